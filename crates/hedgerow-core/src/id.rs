@@ -1,0 +1,77 @@
+//! Ids as types: a vertex, its subgraph, its place in the subgraph, an edge label.
+
+/// Vertices per subgraph: 64 consecutive ids share one latch, one main part and one delta
+/// (RapidStore section 5 uses the same partition size).
+pub const SUBGRAPH_VERTICES: usize = 64;
+
+/// A vertex inside the store: dense, 32 bits, assigned at commit. Users name vertices by
+/// [`VertexKey`](crate::VertexKey).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct VertexId(pub u32);
+
+impl VertexId {
+    /// The largest id that a vertex can have; `u32::MAX` is kept free as a sentinel for callers.
+    pub const MAX: VertexId = VertexId(u32::MAX - 1);
+
+    /// The id as an index into an array over the dense domain.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The subgraph that holds this vertex.
+    #[inline]
+    pub fn subgraph(self) -> SubgraphId {
+        SubgraphId(self.0 >> 6)
+    }
+
+    /// The place of this vertex in its subgraph.
+    #[inline]
+    pub fn local(self) -> LocalVertex {
+        LocalVertex((self.0 & 63) as u8)
+    }
+}
+
+/// A group of [`SUBGRAPH_VERTICES`] consecutive vertices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct SubgraphId(pub u32);
+
+impl SubgraphId {
+    /// The id as an index into an array over subgraphs.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The vertex at `local` in this subgraph.
+    #[inline]
+    pub fn vertex(self, local: LocalVertex) -> VertexId {
+        VertexId((self.0 << 6) | u32::from(local.0))
+    }
+}
+
+/// The place of a vertex in its subgraph, 0 to 63.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct LocalVertex(pub u8);
+
+impl LocalVertex {
+    /// The place as an index, 0 to 63.
+    #[inline]
+    pub fn index(self) -> usize {
+        usize::from(self.0 & 63)
+    }
+
+    /// A mask with this vertex's bit set.
+    #[inline]
+    pub fn bit(self) -> u64 {
+        1u64 << (self.0 & 63)
+    }
+}
+
+/// The label of an edge. Every edge has label 0 until labels arrive; formats and operations carry it already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct LabelId(pub u16);

@@ -1,0 +1,19 @@
+//! The vocabulary of Hedgerow: ids, timestamps, operations, keys and the capability traits between storage and
+//! analytics. No I/O and no threads live here.
+//!
+//! `unsafe` is confined to [`simd`].
+#![deny(unsafe_code)]
+
+pub mod id;
+pub mod key;
+pub mod op;
+pub mod simd;
+pub mod sync;
+pub mod time;
+pub mod view;
+
+pub use id::{LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
+pub use key::{KeyKind, VertexKey, VertexKeyRef};
+pub use op::Op;
+pub use time::Timestamp;
+pub use view::{Direction, Neighbors, Topology};

@@ -1,0 +1,27 @@
+//! Commit timestamps.
+
+use std::fmt;
+
+/// A commit timestamp: a position in the one total order of commits. Gaps are legal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Timestamp(pub u64);
+
+impl Timestamp {
+    /// Before every commit.
+    pub const ZERO: Timestamp = Timestamp(0);
+    /// After every commit: the end of what has not ended.
+    pub const INFINITY: Timestamp = Timestamp(u64::MAX);
+
+    /// The next timestamp.
+    #[inline]
+    pub fn next(self) -> Timestamp {
+        Timestamp(self.0 + 1)
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}

@@ -1,0 +1,61 @@
+//! The file-system trait. One value stands for one directory; names have no path separators.
+//!
+//! Every other crate of the engine goes through it, so that tests can crash, tear, reorder, corrupt and fill the disk
+//! at every step (RELIABILITY.md, rule F1).
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Only reads.
+    Read,
+    /// Reads and writes.
+    ReadWrite,
+}
+
+/// A directory of the store.
+pub trait Vfs: Send + Sync + fmt::Debug {
+    /// The directory's path, for messages only.
+    fn path(&self) -> &Path;
+    /// Opens an existing regular file; a symbolic link or another kind of file is an error.
+    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn VfsFile>>;
+    /// Creates a file that must not exist, readable and writable.
+    fn create(&self, name: &str) -> io::Result<Arc<dyn VfsFile>>;
+    /// Renames a file, replacing `to` if it exists. Durable after [`sync_dir`](Vfs::sync_dir).
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+    /// Removes a file. Durable after [`sync_dir`](Vfs::sync_dir).
+    fn unlink(&self, name: &str) -> io::Result<()>;
+    /// The names of all entries, in no particular order.
+    fn list(&self) -> io::Result<Vec<String>>;
+    /// Makes creations, renames and removals in this directory durable.
+    fn sync_dir(&self) -> io::Result<()>;
+    /// Takes the exclusive lock of the directory through the file `name`, created if absent and never removed. Fails
+    /// with [`io::ErrorKind::WouldBlock`] while another holder, in this process or another, has it.
+    fn lock(&self, name: &str) -> io::Result<Box<dyn VfsLock>>;
+}
+
+/// An open file. All positions are in bytes from its beginning; all methods may be called from several threads.
+pub trait VfsFile: Send + Sync + fmt::Debug {
+    /// Reads up to `buf.len()` bytes at `offset`; 0 at the end of the file.
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize>;
+    /// Writes some or all of `buf` at `offset`, extending the file where needed.
+    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize>;
+    /// The length in bytes.
+    fn len(&self) -> io::Result<u64>;
+    /// Cuts or extends the file (with zeros) to `len` bytes.
+    fn set_len(&self, len: u64) -> io::Result<()>;
+    /// Reserves space for the first `len` bytes, so that writes below it cannot run out of space; the file becomes at
+    /// least `len` bytes long, new bytes reading as zero.
+    fn allocate(&self, len: u64) -> io::Result<()>;
+    /// Makes the content, and the length needed to read it, durable.
+    fn sync_data(&self) -> io::Result<()>;
+    /// Makes the content and all metadata durable.
+    fn sync_all(&self) -> io::Result<()>;
+}
+
+/// A held directory lock; dropping it releases the lock.
+pub trait VfsLock: Send + Sync + fmt::Debug {}
