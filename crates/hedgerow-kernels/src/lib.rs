@@ -1,1 +1,27 @@
-//! Placeholder.
+//! Graph analytics that see only [`hedgerow_core::Topology`]: the same compiled loops run on a store's snapshot, on a
+//! plain CSR and on any container that implements the trait, which is what makes comparisons fair.
+//!
+//! | kernel | result | cost |
+//! | --- | --- | --- |
+//! | [`bfs()`] | hops from a source, [`UNREACHED`] elsewhere | O(vertices + edges), usually far fewer edges |
+//! | [`pagerank()`] | a score per vertex, summing to 1 | O(vertices + edges) per iteration |
+//! | [`wcc()`] | the least vertex of each vertex's component | O(vertices + edges), usually few edges |
+//!
+//! Kernels are parallel: they run in the rayon pool that is current where they are called (`ThreadPool::install`), or
+//! else in the global one. Results do not depend on the number of threads, not even in the last bit of a score. The
+//! [`verify`] module holds slow, independent, single-threaded answers to compare with.
+#![forbid(unsafe_code)]
+
+pub mod bfs;
+mod error;
+pub mod pagerank;
+mod par;
+pub mod summary;
+pub mod verify;
+pub mod wcc;
+
+pub use bfs::{BfsConfig, UNREACHED, bfs};
+pub use error::KernelError;
+pub use pagerank::{PageRankConfig, pagerank, pagerank_with};
+pub use summary::{count_components, top_k};
+pub use wcc::{NO_COMPONENT, wcc};

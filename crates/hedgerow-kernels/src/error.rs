@@ -1,0 +1,61 @@
+//! What a kernel refuses.
+
+use std::fmt;
+
+use hedgerow_core::VertexId;
+
+/// An argument that a kernel cannot work with. Nothing was computed.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum KernelError {
+    /// The source of a search is not a live vertex of the graph.
+    SourceNotLive {
+        /// The source asked for.
+        source: VertexId,
+        /// One more than the largest id that could be live.
+        vertex_bound: usize,
+    },
+    /// The damping factor is outside 0 to 1, or not a number.
+    Damping {
+        /// The damping asked for.
+        damping: f64,
+    },
+    /// The tolerance is negative, infinite or not a number.
+    Tolerance {
+        /// The tolerance asked for.
+        tolerance: f64,
+    },
+    /// The graph's domain does not fit 32-bit vertex ids.
+    TooManyVertices {
+        /// One more than the largest id that could be live.
+        vertex_bound: usize,
+    },
+}
+
+impl fmt::Display for KernelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KernelError::SourceNotLive { source, vertex_bound } => {
+                write!(f, "source vertex {} is not live (ids end before {vertex_bound})", source.0)
+            }
+            KernelError::Damping { damping } => write!(f, "damping must be in 0..=1, found {damping}"),
+            KernelError::Tolerance { tolerance } => {
+                write!(f, "tolerance must be finite and not negative, found {tolerance}")
+            }
+            KernelError::TooManyVertices { vertex_bound } => {
+                write!(f, "at most {} vertices fit 32-bit ids, found {vertex_bound}", u32::MAX)
+            }
+        }
+    }
+}
+
+impl std::error::Error for KernelError {}
+
+/// The domain's size, if every id below it is a valid vertex id.
+pub(crate) fn checked_bound(vertex_bound: usize) -> Result<usize, KernelError> {
+    if vertex_bound <= u32::MAX as usize {
+        Ok(vertex_bound)
+    } else {
+        Err(KernelError::TooManyVertices { vertex_bound })
+    }
+}

@@ -1,0 +1,69 @@
+//! The number types that scores can have.
+
+use std::ops::{Add, Mul, Sub};
+
+/// A floating-point type for scores: `f64`, or `f32` to compare with programs that use it.
+pub trait Score:
+    Copy
+    + Send
+    + Sync
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + sealed::Sealed
+    + 'static
+{
+    /// Nothing.
+    const ZERO: Self;
+    /// The nearest value of this type.
+    fn from_f64(value: f64) -> Self;
+    /// The same value.
+    fn to_f64(self) -> f64;
+    /// The size, without the sign.
+    fn abs(self) -> f64;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+impl Score for f64 {
+    const ZERO: f64 = 0.0;
+
+    #[inline]
+    fn from_f64(value: f64) -> f64 {
+        value
+    }
+
+    #[inline]
+    fn to_f64(self) -> f64 {
+        self
+    }
+
+    #[inline]
+    fn abs(self) -> f64 {
+        f64::abs(self)
+    }
+}
+
+impl Score for f32 {
+    const ZERO: f32 = 0.0;
+
+    #[inline]
+    fn from_f64(value: f64) -> f32 {
+        value as f32
+    }
+
+    #[inline]
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+
+    #[inline]
+    fn abs(self) -> f64 {
+        f64::from(f32::abs(self))
+    }
+}
