@@ -1,2 +1,44 @@
-//! Placeholder.
-fn main() {}
+//! Automation of the project: `tidy` (what the compiler does not check), `ci` (format, lints, tidy), `test` (every
+//! stage of `make test`) and `test-deep` (one stage for as long as asked).
+#![forbid(unsafe_code)]
+
+mod metadata;
+mod stages;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: cargo xtask COMMAND
+  tidy                                 check arrows, unsafe, module summaries, sizes, words and links
+  ci                                   format check, tidy, clippy
+  test [STAGE ...]                     the stages of `make test`, all or the named ones
+  test-deep [--stage S] [--seconds N]  the exploring stages, for N seconds each (default 600)
+  python                               build the Python package optimised into .venv";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let root = repository_root();
+    let outcome = match words.as_slice() {
+        ["tidy"] => tidy::run(&root),
+        ["ci"] => stages::run(&root, &["fmt", "tidy", "clippy"]),
+        ["test", chosen @ ..] => stages::run(&root, chosen),
+        ["test-deep", options @ ..] => stages::run_deep(&root, options),
+        ["python"] => stages::python::release(&root),
+        _ => Err(USAGE.to_owned()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The folder that holds the workspace manifest: the parent of this crate's folder.
+fn repository_root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}

@@ -1,0 +1,40 @@
+# Every command of the project. The work itself is in `xtask` and in `hedgerow-bench`.
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-deep bench lint python clean
+
+CARGO ?= cargo
+# The graph of `make bench`; figures for docs/benchmarks.md use kron:18 and kron:20.
+GRAPH ?= kron:16
+BENCH_SUITES := insert analytics recovery
+
+help: ## Print this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
+
+demo: ## The whole main job in one program; with DATA=PATH on a real event stream
+	$(CARGO) build --release --locked -p hedgerow-bench
+	$(CARGO) run --release --locked -p hedgerow-bench -- demo $(if $(DATA),--data '$(DATA)')
+
+test: ## Every check and test; with STAGE='a b' only those stages
+	$(CARGO) xtask test $(STAGE)
+
+test-deep: ## One exploring stage, or all, with new seeds: STAGE=crash SECONDS=600
+	$(CARGO) xtask test-deep $(if $(STAGE),--stage $(STAGE)) $(if $(SECONDS),--seconds $(SECONDS))
+
+bench: ## The quick form of every suite; results in target/bench
+	$(CARGO) build --release --locked -p hedgerow-bench
+	mkdir -p target/bench
+	set -e; for suite in $(BENCH_SUITES); do \
+		$(CARGO) run --release --locked -p hedgerow-bench -- $$suite --graph $(GRAPH) --json target/bench/$$suite.jsonl; \
+	done
+
+lint: ## Format check, tidy and clippy
+	$(CARGO) xtask ci
+
+python: ## Build the Python package, optimised, into .venv
+	$(CARGO) xtask python
+
+clean: ## Remove what was built: target/, .venv and Python's caches
+	rm -rf target .venv .hypothesis python/.pytest_cache
+	find python -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -f python/src/hedgerow/_native*.so

@@ -1,0 +1,105 @@
+//! The workspace as cargo sees it: packages, their workspace dependencies and their targets.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// When a dependency is linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// In the product (build dependencies count as product).
+    Normal,
+    /// In tests, examples and benches only.
+    Dev,
+}
+
+/// A dependency of one workspace package on another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Arrow {
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) kind: Kind,
+}
+
+/// A workspace package.
+#[derive(Clone, Debug)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    /// Names of its integration-test targets.
+    pub(crate) tests: Vec<String>,
+    /// Whether it is among the default members.
+    pub(crate) is_default: bool,
+}
+
+/// The packages of a workspace and the arrows between them.
+#[derive(Debug, Default)]
+pub(crate) struct Workspace {
+    pub(crate) packages: Vec<Package>,
+    pub(crate) arrows: Vec<Arrow>,
+}
+
+impl Workspace {
+    /// The default members that have an integration-test target called `target`.
+    pub(crate) fn packages_with_test<'a>(&'a self, target: &'a str) -> impl Iterator<Item = &'a str> {
+        let has = move |p: &&Package| p.is_default && p.tests.iter().any(|t| t == target);
+        self.packages.iter().filter(has).map(|p| p.name.as_str())
+    }
+
+    /// The names of all integration-test targets of the default members, sorted, each once.
+    pub(crate) fn test_targets(&self) -> Vec<&str> {
+        let members = self.packages.iter().filter(|p| p.is_default);
+        let mut names: Vec<&str> = members.flat_map(|p| p.tests.iter().map(String::as_str)).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}
+
+/// Asks cargo for the workspace at `root`. Resolves nothing, so it needs no network.
+pub(crate) fn load(root: &Path) -> Result<Workspace, String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["metadata", "--format-version", "1", "--no-deps", "--locked"])
+        .current_dir(root)
+        .output()
+        .map_err(|e| format!("cannot run cargo metadata: {e}"))?;
+    if !output.status.success() {
+        return Err(format!("cargo metadata failed:\n{}", String::from_utf8_lossy(&output.stderr)));
+    }
+    let json = serde_json::from_slice(&output.stdout).map_err(|e| format!("cargo metadata: {e}"))?;
+    Ok(parse(&json))
+}
+
+fn parse(json: &Value) -> Workspace {
+    let default_members = strings(&json["workspace_default_members"]);
+    let mut workspace = Workspace::default();
+    let packages: Vec<&Value> = json["packages"].as_array().into_iter().flatten().collect();
+    let names: Vec<String> = packages.iter().map(|p| text(&p["name"])).collect();
+    for package in packages {
+        let from = text(&package["name"]);
+        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+            let to = text(&dependency["name"]);
+            if !dependency["path"].is_null() && names.contains(&to) {
+                let kind = if dependency["kind"] == "dev" { Kind::Dev } else { Kind::Normal };
+                workspace.arrows.push(Arrow { from: from.clone(), to, kind });
+            }
+        }
+        let targets = package["targets"].as_array().into_iter().flatten();
+        let tests = targets.filter(|t| strings(&t["kind"]).iter().any(|k| k == "test"));
+        workspace.packages.push(Package {
+            tests: tests.map(|t| text(&t["name"])).collect(),
+            is_default: default_members.contains(&text(&package["id"])),
+            name: from,
+        });
+    }
+    workspace
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn strings(value: &Value) -> Vec<String> {
+    value.as_array().into_iter().flatten().map(text).collect()
+}

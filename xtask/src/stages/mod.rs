@@ -1,0 +1,271 @@
+//! The stages of `make test`: quick ones first, each timed, with the counts that they print checked against floors.
+
+mod count;
+pub(crate) mod python;
+mod shell;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::metadata::{self, Workspace};
+use crate::tidy;
+use count::{Counts, Explored};
+use shell::Step;
+
+/// What one stage took and found.
+#[derive(Debug, Default)]
+struct Outcome {
+    build: Duration,
+    run: Duration,
+    counts: Counts,
+    /// Why the stage failed; empty if it passed.
+    failures: Vec<String>,
+    /// Why there was nothing to do.
+    absent: Option<String>,
+}
+
+/// A stage of `make test`.
+struct Stage {
+    name: &'static str,
+    run: fn(&Path, &Workspace) -> Outcome,
+}
+
+const STAGES: &[Stage] = &[
+    Stage { name: "fmt", run: fmt },
+    Stage { name: "tidy", run: tidy_stage },
+    Stage { name: "clippy", run: clippy },
+    Stage { name: "unit", run: unit },
+    Stage { name: "doc", run: doc },
+    Stage { name: "loom", run: loom },
+    Stage { name: "python", run: python::test },
+    Stage { name: "kill9", run: kill9 },
+    Stage { name: "crash", run: crash },
+    Stage { name: "faults", run: faults },
+];
+
+/// Stages that explore for as long as they are given.
+const DEEP_STAGES: &[&str] = &["crash", "kill9", "loom", "unit", "faults"];
+
+/// Test targets that have a stage of their own; every other target belongs to `unit`.
+const OWN_STAGE: &[&str] = &["crash", "kill9", "loom", "faults"];
+
+/// Fewest loom models that must have run.
+const LOOM_MODELS_FLOOR: u64 = 8;
+
+/// Runs the stages called `chosen` (all if none is) and stops at the first that fails.
+pub(crate) fn run(root: &Path, chosen: &[&str]) -> Result<(), String> {
+    if let Some(unknown) = chosen.iter().find(|name| STAGES.iter().all(|stage| stage.name != **name)) {
+        let known: Vec<&str> = STAGES.iter().map(|stage| stage.name).collect();
+        return Err(format!("no stage is called `{unknown}`; the stages are {}", known.join(", ")));
+    }
+    let workspace = metadata::load(root)?;
+    let mut done: Vec<(&str, Outcome)> = Vec::new();
+    for stage in STAGES.iter().filter(|stage| chosen.is_empty() || chosen.contains(&stage.name)) {
+        println!("\n== {}", stage.name);
+        let outcome = (stage.run)(root, &workspace);
+        let seconds = (outcome.build + outcome.run).as_secs_f64();
+        println!("== {}: {} in {seconds:.1} s", stage.name, outcome.verdict());
+        let failed = !outcome.failures.is_empty();
+        done.push((stage.name, outcome));
+        if failed {
+            break;
+        }
+    }
+    summarise(&done)
+}
+
+/// Runs one exploring stage, or each in turn, for as long as asked, with new seeds.
+pub(crate) fn run_deep(root: &Path, options: &[&str]) -> Result<(), String> {
+    let mut stage = None;
+    let mut seconds = 600;
+    let mut rest = options.iter();
+    while let Some(option) = rest.next() {
+        let value = rest.next().ok_or_else(|| format!("{option} needs a value"))?;
+        match *option {
+            "--stage" => stage = Some(*value),
+            "--seconds" => {
+                seconds = value.parse().map_err(|_| format!("--seconds {value}: not a whole number"))?
+            }
+            _ => return Err(format!("unknown option {option}; there are --stage and --seconds")),
+        }
+    }
+    if let Some(name) = stage.filter(|name| !DEEP_STAGES.contains(name)) {
+        return Err(format!("`{name}` is no exploring stage; those are {}", DEEP_STAGES.join(", ")));
+    }
+    shell::set_deep(seconds);
+    match stage {
+        Some(name) => run(root, &[name]),
+        None => run(root, DEEP_STAGES),
+    }
+}
+
+impl Outcome {
+    fn verdict(&self) -> String {
+        match (&self.absent, self.failures.is_empty()) {
+            (Some(reason), true) => format!("nothing to do ({reason})"),
+            (None, true) => "passed".to_owned(),
+            _ => format!("FAILED: {}", self.failures.join("; ")),
+        }
+    }
+
+    /// Builds and runs one step, and adds what it found.
+    fn step(&mut self, step: &Step) {
+        if !self.failures.is_empty() {
+            return;
+        }
+        let started = Instant::now();
+        if let Some(build) = step.building() {
+            let built = build.execute();
+            self.build += started.elapsed();
+            if let Err(message) = built {
+                self.failures.push(message);
+                return;
+            }
+        }
+        let started = Instant::now();
+        match step.execute() {
+            Ok(counts) => self.counts.add(counts),
+            Err(message) => self.failures.push(message),
+        }
+        let took = started.elapsed();
+        if step.is_build() { self.build += took } else { self.run += took }
+    }
+
+    /// Fails the stage if something was explored less than its floor asks.
+    fn check_floors(&mut self) {
+        for explored in self.counts.explored.iter().filter(|e| e.count < e.floor) {
+            self.failures.push(format!("{explored}: below the floor"));
+        }
+    }
+
+    /// Fails the stage if it explored nothing: a stage that silently does nothing must be red.
+    fn require_explored(&mut self) {
+        if self.failures.is_empty() && self.counts.explored.is_empty() {
+            self.failures.push("the stage printed no `explored:` line".to_owned());
+        }
+    }
+}
+
+fn summarise(done: &[(&str, Outcome)]) -> Result<(), String> {
+    println!("\n{:<8} {:>9} {:>9} {:>7}  result", "stage", "build s", "run s", "tests");
+    let mut total = Outcome::default();
+    for (name, outcome) in done {
+        let (build, run) = (outcome.build.as_secs_f64(), outcome.run.as_secs_f64());
+        let tests = outcome.counts.passed + outcome.counts.failed;
+        println!("{name:<8} {build:>9.1} {run:>9.1} {tests:>7}  {}", outcome.verdict());
+        total.build += outcome.build;
+        total.run += outcome.run;
+        total.counts.add(outcome.counts.clone());
+        total.failures.extend(outcome.failures.iter().map(|failure| format!("{name}: {failure}")));
+    }
+    for explored in &total.counts.explored {
+        println!("{explored}");
+    }
+    let minutes = |duration: Duration| duration.as_secs_f64() / 60.0;
+    println!("build {:.1} min, tests {:.1} min", minutes(total.build), minutes(total.run));
+    for failure in &total.failures {
+        println!("FAILED: {failure}");
+    }
+    let failed = total.counts.failed.max(u64::from(!total.failures.is_empty()));
+    println!("{} passed, {failed} failed", total.counts.passed);
+    if total.failures.is_empty() { Ok(()) } else { Err("not every stage passed".to_owned()) }
+}
+
+fn fmt(root: &Path, _: &Workspace) -> Outcome {
+    let mut outcome = Outcome::default();
+    outcome.step(&Step::cargo(root, &["fmt", "--all", "--check"]).advice("run `cargo fmt --all`"));
+    outcome
+}
+
+fn tidy_stage(root: &Path, _: &Workspace) -> Outcome {
+    let started = Instant::now();
+    let failures = tidy::run(root).err().into_iter().collect();
+    Outcome { run: started.elapsed(), failures, ..Outcome::default() }
+}
+
+fn clippy(root: &Path, _: &Workspace) -> Outcome {
+    let mut outcome = Outcome::default();
+    outcome.step(
+        &Step::cargo(root, &["clippy", "--locked", "--all-targets", "--", "-D", "warnings"]).build_only(),
+    );
+    outcome
+}
+
+/// Unit tests, examples and every integration target without a stage of its own.
+fn unit(root: &Path, workspace: &Workspace) -> Outcome {
+    let mut arguments = vec!["test", "--locked", "--lib", "--bins", "--examples"];
+    for target in workspace.test_targets() {
+        if !OWN_STAGE.contains(&target) {
+            arguments.extend(["--test", target]);
+        }
+    }
+    let mut outcome = Outcome::default();
+    outcome.step(&Step::cargo(root, &arguments).built_first());
+    outcome.check_floors();
+    outcome
+}
+
+fn doc(root: &Path, _: &Workspace) -> Outcome {
+    let mut outcome = Outcome::default();
+    outcome.step(&Step::cargo(root, &["test", "--locked", "--doc"]));
+    outcome
+}
+
+/// The model-checked protocols: another cfg, hence another target folder.
+fn loom(root: &Path, workspace: &Workspace) -> Outcome {
+    let mut outcome = own_target(root, workspace, "loom", |step| {
+        let step = step.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", "target/loom");
+        // Exhaustive up to three preemptions, unless a caller asks for another bound.
+        step.env_unless_set("LOOM_MAX_PREEMPTIONS", "3")
+    });
+    let models = outcome.counts.passed;
+    if outcome.failures.is_empty() && outcome.absent.is_none() {
+        let floor = LOOM_MODELS_FLOOR;
+        outcome.counts.explored.push(Explored { what: "loom models".to_owned(), count: models, floor });
+    }
+    outcome.check_floors();
+    outcome
+}
+
+fn kill9(root: &Path, workspace: &Workspace) -> Outcome {
+    let mut outcome = own_target(root, workspace, "kill9", |step| step);
+    outcome.require_explored();
+    outcome
+}
+
+fn crash(root: &Path, workspace: &Workspace) -> Outcome {
+    let mut outcome = own_target(root, workspace, "crash", |step| step);
+    outcome.require_explored();
+    outcome
+}
+
+/// Planted faults that need a build of their own, where there are any.
+fn faults(root: &Path, workspace: &Workspace) -> Outcome {
+    if workspace.packages_with_test("faults").next().is_none() {
+        return Outcome { absent: Some("no test target `faults`".to_owned()), ..Outcome::default() };
+    }
+    own_target(root, workspace, "faults", |step| {
+        step.env("RUSTFLAGS", "--cfg hedgerow_faults").env("CARGO_TARGET_DIR", "target/faults")
+    })
+}
+
+/// Runs the test target `target` wherever a crate has it, with its output shown.
+fn own_target(root: &Path, workspace: &Workspace, target: &str, prepare: impl Fn(Step) -> Step) -> Outcome {
+    let packages: Vec<&str> = workspace.packages_with_test(target).collect();
+    let mut outcome = Outcome::default();
+    if packages.is_empty() {
+        outcome.failures.push(format!("no crate has a test target `{target}`"));
+        return outcome;
+    }
+    let mut arguments = vec!["test", "--locked"];
+    for package in &packages {
+        arguments.extend(["-p", package]);
+    }
+    arguments.extend(["--test", target, "--", "--nocapture"]);
+    outcome.step(&prepare(Step::cargo(root, &arguments).built_first()));
+    outcome.check_floors();
+    outcome
+}

@@ -1,0 +1,79 @@
+//! The Python package: a virtual environment in `.venv`, the extension built into it, pytest.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::Outcome;
+use super::shell::Step;
+use crate::metadata::Workspace;
+
+/// What the tests and the build need, each pinned.
+const REQUIREMENTS: &str = "python/requirements-test.txt";
+/// Holds the requirements that were installed last, so that later runs need no network.
+const INSTALLED: &str = ".venv/installed.txt";
+
+/// Builds the package with the profile of the tests and runs pytest.
+pub(super) fn test(root: &Path, _: &Workspace) -> Outcome {
+    let mut outcome = Outcome::default();
+    let started = Instant::now();
+    if let Err(message) = environment(root) {
+        outcome.failures.push(message);
+    }
+    outcome.build += started.elapsed();
+    outcome.step(&Step::cargo(root, &CLIPPY).build_only());
+    outcome.step(&maturin(root, &["develop", "--locked"]).build_only());
+    let pytest = Step::new(
+        program(root, "python"),
+        root,
+        &["-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests"],
+    );
+    outcome.step(&pytest);
+    if outcome.failures.is_empty() && outcome.counts.passed == 0 {
+        outcome.failures.push("pytest ran no test".to_owned());
+    }
+    outcome
+}
+
+/// Builds the package, optimised, into `.venv`.
+pub(crate) fn release(root: &Path) -> Result<(), String> {
+    environment(root)?;
+    maturin(root, &["develop", "--locked", "--release"]).execute()?;
+    println!("built into .venv; use it with `.venv/bin/python`");
+    Ok(())
+}
+
+const CLIPPY: [&str; 8] =
+    ["clippy", "--locked", "-p", "hedgerow-python", "--all-targets", "--", "-D", "warnings"];
+
+/// Creates `.venv` and installs the pinned requirements, unless that was done.
+fn environment(root: &Path) -> Result<(), String> {
+    let wanted = fs::read_to_string(root.join(REQUIREMENTS)).map_err(|e| format!("{REQUIREMENTS}: {e}"))?;
+    if fs::read_to_string(root.join(INSTALLED)).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    let check = "import sys; sys.exit(sys.version_info < (3, 11))";
+    Step::new("python3", root, &["-c", check])
+        .advice("the package needs Python 3.11 or later as `python3`")
+        .execute()?;
+    Step::new("python3", root, &["-m", "venv", ".venv"])
+        .advice("Python's `venv` module is needed; some systems package it apart, as python3-venv")
+        .execute()?;
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", REQUIREMENTS];
+    Step::new(program(root, "python"), root, &pip)
+        .advice("the first build installs the packages of python/requirements-test.txt and needs the package registry")
+        .execute()?;
+    fs::write(root.join(INSTALLED), wanted).map_err(|e| format!("{INSTALLED}: {e}"))
+}
+
+fn maturin(root: &Path, arguments: &[&str]) -> Step {
+    let environment = root.join(".venv");
+    Step::new(program(root, "maturin"), &root.join("python"), arguments)
+        .env("VIRTUAL_ENV", &environment.to_string_lossy())
+        // The tests' profile and folder: what they built is used again.
+        .env_unless_set("CARGO_TARGET_DIR", &root.join("target").to_string_lossy())
+}
+
+fn program(root: &Path, name: &str) -> PathBuf {
+    root.join(".venv/bin").join(name)
+}

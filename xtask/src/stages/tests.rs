@@ -1,0 +1,81 @@
+//! The lines that test programs print, read as they come.
+
+use super::count::{Counts, Explored};
+use super::shell::Step;
+use std::path::Path;
+
+fn read(lines: &[&str]) -> Counts {
+    let mut counts = Counts::default();
+    for line in lines {
+        counts.read(line);
+    }
+    counts
+}
+
+#[test]
+fn sums_cargo_and_pytest() {
+    let counts = read(&[
+        "test a ... ok",
+        "test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s",
+        "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s",
+        "===== 7 passed, 1 skipped in 0.52s =====",
+        "1 failed, 4 passed, 2 errors in 3.10s",
+        "a line that says 9 passed without being a summary",
+    ]);
+    assert_eq!((counts.passed, counts.failed), (26, 5));
+}
+
+#[test]
+fn reads_explored_lines_in_any_place() {
+    let counts = read(&[
+        "explored: crash states 51,234 (floor 50000)",
+        "test kill ... explored: kill cycles 200 (floor 200)",
+        "explored: nothing to see",
+    ]);
+    let expected = |what: &str, count, floor| Explored { what: what.to_owned(), count, floor };
+    assert_eq!(
+        counts.explored,
+        [expected("crash states", 51_234, 50_000), expected("kill cycles", 200, 200)]
+    );
+}
+
+#[test]
+fn a_count_below_its_floor_fails_the_stage() {
+    let mut outcome = super::Outcome::default();
+    outcome.counts.read("explored: crash states 49999 (floor 50000)");
+    outcome.check_floors();
+    assert_eq!(outcome.failures.len(), 1);
+    let mut silent = super::Outcome::default();
+    silent.require_explored();
+    assert_eq!(silent.failures.len(), 1);
+}
+
+#[test]
+fn a_child_that_fails_is_reported_with_the_advice() {
+    let root = Path::new(".");
+    let counts = Step::new("sh", root, &["-c", "echo 'explored: x 1 (floor 1)'"]).execute();
+    assert_eq!(counts.map(|c| c.explored.len()), Ok(1));
+    let failure = Step::new("sh", root, &["-c", "exit 3"]).advice("turn it off and on").execute();
+    let message = failure.expect_err("exit status 3");
+    assert!(message.contains("exit status: 3; turn it off and on"), "{message}");
+    assert!(Step::new("there-is-no-such-program", root, &[]).execute().is_err());
+}
+
+#[test]
+fn the_build_of_a_test_step_leaves_the_arguments_of_the_tests_away() {
+    let step = Step::cargo(Path::new("."), &["test", "--locked", "--", "--nocapture"]).built_first();
+    let build = step.building().expect("built first");
+    assert!(build.building().is_some(), "a copy of the step");
+    assert_eq!(format!("{build:?}").matches("--no-run").count(), 1);
+    assert!(!format!("{build:?}").contains("nocapture"));
+}
+
+#[test]
+fn unknown_stages_and_options_are_refused() {
+    let root = Path::new(".");
+    assert!(super::run(root, &["nonsense"]).is_err());
+    assert!(super::run_deep(root, &["--stage", "fmt"]).is_err());
+    assert!(super::run_deep(root, &["--stage"]).is_err());
+    assert!(super::run_deep(root, &["--seconds", "soon"]).is_err());
+    assert!(super::run_deep(root, &["--minutes", "3"]).is_err());
+}

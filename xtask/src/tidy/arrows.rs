@@ -1,0 +1,83 @@
+//! Which crate may depend on which: stated once, here.
+
+use super::Report;
+use crate::metadata::{Arrow, Kind};
+
+/// One crate's permitted arrows to other crates of the workspace.
+struct Row {
+    krate: &'static str,
+    /// What the product may link.
+    may_use: &'static [&'static str],
+    /// What its tests, examples and benches may use besides.
+    tests_may_use: &'static [&'static str],
+}
+
+const CORE: &str = "hedgerow-core";
+const IO: &str = "hedgerow-io";
+const TXN: &str = "hedgerow-txn";
+const MEM: &str = "hedgerow-mem";
+const LOG: &str = "hedgerow-log";
+const TIER: &str = "hedgerow-tier";
+const STORE: &str = "hedgerow";
+const KERNELS: &str = "hedgerow-kernels";
+const WORKLOAD: &str = "hedgerow-workload";
+const TESTKIT: &str = "hedgerow-testkit";
+
+/// The table of ARCHITECTURE.md. `testkit` is in no `may_use` list: it is for tests.
+const TABLE: &[Row] = &[
+    row(CORE, &[], &[TESTKIT]),
+    row(IO, &[CORE], &[TESTKIT]),
+    row(TXN, &[CORE], &[TESTKIT, WORKLOAD]),
+    row(MEM, &[CORE], &[TESTKIT, WORKLOAD]),
+    row(LOG, &[CORE, IO], &[TESTKIT, WORKLOAD]),
+    row(TIER, &[CORE, IO], &[TESTKIT, WORKLOAD]),
+    row(STORE, &[CORE, IO, LOG, MEM, TIER, TXN], &[TESTKIT, WORKLOAD, KERNELS]),
+    row(KERNELS, &[CORE], &[TESTKIT, WORKLOAD]),
+    row(WORKLOAD, &[CORE], &[TESTKIT]),
+    row(TESTKIT, &[CORE, IO, WORKLOAD], &[]),
+    row("hedgerow-bench", &[CORE, IO, KERNELS, WORKLOAD, STORE], &[TESTKIT]),
+    row("hedgerow-cli", &[STORE, KERNELS, WORKLOAD, CORE], &[TESTKIT]),
+    row("hedgerow-python", &[STORE, KERNELS, CORE], &[]),
+    row("xtask", &[], &[]),
+];
+
+const fn row(
+    krate: &'static str,
+    may_use: &'static [&'static str],
+    tests_may_use: &'static [&'static str],
+) -> Row {
+    Row { krate, may_use, tests_may_use }
+}
+
+/// Reports every arrow that the table does not permit.
+pub(super) fn check(arrows: &[Arrow], report: &mut Report) {
+    for arrow in arrows {
+        let Some(row) = TABLE.iter().find(|row| row.krate == arrow.from) else {
+            report.errors.push(format!(
+                "{}: the crate is not in the dependency table; add it to ARCHITECTURE.md and to \
+                 xtask/src/tidy/arrows.rs, with a page in docs/design/ that says why it exists",
+                arrow.from
+            ));
+            continue;
+        };
+        let to = arrow.to.as_str();
+        let permitted =
+            row.may_use.contains(&to) || (arrow.kind == Kind::Dev && row.tests_may_use.contains(&to));
+        if !permitted {
+            report.errors.push(refusal(row, arrow));
+        }
+    }
+}
+
+fn refusal(row: &Row, arrow: &Arrow) -> String {
+    let Arrow { from, to, kind } = arrow;
+    if *kind == Kind::Normal && row.tests_may_use.contains(&to.as_str()) {
+        return format!("{from} -> {to}: only tests may use it; move it to [dev-dependencies]");
+    }
+    let among = if row.may_use.is_empty() { "nothing".to_owned() } else { row.may_use.join(", ") };
+    format!(
+        "{from} -> {to}: this arrow is not in the dependency table ({from} may use {among}); move the code to where \
+         the arrow exists, or write a page in docs/design/ and then add the arrow to ARCHITECTURE.md and to \
+         xtask/src/tidy/arrows.rs"
+    )
+}

@@ -1,0 +1,126 @@
+//! Checks of the repository that neither the compiler nor clippy makes. Every failure names the place and says what
+//! to do.
+
+mod arrows;
+mod lexer;
+mod manifest;
+mod source;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::metadata;
+
+/// What the checks found.
+#[derive(Debug, Default)]
+struct Report {
+    /// Each fails the run.
+    errors: Vec<String>,
+    /// Printed, but no failure: questions to the author.
+    notices: Vec<String>,
+    /// Files with `unsafe`, and how many blocks each has.
+    unsafe_blocks: Vec<(String, usize)>,
+}
+
+impl Report {
+    fn error(&mut self, file: &File, line: usize, message: impl AsRef<str>) {
+        self.errors.push(format!("{}:{line}: {}", file.path, message.as_ref()));
+    }
+
+    fn notice(&mut self, file: &File, line: usize, message: impl AsRef<str>) {
+        self.notices.push(format!("{}:{line}: {}", file.path, message.as_ref()));
+    }
+}
+
+/// A text file of the repository.
+#[derive(Debug)]
+struct File {
+    /// Relative to the repository, with `/` between parts.
+    path: String,
+    text: String,
+}
+
+impl File {
+    fn has_extension(&self, extension: &str) -> bool {
+        self.path.rsplit_once('.').is_some_and(|(_, e)| e == extension)
+    }
+}
+
+/// Runs every check on the repository at `root` and prints what it finds.
+pub(crate) fn run(root: &Path) -> Result<(), String> {
+    let report = check(root)?;
+    for notice in &report.notices {
+        println!("notice: {notice}");
+    }
+    for (path, count) in &report.unsafe_blocks {
+        println!("unsafe: {path}: {count} blocks");
+    }
+    let blocks: usize = report.unsafe_blocks.iter().map(|(_, count)| count).sum();
+    println!(
+        "tidy: {} errors, {} notices, {blocks} unsafe blocks in {} files",
+        report.errors.len(),
+        report.notices.len(),
+        report.unsafe_blocks.len()
+    );
+    if report.errors.is_empty() { Ok(()) } else { Err(report.errors.join("\n")) }
+}
+
+fn check(root: &Path) -> Result<Report, String> {
+    let mut report = Report::default();
+    let workspace = metadata::load(root)?;
+    arrows::check(&workspace.arrows, &mut report);
+    let files = read_tree(root).map_err(|e| format!("cannot read the repository: {e}"))?;
+    manifest::check(&files, &mut report);
+    source::check(&files, &mut report);
+    text::check(root, &files, &mut report);
+    Ok(report)
+}
+
+/// Folders that are built, downloaded or not ours to read.
+const SKIPPED_FOLDERS: &[&str] = &["target", "node_modules", "__pycache__"];
+/// Hidden folders that belong to the repository.
+const HIDDEN_FOLDERS: &[&str] = &[".ci", ".cargo"];
+/// What is read as text; `run` is the extension-less script of the continuous integration.
+const TEXT_EXTENSIONS: &[&str] = &["rs", "toml", "md", "py", "pyi", "txt", "sh"];
+const TEXT_NAMES: &[&str] = &["Makefile", "run"];
+
+/// All text files below `root`, sorted by path, so that reports are stable.
+fn read_tree(root: &Path) -> std::io::Result<Vec<File>> {
+    let mut files = Vec::new();
+    let mut folders: Vec<PathBuf> = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let kind = entry.file_type()?;
+            if kind.is_dir() && is_ours(&name) {
+                folders.push(entry.path());
+            } else if kind.is_file() && is_text(&name) {
+                let path = entry.path();
+                let relative = path.strip_prefix(root).unwrap_or(&path);
+                let relative = relative.to_string_lossy().replace('\\', "/");
+                // Fixtures are input data: rows of numbers, and deliberately malformed ones.
+                if !relative.starts_with("fixtures/") || name.ends_with(".md") {
+                    let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
+                    files.push(File { path: relative, text });
+                }
+            }
+        }
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(files)
+}
+
+fn is_ours(folder: &str) -> bool {
+    let skipped = SKIPPED_FOLDERS.contains(&folder) || folder.ends_with(".egg-info");
+    !skipped && (!folder.starts_with('.') || HIDDEN_FOLDERS.contains(&folder))
+}
+
+fn is_text(name: &str) -> bool {
+    let extension = name.rsplit_once('.').map(|(_, e)| e);
+    TEXT_NAMES.contains(&name) || extension.is_some_and(|e| TEXT_EXTENSIONS.contains(&e))
+}

@@ -1,0 +1,274 @@
+//! Each check is shown to fail: a small sound workspace, and one fault planted in it at a time.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::lexer::code_only;
+use super::{Report, check};
+
+/// A sound workspace in a folder of its own, removed at the end.
+struct Tree {
+    root: PathBuf,
+}
+
+const LINTS: &str = "\n[lints]\nworkspace = true\n";
+
+impl Tree {
+    fn sound(name: &str) -> Tree {
+        let root = std::env::temp_dir().join(format!("hedgerow-tidy-{}-{name}", std::process::id()));
+        let tree = Tree { root };
+        let members = ["hedgerow-core", "hedgerow-io", "hedgerow-mem", "hedgerow-testkit"];
+        let inherited: String =
+            members.iter().map(|m| format!("{m} = {{ path = \"crates/{m}\" }}\n")).collect();
+        tree.write("Cargo.toml", &format!("[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\"]\n[workspace.lints.rust]\n[workspace.dependencies]\n{inherited}"));
+        for member in members {
+            tree.manifest(
+                member,
+                if member == "hedgerow-core" { "" } else { "hedgerow-core.workspace = true" },
+            );
+            let attribute =
+                if matches!(member, "hedgerow-io" | "hedgerow-testkit") { "forbid" } else { "deny" };
+            tree.write(
+                &format!("crates/{member}/src/lib.rs"),
+                &format!("//! Sound.\n#![{attribute}(unsafe_code)]\n"),
+            );
+        }
+        tree.write("crates/hedgerow-mem/src/delta.rs", "//! Sound.\nfn f() { unsafe { g() } }\n");
+        tree.write(
+            "docs/README.md",
+            "# Index\n\n[a page](design/page.md) and [the map](../ARCHITECTURE.md)\n",
+        );
+        tree.write("docs/design/page.md", "# Page\n");
+        tree.write("ARCHITECTURE.md", "# Map\n");
+        tree
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.root.join(path);
+        let written =
+            fs::create_dir_all(path.parent().unwrap_or(&self.root)).and_then(|()| fs::write(&path, text));
+        written.unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    }
+
+    fn manifest(&self, member: &str, dependencies: &str) {
+        let path = format!("crates/{member}/Cargo.toml");
+        let package = format!("[package]\nname = \"{member}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+        self.write(&path, &format!("{package}{LINTS}\n[dependencies]\n{dependencies}\n"));
+    }
+
+    fn report(&self) -> Report {
+        check(&self.root).unwrap_or_else(|message| panic!("{message}"))
+    }
+
+    /// The one error of this tree.
+    fn only_error(&self) -> String {
+        let report = self.report();
+        assert_eq!(report.errors.len(), 1, "{:?}", report.errors);
+        report.errors[0].clone()
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        // A folder left behind is harmless.
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+/// Plants `text` at `path` in a sound tree and expects one error that contains `expected`.
+#[track_caller]
+fn finds(name: &str, path: &str, text: &str, expected: &str) {
+    let tree = Tree::sound(name);
+    tree.write(path, text);
+    let error = tree.only_error();
+    assert!(error.contains(expected) && error.contains(path), "{error}");
+}
+
+#[test]
+fn a_sound_tree_passes_and_its_unsafe_blocks_are_counted() {
+    let report = Tree::sound("sound").report();
+    assert_eq!(report.errors, Vec::<String>::new());
+    assert_eq!(report.notices, Vec::<String>::new());
+    assert_eq!(report.unsafe_blocks, [("crates/hedgerow-mem/src/delta.rs".to_owned(), 1)]);
+}
+
+#[test]
+fn arrows_outside_the_table_are_found() {
+    let tree = Tree::sound("arrow");
+    tree.manifest("hedgerow-mem", "hedgerow-io.workspace = true");
+    assert!(
+        tree.only_error()
+            .starts_with("hedgerow-mem -> hedgerow-io: this arrow is not in the dependency table")
+    );
+}
+
+#[test]
+fn the_testkit_is_for_tests_alone() {
+    let tree = Tree::sound("testkit");
+    tree.manifest("hedgerow-mem", "hedgerow-testkit.workspace = true");
+    assert!(tree.only_error().contains("only tests may use it"));
+    tree.manifest("hedgerow-mem", "\n[dev-dependencies]\nhedgerow-testkit.workspace = true");
+    assert_eq!(tree.report().errors, Vec::<String>::new());
+}
+
+#[test]
+fn arrows_of_a_target_table_count_as_well() {
+    let tree = Tree::sound("target-arrow");
+    tree.manifest("hedgerow-core", "\n[target.'cfg(loom)'.dependencies]\nhedgerow-io.workspace = true");
+    tree.manifest("hedgerow-io", "");
+    assert!(tree.only_error().starts_with("hedgerow-core -> hedgerow-io"));
+}
+
+#[test]
+fn a_crate_without_a_row_is_found() {
+    let tree = Tree::sound("row");
+    tree.manifest("hedgerow-extra", "hedgerow-core.workspace = true");
+    tree.write("crates/hedgerow-extra/src/lib.rs", "//! Sound.\n#![forbid(unsafe_code)]\n");
+    assert!(tree.only_error().contains("not in the dependency table; add it"));
+}
+
+#[test]
+fn dependencies_outside_the_workspace_table_are_found() {
+    for (name, lines) in [
+        ("direct", "hedgerow-core = { path = \"../hedgerow-core\" }"),
+        ("table", "\n[dependencies.hedgerow-core]\npath = \"../hedgerow-core\""),
+    ] {
+        let tree = Tree::sound(name);
+        tree.manifest("hedgerow-io", lines);
+        assert!(tree.only_error().contains("dependency `hedgerow-core` is not from the workspace"), "{name}");
+    }
+    let tree = Tree::sound("inherited-table");
+    tree.manifest("hedgerow-io", "\n[dependencies.hedgerow-core]\nworkspace = true\n");
+    assert_eq!(tree.report().errors, Vec::<String>::new());
+}
+
+#[test]
+fn a_manifest_without_the_lints_is_found() {
+    let manifest = "[package]\nname = \"hedgerow-io\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+    finds("lints", "crates/hedgerow-io/Cargo.toml", manifest, "no `[lints] workspace = true`");
+}
+
+#[test]
+fn unsafe_outside_its_modules_is_found() {
+    let text = "//! Sound.\nfn f() {\n    unsafe { g() }\n}\n";
+    finds("unsafe-crate", "crates/hedgerow-io/src/a.rs", text, "a.rs:3: `unsafe` may occur only in");
+    finds("unsafe-module", "crates/hedgerow-mem/src/reclaim.rs", text, "`unsafe` may occur only in");
+}
+
+#[test]
+fn unsafe_in_comments_and_strings_is_none() {
+    let tree = Tree::sound("unsafe-words");
+    let text = "//! Sound: unsafe { }\nconst A: &str = \"unsafe {\";\nconst B: &str = r#\"\" unsafe {\"#; // unsafe {\n";
+    tree.write("crates/hedgerow-io/src/a.rs", text);
+    assert_eq!(tree.report().errors, Vec::<String>::new());
+}
+
+#[test]
+fn a_root_without_its_attribute_is_found() {
+    finds(
+        "forbid",
+        "crates/hedgerow-io/src/lib.rs",
+        "//! Sound.\n",
+        "does not say `#![forbid(unsafe_code)]`",
+    );
+    finds("deny", "crates/hedgerow-mem/src/lib.rs", "//! Sound.\n", "does not say `#![deny(unsafe_code)]`");
+}
+
+#[test]
+fn a_module_without_a_summary_is_found() {
+    finds("summary", "crates/hedgerow-io/src/a.rs", "use std::fmt;\n", "does not begin with a `//!` summary");
+    finds("placeholder", "crates/hedgerow-io/src/a.rs", "//! Placeholder.\n", "is a placeholder");
+}
+
+#[test]
+fn unfinished_work_is_found() {
+    let faults = [
+        ("macro", "fn f() { todo!() }"),
+        ("debug", "fn f() { dbg!(1); }"),
+        ("ignored", "#[ignore = \"slow\"]\nfn f() {}"),
+        ("comment", concat!("// FIX", "ME: later")),
+    ];
+    for (name, code) in faults {
+        finds(name, "crates/hedgerow-io/src/a.rs", &format!("//! Sound.\n{code}\n"), "a.rs:2: `");
+    }
+}
+
+#[test]
+fn long_files_fail_and_longish_ones_and_long_functions_are_asked_about() {
+    let lines = |count: usize| format!("//! Sound.\n{}", "const A: u8 = 1;\n".repeat(count - 1));
+    finds("long", "crates/hedgerow-io/src/a.rs", &lines(801), "801 lines, the limit is 800");
+    let tree = Tree::sound("longish");
+    tree.write("crates/hedgerow-io/src/a.rs", &lines(401));
+    let body = "    g();\n".repeat(70);
+    tree.write(
+        "crates/hedgerow-io/src/b.rs",
+        &format!("//! Sound.\nfn f(a: [u8; 2]) {{\n{body}}}\nfn g();\n"),
+    );
+    let report = tree.report();
+    assert_eq!(report.errors, Vec::<String>::new());
+    assert_eq!(report.notices.len(), 2, "{:?}", report.notices);
+    assert!(report.notices[1].contains("b.rs:2: a function of 72 lines"));
+}
+
+#[test]
+fn boundaries_of_crates_are_kept() {
+    let text = "//! Sound.\nfn f() { std::fs::read(\"a\"); }\n";
+    finds("files", "crates/hedgerow-mem/src/a.rs", text, "through `hedgerow_io::Vfs` alone");
+    let text = "//! Sound.\nfn f() { Instant::now(); }\n";
+    finds("clock", "crates/hedgerow-mem/src/a.rs", text, "reads no clock");
+    finds(
+        "word",
+        "crates/hedgerow-io/src/a.rs",
+        "//! Sound.\nfn neighbours() {}\n",
+        "the API says `neighbors`",
+    );
+}
+
+#[test]
+fn paths_of_a_machine_are_found() {
+    let path = concat!("/ho", "me/somebody");
+    finds("path", "docs/README.md", &format!("[p](design/page.md) {path}\n"), "is a folder of some machine");
+    finds("path-code", "crates/hedgerow-io/src/a.rs", &format!("//! Sound.\n// {path}\n"), "a.rs:2");
+    let outside = concat!("../sha", "red/other");
+    finds("outside", "docs/guide.md", &format!("{outside}\n"), "may be named outside the repository");
+    let tree = Tree::sound("inside");
+    tree.write("docs/guide.md", concat!("target/wo", "rk/ and ../sha", "red/data are fine\n"));
+    assert_eq!(tree.report().errors, Vec::<String>::new());
+}
+
+#[test]
+fn dead_links_and_orphans_are_found() {
+    finds("dead", "ARCHITECTURE.md", "# Map\n\n[gone](docs/gone.md)\n", "ARCHITECTURE.md:3: dead link");
+    finds("orphan", "docs/design/lonely.md", "# Lonely\n", "no link leads here");
+    let tree = Tree::sound("linked");
+    tree.write("docs/design/README.md", "[l](lonely.md) ![x](https://example.org/x)\n\n```\n[a](b)\n```\n");
+    tree.write("docs/design/lonely.md", "[up](../../ARCHITECTURE.md#map)\n");
+    assert_eq!(tree.report().errors, Vec::<String>::new());
+}
+
+#[test]
+fn contract_sentences_need_their_tests() {
+    finds("contract", "docs/contract.md", "A promise (test `a::nobody_wrote_this`).\n", "does not exist");
+    let tree = Tree::sound("contract-kept");
+    tree.write("docs/contract.md", "A promise (test `crash::holds`).\n");
+    tree.write("crates/hedgerow-io/tests/it/main.rs", "//! Sound.\n#[test]\nfn holds() {}\n");
+    assert_eq!(tree.report().errors, Vec::<String>::new());
+}
+
+#[test]
+fn comments_and_literals_are_blanked_in_place() {
+    let source = "a /* x /* y */ z */ b '\"' c 'x' d<'a> e b\"\\\"\" f '\\'' g br##\"\"#\"## h 'é' i\n";
+    let code = code_only(source);
+    assert_eq!(code.len(), source.len());
+    let words: Vec<&str> = code.split_whitespace().collect();
+    assert_eq!(words, ["a", "b", "c", "d<'a>", "e", "b", "f", "g", "b", "h", "i"]);
+}
+
+#[test]
+fn this_repository_states_each_crate_once() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let workspace = crate::metadata::load(&root).unwrap_or_else(|message| panic!("{message}"));
+    let mut report = Report::default();
+    super::arrows::check(&workspace.arrows, &mut report);
+    assert_eq!(report.errors, Vec::<String>::new());
+}

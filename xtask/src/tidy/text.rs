@@ -1,0 +1,136 @@
+//! Prose and everything else that is read: no machine's paths, no dead links, no orphaned design page, no contract
+//! sentence that points at a test which is not there.
+
+use std::path::Path;
+
+use super::lexer::line_of;
+use super::{File, Report};
+
+/// Folders of some machine. Spelt in halves, so that this file passes its own check.
+const MACHINE_PATHS: &[&str] =
+    &[concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/wo", "rk/"), concat!("/t", "mp/")];
+/// The one path outside the repository that may be named, and the folder that it is in.
+const OUTSIDE: &str = concat!("../sha", "red/");
+const OUTSIDE_PERMITTED: &str = concat!("../sha", "red/data");
+
+/// Where design pages must be linked from.
+const INDEXES: &[&str] = &["docs/README.md", "docs/design/README.md", "ARCHITECTURE.md"];
+
+/// Checks prose and all other text.
+pub(super) fn check(root: &Path, files: &[File], report: &mut Report) {
+    for file in files {
+        check_paths(file, report);
+        if file.has_extension("md") {
+            check_links(root, file, report);
+            check_whitespace(file, report);
+        }
+    }
+    check_design_index(files, report);
+    check_contract(files, report);
+}
+
+fn check_paths(file: &File, report: &mut Report) {
+    for path in MACHINE_PATHS {
+        for (at, _) in file.text.match_indices(path).filter(|(at, _)| begins_path(&file.text, *at)) {
+            let message = format!("`{path}` is a folder of some machine; name a path inside the repository");
+            report.error(file, line_of(&file.text, at), message);
+        }
+    }
+    for (at, _) in file.text.match_indices(OUTSIDE) {
+        if !file.text[at..].starts_with(OUTSIDE_PERMITTED) {
+            let message = format!("only `{OUTSIDE_PERMITTED}` may be named outside the repository");
+            report.error(file, line_of(&file.text, at), message);
+        }
+    }
+}
+
+/// Whether a path begins at `at`, rather than going on, as in `target/work/`.
+fn begins_path(text: &str, at: usize) -> bool {
+    let before = text[..at].chars().next_back();
+    !before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | ')' | '}'))
+}
+
+fn check_whitespace(file: &File, report: &mut Report) {
+    for (number, line) in (1..).zip(file.text.lines()) {
+        if line.ends_with([' ', '\t']) {
+            report.error(file, number, "blanks at the end of the line; remove them");
+        }
+    }
+}
+
+/// The targets of the inline links of a page, with their positions; code blocks and addresses are left out.
+fn links(text: &str) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
+    let mut fenced = false;
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        } else if !fenced {
+            for (at, _) in line.match_indices("](") {
+                let target = &line[at + 2..];
+                let Some(end) = target.find(')') else { continue };
+                found.push((start + at, &target[..end]));
+            }
+        }
+        start += line.len();
+    }
+    found.retain(|(_, target)| !target.contains("://") && !target.starts_with('#') && !target.contains(' '));
+    found
+}
+
+fn check_links(root: &Path, file: &File, report: &mut Report) {
+    let folder = Path::new(&file.path).parent().unwrap_or(Path::new(""));
+    for (at, target) in links(&file.text) {
+        let path = target.split('#').next().unwrap_or(target);
+        if !root.join(folder).join(path).exists() {
+            report.error(
+                file,
+                line_of(&file.text, at),
+                format!("dead link `{target}`; mend it or remove it"),
+            );
+        }
+    }
+}
+
+fn check_design_index(files: &[File], report: &mut Report) {
+    let indexes: Vec<&File> = files.iter().filter(|f| INDEXES.contains(&f.path.as_str())).collect();
+    for page in files.iter().filter(|f| f.path.starts_with("docs/design/") && f.path.ends_with(".md")) {
+        let linked = INDEXES.contains(&page.path.as_str())
+            || indexes
+                .iter()
+                .any(|index| links(&index.text).iter().any(|(_, l)| resolves(&index.path, l, &page.path)));
+        if !linked {
+            report.error(page, 1, format!("no link leads here; link it from one of {}", INDEXES.join(", ")));
+        }
+    }
+}
+
+/// Whether the relative link `target` on page `from` leads to `to`; `from` is at most two folders deep.
+fn resolves(from: &str, target: &str, to: &str) -> bool {
+    let target = target.split('#').next().unwrap_or(target);
+    let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
+    match target.strip_prefix("../") {
+        Some(rest) => folder.rsplit_once('/').map_or(rest.to_owned(), |(up, _)| format!("{up}/{rest}")) == to,
+        None if folder.is_empty() => target == to,
+        None => format!("{folder}/{target}") == to,
+    }
+}
+
+/// Every `test NAME` (the name in backticks) of the contract names a test function that exists.
+fn check_contract(files: &[File], report: &mut Report) {
+    let Some(contract) = files.iter().find(|f| f.path == "docs/contract.md") else { return };
+    for (at, _) in contract.text.match_indices("test `") {
+        let name = contract.text[at + "test `".len()..].split('`').next().unwrap_or_default();
+        let function = name.rsplit("::").next().unwrap_or(name);
+        let needles = [format!("fn {function}("), format!("def {function}(")];
+        let exists = files
+            .iter()
+            .filter(|f| f.has_extension("rs") || f.has_extension("py"))
+            .any(|f| needles.iter().any(|needle| f.text.contains(needle)));
+        if !exists {
+            let message = format!("test `{name}` does not exist; a sentence without a test is to be deleted");
+            report.error(contract, line_of(&contract.text, at), message);
+        }
+    }
+}
