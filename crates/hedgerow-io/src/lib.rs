@@ -1,6 +1,26 @@
 //! The engine's one place that touches files: a small file-system trait, file headers, checksums and bounded
 //! little-endian codecs.
+//!
+//! - [`vfs`]: the trait [`Vfs`] and its files; [`RealFs`] is the operating system, [`CountingFs`] counts what passes.
+//! - [`Dir`] and [`NamedFile`]: the same with loops over short transfers and errors that name file and operation.
+//! - [`header`]: the 64 bytes that begin every file; [`checksum`] and [`codec`] for what follows them.
+//! - [`error`]: [`Corruption`] and [`IoError`], shared by log and tier.
 #![forbid(unsafe_code)]
 
+pub mod checksum;
+pub mod codec;
+pub mod counting;
+pub mod dir;
+pub mod error;
+pub mod header;
+pub mod lsn;
+pub mod real;
 pub mod vfs;
-pub use vfs::{Vfs, VfsFile};
+
+pub use counting::{CountingFs, IoCounters};
+pub use dir::{Dir, NamedFile, ReadExactError, read_exact_at, write_all_at};
+pub use error::{Corruption, CorruptionKind, FileError, IoError, is_disk_full};
+pub use header::{FileHeader, FileId, FileKind, FormatError, HEADER_BYTES, StoreId};
+pub use lsn::Lsn;
+pub use real::RealFs;
+pub use vfs::{Access, Vfs, VfsFile, VfsLock};

@@ -1,0 +1,136 @@
+//! A file system that counts what passes through it.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::vfs::{Access, Vfs, VfsFile, VfsLock};
+
+/// What has passed through a [`CountingFs`]; calls count whether or not they succeed, bytes only where transferred.
+#[derive(Debug, Default)]
+pub struct IoCounters {
+    /// Calls of `read_at`.
+    pub reads: AtomicU64,
+    /// Bytes read.
+    pub read_bytes: AtomicU64,
+    /// Calls of `write_at`.
+    pub writes: AtomicU64,
+    /// Bytes written.
+    pub written_bytes: AtomicU64,
+    /// Calls of `sync_data` and `sync_all`.
+    pub file_syncs: AtomicU64,
+    /// Calls of `sync_dir`.
+    pub dir_syncs: AtomicU64,
+    /// Files created.
+    pub creates: AtomicU64,
+    /// Files removed.
+    pub unlinks: AtomicU64,
+    /// Files renamed.
+    pub renames: AtomicU64,
+}
+
+/// Wraps a file system and counts.
+#[derive(Debug)]
+pub struct CountingFs {
+    inner: Arc<dyn Vfs>,
+    counters: Arc<IoCounters>,
+}
+
+impl CountingFs {
+    /// Counts what passes to `inner`, from zero.
+    pub fn new(inner: Arc<dyn Vfs>) -> Self {
+        CountingFs { inner, counters: Arc::default() }
+    }
+
+    /// The counters; they go on counting.
+    pub fn counters(&self) -> Arc<IoCounters> {
+        Arc::clone(&self.counters)
+    }
+
+    fn wrap(&self, inner: Arc<dyn VfsFile>) -> Arc<dyn VfsFile> {
+        Arc::new(CountingFile { inner, counters: self.counters() })
+    }
+}
+
+impl Vfs for CountingFs {
+    fn path(&self) -> &Path {
+        self.inner.path()
+    }
+
+    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn VfsFile>> {
+        self.inner.open(name, access).map(|file| self.wrap(file))
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn VfsFile>> {
+        self.counters.creates.fetch_add(1, Relaxed);
+        self.inner.create(name).map(|file| self.wrap(file))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.counters.renames.fetch_add(1, Relaxed);
+        self.inner.rename(from, to)
+    }
+
+    fn unlink(&self, name: &str) -> io::Result<()> {
+        self.counters.unlinks.fetch_add(1, Relaxed);
+        self.inner.unlink(name)
+    }
+
+    fn list(&self) -> io::Result<Vec<String>> {
+        self.inner.list()
+    }
+
+    fn sync_dir(&self) -> io::Result<()> {
+        self.counters.dir_syncs.fetch_add(1, Relaxed);
+        self.inner.sync_dir()
+    }
+
+    fn lock(&self, name: &str) -> io::Result<Box<dyn VfsLock>> {
+        self.inner.lock(name)
+    }
+}
+
+#[derive(Debug)]
+struct CountingFile {
+    inner: Arc<dyn VfsFile>,
+    counters: Arc<IoCounters>,
+}
+
+impl VfsFile for CountingFile {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.counters.reads.fetch_add(1, Relaxed);
+        let n = self.inner.read_at(buf, offset)?;
+        self.counters.read_bytes.fetch_add(n as u64, Relaxed);
+        Ok(n)
+    }
+
+    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
+        self.counters.writes.fetch_add(1, Relaxed);
+        let n = self.inner.write_at(buf, offset)?;
+        self.counters.written_bytes.fetch_add(n as u64, Relaxed);
+        Ok(n)
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        self.inner.len()
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.inner.set_len(len)
+    }
+
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        self.inner.allocate(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.counters.file_syncs.fetch_add(1, Relaxed);
+        self.inner.sync_data()
+    }
+
+    fn sync_all(&self) -> io::Result<()> {
+        self.counters.file_syncs.fetch_add(1, Relaxed);
+        self.inner.sync_all()
+    }
+}

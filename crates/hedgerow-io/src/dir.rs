@@ -1,0 +1,190 @@
+//! Directories and files with errors that name them, and with loops over short transfers.
+
+use std::io;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::error::{Corruption, CorruptionKind, FileError, IoError};
+use crate::vfs::{Access, Vfs, VfsFile, VfsLock};
+
+/// Why bytes could not be read in full.
+#[derive(Debug, Error)]
+pub enum ReadExactError {
+    /// The file system failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The file ended early.
+    #[error("the file ended after {read} of the bytes asked for")]
+    Truncated {
+        /// How many bytes were read before the end.
+        read: usize,
+    },
+}
+
+/// Fills `buf` from `offset`, looping over short reads and interruptions.
+///
+/// # Errors
+/// The file ends first, or a read fails; the content of `buf` is unspecified then.
+pub fn read_exact_at(file: &dyn VfsFile, buf: &mut [u8], offset: u64) -> Result<(), ReadExactError> {
+    let mut read = 0;
+    while read < buf.len() {
+        match file.read_at(&mut buf[read..], offset.saturating_add(read as u64)) {
+            Ok(0) => return Err(ReadExactError::Truncated { read }),
+            Ok(n) => read += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Writes all of `buf` at `offset`, looping over short writes and interruptions.
+///
+/// # Errors
+/// A write fails, or makes no progress ([`io::ErrorKind::WriteZero`]); any part may have been written then.
+pub fn write_all_at(file: &dyn VfsFile, buf: &[u8], offset: u64) -> io::Result<()> {
+    let mut written = 0;
+    while written < buf.len() {
+        match file.write_at(&buf[written..], offset.saturating_add(written as u64)) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(n) => written += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
+}
+
+/// A directory whose errors name the file and the operation. Cloning copies a reference.
+#[derive(Clone, Debug)]
+pub struct Dir {
+    fs: Arc<dyn Vfs>,
+}
+
+impl Dir {
+    /// The directory that `fs` stands for.
+    pub fn new(fs: Arc<dyn Vfs>) -> Self {
+        Dir { fs }
+    }
+
+    /// The file system beneath.
+    pub fn vfs(&self) -> &Arc<dyn Vfs> {
+        &self.fs
+    }
+
+    /// As [`Vfs::open`].
+    ///
+    /// # Errors
+    /// Those of the file system, as everywhere below.
+    pub fn open(&self, name: &str, access: Access) -> Result<NamedFile, IoError> {
+        let file = self.fs.open(name, access).map_err(|e| IoError::new(name, "open", e))?;
+        Ok(NamedFile { name: name.into(), file })
+    }
+
+    /// As [`Vfs::create`].
+    pub fn create(&self, name: &str) -> Result<NamedFile, IoError> {
+        let file = self.fs.create(name).map_err(|e| IoError::new(name, "create", e))?;
+        Ok(NamedFile { name: name.into(), file })
+    }
+
+    /// As [`Vfs::rename`].
+    pub fn rename(&self, from: &str, to: &str) -> Result<(), IoError> {
+        self.fs.rename(from, to).map_err(|e| IoError::new(from, "rename", e))
+    }
+
+    /// As [`Vfs::unlink`].
+    pub fn unlink(&self, name: &str) -> Result<(), IoError> {
+        self.fs.unlink(name).map_err(|e| IoError::new(name, "unlink", e))
+    }
+
+    /// As [`Vfs::list`], sorted.
+    pub fn list(&self) -> Result<Vec<String>, IoError> {
+        let mut names = self.fs.list().map_err(|e| self.own_error("list", e))?;
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// As [`Vfs::sync_dir`].
+    pub fn sync(&self) -> Result<(), IoError> {
+        self.fs.sync_dir().map_err(|e| self.own_error("sync directory", e))
+    }
+
+    /// As [`Vfs::lock`].
+    pub fn lock(&self, name: &str) -> Result<Box<dyn VfsLock>, IoError> {
+        self.fs.lock(name).map_err(|e| IoError::new(name, "lock", e))
+    }
+
+    fn own_error(&self, op: &'static str, source: io::Error) -> IoError {
+        IoError::new(self.fs.path().display().to_string(), op, source)
+    }
+}
+
+/// An open file whose errors name it. Cloning copies references.
+#[derive(Clone, Debug)]
+pub struct NamedFile {
+    name: Arc<str>,
+    file: Arc<dyn VfsFile>,
+}
+
+impl NamedFile {
+    /// The name under which the file was opened.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Fills `buf` from `offset`.
+    ///
+    /// # Errors
+    /// [`CorruptionKind::Truncated`] if the file ends first, and those of the file system.
+    pub fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> Result<(), FileError> {
+        let expected = buf.len() as u64;
+        read_exact_at(&*self.file, buf, offset).map_err(|e| match e {
+            ReadExactError::Io(source) => self.error("read", source).into(),
+            ReadExactError::Truncated { read } => {
+                let kind = CorruptionKind::Truncated { expected, found: read as u64 };
+                Corruption::new(&*self.name, offset, kind).into()
+            }
+        })
+    }
+
+    /// Writes all of `buf` at `offset`.
+    ///
+    /// # Errors
+    /// Those of the file system; any part may have been written then.
+    pub fn write_all_at(&self, buf: &[u8], offset: u64) -> Result<(), IoError> {
+        write_all_at(&*self.file, buf, offset).map_err(|e| self.error("write", e))
+    }
+
+    /// As [`VfsFile::len`].
+    ///
+    /// # Errors
+    /// Those of the file system, as everywhere below.
+    pub fn byte_len(&self) -> Result<u64, IoError> {
+        self.file.len().map_err(|e| self.error("stat", e))
+    }
+
+    /// As [`VfsFile::set_len`].
+    pub fn set_len(&self, len: u64) -> Result<(), IoError> {
+        self.file.set_len(len).map_err(|e| self.error("truncate", e))
+    }
+
+    /// As [`VfsFile::allocate`].
+    pub fn allocate(&self, len: u64) -> Result<(), IoError> {
+        self.file.allocate(len).map_err(|e| self.error("allocate", e))
+    }
+
+    /// As [`VfsFile::sync_data`].
+    pub fn sync_data(&self) -> Result<(), IoError> {
+        self.file.sync_data().map_err(|e| self.error("sync", e))
+    }
+
+    /// As [`VfsFile::sync_all`].
+    pub fn sync_all(&self) -> Result<(), IoError> {
+        self.file.sync_all().map_err(|e| self.error("sync", e))
+    }
+
+    fn error(&self, op: &'static str, source: io::Error) -> IoError {
+        IoError::new(&*self.name, op, source)
+    }
+}

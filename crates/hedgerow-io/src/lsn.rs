@@ -1,0 +1,26 @@
+//! Positions in the log.
+
+use std::fmt;
+
+/// A log sequence number: a byte position in the logical log of a store. It grows over all log segments and never
+/// goes back, so that "durable up to here" can be said in one number, by the log, the manifest and a seal alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Lsn(pub u64);
+
+impl Lsn {
+    /// The beginning of the log of a new store.
+    pub const ZERO: Lsn = Lsn(0);
+
+    /// The position `bytes` further, or `None` beyond the 64-bit range.
+    #[inline]
+    pub fn checked_add(self, bytes: u64) -> Option<Lsn> {
+        self.0.checked_add(bytes).map(Lsn)
+    }
+}
+
+impl fmt::Display for Lsn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

@@ -1,0 +1,235 @@
+//! The operating system's file system.
+//!
+//! Names are opened relative to a handle of the directory, never through a path, so that a renamed or replaced
+//! directory cannot redirect them; links and special files are refused.
+// The engine's only use of `std::fs`: everything else goes through `Vfs`.
+#![allow(clippy::disallowed_methods, reason = "this is the one implementation on real files")]
+
+use std::collections::HashSet;
+use std::fs::{DirBuilder, File, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::vfs::{Access, Vfs, VfsFile, VfsLock};
+
+const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
+const DIR_MODE: u32 = 0o700;
+const ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
+
+/// A directory of the operating system.
+#[derive(Debug)]
+pub struct RealFs {
+    path: PathBuf,
+    dir: File,
+}
+
+impl RealFs {
+    /// Opens an existing directory.
+    ///
+    /// # Errors
+    /// It does not exist, is no directory, or may not be read.
+    pub fn open_dir(path: impl AsRef<Path>) -> io::Result<RealFs> {
+        let path = path.as_ref();
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let dir = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+        Ok(RealFs { path: path.to_owned(), dir })
+    }
+
+    /// Creates a directory that only its owner may use, makes its entry durable, and opens it. The parent must exist.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`], and those of the operating system.
+    pub fn create_dir(path: impl AsRef<Path>) -> io::Result<RealFs> {
+        let path = path.as_ref();
+        DirBuilder::new().mode(DIR_MODE).create(path)?;
+        let parent = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        RealFs::open_dir(parent)?.sync_dir()?;
+        RealFs::open_dir(path)
+    }
+
+    fn open_file(&self, name: &str, flags: OFlags, mode: Mode) -> io::Result<File> {
+        check_name(name)?;
+        // Without NONBLOCK the open of a pipe would wait for its other end.
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let fd = rustix::io::retry_on_intr(|| rustix::fs::openat(&self.dir, name, flags, mode))?;
+        let file = File::from(fd);
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        Ok(file)
+    }
+}
+
+fn check_name(name: &str) -> io::Result<()> {
+    if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\0']) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file name"));
+    }
+    Ok(())
+}
+
+impl Vfs for RealFs {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn VfsFile>> {
+        let flags = match access {
+            Access::Read => OFlags::RDONLY,
+            Access::ReadWrite => OFlags::RDWR,
+        };
+        Ok(Arc::new(RealFile { file: self.open_file(name, flags, Mode::empty())? }))
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn VfsFile>> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        Ok(Arc::new(RealFile { file: self.open_file(name, flags, FILE_MODE)? }))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        check_name(from)?;
+        check_name(to)?;
+        Ok(rustix::fs::renameat(&self.dir, from, &self.dir, to)?)
+    }
+
+    fn unlink(&self, name: &str) -> io::Result<()> {
+        check_name(name)?;
+        Ok(rustix::fs::unlinkat(&self.dir, name, AtFlags::empty())?)
+    }
+
+    fn list(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in rustix::fs::Dir::read_from(&self.dir)? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy();
+            if name != "." && name != ".." {
+                names.push(name.into_owned());
+            }
+        }
+        Ok(names)
+    }
+
+    fn sync_dir(&self) -> io::Result<()> {
+        self.dir.sync_all()
+    }
+
+    fn lock(&self, name: &str) -> io::Result<Box<dyn VfsLock>> {
+        let flags = OFlags::RDWR | OFlags::CREATE;
+        let file = self.open_file(name, flags, FILE_MODE)?;
+        let held = Held::enter(&file)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Box::new(RealLock { _file: file, _held: held })),
+            Err(TryLockError::WouldBlock) => Err(would_block()),
+            Err(TryLockError::Error(e)) => Err(e),
+        }
+    }
+}
+
+fn would_block() -> io::Error {
+    io::Error::new(io::ErrorKind::WouldBlock, "the directory is in use")
+}
+
+/// Lock files held by this process, by device and inode: some kinds of file locks do not exclude their own process.
+static HELD: Mutex<Option<HashSet<(u64, u64)>>> = Mutex::new(None);
+
+#[derive(Debug)]
+struct Held {
+    key: (u64, u64),
+}
+
+impl Held {
+    fn enter(file: &File) -> io::Result<Held> {
+        let meta = file.metadata()?;
+        let key = (meta.dev(), meta.ino());
+        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        if !held.get_or_insert_default().insert(key) {
+            return Err(would_block());
+        }
+        Ok(Held { key })
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        held.get_or_insert_default().remove(&self.key);
+    }
+}
+
+// The file comes first: its lock must be gone before another opener may pass the registry.
+#[derive(Debug)]
+struct RealLock {
+    _file: File,
+    _held: Held,
+}
+
+impl VfsLock for RealLock {}
+
+#[derive(Debug)]
+struct RealFile {
+    file: File,
+}
+
+impl RealFile {
+    /// Where the file system cannot reserve space, zeros beyond the present end take it.
+    fn fill_with_zeros(&self, len: u64) -> io::Result<()> {
+        let mut at = self.file.metadata()?.len();
+        while at < len {
+            let n = (len - at).min(ZEROS.len() as u64);
+            match self.file.write_at(&ZEROS[..n as usize], at) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => at += written as u64,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl VfsFile for RealFile {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.file.read_at(buf, offset)
+    }
+
+    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
+        self.file.write_at(buf, offset)
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.file.set_len(len)
+    }
+
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        let flags = FallocateFlags::empty();
+        match rustix::io::retry_on_intr(|| rustix::fs::fallocate(&self.file, flags, 0, len)) {
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.fill_with_zeros(len),
+            done => Ok(done?),
+        }
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    fn sync_all(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+use super::*;
+use crate::dir::{ReadExactError, read_exact_at, write_all_at};
+use crate::{CountingFs, Dir};
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// A fresh directory, removed when dropped.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Scratch {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let name = format!("hedgerow-io-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
+        Scratch(std::env::temp_dir().join(name))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn scratch() -> (Scratch, RealFs) {
+    let scratch = Scratch::new();
+    let fs = RealFs::create_dir(&scratch.0).expect("create directory");
+    (scratch, fs)
+}
+
+#[test]
+fn files_are_written_read_renamed_listed_and_removed() {
+    let (_scratch, fs) = scratch();
+    let file = fs.create("a.wal").unwrap();
+    write_all_at(&*file, b"hello", 3).unwrap();
+    file.allocate(100).unwrap();
+    assert_eq!(file.len().unwrap(), 100);
+    file.set_len(9).unwrap();
+    file.sync_data().unwrap();
+    file.sync_all().unwrap();
+    let mut buf = [1; 8];
+    read_exact_at(&*file, &mut buf, 0).unwrap();
+    assert_eq!(&buf, b"\0\0\0hello");
+    assert!(matches!(read_exact_at(&*file, &mut buf, 4), Err(ReadExactError::Truncated { read: 5 })));
+    assert_eq!(fs.create("a.wal").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    fs.rename("a.wal", "b.wal").unwrap();
+    fs.sync_dir().unwrap();
+    assert_eq!(fs.list().unwrap(), ["b.wal"]);
+    assert_eq!(fs.list().unwrap(), ["b.wal"], "a second listing starts over");
+    assert_eq!(fs.open("a.wal", Access::Read).unwrap_err().kind(), io::ErrorKind::NotFound);
+    let read_only = fs.open("b.wal", Access::Read).unwrap();
+    assert!(read_only.write_at(b"x", 0).is_err());
+    fs.unlink("b.wal").unwrap();
+    assert!(fs.list().unwrap().is_empty());
+}
+
+#[test]
+fn zeros_take_the_place_of_a_reservation() {
+    let (_scratch, fs) = scratch();
+    let file = RealFile { file: fs.open_file("z", OFlags::RDWR | OFlags::CREATE, FILE_MODE).unwrap() };
+    file.write_at(b"abc", 0).unwrap();
+    file.fill_with_zeros(200_000).unwrap();
+    assert_eq!(file.len().unwrap(), 200_000);
+    let mut buf = [9; 4];
+    file.read_at(&mut buf, 1).unwrap();
+    assert_eq!(&buf, b"bc\0\0");
+}
+
+#[test]
+fn only_the_owner_may_use_what_is_made() {
+    let (scratch, fs) = scratch();
+    fs.create("a").unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&scratch.0), 0o700);
+    assert_eq!(mode(&scratch.0.join("a")), 0o600);
+}
+
+#[test]
+fn links_directories_devices_and_paths_are_refused() {
+    let (scratch, fs) = scratch();
+    fs.create("real").unwrap();
+    symlink("real", scratch.0.join("link")).unwrap();
+    assert!(fs.open("link", Access::Read).is_err());
+    assert!(fs.lock("link").is_err());
+    std::fs::create_dir(scratch.0.join("sub")).unwrap();
+    assert!(fs.open("sub", Access::Read).is_err());
+    let device = RealFs::open_dir("/dev").unwrap();
+    assert_eq!(device.open("null", Access::Read).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    for name in ["", ".", "..", "../x", "sub/x", "/x", "a\0b"] {
+        assert_eq!(fs.create(name).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{name:?}");
+        assert!(fs.open(name, Access::Read).is_err(), "{name:?}");
+        assert!(
+            fs.unlink(name).is_err() && fs.rename(name, "y").is_err() && fs.rename("real", name).is_err()
+        );
+    }
+}
+
+#[test]
+fn a_directory_is_locked_once_until_dropped() {
+    let (scratch, fs) = scratch();
+    let lock = fs.lock("LOCK").unwrap();
+    let again = RealFs::open_dir(&scratch.0).unwrap();
+    assert_eq!(again.lock("LOCK").unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    drop(lock);
+    let lock = again.lock("LOCK").unwrap();
+    assert_eq!(fs.lock("LOCK").unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    drop(lock);
+    assert_eq!(fs.list().unwrap(), ["LOCK"]);
+}
+
+#[test]
+fn another_holder_of_the_file_lock_is_respected() {
+    let (scratch, fs) = scratch();
+    // A lock taken past the registry, as another process would.
+    let file = File::create(scratch.0.join("LOCK")).unwrap();
+    file.lock().unwrap();
+    assert_eq!(fs.lock("LOCK").unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    drop(file);
+    fs.lock("LOCK").unwrap();
+}
+
+#[test]
+fn a_missing_directory_and_a_file_are_not_opened() {
+    let scratch = Scratch::new();
+    assert_eq!(RealFs::open_dir(&scratch.0).unwrap_err().kind(), io::ErrorKind::NotFound);
+    let fs = RealFs::create_dir(&scratch.0).unwrap();
+    assert_eq!(RealFs::create_dir(&scratch.0).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    fs.create("file").unwrap();
+    assert!(RealFs::open_dir(scratch.0.join("file")).is_err());
+}
+
+#[test]
+fn calls_and_bytes_are_counted_and_errors_name_the_file() {
+    let (_scratch, fs) = scratch();
+    let counting = CountingFs::new(Arc::new(fs));
+    let counters = counting.counters();
+    let dir = Dir::new(Arc::new(counting));
+    let file = dir.create("a.wal").unwrap();
+    file.write_all_at(&[1; 10], 0).unwrap();
+    file.read_exact_at(&mut [0; 4], 2).unwrap();
+    file.sync_data().unwrap();
+    file.sync_all().unwrap();
+    dir.sync().unwrap();
+    dir.rename("a.wal", "b.wal").unwrap();
+    dir.unlink("b.wal").unwrap();
+    let get = |c: &AtomicU64| c.load(Relaxed);
+    assert_eq!((get(&counters.writes), get(&counters.written_bytes)), (1, 10));
+    assert_eq!((get(&counters.reads), get(&counters.read_bytes)), (1, 4));
+    assert_eq!((get(&counters.file_syncs), get(&counters.dir_syncs)), (2, 1));
+    assert_eq!((get(&counters.creates), get(&counters.renames), get(&counters.unlinks)), (1, 1, 1));
+    let error = dir.open("b.wal", Access::Read).unwrap_err();
+    assert!(error.to_string().starts_with("open b.wal: "), "{error}");
+    let error = file.read_exact_at(&mut [0; 4], 8).unwrap_err().to_string();
+    assert_eq!(error, "a.wal is damaged at byte 8: 4 bytes expected, 2 found");
+}
