@@ -1,1 +1,23 @@
-//! Placeholder.
+//! The disk tier: immutable segments of subgraphs, and the manifest that names the live ones.
+//!
+//! - [`segment`]: [`SegmentWriter`] and [`SegmentReader`] for files of [`SubgraphImage`]s.
+//! - [`manifest`]: the [`Manifest`] and its atomic switch.
+//!
+//! The layouts are drawn in `docs/format/segment.md` and `docs/format/manifest.md`. Every byte that is read has passed
+//! a checksum before it is interpreted, and is not believed even then: whatever a file holds, the answer is an image,
+//! a manifest or a [`TierError`].
+#![forbid(unsafe_code)]
+
+mod bytes;
+mod config;
+mod error;
+pub mod manifest;
+pub mod segment;
+
+pub use config::GraphConfig;
+pub use error::TierError;
+pub use manifest::{LevelSegment, LoadedManifest, LogSegmentRef, Manifest, Section};
+pub use segment::{
+    AdjacencyPart, ImageKeys, ImageRef, KeysRef, PartRef, SegmentInfo, SegmentReader, SegmentWriter,
+    SubgraphImage, SubgraphSummary,
+};

@@ -1,0 +1,83 @@
+//! Reading of bytes that are checksummed but not yet believed: [`Reader`] with rules beside lengths.
+
+use hedgerow_io::codec::{OutOfBytes, Reader};
+
+/// What is wrong, and at which of the bytes given it was noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) position: usize,
+    pub(crate) what: &'static str,
+}
+
+impl From<OutOfBytes> for Fault {
+    fn from(error: OutOfBytes) -> Self {
+        Fault { position: error.at, what: "bytes missing" }
+    }
+}
+
+/// A cursor over bytes, none of which is read past.
+#[derive(Debug)]
+pub(crate) struct Bytes<'a> {
+    reader: Reader<'a>,
+}
+
+impl<'a> Bytes<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Bytes { reader: Reader::new(bytes) }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.reader.is_empty()
+    }
+
+    pub(crate) fn fault(&self, what: &'static str) -> Fault {
+        Fault { position: self.reader.position(), what }
+    }
+
+    pub(crate) fn require(&self, holds: bool, what: &'static str) -> Result<(), Fault> {
+        if holds { Ok(()) } else { Err(self.fault(what)) }
+    }
+
+    pub(crate) fn refuse(&self, fault: Option<&'static str>) -> Result<(), Fault> {
+        fault.map_or(Ok(()), |what| Err(self.fault(what)))
+    }
+
+    pub(crate) fn take(&mut self, count: usize) -> Result<&'a [u8], Fault> {
+        Ok(self.reader.bytes(count)?)
+    }
+
+    pub(crate) fn fixed<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        Ok(self.reader.array()?)
+    }
+
+    /// `count` values of `N` bytes each; allocates only once the bytes are known to be there.
+    pub(crate) fn array<T, const N: usize>(
+        &mut self,
+        count: usize,
+        value: impl Fn([u8; N]) -> T,
+    ) -> Result<Vec<T>, Fault> {
+        let len = count.checked_mul(N).ok_or_else(|| self.fault("length overflows"))?;
+        let (chunks, _) = self.take(len)?.as_chunks::<N>();
+        Ok(chunks.iter().map(|chunk| value(*chunk)).collect())
+    }
+
+    pub(crate) fn u8(&mut self) -> Result<u8, Fault> {
+        Ok(self.reader.u8()?)
+    }
+
+    pub(crate) fn u16(&mut self) -> Result<u16, Fault> {
+        Ok(self.reader.u16()?)
+    }
+
+    pub(crate) fn u32(&mut self) -> Result<u32, Fault> {
+        Ok(self.reader.u32()?)
+    }
+
+    pub(crate) fn u64(&mut self) -> Result<u64, Fault> {
+        Ok(self.reader.u64()?)
+    }
+
+    pub(crate) fn u128(&mut self) -> Result<u128, Fault> {
+        Ok(self.reader.u128()?)
+    }
+}

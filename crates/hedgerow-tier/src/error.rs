@@ -1,0 +1,123 @@
+//! Errors of the disk tier.
+
+use hedgerow_core::SubgraphId;
+use hedgerow_io::{Corruption, CorruptionKind, FileError, FormatError, IoError};
+use thiserror::Error;
+
+/// Why the disk tier could not do what was asked.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TierError {
+    /// A file could not be used: the file system failed, the file is damaged, or its format is not known here.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The directory holds files, but no manifest.
+    #[error("{path} is not empty and is not a store: it holds no manifest")]
+    NotAStore {
+        /// The directory.
+        path: String,
+        /// Some of the files in it, in no particular order.
+        entries: Vec<String>,
+    },
+    /// The manifest has a section that must be understood and is not known here.
+    #[error("{file} needs a feature that this version does not know (section {tag}, version {version})")]
+    UnknownSection {
+        /// The manifest.
+        file: String,
+        /// The tag of the section.
+        tag: u32,
+        /// The version of the section.
+        version: u16,
+    },
+    /// A manifest with this number, or a later one, exists already.
+    #[error("{file} is not the next manifest: there is {found}")]
+    ManifestNotNext {
+        /// The manifest that was to be written.
+        file: String,
+        /// The manifest that is there.
+        found: String,
+    },
+    /// The switch to a new manifest failed after the new one may have become visible: which of the two a later open
+    /// finds is unknown. The store must stop writing and must delete nothing.
+    #[error("it is unknown whether {file} replaced the manifest before it: {source}")]
+    SwitchUnknown {
+        /// The new manifest.
+        file: String,
+        /// What failed.
+        source: IoError,
+    },
+    /// The manifest to be written breaks a rule; nothing was written.
+    #[error("manifest not written: {reason}")]
+    InvalidManifest {
+        /// The rule.
+        reason: &'static str,
+    },
+    /// The subgraphs of a segment must be written in strictly ascending order; nothing was written.
+    #[error("subgraph {} cannot follow subgraph {} in a segment", found.0, previous.0)]
+    OutOfOrder {
+        /// The subgraph written last.
+        previous: SubgraphId,
+        /// The subgraph that was to be written.
+        found: SubgraphId,
+    },
+    /// The image to be written breaks a rule; nothing was written.
+    #[error("image of subgraph {} not written: {reason}", subgraph.0)]
+    InvalidImage {
+        /// The subgraph.
+        subgraph: SubgraphId,
+        /// The rule.
+        reason: &'static str,
+    },
+    /// An earlier write to this segment failed, so the segment cannot be completed.
+    #[error("{file} cannot be completed after a failed write")]
+    WriterFailed {
+        /// The segment.
+        file: String,
+    },
+    /// A subgraph was asked for by a number that the segment does not have.
+    #[error("subgraph number {index} of a segment with {len}")]
+    NoSuchSubgraph {
+        /// The number asked for.
+        index: usize,
+        /// The number of subgraphs.
+        len: usize,
+    },
+}
+
+impl TierError {
+    /// Damage in `file` at `offset`: content whose checksum is right but which makes no sense.
+    pub(crate) fn invalid(file: &str, offset: u64, what: &'static str) -> TierError {
+        Corruption::new(file, offset, CorruptionKind::Invalid(what)).into()
+    }
+
+    /// A header that cannot be used. The manifest, or the file's own name, vouches for what the file is, so anything
+    /// but a later format is damage.
+    pub(crate) fn header(file: &str, error: FormatError) -> TierError {
+        match error {
+            FormatError::FutureVersion { .. } | FormatError::UnknownFeature { .. } => {
+                TierError::File(FileError::Format { file: file.to_owned(), error })
+            }
+            _ => Corruption::new(file, 0, CorruptionKind::Header(error)).into(),
+        }
+    }
+
+    /// The damage, where this error reports one.
+    pub fn corruption(&self) -> Option<&Corruption> {
+        match self {
+            TierError::File(FileError::Corruption(corruption)) => Some(corruption),
+            _ => None,
+        }
+    }
+}
+
+impl From<IoError> for TierError {
+    fn from(error: IoError) -> Self {
+        TierError::File(error.into())
+    }
+}
+
+impl From<Corruption> for TierError {
+    fn from(error: Corruption) -> Self {
+        TierError::File(error.into())
+    }
+}

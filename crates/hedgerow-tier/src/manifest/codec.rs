@@ -1,0 +1,120 @@
+//! A manifest as bytes. The layout is drawn in `docs/format/manifest.md`.
+
+use hedgerow_core::Timestamp;
+use hedgerow_io::{FileId, Lsn, StoreId};
+
+use super::{LevelSegment, LogSegmentRef, Manifest, Section};
+use crate::bytes::{Bytes, Fault};
+use crate::{GraphConfig, SegmentInfo};
+
+/// A reader that does not know the section must refuse the store.
+const SECTION_REQUIRED: u16 = 1;
+
+/// Everything between the file header and the hash at the end.
+pub(super) fn encode_body(manifest: &Manifest, out: &mut Vec<u8>) {
+    out.extend(manifest.sequence.to_le_bytes());
+    out.extend(manifest.config.to_bytes());
+    out.extend(manifest.next_vertex.to_le_bytes());
+    out.extend(manifest.checkpoint.0.to_le_bytes());
+    out.extend(manifest.durable_lsn.0.to_le_bytes());
+    out.extend(manifest.next_file_id.0.to_le_bytes());
+    for count in [manifest.segments.len(), manifest.logs.len(), manifest.sections.len()] {
+        out.extend((count as u32).to_le_bytes());
+    }
+    out.extend([0; 4]);
+    for segment in &manifest.segments {
+        encode_segment(segment, out);
+    }
+    for log in &manifest.logs {
+        out.extend(log.id.0.to_le_bytes());
+        out.extend(log.first_lsn.0.to_le_bytes());
+    }
+    for section in &manifest.sections {
+        out.extend(section.tag.to_le_bytes());
+        out.extend(section.version.to_le_bytes());
+        out.extend(if section.required { SECTION_REQUIRED } else { 0 }.to_le_bytes());
+        out.extend((section.bytes.len() as u64).to_le_bytes());
+        out.extend(&section.bytes);
+    }
+}
+
+fn encode_segment(segment: &LevelSegment, out: &mut Vec<u8>) {
+    let info = &segment.info;
+    out.extend(info.file_id.0.to_le_bytes());
+    out.extend([segment.level, 0, 0, 0, 0, 0, 0, 0]);
+    out.extend(info.bytes.to_le_bytes());
+    out.extend(info.hash.to_le_bytes());
+    for field in [info.subgraphs, info.vertices, info.edges, info.max_as_of.0] {
+        out.extend(field.to_le_bytes());
+    }
+}
+
+/// Reads what [`encode_body`] wrote; `body` must be that and nothing more.
+pub(super) fn decode_body(body: &[u8], store: StoreId) -> Result<Manifest, Fault> {
+    let mut bytes = Bytes::new(body);
+    let sequence = bytes.u64()?;
+    let config = GraphConfig::from_bytes(bytes.fixed()?);
+    let config = config.ok_or_else(|| bytes.fault("unknown graph configuration"))?;
+    let next_vertex = bytes.u32()?;
+    let checkpoint = Timestamp(bytes.u64()?);
+    let durable_lsn = Lsn(bytes.u64()?);
+    let next_file_id = FileId(bytes.u64()?);
+    let [segments, logs, sections, reserved] = [bytes.u32()?, bytes.u32()?, bytes.u32()?, bytes.u32()?];
+    bytes.require(reserved == 0, "reserved bytes in use")?;
+    let manifest = Manifest {
+        store,
+        config,
+        sequence,
+        checkpoint,
+        durable_lsn,
+        next_vertex,
+        next_file_id,
+        segments: list(&mut bytes, segments, decode_segment)?,
+        logs: list(&mut bytes, logs, |bytes| {
+            Ok(LogSegmentRef { id: FileId(bytes.u64()?), first_lsn: Lsn(bytes.u64()?) })
+        })?,
+        sections: list(&mut bytes, sections, decode_section)?,
+    };
+    bytes.require(bytes.is_empty(), "bytes left over in a manifest")?;
+    bytes.refuse(manifest.fault())?;
+    Ok(manifest)
+}
+
+/// Reads `count` items. Grows as they are found: the count alone is no reason to allocate.
+fn list<T>(
+    bytes: &mut Bytes<'_>,
+    count: u32,
+    mut item: impl FnMut(&mut Bytes<'_>) -> Result<T, Fault>,
+) -> Result<Vec<T>, Fault> {
+    let mut items = Vec::new();
+    for _ in 0..count {
+        items.push(item(bytes)?);
+    }
+    Ok(items)
+}
+
+fn decode_segment(bytes: &mut Bytes<'_>) -> Result<LevelSegment, Fault> {
+    let file_id = FileId(bytes.u64()?);
+    let [level, reserved @ ..] = bytes.fixed::<8>()?;
+    bytes.require(reserved == [0; 7], "reserved bytes in use")?;
+    let info = SegmentInfo {
+        file_id,
+        bytes: bytes.u64()?,
+        hash: bytes.u128()?,
+        subgraphs: bytes.u64()?,
+        vertices: bytes.u64()?,
+        edges: bytes.u64()?,
+        max_as_of: Timestamp(bytes.u64()?),
+    };
+    Ok(LevelSegment { level, info })
+}
+
+fn decode_section(bytes: &mut Bytes<'_>) -> Result<Section, Fault> {
+    let tag = bytes.u32()?;
+    let version = bytes.u16()?;
+    let flags = bytes.u16()?;
+    bytes.require(flags & !SECTION_REQUIRED == 0, "unknown section flags")?;
+    let len = usize::try_from(bytes.u64()?).map_err(|_| bytes.fault("length overflows"))?;
+    let content = bytes.take(len)?.to_vec();
+    Ok(Section { tag, version, required: flags & SECTION_REQUIRED != 0, bytes: content })
+}

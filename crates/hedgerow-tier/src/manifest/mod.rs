@@ -1,0 +1,118 @@
+//! The manifest: which files make up the store, replaced as a whole.
+//!
+//! A store has one valid manifest at a time, the one with the highest number. [`Manifest::store`] puts the next one
+//! in its place so that after a crash at any point either the old or the new one is found, whole; the argument is in
+//! `docs/format/manifest.md`.
+
+mod codec;
+mod names;
+mod switch;
+
+#[cfg(test)]
+mod tests;
+
+pub use names::{is_store_file_name, manifest_name};
+pub use switch::LoadedManifest;
+
+use hedgerow_core::Timestamp;
+use hedgerow_io::{FileId, Lsn, StoreId};
+
+use crate::{GraphConfig, SegmentInfo};
+
+/// The content of a manifest file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manifest {
+    /// The identity of the store, drawn at creation; every file of the store carries it.
+    pub store: StoreId,
+    /// How the graph was created.
+    pub config: GraphConfig,
+    /// The number of this manifest, also in its file name: 1 for the first, one more for each switch.
+    pub sequence: u64,
+    /// The timestamp of the last checkpoint: the segments hold every commit up to it.
+    pub checkpoint: Timestamp,
+    /// The log position known durable when this manifest was written.
+    pub durable_lsn: Lsn,
+    /// One more than the largest vertex id ever given out; at most `u32::MAX`.
+    pub next_vertex: u32,
+    /// The file id that the next segment gets; no segment of the store ever had it.
+    pub next_file_id: FileId,
+    /// The live segments, each once, in any order.
+    pub segments: Vec<LevelSegment>,
+    /// The live log segments in log order: ids strictly ascending, first positions ascending.
+    pub logs: Vec<LogSegmentRef>,
+    /// Room for what later versions add, strictly ascending by tag, kept as it was read.
+    pub sections: Vec<Section>,
+}
+
+/// A live segment and the level that it is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LevelSegment {
+    /// The level: 0 takes flushes as they come.
+    pub level: u8,
+    /// The segment.
+    pub info: SegmentInfo,
+}
+
+/// A live log segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogSegmentRef {
+    /// The file id of the log segment; the log counts its own files, apart from those of segments.
+    pub id: FileId,
+    /// The position of its first record.
+    pub first_lsn: Lsn,
+}
+
+/// A part of the manifest that this version carries along without reading it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// What the section is about.
+    pub tag: u32,
+    /// The version of its layout.
+    pub version: u16,
+    /// Whether a program that does not know the section must refuse the store.
+    pub required: bool,
+    /// Its content.
+    pub bytes: Vec<u8>,
+}
+
+impl Manifest {
+    /// The manifest of a new store: number 1, no segments, no log.
+    pub fn new(store: StoreId, config: GraphConfig) -> Manifest {
+        Manifest {
+            store,
+            config,
+            sequence: 1,
+            checkpoint: Timestamp::ZERO,
+            durable_lsn: Lsn::ZERO,
+            next_vertex: 0,
+            next_file_id: FileId(1),
+            segments: Vec::new(),
+            logs: Vec::new(),
+            sections: Vec::new(),
+        }
+    }
+
+    /// The first rule of a manifest that this one breaks. What passes here can be stored, and loads again.
+    fn fault(&self) -> Option<&'static str> {
+        let mut ids: Vec<FileId> = self.segments.iter().map(|segment| segment.info.file_id).collect();
+        ids.sort_unstable();
+        let in_order = |a: &LogSegmentRef, b: &LogSegmentRef| a.id < b.id && a.first_lsn <= b.first_lsn;
+        if self.sequence == 0 {
+            Some("manifest number zero")
+        } else if ids.last().is_some_and(|last| *last >= self.next_file_id) {
+            Some("segment with a file id not below the next one")
+        } else if !pairs_hold(&ids, |a, b| a < b) {
+            Some("segment listed twice")
+        } else if !pairs_hold(&self.logs, in_order) {
+            Some("log segments out of order")
+        } else if !pairs_hold(&self.sections, |a, b| a.tag < b.tag) {
+            Some("sections out of order")
+        } else {
+            None
+        }
+    }
+}
+
+fn pairs_hold<T>(items: &[T], holds: impl Fn(&T, &T) -> bool) -> bool {
+    items.iter().zip(items.iter().skip(1)).all(|(a, b)| holds(a, b))
+}

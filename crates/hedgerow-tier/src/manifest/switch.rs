@@ -1,0 +1,204 @@
+//! Manifest files: finding the current one, and putting the next one in its place.
+
+use std::sync::Arc;
+
+use hedgerow_io::checksum::checksum128;
+use hedgerow_io::{
+    Access, Corruption, CorruptionKind, Dir, FileHeader, FileId, FileKind, HEADER_BYTES, IoError, Vfs,
+};
+
+use super::Manifest;
+use super::codec::{decode_body, encode_body};
+use super::names::{
+    TEMPORARY, is_before_first_manifest, is_temporary, manifest_name, manifest_number, segment_id,
+};
+use crate::TierError;
+
+/// The checksum at the end of a manifest.
+const HASH_BYTES: usize = 16;
+
+/// More than any manifest needs (80 bytes for each segment), and few enough to be read at once.
+const MAX_MANIFEST_BYTES: u64 = 256 * 1024 * 1024;
+
+/// The current manifest of a directory, and what else lies there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadedManifest {
+    /// The manifest. Its `next_file_id` lies beyond every segment in the directory, stray ones included.
+    pub manifest: Manifest,
+    /// The name of its file.
+    pub file: String,
+    /// Files that an interrupted switch or flush left behind, ascending: manifests that were being written, older
+    /// manifests, segments that the manifest does not name. They can be removed; log files are never among them.
+    pub stray: Vec<String>,
+}
+
+impl Manifest {
+    /// Makes this the manifest of the store in `fs`: when `Ok` returns, every later open finds it. Everything that it
+    /// names must be durable before the call, directory entries included. Writes and syncs the file under a temporary
+    /// name, renames it and syncs the directory; blocks on both. Removes no older manifest:
+    /// [`remove_older`](Self::remove_older) does, once this succeeded.
+    ///
+    /// # Errors
+    /// [`TierError::InvalidManifest`], [`TierError::ManifestNotNext`] and [`TierError::File`]: the old manifest still
+    /// holds. [`TierError::SwitchUnknown`]: either may.
+    pub fn store(&self, fs: &Arc<dyn Vfs>) -> Result<(), TierError> {
+        if let Some(reason) = self.fault() {
+            return Err(TierError::InvalidManifest { reason });
+        }
+        let bytes = self.encode();
+        if bytes.len() as u64 > MAX_MANIFEST_BYTES {
+            return Err(TierError::InvalidManifest { reason: "manifest too large" });
+        }
+        let dir = Dir::new(fs.clone());
+        let file = manifest_name(self.sequence);
+        let temporary = format!("{file}{TEMPORARY}");
+        let names = dir.list()?;
+        if let Some(found) = newest(&names).filter(|newest| *newest >= self.sequence) {
+            return Err(TierError::ManifestNotNext { file, found: manifest_name(found) });
+        }
+        if names.contains(&temporary) {
+            dir.unlink(&temporary)?;
+        }
+        if let Err(error) = write_synced(&dir, &temporary, &bytes) {
+            return Err(give_up(&dir, &temporary, error));
+        }
+        match dir.rename(&temporary, &file) {
+            // The directory had no room for the new name, so nothing has changed.
+            Err(error) if error.is_disk_full() => Err(give_up(&dir, &temporary, error)),
+            renamed => {
+                renamed.and_then(|()| dir.sync()).map_err(|source| TierError::SwitchUnknown { file, source })
+            }
+        }
+    }
+
+    /// Finds the manifest of the store in `fs`: the one with the highest number, and no other if that is damaged.
+    /// `None` if the directory is empty or holds only what precedes the first manifest (the lock, a manifest that was
+    /// being written): a new store can be made there, whose first file must be its first manifest. Syncs the
+    /// directory, so that what was found will be found again after a crash.
+    ///
+    /// # Errors
+    /// [`TierError::NotAStore`]; [`TierError::File`]: damage, a later format, or a failure of the file system;
+    /// [`TierError::UnknownSection`].
+    pub fn load(fs: &Arc<dyn Vfs>) -> Result<Option<LoadedManifest>, TierError> {
+        let dir = Dir::new(fs.clone());
+        let mut names = dir.list()?;
+        names.sort_unstable();
+        let Some(sequence) = newest(&names) else {
+            if names.iter().all(|name| is_before_first_manifest(name)) {
+                return Ok(None);
+            }
+            names.truncate(8);
+            return Err(TierError::NotAStore { path: fs.path().display().to_string(), entries: names });
+        };
+        // A process that died between its rename and its sync left a name that only looks durable. What is removed on
+        // the word of this manifest must not come before it.
+        dir.sync()?;
+        let mut manifest = Manifest::read(&dir, sequence)?;
+        names.retain(|name| manifest.is_stray(name));
+        for id in names.iter().filter_map(|name| segment_id(name)) {
+            let beyond = id.0.checked_add(1).map(FileId);
+            // The last of all ids cannot be passed by: creating its file again will fail, and change nothing.
+            manifest.next_file_id = manifest.next_file_id.max(beyond.unwrap_or(id));
+        }
+        Ok(Some(LoadedManifest { manifest, file: manifest_name(sequence), stray: names }))
+    }
+
+    /// Removes the manifests before this one and those that were being written, and syncs the directory if there were
+    /// any; returns how many. Only after [`store`](Self::store) succeeded or [`load`](Self::load) returned this one.
+    ///
+    /// # Errors
+    /// [`TierError::File`]; the rest can be removed by a later call.
+    pub fn remove_older(&self, fs: &Arc<dyn Vfs>) -> Result<usize, TierError> {
+        let dir = Dir::new(fs.clone());
+        let mut removed = 0;
+        for name in dir.list()? {
+            let older = manifest_number(&name).is_some_and(|number| number < self.sequence);
+            if older || is_temporary(&name) {
+                dir.unlink(&name)?;
+                removed += 1;
+            }
+        }
+        if removed > 0 {
+            dir.sync()?;
+        }
+        Ok(removed)
+    }
+
+    fn is_stray(&self, name: &str) -> bool {
+        let unnamed = |id| !self.segments.iter().any(|segment| segment.info.file_id == id);
+        is_temporary(name)
+            || manifest_number(name).is_some_and(|number| number < self.sequence)
+            || segment_id(name).is_some_and(unnamed)
+    }
+
+    /// The bytes of the whole file.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let header = FileHeader::new(FileKind::Manifest, self.store, FileId(self.sequence), 0);
+        let mut bytes = header.encode().to_vec();
+        encode_body(self, &mut bytes);
+        let hash = checksum128(&bytes);
+        bytes.extend(hash.to_le_bytes());
+        bytes
+    }
+
+    /// Reads manifest number `sequence`.
+    fn read(dir: &Dir, sequence: u64) -> Result<Manifest, TierError> {
+        let name = manifest_name(sequence);
+        let file = dir.open(&name, Access::Read)?;
+        let found = file.byte_len()?;
+        if found > MAX_MANIFEST_BYTES {
+            return Err(TierError::invalid(&name, MAX_MANIFEST_BYTES, "larger than any manifest"));
+        }
+        let mut bytes = vec![0; found as usize];
+        file.read_exact_at(&mut bytes, 0)?;
+        Manifest::decode(&name, &bytes, sequence)
+    }
+
+    pub(super) fn decode(name: &str, bytes: &[u8], sequence: u64) -> Result<Manifest, TierError> {
+        let header = FileHeader::decode(bytes, FileKind::Manifest)
+            .and_then(|header| header.check_owner(header.store, FileId(sequence)).map(|()| header))
+            .map_err(|error| TierError::header(name, error))?;
+        let covered = bytes.len().checked_sub(HASH_BYTES).filter(|covered| *covered >= HEADER_BYTES);
+        let parts = covered.and_then(|covered| bytes.split_at_checked(covered));
+        let parts = parts.and_then(|(covered, hash)| Some((covered, hash.first_chunk()?)));
+        let Some((covered, hash)) = parts else {
+            let kind = CorruptionKind::Truncated {
+                expected: (HEADER_BYTES + HASH_BYTES) as u64,
+                found: bytes.len() as u64,
+            };
+            return Err(Corruption::new(name, bytes.len() as u64, kind).into());
+        };
+        let (expected, found) = (u128::from_le_bytes(*hash), checksum128(covered));
+        if expected != found {
+            return Err(Corruption::new(name, 0, CorruptionKind::FileChecksum { expected, found }).into());
+        }
+        let body = covered.get(HEADER_BYTES..).unwrap_or(&[]);
+        let manifest = decode_body(body, header.store)
+            .map_err(|fault| TierError::invalid(name, (HEADER_BYTES + fault.position) as u64, fault.what))?;
+        if manifest.sequence != sequence {
+            return Err(TierError::invalid(name, HEADER_BYTES as u64, "number differs from the file's name"));
+        }
+        match manifest.sections.iter().find(|section| section.required) {
+            Some(&super::Section { tag, version, .. }) => {
+                Err(TierError::UnknownSection { file: name.to_owned(), tag, version })
+            }
+            None => Ok(manifest),
+        }
+    }
+}
+
+fn newest(names: &[String]) -> Option<u64> {
+    names.iter().filter_map(|name| manifest_number(name)).max()
+}
+
+fn write_synced(dir: &Dir, name: &str, bytes: &[u8]) -> Result<(), IoError> {
+    let file = dir.create(name)?;
+    file.write_all_at(bytes, 0)?;
+    file.sync_all()
+}
+
+/// Takes the unfinished manifest away, if that is possible; if not, it is a stray file that opening ignores.
+fn give_up(dir: &Dir, temporary: &str, error: IoError) -> TierError {
+    let _ = dir.unlink(temporary);
+    error.into()
+}

@@ -1,0 +1,239 @@
+//! What a segment holds of one subgraph: an owned form for reading, a borrowed one for writing.
+
+use std::sync::Arc;
+
+use hedgerow_core::key::MAX_KEY_BYTES;
+use hedgerow_core::{Direction, KeyKind, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
+
+use crate::GraphConfig;
+
+/// The state of one subgraph at a commit timestamp, as read from a segment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubgraphImage {
+    /// Which subgraph.
+    pub id: SubgraphId,
+    /// The image holds every commit up to this timestamp and none after it.
+    pub as_of: Timestamp,
+    /// Bit `i` is set where local vertex `i` is live.
+    pub present: u64,
+    /// The external ids of the live vertices, in local order.
+    pub keys: ImageKeys,
+    /// The adjacency, ascending by label, then direction; a part without neighbors is left out.
+    pub parts: Vec<AdjacencyPart>,
+}
+
+/// The external ids of the live vertices of one subgraph, in local order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ImageKeys {
+    /// A dense graph: the external ids are the internal ones and are not stored.
+    Dense,
+    /// Numbers.
+    U64(Vec<u64>),
+    /// Strings.
+    Str(Vec<Arc<str>>),
+}
+
+/// The neighbors of the 64 vertices of a subgraph, for one label and direction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AdjacencyPart {
+    /// The label that all these edges have.
+    pub label: LabelId,
+    /// Whether the neighbors are destinations or sources.
+    pub direction: Direction,
+    /// The neighbors of local vertex `i` are `neighbors[offsets[i]..offsets[i + 1]]`.
+    pub offsets: [u32; SUBGRAPH_VERTICES + 1],
+    /// All neighbors, strictly ascending within the range of each vertex.
+    pub neighbors: Vec<VertexId>,
+    /// The weight of each edge, beside `neighbors`; never NaN.
+    pub weights: Option<Vec<f64>>,
+}
+
+/// A [`SubgraphImage`] to be written, borrowing everything that is large.
+#[derive(Clone, Copy, Debug)]
+pub struct ImageRef<'a> {
+    /// Which subgraph.
+    pub id: SubgraphId,
+    /// The image holds every commit up to this timestamp and none after it.
+    pub as_of: Timestamp,
+    /// Bit `i` is set where local vertex `i` is live.
+    pub present: u64,
+    /// The external ids of the live vertices, in local order.
+    pub keys: KeysRef<'a>,
+    /// The adjacency, strictly ascending by label, then direction. Parts without neighbors are left out of the file.
+    pub parts: &'a [PartRef<'a>],
+}
+
+/// The borrowed form of [`ImageKeys`].
+#[derive(Clone, Copy, Debug)]
+pub enum KeysRef<'a> {
+    /// A dense graph: nothing is stored.
+    Dense,
+    /// Numbers.
+    U64(&'a [u64]),
+    /// Strings.
+    Str(&'a [Arc<str>]),
+}
+
+/// The borrowed form of [`AdjacencyPart`].
+#[derive(Clone, Copy, Debug)]
+pub struct PartRef<'a> {
+    /// The label that all these edges have.
+    pub label: LabelId,
+    /// Whether the neighbors are destinations or sources.
+    pub direction: Direction,
+    /// The neighbors of local vertex `i` are `neighbors[offsets[i]..offsets[i + 1]]`.
+    pub offsets: &'a [u32; SUBGRAPH_VERTICES + 1],
+    /// All neighbors, strictly ascending within the range of each vertex.
+    pub neighbors: &'a [VertexId],
+    /// The weight of each edge, beside `neighbors`; never NaN.
+    pub weights: Option<&'a [f64]>,
+}
+
+impl SubgraphImage {
+    /// The number of live vertices.
+    pub fn vertex_count(&self) -> u32 {
+        self.present.count_ones()
+    }
+
+    /// The number of outgoing neighbor entries: what [`SegmentInfo::edges`](crate::SegmentInfo::edges) counts.
+    pub fn edge_count(&self) -> u64 {
+        self.parts.iter().map(|part| out_entries(part.direction, part.neighbors.len())).sum()
+    }
+
+    /// Calls `f` with the borrowed form of this image.
+    pub fn with_ref<R>(&self, f: impl FnOnce(&ImageRef<'_>) -> R) -> R {
+        let parts: Vec<PartRef<'_>> = self.parts.iter().map(AdjacencyPart::as_ref).collect();
+        f(&ImageRef {
+            id: self.id,
+            as_of: self.as_of,
+            present: self.present,
+            keys: self.keys.as_ref(),
+            parts: &parts,
+        })
+    }
+}
+
+impl ImageKeys {
+    /// The same keys, borrowed.
+    pub fn as_ref(&self) -> KeysRef<'_> {
+        match self {
+            ImageKeys::Dense => KeysRef::Dense,
+            ImageKeys::U64(keys) => KeysRef::U64(keys),
+            ImageKeys::Str(keys) => KeysRef::Str(keys),
+        }
+    }
+}
+
+impl AdjacencyPart {
+    /// The same part, borrowed.
+    pub fn as_ref(&self) -> PartRef<'_> {
+        PartRef {
+            label: self.label,
+            direction: self.direction,
+            offsets: &self.offsets,
+            neighbors: &self.neighbors,
+            weights: self.weights.as_deref(),
+        }
+    }
+
+    /// The neighbors of the local vertex `local` (0 to 63); empty beyond.
+    pub fn neighbors_of(&self, local: usize) -> &[VertexId] {
+        range_of(&self.offsets, local).and_then(|range| self.neighbors.get(range)).unwrap_or(&[])
+    }
+}
+
+impl ImageRef<'_> {
+    /// The number of outgoing neighbor entries.
+    pub(crate) fn edge_count(&self) -> u64 {
+        self.parts.iter().map(|part| out_entries(part.direction, part.neighbors.len())).sum()
+    }
+
+    /// The first rule of an image that this one breaks. What passes here can be written, and reads back.
+    pub(crate) fn fault(&self, config: &GraphConfig) -> Option<&'static str> {
+        check_vertices(self.id, self.present)
+            .or_else(|| check_keys(self.keys, self.present, config.key_kind))
+            .or_else(|| check_order(self.parts.iter().map(|part| (part.label, part.direction))))
+            .or_else(|| self.parts.iter().find_map(|part| check_part(part, self.present, config)))
+    }
+}
+
+fn out_entries(direction: Direction, entries: usize) -> u64 {
+    match direction {
+        Direction::Out => entries as u64,
+        Direction::In => 0,
+    }
+}
+
+fn range_of(offsets: &[u32; SUBGRAPH_VERTICES + 1], local: usize) -> Option<std::ops::Range<usize>> {
+    Some(*offsets.get(local)? as usize..*offsets.get(local + 1)? as usize)
+}
+
+/// The id must name a subgraph that can exist, and no live vertex may lie beyond the largest vertex id.
+pub(crate) fn check_vertices(id: SubgraphId, present: u64) -> Option<&'static str> {
+    let last = VertexId::MAX.subgraph();
+    if id > last {
+        return Some("subgraph id out of range");
+    }
+    let beyond = !0u64 << VertexId::MAX.local().0 << 1;
+    (id == last && present & beyond != 0).then_some("live vertex beyond the largest id")
+}
+
+pub(crate) fn check_keys(keys: KeysRef<'_>, present: u64, kind: KeyKind) -> Option<&'static str> {
+    let (found, count) = match keys {
+        KeysRef::Dense => (KeyKind::Dense, present.count_ones() as usize),
+        KeysRef::U64(keys) => (KeyKind::U64, keys.len()),
+        KeysRef::Str(keys) => (KeyKind::Str, keys.len()),
+    };
+    if found != kind {
+        return Some("keys of another kind than the graph's");
+    }
+    if count != present.count_ones() as usize {
+        return Some("key count differs from live vertex count");
+    }
+    match keys {
+        KeysRef::Str(keys) if keys.iter().any(|key| key.len() > MAX_KEY_BYTES) => Some("key too long"),
+        _ => None,
+    }
+}
+
+/// Parts come strictly ascending, so that each label and direction has at most one.
+pub(crate) fn check_order(parts: impl Iterator<Item = (LabelId, Direction)> + Clone) -> Option<&'static str> {
+    let rank = |(label, direction): (LabelId, Direction)| (label.0, direction as u8);
+    let mut pairs = parts.clone().zip(parts.skip(1));
+    pairs.any(|(a, b)| rank(a) >= rank(b)).then_some("parts out of order")
+}
+
+pub(crate) fn check_part(part: &PartRef<'_>, present: u64, config: &GraphConfig) -> Option<&'static str> {
+    let total = part.neighbors.len();
+    if part.offsets[0] != 0 || part.offsets[SUBGRAPH_VERTICES] as usize != total {
+        return Some("offsets do not span the neighbors");
+    }
+    for local in 0..SUBGRAPH_VERTICES {
+        let list = range_of(part.offsets, local).and_then(|range| part.neighbors.get(range));
+        let Some(list) = list else {
+            return Some("offsets not ascending");
+        };
+        if let Some(fault) = check_list(list, present >> local & 1 == 1) {
+            return Some(fault);
+        }
+    }
+    match part.weights {
+        None => None,
+        Some(_) if !config.weighted => Some("weights in a graph without weights"),
+        Some(weights) if weights.len() != total => Some("weight count differs from neighbor count"),
+        Some(weights) => weights.iter().any(|w| w.is_nan()).then_some("weight is NaN"),
+    }
+}
+
+fn check_list(list: &[VertexId], live: bool) -> Option<&'static str> {
+    let last = list.last()?;
+    if !live {
+        return Some("neighbors of a vertex that is not live");
+    }
+    // Without an early exit the comparison runs over several elements at a time.
+    let ascending = list.iter().zip(list.iter().skip(1)).fold(true, |ok, (a, b)| ok & (a < b));
+    if !ascending {
+        return Some("neighbors not strictly ascending");
+    }
+    (*last > VertexId::MAX).then_some("neighbor id out of range")
+}

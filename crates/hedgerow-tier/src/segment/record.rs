@@ -1,0 +1,230 @@
+//! One subgraph as bytes. The layout is drawn in `docs/format/segment.md`.
+
+use std::sync::Arc;
+
+use hedgerow_core::{Direction, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
+
+use super::image::{AdjacencyPart, ImageKeys, ImageRef, KeysRef, PartRef, SubgraphImage};
+use super::image::{check_keys, check_order, check_part, check_vertices};
+use super::index::Entry;
+use crate::GraphConfig;
+use crate::bytes::{Bytes, Fault};
+
+/// The record is a whole image; deltas with tombstones will be another kind.
+const KIND_FULL: u8 = 0;
+
+const KEYS_NONE: u8 = 0;
+const KEYS_U64: u8 = 1;
+/// Strings of at most 255 bytes: one length byte each, then the texts.
+const KEYS_SHORT: u8 = 2;
+/// Strings of any length: four length bytes each, then the texts.
+const KEYS_LONG: u8 = 3;
+
+/// Neighbors as plain ids of four bytes.
+const NEIGHBORS_PLAIN: u8 = 0;
+const WEIGHTS_NONE: u8 = 0;
+/// Weights as eight bytes each.
+const WEIGHTS_F64: u8 = 1;
+
+/// The smallest record: its fixed fields and nothing else.
+pub(super) const MIN_RECORD: u64 = 28;
+
+/// How many values are turned into bytes at a time: what bounds the writer's memory.
+const CHUNK: usize = 4096;
+
+/// Writes `image`, which must have passed [`ImageRef::fault`], through `put`.
+pub(super) fn encode<E>(
+    image: &ImageRef<'_>,
+    scratch: &mut Vec<u8>,
+    mut put: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let parts = image.parts.iter().filter(|part| !part.neighbors.is_empty());
+    scratch.clear();
+    scratch.extend(image.id.0.to_le_bytes());
+    scratch.extend([KIND_FULL, key_encoding(image.keys), 0, 0]);
+    scratch.extend(image.as_of.0.to_le_bytes());
+    scratch.extend(image.present.to_le_bytes());
+    scratch.extend((parts.clone().count() as u32).to_le_bytes());
+    put(scratch)?;
+    encode_keys(image.keys, scratch, &mut put)?;
+    for part in parts {
+        scratch.clear();
+        encode_part_head(part, scratch);
+        put(scratch)?;
+        put_chunks(part.neighbors, scratch, |v| v.0.to_le_bytes(), &mut put)?;
+        put_chunks(part.weights.unwrap_or(&[]), scratch, |w| w.to_le_bytes(), &mut put)?;
+    }
+    Ok(())
+}
+
+fn key_encoding(keys: KeysRef<'_>) -> u8 {
+    match keys {
+        KeysRef::Dense => KEYS_NONE,
+        KeysRef::U64(_) => KEYS_U64,
+        KeysRef::Str(keys) if keys.iter().all(|key| key.len() <= usize::from(u8::MAX)) => KEYS_SHORT,
+        KeysRef::Str(_) => KEYS_LONG,
+    }
+}
+
+fn encode_keys<E>(
+    keys: KeysRef<'_>,
+    scratch: &mut Vec<u8>,
+    put: &mut impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    match (keys, key_encoding(keys)) {
+        (KeysRef::Dense, _) => Ok(()),
+        (KeysRef::U64(keys), _) => put_chunks(keys, scratch, |key| key.to_le_bytes(), put),
+        (KeysRef::Str(keys), encoding) => {
+            if encoding == KEYS_SHORT {
+                put_chunks(keys, scratch, |key| [key.len() as u8], put)?;
+            } else {
+                put_chunks(keys, scratch, |key| (key.len() as u32).to_le_bytes(), put)?;
+            }
+            keys.iter().try_for_each(|key| put(key.as_bytes()))
+        }
+    }
+}
+
+fn encode_part_head(part: &PartRef<'_>, out: &mut Vec<u8>) {
+    let degrees = || part.offsets.iter().zip(part.offsets.iter().skip(1)).map(|(from, to)| to - from);
+    let width = match degrees().max().unwrap_or(0) {
+        0..=0xff => 1u8,
+        0x100..=0xffff => 2,
+        _ => 4,
+    };
+    let mask = degrees().enumerate().fold(0u64, |mask, (i, degree)| mask | u64::from(degree > 0) << i);
+    out.extend(part.label.0.to_le_bytes());
+    let weights = if part.weights.is_some() { WEIGHTS_F64 } else { WEIGHTS_NONE };
+    out.extend([part.direction as u8, width, NEIGHBORS_PLAIN, weights, 0, 0]);
+    out.extend((part.neighbors.len() as u32).to_le_bytes());
+    out.extend(mask.to_le_bytes());
+    for degree in degrees().filter(|degree| *degree > 0) {
+        out.extend(degree.to_le_bytes().iter().take(usize::from(width)));
+    }
+}
+
+fn put_chunks<T, const N: usize, E>(
+    values: &[T],
+    scratch: &mut Vec<u8>,
+    bytes: impl Fn(&T) -> [u8; N],
+    put: &mut impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    for chunk in values.chunks(CHUNK) {
+        scratch.clear();
+        scratch.extend(chunk.iter().flat_map(&bytes));
+        put(scratch)?;
+    }
+    Ok(())
+}
+
+/// Reads one record, which must fill `record` exactly and satisfy every rule of an image.
+///
+/// The bytes have passed their checksums, but nothing is believed: no length is used before it is held against the
+/// bytes that are there, so what this allocates is at most proportional to `record`.
+pub(super) fn decode(record: &[u8], expected: &Entry, config: &GraphConfig) -> Result<SubgraphImage, Fault> {
+    let mut bytes = Bytes::new(record);
+    let id = SubgraphId(bytes.u32()?);
+    let kind = bytes.u8()?;
+    let key_encoding = bytes.u8()?;
+    let reserved = bytes.u16()?;
+    let as_of = Timestamp(bytes.u64()?);
+    let present = bytes.u64()?;
+    let part_count = bytes.u32()?;
+    bytes.require(id == expected.id && as_of == expected.as_of, "record differs from its index entry")?;
+    bytes.require(kind == KIND_FULL, "unknown record kind")?;
+    bytes.require(reserved == 0, "reserved bytes in use")?;
+    bytes.require(
+        present.count_ones() == u32::from(expected.vertices),
+        "vertex count differs from the index",
+    )?;
+    bytes.refuse(check_vertices(id, present))?;
+    let keys = decode_keys(&mut bytes, key_encoding, present.count_ones() as usize)?;
+    bytes.refuse(check_keys(keys.as_ref(), present, config.key_kind))?;
+    // Grows as parts are found: the count alone is no reason to allocate.
+    let mut parts = Vec::new();
+    for _ in 0..part_count {
+        let part = decode_part(&mut bytes)?;
+        bytes.refuse(check_part(&part.as_ref(), present, config))?;
+        parts.push(part);
+    }
+    bytes.refuse(check_order(parts.iter().map(|part| (part.label, part.direction))))?;
+    bytes.require(bytes.is_empty(), "bytes left over in a record")?;
+    let image = SubgraphImage { id, as_of, present, keys, parts };
+    bytes.require(image.edge_count() == expected.edges, "edge count differs from the index")?;
+    Ok(image)
+}
+
+fn decode_keys(bytes: &mut Bytes<'_>, encoding: u8, count: usize) -> Result<ImageKeys, Fault> {
+    match encoding {
+        KEYS_NONE => Ok(ImageKeys::Dense),
+        KEYS_U64 => Ok(ImageKeys::U64(bytes.array(count, u64::from_le_bytes)?)),
+        KEYS_SHORT => {
+            let lengths = bytes.array(count, u8::from_le_bytes)?;
+            decode_texts(bytes, lengths.into_iter().map(usize::from))
+        }
+        KEYS_LONG => {
+            let lengths = bytes.array(count, u32::from_le_bytes)?;
+            decode_texts(bytes, lengths.into_iter().map(|length| length as usize))
+        }
+        _ => Err(bytes.fault("unknown key encoding")),
+    }
+}
+
+fn decode_texts(bytes: &mut Bytes<'_>, lengths: impl Iterator<Item = usize>) -> Result<ImageKeys, Fault> {
+    let mut keys = Vec::with_capacity(SUBGRAPH_VERTICES);
+    for length in lengths {
+        let text = std::str::from_utf8(bytes.take(length)?);
+        keys.push(Arc::from(text.map_err(|_| bytes.fault("key is not UTF-8"))?));
+    }
+    Ok(ImageKeys::Str(keys))
+}
+
+fn decode_part(bytes: &mut Bytes<'_>) -> Result<AdjacencyPart, Fault> {
+    let label = LabelId(bytes.u16()?);
+    let direction = match bytes.u8()? {
+        0 => Direction::Out,
+        1 => Direction::In,
+        _ => return Err(bytes.fault("unknown direction")),
+    };
+    let width = bytes.u8()?;
+    let neighbor_encoding = bytes.u8()?;
+    let weight_encoding = bytes.u8()?;
+    let flags = bytes.u16()?;
+    let entries = bytes.u32()?;
+    bytes.require(neighbor_encoding == NEIGHBORS_PLAIN, "unknown neighbor encoding")?;
+    bytes.require(flags == 0, "unknown part flags")?;
+    bytes.require(entries > 0, "part without neighbors")?;
+    let offsets = decode_offsets(bytes, width, entries)?;
+    let neighbors = bytes.array(entries as usize, |raw| VertexId(u32::from_le_bytes(raw)))?;
+    let weights = match weight_encoding {
+        WEIGHTS_NONE => None,
+        WEIGHTS_F64 => Some(bytes.array(entries as usize, f64::from_le_bytes)?),
+        _ => return Err(bytes.fault("unknown weight encoding")),
+    };
+    Ok(AdjacencyPart { label, direction, offsets, neighbors, weights })
+}
+
+fn decode_offsets(
+    bytes: &mut Bytes<'_>,
+    width: u8,
+    entries: u32,
+) -> Result<[u32; SUBGRAPH_VERTICES + 1], Fault> {
+    let mask = bytes.u64()?;
+    let mut offsets = [0u32; SUBGRAPH_VERTICES + 1];
+    let mut end = 0u32;
+    for (local, offset) in offsets.iter_mut().skip(1).enumerate() {
+        if mask >> local & 1 == 1 {
+            let degree = match width {
+                1 => u32::from(bytes.u8()?),
+                2 => u32::from(bytes.u16()?),
+                4 => bytes.u32()?,
+                _ => return Err(bytes.fault("unknown degree width")),
+            };
+            bytes.require(degree > 0, "degree of zero in the degree list")?;
+            end = end.checked_add(degree).ok_or_else(|| bytes.fault("degrees overflow"))?;
+        }
+        *offset = end;
+    }
+    bytes.require(end == entries, "degrees do not add up to the entry count")?;
+    Ok(offsets)
+}
