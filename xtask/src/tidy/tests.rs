@@ -238,11 +238,27 @@ fn paths_of_a_machine_are_found() {
 
 #[test]
 fn dead_links_and_orphans_are_found() {
-    finds("dead", "ARCHITECTURE.md", "# Map\n\n[gone](docs/gone.md)\n", "ARCHITECTURE.md:3: dead link");
+    finds("dead", "ARCHITECTURE.md", "# Map\n\n[gone](docs/gone)\n", "ARCHITECTURE.md:3: dead link");
     finds("orphan", "docs/design/lonely.md", "# Lonely\n", "no link leads here");
     let tree = Tree::sound("linked");
     tree.write("docs/design/README.md", "[l](lonely.md) ![x](https://example.org/x)\n\n```\n[a](b)\n```\n");
     tree.write("docs/design/lonely.md", "[up](../../ARCHITECTURE.md#map)\n");
+    assert_eq!(tree.report().errors, Vec::<String>::new());
+}
+
+#[test]
+fn pages_that_are_not_there_are_found() {
+    finds(
+        "page",
+        "crates/hedgerow-io/src/a.rs",
+        "//! Sound (NOTES.md, rule 1).\n",
+        "there is no page `NOTES.md`",
+    );
+    let tree = Tree::sound("page-kept");
+    tree.write(
+        "crates/hedgerow-io/src/a.rs",
+        "//! See `docs/design/page.md`, page.md and `../ARCHITECTURE.md`.\n",
+    );
     assert_eq!(tree.report().errors, Vec::<String>::new());
 }
 

@@ -20,6 +20,7 @@ const INDEXES: &[&str] = &["docs/README.md", "docs/design/README.md", "ARCHITECT
 pub(super) fn check(root: &Path, files: &[File], report: &mut Report) {
     for file in files {
         check_paths(file, report);
+        check_pages(file, files, report);
         if file.has_extension("md") {
             check_links(root, file, report);
             check_whitespace(file, report);
@@ -48,6 +49,36 @@ fn check_paths(file: &File, report: &mut Report) {
 fn begins_path(text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back();
     !before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | ')' | '}'))
+}
+
+/// Every page that code or prose names is in the repository, under this name or at the end of this path.
+fn check_pages(file: &File, files: &[File], report: &mut Report) {
+    for (at, _) in file.text.match_indices(".md") {
+        let after = file.text[at + ".md".len()..].chars().next();
+        let before =
+            file.text[..at].trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/'));
+        let page = &file.text[before.len()..at];
+        // The dead-link check sees to links; extensions alone, longer words and these checks' own examples are no pages.
+        let linked = file.has_extension("md") && before.trim_end_matches(['.', '/']).ends_with("](");
+        if linked
+            || page.is_empty()
+            || after.is_some_and(char::is_alphanumeric)
+            || file.path.starts_with("xtask/")
+        {
+            continue;
+        }
+        let page = format!("{page}.md");
+        let page = page.trim_start_matches('/');
+        let known =
+            |f: &File| f.path.strip_suffix(page).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+        if !files.iter().any(known) {
+            report.error(
+                file,
+                line_of(&file.text, at),
+                format!("there is no page `{page}`; name one of this repository"),
+            );
+        }
+    }
 }
 
 fn check_whitespace(file: &File, report: &mut Report) {
