@@ -1,1 +1,166 @@
-//! Placeholder.
+//! Atomics, locks and the shared-pointer cell behind one switch: real ones, or those of the model checker under
+//! `--cfg loom`, so that the protocols that are model-checked are the ones that run.
+
+use std::sync::Arc;
+
+#[cfg(not(loom))]
+pub use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+
+#[cfg(loom)]
+pub use loom::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+
+#[cfg(not(loom))]
+pub use parking_lot::{Condvar, Mutex, MutexGuard};
+
+#[cfg(loom)]
+pub use model::{Condvar, Mutex, MutexGuard};
+
+/// Lets another thread run while waiting for it.
+#[cfg(not(loom))]
+pub fn yield_now() {
+    std::thread::yield_now();
+}
+
+/// Lets another thread run while waiting for it.
+#[cfg(loom)]
+pub fn yield_now() {
+    loom::thread::yield_now();
+}
+
+/// A cell that holds an `Option<Arc<T>>`, read without locks and replaced atomically.
+///
+/// A load yields a protected pointer: what it points to stays alive until the guard is dropped, also when the cell is
+/// overwritten meanwhile. Loads are lock-free; under the model checker a small lock stands in for the library.
+pub struct ArcCell<T> {
+    #[cfg(not(loom))]
+    inner: arc_swap::ArcSwapOption<T>,
+    #[cfg(loom)]
+    inner: Mutex<Option<Arc<T>>>,
+}
+
+/// A loaded pointer of an [`ArcCell`].
+#[cfg(not(loom))]
+pub type ArcGuard<T> = arc_swap::Guard<Option<Arc<T>>>;
+
+/// A loaded pointer of an [`ArcCell`].
+#[cfg(loom)]
+pub type ArcGuard<T> = Box<Option<Arc<T>>>;
+
+impl<T> ArcCell<T> {
+    /// A cell that holds `value`.
+    pub fn new(value: Option<Arc<T>>) -> Self {
+        #[cfg(not(loom))]
+        let inner = arc_swap::ArcSwapOption::new(value);
+        #[cfg(loom)]
+        let inner = Mutex::new(value);
+        ArcCell { inner }
+    }
+
+    /// The current value, protected while the guard lives. Keep guards short: one operation, not one analysis.
+    #[inline]
+    pub fn load(&self) -> ArcGuard<T> {
+        #[cfg(not(loom))]
+        return self.inner.load();
+        #[cfg(loom)]
+        return Box::new(self.inner.lock().clone());
+    }
+
+    /// The current value as an owned reference.
+    #[inline]
+    pub fn load_full(&self) -> Option<Arc<T>> {
+        #[cfg(not(loom))]
+        return self.inner.load_full();
+        #[cfg(loom)]
+        return self.inner.lock().clone();
+    }
+
+    /// Replaces the value.
+    pub fn store(&self, value: Option<Arc<T>>) {
+        #[cfg(not(loom))]
+        self.inner.store(value);
+        #[cfg(loom)]
+        {
+            *self.inner.lock() = value;
+        }
+    }
+}
+
+impl<T> Default for ArcCell<T> {
+    fn default() -> Self {
+        ArcCell::new(None)
+    }
+}
+
+#[cfg(loom)]
+mod model {
+    //! The model checker's locks under the interface of the real ones.
+
+    /// A lock.
+    pub struct Mutex<T>(loom::sync::Mutex<T>);
+    /// A held lock. The inner guard is absent only inside [`Condvar::wait`].
+    pub struct MutexGuard<'a, T>(Option<loom::sync::MutexGuard<'a, T>>);
+
+    impl<T> std::ops::Deref for MutexGuard<'_, T> {
+        type Target = T;
+
+        fn deref(&self) -> &T {
+            self.0.as_ref().expect("held")
+        }
+    }
+
+    impl<T> std::ops::DerefMut for MutexGuard<'_, T> {
+        fn deref_mut(&mut self) -> &mut T {
+            self.0.as_mut().expect("held")
+        }
+    }
+
+    impl<T> Mutex<T> {
+        /// A lock around `value`.
+        pub fn new(value: T) -> Self {
+            Mutex(loom::sync::Mutex::new(value))
+        }
+
+        /// Takes the lock.
+        pub fn lock(&self) -> MutexGuard<'_, T> {
+            MutexGuard(Some(self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)))
+        }
+
+        /// Takes the lock if nobody holds it.
+        pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+            self.0.try_lock().ok().map(|guard| MutexGuard(Some(guard)))
+        }
+    }
+
+    impl<T: Default> Default for Mutex<T> {
+        fn default() -> Self {
+            Mutex::new(T::default())
+        }
+    }
+
+    /// A condition variable.
+    pub struct Condvar(loom::sync::Condvar);
+
+    impl Default for Condvar {
+        fn default() -> Self {
+            Condvar(loom::sync::Condvar::new())
+        }
+    }
+
+    impl Condvar {
+        /// A condition variable without waiters.
+        pub fn new() -> Self {
+            Self::default()
+        }
+
+        /// Waits until notified; the lock is released meanwhile.
+        pub fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
+            let inner = guard.0.take().expect("held");
+            guard.0 = Some(self.0.wait(inner).unwrap_or_else(std::sync::PoisonError::into_inner));
+        }
+
+        /// Wakes all waiters.
+        pub fn notify_all(&self) {
+            self.0.notify_all();
+        }
+    }
+}

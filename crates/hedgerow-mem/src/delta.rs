@@ -1,0 +1,368 @@
+//! The delta: an append-only log of effective operations with commit timestamps, written under the latch of its
+//! subgraph and read without locks.
+//!
+//! # Protocol
+//! * One thread at a time appends: the holder of the subgraph's latch.
+//! * Entries `0..len` are never written again after `len` was published by a release store; readers load it with
+//!   acquire and look at nothing beyond.
+//! * Timestamps ascend along the log, because they are drawn while the latch is held.
+//!
+//! Entries are kept as a struct of arrays in one allocation, so that the filter on the local source reads 16 entries
+//! per vector load.
+#![allow(unsafe_code)]
+
+use hedgerow_core::sync::{AtomicU32, Ordering};
+use hedgerow_core::{LocalVertex, Timestamp, VertexId, simd};
+
+/// What an entry does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum EdgeOp {
+    /// An edge that was not there.
+    Insert = 0,
+    /// An edge that was there is gone.
+    Remove = 1,
+    /// An edge that was there has a new weight.
+    Update = 2,
+    /// The vertex itself: inserted if the destination field is 1, removed if it is 0.
+    Vertex = 3,
+}
+
+impl EdgeOp {
+    #[inline]
+    fn from_tag(tag: u8) -> EdgeOp {
+        match tag >> 6 {
+            0 => EdgeOp::Insert,
+            1 => EdgeOp::Remove,
+            2 => EdgeOp::Update,
+            _ => EdgeOp::Vertex,
+        }
+    }
+}
+
+/// One entry, unpacked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry {
+    /// The vertex, by its place in the subgraph.
+    pub local: LocalVertex,
+    /// What happened.
+    pub op: EdgeOp,
+    /// The other endpoint; of an [`EdgeOp::Vertex`] entry 1 for inserted, 0 for removed.
+    pub dst: VertexId,
+    /// The commit timestamp.
+    pub ts: Timestamp,
+    /// The weight of an inserted or updated edge in a weighted graph, else 0.
+    pub weight: f64,
+}
+
+/// A delta log of fixed capacity. Timestamps are kept as 32-bit offsets from the `base` of the log.
+pub struct Delta {
+    base: Timestamp,
+    len: AtomicU32,
+    capacity: u32,
+    weighted: bool,
+    storage: storage::Storage,
+}
+
+impl Delta {
+    /// An empty log for entries after `base`. Allocates 9 bytes per entry, 17 in a weighted graph; nothing for
+    /// capacity 0.
+    pub fn new(base: Timestamp, capacity: usize, weighted: bool) -> Delta {
+        Delta {
+            base,
+            len: AtomicU32::new(0),
+            capacity: capacity as u32,
+            weighted,
+            storage: storage::Storage::new(capacity, weighted),
+        }
+    }
+
+    /// The number of entries, published or being read by their writer.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len.load(Ordering::Acquire) as usize
+    }
+
+    /// Whether there is no entry.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many entries fit in all.
+    #[inline]
+    pub fn capacity(&self) -> usize {
+        self.capacity as usize
+    }
+
+    /// The bytes of the allocation.
+    pub fn bytes(&self) -> usize {
+        storage::bytes(self.capacity as usize, self.weighted)
+    }
+
+    /// Whether an entry with timestamp `ts` can be appended: there is room, and the offset fits 32 bits.
+    #[inline]
+    pub fn accepts(&self, count: usize, ts: Timestamp) -> bool {
+        self.len() + count <= self.capacity() && ts.0 - self.base.0 <= u64::from(u32::MAX)
+    }
+
+    /// Appends and publishes an entry.
+    ///
+    /// The caller holds the latch of the subgraph and made sure that [`accepts`](Self::accepts) holds.
+    ///
+    /// # Panics
+    /// If the log is full: the storage is never written out of bounds.
+    #[inline]
+    pub(crate) fn push(&self, local: LocalVertex, op: EdgeOp, dst: VertexId, ts: Timestamp, weight: f64) {
+        let at = self.len.load(Ordering::Relaxed);
+        assert!(at < self.capacity, "delta is full");
+        let tag = (local.0 & 0x3f) | ((op as u8) << 6);
+        self.storage.write(at as usize, tag, dst, (ts.0 - self.base.0) as u32, weight);
+        self.len.store(at + 1, Ordering::Release);
+    }
+
+    /// The number of entries at or before `t`: what a snapshot at `t` sees of this log. O(1) for a snapshot that sees
+    /// all of them, else O(log entries).
+    #[inline]
+    pub fn visible(&self, t: Timestamp) -> usize {
+        let len = self.len();
+        if t < self.base || len == 0 {
+            return 0;
+        }
+        let offset = t.0 - self.base.0;
+        let (mut low, mut high) = (0, len);
+        if u64::from(self.storage.ts(len - 1)) <= offset {
+            return len;
+        }
+        while low < high {
+            let middle = (low + high) / 2;
+            if u64::from(self.storage.ts(middle)) <= offset {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// The entry at `index`, which must be below [`len`](Self::len).
+    #[inline]
+    pub fn entry(&self, index: usize) -> Entry {
+        let tag = self.storage.tag(index);
+        Entry {
+            local: LocalVertex(tag & 0x3f),
+            op: EdgeOp::from_tag(tag),
+            dst: self.storage.dst(index),
+            ts: Timestamp(self.base.0 + u64::from(self.storage.ts(index))),
+            weight: if self.weighted { self.storage.weight(index) } else { 0.0 },
+        }
+    }
+
+    /// The first `n` entries in order; `n` must be at most [`len`](Self::len).
+    pub fn entries(&self, n: usize) -> impl DoubleEndedIterator<Item = Entry> + ExactSizeIterator {
+        (0..n).map(|i| self.entry(i))
+    }
+
+    /// The last of the first `n` entries about the edge from `local` to `dst`, if any.
+    #[inline]
+    pub fn last_edge(&self, n: usize, local: LocalVertex, dst: VertexId) -> Option<Entry> {
+        let mut found = None;
+        self.storage.for_each_low6(n, local.0, |i| {
+            if self.storage.dst(i) == dst && self.storage.tag(i) >> 6 != EdgeOp::Vertex as u8 {
+                found = Some(i);
+            }
+        });
+        found.map(|i| self.entry(i))
+    }
+
+    /// Calls `f` with each of the first `n` entries about `local`, in order.
+    #[inline]
+    pub fn for_each_of(&self, n: usize, local: LocalVertex, mut f: impl FnMut(Entry)) {
+        self.storage.for_each_low6(n, local.0, |i| f(self.entry(i)));
+    }
+}
+
+/// The arrays of a log: tags (local source and operation), destinations, timestamp offsets, weights.
+#[cfg(not(loom))]
+mod storage {
+    use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+    use std::ptr::NonNull;
+
+    use super::{VertexId, simd};
+
+    /// One allocation: `capacity` weights (if weighted), destinations, timestamp offsets, tags, in falling alignment.
+    pub(super) struct Storage {
+        start: NonNull<u8>,
+        capacity: usize,
+        weighted: bool,
+    }
+
+    // SAFETY: the allocation is owned, and access to it follows the protocol of the module: one writer under the
+    // latch writes only entries that are not yet published, readers look only at published ones.
+    unsafe impl Send for Storage {}
+    // SAFETY: as above.
+    unsafe impl Sync for Storage {}
+
+    pub(super) fn bytes(capacity: usize, weighted: bool) -> usize {
+        capacity * if weighted { 17 } else { 9 }
+    }
+
+    fn layout(capacity: usize, weighted: bool) -> Option<Layout> {
+        let bytes = bytes(capacity, weighted);
+        if bytes == 0 { None } else { Layout::from_size_align(bytes, 8).ok() }
+    }
+
+    impl Storage {
+        pub(super) fn new(capacity: usize, weighted: bool) -> Storage {
+            let start = match layout(capacity, weighted) {
+                None => NonNull::dangling(),
+                Some(layout) => {
+                    // SAFETY: the layout has a size above zero.
+                    let pointer = unsafe { alloc(layout) };
+                    NonNull::new(pointer).unwrap_or_else(|| handle_alloc_error(layout))
+                }
+            };
+            Storage { start, capacity, weighted }
+        }
+
+        #[inline]
+        fn dsts(&self) -> *mut u32 {
+            let skip = if self.weighted { self.capacity * 8 } else { 0 };
+            // SAFETY: within or one past the allocation, by the layout above.
+            unsafe { self.start.as_ptr().add(skip).cast() }
+        }
+
+        #[inline]
+        fn offsets(&self) -> *mut u32 {
+            // SAFETY: within or one past the allocation, by the layout above.
+            unsafe { self.dsts().add(self.capacity) }
+        }
+
+        #[inline]
+        fn tags(&self) -> *mut u8 {
+            // SAFETY: within or one past the allocation, by the layout above.
+            unsafe { self.offsets().add(self.capacity).cast() }
+        }
+
+        #[inline]
+        pub(super) fn write(&self, at: usize, tag: u8, dst: VertexId, offset: u32, weight: f64) {
+            assert!(at < self.capacity);
+            // SAFETY: `at` is inside the allocation; the entry is unpublished, so no reader looks at it, and the
+            // caller holds the latch, so no other writer does.
+            unsafe {
+                if self.weighted {
+                    self.start.as_ptr().cast::<f64>().add(at).write(weight);
+                }
+                self.dsts().add(at).write(dst.0);
+                self.offsets().add(at).write(offset);
+                self.tags().add(at).write(tag);
+            }
+        }
+
+        #[inline]
+        pub(super) fn tag(&self, at: usize) -> u8 {
+            assert!(at < self.capacity);
+            // SAFETY: in bounds; callers pass indices of published entries, which are written and final.
+            unsafe { self.tags().add(at).read() }
+        }
+
+        #[inline]
+        pub(super) fn dst(&self, at: usize) -> VertexId {
+            assert!(at < self.capacity);
+            // SAFETY: as for `tag`.
+            VertexId(unsafe { self.dsts().add(at).read() })
+        }
+
+        #[inline]
+        pub(super) fn ts(&self, at: usize) -> u32 {
+            assert!(at < self.capacity);
+            // SAFETY: as for `tag`.
+            unsafe { self.offsets().add(at).read() }
+        }
+
+        #[inline]
+        pub(super) fn weight(&self, at: usize) -> f64 {
+            assert!(at < self.capacity && self.weighted);
+            // SAFETY: as for `tag`; the weights come first in the allocation of a weighted log.
+            unsafe { self.start.as_ptr().cast::<f64>().add(at).read() }
+        }
+
+        #[inline]
+        pub(super) fn for_each_low6(&self, n: usize, needle: u8, f: impl FnMut(usize)) {
+            assert!(n <= self.capacity);
+            // SAFETY: the first `n` tags are published, hence written and never written again.
+            let tags = unsafe { std::slice::from_raw_parts(self.tags(), n) };
+            simd::for_each_low6(tags, needle, f);
+        }
+    }
+
+    impl Drop for Storage {
+        fn drop(&mut self) {
+            if let Some(layout) = layout(self.capacity, self.weighted) {
+                // SAFETY: allocated in `new` with this layout, freed once.
+                unsafe { dealloc(self.start.as_ptr(), layout) };
+            }
+        }
+    }
+}
+
+/// The same arrays as cells that the model checker watches for concurrent access.
+#[cfg(loom)]
+mod storage {
+    use loom::cell::UnsafeCell;
+
+    use super::{VertexId, simd};
+
+    pub(super) struct Storage {
+        cells: Vec<UnsafeCell<(u8, u32, u32, f64)>>,
+    }
+
+    // SAFETY: the checker reports any access that breaks the protocol of the module.
+    unsafe impl Send for Storage {}
+    // SAFETY: as above.
+    unsafe impl Sync for Storage {}
+
+    pub(super) fn bytes(capacity: usize, weighted: bool) -> usize {
+        capacity * if weighted { 17 } else { 9 }
+    }
+
+    impl Storage {
+        pub(super) fn new(capacity: usize, _weighted: bool) -> Storage {
+            Storage { cells: (0..capacity).map(|_| UnsafeCell::new((0, 0, 0, 0.0))).collect() }
+        }
+
+        fn get(&self, at: usize) -> (u8, u32, u32, f64) {
+            // SAFETY: the checker verifies that no write is concurrent.
+            self.cells[at].with(|cell| unsafe { *cell })
+        }
+
+        pub(super) fn write(&self, at: usize, tag: u8, dst: VertexId, offset: u32, weight: f64) {
+            // SAFETY: the checker verifies that no access is concurrent.
+            self.cells[at].with_mut(|cell| unsafe { *cell = (tag, dst.0, offset, weight) });
+        }
+
+        pub(super) fn tag(&self, at: usize) -> u8 {
+            self.get(at).0
+        }
+
+        pub(super) fn dst(&self, at: usize) -> VertexId {
+            VertexId(self.get(at).1)
+        }
+
+        pub(super) fn ts(&self, at: usize) -> u32 {
+            self.get(at).2
+        }
+
+        pub(super) fn weight(&self, at: usize) -> f64 {
+            self.get(at).3
+        }
+
+        pub(super) fn for_each_low6(&self, n: usize, needle: u8, f: impl FnMut(usize)) {
+            let tags: Vec<u8> = (0..n).map(|i| self.tag(i)).collect();
+            simd::for_each_low6(&tags, needle, f);
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

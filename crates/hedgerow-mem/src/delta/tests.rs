@@ -1,0 +1,47 @@
+use super::*;
+
+fn filled(weighted: bool) -> Delta {
+    let delta = Delta::new(Timestamp(100), 40, weighted);
+    for i in 0..40u32 {
+        let op = match i % 4 {
+            0 | 3 => EdgeOp::Insert,
+            1 => EdgeOp::Update,
+            _ => EdgeOp::Remove,
+        };
+        delta.push(LocalVertex((i % 5) as u8), op, VertexId(i % 7), Timestamp(101 + u64::from(i / 2)), f64::from(i));
+    }
+    delta
+}
+
+#[test]
+fn a_snapshot_sees_the_entries_up_to_its_timestamp() {
+    let delta = filled(false);
+    assert_eq!(delta.visible(Timestamp(50)), 0);
+    for t in 100..130u64 {
+        assert_eq!(delta.visible(Timestamp(t)), (((t - 100) * 2) as usize).min(40));
+    }
+    assert_eq!(delta.visible(Timestamp::INFINITY), 40);
+}
+
+#[test]
+fn the_last_word_about_an_edge_wins() {
+    let delta = filled(true);
+    for n in 0..=40 {
+        for local in 0..6u8 {
+            for dst in 0..8u32 {
+                let expected = delta
+                    .entries(n)
+                    .rfind(|e| e.local.0 == local && e.dst.0 == dst && e.op != EdgeOp::Vertex);
+                assert_eq!(delta.last_edge(n, LocalVertex(local), VertexId(dst)), expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn offsets_that_do_not_fit_are_refused() {
+    let delta = Delta::new(Timestamp(5), 4, false);
+    assert!(delta.accepts(4, Timestamp(5 + u64::from(u32::MAX))));
+    assert!(!delta.accepts(1, Timestamp(6 + u64::from(u32::MAX))));
+    assert!(!delta.accepts(5, Timestamp(6)));
+}

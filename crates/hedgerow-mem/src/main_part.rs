@@ -1,0 +1,102 @@
+//! The main part of a version: an immutable small CSR of 64 vertices, exactly as large as its content.
+
+use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId};
+
+/// Sorted neighbour lists of the vertices of one subgraph in one direction, and which of the vertices exist.
+#[derive(Debug, Default)]
+pub struct Main {
+    pub(crate) present: u64,
+    pub(crate) offsets: Offsets,
+    pub(crate) neighbors: Box<[VertexId]>,
+    pub(crate) weights: Option<Box<[f64]>>,
+}
+
+/// Where the list of each local vertex begins; one more at the end.
+#[derive(Clone, Debug)]
+pub struct Offsets(pub [u32; SUBGRAPH_VERTICES + 1]);
+
+impl Default for Offsets {
+    fn default() -> Self {
+        Offsets([0; SUBGRAPH_VERTICES + 1])
+    }
+}
+
+impl Main {
+    /// A main part from its arrays, as a checkpoint keeps them.
+    ///
+    /// Returns `None` unless the offsets ascend from 0 to the number of neighbours, every list ascends strictly, and
+    /// the weights, where there are any, are as many as the neighbours. O(edges).
+    pub fn from_parts(
+        present: u64,
+        offsets: &[u32],
+        neighbors: Vec<VertexId>,
+        weights: Option<Vec<f64>>,
+    ) -> Option<Main> {
+        let offsets: [u32; SUBGRAPH_VERTICES + 1] = offsets.try_into().ok()?;
+        let ends = offsets[0] == 0 && offsets[SUBGRAPH_VERTICES] as usize == neighbors.len();
+        if !ends || !offsets.is_sorted() || weights.as_ref().is_some_and(|w| w.len() != neighbors.len()) {
+            return None;
+        }
+        let lists_ascend = offsets.windows(2).all(|w| {
+            neighbors.get(w[0] as usize..w[1] as usize).is_some_and(|list| list.is_sorted_by(|a, b| a < b))
+        });
+        lists_ascend.then(|| Main {
+            present,
+            offsets: Offsets(offsets),
+            neighbors: neighbors.into_boxed_slice(),
+            weights: weights.map(Vec::into_boxed_slice),
+        })
+    }
+
+    /// The mask of the local vertices that exist.
+    pub fn present(&self) -> u64 {
+        self.present
+    }
+
+    /// Where each list begins, and the end of the last.
+    pub fn offsets(&self) -> &[u32; SUBGRAPH_VERTICES + 1] {
+        &self.offsets.0
+    }
+
+    /// All lists, one after another.
+    pub fn edges(&self) -> &[VertexId] {
+        &self.neighbors
+    }
+
+    /// The weights parallel to [`edges`](Self::edges), in a weighted graph.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    #[inline]
+    pub(crate) fn range(&self, local: LocalVertex) -> std::ops::Range<usize> {
+        let i = local.index();
+        self.offsets.0[i] as usize..self.offsets.0[i + 1] as usize
+    }
+
+    /// The sorted neighbours of `local`.
+    #[inline]
+    pub fn neighbors(&self, local: LocalVertex) -> &[VertexId] {
+        self.neighbors.get(self.range(local)).unwrap_or(&[])
+    }
+
+    /// Where `dst` stands among all edges, if it is a neighbour of `local`. O(log degree).
+    #[inline]
+    pub fn find(&self, local: LocalVertex, dst: VertexId) -> Option<usize> {
+        let range = self.range(local);
+        let list = self.neighbors.get(range.clone())?;
+        let at = list.partition_point(|&x| x < dst);
+        (list.get(at) == Some(&dst)).then_some(range.start + at)
+    }
+
+    /// The weight at a position that [`find`](Self::find) gave; 1 in a graph without weights.
+    #[inline]
+    pub fn weight_at(&self, at: usize) -> f64 {
+        self.weights.as_ref().and_then(|w| w.get(at).copied()).unwrap_or(1.0)
+    }
+
+    /// The bytes of the arrays on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        self.neighbors.len() * 4 + self.weights.as_ref().map_or(0, |w| w.len() * 8)
+    }
+}

@@ -1,0 +1,347 @@
+//! A subgraph: its latch, what writers know under it, and the heads of its version chains.
+
+use std::sync::Arc;
+
+use hedgerow_core::sync::{ArcCell, Mutex, MutexGuard, Ordering};
+use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId};
+
+use crate::delta::{Delta, EdgeOp};
+use crate::main_part::Main;
+use crate::merge;
+use crate::reclaim::{Horizon, Pin, judge};
+use crate::version::{Read, Version, load_changed, read_at, version_at};
+
+/// The first capacity of a delta, in entries.
+const MIN_DELTA: usize = 4;
+/// The largest capacity of a delta, in entries.
+const MAX_DELTA: usize = 256;
+/// A delta has room for this share of the main part: 1/8, within the bounds above.
+const DELTA_SHARE: usize = 8;
+
+/// 64 consecutive vertices with their adjacency in both directions.
+///
+/// Existence of the vertices is part of the outgoing chain. Reads take no lock; writes go through [`latch`](Self::latch).
+pub struct Subgraph {
+    writer: Mutex<Writer>,
+    heads: [ArcCell<Version>; 2],
+}
+
+/// What the holder of the latch works on.
+struct Writer {
+    /// The timestamp of the last operation applied.
+    last_ts: Timestamp,
+    /// The vertices that exist, everything applied included.
+    present: u64,
+    heads: [Option<Arc<Version>>; 2],
+}
+
+/// What a transaction read, for validation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ReadItem {
+    /// Whether the vertex exists.
+    Vertex(LocalVertex),
+    /// The edge to the given vertex, present or absent, and its weight.
+    Edge(LocalVertex, VertexId),
+    /// All neighbours of the vertex.
+    Adjacency(LocalVertex),
+}
+
+/// An effective operation on one side of an edge, or on a vertex.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LocalOp {
+    /// The vertex, by its place in the subgraph.
+    pub local: LocalVertex,
+    /// What to do.
+    pub op: EdgeOp,
+    /// The other endpoint; for [`EdgeOp::Vertex`] 1 to insert, 0 to remove.
+    pub dst: VertexId,
+    /// The weight, in a weighted graph.
+    pub weight: f64,
+}
+
+impl Default for Subgraph {
+    fn default() -> Self {
+        let writer = Writer { last_ts: Timestamp::ZERO, present: 0, heads: [None, None] };
+        Subgraph { writer: Mutex::new(writer), heads: [ArcCell::default(), ArcCell::default()] }
+    }
+}
+
+impl Subgraph {
+    /// Takes the latch, waiting for another holder.
+    #[inline]
+    pub fn latch(&self) -> Latched<'_> {
+        Latched { writer: self.writer.lock(), subgraph: self }
+    }
+
+    /// Takes the latch if nobody holds it.
+    #[inline]
+    pub fn try_latch(&self) -> Option<Latched<'_>> {
+        Some(Latched { writer: self.writer.try_lock()?, subgraph: self })
+    }
+
+    /// Reads what a snapshot at `t` sees; `None` where the subgraph was empty then.
+    ///
+    /// The timestamp must be registered with the reader registry, or the version that it needs may be gone.
+    #[inline]
+    pub fn read<R>(&self, direction: Direction, t: Timestamp, f: impl FnOnce(Read<'_>) -> R) -> Option<R> {
+        read_at(&self.heads[direction as usize], t, f)
+    }
+
+    /// The version that a snapshot at `t` sees, kept alive by the reference.
+    pub fn version(&self, direction: Direction, t: Timestamp) -> Option<Arc<Version>> {
+        version_at(&self.heads[direction as usize], t)
+    }
+
+    /// The versions that exist now and the bytes they hold.
+    pub fn versions(&self, direction: Direction) -> Vec<Arc<Version>> {
+        let mut versions = Vec::new();
+        let mut next = self.heads[direction as usize].load_full();
+        while let Some(version) = next {
+            next = version.prev.load_full();
+            versions.push(version);
+        }
+        versions
+    }
+}
+
+/// A subgraph with its latch held. Dropping it releases the latch.
+pub struct Latched<'a> {
+    writer: MutexGuard<'a, Writer>,
+    subgraph: &'a Subgraph,
+}
+
+impl Latched<'_> {
+    /// The timestamp of the last operation applied here, published or not.
+    #[inline]
+    pub fn last_ts(&self) -> Timestamp {
+        self.writer.last_ts
+    }
+
+    /// Whether the vertex exists, everything applied included.
+    #[inline]
+    pub fn contains_vertex(&self, local: LocalVertex) -> bool {
+        self.writer.present & local.bit() != 0
+    }
+
+    /// The weight of the edge if it exists, everything applied included; 1 in a graph without weights.
+    #[inline]
+    pub fn edge(&self, direction: Direction, local: LocalVertex, dst: VertexId) -> Option<f64> {
+        self.writer.heads[direction as usize].as_ref()?.latest().edge(local, dst)
+    }
+
+    /// The neighbours with weights, everything applied included, ascending.
+    pub fn neighbors(&self, direction: Direction, local: LocalVertex) -> Vec<(VertexId, f64)> {
+        let mut neighbors = Vec::new();
+        if let Some(version) = &self.writer.heads[direction as usize] {
+            version.latest().for_each_neighbor(local, |v, w| neighbors.push((v, w)));
+        }
+        neighbors
+    }
+
+    /// Whether anything applied after `start` touches `item`. A read at `start` is valid if not (rule R3).
+    ///
+    /// Exact as far as the deltas of the versions since `start` reach; where versions in between were unlinked it
+    /// falls back to their masks of changed vertices: it may say yes without need, never no wrongly.
+    pub fn changed_since(&self, direction: Direction, start: Timestamp, item: ReadItem) -> bool {
+        if self.writer.last_ts <= start {
+            return false;
+        }
+        let mut next = self.writer.heads[direction as usize].clone();
+        while let Some(version) = next {
+            let seen = version.delta.visible(start);
+            if (seen..version.delta.len()).any(|i| touches(&version.delta.entry(i), item)) {
+                return true;
+            }
+            if version.begin <= start {
+                return false;
+            }
+            if load_changed(&version) & local_of(item).bit() != 0 {
+                return true;
+            }
+            next = version.prev.load_full();
+        }
+        // The start version is gone, which a registered `start` rules out: say yes rather than guess.
+        true
+    }
+
+    /// Applies effective operations of the commit `ts`, invisible until `ts` is published.
+    ///
+    /// Operations must name each edge at most once, and come in one call per direction and commit. Versions that must
+    /// stay for now are reported to `pinned`. O(operations), and O(edges of the subgraph) where a merge is due: once
+    /// per delta capacity.
+    pub fn apply(
+        &mut self,
+        direction: Direction,
+        ops: &[LocalOp],
+        ts: Timestamp,
+        weighted: bool,
+        horizon: &impl Horizon,
+        pinned: impl FnMut(Pin),
+    ) {
+        debug_assert!(ts >= self.writer.last_ts);
+        for op in ops.iter().filter(|op| op.op == EdgeOp::Vertex) {
+            let bit = op.local.bit();
+            self.writer.present = if op.dst.0 != 0 { self.writer.present | bit } else { self.writer.present & !bit };
+        }
+        self.writer.last_ts = ts;
+        let head = self.head(direction, weighted);
+        if head.delta.accepts(ops.len(), ts) {
+            push_all(&head.delta, ops, ts);
+            return;
+        }
+        let next = match fold_published(&head, ops.len(), ts, weighted, horizon.published()) {
+            Some(next) => {
+                push_all(&next.delta, ops, ts);
+                next
+            }
+            None => merge_all(&head, ops, ts, weighted),
+        };
+        self.link(direction, head, next);
+        self.reclaim(direction, horizon, pinned);
+    }
+
+    /// Merges what is published of the delta, so that an idle subgraph becomes a plain CSR. Returns whether anything
+    /// was merged.
+    pub fn settle(
+        &mut self,
+        direction: Direction,
+        weighted: bool,
+        horizon: &impl Horizon,
+        pinned: impl FnMut(Pin),
+    ) -> bool {
+        let Some(head) = self.writer.heads[direction as usize].clone() else { return false };
+        if head.delta.capacity() == 0 {
+            return false;
+        }
+        let n = head.delta.visible(horizon.published());
+        let carried = head.delta.len() - n;
+        let next = fold(&head, n, carried, weighted);
+        self.link(direction, head, next);
+        self.reclaim(direction, horizon, pinned);
+        true
+    }
+
+    /// Installs an image as the first version: at opening, from a checkpoint.
+    pub fn install(&mut self, direction: Direction, main: Main, as_of: Timestamp, weighted: bool) {
+        if direction == Direction::Out {
+            self.writer.present = main.present;
+        }
+        self.writer.last_ts = self.writer.last_ts.max(as_of);
+        let version = Arc::new(Version::new(as_of, main, Delta::new(as_of, 0, weighted), 0));
+        self.subgraph.heads[direction as usize].store(Some(version.clone()));
+        self.writer.heads[direction as usize] = Some(version);
+    }
+
+    /// Unlinks the dead versions of a chain (rule R6) and reports what pins the others.
+    pub fn reclaim(&mut self, direction: Direction, horizon: &impl Horizon, mut pinned: impl FnMut(Pin)) {
+        let Some(mut successor) = self.writer.heads[direction as usize].clone() else { return };
+        while let Some(version) = successor.prev.load_full() {
+            match judge(version.begin, successor.begin, horizon) {
+                Some(pin) => {
+                    pinned(pin);
+                    successor = version;
+                }
+                None => {
+                    let changed = load_changed(&version) | version.delta_mask(successor.begin);
+                    successor.changed.fetch_or(changed, Ordering::Relaxed);
+                    // A walk in progress may stand on the unlinked version: it keeps its own `prev` and its memory
+                    // until the last walker and view let go.
+                    successor.prev.store(version.prev.load_full());
+                }
+            }
+        }
+    }
+
+    fn head(&mut self, direction: Direction, weighted: bool) -> Arc<Version> {
+        if let Some(head) = &self.writer.heads[direction as usize] {
+            return head.clone();
+        }
+        let main = Main { weights: weighted.then(Box::default), ..Main::default() };
+        let delta = Delta::new(Timestamp::ZERO, MIN_DELTA, weighted);
+        let first = Arc::new(Version::new(Timestamp::ZERO, main, delta, 0));
+        self.subgraph.heads[direction as usize].store(Some(first.clone()));
+        self.writer.heads[direction as usize] = Some(first.clone());
+        first
+    }
+
+    /// Makes `next` the head. A release store: whoever loads it sees it whole.
+    fn link(&mut self, direction: Direction, head: Arc<Version>, next: Version) {
+        next.prev.store(Some(head));
+        let next = Arc::new(next);
+        self.subgraph.heads[direction as usize].store(Some(next.clone()));
+        self.writer.heads[direction as usize] = Some(next);
+    }
+}
+
+fn push_all(delta: &Delta, ops: &[LocalOp], ts: Timestamp) {
+    for op in ops {
+        delta.push(op.local, op.op, op.dst, ts, op.weight);
+    }
+}
+
+fn delta_capacity(edges: usize) -> usize {
+    (edges / DELTA_SHARE).clamp(MIN_DELTA, MAX_DELTA)
+}
+
+/// A version with the first `n` delta entries of `head` merged, and room for the entries carried over plus `room`.
+fn fold(head: &Version, n: usize, capacity: usize, weighted: bool) -> Version {
+    let (changes, vertices) = merge::reduce(head.delta.entries(n));
+    let main = merge::apply(&head.main, &changes, &vertices, weighted);
+    let begin = if n == 0 { head.begin } else { head.delta.entry(n - 1).ts };
+    let delta = Delta::new(begin, capacity, weighted);
+    for i in n..head.delta.len() {
+        let e = head.delta.entry(i);
+        delta.push(e.local, e.op, e.dst, e.ts, e.weight);
+    }
+    Version::new(begin, main, delta, 0)
+}
+
+/// Folds the published part of the delta, if that makes room for `count` operations at `ts`. The new version begins
+/// at the last timestamp folded, which is published: the old one is dead at once unless a snapshot needs it.
+fn fold_published(
+    head: &Version,
+    count: usize,
+    ts: Timestamp,
+    weighted: bool,
+    published: Timestamp,
+) -> Option<Version> {
+    let n = head.delta.visible(published);
+    let carried = head.delta.len() - n;
+    if n == 0 && carried > 0 {
+        return None;
+    }
+    let capacity = delta_capacity(head.main.neighbors.len() + n);
+    let begin = if n == 0 { head.begin } else { head.delta.entry(n - 1).ts };
+    let offset_fits = ts.0 - begin.0 <= u64::from(u32::MAX);
+    (carried + count <= capacity && offset_fits).then(|| fold(head, n, capacity, weighted))
+}
+
+/// Merges the whole delta and the operations of `ts` into a version that begins at `ts`: for commits that do not fit.
+fn merge_all(head: &Version, ops: &[LocalOp], ts: Timestamp, weighted: bool) -> Version {
+    let own = ops.iter().map(|op| crate::delta::Entry {
+        local: op.local,
+        op: op.op,
+        dst: op.dst,
+        ts,
+        weight: op.weight,
+    });
+    let changed = ops.iter().fold(0, |mask, op| mask | op.local.bit());
+    let (changes, vertices) = merge::reduce(head.delta.entries(head.delta.len()).chain(own));
+    let main = merge::apply(&head.main, &changes, &vertices, weighted);
+    let capacity = delta_capacity(main.neighbors.len());
+    Version::new(ts, main, Delta::new(ts, capacity, weighted), changed)
+}
+
+fn touches(entry: &crate::delta::Entry, item: ReadItem) -> bool {
+    match item {
+        ReadItem::Vertex(local) => entry.local == local && entry.op == EdgeOp::Vertex,
+        ReadItem::Edge(local, dst) => entry.local == local && entry.dst == dst && entry.op != EdgeOp::Vertex,
+        ReadItem::Adjacency(local) => entry.local == local && entry.op != EdgeOp::Vertex,
+    }
+}
+
+fn local_of(item: ReadItem) -> LocalVertex {
+    match item {
+        ReadItem::Vertex(local) | ReadItem::Edge(local, _) | ReadItem::Adjacency(local) => local,
+    }
+}

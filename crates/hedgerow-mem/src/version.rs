@@ -1,0 +1,205 @@
+//! Versions of a subgraph in one direction, and reading one of them at a timestamp.
+
+use std::sync::Arc;
+
+use hedgerow_core::sync::{ArcCell, AtomicU64, Ordering};
+use hedgerow_core::{LocalVertex, Timestamp, VertexId};
+
+use crate::delta::{Delta, EdgeOp};
+use crate::main_part::Main;
+
+/// One version: everything at or before `begin` in the main part, what came later in the delta.
+///
+/// Only `delta` (append, under the latch), `changed` and `prev` (reclamation, under the latch) ever change.
+pub struct Version {
+    pub(crate) begin: Timestamp,
+    pub(crate) main: Main,
+    pub(crate) delta: Delta,
+    /// Local vertices changed between the begin of the surviving predecessor and `begin`, as far as no delta of a
+    /// surviving predecessor tells them: the changes of unlinked versions, and of operations merged straight in.
+    pub(crate) changed: AtomicU64,
+    /// The version before this one, as long as a snapshot may need it.
+    pub(crate) prev: ArcCell<Version>,
+}
+
+impl Version {
+    pub(crate) fn new(begin: Timestamp, main: Main, delta: Delta, changed: u64) -> Version {
+        Version { begin, main, delta, changed: AtomicU64::new(changed), prev: ArcCell::default() }
+    }
+
+    /// The timestamp that the main part stands for.
+    pub fn begin(&self) -> Timestamp {
+        self.begin
+    }
+
+    /// The main part.
+    pub fn main(&self) -> &Main {
+        &self.main
+    }
+
+    /// The delta.
+    pub fn delta(&self) -> &Delta {
+        &self.delta
+    }
+
+    /// The bytes that this version holds, itself included.
+    pub fn bytes(&self) -> usize {
+        size_of::<Version>() + 2 * size_of::<usize>() + self.main.heap_bytes() + self.delta.bytes()
+    }
+
+    /// The vertices touched by entries of the delta at or before `t`.
+    pub(crate) fn delta_mask(&self, t: Timestamp) -> u64 {
+        self.delta.entries(self.delta.visible(t)).fold(0, |mask, e| mask | e.local.bit())
+    }
+
+    /// Version and delta length together: what a snapshot at `t` sees. The version must have begun by then.
+    #[inline]
+    pub fn at(&self, t: Timestamp) -> Read<'_> {
+        Read { version: self, n: self.delta.visible(t) }
+    }
+
+    /// Everything applied, published or not. Only the holder of the latch can make sense of it.
+    #[inline]
+    pub fn latest(&self) -> Read<'_> {
+        Read { version: self, n: self.delta.len() }
+    }
+}
+
+impl Drop for Version {
+    /// Unlinks the chain one by one: dropping it recursively could exhaust the stack after thousands of snapshots.
+    fn drop(&mut self) {
+        let mut next = self.prev.load_full();
+        self.prev.store(None);
+        while let Some(version) = next {
+            match Arc::try_unwrap(version) {
+                Ok(version) => {
+                    next = version.prev.load_full();
+                    version.prev.store(None);
+                }
+                Err(_) => break,
+            }
+        }
+    }
+}
+
+/// Finds the newest version that began at or before `t` and calls `f` with it. `None` where the subgraph has no
+/// version that old (it was empty then). Takes no lock; walks over versions that began after `t`.
+#[inline]
+pub fn read_at<R>(head: &ArcCell<Version>, t: Timestamp, f: impl FnOnce(Read<'_>) -> R) -> Option<R> {
+    let mut guard = head.load();
+    loop {
+        let version = guard.as_ref()?;
+        if version.begin <= t {
+            return Some(f(version.at(t)));
+        }
+        let next = version.prev.load();
+        guard = next;
+    }
+}
+
+/// As [`read_at`], keeping the version: for views.
+pub fn version_at(head: &ArcCell<Version>, t: Timestamp) -> Option<Arc<Version>> {
+    let mut version = head.load_full()?;
+    while version.begin > t {
+        version = version.prev.load_full()?;
+    }
+    Some(version)
+}
+
+/// A version and how much of its delta is visible.
+#[derive(Clone, Copy)]
+pub struct Read<'a> {
+    version: &'a Version,
+    n: usize,
+}
+
+impl<'a> Read<'a> {
+    /// The version.
+    pub fn version(&self) -> &'a Version {
+        self.version
+    }
+
+    /// The number of visible delta entries.
+    pub fn delta_len(&self) -> usize {
+        self.n
+    }
+
+    /// The mask of local vertices that exist. O(delta).
+    pub fn present(&self) -> u64 {
+        let mut mask = self.version.main.present;
+        for e in self.version.delta.entries(self.n).filter(|e| e.op == EdgeOp::Vertex) {
+            mask = if e.dst.0 != 0 { mask | e.local.bit() } else { mask & !e.local.bit() };
+        }
+        mask
+    }
+
+    /// Whether the vertex exists.
+    pub fn contains_vertex(&self, local: LocalVertex) -> bool {
+        let mut present = self.version.main.present & local.bit() != 0;
+        self.version.delta.for_each_of(self.n, local, |e| {
+            if e.op == EdgeOp::Vertex {
+                present = e.dst.0 != 0;
+            }
+        });
+        present
+    }
+
+    /// The weight of the edge if it exists (1 in a graph without weights). O(log degree + delta).
+    #[inline]
+    pub fn edge(&self, local: LocalVertex, dst: VertexId) -> Option<f64> {
+        let main = &self.version.main;
+        match self.version.delta.last_edge(self.n, local, dst) {
+            Some(e) if e.op == EdgeOp::Remove => None,
+            Some(e) => Some(if main.weights.is_some() { e.weight } else { 1.0 }),
+            None => main.find(local, dst).map(|at| main.weight_at(at)),
+        }
+    }
+
+    /// The number of neighbours. O(delta).
+    pub fn degree(&self, local: LocalVertex) -> usize {
+        let mut degree = self.version.main.range(local).len();
+        self.version.delta.for_each_of(self.n, local, |e| match e.op {
+            EdgeOp::Insert => degree += 1,
+            EdgeOp::Remove => degree -= 1,
+            EdgeOp::Update | EdgeOp::Vertex => {}
+        });
+        degree
+    }
+
+    /// Calls `f` with each neighbour and weight, ascending. O(degree + delta).
+    pub fn for_each_neighbor(&self, local: LocalVertex, mut f: impl FnMut(VertexId, f64)) {
+        let main = &self.version.main;
+        let mut entries = Vec::new();
+        self.version.delta.for_each_of(self.n, local, |e| entries.push(e));
+        let (changes, _) = crate::merge::reduce(entries.into_iter());
+        let range = main.range(local);
+        let mut at = range.start;
+        for change in &changes {
+            while at < range.end && main.neighbors[at] < change.dst {
+                f(main.neighbors[at], main.weight_at(at));
+                at += 1;
+            }
+            if at < range.end && main.neighbors[at] == change.dst {
+                at += 1;
+            }
+            if let Some(weight) = change.weight {
+                f(change.dst, if main.weights.is_some() { weight } else { 1.0 });
+            }
+        }
+        for i in at..range.end {
+            f(main.neighbors[i], main.weight_at(i));
+        }
+    }
+
+    /// Everything visible as one main part: the image that a checkpoint writes. O(edges + delta).
+    pub fn settled(&self) -> Main {
+        let (changes, vertices) = crate::merge::reduce(self.version.delta.entries(self.n));
+        let weighted = self.version.main.weights.is_some();
+        crate::merge::apply(&self.version.main, &changes, &vertices, weighted)
+    }
+}
+
+/// The mask of vertices that the versions after `start` changed, conservative where versions were unlinked.
+pub(crate) fn load_changed(version: &Version) -> u64 {
+    version.changed.load(Ordering::Relaxed)
+}

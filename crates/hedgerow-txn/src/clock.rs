@@ -1,0 +1,210 @@
+//! The commit clock: draws timestamps in one order and publishes completed commits as a prefix of it.
+//!
+//! # Protocol
+//! * **Draw** (rule R1): a timestamp is drawn inside the ordering section, [`Clock::order`], while the committer holds
+//!   the latches of everything it writes. So per subgraph the order of application and of timestamps agree.
+//! * **Complete**: once applied, the committer marks its slot of the ring and tries to advance.
+//! * **Advance**: whoever gets the publisher lock moves `t_read` over every marked slot up to the gate. A committer
+//!   that finds the lock taken leaves: the holder looks again after releasing it. Marking and looking again are
+//!   separated from the lock by sequentially consistent fences on both sides, so one of the two sees the other.
+//! * **Gate**: nothing past the gate is published. Under `sync` durability the gate is the last durable timestamp;
+//!   otherwise it is infinite.
+
+use hedgerow_core::Timestamp;
+use hedgerow_core::sync::{AtomicI64, AtomicU64, Mutex, MutexGuard, Ordering, fence};
+
+#[cfg(not(loom))]
+const RING: u64 = 4096;
+#[cfg(loom)]
+const RING: u64 = 4;
+
+/// How many vertices and edges a snapshot holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Live vertices.
+    pub vertices: u64,
+    /// Edges; an undirected edge counts once.
+    pub edges: u64,
+}
+
+/// A completed commit waits here until all before it are complete too.
+struct Completed {
+    ts: AtomicU64,
+    vertices: AtomicI64,
+    edges: AtomicI64,
+}
+
+/// The counts at one published timestamp, readable while `ts` stays the same.
+struct CountSlot {
+    ts: AtomicU64,
+    vertices: AtomicU64,
+    edges: AtomicU64,
+}
+
+/// The commit clock of a store.
+pub struct Clock {
+    order: Mutex<u64>,
+    drawn: AtomicU64,
+    t_read: AtomicU64,
+    gate: AtomicU64,
+    publisher: Mutex<Counts>,
+    ring: Box<[Completed]>,
+    counts: Box<[CountSlot]>,
+}
+
+/// The ordering section, entered. Only its holder draws timestamps; keep it short.
+pub struct OrderGuard<'a> {
+    last: MutexGuard<'a, u64>,
+    clock: &'a Clock,
+}
+
+impl OrderGuard<'_> {
+    /// The last timestamp drawn.
+    pub fn last_drawn(&self) -> Timestamp {
+        Timestamp(*self.last)
+    }
+
+    /// Whether a timestamp can be drawn now. If not, leave the section and wait until
+    /// [`published`](Clock::published) has moved: 4096 commits are waiting to be published.
+    pub fn has_room(&self) -> bool {
+        *self.last + 1 < self.clock.t_read.load(Ordering::Acquire) + RING
+    }
+
+    /// The timestamp that [`draw`](Self::draw) will give.
+    pub fn next(&self) -> Timestamp {
+        Timestamp(*self.last + 1)
+    }
+
+    /// Draws the next timestamp. Its owner must call [`Clock::complete`] for it, whatever happens: publication stops
+    /// at a timestamp that is never completed.
+    ///
+    /// # Panics
+    /// If [`has_room`](Self::has_room) does not hold.
+    pub fn draw(&mut self) -> Timestamp {
+        assert!(self.has_room(), "the ring of completed commits is full");
+        *self.last += 1;
+        self.clock.drawn.store(*self.last, Ordering::Release);
+        Timestamp(*self.last)
+    }
+}
+
+impl Clock {
+    /// A clock whose last commit was `last`, with `counts` at that time. `gate` is the last timestamp that may be
+    /// published without being raised: [`Timestamp::INFINITY`] where publication does not wait for durability.
+    pub fn new(last: Timestamp, counts: Counts, gate: Timestamp) -> Clock {
+        let ring = (0..RING).map(|_| Completed {
+            ts: AtomicU64::new(0),
+            vertices: AtomicI64::new(0),
+            edges: AtomicI64::new(0),
+        });
+        let count_slots = (0..RING).map(|i| CountSlot {
+            ts: AtomicU64::new(if i == last.0 % RING { last.0 } else { u64::MAX }),
+            vertices: AtomicU64::new(counts.vertices),
+            edges: AtomicU64::new(counts.edges),
+        });
+        Clock {
+            order: Mutex::new(last.0),
+            drawn: AtomicU64::new(last.0),
+            t_read: AtomicU64::new(last.0),
+            gate: AtomicU64::new(gate.0),
+            publisher: Mutex::new(counts),
+            ring: ring.collect(),
+            counts: count_slots.collect(),
+        }
+    }
+
+    /// Enters the ordering section, waiting for another committer in it.
+    pub fn order(&self) -> OrderGuard<'_> {
+        OrderGuard { last: self.order.lock(), clock: self }
+    }
+
+    /// The published timestamp `t_read`: every commit at or before it is complete and visible.
+    #[inline]
+    pub fn published(&self) -> Timestamp {
+        Timestamp(self.t_read.load(Ordering::SeqCst))
+    }
+
+    /// The last timestamp drawn, seen from outside the ordering section.
+    #[inline]
+    pub fn drawn(&self) -> Timestamp {
+        Timestamp(self.drawn.load(Ordering::Acquire))
+    }
+
+    /// The last timestamp that may be published.
+    #[inline]
+    pub fn gate(&self) -> Timestamp {
+        Timestamp(self.gate.load(Ordering::SeqCst))
+    }
+
+    /// Marks the commit `ts` as applied, with its changes of the counts, and publishes what can be. Returns whether
+    /// the published timestamp moved.
+    pub fn complete(&self, ts: Timestamp, vertices: i64, edges: i64) -> bool {
+        let slot = &self.ring[(ts.0 % RING) as usize];
+        slot.vertices.store(vertices, Ordering::Relaxed);
+        slot.edges.store(edges, Ordering::Relaxed);
+        slot.ts.store(ts.0, Ordering::Release);
+        self.advance()
+    }
+
+    /// Raises the gate to `ts` and publishes what can be. Returns whether the published timestamp moved.
+    pub fn raise_gate(&self, ts: Timestamp) -> bool {
+        self.gate.fetch_max(ts.0, Ordering::SeqCst);
+        self.advance()
+    }
+
+    /// The counts of the snapshot at `t`, or `None` if 4096 commits were published since: take a newer timestamp.
+    #[inline]
+    pub fn counts(&self, t: Timestamp) -> Option<Counts> {
+        let slot = &self.counts[(t.0 % RING) as usize];
+        if slot.ts.load(Ordering::Acquire) != t.0 {
+            return None;
+        }
+        let vertices = slot.vertices.load(Ordering::Relaxed);
+        let edges = slot.edges.load(Ordering::Relaxed);
+        fence(Ordering::Acquire);
+        (slot.ts.load(Ordering::Relaxed) == t.0).then_some(Counts { vertices, edges })
+    }
+
+    fn next_is_complete(&self, t: u64) -> bool {
+        t < self.gate.load(Ordering::SeqCst)
+            && self.ring[((t + 1) % RING) as usize].ts.load(Ordering::Acquire) == t + 1
+    }
+
+    fn advance(&self) -> bool {
+        let mut moved = false;
+        loop {
+            // Orders our mark (or the raised gate) before looking at the lock.
+            fence(Ordering::SeqCst);
+            let Some(mut totals) = self.publisher.try_lock() else { return moved };
+            moved |= self.drain(&mut totals);
+            drop(totals);
+            // Orders releasing the lock before looking for marks made by those who found it taken.
+            fence(Ordering::SeqCst);
+            if !self.next_is_complete(self.t_read.load(Ordering::SeqCst)) {
+                return moved;
+            }
+        }
+    }
+
+    fn drain(&self, totals: &mut Counts) -> bool {
+        let from = self.t_read.load(Ordering::Relaxed);
+        let mut t = from;
+        while self.next_is_complete(t) {
+            t += 1;
+            let slot = &self.ring[(t % RING) as usize];
+            totals.vertices = totals.vertices.wrapping_add_signed(slot.vertices.load(Ordering::Relaxed));
+            totals.edges = totals.edges.wrapping_add_signed(slot.edges.load(Ordering::Relaxed));
+        }
+        if t == from {
+            return false;
+        }
+        let slot = &self.counts[(t % RING) as usize];
+        slot.ts.store(u64::MAX, Ordering::Relaxed);
+        fence(Ordering::Release);
+        slot.vertices.store(totals.vertices, Ordering::Relaxed);
+        slot.edges.store(totals.edges, Ordering::Relaxed);
+        slot.ts.store(t, Ordering::Release);
+        self.t_read.store(t, Ordering::SeqCst);
+        true
+    }
+}

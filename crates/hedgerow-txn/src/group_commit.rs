@@ -1,0 +1,133 @@
+//! Group commit: one sync serves every commit that was appended before it.
+//!
+//! A committer whose timestamp is not published waits here. If nobody is syncing the log, it becomes the leader, syncs
+//! for all, raises the gate of the clock and wakes the rest. A failed sync is final (rule F11): everybody who waits,
+//! and everybody who comes later, gets [`NotDurable`].
+
+use hedgerow_core::Timestamp;
+use hedgerow_core::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, fence};
+
+use crate::clock::Clock;
+
+/// The port to the log.
+pub trait DurableLog {
+    /// Makes everything appended before the call durable and returns the last timestamp that is. After an error
+    /// nothing more may be acknowledged.
+    fn sync(&self) -> Result<Timestamp, NotDurable>;
+}
+
+/// The log failed: commits that were not published may or may not survive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotDurable;
+
+#[derive(Default)]
+struct State {
+    leader: bool,
+}
+
+/// Where committers wait for publication.
+#[derive(Default)]
+pub struct GroupCommit {
+    state: Mutex<State>,
+    changed: Condvar,
+    waiters: AtomicUsize,
+    failed: AtomicBool,
+}
+
+impl GroupCommit {
+    /// Whether the log failed.
+    #[inline]
+    pub fn is_failed(&self) -> bool {
+        self.failed.load(Ordering::Acquire)
+    }
+
+    /// Marks the log as failed and wakes everybody who waits.
+    pub fn fail(&self) {
+        let guard = self.state.lock();
+        self.failed.store(true, Ordering::Release);
+        self.changed.notify_all();
+        drop(guard);
+    }
+
+    /// Wakes those who wait, after the published timestamp moved.
+    #[inline]
+    pub fn wake(&self) {
+        // Orders the store of `t_read` before looking for waiters; a waiter counts itself before it looks at `t_read`.
+        fence(Ordering::SeqCst);
+        if self.waiters.load(Ordering::SeqCst) > 0 {
+            let guard = self.state.lock();
+            self.changed.notify_all();
+            drop(guard);
+        }
+    }
+
+    /// Waits until `ts` is published. With a log, syncs it where nobody else does. Blocks for about one sync, or while
+    /// earlier commits are being applied.
+    pub fn wait(&self, clock: &Clock, ts: Timestamp, log: Option<&impl DurableLog>) -> Result<(), NotDurable> {
+        if clock.published() >= ts || spin(clock, ts) {
+            return Ok(());
+        }
+        self.waiters.fetch_add(1, Ordering::SeqCst);
+        let result = self.wait_counted(clock, ts, log);
+        self.waiters.fetch_sub(1, Ordering::SeqCst);
+        result
+    }
+
+    fn wait_counted(&self, clock: &Clock, ts: Timestamp, log: Option<&impl DurableLog>) -> Result<(), NotDurable> {
+        let mut state = self.state.lock();
+        loop {
+            if clock.published() >= ts {
+                return Ok(());
+            }
+            if self.is_failed() {
+                return Err(NotDurable);
+            }
+            match log {
+                Some(log) if clock.gate() < ts && !state.leader => state = self.lead(state, clock, log),
+                _ => self.changed.wait(&mut state),
+            }
+        }
+    }
+
+    fn lead<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        clock: &Clock,
+        log: &impl DurableLog,
+    ) -> MutexGuard<'a, State> {
+        state.leader = true;
+        drop(state);
+        match log.sync() {
+            Ok(durable) => {
+                clock.raise_gate(durable);
+            }
+            Err(NotDurable) => self.failed.store(true, Ordering::Release),
+        }
+        let mut state = self.state.lock();
+        state.leader = false;
+        self.changed.notify_all();
+        state
+    }
+}
+
+/// Waits a little without sleeping: an earlier committer usually needs well under a microsecond to finish. Only where
+/// publication does not wait for the disk.
+#[cfg(not(loom))]
+fn spin(clock: &Clock, ts: Timestamp) -> bool {
+    if clock.gate() < ts {
+        return false;
+    }
+    for _ in 0..200 {
+        if clock.published() >= ts {
+            return true;
+        }
+        std::hint::spin_loop();
+    }
+    std::thread::yield_now();
+    clock.published() >= ts
+}
+
+#[cfg(loom)]
+fn spin(_: &Clock, _: Timestamp) -> bool {
+    false
+}
