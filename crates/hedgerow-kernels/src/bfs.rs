@@ -252,7 +252,7 @@ impl Bitmaps {
     fn new(bits: usize) -> Self {
         let words = bits.div_ceil(64);
         let mut open = vec![u64::MAX; words];
-        if bits % 64 != 0
+        if !bits.is_multiple_of(64)
             && let Some(last) = open.last_mut()
         {
             *last = (1 << (bits % 64)) - 1;

@@ -1,0 +1,131 @@
+//! What can be wrong with a file.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file could not be read, or a row of it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The file cannot be opened.
+    #[error("{}: {source}", .path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Reading or decompressing failed; nothing after this line can be read.
+    #[error("{}:{line}: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The line that was being read, from 1.
+        line: u64,
+        /// Why.
+        source: io::Error,
+    },
+    /// One row is malformed; the reader can go on with the next.
+    #[error("{}:{line}: {reason}", .path.display())]
+    Row {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        reason: RowError,
+    },
+    /// The header lacks a column that was asked for by name, or there is no header.
+    #[error("{}: no column named {column:?} in the header", .path.display())]
+    Column {
+        /// The file.
+        path: PathBuf,
+        /// The column asked for.
+        column: String,
+    },
+    /// A `.properties` file lacks an entry, or has an unreadable one.
+    #[error("{}: property {key}: {reason}", .path.display())]
+    Property {
+        /// The file.
+        path: PathBuf,
+        /// The entry, without the graph's name.
+        key: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl ReadError {
+    /// Whether only one row is lost, so that reading can go on.
+    pub fn is_row(&self) -> bool {
+        matches!(self, ReadError::Row { .. })
+    }
+
+    pub(crate) fn row(path: &Path, line: u64, reason: RowError) -> Self {
+        ReadError::Row { path: path.to_owned(), line, reason }
+    }
+}
+
+/// What is wrong with one row.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RowError {
+    /// The line does not end within the limit; it was skipped to its end.
+    #[error("line longer than {limit} bytes")]
+    TooLong {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// The line is not UTF-8.
+    #[error("not UTF-8")]
+    NotUtf8,
+    /// A column is absent.
+    #[error("no column {} for the {what}, the row has {found}", .column + 1)]
+    MissingColumn {
+        /// What the column should hold.
+        what: &'static str,
+        /// Its position, from 0.
+        column: usize,
+        /// Columns in the row.
+        found: usize,
+    },
+    /// A field is empty.
+    #[error("empty {what}")]
+    Empty {
+        /// What the field should hold.
+        what: &'static str,
+    },
+    /// A field is not a number of the kind needed.
+    #[error("{what} is not a number: {text:?}")]
+    NotANumber {
+        /// What the field should hold.
+        what: &'static str,
+        /// The field, shortened to 40 characters.
+        text: String,
+    },
+    /// A quoted field does not end with a quote before the delimiter.
+    #[error("a quoted field does not end before the next delimiter")]
+    Quote,
+    /// A keyword is not one of those expected.
+    #[error("expected {expected}, found {text:?}")]
+    Unexpected {
+        /// What was expected.
+        expected: &'static str,
+        /// The field, shortened to 40 characters.
+        text: String,
+    },
+}
+
+impl RowError {
+    pub(crate) fn not_a_number(what: &'static str, text: &str) -> Self {
+        RowError::NotANumber { what, text: shorten(text) }
+    }
+
+    pub(crate) fn unexpected(expected: &'static str, text: &str) -> Self {
+        RowError::Unexpected { expected, text: shorten(text) }
+    }
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().take(40).collect()
+}

@@ -1,0 +1,143 @@
+//! How the rows of an edge file are laid out.
+
+use std::path::Path;
+use std::str::FromStr;
+
+/// What separates fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Delimiter {
+    /// Found in the first row: a tab, else a comma, else a semicolon, else blanks.
+    #[default]
+    Auto,
+    /// Any number of blanks and tabs; fields cannot be quoted.
+    Whitespace,
+    /// This ASCII character; fields may be quoted with `"`, in which `""` stands for one quote.
+    Byte(u8),
+}
+
+/// Whether the first row names the columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Header {
+    /// Yes if a column was asked for by name, or if the row names a source and a destination in a usual way.
+    #[default]
+    Auto,
+    /// Yes.
+    Yes,
+    /// No.
+    No,
+}
+
+/// Where a value stands in a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// At this position, from 0.
+    Index(usize),
+    /// At this position, from 0, in rows that have it.
+    IfPresent(usize),
+    /// Under this name in the header.
+    Name(String),
+}
+
+/// What lines mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Syntax {
+    /// Rows of fields; empty lines and those that start with `#` or `%` are left out.
+    #[default]
+    Rows,
+    /// DIMACS shortest-path files: comments start with `c`, the problem line with `p`, arcs with `a` or nothing.
+    Dimacs,
+}
+
+/// How to read an edge file. The default finds out what it can and takes no weights and no times, unless the header
+/// names them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EdgeFormat {
+    /// What lines mean.
+    pub syntax: Syntax,
+    /// What separates fields.
+    pub delimiter: Delimiter,
+    /// Whether there is a header.
+    pub header: Header,
+    /// The source; by default as the header names it, else the first column.
+    pub src: Option<Column>,
+    /// The destination; by default as the header names it, else the second column.
+    pub dst: Option<Column>,
+    /// The weight; by default as the header names it, else none.
+    pub weight: Option<Column>,
+    /// The time; by default as the header names it, else none.
+    pub time: Option<Column>,
+    /// Lines to skip before everything else.
+    pub skip_lines: u64,
+}
+
+/// A name of no known format.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown format {name:?}; known are csv, tsv, snap, temporal, e, el, wel, gr")]
+pub struct FormatError {
+    /// The name.
+    pub name: String,
+}
+
+impl EdgeFormat {
+    /// Comma-separated values.
+    pub fn csv() -> Self {
+        EdgeFormat { delimiter: Delimiter::Byte(b','), ..EdgeFormat::default() }
+    }
+
+    /// Tab-separated values.
+    pub fn tsv() -> Self {
+        EdgeFormat { delimiter: Delimiter::Byte(b'\t'), ..EdgeFormat::default() }
+    }
+
+    /// SNAP text: `SRC DST` separated by blanks, `#` before comments.
+    pub fn snap() -> Self {
+        EdgeFormat { delimiter: Delimiter::Whitespace, header: Header::No, ..EdgeFormat::default() }
+    }
+
+    /// SNAP text with times: `SRC DST TIME`.
+    pub fn temporal() -> Self {
+        EdgeFormat { time: Some(Column::Index(2)), ..EdgeFormat::snap() }
+    }
+
+    /// Graphalytics `.e` and GAP `.el`: `SRC DST`, with a weight in rows that have a third field.
+    pub fn edge_list() -> Self {
+        EdgeFormat { weight: Some(Column::IfPresent(2)), ..EdgeFormat::snap() }
+    }
+
+    /// GAP `.wel`: `SRC DST WEIGHT`.
+    pub fn weighted_edge_list() -> Self {
+        EdgeFormat { weight: Some(Column::Index(2)), ..EdgeFormat::snap() }
+    }
+
+    /// DIMACS `.gr`.
+    pub fn dimacs() -> Self {
+        EdgeFormat { syntax: Syntax::Dimacs, ..EdgeFormat::edge_list() }
+    }
+
+    /// The usual format of files named like `path`, compressed or not; [`EdgeFormat::default`] for unknown names.
+    pub fn of_path(path: &Path) -> Self {
+        let compressed = matches!(path.extension().and_then(|e| e.to_str()), Some("gz" | "zst"));
+        let plain = if compressed { path.file_stem().map(Path::new).unwrap_or(path) } else { path };
+        match plain.extension().and_then(|e| e.to_str()) {
+            Some("txt") | None => EdgeFormat::default(),
+            Some(extension) => extension.parse().unwrap_or_default(),
+        }
+    }
+}
+
+impl FromStr for EdgeFormat {
+    type Err = FormatError;
+
+    fn from_str(name: &str) -> Result<Self, FormatError> {
+        match name {
+            "csv" => Ok(EdgeFormat::csv()),
+            "tsv" => Ok(EdgeFormat::tsv()),
+            "snap" | "txt" => Ok(EdgeFormat::snap()),
+            "temporal" => Ok(EdgeFormat::temporal()),
+            "e" | "el" => Ok(EdgeFormat::edge_list()),
+            "wel" => Ok(EdgeFormat::weighted_edge_list()),
+            "gr" => Ok(EdgeFormat::dimacs()),
+            _ => Err(FormatError { name: name.to_owned() }),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Streaming readers of graph files: one row at a time, constant memory, errors that name file and line.
+//!
+//! `.gz` and `.zst` files are decompressed on the way, told by the last extension. What to do about a malformed row is
+//! the caller's decision: a reader yields an error for it ([`ReadError::is_row`]) and goes on with the next.
+
+mod edges;
+mod error;
+mod expected;
+mod fields;
+mod format;
+mod graphalytics;
+mod lines;
+
+#[cfg(test)]
+mod tests;
+
+pub use edges::{EdgeReader, Row};
+pub use error::{ReadError, RowError};
+pub use expected::{read_expected, read_vertices};
+pub use format::{Column, Delimiter, EdgeFormat, FormatError, Header, Syntax};
+pub use graphalytics::Graphalytics;
+pub use lines::{Lines, MAX_LINE_BYTES, Progress};

@@ -1,0 +1,192 @@
+//! Update streams: events on a directed, weighted graph, grouped in transactions.
+//!
+//! The same events come from a seeded generator or from a file; [`StreamSpec`] says which, [`Stream`] is the iterator.
+//! A transaction's index is its position in the stream, from 0, and the same at every reading.
+
+mod edges;
+mod generated;
+mod git;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use hedgerow_core::{KeyKind, VertexKey};
+
+use crate::read::{Lines, ReadError};
+
+pub use generated::{GeneratedConfig, MAX_EVENTS};
+
+/// Events per transaction where the data has no transactions of its own.
+pub const EVENTS_PER_TRANSACTION: usize = 64;
+
+/// One change. Weights count events: an edge's weight is the number of upserts since it was last absent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Inserts missing endpoints; adds 1 to the weight of the edge, which is inserted with weight 1 if absent.
+    Upsert {
+        /// The source.
+        src: VertexKey,
+        /// The destination.
+        dst: VertexKey,
+    },
+    /// Inserts the vertex; no effect if it is there.
+    InsertVertex {
+        /// The vertex.
+        vertex: VertexKey,
+    },
+    /// Removes the edge and leaves its endpoints; no effect if it is absent.
+    RemoveEdge {
+        /// The source.
+        src: VertexKey,
+        /// The destination.
+        dst: VertexKey,
+    },
+    /// Removes the vertex and every edge from or to it; no effect if it is absent.
+    RemoveVertex {
+        /// The vertex.
+        vertex: VertexKey,
+    },
+}
+
+impl Event {
+    /// The one or two vertices that the event names.
+    pub fn vertices(&self) -> impl Iterator<Item = &VertexKey> {
+        let (first, second) = match self {
+            Event::Upsert { src, dst } | Event::RemoveEdge { src, dst } => (src, Some(dst)),
+            Event::InsertVertex { vertex } | Event::RemoveVertex { vertex } => (vertex, None),
+        };
+        std::iter::once(first).chain(second)
+    }
+}
+
+/// Events that take effect together, in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transaction {
+    /// The position in the stream, from 0.
+    pub index: u64,
+    /// At least one event.
+    pub events: Vec<Event>,
+}
+
+/// Where a stream comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StreamSpec {
+    /// The seeded generator.
+    Generated(GeneratedConfig),
+    /// A file: an event log with author, file and operation (recognised by its header), or else any edge file, whose
+    /// rows are upserts in their order, [`EVENTS_PER_TRANSACTION`] a transaction.
+    File(PathBuf),
+}
+
+/// The size of a stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// The number of transactions.
+    pub transactions: u64,
+    /// The number of events.
+    pub events: u64,
+}
+
+/// A stream cannot be read on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// The file is unreadable or malformed.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+impl StreamSpec {
+    /// Opens the stream at its beginning.
+    ///
+    /// # Errors
+    /// [`StreamError::Read`] if the file cannot be opened, or its first line cannot be read.
+    pub fn open(&self) -> Result<Stream, StreamError> {
+        let source = match self {
+            StreamSpec::Generated(config) => Source::Generated(generated::Generated::new(config)),
+            StreamSpec::File(path) if is_event_log(path)? => Source::Git(git::GitLog::open(path)?),
+            StreamSpec::File(path) => Source::Edges(edges::EdgeStream::open(path)?),
+        };
+        Ok(Stream { source, next_index: 0, failed: false })
+    }
+
+    /// The type of the stream's vertex keys.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn key_kind(&self) -> Result<KeyKind, StreamError> {
+        match self {
+            StreamSpec::Generated(_) => Ok(KeyKind::U64),
+            StreamSpec::File(path) if is_event_log(path)? => Ok(KeyKind::Str),
+            StreamSpec::File(path) => Ok(edges::EdgeStream::open(path)?.key_kind()),
+        }
+    }
+
+    /// A short name for reports: `generated`, or the file's name.
+    pub fn name(&self) -> String {
+        match self {
+            StreamSpec::Generated(config) => format!("generated, seed {}", config.seed),
+            StreamSpec::File(path) => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        }
+    }
+
+    /// Reads the stream to its end and counts. Cost: one pass over the file.
+    ///
+    /// # Errors
+    /// As reading the stream.
+    pub fn totals(&self) -> Result<Totals, StreamError> {
+        let mut totals = Totals::default();
+        for transaction in self.open()? {
+            totals.transactions += 1;
+            totals.events += transaction?.events.len() as u64;
+        }
+        Ok(totals)
+    }
+}
+
+/// The transactions of a stream, in order. After an error the iteration ends.
+pub struct Stream {
+    source: Source,
+    next_index: u64,
+    failed: bool,
+}
+
+enum Source {
+    Generated(generated::Generated),
+    Git(git::GitLog),
+    Edges(edges::EdgeStream),
+}
+
+impl Iterator for Stream {
+    type Item = Result<Transaction, StreamError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let events = match &mut self.source {
+            Source::Generated(source) => Ok(source.next_events()),
+            Source::Git(source) => source.next_events(),
+            Source::Edges(source) => source.next_events(),
+        };
+        match events {
+            Ok(events) if events.is_empty() => None,
+            Ok(events) => {
+                let index = self.next_index;
+                self.next_index += 1;
+                Some(Ok(Transaction { index, events }))
+            }
+            Err(error) => {
+                self.failed = true;
+                Some(Err(error.into()))
+            }
+        }
+    }
+}
+
+fn is_event_log(path: &Path) -> Result<bool, ReadError> {
+    let mut lines = Lines::open(path)?;
+    Ok(lines.advance()? && git::is_header(lines.text()))
+}
