@@ -19,7 +19,7 @@ use crate::vfs::{Access, Vfs, VfsFile, VfsLock};
 
 const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
 const DIR_MODE: u32 = 0o700;
-const ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
+static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 
 /// A directory of the operating system.
 #[derive(Debug)]

@@ -39,6 +39,7 @@ pub trait Vfs: Send + Sync + fmt::Debug {
 }
 
 /// An open file. All positions are in bytes from its beginning; all methods may be called from several threads.
+#[allow(clippy::len_without_is_empty, reason = "the length of a file costs a call and can fail")]
 pub trait VfsFile: Send + Sync + fmt::Debug {
     /// Reads up to `buf.len()` bytes at `offset`; 0 at the end of the file.
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize>;

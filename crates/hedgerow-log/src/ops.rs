@@ -1,0 +1,138 @@
+//! The operations of a record, read back.
+
+use hedgerow_core::key::MAX_KEY_BYTES;
+use hedgerow_core::{LabelId, Op, VertexId, VertexKeyRef};
+use hedgerow_io::CorruptionKind;
+use hedgerow_io::codec::{OutOfBytes, Reader};
+
+use crate::record::{INSERT_VERTEX_STR, INSERT_VERTEX_U64, PUT_EDGE, REMOVE_EDGE, REMOVE_VERTEX, WEIGHTED};
+
+/// Iterates over the operations of one commit, in the order in which they were added. The form of the whole record
+/// was checked before; whether ids and weights make sense is for the one who applies them to say.
+#[derive(Clone, Debug)]
+pub struct Ops<'a> {
+    reader: Reader<'a>,
+    run: Run,
+    left: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    kind: u8,
+    flags: u8,
+    label: LabelId,
+}
+
+const SHORT: CorruptionKind = CorruptionKind::Invalid("an operation reaches beyond its record");
+
+impl<'a> Ops<'a> {
+    /// The operations in `payload`.
+    ///
+    /// # Errors
+    /// The payload is not a whole number of well-formed runs. O(runs), plus O(rows) of string keys.
+    pub fn new(payload: &'a [u8]) -> Result<Ops<'a>, CorruptionKind> {
+        check(payload)?;
+        Ok(Ops { reader: Reader::new(payload), run: Run::default(), left: 0 })
+    }
+
+    fn try_next(&mut self) -> Result<Option<Op<'a>>, CorruptionKind> {
+        if self.left == 0 {
+            if self.reader.is_empty() {
+                return Ok(None);
+            }
+            (self.run, self.left) = read_run(&mut self.reader)?;
+        }
+        let op = self.read_row()?;
+        self.left -= 1;
+        Ok(Some(op))
+    }
+
+    #[inline]
+    fn read_row(&mut self) -> Result<Op<'a>, CorruptionKind> {
+        let r = &mut self.reader;
+        let first = VertexId(r.u32().map_err(|_| SHORT)?);
+        let Run { kind, flags, label } = self.run;
+        Ok(match kind {
+            PUT_EDGE => {
+                let dst = VertexId(r.u32().map_err(|_| SHORT)?);
+                let weight = match flags & WEIGHTED {
+                    0 => None,
+                    _ => Some(r.f64().map_err(|_| SHORT)?),
+                };
+                Op::PutEdge { label, src: first, dst, weight }
+            }
+            REMOVE_EDGE => Op::RemoveEdge { label, src: first, dst: VertexId(r.u32().map_err(|_| SHORT)?) },
+            REMOVE_VERTEX => Op::RemoveVertex { id: first },
+            INSERT_VERTEX_U64 => {
+                let key = VertexKeyRef::U64(r.u64().map_err(|_| SHORT)?);
+                Op::InsertVertex { id: first, key }
+            }
+            _ => Op::InsertVertex { id: first, key: VertexKeyRef::Str(read_key(r)?) },
+        })
+    }
+}
+
+impl<'a> Iterator for Ops<'a> {
+    type Item = Op<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Op<'a>> {
+        // `new` has walked the same bytes, so an error cannot come up here.
+        self.try_next().ok().flatten()
+    }
+}
+
+fn read_run(r: &mut Reader<'_>) -> Result<(Run, u32), CorruptionKind> {
+    let short = |_: OutOfBytes| SHORT;
+    let run = Run {
+        kind: r.u8().map_err(short)?,
+        flags: r.u8().map_err(short)?,
+        label: LabelId(r.u16().map_err(short)?),
+    };
+    let count = r.u32().map_err(short)?;
+    if count == 0 {
+        return Err(CorruptionKind::Invalid("a run without operations"));
+    }
+    let known = match run.kind {
+        PUT_EDGE => run.flags & !WEIGHTED == 0,
+        REMOVE_EDGE => run.flags == 0,
+        INSERT_VERTEX_U64 | INSERT_VERTEX_STR | REMOVE_VERTEX => run.flags == 0 && run.label.0 == 0,
+        _ => false,
+    };
+    if !known {
+        return Err(CorruptionKind::Invalid("an unknown kind of operation"));
+    }
+    Ok((run, count))
+}
+
+fn read_key<'a>(r: &mut Reader<'a>) -> Result<&'a str, CorruptionKind> {
+    let len = r.u32().map_err(|_| SHORT)? as usize;
+    if len > MAX_KEY_BYTES {
+        return Err(CorruptionKind::Invalid("a key longer than keys may be"));
+    }
+    let bytes = r.bytes(len).map_err(|_| SHORT)?;
+    std::str::from_utf8(bytes).map_err(|_| CorruptionKind::Invalid("a key that is not UTF-8"))
+}
+
+fn check(payload: &[u8]) -> Result<(), CorruptionKind> {
+    let mut r = Reader::new(payload);
+    while !r.is_empty() {
+        let (run, count) = read_run(&mut r)?;
+        let row = match run.kind {
+            INSERT_VERTEX_U64 => 12,
+            REMOVE_VERTEX => 4,
+            PUT_EDGE if run.flags & WEIGHTED != 0 => 16,
+            PUT_EDGE | REMOVE_EDGE => 8,
+            _ => {
+                for _ in 0..count {
+                    r.u32().map_err(|_| SHORT)?;
+                    read_key(&mut r)?;
+                }
+                continue;
+            }
+        };
+        let bytes = u64::from(count) * row;
+        r.bytes(usize::try_from(bytes).map_err(|_| SHORT)?).map_err(|_| SHORT)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,319 @@
+//! Records: building the payload of a commit, and the frame around every payload.
+
+use thiserror::Error;
+
+use hedgerow_core::key::MAX_KEY_BYTES;
+use hedgerow_core::{Op, Timestamp, VertexKeyRef};
+use hedgerow_io::checksum::checksum64;
+use hedgerow_io::codec::{OutOfBytes, PutLe, Reader};
+use hedgerow_io::{FileId, Lsn, StoreId};
+
+/// The length of a record's frame, before its payload.
+pub const RECORD_HEADER_BYTES: usize = 56;
+/// The longest record, frame and padding included (RELIABILITY section 7.2).
+pub const MAX_RECORD_BYTES: usize = 256 << 20;
+/// Records begin at multiples of this.
+pub(crate) const ALIGN: usize = 8;
+
+pub(crate) const RUN_HEADER_BYTES: usize = 8;
+pub(crate) const INSERT_VERTEX_U64: u8 = 1;
+pub(crate) const INSERT_VERTEX_STR: u8 = 2;
+pub(crate) const REMOVE_VERTEX: u8 = 3;
+pub(crate) const PUT_EDGE: u8 = 4;
+pub(crate) const REMOVE_EDGE: u8 = 5;
+/// Flag of a run of `PUT_EDGE`: each row carries a weight.
+pub(crate) const WEIGHTED: u8 = 1;
+
+/// Why an operation does not fit a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The transaction is larger than a record may be.
+    #[error("the transaction needs a log record of more than {MAX_RECORD_BYTES} bytes")]
+    TooLarge,
+    /// A string key is longer than a key may be.
+    #[error("a key has {bytes} bytes, at most {MAX_KEY_BYTES} are allowed")]
+    KeyTooLong {
+        /// Its length.
+        bytes: usize,
+    },
+}
+
+/// The operations of one commit, in the form of the log.
+///
+/// Equal kinds of operations that follow each other share one run header, so an edge costs 8 bytes, or 16 with its
+/// weight. A builder can be used again after [`clear`](Self::clear) without allocating.
+#[derive(Clone, Debug, Default)]
+pub struct RecordBuilder {
+    payload: Vec<u8>,
+    run: Option<Run>,
+    ops: u64,
+    finished: Option<Finished>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct RunKey {
+    kind: u8,
+    flags: u8,
+    label: u16,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    key: RunKey,
+    /// Where the run's count stands in the payload.
+    count_at: usize,
+    count: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Finished {
+    /// The length without padding.
+    len: usize,
+    checksum: u64,
+}
+
+impl RecordBuilder {
+    /// A builder without operations.
+    pub fn new() -> Self {
+        RecordBuilder::default()
+    }
+
+    /// Forgets all operations, keeps the memory.
+    pub fn clear(&mut self) {
+        self.payload.clear();
+        self.run = None;
+        self.ops = 0;
+        self.finished = None;
+    }
+
+    /// Whether there are no operations. Such a record is never written.
+    pub fn is_empty(&self) -> bool {
+        self.ops == 0
+    }
+
+    /// The number of operations.
+    pub fn op_count(&self) -> u64 {
+        self.ops
+    }
+
+    /// The length of the record in the log, frame and padding included.
+    pub fn encoded_len(&self) -> u64 {
+        record_len(self.payload.len()) as u64
+    }
+
+    /// Adds an operation after the others. Amortised O(1), plus the length of a string key.
+    ///
+    /// # Errors
+    /// The record or a key would be too large; the builder stays as it was.
+    pub fn push(&mut self, op: Op<'_>) -> Result<(), RecordError> {
+        match op {
+            Op::InsertVertex { id, key: VertexKeyRef::U64(key) } => {
+                self.row(RunKey { kind: INSERT_VERTEX_U64, flags: 0, label: 0 }, 12)?;
+                self.payload.put_u32(id.0);
+                self.payload.put_u64(key);
+            }
+            Op::InsertVertex { id, key: VertexKeyRef::Str(key) } => {
+                if key.len() > MAX_KEY_BYTES {
+                    return Err(RecordError::KeyTooLong { bytes: key.len() });
+                }
+                self.row(RunKey { kind: INSERT_VERTEX_STR, flags: 0, label: 0 }, 8 + key.len())?;
+                self.payload.put_u32(id.0);
+                self.payload.put_u32(key.len() as u32);
+                self.payload.put_bytes(key.as_bytes());
+            }
+            Op::RemoveVertex { id } => {
+                self.row(RunKey { kind: REMOVE_VERTEX, flags: 0, label: 0 }, 4)?;
+                self.payload.put_u32(id.0);
+            }
+            Op::PutEdge { label, src, dst, weight } => {
+                let (flags, bytes) = if weight.is_some() { (WEIGHTED, 16) } else { (0, 8) };
+                self.row(RunKey { kind: PUT_EDGE, flags, label: label.0 }, bytes)?;
+                self.payload.put_u32(src.0);
+                self.payload.put_u32(dst.0);
+                if let Some(weight) = weight {
+                    self.payload.put_f64(weight);
+                }
+            }
+            Op::RemoveEdge { label, src, dst } => {
+                self.row(RunKey { kind: REMOVE_EDGE, flags: 0, label: label.0 }, 8)?;
+                self.payload.put_u32(src.0);
+                self.payload.put_u32(dst.0);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes room for one row of `bytes`, in the current run or in a new one.
+    fn row(&mut self, key: RunKey, bytes: usize) -> Result<(), RecordError> {
+        if let Some(finished) = self.finished.take() {
+            self.payload.truncate(finished.len);
+        }
+        if record_len(self.payload.len() + RUN_HEADER_BYTES + bytes) > MAX_RECORD_BYTES {
+            return Err(RecordError::TooLarge);
+        }
+        let run = match self.run {
+            Some(run) if run.key == key => Run { count: run.count + 1, ..run },
+            _ => {
+                self.payload.put_u8(key.kind);
+                self.payload.put_u8(key.flags);
+                self.payload.put_u16(key.label);
+                let count_at = self.payload.len();
+                self.payload.put_u32(0);
+                Run { key, count_at, count: 1 }
+            }
+        };
+        self.payload[run.count_at..run.count_at + 4].copy_from_slice(&run.count.to_le_bytes());
+        self.run = Some(run);
+        self.ops += 1;
+        Ok(())
+    }
+
+    /// Pads the payload and computes its checksum. Call it before taking locks; otherwise the reservation does it.
+    /// O(bytes); does nothing when nothing was added since.
+    pub fn finish(&mut self) {
+        if self.finished.is_none() {
+            let len = self.payload.len();
+            self.payload.resize(len.next_multiple_of(ALIGN), 0);
+            self.finished = Some(Finished { len, checksum: checksum64(&self.payload) });
+        }
+    }
+
+    /// The finished payload with its padding, its length without, and its checksum.
+    pub(crate) fn finished(&mut self) -> Payload<'_> {
+        self.finish();
+        let Finished { len, checksum } = self.finished.unwrap_or(Finished { len: 0, checksum: 0 });
+        Payload { padded: &self.payload, len, checksum }
+    }
+}
+
+/// A payload ready to be framed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Payload<'a> {
+    /// The bytes with zeros up to a multiple of [`ALIGN`].
+    pub(crate) padded: &'a [u8],
+    /// The length without padding.
+    pub(crate) len: usize,
+    /// The checksum of `padded`.
+    pub(crate) checksum: u64,
+}
+
+/// The length in the log of a record with `payload` bytes of payload.
+pub(crate) fn record_len(payload: usize) -> usize {
+    RECORD_HEADER_BYTES + payload.next_multiple_of(ALIGN)
+}
+
+/// The kinds of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum RecordType {
+    /// A commit.
+    Commit = 1,
+    /// The last record of a full segment; names the next one.
+    RotationSeal = 2,
+    /// The end mark of a log that was closed in order.
+    ClosingSeal = 3,
+}
+
+/// The frame of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Frame {
+    pub(crate) kind: RecordType,
+    /// The length of the payload without padding; never 0.
+    pub(crate) length: u32,
+    pub(crate) lsn: Lsn,
+    /// The commit timestamp; in a seal that of the last commit before it.
+    pub(crate) ts: Timestamp,
+    /// The position known durable when this record was appended.
+    pub(crate) durable: Lsn,
+    pub(crate) payload_checksum: u64,
+    /// The frame checksum of the record before this one: the chain.
+    pub(crate) previous: u64,
+}
+
+const FRAME_BODY_BYTES: usize = RECORD_HEADER_BYTES - 8;
+
+/// The checksum of a frame also covers the store and the segment, which are not repeated in it.
+fn frame_checksum(store: StoreId, segment: FileId, body: &[u8; FRAME_BODY_BYTES]) -> u64 {
+    let mut scope = [0; 24 + FRAME_BODY_BYTES];
+    scope[..16].copy_from_slice(&store.0);
+    scope[16..24].copy_from_slice(&segment.0.to_le_bytes());
+    scope[24..].copy_from_slice(body);
+    checksum64(&scope)
+}
+
+impl Frame {
+    /// Appends the frame to `out` and returns its checksum.
+    pub(crate) fn encode(&self, store: StoreId, segment: FileId, out: &mut Vec<u8>) -> u64 {
+        let mut body = [0; FRAME_BODY_BYTES];
+        body[0..4].copy_from_slice(&self.length.to_le_bytes());
+        body[4..8].copy_from_slice(&(self.kind as u32).to_le_bytes());
+        body[8..16].copy_from_slice(&self.lsn.0.to_le_bytes());
+        body[16..24].copy_from_slice(&self.ts.0.to_le_bytes());
+        body[24..32].copy_from_slice(&self.durable.0.to_le_bytes());
+        body[32..40].copy_from_slice(&self.payload_checksum.to_le_bytes());
+        body[40..48].copy_from_slice(&self.previous.to_le_bytes());
+        let checksum = frame_checksum(store, segment, &body);
+        out.extend_from_slice(&body);
+        out.put_u64(checksum);
+        checksum
+    }
+
+    /// Reads a frame and its checksum; `None` unless it is whole, and of this store and segment.
+    pub(crate) fn decode(
+        bytes: &[u8; RECORD_HEADER_BYTES],
+        store: StoreId,
+        segment: FileId,
+    ) -> Option<(Frame, u64)> {
+        let (body, stored) = bytes.split_first_chunk::<FRAME_BODY_BYTES>()?;
+        let checksum = u64::from_le_bytes(stored.try_into().ok()?);
+        if frame_checksum(store, segment, body) != checksum {
+            return None;
+        }
+        Frame::decode_body(body).ok()?.map(|frame| (frame, checksum))
+    }
+
+    fn decode_body(body: &[u8]) -> Result<Option<Frame>, OutOfBytes> {
+        let mut r = Reader::new(body);
+        let length = r.u32()?;
+        let kind = match r.u32()? {
+            1 => RecordType::Commit,
+            2 => RecordType::RotationSeal,
+            3 => RecordType::ClosingSeal,
+            _ => return Ok(None),
+        };
+        let lsn = Lsn(r.u64()?);
+        let ts = Timestamp(r.u64()?);
+        let durable = Lsn(r.u64()?);
+        let frame = Frame { kind, length, lsn, ts, durable, payload_checksum: r.u64()?, previous: r.u64()? };
+        Ok((length > 0).then_some(frame))
+    }
+}
+
+/// The payload of a seal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seal {
+    /// The next segment; 0 in a closing seal.
+    pub(crate) next: FileId,
+    /// How many commits the segment holds.
+    pub(crate) records: u64,
+}
+
+/// The length of a seal's payload.
+pub(crate) const SEAL_PAYLOAD_BYTES: usize = 16;
+/// The length of a seal in the log.
+pub(crate) const SEAL_BYTES: u64 = (RECORD_HEADER_BYTES + SEAL_PAYLOAD_BYTES) as u64;
+
+impl Seal {
+    pub(crate) fn encode(&self) -> [u8; SEAL_PAYLOAD_BYTES] {
+        let mut bytes = [0; SEAL_PAYLOAD_BYTES];
+        bytes[..8].copy_from_slice(&self.next.0.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.records.to_le_bytes());
+        bytes
+    }
+
+    pub(crate) fn decode(payload: &[u8]) -> Result<Seal, OutOfBytes> {
+        let mut r = Reader::new(payload);
+        Ok(Seal { next: FileId(r.u64()?), records: r.u64()? })
+    }
+}

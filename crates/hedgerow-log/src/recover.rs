@@ -1,0 +1,324 @@
+//! Recovery: reading the log back, and telling a torn tail from damage.
+//!
+//! The rule (`docs/format/log.md`): the log ends at the first record that is not valid, unless some witness states
+//! that the log had been durable beyond that place; then it is damaged, and nothing is opened. Witnesses are the
+//! manifest, seals, and the frame of any later record: each says how far the log was durable when it was written.
+
+mod scan;
+mod window;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use hedgerow_core::Timestamp;
+use hedgerow_io::{Access, Corruption, CorruptionKind, Dir, FileError, FileId, IoError, Lsn, StoreId, Vfs};
+
+use crate::ops::Ops;
+use crate::segment::{DATA_START, parse_segment_name, segment_name};
+
+pub(crate) use scan::{Cursor, End, SegmentScan, Step};
+
+/// What the manifest says about the log.
+#[derive(Clone, Copy, Debug)]
+pub struct Witness<'a> {
+    /// The store's identity.
+    pub store: StoreId,
+    /// The log segments that the manifest names, in order; at least one.
+    pub live: &'a [FileId],
+    /// The position that was durable when the manifest was written.
+    pub durable: Lsn,
+}
+
+/// Why the log could not be read. Nothing was changed.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RecoverError<E> {
+    /// A file could not be read, is damaged, or is not for this store.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The visitor refused a commit.
+    #[error("{file}, commit {ts} at byte {offset}: {error}")]
+    Visitor {
+        /// The log segment's name.
+        file: String,
+        /// Where the record begins in it.
+        offset: u64,
+        /// The commit.
+        ts: Timestamp,
+        /// What the visitor said.
+        error: E,
+    },
+}
+
+impl<E> From<Corruption> for RecoverError<E> {
+    fn from(corruption: Corruption) -> Self {
+        RecoverError::File(corruption.into())
+    }
+}
+
+impl<E> From<IoError> for RecoverError<E> {
+    fn from(error: IoError) -> Self {
+        RecoverError::File(error.into())
+    }
+}
+
+/// How the log ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tail {
+    /// With a closing seal.
+    Closed,
+    /// Without one, right after a record: a crash that tore nothing.
+    Open,
+    /// Without one, and something unusable follows the last record; it is left out.
+    Torn {
+        /// The log segment.
+        file: String,
+        /// Where the unusable part begins.
+        offset: u64,
+        /// How many bytes, from there to the last one that is not zero, are left out.
+        bytes_cut: u64,
+    },
+}
+
+/// A segment as it was read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadSegment {
+    pub(crate) id: FileId,
+    pub(crate) start: Cursor,
+    /// Where the next segment has to begin.
+    pub(crate) end: Cursor,
+    /// The position in the file after the last commit.
+    pub(crate) commits_end: u64,
+    pub(crate) records: u64,
+    pub(crate) kind: End,
+}
+
+/// The log of a store, read and found sound. [`resume`](Recovered::resume) makes it writable.
+#[derive(Debug)]
+pub struct Recovered {
+    /// How many commits were accepted.
+    pub commits: u64,
+    /// The timestamp of the last of them, or of the last one before the segments that were read.
+    pub last_ts: Timestamp,
+    /// How the log ended.
+    pub tail: Tail,
+    /// The position that is proved durable.
+    pub durable: Lsn,
+    /// Log segments in the directory that belong to another store or a later version; they are left alone.
+    pub foreign: Vec<String>,
+    pub(crate) dir: Dir,
+    pub(crate) store: StoreId,
+    pub(crate) segments: Vec<ReadSegment>,
+    /// Log segments of this store that nothing names.
+    pub(crate) strays: Vec<FileId>,
+    /// The next number that no segment has.
+    pub(crate) next_id: FileId,
+}
+
+/// Reads the log that the manifest names, and the segments that its last one leads to, and hands each commit to
+/// `visitor`, in timestamp order. Changes nothing. Reads every segment once, and the unused rest of the last one.
+///
+/// # Errors
+/// A file cannot be read; the log is damaged; `visitor` refuses. What it saw before must be thrown away then.
+pub fn recover<E>(
+    fs: Arc<dyn Vfs>,
+    witness: Witness<'_>,
+    visitor: impl FnMut(Timestamp, Ops<'_>) -> Result<(), E>,
+) -> Result<Recovered, RecoverError<E>> {
+    let dir = Dir::new(fs);
+    let mut on_disk = BTreeSet::new();
+    on_disk.extend(dir.list()?.iter().filter_map(|name| parse_segment_name(name)));
+    let mut recovery = Recovery {
+        dir: &dir,
+        store: witness.store,
+        visitor,
+        segments: Vec::new(),
+        commits: 0,
+        durable: witness.durable,
+        rest: None,
+    };
+    recovery.read_all(witness.live)?;
+    let (strays, foreign) = recovery.look_at_strays(&on_disk)?;
+    let tail = recovery.judge_end()?;
+    let Recovery { segments, commits, durable, .. } = recovery;
+    let named = segments.iter().map(|s| match s.kind {
+        End::Rotated(next) => next.max(s.id),
+        _ => s.id,
+    });
+    let largest = named.chain(on_disk.iter().copied()).chain(witness.live.iter().copied()).max();
+    let next_id = largest.unwrap_or_default().0.checked_add(1).map(FileId).ok_or_else(|| {
+        let kind = CorruptionKind::Invalid("no segment numbers are left");
+        Corruption::new(segment_name(FileId(u64::MAX)), 0, kind)
+    })?;
+    let last_ts = segments.last().map_or(Timestamp::ZERO, |s| s.end.last_ts);
+    let store = witness.store;
+    Ok(Recovered { commits, last_ts, tail, durable, foreign, dir, store, segments, strays, next_id })
+}
+
+struct Recovery<'d, V> {
+    dir: &'d Dir,
+    store: StoreId,
+    visitor: V,
+    segments: Vec<ReadSegment>,
+    commits: u64,
+    /// The position that the witnesses seen so far state as durable.
+    durable: Lsn,
+    /// What follows the last record of the segment read last.
+    rest: Option<scan::Rest>,
+}
+
+impl<V> Recovery<'_, V> {
+    fn read_all<E>(&mut self, live: &[FileId]) -> Result<(), RecoverError<E>>
+    where
+        V: FnMut(Timestamp, Ops<'_>) -> Result<(), E>,
+    {
+        if live.is_empty() {
+            let kind = CorruptionKind::Invalid("the manifest names no log segment");
+            return Err(Corruption::new("manifest", 0, kind).into());
+        }
+        for &id in live {
+            self.read_segment(id)?;
+        }
+        while let Some(&ReadSegment { kind: End::Rotated(next), .. }) = self.segments.last() {
+            self.read_segment(next)?;
+        }
+        Ok(())
+    }
+
+    fn read_segment<E>(&mut self, id: FileId) -> Result<(), RecoverError<E>>
+    where
+        V: FnMut(Timestamp, Ops<'_>) -> Result<(), E>,
+    {
+        let mut scan = SegmentScan::open(self.dir, self.store, id)?;
+        if let Some(before) = self.segments.last() {
+            self.check_joint(before, &scan)?;
+        }
+        let start = scan.cursor();
+        let kind = loop {
+            let offset = scan.offset();
+            match scan.step()? {
+                Step::Commit(commit) => {
+                    self.durable = self.durable.max(commit.durable);
+                    self.commits += 1;
+                    let ts = commit.ts;
+                    let ops = Ops::new(commit.payload)
+                        .map_err(|kind| Corruption::new(segment_name(id), offset, kind))?;
+                    (self.visitor)(ts, ops).map_err(|error| RecoverError::Visitor {
+                        file: segment_name(id),
+                        offset,
+                        ts,
+                        error,
+                    })?;
+                }
+                Step::End(kind) => break kind,
+            }
+        };
+        self.durable = self.durable.max(scan.sealed_durable());
+        let read = ReadSegment {
+            id,
+            start,
+            end: scan.cursor(),
+            commits_end: scan.commits_end(),
+            records: scan.records(),
+            kind,
+        };
+        self.segments.push(read);
+        self.rest = match kind {
+            End::Open => Some(scan.rest()?),
+            _ => None,
+        };
+        Ok(())
+    }
+
+    /// A segment begins exactly where the one before it ends.
+    fn check_joint(&self, before: &ReadSegment, next: &SegmentScan) -> Result<(), Corruption> {
+        let (end, start) = (before.end, next.cursor());
+        if end.lsn < start.lsn {
+            // The next segment was only named once all before it was durable.
+            let kind = CorruptionKind::DurableRecordLost { durable_lsn: start.lsn.0 };
+            return Err(Corruption::new(segment_name(before.id), before.commits_end, kind));
+        }
+        let differs = |what, expected, found| {
+            let kind = CorruptionKind::Mismatch { what, expected, found };
+            Err(Corruption::new(segment_name(next.id()), 0, kind))
+        };
+        if end.lsn != start.lsn {
+            return differs("first log position", end.lsn.0, start.lsn.0);
+        }
+        if end.chain != start.chain {
+            return differs("checksum of the record before", end.chain, start.chain);
+        }
+        if next.previous_segment() != before.id {
+            return differs("number of the segment before", before.id.0, next.previous_segment().0);
+        }
+        if end.last_ts != start.last_ts {
+            return differs("last timestamp before", end.last_ts.0, start.last_ts.0);
+        }
+        Ok(())
+    }
+
+    /// Log segments that nothing names: leftovers of an interrupted rotation, recovery or checkpoint. Later ones
+    /// can still be witnesses, should the seal that led to them be damaged.
+    fn look_at_strays<E>(
+        &mut self,
+        on_disk: &BTreeSet<FileId>,
+    ) -> Result<(Vec<FileId>, Vec<String>), RecoverError<E>> {
+        let last = self.segments.last().map_or(FileId(0), |s| s.id);
+        let (mut strays, mut foreign) = (Vec::new(), Vec::new());
+        for &id in on_disk {
+            if self.segments.iter().any(|s| s.id == id) {
+                continue;
+            }
+            match SegmentScan::open(self.dir, self.store, id) {
+                Ok(mut scan) => {
+                    strays.push(id);
+                    if id > last {
+                        self.durable = self.durable.max(scan.rest()?.durable);
+                    }
+                }
+                // A file that was being made when the power went.
+                Err(FileError::Corruption(_)) => strays.push(id),
+                Err(FileError::Format { error, .. }) if was_never_headed(&error) => strays.push(id),
+                Err(FileError::Format { file, .. }) => foreign.push(file),
+                Err(e) => return Err(e.into()),
+            }
+        }
+        Ok((strays, foreign))
+    }
+
+    /// Damage, if a witness states that the log was durable beyond its end; else how it ended.
+    fn judge_end(&mut self) -> Result<Tail, Corruption> {
+        let Some(last) = self.segments.last() else { return Ok(Tail::Open) };
+        let file = segment_name(last.id);
+        let rest = self.rest.take().unwrap_or_default();
+        let durable = self.durable.max(rest.durable);
+        if durable > last.end.lsn {
+            let kind = CorruptionKind::DurableRecordLost { durable_lsn: durable.0 };
+            return Err(Corruption::new(file, last.commits_end, kind));
+        }
+        self.durable = durable;
+        Ok(match (last.kind, rest.bytes) {
+            (End::Closed | End::Rotated(_), _) => Tail::Closed,
+            (End::Open, 0) => Tail::Open,
+            (End::Open, bytes_cut) => Tail::Torn { file, offset: last.commits_end, bytes_cut },
+        })
+    }
+}
+
+/// Whether a header that was refused for `error` may be one that never reached the disk.
+fn was_never_headed(error: &hedgerow_io::FormatError) -> bool {
+    matches!(error, hedgerow_io::FormatError::NotOurs)
+}
+
+/// Opens a log segment for reading; one that is missing is damage, for something names it.
+pub(crate) fn open_segment(dir: &Dir, id: FileId) -> Result<hedgerow_io::NamedFile, FileError> {
+    let name = segment_name(id);
+    dir.open(&name, Access::Read).map_err(|e| match e.source.kind() {
+        std::io::ErrorKind::NotFound => Corruption::new(name, 0, CorruptionKind::Missing).into(),
+        _ => e.into(),
+    })
+}
+
+const _: () = assert!(DATA_START.is_multiple_of(crate::record::ALIGN as u64));

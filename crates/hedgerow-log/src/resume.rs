@@ -1,0 +1,137 @@
+//! From a log that was read to one that is written: what was accepted is made durable first.
+//!
+//! Bytes that were read need not be on the disk: after a failed sync the operating system may show data that the disk
+//! never got, and a second sync succeeds without writing it. So what no witness proves durable is written again.
+
+use hedgerow_io::{Corruption, CorruptionKind, Dir, FileError, FileId, IoError, Lsn};
+
+use crate::record::Payload;
+use crate::recover::{Cursor, End, ReadSegment, Recovered, SegmentScan, Step};
+use crate::segment::segment_name;
+use crate::writer::{Log, LogError, LogOptions, LogPosition, LogSegmentInfo, ReserveError, unlink_if_there};
+
+/// A running log after recovery, and the segments that it no longer needs.
+#[derive(Debug)]
+pub struct Resumed {
+    /// The log. [`Log::live_after`] names its segments for the manifest.
+    pub log: Log,
+    dir: Dir,
+    obsolete: Vec<FileId>,
+}
+
+impl Resumed {
+    /// The files that [`remove_obsolete`](Self::remove_obsolete) will remove.
+    pub fn obsolete(&self) -> Vec<String> {
+        self.obsolete.iter().map(|&id| segment_name(id)).collect()
+    }
+
+    /// Removes what the manifest that was just made durable no longer names, and makes that durable. Returns the log.
+    ///
+    /// # Errors
+    /// Those of the file system; the next opening removes the rest.
+    pub fn remove_obsolete(self) -> Result<Log, IoError> {
+        for &id in &self.obsolete {
+            unlink_if_there(&self.dir, &segment_name(id))?;
+        }
+        if !self.obsolete.is_empty() {
+            self.dir.sync()?;
+        }
+        Ok(self.log)
+    }
+}
+
+impl ReadSegment {
+    /// Whether all of it, with the seal that leads on, is proved durable.
+    fn is_durable(&self, durable: Lsn, is_last: bool) -> bool {
+        durable >= self.end.lsn && !(is_last && self.kind == End::Open)
+    }
+
+    fn info(&self) -> LogSegmentInfo {
+        LogSegmentInfo {
+            id: self.id,
+            first_lsn: self.start.lsn,
+            last_ts: self.end.last_ts,
+            bytes: self.commits_end,
+            sealed: true,
+        }
+    }
+}
+
+impl Recovered {
+    /// Makes a fresh segment, writes into it every accepted commit that is not proved durable, syncs it and the
+    /// directory, and returns the log that goes on there. All other files stay as they are until the manifest names
+    /// the new segment. `options.store` is replaced by the store that was recovered. O(bytes of the rewritten tail).
+    ///
+    /// # Errors
+    /// Those of the file system, a full disk among them; and damage that came up since the first reading. Recovery
+    /// can then start again from the old manifest.
+    pub fn resume(self, options: LogOptions) -> Result<Resumed, FileError> {
+        let last = self.segments.len().saturating_sub(1);
+        let kept = self
+            .segments
+            .iter()
+            .enumerate()
+            .take_while(|&(i, s)| s.is_durable(self.durable, i == last))
+            .count();
+        let (keep, rewrite) = self.segments.split_at(kept);
+        let position = self.position(keep, rewrite);
+        let options = LogOptions { store: self.store, ..options };
+        let bytes = rewrite.iter().map(|s| s.commits_end).sum();
+        let sealed = keep.iter().map(ReadSegment::info).collect();
+        let log = Log::create_with(self.dir.clone(), options, position, bytes, sealed)?;
+        for segment in rewrite {
+            self.copy(segment, &log)?;
+        }
+        log.flush_and_sync().map_err(|e| stopped(e, position.segment))?;
+        let obsolete = rewrite.iter().map(|s| s.id).chain(self.strays.iter().copied()).collect();
+        Ok(Resumed { log, dir: self.dir, obsolete })
+    }
+
+    /// Where the fresh segment begins: at the beginning of what is rewritten, else at the end of what is kept.
+    fn position(&self, keep: &[ReadSegment], rewrite: &[ReadSegment]) -> LogPosition {
+        let start = Cursor { lsn: Lsn::ZERO, chain: 0, last_ts: LogPosition::START.last_ts };
+        let after = keep.last().map_or(start, |s| s.end);
+        let Cursor { lsn, chain, last_ts } = rewrite.first().map_or(after, |s| s.start);
+        LogPosition {
+            segment: self.next_id,
+            lsn,
+            previous_checksum: chain,
+            previous_segment: keep.last().map_or(FileId(0), |s| s.id),
+            last_ts,
+        }
+    }
+
+    /// Reads `segment` again, with all checks, and appends its commits to `log`.
+    fn copy(&self, segment: &ReadSegment, log: &Log) -> Result<(), FileError> {
+        let mut scan = SegmentScan::open(&self.dir, self.store, segment.id)?;
+        for _ in 0..segment.records {
+            let offset = scan.offset();
+            let Step::Commit(commit) = scan.step()? else {
+                let kind = CorruptionKind::Invalid("the file changed between two readings");
+                return Err(Corruption::new(segment_name(segment.id), offset, kind).into());
+            };
+            let payload = Payload {
+                padded: commit.padded,
+                len: commit.payload.len(),
+                checksum: commit.payload_checksum,
+            };
+            let bytes = crate::record::record_len(payload.len) as u64;
+            let reserved = log.reserve_bytes(bytes);
+            let mut reservation = reserved.map_err(|e| match e {
+                ReserveError::DiskFull(e) => e.into(),
+                ReserveError::Log(e) => stopped(e, segment.id),
+            })?;
+            reservation.append_payload(payload, commit.ts);
+        }
+        if scan.cursor().last_ts != segment.end.last_ts {
+            let kind = CorruptionKind::Invalid("the file changed between two readings");
+            return Err(Corruption::new(segment_name(segment.id), scan.offset(), kind).into());
+        }
+        Ok(())
+    }
+}
+
+fn stopped(error: LogError, segment: FileId) -> FileError {
+    let source = std::io::Error::other(error);
+    IoError::new(segment_name(segment), "rewrite", source).into()
+}

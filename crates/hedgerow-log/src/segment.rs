@@ -1,0 +1,156 @@
+//! Log segments as files: their names, and the 128 bytes before the first record.
+
+use hedgerow_core::Timestamp;
+use hedgerow_io::checksum::checksum64;
+use hedgerow_io::codec::{OutOfBytes, PutLe, Reader};
+use hedgerow_io::{
+    Corruption, CorruptionKind, Dir, FileError, FileHeader, FileId, FileKind, HEADER_BYTES, IoError, Lsn,
+    NamedFile, StoreId,
+};
+
+use crate::record::SEAL_BYTES;
+
+/// Where the first record of a segment begins: after the file header and the preamble.
+pub const DATA_START: u64 = 128;
+
+const PREAMBLE_BYTES: usize = DATA_START as usize - HEADER_BYTES;
+/// Bytes at the end of a segment that no record may use, so that a sealed segment is always shorter than it was
+/// when allocated. That is how a cut file is told from one that was never sealed.
+const GUARD_BYTES: u64 = 8;
+
+/// The name of log segment `id`.
+pub fn segment_name(id: FileId) -> String {
+    format!("log-{:016x}.wal", id.0)
+}
+
+/// The log segment of which `name` is the name, if it is one.
+pub fn parse_segment_name(name: &str) -> Option<FileId> {
+    let digits = name.strip_prefix("log-")?.strip_suffix(".wal")?;
+    let id = FileId(u64::from_str_radix(digits, 16).ok()?);
+    (segment_name(id) == name).then_some(id)
+}
+
+/// What a segment says about its place in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Preamble {
+    /// The position of the first record.
+    pub(crate) base: Lsn,
+    /// The frame checksum of the record before the first one.
+    pub(crate) previous_checksum: u64,
+    /// The segment of that record; 0 if there is none.
+    pub(crate) previous_segment: FileId,
+    /// The timestamp of the last commit before this segment.
+    pub(crate) last_ts: Timestamp,
+    /// The length of the file until it is sealed.
+    pub(crate) allocated: u64,
+}
+
+impl Preamble {
+    fn encode(&self, header: &[u8; HEADER_BYTES]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(DATA_START as usize);
+        bytes.put_bytes(header);
+        bytes.put_u64(self.base.0);
+        bytes.put_u64(self.previous_checksum);
+        bytes.put_u64(self.previous_segment.0);
+        bytes.put_u64(self.last_ts.0);
+        bytes.put_u64(self.allocated);
+        bytes.put_u128(0);
+        bytes.put_u64(checksum64(&bytes));
+        bytes
+    }
+
+    fn decode(bytes: &[u8; DATA_START as usize]) -> Result<Preamble, CorruptionKind> {
+        let short = |_: OutOfBytes| CorruptionKind::Invalid("preamble too short");
+        let (covered, stored) = bytes.split_at(DATA_START as usize - 8);
+        let expected = Reader::new(stored).u64().map_err(short)?;
+        let found = checksum64(covered);
+        if expected != found {
+            return Err(CorruptionKind::Checksum { expected, found });
+        }
+        let mut r = Reader::new(covered);
+        r.bytes(HEADER_BYTES).map_err(short)?;
+        Ok(Preamble {
+            base: Lsn(r.u64().map_err(short)?),
+            previous_checksum: r.u64().map_err(short)?,
+            previous_segment: FileId(r.u64().map_err(short)?),
+            last_ts: Timestamp(r.u64().map_err(short)?),
+            allocated: r.u64().map_err(short)?,
+        })
+    }
+}
+
+const _: () = assert!(PREAMBLE_BYTES == 64 && GUARD_BYTES as usize >= crate::record::ALIGN);
+
+/// The length of a segment that has room for `data` bytes of commits and is at least `least` bytes long.
+pub(crate) fn allocated_len(least: u64, data: u64) -> u64 {
+    (DATA_START + data + SEAL_BYTES + GUARD_BYTES).max(least).next_multiple_of(8)
+}
+
+/// The position in the file up to which commits may reach.
+pub(crate) fn capacity_end(allocated: u64) -> u64 {
+    allocated.saturating_sub(SEAL_BYTES + GUARD_BYTES)
+}
+
+/// Why a segment could not be made.
+#[derive(Debug)]
+pub(crate) enum CreateError {
+    /// The file could not be made; the directory is as sound as before.
+    File(IoError),
+    /// The directory could not be synced: other changes in it may be lost too.
+    Directory(IoError),
+}
+
+impl CreateError {
+    pub(crate) fn into_io(self) -> IoError {
+        match self {
+            CreateError::File(e) | CreateError::Directory(e) => e,
+        }
+    }
+}
+
+/// Makes a segment: allocated, headed, synced, and its directory entry durable. What a failure leaves behind is
+/// removed if possible, and harmless if not: nothing names it.
+pub(crate) fn create_segment(
+    dir: &Dir,
+    header: &FileHeader,
+    preamble: &Preamble,
+) -> Result<NamedFile, CreateError> {
+    let name = segment_name(header.file_id);
+    let file = dir.create(&name).map_err(CreateError::File)?;
+    let bytes = preamble.encode(&header.encode());
+    let filled = file
+        .allocate(preamble.allocated)
+        .and_then(|()| file.write_all_at(&bytes, 0))
+        .and_then(|()| file.sync_all());
+    if let Err(e) = filled {
+        let _ = dir.unlink(&name);
+        return Err(CreateError::File(e));
+    }
+    dir.sync().map_err(CreateError::Directory)?;
+    Ok(file)
+}
+
+/// Reads and checks what is before the first record.
+pub(crate) fn read_head(
+    file: &NamedFile,
+    len: u64,
+    store: StoreId,
+    id: FileId,
+) -> Result<Preamble, FileError> {
+    let mut bytes = [0; DATA_START as usize];
+    if len < DATA_START {
+        let kind = CorruptionKind::Truncated { expected: DATA_START, found: len };
+        return Err(Corruption::new(file.name(), 0, kind).into());
+    }
+    file.read_exact_at(&mut bytes, 0)?;
+    FileHeader::decode(&bytes, FileKind::Log)
+        .and_then(|header| header.check_owner(store, id))
+        .map_err(|e| FileError::from_header(file.name(), e))?;
+    let preamble =
+        Preamble::decode(&bytes).map_err(|kind| Corruption::new(file.name(), HEADER_BYTES as u64, kind))?;
+    if preamble.allocated < DATA_START || preamble.base.checked_add(preamble.allocated).is_none() {
+        let kind = CorruptionKind::Invalid("impossible sizes in the preamble");
+        return Err(Corruption::new(file.name(), HEADER_BYTES as u64, kind).into());
+    }
+    Ok(preamble)
+}

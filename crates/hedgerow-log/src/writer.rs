@@ -1,0 +1,525 @@
+//! The running log: reserve, append, write, sync, rotate, close.
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::{Mutex, MutexGuard};
+use thiserror::Error;
+
+use hedgerow_core::Timestamp;
+use hedgerow_io::checksum::checksum64;
+use hedgerow_io::{Dir, FileHeader, FileId, FileKind, IoError, Lsn, NamedFile, StoreId, Vfs};
+
+use crate::record::{
+    Frame, Payload, RecordBuilder, RecordType, SEAL_BYTES, SEAL_PAYLOAD_BYTES, Seal, record_len,
+};
+use crate::segment::{
+    CreateError, DATA_START, Preamble, allocated_len, capacity_end, create_segment, segment_name,
+};
+
+/// When this much is buffered, the next reservation writes it to the file, without syncing.
+pub const WRITE_OUT_BYTES: usize = 1 << 20;
+/// A write buffer that grew beyond this is given back after use.
+const KEEP_BUFFER_BYTES: usize = 16 << 20;
+
+/// What a log is made with.
+#[derive(Clone, Copy, Debug)]
+pub struct LogOptions {
+    /// The store's identity.
+    pub store: StoreId,
+    /// The store's epoch, repeated in the header of each segment.
+    pub epoch: u32,
+    /// The length of a segment, in bytes; a record that does not fit gets a longer one of its own.
+    pub segment_bytes: u64,
+}
+
+impl LogOptions {
+    /// Options for `store`, with segments of 64 MiB.
+    pub fn new(store: StoreId) -> Self {
+        LogOptions { store, epoch: 0, segment_bytes: 64 << 20 }
+    }
+}
+
+/// Where a log goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogPosition {
+    /// The number of the segment to make.
+    pub segment: FileId,
+    /// The position of its first record.
+    pub lsn: Lsn,
+    /// The frame checksum of the record before.
+    pub previous_checksum: u64,
+    /// The segment of that record.
+    pub previous_segment: FileId,
+    /// The timestamp of the last commit before.
+    pub last_ts: Timestamp,
+}
+
+impl LogPosition {
+    /// The beginning of the log of a new store.
+    pub const START: LogPosition = LogPosition {
+        segment: FileId(1),
+        lsn: Lsn::ZERO,
+        previous_checksum: 0,
+        previous_segment: FileId(0),
+        last_ts: Timestamp::ZERO,
+    };
+}
+
+/// A log segment of a running log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogSegmentInfo {
+    /// Its number.
+    pub id: FileId,
+    /// The position of its first record.
+    pub first_lsn: Lsn,
+    /// The timestamp of the last commit in it, or before it if it has none.
+    pub last_ts: Timestamp,
+    /// The bytes in use, headers included.
+    pub bytes: u64,
+    /// Whether it is complete; the last one is not.
+    pub sealed: bool,
+}
+
+/// Why the log does nothing more. It has to be opened again.
+#[derive(Clone, Debug, Error)]
+#[non_exhaustive]
+pub enum LogError {
+    /// A write or sync failed. What was not yet durable may or may not be in the log.
+    #[error("the log stopped: {0}")]
+    Failed(Arc<IoError>),
+    /// The log was closed.
+    #[error("the log is closed")]
+    Closed,
+}
+
+/// Why nothing could be reserved. Nothing was appended.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ReserveError {
+    /// The disk is full. The log stays usable; a later attempt may succeed.
+    #[error("no space for the log: {0}")]
+    DiskFull(IoError),
+    /// The log does nothing more.
+    #[error(transparent)]
+    Log(#[from] LogError),
+}
+
+/// A running log. All methods may be called from many threads.
+///
+/// Appending copies into memory; [`flush_and_sync`](Log::flush_and_sync) takes what is there and writes it while
+/// others append to a second buffer. Only the change to a new segment makes appenders wait for the disk.
+#[derive(Debug)]
+pub struct Log {
+    dir: Dir,
+    options: LogOptions,
+    /// Held while writing or syncing; always taken before `state`.
+    io: Mutex<Vec<u8>>,
+    state: Mutex<State>,
+    durable: AtomicU64,
+    end: AtomicU64,
+    stopped: OnceLock<LogError>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Framed records that are not yet written.
+    buffer: Vec<u8>,
+    /// Where the buffer goes in the active file.
+    buffer_at: u64,
+    end: Lsn,
+    chain: u64,
+    last_ts: Timestamp,
+    /// Bytes promised to reservations that have not appended yet.
+    reserved: u64,
+    active: Active,
+    sealed: Vec<LogSegmentInfo>,
+    next_id: FileId,
+}
+
+#[derive(Debug)]
+struct Active {
+    file: NamedFile,
+    id: FileId,
+    base: Lsn,
+    allocated: u64,
+    records: u64,
+}
+
+impl State {
+    /// The position in the active file where the next record goes.
+    fn end_offset(&self) -> u64 {
+        DATA_START + (self.end.0 - self.active.base.0)
+    }
+
+    fn try_reserve(&mut self, bytes: u64) -> bool {
+        let fits = self.end_offset() + self.reserved + bytes <= capacity_end(self.active.allocated);
+        if fits {
+            self.reserved += bytes;
+        }
+        fits
+    }
+
+    fn active_info(&self, sealed: bool) -> LogSegmentInfo {
+        LogSegmentInfo {
+            id: self.active.id,
+            first_lsn: self.active.base,
+            last_ts: self.last_ts,
+            bytes: self.end_offset(),
+            sealed,
+        }
+    }
+}
+
+/// Space in the log for one record. Dropping it gives the space back.
+#[derive(Debug)]
+#[must_use = "a reservation is for appending"]
+pub struct Reservation<'log> {
+    log: &'log Log,
+    bytes: u64,
+}
+
+impl Log {
+    /// Makes the segment `start.segment` and a log that goes on in it. All before `start.lsn` must be durable.
+    ///
+    /// # Errors
+    /// Those of the file system; nothing names the segment yet.
+    pub fn create(fs: Arc<dyn Vfs>, options: LogOptions, start: LogPosition) -> Result<Log, IoError> {
+        Log::create_with(Dir::new(fs), options, start, 0, Vec::new())
+    }
+
+    /// As [`create`](Self::create), with room for `data` bytes in the first segment, after `sealed` ones.
+    pub(crate) fn create_with(
+        dir: Dir,
+        options: LogOptions,
+        start: LogPosition,
+        data: u64,
+        sealed: Vec<LogSegmentInfo>,
+    ) -> Result<Log, IoError> {
+        let active = new_segment(&dir, &options, &start, data).map_err(CreateError::into_io)?;
+        let state = State {
+            buffer: Vec::new(),
+            buffer_at: DATA_START,
+            end: start.lsn,
+            chain: start.previous_checksum,
+            last_ts: start.last_ts,
+            reserved: 0,
+            active,
+            sealed,
+            next_id: FileId(start.segment.0.saturating_add(1)),
+        };
+        Ok(Log {
+            dir,
+            options,
+            io: Mutex::default(),
+            state: Mutex::new(state),
+            durable: AtomicU64::new(start.lsn.0),
+            end: AtomicU64::new(start.lsn.0),
+            stopped: OnceLock::new(),
+        })
+    }
+
+    /// The position known durable: all records that end at or before it survive a crash.
+    pub fn durable(&self) -> Lsn {
+        Lsn(self.durable.load(Ordering::Acquire))
+    }
+
+    /// The position after the last record appended.
+    pub fn end(&self) -> Lsn {
+        Lsn(self.end.load(Ordering::Acquire))
+    }
+
+    /// Fails once the log has stopped.
+    ///
+    /// # Errors
+    /// Why it has.
+    pub fn check(&self) -> Result<(), LogError> {
+        self.stopped.get().map_or(Ok(()), |e| Err(e.clone()))
+    }
+
+    fn stop(&self, error: IoError) -> LogError {
+        let error = LogError::Failed(Arc::new(error));
+        self.stopped.get_or_init(|| error).clone()
+    }
+
+    /// Reserves space for `record`, so that appending it cannot fail. Finishes the record. Usually O(1) and without
+    /// file access; writes a full buffer if nobody else is writing; changes to a new segment where the record does not
+    /// fit the present one, which syncs twice and the directory once.
+    ///
+    /// # Errors
+    /// [`ReserveError::DiskFull`] leaves the log as it was. Any other failure stops it.
+    pub fn reserve(&self, record: &mut RecordBuilder) -> Result<Reservation<'_>, ReserveError> {
+        self.check()?;
+        record.finish();
+        self.reserve_bytes(record.encoded_len())
+    }
+
+    pub(crate) fn reserve_bytes(&self, bytes: u64) -> Result<Reservation<'_>, ReserveError> {
+        let (fits, buffered) = {
+            let mut state = self.state.lock();
+            (state.try_reserve(bytes), state.buffer.len())
+        };
+        if !fits {
+            self.reserve_in_next(bytes)?;
+        }
+        let reservation = Reservation { log: self, bytes };
+        if buffered >= WRITE_OUT_BYTES
+            && let Some(mut spare) = self.io.try_lock()
+        {
+            self.write_buffer(&mut spare)?;
+        }
+        Ok(reservation)
+    }
+
+    /// Reserves after changing to a new segment, unless another thread has just done so.
+    fn reserve_in_next(&self, bytes: u64) -> Result<(), ReserveError> {
+        let _io = self.io.lock();
+        self.check()?;
+        let mut state = self.state.lock();
+        if !state.try_reserve(bytes) {
+            self.rotate(&mut state, bytes)?;
+            state.reserved += bytes;
+        }
+        Ok(())
+    }
+
+    /// Seals the active segment and goes on in a new one with room for all that is reserved and `bytes` more. The new
+    /// file is complete and durable before anything names it.
+    fn rotate(&self, state: &mut State, bytes: u64) -> Result<(), ReserveError> {
+        let next = state.next_id;
+        state.next_id = FileId(next.0.saturating_add(1));
+        let mut sealed = Vec::with_capacity(state.buffer.len() + SEAL_BYTES as usize);
+        sealed.extend_from_slice(&state.buffer);
+        let seal_checksum = self.push_seal(state, RecordType::RotationSeal, next, &mut sealed);
+        let start = LogPosition {
+            segment: next,
+            lsn: Lsn(state.end.0 + SEAL_BYTES),
+            previous_checksum: seal_checksum,
+            previous_segment: state.active.id,
+            last_ts: state.last_ts,
+        };
+        let room = state.reserved + bytes;
+        let active = match new_segment(&self.dir, &self.options, &start, room) {
+            Ok(active) => active,
+            Err(CreateError::File(e)) if e.is_disk_full() => return Err(ReserveError::DiskFull(e)),
+            Err(e) => return Err(self.stop(e.into_io()).into()),
+        };
+        let file = &state.active.file;
+        let end_offset = state.end_offset() + SEAL_BYTES;
+        // The cut comes after the sync, so that a short file always has its seal. Nothing relies on the cut itself.
+        file.write_all_at(&sealed, state.buffer_at)
+            .and_then(|()| file.sync_data())
+            .and_then(|()| file.set_len(end_offset))
+            .map_err(|e| self.stop(e))?;
+        let info = LogSegmentInfo { bytes: end_offset, ..state.active_info(true) };
+        state.sealed.push(info);
+        state.active = active;
+        state.buffer.clear();
+        state.buffer_at = DATA_START;
+        state.end = start.lsn;
+        state.chain = seal_checksum;
+        self.end.store(start.lsn.0, Ordering::Release);
+        self.durable.store(start.lsn.0, Ordering::Release);
+        Ok(())
+    }
+
+    fn push_seal(&self, state: &State, kind: RecordType, next: FileId, out: &mut Vec<u8>) -> u64 {
+        let payload = Seal { next, records: state.active.records }.encode();
+        let frame = Frame {
+            kind,
+            length: SEAL_PAYLOAD_BYTES as u32,
+            lsn: state.end,
+            ts: state.last_ts,
+            durable: self.durable(),
+            payload_checksum: checksum64(&payload),
+            previous: state.chain,
+        };
+        let checksum = frame.encode(self.options.store, state.active.id, out);
+        out.extend_from_slice(&payload);
+        checksum
+    }
+
+    fn append(&self, reserved: u64, payload: Payload<'_>, ts: Timestamp) -> Lsn {
+        let mut guard = self.state.lock();
+        let state = &mut *guard;
+        assert!(ts > state.last_ts, "commits are appended in timestamp order: {ts} after {}", state.last_ts);
+        let frame = Frame {
+            kind: RecordType::Commit,
+            length: payload.len as u32,
+            lsn: state.end,
+            ts,
+            durable: self.durable(),
+            payload_checksum: payload.checksum,
+            previous: state.chain,
+        };
+        let written = record_len(payload.len) as u64;
+        assert!(written <= reserved, "a record of {written} bytes, {reserved} reserved");
+        state.chain = frame.encode(self.options.store, state.active.id, &mut state.buffer);
+        state.buffer.extend_from_slice(payload.padded);
+        state.reserved -= reserved;
+        state.end = Lsn(state.end.0 + written);
+        state.last_ts = ts;
+        state.active.records += 1;
+        self.end.store(state.end.0, Ordering::Release);
+        state.end
+    }
+
+    /// Writes all that was appended before the call, makes it durable, and returns the position up to which it is.
+    /// Blocks for the disk; others can append meanwhile.
+    ///
+    /// # Errors
+    /// Any failure stops the log for good: a failed sync must not be repeated, since a second one may succeed although
+    /// the data is lost.
+    pub fn flush_and_sync(&self) -> Result<Lsn, LogError> {
+        let mut spare = self.io.lock();
+        self.check()?;
+        let (end, file) = self.write_buffer(&mut spare)?;
+        if end > self.durable() {
+            file.sync_data().map_err(|e| self.stop(e))?;
+            self.durable.store(end.0, Ordering::Release);
+        }
+        Ok(self.durable())
+    }
+
+    /// Hands all that was appended before the call to the operating system, without syncing.
+    ///
+    /// # Errors
+    /// Any failure stops the log for good.
+    pub fn write_out(&self) -> Result<(), LogError> {
+        let mut spare = self.io.lock();
+        self.check()?;
+        self.write_buffer(&mut spare).map(|_| ())
+    }
+
+    /// Writes the buffer; returns the position reached and the file that still has to be synced.
+    fn write_buffer(&self, spare: &mut MutexGuard<'_, Vec<u8>>) -> Result<(Lsn, NamedFile), LogError> {
+        let (taken, at, end, file) = {
+            let mut state = self.state.lock();
+            let taken = std::mem::replace(&mut state.buffer, std::mem::take(&mut **spare));
+            let at = state.buffer_at;
+            state.buffer_at = at + taken.len() as u64;
+            (taken, at, state.end, state.active.file.clone())
+        };
+        if !taken.is_empty() {
+            file.write_all_at(&taken, at).map_err(|e| self.stop(e))?;
+        }
+        if taken.capacity() <= KEEP_BUFFER_BYTES {
+            **spare = taken;
+            spare.clear();
+        }
+        Ok((end, file))
+    }
+
+    /// Syncs what was appended, ends the log with a closing seal and cuts the file there. Every later damage to the
+    /// log is then told from a crash. Reservations must be gone; afterwards all methods that write fail.
+    ///
+    /// # Errors
+    /// Those of [`flush_and_sync`](Self::flush_and_sync).
+    pub fn close(&self) -> Result<Lsn, LogError> {
+        let durable = self.flush_and_sync()?;
+        let _io = self.io.lock();
+        self.check()?;
+        let state = self.state.lock();
+        let mut seal = Vec::with_capacity(SEAL_BYTES as usize);
+        self.push_seal(&state, RecordType::ClosingSeal, FileId(0), &mut seal);
+        let file = &state.active.file;
+        let at = state.end_offset();
+        file.write_all_at(&seal, at)
+            .and_then(|()| file.sync_data())
+            .and_then(|()| file.set_len(at + SEAL_BYTES))
+            .and_then(|()| file.sync_all())
+            .map_err(|e| self.stop(e))?;
+        let _ = self.stopped.set(LogError::Closed);
+        Ok(durable)
+    }
+
+    /// The segments of the log, in order; the active one last.
+    pub fn segments(&self) -> Vec<LogSegmentInfo> {
+        let state = self.state.lock();
+        let mut segments = state.sealed.clone();
+        segments.push(state.active_info(false));
+        segments
+    }
+
+    /// The segments that a manifest must name whose checkpoint covers all commits at or before `ts`.
+    pub fn live_after(&self, ts: Timestamp) -> Vec<FileId> {
+        self.segments().iter().filter(|s| !s.sealed || s.last_ts > ts).map(|s| s.id).collect()
+    }
+
+    /// Removes the sealed segments whose commits are all at or before `ts`, and makes that durable; returns them.
+    /// The durable manifest must not name them any more.
+    ///
+    /// # Errors
+    /// Those of the file system. The log stays usable; what is left over is removed by the next call or opening.
+    pub fn remove_segments_through(&self, ts: Timestamp) -> Result<Vec<FileId>, IoError> {
+        let covered: Vec<FileId> = {
+            let state = self.state.lock();
+            state.sealed.iter().take_while(|s| s.last_ts <= ts).map(|s| s.id).collect()
+        };
+        for &id in &covered {
+            unlink_if_there(&self.dir, &segment_name(id))?;
+            self.state.lock().sealed.retain(|s| s.id != id);
+        }
+        if !covered.is_empty() {
+            self.dir.sync()?;
+        }
+        Ok(covered)
+    }
+}
+
+impl Reservation<'_> {
+    /// Appends the record for which the space was reserved, as the commit `ts`, and returns the position after it: the
+    /// commit is durable once [`Log::durable`] has reached that. Callers take turns, in timestamp order. Copies the
+    /// record; no file access. A record without operations is not written.
+    ///
+    /// # Panics
+    /// `ts` is not after that of the append before, or the record is longer than the reservation: the caller's errors.
+    pub fn append(mut self, record: &mut RecordBuilder, ts: Timestamp) -> Lsn {
+        if record.is_empty() {
+            return self.log.end();
+        }
+        self.append_payload(record.finished(), ts)
+    }
+
+    pub(crate) fn append_payload(&mut self, payload: Payload<'_>, ts: Timestamp) -> Lsn {
+        let end = self.log.append(self.bytes, payload, ts);
+        self.bytes = 0;
+        end
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        if self.bytes > 0 {
+            self.log.state.lock().reserved -= self.bytes;
+        }
+    }
+}
+
+/// Removes a file; that it is gone already is no error.
+pub(crate) fn unlink_if_there(dir: &Dir, name: &str) -> Result<(), IoError> {
+    match dir.unlink(name) {
+        Err(e) if e.source.kind() != std::io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+fn new_segment(
+    dir: &Dir,
+    options: &LogOptions,
+    start: &LogPosition,
+    data: u64,
+) -> Result<Active, CreateError> {
+    let header = FileHeader::new(FileKind::Log, options.store, start.segment, options.epoch);
+    let allocated = allocated_len(options.segment_bytes, data);
+    let preamble = Preamble {
+        base: start.lsn,
+        previous_checksum: start.previous_checksum,
+        previous_segment: start.previous_segment,
+        last_ts: start.last_ts,
+        allocated,
+    };
+    let file = create_segment(dir, &header, &preamble)?;
+    Ok(Active { file, id: start.segment, base: start.lsn, allocated, records: 0 })
+}
