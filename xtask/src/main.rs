@@ -7,7 +7,7 @@ mod metadata;
 mod stages;
 mod tidy;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask COMMAND
@@ -38,8 +38,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// The folder that holds the workspace manifest: the parent of this crate's folder.
+/// The folder that holds the workspace manifest: the parent of this crate's folder, as cargo tells it when it runs this
+/// program; a program from a target folder that checkouts share may have been built elsewhere.
 fn repository_root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_path_buf()
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    let here = PathBuf::from(here);
+    here.parent().unwrap_or(&here).to_path_buf()
 }

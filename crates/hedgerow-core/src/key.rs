@@ -27,7 +27,7 @@ impl KeyKind {
     }
 }
 
-/// The longest string key, in bytes (RELIABILITY section 7.2).
+/// The longest string key, in bytes.
 pub const MAX_KEY_BYTES: usize = 64 * 1024;
 
 /// An owned external id. Cloning a string key copies a reference, not the text.
