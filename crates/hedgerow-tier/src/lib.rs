@@ -13,6 +13,8 @@ mod config;
 mod error;
 pub mod manifest;
 pub mod segment;
+#[cfg(test)]
+mod testing;
 
 pub use config::GraphConfig;
 pub use error::TierError;

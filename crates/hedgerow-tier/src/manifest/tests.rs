@@ -1,1 +1,399 @@
+//! Round trips, damage, names, and what each interrupted switch leaves.
 
+use std::io;
+
+use hedgerow_core::{KeyKind, Timestamp};
+use hedgerow_io::checksum::{checksum64, checksum128};
+use hedgerow_io::{CorruptionKind, FileError, FileId, FormatError, HEADER_BYTES, Lsn, StoreId};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::testing::MemFs;
+use crate::{GraphConfig, SegmentInfo, TierError};
+
+const STORE: StoreId = StoreId(*b"a store to test.");
+
+fn config() -> GraphConfig {
+    GraphConfig { directed: true, key_kind: KeyKind::Str, weighted: true, reverse: false }
+}
+
+fn segment(id: u64) -> LevelSegment {
+    let info = SegmentInfo {
+        file_id: FileId(id),
+        bytes: 1000 + id,
+        hash: u128::from(id) << 70 | 5,
+        subgraphs: 3,
+        vertices: 170,
+        edges: 1 << 40,
+        max_as_of: Timestamp(900),
+    };
+    LevelSegment { level: 2, info }
+}
+
+/// A manifest that uses every field.
+fn full(sequence: u64) -> Manifest {
+    Manifest {
+        sequence,
+        checkpoint: Timestamp(1000),
+        durable_lsn: Lsn(123_456),
+        next_vertex: 4711,
+        next_file_id: FileId(20),
+        segments: vec![segment(9), segment(4)],
+        logs: vec![
+            LogSegmentRef { id: FileId(2), first_lsn: Lsn(100) },
+            LogSegmentRef { id: FileId(30), first_lsn: Lsn(100) },
+        ],
+        sections: vec![
+            Section { tag: 1, version: 2, required: false, bytes: b"schema".to_vec() },
+            Section { tag: 8, version: 0, required: false, bytes: Vec::new() },
+        ],
+        ..Manifest::new(STORE, config())
+    }
+}
+
+fn load(fs: &MemFs) -> Result<Option<LoadedManifest>, TierError> {
+    Manifest::load(&fs.vfs())
+}
+
+fn loaded(fs: &MemFs) -> LoadedManifest {
+    load(fs).unwrap().unwrap()
+}
+
+fn damage(result: Result<Option<LoadedManifest>, TierError>) -> CorruptionKind {
+    match result {
+        Err(error) => match error.corruption() {
+            Some(corruption) => corruption.kind.clone(),
+            None => panic!("not reported as damage: {error:?}"),
+        },
+        Ok(found) => panic!("damage went unnoticed: {found:?}"),
+    }
+}
+
+fn manifest_strategy() -> impl Strategy<Value = Manifest> {
+    let segments =
+        proptest::collection::btree_map(0..1000u64, (any::<u8>(), any::<[u64; 5]>(), any::<u128>()), 0..20);
+    let logs = vec((1u64..50, 0u64..1000), 0..6);
+    let sections =
+        proptest::collection::btree_map(any::<u32>(), (any::<u16>(), vec(any::<u8>(), 0..80)), 0..4);
+    let fixed = (any::<[u64; 3]>(), any::<u32>(), 1000u64.., 1u64.., 0u8..3, any::<[bool; 3]>());
+    (fixed, segments, logs, sections).prop_map(|(fixed, segments, logs, sections)| {
+        let (numbers, next_vertex, next_file_id, sequence, kind, [directed, weighted, reverse]) = fixed;
+        let (mut id, mut lsn) = (0, 0);
+        let key_kind = KeyKind::from_byte(kind).unwrap();
+        Manifest {
+            store: StoreId(u128::from(numbers[2]).to_le_bytes()),
+            config: GraphConfig { directed, key_kind, weighted, reverse },
+            sequence,
+            checkpoint: Timestamp(numbers[0]),
+            durable_lsn: Lsn(numbers[1]),
+            next_vertex,
+            next_file_id: FileId(next_file_id),
+            segments: segments
+                .into_iter()
+                .map(|(id, (level, [bytes, subgraphs, vertices, edges, as_of], hash))| {
+                    let (file_id, max_as_of) = (FileId(id), Timestamp(as_of));
+                    let info = SegmentInfo { file_id, bytes, hash, subgraphs, vertices, edges, max_as_of };
+                    LevelSegment { level, info }
+                })
+                .collect(),
+            logs: logs
+                .into_iter()
+                .map(|(more, further)| {
+                    (id, lsn) = (id + more, lsn + further);
+                    LogSegmentRef { id: FileId(id), first_lsn: Lsn(lsn) }
+                })
+                .collect(),
+            sections: sections
+                .into_iter()
+                .map(|(tag, (version, bytes))| Section { tag, version, required: false, bytes })
+                .collect(),
+        }
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_manifest_comes_back(manifest in manifest_strategy()) {
+        let fs = MemFs::default();
+        manifest.store(&fs.vfs()).unwrap();
+        let found = loaded(&fs);
+        prop_assert_eq!(&found.file, &manifest_name(manifest.sequence));
+        prop_assert_eq!(found.manifest, manifest);
+        prop_assert!(found.stray.is_empty());
+    }
+
+    /// Bodies under a right checksum are a manifest or an error, whatever they hold.
+    #[test]
+    fn a_body_of_any_bytes_is_a_manifest_or_an_error(
+        edits in vec((any::<prop::sample::Index>(), prop_oneof![any::<u32>(), Just(u32::MAX), Just(0)]), 1..4),
+    ) {
+        let mut bytes = full(3).encode();
+        for (at, value) in edits {
+            let at = HEADER_BYTES + at.index(bytes.len() - HEADER_BYTES - 20);
+            bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        }
+        if let Ok(found) = Manifest::decode("m", &with_hash(bytes.clone()), 3) {
+            prop_assert_eq!(found.encode(), with_hash(bytes));
+        }
+    }
+}
+
+/// `bytes` with the checksum of the file made right again.
+fn with_hash(mut bytes: Vec<u8>) -> Vec<u8> {
+    let end = bytes.len() - 16;
+    let hash = checksum128(&bytes[..end]);
+    bytes[end..].copy_from_slice(&hash.to_le_bytes());
+    bytes
+}
+
+#[test]
+fn every_flipped_bit_is_noticed() {
+    let fs = MemFs::default();
+    full(3).store(&fs.vfs()).unwrap();
+    let bytes = fs.get(&manifest_name(3));
+    for at in 0..bytes.len() {
+        for bit in 0..8 {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1 << bit;
+            fs.put(&manifest_name(3), damaged);
+            damage(load(&fs));
+        }
+    }
+}
+
+#[test]
+fn every_truncation_and_extension_is_noticed() {
+    let fs = MemFs::default();
+    full(3).store(&fs.vfs()).unwrap();
+    let bytes = fs.get(&manifest_name(3));
+    for len in 0..bytes.len() {
+        fs.put(&manifest_name(3), bytes[..len].to_vec());
+        damage(load(&fs));
+        if len >= HEADER_BYTES + 16 {
+            fs.put(&manifest_name(3), with_hash(bytes[..len].to_vec()));
+            assert!(matches!(damage(load(&fs)), CorruptionKind::Invalid(_)));
+        }
+    }
+    for more in [1, 16, 4096] {
+        let mut longer = bytes.clone();
+        longer.resize(bytes.len() + more, 0);
+        fs.put(&manifest_name(3), longer.clone());
+        damage(load(&fs));
+        fs.put(&manifest_name(3), with_hash(longer));
+        assert!(matches!(damage(load(&fs)), CorruptionKind::Invalid(_)));
+    }
+}
+
+#[test]
+fn hostile_counts_with_a_right_checksum_are_refused() {
+    let fs = MemFs::default();
+    full(3).store(&fs.vfs()).unwrap();
+    let bytes = fs.get(&manifest_name(3));
+    // The three counts, and the length of the first section.
+    let section_length = bytes.len() - 16 - 16 - 6 - 8;
+    for (at, width) in [(104, 4), (108, 4), (112, 4), (section_length, 8)] {
+        for value in [u64::MAX, 1 << 62, 1 << 31, 100] {
+            let mut hostile = bytes.clone();
+            hostile[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
+            fs.put(&manifest_name(3), with_hash(hostile));
+            assert!(matches!(damage(load(&fs)), CorruptionKind::Invalid(_)), "byte {at}, value {value}");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_manifest_is_never_replaced_by_an_older_one() {
+    let fs = MemFs::default();
+    full(3).store(&fs.vfs()).unwrap();
+    full(4).store(&fs.vfs()).unwrap();
+    assert_eq!(loaded(&fs).stray, [manifest_name(3)]);
+    let mut damaged = fs.get(&manifest_name(4));
+    damaged[100] ^= 1;
+    fs.put(&manifest_name(4), damaged);
+    assert!(matches!(damage(load(&fs)), CorruptionKind::FileChecksum { .. }));
+    fs.put(&manifest_name(4), Vec::new());
+    assert!(matches!(damage(load(&fs)), CorruptionKind::Header(FormatError::Truncated { found: 0 })));
+    // A manifest under another one's name is damage as well.
+    fs.put(&manifest_name(4), fs.get(&manifest_name(3)));
+    assert!(matches!(damage(load(&fs)), CorruptionKind::Header(FormatError::WrongFile { .. })));
+}
+
+#[test]
+fn what_is_left_over_is_reported_and_its_ids_are_not_used_again() {
+    let fs = MemFs::default();
+    full(3).store(&fs.vfs()).unwrap();
+    full(4).store(&fs.vfs()).unwrap();
+    let temporary = format!("{}.tmp", manifest_name(5));
+    for name in [&temporary, "LOCK", "notes.txt", "log-0000000000000001.wal", "seg-000000000000001f.csr"] {
+        fs.put(name, b"unfinished".to_vec());
+    }
+    fs.put("seg-0000000000000009.csr", Vec::new());
+    let found = loaded(&fs);
+    assert_eq!(found.stray, [manifest_name(3), temporary, "seg-000000000000001f.csr".to_owned()]);
+    assert_eq!(found.manifest, Manifest { next_file_id: FileId(0x20), ..full(4) });
+}
+
+#[test]
+fn only_an_empty_directory_can_become_a_store() {
+    let fs = MemFs::default();
+    assert_eq!(load(&fs).unwrap(), None);
+    fs.put("LOCK", Vec::new());
+    fs.put(&format!("{}.tmp", manifest_name(1)), vec![1, 2, 3]);
+    assert_eq!(load(&fs).unwrap(), None);
+    for name in
+        ["thesis.tex", "log-0000000000000001.wal", "seg-0000000000000001.csr", "manifest-1.man", "a.tmp"]
+    {
+        let fs = MemFs::default();
+        fs.put(name, Vec::new());
+        let error = load(&fs).unwrap_err();
+        let TierError::NotAStore { entries, .. } = error else { panic!("{error:?}") };
+        assert_eq!(entries, [name]);
+    }
+}
+
+#[test]
+fn a_later_format_is_named_with_its_version() {
+    let fs = MemFs::default();
+    let mut bytes = full(3).encode();
+    bytes[10] = 7;
+    let sum = checksum64(&bytes[..HEADER_BYTES - 8]);
+    bytes[HEADER_BYTES - 8..HEADER_BYTES].copy_from_slice(&sum.to_le_bytes());
+    fs.put(&manifest_name(3), with_hash(bytes));
+    let error = load(&fs).unwrap_err();
+    let TierError::File(FileError::Format { error, .. }) = error else { panic!("{error:?}") };
+    assert_eq!(error, FormatError::FutureVersion { found: 7, supported: 1 });
+}
+
+#[test]
+fn a_section_that_must_be_understood_is_refused() {
+    let fs = MemFs::default();
+    let mut manifest = full(3);
+    manifest.sections.push(Section { tag: 77, version: 4, required: true, bytes: vec![1] });
+    manifest.store(&fs.vfs()).unwrap();
+    let error = load(&fs).unwrap_err();
+    assert!(matches!(error, TierError::UnknownSection { tag: 77, version: 4, .. }), "{error:?}");
+}
+
+#[test]
+fn manifests_that_break_a_rule_are_not_stored() {
+    type Break = fn(&mut Manifest);
+    let breaks: [Break; 7] = [
+        |m| m.sequence = 0,
+        |m| m.segments.push(segment(4)),
+        |m| m.segments.push(segment(20)),
+        |m| m.logs.swap(0, 1),
+        |m| m.logs[0].first_lsn = Lsn(101),
+        |m| m.logs[1].id = m.logs[0].id,
+        |m| m.sections.swap(0, 1),
+    ];
+    let fs = MemFs::default();
+    for break_it in breaks {
+        let mut manifest = full(1);
+        break_it(&mut manifest);
+        assert!(matches!(manifest.store(&fs.vfs()), Err(TierError::InvalidManifest { .. })));
+    }
+    assert!(fs.operations().is_empty());
+}
+
+#[test]
+fn a_manifest_is_never_written_over() {
+    let fs = MemFs::default();
+    full(4).store(&fs.vfs()).unwrap();
+    for sequence in [3, 4] {
+        assert!(matches!(full(sequence).store(&fs.vfs()), Err(TierError::ManifestNotNext { .. })));
+    }
+    assert_eq!(loaded(&fs).manifest, full(4));
+}
+
+#[test]
+fn the_switch_keeps_its_order() {
+    let fs = MemFs::default();
+    full(3).store(&fs.vfs()).unwrap();
+    full(4).store(&fs.vfs()).unwrap();
+    full(4).remove_older(&fs.vfs()).unwrap();
+    let (old, new) = (manifest_name(3), manifest_name(4));
+    let expected = [
+        format!("create {new}.tmp"),
+        format!("write {new}.tmp"),
+        format!("sync {new}.tmp"),
+        format!("rename {new}.tmp {new}"),
+        "sync dir".to_owned(),
+        format!("unlink {old}"),
+        "sync dir".to_owned(),
+    ];
+    assert_eq!(fs.operations()[5..], expected);
+    assert_eq!(full(4).remove_older(&fs.vfs()).unwrap(), 0);
+}
+
+#[test]
+fn a_switch_that_fails_says_whether_the_old_manifest_holds() {
+    for error in [io::ErrorKind::StorageFull, io::ErrorKind::Other] {
+        for fail_at in 0..5 {
+            let fs = MemFs::default();
+            full(3).store(&fs.vfs()).unwrap();
+            fs.fail_from(fail_at, error);
+            let result = full(4).store(&fs.vfs());
+            fs.heal();
+            let unknown = matches!(result, Err(TierError::SwitchUnknown { .. }));
+            let renamed = loaded(&fs).manifest == full(4);
+            let disk_full = error == io::ErrorKind::StorageFull;
+            assert_eq!(
+                unknown,
+                fail_at == 4 || (fail_at == 3 && !disk_full),
+                "operation {fail_at}: {result:?}"
+            );
+            assert!(result.is_err() && (unknown || !renamed));
+            // Once the trouble is over the next switch succeeds over whatever was left.
+            full(5).store(&fs.vfs()).unwrap();
+            assert_eq!(loaded(&fs).manifest, full(5));
+        }
+    }
+}
+
+#[test]
+fn a_temporary_file_of_the_same_number_is_in_nobodys_way() {
+    let fs = MemFs::default();
+    fs.put(&format!("{}.tmp", manifest_name(1)), vec![0xee; 9000]);
+    full(1).store(&fs.vfs()).unwrap();
+    assert_eq!(loaded(&fs).manifest, full(1));
+    fs.put(&format!("{}.tmp", manifest_name(2)), Vec::new());
+    assert_eq!(full(1).remove_older(&fs.vfs()).unwrap(), 1);
+    assert_eq!(fs.names(), [manifest_name(1)]);
+}
+
+#[test]
+fn names_of_store_files_stay_in_their_directory() {
+    for name in [
+        "a.wal",
+        "seg-0000000000000001.csr",
+        "manifest-0000000000000001.man",
+        &format!("{}.man", "x".repeat(64)),
+    ] {
+        assert!(is_store_file_name(name), "{name}");
+    }
+    let long = format!("{}.man", "x".repeat(65));
+    for name in [
+        "",
+        ".wal",
+        "a",
+        "a.txt",
+        "a.wal.",
+        "a.wal.tmp",
+        "../a.wal",
+        "/a.wal",
+        "A.wal",
+        "a_b.csr",
+        "ä.csr",
+        "a.b.man",
+        "a\0.man",
+        &long,
+    ] {
+        assert!(!is_store_file_name(name), "{name:?}");
+    }
+    assert!(is_store_file_name(&manifest_name(u64::MAX)));
+    assert!(is_store_file_name(&crate::segment::segment_name(FileId(u64::MAX))));
+    assert_eq!(names::manifest_number("manifest-000000000000001F.man"), None);
+    assert_eq!(names::manifest_number("manifest-+00000000000001f.man"), None);
+    assert_eq!(names::manifest_number("manifest-000000000000001f.man"), Some(31));
+}

@@ -1,1 +1,251 @@
+//! What is written comes back; what breaks a rule is refused.
 
+mod damage;
+mod images;
+
+use std::io;
+
+use hedgerow_core::{Direction, KeyKind, LabelId, SubgraphId, Timestamp, VertexId};
+use hedgerow_io::{FileId, StoreId};
+use proptest::prelude::*;
+
+use super::*;
+use crate::testing::MemFs;
+use crate::{GraphConfig, TierError};
+use images::{config, dense_image, segment_strategy, star_image};
+
+const STORE: StoreId = StoreId(*b"a store to test.");
+const FILE: FileId = FileId(7);
+
+/// Writes `images` as segment [`FILE`] of [`STORE`].
+fn write(fs: &MemFs, config: GraphConfig, images: &[SubgraphImage]) -> SegmentInfo {
+    write_as(fs, FILE, STORE, config, images)
+}
+
+fn write_as(
+    fs: &MemFs,
+    file: FileId,
+    store: StoreId,
+    config: GraphConfig,
+    images: &[SubgraphImage],
+) -> SegmentInfo {
+    let mut writer = SegmentWriter::create(fs.vfs(), file, store, config).unwrap();
+    for image in images {
+        image.with_ref(|image| writer.write(image)).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+/// Opens the segment and reads everything in order.
+fn read_all(fs: &MemFs, info: &SegmentInfo) -> Result<Vec<SubgraphImage>, TierError> {
+    let reader = SegmentReader::open(fs.vfs(), info, STORE)?;
+    let mut images = Vec::new();
+    reader.read_range(0..reader.len(), |image| {
+        images.push(image);
+        Ok::<(), TierError>(())
+    })?;
+    Ok(images)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    #[test]
+    fn any_segment_comes_back((config, images) in segment_strategy()) {
+        let fs = MemFs::default();
+        let info = write(&fs, config, &images);
+        prop_assert_eq!(info.bytes, fs.get(&segment_name(FILE)).len() as u64);
+        prop_assert_eq!(info.subgraphs, images.len() as u64);
+        prop_assert_eq!(info.vertices, images.iter().map(|i| u64::from(i.vertex_count())).sum::<u64>());
+        prop_assert_eq!(info.edges, images.iter().map(SubgraphImage::edge_count).sum::<u64>());
+        let reader = SegmentReader::open(fs.vfs(), &info, STORE).unwrap();
+        reader.verify_whole().unwrap();
+        prop_assert_eq!(reader.config(), config);
+        for (i, image) in images.iter().enumerate() {
+            prop_assert_eq!(&reader.read(i).unwrap(), image);
+            prop_assert_eq!(reader.position(image.id), Some(i));
+            let summary = reader.summary(i).unwrap();
+            prop_assert_eq!((summary.as_of, summary.edges), (image.as_of, image.edge_count()));
+        }
+        prop_assert_eq!(read_all(&fs, &info).unwrap(), images);
+    }
+}
+
+#[test]
+fn a_subgraph_may_span_many_blocks() {
+    let fs = MemFs::default();
+    let images = [
+        dense_image(0, 3),
+        star_image(1, 300_000),
+        dense_image(2, 64),
+        star_image(5, 40_000),
+        dense_image(6, 1),
+    ];
+    let info = write(&fs, config(KeyKind::Dense, false), &images);
+    assert!(info.bytes > 20 * block::BLOCK_BYTES);
+    assert_eq!(read_all(&fs, &info).unwrap(), images);
+    let reader = SegmentReader::open(fs.vfs(), &info, STORE).unwrap();
+    for (i, image) in images.iter().enumerate().rev() {
+        assert_eq!(&reader.read(i).unwrap(), image);
+    }
+}
+
+#[test]
+fn several_threads_read_at_once() {
+    let fs = MemFs::default();
+    let images: Vec<_> = (0..200).map(|id| dense_image(id, 64)).collect();
+    let info = write(&fs, config(KeyKind::Dense, false), &images);
+    let reader = SegmentReader::open(fs.vfs(), &info, STORE).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (reader, images) = (&reader, &images);
+            scope.spawn(move || {
+                for (i, image) in images.iter().enumerate().skip(thread).step_by(4) {
+                    assert_eq!(&reader.read(i).unwrap(), image);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_segment_may_be_empty() {
+    let fs = MemFs::default();
+    let info = write(&fs, config(KeyKind::Str, true), &[]);
+    assert_eq!((info.subgraphs, info.vertices, info.edges, info.max_as_of), (0, 0, 0, Timestamp::ZERO));
+    assert_eq!(read_all(&fs, &info).unwrap(), []);
+    let reader = SegmentReader::open(fs.vfs(), &info, STORE).unwrap();
+    reader.verify_whole().unwrap();
+    assert!(matches!(reader.read(0), Err(TierError::NoSuchSubgraph { index: 0, len: 0 })));
+}
+
+#[test]
+fn parts_without_neighbors_take_no_room() {
+    let fs = MemFs::default();
+    let mut padded = dense_image(0, 5);
+    padded.parts.push(AdjacencyPart {
+        label: LabelId(9),
+        direction: Direction::In,
+        offsets: [0; 65],
+        neighbors: Vec::new(),
+        weights: None,
+    });
+    let info = write(&fs, config(KeyKind::Dense, false), &[padded]);
+    assert_eq!(read_all(&fs, &info).unwrap(), [dense_image(0, 5)]);
+}
+
+#[test]
+fn every_key_length_comes_back() {
+    for longest in [0, 1, 255, 256, 65_536] {
+        let fs = MemFs::default();
+        let mut image = dense_image(3, 2);
+        image.keys = ImageKeys::Str(vec!["".into(), "é".repeat(longest / 2).into()]);
+        let info = write(&fs, config(KeyKind::Str, false), std::slice::from_ref(&image));
+        assert_eq!(read_all(&fs, &info).unwrap(), [image]);
+    }
+}
+
+#[test]
+fn order_is_enforced_and_the_writer_survives() {
+    let fs = MemFs::default();
+    let mut writer = SegmentWriter::create(fs.vfs(), FILE, STORE, config(KeyKind::Dense, false)).unwrap();
+    dense_image(4, 2).with_ref(|image| writer.write(image)).unwrap();
+    for id in [4, 3] {
+        let refused = dense_image(id, 2).with_ref(|image| writer.write(image));
+        assert!(matches!(refused, Err(TierError::OutOfOrder { previous: SubgraphId(4), .. })), "{refused:?}");
+    }
+    dense_image(5, 2).with_ref(|image| writer.write(image)).unwrap();
+    let info = writer.finish().unwrap();
+    assert_eq!(read_all(&fs, &info).unwrap(), [dense_image(4, 2), dense_image(5, 2)]);
+}
+
+#[test]
+fn images_that_break_a_rule_are_not_written() {
+    type Break = fn(&mut SubgraphImage);
+    let breaks: [(&str, Break); 14] = [
+        ("subgraph id out of range", |i| i.id = SubgraphId(1 << 26)),
+        ("live vertex beyond the largest id", |i| (i.id, i.present) = (SubgraphId((1 << 26) - 1), !0)),
+        ("keys of another kind than the graph's", |i| i.keys = ImageKeys::Dense),
+        ("key count differs from live vertex count", |i| i.present |= 1 << 40),
+        ("parts out of order", |i| i.parts.push(i.parts[0].clone())),
+        ("parts out of order", |i| {
+            i.parts.push(AdjacencyPart {
+                label: LabelId(0),
+                direction: Direction::Out,
+                ..i.parts[0].clone()
+            });
+        }),
+        ("offsets do not span the neighbors", |i| i.parts[0].offsets[0] = 1),
+        ("offsets do not span the neighbors", |i| i.parts[0].neighbors.push(VertexId(9))),
+        ("offsets not ascending", |i| i.parts[0].offsets[3] = 99),
+        ("neighbors of a vertex that is not live", |i| i.parts[0].offsets[..63].fill(0)),
+        ("neighbors not strictly ascending", |i| i.parts[0].neighbors[1] = i.parts[0].neighbors[0]),
+        ("neighbor id out of range", |i| *i.parts[0].neighbors.last_mut().unwrap() = VertexId(u32::MAX)),
+        ("weight count differs from neighbor count", |i| i.parts[0].weights = Some(vec![0.5])),
+        ("weight is NaN", |i| i.parts[0].weights.as_mut().unwrap()[1] = f64::NAN),
+    ];
+    let fs = MemFs::default();
+    let mut writer = SegmentWriter::create(fs.vfs(), FILE, STORE, config(KeyKind::U64, true)).unwrap();
+    for (rule, break_it) in breaks {
+        let mut image = images::weighted_image();
+        break_it(&mut image);
+        match image.with_ref(|image| writer.write(image)) {
+            Err(TierError::InvalidImage { reason, .. }) => assert_eq!(reason, rule),
+            other => panic!("{rule}: {other:?}"),
+        }
+    }
+    images::weighted_image().with_ref(|image| writer.write(image)).unwrap();
+    let info = writer.finish().unwrap();
+    assert_eq!(read_all(&fs, &info).unwrap(), [images::weighted_image()]);
+}
+
+#[test]
+fn weights_and_keys_follow_the_configuration() {
+    let fs = MemFs::default();
+    let mut writer = SegmentWriter::create(fs.vfs(), FILE, STORE, config(KeyKind::U64, false)).unwrap();
+    let refused = images::weighted_image().with_ref(|image| writer.write(image));
+    assert!(matches!(
+        refused,
+        Err(TierError::InvalidImage { reason: "weights in a graph without weights", .. })
+    ));
+    let mut long = dense_image(0, 1);
+    long.keys = ImageKeys::Str(vec!["k".repeat(65_537).into()]);
+    let mut writer = SegmentWriter::create(fs.vfs(), FileId(8), STORE, config(KeyKind::Str, false)).unwrap();
+    let refused = long.with_ref(|image| writer.write(image));
+    assert!(matches!(refused, Err(TierError::InvalidImage { reason: "key too long", .. })));
+}
+
+#[test]
+fn a_file_id_is_used_once() {
+    let fs = MemFs::default();
+    write(&fs, config(KeyKind::Dense, false), &[]);
+    let again = SegmentWriter::create(fs.vfs(), FILE, STORE, config(KeyKind::Dense, false));
+    assert!(again.is_err());
+}
+
+#[test]
+fn a_failed_write_or_sync_fails_the_segment() {
+    for fail_at in 0..4 {
+        let fs = MemFs::default();
+        fs.fail_from(fail_at, io::ErrorKind::StorageFull);
+        let finished = SegmentWriter::create(fs.vfs(), FILE, STORE, config(KeyKind::Dense, false)).and_then(
+            |mut writer| {
+                let first = star_image(1, 300_000).with_ref(|image| writer.write(image));
+                let second = star_image(2, 10).with_ref(|image| writer.write(image));
+                assert!(first.is_ok() || second.is_err(), "an error must stick");
+                writer.finish()
+            },
+        );
+        let operations = fs.operations().len();
+        assert_eq!(finished.is_err(), fail_at < operations, "{:?}", fs.operations());
+        assert!(finished.is_err());
+    }
+}
+
+#[test]
+fn an_image_reads_back_only_after_the_file_was_synced() {
+    let fs = MemFs::default();
+    write(&fs, config(KeyKind::Dense, false), &[dense_image(0, 4)]);
+    let name = segment_name(FILE);
+    assert_eq!(fs.operations(), [format!("create {name}"), format!("write {name}"), format!("sync {name}")]);
+}

@@ -1,0 +1,132 @@
+//! Images to write.
+
+use std::collections::BTreeSet;
+
+use hedgerow_core::{Direction, KeyKind, LabelId, SubgraphId, Timestamp, VertexId};
+use proptest::collection::{btree_map, btree_set, vec};
+use proptest::prelude::*;
+
+use super::super::*;
+use crate::GraphConfig;
+
+pub(super) fn config(key_kind: KeyKind, weighted: bool) -> GraphConfig {
+    GraphConfig { directed: true, key_kind, weighted, reverse: true }
+}
+
+pub(super) fn part(label: u16, direction: Direction, lists: &[(usize, &[u32])]) -> AdjacencyPart {
+    let mut offsets = [0; 65];
+    let mut neighbors = Vec::new();
+    for local in 0..64 {
+        for (_, list) in lists.iter().filter(|(vertex, _)| *vertex == local) {
+            neighbors.extend(list.iter().map(|v| VertexId(*v)));
+        }
+        offsets[local + 1] = neighbors.len() as u32;
+    }
+    AdjacencyPart { label: LabelId(label), direction, offsets, neighbors, weights: None }
+}
+
+/// A dense graph's subgraph with `vertices` vertices, each with three neighbors.
+pub(super) fn dense_image(id: u32, vertices: usize) -> SubgraphImage {
+    let list = [id, id + 100, id + 70_000];
+    let lists: Vec<(usize, &[u32])> = (0..vertices).map(|local| (local, &list[..])).collect();
+    SubgraphImage {
+        id: SubgraphId(id),
+        as_of: Timestamp(u64::from(id) + 10),
+        present: if vertices == 64 { !0 } else { (1 << vertices) - 1 },
+        keys: ImageKeys::Dense,
+        parts: vec![part(0, Direction::Out, &lists)],
+    }
+}
+
+/// A subgraph with one vertex of `degree` neighbors, and that many sources.
+pub(super) fn star_image(id: u32, degree: u32) -> SubgraphImage {
+    let list: Vec<u32> = (0..degree).map(|i| i * 3 + 1).collect();
+    SubgraphImage {
+        id: SubgraphId(id),
+        as_of: Timestamp(99),
+        present: 1 << 63,
+        keys: ImageKeys::Dense,
+        parts: vec![part(0, Direction::Out, &[(63, &list[..])]), part(0, Direction::In, &[(63, &list[..])])],
+    }
+}
+
+/// A small subgraph with number keys and weights.
+pub(super) fn weighted_image() -> SubgraphImage {
+    let mut out = part(3, Direction::Out, &[(1, &[2, 5, 6]), (63, &[7])]);
+    out.weights = Some(vec![0.5, -1.0, f64::INFINITY, 0.0]);
+    SubgraphImage {
+        id: SubgraphId(2),
+        as_of: Timestamp(12),
+        present: 1 << 1 | 1 << 2 | 1 << 63,
+        keys: ImageKeys::U64(vec![u64::MAX, 0, 17]),
+        parts: vec![out],
+    }
+}
+
+/// Any configuration with any subgraphs that it allows, ascending.
+pub(super) fn segment_strategy() -> impl Strategy<Value = (GraphConfig, Vec<SubgraphImage>)> {
+    let config = (any::<bool>(), 0u8..3, any::<bool>(), any::<bool>()).prop_map(
+        |(directed, kind, weighted, reverse)| GraphConfig {
+            directed,
+            key_kind: KeyKind::from_byte(kind).unwrap(),
+            weighted,
+            reverse,
+        },
+    );
+    config.prop_flat_map(|config| {
+        let ids = btree_set(0u32..1 << 26, 0..8);
+        ids.prop_flat_map(move |ids: BTreeSet<u32>| {
+            let images: Vec<_> = ids.into_iter().map(|id| image_strategy(config, id)).collect();
+            (Just(config), images)
+        })
+    })
+}
+
+fn image_strategy(config: GraphConfig, id: u32) -> impl Strategy<Value = SubgraphImage> {
+    let parts = btree_map((any::<u16>(), any::<bool>()), any::<bool>(), 0..4);
+    (any::<u64>(), any::<u64>(), any::<u64>(), parts).prop_flat_map(move |(as_of, present, thin, parts)| {
+        let present = (present & thin) & if id == (1 << 26) - 1 { !0 >> 1 } else { !0 };
+        let parts = if present == 0 { Default::default() } else { parts };
+        let parts: Vec<_> = parts
+            .into_iter()
+            .map(|((label, reverse), weighted)| {
+                let direction = if reverse { Direction::In } else { Direction::Out };
+                part_strategy(label, direction, present, config.weighted && weighted)
+            })
+            .collect();
+        let as_of = Timestamp(as_of);
+        (keys_strategy(config.key_kind, present.count_ones() as usize), parts)
+            .prop_map(move |(keys, parts)| SubgraphImage { id: SubgraphId(id), as_of, present, keys, parts })
+    })
+}
+
+fn keys_strategy(kind: KeyKind, count: usize) -> BoxedStrategy<ImageKeys> {
+    match kind {
+        KeyKind::Dense => Just(ImageKeys::Dense).boxed(),
+        KeyKind::U64 => vec(any::<u64>(), count).prop_map(ImageKeys::U64).boxed(),
+        KeyKind::Str => vec("\\PC{0,300}", count)
+            .prop_map(|keys| ImageKeys::Str(keys.into_iter().map(Into::into).collect()))
+            .boxed(),
+    }
+}
+
+/// A part with at least one neighbor; hubs of more than 255 included.
+fn part_strategy(
+    label: u16,
+    direction: Direction,
+    present: u64,
+    weighted: bool,
+) -> impl Strategy<Value = AdjacencyPart> {
+    let live: Vec<usize> = (0..64).filter(|local| present >> local & 1 == 1).collect();
+    let list = prop_oneof![8 => btree_set(0u32..u32::MAX, 1..6), 1 => btree_set(0u32..2000, 250..400)];
+    btree_map(proptest::sample::select(live), list, 1..10).prop_flat_map(move |lists| {
+        let lists: Vec<(usize, Vec<u32>)> =
+            lists.into_iter().map(|(local, list)| (local, list.into_iter().collect())).collect();
+        let lists: Vec<(usize, &[u32])> = lists.iter().map(|(local, list)| (*local, &list[..])).collect();
+        let plain = part(label, direction, &lists);
+        let weight = any::<f64>().prop_filter("no NaN", |w| !w.is_nan());
+        let weights = vec(weight, if weighted { plain.neighbors.len() } else { 0 });
+        weights
+            .prop_map(move |weights| AdjacencyPart { weights: weighted.then_some(weights), ..plain.clone() })
+    })
+}
