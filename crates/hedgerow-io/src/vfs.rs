@@ -1,7 +1,7 @@
 //! The file-system trait. One value stands for one directory; names have no path separators.
 //!
 //! Every other crate of the engine goes through it, so that tests can crash, tear, reorder, corrupt and fill the disk
-//! at every step (RELIABILITY.md, rule F1).
+//! at every step.
 
 use std::fmt;
 use std::io;

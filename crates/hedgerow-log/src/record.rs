@@ -10,7 +10,7 @@ use hedgerow_io::{FileId, Lsn, StoreId};
 
 /// The length of a record's frame, before its payload.
 pub const RECORD_HEADER_BYTES: usize = 56;
-/// The longest record, frame and padding included (RELIABILITY section 7.2).
+/// The longest record, frame and padding included.
 pub const MAX_RECORD_BYTES: usize = 256 << 20;
 /// Records begin at multiples of this.
 pub(crate) const ALIGN: usize = 8;
