@@ -1,0 +1,497 @@
+//! A file system in memory that crashes on demand.
+//!
+//! [`SimFs`] keeps, for each file and for the directory, what is durable and what was changed since. A *crash clone*
+//! ([`SimFs::crash_clone`]) is an independent file system as the disk might look after a crash at this moment: some of
+//! the unsynced changes lost, torn or garbled, according to a [`Damage`] mode and a seed. An observer sees every
+//! operation before, inside and after it takes effect, and can take clones there; faults make chosen operations fail.
+//!
+//! The model is stricter than most disks: a synced file whose directory entry was not synced is gone; unsynced changes
+//! survive in any combination and order of sectors. What it grants is what the durability contract assumes: synced
+//! data stays, a rename happens wholly or not at all, and a torn write damages no byte that it did not write.
+//!
+//! The same calls with the same seeds give the same results; nothing is random but through a seed.
+
+mod content;
+mod crash;
+mod fault;
+mod rng;
+mod state;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hedgerow_io::{Access, Vfs, VfsFile, VfsLock};
+use parking_lot::Mutex;
+
+pub use crash::Damage;
+pub use fault::{Fault, FaultClass, Repeat, errno};
+pub use rng::SplitMix64;
+
+use content::Content;
+use fault::Faults;
+use state::{FileOp, InodeId, State};
+
+/// The number of an operation that changes or syncs something, from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OpIndex(pub u64);
+
+/// A moment of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// Nothing has happened yet.
+    Before,
+    /// Half of it has: the first half of a write, or the first half of what a sync makes durable. Other operations
+    /// have no inside.
+    Inside,
+    /// It has taken effect, or failed; the caller does not know yet.
+    After,
+}
+
+/// What an observer is told.
+#[derive(Clone, Debug)]
+pub struct OpEvent {
+    /// Which operation.
+    pub index: OpIndex,
+    /// Which moment of it.
+    pub phase: Phase,
+    /// Operation and kind of file, such as `write:wal`, `rename:man` or `sync_dir:dir`.
+    pub site: Arc<str>,
+}
+
+/// Called at each phase of each operation. It may take crash clones, read counters and plan faults, but not set an
+/// observer, and not use the file system itself.
+pub type Observer = Box<dyn FnMut(&OpEvent, &SimFs) + Send>;
+
+/// A crashable file system in memory; cloning gives another handle of the same one.
+#[derive(Clone)]
+pub struct SimFs {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    path: PathBuf,
+    state: Mutex<State>,
+    faults: Mutex<Faults>,
+    observer: Mutex<Option<Observer>>,
+    observed: AtomicBool,
+}
+
+impl Default for SimFs {
+    fn default() -> Self {
+        SimFs::new()
+    }
+}
+
+impl SimFs {
+    /// An empty directory.
+    pub fn new() -> SimFs {
+        SimFs::with_state(State::default())
+    }
+
+    /// A directory with these files, all durable.
+    pub fn from_files(files: &BTreeMap<String, Vec<u8>>) -> SimFs {
+        let fs = SimFs::new();
+        for (name, bytes) in files {
+            fs.put(name, bytes);
+        }
+        fs
+    }
+
+    fn with_state(state: State) -> SimFs {
+        let shared = Shared {
+            path: PathBuf::from("/simulated"),
+            state: Mutex::new(state),
+            faults: Mutex::default(),
+            observer: Mutex::default(),
+            observed: AtomicBool::new(false),
+        };
+        SimFs { shared: Arc::new(shared) }
+    }
+
+    /// This file system as a trait object.
+    pub fn handle(&self) -> Arc<dyn Vfs> {
+        Arc::new(self.clone())
+    }
+
+    /// An independent file system as the disk may look after a crash now. All that it holds is durable; it has no
+    /// locks, faults or observer, and counts its operations from 0. O(files + unsynced changes); content is shared
+    /// until written.
+    pub fn crash_clone(&self, damage: Damage, seed: u64) -> SimFs {
+        SimFs::with_state(crash::crash(&self.shared.state.lock(), damage, seed))
+    }
+
+    /// Calls `observer` at every phase of every operation from now on; `None` ends that.
+    pub fn set_observer(&self, observer: Option<Observer>) {
+        self.shared.observed.store(observer.is_some(), Ordering::Release);
+        *self.shared.observer.lock() = observer;
+    }
+
+    /// Makes an operation fail. Several faults may be planned.
+    pub fn plan_fault(&self, fault: Fault) {
+        self.shared.faults.lock().plan(fault);
+    }
+
+    /// Forgets all planned faults.
+    pub fn clear_faults(&self) {
+        self.shared.faults.lock().clear();
+    }
+
+    /// Makes reads and writes transfer a random part of what they could, at least one byte; `None` ends that.
+    pub fn set_short_transfers(&self, seed: Option<u64>) {
+        self.shared.faults.lock().short = seed.map(SplitMix64::new);
+    }
+
+    /// Limits the lengths of all files together; what exceeds it fails with `ENOSPC`.
+    pub fn set_quota(&self, bytes: Option<u64>) {
+        self.shared.faults.lock().quota = bytes;
+    }
+
+    /// The lengths of all files together, as the quota counts them.
+    pub fn used_bytes(&self) -> u64 {
+        self.shared.state.lock().used_bytes()
+    }
+
+    /// Planted fault: syncs of files return success and do nothing.
+    pub fn ignore_sync_data(&self, ignore: bool) {
+        self.shared.faults.lock().ignore_sync_data = ignore;
+    }
+
+    /// Planted fault: syncs of the directory return success and do nothing.
+    pub fn ignore_sync_dir(&self, ignore: bool) {
+        self.shared.faults.lock().ignore_sync_dir = ignore;
+    }
+
+    /// Whether a failed sync of a file keeps its unsynced changes for a later one. Off at first, as on Linux: the
+    /// changes can still be read, later syncs succeed, and yet they never reach the disk.
+    pub fn keep_changes_of_failed_sync(&self, keep: bool) {
+        self.shared.faults.lock().keep_changes_of_failed_sync = keep;
+    }
+
+    /// How many operations that change or sync there were.
+    pub fn op_count(&self) -> u64 {
+        self.shared.faults.lock().ops
+    }
+
+    /// How many operations that read there were.
+    pub fn read_count(&self) -> u64 {
+        self.shared.faults.lock().reads
+    }
+
+    /// How often each site (operation and kind of file) was reached.
+    pub fn sites(&self) -> BTreeMap<Arc<str>, u64> {
+        self.shared.faults.lock().sites.clone()
+    }
+
+    /// All files with their content, as a running program sees them.
+    pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let state = self.shared.state.lock();
+        state.names.iter().map(|(name, &id)| (name.clone(), state.inode(id).now.to_vec())).collect()
+    }
+
+    /// Sets a file's content, durably and without any operation.
+    pub fn put(&self, name: &str, bytes: &[u8]) {
+        let mut content = Content::default();
+        content.write(0, bytes);
+        self.shared.state.lock().put(name, content);
+    }
+
+    /// Removes a file, durably and without any operation; whether it existed.
+    pub fn remove(&self, name: &str) -> bool {
+        self.shared.state.lock().remove(name)
+    }
+
+    /// Flips the bits of `mask` in one byte of a file, in memory and on disk alike; whether that byte exists.
+    pub fn corrupt(&self, name: &str, offset: u64, mask: u8) -> bool {
+        self.damage(name, |content| {
+            let mut byte = [0];
+            if content.read(offset, &mut byte) == 1 {
+                content.write(offset, &[byte[0] ^ mask]);
+            }
+            content.len() > offset
+        })
+    }
+
+    /// Cuts or extends a file, in memory and on disk alike; whether it exists.
+    pub fn truncate(&self, name: &str, len: u64) -> bool {
+        self.damage(name, |content| {
+            content.set_len(len);
+            true
+        })
+    }
+
+    fn damage(&self, name: &str, mut f: impl FnMut(&mut Content) -> bool) -> bool {
+        let mut state = self.shared.state.lock();
+        let Some(&id) = state.names.get(name) else { return false };
+        let inode = state.inode_mut(id);
+        f(&mut inode.durable);
+        f(&mut inode.now)
+    }
+
+    fn notify(&self, index: OpIndex, phase: Phase, site: &Arc<str>) {
+        if self.shared.observed.load(Ordering::Acquire)
+            && let Some(observer) = self.shared.observer.lock().as_mut()
+        {
+            observer(&OpEvent { index, phase, site: Arc::clone(site) }, self);
+        }
+    }
+
+    /// One operation that changes or syncs: numbered, observed, possibly failed.
+    fn operation<T>(
+        &self,
+        op: &str,
+        kind: &str,
+        run: impl FnOnce(&SimFs, &Step<'_>) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let (index, site) = self.shared.faults.lock().count_op(op, kind);
+        self.notify(index, Phase::Before, &site);
+        let error = self.shared.faults.lock().failure(FaultClass::Change, index.0, &site);
+        let result = run(self, &Step { fs: self, index, site: &site, error });
+        self.notify(index, Phase::After, &site);
+        result
+    }
+
+    /// One operation that reads.
+    fn reading(&self, op: &str, kind: &str) -> io::Result<()> {
+        self.shared.faults.lock().count_read(op, kind)
+    }
+}
+
+/// A running operation.
+struct Step<'a> {
+    fs: &'a SimFs,
+    index: OpIndex,
+    site: &'a Arc<str>,
+    error: Option<i32>,
+}
+
+impl Step<'_> {
+    fn inside(&self) {
+        self.fs.notify(self.index, Phase::Inside, self.site);
+    }
+
+    /// The planned failure, if there is one.
+    fn check(&self) -> io::Result<()> {
+        self.error.map_or(Ok(()), |errno| Err(io::Error::from_raw_os_error(errno)))
+    }
+}
+
+/// The kind of a file, for sites: its extension, or its lower-case name.
+fn kind_of(name: &str) -> Arc<str> {
+    Arc::from(name.rsplit_once('.').map_or(name, |(_, extension)| extension).to_ascii_lowercase())
+}
+
+impl fmt::Debug for SimFs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.shared.state.lock();
+        f.debug_struct("SimFs").field("names", &state.names).finish_non_exhaustive()
+    }
+}
+
+impl Vfs for SimFs {
+    fn path(&self) -> &Path {
+        &self.shared.path
+    }
+
+    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn VfsFile>> {
+        let kind = kind_of(name);
+        self.reading("open", &kind)?;
+        let inode = self.shared.state.lock().lookup(name)?;
+        Ok(Arc::new(SimFile { fs: self.clone(), inode, kind, writable: access == Access::ReadWrite }))
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn VfsFile>> {
+        let kind = kind_of(name);
+        self.operation("create", &kind, |fs, step| {
+            step.check()?;
+            let inode = fs.shared.state.lock().create(name)?;
+            Ok(Arc::new(SimFile { fs: fs.clone(), inode, kind: Arc::clone(&kind), writable: true })
+                as Arc<dyn VfsFile>)
+        })
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.operation("rename", &kind_of(to), |fs, step| {
+            step.check()?;
+            fs.shared.state.lock().rename(from, to)
+        })
+    }
+
+    fn unlink(&self, name: &str) -> io::Result<()> {
+        self.operation("unlink", &kind_of(name), |fs, step| {
+            step.check()?;
+            fs.shared.state.lock().unlink(name)
+        })
+    }
+
+    fn list(&self) -> io::Result<Vec<String>> {
+        self.reading("list", "dir")?;
+        Ok(self.shared.state.lock().names.keys().cloned().collect())
+    }
+
+    fn sync_dir(&self) -> io::Result<()> {
+        self.operation("sync_dir", "dir", |fs, step| {
+            step.check()?;
+            if fs.shared.faults.lock().ignore_sync_dir {
+                return Ok(());
+            }
+            let upto = fs.shared.state.lock().sync_half_of_dir();
+            step.inside();
+            fs.shared.state.lock().sync_dir(upto);
+            Ok(())
+        })
+    }
+
+    fn lock(&self, name: &str) -> io::Result<Box<dyn VfsLock>> {
+        if !self.shared.state.lock().names.contains_key(name) {
+            self.create(name)?;
+        }
+        if !self.shared.state.lock().locks.insert(name.to_owned()) {
+            return Err(io::Error::new(io::ErrorKind::WouldBlock, "the directory is in use"));
+        }
+        Ok(Box::new(SimLock { fs: self.clone(), name: name.to_owned() }))
+    }
+}
+
+#[derive(Debug)]
+struct SimLock {
+    fs: SimFs,
+    name: String,
+}
+
+impl VfsLock for SimLock {}
+
+impl Drop for SimLock {
+    fn drop(&mut self) {
+        self.fs.shared.state.lock().locks.remove(&self.name);
+    }
+}
+
+struct SimFile {
+    fs: SimFs,
+    inode: InodeId,
+    kind: Arc<str>,
+    writable: bool,
+}
+
+impl fmt::Debug for SimFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SimFile({:?}, {})", self.inode, self.kind)
+    }
+}
+
+impl SimFile {
+    fn check_writable(&self) -> io::Result<()> {
+        if self.writable { Ok(()) } else { Err(io::Error::from_raw_os_error(errno::EBADF)) }
+    }
+
+    /// Makes room for the file to reach `end` and returns how far it may.
+    fn within_quota(&self, end: u64) -> u64 {
+        let Some(quota) = self.fs.shared.faults.lock().quota else { return end };
+        let state = self.fs.shared.state.lock();
+        let len = state.inode(self.inode).now.len();
+        end.min(len + quota.saturating_sub(state.used_bytes()))
+    }
+
+    fn resize(&self, op: FileOp, end: u64, step: &Step<'_>) -> io::Result<()> {
+        step.check()?;
+        if self.within_quota(end) < end {
+            return Err(io::Error::from_raw_os_error(errno::ENOSPC));
+        }
+        self.fs.shared.state.lock().change(self.inode, op);
+        Ok(())
+    }
+
+    fn write_part(&self, buf: &[u8], offset: u64, step: &Step<'_>) -> io::Result<usize> {
+        let end = self.within_quota(offset + buf.len() as u64);
+        let mut n = end.saturating_sub(offset).min(buf.len() as u64) as usize;
+        if n == 0 && !buf.is_empty() {
+            return Err(io::Error::from_raw_os_error(errno::ENOSPC));
+        }
+        n = self.fs.shared.faults.lock().shorten(n);
+        let half = n / 2;
+        let change = |from: usize, to: usize| FileOp::Write {
+            offset: offset + from as u64,
+            data: Arc::from(&buf[from..to]),
+        };
+        if !self.fs.shared.observed.load(Ordering::Acquire) && step.error.is_none() {
+            self.fs.shared.state.lock().change(self.inode, change(0, n));
+            return Ok(n);
+        }
+        // Every other failing write has written something.
+        if step.error.is_none() || step.index.0 % 2 == 1 {
+            let seq = self.fs.shared.state.lock().change(self.inode, change(0, half));
+            step.inside();
+            step.check()?;
+            self.fs.shared.state.lock().extend_change(self.inode, seq, change(0, n));
+        }
+        step.check()?;
+        Ok(n)
+    }
+
+    fn sync(&self, op: &str) -> io::Result<()> {
+        self.fs.operation(op, &self.kind, |fs, step| {
+            if let Err(e) = step.check() {
+                if !fs.shared.faults.lock().keep_changes_of_failed_sync {
+                    fs.shared.state.lock().forget_changes(self.inode);
+                }
+                return Err(e);
+            }
+            if fs.shared.faults.lock().ignore_sync_data {
+                return Ok(());
+            }
+            let upto = match fs.shared.observed.load(Ordering::Acquire) {
+                true => fs.shared.state.lock().sync_half_of(self.inode),
+                false => u64::MAX,
+            };
+            step.inside();
+            fs.shared.state.lock().sync(self.inode, upto);
+            Ok(())
+        })
+    }
+}
+
+impl VfsFile for SimFile {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.fs.reading("read", &self.kind)?;
+        let n = match buf.len() {
+            0 => 0,
+            n => self.fs.shared.faults.lock().shorten(n),
+        };
+        Ok(self.fs.shared.state.lock().inode(self.inode).now.read(offset, &mut buf[..n]))
+    }
+
+    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
+        self.check_writable()?;
+        self.fs.operation("write", &self.kind, |_, step| self.write_part(buf, offset, step))
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        self.fs.reading("len", &self.kind)?;
+        Ok(self.fs.shared.state.lock().inode(self.inode).now.len())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.check_writable()?;
+        self.fs.operation("set_len", &self.kind, |_, step| self.resize(FileOp::SetLen(len), len, step))
+    }
+
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        self.check_writable()?;
+        self.fs.operation("allocate", &self.kind, |_, step| self.resize(FileOp::Allocate(len), len, step))
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.sync("sync_data")
+    }
+
+    fn sync_all(&self) -> io::Result<()> {
+        self.sync("sync_all")
+    }
+}
+
+#[cfg(test)]
+mod tests;
