@@ -71,7 +71,8 @@ impl<'a> Place<'a> {
     }
 
     fn is_test(&self) -> bool {
-        self.in_src.is_none_or(|p| p.ends_with("tests.rs") || p.ends_with("testing.rs") || p.contains("tests/"))
+        self.in_src
+            .is_none_or(|p| p.ends_with("tests.rs") || p.ends_with("testing.rs") || p.contains("tests/"))
     }
 
     /// The first module of the path: `delta` for `delta.rs` and for `delta/scan.rs`.
