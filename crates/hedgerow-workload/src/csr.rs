@@ -7,6 +7,9 @@
 use hedgerow_core::{Direction, Neighbors, Topology, VertexId};
 use rayon::prelude::*;
 
+#[cfg(test)]
+mod tests;
+
 /// What to do with edges that repeat an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {

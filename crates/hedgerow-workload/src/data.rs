@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+#[cfg(test)]
+mod tests;
+
 /// Names the data folder.
 pub const DATA_VARIABLE: &str = "HEDGEROW_DATA";
 

@@ -7,6 +7,9 @@ use rayon::prelude::*;
 
 use crate::rng::Rng;
 
+#[cfg(test)]
+mod tests;
+
 /// An undirected graph as its edges, or a directed one, over the ids `0..vertices`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EdgeList {

@@ -113,7 +113,11 @@ impl State {
                     self.edges.remove(&pack(src, dst));
                 }
             }
-            Event::RemoveVertex { vertex } => {
+            Event::RemoveVertex { vertex, by } => {
+                if let Some(by) = by {
+                    let by = self.intern(by);
+                    self.revive(by);
+                }
                 if let Some(&id) = self.ids.get(vertex) {
                     self.remove_vertex(id);
                 }

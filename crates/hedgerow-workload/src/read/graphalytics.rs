@@ -53,9 +53,15 @@ impl Graphalytics {
             let default = format!("{name}.{extension}");
             find(&path.with_file_name(entries.get(entry).unwrap_or(&default)))
         };
+        let vertex_file = beside("vertex-file", "v");
+        let mut edge_file = beside("edge-file", "e");
+        if edge_file == vertex_file {
+            // Some of the published test graphs name the vertex file twice.
+            edge_file = find(&path.with_file_name(format!("{name}.e")));
+        }
         let mut graph = Graphalytics {
-            vertex_file: beside("vertex-file", "v"),
-            edge_file: beside("edge-file", "e"),
+            vertex_file,
+            edge_file,
             weighted: entries.get("edge-properties.names").is_some_and(|names| !names.is_empty()),
             directed: false,
             name,

@@ -1,1 +1,208 @@
+//! Every format on a tiny file, every malformed row with its line.
 
+use std::io::Write;
+use std::path::PathBuf;
+
+use super::{
+    Column, Delimiter, EdgeFormat, EdgeReader, Graphalytics, Header, Lines, MAX_LINE_BYTES, ReadError, RowError,
+    read_expected, read_vertices,
+};
+use crate::require_data;
+
+struct Files(tempfile::TempDir);
+
+impl Files {
+    fn new() -> Self {
+        Files(tempfile::tempdir().expect("a folder"))
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.path().join(name);
+        std::fs::write(&path, bytes).expect("written");
+        path
+    }
+}
+
+type OwnedRow = (u64, String, String, Option<f64>, Option<i64>);
+
+/// All rows, and the lines and reasons of malformed ones.
+fn read_as(name: &str, bytes: impl AsRef<[u8]>, format: &EdgeFormat) -> (Vec<OwnedRow>, Vec<(u64, RowError)>) {
+    let files = Files::new();
+    let mut reader = EdgeReader::open(&files.write(name, bytes), format).expect("opens");
+    let (mut rows, mut errors) = (Vec::new(), Vec::new());
+    while let Some(row) = reader.next_row() {
+        match row {
+            Ok(r) => rows.push((r.line, r.src.to_owned(), r.dst.to_owned(), r.weight, r.time)),
+            Err(ReadError::Row { line, reason, .. }) => errors.push((line, reason)),
+            Err(other) => panic!("{other}"),
+        }
+    }
+    (rows, errors)
+}
+
+fn read(name: &str, text: &str) -> (Vec<OwnedRow>, Vec<(u64, RowError)>) {
+    let format = EdgeFormat::of_path(&PathBuf::from(name));
+    read_as(name, text, &format)
+}
+
+fn row(line: u64, src: &str, dst: &str, weight: Option<f64>, time: Option<i64>) -> OwnedRow {
+    (line, src.to_owned(), dst.to_owned(), weight, time)
+}
+
+#[test]
+fn every_format() {
+    let plain = vec![row(2, "1", "2", None, None), row(3, "3", "4", None, None)];
+    for (name, text) in [
+        ("a.txt", "# comment\n1 2\n3\t4\n"),
+        ("a.txt", "% other comment\n1 2 99\n  3 4   98"),
+        ("a.csv", "src,dst\n1,2\n3,4\n"),
+        ("a.csv", "\u{feff}Source,Target\r\n1,2\r\n3,4\r\n"),
+        ("a.tsv", "from\tto\n1\t2\n3\t4\n"),
+        ("a.txt", "source;target\n1;2\n3;4\n"),
+        ("a.gr", "p tw 4 2\n1 2\n3 4\n"),
+    ] {
+        assert_eq!(read(name, text), (plain.clone(), vec![]), "{name}: {text}");
+    }
+    let weighted = vec![row(2, "1", "2", Some(0.5), None), row(3, "3", "4", Some(7.0), None)];
+    for (name, text) in [
+        ("a.wel", "#\n1 2 0.5\n3 4 7\n"),
+        ("a.el", "#\n1 2 0.5\n3 4 7\n"),
+        ("a.e", "#\n1 2 5e-1\n3 4 7.0\n"),
+        ("a.gr", "p sp 4 2\na 1 2 0.5\na 3 4 7\n"),
+        ("a.csv", "weight,dst,src\n0.5,2,1\n7,4,3\n"),
+    ] {
+        assert_eq!(read(name, text), (weighted.clone(), vec![]), "{name}: {text}");
+    }
+    let (rows, _) = read("a.csv", "time,from,to,w\n12.75,1,2,3\n");
+    assert_eq!(rows, [row(2, "1", "2", Some(3.0), Some(12))]);
+    let (rows, _) = read_as("a.txt", "1 2 -5\n", &EdgeFormat::temporal());
+    assert_eq!(rows, [row(1, "1", "2", None, Some(-5))]);
+}
+
+#[test]
+fn columns_by_choice() {
+    let named = EdgeFormat {
+        src: Some(Column::Name("who".to_owned())),
+        dst: Some(Column::Name("WHOM".to_owned())),
+        weight: Some(Column::Index(3)),
+        ..EdgeFormat::csv()
+    };
+    let (rows, errors) = read_as("a.csv", "x,whom,who,n\n_,b,a,2\n", &named);
+    assert_eq!((rows, errors), (vec![row(2, "a", "b", Some(2.0), None)], vec![]));
+    let files = Files::new();
+    let mut reader = EdgeReader::open(&files.write("b.csv", "x,y\n1,2\n"), &named).expect("opens");
+    let error = reader.next_row().expect("an error").expect_err("no such column");
+    assert!(matches!(&error, ReadError::Column { column, .. } if column == "who") && !error.is_row());
+    let skipping = EdgeFormat { skip_lines: 1, header: Header::No, ..EdgeFormat::csv() };
+    let (rows, _) = read_as("a.csv", "82168,948464,d,graph\n1,1\n", &skipping);
+    assert_eq!(rows, [row(2, "1", "1", None, None)]);
+    let auto = EdgeFormat { delimiter: Delimiter::Auto, ..EdgeFormat::default() };
+    assert_eq!(read_as("noname", "a\tb c\n", &auto).0, [row(1, "a", "b c", None, None)]);
+}
+
+#[test]
+fn quoted_fields() {
+    let (rows, errors) = read("a.csv", "\"a,1\",\"say \"\"b\"\"\"\n\"x\"y,1\n\"open,1\nc,d\n\"\",e\n");
+    assert_eq!(rows, [row(1, "a,1", "say \"b\"", None, None), row(4, "c", "d", None, None)]);
+    let reasons = [(2, RowError::Quote), (3, RowError::Quote), (5, RowError::Empty { what: "source" })];
+    assert_eq!(errors, reasons);
+}
+
+#[test]
+fn malformed_rows_are_named_and_passed() {
+    let mut text = b"1 2 3\n1\n1 2 nan\n1 2 x\n\xff\xfe 2 3\n".to_vec();
+    text.extend(std::iter::repeat_n(b'7', MAX_LINE_BYTES + 1));
+    text.extend(b"\n4 5 6\n");
+    let (rows, errors) = read_as("a.wel", text, &EdgeFormat::weighted_edge_list());
+    assert_eq!(rows, [row(1, "1", "2", Some(3.0), None), row(7, "4", "5", Some(6.0), None)]);
+    let not_a_number = |text: &str| RowError::NotANumber { what: "weight", text: text.to_owned() };
+    let missing = RowError::MissingColumn { what: "destination", column: 1, found: 1 };
+    let expected = [
+        (2, missing),
+        (3, not_a_number("nan")),
+        (4, not_a_number("x")),
+        (5, RowError::NotUtf8),
+        (6, RowError::TooLong { limit: MAX_LINE_BYTES }),
+    ];
+    assert_eq!(errors, expected);
+}
+
+#[test]
+fn a_line_of_exactly_the_limit_is_read() {
+    let files = Files::new();
+    let mut text = vec![b'7'; MAX_LINE_BYTES];
+    text.extend(b"\nend");
+    let mut lines = Lines::open(&files.write("long", text)).expect("opens");
+    assert!(lines.advance().expect("fits"));
+    assert_eq!(lines.text().len(), MAX_LINE_BYTES);
+    assert!(lines.advance().expect("fits") && lines.text() == "end" && lines.line() == 2);
+    assert!(!lines.advance().expect("ended") && !lines.advance().expect("ended"));
+}
+
+#[test]
+fn compressed_files() {
+    let text = "1 2\n".repeat(1000);
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gz.write_all(text.as_bytes()).expect("compressed");
+    let gz = gz.finish().expect("compressed");
+    let zst = zstd::encode_all(text.as_bytes(), 1).expect("compressed");
+    for (name, bytes) in [("a.txt.gz", &gz), ("a.txt.zst", &zst)] {
+        let (rows, errors) = read_as(name, bytes, &EdgeFormat::of_path(&PathBuf::from(name)));
+        assert_eq!((rows.len(), errors.len()), (1000, 0), "{name}");
+        let files = Files::new();
+        let cut = files.write(name, &bytes[..bytes.len() - 5]);
+        let mut reader = EdgeReader::open(&cut, &EdgeFormat::snap()).expect("opens");
+        let mut last = None;
+        while let Some(row) = reader.next_row() {
+            last = Some(row.map(|r| r.line));
+        }
+        let error = last.expect("rows").expect_err("a cut file must not pass for a whole one");
+        assert!(matches!(error, ReadError::Io { .. }) && !error.is_row(), "{error}");
+        let progress = reader.progress();
+        assert!(progress.read() <= progress.total() && progress.total() == bytes.len() as u64 - 5);
+    }
+    assert!(matches!(Lines::open(&PathBuf::from("absent.txt")), Err(ReadError::Open { .. })));
+}
+
+#[test]
+fn graphalytics_files() {
+    let files = Files::new();
+    let text = "# c\ngraph.g.vertex-file = g.v\ngraph.g.edge-file = g.v\ngraph.g.directed = true\n\
+        graph.g.edge-properties.names = weight\ngraph.g.algorithms = bfs, PR\ngraph.g.bfs.source-vertex = 7\n";
+    let path = files.write("g.properties", text);
+    files.write("g.e", "1 2 0.5\n");
+    files.write("g.v.zst", zstd::encode_all(&b"1\n2 x\n"[..], 1).expect("compressed"));
+    let graph = Graphalytics::open(&path).expect("readable");
+    assert!(graph.directed && graph.weighted && graph.name == "g");
+    assert_eq!(graph.algorithms(), ["bfs", "pr"]);
+    assert_eq!(graph.required::<u64>("bfs.source-vertex").expect("there"), 7);
+    assert!(graph.required::<u64>("directed").is_err() && graph.required::<u64>("absent").is_err());
+    assert_eq!(read_vertices(&graph.vertex_file).expect("readable"), [1, 2]);
+    assert!(graph.edge_file.ends_with("g.e"), "the vertex file named twice");
+    let results = files.write("g-SSSP", "1 0.5\n2 infinity\n");
+    assert_eq!(read_expected::<f64>(&results).expect("readable"), [(1, 0.5), (2, f64::INFINITY)]);
+    let error = read_expected::<u64>(&results).expect_err("no integers").to_string();
+    assert!(error.ends_with("g-SSSP:1: value is not a number: \"0.5\""), "{error}");
+    let lacking = files.write("h.properties", "graph.h.vertex-file = h.v\n");
+    let error = Graphalytics::open(&lacking).expect_err("not said whether directed").to_string();
+    assert!(error.ends_with("h.properties: property directed: absent"), "{error}");
+}
+
+#[test]
+fn counts_of_real_files() {
+    for (name, rows) in [
+        ("static/law-cnr-2000/cnr-2000.txt.zst", 3_216_152),
+        ("static/dimacs9-road-NY/NY.gr.zst", 365_050),
+        ("static/dimacs9-rome99/rome99.gr", 8_870),
+        ("temporal/snap-soc-sign-bitcoin-otc/edges.csv.zst", 35_592),
+    ] {
+        let Some(path) = require_data(name, "row counts").expect("data") else { continue };
+        let mut reader = EdgeReader::open(&path, &EdgeFormat::of_path(&path)).expect("opens");
+        let mut count = 0;
+        while let Some(row) = reader.next_row() {
+            row.expect("well-formed");
+            count += 1;
+        }
+        assert_eq!(count, rows, "{name}");
+    }
+}

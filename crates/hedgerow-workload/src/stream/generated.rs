@@ -119,7 +119,7 @@ impl Generated {
         let community = &mut self.communities[home];
         if kind < self.config.remove_vertices && !community.members.is_empty() {
             let at = self.rng.below(community.members.len() as u64) as usize;
-            return Event::RemoveVertex { vertex: key(community.members[at]) };
+            return Event::RemoveVertex { vertex: key(community.members[at]), by: None };
         }
         if kind < self.config.remove_vertices + self.config.remove_edges && !community.edges.is_empty() {
             let at = self.rng.below(community.edges.len() as u64) as usize;

@@ -43,10 +43,13 @@ pub enum Event {
         /// The destination.
         dst: VertexKey,
     },
-    /// Removes the vertex and every edge from or to it; no effect if it is absent.
+    /// Removes the vertex and every edge from or to it, if it is there.
     RemoveVertex {
         /// The vertex.
         vertex: VertexKey,
+        /// Who removed it, if that vertex has not been named before: inserted first, as by
+        /// [`InsertVertex`](Event::InsertVertex).
+        by: Option<VertexKey>,
     },
 }
 
@@ -55,7 +58,8 @@ impl Event {
     pub fn vertices(&self) -> impl Iterator<Item = &VertexKey> {
         let (first, second) = match self {
             Event::Upsert { src, dst } | Event::RemoveEdge { src, dst } => (src, Some(dst)),
-            Event::InsertVertex { vertex } | Event::RemoveVertex { vertex } => (vertex, None),
+            Event::InsertVertex { vertex } => (vertex, None),
+            Event::RemoveVertex { vertex, by } => (vertex, by.as_ref()),
         };
         std::iter::once(first).chain(second)
     }

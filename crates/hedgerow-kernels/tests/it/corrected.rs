@@ -1,0 +1,94 @@
+//! Unsettled lists: neighbours given as a main list with additions and removals must count as the merged list.
+
+use hedgerow_core::{Direction, Neighbors, Topology, VertexId};
+use hedgerow_kernels::{BfsConfig, PageRankConfig, bfs, pagerank, verify, wcc};
+use hedgerow_workload::Csr;
+use hedgerow_workload::rng::Rng;
+
+use crate::{close, random_graph};
+
+/// The lists of `whole`, taken apart at random.
+struct Corrected {
+    whole: Csr,
+    lists: [Vec<Parts>; 2],
+}
+
+#[derive(Default)]
+struct Parts {
+    main: Vec<VertexId>,
+    added: Vec<VertexId>,
+    removed: Vec<VertexId>,
+}
+
+impl Corrected {
+    fn new(whole: Csr, seed: u64) -> Self {
+        let mut rng = Rng::new(seed);
+        let bound = whole.vertex_bound() as u64;
+        let mut lists: [Vec<Parts>; 2] = Default::default();
+        for direction in [Direction::Out, Direction::In] {
+            for v in 0..bound as u32 {
+                let neighbors = whole.neighbors(VertexId(v), direction);
+                let mut parts = Parts::default();
+                for u in neighbors.iter() {
+                    if rng.chance(0.2) { parts.added.push(u) } else { parts.main.push(u) }
+                }
+                let gone = VertexId(rng.below(bound) as u32);
+                if rng.chance(0.5) && !neighbors.contains(gone) && whole.contains(VertexId(v)) {
+                    parts.removed.push(gone);
+                    parts.main.push(gone);
+                    parts.main.sort_unstable();
+                }
+                lists[direction as usize].push(parts);
+            }
+        }
+        Corrected { whole, lists }
+    }
+}
+
+impl Topology for Corrected {
+    fn vertex_bound(&self) -> usize {
+        self.whole.vertex_bound()
+    }
+
+    fn vertex_count(&self) -> usize {
+        self.whole.vertex_count()
+    }
+
+    fn edge_count(&self) -> u64 {
+        self.whole.edge_count()
+    }
+
+    fn is_directed(&self) -> bool {
+        self.whole.is_directed()
+    }
+
+    fn contains(&self, v: VertexId) -> bool {
+        self.whole.contains(v)
+    }
+
+    fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
+        let parts = &self.lists[direction as usize][v.index()];
+        Neighbors { main: &parts.main, added: &parts.added, removed: &parts.removed }
+    }
+}
+
+#[test]
+fn corrections_count() {
+    let mut removals = 0;
+    for seed in 0..20 {
+        let directed = seed % 2 == 0;
+        let whole = random_graph(400, 1500, directed, 0.2, seed);
+        let g = Corrected::new(whole, seed);
+        removals += g.lists.iter().flatten().filter(|parts| !parts.removed.is_empty()).count();
+        assert_eq!(wcc(&g).expect("ids fit"), verify::wcc(&g.whole));
+        let source = (0..400).map(VertexId).find(|&v| g.contains(v)).expect("some are live");
+        for alpha in [0, 15, u32::MAX] {
+            let config = BfsConfig { alpha, beta: 1000, ..BfsConfig::default() };
+            let expected = verify::bfs(&g.whole, source, Direction::Out);
+            assert_eq!(bfs(&g, source, &config).expect("live"), expected);
+        }
+        let scores = pagerank(&g, &PageRankConfig::default()).expect("valid");
+        close(&scores, &verify::pagerank(&g.whole, 0.85, 20), 1e-12).expect("scores as of the merged lists");
+    }
+    assert!(removals > 1000, "only {removals} lists had removals");
+}
