@@ -17,7 +17,7 @@ use crate::TierError;
 /// The checksum at the end of a manifest.
 const HASH_BYTES: usize = 16;
 
-/// More than any manifest needs (80 bytes for each segment), and few enough to be read at once.
+/// More than any manifest needs (72 bytes for each segment), and few enough to be read at once.
 const MAX_MANIFEST_BYTES: u64 = 256 * 1024 * 1024;
 
 /// The current manifest of a directory, and what else lies there.
@@ -58,6 +58,8 @@ impl Manifest {
         }
         if names.contains(&temporary) {
             dir.unlink(&temporary)?;
+            // Without this a crash could keep the rename below and undo the removal: the old file would be renamed.
+            dir.sync()?;
         }
         if let Err(error) = write_synced(&dir, &temporary, &bytes) {
             return Err(give_up(&dir, &temporary, error));

@@ -324,6 +324,9 @@ fn the_switch_keeps_its_order() {
     ];
     assert_eq!(fs.operations()[5..], expected);
     assert_eq!(full(4).remove_older(&fs.vfs()).unwrap(), 0);
+    // Finding it makes its name durable.
+    loaded(&fs);
+    assert_eq!(fs.operations()[12..], ["sync dir"]);
 }
 
 #[test]

@@ -265,6 +265,27 @@ fn hostile_footer_fields_with_right_checksums_are_refused() {
     }
 }
 
+#[test]
+fn an_index_that_contradicts_its_records_is_refused() {
+    let (fs, info, bytes) = small();
+    let index = bytes.len() - (FOOTER_BYTES + 2 * ENTRY_BYTES) as usize;
+    // Counts of edges that are wrong one by one and right in sum.
+    let mut shifted = bytes.clone();
+    shifted[index + 32] += 1;
+    shifted[index + ENTRY_BYTES as usize + 32] -= 1;
+    fs.put(&segment_name(FILE), with_checksums(shifted, 2));
+    assert_eq!(kind_of(read_all(&fs, &info)), CorruptionKind::Invalid("edge count differs from the index"));
+    // Subgraphs that come in another order, and twice.
+    for (first, second) in [(77, 2), (2, 2)] {
+        let mut disordered = bytes.clone();
+        disordered[index] = first;
+        disordered[index + ENTRY_BYTES as usize] = second;
+        fs.put(&segment_name(FILE), with_checksums(disordered, 2));
+        let kind = kind_of(read_all(&fs, &info));
+        assert_eq!(kind, CorruptionKind::Invalid("subgraphs out of order in the index"));
+    }
+}
+
 /// `info` with the counts that the footer states.
 fn believing(info: SegmentInfo, bytes: &[u8]) -> SegmentInfo {
     let footer = bytes.len() - FOOTER_BYTES as usize;

@@ -1,0 +1,5 @@
+//! Segments and manifests on a file system that crashes, and on the real one.
+
+mod crash;
+mod cycle;
+mod real;
