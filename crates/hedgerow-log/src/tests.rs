@@ -1,1 +1,93 @@
+//! Tests of the log as a whole; each commit's content follows from its timestamp, so that what comes back can be
+//! compared without keeping it.
 
+mod crash;
+mod damage;
+mod faults;
+mod records;
+mod store;
+mod writing;
+
+use std::convert::Infallible;
+
+use hedgerow_core::{LabelId, Op, Timestamp, VertexId, VertexKeyRef};
+use hedgerow_io::{CorruptionKind, FileError};
+use hedgerow_testkit::SimFs;
+
+use super::*;
+
+const STORE: StoreId = StoreId([9; 16]);
+const SEGMENT_BYTES: u64 = 2048;
+
+fn options() -> LogOptions {
+    LogOptions { segment_bytes: SEGMENT_BYTES, ..LogOptions::new(STORE) }
+}
+
+fn new_log(fs: &SimFs) -> Log {
+    Log::create(fs.handle(), options(), LogPosition::START).expect("create log")
+}
+
+/// The keys of commit `ts`, for the vertices it inserts.
+fn key_of(ts: u64) -> String {
+    "k".repeat((ts % 41) as usize)
+}
+
+/// The operations of commit `ts`.
+fn ops_of(ts: u64, key: &str) -> Vec<Op<'_>> {
+    let v = |n: u64| VertexId((ts * 7 + n) as u32);
+    let label = LabelId((ts % 3) as u16);
+    let mut ops = vec![Op::InsertVertex { id: v(0), key: VertexKeyRef::Str(key) }];
+    for n in 0..ts % 7 {
+        let weight = (ts % 2 == 0).then_some(n as f64 / 4.0);
+        ops.push(Op::PutEdge { label, src: v(n), dst: v(n + 1), weight });
+    }
+    if ts % 4 == 1 {
+        ops.push(Op::RemoveEdge { label, src: v(0), dst: v(1) });
+        ops.push(Op::RemoveVertex { id: v(0) });
+        ops.push(Op::InsertVertex { id: v(9), key: VertexKeyRef::U64(u64::MAX - ts) });
+    }
+    ops
+}
+
+fn record_of(ts: u64) -> RecordBuilder {
+    let mut record = RecordBuilder::new();
+    for op in ops_of(ts, &key_of(ts)) {
+        record.push(op).expect("a small record");
+    }
+    record
+}
+
+fn append(log: &Log, ts: u64) -> Lsn {
+    let mut record = record_of(ts);
+    log.reserve(&mut record).expect("reserve").append(&mut record, Timestamp(ts))
+}
+
+fn commit(log: &Log, ts: u64) {
+    let end = append(log, ts);
+    assert!(log.flush_and_sync().expect("sync") >= end);
+}
+
+/// Recovers, checks the content of each commit, and gives their timestamps.
+fn read(fs: &SimFs, live: &[u64], durable: Lsn) -> Result<(Vec<u64>, Recovered), RecoverError<Infallible>> {
+    let live: Vec<FileId> = live.iter().copied().map(FileId).collect();
+    let mut seen = Vec::new();
+    let witness = Witness { store: STORE, live: &live, durable };
+    let recovered = recover(fs.handle(), witness, |Timestamp(ts), ops| {
+        assert_eq!(ops.collect::<Vec<_>>(), ops_of(ts, &key_of(ts)), "commit {ts}");
+        seen.push(ts);
+        Ok(())
+    })?;
+    assert_eq!(recovered.commits, seen.len() as u64);
+    Ok((seen, recovered))
+}
+
+fn corruption<T>(result: Result<T, RecoverError<Infallible>>) -> Option<CorruptionKind> {
+    match result.err()? {
+        RecoverError::File(FileError::Corruption(c)) => Some(c.kind),
+        other => panic!("not corruption: {other}"),
+    }
+}
+
+fn names(fs: &SimFs) -> Vec<String> {
+    fs.files().into_keys().collect()
+}

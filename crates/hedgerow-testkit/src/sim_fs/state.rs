@@ -32,24 +32,27 @@ impl FileOp {
 #[derive(Clone, Debug)]
 pub(super) enum DirOp {
     Create(String, InodeId),
-    Rename(String, String),
-    Unlink(String),
+    Rename(String, String, InodeId),
+    Unlink(String, InodeId),
 }
 
 impl DirOp {
-    /// Applies the change; one whose file is not there, since its creation was lost, does nothing.
+    /// Applies the change; one whose file is not there under that name, since an earlier change was lost, does nothing.
     pub(super) fn apply(&self, names: &mut BTreeMap<String, InodeId>) {
         match self {
             DirOp::Create(name, id) => {
                 names.insert(name.clone(), *id);
             }
-            DirOp::Rename(from, to) => {
-                if let Some(id) = names.remove(from) {
-                    names.insert(to.clone(), id);
+            DirOp::Rename(from, to, id) => {
+                if names.get(from) == Some(id) {
+                    names.remove(from);
+                    names.insert(to.clone(), *id);
                 }
             }
-            DirOp::Unlink(name) => {
-                names.remove(name);
+            DirOp::Unlink(name, id) => {
+                if names.get(name) == Some(id) {
+                    names.remove(name);
+                }
             }
         }
     }
@@ -148,14 +151,14 @@ impl State {
     }
 
     pub(super) fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
-        self.lookup(from)?;
-        self.change_names(DirOp::Rename(from.to_owned(), to.to_owned()));
+        let id = self.lookup(from)?;
+        self.change_names(DirOp::Rename(from.to_owned(), to.to_owned(), id));
         Ok(())
     }
 
     pub(super) fn unlink(&mut self, name: &str) -> io::Result<()> {
-        self.lookup(name)?;
-        self.change_names(DirOp::Unlink(name.to_owned()));
+        let id = self.lookup(name)?;
+        self.change_names(DirOp::Unlink(name.to_owned(), id));
         Ok(())
     }
 
