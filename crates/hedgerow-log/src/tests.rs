@@ -38,7 +38,7 @@ fn ops_of(ts: u64, key: &str) -> Vec<Op<'_>> {
     let label = LabelId((ts % 3) as u16);
     let mut ops = vec![Op::InsertVertex { id: v(0), key: VertexKeyRef::Str(key) }];
     for n in 0..ts % 7 {
-        let weight = (ts % 2 == 0).then_some(n as f64 / 4.0);
+        let weight = ts.is_multiple_of(2).then_some(n as f64 / 4.0);
         ops.push(Op::PutEdge { label, src: v(n), dst: v(n + 1), weight });
     }
     if ts % 4 == 1 {

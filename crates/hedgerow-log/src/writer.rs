@@ -1,110 +1,28 @@
-//! The running log: reserve, append, write, sync, rotate, close.
+//! The running log: reserve, append, write, sync.
+
+mod segments;
+mod types;
 
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::{Mutex, MutexGuard};
-use thiserror::Error;
-
 use hedgerow_core::Timestamp;
-use hedgerow_io::checksum::checksum64;
-use hedgerow_io::{Dir, FileHeader, FileId, FileKind, IoError, Lsn, NamedFile, StoreId, Vfs};
+use hedgerow_io::{Dir, FileId, IoError, Lsn, NamedFile, Vfs};
+use parking_lot::{Mutex, MutexGuard};
 
-use crate::record::{
-    Frame, Payload, RecordBuilder, RecordType, SEAL_BYTES, SEAL_PAYLOAD_BYTES, Seal, record_len,
-};
-use crate::segment::{
-    CreateError, DATA_START, Preamble, allocated_len, capacity_end, create_segment, segment_name,
-};
+use crate::record::{Frame, Payload, RecordBuilder, RecordType, record_len};
+use crate::segment::{CreateError, DATA_START, capacity_end};
+
+use segments::new_segment;
+
+pub(crate) use segments::unlink_if_there;
+pub use types::{LogError, LogOptions, LogPosition, LogSegmentInfo, ReserveError};
 
 /// When this much is buffered, the next reservation writes it to the file, without syncing.
 pub const WRITE_OUT_BYTES: usize = 1 << 20;
 /// A write buffer that grew beyond this is given back after use.
 const KEEP_BUFFER_BYTES: usize = 16 << 20;
-
-/// What a log is made with.
-#[derive(Clone, Copy, Debug)]
-pub struct LogOptions {
-    /// The store's identity.
-    pub store: StoreId,
-    /// The store's epoch, repeated in the header of each segment.
-    pub epoch: u32,
-    /// The length of a segment, in bytes; a record that does not fit gets a longer one of its own.
-    pub segment_bytes: u64,
-}
-
-impl LogOptions {
-    /// Options for `store`, with segments of 64 MiB.
-    pub fn new(store: StoreId) -> Self {
-        LogOptions { store, epoch: 0, segment_bytes: 64 << 20 }
-    }
-}
-
-/// Where a log goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LogPosition {
-    /// The number of the segment to make.
-    pub segment: FileId,
-    /// The position of its first record.
-    pub lsn: Lsn,
-    /// The frame checksum of the record before.
-    pub previous_checksum: u64,
-    /// The segment of that record.
-    pub previous_segment: FileId,
-    /// The timestamp of the last commit before.
-    pub last_ts: Timestamp,
-}
-
-impl LogPosition {
-    /// The beginning of the log of a new store.
-    pub const START: LogPosition = LogPosition {
-        segment: FileId(1),
-        lsn: Lsn::ZERO,
-        previous_checksum: 0,
-        previous_segment: FileId(0),
-        last_ts: Timestamp::ZERO,
-    };
-}
-
-/// A log segment of a running log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LogSegmentInfo {
-    /// Its number.
-    pub id: FileId,
-    /// The position of its first record.
-    pub first_lsn: Lsn,
-    /// The timestamp of the last commit in it, or before it if it has none.
-    pub last_ts: Timestamp,
-    /// The bytes in use, headers included.
-    pub bytes: u64,
-    /// Whether it is complete; the last one is not.
-    pub sealed: bool,
-}
-
-/// Why the log does nothing more. It has to be opened again.
-#[derive(Clone, Debug, Error)]
-#[non_exhaustive]
-pub enum LogError {
-    /// A write or sync failed. What was not yet durable may or may not be in the log.
-    #[error("the log stopped: {0}")]
-    Failed(Arc<IoError>),
-    /// The log was closed.
-    #[error("the log is closed")]
-    Closed,
-}
-
-/// Why nothing could be reserved. Nothing was appended.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ReserveError {
-    /// The disk is full. The log stays usable; a later attempt may succeed.
-    #[error("no space for the log: {0}")]
-    DiskFull(IoError),
-    /// The log does nothing more.
-    #[error(transparent)]
-    Log(#[from] LogError),
-}
 
 /// A running log. All methods may be called from many threads.
 ///
@@ -284,62 +202,6 @@ impl Log {
         Ok(())
     }
 
-    /// Seals the active segment and goes on in a new one with room for all that is reserved and `bytes` more. The new
-    /// file is complete and durable before anything names it.
-    fn rotate(&self, state: &mut State, bytes: u64) -> Result<(), ReserveError> {
-        let next = state.next_id;
-        state.next_id = FileId(next.0.saturating_add(1));
-        let mut sealed = Vec::with_capacity(state.buffer.len() + SEAL_BYTES as usize);
-        sealed.extend_from_slice(&state.buffer);
-        let seal_checksum = self.push_seal(state, RecordType::RotationSeal, next, &mut sealed);
-        let start = LogPosition {
-            segment: next,
-            lsn: Lsn(state.end.0 + SEAL_BYTES),
-            previous_checksum: seal_checksum,
-            previous_segment: state.active.id,
-            last_ts: state.last_ts,
-        };
-        let room = state.reserved + bytes;
-        let active = match new_segment(&self.dir, &self.options, &start, room) {
-            Ok(active) => active,
-            Err(CreateError::File(e)) if e.is_disk_full() => return Err(ReserveError::DiskFull(e)),
-            Err(e) => return Err(self.stop(e.into_io()).into()),
-        };
-        let file = &state.active.file;
-        let end_offset = state.end_offset() + SEAL_BYTES;
-        // The cut comes after the sync, so that a short file always has its seal. Nothing relies on the cut itself.
-        file.write_all_at(&sealed, state.buffer_at)
-            .and_then(|()| file.sync_data())
-            .and_then(|()| file.set_len(end_offset))
-            .map_err(|e| self.stop(e))?;
-        let info = LogSegmentInfo { bytes: end_offset, ..state.active_info(true) };
-        state.sealed.push(info);
-        state.active = active;
-        state.buffer.clear();
-        state.buffer_at = DATA_START;
-        state.end = start.lsn;
-        state.chain = seal_checksum;
-        self.end.store(start.lsn.0, Ordering::Release);
-        self.durable.store(start.lsn.0, Ordering::Release);
-        Ok(())
-    }
-
-    fn push_seal(&self, state: &State, kind: RecordType, next: FileId, out: &mut Vec<u8>) -> u64 {
-        let payload = Seal { next, records: state.active.records }.encode();
-        let frame = Frame {
-            kind,
-            length: SEAL_PAYLOAD_BYTES as u32,
-            lsn: state.end,
-            ts: state.last_ts,
-            durable: self.durable(),
-            payload_checksum: checksum64(&payload),
-            previous: state.chain,
-        };
-        let checksum = frame.encode(self.options.store, state.active.id, out);
-        out.extend_from_slice(&payload);
-        checksum
-    }
-
     fn append(&self, reserved: u64, payload: Payload<'_>, ts: Timestamp) -> Lsn {
         let mut guard = self.state.lock();
         let state = &mut *guard;
@@ -410,62 +272,6 @@ impl Log {
         }
         Ok((end, file))
     }
-
-    /// Syncs what was appended, ends the log with a closing seal and cuts the file there. Every later damage to the
-    /// log is then told from a crash. Reservations must be gone; afterwards all methods that write fail.
-    ///
-    /// # Errors
-    /// Those of [`flush_and_sync`](Self::flush_and_sync).
-    pub fn close(&self) -> Result<Lsn, LogError> {
-        let durable = self.flush_and_sync()?;
-        let _io = self.io.lock();
-        self.check()?;
-        let state = self.state.lock();
-        let mut seal = Vec::with_capacity(SEAL_BYTES as usize);
-        self.push_seal(&state, RecordType::ClosingSeal, FileId(0), &mut seal);
-        let file = &state.active.file;
-        let at = state.end_offset();
-        file.write_all_at(&seal, at)
-            .and_then(|()| file.sync_data())
-            .and_then(|()| file.set_len(at + SEAL_BYTES))
-            .and_then(|()| file.sync_all())
-            .map_err(|e| self.stop(e))?;
-        let _ = self.stopped.set(LogError::Closed);
-        Ok(durable)
-    }
-
-    /// The segments of the log, in order; the active one last.
-    pub fn segments(&self) -> Vec<LogSegmentInfo> {
-        let state = self.state.lock();
-        let mut segments = state.sealed.clone();
-        segments.push(state.active_info(false));
-        segments
-    }
-
-    /// The segments that a manifest must name whose checkpoint covers all commits at or before `ts`.
-    pub fn live_after(&self, ts: Timestamp) -> Vec<FileId> {
-        self.segments().iter().filter(|s| !s.sealed || s.last_ts > ts).map(|s| s.id).collect()
-    }
-
-    /// Removes the sealed segments whose commits are all at or before `ts`, and makes that durable; returns them.
-    /// The durable manifest must not name them any more.
-    ///
-    /// # Errors
-    /// Those of the file system. The log stays usable; what is left over is removed by the next call or opening.
-    pub fn remove_segments_through(&self, ts: Timestamp) -> Result<Vec<FileId>, IoError> {
-        let covered: Vec<FileId> = {
-            let state = self.state.lock();
-            state.sealed.iter().take_while(|s| s.last_ts <= ts).map(|s| s.id).collect()
-        };
-        for &id in &covered {
-            unlink_if_there(&self.dir, &segment_name(id))?;
-            self.state.lock().sealed.retain(|s| s.id != id);
-        }
-        if !covered.is_empty() {
-            self.dir.sync()?;
-        }
-        Ok(covered)
-    }
 }
 
 impl Reservation<'_> {
@@ -495,31 +301,4 @@ impl Drop for Reservation<'_> {
             self.log.state.lock().reserved -= self.bytes;
         }
     }
-}
-
-/// Removes a file; that it is gone already is no error.
-pub(crate) fn unlink_if_there(dir: &Dir, name: &str) -> Result<(), IoError> {
-    match dir.unlink(name) {
-        Err(e) if e.source.kind() != std::io::ErrorKind::NotFound => Err(e),
-        _ => Ok(()),
-    }
-}
-
-fn new_segment(
-    dir: &Dir,
-    options: &LogOptions,
-    start: &LogPosition,
-    data: u64,
-) -> Result<Active, CreateError> {
-    let header = FileHeader::new(FileKind::Log, options.store, start.segment, options.epoch);
-    let allocated = allocated_len(options.segment_bytes, data);
-    let preamble = Preamble {
-        base: start.lsn,
-        previous_checksum: start.previous_checksum,
-        previous_segment: start.previous_segment,
-        last_ts: start.last_ts,
-        allocated,
-    };
-    let file = create_segment(dir, &header, &preamble)?;
-    Ok(Active { file, id: start.segment, base: start.lsn, allocated, records: 0 })
 }

@@ -14,6 +14,7 @@
 mod content;
 mod crash;
 mod fault;
+mod file;
 mod rng;
 mod state;
 
@@ -33,7 +34,8 @@ pub use rng::SplitMix64;
 
 use content::Content;
 use fault::Faults;
-use state::{FileOp, InodeId, State};
+use file::SimFile;
+use state::State;
 
 /// The number of an operation that changes or syncs something, from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -367,129 +369,6 @@ impl VfsLock for SimLock {}
 impl Drop for SimLock {
     fn drop(&mut self) {
         self.fs.shared.state.lock().locks.remove(&self.name);
-    }
-}
-
-struct SimFile {
-    fs: SimFs,
-    inode: InodeId,
-    kind: Arc<str>,
-    writable: bool,
-}
-
-impl fmt::Debug for SimFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SimFile({:?}, {})", self.inode, self.kind)
-    }
-}
-
-impl SimFile {
-    fn check_writable(&self) -> io::Result<()> {
-        if self.writable { Ok(()) } else { Err(io::Error::from_raw_os_error(errno::EBADF)) }
-    }
-
-    /// Makes room for the file to reach `end` and returns how far it may.
-    fn within_quota(&self, end: u64) -> u64 {
-        let Some(quota) = self.fs.shared.faults.lock().quota else { return end };
-        let state = self.fs.shared.state.lock();
-        let len = state.inode(self.inode).now.len();
-        end.min(len + quota.saturating_sub(state.used_bytes()))
-    }
-
-    fn resize(&self, op: FileOp, end: u64, step: &Step<'_>) -> io::Result<()> {
-        step.check()?;
-        if self.within_quota(end) < end {
-            return Err(io::Error::from_raw_os_error(errno::ENOSPC));
-        }
-        self.fs.shared.state.lock().change(self.inode, op);
-        Ok(())
-    }
-
-    fn write_part(&self, buf: &[u8], offset: u64, step: &Step<'_>) -> io::Result<usize> {
-        let end = self.within_quota(offset + buf.len() as u64);
-        let mut n = end.saturating_sub(offset).min(buf.len() as u64) as usize;
-        if n == 0 && !buf.is_empty() {
-            return Err(io::Error::from_raw_os_error(errno::ENOSPC));
-        }
-        n = self.fs.shared.faults.lock().shorten(n);
-        let half = n / 2;
-        let change = |from: usize, to: usize| FileOp::Write {
-            offset: offset + from as u64,
-            data: Arc::from(&buf[from..to]),
-        };
-        if !self.fs.shared.observed.load(Ordering::Acquire) && step.error.is_none() {
-            self.fs.shared.state.lock().change(self.inode, change(0, n));
-            return Ok(n);
-        }
-        // Every other failing write has written something.
-        if step.error.is_none() || step.index.0 % 2 == 1 {
-            let seq = self.fs.shared.state.lock().change(self.inode, change(0, half));
-            step.inside();
-            step.check()?;
-            self.fs.shared.state.lock().extend_change(self.inode, seq, change(0, n));
-        }
-        step.check()?;
-        Ok(n)
-    }
-
-    fn sync(&self, op: &str) -> io::Result<()> {
-        self.fs.operation(op, &self.kind, |fs, step| {
-            if let Err(e) = step.check() {
-                if !fs.shared.faults.lock().keep_changes_of_failed_sync {
-                    fs.shared.state.lock().forget_changes(self.inode);
-                }
-                return Err(e);
-            }
-            if fs.shared.faults.lock().ignore_sync_data {
-                return Ok(());
-            }
-            let upto = match fs.shared.observed.load(Ordering::Acquire) {
-                true => fs.shared.state.lock().sync_half_of(self.inode),
-                false => u64::MAX,
-            };
-            step.inside();
-            fs.shared.state.lock().sync(self.inode, upto);
-            Ok(())
-        })
-    }
-}
-
-impl VfsFile for SimFile {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.fs.reading("read", &self.kind)?;
-        let n = match buf.len() {
-            0 => 0,
-            n => self.fs.shared.faults.lock().shorten(n),
-        };
-        Ok(self.fs.shared.state.lock().inode(self.inode).now.read(offset, &mut buf[..n]))
-    }
-
-    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
-        self.check_writable()?;
-        self.fs.operation("write", &self.kind, |_, step| self.write_part(buf, offset, step))
-    }
-
-    fn len(&self) -> io::Result<u64> {
-        self.fs.reading("len", &self.kind)?;
-        Ok(self.fs.shared.state.lock().inode(self.inode).now.len())
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.check_writable()?;
-        self.fs.operation("set_len", &self.kind, |_, step| self.resize(FileOp::SetLen(len), len, step))
-    }
-
-    fn allocate(&self, len: u64) -> io::Result<()> {
-        self.check_writable()?;
-        self.fs.operation("allocate", &self.kind, |_, step| self.resize(FileOp::Allocate(len), len, step))
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        self.sync("sync_data")
-    }
-
-    fn sync_all(&self) -> io::Result<()> {
-        self.sync("sync_all")
     }
 }
 

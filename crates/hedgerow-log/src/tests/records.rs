@@ -138,7 +138,7 @@ proptest! {
         let bytes = payload(&mut record);
         let back: Vec<_> = Ops::new(&bytes).unwrap().collect();
         prop_assert_eq!(back, ops.iter().map(Owned::op).collect::<Vec<_>>());
-        prop_assert!(record.encoded_len() % 8 == 0);
+        prop_assert!(record.encoded_len().is_multiple_of(8));
     }
 
     #[test]
