@@ -138,7 +138,9 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
         let given: Vec<S> = share.iter().map(|&s| if s == hole { S::ZERO } else { start * s }).collect();
         let dangling = share.iter().filter(|&&s| s == S::ZERO).count() as f64 / count;
         let partial = vec![Partial::default(); vertex_bound.div_ceil(CHUNK_VERTICES)];
-        let next_given = vec![S::ZERO; vertex_bound];
+        let padded = vertex_bound.next_power_of_two();
+        let mut given = given; given.resize(padded, S::ZERO);
+        let next_given = vec![S::ZERO; padded];
         Ranking { g, count, scores, share, given, next_given, partial, dangling }
     }
 
@@ -191,16 +193,18 @@ fn gather<S: Score>(neighbors: Neighbors<'_>, given: &[S]) -> S {
 
 #[inline]
 fn gather_slice<S: Score>(list: &[VertexId], given: &[S]) -> S {
+    let mask = given.len().wrapping_sub(1);
+    assert!(mask < given.len());
     let (quads, rest) = list.as_chunks::<4>();
     let mut lanes = [S::ZERO; 4];
     for quad in quads {
         for (lane, u) in lanes.iter_mut().zip(quad) {
-            *lane = *lane + given[u.index()];
+            *lane = *lane + given[u.index() & mask];
         }
     }
     let mut sum = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
     for u in rest {
-        sum = sum + given[u.index()];
+        sum = sum + given[u.index() & mask];
     }
     sum
 }

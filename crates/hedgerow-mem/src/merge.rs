@@ -40,7 +40,12 @@ pub(crate) fn reduce(entries: impl Iterator<Item = Entry>) -> (Vec<Change>, Vec<
 
 /// `main` with `changes` (sorted by vertex and destination, one per edge) and `vertices` (in commit order) applied.
 /// O(edges + changes).
-pub(crate) fn apply(main: &Main, changes: &[Change], vertices: &[(LocalVertex, bool)], weighted: bool) -> Main {
+pub(crate) fn apply(
+    main: &Main,
+    changes: &[Change],
+    vertices: &[(LocalVertex, bool)],
+    weighted: bool,
+) -> Main {
     let mut present = main.present;
     for &(local, inserted) in vertices {
         if inserted {

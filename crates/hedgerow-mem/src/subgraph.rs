@@ -181,7 +181,8 @@ impl Latched<'_> {
         debug_assert!(ts >= self.writer.last_ts);
         for op in ops.iter().filter(|op| op.op == EdgeOp::Vertex) {
             let bit = op.local.bit();
-            self.writer.present = if op.dst.0 != 0 { self.writer.present | bit } else { self.writer.present & !bit };
+            self.writer.present =
+                if op.dst.0 != 0 { self.writer.present | bit } else { self.writer.present & !bit };
         }
         self.writer.last_ts = ts;
         let head = self.head(direction, weighted);

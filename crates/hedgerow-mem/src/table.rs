@@ -6,44 +6,55 @@ use hedgerow_core::SubgraphId;
 
 use crate::subgraph::Subgraph;
 
-/// The first chunk holds this many subgraphs; each further one as many as all before it.
+/// Subgraphs per page: 4096 vertices.
+const PAGE: usize = 64;
+/// The first directory chunk holds this many pages; each further one as many as all before it.
 const FIRST_CHUNK: usize = 64;
-/// Chunks up to the largest vertex id.
-const CHUNKS: usize = 21;
+/// Directory chunks up to the largest vertex id.
+const CHUNKS: usize = 15;
 
-/// All subgraphs of a graph, by id. Chunks of doubling size are allocated at first use and never move.
+type Page = OnceLock<Box<[Subgraph]>>;
+
+/// All subgraphs of a graph, by id. Pages are allocated at first use and never move; the directory of pages grows by
+/// chunks of doubling size.
 #[derive(Default)]
 pub struct SubgraphTable {
-    chunks: [OnceLock<Box<[Subgraph]>>; CHUNKS],
+    chunks: [OnceLock<Box<[Page]>>; CHUNKS],
 }
 
-/// Chunk and place of a subgraph.
+/// Directory chunk, page in the chunk, and size of the chunk in pages.
 #[inline]
-fn locate(id: SubgraphId) -> (usize, usize) {
-    let n = id.index() + FIRST_CHUNK;
+fn locate(id: SubgraphId) -> (usize, usize, usize) {
+    let n = id.index() / PAGE + FIRST_CHUNK;
     let chunk = (usize::BITS - 1 - n.leading_zeros()) as usize - FIRST_CHUNK.trailing_zeros() as usize;
-    (chunk, n - (FIRST_CHUNK << chunk))
+    let size = FIRST_CHUNK << chunk;
+    (chunk, n - size, size)
 }
 
 impl SubgraphTable {
-    /// The subgraph, if its chunk exists.
+    /// The subgraph, if its page exists.
     #[inline]
     pub fn get(&self, id: SubgraphId) -> Option<&Subgraph> {
-        let (chunk, place) = locate(id);
-        self.chunks.get(chunk)?.get()?.get(place)
+        let (chunk, page, _) = locate(id);
+        self.chunks.get(chunk)?.get()?.get(page)?.get()?.get(id.index() % PAGE)
     }
 
-    /// The subgraph; its chunk is allocated if need be.
+    /// The subgraph; its page is allocated if need be.
     #[inline]
     pub fn get_or_create(&self, id: SubgraphId) -> &Subgraph {
-        let (chunk, place) = locate(id);
-        let chunk_size = FIRST_CHUNK << chunk;
-        &self.chunks[chunk].get_or_init(|| (0..chunk_size).map(|_| Subgraph::default()).collect())[place]
+        let (chunk, page, size) = locate(id);
+        let pages = self.chunks[chunk].get_or_init(|| (0..size).map(|_| Page::new()).collect());
+        &pages[page].get_or_init(|| (0..PAGE).map(|_| Subgraph::default()).collect())[id.index() % PAGE]
     }
 
-    /// The bytes of the chunks themselves.
+    /// The bytes of directory and pages themselves.
     pub fn bytes(&self) -> usize {
-        self.chunks.iter().filter_map(OnceLock::get).map(|c| c.len() * size_of::<Subgraph>()).sum()
+        let chunks = self.chunks.iter().filter_map(OnceLock::get);
+        let of_chunk = |pages: &[Page]| {
+            let allocated = pages.iter().filter(|p| p.get().is_some()).count();
+            size_of_val(pages) + allocated * PAGE * size_of::<Subgraph>()
+        };
+        chunks.map(|pages| of_chunk(pages)).sum()
     }
 }
 
@@ -52,16 +63,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_id_has_a_place_of_its_own() {
+    fn every_page_has_a_place_of_its_own() {
         let mut expected = (0, 0);
-        for id in 0..10_000u32 {
-            assert_eq!(locate(SubgraphId(id)), expected);
+        for page in 0..10_000u32 {
+            let (chunk, place, size) = locate(SubgraphId(page * PAGE as u32));
+            assert_eq!((chunk, place), expected);
             expected.1 += 1;
-            if expected.1 == FIRST_CHUNK << expected.0 {
+            if expected.1 == size {
                 expected = (expected.0 + 1, 0);
             }
         }
-        let (chunk, place) = locate(SubgraphId(u32::MAX >> 6));
-        assert!(chunk < CHUNKS && place < FIRST_CHUNK << chunk);
+        let (chunk, place, size) = locate(SubgraphId(u32::MAX >> 6));
+        assert!(chunk < CHUNKS && place < size);
+    }
+
+    #[test]
+    fn a_far_id_costs_a_page_not_a_table() {
+        let table = SubgraphTable::default();
+        assert!(table.get(SubgraphId(u32::MAX >> 6)).is_none());
+        table.get_or_create(SubgraphId(u32::MAX >> 6));
+        assert!(table.get(SubgraphId(u32::MAX >> 6)).is_some());
+        assert!(table.bytes() < 32 << 20);
     }
 }

@@ -83,7 +83,8 @@ impl Part {
     fn for_each_weighted(&self, local: LocalVertex, mut f: impl FnMut(VertexId, f64)) {
         let Some(version) = &self.version else { return };
         let main = version.main();
-        let Some(r) = self.resolved.as_deref().filter(|r| (r.touched | r.reweighted) & local.bit() != 0) else {
+        let Some(r) = self.resolved.as_deref().filter(|r| (r.touched | r.reweighted) & local.bit() != 0)
+        else {
             return main.range(local).for_each(|at| f(main.edges()[at], main.weight_at(at)));
         };
         let i = local.index();
@@ -183,7 +184,13 @@ struct Corrections {
 impl View {
     /// A view from the parts of all subgraphs in order; `into` is empty for an undirected graph. `vertex_bound` is
     /// one more than the largest vertex id that can be live, `edge_count` what the snapshot counts.
-    pub fn new(directed: bool, vertex_bound: usize, edge_count: u64, out: Vec<Part>, into: Vec<Part>) -> View {
+    pub fn new(
+        directed: bool,
+        vertex_bound: usize,
+        edge_count: u64,
+        out: Vec<Part>,
+        into: Vec<Part>,
+    ) -> View {
         let vertex_count = out.iter().map(|p| p.present().count_ones() as usize).sum();
         View { directed, vertex_bound, vertex_count, edge_count, out, into }
     }

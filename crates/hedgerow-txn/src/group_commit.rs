@@ -63,7 +63,12 @@ impl GroupCommit {
 
     /// Waits until `ts` is published. With a log, syncs it where nobody else does. Blocks for about one sync, or while
     /// earlier commits are being applied.
-    pub fn wait(&self, clock: &Clock, ts: Timestamp, log: Option<&impl DurableLog>) -> Result<(), NotDurable> {
+    pub fn wait(
+        &self,
+        clock: &Clock,
+        ts: Timestamp,
+        log: Option<&impl DurableLog>,
+    ) -> Result<(), NotDurable> {
         if clock.published() >= ts || spin(clock, ts) {
             return Ok(());
         }
@@ -73,7 +78,12 @@ impl GroupCommit {
         result
     }
 
-    fn wait_counted(&self, clock: &Clock, ts: Timestamp, log: Option<&impl DurableLog>) -> Result<(), NotDurable> {
+    fn wait_counted(
+        &self,
+        clock: &Clock,
+        ts: Timestamp,
+        log: Option<&impl DurableLog>,
+    ) -> Result<(), NotDurable> {
         let mut state = self.state.lock();
         loop {
             if clock.published() >= ts {

@@ -134,7 +134,8 @@ impl ReaderRegistry {
         let n = slot + FIRST_CHUNK;
         let chunk = (usize::BITS - 1 - n.leading_zeros()) as usize - FIRST_CHUNK.trailing_zeros() as usize;
         let size = FIRST_CHUNK << chunk;
-        let slots = self.chunks[chunk].get_or_init(|| (0..size).map(|_| Slot(AtomicU64::new(FREE))).collect());
+        let slots =
+            self.chunks[chunk].get_or_init(|| (0..size).map(|_| Slot(AtomicU64::new(FREE))).collect());
         &slots[n - size]
     }
 }

@@ -1,1 +1,50 @@
-//! Placeholder.
+//! Hedgerow: an embedded, transactional, durable dynamic graph store.
+//!
+//! A program opens a directory, writes edges in serializable durable transactions, and runs graph queries and
+//! whole-graph analytics on snapshots that cost nothing to open, beside the writers.
+//!
+//! ```
+//! use hedgerow::{Direction, Graph};
+//!
+//! let graph = Graph::in_memory()?;
+//! let mut tx = graph.write()?;
+//! tx.put_edge(1, 2)?;
+//! tx.put_edge(1, 3)?;
+//! tx.commit()?;
+//!
+//! let snapshot = graph.snapshot()?;
+//! assert_eq!(snapshot.edge_count(), 2);
+//! assert_eq!(snapshot.degree(1, Direction::Out), Some(2));
+//! # Ok::<(), hedgerow::Error>(())
+//! ```
+//!
+//! What a commit promises is in `docs/contract.md`; how it is kept, in `docs/design/protocol.md`.
+#![forbid(unsafe_code)]
+
+mod check;
+mod checkpoint;
+mod durability;
+mod error;
+mod graph;
+mod idmap;
+mod open;
+mod options;
+mod reclaim;
+mod recover;
+mod snapshot;
+mod stats;
+mod write;
+
+pub use check::{CheckReport, check_path};
+pub use checkpoint::Checkpoint;
+pub use error::{Error, Result};
+pub use graph::Graph;
+pub use hedgerow_core::{
+    Direction, KeyKind, Neighbors, Timestamp, Topology, VertexId, VertexKey, VertexKeyRef,
+};
+pub use hedgerow_io as io;
+pub use hedgerow_mem::View;
+pub use options::{Durability, GraphConfig, Isolation, Options};
+pub use snapshot::Snapshot;
+pub use stats::Stats;
+pub use write::WriteTxn;

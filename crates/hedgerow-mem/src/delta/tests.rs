@@ -8,7 +8,13 @@ fn filled(weighted: bool) -> Delta {
             1 => EdgeOp::Update,
             _ => EdgeOp::Remove,
         };
-        delta.push(LocalVertex((i % 5) as u8), op, VertexId(i % 7), Timestamp(101 + u64::from(i / 2)), f64::from(i));
+        delta.push(
+            LocalVertex((i % 5) as u8),
+            op,
+            VertexId(i % 7),
+            Timestamp(101 + u64::from(i / 2)),
+            f64::from(i),
+        );
     }
     delta
 }

@@ -1,0 +1,194 @@
+//! The files of an open store, and how commits become durable.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hedgerow_core::sync::{AtomicU64, Mutex, Ordering};
+use hedgerow_core::{Op, Timestamp};
+use hedgerow_io::Vfs;
+use hedgerow_log::{Log, RecordBuilder, RecordError, ReserveError};
+use hedgerow_tier::Manifest;
+use hedgerow_txn::{DurableLog, NotDurable};
+
+use crate::error::{Error, Result};
+use crate::graph::Engine;
+use crate::options::Durability;
+
+/// The log record of a commit.
+#[derive(Default)]
+pub(crate) struct Record(RecordBuilder);
+
+impl Record {
+    pub(crate) fn push(&mut self, op: Op<'_>) -> Result<()> {
+        self.0.push(op).map_err(|error| match error {
+            RecordError::TooLarge => Error::TooLarge {
+                what: "the log record of the transaction".into(),
+                limit: u64::from(hedgerow_log::MAX_RECORD_BYTES as u32),
+            },
+            other => Error::InvalidArgument(other.to_string()),
+        })
+    }
+
+    /// Computes the checksum of the operations, here rather than in the ordering section.
+    pub(crate) fn finish(&mut self) {
+        self.0.finish();
+    }
+}
+
+/// The files behind a store.
+pub(crate) struct Durable {
+    pub(crate) fs: Arc<dyn Vfs>,
+    pub(crate) log: Log,
+    pub(crate) manifest: Mutex<Manifest>,
+    /// The last commit appended to the log.
+    appended: AtomicU64,
+    /// The last commit known to be on stable media.
+    durable: AtomicU64,
+}
+
+impl Durable {
+    /// Wraps a log whose commits up to `last` are durable.
+    pub(crate) fn new(fs: Arc<dyn Vfs>, log: Log, manifest: Manifest, last: Timestamp) -> Durable {
+        Durable {
+            fs,
+            log,
+            manifest: Mutex::new(manifest),
+            appended: AtomicU64::new(last.0),
+            durable: AtomicU64::new(last.0),
+        }
+    }
+
+    pub(crate) fn durable_ts(&self) -> Timestamp {
+        Timestamp(self.durable.load(Ordering::Acquire))
+    }
+
+    /// Reserves log space, draws the timestamp and appends the record. In the ordering section. Fails before the
+    /// timestamp is drawn, or not at all.
+    pub(crate) fn append(&self, mut record: Record, draw: impl FnOnce() -> Timestamp) -> Result<Timestamp> {
+        let reservation = self.log.reserve(&mut record.0).map_err(|error| match error {
+            ReserveError::DiskFull(_) => Error::DiskFull,
+            _ => Error::Poisoned,
+        })?;
+        let ts = draw();
+        reservation.append(&mut record.0, ts);
+        self.appended.store(ts.0, Ordering::Release);
+        Ok(ts)
+    }
+
+    /// Syncs the log and returns the last timestamp that is durable.
+    pub(crate) fn sync_log(&self) -> std::result::Result<Timestamp, NotDurable> {
+        // Loaded before the sync: everything appended by now is in the buffer that the sync takes, or was before.
+        let appended = self.appended.load(Ordering::Acquire);
+        self.log.flush_and_sync().map_err(|_| NotDurable)?;
+        self.durable.fetch_max(appended, Ordering::AcqRel);
+        Ok(Timestamp(appended))
+    }
+}
+
+impl DurableLog for Durable {
+    fn sync(&self) -> std::result::Result<Timestamp, NotDurable> {
+        self.sync_log()
+    }
+}
+
+impl Engine {
+    /// Waits until `ts` is published, and durable where the mode asks for it.
+    #[inline]
+    pub(crate) fn wait_published(&self, ts: Timestamp) -> Result<()> {
+        let log = self.durable.as_ref().filter(|_| self.durability == Durability::Sync);
+        self.commits.wait(&self.clock, ts, log).map_err(|NotDurable| Error::OutcomeUnknown)
+    }
+
+    /// Makes everything committed before the call durable.
+    pub(crate) fn flush(&self) -> Result<()> {
+        let Some(durable) = &self.durable else { return Ok(()) };
+        let drawn = self.clock.drawn();
+        if self.durability == Durability::Sync {
+            return self.wait_published(drawn);
+        }
+        self.wait_published(drawn)?;
+        self.sync_or_poison(durable)
+    }
+
+    fn sync_or_poison(&self, durable: &Durable) -> Result<()> {
+        durable.sync_log().map(|_| ()).map_err(|NotDurable| {
+            self.commits.fail();
+            Error::Poisoned
+        })
+    }
+
+    /// Refuses commits on a closed or poisoned store; asked inside the ordering section.
+    #[inline]
+    pub(crate) fn check_open(&self) -> Result<()> {
+        if self.closed.load(Ordering::Acquire) {
+            return Err(Error::Closed);
+        }
+        if self.read_only {
+            return Err(Error::ReadOnly);
+        }
+        if self.commits.is_failed() {
+            return Err(Error::Poisoned);
+        }
+        Ok(())
+    }
+
+    /// Ends the store: no commit is accepted any more, those under way are finished, the log is closed.
+    pub(crate) fn close(&self) -> Result<()> {
+        let last = {
+            let order = self.clock.order();
+            if self.closed.swap(true, Ordering::AcqRel) {
+                return Ok(());
+            }
+            order.last_drawn()
+        };
+        let _no_checkpoint = self.checkpointing.lock();
+        let finished = self.finish(last);
+        self.lock.lock().take();
+        finished
+    }
+
+    fn finish(&self, last: Timestamp) -> Result<()> {
+        let Some(durable) = &self.durable else { return Ok(()) };
+        if self.commits.is_failed() {
+            return Err(Error::Poisoned);
+        }
+        self.wait_published(last)?;
+        durable.log.close().map_err(|_| {
+            self.commits.fail();
+            Error::Poisoned
+        })?;
+        durable.durable.fetch_max(last.0, Ordering::AcqRel);
+        Ok(())
+    }
+}
+
+impl Drop for Engine {
+    /// The last handle is gone: end as [`Engine::close`] does. A failure here is found by the next opening.
+    fn drop(&mut self) {
+        if self.process == std::process::id() {
+            let _ = self.close();
+        }
+    }
+}
+
+/// Syncs the log in the background, for [`Durability::Group`]. Ends with the store.
+pub(crate) fn spawn_syncer(engine: &Arc<Engine>, interval: Duration) {
+    let weak = Arc::downgrade(engine);
+    let sync_every = move || {
+        loop {
+            std::thread::sleep(interval);
+            let Some(engine) = weak.upgrade() else { return };
+            let Some(durable) = &engine.durable else { return };
+            if engine.check_open().is_err() {
+                return;
+            }
+            let behind = durable.appended.load(Ordering::Acquire) > durable.durable_ts().0;
+            if behind && engine.sync_or_poison(durable).is_err() {
+                return;
+            }
+        }
+    };
+    // Without the thread commits stay correct but unsynced until the next flush; a machine that cannot start a thread
+    // fails elsewhere first.
+    let _ = std::thread::Builder::new().name("hedgerow-sync".into()).spawn(sync_every);
+}

@@ -1,0 +1,285 @@
+//! The store: the handle that users hold, and the engine behind it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hedgerow_core::sync::{AtomicBool, Mutex, Ordering};
+use hedgerow_core::{Direction, KeyKind, SubgraphId, Timestamp, VertexKeyRef};
+use hedgerow_io::VfsLock;
+use hedgerow_mem::SubgraphTable;
+use hedgerow_txn::{Clock, Counts, GroupCommit, ReaderRegistry};
+
+use crate::durability::Durable;
+use crate::error::{Error, Result};
+use crate::idmap::IdMap;
+use crate::options::{Durability, GraphConfig, Isolation, Options};
+use crate::reclaim::{LiveHorizon, PendingVersions};
+use crate::snapshot::Snapshot;
+use crate::write::{WriteTxn, autocommit};
+
+/// An open graph. Cloning it gives another handle to the same store; all methods may be called from any thread.
+///
+/// The last handle that goes (snapshots and transactions are handles too) closes the store; call
+/// [`close`](Graph::close) to see errors of that.
+#[derive(Clone)]
+pub struct Graph {
+    pub(crate) engine: Arc<Engine>,
+}
+
+/// Everything behind a handle.
+pub(crate) struct Engine {
+    pub(crate) config: GraphConfig,
+    pub(crate) isolation: Isolation,
+    pub(crate) durability: Durability,
+    pub(crate) clock: Clock,
+    pub(crate) readers: ReaderRegistry,
+    pub(crate) commits: GroupCommit,
+    pub(crate) subgraphs: SubgraphTable,
+    pub(crate) ids: IdMap,
+    pub(crate) pending: PendingVersions,
+    /// The files, if the store has any.
+    pub(crate) durable: Option<Durable>,
+    /// The lock of the directory, while the store is open.
+    pub(crate) lock: Mutex<Option<Box<dyn VfsLock>>>,
+    pub(crate) closed: AtomicBool,
+    pub(crate) read_only: bool,
+    pub(crate) checkpointing: Mutex<()>,
+    /// The process that opened the store.
+    pub(crate) process: u32,
+}
+
+/// What [`Engine`] is built from, at opening.
+pub(crate) struct EngineParts {
+    pub(crate) config: GraphConfig,
+    pub(crate) last: Timestamp,
+    pub(crate) counts: Counts,
+    pub(crate) subgraphs: SubgraphTable,
+    pub(crate) ids: IdMap,
+    pub(crate) durable: Option<Durable>,
+    pub(crate) lock: Option<Box<dyn VfsLock>>,
+}
+
+impl Engine {
+    pub(crate) fn new(options: &Options, parts: EngineParts) -> Arc<Engine> {
+        let waits = parts.durable.is_some() && options.durability == Durability::Sync;
+        let gate = if waits { parts.last } else { Timestamp::INFINITY };
+        Arc::new(Engine {
+            config: parts.config,
+            isolation: options.isolation,
+            durability: options.durability,
+            clock: Clock::new(parts.last, parts.counts, gate),
+            readers: ReaderRegistry::default(),
+            commits: GroupCommit::default(),
+            subgraphs: parts.subgraphs,
+            ids: parts.ids,
+            pending: PendingVersions::default(),
+            durable: parts.durable,
+            lock: Mutex::new(parts.lock),
+            closed: AtomicBool::new(false),
+            read_only: options.read_only,
+            checkpointing: Mutex::new(()),
+            process: std::process::id(),
+        })
+    }
+
+    pub(crate) fn horizon(&self) -> LiveHorizon<'_> {
+        LiveHorizon::new(&self.clock, &self.readers)
+    }
+
+    /// The directions that are stored.
+    pub(crate) fn directions(&self) -> &'static [Direction] {
+        if self.config.directed { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
+    }
+
+    /// The number of subgraphs that may hold vertices.
+    pub(crate) fn subgraph_bound(&self) -> u32 {
+        self.ids.bound().div_ceil(64)
+    }
+
+    /// Refuses work on a closed store, or in a forked child.
+    pub(crate) fn check_usable(&self) -> Result<()> {
+        if self.closed.load(Ordering::Acquire) {
+            return Err(Error::Closed);
+        }
+        // Only a store with files can be harmed by a child that writes; asking costs a system call.
+        if self.durable.is_some() && self.process != std::process::id() {
+            return Err(Error::Forked);
+        }
+        Ok(())
+    }
+
+    /// Refuses writes on a closed, poisoned or read-only store.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        self.check_usable()?;
+        if self.read_only {
+            return Err(Error::ReadOnly);
+        }
+        if self.commits.is_failed() {
+            return Err(Error::Poisoned);
+        }
+        Ok(())
+    }
+
+    /// Checks that `key` is of the graph's type and in range.
+    pub(crate) fn check_key(&self, key: VertexKeyRef<'_>) -> Result<()> {
+        match (self.config.keys, key) {
+            (KeyKind::Dense, VertexKeyRef::U64(n)) if n <= u64::from(hedgerow_core::VertexId::MAX.0) => {
+                Ok(())
+            }
+            (KeyKind::Dense, VertexKeyRef::U64(n)) => Err(Error::InvalidArgument(format!(
+                "vertex id {n} is out of range: dense ids end at {}",
+                u32::MAX - 1
+            ))),
+            (KeyKind::U64, VertexKeyRef::U64(_)) => Ok(()),
+            (KeyKind::Str, VertexKeyRef::Str(s)) if s.len() <= hedgerow_core::key::MAX_KEY_BYTES => Ok(()),
+            (KeyKind::Str, VertexKeyRef::Str(s)) => Err(Error::TooLarge {
+                what: format!("a vertex key of {} bytes", s.len()),
+                limit: hedgerow_core::key::MAX_KEY_BYTES as u64,
+            }),
+            (kind, key) => Err(Error::InvalidArgument(format!(
+                "vertex key {key:?} does not fit a graph with {kind:?} keys"
+            ))),
+        }
+    }
+
+    /// Looks again at versions whose reason to stay may be gone.
+    #[inline]
+    pub(crate) fn reclaim_due(&self) {
+        if self.pending.is_due(self.clock.published(), self.readers.closes()) {
+            self.reclaim();
+        }
+    }
+
+    #[cold]
+    fn reclaim(&self) {
+        for (subgraph, direction) in self.pending.take_due(&self.clock, &self.readers) {
+            let Some(entry) = self.subgraphs.get(subgraph) else { continue };
+            let horizon = self.horizon();
+            entry.latch().reclaim(direction, &horizon, |pin| self.pending.add((subgraph, direction), pin));
+        }
+    }
+
+    /// Merges what is published of all deltas.
+    pub(crate) fn settle(&self) {
+        for id in (0..self.subgraph_bound()).map(SubgraphId) {
+            let Some(entry) = self.subgraphs.get(id) else { continue };
+            for &direction in self.directions() {
+                let horizon = self.horizon();
+                let pinned = |pin| self.pending.add((id, direction), pin);
+                entry.latch().settle(direction, self.config.weighted, &horizon, pinned);
+            }
+        }
+    }
+}
+
+impl Graph {
+    /// Opens or creates the store in the directory `path` with default options. See [`Options::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Graph> {
+        Options::new().open(path)
+    }
+
+    /// A store without files, with default options.
+    pub fn in_memory() -> Result<Graph> {
+        Options::new().in_memory()
+    }
+
+    /// What the graph was created with.
+    pub fn config(&self) -> GraphConfig {
+        self.engine.config
+    }
+
+    /// A snapshot of everything committed so far. O(1), takes no lock, never blocks and is never blocked.
+    ///
+    /// # Errors
+    /// [`Error::Closed`], [`Error::Forked`].
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        self.engine.check_usable()?;
+        Ok(Snapshot::open(&self.engine))
+    }
+
+    /// Begins a write transaction.
+    ///
+    /// # Errors
+    /// [`Error::Closed`], [`Error::Forked`], [`Error::ReadOnly`], [`Error::Poisoned`].
+    pub fn write(&self) -> Result<WriteTxn> {
+        self.engine.check_writable()?;
+        Ok(WriteTxn::new(&self.engine))
+    }
+
+    /// Runs `f` in a write transaction and commits it, again after each conflict, up to `retries` times. Before it
+    /// tries again it waits until the conflicting commit is visible. Returns what `f` returned and the timestamp.
+    ///
+    /// # Errors
+    /// Whatever `f` or the commit returns; the last [`Error::Conflict`] when the retries are used up.
+    pub fn transact<T>(
+        &self,
+        retries: u32,
+        mut f: impl FnMut(&mut WriteTxn) -> Result<T>,
+    ) -> Result<(T, Timestamp)> {
+        let mut left = retries;
+        loop {
+            let mut txn = self.write()?;
+            let attempt = f(&mut txn).and_then(|value| Ok((value, txn.commit()?)));
+            match attempt {
+                Err(Error::Conflict { with }) if left > 0 => {
+                    left -= 1;
+                    crate::write::wait_for_conflict(&self.engine, with, retries - left);
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Inserts one edge in a transaction of its own, and its endpoints where absent. Returns whether it was new; an
+    /// existing edge is left as it is. In a weighted graph the weight is 1.
+    ///
+    /// The fastest way to write single edges: it reads no snapshot and cannot conflict.
+    pub fn insert_edge<'a>(
+        &self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<bool> {
+        autocommit::insert_edge(&self.engine, src.into(), dst.into())
+    }
+
+    /// Removes one edge in a transaction of its own. Returns whether it existed.
+    pub fn remove_edge<'a>(
+        &self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<bool> {
+        autocommit::remove_edge(&self.engine, src.into(), dst.into())
+    }
+
+    /// Merges all deltas, so that reads find plain CSR blocks. Takes each subgraph's latch in turn; O(edges).
+    pub fn settle(&self) -> Result<()> {
+        self.engine.check_writable()?;
+        self.engine.settle();
+        Ok(())
+    }
+
+    /// The last timestamp that is published: what a snapshot opened now sees.
+    pub fn published_ts(&self) -> Timestamp {
+        self.engine.clock.published()
+    }
+
+    /// The last timestamp known to be on stable media. Of a store without files, the published one.
+    pub fn durable_ts(&self) -> Timestamp {
+        self.engine.durable.as_ref().map_or_else(|| self.published_ts(), Durable::durable_ts)
+    }
+
+    /// Closes the store: commits under way are finished, the log is synced and sealed, the directory is released. All
+    /// handles are closed with it; snapshots that are open stay readable.
+    ///
+    /// # Errors
+    /// [`Error::Poisoned`] if the log failed, now or before. The directory is released all the same.
+    pub fn close(&self) -> Result<()> {
+        self.engine.close()
+    }
+
+    /// Makes everything committed before the call durable, whatever the durability mode. Blocks for a sync.
+    pub fn flush(&self) -> Result<()> {
+        self.engine.check_writable()?;
+        self.engine.flush()
+    }
+}

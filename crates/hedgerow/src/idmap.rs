@@ -1,0 +1,302 @@
+//! External ids to vertex ids and back, versioned.
+//!
+//! A binding says that a key named a vertex id from `born` up to, not including, `died`. Lookups take no lock. Bindings
+//! change only under the latch of the key ([`IdMap::latch`]), inside a commit that also holds the latch of the
+//! vertex's subgraph. A dense graph has no bindings: the key is the id.
+
+use std::sync::{Arc, OnceLock};
+
+use hedgerow_core::sync::{ArcCell, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering};
+use hedgerow_core::{KeyKind, Timestamp, VertexId, VertexKey, VertexKeyRef};
+
+const LATCHES: usize = 256;
+
+/// A key, bound to a vertex id for a span of commits.
+#[derive(Clone, Debug)]
+struct Binding {
+    id: VertexId,
+    born: Timestamp,
+    died: Timestamp,
+    older: Option<Arc<Binding>>,
+}
+
+impl Binding {
+    fn at(&self, t: Timestamp) -> Option<VertexId> {
+        let mut binding = self;
+        loop {
+            if binding.born <= t {
+                return (t < binding.died).then_some(binding.id);
+            }
+            binding = binding.older.as_deref()?;
+        }
+    }
+
+    /// When this key was last bound or unbound.
+    fn changed(&self) -> Timestamp {
+        if self.died == Timestamp::INFINITY { self.born } else { self.died }
+    }
+}
+
+/// The id map of a graph.
+pub(crate) struct IdMap {
+    kind: KeyKind,
+    numbers: papaya::HashMap<u64, Binding>,
+    strings: papaya::HashMap<Arc<str>, Binding>,
+    keys: KeyColumn,
+    latches: Box<[Mutex<()>]>,
+    free: Mutex<FreeIds>,
+    /// One more than the largest id ever assigned.
+    bound: AtomicU32,
+}
+
+#[derive(Default)]
+struct FreeIds {
+    /// Removed vertices, by the timestamp of their removal.
+    removed: std::collections::VecDeque<(Timestamp, VertexId)>,
+    /// Ids that no vertex was ever seen under: given back by aborted commits.
+    unused: Vec<VertexId>,
+}
+
+/// A latched key range.
+pub(crate) type KeyLatch<'a> = MutexGuard<'a, ()>;
+
+impl IdMap {
+    pub(crate) fn new(kind: KeyKind) -> IdMap {
+        IdMap {
+            kind,
+            numbers: papaya::HashMap::new(),
+            strings: papaya::HashMap::new(),
+            keys: KeyColumn::default(),
+            latches: (0..LATCHES).map(|_| Mutex::new(())).collect(),
+            free: Mutex::new(FreeIds::default()),
+            bound: AtomicU32::new(0),
+        }
+    }
+
+    /// One more than the largest id that was assigned.
+    #[inline]
+    pub(crate) fn bound(&self) -> u32 {
+        self.bound.load(Ordering::Acquire)
+    }
+
+    /// Raises the bound to include `id`.
+    #[inline]
+    pub(crate) fn include(&self, id: VertexId) {
+        if self.bound.load(Ordering::Relaxed) <= id.0 {
+            self.bound.fetch_max(id.0 + 1, Ordering::AcqRel);
+        }
+    }
+
+    fn with<R>(&self, key: VertexKeyRef<'_>, f: impl FnOnce(&Binding) -> R) -> Option<R> {
+        match key {
+            VertexKeyRef::U64(n) => self.numbers.pin().get(&n).map(f),
+            VertexKeyRef::Str(s) => self.strings.pin().get(s).map(f),
+        }
+    }
+
+    /// The vertex that `key` names for a snapshot at `t`. Of a dense graph the existence of the vertex is not looked
+    /// at.
+    #[inline]
+    pub(crate) fn lookup(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Option<VertexId> {
+        match (self.kind, key) {
+            (KeyKind::Dense, VertexKeyRef::U64(n)) => u32::try_from(n).ok().map(VertexId),
+            _ => self.with(key, |binding| binding.at(t)).flatten(),
+        }
+    }
+
+    /// When `key` was last bound or unbound; zero if never.
+    pub(crate) fn last_change(&self, key: VertexKeyRef<'_>) -> Timestamp {
+        self.with(key, Binding::changed).unwrap_or(Timestamp::ZERO)
+    }
+
+    /// The key of a vertex that is live in a snapshot that is being read.
+    #[inline]
+    pub(crate) fn key_of(&self, id: VertexId) -> VertexKey {
+        match self.kind {
+            KeyKind::Dense => VertexKey::U64(u64::from(id.0)),
+            KeyKind::U64 => VertexKey::U64(self.keys.number(id)),
+            KeyKind::Str => VertexKey::Str(self.keys.string(id)),
+        }
+    }
+
+    /// Whether `id` carries `key`; stable while the latch of the vertex's subgraph is held.
+    pub(crate) fn carries(&self, id: VertexId, key: VertexKeyRef<'_>) -> bool {
+        match key {
+            VertexKeyRef::U64(n) if self.kind == KeyKind::Dense => n == u64::from(id.0),
+            VertexKeyRef::U64(n) => self.keys.number(id) == n,
+            VertexKeyRef::Str(s) => &*self.keys.string(id) == s,
+        }
+    }
+
+    /// The latch that guards the bindings of `key`.
+    pub(crate) fn latch_of(&self, key: VertexKeyRef<'_>) -> usize {
+        let hash = match key {
+            VertexKeyRef::U64(n) => n,
+            VertexKeyRef::Str(s) => {
+                s.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
+            }
+        };
+        (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize % LATCHES
+    }
+
+    /// Takes a latch. Take several in ascending order, and before any latch of a subgraph.
+    pub(crate) fn latch(&self, index: usize) -> KeyLatch<'_> {
+        self.latches[index].lock()
+    }
+
+    /// Takes a latch if nobody holds it.
+    pub(crate) fn try_latch(&self, index: usize) -> Option<KeyLatch<'_>> {
+        self.latches[index].try_lock()
+    }
+
+    /// An id for a new vertex. `oldest` is the oldest timestamp that any reader can see, asked only where ids of
+    /// removed vertices are at hand. `None` when all 2^32 - 1 ids are in use.
+    pub(crate) fn allocate(&self, oldest: impl FnOnce() -> Option<Timestamp>) -> Option<VertexId> {
+        let mut free = self.free.lock();
+        if let Some(id) = free.unused.pop() {
+            return Some(id);
+        }
+        if let Some(&(died, id)) = free.removed.front()
+            && oldest().is_some_and(|oldest| died <= oldest)
+        {
+            free.removed.pop_front();
+            self.forget(id);
+            return Some(id);
+        }
+        let taken = self.bound.fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| {
+            (next <= VertexId::MAX.0).then_some(next + 1)
+        });
+        taken.ok().map(VertexId)
+    }
+
+    /// Takes back an id whose commit did not happen.
+    pub(crate) fn give_back(&self, id: VertexId) {
+        self.free.lock().unused.push(id);
+    }
+
+    /// Binds `key` to `id` as of `ts`, dropping older bindings that ended at or before `oldest`, the oldest timestamp
+    /// that any reader can see. The caller holds the latches of the key and of the vertex's subgraph.
+    pub(crate) fn bind(&self, key: &VertexKey, id: VertexId, ts: Timestamp, oldest: Timestamp) {
+        self.include(id);
+        let fresh = |older: Option<&Binding>| Binding {
+            id,
+            born: ts,
+            died: Timestamp::INFINITY,
+            older: older.filter(|b| b.died > oldest).map(|b| {
+                let still_seen = b.older.clone().filter(|b| b.died > oldest);
+                Arc::new(Binding { older: still_seen, ..b.clone() })
+            }),
+        };
+        match key {
+            VertexKey::U64(n) => {
+                self.keys.set_number(id, *n);
+                self.numbers.pin().update_or_insert_with(*n, |old| fresh(Some(old)), || fresh(None));
+            }
+            VertexKey::Str(s) => {
+                self.keys.set_string(id, s.clone());
+                self.strings.pin().update_or_insert_with(s.clone(), |old| fresh(Some(old)), || fresh(None));
+            }
+        }
+    }
+
+    /// Ends the binding of `key` as of `ts`; the id is reused once no reader can see the vertex. The caller holds the
+    /// latches of the key and of the vertex's subgraph.
+    pub(crate) fn unbind(&self, key: VertexKeyRef<'_>, id: VertexId, ts: Timestamp) {
+        let ended = |old: &Binding| Binding { died: ts, ..old.clone() };
+        match key {
+            VertexKeyRef::U64(n) => drop(self.numbers.pin().update(n, ended)),
+            VertexKeyRef::Str(s) => drop(self.strings.pin().update(Arc::from(s), ended)),
+        }
+        self.free.lock().removed.push_back((ts, id));
+    }
+
+    /// Marks an id below the bound as free: at opening, for ids without a vertex.
+    pub(crate) fn add_unused(&self, id: VertexId) {
+        self.free.lock().unused.push(id);
+    }
+
+    /// The number of keys that are or were bound, unless the graph is dense.
+    pub(crate) fn bound_keys(&self) -> Option<usize> {
+        match self.kind {
+            KeyKind::Dense => None,
+            KeyKind::U64 => Some(self.numbers.len()),
+            KeyKind::Str => Some(self.strings.len()),
+        }
+    }
+
+    /// Drops what replay noted about removed vertices: their ids are already in the list of unused ones.
+    pub(crate) fn forget_removed(&self) {
+        let removed = std::mem::take(&mut self.free.lock().removed);
+        for (_, id) in removed {
+            self.forget(id);
+        }
+    }
+
+    /// Drops the bindings that no reader can see any more, of the key that `id` carried: before the id is reused.
+    pub(crate) fn forget(&self, id: VertexId) {
+        let gone = |b: &Binding| b.id == id && b.died != Timestamp::INFINITY;
+        match self.kind {
+            KeyKind::Dense => {}
+            KeyKind::U64 => drop(self.numbers.pin().remove_if(&self.keys.number(id), |_, b| gone(b))),
+            KeyKind::Str => drop(self.strings.pin().remove_if(&*self.keys.string(id), |_, b| gone(b))),
+        }
+    }
+
+    /// An estimate of the bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        let entry = size_of::<Binding>() + 24;
+        let texts: usize = self.strings.pin().keys().map(|k| k.len() + 16).sum();
+        self.keys.bytes() + self.numbers.len() * (entry + 8) + self.strings.len() * (entry + 16) + texts
+    }
+}
+
+const FIRST_CHUNK: usize = 1024;
+const CHUNKS: usize = 23;
+
+type StringCell = ArcCell<Arc<str>>;
+
+/// The keys by vertex id: grows without moving, read without locks.
+#[derive(Default)]
+struct KeyColumn {
+    numbers: [OnceLock<Box<[AtomicU64]>>; CHUNKS],
+    strings: [OnceLock<Box<[StringCell]>>; CHUNKS],
+}
+
+#[inline]
+fn locate(id: VertexId) -> (usize, usize, usize) {
+    let n = id.index() + FIRST_CHUNK;
+    let chunk = (usize::BITS - 1 - n.leading_zeros()) as usize - FIRST_CHUNK.trailing_zeros() as usize;
+    let size = FIRST_CHUNK << chunk;
+    (chunk, n - size, size)
+}
+
+impl KeyColumn {
+    fn number(&self, id: VertexId) -> u64 {
+        let (chunk, place, _) = locate(id);
+        self.numbers[chunk].get().map_or(0, |c| c[place].load(Ordering::Acquire))
+    }
+
+    fn set_number(&self, id: VertexId, key: u64) {
+        let (chunk, place, size) = locate(id);
+        let chunk = self.numbers[chunk].get_or_init(|| (0..size).map(|_| AtomicU64::new(0)).collect());
+        chunk[place].store(key, Ordering::Release);
+    }
+
+    fn string(&self, id: VertexId) -> Arc<str> {
+        let (chunk, place, _) = locate(id);
+        let found = self.strings[chunk].get().and_then(|c| c[place].load().as_ref().map(|s| (**s).clone()));
+        found.unwrap_or_else(|| Arc::from(""))
+    }
+
+    fn set_string(&self, id: VertexId, key: Arc<str>) {
+        let (chunk, place, size) = locate(id);
+        let chunk = self.strings[chunk].get_or_init(|| (0..size).map(|_| ArcCell::default()).collect());
+        chunk[place].store(Some(Arc::new(key)));
+    }
+
+    fn bytes(&self) -> usize {
+        let numbers: usize = self.numbers.iter().filter_map(OnceLock::get).map(|c| c.len() * 8).sum();
+        let strings: usize = self.strings.iter().filter_map(OnceLock::get).map(|c| c.len() * 8).sum();
+        numbers + strings
+    }
+}

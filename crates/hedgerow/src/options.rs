@@ -1,0 +1,188 @@
+//! How a store is opened.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hedgerow_core::KeyKind;
+use hedgerow_io::Vfs;
+
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+
+/// When a commit is acknowledged. See `docs/contract.md` for the exact promise of each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Durability {
+    /// `commit` returns once the commit is on stable media; one sync serves all concurrent committers.
+    #[default]
+    Sync,
+    /// `commit` returns after the append; the log is synced within the interval.
+    Group(Duration),
+    /// `commit` returns after the append; [`Graph::flush`] and checkpoints sync.
+    Manual,
+}
+
+/// What concurrent write transactions may see of each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Isolation {
+    /// The outcome equals some serial order that respects real time.
+    #[default]
+    Serializable,
+    /// A transaction reads one snapshot, and of two that overlap and write the same item at most one commits. Write
+    /// skew is possible.
+    Snapshot,
+}
+
+/// What is fixed when a graph is created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GraphConfig {
+    /// Whether edges have a direction.
+    pub directed: bool,
+    /// The type of external vertex ids.
+    pub keys: KeyKind,
+    /// Whether edges carry an `f64` weight.
+    pub weighted: bool,
+}
+
+impl Default for GraphConfig {
+    /// Directed, `u64` ids, no weights.
+    fn default() -> Self {
+        GraphConfig { directed: true, keys: KeyKind::U64, weighted: false }
+    }
+}
+
+/// Options of [`Graph`], with the defaults of a durable, serializable, directed graph with `u64` ids.
+///
+/// ```
+/// let graph = hedgerow::Options::new().directed(false).weighted(true).in_memory()?;
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Options {
+    pub(crate) directed: Option<bool>,
+    pub(crate) keys: Option<KeyKind>,
+    pub(crate) weighted: Option<bool>,
+    pub(crate) durability: Durability,
+    pub(crate) isolation: Isolation,
+    pub(crate) create: bool,
+    pub(crate) read_only: bool,
+    pub(crate) log_segment_bytes: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            directed: None,
+            keys: None,
+            weighted: None,
+            durability: Durability::Sync,
+            isolation: Isolation::Serializable,
+            create: true,
+            read_only: false,
+            log_segment_bytes: 64 << 20,
+        }
+    }
+}
+
+impl Options {
+    /// The defaults.
+    pub fn new() -> Options {
+        Options::default()
+    }
+
+    /// Whether edges have a direction (default: yes). Of an existing store it must agree.
+    pub fn directed(mut self, directed: bool) -> Options {
+        self.directed = Some(directed);
+        self
+    }
+
+    /// The type of external vertex ids (default: `u64`). Of an existing store it must agree.
+    pub fn keys(mut self, keys: KeyKind) -> Options {
+        self.keys = Some(keys);
+        self
+    }
+
+    /// Whether edges carry an `f64` weight (default: no). Of an existing store it must agree.
+    pub fn weighted(mut self, weighted: bool) -> Options {
+        self.weighted = Some(weighted);
+        self
+    }
+
+    /// When commits are acknowledged (default: [`Durability::Sync`]). Without files it has no effect.
+    pub fn durability(mut self, durability: Durability) -> Options {
+        self.durability = durability;
+        self
+    }
+
+    /// The isolation of write transactions (default: [`Isolation::Serializable`]).
+    pub fn isolation(mut self, isolation: Isolation) -> Options {
+        self.isolation = isolation;
+        self
+    }
+
+    /// Whether a store is created where there is none (default: yes).
+    pub fn create(mut self, create: bool) -> Options {
+        self.create = create;
+        self
+    }
+
+    /// Opens for reading only (default: no): nothing is written, not even what recovery would make durable, and write
+    /// transactions are refused. The store must not be open elsewhere.
+    pub fn read_only(mut self, read_only: bool) -> Options {
+        self.read_only = read_only;
+        self
+    }
+
+    /// The size of a log segment in bytes (default 64 MiB, at least 64 KiB); space for it is reserved ahead.
+    pub fn log_segment_bytes(mut self, bytes: u64) -> Options {
+        self.log_segment_bytes = bytes.max(64 << 10);
+        self
+    }
+
+    /// Opens the store in the directory `path`, creating it if there is none (see [`create`](Self::create)).
+    ///
+    /// Blocks for recovery: time in proportion to the size of the graph and of the log since the last checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] if it is open already, here or in another process; [`Error::NotAStore`] for a directory with
+    /// other content; [`Error::FutureVersion`]; [`Error::Corruption`]; [`Error::ConfigMismatch`]; [`Error::Io`].
+    pub fn open(self, path: impl AsRef<Path>) -> Result<Graph> {
+        crate::open::open_path(self, path.as_ref())
+    }
+
+    /// As [`open`](Self::open), on a directory behind the file-system trait: for tests and instrumentation.
+    pub fn open_on(self, fs: Arc<dyn Vfs>) -> Result<Graph> {
+        crate::open::open_on(self, fs)
+    }
+
+    /// A store without files: its content goes with its last handle.
+    pub fn in_memory(self) -> Result<Graph> {
+        if self.read_only {
+            return Err(Error::InvalidArgument("a store without files cannot be read-only".into()));
+        }
+        crate::open::in_memory(self)
+    }
+
+    /// The configuration of a new graph.
+    pub(crate) fn config(&self) -> GraphConfig {
+        let default = GraphConfig::default();
+        GraphConfig {
+            directed: self.directed.unwrap_or(default.directed),
+            keys: self.keys.unwrap_or(default.keys),
+            weighted: self.weighted.unwrap_or(default.weighted),
+        }
+    }
+
+    /// Whether what was asked for agrees with an existing graph.
+    pub(crate) fn agrees(&self, found: GraphConfig) -> Result<()> {
+        let wanted = GraphConfig {
+            directed: self.directed.unwrap_or(found.directed),
+            keys: self.keys.unwrap_or(found.keys),
+            weighted: self.weighted.unwrap_or(found.weighted),
+        };
+        if wanted == found { Ok(()) } else { Err(Error::ConfigMismatch { wanted, found }) }
+    }
+}

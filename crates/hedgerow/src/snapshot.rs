@@ -1,0 +1,225 @@
+//! Snapshots: read-only transactions.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use hedgerow_core::{Direction, SubgraphId, Timestamp, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_mem::View;
+use hedgerow_mem::version::Read;
+use hedgerow_mem::view::Part;
+use hedgerow_txn::{Counts, Registration};
+use rayon::prelude::*;
+
+use crate::graph::Engine;
+
+/// The graph as of one timestamp: exactly the commits up to it, for as long as the snapshot lives.
+///
+/// Cloning shares it. It never blocks a writer and is never blocked by one; it keeps alive the versions it needs and
+/// none of the later ones. Point reads cost one walk to a subgraph; whole-graph kernels ask for a
+/// [`view`](Snapshot::view).
+#[derive(Clone)]
+pub struct Snapshot {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    engine: Arc<Engine>,
+    registration: Option<Registration>,
+    ts: Timestamp,
+    counts: Counts,
+    view: OnceLock<View>,
+}
+
+/// Threads begin their search for a free slot of the registry at different places.
+fn slot_hint() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local!(static HINT: Cell<usize> = const { Cell::new(usize::MAX) });
+    HINT.with(|hint| {
+        if hint.get() == usize::MAX {
+            hint.set(NEXT.fetch_add(1, Ordering::Relaxed) * 7);
+        }
+        hint.get()
+    })
+}
+
+impl Snapshot {
+    pub(crate) fn open(engine: &Arc<Engine>) -> Snapshot {
+        let (registration, counts) = engine.readers.register(slot_hint(), || {
+            let ts = engine.clock.published();
+            Some((ts, engine.clock.counts(ts)?))
+        });
+        let ts = registration.ts();
+        let inner = Inner {
+            engine: engine.clone(),
+            registration: Some(registration),
+            ts,
+            counts,
+            view: OnceLock::new(),
+        };
+        Snapshot { inner: Arc::new(inner) }
+    }
+
+    /// The timestamp of the last commit that is seen.
+    pub fn timestamp(&self) -> Timestamp {
+        self.inner.ts
+    }
+
+    /// The number of vertices. O(1).
+    pub fn vertex_count(&self) -> u64 {
+        self.inner.counts.vertices
+    }
+
+    /// The number of edges; an undirected edge counts once. O(1).
+    pub fn edge_count(&self) -> u64 {
+        self.inner.counts.edges
+    }
+
+    /// The vertex id of `key`, if the vertex exists. Ids are dense, and stable for as long as the vertex lives.
+    pub fn vertex_id<'a>(&self, key: impl Into<VertexKeyRef<'a>>) -> Option<VertexId> {
+        let id = self.inner.engine.ids.lookup(key.into(), self.inner.ts)?;
+        self.contains_id(id).then_some(id)
+    }
+
+    /// The key of a vertex id, if the vertex exists.
+    pub fn vertex_key(&self, id: VertexId) -> Option<VertexKey> {
+        self.contains_id(id).then(|| self.inner.engine.ids.key_of(id))
+    }
+
+    pub(crate) fn contains_id(&self, id: VertexId) -> bool {
+        self.read(id, Direction::Out, |read| read.contains_vertex(id.local())).unwrap_or(false)
+    }
+
+    pub(crate) fn read<R>(
+        &self,
+        id: VertexId,
+        direction: Direction,
+        f: impl FnOnce(Read<'_>) -> R,
+    ) -> Option<R> {
+        self.inner.engine.subgraphs.get(id.subgraph())?.read(direction, self.inner.ts, f)
+    }
+
+    /// The direction in which the neighbours are stored: undirected graphs keep one list.
+    pub(crate) fn stored(&self, direction: Direction) -> Direction {
+        if self.inner.engine.config.directed { direction } else { Direction::Out }
+    }
+
+    /// Whether the vertex exists.
+    pub fn contains_vertex<'a>(&self, key: impl Into<VertexKeyRef<'a>>) -> bool {
+        self.vertex_id(key).is_some()
+    }
+
+    /// Whether the edge exists. O(log degree).
+    pub fn contains_edge<'a>(
+        &self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> bool {
+        self.weight(src, dst).is_some()
+    }
+
+    /// The weight of the edge if it exists; 1 in a graph without weights. O(log degree).
+    pub fn weight<'a>(
+        &self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Option<f64> {
+        let ids = &self.inner.engine.ids;
+        let src = ids.lookup(src.into(), self.inner.ts)?;
+        let dst = ids.lookup(dst.into(), self.inner.ts)?;
+        self.weight_by_id(src, dst)
+    }
+
+    /// As [`weight`](Self::weight), by vertex ids.
+    pub fn weight_by_id(&self, src: VertexId, dst: VertexId) -> Option<f64> {
+        self.read(src, Direction::Out, |read| read.edge(src.local(), dst)).flatten()
+    }
+
+    /// The number of neighbours in `direction`, or `None` if there is no such vertex. A self-loop counts once.
+    pub fn degree<'a>(&self, key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<usize> {
+        let id = self.vertex_id(key)?;
+        let direction = self.stored(direction);
+        Some(self.read(id, direction, |read| read.degree(id.local())).unwrap_or(0))
+    }
+
+    /// The neighbours in `direction`, sorted by key, or `None` if there is no such vertex. O(degree log degree).
+    pub fn neighbors<'a>(
+        &self,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Option<Vec<VertexKey>> {
+        let id = self.vertex_id(key)?;
+        let mut keys = Vec::new();
+        self.for_each_neighbor(id, direction, |v, _| keys.push(self.inner.engine.ids.key_of(v)));
+        keys.sort_unstable();
+        Some(keys)
+    }
+
+    /// The neighbours and weights in `direction`, sorted by key, or `None` if there is no such vertex.
+    pub fn weighted_neighbors<'a>(
+        &self,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Option<Vec<(VertexKey, f64)>> {
+        let id = self.vertex_id(key)?;
+        let mut found = Vec::new();
+        self.for_each_neighbor(id, direction, |v, w| found.push((self.inner.engine.ids.key_of(v), w)));
+        found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        Some(found)
+    }
+
+    /// Calls `f` with each neighbour of `id` and the weight of the edge, by ascending vertex id. O(degree).
+    pub fn for_each_neighbor(&self, id: VertexId, direction: Direction, f: impl FnMut(VertexId, f64)) {
+        let direction = self.stored(direction);
+        self.read(id, direction, |read| read.for_each_neighbor(id.local(), f));
+    }
+
+    /// The whole graph for kernels, built at the first call and kept while the snapshot lives. O(subgraphs + delta
+    /// entries), in parallel on the current rayon pool; copies no main part.
+    pub fn view(&self) -> &View {
+        self.inner.view.get_or_init(|| self.build_view())
+    }
+
+    fn build_view(&self) -> View {
+        let engine = &self.inner.engine;
+        let bound = engine.subgraph_bound();
+        let parts = |direction: Direction| -> Vec<Part> {
+            let one = |s: u32| match engine.subgraphs.get(SubgraphId(s)) {
+                Some(subgraph) => Part::build(subgraph, direction, self.inner.ts),
+                None => Part::default(),
+            };
+            (0..bound).into_par_iter().with_min_len(64).map(one).collect()
+        };
+        let out = parts(Direction::Out);
+        let into = if engine.config.directed { parts(Direction::In) } else { Vec::new() };
+        View::new(engine.config.directed, engine.ids.bound() as usize, self.inner.counts.edges, out, into)
+    }
+
+    /// All vertices with their ids, by ascending id. Builds the view.
+    pub fn vertices(&self) -> impl Iterator<Item = (VertexId, VertexKey)> + '_ {
+        self.view().vertices().map(|id| (id, self.inner.engine.ids.key_of(id)))
+    }
+
+    /// Calls `f` with source, destination and weight of every edge; of an undirected graph once per edge. Builds the
+    /// view. O(edges).
+    pub fn for_each_edge(&self, mut f: impl FnMut(VertexId, VertexId, f64)) {
+        let view = self.view();
+        let directed = self.inner.engine.config.directed;
+        for v in view.vertices() {
+            view.for_each_weighted(v, Direction::Out, |u, w| {
+                if directed || v <= u {
+                    f(v, u, w);
+                }
+            });
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Some(registration) = self.registration.take() {
+            self.engine.readers.close(registration);
+            self.engine.reclaim_due();
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Figures about a running store.
+
+use hedgerow_core::{SubgraphId, Timestamp};
+
+use crate::error::Result;
+use crate::graph::Graph;
+
+/// What a store holds and where its bytes are. Gathered by walking over all subgraphs: O(subgraphs + versions).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Vertices in a snapshot opened now.
+    pub vertices: u64,
+    /// Edges in a snapshot opened now; an undirected edge counts once.
+    pub edges: u64,
+    /// The last published timestamp.
+    pub published: Timestamp,
+    /// The last durable timestamp.
+    pub durable: Timestamp,
+    /// Versions of subgraphs, both directions.
+    pub versions: u64,
+    /// Entries in deltas of current versions.
+    pub delta_entries: u64,
+    /// Bytes of main parts: neighbours, offsets, weights, headers of current versions.
+    pub main_bytes: u64,
+    /// Bytes of deltas of current versions.
+    pub delta_bytes: u64,
+    /// Bytes of versions that only older snapshots need, or that wait to be reclaimed.
+    pub old_version_bytes: u64,
+    /// Bytes of the table of subgraphs.
+    pub table_bytes: u64,
+    /// Bytes of the id map, estimated.
+    pub id_map_bytes: u64,
+    /// Bytes of the log in use.
+    pub log_bytes: u64,
+    /// Bytes of the segments of the last checkpoint.
+    pub segment_bytes: u64,
+}
+
+impl Stats {
+    /// All bytes in memory.
+    pub fn memory_bytes(&self) -> u64 {
+        self.main_bytes + self.delta_bytes + self.old_version_bytes + self.table_bytes + self.id_map_bytes
+    }
+}
+
+impl Graph {
+    /// Gathers [`Stats`].
+    pub fn stats(&self) -> Result<Stats> {
+        let snapshot = self.snapshot()?;
+        let engine = &self.engine;
+        let mut stats = Stats {
+            vertices: snapshot.vertex_count(),
+            edges: snapshot.edge_count(),
+            published: self.published_ts(),
+            durable: self.durable_ts(),
+            table_bytes: engine.subgraphs.bytes() as u64,
+            id_map_bytes: engine.ids.bytes() as u64,
+            ..Stats::default()
+        };
+        drop(snapshot);
+        for id in (0..engine.subgraph_bound()).map(SubgraphId) {
+            let Some(entry) = engine.subgraphs.get(id) else { continue };
+            for &direction in engine.directions() {
+                for (age, version) in entry.versions(direction).iter().enumerate() {
+                    stats.versions += 1;
+                    if age == 0 {
+                        stats.delta_entries += version.delta().len() as u64;
+                        stats.delta_bytes += version.delta().bytes() as u64;
+                        stats.main_bytes += (version.bytes() - version.delta().bytes()) as u64;
+                    } else {
+                        stats.old_version_bytes += version.bytes() as u64;
+                    }
+                }
+            }
+        }
+        if let Some(durable) = &engine.durable {
+            stats.log_bytes = durable.log.segments().iter().map(|s| s.bytes).sum();
+            stats.segment_bytes = durable.manifest.lock().segments.iter().map(|s| s.info.bytes).sum();
+        }
+        Ok(stats)
+    }
+}

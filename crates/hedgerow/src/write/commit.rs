@@ -1,0 +1,238 @@
+//! The commit, phase by phase (rule R1 of the design; `docs/design/protocol.md` argues each step).
+//!
+//! 1. **Resolve** keys to vertex ids, without locks.
+//! 2. **Latch** the keys that may be bound or unbound, then the subgraphs, both ascending. Look again: what was looked
+//!    up must still hold, and the neighbours of removed vertices must be latched too; else start over.
+//! 3. **Compute** the net effects against everything applied, published or not.
+//! 4. **Validate** what was read in latched subgraphs.
+//! 5. **Order**: in the ordering section validate the rest, reserve log space, draw the timestamp, append the record.
+//!    Everything that fails cleanly fails before the timestamp is drawn.
+//! 6. **Apply**, still invisible, and release the latches.
+//! 7. **Publish**: mark the commit complete, wait until it is durable (if so asked) and published.
+
+use hedgerow_core::{Op, Timestamp};
+
+use super::plan::{Effects, Slots};
+use super::reads::{Latches, ReadSet};
+use super::{TxnKeys, TxnOp};
+use crate::durability::Record;
+use crate::error::{Error, Result};
+use crate::graph::Engine;
+use crate::options::Isolation;
+
+/// How often a commit starts over because what it looked up changed before it had the latches.
+const MAX_RESTARTS: usize = 1000;
+
+/// Everything that a transaction brings to its commit.
+pub(crate) struct Request<'a> {
+    pub(crate) ops: &'a [TxnOp],
+    pub(crate) keys: &'a TxnKeys,
+    /// Whether edges create their endpoints.
+    pub(crate) create: bool,
+    pub(crate) reads: &'a ReadSet,
+    /// The timestamp of the snapshot that was read, registered until the commit returns.
+    pub(crate) start: Timestamp,
+    pub(crate) isolation: Isolation,
+}
+
+/// What a commit came to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) ts: Timestamp,
+    /// By how much the number of edges changed.
+    pub(crate) edges: i64,
+}
+
+enum Attempt {
+    Done(Outcome),
+    /// Start over, latching these subgraphs too.
+    Again(Vec<hedgerow_core::SubgraphId>),
+}
+
+/// Commits and waits until the transaction is published. Blocks for other committers of the same subgraphs, and for a
+/// sync under [`Durability::Sync`](crate::Durability::Sync).
+pub(crate) fn commit(engine: &Engine, request: &Request<'_>) -> Result<Outcome> {
+    let outcome = commit_unpublished(engine, request)?;
+    engine.wait_published(outcome.ts)?;
+    engine.reclaim_due();
+    Ok(outcome)
+}
+
+fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Result<Outcome> {
+    let mut extra = Vec::new();
+    for _ in 0..MAX_RESTARTS {
+        match attempt(engine, request, &extra)? {
+            Attempt::Done(outcome) => return Ok(outcome),
+            Attempt::Again(more) => {
+                extra.extend(more);
+                extra.sort_unstable();
+                extra.dedup();
+            }
+        }
+    }
+    Err(Error::Conflict { with: engine.clock.drawn() })
+}
+
+/// Ids taken for new vertices: those that the commit does not use go back.
+struct Taken<'a> {
+    engine: &'a Engine,
+    ids: smallvec::SmallVec<[hedgerow_core::VertexId; 2]>,
+}
+
+impl Taken<'_> {
+    fn used(&mut self, effects: &Effects) {
+        self.ids.retain(|id| !effects.inserted.iter().any(|&(_, used)| used == *id));
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        self.ids.iter().for_each(|&id| self.engine.ids.give_back(id));
+    }
+}
+
+fn attempt(engine: &Engine, request: &Request<'_>, extra: &[hedgerow_core::SubgraphId]) -> Result<Attempt> {
+    // 1. Resolve.
+    let mut slots = Slots::of(request.ops, request.create);
+    slots.resolve(engine, request.keys);
+
+    // 2. Latch. `taken` is declared before the latches, so that unused ids go back after they are released.
+    let key_indices = slots.key_latches(engine, request.keys);
+    let mut taken = Taken { engine, ids: Default::default() };
+    let key_latches: smallvec::SmallVec<[_; 2]> = key_indices.iter().map(|&i| engine.ids.latch(i)).collect();
+    taken.ids = slots.allocate(engine, request.keys, &key_indices)?;
+    let mut latches = Latches::take(engine, &slots.subgraphs(extra));
+    if !slots.settle_initial(engine, request.keys, &latches) {
+        return Ok(Attempt::Again(Vec::new()));
+    }
+    let missing = slots.unlatched_neighbors(engine, &latches);
+    if !missing.is_empty() {
+        return Ok(Attempt::Again(missing));
+    }
+
+    // 3. Compute.
+    let effects = Effects::compute(engine, request.ops, request.create, request.keys, &mut slots, &latches)?;
+
+    // 4. Validate what is latched.
+    request.reads.check_latched(request.start, &latches)?;
+    if request.isolation == Isolation::Snapshot {
+        check_writes(&effects, request.start, &latches)?;
+    }
+    if effects.is_empty() {
+        // Nothing changes, but "nothing changes" may rest on commits that are not published yet: wait for all that
+        // were drawn before this moment.
+        return Ok(Attempt::Done(Outcome { ts: engine.clock.drawn(), edges: 0 }));
+    }
+
+    // 5. Order.
+    let record = engine.durable.as_ref().map(|_| encode(engine, &effects, request.keys)).transpose()?;
+    let ts = order(engine, request, &latches, &key_indices, record)?;
+
+    // 6. Apply.
+    taken.used(&effects);
+    apply(engine, request.keys, &effects, ts, &mut latches);
+    let (vertices, edges) = effects.count_changes();
+    drop(latches);
+    drop(key_latches);
+
+    // 7. Publish: mark complete here; the caller waits.
+    if engine.clock.complete(ts, vertices, edges) {
+        engine.commits.wake();
+    }
+    Ok(Attempt::Done(Outcome { ts, edges }))
+}
+
+/// First committer wins: under snapshot isolation nothing that is written may have changed since the snapshot.
+fn check_writes(effects: &Effects, start: Timestamp, latches: &Latches<'_>) -> Result<()> {
+    use hedgerow_core::Direction::Out;
+    use hedgerow_mem::ReadItem;
+    let edges = effects.edges.iter().map(|e| (e.src, ReadItem::Edge(e.src.local(), e.dst)));
+    let vertices = effects.removed.iter().chain(&effects.inserted);
+    let vertices = vertices.map(|&(_, id)| (id, ReadItem::Vertex(id.local())));
+    for (id, item) in edges.chain(vertices) {
+        if let Some(latched) = latches.get(id.subgraph())
+            && latched.changed_since(Out, start, item)
+        {
+            return Err(Error::Conflict { with: latched.last_ts() });
+        }
+    }
+    Ok(())
+}
+
+/// The log record of the effects. Removals come before insertions: a key can change its vertex in one commit.
+fn encode(engine: &Engine, effects: &Effects, keys: &TxnKeys) -> Result<Record> {
+    let mut record = Record::default();
+    let label = hedgerow_core::LabelId(0);
+    for e in effects.edges.iter().filter(|e| e.weight.is_none()) {
+        record.push(Op::RemoveEdge { label, src: e.src, dst: e.dst })?;
+    }
+    for &(_, id) in &effects.removed {
+        record.push(Op::RemoveVertex { id })?;
+    }
+    for &(key, id) in &effects.inserted {
+        record.push(Op::InsertVertex { id, key: keys.key(key) })?;
+    }
+    for e in &effects.edges {
+        if let Some(weight) = e.weight {
+            let weight = engine.config.weighted.then_some(weight);
+            record.push(Op::PutEdge { label, src: e.src, dst: e.dst, weight })?;
+        }
+    }
+    record.finish();
+    Ok(record)
+}
+
+/// The ordering section.
+fn order(
+    engine: &Engine,
+    request: &Request<'_>,
+    latches: &Latches<'_>,
+    key_latches: &[usize],
+    record: Option<Record>,
+) -> Result<Timestamp> {
+    let mut order = engine.clock.order();
+    while !order.has_room() {
+        let oldest_missing = engine.clock.published().next();
+        drop(order);
+        engine.wait_published(oldest_missing)?;
+        order = engine.clock.order();
+    }
+    engine.check_open()?;
+    if !request.reads.is_empty() {
+        let last = order.last_drawn();
+        request.reads.check_others(request.start, last, engine, request.keys, latches, key_latches)?;
+    }
+    match (&engine.durable, record) {
+        (Some(durable), Some(record)) => durable.append(record, || order.draw()),
+        _ => Ok(order.draw()),
+    }
+}
+
+fn apply(engine: &Engine, keys: &TxnKeys, effects: &Effects, ts: Timestamp, latches: &mut Latches<'_>) {
+    let horizon = engine.horizon();
+    for &(key, id) in &effects.removed {
+        if engine.config.keys != hedgerow_core::KeyKind::Dense {
+            engine.ids.unbind(keys.key(key), id, ts);
+        }
+    }
+    for &(key, id) in &effects.inserted {
+        match (engine.config.keys, keys.key(key)) {
+            (hedgerow_core::KeyKind::Dense, _) => engine.ids.include(id),
+            (_, key) => {
+                let oldest = horizon.oldest().unwrap_or(Timestamp::ZERO);
+                engine.ids.bind(&key.to_owned(), id, ts, oldest);
+            }
+        }
+    }
+    let ops = effects.local_ops(engine.config.directed);
+    let mut batch: smallvec::SmallVec<[hedgerow_mem::subgraph::LocalOp; 4]> = smallvec::SmallVec::new();
+    for group in ops.chunk_by(|a, b| a.0 == b.0 && a.1 == b.1) {
+        let (subgraph, direction, _) = group[0];
+        batch.clear();
+        batch.extend(group.iter().map(|&(_, _, op)| op));
+        if let Some(latched) = latches.get_mut(subgraph) {
+            let pinned = |pin| engine.pending.add((subgraph, direction), pin);
+            latched.apply(direction, &batch, ts, engine.config.weighted, &horizon, pinned);
+        }
+    }
+}

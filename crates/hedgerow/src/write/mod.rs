@@ -1,0 +1,106 @@
+//! Write transactions: what a program does with one ([`WriteTxn`]), and how it commits.
+//!
+//! * [`overlay`]: reading one's own writes.
+//! * [`reads`]: what was read, for validation.
+//! * [`plan`]: keys to vertex ids, operations to net effects.
+//! * [`commit`]: the phases of a commit, in one place.
+//! * [`autocommit`]: single operations without a transaction object.
+
+pub(crate) mod autocommit;
+pub(crate) mod commit;
+pub(crate) mod overlay;
+pub(crate) mod plan;
+pub(crate) mod reads;
+mod txn;
+
+use std::sync::Arc;
+
+use hedgerow_core::{KeyKind, Timestamp, VertexKeyRef};
+
+pub use txn::WriteTxn;
+
+use crate::graph::Engine;
+
+/// A key inside one transaction: the number itself, or the place of a string in the transaction's table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct TxnKey(pub(crate) u64);
+
+/// The keys that a transaction names.
+pub(crate) struct TxnKeys {
+    kind: KeyKind,
+    names: Vec<Arc<str>>,
+    places: std::collections::HashMap<Arc<str>, u64>,
+}
+
+impl TxnKeys {
+    pub(crate) fn new(kind: KeyKind) -> TxnKeys {
+        TxnKeys { kind, names: Vec::new(), places: std::collections::HashMap::new() }
+    }
+
+    /// The handle of `key`, which must be of the graph's type.
+    pub(crate) fn intern(&mut self, key: VertexKeyRef<'_>) -> TxnKey {
+        match key {
+            VertexKeyRef::U64(n) => TxnKey(n),
+            VertexKeyRef::Str(s) => {
+                if let Some(&place) = self.places.get(s) {
+                    return TxnKey(place);
+                }
+                let (place, name) = (self.names.len() as u64, Arc::<str>::from(s));
+                self.names.push(name.clone());
+                self.places.insert(name, place);
+                TxnKey(place)
+            }
+        }
+    }
+
+    pub(crate) fn key(&self, key: TxnKey) -> VertexKeyRef<'_> {
+        match self.kind {
+            KeyKind::Dense | KeyKind::U64 => VertexKeyRef::U64(key.0),
+            KeyKind::Str => VertexKeyRef::Str(&self.names[key.0 as usize]),
+        }
+    }
+}
+
+/// What an operation of a transaction asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ask {
+    /// Make sure that the vertex `src` exists.
+    InsertVertex,
+    /// Remove the vertex `src` with its edges.
+    RemoveVertex,
+    /// Make sure that the edge exists with this weight.
+    Put,
+    /// Make sure that the edge exists; leave an existing one as it is.
+    Insert,
+    /// Make sure that the edge does not exist.
+    Remove,
+}
+
+/// One operation of a transaction, in program order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TxnOp {
+    pub(crate) ask: Ask,
+    pub(crate) src: TxnKey,
+    pub(crate) dst: TxnKey,
+    pub(crate) weight: f64,
+}
+
+impl TxnOp {
+    pub(crate) fn is_edge(&self) -> bool {
+        !matches!(self.ask, Ask::InsertVertex | Ask::RemoveVertex)
+    }
+}
+
+/// Waits until the conflicting commit is published, then a moment that grows with the number of attempts, so that
+/// transactions that keep meeting each other spread out.
+pub(crate) fn wait_for_conflict(engine: &Engine, with: Timestamp, attempt: u32) {
+    // The conflicting commit may itself fail: then there is nothing to wait for.
+    let with = with.min(engine.clock.drawn());
+    let _ = engine.wait_published(with);
+    if attempt > 1 {
+        let micros = 1u64 << attempt.min(10);
+        let jitter =
+            u64::from(std::time::SystemTime::now().elapsed().map_or(0, |d| d.subsec_nanos())) ^ with.0;
+        std::thread::sleep(std::time::Duration::from_micros(micros / 2 + jitter % micros));
+    }
+}

@@ -1,0 +1,389 @@
+//! The write transaction.
+
+use std::sync::Arc;
+
+use hedgerow_core::{Direction, Timestamp, VertexId, VertexKey, VertexKeyRef};
+
+use super::commit::{Request, commit};
+use super::overlay::Overlay;
+use super::reads::ReadSet;
+use super::{Ask, TxnKey, TxnKeys, TxnOp};
+use crate::error::{Error, Result};
+use crate::graph::Engine;
+use crate::options::Isolation;
+use crate::snapshot::Snapshot;
+
+/// The most operations in one transaction.
+pub(crate) const MAX_OPS: usize = 1 << 24;
+
+/// A write transaction: gathers operations, sees its own writes, and commits them atomically or not at all.
+///
+/// Reads see one snapshot, taken at the first read, under the transaction's own writes. Under
+/// [`Isolation::Serializable`] the commit fails with [`Error::Conflict`] if something that was read has changed since;
+/// blind writes ([`put_edge`](Self::put_edge)) read nothing and conflict with nobody. Dropping a transaction rolls it
+/// back. It may be moved to another thread, and used by one at a time.
+///
+/// ```
+/// let graph = hedgerow::Graph::in_memory()?;
+/// let mut tx = graph.write()?;
+/// tx.put_edge(1, 2)?;
+/// assert!(tx.contains_edge(1, 2)?);
+/// let committed = tx.commit()?;
+/// assert_eq!(graph.snapshot()?.timestamp(), committed);
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+#[must_use = "a transaction that is dropped is rolled back"]
+pub struct WriteTxn {
+    engine: Arc<Engine>,
+    isolation: Isolation,
+    create: bool,
+    keys: TxnKeys,
+    ops: Vec<TxnOp>,
+    overlay: Option<Overlay>,
+    base: Option<Snapshot>,
+    reads: ReadSet,
+}
+
+impl WriteTxn {
+    pub(crate) fn new(engine: &Arc<Engine>) -> WriteTxn {
+        // Under snapshot isolation the snapshot decides whose writes conflict: it is taken now.
+        let base = (engine.isolation == Isolation::Snapshot).then(|| Snapshot::open(engine));
+        WriteTxn {
+            engine: engine.clone(),
+            isolation: engine.isolation,
+            create: true,
+            keys: TxnKeys::new(engine.config.keys),
+            ops: Vec::new(),
+            overlay: None,
+            base,
+            reads: ReadSet::default(),
+        }
+    }
+
+    /// Whether edges create endpoints that do not exist (default: yes). If not, the commit of an edge without an
+    /// endpoint fails with [`Error::NoSuchVertex`]. Set it before the first operation.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] once the transaction holds operations.
+    pub fn create_endpoints(&mut self, create: bool) -> Result<()> {
+        if !self.ops.is_empty() && create != self.create {
+            return Err(Error::InvalidArgument("create_endpoints comes before the first operation".into()));
+        }
+        self.create = create;
+        Ok(())
+    }
+
+    /// Inserts a vertex. Returns whether it was new.
+    pub fn insert_vertex<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<bool> {
+        let key = self.key(key.into())?;
+        let new = !self.reads_vertex(key);
+        if new {
+            self.push(Ask::InsertVertex, key, key, 0.0)?;
+        }
+        Ok(new)
+    }
+
+    /// Removes a vertex with all its edges, those included that other transactions add before this one commits.
+    /// Returns whether it existed. O(degree) at commit.
+    pub fn remove_vertex<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<bool> {
+        let key = self.key(key.into())?;
+        let existed = self.reads_vertex(key);
+        if existed {
+            self.push(Ask::RemoveVertex, key, key, 0.0)?;
+        }
+        Ok(existed)
+    }
+
+    /// Makes sure that the edge exists; in a weighted graph its weight becomes 1. Reads nothing.
+    pub fn put_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<()> {
+        let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
+        self.push(Ask::Put, src, dst, 1.0)
+    }
+
+    /// Makes sure that the edge exists with this weight. Reads nothing.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a weight that is not a number, or in a graph without weights.
+    pub fn put_weighted_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+        weight: f64,
+    ) -> Result<()> {
+        let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
+        self.check_weight(weight)?;
+        self.push(Ask::Put, src, dst, weight)
+    }
+
+    /// Inserts an edge, with weight 1 in a weighted graph. Returns whether it was new; an existing edge is left as it
+    /// is. Reads the edge.
+    pub fn insert_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<bool> {
+        let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
+        self.insert(src, dst, 1.0)
+    }
+
+    /// As [`insert_edge`](Self::insert_edge), with a weight.
+    pub fn insert_weighted_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+        weight: f64,
+    ) -> Result<bool> {
+        let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
+        self.check_weight(weight)?;
+        self.insert(src, dst, weight)
+    }
+
+    fn insert(&mut self, src: TxnKey, dst: TxnKey, weight: f64) -> Result<bool> {
+        let new = self.reads_edge(src, dst).is_none();
+        if new {
+            self.push(Ask::Insert, src, dst, weight)?;
+        }
+        Ok(new)
+    }
+
+    /// Removes an edge. Returns whether it existed: removing what is not there is not an error. Reads the edge.
+    pub fn remove_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<bool> {
+        let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
+        let existed = self.reads_edge(src, dst).is_some();
+        if existed {
+            self.push(Ask::Remove, src, dst, 0.0)?;
+        }
+        Ok(existed)
+    }
+
+    /// Whether the vertex exists.
+    pub fn contains_vertex<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<bool> {
+        let key = self.key(key.into())?;
+        Ok(self.reads_vertex(key))
+    }
+
+    /// Whether the edge exists.
+    pub fn contains_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<bool> {
+        Ok(self.weight(src, dst)?.is_some())
+    }
+
+    /// The weight of the edge if it exists; 1 in a graph without weights.
+    pub fn weight<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<Option<f64>> {
+        let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
+        Ok(self.reads_edge(src, dst))
+    }
+
+    /// The number of neighbours in `direction`, or `None` if there is no such vertex. Reads the adjacency.
+    pub fn degree<'a>(
+        &mut self,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Result<Option<usize>> {
+        Ok(self.weighted_neighbors(key, direction)?.map(|n| n.len()))
+    }
+
+    /// The neighbours in `direction`, sorted by key, or `None` if there is no such vertex. Reads the adjacency.
+    pub fn neighbors<'a>(
+        &mut self,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Result<Option<Vec<VertexKey>>> {
+        let found = self.weighted_neighbors(key, direction)?;
+        Ok(found.map(|n| n.into_iter().map(|(key, _)| key).collect()))
+    }
+
+    /// The neighbours and weights in `direction`, sorted by key, or `None` if there is no such vertex.
+    pub fn weighted_neighbors<'a>(
+        &mut self,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Result<Option<Vec<(VertexKey, f64)>>> {
+        let key = self.key(key.into())?;
+        Ok(self.reads_adjacency(key, direction))
+    }
+
+    /// The snapshot that the transaction reads, without its own writes. From here on the whole graph counts as read:
+    /// the commit conflicts with every commit after the snapshot.
+    pub fn snapshot(&mut self) -> Snapshot {
+        self.reads.whole();
+        self.base().clone()
+    }
+
+    /// The number of operations gathered so far.
+    pub fn len(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// Whether no operation was gathered.
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+
+    /// Commits. Returns the commit timestamp once the transaction is visible to every snapshot opened from now on and
+    /// durable as the store's durability mode says. A transaction that changes nothing returns a timestamp at or after
+    /// everything it saw.
+    ///
+    /// Blocks for committers of the same subgraphs, and under [`Durability::Sync`](crate::Durability::Sync) for a sync.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`], [`Error::NoSuchVertex`], [`Error::DiskFull`], [`Error::TooLarge`], [`Error::Closed`],
+    /// [`Error::Poisoned`]: no effect of the transaction will ever be visible. [`Error::OutcomeUnknown`]: the log
+    /// failed, and only reopening the store tells.
+    pub fn commit(mut self) -> Result<Timestamp> {
+        self.engine.check_writable()?;
+        if self.ops.is_empty() {
+            return Ok(self.base.as_ref().map_or_else(|| self.engine.clock.published(), Snapshot::timestamp));
+        }
+        self.reads.prepare();
+        let request = Request {
+            ops: &self.ops,
+            keys: &self.keys,
+            create: self.create,
+            reads: &self.reads,
+            start: self.base.as_ref().map_or(Timestamp::INFINITY, Snapshot::timestamp),
+            isolation: self.isolation,
+        };
+        Ok(commit(&self.engine, &request)?.ts)
+    }
+
+    /// Drops all operations.
+    pub fn rollback(self) {}
+
+    fn key(&mut self, key: VertexKeyRef<'_>) -> Result<TxnKey> {
+        self.engine.check_key(key)?;
+        Ok(self.keys.intern(key))
+    }
+
+    fn check_weight(&self, weight: f64) -> Result<()> {
+        if !self.engine.config.weighted {
+            return Err(Error::InvalidArgument("the graph has no weights".into()));
+        }
+        if weight.is_nan() {
+            return Err(Error::InvalidArgument("a weight must be a number, not NaN".into()));
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, ask: Ask, src: TxnKey, dst: TxnKey, weight: f64) -> Result<()> {
+        if self.ops.len() >= MAX_OPS {
+            return Err(Error::TooLarge {
+                what: "the number of operations in a transaction".into(),
+                limit: MAX_OPS as u64,
+            });
+        }
+        self.ops.push(TxnOp { ask, src, dst, weight });
+        Ok(())
+    }
+
+    fn base(&mut self) -> &Snapshot {
+        let engine = &self.engine;
+        self.base.get_or_insert_with(|| Snapshot::open(engine))
+    }
+
+    /// The overlay with all operations so far; `None` while there are none.
+    fn own(&mut self) -> Option<&Overlay> {
+        if self.ops.is_empty() {
+            return None;
+        }
+        let directed = self.engine.config.directed;
+        let overlay = self.overlay.get_or_insert_with(|| Overlay::new(directed));
+        overlay.catch_up(&self.ops, self.create);
+        Some(overlay)
+    }
+
+    /// The vertex that `key` names in the snapshot; the absence of one is recorded as read.
+    fn base_id(&mut self, key: TxnKey) -> Option<VertexId> {
+        let snapshot = self.base().clone();
+        let dense = self.engine.config.keys == hedgerow_core::KeyKind::Dense;
+        let id = self.engine.ids.lookup(self.keys.key(key), snapshot.timestamp());
+        match id {
+            None => self.reads.absent(key),
+            // Of a dense graph the id says nothing: the vertex itself is read.
+            Some(id) if dense => {
+                self.reads.vertex(id);
+                return snapshot.contains_id(id).then_some(id);
+            }
+            Some(id) => self.reads.vertex(id),
+        }
+        id
+    }
+
+    fn reads_vertex(&mut self, key: TxnKey) -> bool {
+        if let Some(exists) = self.own().and_then(|own| own.vertex(key)) {
+            return exists;
+        }
+        self.base_id(key).is_some()
+    }
+
+    fn reads_edge(&mut self, src: TxnKey, dst: TxnKey) -> Option<f64> {
+        if let Some(state) = self.own().and_then(|own| own.edge(src, dst)) {
+            return state;
+        }
+        let (src, dst) = (self.base_id(src)?, self.base_id(dst)?);
+        let (src, dst) = if self.engine.config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) };
+        self.reads.edge(src, dst);
+        self.base().weight_by_id(src, dst)
+    }
+
+    fn reads_adjacency(&mut self, key: TxnKey, direction: Direction) -> Option<Vec<(VertexKey, f64)>> {
+        if !self.reads_vertex(key) {
+            return None;
+        }
+        let mut found = std::collections::BTreeMap::new();
+        let hidden = self.own().is_some_and(|own| own.hides(key));
+        if !hidden && let Some(id) = self.base_id(key) {
+            let snapshot = self.base().clone();
+            self.reads.adjacency(id, snapshot.stored(direction));
+            let engine = self.engine.clone();
+            snapshot.for_each_neighbor(id, direction, |v, w| {
+                found.insert(engine.ids.key_of(v), w);
+            });
+        }
+        if self.own().is_some() {
+            self.lay_own_edges_over(key, direction, &mut found);
+        }
+        Some(found.into_iter().collect())
+    }
+
+    fn lay_own_edges_over(
+        &mut self,
+        key: TxnKey,
+        direction: Direction,
+        found: &mut std::collections::BTreeMap<VertexKey, f64>,
+    ) {
+        let weighted = self.engine.config.weighted;
+        let mut others = Vec::new();
+        for other in found.keys() {
+            others.push((self.keys.intern(other.as_ref()), other.clone()));
+        }
+        let Some(own) = self.overlay.as_ref() else { return };
+        for (other, name) in others {
+            if own.hides(other) {
+                found.remove(&name);
+            }
+        }
+        for (other, state) in own.written(key, direction == Direction::Out) {
+            let name = self.keys.key(other).to_owned();
+            match state {
+                Some(weight) => found.insert(name, if weighted { weight } else { 1.0 }),
+                None => found.remove(&name),
+            };
+        }
+    }
+}
