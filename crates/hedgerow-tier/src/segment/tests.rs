@@ -91,6 +91,16 @@ fn a_subgraph_may_span_many_blocks() {
 }
 
 #[test]
+fn degrees_at_the_limits_of_their_width_come_back() {
+    for degree in [1, 255, 256, 65_535, 65_536] {
+        let fs = MemFs::default();
+        let images = [star_image(1, degree)];
+        let info = write(&fs, config(KeyKind::Dense, false), &images);
+        assert_eq!(read_all(&fs, &info).unwrap(), images);
+    }
+}
+
+#[test]
 fn several_threads_read_at_once() {
     let fs = MemFs::default();
     let images: Vec<_> = (0..200).map(|id| dense_image(id, 64)).collect();
