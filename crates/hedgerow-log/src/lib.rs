@@ -35,6 +35,11 @@
 //! [`Log::close`] syncs, writes a closing seal and cuts the file at it, so that any later damage is told from a crash.
 #![forbid(unsafe_code)]
 
+#[cfg_attr(
+    not(hedgerow_faults),
+    allow(unreachable_pub, reason = "only builds with planted faults can set them")
+)]
+pub mod faults;
 mod ops;
 mod record;
 mod recover;

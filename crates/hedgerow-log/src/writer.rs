@@ -54,6 +54,8 @@ struct State {
     active: Active,
     sealed: Vec<LogSegmentInfo>,
     next_id: FileId,
+    /// The first segment that the manifest names, or is about to.
+    first_live: FileId,
 }
 
 #[derive(Debug)]
@@ -126,6 +128,7 @@ impl Log {
             active,
             sealed,
             next_id: FileId(start.segment.0.saturating_add(1)),
+            first_live: FileId(0),
         };
         Ok(Log {
             dir,

@@ -75,11 +75,29 @@ fn covered_segments_are_removed_but_never_the_active_one() {
     assert_eq!(removed, [FileId(1), FileId(2), FileId(3)]);
     assert_eq!(names(&fs), live.iter().map(|&id| segment_name(id)).collect::<Vec<_>>());
     assert_eq!(read(&fs, &[4], log.durable()).unwrap().0, (ts.0 + 1..=60).collect::<Vec<_>>());
+    assert_eq!(log.remove_segments_through(Timestamp(1000)).unwrap(), [], "the manifest names the others");
+    log.live_after(Timestamp(1000));
     log.remove_segments_through(Timestamp(1000)).unwrap();
     let active = log.segments();
     assert_eq!((active.len(), names(&fs).len()), (1, 1));
     append(&log, 61);
     log.flush_and_sync().unwrap();
+}
+
+#[test]
+fn a_segment_that_the_manifest_names_stays_though_it_is_sealed_before_the_removal() {
+    let fs = SimFs::new();
+    let log = new_log(&fs);
+    commit(&log, 1);
+    let named = log.live_after(Timestamp(1));
+    let mut record = RecordBuilder::new();
+    for n in 0..SEGMENT_BYTES as u32 {
+        record.push(Op::RemoveVertex { id: VertexId(n) }).unwrap();
+    }
+    drop(log.reserve(&mut record).unwrap());
+    assert!(log.segments()[0].sealed && log.segments()[0].last_ts == Timestamp(1));
+    assert_eq!(log.remove_segments_through(Timestamp(1)).unwrap(), []);
+    assert_eq!(read(&fs, &[named[0].0], log.durable()).unwrap().0, [1]);
 }
 
 #[test]
@@ -118,9 +136,12 @@ fn dropped_reservations_give_their_space_back() {
     let held: Vec<_> = (0..40).map(|_| log.reserve(&mut record_of(6)).unwrap()).collect();
     assert!(log.segments().len() > 1, "held ones do take space");
     for (ts, reservation) in (1..).zip(held) {
-        reservation.append(&mut record_of(6), Timestamp(ts * 41 * 7 * 12 + 6));
+        reservation.append(&mut record_of(6), Timestamp(ts));
     }
     log.flush_and_sync().unwrap();
+    let witness = Witness { store: STORE, live: &[FileId(1)], durable: log.durable() };
+    let recovered = recover(fs.handle(), witness, |_, _| Ok::<_, Infallible>(())).unwrap();
+    assert_eq!(recovered.commits, 40, "all of them had room");
 }
 
 #[test]

@@ -98,20 +98,27 @@ impl Log {
         segments
     }
 
-    /// The segments that a manifest must name whose checkpoint covers all commits at or before `ts`.
+    /// The segments that a manifest must name whose checkpoint covers all commits at or before `ts`. What it leaves out is
+    /// what [`remove_segments_through`](Self::remove_segments_through) may remove later.
     pub fn live_after(&self, ts: Timestamp) -> Vec<FileId> {
-        self.segments().iter().filter(|s| !s.sealed || s.last_ts > ts).map(|s| s.id).collect()
+        let mut state = self.state.lock();
+        let sealed = state.sealed.iter().filter(|s| s.last_ts > ts).map(|s| s.id);
+        let live: Vec<FileId> = sealed.chain([state.active.id]).collect();
+        state.first_live = live.first().copied().unwrap_or_default();
+        live
     }
 
-    /// Removes the sealed segments whose commits are all at or before `ts`, and makes that durable; returns them.
-    /// The durable manifest must not name them any more.
+    /// Removes the sealed segments whose commits are all at or before `ts`, and makes that durable; returns them. The
+    /// manifest for which [`live_after`](Self::live_after) was last called must be durable. Segments that it returned
+    /// stay, even if they were sealed since.
     ///
     /// # Errors
     /// Those of the file system. The log stays usable; what is left over is removed by the next call or opening.
     pub fn remove_segments_through(&self, ts: Timestamp) -> Result<Vec<FileId>, IoError> {
         let covered: Vec<FileId> = {
             let state = self.state.lock();
-            state.sealed.iter().take_while(|s| s.last_ts <= ts).map(|s| s.id).collect()
+            let unnamed = state.sealed.iter().take_while(|s| s.last_ts <= ts && s.id < state.first_live);
+            unnamed.map(|s| s.id).collect()
         };
         for &id in &covered {
             unlink_if_there(&self.dir, &segment_name(id))?;
