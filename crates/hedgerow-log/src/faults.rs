@@ -1,16 +1,24 @@
-//! Planted faults: mistakes that the crash tests must find. They exist only in builds with `--cfg hedgerow_faults`.
+//! Planted faults: mistakes that the crash tests must find. They exist only in builds with `--cfg hedgerow_faults`, are
+//! chosen at run time, and hold for the thread that chose them.
 
 #[cfg(hedgerow_faults)]
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::cell::Cell;
 
-/// While set, recovery does not compare the checksums of payloads, so that torn commits are accepted.
 #[cfg(hedgerow_faults)]
-pub static UNCHECKED_TAIL: AtomicBool = AtomicBool::new(false);
+thread_local! {
+    static UNCHECKED_TAIL: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Makes recovery on this thread accept commits without comparing the checksum of their payload.
+#[cfg(hedgerow_faults)]
+pub fn set_unchecked_tail(unchecked: bool) {
+    UNCHECKED_TAIL.set(unchecked);
+}
 
 /// Whether payloads go unchecked.
 #[cfg(hedgerow_faults)]
 pub(crate) fn unchecked_tail() -> bool {
-    UNCHECKED_TAIL.load(Ordering::Relaxed)
+    UNCHECKED_TAIL.get()
 }
 
 /// Never, in an ordinary build.

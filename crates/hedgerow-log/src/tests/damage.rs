@@ -273,3 +273,52 @@ fn claimed_lengths_do_not_allocate() {
     let (seen, recovered) = read(&fs, &[1], Lsn::ZERO).unwrap();
     assert!(seen.len() == 10 && matches!(recovered.tail, Tail::Torn { .. }));
 }
+
+#[test]
+fn nonsense_under_right_checksums_is_damage() {
+    use crate::record::{Frame, RecordType, Seal};
+    use hedgerow_io::checksum::checksum64;
+    let (fs, starts) = unsynced();
+    let name = segment_name(FileId(1));
+    let bytes = fs.files()[&name].clone();
+    let previous = u64::from_le_bytes(bytes[starts[9] as usize + 48..][..8].try_into().unwrap());
+    let seal = |next, records| Seal { next: FileId(next), records }.encode().to_vec();
+    let good = Frame {
+        kind: RecordType::RotationSeal,
+        length: 16,
+        lsn: Lsn(starts[10] - DATA_START),
+        ts: Timestamp(10),
+        durable: Lsn::ZERO,
+        payload_checksum: 0,
+        previous,
+    };
+    let commit = Frame { kind: RecordType::Commit, ts: Timestamp(11), ..good };
+    let closing = Frame { kind: RecordType::ClosingSeal, ..good };
+    let row = vec![3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0];
+    let cases = [
+        ("durable before it was written", Frame { durable: Lsn(good.lsn.0 + 8), ..commit }, row.clone()),
+        ("time stands still", Frame { ts: Timestamp(10), ..commit }, row.clone()),
+        ("malformed payload", commit, vec![7; 16]),
+        ("leads to itself", good, seal(1, 10)),
+        ("counts another number", good, seal(2, 9)),
+        ("another last timestamp", Frame { ts: Timestamp(9), ..good }, seal(2, 10)),
+        ("closing, but leads on", closing, seal(2, 10)),
+        ("seal of another length", Frame { length: 8, ..good }, vec![2, 0, 0, 0, 0, 0, 0, 0]),
+        ("leads nowhere", good, seal(2, 10)),
+    ];
+    for (what, frame, payload) in cases {
+        let mut out = Vec::new();
+        Frame { payload_checksum: checksum64(&payload), ..frame }.encode(STORE, FileId(1), &mut out);
+        out.extend_from_slice(&payload);
+        let mut changed = bytes.clone();
+        changed[starts[10] as usize..][..out.len()].copy_from_slice(&out);
+        fs.put(&name, &changed);
+        let mut seen = 0;
+        let witness = Witness { store: STORE, live: &[FileId(1)], durable: Lsn::ZERO };
+        let result = recover(fs.handle(), witness, |_, _| {
+            seen += 1;
+            Ok::<_, Infallible>(())
+        });
+        assert!(corruption(result).is_some() && seen == 10, "{what}");
+    }
+}
