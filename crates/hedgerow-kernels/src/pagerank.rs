@@ -9,8 +9,9 @@
 //!
 //! **Trick.** Pulling over in-neighbours needs no atomics and writes each score once. What a vertex gives each
 //! out-neighbour is computed once per vertex, together with its score, into the second of two arrays; so an
-//! iteration is a single pass, whose cost is one random read per edge. Four independent sums per list keep four of
-//! these reads and additions in flight where a single sum would wait for each addition.
+//! iteration is a single pass, whose cost is one random read per edge. (Several partial sums per list, to shorten the
+//! chain of additions, were measured to be slower: most lists are short, and each further loop end is one more branch
+//! that the processor mispredicts.)
 //!
 //! **Determinism.** The order of additions depends only on the graph: within a list by position, across vertices by
 //! partial sums per range of vertices that are added in range order. Hence the same bits for any number of threads.
@@ -86,9 +87,14 @@ pub fn pagerank_with<S: Score, G: Topology>(g: &G, config: &PageRankConfig) -> R
     }
     Ok(in_pool(|| {
         let mut ranking = Ranking::new(g, vertex_bound);
-        for _ in 0..config.iterations {
-            let change = ranking.iterate(config.damping);
-            if config.tolerance.is_some_and(|tolerance| change < tolerance) {
+        for iteration in 1..=config.iterations {
+            // Between iterations only what is given matters; scores and their change are not looked at, unless the
+            // caller asked when to stop.
+            match config.tolerance {
+                None if iteration < config.iterations => ranking.iterate::<false>(config.damping),
+                _ => ranking.iterate::<true>(config.damping),
+            }
+            if config.tolerance.is_some_and(|tolerance| ranking.change < tolerance) {
                 break;
             }
         }
@@ -112,6 +118,8 @@ struct Ranking<'g, S, G> {
     partial: Vec<Partial>,
     /// Score held by vertices without out-edges.
     dangling: f64,
+    /// By how much the scores changed in the last iteration that noted them.
+    change: f64,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -138,14 +146,12 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
         let given: Vec<S> = share.iter().map(|&s| if s == hole { S::ZERO } else { start * s }).collect();
         let dangling = share.iter().filter(|&&s| s == S::ZERO).count() as f64 / count;
         let partial = vec![Partial::default(); vertex_bound.div_ceil(CHUNK_VERTICES)];
-        let padded = vertex_bound.next_power_of_two();
-        let mut given = given; given.resize(padded, S::ZERO);
-        let next_given = vec![S::ZERO; padded];
-        Ranking { g, count, scores, share, given, next_given, partial, dangling }
+        let next_given = vec![S::ZERO; vertex_bound];
+        Ranking { g, count, scores, share, given, next_given, partial, dangling, change: f64::INFINITY }
     }
 
-    /// One iteration; returns by how much the scores changed in total.
-    fn iterate(&mut self, damping: f64) -> f64 {
+    /// One iteration; with `KEEP` also notes the scores and by how much they changed in total.
+    fn iterate<const KEEP: bool>(&mut self, damping: f64) {
         let base = S::from_f64((1.0 - damping) / self.count + damping * self.dangling / self.count);
         let (g, damping, given) = (self.g, S::from_f64(damping), self.given.as_slice());
         let outputs =
@@ -159,52 +165,31 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
                 if share < S::ZERO {
                     continue;
                 }
-                let pulled = gather(g.neighbors(VertexId(v), Direction::In), given);
-                let new = base + damping * pulled;
-                sums.change += (new - *score).abs();
+                let new = base + damping * gather(g.neighbors(VertexId(v), Direction::In), given);
                 if share == S::ZERO {
                     sums.dangling += new.to_f64();
                 }
-                *score = new;
                 *next_given = new * share;
+                if KEEP {
+                    sums.change += (new - *score).abs();
+                    *score = new;
+                }
             }
             *partial = sums;
         });
         std::mem::swap(&mut self.given, &mut self.next_given);
         self.dangling = self.partial.iter().map(|p| p.dangling).sum();
-        self.partial.iter().map(|p| p.change).sum()
+        self.change = self.partial.iter().map(|p| p.change).sum();
     }
 }
 
 /// The sum of `given` over `neighbors`.
+///
+/// Subtracting the removed ones from a sum over `main` would spare the merge, but a large removed share could cancel
+/// all digits of a small remainder.
 #[inline]
 fn gather<S: Score>(neighbors: Neighbors<'_>, given: &[S]) -> S {
-    if neighbors.removed.is_empty() {
-        let sum = gather_slice(neighbors.main, given);
-        if neighbors.added.is_empty() { sum } else { sum + gather_slice(neighbors.added, given) }
-    } else {
-        // Subtracting the removed ones from a sum over `main` would be faster, but a large removed share could
-        // cancel all digits of a small remainder.
-        let mut sum = S::ZERO;
-        neighbors.for_each(|u| sum = sum + given[u.index()]);
-        sum
-    }
-}
-
-#[inline]
-fn gather_slice<S: Score>(list: &[VertexId], given: &[S]) -> S {
-    let mask = given.len().wrapping_sub(1);
-    assert!(mask < given.len());
-    let (quads, rest) = list.as_chunks::<4>();
-    let mut lanes = [S::ZERO; 4];
-    for quad in quads {
-        for (lane, u) in lanes.iter_mut().zip(quad) {
-            *lane = *lane + given[u.index() & mask];
-        }
-    }
-    let mut sum = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
-    for u in rest {
-        sum = sum + given[u.index() & mask];
-    }
+    let mut sum = S::ZERO;
+    neighbors.for_each(|u| sum = sum + given[u.index()]);
     sum
 }

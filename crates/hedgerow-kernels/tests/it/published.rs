@@ -82,7 +82,8 @@ fn graphalytics_test_graphs() {
                     let iterations = properties.required("pr.num-iterations").expect("iterations");
                     check_pagerank(&graph, &csr, damping, iterations, &file);
                     if properties.name == "test-pr-directed" {
-                        let limit = pagerank(&csr, &PageRankConfig { damping, iterations: 80, tolerance: None });
+                        let limit =
+                            pagerank(&csr, &PageRankConfig { damping, iterations: 80, tolerance: None });
                         close(&limit.expect("valid"), &expected(&graph, &file), RELATIVE).expect("the limit");
                     }
                 }

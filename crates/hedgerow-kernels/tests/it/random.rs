@@ -70,7 +70,8 @@ fn special_shapes() {
 
 #[test]
 fn a_skewed_graph_large_enough_for_all_steps() {
-    let graph = GraphSpec::Kron { scale: 13, edge_factor: 16 }.load().expect("generated").expect("no data needed");
+    let graph =
+        GraphSpec::Kron { scale: 13, edge_factor: 16 }.load().expect("generated").expect("no data needed");
     check_all(&graph.to_csr().expect("ids in range"), 2);
 }
 

@@ -25,7 +25,8 @@ fn rows_hold_the_edges() {
                 let kept = edges.iter().copied().filter(|e| !(drop_self_loops && e.0 == e.1));
                 let mut set: BTreeSet<(u32, u32)> = kept.collect();
                 if !directed {
-                    let pairs: BTreeSet<(u32, u32)> = set.iter().map(|&(u, v)| (u.min(v), u.max(v))).collect();
+                    let pairs: BTreeSet<(u32, u32)> =
+                        set.iter().map(|&(u, v)| (u.min(v), u.max(v))).collect();
                     assert_eq!(g.edge_count() as usize, pairs.len());
                     set.extend(set.clone().into_iter().map(|(u, v)| (v, u)));
                 } else {

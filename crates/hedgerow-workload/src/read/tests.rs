@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::{
-    Column, Delimiter, EdgeFormat, EdgeReader, Graphalytics, Header, Lines, MAX_LINE_BYTES, ReadError, RowError,
-    read_expected, read_vertices,
+    Column, Delimiter, EdgeFormat, EdgeReader, Graphalytics, Header, Lines, MAX_LINE_BYTES, ReadError,
+    RowError, read_expected, read_vertices,
 };
 use crate::require_data;
 
@@ -26,7 +26,11 @@ impl Files {
 type OwnedRow = (u64, String, String, Option<f64>, Option<i64>);
 
 /// All rows, and the lines and reasons of malformed ones.
-fn read_as(name: &str, bytes: impl AsRef<[u8]>, format: &EdgeFormat) -> (Vec<OwnedRow>, Vec<(u64, RowError)>) {
+fn read_as(
+    name: &str,
+    bytes: impl AsRef<[u8]>,
+    format: &EdgeFormat,
+) -> (Vec<OwnedRow>, Vec<(u64, RowError)>) {
     let files = Files::new();
     let mut reader = EdgeReader::open(&files.write(name, bytes), format).expect("opens");
     let (mut rows, mut errors) = (Vec::new(), Vec::new());

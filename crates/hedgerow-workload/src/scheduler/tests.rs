@@ -23,7 +23,13 @@ fn next<I: Iterator<Item = Result<Transaction, Infallible>>>(s: &Scheduler<I>) -
 
 #[test]
 fn sharing_waits_and_others_pass() {
-    let stream = [touching(0, &[1, 2]), touching(1, &[2, 3]), touching(2, &[9]), touching(3, &[3]), touching(4, &[1, 9])];
+    let stream = [
+        touching(0, &[1, 2]),
+        touching(1, &[2, 3]),
+        touching(2, &[9]),
+        touching(3, &[3]),
+        touching(4, &[1, 9]),
+    ];
     let s = Scheduler::new(stream.into_iter(), 10);
     assert_eq!(next(&s), Some(0));
     assert_eq!(next(&s), Some(2), "1 shares vertex 2 with 0");

@@ -21,7 +21,10 @@ fn names_round_trip() {
     assert_eq!(parse("file:a:b.csv"), file("a:b.csv", None, false));
     assert_eq!(parse("file:x/y.txt:snap:undirected"), file("x/y.txt", Some("snap"), true));
     assert_eq!(parse("file:g.properties:graphalytics"), file("g.properties", Some("graphalytics"), false));
-    assert_eq!(parse("data:static/law-cnr-2000/"), GraphSpec::Data { name: "static/law-cnr-2000".to_owned() });
+    assert_eq!(
+        parse("data:static/law-cnr-2000/"),
+        GraphSpec::Data { name: "static/law-cnr-2000".to_owned() }
+    );
     for text in ["kron:18", "kron:18:8", "uniform:3", "file:a:b", "file:a:wel:undirected", "data:x/y"] {
         assert_eq!(parse(text).to_string(), text);
     }
@@ -29,7 +32,8 @@ fn names_round_trip() {
 
 #[test]
 fn other_texts_are_refused() {
-    for text in ["", "kron", "kron:", "kron:x", "kron:32", "kron:5:0", "kron:5:x", "file:", "data:", "tree:5"] {
+    for text in ["", "kron", "kron:", "kron:x", "kron:32", "kron:5:0", "kron:5:x", "file:", "data:", "tree:5"]
+    {
         let error = text.parse::<GraphSpec>().expect_err(text);
         assert_eq!(error.text, text);
         assert!(!error.reason.is_empty());
@@ -78,7 +82,9 @@ fn data_sets_have_their_published_sizes() {
         ("temporal/snap-sx-mathoverflow", 24_818, 239_978),
         ("expected/graphscope-p2p-Gnutella31", 62_586, 147_892),
     ] {
-        let Some(graph) = GraphSpec::Data { name: name.to_owned() }.load().expect("readable") else { continue };
+        let Some(graph) = GraphSpec::Data { name: name.to_owned() }.load().expect("readable") else {
+            continue;
+        };
         let csr = graph.to_csr().expect("in range");
         assert_eq!((graph.vertices, csr.edge_count()), (vertices, edges), "{name}");
     }

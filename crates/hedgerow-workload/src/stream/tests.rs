@@ -65,13 +65,18 @@ fn generated_streams_keep_their_promises() {
     assert!(sizes.contains(&1) && sizes.iter().any(|&n| n > 900), "sizes do not span the range");
     let mean = 300_000.0 / sizes.len() as f64;
     assert!((40.0..60.0).contains(&mean), "mean size {mean}");
-    let count = |wanted: fn(&Event) -> bool| stream.iter().flat_map(|t| &t.events).filter(|e| wanted(e)).count();
+    let count =
+        |wanted: fn(&Event) -> bool| stream.iter().flat_map(|t| &t.events).filter(|e| wanted(e)).count();
     let removed_edges = count(|e| matches!(e, Event::RemoveEdge { .. }));
     let removed_vertices = count(|e| matches!(e, Event::RemoveVertex { .. }));
     assert!((9_000..15_000).contains(&removed_edges), "{removed_edges} edges removed");
     assert!((450..750).contains(&removed_vertices), "{removed_vertices} vertices removed");
     let mut degrees: HashMap<&VertexKey, u64> = HashMap::new();
-    stream.iter().flat_map(|t| &t.events).flat_map(Event::vertices).for_each(|v| *degrees.entry(v).or_default() += 1);
+    stream
+        .iter()
+        .flat_map(|t| &t.events)
+        .flat_map(Event::vertices)
+        .for_each(|v| *degrees.entry(v).or_default() += 1);
     let highest = degrees.values().max().copied().unwrap_or(0);
     let mean_degree = 600_000.0 / degrees.len() as f64;
     assert!(highest as f64 > 100.0 * mean_degree, "no hubs: {highest} against a mean of {mean_degree}");
