@@ -95,39 +95,64 @@ impl<T> Default for ArcCell<T> {
 mod model {
     //! The model checker's locks under the interface of the real ones.
 
-    /// A lock.
-    pub struct Mutex<T>(loom::sync::Mutex<T>);
-    /// A held lock. The inner guard is absent only inside [`Condvar::wait`].
-    pub struct MutexGuard<'a, T>(Option<loom::sync::MutexGuard<'a, T>>);
+    use super::{AtomicBool, Ordering};
+
+    /// A lock. The checker's own `try_lock` blocks where another thread gets the lock first, which no real one does;
+    /// so who holds the lock is decided by a flag, and the checker's lock inside only carries the value and the
+    /// condition variables.
+    pub struct Mutex<T> {
+        held: AtomicBool,
+        inner: loom::sync::Mutex<T>,
+    }
+
+    /// A held lock. The inner guard is absent only inside [`Condvar::wait`] and while it is dropped.
+    pub struct MutexGuard<'a, T> {
+        lock: &'a Mutex<T>,
+        inner: Option<loom::sync::MutexGuard<'a, T>>,
+    }
 
     impl<T> std::ops::Deref for MutexGuard<'_, T> {
         type Target = T;
 
         fn deref(&self) -> &T {
-            self.0.as_ref().expect("held")
+            self.inner.as_ref().expect("held")
         }
     }
 
     impl<T> std::ops::DerefMut for MutexGuard<'_, T> {
         fn deref_mut(&mut self) -> &mut T {
-            self.0.as_mut().expect("held")
+            self.inner.as_mut().expect("held")
+        }
+    }
+
+    impl<T> Drop for MutexGuard<'_, T> {
+        fn drop(&mut self) {
+            drop(self.inner.take());
+            self.lock.held.store(false, Ordering::Release);
         }
     }
 
     impl<T> Mutex<T> {
         /// A lock around `value`.
         pub fn new(value: T) -> Self {
-            Mutex(loom::sync::Mutex::new(value))
+            Mutex { held: AtomicBool::new(false), inner: loom::sync::Mutex::new(value) }
         }
 
         /// Takes the lock.
         pub fn lock(&self) -> MutexGuard<'_, T> {
-            MutexGuard(Some(self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)))
+            loop {
+                if let Some(guard) = self.try_lock() {
+                    return guard;
+                }
+                super::yield_now();
+            }
         }
 
         /// Takes the lock if nobody holds it.
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-            self.0.try_lock().ok().map(|guard| MutexGuard(Some(guard)))
+            self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).ok()?;
+            let inner = self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            Some(MutexGuard { lock: self, inner: Some(inner) })
         }
     }
 
@@ -154,8 +179,13 @@ mod model {
 
         /// Waits until notified; the lock is released meanwhile.
         pub fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
-            let inner = guard.0.take().expect("held");
-            guard.0 = Some(self.0.wait(inner).unwrap_or_else(std::sync::PoisonError::into_inner));
+            let inner = guard.inner.take().expect("held");
+            // A notifier that gets the flag now still waits for the inner lock, which the wait gives up atomically.
+            guard.lock.held.store(false, Ordering::Release);
+            drop(self.0.wait(inner).unwrap_or_else(std::sync::PoisonError::into_inner));
+            let mut again = guard.lock.lock();
+            guard.inner = again.inner.take();
+            std::mem::forget(again);
         }
 
         /// Wakes all waiters.

@@ -11,10 +11,10 @@ use crate::merge;
 use crate::reclaim::{Horizon, Pin, judge};
 use crate::version::{Read, Version, load_changed, read_at, version_at};
 
-/// The first capacity of a delta, in entries.
-const MIN_DELTA: usize = 4;
+/// The first capacity of a delta, in entries. Under the model checker two, so that merges come early.
+const MIN_DELTA: usize = if cfg!(loom) { 2 } else { 4 };
 /// The largest capacity of a delta, in entries.
-const MAX_DELTA: usize = 256;
+const MAX_DELTA: usize = if cfg!(loom) { 2 } else { 256 };
 /// A delta has room for this share of the main part: 1/8, within the bounds above.
 const DELTA_SHARE: usize = 8;
 

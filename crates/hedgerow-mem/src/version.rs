@@ -88,7 +88,7 @@ impl Drop for Version {
 pub fn read_at<R>(head: &ArcCell<Version>, t: Timestamp, f: impl FnOnce(Read<'_>) -> R) -> Option<R> {
     let mut guard = head.load();
     loop {
-        let version = guard.as_ref()?;
+        let version = Option::as_ref(&*guard)?;
         if version.begin <= t {
             return Some(f(version.at(t)));
         }

@@ -73,6 +73,8 @@ impl GroupCommit {
             return Ok(());
         }
         self.waiters.fetch_add(1, Ordering::SeqCst);
+        // Orders counting ourselves before looking at `t_read`: the other half of the fence in `wake`.
+        fence(Ordering::SeqCst);
         let result = self.wait_counted(clock, ts, log);
         self.waiters.fetch_sub(1, Ordering::SeqCst);
         result

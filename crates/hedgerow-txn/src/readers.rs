@@ -57,11 +57,14 @@ impl Registration {
 
 impl Default for ReaderRegistry {
     fn default() -> Self {
-        ReaderRegistry {
+        let registry = ReaderRegistry {
             chunks: std::array::from_fn(|_| OnceLock::new()),
             high: AtomicUsize::new(0),
             closes: AtomicU64::new(0),
-        }
+        };
+        // The first chunk is there from the start: no reader of an ordinary store ever allocates.
+        registry.slot(0);
+        registry
     }
 }
 

@@ -1,0 +1,5 @@
+//! Model-checked protocols of the versions: every interleaving up to the preemption bound.
+#![cfg(loom)]
+
+mod versions;
+mod write_skew;

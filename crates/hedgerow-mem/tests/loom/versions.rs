@@ -1,0 +1,202 @@
+//! Readers against writers, merges and reclamation. A reader always sees exactly the commits up to its timestamp.
+
+use std::sync::Arc;
+
+use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId};
+use hedgerow_mem::subgraph::LocalOp;
+use hedgerow_mem::{EdgeOp, Horizon, Pin, Subgraph};
+use hedgerow_txn::{ActiveReaders, Clock, Counts, ReaderRegistry, Registration};
+use loom::thread;
+
+const V: LocalVertex = LocalVertex(3);
+
+struct Store {
+    subgraph: Subgraph,
+    clock: Clock,
+    readers: ReaderRegistry,
+}
+
+struct Live {
+    published: Timestamp,
+    active: ActiveReaders,
+}
+
+impl Horizon for Live {
+    fn published(&self) -> Timestamp {
+        self.published
+    }
+
+    fn pin_in(&self, begin: Timestamp, end: Timestamp) -> Option<Pin> {
+        if begin >= end {
+            return None;
+        }
+        let newest = self.active.newest_in(begin, end).map(Pin::Snapshot);
+        newest.or(self.active.registering.then_some(Pin::Registering))
+    }
+}
+
+fn store() -> Arc<Store> {
+    Arc::new(Store {
+        subgraph: Subgraph::default(),
+        clock: Clock::new(Timestamp(0), Counts::default(), Timestamp::INFINITY),
+        readers: ReaderRegistry::default(),
+    })
+}
+
+impl Store {
+    fn horizon(&self) -> Live {
+        let published = self.clock.published();
+        Live { published, active: self.readers.scan() }
+    }
+
+    /// Commits one operation: the edge to `dst`, inserted or removed.
+    fn commit(&self, dst: u32, op: EdgeOp) {
+        let mut latched = self.subgraph.latch();
+        let ts = self.clock.order().draw();
+        let op = LocalOp { local: V, op, dst: VertexId(dst), weight: 0.0 };
+        latched.apply(Direction::Out, &[op], ts, false, &self.horizon(), |_| ());
+        drop(latched);
+        self.clock.complete(ts, 0, 0);
+    }
+
+    fn register(&self) -> Registration {
+        self.readers.register(0, || Some((self.clock.published(), ()))).0
+    }
+
+    /// The neighbours that a reader at `t` sees.
+    fn read(&self, t: Timestamp) -> Vec<u32> {
+        let mut seen = Vec::new();
+        self.subgraph.read(Direction::Out, t, |read| read.for_each_neighbor(V, |v, _| seen.push(v.0)));
+        seen
+    }
+
+    fn versions(&self) -> usize {
+        self.subgraph.versions(Direction::Out).len()
+    }
+
+    fn reclaim(&self) -> Vec<Pin> {
+        let mut pins = Vec::new();
+        self.subgraph.latch().reclaim(Direction::Out, &self.horizon(), |pin| pins.push(pin));
+        pins
+    }
+}
+
+/// After the commit `t` of a run that inserts 1, 2, 3, ... one at a time.
+fn inserted(t: Timestamp) -> Vec<u32> {
+    (1..=t.0 as u32).collect()
+}
+
+#[test]
+fn a_reader_beside_appends_sees_a_prefix() {
+    loom::model(|| {
+        let store = store();
+        store.commit(1, EdgeOp::Insert);
+        let writer = store.clone();
+        let appends = thread::spawn(move || writer.commit(2, EdgeOp::Insert));
+        let registration = store.register();
+        assert_eq!(store.read(registration.ts()), inserted(registration.ts()));
+        store.readers.close(registration);
+        appends.join().unwrap();
+    });
+}
+
+#[test]
+fn a_reader_beside_a_merge_sees_its_timestamp() {
+    loom::model(|| {
+        let store = store();
+        // The delta has room for two entries under the checker: the third commit merges.
+        store.commit(1, EdgeOp::Insert);
+        store.commit(2, EdgeOp::Insert);
+        let writer = store.clone();
+        let merges = thread::spawn(move || writer.commit(3, EdgeOp::Insert));
+        let registration = store.register();
+        assert_eq!(store.read(registration.ts()), inserted(registration.ts()));
+        assert_eq!(store.read(registration.ts()), inserted(registration.ts()), "reads repeat");
+        store.readers.close(registration);
+        merges.join().unwrap();
+        assert_eq!(store.read(Timestamp(3)), [1, 2, 3]);
+    });
+}
+
+#[test]
+fn an_old_snapshot_survives_merges_that_it_began_before() {
+    loom::model(|| {
+        let store = store();
+        store.commit(1, EdgeOp::Insert);
+        let old = store.register();
+        let writer = store.clone();
+        let merges = thread::spawn(move || {
+            writer.commit(2, EdgeOp::Insert);
+            writer.commit(1, EdgeOp::Remove);
+            writer.commit(4, EdgeOp::Insert);
+        });
+        assert_eq!(store.read(old.ts()), [1]);
+        merges.join().unwrap();
+        assert_eq!(store.read(old.ts()), [1]);
+        assert_eq!(store.read(Timestamp(4)), [2, 4]);
+        store.readers.close(old);
+        assert!(store.reclaim().is_empty());
+        assert_eq!(store.versions(), 1, "nothing needs the old versions");
+    });
+}
+
+#[test]
+fn reclamation_beside_a_registering_reader_frees_nothing_that_it_needs() {
+    loom::model(|| {
+        let store = store();
+        store.commit(1, EdgeOp::Insert);
+        store.commit(2, EdgeOp::Insert);
+        let reader = store.clone();
+        let reads = thread::spawn(move || {
+            let registration = reader.register();
+            let seen = reader.read(registration.ts());
+            assert_eq!(seen, inserted(registration.ts()));
+            reader.readers.close(registration);
+        });
+        store.commit(3, EdgeOp::Insert);
+        store.reclaim();
+        reads.join().unwrap();
+        store.reclaim();
+        assert_eq!(store.versions(), 1);
+    });
+}
+
+#[test]
+fn settling_beside_a_reader_changes_nothing() {
+    loom::model(|| {
+        let store = store();
+        store.commit(1, EdgeOp::Insert);
+        store.commit(2, EdgeOp::Insert);
+        let settler = store.clone();
+        let settles = thread::spawn(move || {
+            let horizon = settler.horizon();
+            settler.subgraph.latch().settle(Direction::Out, false, &horizon, |_| ());
+        });
+        let registration = store.register();
+        assert_eq!(store.read(registration.ts()), [1, 2]);
+        settles.join().unwrap();
+        assert_eq!(store.read(registration.ts()), [1, 2]);
+        store.readers.close(registration);
+    });
+}
+
+#[test]
+fn a_view_keeps_its_version_after_the_snapshot_is_gone() {
+    loom::model(|| {
+        let store = store();
+        store.commit(1, EdgeOp::Insert);
+        let registration = store.register();
+        let version = store.subgraph.version(Direction::Out, registration.ts()).unwrap();
+        let ts = registration.ts();
+        store.readers.close(registration);
+        let writer = store.clone();
+        let merges = thread::spawn(move || {
+            writer.commit(2, EdgeOp::Insert);
+            writer.commit(3, EdgeOp::Insert);
+            writer.reclaim();
+        });
+        assert_eq!(version.at(ts).degree(V), 1);
+        merges.join().unwrap();
+        assert_eq!(version.at(ts).degree(V), 1);
+    });
+}

@@ -1,0 +1,59 @@
+//! Validation: of two transactions that each read what the other writes, at most one commits; and the order of
+//! timestamps is a serial order.
+
+use std::sync::Arc;
+
+use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId};
+use hedgerow_mem::subgraph::LocalOp;
+use hedgerow_mem::{EdgeOp, Horizon, Pin, ReadItem, Subgraph};
+use hedgerow_txn::{Clock, Counts};
+use loom::thread;
+
+const V: LocalVertex = LocalVertex(0);
+const EDGE: ReadItem = ReadItem::Edge(V, VertexId(9));
+
+struct Nobody(Timestamp);
+
+impl Horizon for Nobody {
+    fn published(&self) -> Timestamp {
+        self.0
+    }
+
+    fn pin_in(&self, _: Timestamp, _: Timestamp) -> Option<Pin> {
+        None
+    }
+}
+
+/// Reads the edge in `reads` at `start`, writes it in `writes` if absent there: the phases of a commit.
+fn transaction(clock: &Clock, reads: &Subgraph, writes: &Subgraph, start: Timestamp) -> Option<Timestamp> {
+    let absent = reads.read(Direction::Out, start, |read| read.edge(V, VertexId(9)).is_none()).unwrap_or(true);
+    assert!(absent, "nothing is written before the start");
+    let mut latched = writes.latch();
+    let ts = {
+        let mut order = clock.order();
+        let other = reads.try_latch()?;
+        if other.changed_since(Direction::Out, start, EDGE) {
+            return None;
+        }
+        drop(other);
+        order.draw()
+    };
+    let op = LocalOp { local: V, op: EdgeOp::Insert, dst: VertexId(9), weight: 0.0 };
+    latched.apply(Direction::Out, &[op], ts, false, &Nobody(clock.published()), |_| ());
+    drop(latched);
+    clock.complete(ts, 0, 0);
+    Some(ts)
+}
+
+#[test]
+fn write_skew_is_impossible() {
+    loom::model(|| {
+        let clock = Arc::new(Clock::new(Timestamp(0), Counts::default(), Timestamp::INFINITY));
+        let subgraphs = Arc::new((Subgraph::default(), Subgraph::default()));
+        let (other_clock, other) = (clock.clone(), subgraphs.clone());
+        let crossing = thread::spawn(move || transaction(&other_clock, &other.1, &other.0, Timestamp(0)));
+        let mine = transaction(&clock, &subgraphs.0, &subgraphs.1, Timestamp(0));
+        let theirs = crossing.join().unwrap();
+        assert!(mine.is_none() || theirs.is_none(), "both committed: {mine:?} {theirs:?}");
+    });
+}

@@ -1,0 +1,99 @@
+//! Publication: completed commits become visible as a prefix, and none is forgotten.
+
+use std::sync::Arc;
+
+use hedgerow_core::Timestamp;
+use hedgerow_txn::{Clock, Counts};
+use loom::thread;
+
+fn clock(gate: u64) -> Arc<Clock> {
+    Arc::new(Clock::new(Timestamp(0), Counts::default(), Timestamp(gate)))
+}
+
+fn draw(clock: &Clock) -> Timestamp {
+    clock.order().draw()
+}
+
+#[test]
+fn two_commits_completed_in_any_order_are_both_published() {
+    loom::model(|| {
+        let clock = clock(u64::MAX);
+        let (first, second) = (draw(&clock), draw(&clock));
+        let other = clock.clone();
+        let late = thread::spawn(move || other.complete(second, 1, 2));
+        clock.complete(first, 1, 1);
+        late.join().unwrap();
+        assert_eq!(clock.published(), second);
+        assert_eq!(clock.counts(second), Some(Counts { vertices: 2, edges: 3 }));
+    });
+}
+
+#[test]
+fn a_commit_is_not_visible_before_its_predecessor() {
+    loom::model(|| {
+        let clock = clock(u64::MAX);
+        let (first, second) = (draw(&clock), draw(&clock));
+        let applied = Arc::new(loom::sync::atomic::AtomicU64::new(0));
+        let (other, other_applied) = (clock.clone(), applied.clone());
+        let early = thread::spawn(move || other.complete(second, 0, 0) && other_applied.load(SEQ) == 0);
+        if clock.published() >= second {
+            assert_eq!(applied.load(SEQ), 1);
+        }
+        applied.store(1, SEQ);
+        clock.complete(first, 0, 0);
+        assert!(!early.join().unwrap(), "the second was published before the first was applied");
+        assert_eq!(clock.published(), second);
+    });
+}
+
+const SEQ: loom::sync::atomic::Ordering = loom::sync::atomic::Ordering::SeqCst;
+
+#[test]
+fn raising_the_gate_and_completing_meet() {
+    loom::model(|| {
+        let clock = clock(0);
+        let ts = draw(&clock);
+        let other = clock.clone();
+        let leader = thread::spawn(move || other.raise_gate(ts));
+        clock.complete(ts, 1, 0);
+        leader.join().unwrap();
+        assert_eq!(clock.published(), ts);
+    });
+}
+
+#[test]
+fn nothing_past_the_gate_is_published() {
+    loom::model(|| {
+        let clock = clock(0);
+        let (first, second) = (draw(&clock), draw(&clock));
+        let other = clock.clone();
+        let committer = thread::spawn(move || {
+            other.complete(first, 0, 0);
+            other.complete(second, 0, 0);
+        });
+        clock.raise_gate(first);
+        assert!(clock.published() <= first);
+        committer.join().unwrap();
+        assert_eq!(clock.published(), first);
+    });
+}
+
+#[test]
+fn counts_belong_to_their_timestamp_or_are_refused() {
+    loom::model(|| {
+        let clock = clock(u64::MAX);
+        let other = clock.clone();
+        // Five commits: the fifth takes the place of the first in the ring of counts.
+        let writer = thread::spawn(move || {
+            for _ in 0..5 {
+                let ts = draw(&other);
+                other.complete(ts, 1, 10);
+            }
+        });
+        let ts = clock.published();
+        if let Some(counts) = clock.counts(ts) {
+            assert_eq!(counts, Counts { vertices: ts.0, edges: ts.0 * 10 });
+        }
+        writer.join().unwrap();
+    });
+}

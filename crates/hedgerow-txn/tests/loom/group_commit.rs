@@ -1,0 +1,110 @@
+//! Group commit: whoever is acknowledged is durable and published, nobody waits for ever, a failure reaches everybody.
+
+use std::sync::Arc;
+
+use hedgerow_core::Timestamp;
+use hedgerow_txn::{Clock, Counts, DurableLog, GroupCommit, NotDurable};
+use loom::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use loom::thread;
+
+/// A log that remembers what was appended and what was synced.
+struct FakeLog {
+    appended: AtomicU64,
+    synced: AtomicU64,
+    syncs: AtomicU64,
+    fails: bool,
+}
+
+impl DurableLog for FakeLog {
+    fn sync(&self) -> Result<Timestamp, NotDurable> {
+        let appended = self.appended.load(SeqCst);
+        self.syncs.fetch_add(1, SeqCst);
+        if self.fails {
+            return Err(NotDurable);
+        }
+        self.synced.fetch_max(appended, SeqCst);
+        Ok(Timestamp(appended))
+    }
+}
+
+struct Store {
+    clock: Clock,
+    commits: GroupCommit,
+    log: FakeLog,
+}
+
+fn store(fails: bool) -> Arc<Store> {
+    let zero = || AtomicU64::new(0);
+    Arc::new(Store {
+        clock: Clock::new(Timestamp(0), Counts::default(), Timestamp(0)),
+        commits: GroupCommit::default(),
+        log: FakeLog { appended: zero(), synced: zero(), syncs: zero(), fails },
+    })
+}
+
+fn commit(store: &Store) -> Result<Timestamp, NotDurable> {
+    let ts = {
+        let mut order = store.clock.order();
+        let ts = order.draw();
+        store.log.appended.store(ts.0, SeqCst);
+        ts
+    };
+    if store.clock.complete(ts, 0, 0) {
+        store.commits.wake();
+    }
+    store.commits.wait(&store.clock, ts, Some(&store.log))?;
+    assert!(store.log.synced.load(SeqCst) >= ts.0, "acknowledged before it was durable");
+    assert!(store.clock.published() >= ts, "acknowledged before it was visible");
+    Ok(ts)
+}
+
+#[test]
+fn an_acknowledged_commit_is_durable_and_visible() {
+    loom::model(|| {
+        let store = store(false);
+        let other = store.clone();
+        let committer = thread::spawn(move || commit(&other).unwrap());
+        let mine = commit(&store).unwrap();
+        let theirs = committer.join().unwrap();
+        assert_ne!(mine, theirs);
+        assert_eq!(store.clock.published(), Timestamp(2));
+        assert!(store.log.syncs.load(SeqCst) <= 2);
+    });
+}
+
+#[test]
+fn a_failed_sync_acknowledges_nobody() {
+    loom::model(|| {
+        let store = store(true);
+        let other = store.clone();
+        let committer = thread::spawn(move || commit(&other));
+        assert_eq!(commit(&store), Err(NotDurable));
+        assert_eq!(committer.join().unwrap(), Err(NotDurable));
+        assert!(store.commits.is_failed());
+        assert_eq!(store.clock.published(), Timestamp(0));
+    });
+}
+
+#[test]
+fn without_a_log_a_committer_waits_for_those_before_it() {
+    loom::model(|| {
+        let clock = Clock::new(Timestamp(0), Counts::default(), Timestamp::INFINITY);
+        let store = Arc::new((clock, GroupCommit::default()));
+        let (first, second) = {
+            let mut order = store.0.order();
+            (order.draw(), order.draw())
+        };
+        let other = store.clone();
+        let slow = thread::spawn(move || {
+            if other.0.complete(first, 0, 0) {
+                other.1.wake();
+            }
+        });
+        if store.0.complete(second, 0, 0) {
+            store.1.wake();
+        }
+        store.1.wait(&store.0, second, None::<&FakeLog>).unwrap();
+        assert_eq!(store.0.published(), second);
+        slow.join().unwrap();
+    });
+}

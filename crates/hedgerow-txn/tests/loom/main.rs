@@ -1,0 +1,6 @@
+//! Model-checked protocols of the transaction layer: every interleaving up to the preemption bound.
+#![cfg(loom)]
+
+mod clock;
+mod group_commit;
+mod readers;

@@ -1,0 +1,78 @@
+//! The registry: no version that a registering reader needs is judged dead.
+
+use std::sync::Arc;
+
+use hedgerow_core::Timestamp;
+use hedgerow_txn::{Clock, Counts, ReaderRegistry};
+use loom::thread;
+
+struct Store {
+    clock: Clock,
+    readers: ReaderRegistry,
+}
+
+fn store() -> Arc<Store> {
+    let clock = Clock::new(Timestamp(0), Counts::default(), Timestamp::INFINITY);
+    Arc::new(Store { clock, readers: ReaderRegistry::default() })
+}
+
+fn register(store: &Store, hint: usize) -> hedgerow_txn::Registration {
+    store.readers.register(hint, || Some((store.clock.published(), ()))).0
+}
+
+/// Publishes a commit, then judges the version that lived before it, as a reclaimer does: `true` if it is dead.
+fn publish_and_judge(store: &Store) -> bool {
+    let ts = store.clock.order().draw();
+    store.clock.complete(ts, 0, 0);
+    let published = store.clock.published();
+    let active = store.readers.scan();
+    published >= ts && !active.registering && active.newest_in(Timestamp(0), ts).is_none()
+}
+
+#[test]
+fn a_reader_keeps_the_version_that_it_reads() {
+    loom::model(|| {
+        let store = store();
+        let writer = store.clone();
+        let judge = thread::spawn(move || publish_and_judge(&writer));
+        let registration = register(&store, 0);
+        let dead = judge.join().unwrap();
+        assert!(!dead || registration.ts() >= Timestamp(1), "the version was freed under its reader");
+        store.readers.close(registration);
+    });
+}
+
+#[test]
+fn two_readers_that_meet_at_a_slot_both_pin() {
+    loom::model(|| {
+        let store = store();
+        let other = store.clone();
+        let reader = thread::spawn(move || register(&other, 0));
+        let mine = register(&store, 0);
+        let theirs = reader.join().unwrap();
+        let active = store.readers.scan();
+        assert!(!active.registering);
+        assert_eq!(active.timestamps, [Timestamp(0)]);
+        store.readers.close(mine);
+        assert_eq!(store.readers.scan().timestamps, [Timestamp(0)], "the other one still reads");
+        store.readers.close(theirs);
+        assert!(store.readers.scan().timestamps.is_empty());
+    });
+}
+
+#[test]
+fn a_slot_that_is_given_back_and_taken_again_pins_the_new_timestamp() {
+    loom::model(|| {
+        let store = store();
+        let first = register(&store, 0);
+        let reader = store.clone();
+        let again = thread::spawn(move || {
+            reader.readers.close(first);
+            register(&reader, 0)
+        });
+        let dead = publish_and_judge(&store);
+        let second = again.join().unwrap();
+        assert!(!dead || second.ts() >= Timestamp(1));
+        store.readers.close(second);
+    });
+}
