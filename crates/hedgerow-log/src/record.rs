@@ -12,6 +12,7 @@ use hedgerow_io::{FileId, Lsn, StoreId};
 pub const RECORD_HEADER_BYTES: usize = 56;
 /// The longest record, frame and padding included.
 pub const MAX_RECORD_BYTES: usize = 256 << 20;
+const MAX_PAYLOAD_BYTES: usize = MAX_RECORD_BYTES - RECORD_HEADER_BYTES;
 /// Records begin at multiples of this.
 pub(crate) const ALIGN: usize = 8;
 
@@ -129,42 +130,50 @@ impl RecordBuilder {
             Op::PutEdge { label, src, dst, weight } => {
                 let (flags, bytes) = if weight.is_some() { (WEIGHTED, 16) } else { (0, 8) };
                 self.row(RunKey { kind: PUT_EDGE, flags, label: label.0 }, bytes)?;
-                self.payload.put_u32(src.0);
-                self.payload.put_u32(dst.0);
+                self.payload.put_u64(u64::from(src.0) | u64::from(dst.0) << 32);
                 if let Some(weight) = weight {
                     self.payload.put_f64(weight);
                 }
             }
             Op::RemoveEdge { label, src, dst } => {
                 self.row(RunKey { kind: REMOVE_EDGE, flags: 0, label: label.0 }, 8)?;
-                self.payload.put_u32(src.0);
-                self.payload.put_u32(dst.0);
+                self.payload.put_u64(u64::from(src.0) | u64::from(dst.0) << 32);
             }
         }
         Ok(())
     }
 
     /// Makes room for one row of `bytes`, in the current run or in a new one.
+    #[inline]
     fn row(&mut self, key: RunKey, bytes: usize) -> Result<(), RecordError> {
-        if let Some(finished) = self.finished.take() {
-            self.payload.truncate(finished.len);
+        if self.finished.is_none()
+            && self.payload.len() + bytes <= MAX_PAYLOAD_BYTES
+            && let Some(run) = self.run.as_mut().filter(|run| run.key == key)
+            && let Some(count) = self.payload.get_mut(run.count_at..run.count_at + 4)
+        {
+            run.count += 1;
+            count.copy_from_slice(&run.count.to_le_bytes());
+            self.ops += 1;
+            return Ok(());
         }
-        if record_len(self.payload.len() + RUN_HEADER_BYTES + bytes) > MAX_RECORD_BYTES {
+        self.first_row(key, bytes)
+    }
+
+    /// The first row of a run, or the first one after the record was finished, which begins a new run too.
+    #[cold]
+    fn first_row(&mut self, key: RunKey, bytes: usize) -> Result<(), RecordError> {
+        let len = self.finished.map_or(self.payload.len(), |finished| finished.len);
+        if len + RUN_HEADER_BYTES + bytes > MAX_PAYLOAD_BYTES {
             return Err(RecordError::TooLarge);
         }
-        let run = match self.run {
-            Some(run) if run.key == key => Run { count: run.count + 1, ..run },
-            _ => {
-                self.payload.put_u8(key.kind);
-                self.payload.put_u8(key.flags);
-                self.payload.put_u16(key.label);
-                let count_at = self.payload.len();
-                self.payload.put_u32(0);
-                Run { key, count_at, count: 1 }
-            }
-        };
-        self.payload[run.count_at..run.count_at + 4].copy_from_slice(&run.count.to_le_bytes());
-        self.run = Some(run);
+        self.payload.truncate(len);
+        self.finished = None;
+        self.payload.put_u8(key.kind);
+        self.payload.put_u8(key.flags);
+        self.payload.put_u16(key.label);
+        let count_at = self.payload.len();
+        self.payload.put_u32(1);
+        self.run = Some(Run { key, count_at, count: 1 });
         self.ops += 1;
         Ok(())
     }

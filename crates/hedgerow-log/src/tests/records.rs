@@ -22,7 +22,7 @@ fn runs_share_a_header() {
     assert_eq!(payload(&mut record).len(), 808 + 8 + 4);
     assert_eq!(record.encoded_len(), 56 + 824, "padded");
     record.push(Op::RemoveVertex { id: VertexId(2) }).unwrap();
-    assert_eq!(payload(&mut record).len(), 808 + 8 + 8, "padding gives way");
+    assert_eq!(payload(&mut record).len(), 808 + 8 + 4 + 8 + 4, "padding gives way to a new run");
     record.clear();
     assert!(record.is_empty() && payload(&mut record).is_empty());
 }
