@@ -1,0 +1,119 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::demo::{self, ChildOptions, DemoOptions};
+use crate::failure::Result;
+use crate::suite::{self, SuiteOptions};
+
+/// Experiments on the Hedgerow graph store.
+#[derive(Debug, Parser)]
+#[command(name = "hedgerow-bench", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// The whole job: durable ingestion beside analytics, a kill, recovery, comparison
+    Demo(DemoArgs),
+    /// One ingestion of the demo, as its child process
+    #[command(hide = true)]
+    DemoChild(ChildArgs),
+    /// BFS, PageRank, WCC on a live snapshot against a plain CSR under the same kernels
+    Analytics(SuiteOptions),
+    /// Ingestion without files: single edges and batches, latency, memory
+    Insert(SuiteOptions),
+    /// Opening a store from a checkpoint and from the log
+    Recovery(SuiteOptions),
+    /// Turn JSON lines of suites into one HTML page
+    Report(ReportArgs),
+}
+
+#[derive(Debug, Args)]
+struct StreamArgs {
+    /// Replay this file instead of a generated stream
+    #[arg(long, value_name = "PATH")]
+    data: Option<PathBuf>,
+    /// Events of the generated stream
+    #[arg(long, default_value_t = 2_000_000)]
+    events: u64,
+    /// Seed of the generated stream
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+#[derive(Debug, Args)]
+struct DemoArgs {
+    #[command(flatten)]
+    stream: StreamArgs,
+    /// Where store, acknowledgements and report go; what an earlier demo left there is removed
+    #[arg(long, default_value = "target/demo", value_name = "DIR")]
+    dir: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct ChildArgs {
+    #[command(flatten)]
+    stream: StreamArgs,
+    #[arg(long)]
+    store: PathBuf,
+    #[arg(long)]
+    acks: PathBuf,
+    #[arg(long)]
+    total_events: u64,
+}
+
+#[derive(Debug, Args)]
+struct ReportArgs {
+    /// Files of JSON lines
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Where the page goes
+    #[arg(long, default_value = "target/bench/report.html", value_name = "FILE")]
+    out: PathBuf,
+}
+
+/// Does what the arguments ask for.
+pub(crate) fn run() -> ExitCode {
+    match Cli::parse().command {
+        Command::Demo(args) => run_demo(args),
+        Command::DemoChild(ChildArgs { stream, store, acks, total_events }) => {
+            let stream = demo::stream(stream.data, stream.events, stream.seed);
+            finish(demo::run_child(&ChildOptions { stream, store, acks, total_events }))
+        }
+        Command::Analytics(options) => finish(suite::analytics(&options)),
+        Command::Insert(options) => finish(suite::insert(&options)),
+        Command::Recovery(options) => finish(suite::recovery(&options)),
+        Command::Report(args) => finish(suite::report(&args.files, &args.out)),
+    }
+}
+
+/// The last line of the demo says how it went, whatever happened.
+fn run_demo(args: DemoArgs) -> ExitCode {
+    let StreamArgs { data, events, seed } = args.stream;
+    match demo::run(&DemoOptions { data, events, seed, dir: args.dir }) {
+        Ok(()) => {
+            println!("demo ok");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            println!("demo FAILED: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn finish(outcome: Result<()>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

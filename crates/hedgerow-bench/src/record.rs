@@ -1,0 +1,1 @@
+//! One measured figure, as a line of JSON and as a row of a table.

@@ -1,0 +1,187 @@
+//! Charts as inline SVG.
+
+use std::fmt::Write;
+
+use super::escape;
+use crate::figures::range;
+
+const WIDTH: f64 = 860.0;
+const HEIGHT: f64 = 260.0;
+const LEFT: f64 = 80.0;
+const RIGHT: f64 = 20.0;
+const TOP: f64 = 24.0;
+const BOTTOM: f64 = 40.0;
+const COLORS: [&str; 4] = ["#2a6f97", "#bc4b51", "#5b8e7d", "#8a5a9e"];
+
+/// A curve.
+pub(crate) struct Series {
+    name: String,
+    points: Vec<(f64, f64)>,
+}
+
+impl Series {
+    /// A curve through points with ascending x; those that are not numbers are left out.
+    pub(crate) fn new(name: &str, points: Vec<(f64, f64)>) -> Series {
+        let points = points.into_iter().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
+        Series { name: name.to_owned(), points }
+    }
+}
+
+/// Curves over one axis; y begins at 0.
+pub(crate) struct Chart {
+    pub(crate) title: String,
+    x_label: String,
+    y_label: String,
+    series: Vec<Series>,
+}
+
+impl Chart {
+    /// A chart.
+    pub(crate) fn new(title: &str, x_label: &str, y_label: &str, series: Vec<Series>) -> Chart {
+        Chart { title: title.to_owned(), x_label: x_label.to_owned(), y_label: y_label.to_owned(), series }
+    }
+
+    /// The chart as an `svg` element.
+    pub(crate) fn to_svg(&self) -> String {
+        let all = || self.series.iter().flat_map(|s| &s.points);
+        let xs: Vec<f64> = all().map(|p| p.0).collect();
+        let ys: Vec<f64> = all().map(|p| p.1).collect();
+        let x_max = ceiling(range(&xs).1);
+        let y_max = ceiling(range(&ys).1);
+        let x = |v: f64| LEFT + v / x_max * (WIDTH - LEFT - RIGHT);
+        let y = |v: f64| HEIGHT - BOTTOM - v / y_max * (HEIGHT - TOP - BOTTOM);
+        let mut svg = open(&self.title);
+        for i in 0..=4 {
+            let share = f64::from(i) / 4.0;
+            rule(&mut svg, y(y_max * share), &number(y_max * share));
+            let at = x(x_max * share);
+            let _ = write!(
+                svg,
+                "<text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">",
+                HEIGHT - BOTTOM + 16.0
+            );
+            let _ = write!(svg, "{}</text>", number(x_max * share));
+        }
+        for (i, series) in self.series.iter().enumerate() {
+            let color = COLORS[i % COLORS.len()];
+            let points: Vec<String> =
+                series.points.iter().map(|&(px, py)| format!("{:.1},{:.1}", x(px), y(py))).collect();
+            let _ = write!(
+                svg,
+                "<polyline fill=\"none\" stroke=\"{color}\" stroke-width=\"1.6\" points=\"{}\"/>",
+                points.join(" ")
+            );
+            legend(&mut svg, i, color, &series.name);
+        }
+        let middle = (LEFT + WIDTH - RIGHT) / 2.0;
+        let _ = write!(svg, "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">", HEIGHT - 6.0);
+        let _ = write!(
+            svg,
+            "{}</text><text x=\"4\" y=\"14\">{}</text>",
+            escape(&self.x_label),
+            escape(&self.y_label)
+        );
+        svg + "</svg>\n"
+    }
+}
+
+/// Groups of bars: per label one bar of each kind.
+pub(crate) struct Bars {
+    pub(crate) title: String,
+    unit: String,
+    kinds: Vec<String>,
+    /// Label, and a value per kind (not a number where there is none).
+    groups: Vec<(String, Vec<f64>)>,
+}
+
+impl Bars {
+    /// A chart of bars.
+    pub(crate) fn new(title: &str, unit: &str, kinds: Vec<String>, groups: Vec<(String, Vec<f64>)>) -> Bars {
+        Bars { title: title.to_owned(), unit: unit.to_owned(), kinds, groups }
+    }
+
+    /// The chart as an `svg` element.
+    pub(crate) fn to_svg(&self) -> String {
+        let values: Vec<f64> =
+            self.groups.iter().flat_map(|(_, v)| v).copied().filter(|v| v.is_finite()).collect();
+        let max = ceiling(range(&values).1);
+        let y = |v: f64| HEIGHT - BOTTOM - v / max * (HEIGHT - TOP - BOTTOM);
+        let mut svg = open(&self.title);
+        for i in 0..=4 {
+            let value = max * f64::from(i) / 4.0;
+            rule(&mut svg, y(value), &number(value));
+        }
+        let group_width = (WIDTH - LEFT - RIGHT) / self.groups.len().max(1) as f64;
+        let bar_width = (group_width * 0.8 / self.kinds.len().max(1) as f64).min(60.0);
+        for (g, (label, values)) in self.groups.iter().enumerate() {
+            let from = LEFT + group_width * g as f64;
+            for (k, &value) in values.iter().enumerate().filter(|(_, v)| v.is_finite()) {
+                let (x, top) = (from + group_width * 0.1 + bar_width * k as f64, y(value));
+                let (width, height) = (bar_width - 2.0, HEIGHT - BOTTOM - top);
+                let color = COLORS[k % COLORS.len()];
+                let _ = write!(
+                    svg,
+                    "<rect x=\"{x:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{color}\">\
+                     <title>{}</title></rect>",
+                    number(value)
+                );
+            }
+            let _ = write!(
+                svg,
+                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+                from + group_width / 2.0,
+                HEIGHT - BOTTOM + 16.0,
+                escape(label)
+            );
+        }
+        for (k, kind) in self.kinds.iter().enumerate() {
+            legend(&mut svg, k, COLORS[k % COLORS.len()], kind);
+        }
+        let _ = write!(svg, "<text x=\"4\" y=\"14\">{}</text>", escape(&self.unit));
+        svg + "</svg>\n"
+    }
+}
+
+fn open(title: &str) -> String {
+    format!(
+        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-size=\"11\" fill=\"#444\" role=\"img\" aria-label=\"{}\">",
+        escape(title)
+    )
+}
+
+fn rule(svg: &mut String, y: f64, label: &str) {
+    let end = WIDTH - RIGHT;
+    let _ = write!(svg, "<line x1=\"{LEFT}\" x2=\"{end}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"#ddd\"/>");
+    let _ = write!(svg, "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>", LEFT - 6.0, y + 4.0);
+}
+
+fn legend(svg: &mut String, i: usize, color: &str, name: &str) {
+    let x = LEFT + 120.0 + 170.0 * i as f64;
+    let _ = write!(svg, "<rect x=\"{x}\" y=\"5\" width=\"10\" height=\"10\" fill=\"{color}\"/>");
+    let _ = write!(svg, "<text x=\"{}\" y=\"14\">{}</text>", x + 14.0, escape(name));
+}
+
+/// The next round number at or above `v`; 1 where there is none.
+fn ceiling(v: f64) -> f64 {
+    if !v.is_finite() || v <= 0.0 {
+        return 1.0;
+    }
+    let unit = 10f64.powf(v.log10().floor());
+    let step = [1.0, 1.2, 1.6, 2.0, 2.4, 3.2, 4.0, 5.0, 6.0, 8.0, 10.0];
+    step.into_iter().map(|s| s * unit).find(|&s| s >= v * (1.0 - 1e-9)).unwrap_or(10.0 * unit)
+}
+
+/// A number of about three digits.
+fn number(v: f64) -> String {
+    match v.abs() {
+        a if a >= 1e6 => {
+            format!("{:.4}", v / 1e6).trim_end_matches('0').trim_end_matches('.').to_owned() + " M"
+        }
+        a if a >= 1e4 => {
+            format!("{:.2}", v / 1e3).trim_end_matches('0').trim_end_matches('.').to_owned() + " k"
+        }
+        a if a >= 100.0 || a == 0.0 => format!("{v:.0}"),
+        a if a >= 1e-3 => format!("{v:.4}").trim_end_matches('0').trim_end_matches('.').to_owned(),
+        _ => format!("{v:.1e}"),
+    }
+}
