@@ -21,7 +21,7 @@ use hash::MixState;
 /// Cost per event: a few hash look-ups; removing a vertex costs the edges it ever had. Cloning copies everything.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    ids: HashMap<VertexKey, u32>,
+    ids: HashMap<VertexKey, u32, MixState>,
     keys: Vec<VertexKey>,
     live: Vec<bool>,
     live_count: usize,

@@ -61,7 +61,7 @@ fn special_shapes() {
     let path: Vec<(u32, u32)> = (0..9999).map(|v| (v, v + 1)).collect();
     check_all(&plain_graph(10_000, &path, true), 1);
     check_all(&plain_graph(10_000, &path, false), 1);
-    let star: Vec<(u32, u32)> = (1..5000).map(|v| (777 % 5000, v)).collect();
+    let star: Vec<(u32, u32)> = (1..5000).map(|v| (777, v)).collect();
     check_all(&plain_graph(5000, &star, false), 4);
     // Components whose least vertex is met last, and whose edges run from high to low.
     let down: Vec<(u32, u32)> = (1..3000).map(|v| (v, v - 1)).filter(|e| e.0 % 10 != 0).collect();
