@@ -1,2 +1,108 @@
-//! Placeholder.
-fn main() {}
+//! The `hedgerow` command line: loads graph files into a store, looks at it, runs analytics on it, checks and exports
+//! it. `docs/guide/cli.md` is its guide.
+//!
+//! Exit status: 0 done, 1 failed, 2 wrong usage, 3 `check` found problems. Errors are one line on stderr.
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "no part of the engine: it writes the results that users ask for"
+)]
+
+mod check;
+mod checkpoint;
+mod error;
+mod export;
+mod keys;
+mod load;
+mod neighbors;
+mod output;
+mod progress;
+mod run;
+mod stats;
+mod store;
+mod target;
+
+#[cfg(test)]
+mod tests;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use error::CliError;
+use output::Style;
+
+// Loading allocates many small blocks, which this allocator is made for.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Loads, inspects, analyses, checks and exports Hedgerow graph stores.
+#[derive(Parser)]
+#[command(name = "hedgerow", version, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    style: StyleArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Args)]
+struct StyleArgs {
+    /// Print the result as one JSON object
+    #[arg(long, global = true, conflicts_with = "csv")]
+    json: bool,
+    /// Print the result as CSV with a header
+    #[arg(long, global = true)]
+    csv: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Load graph files into a store, which is created if there is none
+    Load(load::LoadArgs),
+    /// Print what a store holds
+    Stats(stats::StatsArgs),
+    /// Print the neighbors of a vertex
+    Neighbors(neighbors::NeighborsArgs),
+    /// Run an algorithm on the whole graph
+    Run(run::RunArgs),
+    /// Verify the files and the graph of a store; exit status 3 if something is wrong
+    Check(check::CheckArgs),
+    /// Write the edges of a store to a file or to standard output
+    Export(export::ExportArgs),
+    /// Write the graph into a segment, so that the next open has no log to replay
+    Checkpoint(checkpoint::CheckpointArgs),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::try_parse() {
+        Ok(cli) => dispatch(cli),
+        Err(error) if !error.use_stderr() => {
+            // Help and version go to standard output; a reader that has gone wants no more of them.
+            let _ = error.print();
+            Ok(())
+        }
+        Err(error) => Err(CliError::Usage(error::one_line(&error))),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => error.report(),
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<(), CliError> {
+    let style = match (cli.style.json, cli.style.csv) {
+        (true, _) => Style::Json,
+        (_, true) => Style::Csv,
+        _ => Style::Text,
+    };
+    match cli.command {
+        Command::Load(args) => load::load(&args, style),
+        Command::Stats(args) => stats::stats(&args, style),
+        Command::Neighbors(args) => neighbors::neighbors(&args, style),
+        Command::Run(args) => run::run(&args, style),
+        Command::Check(args) => check::check(&args, style),
+        Command::Export(args) => export::export(&args, style),
+        Command::Checkpoint(args) => checkpoint::checkpoint(&args, style),
+    }
+}

@@ -1,0 +1,35 @@
+//! `hedgerow check`.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::error::CliError;
+use crate::output::{Report, Style};
+use crate::store::open_read_only;
+
+/// Arguments of `check`.
+#[derive(clap::Args)]
+pub(crate) struct CheckArgs {
+    /// The directory of the store
+    store: PathBuf,
+}
+
+/// Verifies checksums of all files by opening the store, then the graph. Damage is a finding, not a failure.
+pub(crate) fn check(args: &CheckArgs, style: Style) -> Result<(), CliError> {
+    let report = open_read_only(&args.store).and_then(|graph| Ok(graph.check()?));
+    let (vertices, edges, problems) = match report {
+        Ok(report) => (Some(report.vertices), Some(report.edges), report.problems),
+        Err(CliError::Store(hedgerow::Error::Corruption(damage))) => (None, None, vec![damage.to_string()]),
+        Err(other) => return Err(other),
+    };
+    let sound = problems.is_empty();
+    let rows = problems.into_iter().map(|problem| vec![Value::String(problem)]).collect();
+    Report::default()
+        .field("sound", sound)
+        .field("vertices", vertices)
+        .field("edges", edges)
+        .table("problems", &["problem"], rows)
+        .print(style)?;
+    if sound { Ok(()) } else { Err(CliError::Problems) }
+}

@@ -1,0 +1,66 @@
+//! How commands fail.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use hedgerow_workload::read::ReadError;
+
+/// Why a command ends without success.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    /// The arguments are wrong: exit status 2.
+    #[error("{0}")]
+    Usage(String),
+    /// Something else went wrong: exit status 1.
+    #[error("{0}")]
+    Failed(String),
+    /// The store refused.
+    #[error(transparent)]
+    Store(#[from] hedgerow::Error),
+    /// An input file cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A result cannot be written.
+    #[error("writing {to}: {source}")]
+    Write {
+        /// Where to.
+        to: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// `check` found problems, which it has printed: exit status 3.
+    #[error("the check found problems")]
+    Problems,
+}
+
+impl CliError {
+    /// Nobody reads standard output any more, as under `| head`: no failure.
+    fn is_broken_pipe(&self) -> bool {
+        matches!(self, CliError::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// Prints the error as one line, and gives the exit status.
+    pub(crate) fn report(&self) -> ExitCode {
+        if self.is_broken_pipe() {
+            return ExitCode::SUCCESS;
+        }
+        let line = self.to_string().replace(['\n', '\r'], " ");
+        // Where standard error is closed there is nobody to tell.
+        let _ = writeln!(io::stderr().lock(), "error: {line}");
+        match self {
+            CliError::Usage(_) => ExitCode::from(2),
+            CliError::Problems => ExitCode::from(3),
+            _ => ExitCode::from(1),
+        }
+    }
+}
+
+/// The first paragraph of a parser's message as one line: what is wrong, with which argument.
+pub(crate) fn one_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let lines = text.lines().map(str::trim);
+    let paragraph: Vec<&str> =
+        lines.skip_while(|line| line.is_empty()).take_while(|l| !l.is_empty()).collect();
+    let joined = paragraph.join(" ");
+    joined.strip_prefix("error: ").unwrap_or(&joined).to_owned()
+}

@@ -1,0 +1,51 @@
+//! Vertex keys as text.
+
+use hedgerow::{KeyKind, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_core::key::MAX_KEY_BYTES;
+
+use crate::error::CliError;
+
+/// The key of type `kind` that `text` spells; else what is wrong with it.
+pub(crate) fn parse(kind: KeyKind, text: &str) -> Result<VertexKeyRef<'_>, String> {
+    let number = || -> Result<u64, String> {
+        text.parse()
+            .map_err(|_| format!("vertex id {:?} is not a number from 0 to {}", shorten(text), u64::MAX))
+    };
+    match kind {
+        KeyKind::U64 => Ok(VertexKeyRef::U64(number()?)),
+        KeyKind::Dense => match number()? {
+            n if n <= u64::from(VertexId::MAX.0) => Ok(VertexKeyRef::U64(n)),
+            n => Err(format!("vertex id {n} is out of range: dense ids end at {}", VertexId::MAX.0)),
+        },
+        KeyKind::Str if text.len() > MAX_KEY_BYTES => {
+            Err(format!("vertex key of {} bytes is longer than {MAX_KEY_BYTES}", text.len()))
+        }
+        KeyKind::Str => Ok(VertexKeyRef::Str(text)),
+    }
+}
+
+/// As [`parse`], of the command line argument `argument`.
+pub(crate) fn parse_argument(kind: KeyKind, argument: &str, text: &str) -> Result<VertexKey, CliError> {
+    parse(kind, text).map(VertexKeyRef::to_owned).map_err(|why| CliError::Usage(format!("{argument}: {why}")))
+}
+
+/// A key as JSON.
+pub(crate) fn to_json(key: &VertexKey) -> serde_json::Value {
+    match key {
+        VertexKey::U64(n) => (*n).into(),
+        VertexKey::Str(s) => (**s).into(),
+    }
+}
+
+/// The name of a type of keys, as `--keys` has it.
+pub(crate) fn kind_name(kind: KeyKind) -> &'static str {
+    match kind {
+        KeyKind::Dense => "dense",
+        KeyKind::U64 => "u64",
+        KeyKind::Str => "str",
+    }
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().take(40).collect()
+}

@@ -1,0 +1,215 @@
+//! `hedgerow load`.
+//!
+//! Every file is read twice: first to check every row, then to load. So a load that must not pass malformed rows, or
+//! cannot read a file to its end, fails before the store is touched, or created.
+
+mod input;
+mod rows;
+mod write;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::ValueEnum;
+use hedgerow::{Durability, Graph, KeyKind, Options};
+use hedgerow_workload::read::Column;
+use serde_json::Value;
+
+use crate::error::CliError;
+use crate::keys::kind_name;
+use crate::output::{Report, Style};
+use crate::store::is_vacant;
+use input::Input;
+use rows::{OnError, Rejects, Rules};
+
+/// Arguments of `load`.
+#[derive(clap::Args)]
+pub(crate) struct LoadArgs {
+    /// The directory of the store
+    store: PathBuf,
+    /// Files to load, in this order; .gz and .zst are decompressed on the way
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// How the files are laid out; auto goes by the name of each, and by its first row
+    #[arg(long, value_enum, default_value_t = FileFormat::Auto)]
+    format: FileFormat,
+    /// Edges have a direction (the default of a new store, unless a .properties file says otherwise)
+    #[arg(long, conflicts_with = "undirected")]
+    directed: bool,
+    /// Edges have no direction
+    #[arg(long)]
+    undirected: bool,
+    /// The type of vertex keys; u64 in a new store, or as the store has it
+    #[arg(long, value_enum)]
+    keys: Option<Keys>,
+    /// Edges have a weight, in the column named weight, or in the third one of snap; rows of .e and .el files without
+    /// one have weight 1
+    #[arg(long)]
+    weighted: bool,
+    /// The column of the source: its position from 1, or its name in the header
+    #[arg(long, value_name = "COLUMN", value_parser = input::column)]
+    src_col: Option<Column>,
+    /// The column of the destination
+    #[arg(long, value_name = "COLUMN", value_parser = input::column)]
+    dst_col: Option<Column>,
+    /// The column of the weight
+    #[arg(long, value_name = "COLUMN", value_parser = input::column)]
+    weight_col: Option<Column>,
+    /// The column of the time, which is checked, and not stored
+    #[arg(long, value_name = "COLUMN", value_parser = input::column)]
+    time_col: Option<Column>,
+    /// What becomes of malformed rows
+    #[arg(long, value_enum, default_value_t = OnError::Raise)]
+    on_error: OnError,
+    /// What an edge that is there already does to its weight
+    #[arg(long, value_enum, default_value_t = Repeat::Last)]
+    repeat: Repeat,
+    /// Rows per transaction; 0 loads everything in one, of at most 16,777,216 rows
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    batch: usize,
+    /// When transactions become durable
+    #[arg(long, value_enum, default_value_t = Sync::Manual)]
+    durability: Sync,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FileFormat {
+    /// By the name of the file
+    Auto,
+    /// Comma-separated, with or without a header
+    Csv,
+    /// Tab-separated, with or without a header
+    Tsv,
+    /// SRC DST separated by blanks, # before comments
+    Snap,
+    /// SRC DST TIME separated by blanks
+    Temporal,
+    /// A .properties file with its .v and .e, or one of those two
+    Graphalytics,
+    /// One vertex a line: the first field, or with str keys the whole line
+    Vertices,
+    /// SRC DST [WEIGHT] separated by blanks
+    El,
+    /// SRC DST WEIGHT separated by blanks
+    Wel,
+    /// DIMACS shortest-path files
+    Gr,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Keys {
+    /// Whole numbers below 2^64
+    U64,
+    /// Text
+    Str,
+    /// Whole numbers from 0, without gaps as a rule; no map of keys is kept
+    Dense,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Repeat {
+    /// The new weight holds
+    Last,
+    /// The old weight holds
+    First,
+    /// Weights are added
+    Sum,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Sync {
+    /// Each before the next begins
+    Sync,
+    /// All of them at the end
+    Manual,
+}
+
+/// Loads files into a store.
+pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
+    let start = Instant::now();
+    let inputs = input::inputs(args)?;
+    let vacant = is_vacant(&args.store);
+    // An existing store is opened first: its keys decide what is malformed, and a locked one needs no reading.
+    let existing = if vacant { None } else { Some(options(args, &inputs).create(false).open(&args.store)?) };
+    let config = existing.as_ref().map(Graph::config);
+    let weighted = config.map_or_else(|| is_weighted(args, &inputs), |config| config.weighted);
+    if args.repeat == Repeat::Sum && !weighted {
+        return Err(CliError::Usage("--repeat sum: the graph has no weights (see --weighted)".to_owned()));
+    }
+    let kind = config.map_or(key_kind(args).unwrap_or(KeyKind::U64), |config| config.keys);
+    let rules = Rules {
+        kind,
+        weighted,
+        weight_required: args.weighted,
+        finite: args.repeat == Repeat::Sum,
+        on_error: args.on_error,
+    };
+    let mut rejects = Rejects::default();
+    for input in &inputs {
+        rows::validate(input, &rules, &mut rejects)?;
+    }
+    let loaded = match existing {
+        Some(graph) => write::into_existing(&graph, args, &inputs, &rules)?,
+        None => write::into_new(options(args, &inputs), args, &inputs, &rules)?,
+    };
+    let rejected = rejects.rows();
+    if style == Style::Text {
+        rejects.print();
+    }
+    let rate = loaded.rows as f64 / start.elapsed().as_secs_f64();
+    Report::default()
+        .field("rows", loaded.rows)
+        .field("rejected", rejects.count())
+        .field("new_vertices", loaded.new_vertices)
+        .field("new_edges", loaded.new_edges)
+        .field("vertices", loaded.vertices)
+        .field("edges", loaded.edges)
+        .field("keys", kind_name(kind))
+        .field("transactions", loaded.transactions)
+        .field("timestamp", loaded.timestamp.0)
+        .field("seconds", (start.elapsed().as_secs_f64() * 1e3).round() / 1e3)
+        .field("rows_per_second", rate.round() as u64)
+        .table(
+            "rejects",
+            &["file", "line", "reason"],
+            if style == Style::Text { Vec::new() } else { rejected },
+        )
+        .print(style)
+}
+
+/// How the store is opened: what the arguments leave open is as the store has it.
+fn options(args: &LoadArgs, inputs: &[Input]) -> Options {
+    let mut options = Options::new().durability(match args.durability {
+        Sync::Sync => Durability::Sync,
+        Sync::Manual => Durability::Manual,
+    });
+    let stated = inputs.iter().find_map(|input| input.directed);
+    if let Some(directed) = (args.directed || args.undirected).then_some(args.directed).or(stated) {
+        options = options.directed(directed);
+    }
+    if let Some(kind) = key_kind(args) {
+        options = options.keys(kind);
+    }
+    if is_weighted(args, inputs) {
+        options = options.weighted(true);
+    }
+    options
+}
+
+fn key_kind(args: &LoadArgs) -> Option<KeyKind> {
+    args.keys.map(|keys| match keys {
+        Keys::U64 => KeyKind::U64,
+        Keys::Str => KeyKind::Str,
+        Keys::Dense => KeyKind::Dense,
+    })
+}
+
+/// Whether weights are asked for: by name, by column, or by the properties of a graph.
+fn is_weighted(args: &LoadArgs, inputs: &[Input]) -> bool {
+    args.weighted || args.weight_col.is_some() || inputs.iter().any(|input| input.weighted)
+}
+
+/// A row that was rejected, for the report.
+fn reject_row(file: &str, line: u64, reason: &str) -> Vec<Value> {
+    vec![file.into(), line.into(), reason.into()]
+}

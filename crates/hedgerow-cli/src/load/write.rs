@@ -1,0 +1,173 @@
+//! The second reading: rows into transactions.
+
+use std::path::Path;
+
+use hedgerow::{Graph, Options, Timestamp, WriteTxn};
+
+use super::input::Input;
+use super::rows::{Item, OnError, Rules, for_each};
+use super::{LoadArgs, Repeat};
+use crate::error::CliError;
+
+/// What a load came to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loaded {
+    /// Rows committed.
+    pub(super) rows: u64,
+    pub(super) new_vertices: u64,
+    pub(super) new_edges: u64,
+    pub(super) vertices: u64,
+    pub(super) edges: u64,
+    pub(super) transactions: u64,
+    pub(super) timestamp: Timestamp,
+}
+
+/// Loads into a store that was there before. What was committed before a failure stays; the error says so.
+pub(super) fn into_existing(
+    graph: &Graph,
+    args: &LoadArgs,
+    inputs: &[Input],
+    rules: &Rules,
+) -> Result<Loaded, CliError> {
+    let mut loader = Loader::new(graph, args);
+    let result = loader.load(inputs, rules);
+    let committed = loader.rows;
+    result.map_err(|error| match committed {
+        0 => error,
+        rows => CliError::Failed(format!("{error} (the first {rows} rows are committed)")),
+    })
+}
+
+/// Creates the store and loads into it. After a failure nothing is left of it.
+pub(super) fn into_new(
+    options: Options,
+    args: &LoadArgs,
+    inputs: &[Input],
+    rules: &Rules,
+) -> Result<Loaded, CliError> {
+    let existed = args.store.exists();
+    let graph = match options.open(&args.store) {
+        Ok(graph) => graph,
+        Err(error @ (hedgerow::Error::DiskFull | hedgerow::Error::Io { .. })) => {
+            remove(&args.store, existed);
+            return Err(error.into());
+        }
+        // Another process was faster to create it: it is not ours to remove.
+        Err(error) => return Err(error.into()),
+    };
+    if graph.published_ts() != Timestamp::ZERO {
+        return Err(CliError::Failed(format!(
+            "{}: created by another process meanwhile",
+            args.store.display()
+        )));
+    }
+    let result = Loader::new(&graph, args).load(inputs, rules);
+    if result.is_err() {
+        // Before the lock goes with the handle, so that nobody else can have opened it.
+        remove(&args.store, existed);
+    }
+    result
+}
+
+/// Removes a store that this load created; of a directory that was there before only the content.
+fn remove(store: &Path, existed: bool) {
+    // The failure that led here is the one to report.
+    for entry in std::fs::read_dir(store).into_iter().flatten().flatten() {
+        let _ = std::fs::remove_file(entry.path());
+    }
+    if !existed {
+        let _ = std::fs::remove_dir(store);
+    }
+}
+
+/// Gathers rows into transactions.
+struct Loader<'a> {
+    graph: &'a Graph,
+    args: &'a LoadArgs,
+    weighted: bool,
+    txn: Option<WriteTxn>,
+    /// Rows in the transaction.
+    pending: usize,
+    rows: u64,
+    transactions: u64,
+}
+
+impl<'a> Loader<'a> {
+    fn new(graph: &'a Graph, args: &'a LoadArgs) -> Loader<'a> {
+        let weighted = graph.config().weighted;
+        Loader { graph, args, weighted, txn: None, pending: 0, rows: 0, transactions: 0 }
+    }
+
+    fn load(&mut self, inputs: &[Input], rules: &Rules) -> Result<Loaded, CliError> {
+        let before = self.graph.snapshot()?;
+        let (vertices, edges) = (before.vertex_count(), before.edge_count());
+        drop(before);
+        for input in inputs {
+            let path = &input.path;
+            for_each(
+                input,
+                rules,
+                "loading",
+                |item| self.add(item),
+                |line, reason| match rules.on_error {
+                    // It was sound when it was checked.
+                    OnError::Raise => Err(CliError::Failed(format!(
+                        "{}:{line}: {reason}; the file has changed",
+                        path.display()
+                    ))),
+                    OnError::Skip | OnError::Collect => Ok(()),
+                },
+            )?;
+        }
+        self.commit()?;
+        self.graph.flush()?;
+        let after = self.graph.snapshot()?;
+        let loaded = Loaded {
+            rows: self.rows,
+            new_vertices: after.vertex_count().saturating_sub(vertices),
+            new_edges: after.edge_count().saturating_sub(edges),
+            vertices: after.vertex_count(),
+            edges: after.edge_count(),
+            transactions: self.transactions,
+            timestamp: after.timestamp(),
+        };
+        drop(after);
+        self.graph.close()?;
+        Ok(loaded)
+    }
+
+    fn add(&mut self, item: Item<'_>) -> Result<(), CliError> {
+        let txn = match &mut self.txn {
+            Some(txn) => txn,
+            none => none.insert(self.graph.write()?),
+        };
+        match item {
+            Item::Vertex(key) => {
+                txn.insert_vertex(key)?;
+            }
+            Item::Edge(src, dst, _) if !self.weighted => txn.put_edge(src, dst)?,
+            Item::Edge(src, dst, weight) => match self.args.repeat {
+                Repeat::Last => txn.put_weighted_edge(src, dst, weight)?,
+                Repeat::First => {
+                    txn.insert_weighted_edge(src, dst, weight)?;
+                }
+                Repeat::Sum => {
+                    let sum = txn.weight(src, dst)?.map_or(weight, |old| old + weight);
+                    txn.put_weighted_edge(src, dst, sum)?;
+                }
+            },
+        }
+        self.pending += 1;
+        if self.args.batch != 0 && self.pending >= self.args.batch { self.commit() } else { Ok(()) }
+    }
+
+    fn commit(&mut self) -> Result<(), CliError> {
+        if let Some(txn) = self.txn.take() {
+            txn.commit()?;
+            self.transactions += 1;
+            self.rows += self.pending as u64;
+            self.pending = 0;
+        }
+        Ok(())
+    }
+}

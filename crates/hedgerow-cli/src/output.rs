@@ -1,0 +1,143 @@
+//! Results on standard output: as text, as JSON or as CSV.
+
+use std::io::{self, Write};
+
+use serde_json::Value;
+
+use crate::error::CliError;
+use crate::target::Target;
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// For people: `name: value` lines, then the table.
+    Text,
+    /// One object on one line.
+    Json,
+    /// The table, or `field,value` rows if the result has none.
+    Csv,
+}
+
+/// Facts about a result, and perhaps a table.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    fields: Vec<(&'static str, Value)>,
+    table: Option<Table>,
+}
+
+#[derive(Debug)]
+struct Table {
+    name: &'static str,
+    columns: &'static [&'static str],
+    rows: Vec<Vec<Value>>,
+}
+
+impl Report {
+    /// Adds a fact.
+    pub(crate) fn field(mut self, name: &'static str, value: impl Into<Value>) -> Report {
+        self.fields.push((name, value.into()));
+        self
+    }
+
+    /// Sets the table.
+    pub(crate) fn table(
+        mut self,
+        name: &'static str,
+        columns: &'static [&'static str],
+        rows: Vec<Vec<Value>>,
+    ) -> Report {
+        self.table = Some(Table { name, columns, rows });
+        self
+    }
+
+    /// Prints everything to standard output.
+    pub(crate) fn print(&self, style: Style) -> Result<(), CliError> {
+        let mut out = Target::stdout();
+        out.write(|w| self.write(style, w))?;
+        out.finish()
+    }
+
+    /// Writes everything to `out`.
+    pub(crate) fn write(&self, style: Style, out: &mut dyn Write) -> io::Result<()> {
+        match style {
+            Style::Text => self.write_text(out),
+            Style::Json => self.write_json(out),
+            Style::Csv => self.write_csv(out),
+        }
+    }
+
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let width = self.fields.iter().map(|(name, _)| name.len()).max().unwrap_or(0) + 2;
+        for (name, value) in &self.fields {
+            writeln!(out, "{:width$}{}", format!("{}:", name.replace('_', " ")), plain(value))?;
+        }
+        let Some(table) = &self.table else { return Ok(()) };
+        if !self.fields.is_empty() && !table.rows.is_empty() {
+            writeln!(out)?;
+            writeln!(out, "{}", table.columns.join("\t"))?;
+        }
+        for row in &table.rows {
+            writeln!(out, "{}", row.iter().map(plain).collect::<Vec<_>>().join("\t"))?;
+        }
+        Ok(())
+    }
+
+    fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut separator = "{";
+        for (name, value) in &self.fields {
+            write!(out, "{separator}\"{name}\":{value}")?;
+            separator = ",";
+        }
+        if let Some(table) = &self.table {
+            write!(out, "{separator}\"{}\":[", table.name)?;
+            for (at, row) in table.rows.iter().enumerate() {
+                let pairs = table.columns.iter().zip(row).map(|(name, value)| format!("\"{name}\":{value}"));
+                write!(out, "{}{{{}}}", if at > 0 { "," } else { "" }, pairs.collect::<Vec<_>>().join(","))?;
+            }
+            write!(out, "]")?;
+            separator = ",";
+        }
+        writeln!(out, "{}", if separator == "{" { "{}" } else { "}" })
+    }
+
+    fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
+        let cell = |value: &Value| quoted(&plain(value), b',').into_owned();
+        if let Some(table) = &self.table {
+            writeln!(out, "{}", table.columns.join(","))?;
+            for row in &table.rows {
+                writeln!(out, "{}", row.iter().map(cell).collect::<Vec<_>>().join(","))?;
+            }
+            return Ok(());
+        }
+        writeln!(out, "field,value")?;
+        for (name, value) in &self.fields {
+            writeln!(out, "{name},{}", cell(value))?;
+        }
+        Ok(())
+    }
+}
+
+/// A number as JSON has it, or its name where JSON has no such number.
+pub(crate) fn number(value: f64) -> Value {
+    serde_json::Number::from_f64(value).map_or_else(|| Value::String(value.to_string()), Value::Number)
+}
+
+/// A value without the quotes of JSON.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "-".to_owned(),
+        Value::Bool(yes) => if *yes { "yes" } else { "no" }.to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// `text` as a field between `delimiter`s: quoted if it would be misread as it is.
+pub(crate) fn quoted(text: &str, delimiter: u8) -> std::borrow::Cow<'_, str> {
+    let special = |b: u8| b == delimiter || matches!(b, b'"' | b'\n' | b'\r');
+    let edge = text.starts_with(['#', '%']) || text.trim() != text || text.is_empty();
+    if !edge && !text.bytes().any(special) {
+        return text.into();
+    }
+    format!("\"{}\"", text.replace('"', "\"\"")).into()
+}

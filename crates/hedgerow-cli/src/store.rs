@@ -1,0 +1,29 @@
+//! Opening stores.
+
+use std::path::Path;
+
+use hedgerow::{Graph, Options};
+
+use crate::error::CliError;
+
+/// Opens an existing store for reading only: nothing in it changes.
+pub(crate) fn open_read_only(path: &Path) -> Result<Graph, CliError> {
+    if is_vacant(path) {
+        return Err(not_a_store(path));
+    }
+    Ok(Options::new().create(false).read_only(true).open(path)?)
+}
+
+/// Whether nothing is at `path`, or an empty directory: a place where a store can be created.
+pub(crate) fn is_vacant(path: &Path) -> bool {
+    match path.symlink_metadata() {
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        Ok(_) => std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none()),
+    }
+}
+
+/// The error for a place where there is no store.
+pub(crate) fn not_a_store(path: &Path) -> CliError {
+    let reason = if path.exists() { "it is empty" } else { "no such directory" };
+    hedgerow::Error::NotAStore { path: path.display().to_string(), reason: reason.to_owned() }.into()
+}

@@ -1,0 +1,76 @@
+//! Where results go: standard output, or a file that appears only once it is whole.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::CliError;
+
+const BUFFER_BYTES: usize = 1 << 16;
+
+/// A destination of results. A file is written beside its final name and moved there by [`finish`](Self::finish), so
+/// that a failed command leaves the old file, or none.
+pub(crate) struct Target {
+    name: String,
+    to: BufWriter<Box<dyn Write>>,
+    file: Option<Moves>,
+}
+
+/// From where to where a finished file moves.
+struct Moves {
+    partial: PathBuf,
+    path: PathBuf,
+    done: bool,
+}
+
+impl Target {
+    /// Standard output.
+    pub(crate) fn stdout() -> Target {
+        let to = BufWriter::with_capacity(BUFFER_BYTES, Box::new(io::stdout().lock()) as Box<dyn Write>);
+        Target { name: "standard output".to_owned(), to, file: None }
+    }
+
+    /// The file `path`; standard output where there is none, or for `-`.
+    pub(crate) fn open(path: Option<&Path>) -> Result<Target, CliError> {
+        let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Ok(Target::stdout()) };
+        let name = path.display().to_string();
+        // A device or a pipe cannot be replaced by a file; it is written as it is.
+        let special = path.metadata().is_ok_and(|found| !found.is_file());
+        let partial = if special {
+            path.to_owned()
+        } else {
+            let mut partial = path.as_os_str().to_owned();
+            partial.push(".partial");
+            PathBuf::from(partial)
+        };
+        let file = if special { File::options().write(true).open(path) } else { File::create(&partial) };
+        let file = file.map_err(|source| CliError::Write { to: name.clone(), source })?;
+        let moves = Moves { partial, path: path.to_owned(), done: special };
+        let to = BufWriter::with_capacity(BUFFER_BYTES, Box::new(file) as Box<dyn Write>);
+        Ok(Target { name, to, file: Some(moves) })
+    }
+
+    /// Writes with `f`.
+    pub(crate) fn write(&mut self, f: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
+        f(&mut self.to).map_err(|source| CliError::Write { to: self.name.clone(), source })
+    }
+
+    /// Writes out what is buffered, and gives a file its name.
+    pub(crate) fn finish(mut self) -> Result<(), CliError> {
+        self.write(|to| to.flush())?;
+        let Some(file) = self.file.as_mut().filter(|file| !file.done) else { return Ok(()) };
+        std::fs::rename(&file.partial, &file.path)
+            .map_err(|source| CliError::Write { to: self.name.clone(), source })?;
+        file.done = true;
+        Ok(())
+    }
+}
+
+impl Drop for Moves {
+    fn drop(&mut self) {
+        if !self.done {
+            // What is left of a failed command; the failure itself is reported already.
+            let _ = std::fs::remove_file(&self.partial);
+        }
+    }
+}

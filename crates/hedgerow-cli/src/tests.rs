@@ -1,0 +1,58 @@
+//! Parts that need no store.
+
+use clap::CommandFactory;
+use hedgerow::{KeyKind, VertexKeyRef};
+use serde_json::json;
+
+use crate::Cli;
+use crate::keys::parse;
+use crate::output::{Report, Style, number, quoted};
+
+#[test]
+fn the_command_line_is_well_formed() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn keys_are_checked_against_their_type() {
+    assert_eq!(parse(KeyKind::U64, "18446744073709551615"), Ok(VertexKeyRef::U64(u64::MAX)));
+    assert_eq!(parse(KeyKind::Str, "-1"), Ok(VertexKeyRef::Str("-1")));
+    assert_eq!(parse(KeyKind::Dense, "4294967294"), Ok(VertexKeyRef::U64(4_294_967_294)));
+    let wrong = |kind, text: &str| parse(kind, text).map(|key| key.to_string()).expect_err("malformed");
+    assert!(wrong(KeyKind::Dense, "4294967295").contains("out of range"));
+    assert!(wrong(KeyKind::U64, "-1").contains("\"-1\" is not a number"));
+    assert!(wrong(KeyKind::U64, "18446744073709551616").contains("not a number"));
+    assert!(wrong(KeyKind::Str, &"k".repeat(65_537)).contains("longer than 65536"));
+}
+
+#[test]
+fn fields_are_quoted_where_they_would_be_misread() {
+    for (text, expected) in [
+        ("a b", "a b"),
+        ("a,b", "\"a,b\""),
+        ("\"", "\"\"\"\""),
+        ("#a", "\"#a\""),
+        ("", "\"\""),
+        (" a", "\" a\""),
+    ] {
+        assert_eq!(quoted(text, b','), expected);
+    }
+    assert_eq!(quoted("a,b", b'\t'), "a,b");
+}
+
+#[test]
+fn one_report_in_three_styles() {
+    let rows = vec![vec!["a,\"b".into(), number(0.5)], vec!["c".into(), number(f64::INFINITY)]];
+    let report = Report::default().field("sound", true).field("log_bytes", 7).table("t", &["k", "v"], rows);
+    let print = |style| {
+        let mut bytes = Vec::new();
+        report.write(style, &mut bytes).expect("memory takes it");
+        String::from_utf8(bytes).expect("text")
+    };
+    assert_eq!(print(Style::Text), "sound:     yes\nlog bytes: 7\n\nk\tv\na,\"b\t0.5\nc\tinf\n");
+    assert_eq!(print(Style::Csv), "k,v\n\"a,\"\"b\",0.5\nc,inf\n");
+    let parsed: serde_json::Value = serde_json::from_str(&print(Style::Json)).expect("json");
+    let expected =
+        json!({"sound": true, "log_bytes": 7, "t": [{"k": "a,\"b", "v": 0.5}, {"k": "c", "v": "inf"}]});
+    assert_eq!(parsed, expected);
+}
