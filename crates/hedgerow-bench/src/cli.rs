@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::demo::{self, ChildOptions, DemoOptions};
 use crate::failure::Result;
-use crate::suite::{self, SuiteOptions};
+use crate::suite::{self, MemoryOptions, SuiteOptions};
 
 /// Experiments on the Hedgerow graph store.
 #[derive(Debug, Parser)]
@@ -28,6 +28,9 @@ enum Command {
     Analytics(SuiteOptions),
     /// Ingestion without files: single edges and batches, latency, memory
     Insert(SuiteOptions),
+    /// Memory of a store, measured in a process of its own
+    #[command(hide = true)]
+    InsertMemory(MemoryOptions),
     /// Opening a store from a checkpoint and from the log
     Recovery(SuiteOptions),
     /// Turn JSON lines of suites into one HTML page
@@ -88,6 +91,7 @@ pub(crate) fn run() -> ExitCode {
         }
         Command::Analytics(options) => finish(suite::analytics(&options)),
         Command::Insert(options) => finish(suite::insert(&options)),
+        Command::InsertMemory(options) => finish(suite::memory_child(&options)),
         Command::Recovery(options) => finish(suite::recovery(&options)),
         Command::Report(args) => finish(suite::report(&args.files, &args.out)),
     }

@@ -1,20 +1,128 @@
-//! The benchmark suites.
-use crate::failure::Result;
+//! The benchmark suites, with the options they share.
+
+mod analytics;
+mod insert;
+mod load;
+mod memory;
+mod page;
+mod recovery;
+
 use std::path::{Path, PathBuf};
-#[derive(Debug, clap::Args)]
+
+use hedgerow_workload::{GraphSpec, LoadedGraph};
+
+use crate::failure::{Context, Result};
+use crate::record::Recorder;
+
+pub(crate) use memory::{MemoryOptions, run_child as memory_child};
+pub(crate) use page::write as report;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Engine {
+    /// The store.
+    Hedgerow,
+    /// A plain static CSR under the same kernels.
+    Csr,
+}
+
+/// Options of every suite.
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SuiteOptions {
-    #[arg(long)]
+    /// The graph: kron:S[:EF], uniform:S[:EF], file:PATH[:FORMAT], data:NAME
+    #[arg(long, default_value = "kron:18", value_name = "G")]
+    graph: GraphSpec,
+    /// The engines to measure
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "hedgerow,csr")]
+    engines: Vec<Engine>,
+    /// Threads of the kernels, and the most writers [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Measurements of each figure
+    #[arg(long, default_value_t = 3, value_name = "R", value_parser = clap::value_parser!(u16).range(1..))]
+    repeat: u16,
+    /// Write one JSON object per figure to this file, or to the standard output
+    #[arg(long, value_name = "FILE|-")]
     json: Option<PathBuf>,
+    /// Write an HTML page with plots to this file
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Where suites that need files put them; removed at the end
+    #[arg(long, default_value = "target/bench", value_name = "DIR")]
+    dir: PathBuf,
 }
-pub(crate) fn analytics(_: &SuiteOptions) -> Result<()> {
-    Ok(())
+
+impl SuiteOptions {
+    fn has(&self, engine: Engine) -> bool {
+        self.engines.contains(&engine)
+    }
+
+    fn threads(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.map_or_else(all, usize::from)
+    }
+
+    fn repeat(&self) -> usize {
+        usize::from(self.repeat)
+    }
 }
-pub(crate) fn insert(_: &SuiteOptions) -> Result<()> {
-    Ok(())
+
+/// Kernels on a live snapshot and on a CSR.
+pub(crate) fn analytics(options: &SuiteOptions) -> Result<()> {
+    run("analytics", options, analytics::run)
 }
-pub(crate) fn recovery(_: &SuiteOptions) -> Result<()> {
-    Ok(())
+
+/// Ingestion without files.
+pub(crate) fn insert(options: &SuiteOptions) -> Result<()> {
+    run("insert", options, insert::run)
 }
-pub(crate) fn report(_: &[PathBuf], _: &Path) -> Result<()> {
-    Ok(())
+
+/// Opening durable stores.
+pub(crate) fn recovery(options: &SuiteOptions) -> Result<()> {
+    run("recovery", options, recovery::run)
+}
+
+/// A graph whose edges are in the order of ingestion: by time, or else in a seeded random order.
+struct Work<'a> {
+    options: &'a SuiteOptions,
+    graph: LoadedGraph,
+    /// Directed edges per given edge: two of an undirected one.
+    per_edge: f64,
+}
+
+const SHUFFLE_SEED: u64 = 7;
+
+fn run(
+    suite: &'static str,
+    options: &SuiteOptions,
+    body: impl FnOnce(&Work<'_>, &mut Recorder) -> Result<()>,
+) -> Result<()> {
+    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
+    // A graph that is absent and not required: the loader has said so.
+    let Some(mut graph) = options.graph.load()? else { return Ok(()) };
+    if graph.edges.is_empty() {
+        return Err(format!("{} has no edges", graph.name).into());
+    }
+    if !graph.in_time_order {
+        hedgerow_workload::shuffle(&mut graph.edges, SHUFFLE_SEED);
+        // Nothing here measures weights, and they would no longer belong to their edges.
+        graph.weights = None;
+    }
+    let per_edge = if graph.directed { 1.0 } else { 2.0 };
+    let mut recorder = Recorder::new(suite, graph.name.clone(), options.json.as_deref())?;
+    body(&Work { options, graph, per_edge }, &mut recorder)?;
+    match &options.report {
+        Some(path) => page::write_records(recorder.records(), path),
+        None => Ok(()),
+    }
+}
+
+/// Creates the folder of `path` if it is absent.
+fn make_folder_of(path: &Path) -> Result<()> {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => {
+            std::fs::create_dir_all(folder).context(folder.display())
+        }
+        _ => Ok(()),
+    }
 }

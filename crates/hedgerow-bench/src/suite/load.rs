@@ -1,0 +1,84 @@
+//! How graphs get into stores.
+
+use std::time::Instant;
+
+use hedgerow::{Graph, KeyKind, Options};
+use hedgerow_workload::LoadedGraph;
+
+use crate::failure::Result;
+
+/// Vertices inserted by one transaction.
+const VERTEX_BATCH: usize = 1 << 16;
+
+/// How edges are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// One edge, one transaction, through `Graph::insert_edge`.
+    Single,
+    /// So many edges to a transaction, through `WriteTxn::put_edge`.
+    Batch(usize),
+}
+
+/// Options of a store for the graph: dense ids, no weights.
+pub(crate) fn options(directed: bool) -> Options {
+    Options::new().directed(directed).keys(KeyKind::Dense)
+}
+
+/// A store without files that holds the vertices, and no edges: isolated vertices are part of the graph.
+pub(crate) fn empty_store(directed: bool, vertices: usize) -> Result<Graph> {
+    let store = options(directed).in_memory()?;
+    insert_vertices(&store, vertices)?;
+    Ok(store)
+}
+
+/// Inserts the vertices `0..vertices`.
+pub(crate) fn insert_vertices(store: &Graph, vertices: usize) -> Result<()> {
+    let ids: Vec<u64> = (0..vertices as u64).collect();
+    for batch in ids.chunks(VERTEX_BATCH) {
+        let mut tx = store.write()?;
+        for &id in batch {
+            tx.insert_vertex(id)?;
+        }
+        tx.commit()?;
+    }
+    Ok(())
+}
+
+/// Writes all edges with `writers` threads, in turns of one transaction; returns the seconds it took.
+pub(crate) fn write(store: &Graph, graph: &LoadedGraph, mode: Mode, writers: usize) -> Result<f64> {
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        let edges = graph.edges.as_slice();
+        let threads: Vec<_> = (0..writers)
+            .map(|writer| scope.spawn(move || write_share(store, edges, mode, writer, writers)))
+            .collect();
+        threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(|_| Err("a writer panicked".into())))
+    })?;
+    Ok(begun.elapsed().as_secs_f64())
+}
+
+fn write_share(store: &Graph, edges: &[(u32, u32)], mode: Mode, writer: usize, writers: usize) -> Result<()> {
+    match mode {
+        Mode::Single => {
+            for &(u, v) in edges.iter().skip(writer).step_by(writers) {
+                store.insert_edge(u64::from(u), u64::from(v))?;
+            }
+        }
+        Mode::Batch(size) => {
+            for batch in edges.chunks(size).skip(writer).step_by(writers) {
+                put_batch(store, batch)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Puts the edges in one transaction.
+pub(crate) fn put_batch(store: &Graph, batch: &[(u32, u32)]) -> Result<()> {
+    let mut tx = store.write()?;
+    for &(u, v) in batch {
+        tx.put_edge(u64::from(u), u64::from(v))?;
+    }
+    tx.commit()?;
+    Ok(())
+}

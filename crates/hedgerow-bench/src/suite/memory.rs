@@ -1,0 +1,99 @@
+//! Memory per edge, measured in a process of its own: in a used one the allocator would serve the store from pages that
+//! earlier work left resident. The edges come from a file, a piece at a time, for the same reason.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use hedgerow::Graph;
+use serde_json::Value;
+
+use super::{Work, load, make_folder_of};
+use crate::failure::{Context, Result};
+use crate::system::resident_bytes;
+
+/// What the child is told.
+#[derive(Debug, clap::Args)]
+pub(crate) struct MemoryOptions {
+    /// Edges as pairs of little-endian 32-bit ids.
+    #[arg(long)]
+    edges: PathBuf,
+    #[arg(long)]
+    vertices: usize,
+    #[arg(long)]
+    directed: bool,
+}
+
+/// Loads the graph edge by edge in a child process. Returns metrics and bytes in all.
+pub(super) fn measure(work: &Work<'_>) -> Result<Vec<(String, f64)>> {
+    let path = work.options.dir.join(format!("edges-{}.tmp", std::process::id()));
+    make_folder_of(&path)?;
+    let outcome = write_edges(&path, &work.graph.edges).and_then(|()| ask_child(work, &path));
+    std::fs::remove_file(&path).context(path.display())?;
+    outcome
+}
+
+fn write_edges(path: &Path, edges: &[(u32, u32)]) -> Result<()> {
+    let mut out = BufWriter::new(File::create(path).context(path.display())?);
+    for (u, v) in edges {
+        out.write_all(&u.to_le_bytes())
+            .and_then(|()| out.write_all(&v.to_le_bytes()))
+            .context(path.display())?;
+    }
+    out.flush().context(path.display())
+}
+
+fn ask_child(work: &Work<'_>, path: &Path) -> Result<Vec<(String, f64)>> {
+    let mut command = Command::new(std::env::current_exe().context("own program")?);
+    command
+        .arg("insert-memory")
+        .arg("--edges")
+        .arg(path)
+        .arg("--vertices")
+        .arg(work.graph.vertices.to_string());
+    if work.graph.directed {
+        command.arg("--directed");
+    }
+    let output = command.stderr(std::process::Stdio::inherit()).output().context("child process")?;
+    if !output.status.success() {
+        return Err(format!("the measuring child failed: {}", output.status).into());
+    }
+    let value: Value = serde_json::from_slice(&output.stdout).context("the measuring child")?;
+    let object = value.as_object().ok_or("the measuring child wrote no object")?;
+    Ok(object.iter().filter_map(|(name, bytes)| Some((name.clone(), bytes.as_f64()?))).collect())
+}
+
+/// The child: prints the bytes as one JSON object.
+pub(crate) fn run_child(options: &MemoryOptions) -> Result<()> {
+    let mut edges =
+        BufReader::with_capacity(1 << 20, File::open(&options.edges).context(options.edges.display())?);
+    let before = resident()?;
+    let store = load::empty_store(options.directed, options.vertices)?;
+    let mut pair = [0u8; 8];
+    while edges.read_exact(&mut pair).is_ok() {
+        let [a, b, c, d, e, f, g, h] = pair;
+        let (u, v) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
+        store.insert_edge(u64::from(u), u64::from(v))?;
+    }
+    let mut bytes = serde_json::Map::new();
+    let mut note = |state: &str, store: &Graph| -> Result<()> {
+        bytes.insert(format!("bytes_per_edge.{state}"), resident()?.saturating_sub(before).into());
+        bytes.insert(format!("accounted_bytes_per_edge.{state}"), store.stats()?.memory_bytes().into());
+        Ok(())
+    };
+    note("loaded", &store)?;
+    store.settle()?;
+    // The allocator hands freed pages back after a while, when it is used.
+    for _ in 0..5 {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        store.settle()?;
+    }
+    note("settled", &store)?;
+    println!("{}", Value::Object(bytes));
+    Ok(())
+}
+
+fn resident() -> Result<u64> {
+    resident_bytes().ok_or_else(|| "this system does not say how much memory is resident".into())
+}
