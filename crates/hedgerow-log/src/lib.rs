@@ -35,10 +35,6 @@
 //! [`Log::close`] syncs, writes a closing seal and cuts the file at it, so that any later damage is told from a crash.
 #![forbid(unsafe_code)]
 
-#[cfg(not(hedgerow_faults))]
-mod faults;
-#[cfg(hedgerow_faults)]
-pub mod faults;
 mod ops;
 mod record;
 mod recover;

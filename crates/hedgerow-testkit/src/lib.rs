@@ -1,6 +1,10 @@
-//! What Hedgerow's tests share: a file system that crashes on demand.
+//! What Hedgerow's tests share: a file system that crashes on demand, a model graph, and seeds.
 #![forbid(unsafe_code)]
 
+pub mod effort;
+pub mod model;
 pub mod sim_fs;
 
+pub use effort::{Effort, explored};
+pub use model::{Generator, Model, ModelConfig, ModelOp};
 pub use sim_fs::{Damage, SimFs};

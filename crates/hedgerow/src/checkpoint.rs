@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hedgerow_core::{
     Direction, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexKey,
 };
+use hedgerow_io::faults::{self, PlantedFault};
 use hedgerow_io::{FileId, Vfs};
 use hedgerow_mem::Main;
 use hedgerow_tier::segment::segment_name;
@@ -139,6 +140,9 @@ fn switch(engine: &Engine, durable: &Durable, snapshot: &Snapshot, info: Segment
     next.next_vertex = engine.ids.bound();
     next.segments = vec![LevelSegment { level: 0, info }];
     next.logs = log_refs(&durable.log, timestamp);
+    if faults::is_on(PlantedFault::LogDeletedEarly) {
+        durable.log.remove_segments_through(timestamp)?;
+    }
     match next.store(&durable.fs) {
         Ok(()) => {}
         Err(error @ TierError::SwitchUnknown { .. }) => {

@@ -136,9 +136,9 @@ impl Options {
         self
     }
 
-    /// The size of a log segment in bytes (default 64 MiB, at least 64 KiB); space for it is reserved ahead.
+    /// The size of a log segment in bytes (default 64 MiB, at least 4 KiB); space for it is reserved ahead.
     pub fn log_segment_bytes(mut self, bytes: u64) -> Options {
-        self.log_segment_bytes = bytes.max(64 << 10);
+        self.log_segment_bytes = bytes.max(4 << 10);
         self
     }
 

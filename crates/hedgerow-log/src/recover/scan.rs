@@ -2,9 +2,9 @@
 
 use hedgerow_core::Timestamp;
 use hedgerow_io::checksum::checksum64;
+use hedgerow_io::faults::{self, PlantedFault};
 use hedgerow_io::{Corruption, CorruptionKind, Dir, FileError, FileId, Lsn, StoreId};
 
-use crate::faults;
 use crate::record::{
     ALIGN, Frame, MAX_RECORD_BYTES, RECORD_HEADER_BYTES, RecordType, SEAL_PAYLOAD_BYTES, Seal, record_len,
 };
@@ -154,8 +154,8 @@ impl SegmentScan {
         }
         let payload =
             self.window.get(self.offset + RECORD_HEADER_BYTES as u64, size - RECORD_HEADER_BYTES)?;
-        let intact = payload
-            .is_some_and(|bytes| checksum64(bytes) == frame.payload_checksum || faults::unchecked_tail());
+        let unchecked = faults::is_on(PlantedFault::UncheckedTail);
+        let intact = payload.is_some_and(|bytes| unchecked || checksum64(bytes) == frame.payload_checksum);
         Ok(intact.then_some((frame, checksum)))
     }
 

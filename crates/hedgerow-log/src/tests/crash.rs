@@ -168,11 +168,11 @@ fn missing_syncs_would_be_found() {
 #[cfg(hedgerow_faults)]
 #[test]
 fn an_unchecked_tail_would_be_found() {
-    crate::faults::set_unchecked_tail(true);
+    hedgerow_io::faults::plant(Some(hedgerow_io::faults::PlantedFault::UncheckedTail));
     // What is accepted wrongly does not have the content that its timestamp demands, which `read` asserts.
     let found =
         std::panic::catch_unwind(|| (0..3).any(|s| explore(s, 14, |_| {}, &mut Tally::default()).is_err()));
-    crate::faults::set_unchecked_tail(false);
+    hedgerow_io::faults::plant(None);
     assert!(found.unwrap_or(true));
 }
 

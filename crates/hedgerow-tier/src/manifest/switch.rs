@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hedgerow_io::checksum::checksum128;
+use hedgerow_io::faults::{self, PlantedFault};
 use hedgerow_io::{
     Access, Corruption, CorruptionKind, Dir, FileHeader, FileId, FileKind, HEADER_BYTES, IoError, Vfs,
 };
@@ -196,6 +197,9 @@ fn newest(names: &[String]) -> Option<u64> {
 fn write_synced(dir: &Dir, name: &str, bytes: &[u8]) -> Result<(), IoError> {
     let file = dir.create(name)?;
     file.write_all_at(bytes, 0)?;
+    if faults::is_on(PlantedFault::ManifestNotSynced) {
+        return Ok(());
+    }
     file.sync_all()
 }
 

@@ -1,0 +1,62 @@
+//! How much a test explores: a fixed number of rounds, or rounds for a given time with new seeds.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// The rounds of an exploring test, given out by seed; several threads may take them.
+///
+/// `HEDGEROW_SEED` sets the first seed (default 1). With `HEDGEROW_DEEP_SECONDS` the rounds go on for that time.
+#[derive(Debug)]
+pub struct Effort {
+    first: u64,
+    rounds: u64,
+    taken: AtomicU64,
+    until: Option<Instant>,
+}
+
+fn variable(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.trim().parse().ok()
+}
+
+impl Effort {
+    /// At least `rounds` rounds.
+    pub fn rounds(rounds: u64) -> Effort {
+        let until = variable("HEDGEROW_DEEP_SECONDS").map(|s| Instant::now() + Duration::from_secs(s));
+        Effort { first: variable("HEDGEROW_SEED").unwrap_or(1), rounds, taken: AtomicU64::new(0), until }
+    }
+
+    /// The seed of the next round, or `None` at the end.
+    pub fn next_seed(&self) -> Option<u64> {
+        let n = self.taken.fetch_add(1, Ordering::Relaxed);
+        let more = n < self.rounds || self.until.is_some_and(|until| Instant::now() < until);
+        // Far apart, so that runs with neighbouring first seeds share no round.
+        more.then(|| self.first.wrapping_mul(1_000_003).wrapping_add(n))
+    }
+}
+
+/// Prints an `explored:` line past the capture of the test harness.
+///
+/// # Panics
+/// If `count` is below `floor`: a test that silently explores nothing must fail.
+pub fn explored(what: &str, count: u64, floor: u64) {
+    // Where nobody reads the output there is nobody to tell.
+    let _ = writeln!(std::io::stdout(), "explored: {what} {count} (floor {floor})");
+    assert!(is_enough(count, floor), "{what}: {count} explored, below the floor of {floor}");
+}
+
+fn is_enough(count: u64, floor: u64) -> bool {
+    count >= floor
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_end_and_floors_are_inclusive() {
+        let effort = Effort { first: 1, rounds: 3, taken: AtomicU64::new(0), until: None };
+        assert_eq!(std::iter::from_fn(|| effort.next_seed()).count(), 3);
+        assert!(is_enough(2, 2) && !is_enough(1, 2));
+    }
+}

@@ -1,0 +1,195 @@
+//! A plain graph in memory with the semantics of the store, and seeded transactions for both.
+//!
+//! It shares no code with the engine: ordered sets and maps, every operation in a few lines. A test applies the same
+//! operations to a [`Model`] and to a store and compares; keeping a clone per commit gives the states that old
+//! snapshots, and stores after a crash, must equal.
+
+mod generate;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hedgerow_core::{KeyKind, VertexKey};
+
+pub use generate::{Generator, vertex_key};
+
+/// What a model graph is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModelConfig {
+    /// Whether edges have a direction.
+    pub directed: bool,
+    /// Whether edges carry a weight; if not, every weight is 1.
+    pub weighted: bool,
+    /// The type of keys.
+    pub keys: KeyKind,
+}
+
+impl ModelConfig {
+    /// All twelve kinds of graphs.
+    pub fn all() -> impl Iterator<Item = ModelConfig> {
+        let kinds = [KeyKind::U64, KeyKind::Str, KeyKind::Dense];
+        (0..12).map(move |i| ModelConfig { directed: i & 1 == 0, weighted: i & 2 == 0, keys: kinds[i / 4] })
+    }
+}
+
+/// One operation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelOp {
+    /// Makes sure that the vertex exists.
+    InsertVertex(VertexKey),
+    /// Removes the vertex with its edges.
+    RemoveVertex(VertexKey),
+    /// Makes sure that the edge exists with this weight.
+    PutEdge(VertexKey, VertexKey, f64),
+    /// Inserts the edge unless it exists.
+    InsertEdge(VertexKey, VertexKey, f64),
+    /// Removes the edge.
+    RemoveEdge(VertexKey, VertexKey),
+}
+
+/// The neighbours of a vertex with their weights, ascending.
+pub type NeighborList = Vec<(VertexKey, f64)>;
+
+/// A graph. Two are equal if vertices, edges and weights are, weights bit by bit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Model {
+    directed: bool,
+    weighted: bool,
+    vertices: BTreeSet<VertexKey>,
+    edges: BTreeMap<(VertexKey, VertexKey), u64>,
+}
+
+impl Model {
+    /// An empty graph.
+    pub fn new(config: ModelConfig) -> Model {
+        Model {
+            directed: config.directed,
+            weighted: config.weighted,
+            vertices: BTreeSet::new(),
+            edges: BTreeMap::new(),
+        }
+    }
+
+    fn item(&self, src: &VertexKey, dst: &VertexKey) -> (VertexKey, VertexKey) {
+        if self.directed || src <= dst { (src.clone(), dst.clone()) } else { (dst.clone(), src.clone()) }
+    }
+
+    /// Applies one operation, creating endpoints. Returns what the store's method returns: whether a vertex or edge
+    /// was new, or existed before its removal; true for [`ModelOp::PutEdge`].
+    pub fn apply(&mut self, op: &ModelOp) -> bool {
+        match op {
+            ModelOp::InsertVertex(v) => self.vertices.insert(v.clone()),
+            ModelOp::RemoveVertex(v) => {
+                self.edges.retain(|(src, dst), _| src != v && dst != v);
+                self.vertices.remove(v)
+            }
+            ModelOp::PutEdge(src, dst, weight) => {
+                self.put(src, dst, *weight);
+                true
+            }
+            ModelOp::InsertEdge(src, dst, weight) => {
+                let new = !self.edges.contains_key(&self.item(src, dst));
+                if new {
+                    self.put(src, dst, *weight);
+                }
+                new
+            }
+            ModelOp::RemoveEdge(src, dst) => self.edges.remove(&self.item(src, dst)).is_some(),
+        }
+    }
+
+    /// Whether `op` needs only vertices that exist.
+    pub fn has_endpoints(&self, op: &ModelOp) -> bool {
+        match op {
+            ModelOp::PutEdge(src, dst, _) | ModelOp::InsertEdge(src, dst, _) => {
+                self.vertices.contains(src) && self.vertices.contains(dst)
+            }
+            _ => true,
+        }
+    }
+
+    fn put(&mut self, src: &VertexKey, dst: &VertexKey, weight: f64) {
+        self.vertices.insert(src.clone());
+        self.vertices.insert(dst.clone());
+        let weight = if self.weighted { weight } else { 1.0 };
+        self.edges.insert(self.item(src, dst), weight.to_bits());
+    }
+
+    /// Adds everything that `other` holds.
+    pub fn merge(&mut self, other: &Model) {
+        self.vertices.extend(other.vertices.iter().cloned());
+        self.edges.extend(other.edges.iter().map(|(item, weight)| (item.clone(), *weight)));
+    }
+
+    /// The number of vertices.
+    pub fn vertex_count(&self) -> u64 {
+        self.vertices.len() as u64
+    }
+
+    /// The number of edges; an undirected one counts once.
+    pub fn edge_count(&self) -> u64 {
+        self.edges.len() as u64
+    }
+
+    /// Whether the vertex exists.
+    pub fn contains_vertex(&self, key: &VertexKey) -> bool {
+        self.vertices.contains(key)
+    }
+
+    /// The weight of the edge, if it exists.
+    pub fn weight(&self, src: &VertexKey, dst: &VertexKey) -> Option<f64> {
+        self.edges.get(&self.item(src, dst)).map(|bits| f64::from_bits(*bits))
+    }
+
+    /// The vertices, ascending.
+    pub fn vertices(&self) -> impl Iterator<Item = &VertexKey> {
+        self.vertices.iter()
+    }
+
+    /// The edges with their weights, ascending.
+    pub fn edges(&self) -> impl Iterator<Item = (&VertexKey, &VertexKey, f64)> {
+        self.edges.iter().map(|((src, dst), bits)| (src, dst, f64::from_bits(*bits)))
+    }
+
+    /// Outgoing and incoming neighbours of a vertex; of an undirected graph the same list twice. `None` if there is no
+    /// such vertex. O(edges).
+    pub fn neighbors(&self, key: &VertexKey) -> Option<[NeighborList; 2]> {
+        if !self.vertices.contains(key) {
+            return None;
+        }
+        let (mut out, mut into) = (NeighborList::new(), NeighborList::new());
+        for (src, dst, weight) in self.edges() {
+            if src == key {
+                out.push((dst.clone(), weight));
+            }
+            if dst == key {
+                into.push((src.clone(), weight));
+            }
+        }
+        if !self.directed {
+            into.retain(|(v, _)| v != key);
+            out.append(&mut into);
+            into = out.clone();
+        }
+        out.sort_by(|a, b| a.0.cmp(&b.0));
+        into.sort_by(|a, b| a.0.cmp(&b.0));
+        Some([out, into])
+    }
+
+    /// Says in few words how this graph and `found` differ.
+    pub fn difference(&self, found: &Model) -> String {
+        let missing = self.vertices.difference(&found.vertices).take(3);
+        let extra = found.vertices.difference(&self.vertices).take(3);
+        let lost = self.edges.iter().filter(|(item, w)| found.edges.get(*item) != Some(w)).take(3);
+        let gained = found.edges.iter().filter(|(item, w)| self.edges.get(*item) != Some(w)).take(3);
+        format!(
+            "missing vertices {:?}, extra vertices {:?}, missing edges {:?}, extra edges {:?}",
+            missing.collect::<Vec<_>>(),
+            extra.collect::<Vec<_>>(),
+            lost.collect::<Vec<_>>(),
+            gained.collect::<Vec<_>>()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,44 @@
+use super::*;
+
+fn key(n: u64) -> VertexKey {
+    VertexKey::U64(n)
+}
+
+#[test]
+fn a_vertex_takes_its_edges_and_undirected_edges_have_two_ends() {
+    let config = ModelConfig { directed: false, weighted: true, keys: KeyKind::U64 };
+    let mut model = Model::new(config);
+    assert!(model.apply(&ModelOp::PutEdge(key(2), key(1), 0.5)));
+    assert!(!model.apply(&ModelOp::InsertEdge(key(1), key(2), 9.0)));
+    assert!(model.apply(&ModelOp::InsertEdge(key(2), key(2), 2.0)));
+    assert_eq!(model.weight(&key(1), &key(2)), Some(0.5));
+    let lists = model.neighbors(&key(2)).unwrap();
+    assert_eq!(lists[0], [(key(1), 0.5), (key(2), 2.0)]);
+    assert_eq!(lists[0], lists[1]);
+    assert!(model.apply(&ModelOp::RemoveVertex(key(2))));
+    assert_eq!((model.vertex_count(), model.edge_count()), (1, 0));
+    assert!(!model.has_endpoints(&ModelOp::PutEdge(key(1), key(2), 1.0)));
+}
+
+#[test]
+fn a_seed_decides_and_all_kinds_of_operations_come() {
+    for config in ModelConfig::all() {
+        let draw = || {
+            let (mut model, mut all) = (Model::new(config), Vec::new());
+            let mut generator = Generator::new(config, 7, 0, 24);
+            for _ in 0..50 {
+                let ops = generator.transaction(Some(&model), 16);
+                for op in &ops {
+                    model.apply(op);
+                }
+                all.extend(ops);
+            }
+            (model, all)
+        };
+        let (model, ops) = draw();
+        assert_eq!((&model, &ops), (&draw().0, &draw().1));
+        let kinds: std::collections::HashSet<_> = ops.iter().map(std::mem::discriminant).collect();
+        assert_eq!(kinds.len(), 5);
+        assert!(model.edge_count() > 10, "{config:?}");
+    }
+}

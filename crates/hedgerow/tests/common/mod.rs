@@ -1,0 +1,106 @@
+//! What the test programs of this crate share: the same operations on a store and on a model, and their comparison.
+#![allow(dead_code, reason = "no test program uses all of it")]
+
+pub(crate) mod contention;
+pub(crate) mod script;
+
+use hedgerow::{Direction, Graph, Options, Result, Snapshot, WriteTxn};
+use hedgerow_testkit::{Model, ModelConfig, ModelOp};
+
+/// Options for a graph like the model.
+pub(crate) fn options(config: ModelConfig) -> Options {
+    Options::new().directed(config.directed).weighted(config.weighted).keys(config.keys)
+}
+
+/// Applies an operation; returns what [`Model::apply`] returns.
+pub(crate) fn apply(tx: &mut WriteTxn, weighted: bool, op: &ModelOp) -> Result<bool> {
+    match op {
+        ModelOp::InsertVertex(v) => tx.insert_vertex(v),
+        ModelOp::RemoveVertex(v) => tx.remove_vertex(v),
+        ModelOp::PutEdge(src, dst, weight) if weighted => {
+            tx.put_weighted_edge(src, dst, *weight).map(|()| true)
+        }
+        ModelOp::PutEdge(src, dst, _) => tx.put_edge(src, dst).map(|()| true),
+        ModelOp::InsertEdge(src, dst, weight) if weighted => tx.insert_weighted_edge(src, dst, *weight),
+        ModelOp::InsertEdge(src, dst, _) => tx.insert_edge(src, dst),
+        ModelOp::RemoveEdge(src, dst) => tx.remove_edge(src, dst),
+    }
+}
+
+/// Everything that a snapshot holds.
+pub(crate) fn content(snapshot: &Snapshot, config: ModelConfig) -> Model {
+    let mut model = Model::new(config);
+    let bound = snapshot.vertices().map(|(id, _)| id.index() + 1).max().unwrap_or(0);
+    let mut keys = vec![None; bound];
+    for (id, key) in snapshot.vertices() {
+        model.apply(&ModelOp::InsertVertex(key.clone()));
+        keys[id.index()] = Some(key);
+    }
+    let name = |id: hedgerow::VertexId| {
+        keys.get(id.index()).cloned().flatten().expect("an edge without an endpoint")
+    };
+    snapshot.for_each_edge(|src, dst, weight| {
+        let new = model.apply(&ModelOp::InsertEdge(name(src), name(dst), weight));
+        assert!(new, "an edge is listed twice");
+    });
+    model
+}
+
+/// Compares everything that the store says through vertices, edges and counters with the model.
+pub(crate) fn same(
+    snapshot: &Snapshot,
+    config: ModelConfig,
+    expected: &Model,
+) -> std::result::Result<(), String> {
+    let counts = (snapshot.vertex_count(), snapshot.edge_count());
+    if counts != (expected.vertex_count(), expected.edge_count()) {
+        return Err(format!(
+            "{counts:?} vertices and edges instead of {} and {}",
+            expected.vertex_count(),
+            expected.edge_count()
+        ));
+    }
+    let found = content(snapshot, config);
+    if found == *expected { Ok(()) } else { Err(expected.difference(&found)) }
+}
+
+/// As [`same`], and every point read of every vertex of the model besides.
+pub(crate) fn same_in_all_reads(
+    snapshot: &Snapshot,
+    config: ModelConfig,
+    expected: &Model,
+) -> std::result::Result<(), String> {
+    same(snapshot, config, expected)?;
+    for key in expected.vertices() {
+        let lists = expected.neighbors(key).ok_or("a vertex of the model")?;
+        for (direction, list) in [Direction::Out, Direction::In].into_iter().zip(&lists) {
+            let found =
+                snapshot.weighted_neighbors(key, direction).ok_or_else(|| format!("vertex {key} is gone"))?;
+            let bits = |l: &[(hedgerow::VertexKey, f64)]| -> Vec<_> {
+                l.iter().map(|(v, w)| (v.clone(), w.to_bits())).collect()
+            };
+            if bits(&found) != bits(list) || snapshot.degree(key, direction) != Some(list.len()) {
+                return Err(format!("{direction:?} of {key}: {found:?} instead of {list:?}"));
+            }
+            let names: Vec<_> = list.iter().map(|(v, _)| v.clone()).collect();
+            if snapshot.neighbors(key, direction) != Some(names) {
+                return Err(format!("neighbors {direction:?} of {key}"));
+            }
+        }
+        for (other, weight) in &lists[0] {
+            if snapshot.weight(key, other).map(f64::to_bits) != Some(weight.to_bits()) {
+                return Err(format!("weight of {key} to {other}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Fails unless `check` finds nothing.
+pub(crate) fn sound(graph: &Graph) -> std::result::Result<(), String> {
+    match graph.check() {
+        Ok(report) if report.is_ok() => Ok(()),
+        Ok(report) => Err(format!("check: {:?}", report.problems)),
+        Err(error) => Err(format!("check: {error}")),
+    }
+}

@@ -1,0 +1,63 @@
+//! Writers whose transactions follow from a seed alone, so that another process can tell which of them a store holds.
+
+use hedgerow::{KeyKind, Snapshot};
+use hedgerow_testkit::model::vertex_key;
+use hedgerow_testkit::{Generator, Model, ModelConfig, ModelOp};
+
+/// The graphs that scripted writers use.
+pub(crate) const CONFIG: ModelConfig = ModelConfig { directed: true, weighted: true, keys: KeyKind::U64 };
+
+/// Vertices of a writer; the marker is the last of them.
+const VERTICES: u64 = 64;
+
+/// One writer.
+#[derive(Clone, Debug)]
+pub(crate) struct Script {
+    seed: u64,
+    writer: u64,
+}
+
+impl Script {
+    pub(crate) fn new(seed: u64, writer: u64) -> Script {
+        Script { seed, writer }
+    }
+
+    fn first(&self) -> u64 {
+        1 + self.writer * VERTICES
+    }
+
+    fn marker(&self) -> hedgerow::VertexKey {
+        vertex_key(CONFIG.keys, self.first() + VERTICES - 1)
+    }
+
+    /// Transaction `i`, from 1: some operations on the writer's vertices, and the marker set to `i`.
+    pub(crate) fn transaction(&self, i: u64) -> Vec<ModelOp> {
+        let seed = self.seed ^ (self.writer << 48) ^ i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut generator = Generator::new(CONFIG, seed, self.first(), VERTICES - 1);
+        let mut ops = generator.transaction(None, 40);
+        let at = generator.rng().below(ops.len() as u64 + 1) as usize;
+        ops.insert(at, ModelOp::PutEdge(self.marker(), self.marker(), i as f64));
+        ops
+    }
+
+    /// How many transactions a snapshot holds, by the marker.
+    pub(crate) fn mark_in(&self, snapshot: &Snapshot) -> u64 {
+        snapshot.weight(&self.marker(), &self.marker()).map_or(0, |w| w as u64)
+    }
+
+    /// The writer's part of the graph after `k` transactions.
+    pub(crate) fn state_after(&self, k: u64) -> Model {
+        let mut state = Model::new(CONFIG);
+        self.advance(&mut state, 0, k);
+        state
+    }
+
+    /// Applies the transactions after `from`, up to `to`.
+    pub(crate) fn advance(&self, state: &mut Model, from: u64, to: u64) {
+        for i in from + 1..=to {
+            for op in &self.transaction(i) {
+                state.apply(op);
+            }
+        }
+    }
+}

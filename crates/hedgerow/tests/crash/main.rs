@@ -1,0 +1,64 @@
+//! Simulated crashes: before, inside and after every file operation, in every damage mode; then crashes of the
+//! recovery itself, and a third life. See `docs/design/testing.md`.
+#![allow(missing_docs, reason = "a test program")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod negative;
+mod plan;
+mod poison;
+mod rounds;
+mod run;
+mod tally;
+mod verify;
+mod writers;
+
+use hedgerow_testkit::{Damage, Effort, explored};
+
+use plan::Plan;
+
+/// Rounds of `make test`; each has its own seed and explores about 3,000 states.
+const ROUNDS: u64 = 36;
+const FLOOR: u64 = 50_000;
+const MODE_FLOOR: u64 = 1_000;
+const SITE_FLOOR: u64 = 100;
+
+/// Every operation that the engine is known to do; each must have been crashed at.
+const SITES: &[&str] = &[
+    "allocate:wal",
+    "create:csr",
+    "create:tmp",
+    "create:wal",
+    "rename:man",
+    "set_len:wal",
+    "sync_all:csr",
+    "sync_all:tmp",
+    "sync_all:wal",
+    "sync_data:wal",
+    "sync_dir:dir",
+    "unlink:csr",
+    "unlink:man",
+    "unlink:wal",
+    "write:csr",
+    "write:tmp",
+    "write:wal",
+];
+
+#[test]
+fn every_crash_leaves_a_prefix_of_the_commits() {
+    let total = rounds::explore(&Effort::rounds(ROUNDS), Plan::of).unwrap_or_else(|e| panic!("{e}"));
+    println!("{total}");
+    explored("crash states", total.states, FLOOR);
+    for mode in Damage::ALL {
+        explored(&format!("crash states in mode {mode:?}"), total.mode(mode), MODE_FLOOR);
+    }
+    explored("crashes during recovery", total.recovery_crashes, 1_000);
+    explored("third lives", total.third_lives, 300);
+    let least = SITES.iter().map(|site| total.site(site)).min().unwrap_or(0);
+    let reached = SITES.iter().filter(|site| total.site(site) >= SITE_FLOOR).count();
+    println!("each site at least {least} times");
+    explored("crash sites with at least 100 states", reached as u64, SITES.len() as u64);
+    explored("log rotations under crashes", total.rotations, 100);
+    explored("checkpoints under crashes", total.checkpoints, 2 * ROUNDS);
+    explored("rounds with at least two rotations and two checkpoints", total.full_rounds, ROUNDS * 9 / 10);
+}

@@ -1,0 +1,153 @@
+//! Operations that fail: each operation of a workload in turn, once or for ever. A failed sync poisons the store and
+//! is never acknowledged; a full disk aborts; whatever happens, the next opening finds a legal prefix and makes it
+//! durable, although the operating system may show bytes that the disk never got.
+
+use std::sync::Arc;
+
+use hedgerow::{Error, Graph};
+use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, SplitMix64, errno};
+use hedgerow_testkit::{Damage, Effort, Generator, Model, SimFs, explored};
+use parking_lot::Mutex;
+
+use crate::common;
+use crate::plan::Plan;
+use crate::verify::{History, Verdict, open_and_verify};
+
+#[derive(Default)]
+struct Seen {
+    runs: u64,
+    unknown: u64,
+    full: u64,
+    refused: u64,
+}
+
+/// Runs a small workload on a disk with a planned fault. `Ok` holds what the disk may hold afterwards.
+fn work(plan: &Plan, disk: &SimFs, seen: &mut Seen) -> Verdict<History> {
+    let mut history = History::new(0, Arc::new(Model::new(plan.config)));
+    let Ok(graph) = plan.options().open_on(disk.handle()) else {
+        seen.refused += 1;
+        return Ok(history);
+    };
+    let mut generator = Generator::new(plan.config, plan.seed, 0, plan.universe);
+    for i in 0..plan.transactions {
+        if i == plan.transactions / 2 {
+            // May fail in every way; what counts is what is found afterwards.
+            seen.refused += u64::from(graph.checkpoint().is_err());
+        }
+        if !attempt(plan, &graph, &mut history, &mut generator, seen)? {
+            break;
+        }
+    }
+    if graph.close().is_ok() {
+        history.acked = history.last();
+    }
+    Ok(history)
+}
+
+/// One transaction. Returns whether the store still takes writes.
+fn attempt(
+    plan: &Plan,
+    graph: &Graph,
+    history: &mut History,
+    generator: &mut Generator,
+    seen: &mut Seen,
+) -> Verdict<bool> {
+    let before = history.states.last().cloned().ok_or("no state")?;
+    let ops = generator.transaction(Some(&before), plan.most_ops);
+    let mut after = (*before).clone();
+    let mut tx = match graph.write() {
+        Ok(tx) => tx,
+        Err(Error::Poisoned) => return Ok(false),
+        Err(error) => return Err(format!("write: {error}")),
+    };
+    for op in &ops {
+        after.apply(op);
+        common::apply(&mut tx, plan.config.weighted, op).map_err(|e| e.to_string())?;
+    }
+    match tx.commit() {
+        Ok(ts) => {
+            if ts.0 > history.last() {
+                history.states.push(Arc::new(after));
+            }
+            history.acked = history.last();
+            Ok(true)
+        }
+        Err(Error::DiskFull) => {
+            seen.full += 1;
+            Ok(true)
+        }
+        Err(Error::OutcomeUnknown) => {
+            seen.unknown += 1;
+            history.states.push(Arc::new(after));
+            must_be_poisoned(plan, graph, &before)?;
+            Ok(false)
+        }
+        Err(Error::Poisoned) => Ok(false),
+        Err(error) => Err(format!("commit: {error}")),
+    }
+}
+
+fn must_be_poisoned(plan: &Plan, graph: &Graph, before: &Model) -> Verdict<()> {
+    if !matches!(graph.write().err(), Some(Error::Poisoned)) {
+        return Err("a poisoned store takes writes".into());
+    }
+    if !matches!(
+        graph.insert_edge(&hedgerow::VertexKey::U64(1), &hedgerow::VertexKey::U64(2)),
+        Err(Error::Poisoned)
+    ) {
+        return Err("a poisoned store takes an edge".into());
+    }
+    let snapshot = graph.snapshot().map_err(|e| e.to_string())?;
+    common::same(&snapshot, plan.config, before).map_err(|e| format!("a reader of a poisoned store: {e}"))
+}
+
+fn sweep_one(plan: &Plan, fault: Fault, seen: &mut Seen) -> Verdict<()> {
+    let disk = SimFs::new();
+    disk.plan_fault(fault);
+    let history = work(plan, &disk, seen)?;
+    disk.clear_faults();
+    seen.runs += 1;
+    let (graph, ts) = open_and_verify(plan, &disk, &history)?;
+    // What was recovered is served, so it must be on the disk by now.
+    let recovered = History { acked: ts, ..history };
+    for mode in [Damage::LoseAll, Damage::Garbage] {
+        let clone = disk.crash_clone(mode, plan.seed);
+        let (_, again) =
+            open_and_verify(plan, &clone, &recovered).map_err(|e| format!("after recovery: {e}"))?;
+        if again != ts {
+            return Err(format!("recovery served commit {ts}, the disk had {again}"));
+        }
+    }
+    drop(graph);
+    Ok(())
+}
+
+#[test]
+fn failed_operations_never_lose_what_was_acknowledged() {
+    let mut seen = Seen::default();
+    let effort = Effort::rounds(6);
+    let total = Mutex::new(&mut seen);
+    while let Some(seed) = effort.next_seed() {
+        let of = Plan::of(seed);
+        let plan = Plan { transactions: 10, durability: hedgerow::Durability::Sync, ..of };
+        let clean = SimFs::new();
+        work(&plan, &clean, &mut Seen::default()).unwrap();
+        let mut rng = SplitMix64::new(seed);
+        for at in 0..clean.op_count() {
+            for (repeat, code) in [
+                (Repeat::Once, errno::EIO),
+                (Repeat::Forever, errno::EIO),
+                (Repeat::Once, errno::ENOSPC),
+                (Repeat::Forever, [errno::ENOSPC, errno::EROFS, errno::EDQUOT][rng.below(3) as usize]),
+            ] {
+                let fault = Fault { class: FaultClass::Change, at, site: None, repeat, errno: code };
+                let result = sweep_one(&plan, fault, &mut total.lock());
+                result.unwrap_or_else(|e| panic!("round {seed}, operation {at}, {repeat:?} {code}: {e}"));
+            }
+        }
+    }
+    let seen = total.into_inner();
+    println!("{} full disks, {} unknown outcomes, {} refusals", seen.full, seen.unknown, seen.refused);
+    explored("failed operations", seen.runs, 1_000);
+    explored("commits with unknown outcome after a failed sync or write", seen.unknown, 100);
+}

@@ -1,0 +1,116 @@
+//! One round: a workload on the simulated disk, and a crash at each phase of each of its operations.
+
+use std::sync::Arc;
+
+use hedgerow::{Durability, Graph};
+use hedgerow_testkit::sim_fs::OpEvent;
+use hedgerow_testkit::{Damage, Generator, Model, SimFs};
+use parking_lot::Mutex;
+
+use crate::plan::Plan;
+use crate::tally::Tally;
+use crate::verify::{History, Verdict, commit, crash_recovery, live_on, open_and_verify};
+
+/// What the observer of the disk and the workload share.
+struct Watch {
+    plan: Plan,
+    history: Arc<Mutex<History>>,
+    tally: Mutex<Tally>,
+    failure: Mutex<Option<String>>,
+}
+
+impl Watch {
+    /// Takes one crash in every mode and judges each.
+    fn crash_here(&self, event: &OpEvent, disk: &SimFs) {
+        if self.failure.lock().is_some() {
+            return;
+        }
+        let history = self.history.lock().clone();
+        for mode in Damage::ALL {
+            let n = {
+                let mut tally = self.tally.lock();
+                tally.count(&event.site, mode);
+                tally.states
+            };
+            let seed = self.plan.seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ n;
+            if let Err(error) = self.judge(disk, mode, seed, n, &history) {
+                let at = format!("{:?} {} (operation {}), {mode:?}", event.phase, event.site, event.index.0);
+                *self.failure.lock() = Some(format!("{at}: {error}"));
+                return;
+            }
+        }
+    }
+
+    fn judge(&self, disk: &SimFs, mode: Damage, seed: u64, n: u64, history: &History) -> Verdict<()> {
+        let clone = disk.crash_clone(mode, seed);
+        if !n.is_multiple_of(self.plan.again_every) {
+            return open_and_verify(&self.plan, &clone, history).map(|_| ());
+        }
+        let second = crash_recovery(&self.plan, &clone, history, seed)?;
+        self.tally.lock().recovery_crashes += 1;
+        if n.is_multiple_of(self.plan.again_every * 3) {
+            self.tally.lock().third_lives += 1;
+            live_on(&self.plan, &second, history, seed)?;
+        }
+        Ok(())
+    }
+
+    fn check(&self) -> Verdict<()> {
+        self.failure.lock().clone().map_or(Ok(()), Err)
+    }
+}
+
+/// Runs a round.
+pub(crate) fn run(plan: &Plan) -> Verdict<Tally> {
+    let disk = SimFs::new();
+    plan.fault.plant(&disk);
+    let watch = Arc::new(Watch {
+        plan: plan.clone(),
+        history: Arc::new(Mutex::new(History::new(0, Arc::new(Model::new(plan.config))))),
+        tally: Mutex::default(),
+        failure: Mutex::default(),
+    });
+    let observing = Arc::clone(&watch);
+    disk.set_observer(Some(Box::new(move |event, fs| observing.crash_here(event, fs))));
+    let worked = work(plan, &watch, &disk);
+    disk.set_observer(None);
+    watch.check()?;
+    worked?;
+    let mut tally = watch.tally.lock().clone();
+    // The first opening and the second make a log segment each.
+    tally.rotations = disk.sites().get("create:wal").copied().unwrap_or(0).saturating_sub(2);
+    Ok(tally)
+}
+
+fn work(plan: &Plan, watch: &Watch, disk: &SimFs) -> Verdict<()> {
+    let mut graph = plan.options().open_on(disk.handle()).map_err(|e| format!("create: {e}"))?;
+    let mut generator = Generator::new(plan.config, plan.seed, 0, plan.universe);
+    for i in 1..=plan.transactions {
+        let changed = commit(plan, &graph, &watch.history, &mut generator)?;
+        watch.tally.lock().commits += u64::from(changed);
+        watch.check()?;
+        if i.is_multiple_of(plan.transactions / 3) {
+            graph.checkpoint().map_err(|e| format!("checkpoint: {e}"))?;
+            watch.tally.lock().checkpoints += 1;
+            note_durable(plan, watch, &graph);
+        } else if plan.durability != Durability::Sync && i % 5 == 0 {
+            graph.flush().map_err(|e| format!("flush: {e}"))?;
+            note_durable(plan, watch, &graph);
+        }
+        if i == plan.transactions / 2 {
+            graph.close().map_err(|e| format!("close: {e}"))?;
+            let last = watch.history.lock().last();
+            watch.history.lock().acked = last;
+            graph = plan.options().open_on(disk.handle()).map_err(|e| format!("reopen: {e}"))?;
+        }
+        watch.check()?;
+    }
+    graph.close().map_err(|e| format!("close: {e}"))
+}
+
+/// Under weaker durability a flush or a checkpoint says what is durable.
+fn note_durable(plan: &Plan, watch: &Watch, graph: &Graph) {
+    if plan.durability != Durability::Sync {
+        watch.history.lock().acked = graph.durable_ts().0;
+    }
+}

@@ -1,0 +1,64 @@
+//! What was explored.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use hedgerow_testkit::Damage;
+
+/// Counts of one or many rounds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) states: u64,
+    pub(crate) recovery_crashes: u64,
+    pub(crate) third_lives: u64,
+    pub(crate) rotations: u64,
+    pub(crate) checkpoints: u64,
+    pub(crate) commits: u64,
+    pub(crate) full_rounds: u64,
+    pub(crate) modes: BTreeMap<Damage, u64>,
+    pub(crate) sites: BTreeMap<Arc<str>, u64>,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, other: &Tally) {
+        self.states += other.states;
+        self.recovery_crashes += other.recovery_crashes;
+        self.third_lives += other.third_lives;
+        self.rotations += other.rotations;
+        self.checkpoints += other.checkpoints;
+        self.commits += other.commits;
+        self.full_rounds += u64::from(other.rotations >= 2 && other.checkpoints >= 2);
+        for (mode, n) in &other.modes {
+            *self.modes.entry(*mode).or_default() += n;
+        }
+        for (site, n) in &other.sites {
+            *self.sites.entry(site.clone()).or_default() += n;
+        }
+    }
+
+    pub(crate) fn count(&mut self, site: &Arc<str>, mode: Damage) {
+        self.states += 1;
+        *self.modes.entry(mode).or_default() += 1;
+        *self.sites.entry(site.clone()).or_default() += 1;
+    }
+
+    pub(crate) fn mode(&self, mode: Damage) -> u64 {
+        self.modes.get(&mode).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn site(&self, site: &str) -> u64 {
+        self.sites.get(site).copied().unwrap_or(0)
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} commits, {} crash states; by file operation:", self.commits, self.states)?;
+        for (site, n) in &self.sites {
+            writeln!(f, "  {site:<16} {n:>9}")?;
+        }
+        write!(f, "by damage:")?;
+        self.modes.iter().try_for_each(|(mode, n)| write!(f, " {mode:?} {n}"))
+    }
+}

@@ -1,0 +1,155 @@
+//! Judging what a crash left: the store opens, and holds exactly the first commits.
+
+use std::sync::Arc;
+
+use hedgerow::{Durability, Graph};
+use hedgerow_testkit::sim_fs::SplitMix64;
+use hedgerow_testkit::{Damage, Generator, Model, SimFs};
+use parking_lot::Mutex;
+
+use crate::common;
+use crate::plan::Plan;
+
+/// What a crash may and must leave: the states after the commits attempted so far, and how many were acknowledged.
+#[derive(Clone, Debug)]
+pub(crate) struct History {
+    /// The timestamp of the first state.
+    pub(crate) first: u64,
+    /// One state per timestamp from `first` on; the last may be that of a commit under way.
+    pub(crate) states: Vec<Arc<Model>>,
+    /// The last timestamp that is acknowledged as durable.
+    pub(crate) acked: u64,
+}
+
+impl History {
+    pub(crate) fn new(first: u64, state: Arc<Model>) -> History {
+        History { first, states: vec![state], acked: first }
+    }
+
+    pub(crate) fn last(&self) -> u64 {
+        self.first + self.states.len() as u64 - 1
+    }
+
+    fn state(&self, ts: u64) -> Option<&Arc<Model>> {
+        self.states.get(ts.checked_sub(self.first)? as usize)
+    }
+}
+
+/// What a verification says when it fails.
+pub(crate) type Verdict<T> = Result<T, String>;
+
+/// Opens the store on `disk`, which must succeed and give one of the states that `history` allows. Returns the store
+/// and the timestamp of that state.
+pub(crate) fn open_and_verify(plan: &Plan, disk: &SimFs, history: &History) -> Verdict<(Graph, u64)> {
+    let graph = plan.options().open_on(disk.handle()).map_err(|e| format!("does not open: {e}"))?;
+    let ts = verify(plan, &graph, history)?;
+    Ok((graph, ts))
+}
+
+/// Compares an open store with the state that its timestamp stands for.
+pub(crate) fn verify(plan: &Plan, graph: &Graph, history: &History) -> Verdict<u64> {
+    let ts = graph.published_ts().0;
+    if ts < history.acked || ts > history.last() {
+        return Err(format!(
+            "recovered commit {ts}; acknowledged {}, attempted {}",
+            history.acked,
+            history.last()
+        ));
+    }
+    let expected = history.state(ts).ok_or("a timestamp from before")?;
+    let snapshot = graph.snapshot().map_err(|e| e.to_string())?;
+    common::same(&snapshot, plan.config, expected).map_err(|e| format!("at commit {ts}: {e}"))?;
+    common::sound(graph)?;
+    Ok(ts)
+}
+
+/// Crashes the recovery of `disk` at a random moment of a random operation, and lets a second recovery do the whole
+/// work: all that the first crash left was durable, so it must come to the very same state.
+pub(crate) fn crash_recovery(plan: &Plan, disk: &SimFs, history: &History, seed: u64) -> Verdict<SimFs> {
+    let mut rng = SplitMix64::new(seed);
+    let target = rng.below(60);
+    let mode = Damage::ALL[rng.below(7) as usize];
+    let caught: Arc<Mutex<Option<SimFs>>> = Arc::default();
+    let (keep, mut moments) = (Arc::clone(&caught), 0u64);
+    disk.set_observer(Some(Box::new(move |event, fs| {
+        if moments <= target {
+            // Every later moment replaces the one before, so that short recoveries are crashed at their end.
+            *keep.lock() = Some(fs.crash_clone(mode, seed ^ event.index.0));
+        }
+        moments += 1;
+    })));
+    let first = open_and_verify(plan, disk, history);
+    disk.set_observer(None);
+    let (graph, ts) = first?;
+    drop(graph);
+    let second = caught.lock().take().ok_or("recovery did not touch a file")?;
+    let again = open_and_verify(plan, &second, history);
+    let (graph, ts_again) = again.map_err(|e| format!("after a crash during recovery ({mode:?}): {e}"))?;
+    if ts_again != ts {
+        return Err(format!("recovery gave commit {ts}, after a crash during it {ts_again} ({mode:?})"));
+    }
+    drop(graph);
+    Ok(second)
+}
+
+/// A life after recovery: more commits, a crash at a random moment of them, and a last recovery.
+pub(crate) fn live_on(plan: &Plan, disk: &SimFs, history: &History, seed: u64) -> Verdict<()> {
+    let (graph, ts) = open_and_verify(plan, disk, history)?;
+    let state = history.state(ts).ok_or("a timestamp from before")?;
+    let shared = Arc::new(Mutex::new(History::new(ts, state.clone())));
+    let mut generator = Generator::new(plan.config, seed, 0, plan.universe);
+    let target = generator.rng().below(40);
+    let mode = Damage::ALL[generator.rng().below(7) as usize];
+    let caught: Arc<Mutex<Option<(SimFs, History)>>> = Arc::default();
+    let (keep, known, mut moments) = (Arc::clone(&caught), Arc::clone(&shared), 0u64);
+    disk.set_observer(Some(Box::new(move |_, fs| {
+        if moments <= target {
+            *keep.lock() = Some((fs.crash_clone(mode, seed), known.lock().clone()));
+        }
+        moments += 1;
+    })));
+    for _ in 0..3 {
+        commit(plan, &graph, &shared, &mut generator)?;
+    }
+    disk.set_observer(None);
+    drop(graph);
+    let Some((third, history)) = caught.lock().take() else { return Ok(()) };
+    open_and_verify(plan, &third, &history).map_err(|e| format!("in the third life ({mode:?}): {e}"))?;
+    Ok(())
+}
+
+/// Commits one random transaction, keeping `shared` true at every moment. Returns whether it changed anything.
+pub(crate) fn commit(
+    plan: &Plan,
+    graph: &Graph,
+    shared: &Mutex<History>,
+    generator: &mut Generator,
+) -> Verdict<bool> {
+    let before = shared.lock().states.last().cloned().ok_or("no state")?;
+    let ops = generator.transaction(Some(&before), plan.most_ops);
+    let mut after = (*before).clone();
+    let mut tx = graph.write().map_err(|e| e.to_string())?;
+    for op in &ops {
+        let expected = after.apply(op);
+        let found = common::apply(&mut tx, plan.config.weighted, op).map_err(|e| e.to_string())?;
+        if found != expected {
+            return Err(format!("{op:?} returned {found}, should return {expected}"));
+        }
+    }
+    let attempted = {
+        let mut history = shared.lock();
+        history.states.push(Arc::new(after));
+        history.last()
+    };
+    let ts = tx.commit().map_err(|e| format!("commit: {e}"))?.0;
+    let mut history = shared.lock();
+    let changed = ts == attempted;
+    if !changed {
+        let unchanged = history.states.pop().is_some_and(|after| after == before);
+        if ts + 1 != attempted || !unchanged {
+            return Err(format!("commit returned {ts}, {attempted} was next"));
+        }
+    }
+    history.acked = if plan.durability == Durability::Sync { ts } else { graph.durable_ts().0 };
+    Ok(changed)
+}

@@ -1,0 +1,121 @@
+//! Two writers at once: their commits are grouped, and no run is like another. Each writer marks its transactions with
+//! a number and keeps to vertices of its own, so that what a crash left can be told from the content alone.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hedgerow::Graph;
+use hedgerow_testkit::sim_fs::OpEvent;
+use hedgerow_testkit::{Damage, Effort, SimFs, explored};
+use parking_lot::Mutex;
+
+use crate::common;
+use crate::common::script::{CONFIG, Script};
+use crate::verify::Verdict;
+
+const TRANSACTIONS: u64 = 24;
+
+#[derive(Debug, Default)]
+struct Progress {
+    attempted: AtomicU64,
+    acked: AtomicU64,
+}
+
+struct Watch {
+    scripts: Vec<Script>,
+    progress: [Progress; 2],
+    states: AtomicU64,
+    grouped: AtomicU64,
+    failure: Mutex<Option<String>>,
+}
+
+impl Watch {
+    fn crash_here(&self, event: &OpEvent, disk: &SimFs) {
+        let n = self.states.fetch_add(1, Ordering::Relaxed);
+        let mode = Damage::ALL[(n % 7) as usize];
+        // What is acknowledged before the crash must be there; what is attempted after it may be.
+        let acked = self.progress.each_ref().map(|p| p.acked.load(Ordering::SeqCst));
+        let clone = disk.crash_clone(mode, n);
+        let attempted = self.progress.each_ref().map(|p| p.attempted.load(Ordering::SeqCst));
+        self.grouped
+            .fetch_add(u64::from(attempted[0] > acked[0] && attempted[1] > acked[1]), Ordering::Relaxed);
+        if let Err(error) = self.judge(&clone, acked, attempted) {
+            let at = format!("{:?} {}, {mode:?}", event.phase, event.site);
+            self.failure.lock().get_or_insert(format!("{at}: {error}"));
+        }
+    }
+
+    fn judge(&self, disk: &SimFs, acked: [u64; 2], attempted: [u64; 2]) -> Verdict<()> {
+        let graph =
+            common::options(CONFIG).open_on(disk.handle()).map_err(|e| format!("does not open: {e}"))?;
+        let snapshot = graph.snapshot().map_err(|e| e.to_string())?;
+        let mut expected = hedgerow_testkit::Model::new(CONFIG);
+        let mut commits = 0;
+        for (w, script) in self.scripts.iter().enumerate() {
+            let k = script.mark_in(&snapshot);
+            if k < acked[w] || k > attempted[w] {
+                return Err(format!("writer {w}: {k} of {} to {} commits", acked[w], attempted[w]));
+            }
+            expected.merge(&script.state_after(k));
+            commits += k;
+        }
+        if snapshot.timestamp().0 != commits {
+            return Err(format!("{commits} commits at timestamp {}", snapshot.timestamp()));
+        }
+        common::same(&snapshot, CONFIG, &expected)?;
+        common::sound(&graph)
+    }
+}
+
+fn write(graph: &Graph, script: &Script, progress: &Progress) -> Verdict<()> {
+    for i in 1..=TRANSACTIONS {
+        progress.attempted.store(i, Ordering::SeqCst);
+        let ops = script.transaction(i);
+        let done = graph.transact(1000, |tx| {
+            ops.iter().try_for_each(|op| common::apply(tx, CONFIG.weighted, op).map(drop))
+        });
+        done.map_err(|e| format!("transaction {i}: {e}"))?;
+        progress.acked.store(i, Ordering::SeqCst);
+    }
+    Ok(())
+}
+
+#[test]
+fn crashes_under_two_writers() {
+    let effort = Effort::rounds(6);
+    let (mut states, mut grouped) = (0, 0);
+    while let Some(seed) = effort.next_seed() {
+        let disk = SimFs::new();
+        let watch = Arc::new(Watch {
+            scripts: (0..2).map(|w| Script::new(seed, w)).collect(),
+            progress: Default::default(),
+            states: AtomicU64::new(0),
+            grouped: AtomicU64::new(0),
+            failure: Mutex::new(None),
+        });
+        let observing = Arc::clone(&watch);
+        let options = common::options(CONFIG).log_segment_bytes(4096);
+        let graph = options.open_on(disk.handle()).unwrap();
+        disk.set_observer(Some(Box::new(move |event, fs| observing.crash_here(event, fs))));
+        std::thread::scope(|scope| {
+            for (script, progress) in watch.scripts.iter().zip(&watch.progress) {
+                let graph = &graph;
+                scope.spawn(move || {
+                    write(graph, script, progress).unwrap_or_else(|e| panic!("round {seed}: {e}"))
+                });
+            }
+            for _ in 0..3 {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                graph.checkpoint().unwrap();
+            }
+        });
+        disk.set_observer(None);
+        if let Some(error) = watch.failure.lock().take() {
+            panic!("round {seed}: {error}");
+        }
+        states += watch.states.load(Ordering::Relaxed);
+        grouped += watch.grouped.load(Ordering::Relaxed);
+    }
+    explored("crash states under two writers", states, 600);
+    explored("crash states with two commits under way", grouped, 100);
+}

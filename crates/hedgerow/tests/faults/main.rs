@@ -1,0 +1,74 @@
+//! Faults planted in the engine: each must be found by the tests that claim to find its kind. Needs a build with
+//! `--cfg hedgerow_faults`; any other build has nothing planted, and must be found sound.
+#![allow(missing_docs, reason = "a test program")]
+#![allow(dead_code, reason = "it uses a part of what the crash tests use")]
+#![cfg_attr(not(hedgerow_faults), allow(unused_imports, reason = "nothing is planted"))]
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../crash/plan.rs"]
+mod plan;
+#[path = "../crash/rounds.rs"]
+mod rounds;
+#[path = "../crash/run.rs"]
+mod run;
+#[path = "../crash/tally.rs"]
+mod tally;
+#[path = "../crash/verify.rs"]
+mod verify;
+
+use hedgerow::io::faults::PlantedFault;
+use hedgerow_testkit::{Effort, explored};
+
+use plan::{Plan, Planted};
+
+/// Rounds in which a fault must be found.
+const ROUNDS: u64 = 8;
+
+fn plan(seed: u64, fault: Planted) -> Plan {
+    Plan { durability: hedgerow::Durability::Sync, fault, ..Plan::of(seed) }
+}
+
+/// Says whether the crash simulation finds something, and what.
+fn is_found(fault: Planted) -> bool {
+    match rounds::explore(&Effort::rounds(ROUNDS), |seed| plan(seed, fault)) {
+        Ok(tally) => {
+            println!("{fault:?}: not found in {} crash states", tally.states);
+            false
+        }
+        Err(error) => {
+            println!("{fault:?}: found, {error}");
+            true
+        }
+    }
+}
+
+#[test]
+fn nothing_is_found_where_nothing_is_planted() {
+    let calm = |seed| Plan { transactions: 9, ..plan(seed, Planted::None) };
+    rounds::explore(&Effort::rounds(2), calm).unwrap();
+}
+
+#[cfg(hedgerow_faults)]
+#[test]
+fn every_planted_fault_is_found_by_crashes() {
+    let engine = [
+        PlantedFault::UncheckedTail,
+        PlantedFault::LogDeletedEarly,
+        PlantedFault::ManifestNotSynced,
+        PlantedFault::AcknowledgedEarly,
+    ];
+    let faults = engine.into_iter().map(Planted::Engine);
+    let faults = faults.chain([Planted::NoFileSync, Planted::NoDirectorySync]);
+    let found = faults.filter(|&fault| is_found(fault)).count();
+    explored("planted faults found by crashes", found as u64, 6);
+}
+
+#[cfg(hedgerow_faults)]
+#[test]
+fn commits_that_are_not_validated_lose_updates() {
+    let plant = || hedgerow::io::faults::plant(Some(PlantedFault::ReadsNotValidated));
+    let lost = common::contention::lost_updates(4, 500, plant);
+    println!("ReadsNotValidated: {lost} updates lost");
+    explored("planted faults found by contention", u64::from(lost > 0), 1);
+}
