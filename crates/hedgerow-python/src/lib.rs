@@ -1,1 +1,35 @@
-//! Placeholder.
+//! The native half of the Python package `hedgerow`: conversions between Python and the store, and nothing else.
+//!
+//! * [`open`]: arguments of `hedgerow.open`.
+//! * [`database`], [`transaction`], [`snapshot`]: one class each.
+//! * [`handle`]: what the three share: the store, whether it is closed, the process that opened it.
+//! * [`key`], [`bulk`]: vertex ids and NumPy arrays, checked. [`results`]: answers as Python objects.
+//! * [`error`]: the exception tree.
+//!
+//! Doc comments on Python classes are Python docstrings; their examples are run by the package's tests.
+//!
+//! Two rules keep threads safe. Calls that can take long, or wait for anything, release the interpreter lock. And no
+//! lock of this crate is held while Python code may run, which includes making Python objects.
+#![forbid(unsafe_code)]
+
+mod bulk;
+mod database;
+mod error;
+mod handle;
+mod key;
+mod open;
+mod results;
+mod snapshot;
+mod transaction;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    error::add_to(module)?;
+    module.add_class::<database::Database>()?;
+    module.add_class::<transaction::Transaction>()?;
+    module.add_class::<snapshot::Snapshot>()?;
+    module.add_function(wrap_pyfunction!(open::open, module)?)?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))
+}

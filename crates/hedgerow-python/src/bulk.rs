@@ -1,0 +1,212 @@
+//! Many edges at once: columns from NumPy arrays or sequences, checked before anything is written.
+
+use std::ops::Range;
+
+use hedgerow::{KeyKind, WriteTxn};
+use numpy::{PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyBytes, PyString};
+
+use crate::error::{DataError, NotSupportedError, out_of_memory};
+use crate::handle::Handle;
+use crate::key::{self, Key};
+
+/// One column of vertex ids, copied: other threads may change the array while the interpreter lock is released.
+enum Keys {
+    Numbers(Vec<u64>),
+    Texts(Vec<PyBackedStr>),
+}
+
+impl Keys {
+    fn len(&self) -> usize {
+        match self {
+            Keys::Numbers(numbers) => numbers.len(),
+            Keys::Texts(texts) => texts.len(),
+        }
+    }
+}
+
+/// Edges to put, all of them valid for the graph.
+pub(crate) struct Edges {
+    src: Keys,
+    dst: Keys,
+    weights: Option<Vec<f64>>,
+}
+
+impl Edges {
+    /// Reads the arguments of `add_edges`.
+    pub(crate) fn read(
+        handle: &Handle,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+        weights: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Edges> {
+        let kind = handle.config.keys;
+        let (src, dst) = (read_keys(kind, "src", src)?, read_keys(kind, "dst", dst)?);
+        if src.len() != dst.len() {
+            let (src, dst) = (src.len(), dst.len());
+            return Err(DataError::new_err(format!("src has {src} elements and dst has {dst}")));
+        }
+        if weights.is_some() && !handle.config.weighted {
+            return Err(NotSupportedError::new_err("the graph has no weights"));
+        }
+        let weights = weights.map(|w| read_weights(w, src.len())).transpose()?;
+        Ok(Edges { src, dst, weights })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.src.len()
+    }
+
+    /// Puts the edges of `range`.
+    pub(crate) fn put(&self, txn: &mut WriteTxn, range: Range<usize>) -> hedgerow::Result<()> {
+        match (&self.src, &self.dst) {
+            (Keys::Numbers(src), Keys::Numbers(dst)) => self.put_pairs(
+                txn,
+                src[range.clone()].iter().copied().zip(dst[range.clone()].iter().copied()),
+                range,
+            ),
+            (Keys::Texts(src), Keys::Texts(dst)) => {
+                let (src, dst) = (src[range.clone()].iter(), dst[range.clone()].iter());
+                self.put_pairs(txn, src.map(|s| &**s).zip(dst.map(|d| &**d)), range)
+            }
+            // Both columns were read for the same kind of ids.
+            _ => Err(hedgerow::Error::InvalidArgument("src and dst hold different kinds of ids".into())),
+        }
+    }
+
+    fn put_pairs<'a, K: Into<hedgerow::VertexKeyRef<'a>>>(
+        &self,
+        txn: &mut WriteTxn,
+        pairs: impl Iterator<Item = (K, K)>,
+        range: Range<usize>,
+    ) -> hedgerow::Result<()> {
+        match &self.weights {
+            None => pairs.into_iter().try_for_each(|(src, dst)| txn.put_edge(src, dst)),
+            Some(weights) => pairs
+                .zip(&weights[range])
+                .try_for_each(|((src, dst), &weight)| txn.put_weighted_edge(src, dst, weight)),
+        }
+    }
+}
+
+fn read_keys(kind: KeyKind, name: &str, object: &Bound<'_, PyAny>) -> PyResult<Keys> {
+    match kind {
+        KeyKind::Str => read_texts(name, object).map(Keys::Texts),
+        KeyKind::U64 | KeyKind::Dense => read_numbers(kind, name, object).map(Keys::Numbers),
+    }
+}
+
+/// An array of one dimension and the letter of its kind of elements, as NumPy has it.
+fn as_array<'py>(name: &str, object: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyUntypedArray>, char)> {
+    let array = object.py().import("numpy")?.call_method1("asarray", (object,)).map_err(|error| {
+        let described = DataError::new_err(format!("{name} is not an array: {error}"));
+        described.set_cause(object.py(), Some(error));
+        described
+    })?;
+    let array = array.cast_into::<PyUntypedArray>().map_err(PyErr::from)?;
+    if array.ndim() != 1 {
+        return Err(DataError::new_err(format!("{name} must have one dimension, found {}", array.ndim())));
+    }
+    let kind: char = array.dtype().getattr("kind")?.extract()?;
+    Ok((array, kind))
+}
+
+/// A readable view of `array` with elements of type `dtype`, converted where they are of another.
+fn view<'py, T: numpy::Element>(
+    array: &Bound<'py, PyUntypedArray>,
+    dtype: &str,
+) -> PyResult<PyReadonlyArray1<'py, T>> {
+    let numpy = array.py().import("numpy")?;
+    numpy.call_method1("require", (array, dtype, "A"))?.extract::<PyReadonlyArray1<'py, T>>()
+}
+
+fn reserved<T>(what: &str, items: usize) -> PyResult<Vec<T>> {
+    let mut vec = Vec::new();
+    vec.try_reserve_exact(items).map_err(|_| out_of_memory(what, items))?;
+    Ok(vec)
+}
+
+fn read_numbers(kind: KeyKind, name: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+    let (mut array, mut letter) = as_array(name, object)?;
+    if letter == 'f' && !array.is_empty() && !object.is_instance_of::<PyUntypedArray>() {
+        // NumPy makes floats of ints that fit no one integer type: look at each instead.
+        let objects = object.py().import("numpy")?.call_method1("asarray", (object, "O"))?;
+        (array, letter) = (objects.cast_into::<PyUntypedArray>().map_err(PyErr::from)?, 'O');
+    }
+    let mut numbers = reserved("vertex ids", array.len())?;
+    match letter {
+        'u' => numbers.extend(view::<u64>(&array, "uint64")?.as_array().iter()),
+        'i' => {
+            for (at, &number) in view::<i64>(&array, "int64")?.as_array().iter().enumerate() {
+                let number = u64::try_from(number).map_err(|_| {
+                    DataError::new_err(format!("{name}[{at}] is {number}: ids are not negative"))
+                })?;
+                numbers.push(number);
+            }
+        }
+        'O' => {
+            for (at, item) in array.try_iter()?.enumerate() {
+                match Key::read(kind, &item?) {
+                    Ok(Key::Number(number)) => numbers.push(number),
+                    Ok(Key::Text(_)) => {
+                        return Err(DataError::new_err(format!("{name}[{at}] is not an int")));
+                    }
+                    Err(error) => {
+                        return Err(DataError::new_err(format!("{name}[{at}]: {}", error.value(array.py()))));
+                    }
+                }
+            }
+        }
+        // NumPy makes floats of an empty list.
+        _ if array.is_empty() => {}
+        _ => return Err(DataError::new_err(format!("{name} must hold ints, found {}", array.dtype()))),
+    }
+    if kind == KeyKind::Dense {
+        for (at, &number) in numbers.iter().enumerate() {
+            key::check_range(kind, number).map_err(|e| DataError::new_err(format!("{name}[{at}]: {e}")))?;
+        }
+    }
+    Ok(numbers)
+}
+
+fn read_texts(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<PyBackedStr>> {
+    // One string is a sequence of strings too, but hardly meant as one.
+    if object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
+        return Err(DataError::new_err(format!(
+            "{name} must be a sequence of str, found one {}",
+            key::type_name(object)
+        )));
+    }
+    let items = object.try_iter().map_err(|_| {
+        DataError::new_err(format!("{name} must be a sequence of str, found {}", key::type_name(object)))
+    })?;
+    let mut texts = Vec::new();
+    for (at, item) in items.enumerate() {
+        let item = item?;
+        let Ok(text) = item.cast::<PyString>() else {
+            let found = key::type_name(&item);
+            return Err(DataError::new_err(format!("{name}[{at}] must be a str, found {found}")));
+        };
+        texts.push(key::check_text(text).map_err(|e| DataError::new_err(format!("{name}[{at}]: {e}")))?);
+    }
+    Ok(texts)
+}
+
+fn read_weights(object: &Bound<'_, PyAny>, edges: usize) -> PyResult<Vec<f64>> {
+    let (array, letter) = as_array("weights", object)?;
+    if array.len() != edges {
+        let found = array.len();
+        return Err(DataError::new_err(format!("weights has {found} elements for {edges} edges")));
+    }
+    if !matches!(letter, 'f' | 'i' | 'u') {
+        return Err(DataError::new_err(format!("weights must hold numbers, found {}", array.dtype())));
+    }
+    let mut weights = reserved("weights", edges)?;
+    weights.extend(view::<f64>(&array, "float64")?.as_array().iter());
+    match weights.iter().position(|w: &f64| w.is_nan()) {
+        Some(at) => Err(DataError::new_err(format!("weights[{at}] is NaN: a weight must be a number"))),
+        None => Ok(weights),
+    }
+}

@@ -1,0 +1,422 @@
+//! `Database`: an open store.
+
+use std::sync::Arc;
+
+use hedgerow::{Graph, KeyKind};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::bulk::Edges;
+use crate::error::{NotSupportedError, ProgrammingError, raise};
+use crate::handle::Handle;
+use crate::key::{Key, count};
+use crate::results::make;
+use crate::snapshot::Snapshot;
+use crate::transaction::Transaction;
+
+/// Attempts for transactions of this module's own; blind writes conflict under snapshot isolation only.
+const BULK_RETRIES: u32 = 64;
+
+/// An open store. Made by ``hedgerow.open``.
+///
+/// All methods may be called from any thread. As a context manager it closes the store at the end of the block.
+///
+/// Examples
+/// --------
+/// >>> import hedgerow
+/// >>> db = hedgerow.open()
+/// >>> with db.write() as tx:
+/// ...     tx.put_edge(1, 2)
+/// ...     tx.put_edge(1, 3)
+/// >>> with db.snapshot() as g:
+/// ...     g.neighbors(1)
+/// [2, 3]
+/// >>> db.close()
+#[pyclass(frozen, weakref, module = "hedgerow")]
+pub(crate) struct Database {
+    handle: Arc<Handle>,
+}
+
+impl Database {
+    pub(crate) fn new(handle: Handle) -> Database {
+        Database { handle: Arc::new(handle) }
+    }
+
+    /// Runs `f` on the usable store without the interpreter lock.
+    fn detached<T: Send>(
+        &self,
+        py: Python<'_>,
+        f: impl Send + FnOnce(&Graph) -> hedgerow::Result<T>,
+    ) -> PyResult<T> {
+        self.handle.check_usable()?;
+        py.detach(|| f(&self.handle.graph)).map_err(raise)
+    }
+
+    /// One attempt of `transact`: the call of `f` inside the transaction that the store gave.
+    fn attempt(
+        &self,
+        f: &Py<PyAny>,
+        txn: &mut hedgerow::WriteTxn,
+        failure: &mut Option<PyErr>,
+    ) -> hedgerow::Result<Option<Py<PyAny>>> {
+        let lent = std::mem::replace(txn, self.handle.graph.write()?);
+        let outcome = Python::attach(|py| {
+            let lent = Py::new(py, Transaction::new(&self.handle, lent))?;
+            let value = f.call1(py, (&lent,))?;
+            let txn = lent.get().take_back()?;
+            Ok((value, txn))
+        });
+        match outcome {
+            Ok((value, returned)) => {
+                *txn = returned;
+                Ok(Some(value))
+            }
+            Err(error) => {
+                *failure = Some(error);
+                // Ends the attempts; the caller raises `failure` instead.
+                Err(hedgerow::Error::InvalidArgument(String::new()))
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl Database {
+    /// Begin a write transaction.
+    ///
+    /// Parameters
+    /// ----------
+    /// create_endpoints : bool
+    ///     Whether an edge creates endpoints that do not exist. If not, the commit raises ``IntegrityError``.
+    ///
+    /// Returns
+    /// -------
+    /// Transaction
+    ///     As a context manager it commits at the end of the block, and rolls back if the block raises.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> with db.write(create_endpoints=False) as tx:
+    /// ...     tx.put_edge(1, 2)
+    /// Traceback (most recent call last):
+    ///     ...
+    /// hedgerow.IntegrityError: no vertex 1
+    #[pyo3(signature = (*, create_endpoints=true))]
+    fn write(&self, create_endpoints: bool) -> PyResult<Transaction> {
+        self.handle.check_usable()?;
+        let mut txn = self.handle.graph.write().map_err(raise)?;
+        txn.create_endpoints(create_endpoints).map_err(raise)?;
+        Ok(Transaction::new(&self.handle, txn))
+    }
+
+    /// A snapshot of everything committed so far.
+    ///
+    /// Costs the same whatever the size of the graph, and never waits for writers.
+    ///
+    /// Returns
+    /// -------
+    /// Snapshot
+    fn snapshot(&self) -> PyResult<Snapshot> {
+        self.handle.check_usable()?;
+        Ok(Snapshot::new(&self.handle, self.handle.graph.snapshot().map_err(raise)?))
+    }
+
+    /// Run a function in a write transaction and commit it, again after each conflict.
+    ///
+    /// Parameters
+    /// ----------
+    /// fn : callable
+    ///     Called with the transaction, once per attempt. It should do nothing besides, and not end the transaction. If
+    ///     it raises, the transaction is rolled back and the exception passes on.
+    /// retries : int
+    ///     How many times more it is run after a conflict.
+    ///
+    /// Returns
+    /// -------
+    /// object
+    ///     What the last call of ``fn`` returned.
+    ///
+    /// Raises
+    /// ------
+    /// ConflictError
+    ///     The retries are used up.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open(directed=False)
+    /// >>> def befriend(tx):
+    /// ...     return tx.degree(1) < 100 and tx.insert_edge(1, 3)
+    /// >>> db.insert_edge(1, 2)
+    /// True
+    /// >>> db.transact(befriend, retries=5)
+    /// True
+    #[pyo3(signature = (r#fn, *, retries=None), text_signature = "($self, fn, *, retries=16)")]
+    fn transact(
+        &self,
+        py: Python<'_>,
+        r#fn: Py<PyAny>,
+        retries: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        self.handle.check_usable()?;
+        let retries = retries.map_or(Ok(16), |object| count("retries", object, 0))?;
+        let mut failure = None;
+        let outcome =
+            py.detach(|| self.handle.graph.transact(retries, |txn| self.attempt(&r#fn, txn, &mut failure)));
+        match (outcome, failure) {
+            (_, Some(error)) => Err(error),
+            (Err(error), None) => Err(raise(error)),
+            (Ok((value, _)), None) => Ok(value.unwrap_or_else(|| py.None())),
+        }
+    }
+
+    /// Insert one edge in a transaction of its own, and its endpoints where absent.
+    ///
+    /// The fastest way to write single edges. An existing edge is left as it is; in a weighted graph the weight is 1.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///     Whether the edge was new.
+    fn insert_edge(&self, py: Python<'_>, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let kind = self.handle.config.keys;
+        let (src, dst) = (Key::read(kind, src)?, Key::read(kind, dst)?);
+        self.detached(py, |graph| graph.insert_edge(src.as_ref(), dst.as_ref()))
+    }
+
+    /// Remove one edge in a transaction of its own.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///     Whether the edge existed.
+    fn remove_edge(&self, py: Python<'_>, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let kind = self.handle.config.keys;
+        let (src, dst) = (Key::read(kind, src)?, Key::read(kind, dst)?);
+        self.detached(py, |graph| graph.remove_edge(src.as_ref(), dst.as_ref()))
+    }
+
+    /// Put many edges, in transactions of ``batch`` edges each.
+    ///
+    /// All arguments are checked before anything is written. If a later batch fails, or is interrupted by Ctrl-C, the
+    /// batches before it stay; for all or nothing use ``Transaction.add_edges``.
+    ///
+    /// Parameters
+    /// ----------
+    /// src, dst : array_like
+    ///     Vertex ids, of equal length: integer arrays, or sequences of str for a graph with str ids.
+    /// weights : array_like of float, optional
+    ///     For a weighted graph; 1 if not given. The weight of an existing edge is replaced.
+    /// batch : int
+    ///     Edges in a transaction.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///     The number of edges given.
+    ///
+    /// Raises
+    /// ------
+    /// DataError
+    ///     A negative id, a weight that is not a number, arrays of other shapes; the message names the position.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow, numpy as np
+    /// >>> db = hedgerow.open()
+    /// >>> db.add_edges(np.array([1, 1, 2]), np.array([2, 3, 3]))
+    /// 3
+    #[pyo3(signature = (src, dst, weights=None, *, batch=None), text_signature = "($self, src, dst, weights=None, *, batch=65536)")]
+    fn add_edges(
+        &self,
+        py: Python<'_>,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+        weights: Option<&Bound<'_, PyAny>>,
+        batch: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<usize> {
+        let batch = batch.map_or(Ok(1 << 16), |object| count("batch", object, 1))? as usize;
+        self.handle.check_usable()?;
+        let edges = Edges::read(&self.handle, src, dst, weights)?;
+        for start in (0..edges.len()).step_by(batch) {
+            let range = start..edges.len().min(start.saturating_add(batch));
+            self.detached(py, |graph| graph.transact(BULK_RETRIES, |txn| edges.put(txn, range.clone())))?;
+            py.check_signals()?;
+        }
+        Ok(edges.len())
+    }
+
+    /// Write the graph into a segment and drop the log that it covers, so that the next opening reads less.
+    ///
+    /// Commits and snapshots go on meanwhile.
+    ///
+    /// Returns
+    /// -------
+    /// Checkpoint
+    ///
+    /// Raises
+    /// ------
+    /// NotSupportedError
+    ///     The store has no files.
+    fn checkpoint(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.handle.check_usable()?;
+        if self.handle.path.is_none() {
+            return Err(NotSupportedError::new_err("a store without files has no checkpoints"));
+        }
+        let written = self.detached(py, Graph::checkpoint)?;
+        let arguments = PyDict::new(py);
+        arguments.set_item("timestamp", written.timestamp.0)?;
+        arguments.set_item("bytes", written.bytes)?;
+        arguments.set_item("log_segments_removed", written.log_segments_removed)?;
+        make(py, "Checkpoint", &arguments)
+    }
+
+    /// Make everything committed before the call durable, whatever the durability mode.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        self.detached(py, Graph::flush)
+    }
+
+    /// Merge all recent changes into the main part of the graph, so that reads are at their fastest.
+    fn settle(&self, py: Python<'_>) -> PyResult<()> {
+        self.detached(py, Graph::settle)
+    }
+
+    /// What the store holds and where its bytes are.
+    ///
+    /// Returns
+    /// -------
+    /// Stats
+    fn stats(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let stats = self.detached(py, Graph::stats)?;
+        let arguments = PyDict::new(py);
+        for (name, value) in [
+            ("vertices", stats.vertices),
+            ("edges", stats.edges),
+            ("published_ts", stats.published.0),
+            ("durable_ts", stats.durable.0),
+            ("versions", stats.versions),
+            ("delta_entries", stats.delta_entries),
+            ("main_bytes", stats.main_bytes),
+            ("delta_bytes", stats.delta_bytes),
+            ("old_version_bytes", stats.old_version_bytes),
+            ("table_bytes", stats.table_bytes),
+            ("id_map_bytes", stats.id_map_bytes),
+            ("memory_bytes", stats.memory_bytes()),
+            ("log_bytes", stats.log_bytes),
+            ("segment_bytes", stats.segment_bytes),
+        ] {
+            arguments.set_item(name, value)?;
+        }
+        make(py, "Stats", &arguments)
+    }
+
+    /// Check that what the store says in different places agrees, and the checksum of every segment file.
+    ///
+    /// Returns
+    /// -------
+    /// CheckReport
+    ///     Its ``problems`` are empty for a sound store.
+    fn check(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.handle.check_threads()?;
+        let report = self.detached(py, Graph::check)?;
+        let arguments = PyDict::new(py);
+        arguments.set_item("vertices", report.vertices)?;
+        arguments.set_item("edges", report.edges)?;
+        arguments.set_item("segments", report.segments)?;
+        arguments.set_item("problems", report.problems)?;
+        make(py, "CheckReport", &arguments)
+    }
+
+    /// Close the store: commits under way are finished, the log is synced, the directory is released.
+    ///
+    /// Snapshots that are open stay readable; everything else raises ``ClosedError``. Closing again does nothing.
+    ///
+    /// Raises
+    /// ------
+    /// PoisonedError
+    ///     The log failed, now or before. The directory is released all the same.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.handle.check_process()?;
+        self.handle.set_closed();
+        py.detach(|| self.handle.graph.close()).map_err(raise)
+    }
+
+    /// Whether the store was closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.handle.is_closed()
+    }
+
+    /// The directory; ``None`` for a store without files.
+    #[getter]
+    fn path(&self) -> Option<&str> {
+        self.handle.path.as_deref()
+    }
+
+    /// Whether the store was opened for reading only.
+    #[getter]
+    fn read_only(&self) -> bool {
+        self.handle.read_only
+    }
+
+    /// Whether edges have a direction.
+    #[getter]
+    fn directed(&self) -> bool {
+        self.handle.config.directed
+    }
+
+    /// Whether edges carry a weight.
+    #[getter]
+    fn weighted(&self) -> bool {
+        self.handle.config.weighted
+    }
+
+    /// The type of vertex ids: ``"u64"``, ``"str"`` or ``"dense"``.
+    #[getter]
+    fn keys(&self) -> &'static str {
+        match self.handle.config.keys {
+            KeyKind::Dense => "dense",
+            KeyKind::U64 => "u64",
+            KeyKind::Str => "str",
+        }
+    }
+
+    /// The timestamp of the last commit that a snapshot opened now sees.
+    #[getter]
+    fn published_ts(&self) -> u64 {
+        self.handle.graph.published_ts().0
+    }
+
+    /// The timestamp of the last commit known to be on stable media; without files, ``published_ts``.
+    #[getter]
+    fn durable_ts(&self) -> u64 {
+        self.handle.graph.durable_ts().0
+    }
+
+    fn __enter__(slf: Py<Self>) -> PyResult<Py<Self>> {
+        slf.get().handle.check_usable()?;
+        Ok(slf)
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<bool> {
+        // A forked child that leaves the block has nothing to close.
+        if self.handle.check_process().is_ok() {
+            self.close(py)?;
+        }
+        Ok(false)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(ProgrammingError::new_err("an open store cannot be pickled; open it again where it is needed"))
+    }
+
+    fn __repr__(&self) -> String {
+        let path = self.handle.path.as_deref().unwrap_or(":memory:");
+        let state = if self.handle.is_closed() { "closed" } else { "open" };
+        let direction = if self.handle.config.directed { "directed" } else { "undirected" };
+        format!("<hedgerow.Database {path:?} {state} {direction} keys={:?}>", self.keys())
+    }
+}

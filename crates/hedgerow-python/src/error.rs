@@ -1,0 +1,148 @@
+//! The exception tree, and which error of the store becomes which exception.
+
+use std::io::ErrorKind;
+
+use hedgerow_kernels::KernelError;
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+create_exception!(hedgerow, Error, PyException, "Base of all errors of this package.");
+
+create_exception!(
+    hedgerow,
+    OperationalError,
+    Error,
+    "The store could not do its work, for a reason outside the program: files, disk, other writers."
+);
+create_exception!(
+    hedgerow,
+    LockedError,
+    OperationalError,
+    "The directory is open already, in this process or another."
+);
+create_exception!(
+    hedgerow,
+    ConflictError,
+    OperationalError,
+    "Something that the transaction read or wrote was changed by another commit. Run it again.\n\n\
+     The attribute ``timestamp`` is that of a conflicting commit."
+);
+create_exception!(
+    hedgerow,
+    AbortedError,
+    OperationalError,
+    "The store ended the transaction. No effect remains."
+);
+create_exception!(
+    hedgerow,
+    OutcomeUnknownError,
+    OperationalError,
+    "The log failed during the commit: reopening the store tells whether the transaction is there, wholly or not at all."
+);
+create_exception!(
+    hedgerow,
+    PoisonedError,
+    OperationalError,
+    "The log failed earlier: the store takes no more writes until it is reopened."
+);
+create_exception!(
+    hedgerow,
+    DiskFullError,
+    OperationalError,
+    "There is no space left. The transaction was not applied; the store stays usable."
+);
+create_exception!(hedgerow, OutOfMemoryError, OperationalError, "There is not enough memory for the answer.");
+create_exception!(
+    hedgerow,
+    CorruptionError,
+    OperationalError,
+    "A file is damaged. Nothing of the damaged part was used."
+);
+
+create_exception!(hedgerow, ProgrammingError, Error, "A call that makes no sense at this point.");
+create_exception!(hedgerow, ClosedError, ProgrammingError, "The store or the snapshot was closed.");
+create_exception!(
+    hedgerow,
+    ForkedError,
+    ProgrammingError,
+    "The process was forked since the store was opened; only the parent can use it."
+);
+
+create_exception!(hedgerow, IntegrityError, Error, "A vertex that must exist does not.");
+create_exception!(hedgerow, DataError, Error, "An argument is out of range, of the wrong kind or too large.");
+create_exception!(
+    hedgerow,
+    NotSupportedError,
+    Error,
+    "This store cannot do that: it has no files, no weights, or is of a later version."
+);
+
+/// Makes the exceptions visible to Python.
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    for kind in [
+        py.get_type::<Error>(),
+        py.get_type::<OperationalError>(),
+        py.get_type::<LockedError>(),
+        py.get_type::<ConflictError>(),
+        py.get_type::<AbortedError>(),
+        py.get_type::<OutcomeUnknownError>(),
+        py.get_type::<PoisonedError>(),
+        py.get_type::<DiskFullError>(),
+        py.get_type::<OutOfMemoryError>(),
+        py.get_type::<CorruptionError>(),
+        py.get_type::<ProgrammingError>(),
+        py.get_type::<ClosedError>(),
+        py.get_type::<ForkedError>(),
+        py.get_type::<IntegrityError>(),
+        py.get_type::<DataError>(),
+        py.get_type::<NotSupportedError>(),
+    ] {
+        module.add(kind.name()?.to_str()?, &kind)?;
+    }
+    Ok(())
+}
+
+/// The exception for an error of the store.
+pub(crate) fn raise(error: hedgerow::Error) -> PyErr {
+    use hedgerow::Error as E;
+    let text = error.to_string();
+    match error {
+        E::Locked { .. } => LockedError::new_err(text),
+        E::Corruption(_) => CorruptionError::new_err(text),
+        E::Conflict { with } => conflict(text, with.0),
+        E::OutcomeUnknown => OutcomeUnknownError::new_err(text),
+        E::Poisoned => PoisonedError::new_err(text),
+        E::DiskFull => DiskFullError::new_err(text),
+        E::Io { source, .. } if source.kind() == ErrorKind::OutOfMemory => OutOfMemoryError::new_err(text),
+        E::Io { source, .. } if source.kind() == ErrorKind::StorageFull => DiskFullError::new_err(text),
+        E::Closed => ClosedError::new_err(text),
+        E::Forked => ForkedError::new_err(text),
+        // The program asked for something else than what it opened.
+        E::ConfigMismatch { .. } | E::ReadOnly => ProgrammingError::new_err(text),
+        E::NoSuchVertex { .. } => IntegrityError::new_err(text),
+        E::InvalidArgument(_) | E::TooLarge { .. } => DataError::new_err(text),
+        E::FutureVersion { .. } => NotSupportedError::new_err(text),
+        // `NotAStore`, other input and output errors, and what later versions add.
+        _ => OperationalError::new_err(text),
+    }
+}
+
+/// The exception for an argument that a kernel refuses.
+pub(crate) fn raise_kernel(error: KernelError) -> PyErr {
+    DataError::new_err(error.to_string())
+}
+
+fn conflict(text: String, timestamp: u64) -> PyErr {
+    let error = ConflictError::new_err(text);
+    match Python::attach(|py| error.value(py).setattr("timestamp", timestamp)) {
+        Ok(()) => error,
+        Err(other) => other,
+    }
+}
+
+/// The exception for memory that could not be had.
+pub(crate) fn out_of_memory(what: &str, items: usize) -> PyErr {
+    OutOfMemoryError::new_err(format!("not enough memory for {items} {what}"))
+}

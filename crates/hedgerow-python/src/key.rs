@@ -1,0 +1,125 @@
+//! Single arguments: vertex ids, directions, counts.
+
+use hedgerow::{Direction, KeyKind, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_core::key::MAX_KEY_BYTES;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyString;
+
+use crate::error::{DataError, IntegrityError};
+
+/// A vertex id as the user names it. Strings are borrowed from Python.
+pub(crate) enum Key {
+    Number(u64),
+    Text(PyBackedStr),
+}
+
+impl Key {
+    /// Reads a vertex id for a graph with ids of `kind`.
+    pub(crate) fn read(kind: KeyKind, object: &Bound<'_, PyAny>) -> PyResult<Key> {
+        match kind {
+            KeyKind::Str => read_text(object).map(Key::Text),
+            KeyKind::U64 | KeyKind::Dense => {
+                let number = object.extract().map_err(|error| not_a_number(object, error))?;
+                check_range(kind, number).map_err(DataError::new_err)?;
+                Ok(Key::Number(number))
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn as_ref(&self) -> VertexKeyRef<'_> {
+        match self {
+            Key::Number(number) => VertexKeyRef::U64(*number),
+            Key::Text(text) => VertexKeyRef::Str(text),
+        }
+    }
+
+    /// The error for a vertex that must exist.
+    pub(crate) fn no_such_vertex(&self) -> PyErr {
+        IntegrityError::new_err(format!("no vertex {}", self.as_ref()))
+    }
+}
+
+/// Whether a graph with ids of `kind` can hold `number`.
+#[inline]
+pub(crate) fn check_range(kind: KeyKind, number: u64) -> Result<(), String> {
+    if kind == KeyKind::Dense && number > u64::from(VertexId::MAX.0) {
+        return Err(format!("vertex id {number} is out of range: dense ids end at {}", VertexId::MAX.0));
+    }
+    Ok(())
+}
+
+fn read_text(object: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
+    let Ok(text) = object.cast::<PyString>() else {
+        let message = format!("a vertex id of this graph is a str, found {}", type_name(object));
+        return Err(if is_number(object) {
+            DataError::new_err(message)
+        } else {
+            PyTypeError::new_err(message)
+        });
+    };
+    check_text(text).map_err(DataError::new_err)
+}
+
+/// A string that can be a vertex id: valid Unicode, not too long.
+pub(crate) fn check_text(text: &Bound<'_, PyString>) -> Result<PyBackedStr, String> {
+    let backed = PyBackedStr::try_from(text.clone())
+        .map_err(|_| "a vertex id must not hold surrogates: it is stored as UTF-8".to_owned())?;
+    if backed.len() > MAX_KEY_BYTES {
+        return Err(format!("a vertex id of {} bytes exceeds the limit of {MAX_KEY_BYTES}", backed.len()));
+    }
+    Ok(backed)
+}
+
+fn is_number(object: &Bound<'_, PyAny>) -> bool {
+    object.extract::<i64>().is_ok() || object.extract::<u64>().is_ok()
+}
+
+fn not_a_number(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    if error.is_instance_of::<PyOverflowError>(object.py()) {
+        return DataError::new_err(format!("vertex id {object} is out of range: ids are 0 to 2**64 - 1"));
+    }
+    let message = format!("a vertex id of this graph is an int, found {}", type_name(object));
+    if object.is_instance_of::<PyString>() {
+        DataError::new_err(message)
+    } else {
+        PyTypeError::new_err(message)
+    }
+}
+
+/// The name of an object's type, for messages.
+pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
+    object.get_type().name().map_or_else(|_| "another type".to_owned(), |name| name.to_string())
+}
+
+/// `"out"` or `"in"`.
+pub(crate) fn direction(text: &str) -> PyResult<Direction> {
+    match text {
+        "out" => Ok(Direction::Out),
+        "in" => Ok(Direction::In),
+        other => Err(DataError::new_err(format!("direction must be \"out\" or \"in\", found {other:?}"))),
+    }
+}
+
+/// An int from `least` up that fits 32 bits.
+pub(crate) fn count(name: &str, object: &Bound<'_, PyAny>, least: u32) -> PyResult<u32> {
+    match object.extract::<u32>() {
+        Ok(number) if number >= least => Ok(number),
+        Err(error) if !error.is_instance_of::<PyOverflowError>(object.py()) => Err(error),
+        _ => Err(DataError::new_err(format!("{name} must be {least} to {}, found {object}", u32::MAX))),
+    }
+}
+
+/// Vertex ids as a Python list.
+pub(crate) fn to_list(py: Python<'_>, keys: &[VertexKey]) -> PyResult<Vec<Py<PyAny>>> {
+    keys.iter().map(|key| to_object(py, key)).collect()
+}
+
+fn to_object(py: Python<'_>, key: &VertexKey) -> PyResult<Py<PyAny>> {
+    Ok(match key {
+        VertexKey::U64(number) => number.into_pyobject(py)?.into_any().unbind(),
+        VertexKey::Str(text) => PyString::new(py, text).into_any().unbind(),
+    })
+}

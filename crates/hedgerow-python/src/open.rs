@@ -1,0 +1,148 @@
+//! `hedgerow.open`: arguments to options.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use hedgerow::{Durability, Isolation, KeyKind, Options};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::database::Database;
+use crate::error::{DataError, raise};
+use crate::handle::Handle;
+use crate::key::type_name;
+
+/// Open the store in a directory, or make a store without files.
+///
+/// Blocks for recovery, in proportion to the size of the graph and of the log since the last checkpoint.
+///
+/// Parameters
+/// ----------
+/// path : str or os.PathLike, optional
+///     The directory; it is created if there is none. Without a path, or with ``":memory:"``, the store has no files
+///     and its content goes with it.
+/// read_only : bool
+///     Write nothing. The store must not be open elsewhere.
+/// directed : bool, optional
+///     Whether edges have a direction. Of a new store true if not given; an existing store must agree.
+/// keys : {"u64", "str", "dense"}, optional
+///     The type of vertex ids: any int from 0 to 2**64 - 1; any str of at most 64 KiB; or ints counted up from 0,
+///     which need no mapping. Of a new store ``"u64"`` if not given; an existing store must agree.
+/// weighted : bool, optional
+///     Whether edges carry a float. Of a new store false if not given; an existing store must agree.
+/// durability : {"sync", "manual"} or tuple of ("group", float)
+///     When a commit returns: once it is on stable media (``"sync"``); after the append, with a sync within that many
+///     seconds (``("group", 0.05)``); or after the append, with a sync at ``flush`` and ``checkpoint`` only.
+/// isolation : {"serializable", "snapshot"}
+///     What concurrent write transactions may see of each other.
+/// create : bool
+///     Whether a store is created where there is none.
+///
+/// Returns
+/// -------
+/// Database
+///
+/// Raises
+/// ------
+/// LockedError
+///     The directory is open already, in this process or another.
+/// CorruptionError
+///     A file is damaged.
+/// NotSupportedError
+///     The store was written by a later version.
+/// ProgrammingError
+///     The arguments disagree with what the store was created with.
+/// DataError
+///     An argument has no meaning.
+/// OperationalError
+///     The directory holds something else, or cannot be read or written.
+///
+/// Examples
+/// --------
+/// >>> import hedgerow
+/// >>> with hedgerow.open(directed=False) as db:
+/// ...     db.insert_edge(1, 2)
+/// True
+#[pyfunction]
+#[pyo3(signature = (path=None, *, read_only=false, directed=None, keys=None, weighted=None, durability=None, isolation="serializable", create=true), text_signature = "(path=None, *, read_only=False, directed=None, keys=None, weighted=None, durability='sync', isolation='serializable', create=True)")]
+#[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
+pub(crate) fn open(
+    py: Python<'_>,
+    path: Option<PathBuf>,
+    read_only: bool,
+    directed: Option<bool>,
+    keys: Option<&str>,
+    weighted: Option<bool>,
+    durability: Option<&Bound<'_, PyAny>>,
+    isolation: &str,
+    create: bool,
+) -> PyResult<Database> {
+    let mut options = Options::new()
+        .read_only(read_only)
+        .create(create)
+        .isolation(read_isolation(isolation)?)
+        .durability(durability.map_or(Ok(Durability::Sync), read_durability)?);
+    if let Some(directed) = directed {
+        options = options.directed(directed);
+    }
+    if let Some(keys) = keys {
+        options = options.keys(read_kind(keys)?);
+    }
+    if let Some(weighted) = weighted {
+        options = options.weighted(weighted);
+    }
+    let path = path.filter(|path| path.as_os_str() != ":memory:");
+    let shown = path.as_ref().map(|path| path.to_string_lossy().into_owned());
+    if shown.as_ref().is_some_and(String::is_empty) {
+        return Err(DataError::new_err("path is empty; for a store without files give none"));
+    }
+    let graph = py.detach(|| match path {
+        Some(path) => options.open(path),
+        None => options.in_memory(),
+    });
+    Ok(Database::new(Handle::new(graph.map_err(raise)?, shown, read_only)))
+}
+
+fn read_kind(text: &str) -> PyResult<KeyKind> {
+    match text {
+        "u64" => Ok(KeyKind::U64),
+        "str" => Ok(KeyKind::Str),
+        "dense" => Ok(KeyKind::Dense),
+        other => {
+            Err(DataError::new_err(format!("keys must be \"u64\", \"str\" or \"dense\", found {other:?}")))
+        }
+    }
+}
+
+fn read_isolation(text: &str) -> PyResult<Isolation> {
+    match text {
+        "serializable" => Ok(Isolation::Serializable),
+        "snapshot" => Ok(Isolation::Snapshot),
+        other => Err(DataError::new_err(format!(
+            "isolation must be \"serializable\" or \"snapshot\", found {other:?}"
+        ))),
+    }
+}
+
+fn read_durability(object: &Bound<'_, PyAny>) -> PyResult<Durability> {
+    if let Ok(text) = object.cast::<PyString>() {
+        match text.to_str()? {
+            "sync" => return Ok(Durability::Sync),
+            "manual" => return Ok(Durability::Manual),
+            _ => {}
+        }
+    } else if let Ok((word, seconds)) = object.extract::<(String, f64)>()
+        && word == "group"
+    {
+        return match Duration::try_from_secs_f64(seconds) {
+            Ok(interval) if !interval.is_zero() => Ok(Durability::Group(interval)),
+            _ => Err(DataError::new_err(format!(
+                "the interval of durability must be positive, found {seconds}"
+            ))),
+        };
+    }
+    let found = object.repr().map_or_else(|_| type_name(object), |repr| repr.to_string());
+    Err(DataError::new_err(format!(
+        "durability must be \"sync\", \"manual\" or (\"group\", seconds), found {found}"
+    )))
+}

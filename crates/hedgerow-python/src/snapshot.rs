@@ -1,0 +1,307 @@
+//! `Snapshot`: the graph as of one timestamp.
+
+use std::sync::{Arc, Mutex};
+
+use hedgerow_kernels::{BfsConfig, PageRankConfig, UNREACHED};
+use pyo3::prelude::*;
+
+use crate::error::{ClosedError, raise_kernel};
+use crate::handle::{Handle, lock};
+use crate::key::{Key, count, direction, to_list};
+use crate::results::Reading;
+
+/// The graph as of one timestamp: exactly the commits up to it. Made by ``Database.snapshot``.
+///
+/// It waits for no writer and no writer waits for it. What it sees stays in memory for as long as it is open: use it as
+/// a context manager, or close it. It stays readable when the store is closed. All methods may be called from any thread.
+///
+/// Examples
+/// --------
+/// >>> import hedgerow
+/// >>> db = hedgerow.open()
+/// >>> db.add_edges([1, 1, 2], [2, 3, 3])
+/// 3
+/// >>> with db.snapshot() as g:
+/// ...     g.vertex_count, g.edge_count, g.neighbors(3, "in")
+/// (3, 3, [1, 2])
+#[pyclass(frozen, weakref, module = "hedgerow")]
+pub(crate) struct Snapshot {
+    handle: Arc<Handle>,
+    reading: Mutex<Option<Arc<Reading>>>,
+}
+
+impl Snapshot {
+    pub(crate) fn new(handle: &Arc<Handle>, snapshot: hedgerow::Snapshot) -> Snapshot {
+        let reading = Reading::new(snapshot, handle.config.keys);
+        Snapshot { handle: handle.clone(), reading: Mutex::new(Some(Arc::new(reading))) }
+    }
+
+    fn reading(&self) -> PyResult<Arc<Reading>> {
+        self.handle.check_process()?;
+        let reading = lock(&self.reading).clone();
+        reading.ok_or_else(|| ClosedError::new_err("the snapshot is closed"))
+    }
+
+    /// The snapshot for a call that uses threads.
+    fn parallel(&self) -> PyResult<Arc<Reading>> {
+        self.handle.check_threads()?;
+        self.reading()
+    }
+
+    fn key(&self, object: &Bound<'_, PyAny>) -> PyResult<Key> {
+        Key::read(self.handle.config.keys, object)
+    }
+}
+
+impl Drop for Snapshot {
+    /// In a forked child nothing of the parent's is touched.
+    fn drop(&mut self) {
+        if self.handle.is_forked() {
+            std::mem::forget(lock(&self.reading).take());
+        }
+    }
+}
+
+#[pymethods]
+impl Snapshot {
+    /// The timestamp of the last commit that is seen.
+    #[getter]
+    fn timestamp(&self) -> PyResult<u64> {
+        Ok(self.reading()?.snapshot.timestamp().0)
+    }
+
+    /// The number of vertices.
+    #[getter]
+    fn vertex_count(&self) -> PyResult<u64> {
+        Ok(self.reading()?.snapshot.vertex_count())
+    }
+
+    /// The number of edges; an undirected edge counts once.
+    #[getter]
+    fn edge_count(&self) -> PyResult<u64> {
+        Ok(self.reading()?.snapshot.edge_count())
+    }
+
+    /// Whether a vertex exists.
+    fn has_vertex(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let key = self.key(key)?;
+        Ok(self.reading()?.snapshot.contains_vertex(key.as_ref()))
+    }
+
+    /// Whether an edge exists.
+    fn has_edge(&self, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let (src, dst) = (self.key(src)?, self.key(dst)?);
+        Ok(self.reading()?.snapshot.contains_edge(src.as_ref(), dst.as_ref()))
+    }
+
+    /// The weight of an edge, or ``None`` if there is no such edge; 1 in a graph without weights.
+    fn weight(&self, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+        let (src, dst) = (self.key(src)?, self.key(dst)?);
+        Ok(self.reading()?.snapshot.weight(src.as_ref(), dst.as_ref()))
+    }
+
+    /// The neighbors of a vertex, sorted.
+    ///
+    /// Parameters
+    /// ----------
+    /// key : int or str
+    ///     A vertex id.
+    /// direction : {"out", "in"}
+    ///     Along the edges or against them; the same in an undirected graph.
+    ///
+    /// Raises
+    /// ------
+    /// IntegrityError
+    ///     There is no such vertex.
+    #[pyo3(signature = (key, direction="out"))]
+    fn neighbors(&self, py: Python<'_>, key: &Bound<'_, PyAny>, direction: &str) -> PyResult<Vec<Py<PyAny>>> {
+        let (key, direction) = (self.key(key)?, self::direction(direction)?);
+        let reading = self.reading()?;
+        let found = py.detach(|| reading.snapshot.neighbors(key.as_ref(), direction));
+        to_list(py, &found.ok_or_else(|| key.no_such_vertex())?)
+    }
+
+    /// The number of neighbors of a vertex; a self-loop counts once.
+    ///
+    /// Parameters
+    /// ----------
+    /// key : int or str
+    ///     A vertex id.
+    /// direction : {"out", "in"}
+    ///     Along the edges or against them; the same in an undirected graph.
+    ///
+    /// Raises
+    /// ------
+    /// IntegrityError
+    ///     There is no such vertex.
+    #[pyo3(signature = (key, direction="out"))]
+    fn degree(&self, key: &Bound<'_, PyAny>, direction: &str) -> PyResult<usize> {
+        let (key, direction) = (self.key(key)?, self::direction(direction)?);
+        self.reading()?.snapshot.degree(key.as_ref(), direction).ok_or_else(|| key.no_such_vertex())
+    }
+
+    /// All vertex ids, in the order of every result of this snapshot.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    ///     Read-only, of ``uint64``, or of str objects for a graph with str ids.
+    fn vertices(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.parallel()?.ids(py)
+    }
+
+    /// All edges; of an undirected graph each edge once.
+    ///
+    /// Returns
+    /// -------
+    /// Edges
+    ///     Arrays ``src``, ``dst`` and ``weights``, the last ``None`` in a graph without weights.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.add_edges([7, 7], [8, 9])
+    /// 2
+    /// >>> src, dst, weights = db.snapshot().edges()
+    /// >>> sorted(zip(src.tolist(), dst.tolist()))
+    /// [(7, 8), (7, 9)]
+    fn edges(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.parallel()?.edges(py, self.handle.config.weighted)
+    }
+
+    /// Breadth-first search: the least number of edges from a source to every vertex.
+    ///
+    /// Parameters
+    /// ----------
+    /// source : int or str
+    ///     A vertex id.
+    /// direction : {"out", "in"}
+    ///     Along the edges or against them; the same in an undirected graph.
+    ///
+    /// Returns
+    /// -------
+    /// VertexResult
+    ///     Values are ``int64``; -1 for vertices that no path reaches.
+    ///
+    /// Raises
+    /// ------
+    /// IntegrityError
+    ///     There is no such vertex.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.add_edges([1, 2, 5], [2, 3, 1])
+    /// 3
+    /// >>> db.snapshot().bfs(1).to_dict()
+    /// {1: 0, 2: 1, 3: 2, 5: -1}
+    #[pyo3(signature = (source, *, direction="out"))]
+    fn bfs(&self, py: Python<'_>, source: &Bound<'_, PyAny>, direction: &str) -> PyResult<Py<PyAny>> {
+        let (source, direction) = (self.key(source)?, self::direction(direction)?);
+        let reading = self.parallel()?;
+        let id = reading.snapshot.vertex_id(source.as_ref()).ok_or_else(|| source.no_such_vertex())?;
+        let config = BfsConfig { direction, ..BfsConfig::default() };
+        let depths = py.detach(|| hedgerow_kernels::bfs(reading.snapshot.view(), id, &config));
+        let depth = |&depth: &u32| if depth == UNREACHED { -1 } else { i64::from(depth) };
+        reading.per_vertex(py, &depths.map_err(raise_kernel)?, depth)
+    }
+
+    /// PageRank: how often a random surfer visits each vertex.
+    ///
+    /// Parameters
+    /// ----------
+    /// damping : float
+    ///     The probability of following an edge rather than jumping anywhere, 0 to 1.
+    /// iterations : int
+    ///     The number of iterations, at most this many if there is a tolerance.
+    /// tolerance : float, optional
+    ///     Stop after an iteration that changed the scores by less than this in total.
+    ///
+    /// Returns
+    /// -------
+    /// VertexResult
+    ///     Values are ``float64`` and sum to 1. What vertices without out-edges hold is spread evenly.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.add_edges([1, 2, 3], [2, 1, 1])
+    /// 3
+    /// >>> [key for key, score in db.snapshot().pagerank().top(2)]
+    /// [1, 2]
+    #[pyo3(signature = (*, damping=0.85, iterations=None, tolerance=None), text_signature = "($self, *, damping=0.85, iterations=20, tolerance=None)")]
+    fn pagerank(
+        &self,
+        py: Python<'_>,
+        damping: f64,
+        iterations: Option<&Bound<'_, PyAny>>,
+        tolerance: Option<f64>,
+    ) -> PyResult<Py<PyAny>> {
+        let iterations = iterations.map_or(Ok(20), |object| count("iterations", object, 0))?;
+        let config = PageRankConfig { damping, iterations, tolerance };
+        let reading = self.parallel()?;
+        let scores = py.detach(|| hedgerow_kernels::pagerank(reading.snapshot.view(), &config));
+        reading.per_vertex(py, &scores.map_err(raise_kernel)?, |&score| score)
+    }
+
+    /// Weakly connected components: which vertices a path joins when directions are ignored.
+    ///
+    /// Returns
+    /// -------
+    /// VertexResult
+    ///     The value is the id of one vertex of the component, the same for all its vertices.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.add_edges([1, 8, 3], [2, 9, 2])
+    /// 3
+    /// >>> db.snapshot().wcc().counts()
+    /// {1: 3, 8: 2}
+    fn wcc(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let reading = self.parallel()?;
+        let components = py.detach(|| hedgerow_kernels::wcc(reading.snapshot.view()));
+        reading.vertex_per_vertex(py, &components.map_err(raise_kernel)?)
+    }
+
+    /// Let go of what the snapshot keeps in memory. Closing again does nothing.
+    fn close(&self) {
+        if !self.handle.is_forked() {
+            let reading = lock(&self.reading).take();
+            drop(reading);
+        }
+    }
+
+    /// Whether the snapshot was closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        lock(&self.reading).is_none()
+    }
+
+    fn __enter__(slf: Py<Self>) -> PyResult<Py<Self>> {
+        slf.get().reading()?;
+        Ok(slf)
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, PyAny>) -> bool {
+        self.close();
+        false
+    }
+
+    fn __repr__(&self) -> String {
+        match lock(&self.reading).as_ref().map(|reading| &reading.snapshot) {
+            Some(s) => format!(
+                "<hedgerow.Snapshot at {} with {} vertices and {} edges>",
+                s.timestamp().0,
+                s.vertex_count(),
+                s.edge_count()
+            ),
+            None => "<hedgerow.Snapshot closed>".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+"""Hedgerow: an embedded, transactional, durable dynamic graph store.
+
+A program opens a directory, writes edges in serializable durable transactions, and runs graph queries and whole-graph
+analytics on snapshots that cost nothing to open, beside the writers.
+
+Examples
+--------
+>>> import hedgerow
+>>> with hedgerow.open() as db:
+...     with db.write() as tx:
+...         tx.put_edge(1, 2)
+...         tx.put_edge(1, 3)
+...     with db.snapshot() as g:
+...         g.bfs(1).to_dict()
+{1: 0, 2: 1, 3: 1}
+"""
+
+from ._native import (
+    AbortedError,
+    ClosedError,
+    ConflictError,
+    CorruptionError,
+    Database,
+    DataError,
+    DiskFullError,
+    Error,
+    ForkedError,
+    IntegrityError,
+    LockedError,
+    NotSupportedError,
+    OperationalError,
+    OutcomeUnknownError,
+    OutOfMemoryError,
+    PoisonedError,
+    ProgrammingError,
+    Snapshot,
+    Transaction,
+    __version__,
+    open,
+)
+from ._result import Checkpoint, CheckReport, Edges, Stats, VertexResult
+
+__all__ = [
+    "AbortedError",
+    "CheckReport",
+    "Checkpoint",
+    "ClosedError",
+    "ConflictError",
+    "CorruptionError",
+    "DataError",
+    "Database",
+    "DiskFullError",
+    "Edges",
+    "Error",
+    "ForkedError",
+    "IntegrityError",
+    "LockedError",
+    "NotSupportedError",
+    "OperationalError",
+    "OutOfMemoryError",
+    "OutcomeUnknownError",
+    "PoisonedError",
+    "ProgrammingError",
+    "Snapshot",
+    "Stats",
+    "Transaction",
+    "VertexResult",
+    "__version__",
+    "open",
+]

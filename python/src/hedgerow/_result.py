@@ -1,0 +1,200 @@
+"""What calls return: plain Python around NumPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["CheckReport", "Checkpoint", "Edges", "Stats", "VertexResult"]
+
+
+class Edges(NamedTuple):
+    """All edges of a snapshot: three arrays of equal length.
+
+    Attributes
+    ----------
+    src, dst : numpy.ndarray
+        Vertex ids: ``uint64``, or str objects for a graph with str ids.
+    weights : numpy.ndarray or None
+        ``float64``; None in a graph without weights.
+    """
+
+    src: npt.NDArray[Any]
+    dst: npt.NDArray[Any]
+    weights: npt.NDArray[np.float64] | None
+
+
+class Checkpoint(NamedTuple):
+    """What a checkpoint wrote.
+
+    Attributes
+    ----------
+    timestamp : int
+        Every commit at or before it is in the segment.
+    bytes : int
+        The size of the segment.
+    log_segments_removed : int
+        The number of log segments removed.
+    """
+
+    timestamp: int
+    bytes: int
+    log_segments_removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What a check looked at, and what it found.
+
+    Attributes
+    ----------
+    vertices, edges : int
+        Looked at; an undirected edge counts once.
+    segments : int
+        Segment files whose every byte was verified.
+    problems : list of str
+        What is wrong, at most 100 items; empty for a sound store.
+    """
+
+    vertices: int
+    edges: int
+    segments: int
+    problems: list[str]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What a store holds and where its bytes are.
+
+    Attributes
+    ----------
+    vertices, edges : int
+        In a snapshot opened now; an undirected edge counts once.
+    published_ts, durable_ts : int
+        The last timestamp that snapshots see, and the last one on stable media.
+    versions : int
+        Versions of subgraphs, both directions.
+    delta_entries : int
+        Recent changes that are not merged yet.
+    main_bytes, delta_bytes : int
+        Bytes of the merged part and of recent changes.
+    old_version_bytes : int
+        Bytes that only older snapshots need, or that wait to be reclaimed.
+    table_bytes, id_map_bytes : int
+        Bytes of the table of subgraphs, and of the mapping of vertex ids (estimated).
+    memory_bytes : int
+        The sum of those five.
+    log_bytes, segment_bytes : int
+        Bytes of the log in use, and of the last checkpoint.
+    """
+
+    vertices: int
+    edges: int
+    published_ts: int
+    durable_ts: int
+    versions: int
+    delta_entries: int
+    main_bytes: int
+    delta_bytes: int
+    old_version_bytes: int
+    table_bytes: int
+    id_map_bytes: int
+    memory_bytes: int
+    log_bytes: int
+    segment_bytes: int
+
+
+class VertexResult:
+    """One value for every vertex of a snapshot.
+
+    Parameters
+    ----------
+    ids : numpy.ndarray
+        Vertex ids: ``uint64``, or str objects for a graph with str ids.
+    values : numpy.ndarray
+        ``values[i]`` belongs to the vertex ``ids[i]``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> result = VertexResult(np.array([7, 5, 9]), np.array([0.2, 0.5, 0.3]))
+    >>> result[5]
+    0.5
+    >>> result.top(2)
+    [(5, 0.5), (9, 0.3)]
+    >>> len(result)
+    3
+    """
+
+    __slots__ = ("_positions", "ids", "values")
+
+    ids: npt.NDArray[Any]
+    values: npt.NDArray[Any]
+    _positions: dict[int | str, int] | None
+
+    def __init__(self, ids: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
+        self.ids = ids
+        self.values = values
+        self._positions = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        """Pairs of vertex id and value."""
+        return zip(self.ids.tolist(), self.values.tolist(), strict=True)
+
+    def __getitem__(self, key: int | str) -> Any:
+        """The value of one vertex; the first look-up builds an index.
+
+        Raises
+        ------
+        KeyError
+            There is no such vertex.
+        """
+        if self._positions is None:
+            self._positions = {key: at for at, key in enumerate(self.ids.tolist())}
+        value = self.values[self._positions[key]]
+        return value.item() if isinstance(value, np.generic) else value
+
+    def to_dict(self) -> dict[Any, Any]:
+        """A dictionary from vertex id to value."""
+        return dict(self)
+
+    def top(self, k: int) -> list[tuple[Any, Any]]:
+        """The ``k`` vertices with the highest values, best first; fewer where there are fewer.
+
+        Parameters
+        ----------
+        k : int
+            How many. Vertices with equal values come in the order of ``ids``.
+        """
+        if k <= 0:
+            return []
+        # Sorting the reverse makes a stable sort keep equal values in order after turning it round again.
+        best = (len(self.values) - 1 - np.argsort(self.values[::-1], kind="stable"))[::-1][:k]
+        return list(zip(self.ids[best].tolist(), self.values[best].tolist(), strict=True))
+
+    def counts(self) -> dict[Any, int]:
+        """How many vertices have each value: sizes of components, widths of levels.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> VertexResult(np.array([1, 2, 3]), np.array([1, 2, 1])).counts()
+        {1: 2, 2: 1}
+        """
+        values, counts = np.unique(self.values, return_counts=True)
+        return dict(zip(values.tolist(), counts.tolist(), strict=True))
+
+    def __repr__(self) -> str:
+        return f"<hedgerow.VertexResult of {len(self)} vertices, {self.values.dtype}>"

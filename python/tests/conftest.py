@@ -1,0 +1,21 @@
+"""Fixtures that several test files use."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hedgerow
+
+
+@pytest.fixture
+def db() -> Iterator[hedgerow.Database]:
+    """A directed graph with u64 ids, without files."""
+    with hedgerow.open() as database:
+        yield database
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A directory that does not exist yet."""
+    return tmp_path / "store"

@@ -1,0 +1,32 @@
+"""What several test files need besides fixtures."""
+
+import os
+from pathlib import Path
+
+import pytest
+import zstandard
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def data(name: str) -> Path:
+    """A path in the folder of data sets, which HEDGEROW_DATA names.
+
+    Skips the test if it is absent, unless HEDGEROW_REQUIRE_DATA=1 asks for a failure.
+    """
+    folder = Path(os.environ.get("HEDGEROW_DATA") or ROOT / "../shared/data")
+    path = folder / name
+    if not path.exists():
+        message = f"{name} is not in {folder}; HEDGEROW_DATA names the folder of data sets"
+        if os.environ.get("HEDGEROW_REQUIRE_DATA") == "1":
+            pytest.fail(message)
+        pytest.skip(message)
+    return path
+
+
+def lines(path: Path) -> list[list[str]]:
+    """The fields of every line of a text file, which may be compressed."""
+    content = path.read_bytes()
+    if path.suffix == ".zst":
+        content = zstandard.ZstdDecompressor().stream_reader(content).read()
+    return [line.split() for line in content.decode().splitlines() if line and not line.startswith("#")]

@@ -1,0 +1,235 @@
+"""Opening, options, closing, and what happens afterwards."""
+
+import gc
+import pickle
+import weakref
+from pathlib import Path
+
+import pytest
+
+import hedgerow
+
+
+def test_without_files() -> None:
+    for db in (hedgerow.open(), hedgerow.open(None), hedgerow.open(":memory:")):
+        assert db.path is None
+        assert (db.directed, db.keys, db.weighted, db.read_only, db.closed) == (True, "u64", False, False, False)
+        assert db.insert_edge(1, 2)
+        assert db.published_ts == db.durable_ts > 0
+        with pytest.raises(hedgerow.NotSupportedError, match="checkpoint"):
+            db.checkpoint()
+        db.close()
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_content_outlives_the_handle(store: Path, kind: type) -> None:
+    with hedgerow.open(kind(store), directed=False, keys="str", weighted=True) as db:
+        assert db.path == str(store)
+        with db.write() as tx:
+            tx.put_edge("ann", "bob", 0.25)
+        ts = db.published_ts
+        assert db.durable_ts == ts
+    with hedgerow.open(store) as db:
+        assert (db.directed, db.keys, db.weighted) == (False, "str", True)
+        with db.snapshot() as g:
+            assert g.timestamp == ts
+            assert g.weight("bob", "ann") == 0.25
+
+
+def test_checkpoint_and_read_only(store: Path) -> None:
+    with hedgerow.open(store) as db:
+        db.add_edges(range(1000), range(1, 1001))
+        written = db.checkpoint()
+        assert written.timestamp == db.published_ts
+        assert written.bytes > 0
+        assert db.stats().segment_bytes == written.bytes
+        assert db.check() == hedgerow.CheckReport(vertices=1001, edges=1000, segments=1, problems=[])
+    with hedgerow.open(store, read_only=True) as db:
+        assert db.read_only
+        assert db.snapshot().edge_count == 1000
+        assert db.check().ok
+        with pytest.raises(hedgerow.ProgrammingError, match="reading only"):
+            db.write()
+
+
+@pytest.mark.parametrize("durability", ["sync", "manual", ("group", 0.01)])
+@pytest.mark.parametrize("isolation", ["serializable", "snapshot"])
+def test_modes(store: Path, durability: object, isolation: str) -> None:
+    with hedgerow.open(store, durability=durability, isolation=isolation) as db:
+        db.insert_edge(1, 2)
+        db.flush()
+        assert db.durable_ts == db.published_ts
+    with hedgerow.open(store) as db:
+        assert db.snapshot().has_edge(1, 2)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"keys": "int"},
+        {"durability": "never"},
+        {"durability": ("group", 0)},
+        {"durability": ("group", -1.0)},
+        {"durability": ("group", float("nan"))},
+        {"durability": ("sync", 1.0)},
+        {"durability": 3},
+        {"isolation": "none"},
+        {"path": ""},
+        {"read_only": True},
+    ],
+)
+def test_arguments_without_meaning(arguments: dict) -> None:
+    with pytest.raises(hedgerow.DataError):
+        hedgerow.open(**arguments)
+
+
+def test_arguments_of_wrong_types() -> None:
+    with pytest.raises(TypeError):
+        hedgerow.open(17)
+    with pytest.raises(TypeError):
+        hedgerow.open(directed="yes")
+    with pytest.raises(TypeError):
+        hedgerow.open(memory=True)
+
+
+def test_second_open_is_locked(store: Path) -> None:
+    with hedgerow.open(store):
+        with pytest.raises(hedgerow.LockedError, match="open elsewhere"):
+            hedgerow.open(store)
+    hedgerow.open(store).close()
+
+
+def test_not_a_store(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("dear reader")
+    with pytest.raises(hedgerow.OperationalError, match="not a store"):
+        hedgerow.open(tmp_path)
+    with pytest.raises(hedgerow.OperationalError):
+        hedgerow.open(tmp_path / "letter.txt")
+    with pytest.raises(hedgerow.OperationalError):
+        hedgerow.open(tmp_path / "absent", create=False)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["letter.txt"]
+
+
+def test_other_configuration(store: Path) -> None:
+    hedgerow.open(store, directed=False).close()
+    for asked in ({"directed": True}, {"keys": "str"}, {"weighted": True}):
+        with pytest.raises(hedgerow.ProgrammingError, match="created as"):
+            hedgerow.open(store, **asked)
+
+
+def test_damage_is_reported(store: Path) -> None:
+    with hedgerow.open(store) as db:
+        db.add_edges(range(5000), range(1, 5001))
+        db.checkpoint()
+    segment = max(store.iterdir(), key=lambda p: p.stat().st_size if p.name.endswith(".seg") else 0)
+    content = bytearray(segment.read_bytes())
+    content[len(content) // 2] ^= 1
+    segment.write_bytes(content)
+    with pytest.raises(hedgerow.CorruptionError, match=segment.name):
+        hedgerow.open(store)
+
+
+def test_use_after_close() -> None:
+    db = hedgerow.open()
+    db.insert_edge(1, 2)
+    tx, g = db.write(), db.snapshot()
+    tx.put_edge(2, 3)
+    db.close()
+    db.close()
+    assert db.closed
+    calls = [
+        db.write,
+        db.snapshot,
+        db.flush,
+        db.settle,
+        db.stats,
+        db.check,
+        db.checkpoint,
+        db.__enter__,
+        lambda: db.insert_edge(1, 2),
+        lambda: db.remove_edge(1, 2),
+        lambda: db.add_edges([1], [2]),
+        lambda: db.transact(lambda tx: None),
+        tx.commit,
+        tx.__enter__,
+        lambda: tx.put_edge(1, 2),
+        lambda: tx.has_edge(1, 2),
+        lambda: tx.add_edges([1], [2]),
+    ]
+    for call in calls:
+        with pytest.raises(hedgerow.ClosedError):
+            call()
+    tx.rollback()
+    # What a snapshot sees is in memory.
+    assert g.neighbors(1) == [2]
+    assert g.bfs(1).to_dict() == {1: 0, 2: 1}
+    g.close()
+    g.close()
+    assert g.closed
+    for call in (lambda: g.timestamp, lambda: g.has_edge(1, 2), g.wcc, g.edges, g.__enter__):
+        with pytest.raises(hedgerow.ClosedError, match="snapshot"):
+            call()
+
+
+def test_closing_in_any_order(store: Path) -> None:
+    for first in range(3):
+        db = hedgerow.open(store)
+        db.insert_edge(1, 2)
+        tx, g = db.write(), db.snapshot()
+        tx.put_edge(5, 6)
+        ends = [db.close, tx.rollback, g.close]
+        for at in range(3):
+            ends[(first + at) % 3]()
+    with hedgerow.open(store) as db:
+        assert db.snapshot().edge_count == 1
+
+
+def test_collected_in_any_order(store: Path) -> None:
+    for first in range(3):
+        db = hedgerow.open(store)
+        db.insert_edge(first, first + 1)
+        held = [db, db.write(), db.snapshot()]
+        held[1].put_edge(70, 80)
+        seen = [weakref.ref(thing) for thing in held]
+        del db
+        held = held[first:] + held[:first]
+        while held:
+            # The directory is locked for as long as anything of the store is alive.
+            with pytest.raises(hedgerow.LockedError):
+                hedgerow.open(store)
+            held.pop(0)
+            gc.collect()
+        assert all(ref() is None for ref in seen)
+    with hedgerow.open(store) as db:
+        assert db.snapshot().edge_count == 3
+
+
+def test_the_block_closes_even_if_it_raises(store: Path) -> None:
+    with pytest.raises(KeyError):
+        with hedgerow.open(store) as db:
+            g = db.snapshot()
+            raise KeyError
+    assert db.closed
+    hedgerow.open(store).close()
+    assert g.vertex_count == 0
+
+
+def test_no_pickling(db: hedgerow.Database) -> None:
+    with pytest.raises(hedgerow.ProgrammingError, match="pickled"):
+        pickle.dumps(db)
+    with pytest.raises(TypeError):
+        pickle.dumps(db.snapshot())
+
+
+def test_repr(store: Path) -> None:
+    with hedgerow.open(store, directed=False, keys="str") as db:
+        assert "store" in repr(db) and "open undirected" in repr(db)
+        with db.write() as tx:
+            tx.put_edge("a", "b")
+            assert "1 operations" in repr(tx)
+        assert "committed" in repr(tx)
+        g = db.snapshot()
+        assert "2 vertices and 1 edges" in repr(g)
+        g.close()
+        assert "closed" in repr(g)
+    assert "closed" in repr(db)

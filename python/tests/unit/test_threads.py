@@ -1,0 +1,257 @@
+"""Several threads, and forked processes."""
+
+import os
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hedgerow
+
+
+def run_all(*jobs: Callable[[], None]) -> None:
+    """Runs every job in a thread of its own and raises what one of them raised."""
+    failures: list[BaseException] = []
+
+    def guarded(job: Callable[[], None]) -> None:
+        try:
+            job()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(job,), daemon=True) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive(), "a thread does not end"
+    if failures:
+        raise failures[0]
+
+
+def test_writers_count_together(db: hedgerow.Database) -> None:
+    writers, times = 4, 50
+
+    def add_one(tx: hedgerow.Transaction) -> None:
+        # Each transaction depends on all before it: lost updates would leave fewer edges.
+        degree = tx.degree(0) if tx.has_vertex(0) else 0
+        assert tx.insert_edge(0, degree + 1)
+
+    def write() -> None:
+        for _ in range(times):
+            db.transact(add_one, retries=10_000)
+
+    run_all(*[write] * writers)
+    assert db.snapshot().neighbors(0) == list(range(1, writers * times + 1))
+    assert db.check().ok
+
+
+def test_readers_see_whole_transactions(db: hedgerow.Database) -> None:
+    done = threading.Event()
+
+    def write() -> None:
+        try:
+            for at in range(300):
+                with db.write() as tx:
+                    tx.put_edge(at, 1_000_000)
+                    tx.put_edge(1_000_000, at)
+        finally:
+            done.set()
+
+    def read() -> None:
+        while not done.is_set():
+            with db.snapshot() as g:
+                if g.vertex_count:
+                    assert g.degree(1_000_000) == g.degree(1_000_000, "in") == g.edge_count // 2
+                    assert set(g.wcc().values.tolist()) <= set(g.vertices().tolist())
+
+    run_all(write, read, read)
+
+
+def test_one_transaction_in_two_threads(db: hedgerow.Database) -> None:
+    tx = db.write()
+    ids = np.arange(400_000)
+    refused = []
+
+    def add() -> None:
+        tx.add_edges(ids, ids)
+
+    adding = threading.Thread(target=add)
+    adding.start()
+    deadline = time.monotonic() + 30
+    while adding.is_alive() and not refused and time.monotonic() < deadline:
+        try:
+            tx.has_vertex(1)
+        except hedgerow.ProgrammingError as error:
+            refused.append(str(error))
+    adding.join(60)
+    assert refused == ["the transaction is in use by another thread"]
+    # The thread that had it first is not disturbed, and afterwards any thread may use it.
+    assert tx.has_edge(5, 5)
+    tx.rollback()
+
+
+def test_long_calls_release_the_interpreter(db: hedgerow.Database) -> None:
+    rng = np.random.default_rng(1)
+    db.add_edges(rng.integers(0, 50_000, 500_000), rng.integers(0, 50_000, 500_000))
+    g = db.snapshot()
+    finished = threading.Event()
+
+    def rank() -> None:
+        g.pagerank(iterations=60)
+        finished.set()
+
+    ticks = 0
+    thread = threading.Thread(target=rank)
+    thread.start()
+    while not finished.is_set():
+        ticks += 1
+        time.sleep(0.001)
+    thread.join()
+    assert ticks > 5
+
+
+def test_close_while_others_work(store: Path) -> None:
+    db = hedgerow.open(store, durability="manual")
+    started = threading.Barrier(4)
+
+    def write() -> None:
+        started.wait()
+        at = 0
+        try:
+            while True:
+                db.insert_edge(at, at + 1)
+                at += 1
+        except hedgerow.ClosedError:
+            pass
+
+    def read() -> None:
+        started.wait()
+        try:
+            while True:
+                with db.snapshot() as g:
+                    assert g.edge_count <= g.vertex_count
+        except hedgerow.ClosedError:
+            pass
+
+    def close() -> None:
+        started.wait()
+        time.sleep(0.05)
+        db.close()
+
+    run_all(write, write, read, close)
+    with hedgerow.open(store) as again:
+        assert again.published_ts == db.published_ts
+        assert again.check().ok
+
+
+def in_child(body: Callable[[], None]) -> int:
+    """Runs `body` in a forked child and returns its exit status; 0 if nothing was raised."""
+    with warnings.catch_warnings():
+        # Later Pythons warn of a fork beside other threads; that is what is tested here.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        try:
+            body()
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    raise AssertionError("the child hangs")
+
+
+def test_a_forked_child_cannot_use_a_store_with_files(store: Path) -> None:
+    db = hedgerow.open(store)
+    db.insert_edge(1, 2)
+    tx, g = db.write(), db.snapshot()
+    tx.put_edge(2, 3)
+    g.wcc()
+
+    def body() -> None:
+        calls = [
+            db.write,
+            db.snapshot,
+            db.close,
+            db.flush,
+            db.stats,
+            db.check,
+            db.checkpoint,
+            lambda: db.insert_edge(5, 6),
+            lambda: db.add_edges([1], [2]),
+            lambda: db.transact(lambda tx: None),
+            lambda: tx.put_edge(1, 2),
+            tx.commit,
+            tx.rollback,
+            lambda: g.timestamp,
+            lambda: g.has_edge(1, 2),
+            lambda: g.neighbors(1),
+            g.wcc,
+            g.edges,
+        ]
+        for call in calls:
+            with pytest.raises(hedgerow.ForkedError):
+                call()
+        # Leaving a block, or the collection of what the parent still has, touches nothing.
+        db.__exit__(None, None, None)
+        tx.__exit__(KeyError, KeyError(), None)
+        g.__exit__(None, None, None)
+        with pytest.raises(hedgerow.LockedError):
+            hedgerow.open(store)
+
+    assert in_child(body) == 0
+    # The parent still holds the directory and goes on.
+    with pytest.raises(hedgerow.LockedError):
+        hedgerow.open(store)
+    tx.commit()
+    db.close()
+    with hedgerow.open(store) as again:
+        assert again.snapshot().edge_count == 2
+
+
+def test_a_forked_child_drops_everything(store: Path) -> None:
+    things = [hedgerow.open(store)]
+    things[0].insert_edge(1, 2)
+    things += [things[0].write(), things[0].snapshot()]
+    assert in_child(things.clear) == 0
+    with pytest.raises(hedgerow.LockedError):
+        hedgerow.open(store)
+    assert things[0].insert_edge(2, 3)
+
+
+def test_a_forked_child_reads_without_files(db: hedgerow.Database) -> None:
+    db.insert_edge(1, 2)
+    g = db.snapshot()
+    g.wcc()
+
+    def body() -> None:
+        assert g.neighbors(1) == [2]
+        # The threads of parallel calls are the parent's.
+        for call in (lambda: g.bfs(1), g.pagerank, g.wcc, g.edges, g.vertices):
+            with pytest.raises(hedgerow.ForkedError, match="parallel"):
+                call()
+
+    assert in_child(body) == 0
+
+
+def test_a_child_opens_its_own(store: Path, db: hedgerow.Database) -> None:
+    def body() -> None:
+        with hedgerow.open(store) as own:
+            own.insert_edge(1, 2)
+
+    assert in_child(body) == 0
+    with hedgerow.open(store) as own:
+        assert own.snapshot().edge_count == 1
