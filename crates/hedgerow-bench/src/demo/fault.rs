@@ -15,7 +15,7 @@ const VARIABLE: &str = "HEDGEROW_DEMO_FAULT";
 pub(crate) enum Fault {
     /// Nothing.
     None,
-    /// The checker takes one transaction for acknowledged that was not: as if its commit had been lost.
+    /// The checker takes transactions for acknowledged that were not: as if their commits had been lost.
     ExtraAck,
     /// The end of the log is wiped after the kill: as if its last commits had never been synced.
     CutLog,
@@ -56,12 +56,15 @@ impl Fault {
         file.write_all_at(&vec![0; end.saturating_sub(from) as usize], from).context(newest.display())
     }
 
-    /// Adds an acknowledgement that never was, if that is the fault: the first transaction after all begun ones.
+    /// Adds acknowledgements that never were, if that is the fault: the next transactions after all begun ones. Three,
+    /// since one alone might be the removal of what is not there.
     pub(crate) fn falsify(self, acks: &mut Acks) {
         if self == Fault::ExtraAck {
             let last = acks.acknowledged.keys().copied().chain(acks.in_flight()).max();
-            acks.acknowledged
-                .insert(last.map_or(0, |index| index + 1), Ack { wrote: true, ..Ack::default() });
+            let next = last.map_or(0, |last| last + 1);
+            for index in next..next + 3 {
+                acks.acknowledged.insert(index, Ack { wrote: true, ..Ack::default() });
+            }
         }
     }
 }

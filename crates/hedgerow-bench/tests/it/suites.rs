@@ -1,0 +1,113 @@
+//! The suites on tiny graphs: the names and the form that `docs/benchmarks.md` and scripts rely on.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{bench, text};
+
+/// The lines of a run with `--json -`, each an object.
+fn figures(dir: &Path, arguments: &[&str]) -> Vec<Value> {
+    let fixed = ["--json", "-", "--repeat", "2", "--threads", "2", "--dir", "files"];
+    let output = bench(dir, &[arguments, &fixed].concat(), None);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout).lines().map(|line| serde_json::from_str(line).expect(line)).collect()
+}
+
+fn find<'a>(figures: &'a [Value], engine: &str, metric: &str) -> &'a Value {
+    let is_it = |f: &&Value| f["engine"] == engine && f["metric"] == metric;
+    figures.iter().find(is_it).unwrap_or_else(|| panic!("no {metric} of {engine}"))
+}
+
+/// The form of one line: every field, and a median between the least and the greatest value.
+fn check_form(figure: &Value, suite: &str, graph: &str) {
+    let fields: Vec<&str> = figure.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut expected = [
+        "suite", "graph", "engine", "metric", "value", "unit", "threads", "repeat", "min", "max", "ratio_to",
+        "ratio",
+    ];
+    expected.sort_unstable();
+    assert_eq!(fields, expected);
+    assert_eq!((&figure["suite"], &figure["graph"]), (&suite.into(), &graph.into()));
+    let number = |name: &str| figure[name].as_f64().unwrap_or_else(|| panic!("{figure}"));
+    assert!(number("min") <= number("value") && number("value") <= number("max"), "{figure}");
+    assert!(number("min") > 0.0 && number("threads") >= 1.0 && number("repeat") >= 1.0, "{figure}");
+}
+
+#[test]
+fn analytics_compares_every_kernel_with_the_csr() {
+    let dir = tempfile::tempdir().unwrap();
+    let figures = figures(dir.path(), &["analytics", "--graph", "kron:10", "--report", "out/page.html"]);
+    figures.iter().for_each(|f| check_form(f, "analytics", "kron:10"));
+    for kernel in ["bfs", "pr", "wcc", "geomean"] {
+        for state in ["settled", "unsettled"] {
+            let metric = format!("{kernel}.{state}");
+            let mine = find(&figures, "hedgerow", &metric);
+            assert_eq!(
+                (&mine["ratio_to"], &mine["unit"], &mine["repeat"]),
+                (&"csr".into(), &"s".into(), &2.into())
+            );
+            assert!(mine["ratio"].as_f64().unwrap() > 0.0);
+            assert_eq!(find(&figures, "csr", &metric)["ratio"], 1.0);
+        }
+    }
+    assert!(std::fs::read_to_string(dir.path().join("out/page.html")).unwrap().contains("<svg"));
+}
+
+#[test]
+fn insert_measures_rates_memory_and_latency() {
+    let dir = tempfile::tempdir().unwrap();
+    let figures = figures(dir.path(), &["insert", "--graph", "kron:9"]);
+    figures.iter().for_each(|f| check_form(f, "insert", "kron:9"));
+    for metric in [
+        "single.edges_per_s",
+        "batch_10.edges_per_s",
+        "batch_1000.edges_per_s",
+        "batch_100000.edges_per_s",
+        "batch_1000000.edges_per_s",
+        "bytes_per_edge.loaded",
+        "bytes_per_edge.settled",
+        "commit_latency.p50",
+        "commit_latency.p99",
+        "commit_latency.p999",
+    ] {
+        find(&figures, "hedgerow", metric);
+    }
+    let writers: Vec<u64> = figures
+        .iter()
+        .filter(|f| f["metric"] == "single.edges_per_s")
+        .map(|f| f["threads"].as_u64().unwrap())
+        .collect();
+    assert_eq!(writers, [1, 2]);
+    let left: Vec<_> = std::fs::read_dir(dir.path().join("files")).unwrap().collect();
+    assert!(left.is_empty(), "files left behind: {left:?}");
+}
+
+#[test]
+fn recovery_reads_checkpoint_and_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let arguments = ["recovery", "--graph", "uniform:9:4", "--json", "figures.jsonl", "--dir", "files"];
+    let output = bench(dir.path(), &arguments, None);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let lines = std::fs::read_to_string(dir.path().join("figures.jsonl")).unwrap();
+    let figures: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    figures.iter().for_each(|f| check_form(f, "recovery", "uniform:9:4"));
+    find(&figures, "hedgerow", "checkpoint.edges_per_s");
+    find(&figures, "hedgerow", "log.operations_per_s");
+    assert!(std::fs::read_dir(dir.path().join("files")).unwrap().next().is_none());
+    let output = bench(dir.path(), &["report", "figures.jsonl", "--out", "page.html"], None);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    std::fs::write(dir.path().join("figures.jsonl"), "{}\n").unwrap();
+    let output = bench(dir.path(), &["report", "figures.jsonl", "--out", "page.html"], None);
+    assert!(!output.status.success() && text(&output.stderr).contains("figures.jsonl:1"));
+}
+
+#[test]
+fn an_absent_engine_is_left_out_and_a_bad_graph_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let figures = figures(dir.path(), &["analytics", "--graph", "kron:8", "--engines", "csr"]);
+    assert!(figures.iter().all(|f| f["engine"] == "csr") && figures.len() == 8);
+    let output = bench(dir.path(), &["insert", "--graph", "cron:8"], None);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("cron:8"));
+}
