@@ -7,6 +7,9 @@ mod input;
 mod rows;
 mod write;
 
+#[cfg(test)]
+mod tests;
+
 use std::path::PathBuf;
 use std::time::Instant;
 

@@ -86,6 +86,29 @@ fn a_cut_file_leaves_nothing_under_any_rule() {
     }
 }
 
+/// Files may not grow beyond a few blocks: what a full disk does, for a process.
+#[test]
+fn a_disk_that_is_full_leaves_nothing() {
+    let bench = Bench::new();
+    let file = bench.file("a.csv", "1,2\n");
+    let limited = |store: &Path| {
+        let script = "trap '' XFSZ; ulimit -f 64; exec \"$@\"";
+        let mut call = std::process::Command::new("sh");
+        call.args(["-c", script, "sh", env!("CARGO_BIN_EXE_hedgerow"), "load"]).arg(store).arg(&file);
+        call.output().expect("a shell")
+    };
+    let ended = limited(&bench.store());
+    let error = String::from_utf8(ended.stderr).expect("text");
+    assert_eq!(ended.status.code(), Some(1), "{error}");
+    assert!(error.starts_with("error: ") && error.lines().count() == 1, "{error}");
+    assert_eq!(bench.names(), ["a.csv"]);
+    // The same where a store is: it stays as it was.
+    store_with_an_edge(&bench);
+    let ended = limited(&bench.store());
+    assert_eq!(ended.status.code(), Some(1));
+    assert_eq!(edges(&bench.store()), 1);
+}
+
 #[test]
 fn malformed_rows_can_be_left_out() {
     let content = "1,2\nx,2\n3\n4,5\n";
