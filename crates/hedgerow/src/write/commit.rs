@@ -81,7 +81,10 @@ struct Taken<'a> {
 
 impl Taken<'_> {
     fn used(&mut self, effects: &Effects) {
-        self.ids.retain(|id| !effects.inserted.iter().any(|&(_, used)| used == *id));
+        // Sorted, since a bulk load inserts thousands of vertices in one transaction.
+        let mut used: smallvec::SmallVec<[_; 2]> = effects.inserted.iter().map(|&(_, id)| id).collect();
+        used.sort_unstable();
+        self.ids.retain(|id| used.binary_search(id).is_err());
     }
 }
 
