@@ -1,6 +1,10 @@
 """What several test files need besides fixtures."""
 
 import os
+import time
+import traceback
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,3 +34,27 @@ def lines(path: Path) -> list[list[str]]:
     if path.suffix == ".zst":
         content = zstandard.ZstdDecompressor().stream_reader(content).read()
     return [line.split() for line in content.decode().splitlines() if line and not line.startswith("#")]
+
+
+def in_child(body: Callable[[], None]) -> int:
+    """Runs `body` in a forked child and returns its exit status; 0 if nothing was raised."""
+    with warnings.catch_warnings():
+        # Later Pythons warn of a fork beside other threads; that is what is tested here.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        try:
+            body()
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    raise AssertionError("the child hangs")

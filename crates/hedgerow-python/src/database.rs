@@ -10,6 +10,7 @@ use crate::bulk::Edges;
 use crate::error::{NotSupportedError, ProgrammingError, raise};
 use crate::handle::Handle;
 use crate::key::{Key, count};
+use crate::pool::parallel;
 use crate::results::make;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
@@ -319,8 +320,8 @@ impl Database {
     /// CheckReport
     ///     Its ``problems`` are empty for a sound store.
     fn check(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.handle.check_threads()?;
-        let report = self.detached(py, Graph::check)?;
+        self.handle.check_usable()?;
+        let report = parallel(py, || self.handle.graph.check())?.map_err(raise)?;
         let arguments = PyDict::new(py);
         arguments.set_item("vertices", report.vertices)?;
         arguments.set_item("edges", report.edges)?;

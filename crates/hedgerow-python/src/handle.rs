@@ -54,16 +54,6 @@ impl Handle {
         }
         Ok(())
     }
-
-    /// Refuses any forked child: threads do not survive a fork, so a parallel call would wait for ever.
-    pub(crate) fn check_threads(&self) -> PyResult<()> {
-        if self.is_forked() {
-            return Err(ForkedError::new_err(
-                "the store was opened before this process was forked: parallel calls work in the parent only",
-            ));
-        }
-        Ok(())
-    }
 }
 
 impl Drop for Handle {

@@ -4,7 +4,7 @@
 //! * [`database`], [`transaction`], [`snapshot`]: one class each.
 //! * [`handle`]: what the three share: the store, whether it is closed, the process that opened it.
 //! * [`key`], [`bulk`]: vertex ids and NumPy arrays, checked. [`results`]: answers as Python objects.
-//! * [`error`]: the exception tree.
+//! * [`pool`]: threads of parallel calls. [`error`]: the exception tree.
 //!
 //! Doc comments on Python classes are Python docstrings; their examples are run by the package's tests.
 //!
@@ -18,6 +18,7 @@ mod error;
 mod handle;
 mod key;
 mod open;
+mod pool;
 mod results;
 mod snapshot;
 mod transaction;

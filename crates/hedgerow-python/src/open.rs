@@ -11,6 +11,7 @@ use crate::database::Database;
 use crate::error::{DataError, raise};
 use crate::handle::Handle;
 use crate::key::type_name;
+use crate::pool::parallel;
 
 /// Open the store in a directory, or make a store without files.
 ///
@@ -96,10 +97,10 @@ pub(crate) fn open(
     if shown.as_ref().is_some_and(String::is_empty) {
         return Err(DataError::new_err("path is empty; for a store without files give none"));
     }
-    let graph = py.detach(|| match path {
+    let graph = parallel(py, || match path {
         Some(path) => options.open(path),
         None => options.in_memory(),
-    });
+    })?;
     Ok(Database::new(Handle::new(graph.map_err(raise)?, shown, read_only)))
 }
 

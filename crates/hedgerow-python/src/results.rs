@@ -1,13 +1,19 @@
 //! Answers as objects of the Python half of the package.
 
-use hedgerow::{KeyKind, Topology, VertexId, VertexKey};
+use hedgerow::{KeyKind, Topology, VertexId, VertexKey, View};
 use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString};
 
+use crate::error::out_of_memory;
+use crate::pool::parallel;
+
 /// The Python module that defines the classes of results.
 const MODULE: &str = "hedgerow._result";
+
+/// Bytes that finding the row of a vertex id takes.
+pub(crate) const BYTES_PER_ROW: usize = 8;
 
 /// Makes an object of the class `name` with these keyword arguments.
 pub(crate) fn make(py: Python<'_>, name: &str, arguments: &Bound<'_, PyDict>) -> PyResult<Py<PyAny>> {
@@ -33,7 +39,19 @@ impl Reading {
         Reading { snapshot, kind, vertices: PyOnceLock::new() }
     }
 
+    /// Builds the view of the whole graph, and refuses if there is not enough memory for `bytes_per_id` bytes for every
+    /// id of its domain. Kernels take the memory they need for granted: without it the process would end.
+    pub(crate) fn prepare(&self, py: Python<'_>, bytes_per_id: usize) -> PyResult<&View> {
+        let view = parallel(py, || self.snapshot.view())?;
+        let ids = view.vertex_bound();
+        Vec::<u8>::new()
+            .try_reserve_exact(ids.saturating_mul(bytes_per_id))
+            .map_err(|_| out_of_memory("vertex ids", ids))?;
+        Ok(view)
+    }
+
     fn vertices(&self, py: Python<'_>) -> PyResult<&Vertices> {
+        self.prepare(py, 0)?;
         self.vertices.get_or_try_init(py, || {
             let (live, keys): (Vec<VertexId>, Vec<VertexKey>) =
                 py.detach(|| self.snapshot.vertices().unzip());
@@ -73,10 +91,15 @@ impl Reading {
 
     /// All edges as `Edges`.
     pub(crate) fn edges(&self, py: Python<'_>, weighted: bool) -> PyResult<Py<PyAny>> {
+        self.prepare(py, BYTES_PER_ROW)?;
         let vertices = self.vertices(py)?;
+        let edges = self.snapshot.edge_count() as usize;
+        // Rows, weights and ids of both ends.
+        Vec::<u8>::new()
+            .try_reserve_exact(edges.saturating_mul(40))
+            .map_err(|_| out_of_memory("edges", edges))?;
         let (src, dst, weights) = py.detach(|| {
             let row_of = self.rows(&vertices.live);
-            let edges = self.snapshot.edge_count() as usize;
             let (mut src, mut dst) = (Vec::with_capacity(edges), Vec::with_capacity(edges));
             let mut weights = Vec::with_capacity(if weighted { edges } else { 0 });
             self.snapshot.for_each_edge(|v, u, weight| {

@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use crate::error::{ClosedError, raise_kernel};
 use crate::handle::{Handle, lock};
 use crate::key::{Key, count, direction, to_list};
-use crate::results::Reading;
+use crate::pool::parallel;
+use crate::results::{BYTES_PER_ROW, Reading};
 
 /// The graph as of one timestamp: exactly the commits up to it. Made by ``Database.snapshot``.
 ///
@@ -40,12 +41,6 @@ impl Snapshot {
         self.handle.check_process()?;
         let reading = lock(&self.reading).clone();
         reading.ok_or_else(|| ClosedError::new_err("the snapshot is closed"))
-    }
-
-    /// The snapshot for a call that uses threads.
-    fn parallel(&self) -> PyResult<Arc<Reading>> {
-        self.handle.check_threads()?;
-        self.reading()
     }
 
     fn key(&self, object: &Bound<'_, PyAny>) -> PyResult<Key> {
@@ -147,7 +142,7 @@ impl Snapshot {
     /// numpy.ndarray
     ///     Read-only, of ``uint64``, or of str objects for a graph with str ids.
     fn vertices(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.parallel()?.ids(py)
+        self.reading()?.ids(py)
     }
 
     /// All edges; of an undirected graph each edge once.
@@ -167,7 +162,7 @@ impl Snapshot {
     /// >>> sorted(zip(src.tolist(), dst.tolist()))
     /// [(7, 8), (7, 9)]
     fn edges(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.parallel()?.edges(py, self.handle.config.weighted)
+        self.reading()?.edges(py, self.handle.config.weighted)
     }
 
     /// Breadth-first search: the least number of edges from a source to every vertex.
@@ -200,10 +195,12 @@ impl Snapshot {
     #[pyo3(signature = (source, *, direction="out"))]
     fn bfs(&self, py: Python<'_>, source: &Bound<'_, PyAny>, direction: &str) -> PyResult<Py<PyAny>> {
         let (source, direction) = (self.key(source)?, self::direction(direction)?);
-        let reading = self.parallel()?;
+        let reading = self.reading()?;
         let id = reading.snapshot.vertex_id(source.as_ref()).ok_or_else(|| source.no_such_vertex())?;
         let config = BfsConfig { direction, ..BfsConfig::default() };
-        let depths = py.detach(|| hedgerow_kernels::bfs(reading.snapshot.view(), id, &config));
+        // Depths and bitmaps.
+        let view = reading.prepare(py, 5)?;
+        let depths = parallel(py, || hedgerow_kernels::bfs(view, id, &config))?;
         let depth = |&depth: &u32| if depth == UNREACHED { -1 } else { i64::from(depth) };
         reading.per_vertex(py, &depths.map_err(raise_kernel)?, depth)
     }
@@ -242,8 +239,10 @@ impl Snapshot {
     ) -> PyResult<Py<PyAny>> {
         let iterations = iterations.map_or(Ok(20), |object| count("iterations", object, 0))?;
         let config = PageRankConfig { damping, iterations, tolerance };
-        let reading = self.parallel()?;
-        let scores = py.detach(|| hedgerow_kernels::pagerank(reading.snapshot.view(), &config));
+        let reading = self.reading()?;
+        // Four arrays of scores.
+        let view = reading.prepare(py, 32)?;
+        let scores = parallel(py, || hedgerow_kernels::pagerank(view, &config))?;
         reading.per_vertex(py, &scores.map_err(raise_kernel)?, |&score| score)
     }
 
@@ -263,8 +262,9 @@ impl Snapshot {
     /// >>> db.snapshot().wcc().counts()
     /// {1: 3, 8: 2}
     fn wcc(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let reading = self.parallel()?;
-        let components = py.detach(|| hedgerow_kernels::wcc(reading.snapshot.view()));
+        let reading = self.reading()?;
+        let view = reading.prepare(py, 4 + BYTES_PER_ROW)?;
+        let components = parallel(py, || hedgerow_kernels::wcc(view))?;
         reading.vertex_per_vertex(py, &components.map_err(raise_kernel)?)
     }
 

@@ -1,15 +1,13 @@
 """Several threads, and forked processes."""
 
-import os
 import threading
 import time
-import traceback
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support import in_child
 
 import hedgerow
 
@@ -150,30 +148,6 @@ def test_close_while_others_work(store: Path) -> None:
         assert again.check().ok
 
 
-def in_child(body: Callable[[], None]) -> int:
-    """Runs `body` in a forked child and returns its exit status; 0 if nothing was raised."""
-    with warnings.catch_warnings():
-        # Later Pythons warn of a fork beside other threads; that is what is tested here.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if child == 0:
-        try:
-            body()
-            os._exit(0)
-        except BaseException:
-            traceback.print_exc()
-            os._exit(1)
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.01)
-    os.kill(child, 9)
-    os.waitpid(child, 0)
-    raise AssertionError("the child hangs")
-
-
 def test_a_forked_child_cannot_use_a_store_with_files(store: Path) -> None:
     db = hedgerow.open(store)
     db.insert_edge(1, 2)
@@ -232,26 +206,35 @@ def test_a_forked_child_drops_everything(store: Path) -> None:
     assert things[0].insert_edge(2, 3)
 
 
-def test_a_forked_child_reads_without_files(db: hedgerow.Database) -> None:
+def test_a_forked_child_uses_its_copy_without_files(db: hedgerow.Database) -> None:
     db.insert_edge(1, 2)
     g = db.snapshot()
     g.wcc()
 
     def body() -> None:
         assert g.neighbors(1) == [2]
-        # The threads of parallel calls are the parent's.
-        for call in (lambda: g.bfs(1), g.pagerank, g.wcc, g.edges, g.vertices):
-            with pytest.raises(hedgerow.ForkedError, match="parallel"):
-                call()
+        # The parent's threads are not there: the child has its own.
+        assert g.bfs(1).to_dict() == {1: 0, 2: 1}
+        assert db.insert_edge(2, 3)
+        assert db.snapshot().wcc().counts() == {1: 3}
+        assert db.check().ok
 
     assert in_child(body) == 0
+    assert db.snapshot().edge_count == 1
 
 
 def test_a_child_opens_its_own(store: Path, db: hedgerow.Database) -> None:
+    with hedgerow.open(store) as own:
+        own.add_edges(range(1000), range(1, 1001))
+        own.checkpoint()
+    db.insert_edge(1, 2)
+    db.snapshot().wcc()
+
     def body() -> None:
         with hedgerow.open(store) as own:
-            own.insert_edge(1, 2)
+            assert len(own.snapshot().wcc().counts()) == 1
+            own.insert_edge(5, 3)
 
     assert in_child(body) == 0
     with hedgerow.open(store) as own:
-        assert own.snapshot().edge_count == 1
+        assert own.snapshot().edge_count == 1001
