@@ -249,6 +249,21 @@ fn wrong_usage() {
 }
 
 #[test]
+fn a_failed_export_leaves_the_old_file() {
+    let bench = Bench::new();
+    store_with_an_edge(&bench);
+    let (out, nowhere) = (bench.file("out.csv", "old"), bench.path("no/such/file.v"));
+    let command = "export @ --out @ --vertices @";
+    let error = hedgerow(command, &[&bench.store(), &out, &nowhere]).fails(1);
+    assert!(error.starts_with(&format!("writing {}: ", nowhere.display())), "{error}");
+    assert_eq!(std::fs::read_to_string(&out).expect("there"), "old");
+    assert_eq!(bench.names(), ["out.csv", "store"]);
+    // A device is written as it is, and stays.
+    hedgerow("export @ --out /dev/null", &[&bench.store()]).ok();
+    assert!(Path::new("/dev/null").exists());
+}
+
+#[test]
 fn what_is_not_there() {
     let bench = Bench::new();
     store_with_an_edge(&bench);
