@@ -1,5 +1,7 @@
 //! The main part of a version: an immutable small CSR of 64 vertices, exactly as large as its content.
 
+use std::sync::Arc;
+
 use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId};
 
 /// Sorted neighbour lists of the vertices of one subgraph in one direction, and which of the vertices exist.
@@ -7,7 +9,8 @@ use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId};
 pub struct Main {
     pub(crate) present: u64,
     pub(crate) offsets: Offsets,
-    pub(crate) neighbors: Box<[VertexId]>,
+    /// Counted, so that a view can refer to the list itself rather than through its version.
+    pub(crate) neighbors: Arc<[VertexId]>,
     pub(crate) weights: Option<Box<[f64]>>,
 }
 
@@ -43,7 +46,7 @@ impl Main {
         lists_ascend.then(|| Main {
             present,
             offsets: Offsets(offsets),
-            neighbors: neighbors.into_boxed_slice(),
+            neighbors: neighbors.into(),
             weights: weights.map(Vec::into_boxed_slice),
         })
     }
@@ -97,6 +100,6 @@ impl Main {
 
     /// The bytes of the arrays on the heap.
     pub fn heap_bytes(&self) -> usize {
-        self.neighbors.len() * 4 + self.weights.as_ref().map_or(0, |w| w.len() * 8)
+        2 * size_of::<usize>() + self.neighbors.len() * 4 + self.weights.as_ref().map_or(0, |w| w.len() * 8)
     }
 }

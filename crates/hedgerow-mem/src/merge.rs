@@ -125,7 +125,7 @@ impl Builder {
         Main {
             present,
             offsets: self.offsets,
-            neighbors: self.neighbors.into_boxed_slice(),
+            neighbors: self.neighbors.into(),
             weights: self.weights.map(Vec::into_boxed_slice),
         }
     }

@@ -20,29 +20,48 @@ pub struct View {
     vertex_bound: usize,
     vertex_count: usize,
     edge_count: u64,
-    out: Vec<Part>,
-    into: Vec<Part>,
+    out: Side,
+    into: Side,
 }
 
 /// One subgraph in one direction.
 #[derive(Default)]
 pub struct Part {
     version: Option<Arc<Version>>,
+    lists: Lists,
+}
+
+/// All subgraphs in one direction, laid out so that a neighbour list is two steps away, as in a CSR: the offsets and
+/// the reference to the lists are found by position, then the list itself.
+#[derive(Default)]
+struct Side {
+    offsets: Vec<[u32; SUBGRAPH_VERTICES + 1]>,
+    lists: Vec<Lists>,
+    /// The vertices that exist.
+    present: Vec<u64>,
+    versions: Vec<Option<Arc<Version>>>,
+}
+
+/// The lists of a subgraph, and their corrections.
+#[derive(Default)]
+struct Lists {
+    main: Arc<[VertexId]>,
     resolved: Option<Box<Resolved>>,
 }
 
-/// The visible delta of a subgraph, as corrections of its main part.
+/// The visible delta of a subgraph, as corrections of its main part. What every access needs comes first.
+#[repr(C)]
 struct Resolved {
-    present: u64,
     /// Vertices with corrections of their neighbours.
     touched: u64,
+    added: Box<[VertexId]>,
+    removed: Box<[VertexId]>,
+    present: u64,
     /// Vertices with edges whose weight differs from the main part's.
     reweighted: u64,
     added_at: [u16; SUBGRAPH_VERTICES + 1],
     removed_at: [u16; SUBGRAPH_VERTICES + 1],
-    added: Box<[VertexId]>,
     added_weights: Box<[f64]>,
-    removed: Box<[VertexId]>,
     /// (position in the main part, weight), ascending.
     updated: Box<[(u32, f64)]>,
 }
@@ -53,38 +72,64 @@ impl Part {
         let Some(version) = subgraph.version(direction, t) else { return Part::default() };
         let n = version.delta().visible(t);
         let resolved = (n > 0).then(|| Box::new(Resolved::new(&version, n)));
-        Part { version: Some(version), resolved }
+        let lists = Lists { main: version.main.neighbors.clone(), resolved };
+        Part { version: Some(version), lists }
     }
+}
 
-    fn present(&self) -> u64 {
-        match (&self.resolved, &self.version) {
-            (Some(r), _) => r.present,
-            (None, Some(v)) => v.main().present(),
-            (None, None) => 0,
+impl Side {
+    fn new(parts: Vec<Part>) -> Side {
+        let mut side = Side {
+            offsets: Vec::with_capacity(parts.len()),
+            lists: Vec::with_capacity(parts.len()),
+            present: Vec::with_capacity(parts.len()),
+            versions: Vec::with_capacity(parts.len()),
+        };
+        for part in parts {
+            let offsets = part.version.as_ref().map(|v| *v.main.offsets());
+            side.offsets.push(offsets.unwrap_or([0; SUBGRAPH_VERTICES + 1]));
+            let settled = part.version.as_ref().map_or(0, |v| v.main.present());
+            side.present.push(part.lists.resolved.as_ref().map_or(settled, |r| r.present));
+            side.lists.push(part.lists);
+            side.versions.push(part.version);
         }
-    }
-
-    fn edges(&self) -> usize {
-        let Some(version) = &self.version else { return 0 };
-        let (added, removed) = self.resolved.as_ref().map_or((0, 0), |r| (r.added.len(), r.removed.len()));
-        version.main().edges().len() + added - removed
+        side
     }
 
     #[inline]
-    fn neighbors(&self, local: LocalVertex) -> Neighbors<'_> {
-        let Some(version) = &self.version else { return Neighbors::default() };
-        let main = version.main.neighbors(local);
-        match &self.resolved {
-            Some(r) if r.touched & local.bit() != 0 => r.correct(main, local),
-            _ => Neighbors::from_slice(main),
+    fn present(&self, subgraph: usize) -> u64 {
+        self.present.get(subgraph).copied().unwrap_or(0)
+    }
+
+    fn edges(&self) -> u64 {
+        let of = |l: &Lists| {
+            let (added, removed) = l.resolved.as_ref().map_or((0, 0), |r| (r.added.len(), r.removed.len()));
+            (l.main.len() + added - removed) as u64
+        };
+        self.lists.iter().map(of).sum()
+    }
+
+    #[inline]
+    fn neighbors(&self, v: VertexId) -> Neighbors<'_> {
+        let (subgraph, local) = (v.subgraph().index(), v.local());
+        let (Some(offsets), Some(lists)) = (self.offsets.get(subgraph), self.lists.get(subgraph)) else {
+            return Neighbors::default();
+        };
+        let i = local.index();
+        let main = lists.main.get(offsets[i] as usize..offsets[i + 1] as usize).unwrap_or(&[]);
+        match &lists.resolved {
+            None => Neighbors::from_slice(main),
+            Some(r) if r.touched & local.bit() == 0 => Neighbors::from_slice(main),
+            Some(r) => r.correct(main, local),
         }
     }
 
-    fn for_each_weighted(&self, local: LocalVertex, mut f: impl FnMut(VertexId, f64)) {
-        let Some(version) = &self.version else { return };
+    fn for_each_weighted(&self, v: VertexId, mut f: impl FnMut(VertexId, f64)) {
+        let (subgraph, local) = (v.subgraph().index(), v.local());
+        let Some(Some(version)) = self.versions.get(subgraph) else { return };
         let main = version.main();
-        let Some(r) = self.resolved.as_deref().filter(|r| (r.touched | r.reweighted) & local.bit() != 0)
-        else {
+        let resolved = self.lists.get(subgraph).and_then(|l| l.resolved.as_deref());
+        let Some(r) = resolved.filter(|r| (r.touched | r.reweighted) & local.bit() != 0) else {
             return main.range(local).for_each(|at| f(main.edges()[at], main.weight_at(at)));
         };
         let i = local.index();
@@ -104,6 +149,12 @@ impl Part {
             f(v, updated.map_or_else(|_| main.weight_at(at), |u| r.updated[u].1));
         }
         added.for_each(|a| f(r.added[a], r.added_weights[a]));
+    }
+
+    fn bytes(&self) -> usize {
+        let fixed = size_of::<[u32; SUBGRAPH_VERTICES + 1]>() + size_of::<Lists>() + 2 * size_of::<u64>();
+        let resolved = self.lists.iter().filter_map(|l| l.resolved.as_ref()).map(|r| r.bytes());
+        self.lists.len() * fixed + resolved.sum::<usize>()
     }
 }
 
@@ -158,12 +209,12 @@ impl Resolved {
     fn correct<'a>(&'a self, main: &'a [VertexId], local: LocalVertex) -> Neighbors<'a> {
         let i = local.index();
         let added = self.added_at[i] as usize..self.added_at[i + 1] as usize;
-        let removed = self.removed_at[i] as usize..self.removed_at[i + 1] as usize;
-        Neighbors {
-            main,
-            added: self.added.get(added).unwrap_or(&[]),
-            removed: self.removed.get(removed).unwrap_or(&[]),
+        let added = self.added.get(added).unwrap_or(&[]);
+        if self.removed.is_empty() {
+            return Neighbors { main, added, removed: &[] };
         }
+        let removed = self.removed_at[i] as usize..self.removed_at[i + 1] as usize;
+        Neighbors { main, added, removed: self.removed.get(removed).unwrap_or(&[]) }
     }
 
     fn bytes(&self) -> usize {
@@ -191,27 +242,25 @@ impl View {
         out: Vec<Part>,
         into: Vec<Part>,
     ) -> View {
-        let vertex_count = out.iter().map(|p| p.present().count_ones() as usize).sum();
+        let (out, into) = (Side::new(out), Side::new(into));
+        let vertex_count = (0..out.lists.len()).map(|s| out.present(s).count_ones() as usize).sum();
         View { directed, vertex_bound, vertex_count, edge_count, out, into }
     }
 
     #[inline]
-    fn part(&self, subgraph: SubgraphId, direction: Direction) -> Option<&Part> {
-        let parts = if self.directed && direction == Direction::In { &self.into } else { &self.out };
-        parts.get(subgraph.index())
+    fn side(&self, direction: Direction) -> &Side {
+        if self.directed && direction == Direction::In { &self.into } else { &self.out }
     }
 
     /// Calls `f` with each neighbour and weight (1 without weights), ascending.
     pub fn for_each_weighted(&self, v: VertexId, direction: Direction, f: impl FnMut(VertexId, f64)) {
-        if let Some(part) = self.part(v.subgraph(), direction) {
-            part.for_each_weighted(v.local(), f);
-        }
+        self.side(direction).for_each_weighted(v, f);
     }
 
     /// The live vertices, ascending.
     pub fn vertices(&self) -> impl Iterator<Item = VertexId> + '_ {
-        self.out.iter().enumerate().flat_map(|(s, part)| {
-            let present = part.present();
+        (0..self.out.lists.len()).flat_map(|s| {
+            let present = self.out.present(s);
             (0..SUBGRAPH_VERTICES as u8)
                 .map(LocalVertex)
                 .filter(move |l| present & l.bit() != 0)
@@ -221,13 +270,12 @@ impl View {
 
     /// The directed edges in the outgoing lists: twice the number of undirected edges less the self-loops.
     pub fn directed_edges(&self) -> u64 {
-        self.out.iter().map(|p| p.edges() as u64).sum()
+        self.out.edges()
     }
 
     /// The bytes that the view itself holds (the versions it refers to are the store's).
     pub fn bytes(&self) -> usize {
-        let parts = self.out.iter().chain(&self.into);
-        parts.map(|p| size_of::<Part>() + p.resolved.as_ref().map_or(0, |r| r.bytes())).sum()
+        self.out.bytes() + self.into.bytes()
     }
 }
 
@@ -250,11 +298,11 @@ impl Topology for View {
 
     #[inline]
     fn contains(&self, v: VertexId) -> bool {
-        self.part(v.subgraph(), Direction::Out).is_some_and(|p| p.present() & v.local().bit() != 0)
+        self.out.present(v.subgraph().index()) & v.local().bit() != 0
     }
 
     #[inline]
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
-        self.part(v.subgraph(), direction).map_or_else(Neighbors::default, |p| p.neighbors(v.local()))
+        self.side(direction).neighbors(v)
     }
 }

@@ -1,11 +1,13 @@
 //! Checking a store: what one snapshot says in different places must agree.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use hedgerow_core::{Direction, Topology, VertexId};
-use hedgerow_tier::SegmentReader;
+use hedgerow_io::{RealFs, Vfs};
+use hedgerow_tier::{Manifest, SegmentReader};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::options::Options;
 
@@ -45,7 +47,25 @@ impl CheckReport {
 /// # Errors
 /// Those of [`Options::open`], damage among them.
 pub fn check_path(path: impl AsRef<Path>) -> Result<CheckReport> {
-    Options::new().create(false).read_only(true).open(path)?.check()
+    let graph = Options::new().create(false).read_only(true).open(&path)?;
+    let mut report = graph.check()?;
+    // The graph holds the lock; what it was read from is still as it was.
+    let io =
+        |source| Error::Io { file: path.as_ref().display().to_string(), operation: "open".into(), source };
+    let fs: Arc<dyn Vfs> = Arc::new(RealFs::open_dir(&path).map_err(io)?);
+    if let Some(loaded) = Manifest::load(&fs)? {
+        verify_segments(&fs, &loaded.manifest, &mut report)?;
+    }
+    Ok(report)
+}
+
+/// Reads every segment whole and compares it with the hash in the manifest.
+fn verify_segments(fs: &Arc<dyn Vfs>, manifest: &Manifest, report: &mut CheckReport) -> Result<()> {
+    for segment in &manifest.segments {
+        SegmentReader::open(fs.clone(), &segment.info, manifest.store)?.verify_whole()?;
+        report.segments += 1;
+    }
+    Ok(())
 }
 
 impl Graph {
@@ -56,14 +76,8 @@ impl Graph {
         self.check_graph(&mut report)?;
         if let Some(durable) = &self.engine.durable {
             let _no_checkpoint = self.engine.checkpointing.lock();
-            let (store, segments) = {
-                let manifest = durable.manifest.lock();
-                (manifest.store, manifest.segments.clone())
-            };
-            for segment in &segments {
-                SegmentReader::open(durable.fs.clone(), &segment.info, store)?.verify_whole()?;
-                report.segments += 1;
-            }
+            let manifest = durable.manifest.lock().clone();
+            verify_segments(&durable.fs, &manifest, &mut report)?;
         }
         Ok(report)
     }

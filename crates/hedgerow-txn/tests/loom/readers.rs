@@ -43,6 +43,30 @@ fn a_reader_keeps_the_version_that_it_reads() {
 }
 
 #[test]
+fn a_reclaimer_that_did_not_publish_itself_judges_by_what_it_loaded() {
+    loom::model(|| {
+        let store = store();
+        let writer = store.clone();
+        let publisher = thread::spawn(move || {
+            let ts = writer.clock.order().draw();
+            writer.clock.complete(ts, 0, 0);
+        });
+        let reclaimer = store.clone();
+        let judge = thread::spawn(move || {
+            let published = reclaimer.clock.published();
+            let active = reclaimer.readers.scan();
+            let unread = !active.registering && active.newest_in(Timestamp(0), Timestamp(1)).is_none();
+            published >= Timestamp(1) && unread
+        });
+        let registration = register(&store, 0);
+        let dead = judge.join().unwrap();
+        assert!(!dead || registration.ts() >= Timestamp(1), "the version was freed under its reader");
+        store.readers.close(registration);
+        publisher.join().unwrap();
+    });
+}
+
+#[test]
 fn two_readers_that_meet_at_a_slot_both_pin() {
     loom::model(|| {
         let store = store();

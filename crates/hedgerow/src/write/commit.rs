@@ -117,14 +117,24 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[hedgerow_core::Subgr
     let effects = Effects::compute(engine, request.ops, request.create, request.keys, &mut slots, &latches)?;
 
     // 4. Validate what is latched.
-    request.reads.check_latched(request.start, &latches)?;
-    if request.isolation == Isolation::Snapshot {
-        check_writes(&effects, request.start, &latches)?;
+    match request.isolation {
+        Isolation::Serializable => request.reads.check_latched(request.start, &latches)?,
+        Isolation::Snapshot => {
+            check_writes(&effects, request.start, &latches)?;
+            slots.check_keys_written(engine, request.keys, request.start, &latches)?;
+        }
     }
     if effects.is_empty() {
-        // Nothing changes, but "nothing changes" may rest on commits that are not published yet: wait for all that
-        // were drawn before this moment.
-        return Ok(Attempt::Done(Outcome { ts: engine.clock.drawn(), edges: 0 }));
+        // That the writes change nothing does not make the reads true: they are validated all the same.
+        if !request.reads.is_empty() {
+            let last = engine.clock.order().last_drawn();
+            request.reads.check_others(request.start, last, engine, request.keys, &latches, &key_indices)?;
+        }
+        // Nothing changes, but what was read must hold all the same, and "nothing changes" may rest on commits that
+        // are not published yet: wait for all that were drawn before this moment.
+        let order = engine.clock.order();
+        check_open_and_reads(engine, request, &latches, &key_indices, order.last_drawn())?;
+        return Ok(Attempt::Done(Outcome { ts: order.last_drawn(), edges: 0 }));
     }
 
     // 5. Order.
@@ -145,11 +155,12 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[hedgerow_core::Subgr
     Ok(Attempt::Done(Outcome { ts, edges }))
 }
 
-/// First committer wins: under snapshot isolation nothing that is written may have changed since the snapshot.
+/// First committer wins: under snapshot isolation nothing that is written, with effect or without, may have changed
+/// since the snapshot.
 fn check_writes(effects: &Effects, start: Timestamp, latches: &Latches<'_>) -> Result<()> {
     use hedgerow_core::Direction::Out;
     use hedgerow_mem::ReadItem;
-    let edges = effects.edges.iter().map(|e| (e.src, ReadItem::Edge(e.src.local(), e.dst)));
+    let edges = effects.written.iter().map(|&(src, dst)| (src, ReadItem::Edge(src.local(), dst)));
     let vertices = effects.removed.iter().chain(&effects.inserted);
     let vertices = vertices.map(|&(_, id)| (id, ReadItem::Vertex(id.local())));
     for (id, item) in edges.chain(vertices) {
@@ -185,6 +196,21 @@ fn encode(engine: &Engine, effects: &Effects, keys: &TxnKeys) -> Result<Record> 
     Ok(record)
 }
 
+/// The checks of the ordering section.
+fn check_open_and_reads(
+    engine: &Engine,
+    request: &Request<'_>,
+    latches: &Latches<'_>,
+    key_latches: &[usize],
+    last_drawn: Timestamp,
+) -> Result<()> {
+    engine.check_open()?;
+    if request.isolation == Isolation::Snapshot || request.reads.is_empty() {
+        return Ok(());
+    }
+    request.reads.check_others(request.start, last_drawn, engine, request.keys, latches, key_latches)
+}
+
 /// The ordering section.
 fn order(
     engine: &Engine,
@@ -200,13 +226,15 @@ fn order(
         engine.wait_published(oldest_missing)?;
         order = engine.clock.order();
     }
-    engine.check_open()?;
-    if !request.reads.is_empty() {
-        let last = order.last_drawn();
-        request.reads.check_others(request.start, last, engine, request.keys, latches, key_latches)?;
-    }
+    check_open_and_reads(engine, request, latches, key_latches, order.last_drawn())?;
     match (&engine.durable, record) {
-        (Some(durable), Some(record)) => durable.append(record, || order.draw()),
+        (Some(durable), Some(record)) => {
+            let appended = durable.append(record, || order.draw());
+            if matches!(appended, Err(Error::Poisoned)) {
+                engine.commits.fail();
+            }
+            appended
+        }
         _ => Ok(order.draw()),
     }
 }

@@ -4,8 +4,8 @@
 //! against what exists ([`Effects::compute`]): the outcome names every vertex and edge that really changes, once.
 
 use hedgerow_core::{Direction, KeyKind, SubgraphId, Timestamp, VertexId};
-use hedgerow_mem::EdgeOp;
 use hedgerow_mem::subgraph::LocalOp;
+use hedgerow_mem::{EdgeOp, ReadItem};
 use smallvec::SmallVec;
 
 use super::reads::Latches;
@@ -177,6 +177,30 @@ impl Slots {
         true
     }
 
+    /// Under snapshot isolation: no vertex that the transaction inserts or removes by name may have come or gone since
+    /// `start`. The latches of those keys, or of their subgraphs in a dense graph, are held.
+    pub(crate) fn check_keys_written(
+        &self,
+        engine: &Engine,
+        keys: &TxnKeys,
+        start: Timestamp,
+        latches: &Latches<'_>,
+    ) -> Result<()> {
+        for slot in self.slots.iter().filter(|s| s.vertex_op) {
+            let key = keys.key(slot.key);
+            let changed = engine.ids.last_change(key);
+            let existence = |id: VertexId| {
+                let latched = latches.get(id.subgraph());
+                latched.is_some_and(|l| l.changed_since(Direction::Out, start, ReadItem::Vertex(id.local())))
+            };
+            let dense_changed = engine.config.keys == KeyKind::Dense && slot.fresh.is_some_and(existence);
+            if changed > start || dense_changed {
+                return Err(Error::Conflict { with: changed.max(start.next()) });
+            }
+        }
+        Ok(())
+    }
+
     fn end(&mut self, key: TxnKey, create: bool, keys: &TxnKeys) -> Result<Option<VertexId>> {
         let at = self.place(key);
         let slot = &mut self.slots[at];
@@ -214,6 +238,8 @@ pub(crate) struct EdgeEffect {
 /// What a commit really changes.
 #[derive(Default)]
 pub(crate) struct Effects {
+    /// All edges that were written, also those that stay as they are.
+    pub(crate) written: SmallVec<[(VertexId, VertexId); 2]>,
     pub(crate) edges: SmallVec<[EdgeEffect; 2]>,
     pub(crate) removed: SmallVec<[(TxnKey, VertexId); 1]>,
     pub(crate) inserted: SmallVec<[(TxnKey, VertexId); 2]>,
@@ -235,6 +261,7 @@ impl Effects {
         writes.sort_unstable_by_key(|w| (w.src, w.dst, w.seq));
         let mut effects = Effects::default();
         for item in writes.chunk_by(|a, b| a.src == b.src && a.dst == b.dst) {
+            effects.written.push((item[0].src, item[0].dst));
             effects.edges.extend(net_effect(engine, item, &removals, latches));
         }
         for slot in &slots.slots {
