@@ -125,11 +125,6 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[hedgerow_core::Subgr
         }
     }
     if effects.is_empty() {
-        // That the writes change nothing does not make the reads true: they are validated all the same.
-        if !request.reads.is_empty() {
-            let last = engine.clock.order().last_drawn();
-            request.reads.check_others(request.start, last, engine, request.keys, &latches, &key_indices)?;
-        }
         // Nothing changes, but what was read must hold all the same, and "nothing changes" may rest on commits that
         // are not published yet: wait for all that were drawn before this moment.
         let order = engine.clock.order();

@@ -1,11 +1,16 @@
 //! Threads that fight over the same edges.
 
-use hedgerow::Options;
+use hedgerow::{Isolation, Options};
 
 /// Counts on three edges from `threads` threads, and returns how many of the increments that committed are missing.
 /// Each thread calls `begin` first.
-pub(crate) fn lost_updates(threads: u64, increments: u64, begin: impl Fn() + Sync) -> u64 {
-    let graph = Options::new().weighted(true).in_memory().unwrap();
+pub(crate) fn lost_updates(
+    isolation: Isolation,
+    threads: u64,
+    increments: u64,
+    begin: impl Fn() + Sync,
+) -> u64 {
+    let graph = Options::new().weighted(true).isolation(isolation).in_memory().unwrap();
     let sum = |s: &hedgerow::Snapshot| (0..3u64).filter_map(|i| s.weight(i, i + 100)).sum::<f64>() as u64;
     std::thread::scope(|scope| {
         for t in 0..threads {

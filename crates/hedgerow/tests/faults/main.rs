@@ -68,7 +68,7 @@ fn every_planted_fault_is_found_by_crashes() {
 #[test]
 fn commits_that_are_not_validated_lose_updates() {
     let plant = || hedgerow::io::faults::plant(Some(PlantedFault::ReadsNotValidated));
-    let lost = common::contention::lost_updates(4, 500, plant);
+    let lost = common::contention::lost_updates(hedgerow::Isolation::Serializable, 4, 500, plant);
     println!("ReadsNotValidated: {lost} updates lost");
     explored("planted faults found by contention", u64::from(lost > 0), 1);
 }

@@ -1,3 +1,11 @@
 //! Tests of the store through its public interface.
 
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bad_input;
 mod basics;
+mod concurrency;
+mod damage;
+mod disk_full;
+mod equivalence;

@@ -1,0 +1,135 @@
+//! What a caller can do wrong: a typed error each, and nothing partial left behind.
+
+use hedgerow::{Direction, Error, Graph, KeyKind, Options};
+use hedgerow_testkit::SimFs;
+
+fn is_invalid<T>(result: hedgerow::Result<T>) -> bool {
+    matches!(result, Err(Error::InvalidArgument(_)))
+}
+
+#[test]
+fn ids_out_of_range_and_of_the_wrong_type() {
+    let dense = Options::new().keys(KeyKind::Dense).in_memory().unwrap();
+    let last = u64::from(u32::MAX) - 1;
+    for id in [last + 1, 1 << 32, u64::MAX] {
+        let mut tx = dense.write().unwrap();
+        assert!(is_invalid(tx.put_edge(0, id)) && is_invalid(tx.insert_vertex(id)), "{id}");
+        assert!(is_invalid(tx.remove_edge(id, 0)) && is_invalid(tx.neighbors(id, Direction::Out)));
+        assert!(tx.is_empty() && is_invalid(dense.insert_edge(id, 0)));
+        let s = dense.snapshot().unwrap();
+        assert!(!s.contains_vertex(id) && s.degree(id, Direction::In).is_none() && s.weight(0, id).is_none());
+    }
+    let text = Options::new().keys(KeyKind::Str).in_memory().unwrap();
+    assert!(is_invalid(text.insert_edge(1, 2)) && is_invalid(text.write().unwrap().insert_vertex(7)));
+    let long = "x".repeat(64 * 1024);
+    assert!(text.insert_edge(&long, "y").unwrap());
+    assert!(matches!(text.insert_edge(&(long + "x"), "y"), Err(Error::TooLarge { .. })));
+    let numbers = Graph::in_memory().unwrap();
+    assert!(
+        is_invalid(numbers.insert_edge("a", "b")) && is_invalid(numbers.write().unwrap().put_edge(1, "b"))
+    );
+    assert_eq!((numbers.snapshot().unwrap().vertex_count(), text.snapshot().unwrap().edge_count()), (0, 1));
+}
+
+#[test]
+fn weights_that_are_none() {
+    let graph = Options::new().weighted(true).in_memory().unwrap();
+    let mut tx = graph.write().unwrap();
+    assert!(
+        is_invalid(tx.put_weighted_edge(1, 2, f64::NAN))
+            && is_invalid(tx.insert_weighted_edge(1, 2, -f64::NAN))
+    );
+    assert!(tx.is_empty());
+    tx.put_weighted_edge(1, 2, f64::NEG_INFINITY).unwrap();
+    tx.commit().unwrap();
+    assert_eq!(graph.snapshot().unwrap().weight(1, 2), Some(f64::NEG_INFINITY));
+    let plain = Graph::in_memory().unwrap();
+    let mut tx = plain.write().unwrap();
+    assert!(is_invalid(tx.put_weighted_edge(1, 2, 1.0)) && is_invalid(tx.insert_weighted_edge(1, 2, 1.0)));
+    assert!(tx.is_empty() && tx.commit().is_ok());
+}
+
+#[test]
+fn removing_what_is_not_there_is_an_answer() {
+    let graph = Graph::in_memory().unwrap();
+    let mut tx = graph.write().unwrap();
+    assert!(!tx.remove_edge(1, 2).unwrap() && !tx.remove_vertex(1).unwrap());
+    tx.commit().unwrap();
+    assert!(!graph.remove_edge(1, 2).unwrap());
+    assert_eq!(graph.published_ts().0, 0);
+}
+
+#[test]
+fn endpoints_that_do_not_exist() {
+    let graph = Graph::in_memory().unwrap();
+    let mut tx = graph.write().unwrap();
+    tx.create_endpoints(false).unwrap();
+    tx.insert_vertex(1).unwrap();
+    assert!(is_invalid(tx.create_endpoints(true)));
+    tx.put_edge(1, 2).unwrap();
+    assert!(matches!(tx.commit(), Err(Error::NoSuchVertex { .. })));
+    assert_eq!(graph.snapshot().unwrap().vertex_count(), 0, "nothing partial");
+}
+
+#[test]
+fn use_after_close() {
+    let disk = SimFs::new();
+    let graph = Options::new().open_on(disk.handle()).unwrap();
+    graph.insert_edge(1, 2).unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    let mut tx = graph.write().unwrap();
+    tx.put_edge(3, 4).unwrap();
+    let other = graph.clone();
+    graph.close().unwrap();
+    assert!(matches!(tx.commit(), Err(Error::Closed)));
+    assert!(matches!(other.write().err(), Some(Error::Closed)));
+    assert!(matches!(other.snapshot().err(), Some(Error::Closed)));
+    assert!(matches!(other.insert_edge(5, 6), Err(Error::Closed)));
+    assert!(matches!(other.checkpoint(), Err(Error::Closed)));
+    assert!(matches!(other.flush(), Err(Error::Closed)) && matches!(other.settle(), Err(Error::Closed)));
+    assert!(matches!(other.check(), Err(Error::Closed)) && matches!(other.stats(), Err(Error::Closed)));
+    assert!(other.close().is_ok(), "closing twice is no error");
+    assert_eq!(snapshot.edge_count(), 1);
+    drop((graph, other));
+    let again = Options::new().open_on(disk.handle()).unwrap();
+    assert_eq!(again.snapshot().unwrap().edge_count(), 1, "the transaction was not applied");
+}
+
+#[test]
+fn a_store_opened_for_reading_only() {
+    let disk = SimFs::new();
+    let read_only = || Options::new().read_only(true).open_on(disk.handle());
+    assert!(matches!(read_only().err(), Some(Error::NotAStore { .. })));
+    let graph = Options::new().open_on(disk.handle()).unwrap();
+    graph.insert_edge(1, 2).unwrap();
+    graph.close().unwrap();
+    let before = disk.files();
+    let reader = read_only().unwrap();
+    assert!(matches!(reader.write().err(), Some(Error::ReadOnly)));
+    assert!(matches!(reader.insert_edge(1, 3), Err(Error::ReadOnly)));
+    assert!(matches!(reader.remove_edge(1, 2), Err(Error::ReadOnly)));
+    assert!(matches!(reader.checkpoint(), Err(Error::ReadOnly)));
+    assert_eq!(reader.snapshot().unwrap().edge_count(), 1);
+    assert!(reader.check().unwrap().is_ok());
+    reader.close().unwrap();
+    assert_eq!(disk.files(), before, "nothing was written");
+    assert!(is_invalid(Options::new().read_only(true).in_memory()));
+}
+
+#[test]
+fn options_that_disagree_with_the_store() {
+    let disk = SimFs::new();
+    let made = Options::new().directed(false).weighted(true).keys(KeyKind::Str);
+    made.open_on(disk.handle()).unwrap().insert_edge("a", "b").unwrap();
+    for wrong in [
+        Options::new().directed(true),
+        Options::new().weighted(false),
+        Options::new().keys(KeyKind::U64),
+        Options::new().keys(KeyKind::Dense).directed(false),
+    ] {
+        assert!(matches!(wrong.open_on(disk.handle()).err(), Some(Error::ConfigMismatch { .. })));
+    }
+    let graph = Options::new().open_on(disk.handle()).unwrap();
+    assert!(graph.config().weighted && !graph.config().directed);
+    assert_eq!(graph.snapshot().unwrap().edge_count(), 1);
+}

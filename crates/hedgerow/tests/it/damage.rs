@@ -1,0 +1,256 @@
+//! Damaged, mixed-up and hostile stores: the answer is an error or exactly the right state, never a panic and never
+//! something else.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+
+use hedgerow::{Error, Options};
+use hedgerow_testkit::sim_fs::SplitMix64;
+use hedgerow_testkit::{Generator, Model, ModelConfig, SimFs, explored};
+
+use crate::common;
+
+type Files = BTreeMap<String, Vec<u8>>;
+
+fn config() -> ModelConfig {
+    ModelConfig { directed: true, weighted: true, keys: hedgerow::KeyKind::Str }
+}
+
+/// A small store with a checkpoint, two or more log segments and a clean end, and what it holds.
+fn store(seed: u64, close: bool) -> (Files, Model) {
+    let disk = SimFs::new();
+    let options = common::options(config()).log_segment_bytes(4096);
+    let graph = options.open_on(disk.handle()).unwrap();
+    let mut generator = Generator::new(config(), seed, 0, 16);
+    let mut model = Model::new(config());
+    for i in 0..12 {
+        let mut tx = graph.write().unwrap();
+        for op in generator.transaction(Some(&model), 24) {
+            model.apply(&op);
+            common::apply(&mut tx, true, &op).unwrap();
+        }
+        tx.commit().unwrap();
+        if i == 5 {
+            graph.checkpoint().unwrap();
+        }
+    }
+    if close {
+        graph.close().unwrap();
+    }
+    (disk.files(), model)
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    opened: u64,
+    refused: u64,
+    right: u64,
+    older: u64,
+}
+
+/// Opens a changed store for reading and for writing. `exact` says that only the whole content counts as right.
+fn judge(files: &Files, expected: &Model, exact: bool, what: &str, seen: &mut Seen) {
+    for read_only in [true, false] {
+        let disk = SimFs::from_files(files);
+        let options = Options::new().create(false).read_only(read_only);
+        let opened = catch_unwind(AssertUnwindSafe(|| {
+            let graph = options.open_on(disk.handle())?;
+            let report = graph.check()?;
+            assert!(report.is_ok(), "{what}: {report:?}");
+            let snapshot = graph.snapshot()?;
+            let found = (graph.config()
+                == hedgerow::GraphConfig { directed: true, weighted: true, keys: config().keys })
+            .then(|| common::content(&snapshot, config()));
+            Ok::<_, Error>(found)
+        }));
+        seen.opened += 1;
+        match opened.unwrap_or_else(|_| panic!("{what}: a panic")) {
+            Ok(Some(found)) if found == *expected => seen.right += 1,
+            Ok(_) if !exact => seen.older += 1,
+            Ok(found) => panic!("{what}: a wrong answer: {:?}", found.map(|f| expected.difference(&f))),
+            Err(Error::Conflict { .. } | Error::Poisoned) => panic!("{what}: an error that says nothing"),
+            Err(_) => seen.refused += 1,
+        }
+    }
+}
+
+#[test]
+fn every_byte_of_a_closed_store_flipped() {
+    let (files, model) = store(3, true);
+    assert!(files.len() >= 4, "{:?}", files.keys());
+    let bytes: Vec<(String, usize)> =
+        files.iter().flat_map(|(name, bytes)| (0..bytes.len()).map(move |at| (name.clone(), at))).collect();
+    let total = Mutex::new(Seen::default());
+    std::thread::scope(|scope| {
+        for part in bytes.chunks(bytes.len().div_ceil(2)) {
+            let (files, model, total) = (&files, &model, &total);
+            scope.spawn(move || {
+                let (mut rng, mut seen) = (SplitMix64::new(part.len() as u64), Seen::default());
+                for (name, at) in part {
+                    let mut changed = files.clone();
+                    if let Some(byte) = changed.get_mut(name).and_then(|b| b.get_mut(*at)) {
+                        *byte ^= 1 << rng.below(8);
+                    }
+                    judge(&changed, model, true, &format!("{name} byte {at}"), &mut seen);
+                }
+                let mut total = total.lock().unwrap();
+                total.opened += seen.opened;
+                total.refused += seen.refused;
+                total.right += seen.right;
+            });
+        }
+    });
+    let seen = total.into_inner().unwrap();
+    explored("flipped bytes of a closed store", bytes.len() as u64, 3_000);
+    explored("of these openings, refused", seen.refused, seen.opened / 2);
+}
+
+#[test]
+fn truncated_extended_missing_and_empty_files() {
+    let (files, model) = store(4, true);
+    let mut seen = Seen::default();
+    for (name, bytes) in &files {
+        let mut lengths: Vec<usize> = (0..bytes.len()).step_by(bytes.len() / 64 + 1).collect();
+        lengths.extend([bytes.len().saturating_sub(1), bytes.len() + 1, bytes.len() + 5000]);
+        for len in lengths {
+            let mut changed = files.clone();
+            changed.entry(name.clone()).or_default().resize(len, 0);
+            judge(&changed, &model, true, &format!("{name} with {len} bytes"), &mut seen);
+        }
+        let mut changed = files.clone();
+        changed.remove(name);
+        judge(&changed, &model, true, &format!("without {name}"), &mut seen);
+    }
+    explored("truncated, extended and missing files", seen.opened, 300);
+    assert!(seen.refused > seen.opened / 2, "{seen:?}");
+}
+
+#[test]
+fn swapped_foreign_and_stale_files() {
+    let (files, model) = store(5, true);
+    let (foreign, _) = store(6, true);
+    let mut seen = Seen::default();
+    for (a, b) in files.keys().flat_map(|a| files.keys().map(move |b| (a, b))).filter(|(a, b)| a < b) {
+        let mut changed = files.clone();
+        changed.insert(a.clone(), files[b].clone());
+        changed.insert(b.clone(), files[a].clone());
+        judge(&changed, &model, true, &format!("{a} and {b} swapped"), &mut seen);
+    }
+    for name in files.keys() {
+        for (other, bytes) in &foreign {
+            let mut changed = files.clone();
+            changed.insert(name.clone(), bytes.clone());
+            // Another store's manifest beside none of ours is another store's directory.
+            judge(&changed, &model, true, &format!("{name} replaced by a foreign {other}"), &mut seen);
+        }
+    }
+    for (other, bytes) in &foreign {
+        let mut changed = files.clone();
+        changed.entry(other.clone()).or_insert_with(|| bytes.clone());
+        judge(&changed, &model, true, &format!("with a foreign {other}"), &mut seen);
+    }
+    explored("swapped and foreign files", seen.opened, 50);
+}
+
+/// After a crash the end of the log may be torn; damage there may cost unwitnessed commits, but nothing else.
+#[test]
+fn every_eighth_byte_of_a_store_that_was_not_closed_flipped() {
+    let disk_before_close = {
+        let (files, model) = store(7, false);
+        (files, model)
+    };
+    let (files, model) = disk_before_close;
+    let mut seen = Seen::default();
+    let mut rng = SplitMix64::new(7);
+    for (name, bytes) in &files {
+        for at in (0..bytes.len()).step_by(8) {
+            let mut changed = files.clone();
+            if let Some(byte) = changed.get_mut(name).and_then(|b| b.get_mut(at + rng.below(8) as usize % 8))
+            {
+                *byte ^= 1 << rng.below(8);
+            }
+            judge(&changed, &model, false, &format!("{name} byte {at}"), &mut seen);
+        }
+    }
+    println!("{seen:?}");
+    explored("flipped bytes of a store that was not closed", seen.opened, 1_000);
+}
+
+#[test]
+fn directories_that_are_no_stores() {
+    let cases: [(&str, Files); 4] = [
+        ("other content", Files::from([("notes.txt".into(), b"hello".to_vec())])),
+        ("an empty manifest", Files::from([("manifest-0000000000000001.man".into(), Vec::new())])),
+        ("a log alone", Files::from([("log-0000000000000001.wal".into(), vec![0; 4096])])),
+        ("nonsense", Files::from([("manifest-0000000000000001.man".into(), vec![0xa5; 300])])),
+    ];
+    for (what, files) in cases {
+        for create in [true, false] {
+            let disk = SimFs::from_files(&files);
+            let error = Options::new().create(create).open_on(disk.handle()).err();
+            let expected = matches!(error, Some(Error::NotAStore { .. } | Error::Corruption(_)));
+            assert!(expected, "{what}: {error:?}");
+            let mut left = disk.files();
+            left.remove("LOCK");
+            assert_eq!(left, files, "{what}: nothing is left behind");
+        }
+    }
+    let empty = SimFs::new();
+    let error = Options::new().create(false).open_on(empty.handle()).err();
+    assert!(matches!(error, Some(Error::NotAStore { .. })), "{error:?}");
+}
+
+/// A header of a later version under a right checksum.
+#[test]
+fn stores_of_a_later_version() {
+    let (files, _) = store(8, true);
+    let mut refused = 0;
+    for (name, bytes) in files.iter().filter(|(_, bytes)| bytes.len() >= 64) {
+        let mut changed = files.clone();
+        let mut header = bytes.clone();
+        header[10..12].copy_from_slice(&99u16.to_le_bytes());
+        let checksum = hedgerow::io::checksum::checksum64(&header[..56]);
+        header[56..64].copy_from_slice(&checksum.to_le_bytes());
+        changed.insert(name.clone(), header);
+        let disk = SimFs::from_files(&changed);
+        match Options::new().open_on(disk.handle()).err() {
+            Some(Error::FutureVersion { file, .. }) => {
+                assert_eq!(file, *name);
+                refused += 1;
+            }
+            // The hash in the manifest is checked over the whole segment first.
+            Some(Error::Corruption(corruption)) => assert_eq!(corruption.file, *name),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+    assert!(refused >= 2, "manifest and log say so");
+}
+
+#[test]
+#[allow(clippy::disallowed_methods, reason = "prepares directories that the store must refuse")]
+fn links_files_and_second_openings() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store");
+    let graph = Options::new().open(&path).unwrap();
+    graph.insert_edge(1, 2).unwrap();
+    assert!(matches!(Options::new().open(&path).err(), Some(Error::Locked { .. })));
+    assert!(matches!(Options::new().read_only(true).open(&path).err(), Some(Error::Locked { .. })));
+    graph.close().unwrap();
+    let log = std::fs::read_dir(&path).unwrap().map(|e| e.unwrap().path());
+    let log = log.into_iter().find(|p| p.extension().is_some_and(|e| e == "wal")).unwrap();
+    let aside = dir.path().join("aside.wal");
+    std::fs::rename(&log, &aside).unwrap();
+    std::os::unix::fs::symlink(&aside, &log).unwrap();
+    let error = Options::new().open(&path).err();
+    assert!(matches!(error, Some(Error::Io { .. } | Error::Corruption(_))), "{error:?}");
+    std::fs::remove_file(&log).unwrap();
+    std::fs::rename(&aside, &log).unwrap();
+    assert_eq!(Options::new().open(&path).unwrap().snapshot().unwrap().edge_count(), 1);
+    let file = dir.path().join("file");
+    std::fs::write(&file, b"x").unwrap();
+    assert!(matches!(Options::new().open(&file).err(), Some(Error::NotAStore { .. })));
+    let absent = Options::new().create(false).open(dir.path().join("absent")).err();
+    assert!(matches!(absent, Some(Error::NotAStore { .. })), "{absent:?}");
+    assert!(!dir.path().join("absent").exists());
+}

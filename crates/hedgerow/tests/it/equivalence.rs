@@ -1,0 +1,224 @@
+//! Random transactions on a store and on the model: every result, every snapshot, old ones too, and every reopening
+//! must agree, over all kinds of graphs.
+
+use std::sync::Mutex;
+
+use hedgerow::{Direction, Durability, Error, Graph, Options, Snapshot};
+use hedgerow_testkit::{Effort, Generator, Model, ModelConfig, SimFs, explored};
+
+use crate::common;
+
+/// Sequences of `make test`.
+const SEQUENCES: u64 = 4_000;
+/// Transactions of a sequence, of about three operations each.
+const TRANSACTIONS: u64 = 36;
+
+#[derive(Debug, Default)]
+struct Seen {
+    sequences: u64,
+    operations: u64,
+    own_reads: u64,
+    old_snapshots: u64,
+    reopenings: u64,
+    rollbacks: u64,
+    refused: u64,
+}
+
+struct Sequence {
+    config: ModelConfig,
+    options: Options,
+    disk: Option<SimFs>,
+    graph: Graph,
+    model: Model,
+    generator: Generator,
+    held: Vec<(Snapshot, Model)>,
+    seen: Seen,
+}
+
+type Verdict = Result<(), String>;
+
+impl Sequence {
+    fn new(seed: u64) -> Sequence {
+        let config = ModelConfig::all().nth((seed % 12) as usize).expect("twelve kinds");
+        let mut generator = Generator::new(config, seed, 0, 1);
+        let universe = [4, 12, 40, 200][generator.rng().below(4) as usize];
+        generator = Generator::new(config, generator.rng().next_u64(), 0, universe);
+        let isolation =
+            [hedgerow::Isolation::Serializable, hedgerow::Isolation::Snapshot][(seed / 12 % 2) as usize];
+        let durability = [Durability::Sync, Durability::Manual][generator.rng().below(2) as usize];
+        let options =
+            common::options(config).isolation(isolation).durability(durability).log_segment_bytes(4096);
+        let disk = generator.rng().eighths(5).then(SimFs::new);
+        let graph = match &disk {
+            Some(disk) => options.clone().open_on(disk.handle()),
+            None => options.clone().in_memory(),
+        };
+        Sequence {
+            config,
+            options,
+            disk,
+            graph: graph.expect("a new store"),
+            model: Model::new(config),
+            generator,
+            held: Vec::new(),
+            seen: Seen { sequences: 1, ..Seen::default() },
+        }
+    }
+
+    fn run(mut self) -> Result<Seen, String> {
+        for _ in 0..TRANSACTIONS {
+            self.transaction()?;
+            self.between()?;
+        }
+        for (snapshot, model) in std::mem::take(&mut self.held) {
+            self.compare_old(&snapshot, &model)?;
+        }
+        self.compare_now()?;
+        common::sound(&self.graph)?;
+        Ok(self.seen)
+    }
+
+    fn transaction(&mut self) -> Verdict {
+        let mut after = self.model.clone();
+        let mut tx = self.graph.write().map_err(|e| e.to_string())?;
+        let create = !self.generator.rng().eighths(1);
+        tx.create_endpoints(create).map_err(|e| e.to_string())?;
+        let mut refused = false;
+        for op in self.generator.transaction(Some(&self.model), 8) {
+            refused |= !create && !after.has_endpoints(&op);
+            let expected = after.apply(&op);
+            let found = common::apply(&mut tx, self.config.weighted, &op).map_err(|e| e.to_string())?;
+            // What a transaction that will be refused sees of itself is of no use to anybody.
+            if found != expected && !refused {
+                return Err(format!("{op:?} returned {found}, should return {expected}"));
+            }
+            self.seen.operations += 1;
+            if !refused && self.generator.rng().eighths(2) {
+                self.read_own(&mut tx, &after)?;
+            }
+        }
+        if self.generator.rng().below(10) == 0 {
+            tx.rollback();
+            self.seen.rollbacks += 1;
+            return Ok(());
+        }
+        match tx.commit() {
+            Ok(_) if !refused => self.model = after,
+            Err(Error::NoSuchVertex { .. }) if refused => self.seen.refused += 1,
+            other => return Err(format!("commit: {other:?}, refusal expected: {refused}")),
+        }
+        Ok(())
+    }
+
+    /// Reads inside the transaction see the snapshot and its own writes.
+    fn read_own(&mut self, tx: &mut hedgerow::WriteTxn, expected: &Model) -> Verdict {
+        self.seen.own_reads += 1;
+        let (a, b) = (self.generator.key(), self.generator.key());
+        let weight = tx.weight(&a, &b).map_err(|e| e.to_string())?;
+        if weight.map(f64::to_bits) != expected.weight(&a, &b).map(f64::to_bits) {
+            return Err(format!("own weight of {a} to {b}: {weight:?}, not {:?}", expected.weight(&a, &b)));
+        }
+        if tx.contains_vertex(&a).map_err(|e| e.to_string())? != expected.contains_vertex(&a) {
+            return Err(format!("own vertex {a}"));
+        }
+        let lists = expected.neighbors(&a);
+        for (i, direction) in [Direction::Out, Direction::In].into_iter().enumerate() {
+            let found = tx.weighted_neighbors(&a, direction).map_err(|e| e.to_string())?;
+            if found != lists.as_ref().map(|l| l[i].clone()) {
+                return Err(format!("own {direction:?} of {a}: {found:?}, not {lists:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What may happen between two transactions.
+    fn between(&mut self) -> Verdict {
+        match self.generator.rng().below(16) {
+            0..3 if self.held.len() < 6 => {
+                let snapshot = self.graph.snapshot().map_err(|e| e.to_string())?;
+                self.held.push((snapshot, self.model.clone()));
+            }
+            3 | 4 if !self.held.is_empty() => {
+                let at = self.generator.rng().below(self.held.len() as u64) as usize;
+                let (snapshot, model) = self.held.swap_remove(at);
+                self.compare_old(&snapshot, &model)?;
+            }
+            5 => self.graph.settle().map_err(|e| e.to_string())?,
+            6 => self.compare_now()?,
+            7 if self.disk.is_some() => drop(self.graph.checkpoint().map_err(|e| e.to_string())?),
+            8 => self.reopen()?,
+            9 => self.autocommit()?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn reopen(&mut self) -> Verdict {
+        let Some(disk) = &self.disk else { return Ok(()) };
+        self.graph.close().map_err(|e| e.to_string())?;
+        // Snapshots of a closed store stay readable.
+        if let Some((snapshot, model)) = self.held.first() {
+            common::same(snapshot, self.config, model)?;
+        }
+        self.held.clear();
+        let options = self.options.clone();
+        self.graph = options.open_on(disk.handle()).map_err(|e| format!("reopen: {e}"))?;
+        self.seen.reopenings += 1;
+        self.compare_now()
+    }
+
+    fn autocommit(&mut self) -> Verdict {
+        use hedgerow_testkit::ModelOp::{InsertEdge, RemoveEdge};
+        let (a, b) = (self.generator.key(), self.generator.key());
+        let inserted = self.graph.insert_edge(&a, &b).map_err(|e| e.to_string())?;
+        let expected = self.model.apply(&InsertEdge(a.clone(), b.clone(), 1.0));
+        let removed = self.generator.rng().eighths(4);
+        let mut agree = inserted == expected;
+        if removed {
+            let found = self.graph.remove_edge(&b, &a).map_err(|e| e.to_string())?;
+            agree &= found == self.model.apply(&RemoveEdge(b.clone(), a.clone()));
+        }
+        if agree { Ok(()) } else { Err(format!("single operations on {a}, {b}: inserted {inserted}")) }
+    }
+
+    fn compare_now(&self) -> Verdict {
+        let snapshot = self.graph.snapshot().map_err(|e| e.to_string())?;
+        common::same_in_all_reads(&snapshot, self.config, &self.model)
+    }
+
+    fn compare_old(&mut self, snapshot: &Snapshot, model: &Model) -> Verdict {
+        self.seen.old_snapshots += 1;
+        common::same_in_all_reads(snapshot, self.config, model)
+            .map_err(|e| format!("old snapshot at {}: {e}", snapshot.timestamp()))
+    }
+}
+
+#[test]
+fn random_transactions_agree_with_the_model() {
+    let total = Mutex::new(Seen::default());
+    let effort = Effort::rounds(SEQUENCES);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(seed) = effort.next_seed() {
+                    let seen = Sequence::new(seed).run().unwrap_or_else(|e| panic!("sequence {seed}: {e}"));
+                    let mut total = total.lock().unwrap();
+                    total.sequences += seen.sequences;
+                    total.operations += seen.operations;
+                    total.own_reads += seen.own_reads;
+                    total.old_snapshots += seen.old_snapshots;
+                    total.reopenings += seen.reopenings;
+                    total.rollbacks += seen.rollbacks;
+                    total.refused += seen.refused;
+                }
+            });
+        }
+    });
+    let seen = total.into_inner().unwrap();
+    explored("model sequences", seen.sequences, 2_000);
+    explored("model operations", seen.operations, 200_000);
+    explored("reads of own writes", seen.own_reads, 10_000);
+    explored("old snapshots compared", seen.old_snapshots, 5_000);
+    explored("reopenings compared", seen.reopenings, 1_000);
+    explored("transactions rolled back or refused", seen.rollbacks + seen.refused, 1_000);
+}
