@@ -8,4 +8,5 @@ mod basics;
 mod concurrency;
 mod damage;
 mod disk_full;
+mod durability;
 mod equivalence;

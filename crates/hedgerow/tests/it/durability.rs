@@ -1,0 +1,65 @@
+//! What each durability mode promises: what is visible is durable under its mode, and `flush` makes durable.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use hedgerow::{Durability, Options};
+use hedgerow_testkit::{Damage, SimFs, explored};
+
+fn edges_after_crash(disk: &SimFs) -> u64 {
+    let clone = disk.crash_clone(Damage::LoseAll, 0);
+    Options::new().open_on(clone.handle()).unwrap().snapshot().unwrap().edge_count()
+}
+
+/// Before a sync, no snapshot shows the commit; after it, every crash keeps it.
+#[test]
+fn what_a_snapshot_shows_is_durable() {
+    let disk = SimFs::new();
+    let graph = Options::new().open_on(disk.handle()).unwrap();
+    let (seen, torn) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+    let (count, bad, reader) = (seen.clone(), torn.clone(), graph.clone());
+    disk.set_observer(Some(Box::new(move |_, fs| {
+        let shown = reader.snapshot().map_or(0, |s| s.edge_count());
+        let kept = edges_after_crash(fs);
+        count.fetch_add(1, Ordering::Relaxed);
+        bad.fetch_or(kept < shown, Ordering::Relaxed);
+    })));
+    for i in 0..40u64 {
+        graph.insert_edge(i, i + 1).unwrap();
+        assert_eq!(graph.durable_ts(), graph.published_ts());
+    }
+    disk.set_observer(None);
+    assert!(!torn.load(Ordering::Relaxed), "a snapshot showed what a crash took");
+    explored("snapshots compared with a crash", seen.load(Ordering::Relaxed), 200);
+}
+
+#[test]
+fn flush_makes_everything_before_it_durable() {
+    let disk = SimFs::new();
+    let graph = Options::new().durability(Durability::Manual).open_on(disk.handle()).unwrap();
+    for i in 0..10u64 {
+        graph.insert_edge(i, i + 1).unwrap();
+    }
+    assert_eq!((graph.durable_ts().0, edges_after_crash(&disk)), (0, 0));
+    assert_eq!(graph.snapshot().unwrap().edge_count(), 10);
+    graph.flush().unwrap();
+    assert_eq!((graph.durable_ts(), edges_after_crash(&disk)), (graph.published_ts(), 10));
+    graph.insert_edge(50, 51).unwrap();
+    graph.checkpoint().unwrap();
+    assert_eq!(edges_after_crash(&disk), 11);
+}
+
+#[test]
+fn a_group_is_durable_within_its_interval() {
+    let disk = SimFs::new();
+    let interval = Duration::from_millis(5);
+    let graph = Options::new().durability(Durability::Group(interval)).open_on(disk.handle()).unwrap();
+    let ts = graph.transact(0, |tx| tx.put_edge(1, 2)).unwrap().1;
+    let began = Instant::now();
+    while graph.durable_ts() < ts {
+        assert!(began.elapsed() < Duration::from_secs(10), "the group is never synced");
+        std::thread::sleep(interval);
+    }
+    assert_eq!(edges_after_crash(&disk), 1);
+}
