@@ -27,6 +27,7 @@ bench: ## The quick form of every suite; results in target/bench
 	set -e; for suite in $(BENCH_SUITES); do \
 		$(CARGO) run --release --locked -p hedgerow-bench -- $$suite --graph $(GRAPH) --json target/bench/$$suite.jsonl; \
 	done
+	$(CARGO) run --release --locked -p hedgerow-bench -- report $(BENCH_SUITES:%=target/bench/%.jsonl)
 
 lint: ## Format check, tidy and clippy
 	$(CARGO) xtask ci

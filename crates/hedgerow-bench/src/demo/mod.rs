@@ -67,8 +67,11 @@ impl Places {
     /// Makes an empty place: removes what an earlier demo left, and nothing else.
     fn prepare(dir: &Path) -> Result<Places> {
         std::fs::create_dir_all(dir).context(dir.display())?;
-        let places =
-            Places { store: dir.join("store"), acks: dir.join("acks.log"), report: dir.join("report.html") };
+        let places = Places {
+            store: dir.join("demo-store"),
+            acks: dir.join("acks.log"),
+            report: dir.join("report.html"),
+        };
         if places.store.exists() {
             std::fs::remove_dir_all(&places.store).context(places.store.display())?;
         }

@@ -65,6 +65,11 @@ pub(crate) fn recovered(spec: &StreamSpec, dir: &Path, ack_file: &Path, fault: F
     let mut acks = Acks::read(ack_file)?;
     fault.falsify(&mut acks);
     let in_flight = acks.in_flight();
+    let last = acks.acknowledged.values().map(|ack| ack.timestamp).max().unwrap_or(0);
+    if graph.published_ts().0 < last {
+        let found = graph.published_ts();
+        return Err(format!("commit {last} was acknowledged, and the reopened store ends at {found}").into());
+    }
     if in_flight.len() > WRITERS {
         return Err(format!("{} transactions were in flight with {WRITERS} writers", in_flight.len()).into());
     }

@@ -184,13 +184,13 @@ impl Ingested {
 fn describe(a: &Analysis) -> String {
     let top: Vec<String> = a.top.iter().map(|(key, score)| format!("{key} {score:.5}")).collect();
     format!(
-        "analyst  {} vertices, {} edges, {} components, top {}; took {}, snapshot opened in {}, then {} commits old",
+        "analyst  {} vertices, {} edges, {} components, top {}; opened in {}, results after {}, by then {} commits old",
         grouped(a.vertices),
         grouped(a.edges),
         grouped(a.components),
         top.join(", "),
-        seconds(a.taken),
         seconds(a.opened),
+        seconds(a.taken),
         grouped(a.behind)
     )
 }
