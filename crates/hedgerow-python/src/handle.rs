@@ -57,8 +57,8 @@ impl Handle {
 }
 
 impl Drop for Handle {
-    /// A child leaves everything alone: the parent's lock on the directory, and latches that another thread of the
-    /// parent may have held at the fork. One more reference keeps the engine from being dropped.
+    /// A child leaves everything alone: another thread of the parent may have held any latch at the fork, and a child
+    /// that waited for it would wait for ever. One more reference keeps the engine from being dropped.
     fn drop(&mut self) {
         if self.is_forked() {
             std::mem::forget(self.graph.clone());
