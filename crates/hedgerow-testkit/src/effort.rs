@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 /// The rounds of an exploring test, given out by seed; several threads may take them.
 ///
 /// `HEDGEROW_SEED` sets the first seed (default 1). With `HEDGEROW_DEEP_SECONDS` the rounds go on for that time.
+/// `HEDGEROW_ROUND` replays the one round whose seed a failure named; the floors are not reached then.
 #[derive(Debug)]
 pub struct Effort {
     first: u64,
     rounds: u64,
     taken: AtomicU64,
     until: Option<Instant>,
+    replay: Option<u64>,
 }
 
 fn variable(name: &str) -> Option<u64> {
@@ -23,12 +25,16 @@ impl Effort {
     /// At least `rounds` rounds.
     pub fn rounds(rounds: u64) -> Effort {
         let until = variable("HEDGEROW_DEEP_SECONDS").map(|s| Instant::now() + Duration::from_secs(s));
-        Effort { first: variable("HEDGEROW_SEED").unwrap_or(1), rounds, taken: AtomicU64::new(0), until }
+        let (first, replay) = (variable("HEDGEROW_SEED").unwrap_or(1), variable("HEDGEROW_ROUND"));
+        Effort { first, rounds, taken: AtomicU64::new(0), until, replay }
     }
 
     /// The seed of the next round, or `None` at the end.
     pub fn next_seed(&self) -> Option<u64> {
         let n = self.taken.fetch_add(1, Ordering::Relaxed);
+        if self.replay.is_some() {
+            return self.replay.filter(|_| n == 0);
+        }
         let more = n < self.rounds || self.until.is_some_and(|until| Instant::now() < until);
         // Far apart, so that runs with neighbouring first seeds share no round.
         more.then(|| self.first.wrapping_mul(1_000_003).wrapping_add(n))
@@ -55,7 +61,7 @@ mod tests {
 
     #[test]
     fn rounds_end_and_floors_are_inclusive() {
-        let effort = Effort { first: 1, rounds: 3, taken: AtomicU64::new(0), until: None };
+        let effort = Effort { first: 1, rounds: 3, taken: AtomicU64::new(0), until: None, replay: None };
         assert_eq!(std::iter::from_fn(|| effort.next_seed()).count(), 3);
         assert!(is_enough(2, 2) && !is_enough(1, 2));
     }

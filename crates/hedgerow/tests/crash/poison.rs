@@ -142,7 +142,9 @@ fn failed_operations_never_lose_what_was_acknowledged() {
             ] {
                 let fault = Fault { class: FaultClass::Change, at, site: None, repeat, errno: code };
                 let result = sweep_one(&plan, fault, &mut total.lock());
-                result.unwrap_or_else(|e| panic!("round {seed}, operation {at}, {repeat:?} {code}: {e}"));
+                result.unwrap_or_else(|e| {
+                    panic!("replay with HEDGEROW_ROUND={seed}: operation {at}, {repeat:?} {code}: {e}")
+                });
             }
         }
     }

@@ -18,7 +18,8 @@ pub(crate) fn explore(effort: &Effort, plan: impl Fn(u64) -> Plan + Sync) -> Res
                 while !failed()
                     && let Some(seed) = effort.next_seed()
                 {
-                    let round = run::run(&plan(seed)).map_err(|e| format!("round {seed}: {e}"));
+                    let round =
+                        run::run(&plan(seed)).map_err(|e| format!("replay with HEDGEROW_ROUND={seed}: {e}"));
                     let mut total = total.lock().expect("no round panics with the lock held");
                     match (&mut *total, round) {
                         (Ok(sum), Ok(tally)) => sum.add(&tally),

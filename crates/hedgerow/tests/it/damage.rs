@@ -200,6 +200,37 @@ fn directories_that_are_no_stores() {
     assert!(matches!(error, Some(Error::NotAStore { .. })), "{error:?}");
 }
 
+/// Every read of an opening fails once: an error, and the next opening is none the worse. Short transfers are no error.
+#[test]
+fn failed_and_short_reads() {
+    use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, errno};
+    let (files, states) = store(9, true);
+    let opened = |disk: &SimFs| {
+        let graph = Options::new().create(false).open_on(disk.handle())?;
+        let found = common::content(&graph.snapshot()?, config());
+        assert_eq!(Some(&found), states.last());
+        Ok::<_, Error>(graph.check()?.is_ok())
+    };
+    let clean = SimFs::from_files(&files);
+    assert!(opened(&clean).unwrap());
+    let mut failed = 0;
+    for at in 0..clean.read_count() {
+        for errno in [errno::EIO, errno::EMFILE, errno::EINTR] {
+            let disk = SimFs::from_files(&files);
+            disk.plan_fault(Fault { class: FaultClass::Read, at, site: None, repeat: Repeat::Once, errno });
+            failed += u64::from(opened(&disk).is_err());
+            disk.clear_faults();
+            assert!(opened(&disk).unwrap_or_else(|e| panic!("after failed read {at}: {e}")));
+        }
+    }
+    for seed in 0..50 {
+        let disk = SimFs::from_files(&files);
+        disk.set_short_transfers(Some(seed));
+        assert!(opened(&disk).unwrap_or_else(|e| panic!("short transfers {seed}: {e}")));
+    }
+    explored("failed reads of an opening", failed, 30);
+}
+
 /// A header of a later version under a right checksum.
 #[test]
 fn stores_of_a_later_version() {

@@ -201,7 +201,9 @@ fn random_transactions_agree_with_the_model() {
         for _ in 0..2 {
             scope.spawn(|| {
                 while let Some(seed) = effort.next_seed() {
-                    let seen = Sequence::new(seed).run().unwrap_or_else(|e| panic!("sequence {seed}: {e}"));
+                    let seen = Sequence::new(seed)
+                        .run()
+                        .unwrap_or_else(|e| panic!("replay with HEDGEROW_ROUND={seed}: {e}"));
                     let mut total = total.lock().unwrap();
                     total.sequences += seen.sequences;
                     total.operations += seen.operations;
