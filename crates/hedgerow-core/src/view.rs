@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::VertexId;
+use crate::{LocalVertex, SubgraphId, VertexId};
 
 /// Along an edge or against it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,6 +20,13 @@ pub enum Direction {
 /// and they are not counted. Implementations are snapshots: nothing changes while a kernel runs. Every method is O(1)
 /// except where it says otherwise, takes no lock and may be called from any thread.
 pub trait Topology: Sync {
+    /// One subgraph in one direction, looked up once for all its vertices.
+    type Block<'a>: Block<'a>
+    where
+        Self: 'a;
+
+    /// The subgraph, for loops over consecutive vertices; with no edges where the graph has no such vertices.
+    fn block(&self, subgraph: SubgraphId, direction: Direction) -> Self::Block<'_>;
     /// One more than the largest id that can be live.
     fn vertex_bound(&self) -> usize;
     /// The number of live vertices.
@@ -36,6 +43,43 @@ pub trait Topology: Sync {
     }
     /// The neighbours of `v` in `direction`; empty for an id without a vertex.
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_>;
+}
+
+/// The neighbour lists of one subgraph in one direction.
+pub trait Block<'a>: Copy {
+    /// The neighbours of the vertex at `local`.
+    fn neighbors(&self, local: LocalVertex) -> Neighbors<'a>;
+}
+
+/// The block of a graph that has nothing to look up per subgraph: each vertex is asked for by itself.
+#[derive(Debug)]
+pub struct ByVertex<'a, G> {
+    graph: &'a G,
+    subgraph: SubgraphId,
+    direction: Direction,
+}
+
+impl<G> Clone for ByVertex<'_, G> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<G> Copy for ByVertex<'_, G> {}
+
+impl<'a, G> ByVertex<'a, G> {
+    /// The block of `subgraph` in `graph`.
+    #[inline]
+    pub fn new(graph: &'a G, subgraph: SubgraphId, direction: Direction) -> Self {
+        ByVertex { graph, subgraph, direction }
+    }
+}
+
+impl<'a, G: Topology> Block<'a> for ByVertex<'a, G> {
+    #[inline]
+    fn neighbors(&self, local: LocalVertex) -> Neighbors<'a> {
+        self.graph.neighbors(self.subgraph.vertex(local), self.direction)
+    }
 }
 
 /// The neighbours of one vertex: a sorted main list, corrected by two short sorted lists.

@@ -21,7 +21,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use hedgerow_core::{Direction, Neighbors, Topology, VertexId};
+use hedgerow_core::{Block, Direction, LocalVertex, Neighbors, Topology, VertexId};
 use rayon::prelude::*;
 
 use crate::KernelError;
@@ -208,6 +208,7 @@ fn adopt<G: Topology>(
     level: u32,
 ) -> u64 {
     let (mut found, mut closed) = (0u64, 0u64);
+    let block = g.block(VertexId(base).subgraph(), backward);
     let mut rest = *open;
     while rest != 0 {
         let i = rest.trailing_zeros();
@@ -218,7 +219,7 @@ fn adopt<G: Topology>(
             closed |= bit; // reached by an earlier top-down level
             continue;
         }
-        let neighbors = g.neighbors(VertexId(base + i), backward);
+        let neighbors = block.neighbors(LocalVertex(i as u8));
         if any_in(neighbors, front) {
             *slot = level;
             found |= bit;

@@ -22,7 +22,9 @@
 //!
 //! **Cost.** O(vertices + edges) per iteration; four scores per id of the domain.
 
-use hedgerow_core::{Direction, Neighbors, Topology, VertexId};
+use hedgerow_core::{
+    Block, Direction, LocalVertex, Neighbors, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId,
+};
 use rayon::prelude::*;
 
 use crate::KernelError;
@@ -160,19 +162,27 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
         outputs.zip(inputs).enumerate().for_each(|(chunk, ((scores, next_given), (share, partial)))| {
             let first = (chunk * CHUNK_VERTICES) as u32;
             let mut sums = Partial::default();
-            let rows = scores.iter_mut().zip(next_given).zip(share);
-            for (v, ((score, next_given), &share)) in (first..).zip(rows) {
-                if share < S::ZERO {
-                    continue;
+            let mut rows = scores.iter_mut().zip(next_given).zip(share);
+            for subgraph in (VertexId(first).subgraph().0..).map(SubgraphId) {
+                if rows.len() == 0 {
+                    break;
                 }
-                let new = base + damping * gather(g.neighbors(VertexId(v), Direction::In), given);
-                if share == S::ZERO {
-                    sums.dangling += new.to_f64();
-                }
-                *next_given = new * share;
-                if KEEP {
-                    sums.change += (new - *score).abs();
-                    *score = new;
+                let block = g.block(subgraph, Direction::In);
+                for (local, ((score, next_given), &share)) in
+                    (0..SUBGRAPH_VERTICES as u8).map(LocalVertex).zip(rows.by_ref())
+                {
+                    if share < S::ZERO {
+                        continue;
+                    }
+                    let new = base + damping * gather(block.neighbors(local), given);
+                    if share == S::ZERO {
+                        sums.dangling += new.to_f64();
+                    }
+                    *next_given = new * share;
+                    if KEEP {
+                        sums.change += (new - *score).abs();
+                        *score = new;
+                    }
                 }
             }
             *partial = sums;

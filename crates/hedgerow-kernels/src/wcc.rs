@@ -21,7 +21,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use hedgerow_core::{Direction, Topology, VertexId};
+use hedgerow_core::{Block, Direction, SUBGRAPH_VERTICES, Topology, VertexId};
 use rayon::prelude::*;
 
 use crate::KernelError;
@@ -108,15 +108,14 @@ impl Forest {
     /// the n-th neighbour is not at hand, are left to [`link_rest`](Self::link_rest).
     fn link_nth_neighbors<G: Topology>(&self, g: &G, n: usize) {
         self.for_each_chunk(|range| {
-            for v in range {
-                let neighbors = g.neighbors(VertexId(v), Direction::Out);
-                if !neighbors.removed.is_empty() {
-                    continue;
-                }
-                if let Some(u) = neighbors.main.get(n).or_else(|| neighbors.added.get(n)) {
+            for_each_with_block(g, range, Direction::Out, |v, block| {
+                let neighbors = block.neighbors(VertexId(v).local());
+                if neighbors.removed.is_empty()
+                    && let Some(u) = neighbors.main.get(n).or_else(|| neighbors.added.get(n))
+                {
                     self.link(v, u.0);
                 }
-            }
+            });
         });
     }
 
@@ -155,16 +154,32 @@ impl Forest {
     fn link_rest<G: Topology>(&self, g: &G, largest: u32) {
         let directed = g.is_directed();
         self.for_each_chunk(|range| {
-            for v in range {
+            for_each_with_block(g, range, Direction::Out, |v, block| {
                 if self.parent(v) == largest {
-                    continue;
+                    return;
                 }
-                g.neighbors(VertexId(v), Direction::Out).for_each(|u| self.link(v, u.0));
+                block.neighbors(VertexId(v).local()).for_each(|u| self.link(v, u.0));
                 if directed {
                     g.neighbors(VertexId(v), Direction::In).for_each(|u| self.link(v, u.0));
                 }
-            }
+            });
         });
+    }
+}
+
+/// Calls `f` with each vertex of `range`, which begins with a subgraph, and the block that holds it.
+#[inline]
+fn for_each_with_block<'g, G: Topology>(
+    g: &'g G,
+    range: std::ops::Range<u32>,
+    direction: Direction,
+    mut f: impl FnMut(u32, G::Block<'g>),
+) {
+    for first in range.clone().step_by(SUBGRAPH_VERTICES) {
+        let block = g.block(VertexId(first).subgraph(), direction);
+        for v in first..(first + SUBGRAPH_VERTICES as u32).min(range.end) {
+            f(v, block);
+        }
     }
 }
 

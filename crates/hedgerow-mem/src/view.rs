@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use hedgerow_core::{
-    Direction, LocalVertex, Neighbors, SUBGRAPH_VERTICES, SubgraphId, Timestamp, Topology, VertexId,
+    Block, Direction, LocalVertex, Neighbors, SUBGRAPH_VERTICES, SubgraphId, Timestamp, Topology, VertexId,
 };
 
 use crate::merge;
@@ -66,6 +66,29 @@ struct Resolved {
     updated: Box<[(u32, f64)]>,
 }
 
+/// Offsets of a subgraph without edges.
+static NO_LISTS: [u32; SUBGRAPH_VERTICES + 1] = [0; SUBGRAPH_VERTICES + 1];
+
+/// The lists of one subgraph of a [`View`].
+#[derive(Clone, Copy)]
+pub struct ViewBlock<'a> {
+    offsets: &'a [u32; SUBGRAPH_VERTICES + 1],
+    main: &'a [VertexId],
+    resolved: Option<&'a Resolved>,
+}
+
+impl<'a> Block<'a> for ViewBlock<'a> {
+    #[inline]
+    fn neighbors(&self, local: LocalVertex) -> Neighbors<'a> {
+        let i = local.index();
+        let main = self.main.get(self.offsets[i] as usize..self.offsets[i + 1] as usize).unwrap_or(&[]);
+        match self.resolved {
+            Some(r) if r.touched & local.bit() != 0 => r.correct(main, local),
+            _ => Neighbors::from_slice(main),
+        }
+    }
+}
+
 impl Part {
     /// The part that a snapshot at `t` sees. The timestamp must be registered.
     pub fn build(subgraph: &Subgraph, direction: Direction, t: Timestamp) -> Part {
@@ -110,17 +133,12 @@ impl Side {
     }
 
     #[inline]
-    fn neighbors(&self, v: VertexId) -> Neighbors<'_> {
-        let (subgraph, local) = (v.subgraph().index(), v.local());
-        let (Some(offsets), Some(lists)) = (self.offsets.get(subgraph), self.lists.get(subgraph)) else {
-            return Neighbors::default();
-        };
-        let i = local.index();
-        let main = lists.main.get(offsets[i] as usize..offsets[i + 1] as usize).unwrap_or(&[]);
-        match &lists.resolved {
-            None => Neighbors::from_slice(main),
-            Some(r) if r.touched & local.bit() == 0 => Neighbors::from_slice(main),
-            Some(r) => r.correct(main, local),
+    fn block(&self, subgraph: SubgraphId) -> ViewBlock<'_> {
+        match (self.offsets.get(subgraph.index()), self.lists.get(subgraph.index())) {
+            (Some(offsets), Some(lists)) => {
+                ViewBlock { offsets, main: &lists.main, resolved: lists.resolved.as_deref() }
+            }
+            _ => ViewBlock { offsets: &NO_LISTS, main: &[], resolved: None },
         }
     }
 
@@ -280,6 +298,13 @@ impl View {
 }
 
 impl Topology for View {
+    type Block<'a> = ViewBlock<'a>;
+
+    #[inline]
+    fn block(&self, subgraph: SubgraphId, direction: Direction) -> ViewBlock<'_> {
+        self.side(direction).block(subgraph)
+    }
+
     fn vertex_bound(&self) -> usize {
         self.vertex_bound
     }
@@ -303,6 +328,6 @@ impl Topology for View {
 
     #[inline]
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
-        self.side(direction).neighbors(v)
+        self.block(v.subgraph(), direction).neighbors(v.local())
     }
 }

@@ -4,7 +4,7 @@
 //! kernels run the same loops on it. 8 bytes per vertex and 4 per directed edge, twice for a directed graph (both
 //! directions), plus 8 per edge if it has weights.
 
-use hedgerow_core::{Direction, Neighbors, Topology, VertexId};
+use hedgerow_core::{ByVertex, Direction, Neighbors, SubgraphId, Topology, VertexId};
 use rayon::prelude::*;
 
 #[cfg(test)]
@@ -191,6 +191,13 @@ impl Csr {
 }
 
 impl Topology for Csr {
+    type Block<'a> = ByVertex<'a, Csr>;
+
+    #[inline]
+    fn block(&self, subgraph: SubgraphId, direction: Direction) -> ByVertex<'_, Csr> {
+        ByVertex::new(self, subgraph, direction)
+    }
+
     #[inline]
     fn vertex_bound(&self) -> usize {
         self.vertex_bound

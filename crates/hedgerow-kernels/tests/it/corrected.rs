@@ -1,6 +1,6 @@
 //! Unsettled lists: neighbours given as a main list with additions and removals must count as the merged list.
 
-use hedgerow_core::{Direction, Neighbors, Topology, VertexId};
+use hedgerow_core::{ByVertex, Direction, Neighbors, SubgraphId, Topology, VertexId};
 use hedgerow_kernels::{BfsConfig, PageRankConfig, bfs, pagerank, verify, wcc};
 use hedgerow_workload::Csr;
 use hedgerow_workload::rng::Rng;
@@ -46,6 +46,12 @@ impl Corrected {
 }
 
 impl Topology for Corrected {
+    type Block<'a> = ByVertex<'a, Corrected>;
+
+    fn block(&self, subgraph: SubgraphId, direction: Direction) -> ByVertex<'_, Corrected> {
+        ByVertex::new(self, subgraph, direction)
+    }
+
     fn vertex_bound(&self) -> usize {
         self.whole.vertex_bound()
     }
