@@ -138,6 +138,10 @@ impl Engine {
 
     /// Ends the store: no commit is accepted any more, those under way are finished, the log is closed.
     pub(crate) fn close(&self) -> Result<()> {
+        if self.lock.lock().is_some() && self.process != std::process::id() {
+            // The log and the lock are the parent's.
+            return Err(Error::Forked);
+        }
         let last = {
             let order = self.clock.order();
             if self.closed.swap(true, Ordering::AcqRel) {

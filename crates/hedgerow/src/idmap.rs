@@ -11,6 +11,14 @@ use hedgerow_core::{KeyKind, Timestamp, VertexId, VertexKey, VertexKeyRef};
 
 const LATCHES: usize = 256;
 
+/// Seeded per map, and several times faster on short keys than the standard library's.
+type Hasher = foldhash::fast::RandomState;
+
+/// Keys to their newest binding. An entry is looked up without locks and never changes; what it holds is replaced
+/// atomically. Entries come and go under a lock of the map's own, under which bindings are also added: so an entry is
+/// not dropped while its key is being bound again.
+type Map<K> = scc::HashIndex<K, ArcCell<Binding>, Hasher>;
+
 /// A key, bound to a vertex id for a span of commits.
 #[derive(Clone, Debug)]
 struct Binding {
@@ -40,8 +48,8 @@ impl Binding {
 /// The id map of a graph.
 pub(crate) struct IdMap {
     kind: KeyKind,
-    numbers: papaya::HashMap<u64, Binding>,
-    strings: papaya::HashMap<Arc<str>, Binding>,
+    numbers: Map<u64>,
+    strings: Map<Arc<str>>,
     keys: KeyColumn,
     latches: Box<[Mutex<()>]>,
     free: Mutex<FreeIds>,
@@ -64,8 +72,8 @@ impl IdMap {
     pub(crate) fn new(kind: KeyKind) -> IdMap {
         IdMap {
             kind,
-            numbers: papaya::HashMap::new(),
-            strings: papaya::HashMap::new(),
+            numbers: Map::default(),
+            strings: Map::default(),
             keys: KeyColumn::default(),
             latches: (0..LATCHES).map(|_| Mutex::new(())).collect(),
             free: Mutex::new(FreeIds::default()),
@@ -88,10 +96,12 @@ impl IdMap {
     }
 
     fn with<R>(&self, key: VertexKeyRef<'_>, f: impl FnOnce(&Binding) -> R) -> Option<R> {
+        let read = |cell: &ArcCell<Binding>| Option::as_ref(&*cell.load()).map(|binding| f(binding));
         match key {
-            VertexKeyRef::U64(n) => self.numbers.pin().get(&n).map(f),
-            VertexKeyRef::Str(s) => self.strings.pin().get(s).map(f),
+            VertexKeyRef::U64(n) => self.numbers.peek_with(&n, |_, cell| read(cell)),
+            VertexKeyRef::Str(s) => self.strings.peek_with(s, |_, cell| read(cell)),
         }
+        .flatten()
     }
 
     /// The vertex that `key` names for a snapshot at `t`. Of a dense graph the existence of the vertex is not looked
@@ -178,23 +188,21 @@ impl IdMap {
     /// that any reader can see. The caller holds the latches of the key and of the vertex's subgraph.
     pub(crate) fn bind(&self, key: &VertexKey, id: VertexId, ts: Timestamp, oldest: Timestamp) {
         self.include(id);
-        let fresh = |older: Option<&Binding>| Binding {
-            id,
-            born: ts,
-            died: Timestamp::INFINITY,
-            older: older.filter(|b| b.died > oldest).map(|b| {
+        let fresh = |older: Option<&Arc<Binding>>| {
+            let older = older.filter(|b| b.died > oldest).map(|b| {
                 let still_seen = b.older.clone().filter(|b| b.died > oldest);
-                Arc::new(Binding { older: still_seen, ..b.clone() })
-            }),
+                Arc::new(Binding { older: still_seen, ..(**b).clone() })
+            });
+            Some(Arc::new(Binding { id, born: ts, died: Timestamp::INFINITY, older }))
         };
         match key {
             VertexKey::U64(n) => {
                 self.keys.set_number(id, *n);
-                self.numbers.pin().update_or_insert_with(*n, |old| fresh(Some(old)), || fresh(None));
+                bind_in(&self.numbers, *n, fresh);
             }
             VertexKey::Str(s) => {
                 self.keys.set_string(id, s.clone());
-                self.strings.pin().update_or_insert_with(s.clone(), |old| fresh(Some(old)), || fresh(None));
+                bind_in(&self.strings, s.clone(), fresh);
             }
         }
     }
@@ -202,11 +210,15 @@ impl IdMap {
     /// Ends the binding of `key` as of `ts`; the id is reused once no reader can see the vertex. The caller holds the
     /// latches of the key and of the vertex's subgraph.
     pub(crate) fn unbind(&self, key: VertexKeyRef<'_>, id: VertexId, ts: Timestamp) {
-        let ended = |old: &Binding| Binding { died: ts, ..old.clone() };
+        // Nobody else touches the entry: the key latch keeps other commits away, and a live binding is not dropped.
+        let end = |cell: &ArcCell<Binding>| {
+            let ended = cell.load_full().map(|old| Arc::new(Binding { died: ts, ..(*old).clone() }));
+            cell.store(ended);
+        };
         match key {
-            VertexKeyRef::U64(n) => drop(self.numbers.pin().update(n, ended)),
-            VertexKeyRef::Str(s) => drop(self.strings.pin().update(Arc::from(s), ended)),
-        }
+            VertexKeyRef::U64(n) => self.numbers.peek_with(&n, |_, cell| end(cell)),
+            VertexKeyRef::Str(s) => self.strings.peek_with(s, |_, cell| end(cell)),
+        };
         self.free.lock().removed.push_back((ts, id));
     }
 
@@ -234,19 +246,37 @@ impl IdMap {
 
     /// Drops the bindings that no reader can see any more, of the key that `id` carried: before the id is reused.
     pub(crate) fn forget(&self, id: VertexId) {
-        let gone = |b: &Binding| b.id == id && b.died != Timestamp::INFINITY;
+        let gone = |cell: &ArcCell<Binding>| {
+            Option::as_ref(&*cell.load()).is_none_or(|b| b.id == id && b.died != Timestamp::INFINITY)
+        };
         match self.kind {
-            KeyKind::Dense => {}
-            KeyKind::U64 => drop(self.numbers.pin().remove_if(&self.keys.number(id), |_, b| gone(b))),
-            KeyKind::Str => drop(self.strings.pin().remove_if(&*self.keys.string(id), |_, b| gone(b))),
-        }
+            KeyKind::Dense => false,
+            KeyKind::U64 => self.numbers.remove_if_sync(&self.keys.number(id), gone),
+            KeyKind::Str => self.strings.remove_if_sync(&*self.keys.string(id), gone),
+        };
     }
 
     /// An estimate of the bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        let entry = size_of::<Binding>() + 24;
-        let texts: usize = self.strings.pin().keys().map(|k| k.len() + 16).sum();
+        let entry = size_of::<Binding>() + 32;
+        let mut texts = 0;
+        self.strings.iter_sync(|k, _| {
+            texts += k.len() + 16;
+            true
+        });
         self.keys.bytes() + self.numbers.len() * (entry + 8) + self.strings.len() * (entry + 16) + texts
+    }
+}
+
+/// Makes `fresh(what the key was bound to)` the binding of `key`.
+fn bind_in<K: Clone + Eq + std::hash::Hash + 'static>(
+    map: &Map<K>,
+    key: K,
+    fresh: impl Fn(Option<&Arc<Binding>>) -> Option<Arc<Binding>>,
+) {
+    match map.entry_sync(key) {
+        scc::hash_index::Entry::Occupied(entry) => entry.get().store(fresh(entry.get().load_full().as_ref())),
+        scc::hash_index::Entry::Vacant(entry) => drop(entry.insert_entry(ArcCell::new(fresh(None)))),
     }
 }
 
