@@ -49,6 +49,14 @@ pub trait Topology: Sync {
 pub trait Block<'a>: Copy {
     /// The neighbours of the vertex at `local`.
     fn neighbors(&self, local: LocalVertex) -> Neighbors<'a>;
+
+    /// The main list of the vertex, if nothing is taken away from it: a part of its neighbours that can be had without
+    /// looking for what is added. For searches that usually end early.
+    #[inline]
+    fn main(&self, local: LocalVertex) -> Option<&'a [VertexId]> {
+        let neighbors = self.neighbors(local);
+        neighbors.removed.is_empty().then_some(neighbors.main)
+    }
 }
 
 /// The block of a graph that has nothing to look up per subgraph: each vertex is asked for by itself.
@@ -162,7 +170,9 @@ impl<'a> Neighbors<'a> {
     }
 }
 
-#[inline(never)]
+// Inlined although rarely taken: behind a call, what the closure captures would have to live in memory also in the
+// loop over plain lists.
+#[inline]
 fn for_each_except(main: &[VertexId], mut removed: &[VertexId], f: &mut impl FnMut(VertexId)) {
     for &v in main {
         if removed.first() == Some(&v) {

@@ -219,12 +219,25 @@ fn adopt<G: Topology>(
             closed |= bit; // reached by an earlier top-down level
             continue;
         }
-        let neighbors = block.neighbors(LocalVertex(i as u8));
+        let local = LocalVertex(i as u8);
+        // Most searches end within the first few neighbours: what is added is looked up only for the others.
+        let main = block.main(local);
+        if main.is_some_and(|main| main.iter().any(|&v| is_set(front, v))) {
+            *slot = level;
+            found |= bit;
+            continue;
+        }
+        let mut neighbors = block.neighbors(local);
+        if neighbors.is_empty() {
+            closed |= bit;
+            continue;
+        }
+        if main.is_some() {
+            neighbors.main = &[];
+        }
         if any_in(neighbors, front) {
             *slot = level;
             found |= bit;
-        } else if neighbors.is_empty() {
-            closed |= bit;
         }
     }
     *open &= !(found | closed);
@@ -232,12 +245,16 @@ fn adopt<G: Topology>(
 }
 
 #[inline]
+fn is_set(bitmap: &[u64], v: VertexId) -> bool {
+    bitmap[v.index() >> 6] >> (v.0 & 63) & 1 != 0
+}
+
+#[inline]
 fn any_in(neighbors: Neighbors<'_>, bitmap: &[u64]) -> bool {
-    let is_set = |v: VertexId| bitmap[v.index() >> 6] >> (v.0 & 63) & 1 != 0;
     if neighbors.removed.is_empty() {
-        neighbors.main.iter().any(|&v| is_set(v)) || neighbors.added.iter().any(|&v| is_set(v))
+        neighbors.main.iter().chain(neighbors.added).any(|&v| is_set(bitmap, v))
     } else {
-        neighbors.iter().any(is_set)
+        neighbors.iter().any(|v| is_set(bitmap, v))
     }
 }
 

@@ -109,9 +109,9 @@ impl Forest {
     fn link_nth_neighbors<G: Topology>(&self, g: &G, n: usize) {
         self.for_each_chunk(|range| {
             for_each_with_block(g, range, Direction::Out, |v, block| {
-                let neighbors = block.neighbors(VertexId(v).local());
-                if neighbors.removed.is_empty()
-                    && let Some(u) = neighbors.main.get(n).or_else(|| neighbors.added.get(n))
+                let local = VertexId(v).local();
+                if let Some(main) = block.main(local)
+                    && let Some(u) = main.get(n).or_else(|| block.neighbors(local).added.get(n))
                 {
                     self.link(v, u.0);
                 }

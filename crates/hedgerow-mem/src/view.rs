@@ -77,15 +77,26 @@ pub struct ViewBlock<'a> {
     resolved: Option<&'a Resolved>,
 }
 
+impl<'a> ViewBlock<'a> {
+    #[inline]
+    fn list(&self, local: LocalVertex) -> &'a [VertexId] {
+        let i = local.index();
+        self.main.get(self.offsets[i] as usize..self.offsets[i + 1] as usize).unwrap_or(&[])
+    }
+}
+
 impl<'a> Block<'a> for ViewBlock<'a> {
     #[inline]
     fn neighbors(&self, local: LocalVertex) -> Neighbors<'a> {
-        let i = local.index();
-        let main = self.main.get(self.offsets[i] as usize..self.offsets[i + 1] as usize).unwrap_or(&[]);
         match self.resolved {
-            Some(r) if r.touched & local.bit() != 0 => r.correct(main, local),
-            _ => Neighbors::from_slice(main),
+            Some(r) if r.touched & local.bit() != 0 => r.correct(self.list(local), local),
+            _ => Neighbors::from_slice(self.list(local)),
         }
+    }
+
+    #[inline]
+    fn main(&self, local: LocalVertex) -> Option<&'a [VertexId]> {
+        self.resolved.is_none_or(|r| r.removed.is_empty()).then(|| self.list(local))
     }
 }
 
