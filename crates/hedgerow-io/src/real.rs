@@ -47,12 +47,20 @@ impl RealFs {
     pub fn create_dir(path: impl AsRef<Path>) -> io::Result<RealFs> {
         let path = path.as_ref();
         DirBuilder::new().mode(DIR_MODE).create(path)?;
-        let parent = match path.parent() {
+        RealFs::sync_entry(path)?;
+        RealFs::open_dir(path)
+    }
+
+    /// Makes the entry of the directory `path` in its parent durable. Blocks for a sync.
+    ///
+    /// # Errors
+    /// The parent cannot be opened or synced.
+    pub fn sync_entry(path: impl AsRef<Path>) -> io::Result<()> {
+        let parent = match path.as_ref().parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        RealFs::open_dir(parent)?.sync_dir()?;
-        RealFs::open_dir(path)
+        RealFs::open_dir(parent)?.sync_dir()
     }
 
     fn open_file(&self, name: &str, flags: OFlags, mode: Mode) -> io::Result<File> {

@@ -42,17 +42,17 @@ impl EdgeOp {
 
 /// One entry, unpacked.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// The vertex, by its place in the subgraph.
-    pub local: LocalVertex,
+    pub(crate) local: LocalVertex,
     /// What happened.
-    pub op: EdgeOp,
+    pub(crate) op: EdgeOp,
     /// The other endpoint; of an [`EdgeOp::Vertex`] entry 1 for inserted, 0 for removed.
-    pub dst: VertexId,
+    pub(crate) dst: VertexId,
     /// The commit timestamp.
-    pub ts: Timestamp,
+    pub(crate) ts: Timestamp,
     /// The weight of an inserted or updated edge in a weighted graph, else 0.
-    pub weight: f64,
+    pub(crate) weight: f64,
 }
 
 /// A delta log of fixed capacity. Timestamps are kept as 32-bit offsets from the `base` of the log.
@@ -147,7 +147,7 @@ impl Delta {
 
     /// The entry at `index`, which must be below [`len`](Self::len).
     #[inline]
-    pub fn entry(&self, index: usize) -> Entry {
+    pub(crate) fn entry(&self, index: usize) -> Entry {
         let tag = self.storage.tag(index);
         Entry {
             local: LocalVertex(tag & 0x3f),
@@ -159,13 +159,13 @@ impl Delta {
     }
 
     /// The first `n` entries in order; `n` must be at most [`len`](Self::len).
-    pub fn entries(&self, n: usize) -> impl DoubleEndedIterator<Item = Entry> + ExactSizeIterator {
+    pub(crate) fn entries(&self, n: usize) -> impl DoubleEndedIterator<Item = Entry> + ExactSizeIterator {
         (0..n).map(|i| self.entry(i))
     }
 
     /// The last of the first `n` entries about the edge from `local` to `dst`, if any.
     #[inline]
-    pub fn last_edge(&self, n: usize, local: LocalVertex, dst: VertexId) -> Option<Entry> {
+    pub(crate) fn last_edge(&self, n: usize, local: LocalVertex, dst: VertexId) -> Option<Entry> {
         let mut found = None;
         self.storage.for_each_low6(n, local.0, |i| {
             if self.storage.dst(i) == dst && self.storage.tag(i) >> 6 != EdgeOp::Vertex as u8 {
@@ -177,7 +177,7 @@ impl Delta {
 
     /// Calls `f` with each of the first `n` entries about `local`, in order.
     #[inline]
-    pub fn for_each_of(&self, n: usize, local: LocalVertex, mut f: impl FnMut(Entry)) {
+    pub(crate) fn for_each_of(&self, n: usize, local: LocalVertex, mut f: impl FnMut(Entry)) {
         self.storage.for_each_low6(n, local.0, |i| f(self.entry(i)));
     }
 }

@@ -143,7 +143,8 @@ impl Latched<'_> {
     /// Exact as far as the deltas of the versions since `start` reach; where versions in between were unlinked it
     /// falls back to their masks of changed vertices: it may say yes without need, never no wrongly.
     pub fn changed_since(&self, direction: Direction, start: Timestamp, item: ReadItem) -> bool {
-        if self.writer.last_ts <= start {
+        // Without a version nothing was ever applied in this direction.
+        if self.writer.last_ts <= start || self.writer.heads[direction as usize].is_none() {
             return false;
         }
         let mut next = self.writer.heads[direction as usize].clone();

@@ -160,7 +160,7 @@ impl<'a> Read<'a> {
         let mut degree = self.version.main.range(local).len();
         self.version.delta.for_each_of(self.n, local, |e| match e.op {
             EdgeOp::Insert => degree += 1,
-            EdgeOp::Remove => degree -= 1,
+            EdgeOp::Remove => degree = degree.saturating_sub(1),
             EdgeOp::Update | EdgeOp::Vertex => {}
         });
         degree

@@ -50,7 +50,11 @@ impl Graph {
         let file_id = {
             let mut manifest = durable.manifest.lock();
             let id = manifest.next_file_id;
-            manifest.next_file_id = FileId(id.0 + 1);
+            let next = id.0.checked_add(1).filter(|&next| next < u64::MAX);
+            manifest.next_file_id = FileId(next.ok_or_else(|| Error::TooLarge {
+                what: "the number of segment files ever written".into(),
+                limit: u64::MAX - 1,
+            })?);
             id
         };
         let info = match write_segment(engine, durable, &snapshot, file_id) {
@@ -145,9 +149,9 @@ fn switch(engine: &Engine, durable: &Durable, snapshot: &Snapshot, info: Segment
     }
     match next.store(&durable.fs) {
         Ok(()) => {}
-        Err(error @ TierError::SwitchUnknown { .. }) => {
+        Err(TierError::SwitchUnknown { .. }) => {
             engine.commits.fail();
-            return Err(error.into());
+            return Err(Error::Poisoned);
         }
         Err(error) => {
             let _ = durable.fs.unlink(&segment_name(info.file_id));
@@ -155,7 +159,8 @@ fn switch(engine: &Engine, durable: &Durable, snapshot: &Snapshot, info: Segment
         }
     }
     let old = std::mem::replace(&mut *manifest, next);
-    let removed = remove_covered(durable, &manifest, &old.segments, timestamp)?;
+    // The checkpoint holds. What cannot be removed now is removed by the next opening, which finds it unnamed.
+    let removed = remove_covered(durable, &manifest, &old.segments, timestamp).unwrap_or(0);
     Ok(Checkpoint { timestamp, bytes: info.bytes, log_segments_removed: removed })
 }
 

@@ -7,7 +7,7 @@ use hedgerow_core::sync::{AtomicU64, Mutex, Ordering};
 use hedgerow_core::{Op, Timestamp};
 use hedgerow_io::Vfs;
 use hedgerow_io::faults::{self, PlantedFault};
-use hedgerow_log::{Log, RecordBuilder, RecordError, ReserveError};
+use hedgerow_log::{Log, LogError, RecordBuilder, RecordError, ReserveError};
 use hedgerow_tier::Manifest;
 use hedgerow_txn::{DurableLog, NotDurable};
 
@@ -99,7 +99,7 @@ impl Engine {
     /// Waits until `ts` is published, and durable where the mode asks for it.
     #[inline]
     pub(crate) fn wait_published(&self, ts: Timestamp) -> Result<()> {
-        let log = self.durable.as_ref().filter(|_| self.durability == Durability::Sync);
+        let log = self.durable.as_deref().filter(|_| self.durability == Durability::Sync);
         self.commits.wait(&self.clock, ts, log).map_err(|NotDurable| Error::OutcomeUnknown)
     }
 
@@ -116,6 +116,9 @@ impl Engine {
 
     fn sync_or_poison(&self, durable: &Durable) -> Result<()> {
         durable.sync_log().map(|_| ()).map_err(|NotDurable| {
+            if self.closed.load(Ordering::Acquire) && matches!(durable.log.check(), Err(LogError::Closed)) {
+                return Error::Closed;
+            }
             self.commits.fail();
             Error::Poisoned
         })
@@ -145,7 +148,10 @@ impl Engine {
         let last = {
             let order = self.clock.order();
             if self.closed.swap(true, Ordering::AcqRel) {
-                return Ok(());
+                drop(order);
+                // Another call closes, or has closed: return when it is done.
+                drop(self.checkpointing.lock());
+                return if self.commits.is_failed() { Err(Error::Poisoned) } else { Ok(()) };
             }
             order.last_drawn()
         };
@@ -157,10 +163,12 @@ impl Engine {
 
     fn finish(&self, last: Timestamp) -> Result<()> {
         let Some(durable) = &self.durable else { return Ok(()) };
+        // The directory is given up next, and may be opened again at once: nothing of this log may be written after.
         if self.commits.is_failed() {
+            durable.log.abandon();
             return Err(Error::Poisoned);
         }
-        self.wait_published(last)?;
+        self.wait_published(last).inspect_err(|_| durable.log.abandon())?;
         durable.log.close().map_err(|_| {
             self.commits.fail();
             Error::Poisoned
@@ -181,17 +189,20 @@ impl Drop for Engine {
 
 /// Syncs the log in the background, for [`Durability::Group`]. Ends with the store.
 pub(crate) fn spawn_syncer(engine: &Arc<Engine>, interval: Duration) {
-    let weak = Arc::downgrade(engine);
+    let Some(durable) = engine.durable.clone() else { return };
+    // Not the engine itself: its last handle must be a user's, so that dropping that closes the store.
+    let (commits, closed) = (engine.commits.clone(), engine.closed.clone());
     let sync_every = move || {
         loop {
             std::thread::sleep(interval);
-            let Some(engine) = weak.upgrade() else { return };
-            let Some(durable) = &engine.durable else { return };
-            if engine.check_open().is_err() {
+            if closed.load(Ordering::Acquire) || commits.is_failed() {
                 return;
             }
             let behind = durable.appended.load(Ordering::Acquire) > durable.durable_ts().0;
-            if behind && engine.sync_or_poison(durable).is_err() {
+            if behind && durable.sync_log().is_err() {
+                if !closed.load(Ordering::Acquire) {
+                    commits.fail();
+                }
                 return;
             }
         }

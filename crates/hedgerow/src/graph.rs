@@ -33,15 +33,15 @@ pub(crate) struct Engine {
     pub(crate) durability: Durability,
     pub(crate) clock: Clock,
     pub(crate) readers: ReaderRegistry,
-    pub(crate) commits: GroupCommit,
+    pub(crate) commits: Arc<GroupCommit>,
     pub(crate) subgraphs: SubgraphTable,
     pub(crate) ids: IdMap,
     pub(crate) pending: PendingVersions,
     /// The files, if the store has any.
-    pub(crate) durable: Option<Durable>,
+    pub(crate) durable: Option<Arc<Durable>>,
     /// The lock of the directory, while the store is open.
     pub(crate) lock: Mutex<Option<Box<dyn VfsLock>>>,
-    pub(crate) closed: AtomicBool,
+    pub(crate) closed: Arc<AtomicBool>,
     pub(crate) read_only: bool,
     pub(crate) checkpointing: Mutex<()>,
     /// The process that opened the store.
@@ -69,13 +69,13 @@ impl Engine {
             durability: options.durability,
             clock: Clock::new(parts.last, parts.counts, gate),
             readers: ReaderRegistry::default(),
-            commits: GroupCommit::default(),
+            commits: Arc::default(),
             subgraphs: parts.subgraphs,
             ids: parts.ids,
             pending: PendingVersions::default(),
-            durable: parts.durable,
+            durable: parts.durable.map(Arc::new),
             lock: Mutex::new(parts.lock),
-            closed: AtomicBool::new(false),
+            closed: Arc::default(),
             read_only: options.read_only,
             checkpointing: Mutex::new(()),
             process: std::process::id(),
@@ -152,6 +152,9 @@ impl Engine {
 
     #[cold]
     fn reclaim(&self) {
+        if self.process != std::process::id() {
+            return; // a latch may be held for ever by a thread that this process does not have
+        }
         for (subgraph, direction) in self.pending.take_due(&self.clock, &self.readers) {
             let Some(entry) = self.subgraphs.get(subgraph) else { continue };
             let horizon = self.horizon();
@@ -265,7 +268,7 @@ impl Graph {
 
     /// The last timestamp known to be on stable media. Of a store without files, the published one.
     pub fn durable_ts(&self) -> Timestamp {
-        self.engine.durable.as_ref().map_or_else(|| self.published_ts(), Durable::durable_ts)
+        self.engine.durable.as_ref().map_or_else(|| self.published_ts(), |durable| durable.durable_ts())
     }
 
     /// Closes the store: commits under way are finished, the log is synced and sealed, the directory is released. All

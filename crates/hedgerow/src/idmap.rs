@@ -20,7 +20,7 @@ type Hasher = foldhash::fast::RandomState;
 type Map<K> = scc::HashIndex<K, ArcCell<Binding>, Hasher>;
 
 /// A key, bound to a vertex id for a span of commits.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Binding {
     id: VertexId,
     born: Timestamp,
@@ -39,9 +39,27 @@ impl Binding {
         }
     }
 
+    /// This binding with another end and other predecessors.
+    fn with(&self, died: Timestamp, older: Option<Arc<Binding>>) -> Arc<Binding> {
+        Arc::new(Binding { id: self.id, born: self.born, died, older })
+    }
+
     /// When this key was last bound or unbound.
     fn changed(&self) -> Timestamp {
         if self.died == Timestamp::INFINITY { self.born } else { self.died }
+    }
+}
+
+impl Drop for Binding {
+    /// One by one: a key that came and went often under an old snapshot has a long chain.
+    fn drop(&mut self) {
+        let mut next = self.older.take();
+        while let Some(binding) = next {
+            match Arc::try_unwrap(binding) {
+                Ok(mut binding) => next = binding.older.take(),
+                Err(_) => break,
+            }
+        }
     }
 }
 
@@ -191,7 +209,7 @@ impl IdMap {
         let fresh = |older: Option<&Arc<Binding>>| {
             let older = older.filter(|b| b.died > oldest).map(|b| {
                 let still_seen = b.older.clone().filter(|b| b.died > oldest);
-                Arc::new(Binding { older: still_seen, ..(**b).clone() })
+                b.with(b.died, still_seen)
             });
             Some(Arc::new(Binding { id, born: ts, died: Timestamp::INFINITY, older }))
         };
@@ -212,7 +230,7 @@ impl IdMap {
     pub(crate) fn unbind(&self, key: VertexKeyRef<'_>, id: VertexId, ts: Timestamp) {
         // Nobody else touches the entry: the key latch keeps other commits away, and a live binding is not dropped.
         let end = |cell: &ArcCell<Binding>| {
-            let ended = cell.load_full().map(|old| Arc::new(Binding { died: ts, ..(*old).clone() }));
+            let ended = cell.load_full().map(|old| old.with(ts, old.older.clone()));
             cell.store(ended);
         };
         match key {

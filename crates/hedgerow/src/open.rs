@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Engine, EngineParts, Graph};
 use crate::idmap::IdMap;
 use crate::options::{Durability, GraphConfig, Options};
-use crate::recover::{Loaded, load_segments, replay};
+use crate::recover::{LAST_TIMESTAMP, Loaded, load_segments, replay};
 
 /// The name of the lock file.
 const LOCK: &str = "LOCK";
@@ -38,7 +38,14 @@ pub(crate) fn open_path(options: Options, path: &Path) -> Result<Graph> {
     let shown = || path.display().to_string();
     let io = |operation: &str, source| Error::Io { file: shown(), operation: operation.to_owned(), source };
     let fs = match path.symlink_metadata() {
-        Ok(found) if found.is_dir() || found.is_symlink() => RealFs::open_dir(path),
+        Ok(found) if found.is_dir() || found.is_symlink() => RealFs::open_dir(path).and_then(|fs| {
+            // Whoever made the directory may not have made its entry durable, and a store in it is to last.
+            let fresh = !fs.list()?.iter().any(|name| name.ends_with(".man"));
+            if fresh && options.create && !options.read_only {
+                RealFs::sync_entry(path)?;
+            }
+            Ok(fs)
+        }),
         Ok(_) => return Err(Error::NotAStore { path: shown(), reason: "not a directory".into() }),
         Err(error)
             if error.kind() == std::io::ErrorKind::NotFound && options.create && !options.read_only =>
@@ -54,6 +61,9 @@ pub(crate) fn open_path(options: Options, path: &Path) -> Result<Graph> {
 }
 
 pub(crate) fn open_on(options: Options, fs: Arc<dyn Vfs>) -> Result<Graph> {
+    if (!options.create || options.read_only) && Manifest::load(&fs)?.is_none() {
+        return Err(Error::NotAStore { path: fs.path().display().to_string(), reason: "it is empty".into() });
+    }
     let lock = take_lock(&fs)?;
     let engine = match Manifest::load(&fs)? {
         Some(loaded) => open_existing(&options, fs, loaded, lock)?,
@@ -135,9 +145,10 @@ fn open_existing(
     loaded: LoadedManifest,
     lock: Box<dyn VfsLock>,
 ) -> Result<Arc<Engine>> {
-    let LoadedManifest { manifest, stray, .. } = loaded;
+    let LoadedManifest { manifest, stray, file: manifest_file } = loaded;
     let config = from_tier(&manifest);
     options.agrees(config)?;
+    check_manifest(&manifest_file, &manifest)?;
     if manifest.logs.is_empty() && !options.read_only {
         return start(options, fs, manifest, lock);
     }
@@ -161,6 +172,23 @@ fn open_existing(
     let Loaded { config, subgraphs, ids, counts, .. } = state;
     let parts = EngineParts { config, last, counts, subgraphs, ids, durable, lock: Some(lock) };
     Ok(Engine::new(options, parts))
+}
+
+/// What no manifest of this version says, though its checksum is right.
+fn check_manifest(file: &str, manifest: &Manifest) -> Result<()> {
+    let without_checkpoint = manifest.segments.is_empty() && manifest.checkpoint == Timestamp::ZERO;
+    let reason = if manifest.segments.len() > 1 {
+        "several segments, which this version does not write"
+    } else if manifest.segments.is_empty() && !without_checkpoint {
+        "a checkpoint without its segment"
+    } else if manifest.logs.is_empty() && !without_checkpoint {
+        "a checkpoint without a log"
+    } else if manifest.checkpoint > LAST_TIMESTAMP || manifest.sequence > LAST_TIMESTAMP.0 {
+        "a number that no store reaches"
+    } else {
+        return Ok(());
+    };
+    Err(hedgerow_io::Corruption::new(file, 0, hedgerow_io::CorruptionKind::Invalid(reason)).into())
 }
 
 /// Makes durable what recovery believed, then serves: the recipe of [`hedgerow_log`].

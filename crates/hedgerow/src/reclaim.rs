@@ -1,7 +1,7 @@
 //! Which versions wait for a snapshot to close, and looking at them again when it does (rule R6).
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{Direction, SubgraphId, Timestamp};
@@ -65,9 +65,9 @@ pub(crate) struct PendingVersions {
 
 #[derive(Default)]
 struct Waiting {
-    registering: Vec<Chain>,
-    unpublished: BTreeMap<Timestamp, Vec<Chain>>,
-    pinned: BTreeMap<Timestamp, Vec<Chain>>,
+    registering: HashSet<Chain>,
+    unpublished: BTreeMap<Timestamp, HashSet<Chain>>,
+    pinned: BTreeMap<Timestamp, HashSet<Chain>>,
 }
 
 impl Default for PendingVersions {
@@ -87,9 +87,13 @@ impl PendingVersions {
     pub(crate) fn add(&self, chain: Chain, pin: Pin) {
         let mut waiting = self.waiting.lock();
         match pin {
-            Pin::Registering => waiting.registering.push(chain),
-            Pin::Unpublished(ts) => waiting.unpublished.entry(ts).or_default().push(chain),
-            Pin::Snapshot(ts) => waiting.pinned.entry(ts).or_default().push(chain),
+            Pin::Registering => _ = waiting.registering.insert(chain),
+            Pin::Unpublished(ts) => _ = waiting.unpublished.entry(ts).or_default().insert(chain),
+            Pin::Snapshot(ts) => {
+                waiting.pinned.entry(ts).or_default().insert(chain);
+                // The snapshot may have closed since it was seen: what was judged before says nothing about it.
+                self.judged_closes.store(u64::MAX, Ordering::Relaxed);
+            }
         }
         self.publish(&waiting);
     }
@@ -108,7 +112,7 @@ impl PendingVersions {
         let mut waiting = self.waiting.lock();
         let closes = registry.closes();
         let published = clock.published();
-        let mut due = std::mem::take(&mut waiting.registering);
+        let mut due: Vec<Chain> = std::mem::take(&mut waiting.registering).into_iter().collect();
         let later = waiting.unpublished.split_off(&published.next());
         due.extend(std::mem::replace(&mut waiting.unpublished, later).into_values().flatten());
         if !waiting.pinned.is_empty() {

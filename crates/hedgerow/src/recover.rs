@@ -12,6 +12,7 @@ use hedgerow_log::Ops;
 use hedgerow_mem::delta::EdgeOp;
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{Horizon, Main, Pin, SubgraphTable};
+use hedgerow_tier::segment::segment_name;
 use hedgerow_tier::{AdjacencyPart, ImageKeys, Manifest, SegmentReader, SubgraphImage, TierError};
 use hedgerow_txn::Counts;
 use rayon::prelude::*;
@@ -22,6 +23,9 @@ use crate::options::GraphConfig;
 
 /// Images are loaded in parallel, this many subgraphs at a time.
 const LOAD_CHUNK: usize = 512;
+
+/// The largest timestamp that a store can hold: a writer would need centuries to reach it.
+pub(crate) const LAST_TIMESTAMP: Timestamp = Timestamp(1 << 63);
 
 /// The state being rebuilt.
 pub(crate) struct Loaded {
@@ -60,7 +64,13 @@ pub(crate) fn load_segments(fs: &Arc<dyn Vfs>, manifest: &Manifest, config: Grap
     };
     for segment in &manifest.segments {
         let reader = SegmentReader::open(fs.clone(), &segment.info, manifest.store)?;
-        let name = hedgerow_tier::segment::segment_name(segment.info.file_id);
+        if reader.config() != manifest.config || segment.info.max_as_of > manifest.checkpoint {
+            return Err(invalid(
+                &segment_name(segment.info.file_id),
+                "the segment does not fit the manifest",
+            ));
+        }
+        let name = segment_name(segment.info.file_id);
         state.load(&reader, &name, manifest.next_vertex)?;
     }
     Ok(state)
@@ -73,15 +83,20 @@ fn invalid(file: &str, what: &'static str) -> Error {
 impl Loaded {
     fn load(&mut self, reader: &SegmentReader, file: &str, bound: u32) -> Result<()> {
         let (vertices, edges) = (AtomicU64::new(0), AtomicU64::new(0));
+        let balance = AtomicU64::new(0);
         let chunks: Vec<usize> = (0..reader.len()).step_by(LOAD_CHUNK).collect();
         chunks.into_par_iter().try_for_each(|from| {
             let range = from..(from + LOAD_CHUNK).min(reader.len());
             reader.read_range(range, |image| -> std::result::Result<(), LoadError> {
                 vertices.fetch_add(u64::from(image.present.count_ones()), Ordering::Relaxed);
+                balance.fetch_add(balance_of(&image, self.config.directed), Ordering::Relaxed);
                 edges.fetch_add(self.install(image, file, bound)?, Ordering::Relaxed);
                 Ok(())
             })
         })?;
+        if balance.into_inner() != 0 {
+            return Err(invalid(file, "the two sides of an edge disagree"));
+        }
         self.counts.vertices += vertices.into_inner();
         self.counts.edges += edges.into_inner();
         if self.ids.bound_keys().is_some_and(|keys| keys as u64 != self.counts.vertices) {
@@ -192,6 +207,12 @@ impl Loaded {
         self.subgraphs.get(id.subgraph()).is_some_and(|s| s.latch().contains_vertex(id.local()))
     }
 
+    fn has_edges(&self, id: VertexId) -> bool {
+        let Some(entry) = self.subgraphs.get(id.subgraph()) else { return false };
+        let latched = entry.latch();
+        [Direction::Out, Direction::In].iter().any(|&d| !latched.neighbors(d, id.local()).is_empty())
+    }
+
     fn apply(
         &self,
         at: VertexId,
@@ -243,8 +264,8 @@ impl Loaded {
                 self.counts.vertices += 1;
             }
             Op::RemoveVertex { id } => {
-                if !self.contains(id) {
-                    return wrong("vertex removed that is not there");
+                if !self.contains(id) || self.has_edges(id) {
+                    return wrong("vertex removed that is not there, or that still has edges");
                 }
                 if self.config.keys != KeyKind::Dense {
                     self.ids.unbind(self.ids.key_of(id).as_ref(), id, ts);
@@ -266,7 +287,8 @@ impl Loaded {
                 self.counts.edges += u64::from(!existed);
             }
             Op::RemoveEdge { label, src, dst } => {
-                if label != LabelId(0) || self.edge(src, dst).is_none() {
+                let in_order = self.config.directed || src <= dst;
+                if label != LabelId(0) || !in_order || self.edge(src, dst).is_none() {
                     return wrong("edge removed that is not there");
                 }
                 self.apply_edge(src, dst, EdgeOp::Remove, 0.0, ts);
@@ -277,10 +299,41 @@ impl Loaded {
     }
 }
 
+/// A sum over the edges of an image in which the two sides of an edge cancel each other: over a whole graph it is zero,
+/// and with two sides that disagree about an edge or its weight it is not (but for one case in 2^64).
+fn balance_of(image: &SubgraphImage, directed: bool) -> u64 {
+    let mix = |src: u32, dst: u32, weight: f64| {
+        let x = ((u64::from(src) << 32) | u64::from(dst)) ^ weight.to_bits().rotate_left(17);
+        let x = (x ^ (x >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (x ^ (x >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    };
+    let mut sum = 0u64;
+    for part in &image.parts {
+        for local in 0..SUBGRAPH_VERTICES {
+            let v = (image.id.0 << 6) | local as u32;
+            for at in part.offsets[local] as usize..part.offsets[local + 1] as usize {
+                let Some(&VertexId(u)) = part.neighbors.get(at) else { break };
+                let weight = part.weights.as_ref().and_then(|w| w.get(at).copied()).unwrap_or(1.0);
+                sum = match (directed, part.direction) {
+                    (true, Direction::Out) => sum.wrapping_add(mix(v, u, weight)),
+                    (true, Direction::In) => sum.wrapping_sub(mix(u, v, weight)),
+                    (false, _) if v < u => sum.wrapping_add(mix(v, u, weight)),
+                    (false, _) if v > u => sum.wrapping_sub(mix(u, v, weight)),
+                    (false, _) => sum,
+                };
+            }
+        }
+    }
+    sum
+}
+
 /// Replays one commit, unless the checkpoint holds it already.
 pub(crate) fn replay(state: &mut Loaded, ts: Timestamp, ops: Ops<'_>) -> Result<()> {
     if ts <= state.checkpoint {
         return Ok(());
+    }
+    if ts > LAST_TIMESTAMP {
+        return Err(Error::InvalidArgument("a timestamp that no store reaches".into()));
     }
     for op in ops {
         state.replay_op(ts, op)?;

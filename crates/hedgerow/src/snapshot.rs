@@ -177,7 +177,13 @@ impl Snapshot {
     /// The whole graph for kernels, built at the first call and kept while the snapshot lives. O(subgraphs + delta
     /// entries), in parallel on the current rayon pool; copies no main part.
     pub fn view(&self) -> &View {
-        self.inner.view.get_or_init(|| self.build_view())
+        if let Some(view) = self.inner.view.get() {
+            return view;
+        }
+        // Built outside the cell: a worker that waits for its part may run another task that asks for this view, and
+        // would wait for itself. Two threads that meet here build it twice, and one is kept.
+        let view = self.build_view();
+        self.inner.view.get_or_init(|| view)
     }
 
     fn build_view(&self) -> View {

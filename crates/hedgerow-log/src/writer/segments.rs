@@ -90,6 +90,13 @@ impl Log {
         Ok(durable)
     }
 
+    /// Ends the log without writing anything: after this no write or sync of it is under way or will begin. For a store
+    /// that failed elsewhere and gives up its directory. Blocks while a sync is under way.
+    pub fn abandon(&self) {
+        let _io = self.io.lock();
+        let _ = self.stopped.set(LogError::Closed);
+    }
+
     /// The segments of the log, in order; the active one last.
     pub fn segments(&self) -> Vec<LogSegmentInfo> {
         let state = self.state.lock();

@@ -19,7 +19,7 @@ pub(crate) fn remove_edge(engine: &Engine, src: VertexKeyRef<'_>, dst: VertexKey
 }
 
 fn one(engine: &Engine, ask: Ask, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> Result<Outcome> {
-    engine.check_open()?;
+    engine.check_writable()?;
     engine.check_key(src)?;
     engine.check_key(dst)?;
     let mut keys = TxnKeys::new(engine.config.keys);

@@ -114,7 +114,19 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[hedgerow_core::Subgr
     }
 
     // 3. Compute.
-    let effects = Effects::compute(engine, request.ops, request.create, request.keys, &mut slots, &latches)?;
+    let computed = Effects::compute(engine, request.ops, request.create, request.keys, &mut slots, &latches);
+    let effects = match computed {
+        Ok(effects) => effects,
+        Err(error) => {
+            // A stale read explains a missing vertex better, and can be retried.
+            if request.isolation == Isolation::Serializable {
+                request.reads.check_latched(request.start, &latches)?;
+                let order = engine.clock.order();
+                check_open_and_reads(engine, request, &latches, &key_indices, order.last_drawn())?;
+            }
+            return Err(error);
+        }
+    };
 
     // 4. Validate what is latched.
     match request.isolation {
@@ -218,7 +230,8 @@ fn order(
     while !order.has_room() {
         let oldest_missing = engine.clock.published().next();
         drop(order);
-        engine.wait_published(oldest_missing)?;
+        // Nothing of this commit was appended: if the log fails now, it did not happen.
+        engine.wait_published(oldest_missing).map_err(|_| Error::Poisoned)?;
         order = engine.clock.order();
     }
     check_open_and_reads(engine, request, latches, key_latches, order.last_drawn())?;

@@ -99,8 +99,8 @@ pub(crate) fn wait_for_conflict(engine: &Engine, with: Timestamp, attempt: u32) 
     let _ = engine.wait_published(with);
     if attempt > 1 {
         let micros = 1u64 << attempt.min(10);
-        let jitter =
-            u64::from(std::time::SystemTime::now().elapsed().map_or(0, |d| d.subsec_nanos())) ^ with.0;
+        // A hash seeded per call differs between threads that were refused at the same moment.
+        let jitter = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), with.0);
         std::thread::sleep(std::time::Duration::from_micros(micros / 2 + jitter % micros));
     }
 }

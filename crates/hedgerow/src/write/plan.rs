@@ -26,6 +26,8 @@ pub(crate) struct Slot {
     removed_at: Option<usize>,
     /// Named by an operation that inserts or removes the vertex itself.
     vertex_op: bool,
+    /// An endpoint of an edge that is to be removed.
+    unlinks: bool,
     /// Removed by some operation.
     removes: bool,
     /// Created by some operation if absent.
@@ -48,6 +50,7 @@ impl Slots {
             live: None,
             removed_at: None,
             vertex_op: matches!(ask, Ask::InsertVertex | Ask::RemoveVertex),
+            unlinks: ask == Ask::Remove,
             removes: ask == Ask::RemoveVertex,
             creates: ask == Ask::InsertVertex || (create && matches!(ask, Ask::Put | Ask::Insert)),
         };
@@ -62,6 +65,7 @@ impl Slots {
             let same = later.key == kept.key;
             if same {
                 kept.vertex_op |= later.vertex_op;
+                kept.unlinks |= later.unlinks;
                 kept.removes |= later.removes;
                 kept.creates |= later.creates;
             }
@@ -177,8 +181,9 @@ impl Slots {
         true
     }
 
-    /// Under snapshot isolation: no vertex that the transaction inserts or removes by name may have come or gone since
-    /// `start`. The latches of those keys, or of their subgraphs in a dense graph, are held.
+    /// Under snapshot isolation: no vertex that the transaction inserts, removes, or takes an edge from may have come or
+    /// gone since `start`. The latches of the keys that change, or of their subgraphs in a dense graph, are held; of
+    /// the others a change after the look-up orders after this commit.
     pub(crate) fn check_keys_written(
         &self,
         engine: &Engine,
@@ -186,7 +191,7 @@ impl Slots {
         start: Timestamp,
         latches: &Latches<'_>,
     ) -> Result<()> {
-        for slot in self.slots.iter().filter(|s| s.vertex_op) {
+        for slot in self.slots.iter().filter(|s| s.vertex_op || s.unlinks || s.initial != s.live) {
             let key = keys.key(slot.key);
             let changed = engine.ids.last_change(key);
             let existence = |id: VertexId| {

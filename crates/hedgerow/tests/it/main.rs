@@ -10,3 +10,4 @@ mod damage;
 mod disk_full;
 mod durability;
 mod equivalence;
+mod review;
