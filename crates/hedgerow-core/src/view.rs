@@ -41,6 +41,12 @@ pub trait Topology: Sync {
     fn degree(&self, v: VertexId, direction: Direction) -> usize {
         self.neighbors(v, direction).len()
     }
+    /// About as many as [`degree`](Topology::degree) says, at the cost of one look-up: for estimates of work. A vertex
+    /// without corrections is answered exactly.
+    #[inline]
+    fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize {
+        self.degree(v, direction)
+    }
     /// The neighbours of `v` in `direction`; empty for an id without a vertex.
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_>;
 }

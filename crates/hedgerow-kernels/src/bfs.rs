@@ -147,7 +147,8 @@ impl<'g, G: Topology> Search<'g, G> {
                 if slot.load(Relaxed) == UNREACHED
                     && slot.compare_exchange(UNREACHED, level, Relaxed, Relaxed).is_ok()
                 {
-                    edges += self.g.degree(v, self.forward) as u64;
+                    // Decides only when to change direction: an estimate will do.
+                    edges += self.g.degree_estimate(v, self.forward) as u64;
                     found.push(v);
                 }
             });

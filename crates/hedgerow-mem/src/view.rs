@@ -338,6 +338,13 @@ impl Topology for View {
     }
 
     #[inline]
+    fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize {
+        let i = v.local().index();
+        let offsets = self.side(direction).offsets.get(v.subgraph().index());
+        offsets.map_or(0, |offsets| (offsets[i + 1] - offsets[i]) as usize)
+    }
+
+    #[inline]
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
         self.block(v.subgraph(), direction).neighbors(v.local())
     }
