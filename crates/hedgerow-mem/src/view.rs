@@ -75,6 +75,10 @@ pub struct ViewBlock<'a> {
     offsets: &'a [u32; SUBGRAPH_VERTICES + 1],
     main: &'a [VertexId],
     resolved: Option<&'a Resolved>,
+    /// Vertices with corrections; nothing else of `resolved` is looked at for the others.
+    touched: u64,
+    /// Whether nothing is taken away from any list.
+    intact: bool,
 }
 
 impl<'a> ViewBlock<'a> {
@@ -89,14 +93,14 @@ impl<'a> Block<'a> for ViewBlock<'a> {
     #[inline]
     fn neighbors(&self, local: LocalVertex) -> Neighbors<'a> {
         match self.resolved {
-            Some(r) if r.touched & local.bit() != 0 => r.correct(self.list(local), local),
+            Some(r) if self.touched & local.bit() != 0 => r.correct(self.list(local), local),
             _ => Neighbors::from_slice(self.list(local)),
         }
     }
 
     #[inline]
     fn main(&self, local: LocalVertex) -> Option<&'a [VertexId]> {
-        self.resolved.is_none_or(|r| r.removed.is_empty()).then(|| self.list(local))
+        self.intact.then(|| self.list(local))
     }
 }
 
@@ -147,9 +151,11 @@ impl Side {
     fn block(&self, subgraph: SubgraphId) -> ViewBlock<'_> {
         match (self.offsets.get(subgraph.index()), self.lists.get(subgraph.index())) {
             (Some(offsets), Some(lists)) => {
-                ViewBlock { offsets, main: &lists.main, resolved: lists.resolved.as_deref() }
+                let resolved = lists.resolved.as_deref();
+                let (touched, intact) = resolved.map_or((0, true), |r| (r.touched, r.removed.is_empty()));
+                ViewBlock { offsets, main: &lists.main, resolved, touched, intact }
             }
-            _ => ViewBlock { offsets: &NO_LISTS, main: &[], resolved: None },
+            _ => ViewBlock { offsets: &NO_LISTS, main: &[], resolved: None, touched: 0, intact: true },
         }
     }
 
