@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_core::{KeyKind, Timestamp};
-use hedgerow_io::{FileError, FileId, RealFs, StoreId, Vfs, VfsLock};
+use hedgerow_io::{FileId, RealFs, StoreId, Vfs, VfsLock};
 use hedgerow_log::{Log, LogOptions, LogPosition, RecoverError, Witness, recover};
 use hedgerow_mem::SubgraphTable;
 use hedgerow_tier::{LoadedManifest, LogSegmentRef, Manifest};
@@ -15,23 +15,27 @@ use crate::error::{Error, Result};
 use crate::graph::{Engine, EngineParts, Graph};
 use crate::idmap::IdMap;
 use crate::options::{Durability, GraphConfig, Options};
-use crate::recover::{LAST_TIMESTAMP, Loaded, load_segments, replay};
+use crate::recover::{LAST_TIMESTAMP, Loaded, Unfit, load_segments, replay};
 
 /// The name of the lock file.
 const LOCK: &str = "LOCK";
 
 pub(crate) fn in_memory(options: Options) -> Result<Graph> {
-    let config = options.config();
-    let parts = EngineParts {
+    let parts = empty(options.config(), None, None);
+    Ok(Graph { engine: Engine::new(&options, parts) })
+}
+
+/// The parts of a store in which nothing was committed yet.
+fn empty(config: GraphConfig, durable: Option<Durable>, lock: Option<Box<dyn VfsLock>>) -> EngineParts {
+    EngineParts {
         config,
         last: Timestamp::ZERO,
         counts: Counts::default(),
         subgraphs: SubgraphTable::default(),
         ids: IdMap::new(config.keys),
-        durable: None,
-        lock: None,
-    };
-    Ok(Graph { engine: Engine::new(&options, parts) })
+        durable,
+        lock,
+    }
 }
 
 pub(crate) fn open_path(options: Options, path: &Path) -> Result<Graph> {
@@ -116,15 +120,8 @@ fn start(
     manifest.sequence += 1;
     manifest.store(&fs)?;
     manifest.remove_older(&fs)?;
-    let parts = EngineParts {
-        config,
-        last: Timestamp::ZERO,
-        counts: Counts::default(),
-        subgraphs: SubgraphTable::default(),
-        ids: IdMap::new(config.keys),
-        durable: Some(Durable::new(fs, log, manifest, Timestamp::ZERO)),
-        lock: Some(lock),
-    };
+    let durable = Durable::new(fs, log, manifest, Timestamp::ZERO);
+    let parts = empty(config, Some(durable), Some(lock));
     Ok(Engine::new(options, parts))
 }
 
@@ -226,19 +223,12 @@ pub(crate) fn log_refs(log: &Log, checkpoint: Timestamp) -> Vec<LogSegmentRef> {
     named.map(|s| LogSegmentRef { id: s.id, first_lsn: s.first_lsn }).collect()
 }
 
-fn from_recovery(error: RecoverError<Error>) -> Error {
+fn from_recovery(error: RecoverError<Unfit>) -> Error {
     match error {
-        RecoverError::File(FileError::Corruption(corruption)) => corruption.into(),
         RecoverError::File(error) => error.into(),
-        RecoverError::Visitor { file, offset, error: Error::InvalidArgument(reason), ts } => {
-            let reason: &'static str = match reason.as_str() {
-                r if r.contains("vertex") => "a commit names a vertex that cannot be",
-                _ => "a commit does not fit the state before it",
-            };
-            let _ = ts;
+        RecoverError::Visitor { file, offset, error: Unfit(reason), .. } => {
             hedgerow_io::Corruption::new(file, offset, hedgerow_io::CorruptionKind::Invalid(reason)).into()
         }
-        RecoverError::Visitor { error, .. } => error,
         other => Error::InvalidArgument(other.to_string()),
     }
 }

@@ -240,8 +240,8 @@ impl Loaded {
         self.subgraphs.get(src.subgraph())?.latch().edge(Direction::Out, src.local(), dst)
     }
 
-    fn replay_op(&mut self, ts: Timestamp, op: Op<'_>) -> Result<()> {
-        let wrong = |what: &str| Err(Error::InvalidArgument(what.to_owned()));
+    fn replay_op(&mut self, ts: Timestamp, op: Op<'_>) -> std::result::Result<(), Unfit> {
+        let wrong = |what| Err(Unfit(what));
         match op {
             Op::InsertVertex { id, key } => {
                 let fits = match (self.config.keys, key) {
@@ -327,13 +327,18 @@ fn balance_of(image: &SubgraphImage, directed: bool) -> u64 {
     sum
 }
 
+/// Why a commit of the log does not fit the state before it: damage under a right checksum.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Unfit(pub(crate) &'static str);
+
 /// Replays one commit, unless the checkpoint holds it already.
-pub(crate) fn replay(state: &mut Loaded, ts: Timestamp, ops: Ops<'_>) -> Result<()> {
+pub(crate) fn replay(state: &mut Loaded, ts: Timestamp, ops: Ops<'_>) -> std::result::Result<(), Unfit> {
     if ts <= state.checkpoint {
         return Ok(());
     }
     if ts > LAST_TIMESTAMP {
-        return Err(Error::InvalidArgument("a timestamp that no store reaches".into()));
+        return Err(Unfit("a timestamp that no store reaches"));
     }
     for op in ops {
         state.replay_op(ts, op)?;
