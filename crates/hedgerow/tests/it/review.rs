@@ -9,10 +9,12 @@ fn a_view_asked_for_by_many_tasks_at_once_is_built() {
     let mut tx = graph.write().unwrap();
     (0..40_000u64).for_each(|i| tx.put_edge(i, (i * 7) % 40_000).unwrap());
     tx.commit().unwrap();
-    for _ in 0..50 {
+    // Few tasks and many workers: a worker that waits for a part of the view takes up another task.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
+    for _ in 0..300 {
         let snapshot = graph.snapshot().unwrap();
-        let counts: Vec<usize> = (0..64).into_par_iter().map(|_| snapshot.view().vertex_count()).collect();
-        assert!(counts.iter().all(|&n| n == 40_000));
+        let tasks = || (0..12).into_par_iter().map(|_| snapshot.view().vertex_count()).collect::<Vec<usize>>();
+        assert!(pool.install(tasks).iter().all(|&n| n == 40_000));
     }
 }
 
@@ -21,7 +23,7 @@ fn a_key_that_comes_and_goes_under_an_old_snapshot() {
     let graph = Options::new().in_memory().unwrap();
     graph.insert_edge(1, 2).unwrap();
     let old = graph.snapshot().unwrap();
-    for _ in 0..60_000 {
+    for _ in 0..600_000 {
         let mut tx = graph.write().unwrap();
         tx.remove_vertex(1).unwrap();
         tx.insert_vertex(1).unwrap();
