@@ -13,7 +13,8 @@ fn a_view_asked_for_by_many_tasks_at_once_is_built() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
     for _ in 0..300 {
         let snapshot = graph.snapshot().unwrap();
-        let tasks = || (0..12).into_par_iter().map(|_| snapshot.view().vertex_count()).collect::<Vec<usize>>();
+        let tasks =
+            || (0..12).into_par_iter().map(|_| snapshot.view().vertex_count()).collect::<Vec<usize>>();
         assert!(pool.install(tasks).iter().all(|&n| n == 40_000));
     }
 }
