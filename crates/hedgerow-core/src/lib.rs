@@ -16,4 +16,6 @@ pub use id::{LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 pub use key::{KeyKind, VertexKey, VertexKeyRef};
 pub use op::Op;
 pub use time::Timestamp;
-pub use view::{Block, ByVertex, Direction, Neighbors, Topology};
+pub use view::{
+    Block, ByVertex, Direction, Neighbors, Topology, WeightedBlock, WeightedNeighbors, WeightedTopology,
+};

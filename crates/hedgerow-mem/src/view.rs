@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use hedgerow_core::{
     Block, Direction, LocalVertex, Neighbors, SUBGRAPH_VERTICES, SubgraphId, Timestamp, Topology, VertexId,
+    WeightedBlock, WeightedNeighbors, WeightedTopology,
 };
 
 use crate::merge;
@@ -17,6 +18,7 @@ use crate::version::Version;
 /// A graph at one timestamp, ready for kernels.
 pub struct View {
     directed: bool,
+    weighted: bool,
     vertex_bound: usize,
     vertex_count: usize,
     edge_count: u64,
@@ -104,6 +106,32 @@ impl<'a> Block<'a> for ViewBlock<'a> {
     }
 }
 
+/// The lists and weights of one subgraph of a [`View`].
+#[derive(Clone, Copy)]
+pub struct WeightedViewBlock<'a> {
+    block: ViewBlock<'a>,
+    /// Parallel to the main lists; empty where all weigh 1.
+    weights: &'a [f64],
+}
+
+impl<'a> WeightedBlock<'a> for WeightedViewBlock<'a> {
+    #[inline]
+    fn weighted_neighbors(&self, local: LocalVertex) -> WeightedNeighbors<'a> {
+        let ViewBlock { offsets, resolved, .. } = self.block;
+        let neighbors = self.block.neighbors(local);
+        let i = local.index();
+        let range = offsets[i] as usize..offsets[i + 1] as usize;
+        let main = self.weights.get(range).unwrap_or(&[]);
+        let plain = WeightedNeighbors { neighbors, main, ..WeightedNeighbors::default() };
+        match resolved {
+            Some(r) if (r.touched | r.reweighted) & local.bit() != 0 => {
+                r.correct_weights(plain, offsets, local)
+            }
+            _ => plain,
+        }
+    }
+}
+
 impl Part {
     /// The part that a snapshot at `t` sees. The timestamp must be registered.
     pub fn build(subgraph: &Subgraph, direction: Direction, t: Timestamp) -> Part {
@@ -159,31 +187,11 @@ impl Side {
         }
     }
 
-    fn for_each_weighted(&self, v: VertexId, mut f: impl FnMut(VertexId, f64)) {
-        let (subgraph, local) = (v.subgraph().index(), v.local());
-        let Some(Some(version)) = self.versions.get(subgraph) else { return };
-        let main = version.main();
-        let resolved = self.lists.get(subgraph).and_then(|l| l.resolved.as_deref());
-        let Some(r) = resolved.filter(|r| (r.touched | r.reweighted) & local.bit() != 0) else {
-            return main.range(local).for_each(|at| f(main.edges()[at], main.weight_at(at)));
-        };
-        let i = local.index();
-        let mut removed = &r.removed[r.removed_at[i] as usize..r.removed_at[i + 1] as usize];
-        let mut added = r.added_at[i] as usize..r.added_at[i + 1] as usize;
-        for at in main.range(local) {
-            let v = main.edges()[at];
-            if removed.first() == Some(&v) {
-                removed = &removed[1..];
-                continue;
-            }
-            while added.start < added.end && r.added[added.start] < v {
-                f(r.added[added.start], r.added_weights[added.start]);
-                added.start += 1;
-            }
-            let updated = r.updated.binary_search_by_key(&(at as u32), |u| u.0);
-            f(v, updated.map_or_else(|_| main.weight_at(at), |u| r.updated[u].1));
-        }
-        added.for_each(|a| f(r.added[a], r.added_weights[a]));
+    #[inline]
+    fn weighted_block(&self, subgraph: SubgraphId) -> WeightedViewBlock<'_> {
+        let version = self.versions.get(subgraph.index()).and_then(Option::as_ref);
+        let weights = version.and_then(|v| v.main.weights()).unwrap_or(&[]);
+        WeightedViewBlock { block: self.block(subgraph), weights }
     }
 
     fn bytes(&self) -> usize {
@@ -252,6 +260,23 @@ impl Resolved {
         Neighbors { main, added, removed: self.removed.get(removed).unwrap_or(&[]) }
     }
 
+    fn correct_weights<'a>(
+        &'a self,
+        plain: WeightedNeighbors<'a>,
+        offsets: &[u32; SUBGRAPH_VERTICES + 1],
+        local: LocalVertex,
+    ) -> WeightedNeighbors<'a> {
+        let i = local.index();
+        let added = self.added_at[i] as usize..self.added_at[i + 1] as usize;
+        let position = |end: u32| self.updated.partition_point(|u| u.0 < end);
+        WeightedNeighbors {
+            added: self.added_weights.get(added).unwrap_or(&[]),
+            updated: self.updated.get(position(offsets[i])..position(offsets[i + 1])).unwrap_or(&[]),
+            first: offsets[i],
+            ..plain
+        }
+    }
+
     fn bytes(&self) -> usize {
         size_of::<Resolved>() + self.added.len() * 12 + self.removed.len() * 4 + self.updated.len() * 16
     }
@@ -272,6 +297,7 @@ impl View {
     /// one more than the largest vertex id that can be live, `edge_count` what the snapshot counts.
     pub fn new(
         directed: bool,
+        weighted: bool,
         vertex_bound: usize,
         edge_count: u64,
         out: Vec<Part>,
@@ -279,7 +305,7 @@ impl View {
     ) -> View {
         let (out, into) = (Side::new(out), Side::new(into));
         let vertex_count = (0..out.lists.len()).map(|s| out.present(s).count_ones() as usize).sum();
-        View { directed, vertex_bound, vertex_count, edge_count, out, into }
+        View { directed, weighted, vertex_bound, vertex_count, edge_count, out, into }
     }
 
     #[inline]
@@ -289,7 +315,7 @@ impl View {
 
     /// Calls `f` with each neighbour and weight (1 without weights), ascending.
     pub fn for_each_weighted(&self, v: VertexId, direction: Direction, f: impl FnMut(VertexId, f64)) {
-        self.side(direction).for_each_weighted(v, f);
+        self.weighted_neighbors(v, direction).for_each_sorted(f);
     }
 
     /// The live vertices, ascending.
@@ -353,5 +379,23 @@ impl Topology for View {
     #[inline]
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
         self.block(v.subgraph(), direction).neighbors(v.local())
+    }
+}
+
+impl WeightedTopology for View {
+    type WeightedBlock<'a> = WeightedViewBlock<'a>;
+
+    #[inline]
+    fn weighted_block(&self, subgraph: SubgraphId, direction: Direction) -> WeightedViewBlock<'_> {
+        self.side(direction).weighted_block(subgraph)
+    }
+
+    fn has_weights(&self) -> bool {
+        self.weighted
+    }
+
+    #[inline]
+    fn weighted_neighbors(&self, v: VertexId, direction: Direction) -> WeightedNeighbors<'_> {
+        self.weighted_block(v.subgraph(), direction).weighted_neighbors(v.local())
     }
 }

@@ -4,7 +4,9 @@
 //! kernels run the same loops on it. 8 bytes per vertex and 4 per directed edge, twice for a directed graph (both
 //! directions), plus 8 per edge if it has weights.
 
-use hedgerow_core::{ByVertex, Direction, Neighbors, SubgraphId, Topology, VertexId};
+use hedgerow_core::{
+    ByVertex, Direction, Neighbors, SubgraphId, Topology, VertexId, WeightedNeighbors, WeightedTopology,
+};
 use rayon::prelude::*;
 
 #[cfg(test)]
@@ -235,6 +237,27 @@ impl Topology for Csr {
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
         let rows = self.rows(direction);
         Neighbors::from_slice(&rows.targets[rows.range(v.index())])
+    }
+}
+
+impl WeightedTopology for Csr {
+    type WeightedBlock<'a> = ByVertex<'a, Csr>;
+
+    #[inline]
+    fn weighted_block(&self, subgraph: SubgraphId, direction: Direction) -> ByVertex<'_, Csr> {
+        ByVertex::new(self, subgraph, direction)
+    }
+
+    fn has_weights(&self) -> bool {
+        self.out.weights.is_some()
+    }
+
+    #[inline]
+    fn weighted_neighbors(&self, v: VertexId, direction: Direction) -> WeightedNeighbors<'_> {
+        let rows = self.rows(direction);
+        let range = rows.range(v.index());
+        let weights = rows.weights.as_ref().map_or(&[][..], |weights| &weights[range.clone()]);
+        WeightedNeighbors::from_slices(&rows.targets[range], weights)
     }
 }
 

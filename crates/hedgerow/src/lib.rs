@@ -40,7 +40,8 @@ pub use checkpoint::Checkpoint;
 pub use error::{Error, Result};
 pub use graph::Graph;
 pub use hedgerow_core::{
-    Direction, KeyKind, Neighbors, Timestamp, Topology, VertexId, VertexKey, VertexKeyRef,
+    Block, Direction, KeyKind, Neighbors, Timestamp, Topology, VertexId, VertexKey, VertexKeyRef,
+    WeightedBlock, WeightedNeighbors, WeightedTopology,
 };
 pub use hedgerow_io as io;
 pub use hedgerow_mem::View;

@@ -198,7 +198,8 @@ impl Snapshot {
         };
         let out = parts(Direction::Out);
         let into = if engine.config.directed { parts(Direction::In) } else { Vec::new() };
-        View::new(engine.config.directed, engine.ids.bound() as usize, self.inner.counts.edges, out, into)
+        let (config, bound) = (&engine.config, engine.ids.bound() as usize);
+        View::new(config.directed, config.weighted, bound, self.inner.counts.edges, out, into)
     }
 
     /// All vertices with their ids, by ascending id. Builds the view.

@@ -1,0 +1,138 @@
+//! Graphs whose edges have weights.
+
+use super::{ByVertex, Direction, Neighbors, Topology};
+use crate::{LocalVertex, SubgraphId, VertexId};
+
+/// A [`Topology`] that also tells the weights of its edges.
+///
+/// A graph without weights may implement it too: every edge then weighs 1. As with the topology, every method is O(1),
+/// takes no lock and may be called from any thread.
+pub trait WeightedTopology: Topology {
+    /// One subgraph in one direction with weights, looked up once for all its vertices.
+    type WeightedBlock<'a>: WeightedBlock<'a>
+    where
+        Self: 'a;
+
+    /// The subgraph with its weights; with no edges where the graph has no such vertices.
+    fn weighted_block(&self, subgraph: SubgraphId, direction: Direction) -> Self::WeightedBlock<'_>;
+
+    /// Whether the edges carry weights. If not, all weigh 1.
+    fn has_weights(&self) -> bool;
+
+    /// The neighbours of `v` in `direction` and their weights; empty for an id without a vertex.
+    fn weighted_neighbors(&self, v: VertexId, direction: Direction) -> WeightedNeighbors<'_>;
+}
+
+/// The neighbour lists and weights of one subgraph in one direction.
+pub trait WeightedBlock<'a>: Copy {
+    /// The neighbours of the vertex at `local` and their weights.
+    fn weighted_neighbors(&self, local: LocalVertex) -> WeightedNeighbors<'a>;
+}
+
+impl<'a, G: WeightedTopology> WeightedBlock<'a> for ByVertex<'a, G> {
+    #[inline]
+    fn weighted_neighbors(&self, local: LocalVertex) -> WeightedNeighbors<'a> {
+        self.graph.weighted_neighbors(self.subgraph.vertex(local), self.direction)
+    }
+}
+
+/// The neighbours of one vertex with the weights of the edges to them.
+///
+/// Where parallel edges to one destination differ in weight and some of them are taken away, `removed` could not say
+/// which: implementations give such a list merged.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WeightedNeighbors<'a> {
+    /// The neighbours.
+    pub neighbors: Neighbors<'a>,
+    /// The weights parallel to `neighbors.main`; empty where all weigh 1.
+    pub main: &'a [f64],
+    /// The weights parallel to `neighbors.added`; empty where all weigh 1.
+    pub added: &'a [f64],
+    /// Weights that replace those of `main`: (position + `first`, weight), ascending.
+    pub updated: &'a [(u32, f64)],
+    /// What is taken off the positions of `updated`.
+    pub first: u32,
+}
+
+impl<'a> WeightedNeighbors<'a> {
+    /// Neighbours without corrections; `weights` is as long as they are, or empty where all weigh 1.
+    #[inline]
+    pub fn from_slices(neighbors: &'a [VertexId], weights: &'a [f64]) -> Self {
+        debug_assert!(weights.is_empty() || weights.len() == neighbors.len());
+        let neighbors = Neighbors::from_slice(neighbors);
+        WeightedNeighbors { neighbors, main: weights, ..WeightedNeighbors::default() }
+    }
+
+    /// The number of neighbours. O(1).
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.neighbors.len()
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.neighbors.is_empty()
+    }
+
+    /// Neighbours and weights as slices where no correction applies; no weights where all weigh 1.
+    #[inline]
+    pub fn as_slices(&self) -> Option<(&'a [VertexId], &'a [f64])> {
+        let neighbors = self.neighbors.as_slice()?;
+        self.updated.is_empty().then_some((neighbors, self.main))
+    }
+
+    /// Calls `f` with each neighbour and weight: those of the main part ascending, then the added ones ascending.
+    #[inline]
+    pub fn for_each(self, mut f: impl FnMut(VertexId, f64)) {
+        if self.neighbors.removed.is_empty() && self.updated.is_empty() {
+            with_weights(self.neighbors.main, self.main, &mut f);
+        } else {
+            self.for_each_of_main(&mut f);
+        }
+        with_weights(self.neighbors.added, self.added, &mut f);
+    }
+
+    /// Calls `f` with each neighbour and weight, ascending.
+    pub fn for_each_sorted(self, mut f: impl FnMut(VertexId, f64)) {
+        let (mut list, mut weights) = (self.neighbors.added, self.added);
+        self.for_each_of_main(&mut |v, weight| {
+            let before = list.iter().take_while(|&&a| a < v).count();
+            let of_before = weights.get(..before).unwrap_or(&[]);
+            with_weights(&list[..before], of_before, &mut f);
+            (list, weights) = (&list[before..], weights.get(before..).unwrap_or(&[]));
+            f(v, weight);
+        });
+        with_weights(list, weights, &mut f);
+    }
+
+    // Inlined although rarely taken: behind a call, what the closure captures would have to live in memory also in the
+    // loop over plain lists.
+    #[inline]
+    fn for_each_of_main(&self, f: &mut impl FnMut(VertexId, f64)) {
+        let (mut removed, mut updated) = (self.neighbors.removed, self.updated);
+        for (at, &v) in self.neighbors.main.iter().enumerate() {
+            let new = match updated.first() {
+                Some(&(position, weight)) if (position - self.first) as usize == at => {
+                    updated = &updated[1..];
+                    Some(weight)
+                }
+                _ => None,
+            };
+            if removed.first() == Some(&v) {
+                removed = &removed[1..];
+            } else {
+                f(v, new.or_else(|| self.main.get(at).copied()).unwrap_or(1.0));
+            }
+        }
+    }
+}
+
+#[inline]
+fn with_weights(list: &[VertexId], weights: &[f64], f: &mut impl FnMut(VertexId, f64)) {
+    if weights.is_empty() {
+        list.iter().for_each(|&v| f(v, 1.0));
+    } else {
+        list.iter().zip(weights).for_each(|(&v, &weight)| f(v, weight));
+    }
+}
