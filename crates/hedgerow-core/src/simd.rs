@@ -1,6 +1,30 @@
 //! Vector comparisons with a portable fallback. One of the few modules with `unsafe` code.
 #![allow(unsafe_code)]
 
+/// Starts loading the cache line at `address`, whatever is there: a hint that never faults. Nothing where the target
+/// has no such instruction.
+#[inline(always)]
+pub fn prefetch<T: ?Sized>(address: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing as far as the program can tell, and does not fault on any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
+/// Starts loading the cache lines of `slice`, at most `lines` of them.
+#[inline]
+pub fn prefetch_slice<T>(slice: &[T], lines: usize) {
+    let per_line = (64 / size_of::<T>().max(1)).max(1);
+    slice.iter().step_by(per_line).take(lines).for_each(|at| prefetch(at));
+    if let Some(last) = slice.last() {
+        prefetch(last);
+    }
+}
+
 /// Calls `f` with the index of every byte of `bytes` whose low six bits equal those of `needle`, ascending.
 ///
 /// Delta logs keep the local source of an entry in the low six bits and its operation in the upper two; this is the

@@ -77,6 +77,12 @@ impl Delta {
         }
     }
 
+    /// Starts loading what the next append writes, and with `scan` what a look at all tags reads.
+    #[inline]
+    pub(crate) fn prefetch(&self, scan: bool) {
+        self.storage.prefetch(self.len.load(Ordering::Relaxed) as usize, scan);
+    }
+
     /// The number of entries, published or being read by their writer.
     #[inline]
     pub fn len(&self) -> usize {
@@ -245,6 +251,20 @@ mod storage {
         }
 
         #[inline]
+        pub(super) fn prefetch(&self, at: usize, scan: bool) {
+            let tags = self.tags();
+            simd::prefetch(tags.wrapping_add(at));
+            simd::prefetch(self.dsts().wrapping_add(at));
+            simd::prefetch(self.offsets().wrapping_add(at));
+            if self.weighted {
+                simd::prefetch(self.start.as_ptr().cast::<f64>().wrapping_add(at));
+            }
+            if scan {
+                (0..at).step_by(64).for_each(|i| simd::prefetch(tags.wrapping_add(i)));
+            }
+        }
+
+        #[inline]
         pub(super) fn write(&self, at: usize, tag: u8, dst: VertexId, offset: u32, weight: f64) {
             assert!(at < self.capacity);
             // SAFETY: `at` is inside the allocation; the entry is unpublished, so no reader looks at it, and the
@@ -335,6 +355,8 @@ mod storage {
             // SAFETY: the checker verifies that no write is concurrent.
             self.cells[at].with(|cell| unsafe { *cell })
         }
+
+        pub(super) fn prefetch(&self, _at: usize, _scan: bool) {}
 
         pub(super) fn write(&self, at: usize, tag: u8, dst: VertexId, offset: u32, weight: f64) {
             // SAFETY: the checker verifies that no access is concurrent.

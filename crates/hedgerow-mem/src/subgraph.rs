@@ -11,6 +11,8 @@ use crate::merge;
 use crate::reclaim::{Horizon, Pin, judge};
 use crate::version::{Read, Version, load_changed, read_at, version_at};
 
+mod warm;
+
 /// The first capacity of a delta, in entries. Under the model checker two, so that merges come early.
 const MIN_DELTA: usize = if cfg!(loom) { 2 } else { 4 };
 /// The largest capacity of a delta, in entries.
@@ -21,6 +23,9 @@ const DELTA_SHARE: usize = 8;
 /// 64 consecutive vertices with their adjacency in both directions.
 ///
 /// Existence of the vertices is part of the outgoing chain. Reads take no lock; writes go through [`latch`](Self::latch).
+///
+/// One cache line: a writer that has it can begin to load both chains.
+#[repr(align(64))]
 pub struct Subgraph {
     writer: Mutex<Writer>,
     heads: [ArcCell<Version>; 2],
@@ -186,6 +191,26 @@ impl Latched<'_> {
                 if op.dst.0 != 0 { self.writer.present | bit } else { self.writer.present & !bit };
         }
         self.writer.last_ts = ts;
+        if let Some(head) = &self.writer.heads[direction as usize]
+            && head.delta.accepts(ops.len(), ts)
+        {
+            push_all(&head.delta, ops, ts);
+            return;
+        }
+        self.apply_with_merge(direction, ops, ts, weighted, horizon, pinned);
+    }
+
+    /// Applies what the delta of the head has no room for.
+    #[cold]
+    fn apply_with_merge(
+        &mut self,
+        direction: Direction,
+        ops: &[LocalOp],
+        ts: Timestamp,
+        weighted: bool,
+        horizon: &impl Horizon,
+        pinned: impl FnMut(Pin),
+    ) {
         let head = self.head(direction, weighted);
         if head.delta.accepts(ops.len(), ts) {
             push_all(&head.delta, ops, ts);

@@ -15,7 +15,7 @@ use crate::idmap::IdMap;
 use crate::options::{Durability, GraphConfig, Isolation, Options};
 use crate::reclaim::{LiveHorizon, PendingVersions};
 use crate::snapshot::Snapshot;
-use crate::write::{WriteTxn, autocommit};
+use crate::write::{Ask, WriteTxn, autocommit};
 
 /// An open graph. Cloning it gives another handle to the same store; all methods may be called from any thread.
 ///
@@ -120,7 +120,19 @@ impl Engine {
         Ok(())
     }
 
+    /// Checks that the graph has weights, and that this is one.
+    pub(crate) fn check_weight(&self, weight: f64) -> Result<()> {
+        if !self.config.weighted {
+            return Err(Error::InvalidArgument("the graph has no weights".into()));
+        }
+        if weight.is_nan() {
+            return Err(Error::InvalidArgument("a weight must be a number, not NaN".into()));
+        }
+        Ok(())
+    }
+
     /// Checks that `key` is of the graph's type and in range.
+    #[inline]
     pub(crate) fn check_key(&self, key: VertexKeyRef<'_>) -> Result<()> {
         match (self.config.keys, key) {
             (KeyKind::Dense, VertexKeyRef::U64(n)) if n <= u64::from(hedgerow_core::VertexId::MAX.0) => {
@@ -242,7 +254,45 @@ impl Graph {
         src: impl Into<VertexKeyRef<'a>>,
         dst: impl Into<VertexKeyRef<'a>>,
     ) -> Result<bool> {
-        autocommit::insert_edge(&self.engine, src.into(), dst.into())
+        Ok(autocommit::edge(&self.engine, Ask::Insert, src.into(), dst.into(), 1.0)?.edges > 0)
+    }
+
+    /// As [`insert_edge`](Graph::insert_edge), with a weight.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a weight that is not a number, or in a graph without weights.
+    pub fn insert_weighted_edge<'a>(
+        &self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+        weight: f64,
+    ) -> Result<bool> {
+        self.engine.check_weight(weight)?;
+        Ok(autocommit::edge(&self.engine, Ask::Insert, src.into(), dst.into(), weight)?.edges > 0)
+    }
+
+    /// Makes sure, in a transaction of its own, that the edge exists, and its endpoints; in a weighted graph its weight
+    /// becomes 1. Returns whether it was new.
+    pub fn put_edge<'a>(
+        &self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<bool> {
+        Ok(autocommit::edge(&self.engine, Ask::Put, src.into(), dst.into(), 1.0)?.edges > 0)
+    }
+
+    /// As [`put_edge`](Graph::put_edge), with a weight.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a weight that is not a number, or in a graph without weights.
+    pub fn put_weighted_edge<'a>(
+        &self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+        weight: f64,
+    ) -> Result<bool> {
+        self.engine.check_weight(weight)?;
+        Ok(autocommit::edge(&self.engine, Ask::Put, src.into(), dst.into(), weight)?.edges > 0)
     }
 
     /// Removes one edge in a transaction of its own. Returns whether it existed.
@@ -251,7 +301,7 @@ impl Graph {
         src: impl Into<VertexKeyRef<'a>>,
         dst: impl Into<VertexKeyRef<'a>>,
     ) -> Result<bool> {
-        autocommit::remove_edge(&self.engine, src.into(), dst.into())
+        Ok(autocommit::edge(&self.engine, Ask::Remove, src.into(), dst.into(), 0.0)?.edges < 0)
     }
 
     /// Merges all deltas, so that reads find plain CSR blocks. Takes each subgraph's latch in turn; O(edges).

@@ -20,9 +20,14 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     if !work.options.has(Engine::Hedgerow) {
         return Ok(());
     }
-    bytes(work, recorder)?;
+    if work.options.wants("bytes_per_edge") {
+        bytes(work, recorder)?;
+    }
     rates(work, recorder)?;
-    latencies(work, recorder)
+    if work.options.wants("commit_latency") {
+        latencies(work, recorder)?;
+    }
+    Ok(())
 }
 
 fn directed_edges(work: &Work<'_>) -> f64 {
@@ -69,6 +74,9 @@ fn rates(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
             Mode::Single => "single.edges_per_s".to_owned(),
             Mode::Batch(size) => format!("batch_{size}.edges_per_s"),
         };
+        if !work.options.wants(&name) {
+            continue;
+        }
         let writers = writers(mode);
         let mut measured = vec![Vec::new(); writers.len()];
         // In turns, so that a slow spell of the machine meets all.

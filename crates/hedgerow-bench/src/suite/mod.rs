@@ -41,6 +41,9 @@ pub(crate) struct SuiteOptions {
     /// Measurements of each figure
     #[arg(long, default_value_t = 3, value_name = "R", value_parser = clap::value_parser!(u16).range(1..))]
     repeat: u16,
+    /// Only metrics whose names begin with one of these, where the suite can leave others out
+    #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
+    only: Vec<String>,
     /// Write one JSON object per figure to this file, or to the standard output
     #[arg(long, value_name = "FILE|-")]
     json: Option<PathBuf>,
@@ -60,6 +63,10 @@ impl SuiteOptions {
     fn threads(&self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         self.threads.map_or_else(all, usize::from)
+    }
+
+    fn wants(&self, metric: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|prefix| metric.starts_with(prefix.as_str()))
     }
 
     fn repeat(&self) -> usize {

@@ -3,27 +3,65 @@
 
 use hedgerow_core::VertexKeyRef;
 
-use super::commit::{Outcome, Request, commit};
+use super::commit::{self, Outcome, Request};
 use super::reads::ReadSet;
+use super::single::{self, Single};
 use super::{Ask, TxnKeys, TxnOp};
 use crate::error::Result;
 use crate::graph::Engine;
 use crate::options::Isolation;
 
-pub(crate) fn insert_edge(engine: &Engine, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> Result<bool> {
-    Ok(one(engine, Ask::Insert, src, dst)?.edges > 0)
-}
-
-pub(crate) fn remove_edge(engine: &Engine, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> Result<bool> {
-    Ok(one(engine, Ask::Remove, src, dst)?.edges < 0)
-}
-
-fn one(engine: &Engine, ask: Ask, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> Result<Outcome> {
+/// Commits one edge operation and waits until it is published. Endpoints that are absent are created, unless the edge
+/// is to be removed.
+#[inline]
+pub(crate) fn edge(
+    engine: &Engine,
+    ask: Ask,
+    src: VertexKeyRef<'_>,
+    dst: VertexKeyRef<'_>,
+    weight: f64,
+) -> Result<Outcome> {
     engine.check_writable()?;
     engine.check_key(src)?;
     engine.check_key(dst)?;
+    let outcome = edge_unpublished(engine, ask, src, dst, weight)?;
+    commit::publish(engine, outcome)
+}
+
+/// As [`edge`], without waiting, for keys that were checked.
+#[inline]
+pub(crate) fn edge_unpublished(
+    engine: &Engine,
+    ask: Ask,
+    src: VertexKeyRef<'_>,
+    dst: VertexKeyRef<'_>,
+    weight: f64,
+) -> Result<Outcome> {
+    if let Some(op) = Single::resolve(engine, ask, src, dst, weight) {
+        let named = || names(engine, &op, src, dst);
+        if let Some(outcome) = single::commit_unpublished(engine, &op, named)? {
+            return Ok(outcome);
+        }
+    }
+    general(engine, ask, src, dst, weight)
+}
+
+/// Whether the ids of `op` carry the keys, whichever way round. Asked with the latches of both held.
+fn names(engine: &Engine, op: &Single, a: VertexKeyRef<'_>, b: VertexKeyRef<'_>) -> bool {
+    let carry = |src, dst| engine.ids.carries(op.src, src) && engine.ids.carries(op.dst, dst);
+    carry(a, b) || (!engine.config.directed && carry(b, a))
+}
+
+#[cold]
+fn general(
+    engine: &Engine,
+    ask: Ask,
+    src: VertexKeyRef<'_>,
+    dst: VertexKeyRef<'_>,
+    weight: f64,
+) -> Result<Outcome> {
     let mut keys = TxnKeys::new(engine.config.keys);
-    let op = TxnOp { ask, src: keys.intern(src), dst: keys.intern(dst), weight: 1.0 };
+    let op = TxnOp { ask, src: keys.intern(src), dst: keys.intern(dst), weight };
     let request = Request {
         ops: &[op],
         keys: &keys,
@@ -33,5 +71,5 @@ fn one(engine: &Engine, ask: Ask, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) 
         // Nothing was read and the operation is one item: both levels mean the same.
         isolation: Isolation::Serializable,
     };
-    commit(engine, &request)
+    commit::commit_unpublished(engine, &request)
 }

@@ -11,6 +11,7 @@
 //! 7. **Publish**: mark the commit complete, wait until it is durable (if so asked) and published.
 
 use hedgerow_core::{Op, Timestamp};
+use hedgerow_txn::OrderGuard;
 
 use super::plan::{Effects, Slots};
 use super::reads::{Latches, ReadSet};
@@ -53,12 +54,19 @@ enum Attempt {
 /// sync under [`Durability::Sync`](crate::Durability::Sync).
 pub(crate) fn commit(engine: &Engine, request: &Request<'_>) -> Result<Outcome> {
     let outcome = commit_unpublished(engine, request)?;
+    publish(engine, outcome)
+}
+
+/// Waits until the commit is published, and durable where the mode asks for it.
+#[inline]
+pub(crate) fn publish(engine: &Engine, outcome: Outcome) -> Result<Outcome> {
     engine.wait_published(outcome.ts)?;
     engine.reclaim_due();
     Ok(outcome)
 }
 
-fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Result<Outcome> {
+/// Commits up to and including the mark in the ring.
+pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Result<Outcome> {
     let mut extra = Vec::new();
     for _ in 0..MAX_RESTARTS {
         match attempt(engine, request, &extra)? {
@@ -146,7 +154,9 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[hedgerow_core::Subgr
 
     // 5. Order.
     let record = engine.durable.as_ref().map(|_| encode(engine, &effects, request.keys)).transpose()?;
-    let ts = order(engine, request, &latches, &key_indices, record)?;
+    let ts = draw(engine, record, |last_drawn| {
+        check_open_and_reads(engine, request, &latches, &key_indices, last_drawn)
+    })?;
 
     // 6. Apply.
     taken.used(&effects);
@@ -218,23 +228,17 @@ fn check_open_and_reads(
     request.reads.check_others(request.start, last_drawn, engine, request.keys, latches, key_latches)
 }
 
-/// The ordering section.
-fn order(
+/// The ordering section: `check` what must still hold, reserve log space, draw, append.
+pub(super) fn draw(
     engine: &Engine,
-    request: &Request<'_>,
-    latches: &Latches<'_>,
-    key_latches: &[usize],
     record: Option<Record>,
+    check: impl FnOnce(Timestamp) -> Result<()>,
 ) -> Result<Timestamp> {
     let mut order = engine.clock.order();
     while !order.has_room() {
-        let oldest_missing = engine.clock.published().next();
-        drop(order);
-        // Nothing of this commit was appended: if the log fails now, it did not happen.
-        engine.wait_published(oldest_missing).map_err(|_| Error::Poisoned)?;
-        order = engine.clock.order();
+        order = wait_for_room(engine, order)?;
     }
-    check_open_and_reads(engine, request, latches, key_latches, order.last_drawn())?;
+    check(order.last_drawn())?;
     match (&engine.durable, record) {
         (Some(durable), Some(record)) => {
             let appended = durable.append(record, || order.draw());
@@ -245,6 +249,16 @@ fn order(
         }
         _ => Ok(order.draw()),
     }
+}
+
+/// Leaves the ordering section until the ring has moved, and enters it again.
+#[cold]
+fn wait_for_room<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<OrderGuard<'e>> {
+    let oldest_missing = engine.clock.published().next();
+    drop(order);
+    // Nothing of this commit was appended: if the log fails now, it did not happen.
+    engine.wait_published(oldest_missing).map_err(|_| Error::Poisoned)?;
+    Ok(engine.clock.order())
 }
 
 fn apply(engine: &Engine, keys: &TxnKeys, effects: &Effects, ts: Timestamp, latches: &mut Latches<'_>) {

@@ -4,13 +4,14 @@
 //! * [`reads`]: what was read, for validation.
 //! * [`plan`]: keys to vertex ids, operations to net effects.
 //! * [`commit`]: the phases of a commit, in one place.
-//! * [`autocommit`]: single operations without a transaction object.
+//! * [`autocommit`]: single operations without a transaction object; [`single`]: their short way through the phases.
 
 pub(crate) mod autocommit;
 pub(crate) mod commit;
 pub(crate) mod overlay;
 pub(crate) mod plan;
 pub(crate) mod reads;
+pub(crate) mod single;
 mod txn;
 
 use std::sync::Arc;

@@ -115,7 +115,7 @@ impl WriteTxn {
         weight: f64,
     ) -> Result<()> {
         let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
-        self.check_weight(weight)?;
+        self.engine.check_weight(weight)?;
         self.push(Ask::Put, src, dst, weight)
     }
 
@@ -138,7 +138,7 @@ impl WriteTxn {
         weight: f64,
     ) -> Result<bool> {
         let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
-        self.check_weight(weight)?;
+        self.engine.check_weight(weight)?;
         self.insert(src, dst, weight)
     }
 
@@ -268,16 +268,6 @@ impl WriteTxn {
     fn key(&mut self, key: VertexKeyRef<'_>) -> Result<TxnKey> {
         self.engine.check_key(key)?;
         Ok(self.keys.intern(key))
-    }
-
-    fn check_weight(&self, weight: f64) -> Result<()> {
-        if !self.engine.config.weighted {
-            return Err(Error::InvalidArgument("the graph has no weights".into()));
-        }
-        if weight.is_nan() {
-            return Err(Error::InvalidArgument("a weight must be a number, not NaN".into()));
-        }
-        Ok(())
     }
 
     fn push(&mut self, ask: Ask, src: TxnKey, dst: TxnKey, weight: f64) -> Result<()> {

@@ -27,6 +27,22 @@ pub(crate) fn apply(tx: &mut WriteTxn, weighted: bool, op: &ModelOp) -> Result<b
     }
 }
 
+/// Applies an operation in a transaction of its own; returns what [`Model::apply`] returns, or `None` where the store
+/// has no such call.
+pub(crate) fn apply_alone(graph: &Graph, weighted: bool, op: &ModelOp) -> Option<Result<bool>> {
+    Some(match op {
+        ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) => return None,
+        // The model says "true" of every put; the store says whether the edge was new.
+        ModelOp::PutEdge(src, dst, weight) if weighted => {
+            graph.put_weighted_edge(src, dst, *weight).map(|_| true)
+        }
+        ModelOp::PutEdge(src, dst, _) => graph.put_edge(src, dst).map(|_| true),
+        ModelOp::InsertEdge(src, dst, weight) if weighted => graph.insert_weighted_edge(src, dst, *weight),
+        ModelOp::InsertEdge(src, dst, _) => graph.insert_edge(src, dst),
+        ModelOp::RemoveEdge(src, dst) => graph.remove_edge(src, dst),
+    })
+}
+
 /// Everything that a snapshot holds.
 pub(crate) fn content(snapshot: &Snapshot, config: ModelConfig) -> Model {
     let mut model = Model::new(config);

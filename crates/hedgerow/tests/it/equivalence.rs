@@ -18,6 +18,7 @@ struct Seen {
     sequences: u64,
     operations: u64,
     own_reads: u64,
+    alone: u64,
     old_snapshots: u64,
     reopenings: u64,
     rollbacks: u64,
@@ -147,7 +148,7 @@ impl Sequence {
             6 => self.compare_now()?,
             7 if self.disk.is_some() => drop(self.graph.checkpoint().map_err(|e| e.to_string())?),
             8 => self.reopen()?,
-            9 => self.autocommit()?,
+            9..11 => self.autocommit()?,
             _ => {}
         }
         Ok(())
@@ -167,18 +168,20 @@ impl Sequence {
         self.compare_now()
     }
 
+    /// A few operations in transactions of their own.
     fn autocommit(&mut self) -> Verdict {
-        use hedgerow_testkit::ModelOp::{InsertEdge, RemoveEdge};
-        let (a, b) = (self.generator.key(), self.generator.key());
-        let inserted = self.graph.insert_edge(&a, &b).map_err(|e| e.to_string())?;
-        let expected = self.model.apply(&InsertEdge(a.clone(), b.clone(), 1.0));
-        let removed = self.generator.rng().eighths(4);
-        let mut agree = inserted == expected;
-        if removed {
-            let found = self.graph.remove_edge(&b, &a).map_err(|e| e.to_string())?;
-            agree &= found == self.model.apply(&RemoveEdge(b.clone(), a.clone()));
+        for op in self.generator.transaction(Some(&self.model), 8) {
+            // Vertices have no operations of their own outside of transactions.
+            let expected = self.model.clone().apply(&op);
+            let Some(found) = common::apply_alone(&self.graph, self.config.weighted, &op) else { continue };
+            let found = found.map_err(|e| e.to_string())?;
+            self.model.apply(&op);
+            if found != expected {
+                return Err(format!("alone, {op:?} returned {found}, should return {expected}"));
+            }
+            self.seen.alone += 1;
         }
-        if agree { Ok(()) } else { Err(format!("single operations on {a}, {b}: inserted {inserted}")) }
+        Ok(())
     }
 
     fn compare_now(&self) -> Verdict {
@@ -208,6 +211,7 @@ fn random_transactions_agree_with_the_model() {
                     total.sequences += seen.sequences;
                     total.operations += seen.operations;
                     total.own_reads += seen.own_reads;
+                    total.alone += seen.alone;
                     total.old_snapshots += seen.old_snapshots;
                     total.reopenings += seen.reopenings;
                     total.rollbacks += seen.rollbacks;
@@ -220,6 +224,7 @@ fn random_transactions_agree_with_the_model() {
     explored("model sequences", seen.sequences, 2_000);
     explored("model operations", seen.operations, 200_000);
     explored("reads of own writes", seen.own_reads, 10_000);
+    explored("operations in transactions of their own", seen.alone, 10_000);
     explored("old snapshots compared", seen.old_snapshots, 5_000);
     explored("reopenings compared", seen.reopenings, 1_000);
     explored("transactions rolled back or refused", seen.rollbacks + seen.refused, 1_000);

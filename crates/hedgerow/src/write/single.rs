@@ -1,0 +1,195 @@
+//! Transactions of one edge operation whose endpoints exist: the commit of [`commit`](super::commit) with every phase
+//! reduced to two endpoints. Nothing is allocated beside the log record, and the cache misses of both endpoints
+//! overlap.
+//!
+//! It is the same protocol, step by step (`docs/design/protocol.md`, section 2): latches ascending, look-ups verified
+//! under them, effect computed against everything applied, timestamp drawn and record appended in the ordering section,
+//! applied, released, completed. Whatever is unusual (an endpoint to be created, a key that moved) goes to the general
+//! path with nothing changed.
+
+use hedgerow_core::{Direction, KeyKind, LabelId, Op, Timestamp, VertexId, VertexKeyRef};
+use hedgerow_mem::subgraph::LocalOp;
+use hedgerow_mem::{EdgeOp, Latched, Subgraph};
+
+use super::Ask;
+use super::commit::{Outcome, draw};
+use crate::durability::Record;
+use crate::error::Result;
+use crate::graph::Engine;
+
+/// One edge operation, by vertex ids. Of an undirected graph `src` is the smaller.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Single {
+    pub(crate) ask: Ask,
+    pub(crate) src: VertexId,
+    pub(crate) dst: VertexId,
+    pub(crate) weight: f64,
+}
+
+/// The chain that holds the second copy of an edge.
+fn second(engine: &Engine) -> Direction {
+    if engine.config.directed { Direction::In } else { Direction::Out }
+}
+
+impl Single {
+    /// The operation with its keys looked up; `None` where one names no vertex. Of a dense graph the vertices need not
+    /// exist.
+    #[inline]
+    pub(crate) fn resolve(
+        engine: &Engine,
+        ask: Ask,
+        src: VertexKeyRef<'_>,
+        dst: VertexKeyRef<'_>,
+        weight: f64,
+    ) -> Option<Single> {
+        let now = Timestamp(u64::MAX - 1);
+        let (src, dst) = (engine.ids.lookup(src, now)?, engine.ids.lookup(dst, now)?);
+        let (src, dst) = if engine.config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) };
+        Some(Single { ask, src, dst, weight })
+    }
+
+    #[inline]
+    fn ends<'e>(&self, engine: &'e Engine) -> Option<[(&'e Subgraph, VertexId, Direction); 2]> {
+        let src = engine.subgraphs.get(self.src.subgraph())?;
+        let dst = engine.subgraphs.get(self.dst.subgraph())?;
+        Some([(src, self.src, Direction::Out), (dst, self.dst, second(engine))])
+    }
+
+    /// The edge's state after the operation, given that before.
+    fn after(&self, before: Option<f64>) -> Option<f64> {
+        match self.ask {
+            Ask::Put => Some(self.weight),
+            Ask::Insert => before.or(Some(self.weight)),
+            _ => None,
+        }
+    }
+}
+
+/// Both endpoints' subgraphs, latched; one if they share it.
+struct Ends<'e> {
+    src: Latched<'e>,
+    dst: Option<Latched<'e>>,
+}
+
+impl<'e> Ends<'e> {
+    /// Latches ascending: the order that keeps committers from waiting for each other in a ring.
+    #[inline]
+    fn latch(op: &Single, src: &'e Subgraph, dst: &'e Subgraph) -> Ends<'e> {
+        let (a, b) = (op.src.subgraph(), op.dst.subgraph());
+        if a == b {
+            return Ends { src: src.latch(), dst: None };
+        }
+        src.warm_header();
+        dst.warm_header();
+        if a < b {
+            let src = src.latch();
+            Ends { src, dst: Some(dst.latch()) }
+        } else {
+            let dst = dst.latch();
+            Ends { src: src.latch(), dst: Some(dst) }
+        }
+    }
+
+    #[inline]
+    fn dst(&self) -> &Latched<'e> {
+        self.dst.as_ref().unwrap_or(&self.src)
+    }
+
+    /// The state of the edge, looked up where the list is shorter: both copies say the same.
+    #[inline]
+    fn edge(&self, op: &Single, second: Direction) -> Option<f64> {
+        self.src.warm_head(Direction::Out, op.src.local());
+        self.dst().warm_head(second, op.dst.local());
+        let (of_src, of_dst) = (
+            self.src.settled_degree(Direction::Out, op.src.local()),
+            self.dst().settled_degree(second, op.dst.local()),
+        );
+        let at_src = of_src <= of_dst;
+        self.src.warm_edges(Direction::Out, op.src.local(), at_src);
+        self.dst().warm_edges(second, op.dst.local(), !at_src);
+        if at_src {
+            self.src.edge(Direction::Out, op.src.local(), op.dst)
+        } else {
+            self.dst().edge(second, op.dst.local(), op.src)
+        }
+    }
+}
+
+/// Commits the operation without waiting for its publication. `None` sends the caller to the general path.
+/// `still_named` says, with the latches held, whether both ids still carry the keys they were looked up by
+/// (invariant I4).
+#[inline]
+pub(crate) fn commit_unpublished(
+    engine: &Engine,
+    op: &Single,
+    still_named: impl FnOnce() -> bool,
+) -> Result<Option<Outcome>> {
+    let Some([(src, ..), (dst, ..)]) = op.ends(engine) else { return Ok(None) };
+    let mut ends = Ends::latch(op, src, dst);
+    let exist = ends.src.contains_vertex(op.src.local()) && ends.dst().contains_vertex(op.dst.local());
+    if !exist || !(engine.config.keys == KeyKind::Dense || still_named()) {
+        return Ok(None);
+    }
+    let before = ends.edge(op, second(engine));
+    let after = op.after(before);
+    let kind = match (before, after) {
+        (None, Some(_)) => EdgeOp::Insert,
+        (Some(_), None) => EdgeOp::Remove,
+        (Some(old), Some(new)) if engine.config.weighted && old.to_bits() != new.to_bits() => EdgeOp::Update,
+        _ => {
+            // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this moment.
+            let order = engine.clock.order();
+            engine.check_open()?;
+            return Ok(Some(Outcome { ts: order.last_drawn(), edges: 0 }));
+        }
+    };
+    let record = match &engine.durable {
+        Some(_) => Some(encode(engine, op, after)?),
+        None => None,
+    };
+    let ts = draw(engine, record, |_| engine.check_open())?;
+    apply(engine, op, kind, after.unwrap_or(0.0), ts, &mut ends);
+    drop(ends);
+    let edges = i64::from(after.is_some()) - i64::from(before.is_some());
+    if engine.clock.complete(ts, 0, edges) {
+        engine.commits.wake();
+    }
+    Ok(Some(Outcome { ts, edges }))
+}
+
+fn encode(engine: &Engine, op: &Single, after: Option<f64>) -> Result<Record> {
+    let mut record = Record::default();
+    let (label, src, dst) = (LabelId(0), op.src, op.dst);
+    record.push(match after {
+        Some(weight) => Op::PutEdge { label, src, dst, weight: engine.config.weighted.then_some(weight) },
+        None => Op::RemoveEdge { label, src, dst },
+    })?;
+    record.finish();
+    Ok(record)
+}
+
+#[inline]
+fn apply(engine: &Engine, op: &Single, kind: EdgeOp, weight: f64, ts: Timestamp, ends: &mut Ends<'_>) {
+    let horizon = engine.horizon();
+    let weighted = engine.config.weighted;
+    let second = second(engine);
+    let forth = LocalOp { local: op.src.local(), op: kind, dst: op.dst, weight };
+    let back = LocalOp { local: op.dst.local(), op: kind, dst: op.src, weight };
+    let at = |latched: &mut Latched<'_>, id: VertexId, direction, ops: &[LocalOp]| {
+        let pinned = |pin| engine.pending.add((id.subgraph(), direction), pin);
+        latched.apply(direction, ops, ts, weighted, &horizon, pinned);
+    };
+    match &mut ends.dst {
+        Some(dst) => {
+            at(&mut ends.src, op.src, Direction::Out, &[forth]);
+            at(dst, op.dst, second, &[back]);
+        }
+        // One call per chain and commit.
+        None if second == Direction::In => {
+            at(&mut ends.src, op.src, Direction::Out, &[forth]);
+            at(&mut ends.src, op.dst, second, &[back]);
+        }
+        None if op.src == op.dst => at(&mut ends.src, op.src, Direction::Out, &[forth]),
+        None => at(&mut ends.src, op.src, Direction::Out, &[forth, back]),
+    }
+}
