@@ -1,22 +1,32 @@
-//! Atomics, locks and the shared-pointer cell behind one switch: real ones, or those of the model checker under
-//! `--cfg loom`, so that the protocols that are model-checked are the ones that run.
+//! Atomics, locks and the shared-pointer cell behind one switch: real ones, those of the model checker under
+//! `--cfg loom`, or those of the controlled scheduler under `--cfg shuttle`, so that the protocols that are checked are
+//! the ones that run. The model checker explores small protocols under weak memory, exhaustively; the scheduler explores
+//! whole transactions under sequential consistency, at random.
 
 use std::sync::Arc;
 
-#[cfg(not(loom))]
+#[cfg(shuttle)]
+mod scheduled;
+
+#[cfg(shuttle)]
+pub use scheduled::{Condvar, Mutex, MutexGuard, fence, yield_now};
+#[cfg(shuttle)]
+pub use shuttle::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+#[cfg(not(any(loom, shuttle)))]
 pub use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 #[cfg(loom)]
 pub use loom::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 pub use parking_lot::{Condvar, Mutex, MutexGuard};
 
 #[cfg(loom)]
 pub use model::{Condvar, Mutex, MutexGuard};
 
 /// Lets another thread run while waiting for it.
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 pub fn yield_now() {
     std::thread::yield_now();
 }

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow_core::Timestamp;
+use hedgerow_core::sync::{Mutex, MutexGuard};
 use hedgerow_io::{Dir, FileId, IoError, Lsn, NamedFile, Vfs};
-use parking_lot::{Mutex, MutexGuard};
 
 use crate::record::{Frame, Payload, RecordBuilder, RecordType, record_len};
 use crate::segment::{CreateError, DATA_START, capacity_end};

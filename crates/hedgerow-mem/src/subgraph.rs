@@ -14,9 +14,9 @@ use crate::version::{Read, Version, load_changed, read_at, version_at};
 mod warm;
 
 /// The first capacity of a delta, in entries. Under the model checker two, so that merges come early.
-const MIN_DELTA: usize = if cfg!(loom) { 2 } else { 4 };
+const MIN_DELTA: usize = if cfg!(any(loom, shuttle)) { 2 } else { 4 };
 /// The largest capacity of a delta, in entries.
-const MAX_DELTA: usize = if cfg!(loom) { 2 } else { 256 };
+const MAX_DELTA: usize = if cfg!(any(loom, shuttle)) { 2 } else { 256 };
 /// A delta has room for this share of the main part: 1/8, within the bounds above.
 const DELTA_SHARE: usize = 8;
 

@@ -13,9 +13,9 @@
 use hedgerow_core::Timestamp;
 use hedgerow_core::sync::{AtomicI64, AtomicU64, Mutex, MutexGuard, Ordering, fence};
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 const RING: u64 = 4096;
-#[cfg(loom)]
+#[cfg(any(loom, shuttle))]
 const RING: u64 = 4;
 
 /// How many vertices and edges a snapshot holds.

@@ -124,7 +124,7 @@ impl GroupCommit {
 
 /// Waits a little without sleeping: an earlier committer usually needs well under a microsecond to finish. Only where
 /// publication does not wait for the disk.
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 fn spin(clock: &Clock, ts: Timestamp) -> bool {
     if clock.gate() < ts {
         return false;
@@ -139,7 +139,7 @@ fn spin(clock: &Clock, ts: Timestamp) -> bool {
     clock.published() >= ts
 }
 
-#[cfg(loom)]
+#[cfg(any(loom, shuttle))]
 fn spin(_: &Clock, _: Timestamp) -> bool {
     false
 }

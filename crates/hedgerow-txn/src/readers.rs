@@ -15,9 +15,9 @@ use std::sync::OnceLock;
 use hedgerow_core::Timestamp;
 use hedgerow_core::sync::{AtomicU64, AtomicUsize, Ordering, fence};
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 const FIRST_CHUNK: usize = 64;
-#[cfg(loom)]
+#[cfg(any(loom, shuttle))]
 const FIRST_CHUNK: usize = 2;
 const CHUNKS: usize = 24;
 

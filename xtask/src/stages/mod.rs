@@ -40,6 +40,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "unit", run: unit },
     Stage { name: "doc", run: doc },
     Stage { name: "loom", run: loom },
+    Stage { name: "shuttle", run: shuttle },
     Stage { name: "python", run: python::test },
     Stage { name: "kill9", run: kill9 },
     Stage { name: "crash", run: crash },
@@ -47,10 +48,10 @@ const STAGES: &[Stage] = &[
 ];
 
 /// Stages that explore for as long as they are given.
-const DEEP_STAGES: &[&str] = &["crash", "kill9", "loom", "unit", "faults"];
+const DEEP_STAGES: &[&str] = &["crash", "kill9", "loom", "shuttle", "unit", "faults"];
 
 /// Test targets that have a stage of their own; every other target belongs to `unit`.
-const OWN_STAGE: &[&str] = &["crash", "kill9", "loom", "faults"];
+const OWN_STAGE: &[&str] = &["crash", "kill9", "loom", "shuttle", "faults"];
 
 /// Fewest loom models that must have run.
 const LOOM_MODELS_FLOOR: u64 = 8;
@@ -230,6 +231,15 @@ fn loom(root: &Path, workspace: &Workspace) -> Outcome {
     outcome
 }
 
+/// Whole transactions under a controlled scheduler: another cfg, hence another target folder.
+fn shuttle(root: &Path, workspace: &Workspace) -> Outcome {
+    let mut outcome = own_target(root, workspace, "shuttle", |step| {
+        step.env("RUSTFLAGS", "--cfg shuttle").env("CARGO_TARGET_DIR", "target/shuttle")
+    });
+    outcome.require_explored();
+    outcome
+}
+
 fn kill9(root: &Path, workspace: &Workspace) -> Outcome {
     let mut outcome = own_target(root, workspace, "kill9", |step| step);
     outcome.require_explored();
@@ -261,9 +271,9 @@ fn own_target(root: &Path, workspace: &Workspace, target: &str, prepare: impl Fn
         return outcome;
     }
     let mut arguments = vec!["test", "--locked"];
-    // The model checker's build stays small. The others use what the stage `unit` built, hence the same selection of
+    // The builds of the model checker and the scheduler stay small. The others use what the stage `unit` built, hence the same selection of
     // packages: another one would turn other features on, and build anew.
-    if target == "loom" {
+    if target == "loom" || target == "shuttle" {
         arguments.extend(packages.iter().flat_map(|package| ["-p", package]));
     }
     arguments.extend(["--test", target, "--", "--nocapture"]);

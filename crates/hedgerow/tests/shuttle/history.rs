@@ -1,0 +1,164 @@
+//! What happened, and whether some serial order explains it: the order of the timestamps.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hedgerow::Timestamp;
+
+use crate::program::{Step, VERTICES};
+
+/// One transaction that ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Attempt {
+    pub(crate) began: u64,
+    pub(crate) ended: u64,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) done: Done,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Done {
+    Written { ts: Timestamp, answers: Vec<u64> },
+    Read { ts: Timestamp, answers: Vec<u64> },
+    Refused,
+}
+
+/// Everything that happened under one schedule. Its locks are real ones: no thread is preempted inside.
+#[derive(Default)]
+pub(crate) struct History {
+    ticks: AtomicU64,
+    attempts: Mutex<Vec<Attempt>>,
+    counts: Mutex<Option<(u64, u64)>>,
+}
+
+/// The graph, trivially.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct State {
+    vertices: BTreeSet<u64>,
+    edges: BTreeSet<(u64, u64)>,
+}
+
+impl State {
+    fn item(v: u64, u: u64, directed: bool) -> (u64, u64) {
+        if directed { (v, u) } else { (v.min(u), v.max(u)) }
+    }
+
+    fn put(&mut self, v: u64, u: u64, directed: bool) -> u64 {
+        self.vertices.extend([v, u]);
+        u64::from(self.edges.insert(Self::item(v, u, directed)))
+    }
+
+    fn run(&mut self, step: Step, directed: bool) -> u64 {
+        match step {
+            Step::HasVertex(v) => u64::from(self.vertices.contains(&v)),
+            Step::HasEdge(v, u) => u64::from(self.edges.contains(&Self::item(v, u, directed))),
+            Step::Neighbors(v) => {
+                let linked = |u: u64| self.edges.contains(&Self::item(v, u, directed));
+                (0..VERTICES.len()).filter(|&i| linked(VERTICES[i])).fold(0, |m, i| m | 1 << i)
+            }
+            Step::InsertVertex(v) => u64::from(self.vertices.insert(v)),
+            Step::RemoveVertex(v) => {
+                self.edges.retain(|&(a, b)| a != v && b != v);
+                u64::from(self.vertices.remove(&v))
+            }
+            Step::PutEdge(v, u) => {
+                self.put(v, u, directed);
+                0
+            }
+            Step::InsertEdge(v, u) => self.put(v, u, directed),
+            Step::RemoveEdge(v, u) => u64::from(self.edges.remove(&Self::item(v, u, directed))),
+        }
+    }
+
+    fn answers(&mut self, steps: &[Step], directed: bool) -> Vec<u64> {
+        steps.iter().map(|&step| self.run(step, directed)).collect()
+    }
+}
+
+impl History {
+    /// A moment in real time: threads run one at a time.
+    pub(crate) fn tick(&self) -> u64 {
+        self.ticks.fetch_add(1, Ordering::SeqCst)
+    }
+
+    pub(crate) fn push(&self, attempt: Attempt) {
+        self.attempts.lock().expect("no panic inside").push(attempt);
+    }
+
+    pub(crate) fn last_counts(&self, vertices: u64, edges: u64) {
+        *self.counts.lock().expect("no panic inside") = Some((vertices, edges));
+    }
+
+    /// Replays all commits by timestamp and compares every answer. Returns the numbers of commits and of conflicts.
+    pub(crate) fn check(&self, directed: bool) -> (u64, u64) {
+        let attempts = self.attempts.lock().expect("no panic inside");
+        let mut placed: Vec<Placed<'_>> = attempts.iter().filter_map(Placed::new).collect();
+        placed.sort_by_key(|p| p.ts);
+        let mut state = State::default();
+        let mut commits = 0;
+        for group in placed.chunk_by(|a, b| a.ts == b.ts) {
+            let before = state.clone();
+            state = explain(&before, group, directed).unwrap_or_else(|| {
+                panic!("no serial order explains {group:#?} after {before:?}; all: {attempts:#?}")
+            });
+            commits += u64::from(state != before);
+        }
+        check_real_time(&placed);
+        let counts = self.counts.lock().expect("no panic inside").expect("read at the end");
+        assert_eq!(counts, (state.vertices.len() as u64, state.edges.len() as u64), "counts");
+        (commits, (attempts.len() - placed.len()) as u64)
+    }
+}
+
+/// A transaction that was not refused.
+#[derive(Debug)]
+struct Placed<'a> {
+    ts: Timestamp,
+    writes: bool,
+    answers: &'a [u64],
+    attempt: &'a Attempt,
+}
+
+impl<'a> Placed<'a> {
+    fn new(attempt: &'a Attempt) -> Option<Placed<'a>> {
+        let (ts, writes, answers) = match &attempt.done {
+            Done::Written { ts, answers } => (*ts, true, answers),
+            Done::Read { ts, answers } => (*ts, false, answers),
+            Done::Refused => return None,
+        };
+        Some(Placed { ts, writes, answers, attempt })
+    }
+
+    /// The state after this transaction, if it read what it would have read in `before`.
+    fn run(&self, before: &State, directed: bool) -> Option<State> {
+        let mut after = before.clone();
+        (after.answers(&self.attempt.steps, directed) == self.answers).then_some(after)
+    }
+}
+
+/// The state after all transactions of one timestamp: at most one of them changes something, and comes first; all
+/// others change nothing and read what it leaves.
+fn explain(before: &State, group: &[Placed<'_>], directed: bool) -> Option<State> {
+    let fits = |first: Option<usize>| {
+        let state = match first {
+            Some(i) => group[i].run(before, directed).filter(|after| after != before)?,
+            None => before.clone(),
+        };
+        let others = group.iter().enumerate().filter(|&(i, _)| Some(i) != first);
+        let unchanged =
+            others.map(|(_, p)| p.run(&state, directed)).all(|after| after.as_ref() == Some(&state));
+        unchanged.then_some(state)
+    };
+    let writers = (0..group.len()).filter(|&i| group[i].writes);
+    writers.map(Some).chain([None]).find_map(fits)
+}
+
+/// What ended before another began comes before it, or at the same timestamp without effect.
+fn check_real_time(placed: &[Placed<'_>]) {
+    for a in placed {
+        for b in placed.iter().filter(|b| a.attempt.ended < b.attempt.began) {
+            assert!(a.ts <= b.ts, "{b:?} began after {a:?} had ended");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Whole transactions under a controlled scheduler: small random programs of three threads, each run under many
+//! schedules of its atomic accesses and locks. What every committed transaction read must be what the transactions
+//! before it, in the order of their timestamps, leave behind; and that order must respect real time.
+//!
+//! Built with `--cfg shuttle`; otherwise there is nothing here.
+#![cfg(shuttle)]
+
+mod history;
+mod program;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hedgerow::{Graph, KeyKind, Options};
+use hedgerow_testkit::{Effort, SimFs, explored};
+use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
+
+use history::History;
+use program::Program;
+
+/// Schedules per program.
+const SCHEDULES: usize = 40;
+
+/// Programs per test.
+const PROGRAMS: u64 = 500;
+
+#[derive(Clone, Copy)]
+struct Setting {
+    name: &'static str,
+    directed: bool,
+    keys: KeyKind,
+    durable: bool,
+}
+
+impl Setting {
+    fn open(self) -> Graph {
+        let options = Options::new().directed(self.directed).keys(self.keys).log_segment_bytes(64 << 10);
+        let graph = if self.durable { options.open_on(SimFs::new().handle()) } else { options.in_memory() };
+        graph.expect("a new store opens")
+    }
+}
+
+fn explore(setting: Setting) {
+    let effort = Effort::rounds(PROGRAMS);
+    let schedules = Arc::new(AtomicU64::new(0));
+    let (commits, conflicts) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    while let Some(seed) = effort.next_seed() {
+        let program = Arc::new(Program::generate(seed, setting.directed));
+        let (schedules, commits, conflicts) = (schedules.clone(), commits.clone(), conflicts.clone());
+        let run = move || {
+            let graph = setting.open();
+            let history = Arc::new(History::default());
+            let threads: Vec<_> = (0..program.threads())
+                .map(|i| {
+                    let (program, graph, history) = (program.clone(), graph.clone(), history.clone());
+                    shuttle::thread::spawn(move || program.run_thread(i, &graph, &history))
+                })
+                .collect();
+            threads.into_iter().for_each(|t| t.join().expect("no thread panics"));
+            program.run_last(&graph, &history);
+            let (done, refused) = history.check(setting.directed);
+            schedules.fetch_add(1, Ordering::Relaxed);
+            commits.fetch_add(done, Ordering::Relaxed);
+            conflicts.fetch_add(refused, Ordering::Relaxed);
+        };
+        under(seed, run);
+    }
+    let (commits, conflicts) = (commits.load(Ordering::Relaxed), conflicts.load(Ordering::Relaxed));
+    println!("{}: {commits} commits, {conflicts} conflicts", setting.name);
+    assert!(commits > conflicts && conflicts > 0, "a test without commits or without conflicts shows little");
+    let floor = PROGRAMS * SCHEDULES as u64;
+    explored(&format!("shuttle schedules ({})", setting.name), schedules.load(Ordering::Relaxed), floor);
+}
+
+/// Half of the programs under a uniformly random scheduler, half under one that prefers few preemptions.
+fn under(seed: u64, run: impl Fn() + Send + Sync + 'static) {
+    let scheduler: Box<dyn Scheduler + Send> = if seed.is_multiple_of(2) {
+        Box::new(RandomScheduler::new_from_seed(seed, SCHEDULES))
+    } else {
+        Box::new(PctScheduler::new_from_seed(seed, 3, SCHEDULES))
+    };
+    let mut config = shuttle::Config::new();
+    config.silence_warnings = true;
+    config.stack_size = 256 << 10;
+    shuttle::Runner::new(scheduler, config).run(run);
+}
+
+#[test]
+fn dense_undirected_transactions_are_serializable() {
+    explore(Setting { name: "dense", directed: false, keys: KeyKind::Dense, durable: false });
+}
+
+#[test]
+fn keyed_directed_transactions_are_serializable() {
+    explore(Setting { name: "keyed", directed: true, keys: KeyKind::U64, durable: false });
+}
+
+#[test]
+fn durable_transactions_are_serializable() {
+    explore(Setting { name: "durable", directed: true, keys: KeyKind::U64, durable: true });
+}

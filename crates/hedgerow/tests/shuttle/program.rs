@@ -1,0 +1,152 @@
+//! Random programs: a few threads, each with a few transactions over five vertices of two subgraphs.
+
+use hedgerow::{Direction, Error, Graph, Snapshot, WriteTxn};
+use hedgerow_testkit::sim_fs::SplitMix64;
+
+use crate::history::{Attempt, Done, History};
+
+/// The vertices of all programs; in a dense graph they lie in two subgraphs.
+pub(crate) const VERTICES: [u64; 5] = [0, 1, 2, 64, 65];
+
+/// One step of a transaction. Reads answer with a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    HasVertex(u64),
+    HasEdge(u64, u64),
+    /// The out-neighbours, as a bit mask over [`VERTICES`].
+    Neighbors(u64),
+    InsertVertex(u64),
+    RemoveVertex(u64),
+    PutEdge(u64, u64),
+    InsertEdge(u64, u64),
+    RemoveEdge(u64, u64),
+}
+
+#[derive(Clone, Debug)]
+enum Unit {
+    Write(Vec<Step>),
+    Read(Vec<Step>),
+}
+
+/// What each thread does.
+pub(crate) struct Program {
+    threads: Vec<Vec<Unit>>,
+    directed: bool,
+}
+
+fn step(rng: &mut SplitMix64, reads_only: bool) -> Step {
+    let v = VERTICES[rng.below(5) as usize];
+    let u = VERTICES[rng.below(5) as usize];
+    match rng.below(if reads_only { 5 } else { 14 }) {
+        0 => Step::HasVertex(v),
+        1 | 2 => Step::HasEdge(v, u),
+        3 | 4 => Step::Neighbors(v),
+        5 => Step::InsertVertex(v),
+        6 => Step::RemoveVertex(v),
+        7..=9 => Step::PutEdge(v, u),
+        10 | 11 => Step::InsertEdge(v, u),
+        _ => Step::RemoveEdge(v, u),
+    }
+}
+
+impl Program {
+    pub(crate) fn generate(seed: u64, directed: bool) -> Program {
+        let mut rng = SplitMix64::new(seed);
+        let unit = |rng: &mut SplitMix64| {
+            let reads = rng.below(4) == 0;
+            let steps = (0..1 + rng.below(3)).map(|_| step(rng, reads)).collect();
+            if reads { Unit::Read(steps) } else { Unit::Write(steps) }
+        };
+        let thread = |rng: &mut SplitMix64| (0..1 + rng.below(3)).map(|_| unit(rng)).collect();
+        Program { threads: (0..3).map(|_| thread(&mut rng)).collect(), directed }
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.len()
+    }
+
+    pub(crate) fn run_thread(&self, thread: usize, graph: &Graph, history: &History) {
+        for unit in &self.threads[thread] {
+            match unit {
+                Unit::Read(steps) => read(graph, history, steps),
+                Unit::Write(steps) => write(graph, history, steps),
+            }
+        }
+    }
+
+    /// Reads everything after all threads have ended.
+    pub(crate) fn run_last(&self, graph: &Graph, history: &History) {
+        let mut steps: Vec<Step> = VERTICES.iter().map(|&v| Step::HasVertex(v)).collect();
+        steps.extend(VERTICES.iter().map(|&v| Step::Neighbors(v)));
+        read(graph, history, &steps);
+        let snapshot = graph.snapshot().expect("open");
+        history.last_counts(snapshot.vertex_count(), snapshot.edge_count());
+        if self.directed {
+            for v in VERTICES {
+                let into = snapshot.neighbors(v, Direction::In).unwrap_or_default();
+                assert!(
+                    into.iter().all(|u| snapshot.contains_edge(u.as_ref(), v)),
+                    "the two sides of an edge differ"
+                );
+            }
+        }
+    }
+}
+
+fn mask<'a>(keys: impl IntoIterator<Item = &'a hedgerow::VertexKey>) -> u64 {
+    let place =
+        |key: &hedgerow::VertexKey| VERTICES.iter().position(|&v| *key == hedgerow::VertexKey::U64(v));
+    keys.into_iter().fold(0, |m, key| m | 1 << place(key).expect("a vertex of the program"))
+}
+
+fn read(graph: &Graph, history: &History, steps: &[Step]) {
+    let began = history.tick();
+    let snapshot = graph.snapshot().expect("open");
+    // Writers merge and reclaim meanwhile.
+    (0..steps.len() * 4).for_each(|_| shuttle::thread::yield_now());
+    let answers = steps.iter().map(|&step| answer(&snapshot, step)).collect();
+    let ts = snapshot.timestamp();
+    history.push(Attempt {
+        began,
+        ended: history.tick(),
+        steps: steps.to_vec(),
+        done: Done::Read { ts, answers },
+    });
+}
+
+fn answer(snapshot: &Snapshot, step: Step) -> u64 {
+    match step {
+        Step::HasVertex(v) => u64::from(snapshot.contains_vertex(v)),
+        Step::HasEdge(v, u) => u64::from(snapshot.contains_edge(v, u)),
+        Step::Neighbors(v) => mask(&snapshot.neighbors(v, Direction::Out).unwrap_or_default()),
+        _ => unreachable!("a snapshot only reads"),
+    }
+}
+
+fn write(graph: &Graph, history: &History, steps: &[Step]) {
+    let began = history.tick();
+    let mut txn = graph.write().expect("open");
+    let run = |txn: &mut WriteTxn| -> hedgerow::Result<Vec<u64>> {
+        steps.iter().map(|&s| perform(txn, s)).collect()
+    };
+    let answers = run(&mut txn).expect("steps do not fail");
+    let done = match txn.commit() {
+        Ok(ts) => Done::Written { ts, answers },
+        Err(Error::Conflict { .. }) => Done::Refused,
+        Err(other) => panic!("{other}"),
+    };
+    history.push(Attempt { began, ended: history.tick(), steps: steps.to_vec(), done });
+}
+
+fn perform(txn: &mut WriteTxn, step: Step) -> hedgerow::Result<u64> {
+    Ok(match step {
+        Step::HasVertex(v) => u64::from(txn.contains_vertex(v)?),
+        Step::HasEdge(v, u) => u64::from(txn.contains_edge(v, u)?),
+        Step::Neighbors(v) => mask(&txn.neighbors(v, Direction::Out)?.unwrap_or_default()),
+        Step::InsertVertex(v) => u64::from(txn.insert_vertex(v)?),
+        Step::RemoveVertex(v) => u64::from(txn.remove_vertex(v)?),
+        Step::PutEdge(v, u) => txn.put_edge(v, u).map(|()| 0)?,
+        Step::InsertEdge(v, u) => u64::from(txn.insert_edge(v, u)?),
+        Step::RemoveEdge(v, u) => u64::from(txn.remove_edge(v, u)?),
+    })
+}
