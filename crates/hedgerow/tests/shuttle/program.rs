@@ -57,8 +57,13 @@ impl Program {
             let steps = (0..1 + rng.below(3)).map(|_| step(rng, reads)).collect();
             if reads { Unit::Read(steps) } else { Unit::Write(steps) }
         };
-        let thread = |rng: &mut SplitMix64| (0..1 + rng.below(3)).map(|_| unit(rng)).collect();
-        Program { threads: (0..3).map(|_| thread(&mut rng)).collect(), directed }
+        // Now and then two threads write so much that several merges pass under the transaction of the third.
+        let long = rng.below(4) == 0;
+        let thread = |rng: &mut SplitMix64, i: u64| {
+            let units = if long && i > 0 { 8 } else { 1 + rng.below(3) };
+            (0..units).map(|_| unit(rng)).collect()
+        };
+        Program { threads: (0..3).map(|i| thread(&mut rng, i)).collect(), directed }
     }
 
     pub(crate) fn threads(&self) -> usize {
