@@ -25,6 +25,20 @@ pub enum KernelError {
         /// The tolerance asked for.
         tolerance: f64,
     },
+    /// A path from the source reaches an edge whose weight is below 0 or not a number.
+    Weight {
+        /// Where the edge begins, as the search follows it.
+        from: VertexId,
+        /// Where it ends.
+        to: VertexId,
+        /// Its weight.
+        weight: f64,
+    },
+    /// The width of a bucket is not above 0, infinite or not a number.
+    Delta {
+        /// The width asked for.
+        delta: f64,
+    },
     /// The graph's domain does not fit 32-bit vertex ids.
     TooManyVertices {
         /// One more than the largest id that could be live.
@@ -42,6 +56,10 @@ impl fmt::Display for KernelError {
             KernelError::Tolerance { tolerance } => {
                 write!(f, "tolerance must be finite and not negative, found {tolerance}")
             }
+            KernelError::Weight { from, to, weight } => {
+                write!(f, "the edge from vertex {} to {} weighs {weight}, expected 0 or more", from.0, to.0)
+            }
+            KernelError::Delta { delta } => write!(f, "delta must be finite and above 0, found {delta}"),
             KernelError::TooManyVertices { vertex_bound } => {
                 write!(f, "at most {} vertices fit 32-bit ids, found {vertex_bound}", u32::MAX)
             }

@@ -5,6 +5,8 @@
 //! | --- | --- | --- |
 //! | [`bfs()`] | hops from a source, [`UNREACHED`] elsewhere | O(vertices + edges), usually far fewer edges |
 //! | [`pagerank()`] | a score per vertex, summing to 1 | O(vertices + edges) per iteration |
+//! | [`sssp()`] | the least sum of weights from a source | O(vertices + edges) times a small factor |
+//! | [`triangle_count()`] | the number of triangles | O(edges^1.5) at worst |
 //! | [`wcc()`] | the least vertex of each vertex's component | O(vertices + edges), usually few edges |
 //!
 //! Kernels are parallel: they run in the rayon pool that is current where they are called (`ThreadPool::install`), or
@@ -16,12 +18,16 @@ pub mod bfs;
 mod error;
 pub mod pagerank;
 mod par;
+pub mod sssp;
 pub mod summary;
+pub mod tc;
 pub mod verify;
 pub mod wcc;
 
 pub use bfs::{BfsConfig, UNREACHED, bfs};
 pub use error::KernelError;
 pub use pagerank::{PageRankConfig, pagerank, pagerank_with};
+pub use sssp::{SsspConfig, sssp};
 pub use summary::{count_components, top_k};
+pub use tc::triangle_count;
 pub use wcc::{NO_COMPONENT, wcc};

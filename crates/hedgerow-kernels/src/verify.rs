@@ -1,9 +1,9 @@
 //! Slow answers from first principles, to check the kernels against: single-threaded, textbook algorithms that share
 //! no code with them.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
-use hedgerow_core::{Direction, Topology, VertexId};
+use hedgerow_core::{Direction, Topology, VertexId, WeightedTopology};
 
 use crate::{NO_COMPONENT, UNREACHED};
 
@@ -70,6 +70,46 @@ pub fn wcc<G: Topology>(g: &G) -> Vec<u32> {
     (0..g.vertex_bound() as u32)
         .map(|v| if g.contains(VertexId(v)) { find(&mut parent, v) } else { NO_COMPONENT })
         .collect()
+}
+
+/// Distances by Dijkstra's algorithm, with the vertices that were reached in a set ordered by distance. Weights must not
+/// be negative. All infinite if `source` is not live.
+pub fn sssp<G: WeightedTopology>(g: &G, source: VertexId, direction: Direction) -> Vec<f64> {
+    let mut distance = vec![f64::INFINITY; g.vertex_bound()];
+    // The bits of distances are ordered as the distances are.
+    let mut open = BTreeSet::new();
+    if source.index() < distance.len() && g.contains(source) {
+        distance[source.index()] = 0.0;
+        open.insert((0u64, source));
+    }
+    while let Some((bits, u)) = open.pop_first() {
+        g.weighted_neighbors(u, direction).for_each_sorted(|v, weight| {
+            let through_u = f64::from_bits(bits) + weight;
+            let known = &mut distance[v.index()];
+            if through_u < *known {
+                open.remove(&(known.to_bits(), v));
+                *known = through_u;
+                open.insert((through_u.to_bits(), v));
+            }
+        });
+    }
+    distance
+}
+
+/// Triangles by asking for every two neighbours of every vertex whether they are joined. O(vertices · degree²).
+pub fn triangle_count<G: Topology>(g: &G) -> u64 {
+    let joined = |u: VertexId, v: VertexId| {
+        g.neighbors(u, Direction::Out).contains(v) || g.neighbors(v, Direction::Out).contains(u)
+    };
+    let mut found = 0;
+    for u in (0..g.vertex_bound() as u32).map(VertexId) {
+        let both = g.neighbors(u, Direction::Out).iter().chain(g.neighbors(u, Direction::In).iter());
+        let later: Vec<VertexId> = both.filter(|&v| v > u).collect::<BTreeSet<_>>().into_iter().collect();
+        for (i, &v) in later.iter().enumerate() {
+            found += later[i + 1..].iter().filter(|&&w| joined(v, w)).count() as u64;
+        }
+    }
+    found
 }
 
 /// Whether two labellings put the same vertices together, whatever the labels are.

@@ -1,7 +1,7 @@
 //! Unsettled lists: neighbours given as a main list with additions and removals must count as the merged list.
 
 use hedgerow_core::{ByVertex, Direction, Neighbors, SubgraphId, Topology, VertexId};
-use hedgerow_kernels::{BfsConfig, PageRankConfig, bfs, pagerank, verify, wcc};
+use hedgerow_kernels::{BfsConfig, PageRankConfig, bfs, pagerank, triangle_count, verify, wcc};
 use hedgerow_workload::Csr;
 use hedgerow_workload::rng::Rng;
 
@@ -87,6 +87,7 @@ fn corrections_count() {
         let g = Corrected::new(whole, seed);
         removals += g.lists.iter().flatten().filter(|parts| !parts.removed.is_empty()).count();
         assert_eq!(wcc(&g).expect("ids fit"), verify::wcc(&g.whole));
+        assert_eq!(triangle_count(&g).expect("ids fit"), verify::triangle_count(&g.whole));
         let source = (0..400).map(VertexId).find(|&v| g.contains(v)).expect("some are live");
         for alpha in [0, 15, u32::MAX] {
             let config = BfsConfig { alpha, beta: 1000, ..BfsConfig::default() };

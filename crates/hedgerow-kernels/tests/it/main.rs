@@ -4,6 +4,7 @@ mod arguments;
 mod corrected;
 mod published;
 mod random;
+mod sssp;
 
 use hedgerow_workload::rng::Rng;
 use hedgerow_workload::{Csr, CsrOptions, Duplicates};
@@ -27,6 +28,18 @@ fn random_graph(vertices: usize, edges: usize, directed: bool, hole_share: f64, 
 fn plain_graph(vertices: usize, edges: &[(u32, u32)], directed: bool) -> Csr {
     let options = CsrOptions { directed, duplicates: Duplicates::Merge, ..CsrOptions::default() };
     Csr::from_edges(vertices, edges, &options).expect("ends in range")
+}
+
+fn weighted_graph(
+    vertices: usize,
+    edges: &[(u32, u32)],
+    directed: bool,
+    mut weight: impl FnMut(&mut Rng) -> f64,
+) -> Csr {
+    let mut rng = Rng::new(17);
+    let weights: Vec<f64> = edges.iter().map(|_| weight(&mut rng)).collect();
+    let options = CsrOptions { directed, ..CsrOptions::default() };
+    Csr::from_weighted_edges(vertices, edges, &weights, &options).expect("ends in range")
 }
 
 /// Runs `f` in a pool of `threads`.

@@ -4,8 +4,10 @@
 
 use std::path::Path;
 
-use hedgerow_core::VertexId;
-use hedgerow_kernels::{BfsConfig, PageRankConfig, UNREACHED, bfs, pagerank, verify, wcc};
+use hedgerow_core::{Direction, Topology, VertexId};
+use hedgerow_kernels::{
+    BfsConfig, PageRankConfig, SsspConfig, UNREACHED, bfs, pagerank, sssp, triangle_count, verify, wcc,
+};
 use hedgerow_workload::read::{Graphalytics, read_expected};
 use hedgerow_workload::{Csr, GraphSpec, LoadedGraph, require_data};
 
@@ -57,6 +59,31 @@ fn check_wcc(graph: &LoadedGraph, csr: &Csr, file: &Path) {
     assert!(verify::same_partition(&components, &published), "{}", file.display());
 }
 
+/// Distances are sums: those published were added up in another order.
+fn check_sssp(graph: &LoadedGraph, csr: &Csr, source: u64, file: &Path) {
+    let distances = sssp(csr, dense(graph, source), &SsspConfig::default()).expect("sound weights");
+    let (finite, infinite): (Vec<_>, Vec<_>) =
+        distances.iter().zip(expected::<f64>(graph, file)).partition(|(_, e)| e.is_finite());
+    assert!(infinite.iter().all(|(d, _)| d.is_infinite()), "{}", file.display());
+    let (mine, published): (Vec<f64>, Vec<f64>) = finite.into_iter().unzip();
+    close(&mine, &published, RELATIVE).expect("distances as published");
+}
+
+/// The clustering coefficient of a vertex of an undirected graph is its triangles by the pairs of its neighbours.
+fn check_triangles(graph: &LoadedGraph, csr: &Csr, file: &Path) {
+    let at_vertices: f64 = (0u32..)
+        .zip(expected::<f64>(graph, file))
+        .map(|(v, coefficient)| {
+            let others = csr.neighbors(VertexId(v), Direction::Out).iter().filter(|u| u.0 != v);
+            let degree = others.count() as f64;
+            coefficient * degree * (degree - 1.0) / 2.0
+        })
+        .sum();
+    let triangles = triangle_count(csr).expect("ids fit") as f64;
+    assert!((at_vertices / 3.0 - triangles).abs() < 1e-6 * triangles.max(1.0), "{}", file.display());
+    assert!(triangles > 0.0, "{} has none to count", file.display());
+}
+
 #[test]
 fn graphalytics_test_graphs() {
     let folder = require_data("ldbc/graphalytics-tests/graphs", "Graphalytics test graphs").expect("data");
@@ -89,14 +116,19 @@ fn graphalytics_test_graphs() {
                         close(&limit.expect("valid"), &expected(&graph, &file), RELATIVE).expect("the limit");
                     }
                 }
+                "sssp" => {
+                    let source = properties.required("sssp.source-vertex").expect("a source");
+                    check_sssp(&graph, &csr, source, &file);
+                }
+                "lcc" if !graph.directed => check_triangles(&graph, &csr, &file),
                 "wcc" => check_wcc(&graph, &csr, &file),
                 _ => continue,
             }
             checked += 1;
         }
     }
-    // Two example graphs with all three, and two test graphs of each.
-    assert_eq!(checked, 12);
+    // Two example graphs with all, and two test graphs of each; triangles of the undirected ones.
+    assert_eq!(checked, 18);
 }
 
 #[test]
@@ -110,9 +142,19 @@ fn p2p_gnutella31() {
     let csr = graph.to_csr().expect("ids in range");
     check_bfs(&graph, &csr, 6, &result("BFS-directed"));
     check_wcc(&graph, &csr, &result("WCC"));
+    check_sssp(&graph, &csr, 6, &result("SSSP-directed"));
     graph.directed = false;
     let csr = graph.to_csr().expect("ids in range");
     check_bfs(&graph, &csr, 6, &result("BFS"));
     check_wcc(&graph, &csr, &result("WCC"));
     check_pagerank(&graph, &csr, 0.85, 10, &result("PR"));
+    check_sssp(&graph, &csr, 6, &result("SSSP"));
+    check_triangles(&graph, &csr, &result("LCC"));
+}
+
+#[test]
+fn ego_facebook_has_the_published_triangles() {
+    let spec = GraphSpec::Data { name: "static/snap-ego-Facebook".to_owned() };
+    let Some(graph) = spec.load().expect("readable") else { return };
+    assert_eq!(triangle_count(&graph.to_csr().expect("ids in range")), Ok(1_612_010));
 }

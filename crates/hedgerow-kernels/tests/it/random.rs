@@ -2,11 +2,12 @@
 
 use hedgerow_core::{Direction, Topology, VertexId};
 use hedgerow_kernels::{
-    BfsConfig, PageRankConfig, bfs, count_components, pagerank, pagerank_with, top_k, verify, wcc,
+    BfsConfig, PageRankConfig, SsspConfig, bfs, count_components, pagerank, pagerank_with, sssp, top_k,
+    triangle_count, verify, wcc,
 };
 use hedgerow_workload::{GraphSpec, kron};
 
-use crate::{close, plain_graph, random_graph, with_threads};
+use crate::{close, plain_graph, random_graph, weighted_graph, with_threads};
 
 fn check_all(g: &impl Topology, sources: u32) {
     let configs = [
@@ -27,6 +28,10 @@ fn check_all(g: &impl Topology, sources: u32) {
     assert_eq!(components, expected);
     let distinct: std::collections::HashSet<u32> = expected.into_iter().filter(|&c| c != u32::MAX).collect();
     assert_eq!(count_components(&components), distinct.len());
+    // The slow answer takes the squares of degrees.
+    if g.edge_count() < 50_000 {
+        assert_eq!(triangle_count(g).expect("ids fit"), verify::triangle_count(g));
+    }
     for iterations in [0, 1, 12] {
         let scores = pagerank(g, &PageRankConfig { iterations, ..PageRankConfig::default() }).expect("valid");
         close(&scores, &verify::pagerank(g, 0.85, iterations), 1e-12).expect("scores as computed plainly");
@@ -75,16 +80,47 @@ fn a_skewed_graph_large_enough_for_all_steps() {
     check_all(&graph.to_csr().expect("ids in range"), 2);
 }
 
+/// Every way in which lists are intersected: with hubs as bits, bit by bit and by words, and beyond the hubs.
+#[test]
+fn triangles_of_large_graphs_counted_two_ways() {
+    let complete = |n: u32| (0..n).flat_map(move |v| (0..v).map(move |u| (u, v)));
+    // More vertices than hubs, so that the last ones meet lists that are not kept as bits.
+    let far = 20_000;
+    let mut edges: Vec<(u32, u32)> = complete(200).collect();
+    edges.extend(complete(40).map(|(u, v)| (u + far, v + far)));
+    // A cycle of 9,000 with chords of length 2: a triangle at each vertex, degree 4.
+    edges.extend((0..9000u32).flat_map(|v| [1, 2].map(|step| (5000 + v, 5000 + (v + step) % 9000))));
+    let choose3 = |n: u64| n * (n - 1) * (n - 2) / 6;
+    let expected = choose3(200) + choose3(40) + 9000;
+    for directed in [false, true] {
+        let g = plain_graph(far as usize + 40, &edges, directed);
+        assert_eq!(triangle_count(&g).expect("ids fit"), expected);
+    }
+    let graph = kron(13, 16, 3);
+    let undirected = plain_graph(graph.vertices, &graph.edges, false);
+    // A directed graph with some edges both ways has the same triangles.
+    let back = graph.edges.iter().filter(|e| e.0 % 3 == 0).map(|&(u, v)| (v, u));
+    let both: Vec<(u32, u32)> = graph.edges.iter().copied().chain(back).collect();
+    let directed = plain_graph(graph.vertices, &both, true);
+    let counted = triangle_count(&undirected).expect("ids fit");
+    assert_eq!(triangle_count(&directed).expect("ids fit"), counted);
+    assert_eq!(counted, verify::triangle_count(&undirected));
+}
+
 #[test]
 fn results_do_not_depend_on_threads() {
     let edges = kron(12, 16, 7);
     let g = plain_graph(edges.vertices, &edges.edges, true);
+    let weighted = weighted_graph(edges.vertices, &edges.edges, false, |rng| rng.below(1000) as f64 / 7.0);
     let run = |threads| {
         with_threads(threads, || {
             let scores = pagerank(&g, &PageRankConfig::default()).expect("valid");
             let bits: Vec<u64> = scores.iter().map(|s| s.to_bits()).collect();
             let depths = bfs(&g, VertexId(edges.edges[0].0), &BfsConfig::default()).expect("live");
-            (bits, depths, wcc(&g).expect("ids fit"))
+            let distances =
+                sssp(&weighted, VertexId(edges.edges[0].0), &SsspConfig::default()).expect("sound");
+            let distances: Vec<u64> = distances.iter().map(|d| d.to_bits()).collect();
+            (bits, depths, distances, wcc(&g).expect("ids fit"), triangle_count(&g).expect("ids fit"))
         })
     };
     let alone = run(1);
@@ -125,6 +161,8 @@ fn the_checks_can_fail() {
     assert!(!verify::same_partition(&verify::wcc(&g), &verify::wcc(&joined)));
     assert!(verify::same_partition(&[7, 7, 9], &[0, 0, 2]));
     assert!(!verify::same_partition(&[7, 7, 9], &[0, 1, 2]));
+    assert_eq!(verify::triangle_count(&joined), 0);
+    assert_eq!(verify::triangle_count(&plain_graph(4, &[(0, 1), (2, 1), (2, 0), (2, 2)], true)), 1);
     assert!(close(&[1.0], &[f64::NAN], 1.0).is_err());
     assert!(close(&[1.0 + 1e-6], &[1.0], 1e-9).is_err());
 }

@@ -1,0 +1,102 @@
+//! Shortest paths: every kind of weights and bucket widths against Dijkstra's algorithm, and weights that are refused.
+
+use hedgerow_core::{Direction, Topology, VertexId};
+use hedgerow_kernels::{BfsConfig, KernelError, SsspConfig, UNREACHED, bfs, sssp, verify};
+use hedgerow_workload::Csr;
+use hedgerow_workload::rng::Rng;
+
+use crate::{plain_graph, random_graph, weighted_graph};
+
+fn bits(distances: &[f64]) -> Vec<u64> {
+    distances.iter().map(|d| d.to_bits()).collect()
+}
+
+fn check(g: &Csr, sources: u32) {
+    for source in (0..sources.min(g.vertex_bound() as u32)).map(VertexId) {
+        for direction in [Direction::Out, Direction::In] {
+            let expected = bits(&verify::sssp(g, source, direction));
+            for delta in [None, Some(1e-300), Some(0.01), Some(3.0), Some(1e6), Some(f64::MAX)] {
+                let found = sssp(g, source, &SsspConfig { direction, delta }).expect("sound weights");
+                assert_eq!(bits(&found), expected, "{source:?} {direction:?} {delta:?}");
+            }
+        }
+    }
+}
+
+fn edges(vertices: usize, count: usize, seed: u64) -> Vec<(u32, u32)> {
+    let mut rng = Rng::new(seed);
+    let mut pick = || rng.below(vertices as u64).min(rng.below(vertices as u64)) as u32;
+    (0..count).map(|_| (pick(), pick())).collect()
+}
+
+#[test]
+fn weights_of_every_kind() {
+    type Draw = fn(&mut Rng) -> f64;
+    let kinds: [Draw; 8] = [
+        |rng| 1.0 + rng.below(255) as f64,
+        |rng| rng.below(3) as f64,
+        |_| 0.0,
+        |rng| rng.below(1 << 30) as f64 * 1e-9 + 0.1,
+        // From 1e-308 to 1e307: no width of buckets suits all.
+        |rng| 10f64.powi(rng.below(616) as i32 - 308),
+        |_| f64::MAX,
+        |rng| if rng.chance(0.3) { f64::INFINITY } else { 2.0 },
+        |rng| if rng.chance(0.5) { -0.0 } else { 5e-324 },
+    ];
+    for (kind, draw) in kinds.iter().enumerate() {
+        for directed in [false, true] {
+            let edges = edges(600, 2500, kind as u64);
+            check(&weighted_graph(600, &edges, directed, draw), 2);
+        }
+    }
+}
+
+#[test]
+fn long_paths_and_large_buckets() {
+    let mut path: Vec<(u32, u32)> = (0..20_000).map(|v| (v, v + 1)).collect();
+    check(&weighted_graph(20_001, &path, false, |rng| rng.below(1000) as f64), 1);
+    // Far more than a window of buckets, most of them empty.
+    check(&weighted_graph(20_001, &path, true, |rng| 10f64.powi(rng.below(12) as i32)), 1);
+    path.extend(edges(20_000, 150_000, 9));
+    check(&weighted_graph(20_001, &path, false, |rng| 1.0 + rng.below(255) as f64), 1);
+}
+
+#[test]
+fn without_weights_every_edge_weighs_one() {
+    for directed in [false, true] {
+        let g = random_graph(3000, 9000, directed, 0.2, 4);
+        let source = (0..3000).map(VertexId).find(|&v| g.contains(v)).expect("some are live");
+        let depths = bfs(&g, source, &BfsConfig::default()).expect("live");
+        let expected: Vec<f64> =
+            depths.into_iter().map(|d| if d == UNREACHED { f64::INFINITY } else { f64::from(d) }).collect();
+        assert_eq!(sssp(&g, source, &SsspConfig::default()).expect("live"), expected);
+    }
+}
+
+#[test]
+fn bad_weights_sources_and_widths_are_refused() {
+    let line = [(0, 1), (1, 2), (2, 3), (5, 4)];
+    let with = |at: usize, bad: f64| {
+        let mut weights = [1.0; 4];
+        weights[at] = bad;
+        let mut next = weights.into_iter();
+        weighted_graph(6, &line, true, |_| next.next().expect("four"))
+    };
+    let default = SsspConfig::default();
+    for bad in [-1.0, -1e-300, f64::NEG_INFINITY, f64::NAN] {
+        let refused = sssp(&with(1, bad), VertexId(0), &default).expect_err("a bad weight on the way");
+        let KernelError::Weight { from: VertexId(1), to: VertexId(2), weight } = refused else {
+            panic!("{refused:?}");
+        };
+        assert_eq!(weight.to_bits(), bad.to_bits());
+        assert!(refused.to_string().contains("from vertex 1 to 2"));
+        assert!(sssp(&with(3, bad), VertexId(0), &default).is_ok(), "no path leads to that edge");
+    }
+    let g = plain_graph(3, &[(0, 1)], true);
+    let refused = sssp(&g, VertexId(3), &default);
+    assert_eq!(refused, Err(KernelError::SourceNotLive { source: VertexId(3), vertex_bound: 3 }));
+    for delta in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let refused = sssp(&g, VertexId(0), &SsspConfig { delta: Some(delta), ..default });
+        assert!(matches!(refused, Err(KernelError::Delta { .. })), "{delta}");
+    }
+}
