@@ -14,6 +14,8 @@
 use hedgerow_core::sync::{AtomicU32, Ordering};
 use hedgerow_core::{LocalVertex, Timestamp, VertexId, simd};
 
+use crate::arena::Arena;
+
 /// What an entry does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -67,13 +69,13 @@ pub struct Delta {
 impl Delta {
     /// An empty log for entries after `base`. Allocates 9 bytes per entry, 17 in a weighted graph; nothing for
     /// capacity 0.
-    pub fn new(base: Timestamp, capacity: usize, weighted: bool) -> Delta {
+    pub fn new(base: Timestamp, capacity: usize, weighted: bool, arena: &Arena) -> Delta {
         Delta {
             base,
             len: AtomicU32::new(0),
             capacity: capacity as u32,
             weighted,
-            storage: storage::Storage::new(capacity, weighted),
+            storage: storage::Storage::new(capacity, weighted, arena),
         }
     }
 
@@ -101,9 +103,9 @@ impl Delta {
         self.capacity as usize
     }
 
-    /// The bytes of the allocation.
+    /// The bytes of the block.
     pub fn bytes(&self) -> usize {
-        storage::bytes(self.capacity as usize, self.weighted)
+        self.storage.bytes()
     }
 
     /// Whether an entry with timestamp `ts` can be appended: there is room, and the offset fits 32 bits.
@@ -191,51 +193,40 @@ impl Delta {
 /// The arrays of a log: tags (local source and operation), destinations, timestamp offsets, weights.
 #[cfg(not(loom))]
 mod storage {
-    use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-    use std::ptr::NonNull;
+    use super::{Arena, VertexId, simd};
+    use crate::arena::Block;
 
-    use super::{VertexId, simd};
-
-    /// One allocation: `capacity` weights (if weighted), destinations, timestamp offsets, tags, in falling alignment.
+    /// One block: `capacity` weights (if weighted), destinations, timestamp offsets, tags, in falling alignment. A log
+    /// without room has none.
     pub(super) struct Storage {
-        start: NonNull<u8>,
+        block: Option<Block>,
         capacity: usize,
         weighted: bool,
     }
 
-    // SAFETY: the allocation is owned, and access to it follows the protocol of the module: one writer under the
-    // latch writes only entries that are not yet published, readers look only at published ones.
-    unsafe impl Send for Storage {}
-    // SAFETY: as above.
-    unsafe impl Sync for Storage {}
-
-    pub(super) fn bytes(capacity: usize, weighted: bool) -> usize {
-        capacity * if weighted { 17 } else { 9 }
-    }
-
-    fn layout(capacity: usize, weighted: bool) -> Option<Layout> {
-        let bytes = bytes(capacity, weighted);
-        if bytes == 0 { None } else { Layout::from_size_align(bytes, 8).ok() }
-    }
+    // Sharing it is sound: one writer under the latch writes only entries that are not yet published, readers look only
+    // at published ones.
 
     impl Storage {
-        pub(super) fn new(capacity: usize, weighted: bool) -> Storage {
-            let start = match layout(capacity, weighted) {
-                None => NonNull::dangling(),
-                Some(layout) => {
-                    // SAFETY: the layout has a size above zero.
-                    let pointer = unsafe { alloc(layout) };
-                    NonNull::new(pointer).unwrap_or_else(|| handle_alloc_error(layout))
-                }
-            };
-            Storage { start, capacity, weighted }
+        pub(super) fn new(capacity: usize, weighted: bool, arena: &Arena) -> Storage {
+            let bytes = capacity * if weighted { 17 } else { 9 };
+            Storage { block: (capacity > 0).then(|| arena.block(bytes)), capacity, weighted }
+        }
+
+        pub(super) fn bytes(&self) -> usize {
+            self.block.as_ref().map_or(0, Block::bytes)
+        }
+
+        #[inline]
+        fn start(&self) -> *mut u8 {
+            self.block.as_ref().map_or(std::ptr::dangling_mut::<u64>().cast(), |block| block.start().as_ptr())
         }
 
         #[inline]
         fn dsts(&self) -> *mut u32 {
             let skip = if self.weighted { self.capacity * 8 } else { 0 };
             // SAFETY: within or one past the allocation, by the layout above.
-            unsafe { self.start.as_ptr().add(skip).cast() }
+            unsafe { self.start().add(skip).cast() }
         }
 
         #[inline]
@@ -257,7 +248,7 @@ mod storage {
             simd::prefetch(self.dsts().wrapping_add(at));
             simd::prefetch(self.offsets().wrapping_add(at));
             if self.weighted {
-                simd::prefetch(self.start.as_ptr().cast::<f64>().wrapping_add(at));
+                simd::prefetch(self.start().cast::<f64>().wrapping_add(at));
             }
             if scan {
                 (0..at).step_by(64).for_each(|i| simd::prefetch(tags.wrapping_add(i)));
@@ -271,7 +262,7 @@ mod storage {
             // caller holds the latch, so no other writer does.
             unsafe {
                 if self.weighted {
-                    self.start.as_ptr().cast::<f64>().add(at).write(weight);
+                    self.start().cast::<f64>().add(at).write(weight);
                 }
                 self.dsts().add(at).write(dst.0);
                 self.offsets().add(at).write(offset);
@@ -304,7 +295,7 @@ mod storage {
         pub(super) fn weight(&self, at: usize) -> f64 {
             assert!(at < self.capacity && self.weighted);
             // SAFETY: as for `tag`; the weights come first in the allocation of a weighted log.
-            unsafe { self.start.as_ptr().cast::<f64>().add(at).read() }
+            unsafe { self.start().cast::<f64>().add(at).read() }
         }
 
         #[inline]
@@ -315,15 +306,6 @@ mod storage {
             simd::for_each_low6(tags, needle, f);
         }
     }
-
-    impl Drop for Storage {
-        fn drop(&mut self) {
-            if let Some(layout) = layout(self.capacity, self.weighted) {
-                // SAFETY: allocated in `new` with this layout, freed once.
-                unsafe { dealloc(self.start.as_ptr(), layout) };
-            }
-        }
-    }
 }
 
 /// The same arrays as cells that the model checker watches for concurrent access.
@@ -331,7 +313,7 @@ mod storage {
 mod storage {
     use loom::cell::UnsafeCell;
 
-    use super::{VertexId, simd};
+    use super::{Arena, VertexId, simd};
 
     pub(super) struct Storage {
         cells: Vec<UnsafeCell<(u8, u32, u32, f64)>>,
@@ -342,12 +324,12 @@ mod storage {
     // SAFETY: as above.
     unsafe impl Sync for Storage {}
 
-    pub(super) fn bytes(capacity: usize, weighted: bool) -> usize {
-        capacity * if weighted { 17 } else { 9 }
-    }
-
     impl Storage {
-        pub(super) fn new(capacity: usize, _weighted: bool) -> Storage {
+        pub(super) fn bytes(&self) -> usize {
+            self.cells.len() * 17
+        }
+
+        pub(super) fn new(capacity: usize, _weighted: bool, _arena: &Arena) -> Storage {
             Storage { cells: (0..capacity).map(|_| UnsafeCell::new((0, 0, 0, 0.0))).collect() }
         }
 

@@ -10,9 +10,10 @@
 //! The crate never reads a clock: commit timestamps and the [`Horizon`] of readers are arguments. It does no I/O.
 //! `docs/design/protocol.md` states the invariants and why they hold.
 //!
-//! `unsafe` is confined to [`delta`].
+//! `unsafe` is confined to [`arena`] and [`delta`].
 #![deny(unsafe_code)]
 
+pub mod arena;
 pub mod delta;
 pub mod main_part;
 pub mod merge;
@@ -22,6 +23,7 @@ pub mod table;
 pub mod version;
 pub mod view;
 
+pub use arena::{Arena, ArenaStats, Counted};
 pub use delta::EdgeOp;
 pub use main_part::Main;
 pub use reclaim::{Horizon, Pin};

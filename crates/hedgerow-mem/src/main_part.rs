@@ -1,8 +1,8 @@
 //! The main part of a version: an immutable small CSR of 64 vertices, exactly as large as its content.
 
-use std::sync::Arc;
-
 use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId};
+
+use crate::arena::{Arena, Counted};
 
 /// Sorted neighbour lists of the vertices of one subgraph in one direction, and which of the vertices exist.
 #[derive(Debug, Default)]
@@ -10,8 +10,8 @@ pub struct Main {
     pub(crate) present: u64,
     pub(crate) offsets: Offsets,
     /// Counted, so that a view can refer to the list itself rather than through its version.
-    pub(crate) neighbors: Arc<[VertexId]>,
-    pub(crate) weights: Option<Box<[f64]>>,
+    pub(crate) neighbors: Counted<VertexId>,
+    pub(crate) weights: Option<Counted<f64>>,
 }
 
 /// Where the list of each local vertex begins; one more at the end.
@@ -25,19 +25,20 @@ impl Default for Offsets {
 }
 
 impl Main {
-    /// A main part from its arrays, as a checkpoint keeps them.
+    /// A main part from its arrays, as a checkpoint keeps them, copied into `arena`.
     ///
     /// Returns `None` unless the offsets ascend from 0 to the number of neighbours, every list ascends strictly, and
     /// the weights, where there are any, are as many as the neighbours. O(edges).
     pub fn from_parts(
         present: u64,
         offsets: &[u32],
-        neighbors: Vec<VertexId>,
-        weights: Option<Vec<f64>>,
+        neighbors: &[VertexId],
+        weights: Option<&[f64]>,
+        arena: &Arena,
     ) -> Option<Main> {
         let offsets: [u32; SUBGRAPH_VERTICES + 1] = offsets.try_into().ok()?;
         let ends = offsets[0] == 0 && offsets[SUBGRAPH_VERTICES] as usize == neighbors.len();
-        if !ends || !offsets.is_sorted() || weights.as_ref().is_some_and(|w| w.len() != neighbors.len()) {
+        if !ends || !offsets.is_sorted() || weights.is_some_and(|w| w.len() != neighbors.len()) {
             return None;
         }
         let lists_ascend = offsets.windows(2).all(|w| {
@@ -46,8 +47,8 @@ impl Main {
         lists_ascend.then(|| Main {
             present,
             offsets: Offsets(offsets),
-            neighbors: neighbors.into(),
-            weights: weights.map(Vec::into_boxed_slice),
+            neighbors: arena.copy(neighbors),
+            weights: weights.map(|w| arena.copy(w)),
         })
     }
 
@@ -98,8 +99,8 @@ impl Main {
         self.weights.as_ref().and_then(|w| w.get(at).copied()).unwrap_or(1.0)
     }
 
-    /// The bytes of the arrays on the heap.
+    /// The bytes of the blocks that the arrays occupy.
     pub fn heap_bytes(&self) -> usize {
-        2 * size_of::<usize>() + self.neighbors.len() * 4 + self.weights.as_ref().map_or(0, |w| w.len() * 8)
+        self.neighbors.bytes() + self.weights.as_ref().map_or(0, Counted::bytes)
     }
 }

@@ -2,6 +2,7 @@
 
 use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId};
 
+use crate::arena::{Arena, Builder as Array};
 use crate::delta::{EdgeOp, Entry};
 use crate::main_part::{Main, Offsets};
 
@@ -45,6 +46,7 @@ pub(crate) fn apply(
     changes: &[Change],
     vertices: &[(LocalVertex, bool)],
     weighted: bool,
+    arena: &Arena,
 ) -> Main {
     let mut present = main.present;
     for &(local, inserted) in vertices {
@@ -54,7 +56,7 @@ pub(crate) fn apply(
             present &= !local.bit();
         }
     }
-    let mut out = Builder::new(main.neighbors.len() + changes.len(), weighted);
+    let mut out = Builder::new(arena, main.neighbors.len() + changes.len(), weighted);
     let mut rest = changes;
     for i in 0..SUBGRAPH_VERTICES {
         let local = LocalVertex(i as u8);
@@ -89,16 +91,16 @@ fn merge_list(main: &Main, local: LocalVertex, changes: &[Change], out: &mut Bui
 /// Collects lists in vertex order.
 struct Builder {
     offsets: Offsets,
-    neighbors: Vec<VertexId>,
-    weights: Option<Vec<f64>>,
+    neighbors: Array<VertexId>,
+    weights: Option<Array<f64>>,
 }
 
 impl Builder {
-    fn new(capacity: usize, weighted: bool) -> Builder {
+    fn new(arena: &Arena, capacity: usize, weighted: bool) -> Builder {
         Builder {
             offsets: Offsets::default(),
-            neighbors: Vec::with_capacity(capacity),
-            weights: weighted.then(|| Vec::with_capacity(capacity)),
+            neighbors: arena.builder(capacity),
+            weights: weighted.then(|| arena.builder(capacity)),
         }
     }
 
@@ -114,9 +116,9 @@ impl Builder {
     }
 
     fn copy(&mut self, main: &Main, range: std::ops::Range<usize>) {
-        self.neighbors.extend_from_slice(&main.neighbors[range.clone()]);
+        self.neighbors.extend(&main.neighbors[range.clone()]);
         if let (Some(weights), Some(from)) = (&mut self.weights, &main.weights) {
-            weights.extend_from_slice(&from[range]);
+            weights.extend(&from[range]);
         }
     }
 
@@ -125,8 +127,8 @@ impl Builder {
         Main {
             present,
             offsets: self.offsets,
-            neighbors: self.neighbors.into(),
-            weights: self.weights.map(Vec::into_boxed_slice),
+            neighbors: self.neighbors.finish(),
+            weights: self.weights.map(Array::finish),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hedgerow_core::sync::{ArcCell, Mutex, MutexGuard, Ordering};
 use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId};
 
+use crate::arena::{Arena, Counted};
 use crate::delta::{Delta, EdgeOp};
 use crate::main_part::Main;
 use crate::merge;
@@ -29,6 +30,8 @@ const DELTA_SHARE: usize = 8;
 pub struct Subgraph {
     writer: Mutex<Writer>,
     heads: [ArcCell<Version>; 2],
+    /// Where main parts and deltas lie.
+    arena: Arena,
 }
 
 /// What the holder of the latch works on.
@@ -65,13 +68,19 @@ pub struct LocalOp {
 }
 
 impl Default for Subgraph {
+    /// A subgraph that allocates from the global allocator.
     fn default() -> Self {
-        let writer = Writer { last_ts: Timestamp::ZERO, present: 0, heads: [None, None] };
-        Subgraph { writer: Mutex::new(writer), heads: [ArcCell::default(), ArcCell::default()] }
+        Subgraph::new(Arena::default())
     }
 }
 
 impl Subgraph {
+    /// An empty subgraph that allocates from `arena`.
+    pub fn new(arena: Arena) -> Subgraph {
+        let writer = Writer { last_ts: Timestamp::ZERO, present: 0, heads: [None, None] };
+        Subgraph { writer: Mutex::new(writer), heads: [ArcCell::default(), ArcCell::default()], arena }
+    }
+
     /// Takes the latch, waiting for another holder.
     #[inline]
     pub fn latch(&self) -> Latched<'_> {
@@ -216,13 +225,14 @@ impl Latched<'_> {
             push_all(&head.delta, ops, ts);
             return;
         }
-        let next = match fold_published(&head, ops.len(), ts, weighted, horizon.published()) {
-            Some(next) => {
-                push_all(&next.delta, ops, ts);
-                next
-            }
-            None => merge_all(&head, ops, ts, weighted),
-        };
+        let next =
+            match fold_published(&head, ops.len(), ts, weighted, horizon.published(), &self.subgraph.arena) {
+                Some(next) => {
+                    push_all(&next.delta, ops, ts);
+                    next
+                }
+                None => merge_all(&head, ops, ts, weighted, &self.subgraph.arena),
+            };
         self.link(direction, head, next);
         self.reclaim(direction, horizon, pinned);
     }
@@ -242,7 +252,7 @@ impl Latched<'_> {
         }
         let n = head.delta.visible(horizon.published());
         let carried = head.delta.len() - n;
-        let next = fold(&head, n, carried, weighted);
+        let next = fold(&head, n, carried, weighted, &self.subgraph.arena);
         self.link(direction, head, next);
         self.reclaim(direction, horizon, pinned);
         true
@@ -254,7 +264,8 @@ impl Latched<'_> {
             self.writer.present = main.present;
         }
         self.writer.last_ts = self.writer.last_ts.max(as_of);
-        let version = Arc::new(Version::new(as_of, main, Delta::new(as_of, 0, weighted), 0));
+        let version =
+            Arc::new(Version::new(as_of, main, Delta::new(as_of, 0, weighted, &self.subgraph.arena), 0));
         self.subgraph.heads[direction as usize].store(Some(version.clone()));
         self.writer.heads[direction as usize] = Some(version);
     }
@@ -283,8 +294,8 @@ impl Latched<'_> {
         if let Some(head) = &self.writer.heads[direction as usize] {
             return head.clone();
         }
-        let main = Main { weights: weighted.then(Box::default), ..Main::default() };
-        let delta = Delta::new(Timestamp::ZERO, MIN_DELTA, weighted);
+        let main = Main { weights: weighted.then(Counted::default), ..Main::default() };
+        let delta = Delta::new(Timestamp::ZERO, MIN_DELTA, weighted, &self.subgraph.arena);
         let first = Arc::new(Version::new(Timestamp::ZERO, main, delta, 0));
         self.subgraph.heads[direction as usize].store(Some(first.clone()));
         self.writer.heads[direction as usize] = Some(first.clone());
@@ -311,11 +322,11 @@ fn delta_capacity(edges: usize) -> usize {
 }
 
 /// A version with the first `n` delta entries of `head` merged, and room for the entries carried over plus `room`.
-fn fold(head: &Version, n: usize, capacity: usize, weighted: bool) -> Version {
+fn fold(head: &Version, n: usize, capacity: usize, weighted: bool, arena: &Arena) -> Version {
     let (changes, vertices) = merge::reduce(head.delta.entries(n));
-    let main = merge::apply(&head.main, &changes, &vertices, weighted);
+    let main = merge::apply(&head.main, &changes, &vertices, weighted, arena);
     let begin = if n == 0 { head.begin } else { head.delta.entry(n - 1).ts };
-    let delta = Delta::new(begin, capacity, weighted);
+    let delta = Delta::new(begin, capacity, weighted, arena);
     for i in n..head.delta.len() {
         let e = head.delta.entry(i);
         delta.push(e.local, e.op, e.dst, e.ts, e.weight);
@@ -331,6 +342,7 @@ fn fold_published(
     ts: Timestamp,
     weighted: bool,
     published: Timestamp,
+    arena: &Arena,
 ) -> Option<Version> {
     let n = head.delta.visible(published);
     let carried = head.delta.len() - n;
@@ -340,11 +352,11 @@ fn fold_published(
     let capacity = delta_capacity(head.main.neighbors.len() + n);
     let begin = if n == 0 { head.begin } else { head.delta.entry(n - 1).ts };
     let offset_fits = ts.0 - begin.0 <= u64::from(u32::MAX);
-    (carried + count <= capacity && offset_fits).then(|| fold(head, n, capacity, weighted))
+    (carried + count <= capacity && offset_fits).then(|| fold(head, n, capacity, weighted, arena))
 }
 
 /// Merges the whole delta and the operations of `ts` into a version that begins at `ts`: for commits that do not fit.
-fn merge_all(head: &Version, ops: &[LocalOp], ts: Timestamp, weighted: bool) -> Version {
+fn merge_all(head: &Version, ops: &[LocalOp], ts: Timestamp, weighted: bool, arena: &Arena) -> Version {
     let own = ops.iter().map(|op| crate::delta::Entry {
         local: op.local,
         op: op.op,
@@ -354,9 +366,9 @@ fn merge_all(head: &Version, ops: &[LocalOp], ts: Timestamp, weighted: bool) -> 
     });
     let changed = ops.iter().fold(0, |mask, op| mask | op.local.bit());
     let (changes, vertices) = merge::reduce(head.delta.entries(head.delta.len()).chain(own));
-    let main = merge::apply(&head.main, &changes, &vertices, weighted);
+    let main = merge::apply(&head.main, &changes, &vertices, weighted, arena);
     let capacity = delta_capacity(main.neighbors.len());
-    Version::new(ts, main, Delta::new(ts, capacity, weighted), changed)
+    Version::new(ts, main, Delta::new(ts, capacity, weighted, arena), changed)
 }
 
 fn touches(entry: &crate::delta::Entry, item: ReadItem) -> bool {

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use hedgerow_core::SubgraphId;
 
+use crate::arena::Arena;
 use crate::subgraph::Subgraph;
 
 /// Subgraphs per page: 4096 vertices.
@@ -17,8 +18,10 @@ type Page = OnceLock<Box<[Subgraph]>>;
 
 /// All subgraphs of a graph, by id. Pages are allocated at first use and never move; the directory of pages grows by
 /// chunks of doubling size.
-#[derive(Default)]
+///
+/// The subgraphs of a table share an arena; tables may share one too.
 pub struct SubgraphTable {
+    arena: Arena,
     chunks: [OnceLock<Box<[Page]>>; CHUNKS],
 }
 
@@ -31,7 +34,24 @@ fn locate(id: SubgraphId) -> (usize, usize, usize) {
     (chunk, n - size, size)
 }
 
+impl Default for SubgraphTable {
+    /// A table with an arena of its own.
+    fn default() -> Self {
+        SubgraphTable::new(Arena::new())
+    }
+}
+
 impl SubgraphTable {
+    /// An empty table whose subgraphs allocate from `arena`.
+    pub fn new(arena: Arena) -> SubgraphTable {
+        SubgraphTable { arena, chunks: Default::default() }
+    }
+
+    /// Where the subgraphs allocate.
+    pub fn arena(&self) -> &Arena {
+        &self.arena
+    }
+
     /// The subgraph, if its page exists.
     #[inline]
     pub fn get(&self, id: SubgraphId) -> Option<&Subgraph> {
@@ -44,7 +64,8 @@ impl SubgraphTable {
     pub fn get_or_create(&self, id: SubgraphId) -> &Subgraph {
         let (chunk, page, size) = locate(id);
         let pages = self.chunks[chunk].get_or_init(|| (0..size).map(|_| Page::new()).collect());
-        &pages[page].get_or_init(|| (0..PAGE).map(|_| Subgraph::default()).collect())[id.index() % PAGE]
+        &pages[page].get_or_init(|| (0..PAGE).map(|_| Subgraph::new(self.arena.clone())).collect())
+            [id.index() % PAGE]
     }
 
     /// The bytes of directory and pages themselves.

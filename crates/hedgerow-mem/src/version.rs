@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hedgerow_core::sync::{ArcCell, AtomicU64, Ordering};
 use hedgerow_core::{LocalVertex, Timestamp, VertexId};
 
+use crate::arena::Arena;
 use crate::delta::{Delta, EdgeOp};
 use crate::main_part::Main;
 
@@ -195,7 +196,8 @@ impl<'a> Read<'a> {
     pub fn settled(&self) -> Main {
         let (changes, vertices) = crate::merge::reduce(self.version.delta.entries(self.n));
         let weighted = self.version.main.weights.is_some();
-        crate::merge::apply(&self.version.main, &changes, &vertices, weighted)
+        // Short-lived: not among what the store accounts for.
+        crate::merge::apply(&self.version.main, &changes, &vertices, weighted, &Arena::default())
     }
 }
 

@@ -11,6 +11,7 @@ use hedgerow_core::{
     WeightedBlock, WeightedNeighbors, WeightedTopology,
 };
 
+use crate::arena::Counted;
 use crate::merge;
 use crate::subgraph::Subgraph;
 use crate::version::Version;
@@ -47,7 +48,7 @@ struct Side {
 /// The lists of a subgraph, and their corrections.
 #[derive(Default)]
 struct Lists {
-    main: Arc<[VertexId]>,
+    main: Counted<VertexId>,
     resolved: Option<Box<Resolved>>,
 }
 

@@ -132,17 +132,21 @@ impl Loaded {
         }
         let entry = self.subgraphs.get_or_create(image.id);
         let mut latched = entry.latch();
+        let arena = self.subgraphs.arena();
         for (direction, part) in [Direction::Out, Direction::In].into_iter().zip(parts) {
             if direction == Direction::In && !self.config.directed {
                 continue;
             }
             let main = match part {
-                Some(p) => Main::from_parts(image.present, &p.offsets, p.neighbors, p.weights),
+                Some(p) => {
+                    Main::from_parts(image.present, &p.offsets, &p.neighbors, p.weights.as_deref(), arena)
+                }
                 None => Main::from_parts(
                     image.present,
                     &[0; SUBGRAPH_VERTICES + 1],
-                    Vec::new(),
-                    self.config.weighted.then(Vec::new),
+                    &[],
+                    self.config.weighted.then_some(&[]),
+                    arena,
                 ),
             };
             let main = main.ok_or_else(|| invalid(file, "neighbor lists out of order"))?;

@@ -27,6 +27,8 @@ pub struct Stats {
     pub delta_bytes: u64,
     /// Bytes of versions that only older snapshots need, or that wait to be reclaimed.
     pub old_version_bytes: u64,
+    /// Bytes of the arena that hold no block: gaps between main parts and deltas, and what is kept in reserve.
+    pub arena_free_bytes: u64,
     /// Bytes of the table of subgraphs.
     pub table_bytes: u64,
     /// Bytes of the id map, estimated.
@@ -40,7 +42,12 @@ pub struct Stats {
 impl Stats {
     /// All bytes in memory.
     pub fn memory_bytes(&self) -> u64 {
-        self.main_bytes + self.delta_bytes + self.old_version_bytes + self.table_bytes + self.id_map_bytes
+        self.main_bytes
+            + self.delta_bytes
+            + self.old_version_bytes
+            + self.arena_free_bytes
+            + self.table_bytes
+            + self.id_map_bytes
     }
 }
 
@@ -54,6 +61,7 @@ impl Graph {
             edges: snapshot.edge_count(),
             published: self.published_ts(),
             durable: self.durable_ts(),
+            arena_free_bytes: engine.subgraphs.arena().stats().free() as u64,
             table_bytes: engine.subgraphs.bytes() as u64,
             id_map_bytes: engine.ids.bytes() as u64,
             ..Stats::default()

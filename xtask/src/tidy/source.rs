@@ -4,7 +4,8 @@ use super::lexer::{body_end, code_only, line_of, word_positions};
 use super::{File, Report};
 
 /// The crates that may hold `unsafe`, and the modules in which. A new one comes with its reason in `docs/design/`.
-const UNSAFE_MODULES: &[(&str, &[&str])] = &[("hedgerow-core", &["simd"]), ("hedgerow-mem", &["delta"])];
+const UNSAFE_MODULES: &[(&str, &[&str])] =
+    &[("hedgerow-core", &["simd"]), ("hedgerow-mem", &["arena", "delta"])];
 /// Crates that reach files through `Vfs` alone.
 const NO_FILES: &[&str] = &[
     "hedgerow",

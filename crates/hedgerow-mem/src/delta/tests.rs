@@ -1,7 +1,7 @@
 use super::*;
 
 fn filled(weighted: bool) -> Delta {
-    let delta = Delta::new(Timestamp(100), 40, weighted);
+    let delta = Delta::new(Timestamp(100), 40, weighted, &Arena::default());
     for i in 0..40u32 {
         let op = match i % 4 {
             0 | 3 => EdgeOp::Insert,
@@ -46,7 +46,7 @@ fn the_last_word_about_an_edge_wins() {
 
 #[test]
 fn offsets_that_do_not_fit_are_refused() {
-    let delta = Delta::new(Timestamp(5), 4, false);
+    let delta = Delta::new(Timestamp(5), 4, false, &Arena::default());
     assert!(delta.accepts(4, Timestamp(5 + u64::from(u32::MAX))));
     assert!(!delta.accepts(1, Timestamp(6 + u64::from(u32::MAX))));
     assert!(!delta.accepts(5, Timestamp(6)));

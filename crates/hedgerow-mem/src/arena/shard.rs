@@ -1,0 +1,484 @@
+//! One part of an arena: its regions, and its free blocks by size.
+
+use std::ptr::NonNull;
+
+use super::ArenaStats;
+use super::block::{Block, FREE, HEADER, Header, MIN_BLOCK, PREV_FREE};
+use super::region::{HEAD, HUGE, Region};
+
+/// Classes per doubling of the size, as a power of two: a block is at most 1/32 larger than the least of its class.
+const STEPS_LOG2: usize = 5;
+const STEPS: usize = 1 << STEPS_LOG2;
+/// Doublings: sizes up to 2^(5 + 23) units of 8 bytes.
+const LEVELS: usize = 24;
+
+type Links = [[Option<NonNull<Free>>; STEPS]; LEVELS];
+
+/// A free block: header, links, and in its last word its size.
+#[repr(C)]
+struct Free {
+    header: Header,
+    next: Option<NonNull<Free>>,
+    prev: Option<NonNull<Free>>,
+}
+
+const _: () = assert!(size_of::<Free>() + HEADER <= MIN_BLOCK);
+
+pub(super) struct Shard {
+    index: usize,
+    /// Which levels have a free block, and which steps of each level.
+    levels: u32,
+    steps: [u32; LEVELS],
+    /// The first free block of each class; absent until there is a region.
+    heads: Option<Box<Links>>,
+    /// Regions that take part in allocation, and those being evacuated.
+    regions: Option<NonNull<Region>>,
+    retired: Option<NonNull<Region>>,
+    /// A region without blocks, kept in reserve: one that empties and fills again costs no call to the system. It is in
+    /// `regions`, and its one free block in the lists.
+    spare: Option<NonNull<Region>>,
+    /// Whether handles of the arena are left; if not, nothing is kept in reserve.
+    open: bool,
+    allocated: usize,
+    blocks: usize,
+}
+
+// SAFETY: the pointers lead to memory that belongs to the shard; whoever holds it may use it from any thread.
+unsafe impl Send for Shard {}
+
+/// The bytes of the block that holds `bytes`.
+#[inline]
+pub(super) fn block_size(bytes: usize) -> usize {
+    (bytes + HEADER).next_multiple_of(8).max(MIN_BLOCK)
+}
+
+/// The class of a size in bytes.
+#[inline]
+fn class(size: usize) -> (usize, usize) {
+    let units = size / 8;
+    if units < STEPS {
+        return (0, units);
+    }
+    let log2 = units.ilog2() as usize;
+    (log2 - STEPS_LOG2 + 1, (units >> (log2 - STEPS_LOG2)) - STEPS)
+}
+
+/// The first class of which every block holds `size` bytes.
+#[inline]
+fn class_above(size: usize) -> (usize, usize) {
+    let units = size / 8;
+    let slack = if units < STEPS { 0 } else { (1 << (units.ilog2() as usize - STEPS_LOG2)) - 1 };
+    class((units + slack) * 8)
+}
+
+// All of this module follows pointers into regions that belong to the shard, under its lock: blocks tile each region, so
+// the header behind a block is in bounds, and so is that before it where its size is known.
+impl Shard {
+    pub(super) fn new(index: usize) -> Shard {
+        Shard {
+            index,
+            levels: 0,
+            steps: [0; LEVELS],
+            heads: None,
+            regions: None,
+            retired: None,
+            spare: None,
+            open: true,
+            allocated: 0,
+            blocks: 0,
+        }
+    }
+
+    pub(super) fn index(&self) -> usize {
+        self.index
+    }
+
+    /// A block for `bytes` bytes, unless a region is missing.
+    pub(super) fn allocate(&mut self, bytes: usize) -> Option<Block> {
+        let size = block_size(bytes);
+        let free = self.find(size)?;
+        // SAFETY: `find` gives a block that is in its list; see above for the rest.
+        unsafe {
+            self.unlink(free);
+            let header = free.cast::<Header>();
+            self.cut(header, size);
+            header.as_ref().set(FREE, false);
+            let region = region_of(header);
+            let region = region.as_ptr();
+            (*region).blocks += 1;
+            (*region).touched = (*region).touched.max(header.as_ref().distance() + header.as_ref().size());
+            if self.spare.is_some_and(|spare| spare.as_ptr() == region) {
+                self.spare = None;
+            }
+            self.blocks += 1;
+            self.allocated += header.as_ref().size();
+            Some(Block::behind(header))
+        }
+    }
+
+    /// Frees a block. Returns its region if that is empty and to be returned to the system.
+    ///
+    /// # Safety
+    /// The header is that of an allocated block of this shard, which is not used any more.
+    pub(super) unsafe fn free(&mut self, header: NonNull<Header>) -> Option<NonNull<Region>> {
+        // SAFETY: the caller's, and see above.
+        unsafe {
+            let region = region_of(header);
+            self.blocks -= 1;
+            self.allocated -= header.as_ref().size();
+            (*region.as_ptr()).blocks -= 1;
+            let empty = (*region.as_ptr()).blocks == 0;
+            if (*region.as_ptr()).retired {
+                header.as_ref().set(FREE, true);
+                if empty {
+                    remove(&mut self.retired, region);
+                }
+                return empty.then_some(region);
+            }
+            let whole = self.join(header);
+            if empty && (!self.open || self.spare.is_some()) {
+                remove(&mut self.regions, region);
+                return Some(region);
+            }
+            self.link(whole);
+            if empty {
+                self.spare = Some(region);
+            }
+            None
+        }
+    }
+
+    /// Cuts an allocated block down to what `bytes` bytes need.
+    ///
+    /// # Safety
+    /// The header is that of an allocated block of this shard, at least `MIN_BLOCK` larger than that.
+    pub(super) unsafe fn shrink(&mut self, header: NonNull<Header>, bytes: usize) {
+        // SAFETY: the caller's, and see above.
+        unsafe {
+            let before = header.as_ref().size();
+            let region = region_of(header);
+            if (*region.as_ptr()).retired {
+                return;
+            }
+            self.cut(header, block_size(bytes));
+            self.allocated -= before - header.as_ref().size();
+        }
+    }
+
+    /// Takes in a fresh region.
+    pub(super) fn add(&mut self, region: NonNull<Region>) {
+        self.heads.get_or_insert_with(|| Box::new([[None; STEPS]; LEVELS]));
+        // SAFETY: the region is fresh, hence ours alone, and larger than its head and the end mark.
+        unsafe {
+            let size = (*region.as_ptr()).size;
+            let first = region.cast::<u8>().add(HEAD).cast::<Header>();
+            Header::write(first, HEAD, size - HEAD - HEADER, 0);
+            // The end mark: a block of no size that is never free.
+            Header::write(region.cast::<u8>().add(size - HEADER).cast(), size - HEADER, 0, 0);
+            self.link(first);
+            insert(&mut self.regions, region);
+        }
+    }
+
+    /// The smallest free block that holds `size` bytes, or nearly so. O(1).
+    fn find(&self, size: usize) -> Option<NonNull<Free>> {
+        let heads = self.heads.as_ref()?;
+        // The exact class may have a block large enough by chance.
+        let (level, step) = class(size);
+        if let Some(free) = heads.get(level)?[step] {
+            // SAFETY: a free block of a list.
+            if unsafe { free.as_ref().header.size() } >= size {
+                return Some(free);
+            }
+        }
+        let (level, step) = class_above(size);
+        let rest = self.steps.get(level)? & (u32::MAX << step);
+        if rest != 0 {
+            return heads[level][rest.trailing_zeros() as usize];
+        }
+        let above = self.levels & u32::MAX.checked_shl(level as u32 + 1).unwrap_or(0);
+        let level = heads.get(above.trailing_zeros() as usize)?;
+        level[self.steps[above.trailing_zeros() as usize].trailing_zeros() as usize]
+    }
+
+    /// Cuts a block that is in no list down to `size` bytes, and makes the rest a free block, if it is large enough.
+    unsafe fn cut(&mut self, header: NonNull<Header>, size: usize) {
+        // SAFETY: see the head of the implementation.
+        unsafe {
+            let (all, distance) = (header.as_ref().size(), header.as_ref().distance());
+            if all < size + MIN_BLOCK {
+                behind(header).as_ref().set(PREV_FREE, false);
+                return;
+            }
+            let flags = if header.as_ref().has(PREV_FREE) { PREV_FREE } else { 0 };
+            Header::write(header, distance, size, flags);
+            let rest = behind(header);
+            Header::write(rest, distance + size, all - size, 0);
+            let rest = self.join(rest);
+            self.link(rest);
+        }
+    }
+
+    /// Joins a block that is becoming free with free neighbours; they leave their lists.
+    unsafe fn join(&mut self, header: NonNull<Header>) -> NonNull<Header> {
+        // SAFETY: see the head of the implementation.
+        unsafe {
+            let mut start = header;
+            let mut size = header.as_ref().size();
+            let next = behind(header);
+            if next.as_ref().has(FREE) {
+                self.unlink(next.cast());
+                size += next.as_ref().size();
+            }
+            if header.as_ref().has(PREV_FREE) {
+                let before = header.cast::<u64>().sub(1).read() as usize;
+                start = header.cast::<u8>().sub(before).cast();
+                self.unlink(start.cast());
+                size += before;
+            }
+            // The block before a free block is never free, so the joined one has no flag of that kind.
+            let distance = start.as_ref().distance();
+            Header::write(start, distance, size, 0);
+            start
+        }
+    }
+
+    /// Puts a block into the list of its class, and marks it free.
+    unsafe fn link(&mut self, header: NonNull<Header>) {
+        // SAFETY: see the head of the implementation.
+        unsafe {
+            header.as_ref().set(FREE, true);
+            let next = behind(header);
+            next.as_ref().set(PREV_FREE, true);
+            next.cast::<u64>().sub(1).write(header.as_ref().size() as u64);
+            let (level, step) = class(header.as_ref().size());
+            let Some(heads) = &mut self.heads else { return };
+            let free = header.cast::<Free>();
+            let first = &mut heads[level][step];
+            (*free.as_ptr()).prev = None;
+            (*free.as_ptr()).next = *first;
+            if let Some(first) = *first {
+                (*first.as_ptr()).prev = Some(free);
+            }
+            *first = Some(free);
+            self.levels |= 1 << level;
+            self.steps[level] |= 1 << step;
+        }
+    }
+
+    /// Takes a free block out of its list. The marks on it and on the block behind stay as they are.
+    unsafe fn unlink(&mut self, free: NonNull<Free>) {
+        // SAFETY: see the head of the implementation.
+        unsafe {
+            let (next, prev) = ((*free.as_ptr()).next, (*free.as_ptr()).prev);
+            if let Some(next) = next {
+                (*next.as_ptr()).prev = prev;
+            }
+            if let Some(prev) = prev {
+                (*prev.as_ptr()).next = next;
+                return;
+            }
+            let (level, step) = class(free.as_ref().header.size());
+            let Some(heads) = &mut self.heads else { return };
+            heads[level][step] = next;
+            if next.is_none() {
+                self.steps[level] &= !(1 << step);
+                if self.steps[level] == 0 {
+                    self.levels &= !(1 << level);
+                }
+            }
+        }
+    }
+
+    /// Takes all regions out of use, to be evacuated; gives the spare one out.
+    pub(super) fn retire_all(&mut self) -> Option<NonNull<Region>> {
+        let spare = self.take_spare();
+        (self.levels, self.steps) = (0, [0; LEVELS]);
+        if let Some(heads) = &mut self.heads {
+            **heads = [[None; STEPS]; LEVELS];
+        }
+        while let Some(region) = self.regions {
+            // SAFETY: a region of the list.
+            unsafe {
+                remove(&mut self.regions, region);
+                (*region.as_ptr()).retired = true;
+                insert(&mut self.retired, region);
+            }
+        }
+        spare
+    }
+
+    /// Puts the regions that still hold blocks into use again.
+    pub(super) fn reinstate_all(&mut self) {
+        while let Some(region) = self.retired {
+            // SAFETY: a region of the list. Free blocks of a retired region may be neighbours and are in no list: the
+            // walk joins runs of them and puts each into its list, so that the invariants hold again behind it.
+            unsafe {
+                remove(&mut self.retired, region);
+                (*region.as_ptr()).retired = false;
+                insert(&mut self.regions, region);
+                let mut at = region.cast::<u8>().add(HEAD).cast::<Header>();
+                while at.as_ref().size() != 0 {
+                    if !at.as_ref().has(FREE) {
+                        at.as_ref().set(PREV_FREE, false);
+                        at = behind(at);
+                        continue;
+                    }
+                    let (mut end, mut size) = (behind(at), at.as_ref().size());
+                    while end.as_ref().has(FREE) {
+                        size += end.as_ref().size();
+                        end = behind(end);
+                    }
+                    Header::write(at, at.as_ref().distance(), size, 0);
+                    self.link(at);
+                    // Not cleared by the branch above: what follows a free block is walked past here.
+                    if end.as_ref().size() == 0 {
+                        break;
+                    }
+                    at = behind(end);
+                }
+            }
+        }
+    }
+
+    /// Gives out the region kept in reserve.
+    pub(super) fn take_spare(&mut self) -> Option<NonNull<Region>> {
+        let region = self.spare.take()?;
+        // SAFETY: the region has one block, which is free and in its list.
+        unsafe {
+            self.unlink(region.cast::<u8>().add(HEAD).cast());
+            remove(&mut self.regions, region);
+        }
+        Some(region)
+    }
+
+    /// No handle is left: nothing is kept in reserve any more.
+    pub(super) fn close(&mut self) -> Option<NonNull<Region>> {
+        self.open = false;
+        self.take_spare()
+    }
+
+    pub(super) fn add_to(&self, stats: &mut ArenaStats) {
+        stats.allocated += self.allocated;
+        stats.blocks += self.blocks;
+        for list in [self.regions, self.retired] {
+            let mut next = list;
+            while let Some(region) = next {
+                // SAFETY: a region of the list, under the lock.
+                unsafe {
+                    stats.regions += 1;
+                    stats.mapped += (*region.as_ptr()).size;
+                    // A huge page is there as a whole once a byte of it is touched.
+                    let (size, touched) = ((*region.as_ptr()).size, (*region.as_ptr()).touched);
+                    let page = if size < HUGE { 4096 } else { HUGE };
+                    stats.touched += touched.next_multiple_of(page).min(size);
+                    next = (*region.as_ptr()).next;
+                }
+            }
+        }
+    }
+}
+
+/// The header behind a block: of the next block, or the end mark.
+unsafe fn behind(header: NonNull<Header>) -> NonNull<Header> {
+    // SAFETY: blocks tile their region.
+    unsafe { header.cast::<u8>().add(header.as_ref().size()).cast() }
+}
+
+/// The region of a block of a region.
+unsafe fn region_of(header: NonNull<Header>) -> NonNull<Region> {
+    // SAFETY: the head of the region is so far before the block.
+    unsafe { header.cast::<u8>().sub(header.as_ref().distance()).cast() }
+}
+
+unsafe fn insert(list: &mut Option<NonNull<Region>>, region: NonNull<Region>) {
+    // SAFETY: both are regions of the shard, whose lock is held.
+    unsafe {
+        (*region.as_ptr()).prev = None;
+        (*region.as_ptr()).next = *list;
+        if let Some(first) = *list {
+            (*first.as_ptr()).prev = Some(region);
+        }
+    }
+    *list = Some(region);
+}
+
+unsafe fn remove(list: &mut Option<NonNull<Region>>, region: NonNull<Region>) {
+    // SAFETY: the region is in the list, whose shard's lock is held.
+    unsafe {
+        let (next, prev) = ((*region.as_ptr()).next, (*region.as_ptr()).prev);
+        if let Some(next) = next {
+            (*next.as_ptr()).prev = prev;
+        }
+        match prev {
+            Some(prev) => (*prev.as_ptr()).next = next,
+            None => *list = next,
+        }
+    }
+}
+
+#[cfg(test)]
+impl Shard {
+    /// Checks the invariants that the module states.
+    pub(super) fn check(&self) {
+        let (mut allocated, mut blocks, mut free) = (0, 0, 0);
+        for (list, retired) in [(self.regions, false), (self.retired, true)] {
+            let mut next = list;
+            while let Some(region) = next {
+                // SAFETY: a region of the list, under the lock.
+                unsafe {
+                    assert_eq!((*region.as_ptr()).retired, retired);
+                    let mut at = region.cast::<u8>().add(HEAD).cast::<Header>();
+                    let (mut distance, mut before, mut own) = (HEAD, false, 0);
+                    loop {
+                        assert_eq!(at.as_ref().distance(), distance, "blocks tile the region");
+                        if !retired {
+                            assert_eq!(at.as_ref().has(PREV_FREE), before, "marked behind a free block");
+                        }
+                        if at.as_ref().size() == 0 {
+                            break;
+                        }
+                        let is_free = at.as_ref().has(FREE);
+                        if is_free {
+                            assert!(retired || !before, "free neighbours are joined");
+                            free += usize::from(!retired);
+                        } else {
+                            own += 1;
+                            allocated += at.as_ref().size();
+                        }
+                        before = is_free;
+                        distance += at.as_ref().size();
+                        at = behind(at);
+                    }
+                    assert_eq!(distance + HEADER, (*region.as_ptr()).size);
+                    assert_eq!(own, (*region.as_ptr()).blocks);
+                    blocks += own;
+                    next = (*region.as_ptr()).next;
+                }
+            }
+        }
+        assert_eq!((allocated, blocks), (self.allocated, self.blocks));
+        assert_eq!(self.listed(), free, "every free block is in one list");
+    }
+
+    fn listed(&self) -> usize {
+        let mut listed = 0;
+        let heads = self.heads.iter().flat_map(|heads| heads.iter().enumerate());
+        for (level, steps) in heads {
+            assert_eq!(self.levels >> level & 1 == 1, self.steps[level] != 0);
+            for (step, first) in steps.iter().enumerate() {
+                assert_eq!(self.steps[level] >> step & 1 == 1, first.is_some());
+                let mut next = *first;
+                while let Some(free) = next {
+                    // SAFETY: a free block of the list, under the lock.
+                    let free = unsafe { free.as_ref() };
+                    assert!(free.header.has(FREE));
+                    assert_eq!(class(free.header.size()), (level, step));
+                    listed += 1;
+                    next = free.next;
+                }
+            }
+        }
+        listed
+    }
+}

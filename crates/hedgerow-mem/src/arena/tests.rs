@@ -1,0 +1,207 @@
+//! The arena against a model: blocks never overlap, keep their content, and everything is accounted for.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Blocks with the byte that each is filled with.
+#[derive(Default)]
+struct Model {
+    held: Vec<(Counted<u8>, u8)>,
+    next: u8,
+}
+
+impl Model {
+    fn add(&mut self, arena: &Arena, len: usize, room: usize) {
+        self.next = self.next.wrapping_add(1);
+        let mut builder = arena.builder(len + room);
+        (0..len).for_each(|_| builder.push(self.next));
+        self.held.push((builder.finish(), self.next));
+    }
+
+    fn check(&self, arena: &Arena) {
+        arena.check();
+        for (block, fill) in &self.held {
+            assert!(block.iter().all(|b| b == fill), "another block wrote here");
+        }
+        let stats = arena.stats();
+        let held: Vec<usize> = self.held.iter().map(|(b, _)| b.bytes()).filter(|&b| b > 0).collect();
+        assert_eq!((stats.allocated, stats.blocks), (held.iter().sum(), held.len()));
+        assert!(stats.allocated <= stats.touched && stats.touched <= stats.mapped);
+        let mapped = arena.owner.as_ref().map(|o| o.inner.mapped.load(Ordering::Relaxed));
+        assert_eq!(mapped, Some(stats.mapped));
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Add { len: usize, room: usize },
+    Drop(prop::sample::Index),
+    Evacuate { moved: usize },
+    Trim,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let len = prop_oneof![
+        20 => 0..64usize,
+        20 => 0..5_000usize,
+        4 => 0..100_000usize,
+        1 => LARGE - 200..LARGE + 200,
+    ];
+    prop_oneof![
+        8 => (len, prop_oneof![Just(0usize), 0..500usize]).prop_map(|(len, room)| Step::Add { len, room }),
+        7 => any::<prop::sample::Index>().prop_map(Step::Drop),
+        1 => (0..40usize).prop_map(|moved| Step::Evacuate { moved }),
+        1 => Just(Step::Trim),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 128 }))]
+
+    #[test]
+    fn blocks_keep_their_content_whatever_comes_and_goes(steps in prop::collection::vec(step(), 1..120)) {
+        let arena = Arena::managed();
+        let mut model = Model::default();
+        for step in steps {
+            match step {
+                Step::Add { len, room } => model.add(&arena, len, room),
+                Step::Drop(index) if !model.held.is_empty() => {
+                    let at = index.index(model.held.len());
+                    drop(model.held.swap_remove(at));
+                }
+                Step::Drop(_) => {}
+                Step::Evacuate { moved } => {
+                    let guard = arena.evacuate();
+                    arena.check();
+                    for (block, _) in model.held.iter_mut().take(moved) {
+                        *block = arena.copy(block);
+                    }
+                    drop(guard);
+                }
+                Step::Trim => arena.trim(),
+            }
+            model.check(&arena);
+        }
+        model.held.clear();
+        model.check(&arena);
+        arena.trim();
+        prop_assert_eq!(arena.stats(), ArenaStats::default());
+    }
+}
+
+#[test]
+fn neighbours_that_are_freed_become_one_block() {
+    let arena = Arena::managed();
+    let blocks: Vec<_> = (0..100).map(|_| arena.copy(&[7u8; 400])).collect();
+    let keep = arena.copy(&[1u8; 8]);
+    let mapped = arena.stats().mapped;
+    // Every second one first, then the gaps between: in any order they join.
+    let (odd, even): (Vec<_>, Vec<_>) = blocks.into_iter().enumerate().partition(|(i, _)| i % 2 == 1);
+    drop(even);
+    arena.check();
+    drop(odd);
+    arena.check();
+    let whole = arena.copy(&[2u8; 40_000]);
+    assert_eq!(arena.stats().mapped, mapped, "the joined space was used");
+    drop((keep, whole));
+}
+
+#[test]
+fn empty_regions_go_back_except_one() {
+    let arena = Arena::managed();
+    let blocks: Vec<_> = (0..5_000).map(|i| arena.copy(&vec![i as u32; 500])).collect();
+    let full = arena.stats();
+    assert!(full.regions > 4 && full.mapped - full.touched <= full.mapped / 4 + (64 << 10));
+    drop(blocks);
+    assert_eq!((arena.stats().regions, arena.stats().blocks), (1, 0));
+    arena.trim();
+    assert_eq!(arena.stats(), ArenaStats::default());
+}
+
+#[test]
+fn an_evacuation_lays_blocks_out_in_order_and_returns_the_old_regions() {
+    let arena = Arena::managed();
+    let mut blocks: Vec<_> = (0..3_000).map(|i| arena.copy(&vec![i as u32; 100 + (i * 37) % 900])).collect();
+    // Holes everywhere.
+    for i in (0..3_000).step_by(3) {
+        blocks[i] = Counted::default();
+    }
+    let before = arena.stats();
+    let guard = arena.evacuate();
+    for block in &mut blocks {
+        *block = arena.copy(block);
+    }
+    drop(guard);
+    arena.check();
+    let after = arena.stats();
+    assert_eq!(after.allocated, before.allocated);
+    // No gaps, but for the rest of the newest region, which is rounded up to a huge page.
+    assert!(after.free() < after.allocated / 50 + region::HUGE, "{after:?}");
+    let starts: Vec<_> = blocks.iter().filter(|b| !b.is_empty()).map(|b| b.as_ptr() as usize).collect();
+    let steps = starts.windows(2).filter(|w| w[1] > w[0] && w[1] - w[0] < 8_192).count();
+    // The end of a region takes what is too large for it last.
+    assert!(steps * 100 >= starts.len() * 99, "{steps} of {} in order", starts.len());
+}
+
+#[test]
+fn blocks_outlive_the_handles_and_take_their_regions_with_them() {
+    let arena = Arena::managed();
+    let inner = Arc::downgrade(&arena.owner.as_ref().unwrap().inner);
+    let (small, large) = (arena.copy(&[1u64, 2, 3]), arena.copy(&vec![9u8; LARGE]));
+    let clone = small.clone();
+    drop((arena, small));
+    assert!(inner.upgrade().is_some());
+    assert_eq!((&clone[..], large[LARGE - 1]), (&[1u64, 2, 3][..], 9));
+    drop(large);
+    drop(clone);
+    assert!(inner.upgrade().is_none(), "the last block took the arena with it");
+}
+
+#[test]
+fn threads_that_allocate_and_free_for_each_other_keep_all_invariants() {
+    let arena = Arena::managed();
+    let (give, take) = std::sync::mpsc::sync_channel::<Counted<u64>>(64);
+    let take = std::sync::Mutex::new(take);
+    std::thread::scope(|scope| {
+        for seed in 0..3u64 {
+            let (arena, give) = (arena.clone(), give.clone());
+            scope.spawn(move || {
+                for i in 0..4_000u64 {
+                    give.send(arena.copy(&vec![seed; (i * 31 % 700) as usize])).unwrap();
+                }
+            });
+        }
+        drop(give);
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut kept = std::collections::VecDeque::new();
+                loop {
+                    let Ok(block) = take.lock().unwrap().recv() else { break };
+                    kept.push_back((block.first().copied(), block));
+                    if kept.len() > 500 {
+                        let (first, block) = kept.pop_front().unwrap();
+                        assert!(block.iter().all(|b| Some(*b) == first));
+                    }
+                }
+            });
+        }
+    });
+    arena.check();
+    assert_eq!(arena.stats().blocks, 0);
+}
+
+#[test]
+fn a_handle_without_an_arena_allocates_plainly() {
+    let arena = Arena::default();
+    let list = arena.copy(&[1u32, 2, 3]);
+    let again = list.clone();
+    assert!(list.is_shared() && list.is_same(&again) && list.bytes() >= 12);
+    assert_eq!(arena.stats(), ArenaStats::default());
+    let mut builder = arena.builder::<f64>(10);
+    builder.extend(&[0.5, 1.5]);
+    assert_eq!(builder.as_slice(), [0.5, 1.5]);
+    assert_eq!(&builder.finish()[..], [0.5, 1.5]);
+}
