@@ -33,7 +33,13 @@ pub enum EdgeOp {
 impl EdgeOp {
     #[inline]
     fn from_tag(tag: u8) -> EdgeOp {
-        match tag >> 6 {
+        EdgeOp::from_bits(tag >> 6)
+    }
+
+    /// The operation whose discriminant is `bits`, 0 to 3.
+    #[inline]
+    pub(crate) fn from_bits(bits: u8) -> EdgeOp {
+        match bits {
             0 => EdgeOp::Insert,
             1 => EdgeOp::Remove,
             2 => EdgeOp::Update,
@@ -164,6 +170,19 @@ impl Delta {
             ts: Timestamp(self.base.0 + u64::from(self.storage.ts(index))),
             weight: if self.weighted { self.storage.weight(index) } else { 0.0 },
         }
+    }
+
+    /// Vertex and operation of the entry at `index`, which must be below [`len`](Self::len).
+    #[inline]
+    pub(crate) fn source(&self, index: usize) -> (LocalVertex, EdgeOp) {
+        let tag = self.storage.tag(index);
+        (LocalVertex(tag & 0x3f), EdgeOp::from_tag(tag))
+    }
+
+    /// The other endpoint in the entry at `index`, which must be below [`len`](Self::len).
+    #[inline]
+    pub(crate) fn destination(&self, index: usize) -> VertexId {
+        self.storage.dst(index)
     }
 
     /// The first `n` entries in order; `n` must be at most [`len`](Self::len).

@@ -23,6 +23,8 @@ pub trait Horizon {
     fn published(&self) -> Timestamp;
     /// The newest active timestamp in `begin..end`, if any. May be conservative (a pin too many), never miss one.
     fn pin_in(&self, begin: Timestamp, end: Timestamp) -> Option<Pin>;
+    /// Told of each merge: a main part of `bytes` is no longer the newest. Whoever keeps it may be alone with it soon.
+    fn replaced(&self, _bytes: usize) {}
 }
 
 /// Judges a version that lived in `begin..end`: `None` if it is dead.

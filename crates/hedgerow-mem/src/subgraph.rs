@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::sync::{ArcCell, Mutex, MutexGuard, Ordering};
+use hedgerow_core::sync::{ArcCell, AtomicU64, Mutex, MutexGuard, Ordering};
 use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId};
 
 use crate::arena::{Arena, Counted};
@@ -29,6 +29,9 @@ const DELTA_SHARE: usize = 8;
 #[repr(align(64))]
 pub struct Subgraph {
     writer: Mutex<Writer>,
+    /// What tells a view whether the subgraph changed: the timestamp of the last operation applied in the upper 56 bits,
+    /// and how often it was settled in the lower 8. Stored under the latch, read without.
+    stamp: AtomicU64,
     heads: [ArcCell<Version>; 2],
     /// Where main parts and deltas lie.
     arena: Arena,
@@ -36,8 +39,6 @@ pub struct Subgraph {
 
 /// What the holder of the latch works on.
 struct Writer {
-    /// The timestamp of the last operation applied.
-    last_ts: Timestamp,
     /// The vertices that exist, everything applied included.
     present: u64,
     heads: [Option<Arc<Version>>; 2],
@@ -77,8 +78,13 @@ impl Default for Subgraph {
 impl Subgraph {
     /// An empty subgraph that allocates from `arena`.
     pub fn new(arena: Arena) -> Subgraph {
-        let writer = Writer { last_ts: Timestamp::ZERO, present: 0, heads: [None, None] };
-        Subgraph { writer: Mutex::new(writer), heads: [ArcCell::default(), ArcCell::default()], arena }
+        let writer = Writer { present: 0, heads: [None, None] };
+        Subgraph {
+            writer: Mutex::new(writer),
+            stamp: AtomicU64::new(0),
+            heads: [ArcCell::default(), ArcCell::default()],
+            arena,
+        }
     }
 
     /// Takes the latch, waiting for another holder.
@@ -99,6 +105,28 @@ impl Subgraph {
     #[inline]
     pub fn read<R>(&self, direction: Direction, t: Timestamp, f: impl FnOnce(Read<'_>) -> R) -> Option<R> {
         read_at(&self.heads[direction as usize], t, f)
+    }
+
+    /// What tells whether the subgraph changed: the timestamp of the last operation applied here, and how often it was
+    /// settled (which changes the layout only), modulo 256. Takes no lock. Everything applied by commits whose
+    /// publication the caller has seen is in it; versions read after it are at least as settled as it says.
+    #[inline]
+    pub fn stamp(&self) -> (Timestamp, u8) {
+        let stamp = self.stamp.load(Ordering::Acquire);
+        (Timestamp(stamp >> 8), stamp as u8)
+    }
+
+    /// Notes the timestamp of an operation. The caller holds the latch.
+    #[inline]
+    fn note_applied(&self, ts: Timestamp) {
+        debug_assert!(ts.0 < 1 << 56, "timestamps last for centuries");
+        self.stamp.store(ts.0 << 8 | self.stamp.load(Ordering::Relaxed) & 0xff, Ordering::Relaxed);
+    }
+
+    /// Notes that the head was settled, after it was. The caller holds the latch.
+    fn note_settled(&self) {
+        let (ts, count) = self.stamp();
+        self.stamp.store(ts.0 << 8 | u64::from(count.wrapping_add(1)), Ordering::Release);
     }
 
     /// The version that a snapshot at `t` sees, kept alive by the reference.
@@ -128,7 +156,7 @@ impl Latched<'_> {
     /// The timestamp of the last operation applied here, published or not.
     #[inline]
     pub fn last_ts(&self) -> Timestamp {
-        self.writer.last_ts
+        Timestamp(self.subgraph.stamp.load(Ordering::Relaxed) >> 8)
     }
 
     /// Whether the vertex exists, everything applied included.
@@ -158,7 +186,7 @@ impl Latched<'_> {
     /// falls back to their masks of changed vertices: it may say yes without need, never no wrongly.
     pub fn changed_since(&self, direction: Direction, start: Timestamp, item: ReadItem) -> bool {
         // Without a version nothing was ever applied in this direction.
-        if self.writer.last_ts <= start || self.writer.heads[direction as usize].is_none() {
+        if self.last_ts() <= start || self.writer.heads[direction as usize].is_none() {
             return false;
         }
         let mut next = self.writer.heads[direction as usize].clone();
@@ -193,13 +221,13 @@ impl Latched<'_> {
         horizon: &impl Horizon,
         pinned: impl FnMut(Pin),
     ) {
-        debug_assert!(ts >= self.writer.last_ts);
+        debug_assert!(ts >= self.last_ts());
         for op in ops.iter().filter(|op| op.op == EdgeOp::Vertex) {
             let bit = op.local.bit();
             self.writer.present =
                 if op.dst.0 != 0 { self.writer.present | bit } else { self.writer.present & !bit };
         }
-        self.writer.last_ts = ts;
+        self.subgraph.note_applied(ts);
         if let Some(head) = &self.writer.heads[direction as usize]
             && head.delta.accepts(ops.len(), ts)
         {
@@ -233,6 +261,7 @@ impl Latched<'_> {
                 }
                 None => merge_all(&head, ops, ts, weighted, &self.subgraph.arena),
             };
+        horizon.replaced(head.main.heap_bytes());
         self.link(direction, head, next);
         self.reclaim(direction, horizon, pinned);
     }
@@ -253,7 +282,9 @@ impl Latched<'_> {
         let n = head.delta.visible(horizon.published());
         let carried = head.delta.len() - n;
         let next = fold(&head, n, carried, weighted, &self.subgraph.arena);
+        horizon.replaced(head.main.heap_bytes());
         self.link(direction, head, next);
+        self.subgraph.note_settled();
         self.reclaim(direction, horizon, pinned);
         true
     }
@@ -263,7 +294,7 @@ impl Latched<'_> {
         if direction == Direction::Out {
             self.writer.present = main.present;
         }
-        self.writer.last_ts = self.writer.last_ts.max(as_of);
+        self.subgraph.note_applied(self.last_ts().max(as_of));
         let version =
             Arc::new(Version::new(as_of, main, Delta::new(as_of, 0, weighted, &self.subgraph.arena), 0));
         self.subgraph.heads[direction as usize].store(Some(version.clone()));

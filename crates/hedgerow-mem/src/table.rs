@@ -8,7 +8,7 @@ use crate::arena::Arena;
 use crate::subgraph::Subgraph;
 
 /// Subgraphs per page: 4096 vertices.
-const PAGE: usize = 64;
+pub const PAGE: usize = 64;
 /// The first directory chunk holds this many pages; each further one as many as all before it.
 const FIRST_CHUNK: usize = 64;
 /// Directory chunks up to the largest vertex id.
@@ -66,6 +66,13 @@ impl SubgraphTable {
         let pages = self.chunks[chunk].get_or_init(|| (0..size).map(|_| Page::new()).collect());
         &pages[page].get_or_init(|| (0..PAGE).map(|_| Subgraph::new(self.arena.clone())).collect())
             [id.index() % PAGE]
+    }
+
+    /// The subgraphs from `page * 64` on, if their page exists.
+    #[inline]
+    pub fn page(&self, page: usize) -> Option<&[Subgraph]> {
+        let (chunk, page, _) = locate(SubgraphId((page * PAGE) as u32));
+        self.chunks.get(chunk)?.get()?.get(page)?.get().map(AsRef::as_ref)
     }
 
     /// The bytes of directory and pages themselves.

@@ -84,7 +84,7 @@ impl Graph {
 
     fn check_graph(&self, report: &mut CheckReport) -> Result<()> {
         let snapshot = self.snapshot()?;
-        let view = snapshot.view();
+        let view = &snapshot.fresh_view();
         let directed = self.engine.config.directed;
         let mut reversed = 0u64;
         for v in (0..view.vertex_bound() as u32).map(VertexId) {

@@ -15,6 +15,7 @@ use crate::idmap::IdMap;
 use crate::options::{Durability, GraphConfig, Isolation, Options};
 use crate::reclaim::{LiveHorizon, PendingVersions};
 use crate::snapshot::Snapshot;
+use crate::views::ViewCache;
 use crate::write::{Ask, WriteTxn, autocommit};
 
 /// An open graph. Cloning it gives another handle to the same store; all methods may be called from any thread.
@@ -37,6 +38,7 @@ pub(crate) struct Engine {
     pub(crate) subgraphs: SubgraphTable,
     pub(crate) ids: IdMap,
     pub(crate) pending: PendingVersions,
+    pub(crate) views: ViewCache,
     /// The files, if the store has any.
     pub(crate) durable: Option<Arc<Durable>>,
     /// The lock of the directory, while the store is open.
@@ -73,6 +75,7 @@ impl Engine {
             subgraphs: parts.subgraphs,
             ids: parts.ids,
             pending: PendingVersions::default(),
+            views: ViewCache::default(),
             durable: parts.durable.map(Arc::new),
             lock: Mutex::new(parts.lock),
             closed: Arc::default(),
@@ -83,7 +86,7 @@ impl Engine {
     }
 
     pub(crate) fn horizon(&self) -> LiveHorizon<'_> {
-        LiveHorizon::new(&self.clock, &self.readers)
+        LiveHorizon::new(&self.clock, &self.readers, &self.views)
     }
 
     /// The directions that are stored.
@@ -157,7 +160,7 @@ impl Engine {
     /// Looks again at versions whose reason to stay may be gone.
     #[inline]
     pub(crate) fn reclaim_due(&self) {
-        if self.pending.is_due(self.clock.published(), self.readers.closes()) {
+        if self.pending.is_due(self.clock.published(), self.readers.closes()) || self.views.is_wasteful() {
             self.reclaim();
         }
     }
@@ -166,6 +169,9 @@ impl Engine {
     fn reclaim(&self) {
         if self.process != std::process::id() {
             return; // a latch may be held for ever by a thread that this process does not have
+        }
+        if self.views.is_wasteful() {
+            self.views.give_up();
         }
         for (subgraph, direction) in self.pending.take_due(&self.clock, &self.readers) {
             let Some(entry) = self.subgraphs.get(subgraph) else { continue };
@@ -184,6 +190,7 @@ impl Engine {
                 entry.latch().settle(direction, self.config.weighted, &horizon, pinned);
             }
         }
+        self.views.note_settled();
     }
 }
 

@@ -33,6 +33,7 @@ mod reclaim;
 mod recover;
 mod snapshot;
 mod stats;
+mod views;
 mod write;
 
 pub use check::{CheckReport, check_path};

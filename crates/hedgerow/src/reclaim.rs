@@ -8,17 +8,20 @@ use hedgerow_core::{Direction, SubgraphId, Timestamp};
 use hedgerow_mem::{Horizon, Pin};
 use hedgerow_txn::{ActiveReaders, Clock, ReaderRegistry};
 
+use crate::views::ViewCache;
+
 /// What the store knows about its readers at one moment. The registry is scanned at the first question, after the
 /// published timestamp was loaded (rule R5).
 pub(crate) struct LiveHorizon<'a> {
     published: Timestamp,
     registry: &'a ReaderRegistry,
+    views: &'a ViewCache,
     active: OnceCell<ActiveReaders>,
 }
 
 impl<'a> LiveHorizon<'a> {
-    pub(crate) fn new(clock: &Clock, registry: &'a ReaderRegistry) -> LiveHorizon<'a> {
-        LiveHorizon { published: clock.published(), registry, active: OnceCell::new() }
+    pub(crate) fn new(clock: &Clock, registry: &'a ReaderRegistry, views: &'a ViewCache) -> LiveHorizon<'a> {
+        LiveHorizon { published: clock.published(), registry, views, active: OnceCell::new() }
     }
 
     fn active(&self) -> &ActiveReaders {
@@ -47,6 +50,10 @@ impl Horizon for LiveHorizon<'_> {
             return Some(Pin::Snapshot(newest));
         }
         active.registering.then_some(Pin::Registering)
+    }
+
+    fn replaced(&self, bytes: usize) {
+        self.views.note_replaced(bytes);
     }
 }
 

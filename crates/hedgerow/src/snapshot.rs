@@ -4,14 +4,13 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use hedgerow_core::{Direction, SubgraphId, Timestamp, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_core::{Direction, Timestamp, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_mem::View;
 use hedgerow_mem::version::Read;
-use hedgerow_mem::view::Part;
 use hedgerow_txn::{Counts, Registration};
-use rayon::prelude::*;
 
 use crate::graph::Engine;
+use crate::views::ViewCache;
 
 /// The graph as of one timestamp: exactly the commits up to it, for as long as the snapshot lives.
 ///
@@ -28,7 +27,7 @@ struct Inner {
     registration: Option<Registration>,
     ts: Timestamp,
     counts: Counts,
-    view: OnceLock<View>,
+    view: OnceLock<Arc<View>>,
 }
 
 /// Threads begin their search for a free slot of the registry at different places.
@@ -174,32 +173,22 @@ impl Snapshot {
         self.read(id, direction, |read| read.for_each_neighbor(id.local(), f));
     }
 
-    /// The whole graph for kernels, built at the first call and kept while the snapshot lives. O(subgraphs + delta
-    /// entries), in parallel on the current rayon pool; copies no main part.
+    /// The whole graph for kernels, kept while the snapshot lives. Snapshots of one timestamp share it. It is made from
+    /// the last view that was asked for, where there is one: O(subgraphs), and O(delta entries) of those that changed
+    /// since; in parallel on the current rayon pool. Copies no main part.
     pub fn view(&self) -> &View {
         if let Some(view) = self.inner.view.get() {
             return view;
         }
-        // Built outside the cell: a worker that waits for its part may run another task that asks for this view, and
-        // would wait for itself. Two threads that meet here build it twice, and one is kept.
-        let view = self.build_view();
+        // Made outside the cell: a worker that waits for its part may run another task that asks for this view, and
+        // would wait for itself. Two threads that meet here make it twice, and one is kept.
+        let view = self.inner.engine.views.get(&self.inner.engine, self.inner.ts, self.inner.counts.edges);
         self.inner.view.get_or_init(|| view)
     }
 
-    fn build_view(&self) -> View {
-        let engine = &self.inner.engine;
-        let bound = engine.subgraph_bound();
-        let parts = |direction: Direction| -> Vec<Part> {
-            let one = |s: u32| match engine.subgraphs.get(SubgraphId(s)) {
-                Some(subgraph) => Part::build(subgraph, direction, self.inner.ts),
-                None => Part::default(),
-            };
-            (0..bound).into_par_iter().with_min_len(64).map(one).collect()
-        };
-        let out = parts(Direction::Out);
-        let into = if engine.config.directed { parts(Direction::In) } else { Vec::new() };
-        let (config, bound) = (&engine.config, engine.ids.bound() as usize);
-        View::new(config.directed, config.weighted, bound, self.inner.counts.edges, out, into)
+    /// A view that shares nothing with others, to check the store by.
+    pub(crate) fn fresh_view(&self) -> View {
+        ViewCache::fresh(&self.inner.engine, self.inner.ts, self.inner.counts.edges)
     }
 
     /// All vertices with their ids, by ascending id. Builds the view.

@@ -29,6 +29,12 @@ pub struct Stats {
     pub old_version_bytes: u64,
     /// Bytes of the arena that hold no block: gaps between main parts and deltas, and what is kept in reserve.
     pub arena_free_bytes: u64,
+    /// Bytes of the newest view: its own, and those of lists that it alone keeps. It is given up when they are many.
+    pub view_bytes: u64,
+    /// Views built from scratch since the store was opened.
+    pub views_built: u64,
+    /// Views made of earlier ones.
+    pub views_refreshed: u64,
     /// Bytes of the table of subgraphs.
     pub table_bytes: u64,
     /// Bytes of the id map, estimated.
@@ -46,6 +52,7 @@ impl Stats {
             + self.delta_bytes
             + self.old_version_bytes
             + self.arena_free_bytes
+            + self.view_bytes
             + self.table_bytes
             + self.id_map_bytes
     }
@@ -56,7 +63,11 @@ impl Graph {
     pub fn stats(&self) -> Result<Stats> {
         let snapshot = self.snapshot()?;
         let engine = &self.engine;
+        let views = engine.views.figures();
         let mut stats = Stats {
+            view_bytes: views.bytes,
+            views_built: views.built,
+            views_refreshed: views.refreshed,
             vertices: snapshot.vertex_count(),
             edges: snapshot.edge_count(),
             published: self.published_ts(),

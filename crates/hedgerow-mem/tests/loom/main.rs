@@ -2,4 +2,5 @@
 #![cfg(loom)]
 
 mod versions;
+mod views;
 mod write_skew;

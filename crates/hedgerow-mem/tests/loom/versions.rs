@@ -8,15 +8,15 @@ use hedgerow_mem::{EdgeOp, Horizon, Pin, Subgraph};
 use hedgerow_txn::{ActiveReaders, Clock, Counts, ReaderRegistry, Registration};
 use loom::thread;
 
-const V: LocalVertex = LocalVertex(3);
+pub(crate) const V: LocalVertex = LocalVertex(3);
 
-struct Store {
-    subgraph: Subgraph,
+pub(crate) struct Store {
+    pub(crate) subgraph: Subgraph,
     clock: Clock,
-    readers: ReaderRegistry,
+    pub(crate) readers: ReaderRegistry,
 }
 
-struct Live {
+pub(crate) struct Live {
     published: Timestamp,
     active: ActiveReaders,
 }
@@ -35,7 +35,7 @@ impl Horizon for Live {
     }
 }
 
-fn store() -> Arc<Store> {
+pub(crate) fn store() -> Arc<Store> {
     Arc::new(Store {
         subgraph: Subgraph::default(),
         clock: Clock::new(Timestamp(0), Counts::default(), Timestamp::INFINITY),
@@ -44,13 +44,13 @@ fn store() -> Arc<Store> {
 }
 
 impl Store {
-    fn horizon(&self) -> Live {
+    pub(crate) fn horizon(&self) -> Live {
         let published = self.clock.published();
         Live { published, active: self.readers.scan() }
     }
 
     /// Commits one operation: the edge to `dst`, inserted or removed.
-    fn commit(&self, dst: u32, op: EdgeOp) {
+    pub(crate) fn commit(&self, dst: u32, op: EdgeOp) {
         let mut latched = self.subgraph.latch();
         let ts = self.clock.order().draw();
         let op = LocalOp { local: V, op, dst: VertexId(dst), weight: 0.0 };
@@ -59,7 +59,7 @@ impl Store {
         self.clock.complete(ts, 0, 0);
     }
 
-    fn register(&self) -> Registration {
+    pub(crate) fn register(&self) -> Registration {
         self.readers.register(0, || Some((self.clock.published(), ()))).0
     }
 
@@ -74,7 +74,7 @@ impl Store {
         self.subgraph.versions(Direction::Out).len()
     }
 
-    fn reclaim(&self) -> Vec<Pin> {
+    pub(crate) fn reclaim(&self) -> Vec<Pin> {
         let mut pins = Vec::new();
         self.subgraph.latch().reclaim(Direction::Out, &self.horizon(), |pin| pins.push(pin));
         pins
@@ -82,7 +82,7 @@ impl Store {
 }
 
 /// After the commit `t` of a run that inserts 1, 2, 3, ... one at a time.
-fn inserted(t: Timestamp) -> Vec<u32> {
+pub(crate) fn inserted(t: Timestamp) -> Vec<u32> {
     (1..=t.0 as u32).collect()
 }
 

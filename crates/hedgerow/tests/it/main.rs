@@ -11,3 +11,4 @@ mod disk_full;
 mod durability;
 mod equivalence;
 mod review;
+mod views;

@@ -11,7 +11,11 @@ fn a_view_asked_for_by_many_tasks_at_once_is_built() {
     tx.commit().unwrap();
     // Few tasks and many workers: a worker that waits for a part of the view takes up another task.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
-    for _ in 0..300 {
+    for round in 0..300 {
+        // Some change everywhere, or the view would be the one before.
+        let mut tx = graph.write().unwrap();
+        (0..40_000u64).step_by(500).for_each(|i| tx.put_edge(i, (i + round) % 40_000).unwrap());
+        tx.commit().unwrap();
         let snapshot = graph.snapshot().unwrap();
         let tasks =
             || (0..12).into_par_iter().map(|_| snapshot.view().vertex_count()).collect::<Vec<usize>>();

@@ -1,0 +1,295 @@
+//! The chunks of a view: what it knows of 64 consecutive subgraphs in one direction.
+//!
+//! A view that is refreshed shares the chunks in which nothing changed with the view before it; the others are copied,
+//! or rewritten in place where nobody else refers to them. `docs/design/views.md` argues why what is kept is right.
+
+use std::sync::Arc;
+
+use hedgerow_core::{
+    Block, Direction, LocalVertex, Neighbors, SUBGRAPH_VERTICES, Timestamp, VertexId, WeightedBlock,
+    WeightedNeighbors,
+};
+
+use super::corrections::Corrections;
+use crate::arena::Counted;
+use crate::subgraph::Subgraph;
+use crate::table::PAGE;
+use crate::version::Read;
+
+/// Subgraphs in a chunk: those of one page of the table.
+pub const CHUNK_SUBGRAPHS: usize = PAGE;
+
+/// The subgraphs that a chunk is made from.
+#[derive(Clone, Copy)]
+pub struct Page<'a> {
+    /// Those that hold the lists; `None` where there are none yet.
+    pub lists: Option<&'a [Subgraph]>,
+    /// Those that say which vertices exist, in their outgoing versions; `None` where that is not asked for.
+    pub existence: Option<&'a [Subgraph]>,
+}
+
+impl<'a> Page<'a> {
+    /// What says which vertices exist, if that is not what holds the lists.
+    fn other_existence(self) -> Option<&'a [Subgraph]> {
+        let start = |subgraphs: Option<&[Subgraph]>| subgraphs.map(<[Subgraph]>::as_ptr);
+        self.existence.filter(|_| start(self.existence) != start(self.lists))
+    }
+}
+
+/// 64 subgraphs in one direction, laid out so that a neighbour list is two steps away, as in a CSR: the offsets and the
+/// reference to the lists are found by position, then the list itself.
+#[derive(Clone)]
+pub struct Chunk {
+    offsets: [[u32; SUBGRAPH_VERTICES + 1]; CHUNK_SUBGRAPHS],
+    lists: [Lists; CHUNK_SUBGRAPHS],
+    /// The vertices that exist.
+    present: [u64; CHUNK_SUBGRAPHS],
+    /// How often each subgraph was settled when it was read.
+    settled: [[u8; 2]; CHUNK_SUBGRAPHS],
+    /// The weights parallel to the main lists; empty in a graph without weights.
+    weights: Vec<Counted<f64>>,
+    /// Subgraphs that were read.
+    known: u64,
+    /// The timestamp at which all of them are exact.
+    as_of: Timestamp,
+    vertices: usize,
+    edges: u64,
+}
+
+/// The lists of a subgraph, and their corrections.
+#[derive(Clone, Default)]
+struct Lists {
+    main: Counted<VertexId>,
+    corrections: Option<Arc<Corrections>>,
+}
+
+/// Offsets of a subgraph without edges.
+static NO_LISTS: [u32; SUBGRAPH_VERTICES + 1] = [0; SUBGRAPH_VERTICES + 1];
+
+impl Default for Chunk {
+    fn default() -> Self {
+        Chunk {
+            offsets: [NO_LISTS; CHUNK_SUBGRAPHS],
+            lists: std::array::from_fn(|_| Lists::default()),
+            present: [0; CHUNK_SUBGRAPHS],
+            settled: [[0; 2]; CHUNK_SUBGRAPHS],
+            weights: Vec::new(),
+            known: 0,
+            as_of: Timestamp::ZERO,
+            vertices: 0,
+            edges: 0,
+        }
+    }
+}
+
+impl Chunk {
+    /// Brings a chunk to the timestamp `t`, which must be registered; `t` may be older than what the chunk was made
+    /// for. Returns how many subgraphs were read. O(64) where nothing changed, else O(their delta entries), and O(64)
+    /// counted references where another view shares the chunk.
+    pub fn refresh(
+        chunk: &mut Arc<Chunk>,
+        page: Page<'_>,
+        direction: Direction,
+        t: Timestamp,
+        weighted: bool,
+    ) -> u32 {
+        let stale = chunk.stale(page, t);
+        if stale == 0 {
+            return 0;
+        }
+        let chunk = Arc::make_mut(chunk);
+        if weighted && chunk.weights.is_empty() {
+            chunk.weights = vec![Counted::default(); CHUNK_SUBGRAPHS];
+        }
+        let mut rest = stale;
+        while rest != 0 {
+            chunk.read(rest.trailing_zeros() as usize, page, direction, t);
+            rest &= rest - 1;
+        }
+        chunk.known |= stale;
+        chunk.as_of = t;
+        stale.count_ones()
+    }
+
+    /// The subgraphs that may differ at `t` from what the chunk holds, in content or in layout.
+    ///
+    /// What was last changed at or before both `t` and the time of the chunk is the same at both.
+    fn stale(&self, page: Page<'_>, t: Timestamp) -> u64 {
+        let bound = t.min(self.as_of);
+        let mut stale = 0;
+        for (of, subgraphs) in [page.lists, page.other_existence()].into_iter().enumerate() {
+            for (i, subgraph) in subgraphs.unwrap_or(&[]).iter().take(CHUNK_SUBGRAPHS).enumerate() {
+                let (changed, settled) = subgraph.stamp();
+                let same = changed <= bound && settled == self.settled[i][of];
+                stale |= u64::from(!same) << i;
+            }
+        }
+        let exists = page.lists.is_some() || page.existence.is_some();
+        stale | if exists { !self.known } else { 0 }
+    }
+
+    fn read(&mut self, i: usize, page: Page<'_>, direction: Direction, t: Timestamp) {
+        let lists = page.lists.and_then(|s| s.get(i));
+        let other = page.other_existence().and_then(|s| s.get(i));
+        // Before the versions: if a settling comes between, the next refresh reads the subgraph again.
+        self.settled[i] = [lists, other].map(|s| s.map_or(0, |s| s.stamp().1));
+        self.vertices -= self.present[i].count_ones() as usize;
+        self.edges -= self.edges_of(i);
+        let mut own_mask = 0;
+        match lists.and_then(|s| s.read(direction, t, |read| own_mask = self.read_lists(i, read))) {
+            Some(()) => {}
+            None => self.clear(i),
+        }
+        self.present[i] = match other {
+            Some(other) => other.read(Direction::Out, t, |read| read.present()).unwrap_or(0),
+            None if page.existence.is_some() && direction == Direction::Out => own_mask,
+            None => 0,
+        };
+        self.vertices += self.present[i].count_ones() as usize;
+        self.edges += self.edges_of(i);
+    }
+
+    fn clear(&mut self, i: usize) {
+        (self.offsets[i], self.lists[i]) = (NO_LISTS, Lists::default());
+        if let Some(weights) = self.weights.get_mut(i) {
+            *weights = Counted::default();
+        }
+    }
+
+    /// Returns the mask of existing vertices.
+    fn read_lists(&mut self, i: usize, read: Read<'_>) -> u64 {
+        let main = read.version().main();
+        self.offsets[i] = *main.offsets();
+        let (corrections, present) = match read.delta_len() {
+            0 => (None, main.present()),
+            n => Corrections::new(read.version(), n),
+        };
+        if let Some(weights) = self.weights.get_mut(i) {
+            *weights = main.weights.clone().unwrap_or_default();
+        }
+        self.lists[i] = Lists { main: main.neighbors.clone(), corrections: corrections.map(Arc::new) };
+        present
+    }
+
+    fn edges_of(&self, i: usize) -> u64 {
+        let lists = &self.lists[i];
+        let (added, removed) =
+            lists.corrections.as_ref().map_or((0, 0), |c| (c.added.len(), c.removed.len()));
+        (lists.main.len() + added - removed) as u64
+    }
+
+    /// The number of vertices that exist.
+    pub(super) fn vertices(&self) -> usize {
+        self.vertices
+    }
+
+    /// The number of entries in the lists.
+    pub(super) fn edges(&self) -> u64 {
+        self.edges
+    }
+
+    #[inline]
+    pub(super) fn present(&self, i: usize) -> u64 {
+        self.present[i % CHUNK_SUBGRAPHS]
+    }
+
+    #[inline]
+    pub(super) fn offsets(&self, i: usize) -> &[u32; SUBGRAPH_VERTICES + 1] {
+        &self.offsets[i % CHUNK_SUBGRAPHS]
+    }
+
+    #[inline]
+    pub(super) fn block(&self, i: usize) -> ViewBlock<'_> {
+        let lists = &self.lists[i % CHUNK_SUBGRAPHS];
+        let corrections = lists.corrections.as_deref();
+        let (touched, intact) = corrections.map_or((0, true), |c| (c.touched, c.removed.is_empty()));
+        ViewBlock { offsets: self.offsets(i), main: &lists.main, corrections, touched, intact }
+    }
+
+    #[inline]
+    pub(super) fn weighted_block(&self, i: usize) -> WeightedViewBlock<'_> {
+        let weights = self.weights.get(i % CHUNK_SUBGRAPHS).map_or(&[][..], |weights| weights);
+        WeightedViewBlock { block: self.block(i), weights }
+    }
+
+    /// The bytes of the chunk itself, with its corrections.
+    pub(super) fn bytes(&self) -> usize {
+        let corrections = self.lists.iter().filter_map(|l| l.corrections.as_ref()).map(|c| c.bytes());
+        size_of::<Chunk>() + size_of_val(&*self.weights) + corrections.sum::<usize>()
+    }
+
+    /// The bytes of lists that nothing but this chunk refers to: those of versions that are gone.
+    pub(super) fn kept_bytes(&self) -> usize {
+        let weights = self.weights.iter().filter(|w| !w.is_shared()).map(Counted::bytes).sum::<usize>();
+        let lists = self.lists.iter().map(|l| &l.main).filter(|main| !main.is_shared());
+        lists.map(Counted::bytes).sum::<usize>() + weights
+    }
+}
+
+/// The lists of one subgraph of a [`View`](super::View).
+#[derive(Clone, Copy)]
+pub struct ViewBlock<'a> {
+    offsets: &'a [u32; SUBGRAPH_VERTICES + 1],
+    main: &'a [VertexId],
+    corrections: Option<&'a Corrections>,
+    /// Vertices with corrections; nothing else of `corrections` is looked at for the others.
+    touched: u64,
+    /// Whether nothing is taken away from any list.
+    intact: bool,
+}
+
+impl<'a> ViewBlock<'a> {
+    /// No subgraph at all.
+    pub(super) const EMPTY: ViewBlock<'static> =
+        ViewBlock { offsets: &NO_LISTS, main: &[], corrections: None, touched: 0, intact: true };
+
+    #[inline]
+    fn list(&self, local: LocalVertex) -> &'a [VertexId] {
+        let i = local.index();
+        self.main.get(self.offsets[i] as usize..self.offsets[i + 1] as usize).unwrap_or(&[])
+    }
+}
+
+impl<'a> Block<'a> for ViewBlock<'a> {
+    #[inline]
+    fn neighbors(&self, local: LocalVertex) -> Neighbors<'a> {
+        match self.corrections {
+            Some(c) if self.touched & local.bit() != 0 => c.correct(self.list(local), local),
+            _ => Neighbors::from_slice(self.list(local)),
+        }
+    }
+
+    #[inline]
+    fn main(&self, local: LocalVertex) -> Option<&'a [VertexId]> {
+        self.intact.then(|| self.list(local))
+    }
+}
+
+/// The lists and weights of one subgraph of a [`View`](super::View).
+#[derive(Clone, Copy)]
+pub struct WeightedViewBlock<'a> {
+    block: ViewBlock<'a>,
+    /// Parallel to the main lists; empty where all weigh 1.
+    weights: &'a [f64],
+}
+
+impl WeightedViewBlock<'_> {
+    /// No subgraph at all.
+    pub(super) const EMPTY: WeightedViewBlock<'static> =
+        WeightedViewBlock { block: ViewBlock::EMPTY, weights: &[] };
+}
+
+impl<'a> WeightedBlock<'a> for WeightedViewBlock<'a> {
+    #[inline]
+    fn weighted_neighbors(&self, local: LocalVertex) -> WeightedNeighbors<'a> {
+        let ViewBlock { offsets, corrections, .. } = self.block;
+        let (from, to) = (offsets[local.index()], offsets[local.index() + 1]);
+        let neighbors = self.block.neighbors(local);
+        let main = self.weights.get(from as usize..to as usize).unwrap_or(&[]);
+        let plain = WeightedNeighbors { neighbors, main, ..WeightedNeighbors::default() };
+        match corrections {
+            Some(c) if c.concerns(local) => c.correct_weights(plain, from..to, local),
+            _ => plain,
+        }
+    }
+}

@@ -1,0 +1,218 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use hedgerow_core::{Block, LocalVertex, Timestamp};
+use proptest::prelude::*;
+
+use super::*;
+use crate::reclaim::{Horizon, Pin};
+use crate::subgraph::LocalOp;
+use crate::{EdgeOp, SubgraphTable};
+
+/// Everything is published, and everything is pinned: all versions stay.
+struct KeepAll;
+
+impl Horizon for KeepAll {
+    fn published(&self) -> Timestamp {
+        Timestamp(u64::MAX >> 1)
+    }
+
+    fn pin_in(&self, _: Timestamp, end: Timestamp) -> Option<Pin> {
+        Some(Pin::Snapshot(end))
+    }
+}
+
+type Edges = BTreeMap<(u32, u32), f64>;
+
+/// A table beside a model of it, and the model's state after each commit.
+struct World {
+    table: SubgraphTable,
+    weighted: bool,
+    states: Vec<(Edges, BTreeSet<u32>)>,
+}
+
+const BOUND: usize = 9000;
+
+impl World {
+    fn new(weighted: bool) -> World {
+        World { table: SubgraphTable::default(), weighted, states: vec![<_>::default()] }
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp(self.states.len() as u64 - 1)
+    }
+
+    /// Toggles or reweighs the edge, in a commit of its own.
+    fn commit(&mut self, src: u32, dst: u32, remove: bool) {
+        let (mut edges, mut marks) = self.states[self.states.len() - 1].clone();
+        let ts = Timestamp(self.states.len() as u64);
+        let weight = ts.0 as f64;
+        let op = match (edges.contains_key(&(src, dst)), remove) {
+            (true, true) => EdgeOp::Remove,
+            (true, false) => EdgeOp::Update,
+            (false, false) => EdgeOp::Insert,
+            (false, true) => EdgeOp::Vertex,
+        };
+        let src_id = VertexId(src);
+        let mut local_op = LocalOp { local: src_id.local(), op, dst: VertexId(dst), weight };
+        match op {
+            EdgeOp::Remove => _ = edges.remove(&(src, dst)),
+            EdgeOp::Vertex => {
+                // Vertex 64 * k stands for the mark of subgraph k.
+                local_op = LocalOp { local: LocalVertex(0), op, dst: VertexId(1), weight: 0.0 };
+                marks.insert(src >> 6);
+            }
+            _ => _ = edges.insert((src, dst), weight),
+        }
+        let mut latched = self.table.get_or_create(src_id.subgraph()).latch();
+        latched.apply(Direction::Out, &[local_op], ts, self.weighted, &KeepAll, |_| ());
+        drop(latched);
+        self.states.push((edges, marks));
+    }
+
+    fn settle(&mut self, subgraph: u32) {
+        if let Some(subgraph) = self.table.get(SubgraphId(subgraph)) {
+            subgraph.latch().settle(Direction::Out, self.weighted, &KeepAll, |_| ());
+        }
+    }
+
+    fn refresh(&self, view: Option<Arc<View>>, t: Timestamp) -> (View, u32) {
+        let (mut out, into) = view.map(View::into_sides).unwrap_or_default();
+        let mut read = 0;
+        for (i, chunk) in out.chunks_mut(BOUND).iter_mut().enumerate() {
+            let lists = self.table.page(i);
+            let page = Page { lists, existence: lists };
+            read += Chunk::refresh(chunk, page, Direction::Out, t, self.weighted);
+        }
+        let shape = Shape { weighted: self.weighted, vertex_bound: BOUND, ..Shape::default() };
+        (View::new(shape, out, into), read)
+    }
+
+    fn check(&self, view: &View, t: Timestamp) {
+        let (edges, marks) = &self.states[t.0 as usize];
+        let mut seen = Edges::new();
+        for v in (0..BOUND as u32).map(VertexId) {
+            let block = view.block(v.subgraph(), Direction::Out);
+            let list: Vec<VertexId> = block.neighbors(v.local()).iter().collect();
+            assert_eq!(list.len(), view.degree(v, Direction::Out));
+            let mut weighted = Vec::new();
+            view.for_each_weighted(v, Direction::Out, |u, w| {
+                weighted.push(u);
+                seen.insert((v.0, u.0), w);
+            });
+            assert_eq!(list, weighted);
+        }
+        let ids = |edges: &Edges| edges.keys().copied().collect::<Vec<_>>();
+        assert_eq!(ids(&seen), ids(edges), "at {t:?}");
+        if self.weighted {
+            assert_eq!(&seen, edges, "at {t:?}");
+        }
+        assert_eq!(view.directed_edges(), edges.len() as u64);
+        let live: Vec<u32> = view.vertices().map(|v| v.0).collect();
+        let expected: Vec<u32> = marks.iter().map(|i| i * 64).collect();
+        assert_eq!(live, expected, "at {t:?}");
+        assert_eq!(view.vertex_count(), expected.len());
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Commit(u32, u32, bool),
+    Settle(u32),
+    /// Make the next view, at this share of all timestamps, and keep the one before or not.
+    View(f64, bool),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    // Few sources, so that deltas fill up and merge; on both sides of a chunk's end.
+    let source = prop_oneof![0..3u32, 62..66u32, 4094..4098u32, Just(8999u32)];
+    let step = prop_oneof![
+        12 => (source, 0..12u32, any::<bool>()).prop_map(|(s, d, r)| Step::Commit(s, d, r)),
+        1 => prop_oneof![Just(0u32), Just(1), Just(63), Just(64)].prop_map(Step::Settle),
+        2 => (0.0..1.3f64, any::<bool>()).prop_map(|(at, keep)| Step::View(at.min(1.0), keep)),
+    ];
+    proptest::collection::vec(step, 1..120)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn a_view_made_of_another_is_exact(steps in steps(), weighted in any::<bool>()) {
+        let mut world = World::new(weighted);
+        let mut kept: Vec<(Arc<View>, Timestamp)> = Vec::new();
+        let mut last: Option<(Arc<View>, Timestamp)> = None;
+        for step in steps {
+            match step {
+                Step::Commit(src, dst, remove) => world.commit(src, dst, remove),
+                Step::Settle(subgraph) => world.settle(subgraph),
+                Step::View(share, keep) => {
+                    let t = Timestamp((share * world.now().0 as f64).round() as u64);
+                    if let Some(one) = last.as_ref().filter(|_| keep) {
+                        kept.push(one.clone());
+                    }
+                    let (view, _) = world.refresh(last.take().map(|l| l.0), t);
+                    world.check(&view, t);
+                    let again = Arc::new(view);
+                    let (same, read) = world.refresh(Some(again.clone()), t);
+                    let (changed, _) = world.refresh(None, t);
+                    prop_assert_eq!(same.directed_edges(), changed.directed_edges());
+                    prop_assert!(t < world.now() || read == 0, "nothing changed, {} read", read);
+                    last = Some((again, t));
+                }
+            }
+        }
+        kept.iter().for_each(|(view, t)| world.check(view, *t));
+    }
+}
+
+#[test]
+fn a_refresh_reads_what_changed_and_shares_the_rest() {
+    let mut world = World::new(false);
+    for v in 0..BOUND as u32 {
+        world.commit(v, v + 1, false);
+    }
+    let (first, read) = world.refresh(None, world.now());
+    assert_eq!(read, 3 * 64, "all that have a page");
+    let first = Arc::new(first);
+    for v in [5, 6, 70, 5000] {
+        world.commit(v, v + 2, false);
+    }
+    let (second, read) = world.refresh(Some(first.clone()), world.now());
+    assert_eq!(read, 3);
+    let shared: Vec<bool> =
+        first.out.chunks.iter().zip(&second.out.chunks).map(|(a, b)| Arc::ptr_eq(a, b)).collect();
+    assert_eq!(shared, [false, false, true]);
+    assert_eq!((first.directed_edges(), second.directed_edges()), (9000, 9004));
+
+    // In place where nobody else looks.
+    let before: Vec<*const Chunk> = second.out.chunks.iter().map(Arc::as_ptr).collect();
+    drop(first);
+    world.commit(7, 9, false);
+    let (third, read) = world.refresh(Some(Arc::new(second)), world.now());
+    assert_eq!(read, 1);
+    assert!(third.out.chunks.iter().map(Arc::as_ptr).eq(before));
+
+    // Settling changes no content, and is picked up all the same.
+    world.settle(0);
+    let (_, read) = world.refresh(Some(Arc::new(third)), world.now());
+    assert_eq!(read, 1);
+}
+
+#[test]
+fn a_far_id_costs_a_chunk_not_a_view() {
+    let table = SubgraphTable::default();
+    let far = VertexId(u32::MAX - 7);
+    let op = LocalOp { local: far.local(), op: EdgeOp::Insert, dst: VertexId(1), weight: 0.0 };
+    let mut latched = table.get_or_create(far.subgraph()).latch();
+    latched.apply(Direction::Out, &[op], Timestamp(1), false, &KeepAll, |_| ());
+    drop(latched);
+    let mut out = Side::default();
+    for (i, chunk) in out.chunks_mut(u32::MAX as usize).iter_mut().enumerate() {
+        let lists = table.page(i);
+        Chunk::refresh(chunk, Page { lists, existence: lists }, Direction::Out, Timestamp(1), false);
+    }
+    let shape = Shape { vertex_bound: u32::MAX as usize, ..Shape::default() };
+    let view = View::new(shape, out, Side::default());
+    assert!(view.neighbors(far, Direction::Out).contains(VertexId(1)));
+    assert!(view.bytes() < 16 << 20, "{} bytes", view.bytes());
+}

@@ -1,0 +1,187 @@
+//! Views of snapshots: shared by those of one timestamp, made from the newest one before (rule R8).
+//!
+//! The cache keeps the newest view of a label. It needs no place in the registry: a view refers to lists and corrections
+//! that never change, and what is read anew is read at the timestamp of a registered snapshot (`docs/design/views.md`).
+
+use std::sync::{Arc, Weak};
+
+use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
+use hedgerow_core::{Direction, Timestamp};
+use hedgerow_mem::view::{Chunk, Page, Shape, Side};
+use hedgerow_mem::{SubgraphTable, View};
+use rayon::prelude::*;
+
+use crate::graph::Engine;
+
+/// A cached view is given up once merges have replaced main parts of this share of its lists...
+const REPLACED_SHARE: u64 = 8;
+/// ...and of at least so many bytes.
+const MIN_REPLACED_BYTES: u64 = 4 << 20;
+/// Chunks that one task looks at: below, handing out costs more than looking.
+const MIN_CHUNKS: usize = 4;
+
+/// The newest view, for snapshots of its timestamp and as the start of the next one.
+#[derive(Default)]
+pub(crate) struct ViewCache {
+    newest: Mutex<Cached>,
+    /// Bytes of main parts replaced since the newest view was made, and how many are too many.
+    replaced: AtomicU64,
+    limit: AtomicU64,
+    /// Whether that was exceeded.
+    wasteful: AtomicBool,
+    /// Counts the settlings of the whole graph: they change the layout without a timestamp.
+    layout: AtomicU64,
+    built: AtomicU64,
+    refreshed: AtomicU64,
+}
+
+#[derive(Default)]
+struct Cached {
+    ts: Timestamp,
+    layout: u64,
+    /// Empty while it is being made into the next view, or after it was given up.
+    view: Option<Arc<View>>,
+    /// A view that was given up lives on while snapshots use it.
+    given_up: Weak<View>,
+}
+
+/// Figures for [`Stats`](crate::Stats).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ViewFigures {
+    pub(crate) bytes: u64,
+    pub(crate) built: u64,
+    pub(crate) refreshed: u64,
+}
+
+impl ViewCache {
+    /// The view at `ts`, which must be registered. `edge_count` is what the snapshot counts.
+    pub(crate) fn get(&self, engine: &Engine, ts: Timestamp, edge_count: u64) -> Arc<View> {
+        // Loaded first: what is settled meanwhile makes the view out of date, not wrong.
+        let layout = self.layout.load(Ordering::Acquire);
+        let previous = {
+            let mut cached = self.newest.lock();
+            let view = cached.view.take().or_else(|| cached.given_up.upgrade());
+            match view {
+                Some(view) if cached.ts == ts && cached.layout == layout => {
+                    cached.view = Some(view.clone());
+                    return view;
+                }
+                // Used by nobody: it becomes the next view in place. Whoever asks meanwhile builds one from scratch.
+                Some(view) if Arc::strong_count(&view) == 1 && cached.ts <= ts => Some(view),
+                view => {
+                    cached.view = view.clone();
+                    view
+                }
+            }
+        };
+        // No lock is held here: a worker that waits for its part may run another task that asks for a view.
+        let counter = if previous.is_some() { &self.refreshed } else { &self.built };
+        counter.fetch_add(1, Ordering::Relaxed);
+        let view = Arc::new(make(engine, previous, ts, edge_count));
+        self.offer(view, ts, layout)
+    }
+
+    /// A view made without the cache.
+    pub(crate) fn fresh(engine: &Engine, ts: Timestamp, edge_count: u64) -> View {
+        make(engine, None, ts, edge_count)
+    }
+
+    /// Keeps the view unless there is a newer one. Returns the one to use.
+    fn offer(&self, view: Arc<View>, ts: Timestamp, layout: u64) -> Arc<View> {
+        let old;
+        {
+            let mut cached = self.newest.lock();
+            if (cached.ts, cached.layout) == (ts, layout)
+                && let Some(same) = &cached.view
+            {
+                return same.clone();
+            }
+            if (cached.ts, cached.layout) > (ts, layout) && cached.view.is_some() {
+                return view;
+            }
+            old = cached.view.replace(view.clone());
+            (cached.ts, cached.layout) = (ts, layout);
+            let lists = view.directed_edges() * 4;
+            self.limit.store((lists / REPLACED_SHARE).max(MIN_REPLACED_BYTES), Ordering::Relaxed);
+            self.replaced.store(0, Ordering::Relaxed);
+            self.wasteful.store(false, Ordering::Relaxed);
+        }
+        drop(old); // outside the lock: it may free a view
+        view
+    }
+
+    /// Notes that a merge replaced a main part of `bytes`, which a view may now be alone to keep.
+    pub(crate) fn note_replaced(&self, bytes: usize) {
+        let limit = self.limit.load(Ordering::Relaxed);
+        if limit == 0 {
+            return; // there never was a view
+        }
+        let before = self.replaced.fetch_add(bytes as u64, Ordering::Relaxed);
+        if before <= limit && before + bytes as u64 > limit {
+            self.wasteful.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that the layout of the whole graph changed.
+    pub(crate) fn note_settled(&self) {
+        self.layout.fetch_add(1, Ordering::Release);
+    }
+
+    /// Whether the newest view keeps more than it is worth.
+    #[inline]
+    pub(crate) fn is_wasteful(&self) -> bool {
+        self.wasteful.load(Ordering::Relaxed)
+    }
+
+    /// Gives the newest view up: it goes with the last snapshot that uses it.
+    pub(crate) fn give_up(&self) {
+        self.wasteful.store(false, Ordering::Relaxed);
+        let given_up = {
+            let mut cached = self.newest.lock();
+            let view = cached.view.take();
+            if let Some(view) = &view {
+                cached.given_up = Arc::downgrade(view);
+            }
+            view
+        };
+        // Tens of thousands of references: not on the thread of a committer.
+        if let Some(view) = given_up {
+            rayon::spawn(move || drop(view));
+        }
+    }
+
+    pub(crate) fn figures(&self) -> ViewFigures {
+        let view = self.newest.lock().view.clone();
+        ViewFigures {
+            bytes: view.map_or(0, |view| (view.bytes() + view.kept_bytes()) as u64),
+            built: self.built.load(Ordering::Relaxed),
+            refreshed: self.refreshed.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// Makes a view at `ts` of `previous`, or from scratch.
+fn make(engine: &Engine, previous: Option<Arc<View>>, ts: Timestamp, edge_count: u64) -> View {
+    let config = &engine.config;
+    let shape = Shape {
+        directed: config.directed,
+        weighted: config.weighted,
+        vertex_bound: engine.ids.bound() as usize,
+        edge_count,
+    };
+    let (mut out, mut into) = previous.map(View::into_sides).unwrap_or_default();
+    refresh_side(&mut out, &engine.subgraphs, Direction::Out, ts, shape);
+    if config.directed {
+        refresh_side(&mut into, &engine.subgraphs, Direction::In, ts, shape);
+    }
+    View::new(shape, out, into)
+}
+
+fn refresh_side(side: &mut Side, table: &SubgraphTable, direction: Direction, ts: Timestamp, shape: Shape) {
+    let chunks = side.chunks_mut(shape.vertex_bound).par_iter_mut().enumerate().with_min_len(MIN_CHUNKS);
+    chunks.for_each(|(i, chunk)| {
+        let lists = table.page(i);
+        let page = Page { lists, existence: lists.filter(|_| direction == Direction::Out) };
+        Chunk::refresh(chunk, page, direction, ts, shape.weighted);
+    });
+}

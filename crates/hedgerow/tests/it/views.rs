@@ -1,0 +1,197 @@
+//! Views of snapshots: shared, made of one another, never built by point reads, not kept for ever.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hedgerow::{Direction, Graph, KeyKind, Options, Snapshot, Topology, VertexId};
+use hedgerow_workload::rng::Rng;
+
+const VERTICES: u64 = 20_000;
+
+fn random_graph(directed: bool, weighted: bool, seed: u64) -> (Graph, Rng) {
+    let graph =
+        Options::new().keys(KeyKind::Dense).directed(directed).weighted(weighted).in_memory().unwrap();
+    let mut rng = Rng::new(seed);
+    let mut tx = graph.write().unwrap();
+    for _ in 0..60_000 {
+        tx.put_edge(rng.below(VERTICES), rng.below(VERTICES)).unwrap();
+    }
+    tx.commit().unwrap();
+    (graph, rng)
+}
+
+/// What the view says, against what point reads of the same snapshot say.
+fn compare(snapshot: &Snapshot, vertices: impl Iterator<Item = u64>) {
+    let view = snapshot.view();
+    for v in vertices {
+        let id = VertexId(v as u32);
+        assert_eq!(view.contains(id), snapshot.contains_vertex(v), "vertex {v}");
+        for direction in [Direction::Out, Direction::In] {
+            let (mut of_view, mut read) = (Vec::new(), Vec::new());
+            view.for_each_weighted(id, direction, |u, w| of_view.push((u, w)));
+            snapshot.for_each_neighbor(id, direction, |u, w| read.push((u, w)));
+            assert_eq!(of_view, read, "vertex {v} {direction:?}");
+            assert_eq!(view.degree(id, direction), read.len());
+        }
+    }
+}
+
+fn check_whole(snapshot: &Snapshot) {
+    compare(snapshot, 0..VERTICES);
+    let view = snapshot.view();
+    assert_eq!(view.vertex_count() as u64, snapshot.vertex_count());
+    let mut edges = 0;
+    snapshot.for_each_edge(|_, _, _| edges += 1);
+    assert_eq!(edges, snapshot.edge_count());
+}
+
+/// One random commit, now and then a vertex that goes.
+fn change(graph: &Graph, rng: &mut Rng) {
+    let (u, v) = (rng.below(VERTICES), rng.below(VERTICES));
+    let mut tx = graph.write().unwrap();
+    match rng.below(8) {
+        0 => _ = tx.remove_vertex(u).unwrap(),
+        1..4 => _ = tx.remove_edge(u, v).unwrap(),
+        4 if graph.config().weighted => tx.put_weighted_edge(u, v, rng.below(9) as f64).unwrap(),
+        _ => tx.put_edge(u, v).unwrap(),
+    }
+    tx.commit().unwrap();
+}
+
+#[test]
+fn snapshots_of_one_timestamp_share_a_view() {
+    let (graph, _) = random_graph(false, false, 1);
+    let (a, b) = (graph.snapshot().unwrap(), graph.snapshot().unwrap());
+    assert!(std::ptr::eq(a.view(), b.view()));
+    graph.insert_edge(1, 2).unwrap();
+    let c = graph.snapshot().unwrap();
+    assert!(!std::ptr::eq(a.view(), c.view()));
+    let stats = graph.stats().unwrap();
+    assert_eq!((stats.views_built, stats.views_refreshed), (1, 1));
+    assert!(stats.view_bytes > 0);
+}
+
+#[test]
+fn a_point_read_never_builds_a_view() {
+    let (graph, mut rng) = random_graph(true, true, 2);
+    for _ in 0..100 {
+        change(&graph, &mut rng);
+        let snapshot = graph.snapshot().unwrap();
+        let (u, v) = (rng.below(VERTICES), rng.below(VERTICES));
+        snapshot.contains_vertex(u);
+        snapshot.contains_edge(u, v);
+        snapshot.weight(u, v);
+        snapshot.degree(u, Direction::In);
+        snapshot.neighbors(u, Direction::Out);
+        snapshot.weighted_neighbors(u, Direction::In);
+        snapshot.vertex_id(u).map(|id| snapshot.vertex_key(id));
+        assert!(snapshot.vertex_count() > 0 && snapshot.edge_count() > 0);
+        let mut tx = graph.write().unwrap();
+        tx.contains_edge(u, v).unwrap();
+        tx.degree(u, Direction::Out).unwrap();
+    }
+    let stats = graph.stats().unwrap();
+    assert_eq!((stats.views_built, stats.views_refreshed, stats.view_bytes), (0, 0, 0));
+}
+
+#[test]
+fn refreshed_views_agree_with_point_reads() {
+    for (directed, weighted) in [(false, false), (true, false), (false, true), (true, true)] {
+        let (graph, mut rng) = random_graph(directed, weighted, 3);
+        let mut old: Vec<Snapshot> = Vec::new();
+        for round in 0..30 {
+            for _ in 0..rng.below(200) {
+                change(&graph, &mut rng);
+            }
+            if round % 7 == 3 {
+                graph.settle().unwrap();
+            }
+            let snapshot = graph.snapshot().unwrap();
+            check_whole(&snapshot);
+            // One that has no view yet: made of a newer one later.
+            old.push(graph.snapshot().unwrap());
+            change(&graph, &mut rng);
+            old.push(graph.snapshot().unwrap());
+            if old.len() > 5 {
+                check_whole(&old.remove(rng.below(5) as usize));
+            }
+        }
+        let stats = graph.stats().unwrap();
+        assert!(stats.views_refreshed > 30, "{stats:?}");
+        assert!(graph.check().unwrap().is_ok());
+    }
+}
+
+#[test]
+fn views_beside_writers_are_of_one_timestamp() {
+    let (graph, _) = random_graph(false, false, 4);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for seed in 0..2 {
+            let (graph, stop) = (&graph, &stop);
+            scope.spawn(move || {
+                let mut rng = Rng::new(100 + seed);
+                while !stop.load(Ordering::Relaxed) {
+                    change(graph, &mut rng);
+                }
+            });
+        }
+        let readers: Vec<_> = (0..2)
+            .map(|seed| {
+                let graph = &graph;
+                scope.spawn(move || {
+                    let mut rng = Rng::new(200 + seed);
+                    let mut held = Vec::new();
+                    for _ in 0..150 {
+                        let snapshot = graph.snapshot().unwrap();
+                        // Edges and degrees must agree within the view, and with the counts of the snapshot.
+                        assert_eq!(snapshot.view().vertex_count() as u64, snapshot.vertex_count());
+                        compare(&snapshot, (0..200).map(|_| rng.below(VERTICES)));
+                        held.push(snapshot);
+                        if rng.below(3) == 0 {
+                            held.swap_remove(rng.below(held.len() as u64) as usize);
+                        }
+                    }
+                    held.iter().for_each(|s| compare(s, (0..50).map(|_| rng.below(VERTICES))));
+                })
+            })
+            .collect();
+        let results: Vec<_> = readers.into_iter().map(|r| r.join()).collect();
+        stop.store(true, Ordering::Relaxed);
+        results.into_iter().for_each(|r| r.unwrap());
+    });
+    assert!(graph.check().unwrap().is_ok());
+}
+
+#[test]
+fn a_settled_graph_gets_a_settled_view_at_the_same_timestamp() {
+    let (graph, mut rng) = random_graph(false, false, 5);
+    (0..2000).for_each(|_| change(&graph, &mut rng));
+    let corrected = |snapshot: &Snapshot| {
+        let view = snapshot.view();
+        let lists = (0..VERTICES as u32).map(|v| view.neighbors(VertexId(v), Direction::Out));
+        lists.filter(|list| list.as_slice().is_none()).count()
+    };
+    assert!(corrected(&graph.snapshot().unwrap()) > 500);
+    graph.settle().unwrap();
+    assert_eq!(corrected(&graph.snapshot().unwrap()), 0);
+}
+
+#[test]
+fn a_view_that_keeps_many_old_lists_is_given_up() {
+    let (graph, mut rng) = random_graph(false, false, 6);
+    graph.snapshot().unwrap().view();
+    let kept = graph.snapshot().unwrap();
+    kept.view();
+    // Enough merges to replace every list several times over.
+    while graph.stats().unwrap().view_bytes > 0 {
+        let mut tx = graph.write().unwrap();
+        for _ in 0..20_000 {
+            tx.put_edge(rng.below(VERTICES), rng.below(VERTICES)).unwrap();
+        }
+        tx.commit().unwrap();
+        assert!(graph.snapshot().unwrap().edge_count() < 3_000_000, "the view was never given up");
+    }
+    // Whoever uses it still has it, and the next one is made all the same.
+    compare(&kept, 0..2000);
+    check_whole(&graph.snapshot().unwrap());
+}
