@@ -91,6 +91,12 @@ impl Delta {
         self.storage.prefetch(self.len.load(Ordering::Relaxed) as usize, scan);
     }
 
+    /// Starts loading the destinations of the entries about `local`, whose tags should be here.
+    #[inline]
+    pub(crate) fn prefetch_matches(&self, local: LocalVertex) {
+        self.storage.for_each_low6(self.len(), local.0, |i| self.storage.prefetch_dst(i));
+    }
+
     /// The number of entries, published or being read by their writer.
     #[inline]
     pub fn len(&self) -> usize {
@@ -275,6 +281,11 @@ mod storage {
         }
 
         #[inline]
+        pub(super) fn prefetch_dst(&self, at: usize) {
+            simd::prefetch(self.dsts().wrapping_add(at));
+        }
+
+        #[inline]
         pub(super) fn write(&self, at: usize, tag: u8, dst: VertexId, offset: u32, weight: f64) {
             assert!(at < self.capacity);
             // SAFETY: `at` is inside the allocation; the entry is unpublished, so no reader looks at it, and the
@@ -358,6 +369,8 @@ mod storage {
         }
 
         pub(super) fn prefetch(&self, _at: usize, _scan: bool) {}
+
+        pub(super) fn prefetch_dst(&self, _at: usize) {}
 
         pub(super) fn write(&self, at: usize, tag: u8, dst: VertexId, offset: u32, weight: f64) {
             // SAFETY: the checker verifies that no access is concurrent.

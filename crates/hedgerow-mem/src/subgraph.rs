@@ -12,7 +12,7 @@ use crate::merge;
 use crate::reclaim::{Horizon, Pin, judge};
 use crate::version::{Read, Version, load_changed, read_at, version_at};
 
-mod warm;
+pub mod warm;
 
 /// The first capacity of a delta, in entries. Under the model checker two, so that merges come early.
 const MIN_DELTA: usize = if cfg!(any(loom, shuttle)) { 2 } else { 4 };

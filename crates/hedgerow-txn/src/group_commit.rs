@@ -5,7 +5,7 @@
 //! and everybody who comes later, gets [`NotDurable`].
 
 use hedgerow_core::Timestamp;
-use hedgerow_core::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, fence};
+use hedgerow_core::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, fence};
 
 use crate::clock::Clock;
 
@@ -32,6 +32,11 @@ pub struct GroupCommit {
     changed: Condvar,
     waiters: AtomicUsize,
     failed: AtomicBool,
+    /// The last commit that was submitted without a waiter of its own.
+    asked: AtomicU64,
+    /// Whether the thread that waits for those sleeps, or is about to; it sleeps on `asked_changed`.
+    idle: AtomicBool,
+    asked_changed: Condvar,
 }
 
 impl GroupCommit {
@@ -46,7 +51,45 @@ impl GroupCommit {
         let guard = self.state.lock();
         self.failed.store(true, Ordering::Release);
         self.changed.notify_all();
+        self.asked_changed.notify_all();
         drop(guard);
+    }
+
+    /// Asks the thread that sits in [`next_asked`](Self::next_asked) to see to the publication of `ts`. A few
+    /// nanoseconds while that thread is busy.
+    #[inline]
+    pub fn ask(&self, ts: Timestamp) {
+        self.asked.fetch_max(ts.0, Ordering::SeqCst);
+        // Orders asking before looking whether the other sleeps; it says so before it looks at what is asked.
+        fence(Ordering::SeqCst);
+        if self.idle.load(Ordering::SeqCst) {
+            self.wake_asked();
+        }
+    }
+
+    /// Makes [`next_asked`](Self::next_asked) look again whether it is over.
+    pub fn wake_asked(&self) {
+        let guard = self.state.lock();
+        self.asked_changed.notify_all();
+        drop(guard);
+    }
+
+    /// Sleeps until a commit is asked for that the gate does not let through yet; its timestamp. `None` once the log
+    /// has failed or `over` says so. For one thread.
+    pub fn next_asked(&self, clock: &Clock, over: impl Fn() -> bool) -> Option<Timestamp> {
+        let mut state = self.state.lock();
+        loop {
+            self.idle.store(true, Ordering::SeqCst);
+            // The other half of the fence in `ask`.
+            fence(Ordering::SeqCst);
+            let asked = Timestamp(self.asked.load(Ordering::SeqCst));
+            let busy = clock.gate() < asked;
+            if busy || self.is_failed() || over() {
+                self.idle.store(false, Ordering::SeqCst);
+                return (busy && !self.is_failed()).then_some(asked);
+            }
+            self.asked_changed.wait(&mut state);
+        }
     }
 
     /// Wakes those who wait, after the published timestamp moved.
@@ -118,6 +161,9 @@ impl GroupCommit {
         let mut state = self.state.lock();
         state.leader = false;
         self.changed.notify_all();
+        if self.is_failed() {
+            self.asked_changed.notify_all();
+        }
         state
     }
 }

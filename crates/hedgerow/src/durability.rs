@@ -155,6 +155,7 @@ impl Engine {
             }
             order.last_drawn()
         };
+        self.commits.wake_asked();
         let _no_checkpoint = self.checkpointing.lock();
         let finished = self.finish(last);
         self.lock.lock().take();

@@ -1,7 +1,7 @@
 //! The store: the handle that users hold, and the engine behind it.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::sync::{AtomicBool, Mutex, Ordering};
 use hedgerow_core::{Direction, KeyKind, SubgraphId, Timestamp, VertexKeyRef};
@@ -16,7 +16,7 @@ use crate::options::{Durability, GraphConfig, Isolation, Options};
 use crate::reclaim::{LiveHorizon, PendingVersions};
 use crate::snapshot::Snapshot;
 use crate::views::ViewCache;
-use crate::write::{Ask, WriteTxn, autocommit};
+use crate::write::{Ack, Ask, Pipeline, WriteTxn, autocommit};
 
 /// An open graph. Cloning it gives another handle to the same store; all methods may be called from any thread.
 ///
@@ -32,7 +32,7 @@ pub(crate) struct Engine {
     pub(crate) config: GraphConfig,
     pub(crate) isolation: Isolation,
     pub(crate) durability: Durability,
-    pub(crate) clock: Clock,
+    pub(crate) clock: Arc<Clock>,
     pub(crate) readers: ReaderRegistry,
     pub(crate) commits: Arc<GroupCommit>,
     pub(crate) subgraphs: SubgraphTable,
@@ -41,6 +41,8 @@ pub(crate) struct Engine {
     pub(crate) views: ViewCache,
     /// The files, if the store has any.
     pub(crate) durable: Option<Arc<Durable>>,
+    /// Whether the thread could be started that syncs for tickets; unset until the first one.
+    pub(crate) syncer: OnceLock<bool>,
     /// The lock of the directory, while the store is open.
     pub(crate) lock: Mutex<Option<Box<dyn VfsLock>>>,
     pub(crate) closed: Arc<AtomicBool>,
@@ -69,7 +71,7 @@ impl Engine {
             config: parts.config,
             isolation: options.isolation,
             durability: options.durability,
-            clock: Clock::new(parts.last, parts.counts, gate),
+            clock: Arc::new(Clock::new(parts.last, parts.counts, gate)),
             readers: ReaderRegistry::default(),
             commits: Arc::default(),
             subgraphs: parts.subgraphs,
@@ -77,6 +79,7 @@ impl Engine {
             pending: PendingVersions::default(),
             views: ViewCache::default(),
             durable: parts.durable.map(Arc::new),
+            syncer: OnceLock::new(),
             lock: Mutex::new(parts.lock),
             closed: Arc::default(),
             read_only: options.read_only,
@@ -300,6 +303,16 @@ impl Graph {
     ) -> Result<bool> {
         self.engine.check_weight(weight)?;
         Ok(autocommit::edge(&self.engine, Ask::Put, src.into(), dst.into(), weight)?.edges > 0)
+    }
+
+    /// A [`Pipeline`] for single edge operations of the calling thread, each a transaction of its own. `on_ack` learns
+    /// what became of each.
+    ///
+    /// # Errors
+    /// [`Error::Closed`], [`Error::Forked`], [`Error::ReadOnly`], [`Error::Poisoned`].
+    pub fn pipeline<F: FnMut(Ack)>(&self, on_ack: F) -> Result<Pipeline<F>> {
+        self.engine.check_writable()?;
+        Ok(Pipeline::new(&self.engine, on_ack))
     }
 
     /// Removes one edge in a transaction of its own. Returns whether it existed.

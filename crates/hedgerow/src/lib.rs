@@ -49,4 +49,4 @@ pub use hedgerow_mem::View;
 pub use options::{Durability, GraphConfig, Isolation, Options};
 pub use snapshot::Snapshot;
 pub use stats::Stats;
-pub use write::WriteTxn;
+pub use write::{Ack, Applied, Pipeline, Ticket, WriteTxn};

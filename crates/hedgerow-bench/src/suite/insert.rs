@@ -64,14 +64,15 @@ fn bytes(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
 
 fn rates(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let writers = |mode| match mode {
-        Mode::Single => (1..=work.options.threads()).collect::<Vec<_>>(),
+        Mode::Single | Mode::Pipelined => (1..=work.options.threads()).collect::<Vec<_>>(),
         // Batches: one writer and all of them.
         Mode::Batch(_) if work.options.threads() > 1 => vec![1, work.options.threads()],
         Mode::Batch(_) => vec![1],
     };
-    for mode in std::iter::once(Mode::Single).chain(BATCHES.map(Mode::Batch)) {
+    for mode in [Mode::Single, Mode::Pipelined].into_iter().chain(BATCHES.map(Mode::Batch)) {
         let name = match mode {
             Mode::Single => "single.edges_per_s".to_owned(),
+            Mode::Pipelined => "pipelined.edges_per_s".to_owned(),
             Mode::Batch(size) => format!("batch_{size}.edges_per_s"),
         };
         if !work.options.wants(&name) {

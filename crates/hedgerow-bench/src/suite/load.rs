@@ -15,6 +15,8 @@ const VERTEX_BATCH: usize = 1 << 16;
 pub(crate) enum Mode {
     /// One edge, one transaction, through `Graph::insert_edge`.
     Single,
+    /// The same through `Graph::pipeline`.
+    Pipelined,
     /// So many edges to a transaction, through `WriteTxn::put_edge`.
     Batch(usize),
 }
@@ -62,6 +64,18 @@ fn write_share(store: &Graph, edges: &[(u32, u32)], mode: Mode, writer: usize, w
         Mode::Single => {
             for &(u, v) in edges.iter().skip(writer).step_by(writers) {
                 store.insert_edge(u64::from(u), u64::from(v))?;
+            }
+        }
+        Mode::Pipelined => {
+            let mut failed = None;
+            let mut pipeline = store.pipeline(|ack| failed = failed.take().or(ack.result.err()))?;
+            for &(u, v) in edges.iter().skip(writer).step_by(writers) {
+                pipeline.insert_edge(u64::from(u), u64::from(v))?;
+            }
+            pipeline.flush()?;
+            drop(pipeline);
+            if let Some(error) = failed {
+                return Err(error.into());
             }
         }
         Mode::Batch(size) => {

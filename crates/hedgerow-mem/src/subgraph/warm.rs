@@ -5,10 +5,31 @@
 //! that it has in hand, so that their misses overlap (grouping and prefetching independent look-ups: Chen, Gibbons,
 //! Mowry, "Improving hash join performance through prefetching").
 
-use hedgerow_core::{Direction, LocalVertex, simd};
+use hedgerow_core::sync::ArcGuard;
+use hedgerow_core::{Direction, LocalVertex, VertexId, simd};
 
 use super::{Latched, Subgraph};
 use crate::version::Version;
+
+/// One end of an edge: the subgraph, the chain, the vertex, and the vertex at the other end.
+#[derive(Clone, Copy)]
+pub struct End<'a> {
+    /// The subgraph of the vertex.
+    pub subgraph: &'a Subgraph,
+    /// The chain that holds this copy of the edge.
+    pub direction: Direction,
+    /// The vertex.
+    pub local: LocalVertex,
+    /// What stands in its list.
+    pub other: VertexId,
+}
+
+impl End<'_> {
+    #[inline]
+    fn head(&self) -> ArcGuard<Version> {
+        self.subgraph.heads[self.direction as usize].load()
+    }
+}
 
 impl Subgraph {
     /// Starts loading the header: latch, existence, heads.
@@ -16,27 +37,61 @@ impl Subgraph {
     pub fn warm_header(&self) {
         simd::prefetch(self);
     }
+}
 
-    /// Starts loading the head version; the header should be here.
-    #[inline]
-    pub fn warm_head(&self, direction: Direction, local: LocalVertex) {
-        if let Some(head) = Option::as_ref(&*self.heads[direction as usize].load()) {
-            warm_version(head, local);
-        }
-    }
-
-    /// Starts loading where the next delta entry goes, and with `search` what a look for an edge of `local` reads
-    /// first; the head version should be here.
-    #[inline]
-    pub fn warm_edges(&self, direction: Direction, local: LocalVertex, search: bool) {
-        if let Some(head) = Option::as_ref(&*self.heads[direction as usize].load()) {
-            warm_edges(head, local, search);
+/// Starts loading the head versions; the headers should be here.
+#[inline]
+pub fn warm_heads(ends: &[End<'_>; 2]) {
+    for end in ends {
+        if let Some(head) = Option::as_ref(&*end.head()) {
+            warm_version(head, end.local);
         }
     }
 }
 
+/// Starts loading where the next delta entries go, and what a look for the edge reads first, in the shorter list; the
+/// head versions should be here.
+#[inline]
+pub fn warm_edges(ends: &[End<'_>; 2]) {
+    with_heads(ends, |heads, searched| {
+        for (side, head) in heads.iter().enumerate() {
+            warm_delta_and_list(head, ends[side].local, side == searched);
+        }
+    });
+}
+
+/// Starts loading what a look for the edge reads at last: the matching entries of the delta, the right part of the
+/// list. What [`warm_edges`] loads should be here.
+#[inline]
+pub fn warm_search(ends: &[End<'_>; 2]) {
+    with_heads(ends, |heads, searched| {
+        let (head, end) = (heads[searched], &ends[searched]);
+        head.delta.prefetch_matches(end.local);
+        let list = head.main.neighbors(end.local);
+        if list.len() > SHORT {
+            let eighth = list.len() / 8;
+            let part = (1..8).take_while(|i| list[i * eighth] < end.other).count();
+            let from = part * eighth;
+            simd::prefetch_slice(&list[from..list.len().min(from + eighth + 8)], 5);
+        }
+    });
+}
+
+/// Calls `f` with both heads and which of them has the shorter list: as a writer chooses.
+#[inline]
+fn with_heads(ends: &[End<'_>; 2], f: impl FnOnce([&Version; 2], usize)) {
+    let (first, second) = (ends[0].head(), ends[1].head());
+    if let (Some(a), Some(b)) = (Option::as_ref(&*first), Option::as_ref(&*second)) {
+        let lengths = [(a, &ends[0]), (b, &ends[1])].map(|(head, end)| head.main.range(end.local).len());
+        f([a, b], usize::from(lengths[0] > lengths[1]));
+    }
+}
+
+/// Lists up to this long are loaded whole.
+const SHORT: usize = 64;
+
 impl Latched<'_> {
-    /// As [`Subgraph::warm_head`].
+    /// As [`warm_heads`], for one end.
     #[inline]
     pub fn warm_head(&self, direction: Direction, local: LocalVertex) {
         if let Some(head) = &self.writer.heads[direction as usize] {
@@ -44,11 +99,11 @@ impl Latched<'_> {
         }
     }
 
-    /// As [`Subgraph::warm_edges`].
+    /// As [`warm_edges`], for one end.
     #[inline]
     pub fn warm_edges(&self, direction: Direction, local: LocalVertex, search: bool) {
         if let Some(head) = &self.writer.heads[direction as usize] {
-            warm_edges(head, local, search);
+            warm_delta_and_list(head, local, search);
         }
     }
 
@@ -68,13 +123,13 @@ fn warm_version(head: &Version, local: LocalVertex) {
 
 /// The list: short ones whole, of long ones the places where a binary search looks first.
 #[inline]
-fn warm_edges(head: &Version, local: LocalVertex, search: bool) {
+fn warm_delta_and_list(head: &Version, local: LocalVertex, search: bool) {
     head.delta.prefetch(search);
     if !search {
         return;
     }
     let list = head.main.neighbors(local);
-    if list.len() <= 64 {
+    if list.len() <= SHORT {
         simd::prefetch_slice(list, 4);
         return;
     }

@@ -108,3 +108,57 @@ fn without_a_log_a_committer_waits_for_those_before_it() {
         slow.join().unwrap();
     });
 }
+
+/// A commit that its owner does not wait for.
+fn submit(store: &Store) -> Timestamp {
+    let ts = {
+        let mut order = store.clock.order();
+        let ts = order.draw();
+        store.log.appended.store(ts.0, SeqCst);
+        ts
+    };
+    if store.clock.complete(ts, 0, 0) {
+        store.commits.wake();
+    }
+    store.commits.ask(ts);
+    ts
+}
+
+/// The thread that syncs for submitted commits, until the store is over.
+fn serve(store: &Store, over: &AtomicU64) {
+    while let Some(ts) = store.commits.next_asked(&store.clock, || over.load(SeqCst) == 1) {
+        if store.commits.wait(&store.clock, ts, Some(&store.log)).is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_submitted_commit_becomes_durable_although_its_owner_never_syncs() {
+    loom::model(|| {
+        let store = store(false);
+        let over = Arc::new(AtomicU64::new(0));
+        let (server, server_over) = (store.clone(), over.clone());
+        let syncer = thread::spawn(move || serve(&server, &server_over));
+        submit(&store);
+        let last = submit(&store);
+        // Without a log this waits for others only: it blocks for ever if a wake-up is lost.
+        store.commits.wait(&store.clock, last, None::<&FakeLog>).unwrap();
+        assert!(store.log.synced.load(SeqCst) >= last.0, "visible before it was durable");
+        over.store(1, SeqCst);
+        store.commits.wake_asked();
+        syncer.join().unwrap();
+    });
+}
+
+#[test]
+fn a_failed_sync_ends_the_thread_that_syncs_for_tickets() {
+    loom::model(|| {
+        let store = store(true);
+        let server = store.clone();
+        let syncer = thread::spawn(move || serve(&server, &AtomicU64::new(0)));
+        let ts = submit(&store);
+        assert_eq!(store.commits.wait(&store.clock, ts, None::<&FakeLog>), Err(NotDurable));
+        syncer.join().unwrap();
+    });
+}

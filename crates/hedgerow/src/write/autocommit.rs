@@ -47,7 +47,7 @@ pub(crate) fn edge_unpublished(
 }
 
 /// Whether the ids of `op` carry the keys, whichever way round. Asked with the latches of both held.
-fn names(engine: &Engine, op: &Single, a: VertexKeyRef<'_>, b: VertexKeyRef<'_>) -> bool {
+pub(crate) fn names(engine: &Engine, op: &Single, a: VertexKeyRef<'_>, b: VertexKeyRef<'_>) -> bool {
     let carry = |src, dst| engine.ids.carries(op.src, src) && engine.ids.carries(op.dst, dst);
     carry(a, b) || (!engine.config.directed && carry(b, a))
 }

@@ -50,13 +50,6 @@ enum Attempt {
     Again(Vec<hedgerow_core::SubgraphId>),
 }
 
-/// Commits and waits until the transaction is published. Blocks for other committers of the same subgraphs, and for a
-/// sync under [`Durability::Sync`](crate::Durability::Sync).
-pub(crate) fn commit(engine: &Engine, request: &Request<'_>) -> Result<Outcome> {
-    let outcome = commit_unpublished(engine, request)?;
-    publish(engine, outcome)
-}
-
 /// Waits until the commit is published, and durable where the mode asks for it.
 #[inline]
 pub(crate) fn publish(engine: &Engine, outcome: Outcome) -> Result<Outcome> {
@@ -65,7 +58,7 @@ pub(crate) fn publish(engine: &Engine, outcome: Outcome) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Commits up to and including the mark in the ring.
+/// Commits up to and including the mark in the ring. Blocks for other committers of the same subgraphs.
 pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Result<Outcome> {
     let mut extra = Vec::new();
     for _ in 0..MAX_RESTARTS {

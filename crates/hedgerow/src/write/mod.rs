@@ -4,20 +4,26 @@
 //! * [`reads`]: what was read, for validation.
 //! * [`plan`]: keys to vertex ids, operations to net effects.
 //! * [`commit`]: the phases of a commit, in one place.
-//! * [`autocommit`]: single operations without a transaction object; [`single`]: their short way through the phases.
+//! * [`autocommit`]: single operations without a transaction object; [`single`]: their short way through the phases;
+//!   [`pipeline`]: a window of them in flight.
+//! * [`ticket`]: commits that are not waited for.
 
 pub(crate) mod autocommit;
 pub(crate) mod commit;
 pub(crate) mod overlay;
+pub(crate) mod pipeline;
 pub(crate) mod plan;
 pub(crate) mod reads;
 pub(crate) mod single;
+pub(crate) mod ticket;
 mod txn;
 
 use std::sync::Arc;
 
 use hedgerow_core::{KeyKind, Timestamp, VertexKeyRef};
 
+pub use pipeline::{Ack, Applied, Pipeline};
+pub use ticket::Ticket;
 pub use txn::WriteTxn;
 
 use crate::graph::Engine;

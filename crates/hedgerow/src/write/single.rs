@@ -9,6 +9,7 @@
 
 use hedgerow_core::{Direction, KeyKind, LabelId, Op, Timestamp, VertexId, VertexKeyRef};
 use hedgerow_mem::subgraph::LocalOp;
+use hedgerow_mem::subgraph::warm::End;
 use hedgerow_mem::{EdgeOp, Latched, Subgraph};
 
 use super::Ask;
@@ -49,10 +50,12 @@ impl Single {
     }
 
     #[inline]
-    fn ends<'e>(&self, engine: &'e Engine) -> Option<[(&'e Subgraph, VertexId, Direction); 2]> {
-        let src = engine.subgraphs.get(self.src.subgraph())?;
-        let dst = engine.subgraphs.get(self.dst.subgraph())?;
-        Some([(src, self.src, Direction::Out), (dst, self.dst, second(engine))])
+    pub(crate) fn ends<'e>(&self, engine: &'e Engine) -> Option<[End<'e>; 2]> {
+        let end = |direction, at: VertexId, other| {
+            let subgraph = engine.subgraphs.get(at.subgraph())?;
+            Some(End { subgraph, direction, local: at.local(), other })
+        };
+        Some([end(Direction::Out, self.src, self.dst)?, end(second(engine), self.dst, self.src)?])
     }
 
     /// The edge's state after the operation, given that before.
@@ -124,8 +127,8 @@ pub(crate) fn commit_unpublished(
     op: &Single,
     still_named: impl FnOnce() -> bool,
 ) -> Result<Option<Outcome>> {
-    let Some([(src, ..), (dst, ..)]) = op.ends(engine) else { return Ok(None) };
-    let mut ends = Ends::latch(op, src, dst);
+    let Some([src, dst]) = op.ends(engine) else { return Ok(None) };
+    let mut ends = Ends::latch(op, src.subgraph, dst.subgraph);
     let exist = ends.src.contains_vertex(op.src.local()) && ends.dst().contains_vertex(op.dst.local());
     if !exist || !(engine.config.keys == KeyKind::Dense || still_named()) {
         return Ok(None);

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use hedgerow_core::{Direction, Timestamp, VertexId, VertexKey, VertexKeyRef};
 
-use super::commit::{Request, commit};
+use super::autocommit;
+use super::commit::{self, Outcome, Request};
 use super::overlay::Overlay;
 use super::reads::ReadSet;
-use super::{Ask, TxnKey, TxnKeys, TxnOp};
+use super::{Ask, Ticket, TxnKey, TxnKeys, TxnOp};
 use crate::error::{Error, Result};
 use crate::graph::Engine;
 use crate::options::Isolation;
@@ -245,10 +246,35 @@ impl WriteTxn {
     /// [`Error::Conflict`], [`Error::NoSuchVertex`], [`Error::DiskFull`], [`Error::TooLarge`], [`Error::Closed`],
     /// [`Error::Poisoned`]: no effect of the transaction will ever be visible. [`Error::OutcomeUnknown`]: the log
     /// failed, and only reopening the store tells.
-    pub fn commit(mut self) -> Result<Timestamp> {
+    pub fn commit(self) -> Result<Timestamp> {
+        let engine = self.engine.clone();
+        let outcome = self.commit_unpublished()?;
+        Ok(commit::publish(&engine, outcome)?.ts)
+    }
+
+    /// Commits without waiting: when this returns the transaction has its place in the order of commits, is in the log
+    /// and applied, and will become durable and visible; the [`Ticket`] tells when. A transaction submitted later by the
+    /// same thread comes later in the order. A snapshot, or a transaction that reads, sees it only once it is done: one
+    /// that read the state before it and depends on it is refused with [`Error::Conflict`].
+    ///
+    /// Blocks for committers of the same subgraphs, and while too much that was submitted is not durable yet.
+    ///
+    /// # Errors
+    /// Those of [`commit`](Self::commit), but for [`Error::OutcomeUnknown`], which [`Ticket::wait`] reports.
+    pub fn submit(self) -> Result<Ticket> {
+        let engine = self.engine.clone();
+        let outcome = self.commit_unpublished()?;
+        Ok(Ticket::new(&engine, outcome.ts))
+    }
+
+    fn commit_unpublished(mut self) -> Result<Outcome> {
         self.engine.check_writable()?;
         if self.ops.is_empty() {
-            return Ok(self.base.as_ref().map_or_else(|| self.engine.clock.published(), Snapshot::timestamp));
+            let ts = self.base.as_ref().map_or_else(|| self.engine.clock.published(), Snapshot::timestamp);
+            return Ok(Outcome { ts, edges: 0 });
+        }
+        if let Some(outcome) = self.commit_alone()? {
+            return Ok(outcome);
         }
         self.reads.prepare();
         let request = Request {
@@ -259,7 +285,18 @@ impl WriteTxn {
             start: self.base.as_ref().map_or(Timestamp::INFINITY, Snapshot::timestamp),
             isolation: self.isolation,
         };
-        Ok(commit(&self.engine, &request)?.ts)
+        commit::commit_unpublished(&self.engine, &request)
+    }
+
+    /// The short way, for one blind operation on an edge.
+    fn commit_alone(&self) -> Result<Option<Outcome>> {
+        let [op] = self.ops[..] else { return Ok(None) };
+        let blind = self.reads.is_empty() && self.isolation == Isolation::Serializable;
+        if !(op.is_edge() && blind && self.create) {
+            return Ok(None);
+        }
+        let (src, dst) = (self.keys.key(op.src), self.keys.key(op.dst));
+        autocommit::edge_unpublished(&self.engine, op.ask, src, dst, op.weight).map(Some)
     }
 
     /// Drops all operations.

@@ -10,5 +10,6 @@ mod damage;
 mod disk_full;
 mod durability;
 mod equivalence;
+mod pipeline;
 mod review;
 mod views;

@@ -1,0 +1,307 @@
+//! Single operations with a window of them in flight (rule R10): while one is executed, those after it load what they
+//! will touch, step by step. Every operation stays a transaction of its own.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use hedgerow_core::{KeyKind, Timestamp, VertexKeyRef};
+
+use hedgerow_mem::subgraph::warm::{self, End};
+
+use super::commit::Outcome;
+use super::single::{self, Single};
+use super::{Ask, autocommit};
+use crate::error::{Error, Result};
+use crate::graph::Engine;
+
+/// Operations between two steps of loading, unless [`Pipeline::with_window`] says otherwise.
+const STEP: u64 = 4;
+/// Steps of loading: headers, head versions, deltas and lists, the places found in them.
+const STEPS: u64 = 4;
+/// Places for operations in flight; the largest window.
+const PLACES: u64 = 64;
+
+/// What became of an operation of a [`Pipeline`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// The timestamp of the transaction; of one that changed nothing, a timestamp at or after everything it saw.
+    pub timestamp: Timestamp,
+    /// By how much the number of edges changed: 1 for a new edge, -1 for a removed one, 0 where the edge was there, or
+    /// absent, already.
+    pub edges: i64,
+}
+
+/// The acknowledgement of one operation: it is visible to every snapshot opened from now on, and durable as the store's
+/// durability mode says, or it failed.
+#[derive(Debug)]
+pub struct Ack {
+    /// The number that the call gave which submitted the operation.
+    pub ticket: u64,
+    /// What became of it. After [`Error::OutcomeUnknown`] only reopening the store tells; after any other error the
+    /// operation had no effect, and those after it are executed all the same.
+    pub result: Result<Applied>,
+}
+
+/// An operation that was submitted and not executed yet.
+#[derive(Clone, Copy)]
+struct Pending {
+    ask: Ask,
+    src: u64,
+    dst: u64,
+    weight: f64,
+    /// Absent where a key named no vertex when it was looked up.
+    op: Option<Single>,
+}
+
+/// Single edge operations of one thread, each a transaction of its own, with several in flight: faster than waiting for
+/// each, since the memory that the next ones need is loaded meanwhile, and one sync serves many.
+///
+/// Operations take effect in the order of submission; a later one sees the earlier ones. Up to the window's size of
+/// them are not executed yet when a call returns: a snapshot sees all only after [`flush`](Self::flush). Among threads
+/// the order is that of execution, and respects real time from acknowledgement to submission. Acknowledgements come in
+/// the order of submission, to the function given at the beginning, on the submitting thread.
+///
+/// Dropping the pipeline executes what is left; it waits for nothing, so acknowledgements may stay undelivered.
+///
+/// ```
+/// use hedgerow::{Graph, KeyKind, Options};
+/// let graph = Options::new().keys(KeyKind::Dense).in_memory()?;
+/// let mut new = 0;
+/// let mut pipeline = graph.pipeline(|ack| new += ack.result.map_or(0, |applied| applied.edges))?;
+/// for v in 1..=100u64 {
+///     pipeline.insert_edge(0, v % 10)?;
+/// }
+/// pipeline.flush()?;
+/// drop(pipeline);
+/// assert_eq!(new, 10);
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+pub struct Pipeline<F: FnMut(Ack)> {
+    engine: Arc<Engine>,
+    places: Box<[Pending; PLACES as usize]>,
+    step: u64,
+    submitted: u64,
+    executed: u64,
+    /// Executed, not yet published.
+    unacknowledged: VecDeque<(u64, Outcome)>,
+    on_ack: F,
+}
+
+impl<F: FnMut(Ack)> Pipeline<F> {
+    pub(crate) fn new(engine: &Arc<Engine>, on_ack: F) -> Pipeline<F> {
+        let empty = Pending { ask: Ask::Insert, src: 0, dst: 0, weight: 0.0, op: None };
+        Pipeline {
+            engine: engine.clone(),
+            places: Box::new([empty; PLACES as usize]),
+            step: STEP,
+            submitted: 0,
+            executed: 0,
+            unacknowledged: VecDeque::new(),
+            on_ack,
+        }
+    }
+
+    /// About how many operations are in flight, 1 to 64 (default 16).
+    pub fn with_window(mut self, window: usize) -> Pipeline<F> {
+        self.step = (window as u64).min(PLACES - 1) / STEPS;
+        self
+    }
+
+    /// Submits: insert the edge, and its endpoints where absent, unless it exists. Returns the ticket of the operation:
+    /// tickets count up from 0.
+    ///
+    /// # Errors
+    /// Those of [`Graph::insert_edge`](crate::Graph::insert_edge) that concern its arguments or the store as a whole:
+    /// nothing was submitted.
+    #[inline]
+    pub fn insert_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<u64> {
+        self.submit(Ask::Insert, src.into(), dst.into(), 1.0)
+    }
+
+    /// As [`insert_edge`](Self::insert_edge), with a weight.
+    #[inline]
+    pub fn insert_weighted_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+        weight: f64,
+    ) -> Result<u64> {
+        self.engine.check_weight(weight)?;
+        self.submit(Ask::Insert, src.into(), dst.into(), weight)
+    }
+
+    /// Submits: make sure that the edge exists, with weight 1 in a weighted graph. Otherwise as
+    /// [`insert_edge`](Self::insert_edge).
+    #[inline]
+    pub fn put_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<u64> {
+        self.submit(Ask::Put, src.into(), dst.into(), 1.0)
+    }
+
+    /// As [`put_edge`](Self::put_edge), with a weight.
+    #[inline]
+    pub fn put_weighted_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+        weight: f64,
+    ) -> Result<u64> {
+        self.engine.check_weight(weight)?;
+        self.submit(Ask::Put, src.into(), dst.into(), weight)
+    }
+
+    /// Submits: remove the edge if it exists. Otherwise as [`insert_edge`](Self::insert_edge).
+    #[inline]
+    pub fn remove_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<u64> {
+        self.submit(Ask::Remove, src.into(), dst.into(), 0.0)
+    }
+
+    /// Executes everything submitted and waits until all of it is acknowledged.
+    ///
+    /// # Errors
+    /// [`Error::OutcomeUnknown`]: the log failed; what it concerns was acknowledged with the same error.
+    pub fn flush(&mut self) -> Result<()> {
+        while self.executed < self.submitted {
+            self.execute_next();
+        }
+        self.wait_for_earlier()
+    }
+
+    #[inline]
+    fn submit(&mut self, ask: Ask, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>, weight: f64) -> Result<u64> {
+        self.engine.check_writable()?;
+        self.engine.check_key(src)?;
+        self.engine.check_key(dst)?;
+        let (VertexKeyRef::U64(a), VertexKeyRef::U64(b)) = (src, dst) else {
+            return Ok(self.execute_named(ask, src, dst, weight));
+        };
+        let op = Single::resolve(&self.engine, ask, src, dst, weight);
+        for end in op.as_ref().and_then(|op| op.ends(&self.engine)).iter().flatten() {
+            end.subgraph.warm_header();
+        }
+        let ticket = self.submitted;
+        self.places[(ticket % PLACES) as usize] = Pending { ask, src: a, dst: b, weight, op };
+        self.submitted += 1;
+        self.advance(ticket);
+        Ok(ticket)
+    }
+
+    /// One step for each operation in flight that is due for one.
+    #[inline]
+    fn advance(&mut self, newest: u64) {
+        self.warm(newest, 1, warm::warm_heads);
+        self.warm(newest, 2, warm::warm_edges);
+        self.warm(newest, 3, warm::warm_search);
+        while self.submitted - self.executed > self.step * STEPS {
+            self.execute_next();
+        }
+    }
+
+    #[inline]
+    fn warm(&self, newest: u64, steps: u64, load: impl FnOnce(&[End<'_>; 2])) {
+        let due = newest.checked_sub(self.step * steps).filter(|&ticket| ticket >= self.executed);
+        if let Some(ticket) = due
+            && let Some(op) = &self.places[(ticket % PLACES) as usize].op
+            && let Some(ends) = op.ends(&self.engine)
+        {
+            load(&ends);
+        }
+    }
+
+    #[inline]
+    fn execute_next(&mut self) {
+        let ticket = self.executed;
+        self.executed += 1;
+        let Pending { ask, src, dst, weight, op } = self.places[(ticket % PLACES) as usize];
+        let (src, dst) = (VertexKeyRef::U64(src), VertexKeyRef::U64(dst));
+        let dense = self.engine.config.keys == KeyKind::Dense;
+        let quick = match &op {
+            Some(op) => {
+                let named = || dense || autocommit::names(&self.engine, op, src, dst);
+                single::commit_unpublished(&self.engine, op, named)
+            }
+            None => Ok(None),
+        };
+        let result = match quick {
+            Ok(None) => autocommit::edge_unpublished(&self.engine, ask, src, dst, weight),
+            Ok(Some(outcome)) => Ok(outcome),
+            Err(error) => Err(error),
+        };
+        self.executed_one(ticket, result);
+    }
+
+    /// Keys that are texts are looked up and used at once: there is no place to keep them.
+    fn execute_named(&mut self, ask: Ask, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>, weight: f64) -> u64 {
+        let ticket = self.submitted;
+        self.submitted += 1;
+        self.executed += 1;
+        let result = autocommit::edge_unpublished(&self.engine, ask, src, dst, weight);
+        self.executed_one(ticket, result);
+        ticket
+    }
+
+    #[inline]
+    fn executed_one(&mut self, ticket: u64, result: Result<Outcome>) {
+        match result {
+            Ok(outcome) => {
+                self.engine.make_durable_soon(outcome.ts);
+                self.engine.reclaim_due();
+                if self.unacknowledged.is_empty() && self.engine.clock.published() >= outcome.ts {
+                    (self.on_ack)(acknowledge(ticket, outcome));
+                } else {
+                    self.unacknowledged.push_back((ticket, outcome));
+                    self.acknowledge_published();
+                }
+            }
+            Err(error) => {
+                // In the order of submission: those before it come first, or will never come.
+                let _ = self.wait_for_earlier();
+                (self.on_ack)(Ack { ticket, result: Err(error) });
+            }
+        }
+    }
+
+    #[cold]
+    fn wait_for_earlier(&mut self) -> Result<()> {
+        let last = self.unacknowledged.iter().map(|(_, outcome)| outcome.ts).max();
+        let outcome = last.map_or(Ok(()), |last| self.engine.wait_published(last));
+        self.acknowledge_published();
+        for (ticket, _) in std::mem::take(&mut self.unacknowledged) {
+            (self.on_ack)(Ack { ticket, result: Err(Error::OutcomeUnknown) });
+        }
+        outcome
+    }
+
+    fn acknowledge_published(&mut self) {
+        let published = self.engine.clock.published();
+        while let Some(&(ticket, outcome)) = self.unacknowledged.front()
+            && outcome.ts <= published
+        {
+            self.unacknowledged.pop_front();
+            (self.on_ack)(acknowledge(ticket, outcome));
+        }
+    }
+}
+
+fn acknowledge(ticket: u64, outcome: Outcome) -> Ack {
+    Ack { ticket, result: Ok(Applied { timestamp: outcome.ts, edges: outcome.edges }) }
+}
+
+impl<F: FnMut(Ack)> Drop for Pipeline<F> {
+    fn drop(&mut self) {
+        while self.executed < self.submitted {
+            self.execute_next();
+        }
+    }
+}
