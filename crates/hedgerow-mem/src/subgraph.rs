@@ -37,6 +37,9 @@ pub struct Subgraph {
     arena: Arena,
 }
 
+#[cfg(all(target_pointer_width = "64", not(any(loom, shuttle))))]
+const _: () = assert!(size_of::<Subgraph>() == 64, "the header is one cache line");
+
 /// What the holder of the latch works on.
 struct Writer {
     /// The vertices that exist, everything applied included.
