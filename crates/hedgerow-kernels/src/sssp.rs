@@ -123,7 +123,7 @@ fn choose_width<G: WeightedTopology>(g: &G, direction: Direction) -> f64 {
 
 /// The chosen width as a multiple of mean weight / mean degree: the best of the powers of two on Kronecker and uniform
 /// graphs and on road networks.
-const WIDTH_FACTOR: f64 = 8.0;
+const WIDTH_FACTOR: f64 = 1.0;
 
 /// Which bucket a distance belongs to.
 #[derive(Clone, Copy)]

@@ -1,6 +1,8 @@
 """Random use of a store, compared with a model made of a set and a dictionary."""
 
 import copy
+import itertools
+import math
 import tempfile
 from pathlib import Path
 
@@ -14,7 +16,7 @@ import hedgerow
 NUMBERS = [0, 1, 2, 3, 63, 64, 65, 200, 2**40, 2**64 - 1]
 NAMES = ["", "a", "ab", "b", "Zoë", "😀", "\0", "a" * 300, "ann", "bob"]
 PLACES = st.integers(0, len(NUMBERS) - 1)
-WEIGHTS = st.floats(allow_nan=False)
+WEIGHTS = st.floats(allow_nan=False) | st.floats(0, 9)
 
 
 class Model:
@@ -51,6 +53,24 @@ class Model:
             depths |= dict.fromkeys(found, level)
             frontier = list(found)
         return {v: depths.get(v, -1) for v in self.vertices}
+
+    def distances(self, source: object, direction: str) -> dict:
+        """By relaxing every edge until nothing changes."""
+        distances = dict.fromkeys(self.vertices, math.inf) | {source: 0.0}
+        steps = [(a, b, w) if direction == "out" else (b, a, w) for (a, b), w in self.edges.items()]
+        if not self.directed:
+            steps += [(b, a, w) for a, b, w in steps]
+        for _ in self.vertices:
+            for a, b, w in steps:
+                distances[b] = min(distances[b], distances[a] + w)
+        return distances
+
+    def triangles(self) -> int:
+        joined = {frozenset(edge) for edge in self.edges}
+        return sum(
+            all(frozenset(pair) in joined for pair in itertools.combinations(three, 2))
+            for three in itertools.combinations(self.vertices, 3)
+        )
 
     def component(self, v: object) -> frozenset:
         found, frontier = {v}, [v]
@@ -94,6 +114,9 @@ def compare_whole(model: Model, g: hedgerow.Snapshot) -> None:
         source = min(model.vertices)
         for direction in ("out", "in"):
             assert g.bfs(source, direction=direction).to_dict() == model.depths(source, direction)
+            if all(w >= 0 for w in model.edges.values()):
+                assert g.sssp(source, direction=direction).to_dict() == model.distances(source, direction)
+    assert g.triangle_count() == model.triangles()
 
 
 class Store(RuleBasedStateMachine):

@@ -60,7 +60,7 @@ def test_too_little_memory_for_an_answer() -> None:
         assert g.vertices().tolist() == [0, 40_000_000]
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         limit(resource.RLIMIT_AS, used + (128 << 20))
-        for call in (lambda: g.bfs(0), g.pagerank, g.wcc, g.edges):
+        for call in (lambda: g.bfs(0), lambda: g.sssp(0), g.triangle_count, g.pagerank, g.wcc, g.edges):
             with pytest.raises(hedgerow.OutOfMemoryError):
                 call()
         assert g.neighbors(0) == [40_000_000]

@@ -1,4 +1,4 @@
-"""BFS, PageRank and WCC give the published results: the LDBC Graphalytics test graphs and p2p-Gnutella31."""
+"""BFS, shortest paths, PageRank and WCC give the published results: the LDBC Graphalytics test graphs and p2p-Gnutella31."""
 
 from pathlib import Path
 
@@ -15,21 +15,26 @@ RELATIVE_BY_SPECIFICATION = 1e-4
 
 # Name, algorithms whose results were published.
 GRAPHS = [
-    ("example-directed", ("bfs", "pr", "wcc")),
-    ("example-undirected", ("bfs", "pr", "wcc")),
+    ("example-directed", ("bfs", "pr", "sssp", "wcc")),
+    ("example-undirected", ("bfs", "pr", "sssp", "wcc")),
     ("test-bfs-directed", ("bfs",)),
     ("test-bfs-undirected", ("bfs",)),
     ("test-pr-directed", ("pr",)),
     ("test-pr-undirected", ("pr",)),
+    ("test-sssp-directed", ("sssp",)),
+    ("test-sssp-undirected", ("sssp",)),
     ("test-wcc-directed", ("wcc",)),
     ("test-wcc-undirected", ("wcc",)),
 ]
 
 
 def load(vertices: Path, edges: Path, directed: bool) -> hedgerow.Database:
-    db = hedgerow.open(directed=directed)
     rows = lines(edges)
-    db.add_edges(*(np.array([int(row[at]) for row in rows], np.uint64) for at in (0, 1)))
+    weighted = len(rows[0]) > 2
+    db = hedgerow.open(directed=directed, weighted=weighted)
+    ends = [np.array([int(row[at]) for row in rows], np.uint64) for at in (0, 1)]
+    weights = np.array([float(row[2]) for row in rows]) if weighted else None
+    db.add_edges(*ends, weights)
     with db.write() as tx:
         for row in lines(vertices):
             tx.insert_vertex(int(row[0]))
@@ -44,6 +49,11 @@ def compare_depths(result: hedgerow.VertexResult, file: Path) -> None:
 def compare_scores(result: hedgerow.VertexResult, file: Path, relative: float) -> None:
     expected = {int(key): float(score) for key, score in lines(file)}
     assert result.to_dict() == pytest.approx(expected, rel=relative, abs=0.0)
+
+
+def compare_distances(result: hedgerow.VertexResult, file: Path) -> None:
+    expected = {int(key): float(distance) for key, distance in lines(file)}
+    assert result.to_dict() == pytest.approx(expected, rel=RELATIVE, abs=0.0)
 
 
 def compare_partition(result: hedgerow.VertexResult, file: Path) -> None:
@@ -67,6 +77,8 @@ def test_graphalytics(name: str, algorithms: tuple[str, ...]) -> None:
             assert g.edge_count == int(properties["meta.edges"])
         if "bfs" in algorithms:
             compare_depths(g.bfs(int(properties["bfs.source-vertex"])), folder / f"{name}-BFS")
+        if "sssp" in algorithms:
+            compare_distances(g.sssp(int(properties["sssp.source-vertex"])), folder / f"{name}-SSSP")
         if "wcc" in algorithms:
             compare_partition(g.wcc(), folder / f"{name}-WCC")
         if "pr" in algorithms:
@@ -74,9 +86,12 @@ def test_graphalytics(name: str, algorithms: tuple[str, ...]) -> None:
             scores = g.pagerank(damping=float(properties["pr.damping-factor"]), iterations=iterations)
             relative = RELATIVE_BY_SPECIFICATION if name.startswith("test-pr-") else RELATIVE
             compare_scores(scores, folder / f"{name}-PR", relative)
-    assert {p.name.removeprefix(f"{name}-").lower() for p in folder.glob(f"{name}-*")} & {"bfs", "pr", "wcc"} == set(
-        algorithms
-    )
+    assert {p.name.removeprefix(f"{name}-").lower() for p in folder.glob(f"{name}-*")} & {
+        "bfs",
+        "pr",
+        "sssp",
+        "wcc",
+    } == set(algorithms)
 
 
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
@@ -86,6 +101,7 @@ def test_p2p_gnutella31(directed: bool) -> None:
     with load(folder / "p2p-31.v.zst", folder / "p2p-31.e.zst", directed) as db, db.snapshot() as g:
         assert (g.vertex_count, g.edge_count) == (62_586, 147_892)
         compare_depths(g.bfs(6), expected / f"p2p-31-BFS{'-directed' if directed else ''}.zst")
+        compare_distances(g.sssp(6), expected / f"p2p-31-SSSP{'-directed' if directed else ''}.zst")
         compare_partition(g.wcc(), expected / "p2p-31-WCC.zst")
         assert len(g.wcc().counts()) == 12
         if not directed:

@@ -5,7 +5,7 @@ use hedgerow_kernels::{BfsConfig, UNREACHED};
 
 use super::{Common, Work};
 use crate::error::CliError;
-use crate::keys::{parse_argument, to_json};
+use crate::keys::to_json;
 use crate::output::Report;
 
 /// What Graphalytics writes for a vertex that is not reached.
@@ -26,11 +26,7 @@ pub(super) struct BfsArgs {
 
 /// Hops from the source; the full result has -1 for vertices that are not reached.
 pub(super) fn bfs(args: &BfsArgs, work: &Work<'_>) -> Result<Report, CliError> {
-    let key = parse_argument(work.kind, "--source", &args.source)?;
-    let source = work
-        .snapshot
-        .vertex_id(&key)
-        .ok_or_else(|| CliError::Failed(format!("--source: no vertex {key} in the store")))?;
+    let (key, source) = work.vertex("--source", &args.source)?;
     let direction = if args.incoming { Direction::In } else { Direction::Out };
     let config = BfsConfig { direction, ..BfsConfig::default() };
     let (hops, milliseconds) = work.timed(|| hedgerow_kernels::bfs(work.snapshot.view(), source, &config))?;

@@ -2,9 +2,11 @@
 
 mod bfs;
 mod pagerank;
+mod sssp;
+mod tc;
 mod wcc;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Subcommand;
@@ -12,6 +14,7 @@ use hedgerow::{Snapshot, VertexId, VertexKey};
 use hedgerow_kernels::KernelError;
 
 use crate::error::CliError;
+use crate::keys::parse_argument;
 use crate::output::{Report, Style, quoted};
 use crate::store::open_read_only;
 use crate::target::Target;
@@ -29,15 +32,29 @@ enum Algorithm {
     Bfs(bfs::BfsArgs),
     /// PageRank scores, which sum to 1
     Pagerank(pagerank::PageRankArgs),
+    /// Least sums of weights along paths from a source vertex to every other vertex
+    Sssp(sssp::SsspArgs),
+    /// The number of triangles, directions ignored
+    Tc(tc::TriangleArgs),
     /// Weakly connected components
     Wcc(wcc::WccArgs),
 }
 
-/// Arguments that all algorithms share.
+/// What to compute on, and with.
 #[derive(clap::Args)]
-struct Common {
+struct Machine {
     /// The directory of the store
     store: PathBuf,
+    /// Threads to compute with; all cores by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+/// Arguments that all algorithms with a value per vertex share.
+#[derive(clap::Args)]
+struct Common {
+    #[command(flatten)]
+    machine: Machine,
     /// Write the full result to this file, `KEY VALUE` a line (`KEY,VALUE` with --csv); `-` for standard output, then
     /// without the summary
     #[arg(long, value_name = "FILE")]
@@ -45,9 +62,6 @@ struct Common {
     /// Rows of the summary's table
     #[arg(long, value_name = "K", default_value_t = 10)]
     top: usize,
-    /// Threads to compute with; all cores by default
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    threads: Option<u16>,
     /// Write the full result in the conventions of LDBC Graphalytics
     #[arg(long)]
     graphalytics: bool,
@@ -58,6 +72,8 @@ pub(crate) fn run(args: &RunArgs, style: Style) -> Result<(), CliError> {
     match &args.algorithm {
         Algorithm::Bfs(args) => args.common.execute(style, |work| bfs::bfs(args, work)),
         Algorithm::Pagerank(args) => args.common.execute(style, |work| pagerank::pagerank(args, work)),
+        Algorithm::Sssp(args) => args.common.execute(style, |work| sssp::sssp(args, work)),
+        Algorithm::Tc(args) => args.machine.execute(None, style, tc::tc),
         Algorithm::Wcc(args) => args.common.execute(style, |work| wcc::wcc(args, work)),
     }
 }
@@ -68,6 +84,17 @@ impl Common {
         style: Style,
         algorithm: impl FnOnce(&Work<'_>) -> Result<Report, CliError> + Send,
     ) -> Result<(), CliError> {
+        self.machine.execute(self.out.as_deref(), style, algorithm)
+    }
+}
+
+impl Machine {
+    fn execute(
+        &self,
+        out: Option<&Path>,
+        style: Style,
+        algorithm: impl FnOnce(&Work<'_>) -> Result<Report, CliError> + Send,
+    ) -> Result<(), CliError> {
         let mut pool = rayon::ThreadPoolBuilder::new();
         if let Some(threads) = self.threads {
             pool = pool.num_threads(usize::from(threads));
@@ -75,7 +102,7 @@ impl Common {
         let pool = pool.build().map_err(|error| CliError::Failed(format!("starting threads: {error}")))?;
         let graph = open_read_only(&self.store)?;
         let snapshot = graph.snapshot()?;
-        let work = Work { snapshot: &snapshot, kind: graph.config().keys, common: self, style };
+        let work = Work { snapshot: &snapshot, kind: graph.config().keys, out, style };
         let report = pool.install(|| algorithm(&work))?;
         if work.only_result() { Ok(()) } else { report.print(style) }
     }
@@ -85,7 +112,8 @@ impl Common {
 struct Work<'a> {
     snapshot: &'a Snapshot,
     kind: hedgerow::KeyKind,
-    common: &'a Common,
+    /// Where the full result goes, if anywhere.
+    out: Option<&'a Path>,
     style: Style,
 }
 
@@ -94,14 +122,36 @@ impl Work<'_> {
     fn timed<T>(&self, kernel: impl FnOnce() -> Result<T, KernelError>) -> Result<(T, f64), CliError> {
         self.snapshot.view();
         let start = Instant::now();
-        let result = kernel().map_err(|error| CliError::Usage(error.to_string()))?;
+        let result = kernel().map_err(|error| match error {
+            // Not the caller's mistake: the graph is not one for this algorithm.
+            KernelError::Weight { from, to, weight } => self.bad_weight(from, to, weight),
+            error => CliError::Usage(error.to_string()),
+        })?;
         let milliseconds = (start.elapsed().as_secs_f64() * 1e6).round() / 1e3;
         Ok((result, milliseconds))
     }
 
+    fn bad_weight(&self, from: VertexId, to: VertexId, weight: f64) -> CliError {
+        match (self.snapshot.vertex_key(from), self.snapshot.vertex_key(to)) {
+            (Some(from), Some(to)) => CliError::Failed(format!(
+                "the edge between {from} and {to} weighs {weight}, expected 0 or more"
+            )),
+            _ => CliError::Failed(format!("an edge weighs {weight}, expected 0 or more")),
+        }
+    }
+
+    /// The vertex that `argument` names as `text`.
+    fn vertex(&self, argument: &str, text: &str) -> Result<(VertexKey, VertexId), CliError> {
+        let key = parse_argument(self.kind, argument, text)?;
+        match self.snapshot.vertex_id(&key) {
+            Some(id) => Ok((key, id)),
+            None => Err(CliError::Failed(format!("{argument}: no vertex {key} in the store"))),
+        }
+    }
+
     /// Whether standard output takes the full result, so that a summary has no place in it.
     fn only_result(&self) -> bool {
-        self.common.out.as_ref().is_some_and(|path| path.as_os_str() == "-")
+        self.out.is_some_and(|path| path.as_os_str() == "-")
     }
 
     /// The report's first lines.
@@ -116,7 +166,7 @@ impl Work<'_> {
 
     /// Writes a value for every vertex, by ascending vertex id, if the full result was asked for.
     fn write_result<V: std::fmt::Display>(&self, value: impl Fn(VertexId) -> V) -> Result<(), CliError> {
-        let Some(path) = &self.common.out else { return Ok(()) };
+        let Some(path) = self.out else { return Ok(()) };
         let csv = self.style == Style::Csv;
         let mut out = Target::open(Some(path))?;
         if csv {

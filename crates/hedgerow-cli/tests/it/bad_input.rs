@@ -240,6 +240,9 @@ fn wrong_usage() {
         ("run pagerank @ --damping 1.5", [&store, &file], "damping must be in 0..=1, found 1.5"),
         ("run pagerank @ --damping NaN", [&store, &file], "damping must be in 0..=1"),
         ("run pagerank @ --tolerance=-1", [&store, &file], "tolerance must be"),
+        ("run sssp @ --source x", [&store, &file], "--source: vertex id \"x\" is not a number"),
+        ("run sssp @ --source 1 --delta 0", [&store, &file], "delta must be finite and above 0, found 0"),
+        ("run tc @ --out x", [&store, &file], "--out"),
         ("run wcc @ --threads 0", [&store, &file], "--threads <N>"),
     ] {
         let error = hedgerow(command, &paths.map(|path| path.as_path())).fails(2);

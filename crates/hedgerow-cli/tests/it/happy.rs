@@ -131,6 +131,29 @@ fn results_of_the_algorithms() {
 }
 
 #[test]
+fn distances_and_triangles() {
+    let bench = Bench::new();
+    let file = bench.file("a.csv", "src,dst,weight\n1,2,5\n1,3,1.5\n3,2,2\n2,4,0\n5,1,1\n");
+    hedgerow("load @ @ --weighted", &[&bench.store(), &file]).ok();
+    let store = bench.store();
+    let full = hedgerow("run sssp @ --source 1 --out -", &[&store]).ok();
+    assert_eq!(full, "1 0e0\n2 3.5e0\n3 1.5e0\n4 3.5e0\n5 inf\n");
+    let against = hedgerow("run sssp @ --source 4 --in --out - --graphalytics --delta 0.1", &[&store]).ok();
+    assert_eq!(against, "1 3.5e0\n2 0e0\n3 2e0\n4 0e0\n5 4.5e0\n");
+    let summary = hedgerow("run sssp @ --source 1 --top 2 --json", &[&store]).ok();
+    assert_eq!((field(&summary, "reached"), field(&summary, "distance")), (json!(4), json!(3.5)));
+    let farthest = json!([{"key": 2, "distance": 3.5}, {"key": 4, "distance": 3.5}]);
+    assert_eq!(field(&summary, "farthest"), farthest);
+    let triangles = hedgerow("run tc @ --threads 2 --json", &[&store]).ok();
+    assert_eq!(field(&triangles, "triangles"), 1);
+
+    let negative = bench.file("b.csv", "src,dst,weight\n4,5,-2\n");
+    hedgerow("load @ @ --weighted", &[&store, &negative]).ok();
+    let error = hedgerow("run sssp @ --source 1", &[&store]).fails(1);
+    assert!(error.contains("the edge between 4 and 5 weighs -2, expected 0 or more"), "{error}");
+}
+
+#[test]
 fn an_export_can_be_loaded_again() {
     let bench = Bench::new();
     let file = bench.file("a.csv", "\"a,\"\"1\",\"#b\"\nc d,e\n");
@@ -166,6 +189,8 @@ fn reading_commands_change_nothing() {
         "neighbors @ 1",
         "run bfs @ --source 1",
         "run pagerank @",
+        "run sssp @ --source 1",
+        "run tc @",
         "run wcc @",
         "check @",
         "export @",

@@ -44,6 +44,15 @@ fn check_pagerank(bench: &Bench, damping: &str, iterations: u32, relative: f64, 
     results.len()
 }
 
+fn check_sssp(bench: &Bench, source: u64, expected: &Path) -> usize {
+    let results = results::<f64>(bench, &format!("sssp @ --source {source}"), expected);
+    for &(key, found, published) in &results {
+        let same = found == published || (found - published).abs() <= RELATIVE * published;
+        assert!(same, "vertex {key} of {}: {found}, not {published}", expected.display());
+    }
+    results.len()
+}
+
 /// The same partition, whatever the labels: they map onto each other one to one.
 fn check_wcc(bench: &Bench, expected: &Path) -> usize {
     let results = results::<u64>(bench, "wcc @", expected);
@@ -85,14 +94,18 @@ fn graphalytics_test_graphs() {
                     }
                     check_pagerank(&bench, damping, iterations, relative, &expected)
                 }
+                "sssp" => {
+                    let source = graph.required("sssp.source-vertex").expect("a source");
+                    check_sssp(&bench, source, &expected)
+                }
                 "wcc" => check_wcc(&bench, &expected),
                 _ => continue,
             };
             checked += 1;
         }
     }
-    // Two example graphs with all three, and two test graphs of each.
-    assert_eq!(checked, 12);
+    // Two example graphs with all four, and two test graphs of each.
+    assert_eq!(checked, 16);
     println!("{checked} published results, {values} values");
 }
 
@@ -104,14 +117,16 @@ fn p2p_gnutella31() {
     let (vertices, edges) = (folder.join("p2p-31.v.zst"), folder.join("p2p-31.e.zst"));
     for direction in ["--directed", "--undirected"] {
         let bench = Bench::new();
-        let command = format!("load @ @ @ --json {direction}");
+        let command = format!("load @ @ @ --json --weighted {direction}");
         let loaded = hedgerow(&command, &[&bench.store(), &vertices, &edges]).ok();
         assert_eq!((field(&loaded, "vertices"), field(&loaded, "edges")), (62_586.into(), 147_892.into()));
         assert_eq!(check_wcc(&bench, &expected("WCC")), 62_586);
         if direction == "--directed" {
             check_bfs(&bench, 6, &expected("BFS-directed"));
+            check_sssp(&bench, 6, &expected("SSSP-directed"));
         } else {
             check_bfs(&bench, 6, &expected("BFS"));
+            check_sssp(&bench, 6, &expected("SSSP"));
             check_pagerank(&bench, "0.85", 10, RELATIVE, &expected("PR"));
         }
     }
