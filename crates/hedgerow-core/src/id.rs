@@ -71,7 +71,16 @@ impl LocalVertex {
     }
 }
 
-/// The label of an edge. Every edge has label 0 until labels arrive; formats and operations carry it already.
+/// The label of an edge: 0 is the default label, which every graph has; others are named by the schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct LabelId(pub u16);
+
+impl LabelId {
+    /// The label of every edge that names none.
+    pub const DEFAULT: LabelId = LabelId(0);
+    /// Reserved: a vertex keeps its properties as those of an edge to itself under this label. No user sees it.
+    pub const VERTICES: LabelId = LabelId(u16::MAX);
+    /// The last label that can be defined.
+    pub const MAX: LabelId = LabelId(u16::MAX - 1);
+}

@@ -4,17 +4,21 @@
 //! `unsafe` is confined to [`simd`].
 #![deny(unsafe_code)]
 
+pub mod column;
 pub mod id;
 pub mod key;
 pub mod op;
+pub mod property;
 pub mod simd;
 pub mod sync;
 pub mod time;
 pub mod view;
 
+pub use column::{Column, Columns, RowRef};
 pub use id::{LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 pub use key::{KeyKind, VertexKey, VertexKeyRef};
 pub use op::Op;
+pub use property::{PropertyId, PropertyType, Row, Value, ValueRef};
 pub use time::Timestamp;
 pub use view::{
     Block, ByVertex, Direction, Neighbors, Topology, WeightedBlock, WeightedNeighbors, WeightedTopology,

@@ -1,6 +1,6 @@
 //! Operations as the log stores them: effective, under internal ids, so that replay is deterministic.
 
-use crate::{LabelId, VertexId, VertexKeyRef};
+use crate::{LabelId, PropertyId, PropertyType, VertexId, VertexKeyRef};
 
 /// One effective operation of a committed transaction.
 ///
@@ -39,5 +39,52 @@ pub enum Op<'a> {
         src: VertexId,
         /// The destination.
         dst: VertexId,
+    },
+    /// As [`PutEdge`](Op::PutEdge), of an edge with a rank or with properties. Under [`LabelId::VERTICES`], with equal
+    /// ends, the properties of a vertex.
+    PutItem {
+        /// The label of the edge.
+        label: LabelId,
+        /// The source.
+        src: VertexId,
+        /// The destination.
+        dst: VertexId,
+        /// The rank; 0 unless the label is `multi`.
+        rank: u64,
+        /// The weight, under the default label of a weighted graph.
+        weight: Option<f64>,
+        /// All properties after the operation, in the form of the log; empty for none.
+        row: &'a [u8],
+    },
+    /// As [`RemoveEdge`](Op::RemoveEdge), of an edge with a rank.
+    RemoveItem {
+        /// The label of the edge.
+        label: LabelId,
+        /// The source.
+        src: VertexId,
+        /// The destination.
+        dst: VertexId,
+        /// The rank.
+        rank: u64,
+    },
+    /// The label was defined.
+    DefineLabel {
+        /// Its id.
+        label: LabelId,
+        /// Whether its edges have ranks.
+        multi: bool,
+        /// Its name.
+        name: &'a str,
+    },
+    /// A property of a label, or under [`LabelId::VERTICES`] of the vertices, was defined.
+    DefineProperty {
+        /// The label that has it.
+        label: LabelId,
+        /// Its id.
+        property: PropertyId,
+        /// Its type.
+        kind: PropertyType,
+        /// Its name.
+        name: &'a str,
     },
 }

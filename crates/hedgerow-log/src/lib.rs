@@ -39,14 +39,16 @@ mod ops;
 mod record;
 mod recover;
 mod resume;
+mod row;
 mod segment;
 mod writer;
 
 pub use hedgerow_io::{FileId, Lsn, StoreId};
 pub use ops::Ops;
-pub use record::{MAX_RECORD_BYTES, RECORD_HEADER_BYTES, RecordBuilder, RecordError};
+pub use record::{MAX_RECORD_BYTES, MAX_ROW_BYTES, RECORD_HEADER_BYTES, RecordBuilder, RecordError};
 pub use recover::{RecoverError, Recovered, Tail, Witness, recover};
 pub use resume::Resumed;
+pub use row::{decode_row, encode_row};
 pub use segment::{DATA_START, parse_segment_name, segment_name};
 pub use writer::{
     Log, LogError, LogOptions, LogPosition, LogSegmentInfo, Reservation, ReserveError, WRITE_OUT_BYTES,

@@ -1,11 +1,15 @@
 //! The operations of a record, read back.
 
 use hedgerow_core::key::MAX_KEY_BYTES;
-use hedgerow_core::{LabelId, Op, VertexId, VertexKeyRef};
+use hedgerow_core::{LabelId, Op, PropertyId, PropertyType, VertexId, VertexKeyRef};
 use hedgerow_io::CorruptionKind;
 use hedgerow_io::codec::{OutOfBytes, Reader};
 
-use crate::record::{INSERT_VERTEX_STR, INSERT_VERTEX_U64, PUT_EDGE, REMOVE_EDGE, REMOVE_VERTEX, WEIGHTED};
+use crate::record::{
+    DEFINE_LABEL, DEFINE_PROPERTY, INSERT_VERTEX_STR, INSERT_VERTEX_U64, MAX_ROW_BYTES, MULTI, PROPERTIES,
+    PUT_EDGE, RANKED, REMOVE_EDGE, REMOVE_VERTEX, WEIGHTED,
+};
+use crate::row::check_row;
 
 /// Iterates over the operations of one commit, in the order in which they were added. The form of the whole record
 /// was checked before; whether ids and weights make sense is for the one who applies them to say.
@@ -50,8 +54,11 @@ impl<'a> Ops<'a> {
     #[inline]
     fn read_row(&mut self) -> Result<Op<'a>, CorruptionKind> {
         let r = &mut self.reader;
-        let first = VertexId(r.u32().map_err(|_| SHORT)?);
         let Run { kind, flags, label } = self.run;
+        if matches!(kind, DEFINE_LABEL | DEFINE_PROPERTY) {
+            return read_definition(r, self.run);
+        }
+        let first = VertexId(r.u32().map_err(|_| SHORT)?);
         Ok(match kind {
             PUT_EDGE => {
                 let dst = VertexId(r.u32().map_err(|_| SHORT)?);
@@ -59,9 +66,20 @@ impl<'a> Ops<'a> {
                     0 => None,
                     _ => Some(r.f64().map_err(|_| SHORT)?),
                 };
-                Op::PutEdge { label, src: first, dst, weight }
+                if flags & (RANKED | PROPERTIES) == 0 {
+                    return Ok(Op::PutEdge { label, src: first, dst, weight });
+                }
+                let rank = read_rank(r, flags)?;
+                let row = if flags & PROPERTIES == 0 { &[] } else { read_properties(r)? };
+                Op::PutItem { label, src: first, dst, rank, weight, row }
             }
-            REMOVE_EDGE => Op::RemoveEdge { label, src: first, dst: VertexId(r.u32().map_err(|_| SHORT)?) },
+            REMOVE_EDGE => {
+                let dst = VertexId(r.u32().map_err(|_| SHORT)?);
+                match read_rank(r, flags)? {
+                    0 => Op::RemoveEdge { label, src: first, dst },
+                    rank => Op::RemoveItem { label, src: first, dst, rank },
+                }
+            }
             REMOVE_VERTEX => Op::RemoveVertex { id: first },
             INSERT_VERTEX_U64 => {
                 let key = VertexKeyRef::U64(r.u64().map_err(|_| SHORT)?);
@@ -70,6 +88,43 @@ impl<'a> Ops<'a> {
             _ => Op::InsertVertex { id: first, key: VertexKeyRef::Str(read_key(r)?) },
         })
     }
+}
+
+fn read_rank(r: &mut Reader<'_>, flags: u8) -> Result<u64, CorruptionKind> {
+    if flags & RANKED == 0 {
+        return Ok(0);
+    }
+    match r.u64().map_err(|_| SHORT)? {
+        0 => Err(CorruptionKind::Invalid("a rank of zero where a rank is said to be")),
+        rank => Ok(rank),
+    }
+}
+
+fn read_properties<'a>(r: &mut Reader<'a>) -> Result<&'a [u8], CorruptionKind> {
+    let len = r.u32().map_err(|_| SHORT)? as usize;
+    if len == 0 || len > MAX_ROW_BYTES {
+        return Err(CorruptionKind::Invalid("properties that are empty or longer than they may be"));
+    }
+    let row = r.bytes(len).map_err(|_| SHORT)?;
+    check_row(row).map_err(CorruptionKind::Invalid)?;
+    Ok(row)
+}
+
+fn read_name<'a>(r: &mut Reader<'a>) -> Result<&'a str, CorruptionKind> {
+    let len = usize::from(r.u8().map_err(|_| SHORT)?);
+    let bytes = r.bytes(len).map_err(|_| SHORT)?;
+    std::str::from_utf8(bytes).map_err(|_| CorruptionKind::Invalid("a name that is not UTF-8"))
+}
+
+fn read_definition<'a>(r: &mut Reader<'a>, run: Run) -> Result<Op<'a>, CorruptionKind> {
+    let label = run.label;
+    if run.kind == DEFINE_LABEL {
+        return Ok(Op::DefineLabel { label, multi: run.flags & MULTI != 0, name: read_name(r)? });
+    }
+    let property = PropertyId(r.u16().map_err(|_| SHORT)?);
+    let kind = PropertyType::from_byte(r.u8().map_err(|_| SHORT)?);
+    let kind = kind.ok_or(CorruptionKind::Invalid("an unknown type of property"))?;
+    Ok(Op::DefineProperty { label, property, kind, name: read_name(r)? })
 }
 
 impl<'a> Iterator for Ops<'a> {
@@ -94,8 +149,10 @@ fn read_run(r: &mut Reader<'_>) -> Result<(Run, u32), CorruptionKind> {
         return Err(CorruptionKind::Invalid("a run without operations"));
     }
     let known = match run.kind {
-        PUT_EDGE => run.flags & !WEIGHTED == 0,
-        REMOVE_EDGE => run.flags == 0,
+        PUT_EDGE => run.flags & !(WEIGHTED | RANKED | PROPERTIES) == 0,
+        REMOVE_EDGE => run.flags & !RANKED == 0,
+        DEFINE_LABEL => run.flags & !MULTI == 0,
+        DEFINE_PROPERTY => run.flags == 0,
         INSERT_VERTEX_U64 | INSERT_VERTEX_STR | REMOVE_VERTEX => run.flags == 0 && run.label.0 == 0,
         _ => false,
     };
@@ -121,13 +178,16 @@ fn check(payload: &[u8]) -> Result<(), CorruptionKind> {
         let row = match run.kind {
             INSERT_VERTEX_U64 => 12,
             REMOVE_VERTEX => 4,
-            PUT_EDGE if run.flags & WEIGHTED != 0 => 16,
-            PUT_EDGE | REMOVE_EDGE => 8,
+            PUT_EDGE if run.flags == 0 => 8,
+            PUT_EDGE if run.flags == WEIGHTED => 16,
+            REMOVE_EDGE if run.flags == 0 => 8,
             _ => {
+                // Rows of their own lengths: read one by one, as they will be read again.
+                let mut rows = Ops { reader: r.clone(), run, left: count };
                 for _ in 0..count {
-                    r.u32().map_err(|_| SHORT)?;
-                    read_key(&mut r)?;
+                    rows.read_row()?;
                 }
+                r = rows.reader;
                 continue;
             }
         };

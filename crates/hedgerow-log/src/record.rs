@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use hedgerow_core::key::MAX_KEY_BYTES;
+use hedgerow_core::property::MAX_NAME_BYTES;
 use hedgerow_core::{Op, Timestamp, VertexKeyRef};
 use hedgerow_io::checksum::checksum64;
 use hedgerow_io::codec::{OutOfBytes, PutLe, Reader};
@@ -22,8 +23,18 @@ pub(crate) const INSERT_VERTEX_STR: u8 = 2;
 pub(crate) const REMOVE_VERTEX: u8 = 3;
 pub(crate) const PUT_EDGE: u8 = 4;
 pub(crate) const REMOVE_EDGE: u8 = 5;
+pub(crate) const DEFINE_LABEL: u8 = 6;
+pub(crate) const DEFINE_PROPERTY: u8 = 7;
 /// Flag of a run of `PUT_EDGE`: each row carries a weight.
 pub(crate) const WEIGHTED: u8 = 1;
+/// Flag of a run of `PUT_EDGE` or `REMOVE_EDGE`: each row carries a rank.
+pub(crate) const RANKED: u8 = 2;
+/// Flag of a run of `PUT_EDGE`: each row carries properties.
+pub(crate) const PROPERTIES: u8 = 4;
+/// Flag of a run of `DEFINE_LABEL`: the edges have ranks.
+pub(crate) const MULTI: u8 = 1;
+/// The longest properties of one edge or vertex in a record.
+pub const MAX_ROW_BYTES: usize = 64 << 20;
 
 /// Why an operation does not fit a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -32,6 +43,18 @@ pub enum RecordError {
     /// The transaction is larger than a record may be.
     #[error("the transaction needs a log record of more than {MAX_RECORD_BYTES} bytes")]
     TooLarge,
+    /// The properties of one edge or vertex are longer than they may be.
+    #[error("properties of {bytes} bytes, at most {MAX_ROW_BYTES} are allowed")]
+    RowTooLong {
+        /// Their length.
+        bytes: usize,
+    },
+    /// A name is longer than a name may be.
+    #[error("a name has {bytes} bytes, at most {MAX_NAME_BYTES} are allowed")]
+    NameTooLong {
+        /// Its length.
+        bytes: usize,
+    },
     /// A string key is longer than a key may be.
     #[error("a key has {bytes} bytes, at most {MAX_KEY_BYTES} are allowed")]
     KeyTooLong {
@@ -139,6 +162,58 @@ impl RecordBuilder {
                 self.row(RunKey { kind: REMOVE_EDGE, flags: 0, label: label.0 }, 8)?;
                 self.payload.put_u64(u64::from(src.0) | u64::from(dst.0) << 32);
             }
+            other => self.push_rich(other)?,
+        }
+        Ok(())
+    }
+
+    /// Operations with ranks, properties or names.
+    fn push_rich(&mut self, op: Op<'_>) -> Result<(), RecordError> {
+        let flag = |on: bool, bit: u8| if on { bit } else { 0 };
+        match op {
+            Op::PutItem { label, src, dst, rank, weight, row } => {
+                if row.len() > MAX_ROW_BYTES {
+                    return Err(RecordError::RowTooLong { bytes: row.len() });
+                }
+                let flags = flag(weight.is_some(), WEIGHTED) | flag(rank != 0, RANKED);
+                let flags = flags | flag(!row.is_empty(), PROPERTIES);
+                self.row(RunKey { kind: PUT_EDGE, flags, label: label.0 }, 28 + row.len())?;
+                self.payload.put_u64(u64::from(src.0) | u64::from(dst.0) << 32);
+                if let Some(weight) = weight {
+                    self.payload.put_f64(weight);
+                }
+                if rank != 0 {
+                    self.payload.put_u64(rank);
+                }
+                if !row.is_empty() {
+                    self.payload.put_u32(row.len() as u32);
+                    self.payload.put_bytes(row);
+                }
+            }
+            Op::RemoveItem { label, src, dst, rank } => {
+                let key = RunKey { kind: REMOVE_EDGE, flags: flag(rank != 0, RANKED), label: label.0 };
+                self.row(key, 16)?;
+                self.payload.put_u64(u64::from(src.0) | u64::from(dst.0) << 32);
+                if rank != 0 {
+                    self.payload.put_u64(rank);
+                }
+            }
+            Op::DefineLabel { label, multi, name } => {
+                let key = RunKey { kind: DEFINE_LABEL, flags: flag(multi, MULTI), label: label.0 };
+                self.row(key, 1 + check_name(name)?)?;
+                self.payload.put_u8(name.len() as u8);
+                self.payload.put_bytes(name.as_bytes());
+            }
+            Op::DefineProperty { label, property, kind, name } => {
+                let key = RunKey { kind: DEFINE_PROPERTY, flags: 0, label: label.0 };
+                self.row(key, 4 + check_name(name)?)?;
+                self.payload.put_u16(property.0);
+                self.payload.put_u8(kind as u8);
+                self.payload.put_u8(name.len() as u8);
+                self.payload.put_bytes(name.as_bytes());
+            }
+            // The plain operations are written by the caller.
+            _ => {}
         }
         Ok(())
     }
@@ -194,6 +269,11 @@ impl RecordBuilder {
         let Finished { len, checksum } = self.finished.unwrap_or(Finished { len: 0, checksum: 0 });
         Payload { padded: &self.payload, len, checksum }
     }
+}
+
+fn check_name(name: &str) -> Result<usize, RecordError> {
+    let bytes = name.len();
+    if bytes > MAX_NAME_BYTES { Err(RecordError::NameTooLong { bytes }) } else { Ok(bytes) }
 }
 
 /// A payload ready to be framed.

@@ -11,8 +11,12 @@
 //! per vector load.
 #![allow(unsafe_code)]
 
+use std::sync::OnceLock;
+
 use hedgerow_core::sync::{AtomicU32, Ordering};
-use hedgerow_core::{LocalVertex, Timestamp, VertexId, simd};
+use hedgerow_core::{LocalVertex, Row, Timestamp, VertexId, simd};
+
+use crate::items::DeltaExtra;
 
 use crate::arena::Arena;
 
@@ -70,6 +74,8 @@ pub struct Delta {
     capacity: u32,
     weighted: bool,
     storage: storage::Storage,
+    /// Ranks and rows, from the first entry on that has any.
+    extra: OnceLock<Box<DeltaExtra>>,
 }
 
 impl Delta {
@@ -82,6 +88,7 @@ impl Delta {
             capacity: capacity as u32,
             weighted,
             storage: storage::Storage::new(capacity, weighted, arena),
+            extra: OnceLock::new(),
         }
     }
 
@@ -117,7 +124,7 @@ impl Delta {
 
     /// The bytes of the block.
     pub fn bytes(&self) -> usize {
-        self.storage.bytes()
+        self.storage.bytes() + self.extra().map_or(0, DeltaExtra::bytes)
     }
 
     /// Whether an entry with timestamp `ts` can be appended: there is room, and the offset fits 32 bits.
@@ -139,6 +146,30 @@ impl Delta {
         let tag = (local.0 & 0x3f) | ((op as u8) << 6);
         self.storage.write(at as usize, tag, dst, (ts.0 - self.base.0) as u32, weight);
         self.len.store(at + 1, Ordering::Release);
+    }
+
+    /// As [`push`](Self::push), of an edge with rank and row.
+    pub(crate) fn push_item(
+        &self,
+        local: LocalVertex,
+        op: EdgeOp,
+        dst: VertexId,
+        ts: Timestamp,
+        weight: f64,
+        (rank, row): (u64, Option<Row>),
+    ) {
+        if rank != 0 || row.is_some() {
+            let at = self.len.load(Ordering::Relaxed);
+            assert!(at < self.capacity, "delta is full");
+            self.extra.get_or_init(Box::default).set(at as usize, self.capacity(), rank, row);
+        }
+        self.push(local, op, dst, ts, weight);
+    }
+
+    /// Ranks and rows, if any entry has some.
+    #[inline]
+    pub(crate) fn extra(&self) -> Option<&DeltaExtra> {
+        self.extra.get().map(|extra| &**extra)
     }
 
     /// The number of entries at or before `t`: what a snapshot at `t` sees of this log. O(1) for a snapshot that sees
@@ -206,6 +237,12 @@ impl Delta {
             }
         });
         found.map(|i| self.entry(i))
+    }
+
+    /// Calls `f` with the place of each of the first `n` entries about `local`, in order.
+    #[inline]
+    pub(crate) fn for_each_index_of(&self, n: usize, local: LocalVertex, f: impl FnMut(usize)) {
+        self.storage.for_each_low6(n, local.0, f);
     }
 
     /// Calls `f` with each of the first `n` entries about `local`, in order.

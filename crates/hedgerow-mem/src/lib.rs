@@ -15,6 +15,7 @@
 
 pub mod arena;
 pub mod delta;
+pub mod items;
 pub mod main_part;
 pub mod merge;
 pub mod reclaim;
@@ -25,6 +26,7 @@ pub mod view;
 
 pub use arena::{Arena, ArenaStats, Counted};
 pub use delta::EdgeOp;
+pub use items::{Extra, ItemOp, ItemRef};
 pub use main_part::Main;
 pub use reclaim::{Horizon, Pin};
 pub use subgraph::{Latched, ReadItem, Subgraph};

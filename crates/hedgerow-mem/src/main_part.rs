@@ -3,6 +3,7 @@
 use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId};
 
 use crate::arena::{Arena, Counted};
+use crate::items::Extra;
 
 /// Sorted neighbour lists of the vertices of one subgraph in one direction, and which of the vertices exist.
 #[derive(Debug, Default)]
@@ -12,6 +13,8 @@ pub struct Main {
     /// Counted, so that a view can refer to the list itself rather than through its version.
     pub(crate) neighbors: Counted<VertexId>,
     pub(crate) weights: Option<Counted<f64>>,
+    /// Ranks and properties; absent where no edge has any.
+    pub(crate) extra: Option<Box<Extra>>,
 }
 
 /// Where the list of each local vertex begins; one more at the end.
@@ -49,6 +52,7 @@ impl Main {
             offsets: Offsets(offsets),
             neighbors: arena.copy(neighbors),
             weights: weights.map(|w| arena.copy(w)),
+            extra: None,
         })
     }
 
@@ -101,6 +105,8 @@ impl Main {
 
     /// The bytes of the blocks that the arrays occupy.
     pub fn heap_bytes(&self) -> usize {
-        self.neighbors.bytes() + self.weights.as_ref().map_or(0, Counted::bytes)
+        self.neighbors.bytes()
+            + self.weights.as_ref().map_or(0, Counted::bytes)
+            + self.extra.as_ref().map_or(0, |extra| extra.bytes())
     }
 }

@@ -129,6 +129,7 @@ impl Builder {
             offsets: self.offsets,
             neighbors: self.neighbors.finish(),
             weights: self.weights.map(Array::finish),
+            extra: None,
         }
     }
 }

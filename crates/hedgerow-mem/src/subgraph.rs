@@ -6,12 +6,14 @@ use hedgerow_core::sync::{ArcCell, AtomicU64, Mutex, MutexGuard, Ordering};
 use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId};
 
 use crate::arena::{Arena, Counted};
-use crate::delta::{Delta, EdgeOp};
+use crate::delta::{Delta, EdgeOp, Entry};
+use crate::items::ItemEntry;
 use crate::main_part::Main;
 use crate::merge;
 use crate::reclaim::{Horizon, Pin, judge};
 use crate::version::{Read, Version, load_changed, read_at, version_at};
 
+mod items;
 pub mod warm;
 
 /// The first capacity of a delta, in entries. Under the model checker two, so that merges come early.
@@ -52,7 +54,7 @@ struct Writer {
 pub enum ReadItem {
     /// Whether the vertex exists.
     Vertex(LocalVertex),
-    /// The edge to the given vertex, present or absent, and its weight.
+    /// The edge to the given vertex, present or absent, with weight and properties; of a `multi` label all ranks.
     Edge(LocalVertex, VertexId),
     /// All neighbours of the vertex.
     Adjacency(LocalVertex),
@@ -69,6 +71,13 @@ pub struct LocalOp {
     pub dst: VertexId,
     /// The weight, in a weighted graph.
     pub weight: f64,
+}
+
+impl LocalOp {
+    /// The operation as a delta entry of the commit `ts`.
+    pub(crate) fn entry(&self, ts: Timestamp) -> Entry {
+        Entry { local: self.local, op: self.op, dst: self.dst, ts, weight: self.weight }
+    }
 }
 
 impl Default for Subgraph {
@@ -225,11 +234,7 @@ impl Latched<'_> {
         pinned: impl FnMut(Pin),
     ) {
         debug_assert!(ts >= self.last_ts());
-        for op in ops.iter().filter(|op| op.op == EdgeOp::Vertex) {
-            let bit = op.local.bit();
-            self.writer.present =
-                if op.dst.0 != 0 { self.writer.present | bit } else { self.writer.present & !bit };
-        }
+        ops.iter().for_each(|op| self.note_vertex(op));
         self.subgraph.note_applied(ts);
         if let Some(head) = &self.writer.heads[direction as usize]
             && head.delta.accepts(ops.len(), ts)
@@ -238,6 +243,16 @@ impl Latched<'_> {
             return;
         }
         self.apply_with_merge(direction, ops, ts, weighted, horizon, pinned);
+    }
+
+    /// Keeps the mask of existing vertices up to date.
+    #[inline]
+    fn note_vertex(&mut self, op: &LocalOp) {
+        if op.op == EdgeOp::Vertex {
+            let bit = op.local.bit();
+            self.writer.present =
+                if op.dst.0 != 0 { self.writer.present | bit } else { self.writer.present & !bit };
+        }
     }
 
     /// Applies what the delta of the head has no room for.
@@ -355,15 +370,25 @@ fn delta_capacity(edges: usize) -> usize {
     (edges / DELTA_SHARE).clamp(MIN_DELTA, MAX_DELTA)
 }
 
+/// The main part of `head` with the first `n` delta entries merged in.
+fn fold_main(head: &Version, n: usize, weighted: bool, arena: &Arena) -> Main {
+    if !head.is_plain() {
+        let (changes, vertices) = crate::items::reduce(head.delta.items(n));
+        return crate::items::apply(&head.main, &changes, &vertices, weighted, arena);
+    }
+    let (changes, vertices) = merge::reduce(head.delta.entries(n));
+    merge::apply(&head.main, &changes, &vertices, weighted, arena)
+}
+
 /// A version with the first `n` delta entries of `head` merged, and room for the entries carried over plus `room`.
 fn fold(head: &Version, n: usize, capacity: usize, weighted: bool, arena: &Arena) -> Version {
-    let (changes, vertices) = merge::reduce(head.delta.entries(n));
-    let main = merge::apply(&head.main, &changes, &vertices, weighted, arena);
+    let main = fold_main(head, n, weighted, arena);
     let begin = if n == 0 { head.begin } else { head.delta.entry(n - 1).ts };
     let delta = Delta::new(begin, capacity, weighted, arena);
     for i in n..head.delta.len() {
-        let e = head.delta.entry(i);
-        delta.push(e.local, e.op, e.dst, e.ts, e.weight);
+        let item = head.delta.item(i);
+        let e = item.entry;
+        delta.push_item(e.local, e.op, e.dst, e.ts, e.weight, (item.rank, item.row.cloned()));
     }
     Version::new(begin, main, delta, 0)
 }
@@ -391,13 +416,11 @@ fn fold_published(
 
 /// Merges the whole delta and the operations of `ts` into a version that begins at `ts`: for commits that do not fit.
 fn merge_all(head: &Version, ops: &[LocalOp], ts: Timestamp, weighted: bool, arena: &Arena) -> Version {
-    let own = ops.iter().map(|op| crate::delta::Entry {
-        local: op.local,
-        op: op.op,
-        dst: op.dst,
-        ts,
-        weight: op.weight,
-    });
+    if !head.is_plain() {
+        let own = ops.iter().map(|op| ItemEntry { entry: op.entry(ts), rank: 0, row: None });
+        return items::merge_all(head, own, ts, weighted, arena);
+    }
+    let own = ops.iter().map(|op| op.entry(ts));
     let changed = ops.iter().fold(0, |mask, op| mask | op.local.bit());
     let (changes, vertices) = merge::reduce(head.delta.entries(head.delta.len()).chain(own));
     let main = merge::apply(&head.main, &changes, &vertices, weighted, arena);

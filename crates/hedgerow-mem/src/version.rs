@@ -145,10 +145,14 @@ impl<'a> Read<'a> {
         present
     }
 
-    /// The weight of the edge if it exists (1 in a graph without weights). O(log degree + delta).
+    /// The weight of the edge if it exists (1 in a graph without weights), of edges with ranks that of rank 0.
+    /// O(log degree + delta).
     #[inline]
     pub fn edge(&self, local: LocalVertex, dst: VertexId) -> Option<f64> {
         let main = &self.version.main;
+        if !self.version.is_plain() {
+            return self.item(local, dst, 0).map(|item| item.weight);
+        }
         match self.version.delta.last_edge(self.n, local, dst) {
             Some(e) if e.op == EdgeOp::Remove => None,
             Some(e) => Some(if main.weights.is_some() { e.weight } else { 1.0 }),
@@ -169,6 +173,9 @@ impl<'a> Read<'a> {
 
     /// Calls `f` with each neighbour and weight, ascending. O(degree + delta).
     pub fn for_each_neighbor(&self, local: LocalVertex, mut f: impl FnMut(VertexId, f64)) {
+        if !self.version.is_plain() {
+            return self.for_each_item(local, |item| f(item.dst, item.weight));
+        }
         let main = &self.version.main;
         let mut entries = Vec::new();
         self.version.delta.for_each_of(self.n, local, |e| entries.push(e));
@@ -194,9 +201,13 @@ impl<'a> Read<'a> {
 
     /// Everything visible as one main part: the image that a checkpoint writes. O(edges + delta).
     pub fn settled(&self) -> Main {
-        let (changes, vertices) = crate::merge::reduce(self.version.delta.entries(self.n));
         let weighted = self.version.main.weights.is_some();
-        // Short-lived: not among what the store accounts for.
+        if !self.version.is_plain() {
+            // Short-lived, here and below: not among what the store accounts for.
+            let (changes, vertices) = crate::items::reduce(self.version.delta.items(self.n));
+            return crate::items::apply(&self.version.main, &changes, &vertices, weighted, &Arena::default());
+        }
+        let (changes, vertices) = crate::merge::reduce(self.version.delta.entries(self.n));
         crate::merge::apply(&self.version.main, &changes, &vertices, weighted, &Arena::default())
     }
 }

@@ -11,6 +11,8 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::options::Options;
 
+mod labels;
+
 /// At most this many problems are described.
 const MAX_PROBLEMS: usize = 100;
 
@@ -34,7 +36,7 @@ impl CheckReport {
         self.problems.is_empty()
     }
 
-    fn problem(&mut self, text: String) {
+    pub(crate) fn problem(&mut self, text: String) {
         if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(text);
         }
@@ -82,7 +84,7 @@ impl Graph {
         Ok(report)
     }
 
-    fn check_graph(&self, report: &mut CheckReport) -> Result<()> {
+    pub(crate) fn check_graph(&self, report: &mut CheckReport) -> Result<()> {
         let snapshot = self.snapshot()?;
         let view = &snapshot.fresh_view();
         let directed = self.engine.config.directed;
@@ -108,6 +110,7 @@ impl Graph {
         if directed && reversed != report.edges {
             report.problem(format!("{} edges out, {reversed} in", report.edges));
         }
+        self.check_labels(&snapshot, report);
         if report.vertices != snapshot.vertex_count() || report.edges != snapshot.edge_count() {
             let (v, e) = (snapshot.vertex_count(), snapshot.edge_count());
             let (vertices, edges) = (report.vertices, report.edges);

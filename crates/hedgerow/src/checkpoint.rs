@@ -95,24 +95,30 @@ fn write_subgraph(
     id: SubgraphId,
     writer: &mut SegmentWriter,
 ) -> Result<()> {
-    let Some(entry) = engine.subgraphs.get(id) else { return Ok(()) };
     let as_of = snapshot.timestamp();
-    let settled = |direction| entry.read(direction, as_of, |read| read.settled());
-    let mains: Vec<(Direction, Main)> =
-        engine.directions().iter().filter_map(|&d| settled(d).map(|main| (d, main))).collect();
-    let present = mains.iter().find(|(d, _)| *d == Direction::Out).map_or(0, |(_, main)| main.present());
+    let mut mains: Vec<(LabelId, Direction, Main)> = Vec::new();
+    for (label, table) in engine.tables() {
+        let Some(entry) = table.get(id) else { continue };
+        for &direction in engine.directions_of(label) {
+            mains.extend(entry.read(direction, as_of, |read| (label, direction, read.settled())));
+        }
+    }
+    let vertices = mains.iter().find(|(l, d, _)| (*l, *d) == (LabelId::DEFAULT, Direction::Out));
+    let present = vertices.map_or(0, |(_, _, main)| main.present());
     if present == 0 {
         return Ok(());
     }
     let parts: Vec<PartRef<'_>> = mains
         .iter()
-        .filter(|(_, main)| !main.edges().is_empty())
-        .map(|(direction, main)| PartRef {
-            label: LabelId(0),
+        .filter(|(_, _, main)| !main.edges().is_empty())
+        .map(|(label, direction, main)| PartRef {
+            label: *label,
             direction: *direction,
             offsets: main.offsets(),
             neighbors: main.edges(),
             weights: main.weights(),
+            ranks: main.ranks(),
+            columns: main.columns(),
         })
         .collect();
     let live = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex).filter(|l| present & l.bit() != 0);
@@ -142,6 +148,7 @@ fn switch(engine: &Engine, durable: &Durable, snapshot: &Snapshot, info: Segment
     next.checkpoint = timestamp;
     next.durable_lsn = durable.log.durable();
     next.next_vertex = engine.ids.bound();
+    crate::sections::put_schema(&mut next, &engine.schema.load().as_of(timestamp));
     next.segments = vec![LevelSegment { level: 0, info }];
     next.logs = log_refs(&durable.log, timestamp);
     if faults::is_on(PlantedFault::LogDeletedEarly) {

@@ -88,6 +88,32 @@ pub enum Error {
         /// The vertex.
         key: VertexKey,
     },
+    /// A label was named that is not defined.
+    #[error("no label {label}")]
+    NoSuchLabel {
+        /// The label.
+        label: String,
+    },
+    /// A label is defined otherwise.
+    #[error("label {name} is {found}, not {wanted}")]
+    SchemaConflict {
+        /// The label.
+        name: String,
+        /// What was asked for.
+        wanted: String,
+        /// What it is.
+        found: String,
+    },
+    /// A property has another type.
+    #[error("property {property} is of type {expected}, the value of type {found}")]
+    PropertyType {
+        /// The name of the property.
+        property: String,
+        /// Its type.
+        expected: hedgerow_core::PropertyType,
+        /// The type that was given.
+        found: hedgerow_core::PropertyType,
+    },
     /// An argument is out of range.
     #[error("{0}")]
     InvalidArgument(String),

@@ -14,7 +14,9 @@ use crate::error::{Error, Result};
 use crate::idmap::IdMap;
 use crate::options::{Durability, GraphConfig, Isolation, Options};
 use crate::reclaim::{LiveHorizon, PendingVersions};
+use crate::schema::{Schema, SchemaCell};
 use crate::snapshot::Snapshot;
+use crate::tables::{Chain, LabelTables};
 use crate::views::ViewCache;
 use crate::write::{Ack, Ask, Pipeline, WriteTxn, autocommit};
 
@@ -35,7 +37,11 @@ pub(crate) struct Engine {
     pub(crate) clock: Arc<Clock>,
     pub(crate) readers: ReaderRegistry,
     pub(crate) commits: Arc<GroupCommit>,
+    /// Existence of vertices, and the edges of the default label.
     pub(crate) subgraphs: SubgraphTable,
+    /// The edges of the other labels, and the properties of vertices.
+    pub(crate) labels: LabelTables,
+    pub(crate) schema: SchemaCell,
     pub(crate) ids: IdMap,
     pub(crate) pending: PendingVersions,
     pub(crate) views: ViewCache,
@@ -58,6 +64,8 @@ pub(crate) struct EngineParts {
     pub(crate) last: Timestamp,
     pub(crate) counts: Counts,
     pub(crate) subgraphs: SubgraphTable,
+    pub(crate) labels: LabelTables,
+    pub(crate) schema: Schema,
     pub(crate) ids: IdMap,
     pub(crate) durable: Option<Durable>,
     pub(crate) lock: Option<Box<dyn VfsLock>>,
@@ -75,6 +83,8 @@ impl Engine {
             readers: ReaderRegistry::default(),
             commits: Arc::default(),
             subgraphs: parts.subgraphs,
+            labels: parts.labels,
+            schema: SchemaCell::new(parts.schema),
             ids: parts.ids,
             pending: PendingVersions::default(),
             views: ViewCache::default(),
@@ -176,21 +186,24 @@ impl Engine {
         if self.views.is_wasteful() {
             self.views.give_up();
         }
-        for (subgraph, direction) in self.pending.take_due(&self.clock, &self.readers) {
-            let Some(entry) = self.subgraphs.get(subgraph) else { continue };
+        for chain in self.pending.take_due(&self.clock, &self.readers) {
+            let entry = self.table(chain.label).and_then(|table| table.get(chain.subgraph));
+            let Some(entry) = entry else { continue };
             let horizon = self.horizon();
-            entry.latch().reclaim(direction, &horizon, |pin| self.pending.add((subgraph, direction), pin));
+            entry.latch().reclaim(chain.direction, &horizon, |pin| self.pending.add(chain, pin));
         }
     }
 
     /// Merges what is published of all deltas.
     pub(crate) fn settle(&self) {
-        for id in (0..self.subgraph_bound()).map(SubgraphId) {
-            let Some(entry) = self.subgraphs.get(id) else { continue };
-            for &direction in self.directions() {
-                let horizon = self.horizon();
-                let pinned = |pin| self.pending.add((id, direction), pin);
-                entry.latch().settle(direction, self.config.weighted, &horizon, pinned);
+        for (label, table) in self.tables() {
+            for subgraph in (0..self.subgraph_bound()).map(SubgraphId) {
+                let Some(entry) = table.get(subgraph) else { continue };
+                for &direction in self.directions_of(label) {
+                    let horizon = self.horizon();
+                    let pinned = |pin| self.pending.add(Chain { label, subgraph, direction }, pin);
+                    entry.latch().settle(direction, self.is_weighted(label), &horizon, pinned);
+                }
             }
         }
         self.views.note_settled();

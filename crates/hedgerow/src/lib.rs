@@ -27,12 +27,17 @@ mod durability;
 mod error;
 mod graph;
 mod idmap;
+mod labelled;
 mod open;
 mod options;
+mod properties;
 mod reclaim;
 mod recover;
+mod schema;
+mod sections;
 mod snapshot;
 mod stats;
+mod tables;
 mod views;
 mod write;
 
@@ -41,12 +46,15 @@ pub use checkpoint::Checkpoint;
 pub use error::{Error, Result};
 pub use graph::Graph;
 pub use hedgerow_core::{
-    Block, Direction, KeyKind, Neighbors, Timestamp, Topology, VertexId, VertexKey, VertexKeyRef,
-    WeightedBlock, WeightedNeighbors, WeightedTopology,
+    Block, Direction, KeyKind, LabelId, Neighbors, PropertyId, PropertyType, Timestamp, Topology, Value,
+    ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedBlock, WeightedNeighbors, WeightedTopology,
 };
 pub use hedgerow_io as io;
 pub use hedgerow_mem::View;
+pub use labelled::EdgeOf;
 pub use options::{Durability, GraphConfig, Isolation, Options};
+pub use properties::Properties;
+pub use schema::{Label, LabelOptions, LabelRef, Property, Schema};
 pub use snapshot::Snapshot;
 pub use stats::Stats;
-pub use write::{Ack, Applied, Pipeline, Ticket, WriteTxn};
+pub use write::{Ack, Applied, EdgeKey, Pipeline, Ticket, WriteTxn};

@@ -16,6 +16,8 @@ use crate::graph::{Engine, EngineParts, Graph};
 use crate::idmap::IdMap;
 use crate::options::{Durability, GraphConfig, Options};
 use crate::recover::{LAST_TIMESTAMP, Loaded, Unfit, load_segments, replay};
+use crate::schema::Schema;
+use crate::tables::LabelTables;
 
 /// The name of the lock file.
 const LOCK: &str = "LOCK";
@@ -27,11 +29,14 @@ pub(crate) fn in_memory(options: Options) -> Result<Graph> {
 
 /// The parts of a store in which nothing was committed yet.
 fn empty(config: GraphConfig, durable: Option<Durable>, lock: Option<Box<dyn VfsLock>>) -> EngineParts {
+    let subgraphs = SubgraphTable::default();
     EngineParts {
         config,
         last: Timestamp::ZERO,
         counts: Counts::default(),
-        subgraphs: SubgraphTable::default(),
+        labels: LabelTables::new(subgraphs.arena()),
+        subgraphs,
+        schema: Schema::default(),
         ids: IdMap::new(config.keys),
         durable,
         lock,
@@ -149,7 +154,10 @@ fn open_existing(
     if manifest.logs.is_empty() && !options.read_only {
         return start(options, fs, manifest, lock);
     }
-    let mut state = load_segments(&fs, &manifest, config)?;
+    let schema = crate::sections::schema(&manifest).map_err(|what| {
+        hedgerow_io::Corruption::new(&manifest_file, 0, hedgerow_io::CorruptionKind::Invalid(what))
+    })?;
+    let mut state = load_segments(&fs, &manifest, schema, config)?;
     let recovered = if manifest.logs.is_empty() {
         None
     } else {
@@ -166,8 +174,9 @@ fn open_existing(
         }
         _ => None,
     };
-    let Loaded { config, subgraphs, ids, counts, .. } = state;
-    let parts = EngineParts { config, last, counts, subgraphs, ids, durable, lock: Some(lock) };
+    let Loaded { config, subgraphs, labels, schema, ids, counts, .. } = state;
+    let parts =
+        EngineParts { config, last, counts, subgraphs, labels, schema, ids, durable, lock: Some(lock) };
     Ok(Engine::new(options, parts))
 }
 

@@ -3,11 +3,12 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
 
+use hedgerow_core::Timestamp;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
-use hedgerow_core::{Direction, SubgraphId, Timestamp};
 use hedgerow_mem::{Horizon, Pin};
 use hedgerow_txn::{ActiveReaders, Clock, ReaderRegistry};
 
+use crate::tables::Chain;
 use crate::views::ViewCache;
 
 /// What the store knows about its readers at one moment. The registry is scanned at the first question, after the
@@ -57,8 +58,6 @@ impl Horizon for LiveHorizon<'_> {
     }
 }
 
-type Chain = (SubgraphId, Direction);
-
 /// Chains with versions that have ended but must stay for now, by what they wait for.
 pub(crate) struct PendingVersions {
     waiting: Mutex<Waiting>,
@@ -91,7 +90,8 @@ impl Default for PendingVersions {
 
 impl PendingVersions {
     /// Remembers that a version of `chain` waits for `pin`.
-    pub(crate) fn add(&self, chain: Chain, pin: Pin) {
+    pub(crate) fn add(&self, chain: impl Into<Chain>, pin: Pin) {
+        let chain = chain.into();
         let mut waiting = self.waiting.lock();
         match pin {
             Pin::Registering => _ = waiting.registering.insert(chain),
@@ -131,7 +131,7 @@ impl PendingVersions {
             }
         }
         self.publish(&waiting);
-        due.sort_unstable_by_key(|&(subgraph, direction)| (subgraph, direction as u8));
+        due.sort_unstable_by_key(|chain| chain.order());
         due.dedup();
         due
     }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use hedgerow_core::{Direction, Timestamp, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_core::{Direction, LabelId, Timestamp, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_mem::View;
 use hedgerow_mem::version::Read;
 use hedgerow_txn::{Counts, Registration};
@@ -69,7 +69,7 @@ impl Snapshot {
         self.inner.counts.vertices
     }
 
-    /// The number of edges; an undirected edge counts once. O(1).
+    /// The number of edges of all labels; an undirected edge counts once. O(1).
     pub fn edge_count(&self) -> u64 {
         self.inner.counts.edges
     }
@@ -182,13 +182,30 @@ impl Snapshot {
         }
         // Made outside the cell: a worker that waits for its part may run another task that asks for this view, and
         // would wait for itself. Two threads that meet here make it twice, and one is kept.
-        let view = self.inner.engine.views.get(&self.inner.engine, self.inner.ts, self.inner.counts.edges);
+        let view =
+            self.inner.engine.views.get(&self.inner.engine, self.inner.ts, self.view_edges(LabelId::DEFAULT));
         self.inner.view.get_or_init(|| view)
     }
 
     /// A view that shares nothing with others, to check the store by.
     pub(crate) fn fresh_view(&self) -> View {
-        ViewCache::fresh(&self.inner.engine, self.inner.ts, self.inner.counts.edges)
+        self.build_view_of(LabelId::DEFAULT)
+    }
+
+    /// The view of a label: its edges between the vertices of the graph. Shares nothing with others.
+    pub(crate) fn build_view_of(&self, label: LabelId) -> View {
+        ViewCache::fresh(&self.inner.engine, label, self.inner.ts, self.view_edges(label))
+    }
+
+    /// The number of edges of a label; of the only label what the snapshot counts.
+    fn view_edges(&self, label: LabelId) -> u64 {
+        let engine = &self.inner.engine;
+        let alone = label == LabelId::DEFAULT && engine.labels.iter().all(|(l, _)| l == LabelId::VERTICES);
+        if alone { self.inner.counts.edges } else { self.count_edges(label) }
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.inner.engine
     }
 
     /// All vertices with their ids, by ascending id. Builds the view.

@@ -1,6 +1,7 @@
 //! Figures about a running store.
 
-use hedgerow_core::{SubgraphId, Timestamp};
+use hedgerow_core::{Direction, SubgraphId, Timestamp};
+use hedgerow_mem::Subgraph;
 
 use crate::error::Result;
 use crate::graph::Graph;
@@ -23,7 +24,9 @@ pub struct Stats {
     pub delta_entries: u64,
     /// Bytes of main parts: neighbours, offsets, weights, headers of current versions.
     pub main_bytes: u64,
-    /// Bytes of deltas of current versions.
+    /// Bytes of ranks and property columns of current versions.
+    pub property_bytes: u64,
+    /// Bytes of deltas of current versions, with the properties that they hold.
     pub delta_bytes: u64,
     /// Bytes of versions that only older snapshots need, or that wait to be reclaimed.
     pub old_version_bytes: u64,
@@ -46,9 +49,25 @@ pub struct Stats {
 }
 
 impl Stats {
+    fn add(&mut self, subgraph: &Subgraph, direction: Direction) {
+        for (age, version) in subgraph.versions(direction).iter().enumerate() {
+            self.versions += 1;
+            if age > 0 {
+                self.old_version_bytes += version.bytes() as u64;
+                continue;
+            }
+            let (delta, extra) = (version.delta().bytes() as u64, version.main().extra_bytes() as u64);
+            self.delta_entries += version.delta().len() as u64;
+            self.delta_bytes += delta;
+            self.property_bytes += extra;
+            self.main_bytes += version.bytes() as u64 - delta - extra;
+        }
+    }
+
     /// All bytes in memory.
     pub fn memory_bytes(&self) -> u64 {
         self.main_bytes
+            + self.property_bytes
             + self.delta_bytes
             + self.old_version_bytes
             + self.arena_free_bytes
@@ -73,24 +92,16 @@ impl Graph {
             published: self.published_ts(),
             durable: self.durable_ts(),
             arena_free_bytes: engine.subgraphs.arena().stats().free() as u64,
-            table_bytes: engine.subgraphs.bytes() as u64,
+            table_bytes: engine.labels.bytes() as u64,
             id_map_bytes: engine.ids.bytes() as u64,
             ..Stats::default()
         };
         drop(snapshot);
-        for id in (0..engine.subgraph_bound()).map(SubgraphId) {
-            let Some(entry) = engine.subgraphs.get(id) else { continue };
-            for &direction in engine.directions() {
-                for (age, version) in entry.versions(direction).iter().enumerate() {
-                    stats.versions += 1;
-                    if age == 0 {
-                        stats.delta_entries += version.delta().len() as u64;
-                        stats.delta_bytes += version.delta().bytes() as u64;
-                        stats.main_bytes += (version.bytes() - version.delta().bytes()) as u64;
-                    } else {
-                        stats.old_version_bytes += version.bytes() as u64;
-                    }
-                }
+        for (label, table) in engine.tables() {
+            stats.table_bytes += table.bytes() as u64;
+            let entries = (0..engine.subgraph_bound()).filter_map(|id| table.get(SubgraphId(id)));
+            for entry in entries {
+                engine.directions_of(label).iter().for_each(|&direction| stats.add(entry, direction));
             }
         }
         if let Some(durable) = &engine.durable {

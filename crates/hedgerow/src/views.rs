@@ -6,7 +6,7 @@
 use std::sync::{Arc, Weak};
 
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
-use hedgerow_core::{Direction, Timestamp};
+use hedgerow_core::{Direction, LabelId, Timestamp};
 use hedgerow_mem::view::{Chunk, Page, Shape, Side};
 use hedgerow_mem::{SubgraphTable, View};
 use rayon::prelude::*;
@@ -77,13 +77,13 @@ impl ViewCache {
         // No lock is held here: a worker that waits for its part may run another task that asks for a view.
         let counter = if previous.is_some() { &self.refreshed } else { &self.built };
         counter.fetch_add(1, Ordering::Relaxed);
-        let view = Arc::new(make(engine, previous, ts, edge_count));
+        let view = Arc::new(make(engine, LabelId::DEFAULT, previous, ts, edge_count));
         self.offer(view, ts, layout)
     }
 
     /// A view made without the cache.
-    pub(crate) fn fresh(engine: &Engine, ts: Timestamp, edge_count: u64) -> View {
-        make(engine, None, ts, edge_count)
+    pub(crate) fn fresh(engine: &Engine, label: LabelId, ts: Timestamp, edge_count: u64) -> View {
+        make(engine, label, None, ts, edge_count)
     }
 
     /// Keeps the view unless there is a newer one. Returns the one to use.
@@ -161,27 +161,42 @@ impl ViewCache {
 }
 
 /// Makes a view at `ts` of `previous`, or from scratch.
-fn make(engine: &Engine, previous: Option<Arc<View>>, ts: Timestamp, edge_count: u64) -> View {
+fn make(
+    engine: &Engine,
+    label: LabelId,
+    previous: Option<Arc<View>>,
+    ts: Timestamp,
+    edge_count: u64,
+) -> View {
     let config = &engine.config;
     let shape = Shape {
         directed: config.directed,
-        weighted: config.weighted,
+        weighted: engine.is_weighted(label),
         vertex_bound: engine.ids.bound() as usize,
         edge_count,
     };
     let (mut out, mut into) = previous.map(View::into_sides).unwrap_or_default();
-    refresh_side(&mut out, &engine.subgraphs, Direction::Out, ts, shape);
+    let tables = (engine.table(label), &engine.subgraphs);
+    refresh_side(&mut out, tables, Direction::Out, ts, shape);
     if config.directed {
-        refresh_side(&mut into, &engine.subgraphs, Direction::In, ts, shape);
+        refresh_side(&mut into, tables, Direction::In, ts, shape);
     }
     View::new(shape, out, into)
 }
 
-fn refresh_side(side: &mut Side, table: &SubgraphTable, direction: Direction, ts: Timestamp, shape: Shape) {
+/// `tables`: of the label, if it has one, and the one that says which vertices exist.
+fn refresh_side(
+    side: &mut Side,
+    tables: (Option<&SubgraphTable>, &SubgraphTable),
+    direction: Direction,
+    ts: Timestamp,
+    shape: Shape,
+) {
     let chunks = side.chunks_mut(shape.vertex_bound).par_iter_mut().enumerate().with_min_len(MIN_CHUNKS);
     chunks.for_each(|(i, chunk)| {
-        let lists = table.page(i);
-        let page = Page { lists, existence: lists.filter(|_| direction == Direction::Out) };
+        let lists = tables.0.and_then(|table| table.page(i));
+        let existence = tables.1.page(i).filter(|_| direction == Direction::Out);
+        let page = Page { lists, existence };
         Chunk::refresh(chunk, page, direction, ts, shape.weighted);
     });
 }

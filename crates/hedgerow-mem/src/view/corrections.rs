@@ -40,6 +40,9 @@ impl Corrections {
     /// Only effective operations are logged. So the first word about an edge tells whether the main part has it, and
     /// nothing is looked up there except the place of a new weight.
     pub(super) fn new(version: &Version, n: usize) -> (Option<Corrections>, u64) {
+        if version.is_ranked() {
+            return ranked(version, n);
+        }
         let (by_source, starts, present) = sort_by_source(version, n);
         let mut build = Builder::new(version, n);
         for i in 0..SUBGRAPH_VERTICES {
@@ -99,6 +102,31 @@ impl Corrections {
             + size_of_val(&*self.added_weights)
             + size_of_val(&*self.updated)
     }
+}
+
+/// As [`Corrections::new`] where an edge is told from others by its rank too: a neighbour comes once for each edge.
+fn ranked(version: &Version, n: usize) -> (Option<Corrections>, u64) {
+    let (changes, vertices) = crate::items::reduce(version.delta().items(n));
+    let mut build = Builder::new(version, n);
+    let mut rest = &changes[..];
+    for i in 0..SUBGRAPH_VERTICES {
+        let local = LocalVertex(i as u8);
+        while let Some((change, others)) = rest.split_first().filter(|(change, _)| change.local == local) {
+            rest = others;
+            let found = version.main().find_item(local, change.dst, change.rank).is_some();
+            match (found, change.state) {
+                (false, Some((weight, _))) => build.add_neighbor(local, change.dst, weight),
+                (true, None) => build.remove_neighbor(local, change.dst),
+                // Ranked edges have no weights.
+                _ => {}
+            }
+        }
+        build.end(i);
+    }
+    let present = vertices.iter().fold(version.main().present(), |mask, &(local, inserted)| {
+        if inserted { mask | local.bit() } else { mask & !local.bit() }
+    });
+    (build.finish(), present)
 }
 
 /// Edge entries by source, destination and order, each packed as destination, position, operation; where each source
@@ -185,16 +213,10 @@ impl<'a> Builder<'a> {
         let weighted = self.version.main().weights().is_some();
         match (edge.first == EdgeOp::Insert, edge.last == EdgeOp::Remove) {
             (true, false) => {
-                self.touched |= local.bit();
-                self.added.push(edge.dst);
-                self.added_from.push(local);
-                if weighted {
-                    self.added_weights.push(self.version.delta().entry(edge.entry).weight);
-                }
+                self.add_neighbor(local, edge.dst, self.version.delta().entry(edge.entry).weight);
             }
             (false, true) => {
-                self.touched |= local.bit();
-                self.removed.push(edge.dst);
+                self.remove_neighbor(local, edge.dst);
             }
             (false, false) if weighted => {
                 if let Some(at) = self.version.main().find(local, edge.dst) {
@@ -204,6 +226,22 @@ impl<'a> Builder<'a> {
             }
             _ => {}
         }
+    }
+
+    #[inline]
+    fn add_neighbor(&mut self, local: LocalVertex, dst: VertexId, weight: f64) {
+        self.touched |= local.bit();
+        self.added.push(dst);
+        self.added_from.push(local);
+        if self.version.main().weights().is_some() {
+            self.added_weights.push(weight);
+        }
+    }
+
+    #[inline]
+    fn remove_neighbor(&mut self, local: LocalVertex, dst: VertexId) {
+        self.touched |= local.bit();
+        self.removed.push(dst);
     }
 
     fn end(&mut self, source: usize) {

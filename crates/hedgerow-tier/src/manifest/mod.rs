@@ -62,7 +62,7 @@ pub struct LogSegmentRef {
     pub first_lsn: Lsn,
 }
 
-/// A part of the manifest that this version carries along without reading it.
+/// A part of the manifest that some versions have. This one reads the schema and carries others along.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     /// What the section is about.
@@ -73,6 +73,18 @@ pub struct Section {
     pub required: bool,
     /// Its content.
     pub bytes: Vec<u8>,
+}
+
+impl Section {
+    /// The tag of the section with labels and properties.
+    pub const SCHEMA: u32 = 1;
+    /// The version of its layout.
+    pub const SCHEMA_VERSION: u16 = 1;
+
+    /// Whether this version knows what the section says.
+    pub fn is_known(&self) -> bool {
+        self.tag == Section::SCHEMA && self.version == Section::SCHEMA_VERSION
+    }
 }
 
 impl Manifest {

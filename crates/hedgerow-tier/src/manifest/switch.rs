@@ -181,7 +181,7 @@ impl Manifest {
         if manifest.sequence != sequence {
             return Err(TierError::invalid(name, HEADER_BYTES as u64, "number differs from the file's name"));
         }
-        match manifest.sections.iter().find(|section| section.required) {
+        match manifest.sections.iter().find(|section| section.required && !section.is_known()) {
             Some(&super::Section { tag, version, .. }) => {
                 Err(TierError::UnknownSection { file: name.to_owned(), tag, version })
             }

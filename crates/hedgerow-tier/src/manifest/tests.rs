@@ -262,7 +262,7 @@ fn a_later_format_is_named_with_its_version() {
     fs.put(&manifest_name(3), with_hash(bytes));
     let error = load(&fs).unwrap_err();
     let TierError::File(FileError::Format { error, .. }) = error else { panic!("{error:?}") };
-    assert_eq!(error, FormatError::FutureVersion { found: 7, supported: 1 });
+    assert_eq!(error, FormatError::FutureVersion { found: 7, supported: 2 });
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use hedgerow_core::key::MAX_KEY_BYTES;
-use hedgerow_core::{Direction, KeyKind, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
+use hedgerow_core::{
+    Columns, Direction, KeyKind, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
+};
 
 use crate::GraphConfig;
 
@@ -42,10 +44,14 @@ pub struct AdjacencyPart {
     pub direction: Direction,
     /// The neighbors of local vertex `i` are `neighbors[offsets[i]..offsets[i + 1]]`.
     pub offsets: [u32; SUBGRAPH_VERTICES + 1],
-    /// All neighbors, strictly ascending within the range of each vertex.
+    /// All neighbors, strictly ascending within the range of each vertex; with ranks by neighbor and rank.
     pub neighbors: Vec<VertexId>,
     /// The weight of each edge, beside `neighbors`; never NaN.
     pub weights: Option<Vec<f64>>,
+    /// The rank of each edge, beside `neighbors`; none if all are 0.
+    pub ranks: Option<Vec<u64>>,
+    /// The properties of the edges.
+    pub columns: Columns,
 }
 
 /// A [`SubgraphImage`] to be written, borrowing everything that is large.
@@ -87,6 +93,10 @@ pub struct PartRef<'a> {
     pub neighbors: &'a [VertexId],
     /// The weight of each edge, beside `neighbors`; never NaN.
     pub weights: Option<&'a [f64]>,
+    /// The rank of each edge, beside `neighbors`; none if all are 0.
+    pub ranks: Option<&'a [u64]>,
+    /// The properties of the edges; none if no edge has any.
+    pub columns: Option<&'a Columns>,
 }
 
 impl SubgraphImage {
@@ -133,6 +143,8 @@ impl AdjacencyPart {
             offsets: &self.offsets,
             neighbors: &self.neighbors,
             weights: self.weights.as_deref(),
+            ranks: self.ranks.as_deref(),
+            columns: Some(&self.columns).filter(|columns| !columns.is_empty()),
         }
     }
 
@@ -209,13 +221,21 @@ pub(crate) fn check_part(part: &PartRef<'_>, present: u64, config: &GraphConfig)
         return Some("offsets do not span the neighbors");
     }
     for local in 0..SUBGRAPH_VERTICES {
-        let list = range_of(part.offsets, local).and_then(|range| part.neighbors.get(range));
+        let range = range_of(part.offsets, local);
+        let list = range.clone().and_then(|range| part.neighbors.get(range));
         let Some(list) = list else {
             return Some("offsets not ascending");
         };
-        if let Some(fault) = check_list(list, present >> local & 1 == 1) {
+        let ranks = part.ranks.map(|ranks| range.and_then(|range| ranks.get(range)).unwrap_or(&[]));
+        if let Some(fault) = check_list(list, ranks, present >> local & 1 == 1) {
             return Some(fault);
         }
+    }
+    if part.ranks.is_some_and(|ranks| ranks.len() != total) {
+        return Some("rank count differs from neighbor count");
+    }
+    if part.columns.is_some_and(|columns| columns.iter().any(|(_, column)| column.len() != total)) {
+        return Some("value count differs from neighbor count");
     }
     match part.weights {
         None => None,
@@ -225,13 +245,19 @@ pub(crate) fn check_part(part: &PartRef<'_>, present: u64, config: &GraphConfig)
     }
 }
 
-fn check_list(list: &[VertexId], live: bool) -> Option<&'static str> {
+fn check_list(list: &[VertexId], ranks: Option<&[u64]>, live: bool) -> Option<&'static str> {
     let last = list.last()?;
     if !live {
         return Some("neighbors of a vertex that is not live");
     }
     // Without an early exit the comparison runs over several elements at a time.
-    let ascending = list.iter().zip(list.iter().skip(1)).fold(true, |ok, (a, b)| ok & (a < b));
+    let ascending = match ranks {
+        None => list.iter().zip(list.iter().skip(1)).fold(true, |ok, (a, b)| ok & (a < b)),
+        Some(ranks) => {
+            let keys = || list.iter().zip(ranks);
+            ranks.len() == list.len() && keys().zip(keys().skip(1)).all(|(a, b)| a < b)
+        }
+    };
     if !ascending {
         return Some("neighbors not strictly ascending");
     }

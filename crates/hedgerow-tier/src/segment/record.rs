@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
+use hedgerow_core::{Columns, Direction, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
 
+use super::columns;
 use super::image::{AdjacencyPart, ImageKeys, ImageRef, KeysRef, PartRef, SubgraphImage};
 use super::image::{check_keys, check_order, check_part, check_vertices};
 use super::index::Entry;
@@ -25,6 +26,11 @@ const NEIGHBORS_PLAIN: u8 = 0;
 const WEIGHTS_NONE: u8 = 0;
 /// Weights as eight bytes each.
 const WEIGHTS_F64: u8 = 1;
+
+/// Part flag: ranks follow the weights.
+const RANKS: u16 = 1;
+/// Part flag: property columns come last.
+const PROPERTIES: u16 = 2;
 
 /// The smallest record: its fixed fields and nothing else.
 pub(super) const MIN_RECORD: u64 = 28;
@@ -53,6 +59,10 @@ pub(super) fn encode<E>(
         put(scratch)?;
         put_chunks(part.neighbors, scratch, |v| v.0.to_le_bytes(), &mut put)?;
         put_chunks(part.weights.unwrap_or(&[]), scratch, |w| w.to_le_bytes(), &mut put)?;
+        put_chunks(part.ranks.unwrap_or(&[]), scratch, |r| r.to_le_bytes(), &mut put)?;
+        if let Some(columns) = part.columns {
+            columns::encode(columns, scratch, &mut put)?;
+        }
     }
     Ok(())
 }
@@ -95,7 +105,10 @@ fn encode_part_head(part: &PartRef<'_>, out: &mut Vec<u8>) {
     let mask = degrees().enumerate().fold(0u64, |mask, (i, degree)| mask | u64::from(degree > 0) << i);
     out.extend(part.label.0.to_le_bytes());
     let weights = if part.weights.is_some() { WEIGHTS_F64 } else { WEIGHTS_NONE };
-    out.extend([part.direction as u8, width, NEIGHBORS_PLAIN, weights, 0, 0]);
+    out.extend([part.direction as u8, width, NEIGHBORS_PLAIN, weights]);
+    let flag = |on: bool, bit: u16| if on { bit } else { 0 };
+    let flags = flag(part.ranks.is_some(), RANKS) | flag(part.columns.is_some(), PROPERTIES);
+    out.extend(flags.to_le_bytes());
     out.extend((part.neighbors.len() as u32).to_le_bytes());
     out.extend(mask.to_le_bytes());
     for degree in degrees().filter(|degree| *degree > 0) {
@@ -103,7 +116,7 @@ fn encode_part_head(part: &PartRef<'_>, out: &mut Vec<u8>) {
     }
 }
 
-fn put_chunks<T, const N: usize, E>(
+pub(super) fn put_chunks<T, const N: usize, E>(
     values: &[T],
     scratch: &mut Vec<u8>,
     bytes: impl Fn(&T) -> [u8; N],
@@ -192,7 +205,7 @@ fn decode_part(bytes: &mut Bytes<'_>) -> Result<AdjacencyPart, Fault> {
     let flags = bytes.u16()?;
     let entries = bytes.u32()?;
     bytes.require(neighbor_encoding == NEIGHBORS_PLAIN, "unknown neighbor encoding")?;
-    bytes.require(flags == 0, "unknown part flags")?;
+    bytes.require(flags & !(RANKS | PROPERTIES) == 0, "unknown part flags")?;
     bytes.require(entries > 0, "part without neighbors")?;
     let offsets = decode_offsets(bytes, width, entries)?;
     let neighbors = bytes.array(entries as usize, |raw| VertexId(u32::from_le_bytes(raw)))?;
@@ -201,7 +214,15 @@ fn decode_part(bytes: &mut Bytes<'_>) -> Result<AdjacencyPart, Fault> {
         WEIGHTS_F64 => Some(bytes.array(entries as usize, f64::from_le_bytes)?),
         _ => return Err(bytes.fault("unknown weight encoding")),
     };
-    Ok(AdjacencyPart { label, direction, offsets, neighbors, weights })
+    let ranks = match flags & RANKS {
+        0 => None,
+        _ => Some(bytes.array(entries as usize, u64::from_le_bytes)?),
+    };
+    let columns = match flags & PROPERTIES {
+        0 => Columns::default(),
+        _ => columns::decode(bytes, entries as usize)?,
+    };
+    Ok(AdjacencyPart { label, direction, offsets, neighbors, weights, ranks, columns })
 }
 
 fn decode_offsets(

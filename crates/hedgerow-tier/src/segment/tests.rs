@@ -139,6 +139,8 @@ fn parts_without_neighbors_take_no_room() {
         offsets: [0; 65],
         neighbors: Vec::new(),
         weights: None,
+        ranks: None,
+        columns: Default::default(),
     });
     let info = write(&fs, config(KeyKind::Dense, false), &[padded]);
     assert_eq!(read_all(&fs, &info).unwrap(), [dense_image(0, 5)]);

@@ -30,6 +30,8 @@ pub(crate) fn image(round: u64, id: u32) -> SubgraphImage {
             offsets,
             neighbors: (0..degree).map(|v| VertexId(v * 3)).collect(),
             weights: Some((0..degree).map(|v| f64::from(v) + round as f64).collect()),
+            ranks: None,
+            columns: Default::default(),
         }],
     }
 }

@@ -6,7 +6,7 @@ use hedgerow_core::VertexKeyRef;
 use super::commit::{self, Outcome, Request};
 use super::reads::ReadSet;
 use super::single::{self, Single};
-use super::{Ask, TxnKeys, TxnOp};
+use super::{Ask, Rich, RichTable, TxnKeys, TxnOp};
 use crate::error::Result;
 use crate::graph::Engine;
 use crate::options::Isolation;
@@ -61,15 +61,26 @@ fn general(
     weight: f64,
 ) -> Result<Outcome> {
     let mut keys = TxnKeys::new(engine.config.keys);
-    let op = TxnOp { ask, src: keys.intern(src), dst: keys.intern(dst), weight };
-    let request = Request {
-        ops: &[op],
-        keys: &keys,
+    let op = TxnOp::plain(ask, keys.intern(src), keys.intern(dst), weight);
+    commit::commit_unpublished(engine, &blind(&[op], RichTable::default(), &keys))
+}
+
+/// Commits operations that read nothing and waits until they are published.
+pub(crate) fn rich(engine: &Engine, ops: &[TxnOp], rich: &[Rich], keys: &TxnKeys) -> Result<Outcome> {
+    engine.check_writable()?;
+    let outcome = commit::commit_unpublished(engine, &blind(ops, RichTable(rich), keys))?;
+    commit::publish(engine, outcome)
+}
+
+fn blind<'a>(ops: &'a [TxnOp], rich: RichTable<'a>, keys: &'a TxnKeys) -> Request<'a> {
+    Request {
+        ops,
+        rich,
+        keys,
         create: true,
-        reads: &ReadSet::default(),
+        reads: const { &ReadSet::new() },
         start: hedgerow_core::Timestamp::INFINITY,
         // Nothing was read and the operation is one item: both levels mean the same.
         isolation: Isolation::Serializable,
-    };
-    commit::commit_unpublished(engine, &request)
+    }
 }

@@ -10,12 +10,12 @@
 //! 6. **Apply**, still invisible, and release the latches.
 //! 7. **Publish**: mark the commit complete, wait until it is durable (if so asked) and published.
 
-use hedgerow_core::{Op, Timestamp};
+use hedgerow_core::{LabelId, Op, Timestamp};
 use hedgerow_txn::OrderGuard;
 
-use super::plan::{Effects, Slots};
-use super::reads::{Latches, ReadSet};
-use super::{TxnKeys, TxnOp};
+use super::plan::{EdgeEffect, Effects, SideOp, Slots};
+use super::reads::{Latches, Place, ReadSet};
+use super::{RichTable, TxnKeys, TxnOp};
 use crate::durability::Record;
 use crate::error::{Error, Result};
 use crate::graph::Engine;
@@ -27,6 +27,7 @@ const MAX_RESTARTS: usize = 1000;
 /// Everything that a transaction brings to its commit.
 pub(crate) struct Request<'a> {
     pub(crate) ops: &'a [TxnOp],
+    pub(crate) rich: RichTable<'a>,
     pub(crate) keys: &'a TxnKeys,
     /// Whether edges create their endpoints.
     pub(crate) create: bool,
@@ -42,12 +43,14 @@ pub(crate) struct Outcome {
     pub(crate) ts: Timestamp,
     /// By how much the number of edges changed.
     pub(crate) edges: i64,
+    /// How many operations on edges and properties found something to apply to.
+    pub(crate) applied: u64,
 }
 
 enum Attempt {
     Done(Outcome),
     /// Start over, latching these subgraphs too.
-    Again(Vec<hedgerow_core::SubgraphId>),
+    Again(Vec<Place>),
 }
 
 /// Waits until the commit is published, and durable where the mode asks for it.
@@ -95,7 +98,7 @@ impl Drop for Taken<'_> {
     }
 }
 
-fn attempt(engine: &Engine, request: &Request<'_>, extra: &[hedgerow_core::SubgraphId]) -> Result<Attempt> {
+fn attempt(engine: &Engine, request: &Request<'_>, extra: &[Place]) -> Result<Attempt> {
     // 1. Resolve.
     let mut slots = Slots::of(request.ops, request.create);
     slots.resolve(engine, request.keys);
@@ -105,7 +108,7 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[hedgerow_core::Subgr
     let mut taken = Taken { engine, ids: Default::default() };
     let key_latches: smallvec::SmallVec<[_; 2]> = key_indices.iter().map(|&i| engine.ids.latch(i)).collect();
     taken.ids = slots.allocate(engine, request.keys, &key_indices)?;
-    let mut latches = Latches::take(engine, &slots.subgraphs(extra));
+    let mut latches = Latches::take(engine, &slots.places(request.ops, extra));
     if !slots.settle_initial(engine, request.keys, &latches) {
         return Ok(Attempt::Again(Vec::new()));
     }
@@ -115,8 +118,7 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[hedgerow_core::Subgr
     }
 
     // 3. Compute.
-    let computed = Effects::compute(engine, request.ops, request.create, request.keys, &mut slots, &latches);
-    let effects = match computed {
+    let effects = match Effects::compute(engine, request, &mut slots, &latches) {
         Ok(effects) => effects,
         Err(error) => {
             // A stale read explains a missing vertex better, and can be retried.
@@ -142,7 +144,7 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[hedgerow_core::Subgr
         // are not published yet: wait for all that were drawn before this moment.
         let order = engine.clock.order();
         check_open_and_reads(engine, request, &latches, &key_indices, order.last_drawn())?;
-        return Ok(Attempt::Done(Outcome { ts: order.last_drawn(), edges: 0 }));
+        return Ok(Attempt::Done(Outcome { ts: order.last_drawn(), edges: 0, applied: effects.applied }));
     }
 
     // 5. Order.
@@ -162,7 +164,7 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[hedgerow_core::Subgr
     if engine.clock.complete(ts, vertices, edges) {
         engine.commits.wake();
     }
-    Ok(Attempt::Done(Outcome { ts, edges }))
+    Ok(Attempt::Done(Outcome { ts, edges, applied: effects.applied }))
 }
 
 /// First committer wins: under snapshot isolation nothing that is written, with effect or without, may have changed
@@ -170,11 +172,12 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[hedgerow_core::Subgr
 fn check_writes(effects: &Effects, start: Timestamp, latches: &Latches<'_>) -> Result<()> {
     use hedgerow_core::Direction::Out;
     use hedgerow_mem::ReadItem;
-    let edges = effects.written.iter().map(|&(src, dst)| (src, ReadItem::Edge(src.local(), dst)));
+    let written = effects.written.iter();
+    let edges = written.map(|&(label, src, dst)| (label, src, ReadItem::Edge(src.local(), dst)));
     let vertices = effects.removed.iter().chain(&effects.inserted);
-    let vertices = vertices.map(|&(_, id)| (id, ReadItem::Vertex(id.local())));
-    for (id, item) in edges.chain(vertices) {
-        if let Some(latched) = latches.get(id.subgraph())
+    let vertices = vertices.map(|&(_, id)| (LabelId::DEFAULT, id, ReadItem::Vertex(id.local())));
+    for (label, id, item) in edges.chain(vertices) {
+        if let Some(latched) = latches.get_of(label, id.subgraph())
             && latched.changed_since(Out, start, item)
         {
             return Err(Error::Conflict { with: latched.last_ts() });
@@ -186,9 +189,9 @@ fn check_writes(effects: &Effects, start: Timestamp, latches: &Latches<'_>) -> R
 /// The log record of the effects. Removals come before insertions: a key can change its vertex in one commit.
 fn encode(engine: &Engine, effects: &Effects, keys: &TxnKeys) -> Result<Record> {
     let mut record = Record::default();
-    let label = hedgerow_core::LabelId(0);
     for e in effects.edges.iter().filter(|e| e.weight.is_none()) {
-        record.push(Op::RemoveEdge { label, src: e.src, dst: e.dst })?;
+        let EdgeEffect { label, src, dst, rank, .. } = *e;
+        record.push(Op::RemoveItem { label, src, dst, rank })?;
     }
     for &(_, id) in &effects.removed {
         record.push(Op::RemoveVertex { id })?;
@@ -196,10 +199,18 @@ fn encode(engine: &Engine, effects: &Effects, keys: &TxnKeys) -> Result<Record> 
     for &(key, id) in &effects.inserted {
         record.push(Op::InsertVertex { id, key: keys.key(key) })?;
     }
+    let mut bytes = Vec::new();
     for e in &effects.edges {
-        if let Some(weight) = e.weight {
-            let weight = engine.config.weighted.then_some(weight);
-            record.push(Op::PutEdge { label, src: e.src, dst: e.dst, weight })?;
+        let EdgeEffect { label, src, dst, rank, .. } = *e;
+        let Some(weight) = e.weight else { continue };
+        let weight = engine.is_weighted(label).then_some(weight);
+        match &e.row {
+            None if rank == 0 => record.push(Op::PutEdge { label, src, dst, weight })?,
+            row => {
+                bytes.clear();
+                row.iter().for_each(|row| hedgerow_log::encode_row(row, &mut bytes));
+                record.push(Op::PutItem { label, src, dst, rank, weight, row: &bytes })?;
+            }
         }
     }
     record.finish();
@@ -222,7 +233,7 @@ fn check_open_and_reads(
 }
 
 /// The ordering section: `check` what must still hold, reserve log space, draw, append.
-pub(super) fn draw(
+pub(crate) fn draw(
     engine: &Engine,
     record: Option<Record>,
     check: impl FnOnce(Timestamp) -> Result<()>,
@@ -270,15 +281,20 @@ fn apply(engine: &Engine, keys: &TxnKeys, effects: &Effects, ts: Timestamp, latc
             }
         }
     }
-    let ops = effects.local_ops(engine.config.directed);
-    let mut batch: smallvec::SmallVec<[hedgerow_mem::subgraph::LocalOp; 4]> = smallvec::SmallVec::new();
-    for group in ops.chunk_by(|a, b| a.0 == b.0 && a.1 == b.1) {
-        let (subgraph, direction, _) = group[0];
-        batch.clear();
-        batch.extend(group.iter().map(|&(_, _, op)| op));
-        if let Some(latched) = latches.get_mut(subgraph) {
-            let pinned = |pin| engine.pending.add((subgraph, direction), pin);
-            latched.apply(direction, &batch, ts, engine.config.weighted, &horizon, pinned);
+    let ops = effects.side_ops(engine);
+    let mut plain: smallvec::SmallVec<[hedgerow_mem::subgraph::LocalOp; 4]> = smallvec::SmallVec::new();
+    for group in ops.chunk_by(|a, b| a.chain == b.chain) {
+        let chain = group[0].chain;
+        let Some(latched) = latches.get_mut(chain.label, chain.subgraph) else { continue };
+        let pinned = |pin| engine.pending.add(chain, pin);
+        let weighted = engine.is_weighted(chain.label);
+        if group.iter().all(SideOp::is_plain) {
+            plain.clear();
+            plain.extend(group.iter().map(|side| side.op.op));
+            latched.apply(chain.direction, &plain, ts, weighted, &horizon, pinned);
+        } else {
+            let items: Vec<hedgerow_mem::ItemOp> = group.iter().map(|side| side.op.clone()).collect();
+            latched.apply_items(chain.direction, &items, ts, weighted, &horizon, pinned);
         }
     }
 }

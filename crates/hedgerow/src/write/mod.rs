@@ -4,12 +4,14 @@
 //! * [`reads`]: what was read, for validation.
 //! * [`plan`]: keys to vertex ids, operations to net effects.
 //! * [`commit`]: the phases of a commit, in one place.
+//! * [`items`]: operations with labels, ranks and properties.
 //! * [`autocommit`]: single operations without a transaction object; [`single`]: their short way through the phases;
 //!   [`pipeline`]: a window of them in flight.
 //! * [`ticket`]: commits that are not waited for.
 
 pub(crate) mod autocommit;
 pub(crate) mod commit;
+mod items;
 pub(crate) mod overlay;
 pub(crate) mod pipeline;
 pub(crate) mod plan;
@@ -20,8 +22,10 @@ mod txn;
 
 use std::sync::Arc;
 
-use hedgerow_core::{KeyKind, Timestamp, VertexKeyRef};
+use hedgerow_core::{KeyKind, LabelId, PropertyId, Row, Timestamp, Value, VertexKeyRef};
 
+pub use items::EdgeKey;
+pub(crate) use items::WEIGHT;
 pub use pipeline::{Ack, Applied, Pipeline};
 pub use ticket::Ticket;
 pub use txn::WriteTxn;
@@ -81,18 +85,67 @@ pub(crate) enum Ask {
     Insert,
     /// Make sure that the edge does not exist.
     Remove,
+    /// Lay properties over those of the edge, if it exists.
+    Update,
+    /// Lay properties over those that there are, if any.
+    Merge,
+}
+
+/// What an operation has beside keys and weight.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rich {
+    pub(crate) rank: u64,
+    /// The properties to set; of [`Ask::Update`] and [`Ask::Merge`] nulls are to be removed.
+    pub(crate) cells: Vec<(PropertyId, Value)>,
+}
+
+/// The part of an operation that most have not.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct RichTable<'a>(pub(crate) &'a [Rich]);
+
+impl<'a> RichTable<'a> {
+    fn get(self, op: u32) -> Option<&'a Rich> {
+        self.0.get((op as usize).checked_sub(1)?)
+    }
+
+    pub(crate) fn rank(self, rich: u32) -> u64 {
+        self.get(rich).map_or(0, |rich| rich.rank)
+    }
+
+    pub(crate) fn cells(self, rich: u32) -> &'a [(PropertyId, Value)] {
+        self.get(rich).map_or(&[], |rich| &rich.cells)
+    }
+
+    pub(crate) fn row(self, rich: u32) -> Option<Row> {
+        Row::new(self.cells(rich).to_vec())
+    }
 }
 
 /// One operation of a transaction, in program order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TxnOp {
     pub(crate) ask: Ask,
+    /// The label of the edge; [`LabelId::VERTICES`] with equal keys for the properties of a vertex.
+    pub(crate) label: LabelId,
+    /// Rank and properties: one more than the place in the table of [`Rich`], or 0 for neither.
+    pub(crate) rich: u32,
     pub(crate) src: TxnKey,
     pub(crate) dst: TxnKey,
     pub(crate) weight: f64,
 }
 
 impl TxnOp {
+    /// An operation on a plain edge of the default label, or on a vertex.
+    pub(crate) fn plain(ask: Ask, src: TxnKey, dst: TxnKey, weight: f64) -> TxnOp {
+        TxnOp { ask, label: LabelId::DEFAULT, rich: 0, src, dst, weight }
+    }
+
+    /// Whether it is about an edge of the default label, and about nothing but its existence and weight.
+    pub(crate) fn is_plain_edge(&self) -> bool {
+        let plain = self.label == LabelId::DEFAULT && self.rich == 0;
+        plain && matches!(self.ask, Ask::Put | Ask::Insert | Ask::Remove)
+    }
+
     pub(crate) fn is_edge(&self) -> bool {
         !matches!(self.ask, Ask::InsertVertex | Ask::RemoveVertex)
     }

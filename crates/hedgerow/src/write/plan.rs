@@ -3,15 +3,17 @@
 //! Keys are resolved to vertex ids ([`Slots`]), then, with all latches held, the operations are run in program order
 //! against what exists ([`Effects::compute`]): the outcome names every vertex and edge that really changes, once.
 
-use hedgerow_core::{Direction, KeyKind, SubgraphId, Timestamp, VertexId};
+use hedgerow_core::{Direction, KeyKind, LabelId, Row, Timestamp, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::{EdgeOp, ReadItem};
+use hedgerow_mem::{EdgeOp, ItemOp, ReadItem};
 use smallvec::SmallVec;
 
-use super::reads::Latches;
-use super::{Ask, TxnKey, TxnKeys, TxnOp};
+use super::commit::Request;
+use super::reads::{Latches, Place};
+use super::{Ask, RichTable, TxnKey, TxnKeys, TxnOp};
 use crate::error::{Error, Result};
 use crate::graph::Engine;
+use crate::tables::Chain;
 
 /// A key of the transaction, with what it names.
 pub(crate) struct Slot {
@@ -26,7 +28,7 @@ pub(crate) struct Slot {
     removed_at: Option<usize>,
     /// Named by an operation that inserts or removes the vertex itself.
     vertex_op: bool,
-    /// An endpoint of an edge that is to be removed.
+    /// An endpoint of an edge that is to be removed or updated.
     unlinks: bool,
     /// Removed by some operation.
     removes: bool,
@@ -50,7 +52,7 @@ impl Slots {
             live: None,
             removed_at: None,
             vertex_op: matches!(ask, Ask::InsertVertex | Ask::RemoveVertex),
-            unlinks: ask == Ask::Remove,
+            unlinks: matches!(ask, Ask::Remove | Ask::Update | Ask::Merge),
             removes: ask == Ask::RemoveVertex,
             creates: ask == Ask::InsertVertex || (create && matches!(ask, Ask::Put | Ask::Insert)),
         };
@@ -134,27 +136,39 @@ impl Slots {
         Ok(taken)
     }
 
-    /// The subgraphs that the commit writes, ascending, with `extra` ones.
-    pub(crate) fn subgraphs(&self, extra: &[SubgraphId]) -> SmallVec<[SubgraphId; 4]> {
-        let ids = self.slots.iter().flat_map(|s| [s.initial, s.fresh]).flatten();
-        let mut subgraphs: SmallVec<[SubgraphId; 4]> = ids.map(VertexId::subgraph).collect();
-        subgraphs.extend_from_slice(extra);
-        subgraphs.sort_unstable();
-        subgraphs.dedup();
-        subgraphs
-    }
-
-    /// The subgraphs of the neighbours of vertices that the transaction may remove, as far as they are not latched.
-    pub(crate) fn unlatched_neighbors(&self, engine: &Engine, latches: &Latches<'_>) -> Vec<SubgraphId> {
-        let mut missing = Vec::new();
-        for id in self.slots.iter().filter(|s| s.removes).filter_map(|s| s.initial) {
-            let Some(latched) = latches.get(id.subgraph()) else { continue };
-            for &direction in engine.directions() {
-                let neighbors = latched.neighbors(direction, id.local());
-                let others = neighbors.iter().map(|&(v, _)| v.subgraph());
-                missing.extend(others.filter(|&s| latches.get(s).is_none()));
+    /// The subgraphs that the commit writes, ascending, with `extra` ones: of every vertex where its existence is kept,
+    /// and of the endpoints of labelled edges those of the label.
+    pub(crate) fn places(&self, ops: &[TxnOp], extra: &[Place]) -> SmallVec<[Place; 4]> {
+        let of = |label: LabelId, slot: &Slot| {
+            let ids = [slot.initial, slot.fresh];
+            ids.into_iter().flatten().map(move |id| (label, id.subgraph())).collect::<SmallVec<[Place; 2]>>()
+        };
+        let mut places: SmallVec<[Place; 4]> =
+            self.slots.iter().flat_map(|slot| of(LabelId::DEFAULT, slot)).collect();
+        for op in ops.iter().filter(|op| op.label != LabelId::DEFAULT) {
+            places.extend(of(op.label, &self.slots[self.place(op.src)]));
+            if op.dst != op.src {
+                places.extend(of(op.label, &self.slots[self.place(op.dst)]));
             }
         }
+        places.extend_from_slice(extra);
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    /// What the removal of vertices needs latched and is not: the vertices' subgraphs of all labels, and those of their
+    /// neighbours.
+    pub(crate) fn unlatched_neighbors(&self, engine: &Engine, latches: &Latches<'_>) -> Vec<Place> {
+        let mut missing = Vec::new();
+        for id in self.slots.iter().filter(|s| s.removes).filter_map(|s| s.initial) {
+            for_each_incident(engine, latches, id, |label, src, dst, _| {
+                for at in [src, dst] {
+                    missing.extend([(LabelId::DEFAULT, at.subgraph()), (label, at.subgraph())]);
+                }
+            });
+        }
+        missing.retain(|&(label, subgraph)| latches.get_of(label, subgraph).is_none());
         missing.sort_unstable();
         missing.dedup();
         missing
@@ -222,52 +236,74 @@ impl Slots {
 /// An edge operation under vertex ids, at its place in the program.
 #[derive(Clone, Copy)]
 struct EdgeWrite {
+    label: LabelId,
     src: VertexId,
     dst: VertexId,
+    rank: u64,
     seq: usize,
     ask: Ask,
     weight: f64,
+    rich: u32,
 }
 
+impl EdgeWrite {
+    fn item(&self) -> (LabelId, VertexId, VertexId, u64) {
+        (self.label, self.src, self.dst, self.rank)
+    }
+}
+
+/// Weight and properties of an edge.
+type State = (f64, Option<Row>);
+
 /// An edge that changes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct EdgeEffect {
+    pub(crate) label: LabelId,
     pub(crate) src: VertexId,
     pub(crate) dst: VertexId,
+    pub(crate) rank: u64,
     /// The weight that it has afterwards; `None` if it is gone.
     pub(crate) weight: Option<f64>,
+    /// The properties that it has afterwards.
+    pub(crate) row: Option<Row>,
     /// Whether it existed before.
     pub(crate) existed: bool,
+}
+
+/// An operation on one copy of an edge, or on a vertex, and where it goes.
+pub(crate) struct SideOp {
+    pub(crate) chain: Chain,
+    pub(crate) op: ItemOp,
 }
 
 /// What a commit really changes.
 #[derive(Default)]
 pub(crate) struct Effects {
     /// All edges that were written, also those that stay as they are.
-    pub(crate) written: SmallVec<[(VertexId, VertexId); 2]>,
+    pub(crate) written: SmallVec<[(LabelId, VertexId, VertexId); 2]>,
     pub(crate) edges: SmallVec<[EdgeEffect; 2]>,
     pub(crate) removed: SmallVec<[(TxnKey, VertexId); 1]>,
     pub(crate) inserted: SmallVec<[(TxnKey, VertexId); 2]>,
+    /// How many of the operations on edges and properties found an edge or vertex to apply to.
+    pub(crate) applied: u64,
 }
 
 impl Effects {
     /// Runs `ops` in program order against what exists. All latches are held.
     pub(crate) fn compute(
         engine: &Engine,
-        ops: &[TxnOp],
-        create: bool,
-        keys: &TxnKeys,
+        request: &Request<'_>,
         slots: &mut Slots,
         latches: &Latches<'_>,
     ) -> Result<Effects> {
-        let mut writes = run(engine, ops, create, keys, slots)?;
+        let mut writes = run(engine, request, slots)?;
         let removals = removals(slots);
         wipe(engine, &removals, latches, &mut writes);
-        writes.sort_unstable_by_key(|w| (w.src, w.dst, w.seq));
+        writes.sort_unstable_by_key(|w| (w.item(), w.seq));
         let mut effects = Effects::default();
-        for item in writes.chunk_by(|a, b| a.src == b.src && a.dst == b.dst) {
-            effects.written.push((item[0].src, item[0].dst));
-            effects.edges.extend(net_effect(engine, item, &removals, latches));
+        for item in writes.chunk_by(|a, b| a.item() == b.item()) {
+            effects.written.push((item[0].label, item[0].src, item[0].dst));
+            net_effect(engine, item, &removals, latches, request.rich, &mut effects);
         }
         for slot in &slots.slots {
             if slot.initial != slot.live {
@@ -284,53 +320,101 @@ impl Effects {
 
     /// By how much the counts of vertices and edges change.
     pub(crate) fn count_changes(&self) -> (i64, i64) {
-        let edges = self.edges.iter().map(|e| i64::from(e.weight.is_some()) - i64::from(e.existed)).sum();
+        let edges = self.edges.iter().filter(|e| e.label != LabelId::VERTICES);
+        let edges = edges.map(|e| i64::from(e.weight.is_some()) - i64::from(e.existed)).sum();
         (self.inserted.len() as i64 - self.removed.len() as i64, edges)
     }
 
-    /// The operations per subgraph and direction, sorted by both.
-    pub(crate) fn local_ops(&self, directed: bool) -> SmallVec<[(SubgraphId, Direction, LocalOp); 4]> {
+    /// The operations per chain, sorted by chain.
+    pub(crate) fn side_ops(&self, engine: &Engine) -> SmallVec<[SideOp; 4]> {
         let mut ops =
             SmallVec::with_capacity(self.edges.len() * 2 + self.removed.len() + self.inserted.len());
         for (list, flag) in [(&self.removed[..], 0), (&self.inserted[..], 1)] {
             for &(_, id) in list {
                 let op = LocalOp { local: id.local(), op: EdgeOp::Vertex, dst: VertexId(flag), weight: 0.0 };
-                ops.push((id.subgraph(), Direction::Out, op));
+                let chain = Chain::from((id.subgraph(), Direction::Out));
+                ops.push(SideOp { chain, op: ItemOp { op, rank: 0, row: None } });
             }
         }
         for e in &self.edges {
-            let op = match (e.existed, e.weight) {
-                (false, _) => EdgeOp::Insert,
-                (true, Some(_)) => EdgeOp::Update,
-                (true, None) => EdgeOp::Remove,
-            };
-            let side = |at: VertexId, other| LocalOp {
-                local: at.local(),
-                op,
-                dst: other,
-                weight: e.weight.unwrap_or(0.0),
-            };
-            ops.push((e.src.subgraph(), Direction::Out, side(e.src, e.dst)));
-            if directed {
-                ops.push((e.dst.subgraph(), Direction::In, side(e.dst, e.src)));
-            } else if e.src != e.dst {
-                ops.push((e.dst.subgraph(), Direction::Out, side(e.dst, e.src)));
-            }
+            e.push_sides(engine, &mut ops);
         }
         // Stable: a vertex that is removed and inserted keeps that order.
-        ops.sort_by_key(|&(subgraph, direction, _)| (subgraph, direction as u8));
+        ops.sort_by_key(|op| op.chain.order());
         ops
     }
 }
 
-/// The edge operations under vertex ids; vertices come and go in the slots.
-fn run(
+impl SideOp {
+    pub(crate) fn is_plain(&self) -> bool {
+        self.op.rank == 0 && self.op.row.is_none()
+    }
+}
+
+impl EdgeEffect {
+    /// Both copies of the edge. Properties are kept with the outgoing copy; of an undirected edge those of fixed width
+    /// in both copies, the others at the smaller endpoint.
+    fn push_sides(&self, engine: &Engine, ops: &mut SmallVec<[SideOp; 4]>) {
+        let kind = match (self.existed, self.weight) {
+            (false, _) => EdgeOp::Insert,
+            (true, Some(_)) => EdgeOp::Update,
+            (true, None) => EdgeOp::Remove,
+        };
+        let mut side = |at: VertexId, dst, direction, row| {
+            let chain = Chain { label: self.label, subgraph: at.subgraph(), direction };
+            let op = LocalOp { local: at.local(), op: kind, dst, weight: self.weight.unwrap_or(0.0) };
+            ops.push(SideOp { chain, op: ItemOp { op, rank: self.rank, row } });
+        };
+        side(self.src, self.dst, Direction::Out, self.row.clone());
+        if self.label == LabelId::VERTICES {
+            return;
+        }
+        if engine.config.directed {
+            // The incoming copy holds no properties: an update of nothing else does not touch it.
+            if kind != EdgeOp::Update || engine.is_weighted(self.label) {
+                side(self.dst, self.src, Direction::In, None);
+            }
+        } else if self.src != self.dst {
+            side(self.dst, self.src, Direction::Out, self.row.as_ref().and_then(Row::fixed_only));
+        }
+    }
+}
+
+/// Calls `f` with label, source, destination and rank of every edge of the vertex `id`, of all labels and everything
+/// applied included; under [`LabelId::VERTICES`] its properties. Where the subgraph of a label is not latched yet, the
+/// vertex itself stands for what is not known.
+fn for_each_incident(
     engine: &Engine,
-    ops: &[TxnOp],
-    create: bool,
-    keys: &TxnKeys,
-    slots: &mut Slots,
-) -> Result<SmallVec<[EdgeWrite; 2]>> {
+    latches: &Latches<'_>,
+    id: VertexId,
+    mut f: impl FnMut(LabelId, VertexId, VertexId, u64),
+) {
+    for (label, table) in engine.tables() {
+        let Some(latched) = latches.get_of(label, id.subgraph()) else {
+            let touched = |subgraph: &hedgerow_mem::Subgraph| {
+                [Direction::Out, Direction::In].into_iter().any(|d| !subgraph.is_untouched(d))
+            };
+            if table.get(id.subgraph()).is_some_and(touched) {
+                f(label, id, id, 0);
+            }
+            continue;
+        };
+        for &direction in engine.directions_of(label) {
+            latched.for_each_item(direction, id.local(), |item| {
+                let (src, dst) = match (engine.config.directed, direction) {
+                    (true, Direction::Out) => (id, item.dst),
+                    (true, Direction::In) => (item.dst, id),
+                    (false, _) => (id.min(item.dst), id.max(item.dst)),
+                };
+                f(label, src, dst, item.rank);
+            });
+        }
+    }
+}
+
+/// The edge operations under vertex ids; vertices come and go in the slots.
+fn run(engine: &Engine, request: &Request<'_>, slots: &mut Slots) -> Result<SmallVec<[EdgeWrite; 2]>> {
+    let (ops, keys, create) = (request.ops, request.keys, request.create);
     let mut writes = SmallVec::with_capacity(ops.len());
     for (seq, op) in ops.iter().enumerate() {
         match op.ask {
@@ -343,15 +427,17 @@ fn run(
                     slots.slots[at].removed_at = Some(seq);
                 }
             }
-            Ask::Put | Ask::Insert | Ask::Remove => {
-                let makes = op.ask != Ask::Remove;
+            Ask::Put | Ask::Insert | Ask::Remove | Ask::Update | Ask::Merge => {
+                let makes = matches!(op.ask, Ask::Put | Ask::Insert);
                 let src = slots.end(op.src, create && makes, keys)?;
                 let dst = slots.end(op.dst, create && makes, keys)?;
                 match (src, dst) {
                     (Some(src), Some(dst)) => {
                         let (src, dst) =
                             if engine.config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) };
-                        writes.push(EdgeWrite { src, dst, seq, ask: op.ask, weight: op.weight });
+                        let (label, rank) = (op.label, request.rich.rank(op.rich));
+                        let (ask, weight, rich) = (op.ask, op.weight, op.rich);
+                        writes.push(EdgeWrite { label, src, dst, rank, seq, ask, weight, rich });
                     }
                     _ if makes => {
                         let missing = if src.is_none() { op.src } else { op.dst };
@@ -386,17 +472,10 @@ fn wipe(
     writes: &mut SmallVec<[EdgeWrite; 2]>,
 ) {
     for &(id, seq) in removals {
-        let Some(latched) = latches.get(id.subgraph()) else { continue };
-        for &direction in engine.directions() {
-            for (other, _) in latched.neighbors(direction, id.local()) {
-                let (src, dst) = match (engine.config.directed, direction) {
-                    (true, Direction::Out) => (id, other),
-                    (true, Direction::In) => (other, id),
-                    (false, _) => (id.min(other), id.max(other)),
-                };
-                writes.push(EdgeWrite { src, dst, seq, ask: Ask::Remove, weight: 0.0 });
-            }
-        }
+        for_each_incident(engine, latches, id, |label, src, dst, rank| {
+            let ask = Ask::Remove;
+            writes.push(EdgeWrite { label, src, dst, rank, seq, ask, weight: 0.0, rich: 0 });
+        });
     }
 }
 
@@ -406,26 +485,42 @@ fn net_effect(
     item: &[EdgeWrite],
     removals: &[(VertexId, usize)],
     latches: &Latches<'_>,
-) -> Option<EdgeEffect> {
-    let (src, dst) = (item[0].src, item[0].dst);
-    let before = latches.get(src.subgraph())?.edge(Direction::Out, src.local(), dst);
+    rich: RichTable<'_>,
+    effects: &mut Effects,
+) {
+    let EdgeWrite { label, src, dst, rank, .. } = item[0];
+    let Some(latched) = latches.get_of(label, src.subgraph()) else { return };
+    let before: Option<State> = latched.item(Direction::Out, src.local(), dst, rank);
     let removed_at = |id: VertexId| {
         let at = removals.partition_point(|&(r, _)| r < id);
         removals.get(at).filter(|&&(r, _)| r == id).map(|&(_, seq)| seq)
     };
     let wiped = if removals.is_empty() { None } else { removed_at(src).max(removed_at(dst)) };
-    let mut state = if wiped.is_some() { None } else { before };
+    let mut state = if wiped.is_some() { None } else { before.clone() };
     for write in item.iter().filter(|w| wiped.is_none_or(|seq| w.seq > seq)) {
+        effects.applied += u64::from(write.ask != Ask::Update || state.is_some());
         state = match write.ask {
-            Ask::Put => Some(write.weight),
-            Ask::Insert => state.or(Some(write.weight)),
+            Ask::Put => Some((write.weight, rich.row(write.rich))),
+            Ask::Insert => state.or_else(|| Some((write.weight, rich.row(write.rich)))),
+            Ask::Update => state.map(|(w, row)| (w, Row::merged(row.as_ref(), rich.cells(write.rich)))),
+            Ask::Merge => {
+                let row = state.and_then(|(_, row)| row);
+                Some((1.0, Row::merged(row.as_ref(), rich.cells(write.rich))))
+            }
             _ => None,
         };
+        // A vertex without properties has no row at all.
+        state = state.filter(|(_, row)| label != LabelId::VERTICES || row.is_some());
     }
-    let same = match (before, state) {
+    let same = match (&before, &state) {
         (None, None) => true,
-        (Some(old), Some(new)) => !engine.config.weighted || old.to_bits() == new.to_bits(),
+        (Some((old, old_row)), Some((new, new_row))) => {
+            (!engine.is_weighted(label) || old.to_bits() == new.to_bits()) && old_row == new_row
+        }
         _ => false,
     };
-    (!same).then_some(EdgeEffect { src, dst, weight: state, existed: before.is_some() })
+    if !same {
+        let (weight, row) = state.map_or((None, None), |(weight, row)| (Some(weight), row));
+        effects.edges.push(EdgeEffect { label, src, dst, rank, weight, row, existed: before.is_some() });
+    }
 }

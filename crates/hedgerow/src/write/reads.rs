@@ -1,26 +1,33 @@
 //! What a transaction read, and whether it still holds (rules R2 and R3).
 
-use hedgerow_core::{Direction, SubgraphId, Timestamp, VertexId};
+use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
 use hedgerow_io::faults::{self, PlantedFault};
 use hedgerow_mem::{Latched, ReadItem};
 
 use super::{TxnKey, TxnKeys};
 use crate::error::{Error, Result};
 use crate::graph::Engine;
+use crate::tables::Chain;
 
 /// The read set.
 #[derive(Default)]
 pub(crate) struct ReadSet {
-    items: Vec<(SubgraphId, Direction, ReadItem)>,
+    items: Vec<(Chain, ReadItem)>,
     /// Keys that named no vertex at the snapshot.
     absent: Vec<TxnKey>,
+    /// A label was looked for and not found: any later definition conflicts.
+    no_label: bool,
     /// The whole graph was read: any later commit conflicts.
     whole: bool,
 }
 
 impl ReadSet {
+    pub(crate) const fn new() -> ReadSet {
+        ReadSet { items: Vec::new(), absent: Vec::new(), no_label: false, whole: false }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
-        self.items.is_empty() && self.absent.is_empty() && !self.whole
+        self.items.is_empty() && self.absent.is_empty() && !self.whole && !self.no_label
     }
 
     pub(crate) fn whole(&mut self) {
@@ -31,21 +38,29 @@ impl ReadSet {
         self.absent.push(key);
     }
 
+    pub(crate) fn no_label(&mut self) {
+        self.no_label = true;
+    }
+
+    fn item(&mut self, label: LabelId, at: VertexId, direction: Direction, item: ReadItem) {
+        self.items.push((Chain { label, subgraph: at.subgraph(), direction }, item));
+    }
+
     pub(crate) fn vertex(&mut self, id: VertexId) {
-        self.items.push((id.subgraph(), Direction::Out, ReadItem::Vertex(id.local())));
+        self.item(LabelId::DEFAULT, id, Direction::Out, ReadItem::Vertex(id.local()));
     }
 
-    pub(crate) fn edge(&mut self, src: VertexId, dst: VertexId) {
-        self.items.push((src.subgraph(), Direction::Out, ReadItem::Edge(src.local(), dst)));
+    pub(crate) fn edge(&mut self, label: LabelId, src: VertexId, dst: VertexId) {
+        self.item(label, src, Direction::Out, ReadItem::Edge(src.local(), dst));
     }
 
-    pub(crate) fn adjacency(&mut self, id: VertexId, direction: Direction) {
-        self.items.push((id.subgraph(), direction, ReadItem::Adjacency(id.local())));
+    pub(crate) fn adjacency(&mut self, label: LabelId, id: VertexId, direction: Direction) {
+        self.item(label, id, direction, ReadItem::Adjacency(id.local()));
     }
 
     /// Sorts the set so that validation visits each subgraph once.
     pub(crate) fn prepare(&mut self) {
-        self.items.sort_unstable_by_key(|&(subgraph, direction, item)| (subgraph, direction as u8, item));
+        self.items.sort_unstable_by_key(|&(chain, item)| (chain.order(), item));
         self.items.dedup();
     }
 
@@ -55,9 +70,9 @@ impl ReadSet {
         if faults::is_on(PlantedFault::ReadsNotValidated) {
             return Ok(());
         }
-        for &(subgraph, direction, item) in &self.items {
-            if let Some(latched) = latches.get(subgraph)
-                && latched.changed_since(direction, start, item)
+        for &(chain, item) in &self.items {
+            if let Some(latched) = latches.get_of(chain.label, chain.subgraph)
+                && latched.changed_since(chain.direction, start, item)
             {
                 return Err(Error::Conflict { with: latched.last_ts() });
             }
@@ -82,14 +97,17 @@ impl ReadSet {
         if self.whole && last_drawn > start {
             return Err(Error::Conflict { with: last_drawn });
         }
-        for group in self.items.chunk_by(|a, b| a.0 == b.0) {
-            let subgraph = group[0].0;
-            if latches.get(subgraph).is_some() {
+        if self.no_label && engine.schema.load().changed() > start {
+            return Err(Error::Conflict { with: last_drawn });
+        }
+        for group in self.items.chunk_by(|(a, _), (b, _)| (a.label, a.subgraph) == (b.label, b.subgraph)) {
+            let Chain { label, subgraph, .. } = group[0].0;
+            if latches.get_of(label, subgraph).is_some() {
                 continue;
             }
-            let Some(entry) = engine.subgraphs.get(subgraph) else { continue };
+            let Some(entry) = engine.table(label).and_then(|table| table.get(subgraph)) else { continue };
             let Some(latched) = entry.try_latch() else { return Err(Error::Conflict { with: last_drawn }) };
-            if group.iter().any(|&(_, direction, item)| latched.changed_since(direction, start, item)) {
+            if group.iter().any(|&(chain, item)| latched.changed_since(chain.direction, start, item)) {
                 return Err(Error::Conflict { with: latched.last_ts() });
             }
         }
@@ -106,36 +124,47 @@ impl ReadSet {
     }
 }
 
+/// A subgraph of a label: what a latch guards. Ascending by label, so that existence comes first.
+pub(crate) type Place = (LabelId, SubgraphId);
+
 /// The latched subgraphs of a commit, ascending.
 #[derive(Default)]
 pub(crate) struct Latches<'a> {
-    held: smallvec::SmallVec<[(SubgraphId, Latched<'a>); 4]>,
+    held: smallvec::SmallVec<[(Place, Latched<'a>); 4]>,
 }
 
 impl<'a> Latches<'a> {
-    /// Latches `subgraphs`, which must ascend: the order that keeps committers from waiting for each other in a ring.
-    pub(crate) fn take(engine: &'a Engine, subgraphs: &[SubgraphId]) -> Latches<'a> {
-        debug_assert!(subgraphs.is_sorted_by(|a, b| a < b));
-        let held = subgraphs.iter().map(|&id| (id, engine.subgraphs.get_or_create(id).latch())).collect();
-        Latches { held }
+    /// Latches `places`, which must ascend: the order that keeps committers from waiting for each other in a ring.
+    pub(crate) fn take(engine: &'a Engine, places: &[Place]) -> Latches<'a> {
+        debug_assert!(places.is_sorted_by(|a, b| a < b));
+        let latch =
+            |&(label, id): &Place| ((label, id), engine.table_or_create(label).get_or_create(id).latch());
+        Latches { held: places.iter().map(latch).collect() }
     }
 
     #[inline]
-    fn place(&self, subgraph: SubgraphId) -> Option<usize> {
+    fn place(&self, place: Place) -> Option<usize> {
         if self.held.len() <= 4 {
-            return self.held.iter().position(|&(id, _)| id == subgraph);
+            return self.held.iter().position(|&(held, _)| held == place);
         }
-        self.held.binary_search_by_key(&subgraph, |&(id, _)| id).ok()
+        self.held.binary_search_by_key(&place, |&(held, _)| held).ok()
     }
 
+    /// The subgraph of a label, if it is latched.
+    #[inline]
+    pub(crate) fn get_of(&self, label: LabelId, subgraph: SubgraphId) -> Option<&Latched<'a>> {
+        self.place((label, subgraph)).map(|at| &self.held[at].1)
+    }
+
+    /// The subgraph with the existence of its vertices and the edges of the default label.
     #[inline]
     pub(crate) fn get(&self, subgraph: SubgraphId) -> Option<&Latched<'a>> {
-        self.place(subgraph).map(|at| &self.held[at].1)
+        self.get_of(LabelId::DEFAULT, subgraph)
     }
 
     #[inline]
-    pub(crate) fn get_mut(&mut self, subgraph: SubgraphId) -> Option<&mut Latched<'a>> {
-        self.place(subgraph).map(|at| &mut self.held[at].1)
+    pub(crate) fn get_mut(&mut self, label: LabelId, subgraph: SubgraphId) -> Option<&mut Latched<'a>> {
+        self.place((label, subgraph)).map(|at| &mut self.held[at].1)
     }
 
     pub(crate) fn contains_vertex(&self, id: VertexId) -> bool {

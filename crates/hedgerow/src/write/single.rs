@@ -119,6 +119,7 @@ impl<'e> Ends<'e> {
 }
 
 /// Commits the operation without waiting for its publication. `None` sends the caller to the general path.
+/// An edge of the default label may have properties only if the schema says so, which is asked under the latches.
 /// `still_named` says, with the latches held, whether both ids still carry the keys they were looked up by
 /// (invariant I4).
 #[inline]
@@ -130,7 +131,8 @@ pub(crate) fn commit_unpublished(
     let Some([src, dst]) = op.ends(engine) else { return Ok(None) };
     let mut ends = Ends::latch(op, src.subgraph, dst.subgraph);
     let exist = ends.src.contains_vertex(op.src.local()) && ends.dst().contains_vertex(op.dst.local());
-    if !exist || !(engine.config.keys == KeyKind::Dense || still_named()) {
+    if !exist || !engine.schema.default_is_plain() || !(engine.config.keys == KeyKind::Dense || still_named())
+    {
         return Ok(None);
     }
     let before = ends.edge(op, second(engine));
@@ -143,7 +145,7 @@ pub(crate) fn commit_unpublished(
             // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this moment.
             let order = engine.clock.order();
             engine.check_open()?;
-            return Ok(Some(Outcome { ts: order.last_drawn(), edges: 0 }));
+            return Ok(Some(Outcome { ts: order.last_drawn(), edges: 0, applied: 1 }));
         }
     };
     let record = match &engine.durable {
@@ -157,7 +159,7 @@ pub(crate) fn commit_unpublished(
     if engine.clock.complete(ts, 0, edges) {
         engine.commits.wake();
     }
-    Ok(Some(Outcome { ts, edges }))
+    Ok(Some(Outcome { ts, edges, applied: 1 }))
 }
 
 fn encode(engine: &Engine, op: &Single, after: Option<f64>) -> Result<Record> {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, Timestamp, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_core::{Direction, LabelId, Timestamp, VertexId, VertexKey, VertexKeyRef};
 
 use super::autocommit;
 use super::commit::{self, Outcome, Request};
 use super::overlay::Overlay;
 use super::reads::ReadSet;
-use super::{Ask, Ticket, TxnKey, TxnKeys, TxnOp};
+use super::{Ask, Rich, RichTable, Ticket, TxnKey, TxnKeys, TxnOp};
 use crate::error::{Error, Result};
 use crate::graph::Engine;
 use crate::options::Isolation;
@@ -35,14 +35,16 @@ pub(crate) const MAX_OPS: usize = 1 << 24;
 /// ```
 #[must_use = "a transaction that is dropped is rolled back"]
 pub struct WriteTxn {
-    engine: Arc<Engine>,
+    pub(super) engine: Arc<Engine>,
     isolation: Isolation,
     create: bool,
-    keys: TxnKeys,
+    pub(super) keys: TxnKeys,
     ops: Vec<TxnOp>,
-    overlay: Option<Overlay>,
+    /// Ranks and properties of the operations that have some.
+    pub(super) rich: Vec<Rich>,
+    pub(super) overlay: Option<Overlay>,
     base: Option<Snapshot>,
-    reads: ReadSet,
+    pub(super) reads: ReadSet,
 }
 
 impl WriteTxn {
@@ -55,6 +57,7 @@ impl WriteTxn {
             create: true,
             keys: TxnKeys::new(engine.config.keys),
             ops: Vec::new(),
+            rich: Vec::new(),
             overlay: None,
             base,
             reads: ReadSet::default(),
@@ -271,7 +274,7 @@ impl WriteTxn {
         self.engine.check_writable()?;
         if self.ops.is_empty() {
             let ts = self.base.as_ref().map_or_else(|| self.engine.clock.published(), Snapshot::timestamp);
-            return Ok(Outcome { ts, edges: 0 });
+            return Ok(Outcome { ts, edges: 0, applied: 0 });
         }
         if let Some(outcome) = self.commit_alone()? {
             return Ok(outcome);
@@ -279,6 +282,7 @@ impl WriteTxn {
         self.reads.prepare();
         let request = Request {
             ops: &self.ops,
+            rich: RichTable(&self.rich),
             keys: &self.keys,
             create: self.create,
             reads: &self.reads,
@@ -292,7 +296,7 @@ impl WriteTxn {
     fn commit_alone(&self) -> Result<Option<Outcome>> {
         let [op] = self.ops[..] else { return Ok(None) };
         let blind = self.reads.is_empty() && self.isolation == Isolation::Serializable;
-        if !(op.is_edge() && blind && self.create) {
+        if !(op.is_plain_edge() && blind && self.create) {
             return Ok(None);
         }
         let (src, dst) = (self.keys.key(op.src), self.keys.key(op.dst));
@@ -302,40 +306,44 @@ impl WriteTxn {
     /// Drops all operations.
     pub fn rollback(self) {}
 
-    fn key(&mut self, key: VertexKeyRef<'_>) -> Result<TxnKey> {
+    pub(super) fn key(&mut self, key: VertexKeyRef<'_>) -> Result<TxnKey> {
         self.engine.check_key(key)?;
         Ok(self.keys.intern(key))
     }
 
-    fn push(&mut self, ask: Ask, src: TxnKey, dst: TxnKey, weight: f64) -> Result<()> {
+    pub(super) fn push(&mut self, ask: Ask, src: TxnKey, dst: TxnKey, weight: f64) -> Result<()> {
+        self.push_op(TxnOp::plain(ask, src, dst, weight))
+    }
+
+    pub(super) fn push_op(&mut self, op: TxnOp) -> Result<()> {
         if self.ops.len() >= MAX_OPS {
             return Err(Error::TooLarge {
                 what: "the number of operations in a transaction".into(),
                 limit: MAX_OPS as u64,
             });
         }
-        self.ops.push(TxnOp { ask, src, dst, weight });
+        self.ops.push(op);
         Ok(())
     }
 
-    fn base(&mut self) -> &Snapshot {
+    pub(super) fn base(&mut self) -> &Snapshot {
         let engine = &self.engine;
         self.base.get_or_insert_with(|| Snapshot::open(engine))
     }
 
     /// The overlay with all operations so far; `None` while there are none.
-    fn own(&mut self) -> Option<&Overlay> {
+    pub(super) fn own(&mut self) -> Option<&Overlay> {
         if self.ops.is_empty() {
             return None;
         }
         let directed = self.engine.config.directed;
         let overlay = self.overlay.get_or_insert_with(|| Overlay::new(directed));
-        overlay.catch_up(&self.ops, self.create);
+        overlay.catch_up(&self.ops, RichTable(&self.rich), self.create);
         Some(overlay)
     }
 
     /// The vertex that `key` names in the snapshot; the absence of one is recorded as read.
-    fn base_id(&mut self, key: TxnKey) -> Option<VertexId> {
+    pub(super) fn base_id(&mut self, key: TxnKey) -> Option<VertexId> {
         let snapshot = self.base().clone();
         let dense = self.engine.config.keys == hedgerow_core::KeyKind::Dense;
         let id = self.engine.ids.lookup(self.keys.key(key), snapshot.timestamp());
@@ -351,7 +359,7 @@ impl WriteTxn {
         id
     }
 
-    fn reads_vertex(&mut self, key: TxnKey) -> bool {
+    pub(super) fn reads_vertex(&mut self, key: TxnKey) -> bool {
         if let Some(exists) = self.own().and_then(|own| own.vertex(key)) {
             return exists;
         }
@@ -364,7 +372,7 @@ impl WriteTxn {
         }
         let (src, dst) = (self.base_id(src)?, self.base_id(dst)?);
         let (src, dst) = if self.engine.config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) };
-        self.reads.edge(src, dst);
+        self.reads.edge(LabelId::DEFAULT, src, dst);
         self.base().weight_by_id(src, dst)
     }
 
@@ -376,7 +384,7 @@ impl WriteTxn {
         let hidden = self.own().is_some_and(|own| own.hides(key));
         if !hidden && let Some(id) = self.base_id(key) {
             let snapshot = self.base().clone();
-            self.reads.adjacency(id, snapshot.stored(direction));
+            self.reads.adjacency(LabelId::DEFAULT, id, snapshot.stored(direction));
             let engine = self.engine.clone();
             snapshot.for_each_neighbor(id, direction, |v, w| {
                 found.insert(engine.ids.key_of(v), w);

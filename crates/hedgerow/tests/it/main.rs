@@ -10,6 +10,7 @@ mod damage;
 mod disk_full;
 mod durability;
 mod equivalence;
+mod labels;
 mod pipeline;
 mod review;
 mod views;

@@ -184,7 +184,7 @@ fn a_later_format_is_named_with_its_version() {
     fs.put(&segment_name(FILE), with_header_checksum(later));
     let error = read_all(&fs, &info).unwrap_err();
     let TierError::File(FileError::Format { error, .. }) = error else { panic!("{error:?}") };
-    assert_eq!(error, FormatError::FutureVersion { found: 9, supported: 1 });
+    assert_eq!(error, FormatError::FutureVersion { found: 9, supported: 2 });
     let mut feature = bytes;
     feature[24] = 1;
     fs.put(&segment_name(FILE), with_header_checksum(feature));

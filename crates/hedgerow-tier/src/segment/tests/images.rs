@@ -22,7 +22,15 @@ pub(super) fn part(label: u16, direction: Direction, lists: &[(usize, &[u32])]) 
         }
         offsets[local + 1] = neighbors.len() as u32;
     }
-    AdjacencyPart { label: LabelId(label), direction, offsets, neighbors, weights: None }
+    AdjacencyPart {
+        label: LabelId(label),
+        direction,
+        offsets,
+        neighbors,
+        weights: None,
+        ranks: None,
+        columns: Default::default(),
+    }
 }
 
 /// A dense graph's subgraph with `vertices` vertices, each with three neighbors.

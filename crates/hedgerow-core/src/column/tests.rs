@@ -1,0 +1,80 @@
+use super::*;
+
+fn rows() -> Vec<Option<Row>> {
+    let row =
+        |cells: &[(u16, Value)]| Row::new(cells.iter().map(|(id, v)| (PropertyId(*id), v.clone())).collect());
+    let mut rows = vec![
+        row(&[(0, true.into()), (1, 5.into()), (3, "é".into())]),
+        None,
+        row(&[(0, false.into()), (2, f64::NAN.into())]),
+        row(&[(3, "".into()), (4, Value::Bytes(Arc::from([1, 2].as_slice()))), (5, Value::Timestamp(-3))]),
+    ];
+    // Beyond one word of a mask.
+    for i in 0..150 {
+        rows.push(row(&[(1, i.into()), (3, format!("text {i}").as_str().into())]));
+    }
+    rows
+}
+
+use std::sync::Arc;
+
+fn build(rows: &[Option<Row>]) -> Columns {
+    let pieces: Vec<Piece<'_>> = rows.iter().map(|row| Piece::Row(row.as_ref())).collect();
+    Columns::default().assembled(&pieces)
+}
+
+#[test]
+fn rows_come_back_from_columns() {
+    let rows = rows();
+    let columns = build(&rows);
+    for (at, row) in rows.iter().enumerate() {
+        assert_eq!(&columns.row(at), row, "row {at}");
+        assert_eq!(&RowRef::Columns(&columns, at).to_row(), row);
+    }
+    assert_eq!(columns.iter().len(), 6);
+    assert_eq!(columns.get(rows.len(), PropertyId(1)), ValueRef::Null);
+    assert_eq!(columns.get(0, PropertyId(9)), ValueRef::Null);
+}
+
+#[test]
+fn assembling_equals_building_from_rows() {
+    let rows = rows();
+    let columns = build(&rows);
+    let new = Row::new(vec![(PropertyId(7), "new".into())]);
+    let pieces = [
+        Piece::Copy(3..70),
+        Piece::Row(new.as_ref()),
+        Piece::Row(None),
+        Piece::Copy(0..2),
+        Piece::Copy(70..154),
+    ];
+    let mut expected = rows[3..70].to_vec();
+    expected.extend([new.clone(), None]);
+    expected.extend_from_slice(&rows[0..2]);
+    expected.extend_from_slice(&rows[70..154]);
+    assert_eq!(columns.assembled(&pieces), build(&expected));
+    // A property that nobody has any more loses its column.
+    assert_eq!(columns.assembled(&[Piece::Copy(0..1)]).iter().len(), 3);
+    assert!(columns.assembled(&[Piece::Copy(1..2)]).is_empty());
+}
+
+#[test]
+fn arrays_that_do_not_fit_are_refused() {
+    let words = |n: usize| Data::Words(vec![0; n].into());
+    let heap = |ends: &[u32], heap: &[u8]| Data::Heap(Ends::Narrow(ends.into()), heap.into());
+    let made = |kind, len, valid: Option<&[u64]>, data| {
+        Column::from_parts(kind, len, valid.map(Into::into), data).is_some()
+    };
+    assert!(made(PropertyType::I64, 3, None, words(3)));
+    assert!(!made(PropertyType::I64, 3, None, words(2)));
+    assert!(!made(PropertyType::Bool, 3, None, words(3)));
+    assert!(made(PropertyType::I64, 3, Some(&[5]), words(3)));
+    assert!(!made(PropertyType::I64, 3, Some(&[9]), words(3)), "a bit beyond the end");
+    assert!(!made(PropertyType::I64, 3, Some(&[1, 0]), words(3)), "a mask too long");
+    assert!(!made(PropertyType::Bool, 64, None, Data::Bits(Box::new([]))));
+    assert!(made(PropertyType::Utf8, 2, None, heap(&[1, 3], "aé".as_bytes())));
+    assert!(!made(PropertyType::Utf8, 2, None, heap(&[2, 3], "aé".as_bytes())), "a cut character");
+    assert!(made(PropertyType::Bytes, 2, None, heap(&[2, 3], "aé".as_bytes())));
+    assert!(!made(PropertyType::Bytes, 2, None, heap(&[2, 1], &[0; 3])));
+    assert!(!made(PropertyType::Bytes, 2, None, heap(&[1, 2], &[0; 3])));
+}

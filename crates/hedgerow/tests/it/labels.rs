@@ -1,0 +1,163 @@
+//! Labels, ranks and properties: what each call says, in memory and after each way of reopening.
+
+use hedgerow::{Direction, EdgeKey, Error, Graph, LabelOptions, Options, PropertyType, Value, VertexKey};
+use hedgerow_testkit::SimFs;
+
+fn knows(src: u64, dst: u64) -> EdgeKey<'static> {
+    EdgeKey::new("knows", src, dst)
+}
+
+fn key(n: u64) -> VertexKey {
+    n.into()
+}
+
+fn fill(graph: &Graph) {
+    graph
+        .define_label("calls", LabelOptions::new().multi(true).property("seconds", PropertyType::I64))
+        .unwrap();
+    let mut tx = graph.write().unwrap();
+    tx.put_edge(1, 2).unwrap();
+    tx.put_edge_with(knows(1, 2), [("since", Value::from(2001)), ("how", "school".into())]).unwrap();
+    tx.put_edge_with(knows(2, 1), [("since", 2002)]).unwrap();
+    for rank in [9, 3, 7] {
+        tx.put_edge_with(EdgeKey::new("calls", 1, 2).rank(rank), [("seconds", rank as i64)]).unwrap();
+    }
+    tx.put_edge_with(EdgeKey::new("calls", 3, 3), [("seconds", 1)]).unwrap();
+    tx.put_vertex_with(1, [("name", Value::from("Ann")), ("age", 30.into())]).unwrap();
+    tx.put_vertex_with(7, [("name", "Bob")]).unwrap();
+    tx.commit().unwrap();
+}
+
+fn expect(graph: &Graph) {
+    let s = graph.snapshot().unwrap();
+    let directed = graph.config().directed;
+    assert_eq!((s.vertex_count(), s.edge_count()), (4, if directed { 7 } else { 6 }));
+    let count = |label| s.edge_count_of(label).unwrap();
+    assert_eq!((count(""), count("knows"), count("calls")), (1, if directed { 2 } else { 1 }, 4));
+    let expected = [(key(2), 3), (key(2), 7), (key(2), 9)];
+    assert_eq!(s.neighbors_of("calls", 1, Direction::Out).unwrap().unwrap(), expected);
+    assert_eq!(
+        s.neighbors_of("calls", 2, Direction::In).unwrap().unwrap(),
+        expected.map(|(_, r)| (key(1), r))
+    );
+    assert_eq!(s.degree_of("calls", 3, Direction::Out).unwrap(), Some(1));
+    assert_eq!(s.degree_of("knows", 7, Direction::Out).unwrap(), Some(0));
+    assert_eq!(s.degree_of("knows", 8, Direction::Out).unwrap(), None);
+    let since = if directed { 2001 } else { 2002 };
+    assert_eq!(s.edge_property(knows(1, 2), "since").unwrap(), Some(Value::from(since)));
+    assert_eq!(s.edge_property(knows(2, 1), "how").unwrap(), Some(Value::Null));
+    assert_eq!(s.edge_property(knows(1, 3), "since").unwrap(), None);
+    let calls = s.edges_of("calls", 2, Direction::In).unwrap().unwrap();
+    assert_eq!(calls[1].properties, [("seconds".into(), Value::I64(7))]);
+    assert_eq!(s.vertex_property(1, "age"), Some(Value::I64(30)));
+    assert_eq!(s.vertex_property(2, "age"), Some(Value::Null));
+    assert_eq!(s.vertex_property(9, "age"), None);
+    assert!(matches!(s.edge_count_of("likes"), Err(Error::NoSuchLabel { .. })));
+    let view = s.view_of("calls").unwrap();
+    use hedgerow::Topology;
+    assert_eq!((view.vertex_count(), view.edge_count()), (4, 4));
+    let report = graph.check().unwrap();
+    assert!(report.is_ok(), "{report:?}");
+}
+
+#[test]
+fn everything_reads_back_before_and_after_reopening() {
+    for directed in [true, false] {
+        let graph = Options::new().directed(directed).in_memory().unwrap();
+        fill(&graph);
+        expect(&graph);
+        graph.settle().unwrap();
+        expect(&graph);
+
+        let disk = SimFs::new();
+        let open = || Options::new().directed(directed).open_on(disk.handle()).unwrap();
+        let graph = open();
+        fill(&graph);
+        graph.close().unwrap();
+        let graph = open();
+        expect(&graph);
+        graph.checkpoint().unwrap();
+        graph.close().unwrap();
+        let graph = open();
+        expect(&graph);
+        let schema = graph.schema();
+        assert_eq!(schema.label("calls").unwrap().properties()[0].property_type(), PropertyType::I64);
+        assert_eq!(schema.vertex_properties().len(), 2);
+    }
+}
+
+#[test]
+fn updates_merge_and_removals_take_everything_along() {
+    for directed in [true, false] {
+        let graph = Options::new().directed(directed).in_memory().unwrap();
+        fill(&graph);
+        assert!(graph.update_edge(knows(1, 2), [("how", Value::Null), ("trust", 0.5.into())]).unwrap());
+        assert!(!graph.update_edge(knows(1, 7), [("trust", 0.5)]).unwrap());
+        let mut tx = graph.write().unwrap();
+        assert!(tx.set_edge_property(knows(1, 2), "trust", 0.75).unwrap());
+        assert_eq!(tx.edge_property(knows(1, 2), "trust").unwrap(), Some(0.75.into()));
+        assert!(tx.set_vertex_property(1, "age", 31).unwrap());
+        assert!(!tx.set_vertex_property(100, "age", 31).unwrap());
+        assert_eq!(tx.vertex_property(1, "name").unwrap(), Some("Ann".into()));
+        assert_eq!(tx.vertex_property(1, "age").unwrap(), Some(31.into()));
+        tx.commit().unwrap();
+        let s = graph.snapshot().unwrap();
+        let found = s.edge_properties(knows(1, 2)).unwrap().unwrap();
+        let since = if directed { 2001 } else { 2002 };
+        assert_eq!(found, [("since".into(), Value::I64(since)), ("trust".into(), Value::F64(0.75))]);
+
+        let mut tx = graph.write().unwrap();
+        assert!(tx.remove_vertex(1).unwrap());
+        assert_eq!(tx.vertex_properties(1).unwrap(), None);
+        assert!(!tx.contains_edge_of(knows(1, 2)).unwrap());
+        tx.put_edge_with(knows(1, 2), [("trust", 1.0)]).unwrap();
+        assert_eq!(tx.neighbors_of("calls", 2, Direction::In).unwrap(), Some(vec![]));
+        tx.commit().unwrap();
+        let s = graph.snapshot().unwrap();
+        assert_eq!((s.vertex_count(), s.edge_count()), (4, 2));
+        assert_eq!(s.vertex_properties(1).unwrap(), []);
+        assert_eq!(s.edge_properties(knows(1, 2)).unwrap().unwrap(), [("trust".into(), Value::F64(1.0))]);
+        assert!(graph.check().unwrap().is_ok());
+    }
+}
+
+#[test]
+fn what_does_not_fit_the_schema_is_refused() {
+    let graph = Options::new().weighted(true).in_memory().unwrap();
+    fill(&graph);
+    let mut tx = graph.write().unwrap();
+    let error = tx.put_edge_with(knows(1, 2), [("since", "yesterday")]).unwrap_err();
+    assert_eq!(error.to_string(), "property since is of type i64, the value of type utf8");
+    assert!(matches!(tx.put_edge_with(knows(1, 2).rank(1), [("a", 1)]), Err(Error::InvalidArgument(_))));
+    assert!(matches!(
+        tx.update_edge(EdgeKey::new("likes", 1, 2), [("a", 1)]),
+        Err(Error::NoSuchLabel { .. })
+    ));
+    let long = "x".repeat(256);
+    assert!(matches!(tx.put_edge_with(knows(1, 2), [(&long, 1)]), Err(Error::TooLarge { .. })));
+    assert!(matches!(tx.put_edge_with(EdgeKey::new(&long, 1, 2), [("a", 1)]), Err(Error::TooLarge { .. })));
+    assert!(matches!(tx.put_edge_with(knows(1, 2), [("", 1)]), Err(Error::InvalidArgument(_))));
+    let huge = Value::Bytes(vec![0; (16 << 20) + 1].into());
+    assert!(matches!(tx.put_edge_with(knows(1, 2), [("b", huge)]), Err(Error::TooLarge { .. })));
+    tx.rollback();
+    let conflict = graph.define_label("knows", LabelOptions::new().multi(true));
+    assert!(matches!(conflict, Err(Error::SchemaConflict { .. })));
+    assert!(matches!(graph.define_label("calls", LabelOptions::new()), Err(Error::SchemaConflict { .. })));
+    let mut tx = graph.write().unwrap();
+    tx.put_edge_with(EdgeKey::new("", 5, 6), [("weight", Value::from(2.5)), ("note", "w".into())]).unwrap();
+    assert!(matches!(
+        tx.put_edge_with(EdgeKey::new("", 5, 6), [("weight", 1)]),
+        Err(Error::PropertyType { .. })
+    ));
+    tx.commit().unwrap();
+    let s = graph.snapshot().unwrap();
+    assert_eq!(s.weight(5, 6), Some(2.5));
+    let found = s.edge_properties(EdgeKey::new("", 5, 6)).unwrap().unwrap();
+    assert_eq!(found, [("weight".into(), Value::F64(2.5)), ("note".into(), Value::from("w"))]);
+    // A plain write to the same edge replaces it whole.
+    let mut tx = graph.write().unwrap();
+    tx.put_weighted_edge(5, 6, 3.0).unwrap();
+    tx.commit().unwrap();
+    let found = graph.snapshot().unwrap().edge_properties(EdgeKey::new("", 5, 6)).unwrap().unwrap();
+    assert_eq!(found, [("weight".into(), Value::F64(3.0))]);
+}
