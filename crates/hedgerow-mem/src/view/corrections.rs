@@ -213,7 +213,8 @@ impl<'a> Builder<'a> {
         let weighted = self.version.main().weights().is_some();
         match (edge.first == EdgeOp::Insert, edge.last == EdgeOp::Remove) {
             (true, false) => {
-                self.add_neighbor(local, edge.dst, self.version.delta().entry(edge.entry).weight);
+                let weight = if weighted { self.version.delta().entry(edge.entry).weight } else { 1.0 };
+                self.add_neighbor(local, edge.dst, weight);
             }
             (false, true) => {
                 self.remove_neighbor(local, edge.dst);
