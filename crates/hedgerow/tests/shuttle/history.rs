@@ -19,8 +19,21 @@ pub(crate) struct Attempt {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Done {
-    Written { ts: Timestamp, answers: Vec<u64> },
-    Read { ts: Timestamp, answers: Vec<u64> },
+    Written {
+        ts: Timestamp,
+        answers: Vec<u64>,
+    },
+    Read {
+        ts: Timestamp,
+        answers: Vec<u64>,
+    },
+    /// A single operation without effect: it was so at some moment between the two timestamps. (It reads no snapshot, so
+    /// that a key which names no vertex is not looked up again under the latch of the key.)
+    Unchanged {
+        since: Timestamp,
+        ts: Timestamp,
+        answers: Vec<u64>,
+    },
     Refused,
 }
 
@@ -95,20 +108,35 @@ impl History {
         let attempts = self.attempts.lock().expect("no panic inside");
         let mut placed: Vec<Placed<'_>> = attempts.iter().filter_map(Placed::new).collect();
         placed.sort_by_key(|p| p.ts);
-        let mut state = State::default();
+        let mut states = vec![(Timestamp::ZERO, State::default())];
         let mut commits = 0;
         for group in placed.chunk_by(|a, b| a.ts == b.ts) {
-            let before = state.clone();
-            state = explain(&before, group, directed).unwrap_or_else(|| {
+            let before = &states[states.len() - 1].1;
+            let state = explain(before, group, directed).unwrap_or_else(|| {
                 panic!("no serial order explains {group:#?} after {before:?}; all: {attempts:#?}")
             });
-            commits += u64::from(state != before);
+            commits += u64::from(state != *before);
+            states.push((group[0].ts, state));
         }
         check_real_time(&placed);
+        for attempt in attempts.iter() {
+            assert!(was_so(&states, attempt, directed), "never was so: {attempt:?}; all: {attempts:#?}");
+        }
         let counts = self.counts.lock().expect("no panic inside").expect("read at the end");
-        assert_eq!(counts, (state.vertices.len() as u64, state.edges.len() as u64), "counts");
-        (commits, (attempts.len() - placed.len()) as u64)
+        let last = &states[states.len() - 1].1;
+        assert_eq!(counts, (last.vertices.len() as u64, last.edges.len() as u64), "counts");
+        (commits, attempts.iter().filter(|a| matches!(a.done, Done::Refused)).count() as u64)
     }
+}
+
+/// Whether an operation without effect had none in some state between its two timestamps.
+fn was_so(states: &[(Timestamp, State)], attempt: &Attempt, directed: bool) -> bool {
+    let Done::Unchanged { since, ts, answers } = &attempt.done else { return true };
+    let first = states.partition_point(|(at, _)| at <= since).saturating_sub(1);
+    states[first..].iter().take_while(|(at, _)| at <= ts).any(|(_, state)| {
+        let mut after = state.clone();
+        after.answers(&attempt.steps, directed) == *answers && after == *state
+    })
 }
 
 /// A transaction that was not refused.
@@ -125,7 +153,7 @@ impl<'a> Placed<'a> {
         let (ts, writes, answers) = match &attempt.done {
             Done::Written { ts, answers } => (*ts, true, answers),
             Done::Read { ts, answers } => (*ts, false, answers),
-            Done::Refused => return None,
+            Done::Unchanged { .. } | Done::Refused => return None,
         };
         Some(Placed { ts, writes, answers, attempt })
     }

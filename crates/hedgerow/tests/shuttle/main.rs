@@ -45,7 +45,7 @@ fn explore(setting: Setting) {
     let schedules = Arc::new(AtomicU64::new(0));
     let (commits, conflicts) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     while let Some(seed) = effort.next_seed() {
-        let program = Arc::new(Program::generate(seed, setting.directed));
+        let program = Arc::new(Program::generate(seed, setting.directed, setting.durable));
         let (schedules, commits, conflicts) = (schedules.clone(), commits.clone(), conflicts.clone());
         let run = move || {
             let graph = setting.open();

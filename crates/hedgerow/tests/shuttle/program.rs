@@ -26,6 +26,8 @@ pub(crate) enum Step {
 enum Unit {
     Write(Vec<Step>),
     Read(Vec<Step>),
+    /// Edge operations through a pipeline, each a transaction of its own.
+    Pipe(Vec<Step>),
 }
 
 /// What each thread does.
@@ -49,13 +51,24 @@ fn step(rng: &mut SplitMix64, reads_only: bool) -> Step {
     }
 }
 
+impl Step {
+    fn is_edge_write(self) -> bool {
+        matches!(self, Step::PutEdge(..) | Step::InsertEdge(..) | Step::RemoveEdge(..))
+    }
+}
+
 impl Program {
-    pub(crate) fn generate(seed: u64, directed: bool) -> Program {
+    pub(crate) fn generate(seed: u64, directed: bool, durable: bool) -> Program {
         let mut rng = SplitMix64::new(seed);
         let unit = |rng: &mut SplitMix64| {
-            let reads = rng.below(4) == 0;
-            let steps = (0..1 + rng.below(3)).map(|_| step(rng, reads)).collect();
-            if reads { Unit::Read(steps) } else { Unit::Write(steps) }
+            let kind = rng.below(5);
+            let steps = (0..1 + rng.below(3)).map(|_| step(rng, kind == 0));
+            match kind {
+                0 => Unit::Read(steps.collect()),
+                // The thread that syncs for pipelines is none of the scheduler's.
+                1 if !durable => Unit::Pipe(steps.filter(|s| s.is_edge_write()).collect()),
+                _ => Unit::Write(steps.collect()),
+            }
         };
         // Now and then two threads write so much that several merges pass under the transaction of the third.
         let long = rng.below(4) == 0;
@@ -75,6 +88,7 @@ impl Program {
             match unit {
                 Unit::Read(steps) => read(graph, history, steps),
                 Unit::Write(steps) => write(graph, history, steps),
+                Unit::Pipe(steps) => pipe(graph, history, steps),
             }
         }
     }
@@ -154,4 +168,34 @@ fn perform(txn: &mut WriteTxn, step: Step) -> hedgerow::Result<u64> {
         Step::InsertEdge(v, u) => u64::from(txn.insert_edge(v, u)?),
         Step::RemoveEdge(v, u) => u64::from(txn.remove_edge(v, u)?),
     })
+}
+
+/// A pipeline with a window of four; the acknowledgement gives an operation's place in the order, and its answer.
+fn pipe(graph: &Graph, history: &History, steps: &[Step]) {
+    let (since, began) = (graph.published_ts(), history.tick());
+    let acknowledge = |ack: hedgerow::Ack| {
+        let (step, applied) = (steps[ack.ticket as usize], ack.result.expect("nothing fails here"));
+        let answer = match step {
+            Step::InsertEdge(..) => u64::from(applied.edges > 0),
+            Step::RemoveEdge(..) => u64::from(applied.edges < 0),
+            _ => 0,
+        };
+        let (ts, answers) = (applied.timestamp, vec![answer]);
+        let done = match applied.edges {
+            0 => Done::Unchanged { since, ts, answers },
+            _ => Done::Written { ts, answers },
+        };
+        history.push(Attempt { began, ended: history.tick(), steps: vec![step], done });
+    };
+    let mut pipeline = graph.pipeline(acknowledge).expect("open").with_window(4);
+    for &step in steps {
+        match step {
+            Step::PutEdge(v, u) => pipeline.put_edge(v, u),
+            Step::InsertEdge(v, u) => pipeline.insert_edge(v, u),
+            Step::RemoveEdge(v, u) => pipeline.remove_edge(v, u),
+            _ => unreachable!("only edge writes"),
+        }
+        .expect("nothing fails here");
+    }
+    pipeline.flush().expect("nothing fails here");
 }
