@@ -24,7 +24,7 @@ enum Command {
     /// One ingestion of the demo, as its child process
     #[command(hide = true)]
     DemoChild(ChildArgs),
-    /// BFS, PageRank, WCC on a live snapshot against a plain CSR under the same kernels
+    /// BFS, PageRank, SSSP, WCC, TC on a live snapshot against a plain CSR under the same kernels
     Analytics(SuiteOptions),
     /// Ingestion without files: single edges and batches, latency, memory
     Insert(SuiteOptions),

@@ -122,9 +122,22 @@ impl Recorder {
         measured: &[f64],
         reference: Option<&[f64]>,
     ) -> Result<()> {
+        self.add_beside(engine, metric, measured, reference.map(|r| ("csr", r)))
+    }
+
+    /// As [`add`](Self::add), with the name of what the ratio is to.
+    pub(crate) fn add_beside(
+        &mut self,
+        engine: &str,
+        metric: Metric<'_>,
+        measured: &[f64],
+        reference: Option<(&str, &[f64])>,
+    ) -> Result<()> {
         let (min, max) = range(measured);
-        let ratios =
-            reference.map(|r| measured.iter().zip(r).map(|(mine, other)| mine / other).collect::<Vec<f64>>());
+        let ratio = |(to, r): (&str, &[f64])| {
+            let ratios: Vec<f64> = measured.iter().zip(r).map(|(mine, other)| mine / other).collect();
+            (!ratios.is_empty()).then(|| (to.to_owned(), median(&ratios)))
+        };
         let record = Record {
             suite: self.suite.to_owned(),
             graph: self.graph.clone(),
@@ -136,7 +149,7 @@ impl Recorder {
             repeat: measured.len(),
             min,
             max,
-            ratio: ratios.filter(|r| !r.is_empty()).map(|r| ("csr".to_owned(), median(&r))),
+            ratio: reference.and_then(ratio),
         };
         eprintln!("  {}", record.row());
         if let Some(json) = &mut self.json {

@@ -344,6 +344,12 @@ impl Graph {
         Ok(())
     }
 
+    /// Gives up the view that the store keeps for the next one to be made of. Its memory goes with the last snapshot that
+    /// uses it. The store does the same by itself once the view keeps much that it has replaced.
+    pub fn forget_views(&self) {
+        self.engine.views.forget();
+    }
+
     /// The last timestamp that is published: what a snapshot opened now sees.
     pub fn published_ts(&self) -> Timestamp {
         self.engine.clock.published()

@@ -150,6 +150,12 @@ impl ViewCache {
         }
     }
 
+    /// Gives the newest view up, and does not make another of it even while snapshots use it.
+    pub(crate) fn forget(&self) {
+        let forgotten = std::mem::take(&mut *self.newest.lock());
+        drop(forgotten);
+    }
+
     pub(crate) fn figures(&self) -> ViewFigures {
         let view = self.newest.lock().view.clone();
         ViewFigures {

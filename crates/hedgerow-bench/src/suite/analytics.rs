@@ -1,18 +1,20 @@
 //! The suite `analytics`: the same kernel code on a live snapshot and on a plain CSR, run in turns. First right after
 //! random single-edge ingestion, with deltas still unmerged, then settled.
 //!
-//! Building a snapshot's view is measured by itself (`view`): a snapshot that many kernels use pays it once.
+//! The view of a snapshot is made before the kernels run, and measured by itself.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use hedgerow::{Direction, Graph, Topology, VertexId};
-use hedgerow_kernels::{BfsConfig, PageRankConfig, bfs, pagerank, verify, wcc};
+use hedgerow::{Direction, Graph, Topology, VertexId, WeightedTopology};
+use hedgerow_kernels::{
+    BfsConfig, PageRankConfig, SsspConfig, bfs, pagerank, sssp, triangle_count, verify, wcc,
+};
 use hedgerow_workload::Csr;
 use hedgerow_workload::rng::Rng;
 
 use super::load::{self, Mode};
-use super::{Engine, Work};
+use super::{Engine, Work, views};
 use crate::failure::Result;
 use crate::figures::geomean;
 use crate::record::{Metric, Recorder};
@@ -20,27 +22,39 @@ use crate::record::{Metric, Recorder};
 /// Searches per measurement: their mean, since a search's time depends on its source.
 const SOURCES: usize = 8;
 const ITERATIONS: u32 = 10;
-const KERNELS: [&str; 3] = ["bfs", "pr", "wcc"];
+const KERNELS: [&str; 5] = ["bfs", "pr", "sssp", "wcc", "tc"];
 
 /// Runs the suite.
 pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let csr = work.graph.to_csr()?;
     let sources = sources(&csr);
     let store = if work.options.has(Engine::Hedgerow) {
-        let store = load::empty_store(work.graph.directed, work.graph.vertices)?;
-        let seconds = load::write(&store, &work.graph, Mode::Single, 1)?;
+        let store = load::store_for(&work.graph)?;
+        let seconds = match &work.graph.weights {
+            None => load::write(&store, &work.graph, Mode::Single, 1)?,
+            Some(_) => load::write_weighted(&store, &work.graph)?,
+        };
         eprintln!("  ingested in {seconds:.1} s");
         Some(store)
     } else {
         None
     };
     for state in ["unsettled", "settled"] {
-        if let Some(store) = store.as_ref().filter(|_| state == "settled") {
+        let settled = state == "settled";
+        if let Some(store) = store.as_ref().filter(|_| settled) {
             store.settle()?;
         }
         measure(work, store.as_ref(), &csr, &sources, state, recorder)?;
+        if let Some(store) = &store {
+            views::measure(work, store, settled, recorder)?;
+        }
     }
     Ok(())
+}
+
+/// The kernels that are asked for.
+fn kernels(work: &Work<'_>) -> Vec<&'static str> {
+    KERNELS.iter().copied().filter(|kernel| work.options.wants(kernel)).collect()
 }
 
 /// Vertices with edges, drawn at random from a fixed seed.
@@ -61,23 +75,25 @@ fn measure(
     state: &str,
     recorder: &mut Recorder,
 ) -> Result<()> {
+    let kernels = kernels(work);
     let (mut mine, mut plain) = (Times::new(), Times::new());
     if let Some(store) = store {
         let snapshot = store.snapshot()?;
-        same_answers(snapshot.view(), csr, sources[0])?;
+        kernels.iter().try_for_each(|kernel| same_answers(kernel, snapshot.view(), csr, sources[0]))?;
     }
     // The first round warms up both and is not kept.
     for round in 0..=work.options.repeat() {
         let mut kept = (Times::new(), Times::new());
-        if let Some(store) = store {
-            let snapshot = store.snapshot()?;
-            let view = timed(&mut kept.0, "view", || Ok::<_, std::convert::Infallible>(snapshot.view()))?;
-            for kernel in KERNELS {
-                run_kernel(kernel, view, sources, &mut kept.0)?;
-                run_kernel(kernel, csr, sources, &mut kept.1)?;
-            }
-        } else {
-            KERNELS.iter().try_for_each(|kernel| run_kernel(kernel, csr, sources, &mut kept.1))?;
+        let snapshot = store.map(Graph::snapshot).transpose()?;
+        for kernel in &kernels {
+            // In turns, and each first as often as the other.
+            let mut turn = |of_store: bool| match (of_store, &snapshot) {
+                (true, Some(snapshot)) => run_kernel(kernel, snapshot.view(), sources, &mut kept.0),
+                (true, None) => Ok(()),
+                (false, _) => run_kernel(kernel, csr, sources, &mut kept.1),
+            };
+            turn(round % 2 == 0)?;
+            turn(round % 2 != 0)?;
         }
         if round > 0 {
             for (all, one) in [(&mut mine, kept.0), (&mut plain, kept.1)] {
@@ -86,10 +102,9 @@ fn measure(
         }
     }
     let threads = work.options.threads();
-    let metric = |name: &str| format!("{name}.{state}");
-    for name in KERNELS.iter().copied().chain(["geomean", "view"]) {
-        let (mine, plain) = (column(&mine, name), column(&plain, name));
-        let name = metric(name);
+    for name in kernels.iter().copied().chain(["geomean"]) {
+        let (mine, plain) = (column(&kernels, &mine, name), column(&kernels, &plain, name));
+        let name = format!("{name}.{state}");
         let metric = Metric { name: &name, unit: "s", threads };
         if work.options.has(Engine::Csr) && !plain.is_empty() {
             recorder.add("csr", metric, &plain, Some(&plain))?;
@@ -102,37 +117,44 @@ fn measure(
 }
 
 /// The measurements of a kernel, or the geometric means over all kernels.
-fn column(times: &Times, name: &str) -> Vec<f64> {
+fn column(kernels: &[&'static str], times: &Times, name: &str) -> Vec<f64> {
     if name != "geomean" {
         return times.get(name).cloned().unwrap_or_default();
     }
-    let rounds = times.get(KERNELS[0]).map_or(0, Vec::len);
+    let rounds = kernels.first().and_then(|k| times.get(k)).map_or(0, Vec::len);
     let at =
-        |round: usize| KERNELS.iter().filter_map(|k| Some(*times.get(k)?.get(round)?)).collect::<Vec<f64>>();
+        |round: usize| kernels.iter().filter_map(|k| Some(*times.get(k)?.get(round)?)).collect::<Vec<f64>>();
     (0..rounds).map(|round| geomean(&at(round))).collect()
 }
 
-fn run_kernel<G: Topology>(
+fn run_kernel<G: WeightedTopology>(
     kernel: &'static str,
     g: &G,
     sources: &[VertexId],
     times: &mut Times,
 ) -> Result<()> {
+    let search = matches!(kernel, "bfs" | "sssp");
     match kernel {
         "bfs" => {
             let config = BfsConfig::default();
             timed(times, kernel, || sources.iter().try_for_each(|&s| bfs(g, s, &config).map(drop)))?;
-            times.entry(kernel).and_modify(|t| t.iter_mut().for_each(|t| *t /= sources.len() as f64));
         }
-        "pr" => {
-            let config = PageRankConfig { iterations: ITERATIONS, ..PageRankConfig::default() };
-            timed(times, kernel, || pagerank(g, &config))?;
+        "sssp" => {
+            let config = SsspConfig::default();
+            timed(times, kernel, || sources.iter().try_for_each(|&s| sssp(g, s, &config).map(drop)))?;
         }
-        _ => {
-            timed(times, kernel, || wcc(g))?;
-        }
+        "pr" => _ = timed(times, kernel, || pagerank(g, &page_rank()))?,
+        "tc" => _ = timed(times, kernel, || triangle_count(g))?,
+        _ => _ = timed(times, kernel, || wcc(g))?,
+    }
+    if search {
+        times.entry(kernel).and_modify(|t| t.iter_mut().for_each(|t| *t /= sources.len() as f64));
     }
     Ok(())
+}
+
+fn page_rank() -> PageRankConfig {
+    PageRankConfig { iterations: ITERATIONS, ..PageRankConfig::default() }
 }
 
 fn timed<T, E: Into<crate::failure::Failure>>(
@@ -147,14 +169,25 @@ fn timed<T, E: Into<crate::failure::Failure>>(
 }
 
 /// A figure of a wrong answer is no figure.
-fn same_answers<A: Topology, B: Topology>(view: &A, csr: &B, source: VertexId) -> Result<()> {
-    let config = PageRankConfig { iterations: ITERATIONS, ..PageRankConfig::default() };
-    let (mine, plain) = (pagerank(view, &config)?, pagerank(csr, &config)?);
+fn same_answers<A, B>(kernel: &str, view: &A, csr: &B, source: VertexId) -> Result<()>
+where
+    A: WeightedTopology,
+    B: WeightedTopology,
+{
     let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-9 * b.abs();
-    let bfs_config = BfsConfig::default();
-    let same = bfs(view, source, &bfs_config)? == bfs(csr, source, &bfs_config)?
-        && verify::same_partition(&wcc(view)?, &wcc(csr)?)
-        && mine.len() == plain.len()
-        && mine.iter().zip(&plain).all(close);
-    if same { Ok(()) } else { Err("the store's answers differ from those of the CSR".into()) }
+    let same = match kernel {
+        "bfs" => bfs(view, source, &BfsConfig::default())? == bfs(csr, source, &BfsConfig::default())?,
+        "sssp" => sssp(view, source, &SsspConfig::default())? == sssp(csr, source, &SsspConfig::default())?,
+        "pr" => {
+            let (mine, plain) = (pagerank(view, &page_rank())?, pagerank(csr, &page_rank())?);
+            mine.len() == plain.len() && mine.iter().zip(&plain).all(close)
+        }
+        "tc" => triangle_count(view)? == triangle_count(csr)?,
+        _ => verify::same_partition(&wcc(view)?, &wcc(csr)?),
+    };
+    if same {
+        Ok(())
+    } else {
+        Err(format!("{kernel}: the store's answers differ from those of the CSR").into())
+    }
 }

@@ -21,6 +21,16 @@ pub(crate) enum Mode {
     Batch(usize),
 }
 
+/// A weight for each edge from 1 to 255 (as the GAP suite has them), the same for the same ends in any order.
+pub(crate) fn weights(graph: &LoadedGraph) -> Vec<f64> {
+    let of = |&(u, v): &(u32, u32)| {
+        let (low, high) = if graph.directed { (u, v) } else { (u.min(v), u.max(v)) };
+        let seed = u64::from(low) << 32 | u64::from(high);
+        (1 + hedgerow_workload::rng::Rng::new(seed).below(255)) as f64
+    };
+    graph.edges.iter().map(of).collect()
+}
+
 /// Options of a store for the graph: dense ids, no weights.
 pub(crate) fn options(directed: bool) -> Options {
     Options::new().directed(directed).keys(KeyKind::Dense)
@@ -31,6 +41,22 @@ pub(crate) fn empty_store(directed: bool, vertices: usize) -> Result<Graph> {
     let store = options(directed).in_memory()?;
     insert_vertices(&store, vertices)?;
     Ok(store)
+}
+
+/// As [`empty_store`], for the weights of `graph` if it has any.
+pub(crate) fn store_for(graph: &LoadedGraph) -> Result<Graph> {
+    let store = options(graph.directed).weighted(graph.weights.is_some()).in_memory()?;
+    insert_vertices(&store, graph.vertices)?;
+    Ok(store)
+}
+
+/// Writes all edges of a weighted graph, each in a transaction of its own; returns the seconds it took.
+pub(crate) fn write_weighted(store: &Graph, graph: &LoadedGraph) -> Result<f64> {
+    let begun = Instant::now();
+    for (&(u, v), &weight) in graph.edges.iter().zip(graph.weights.iter().flatten()) {
+        store.insert_weighted_edge(u64::from(u), u64::from(v), weight)?;
+    }
+    Ok(begun.elapsed().as_secs_f64())
 }
 
 /// Inserts the vertices `0..vertices`.

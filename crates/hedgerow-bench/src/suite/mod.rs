@@ -6,6 +6,7 @@ mod load;
 mod memory;
 mod page;
 mod recovery;
+mod views;
 
 use std::path::{Path, PathBuf};
 
@@ -41,6 +42,9 @@ pub(crate) struct SuiteOptions {
     /// Measurements of each figure
     #[arg(long, default_value_t = 3, value_name = "R", value_parser = clap::value_parser!(u16).range(1..))]
     repeat: u16,
+    /// Give each edge a weight of 1 to 255, by its ends
+    #[arg(long)]
+    weighted: bool,
     /// Only metrics whose names begin with one of these, where the suite can leave others out
     #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
     only: Vec<String>,
@@ -112,8 +116,12 @@ fn run(
     }
     if !graph.in_time_order {
         hedgerow_workload::shuffle(&mut graph.edges, SHUFFLE_SEED);
-        // Nothing here measures weights, and they would no longer belong to their edges.
-        graph.weights = None;
+    }
+    // Those of files would no longer belong to their edges.
+    graph.weights = None;
+    if options.weighted {
+        graph.weights = Some(load::weights(&graph));
+        graph.name.push_str(" weighted");
     }
     let per_edge = if graph.directed { 1.0 } else { 2.0 };
     let mut recorder = Recorder::new(suite, graph.name.clone(), options.json.as_deref())?;

@@ -39,7 +39,7 @@ fn analytics_compares_every_kernel_with_the_csr() {
     let dir = tempfile::tempdir().unwrap();
     let figures = figures(dir.path(), &["analytics", "--graph", "kron:10", "--report", "out/page.html"]);
     figures.iter().for_each(|f| check_form(f, "analytics", "kron:10"));
-    for kernel in ["bfs", "pr", "wcc", "geomean"] {
+    for kernel in ["bfs", "pr", "sssp", "wcc", "tc", "geomean"] {
         for state in ["settled", "unsettled"] {
             let metric = format!("{kernel}.{state}");
             let mine = find(&figures, "hedgerow", &metric);
@@ -51,7 +51,21 @@ fn analytics_compares_every_kernel_with_the_csr() {
             assert_eq!(find(&figures, "csr", &metric)["ratio"], 1.0);
         }
     }
+    find(&figures, "hedgerow", "view_full.seconds");
+    for metric in ["view_refresh_1000.seconds", "view_refresh_1000_confined_unsettled.seconds"] {
+        assert_eq!(find(&figures, "hedgerow", metric)["ratio_to"], "view_full");
+    }
     assert!(std::fs::read_to_string(dir.path().join("out/page.html")).unwrap().contains("<svg"));
+}
+
+#[test]
+fn analytics_measures_graphs_with_weights_and_single_kernels() {
+    let dir = tempfile::tempdir().unwrap();
+    let figures =
+        figures(dir.path(), &["analytics", "--graph", "uniform:8", "--weighted", "--only", "sssp,geomean"]);
+    figures.iter().for_each(|f| check_form(f, "analytics", "uniform:8 weighted"));
+    assert_eq!(figures.len(), 8, "sssp and the mean, of both engines, settled and not");
+    assert_ne!(find(&figures, "hedgerow", "sssp.settled")["ratio"], Value::Null);
 }
 
 #[test]
@@ -106,7 +120,7 @@ fn recovery_reads_checkpoint_and_log() {
 fn an_absent_engine_is_left_out_and_a_bad_graph_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let figures = figures(dir.path(), &["analytics", "--graph", "kron:8", "--engines", "csr"]);
-    assert!(figures.iter().all(|f| f["engine"] == "csr") && figures.len() == 8);
+    assert!(figures.iter().all(|f| f["engine"] == "csr") && figures.len() == 12);
     let output = bench(dir.path(), &["insert", "--graph", "cron:8"], None);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("cron:8"));
