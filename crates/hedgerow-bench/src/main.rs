@@ -10,6 +10,7 @@ mod demo;
 mod failure;
 mod figures;
 mod record;
+mod reference;
 mod report;
 mod suite;
 mod system;

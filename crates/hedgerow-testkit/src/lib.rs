@@ -1,6 +1,8 @@
-//! What Hedgerow's tests share: a file system that crashes on demand, a model graph, and seeds.
+//! What Hedgerow's tests share: a file system that crashes on demand, a model graph, checks for graphs
+//! that kernels run on, and seeds.
 #![forbid(unsafe_code)]
 
+pub mod conformance;
 pub mod effort;
 pub mod model;
 pub mod sim_fs;

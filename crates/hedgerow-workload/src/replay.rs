@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use hedgerow_core::{VertexKey, VertexKeyRef};
 
-use crate::csr::{Csr, CsrError, CsrOptions};
 use crate::rng::mix;
+use crate::spec::LoadedGraph;
 use crate::stream::{Event, Transaction};
 
 mod hash;
@@ -238,12 +238,8 @@ impl State {
         })
     }
 
-    /// The graph as a CSR without holes, and the key of each of its vertices, ascending.
-    ///
-    /// # Errors
-    /// [`CsrError::Endpoint`] if an edge has an end that is not live, which only
-    /// [`from_parts`](Self::from_parts) can lead to.
-    pub fn to_csr(&self) -> Result<(Csr, Vec<VertexKey>), CsrError> {
+    /// The graph with its vertices numbered densely, in the order of their keys.
+    pub fn to_graph(&self) -> LoadedGraph {
         let mut live: Vec<u32> = (0..self.keys.len() as u32).filter(|&id| self.live[id as usize]).collect();
         live.sort_unstable_by_key(|&id| &self.keys[id as usize]);
         let mut dense = vec![u32::MAX; self.keys.len()];
@@ -256,9 +252,15 @@ impl State {
                 ((dense[src as usize], dense[dst as usize]), weight)
             })
             .unzip();
-        let options = CsrOptions { directed: true, ..CsrOptions::default() };
-        let csr = Csr::from_weighted_edges(live.len(), &edges, &weights, &options)?;
-        Ok((csr, live.into_iter().map(|id| self.keys[id as usize].clone()).collect()))
+        LoadedGraph {
+            name: "state".to_owned(),
+            vertices: live.len(),
+            directed: true,
+            edges,
+            weights: Some(weights),
+            keys: Some(live.into_iter().map(|id| self.keys[id as usize].clone()).collect()),
+            in_time_order: false,
+        }
     }
 
     fn intern(&mut self, key: &VertexKey) -> u32 {

@@ -6,7 +6,6 @@ use std::str::FromStr;
 
 use hedgerow_core::VertexKey;
 
-use crate::csr::{Csr, CsrError, CsrOptions};
 use crate::data::{DataError, require_data};
 use crate::generate::{self, MAX_SCALE};
 use crate::read::{EdgeFormat, FormatError, Graphalytics, ReadError};
@@ -133,18 +132,6 @@ pub struct LoadedGraph {
 }
 
 impl LoadedGraph {
-    /// The graph as a CSR, repeated edges merged, with weights where the graph has them.
-    ///
-    /// # Errors
-    /// As [`Csr::from_edges`].
-    pub fn to_csr(&self) -> Result<Csr, CsrError> {
-        let options = CsrOptions { directed: self.directed, ..CsrOptions::default() };
-        match &self.weights {
-            None => Csr::from_edges(self.vertices, &self.edges, &options),
-            Some(weights) => Csr::from_weighted_edges(self.vertices, &self.edges, weights, &options),
-        }
-    }
-
     /// The external id of vertex `v`.
     pub fn key(&self, v: u32) -> VertexKey {
         let key = self.keys.as_ref().and_then(|keys| keys.get(v as usize)).cloned();

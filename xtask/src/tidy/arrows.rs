@@ -21,6 +21,7 @@ const TIER: &str = "hedgerow-tier";
 const STORE: &str = "hedgerow";
 const KERNELS: &str = "hedgerow-kernels";
 const WORKLOAD: &str = "hedgerow-workload";
+const LAB: &str = "hedgerow-lab";
 const TESTKIT: &str = "hedgerow-testkit";
 
 /// The table of ARCHITECTURE.md. `testkit` is in no `may_use` list: it is for tests.
@@ -33,10 +34,12 @@ const TABLE: &[Row] = &[
     row(LOG, &[CORE, IO], &[TESTKIT, WORKLOAD]),
     row(TIER, &[CORE, IO], &[TESTKIT, WORKLOAD]),
     row(STORE, &[CORE, IO, LOG, MEM, TIER, TXN], &[TESTKIT, WORKLOAD, KERNELS]),
-    row(KERNELS, &[CORE], &[TESTKIT, WORKLOAD]),
+    // Kernels are tested on the container that they are compared on.
+    row(KERNELS, &[CORE], &[TESTKIT, WORKLOAD, LAB]),
     row(WORKLOAD, &[CORE], &[TESTKIT]),
+    row(LAB, &[CORE], &[TESTKIT, WORKLOAD]),
     row(TESTKIT, &[CORE, IO, WORKLOAD], &[]),
-    row("hedgerow-bench", &[CORE, IO, KERNELS, WORKLOAD, STORE], &[TESTKIT]),
+    row("hedgerow-bench", &[CORE, IO, KERNELS, WORKLOAD, LAB, STORE], &[TESTKIT]),
     row("hedgerow-cli", &[STORE, KERNELS, WORKLOAD, CORE], &[TESTKIT]),
     row("hedgerow-python", &[STORE, KERNELS, CORE], &[]),
     row("xtask", &[], &[]),

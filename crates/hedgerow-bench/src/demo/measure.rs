@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use hedgerow::{Direction, Graph, Snapshot, Topology, VertexId};
 use hedgerow_kernels::{BfsConfig, PageRankConfig, bfs, pagerank, wcc};
-use hedgerow_workload::{Csr, CsrOptions};
+use hedgerow_lab::{Csr, CsrOptions};
 
 use crate::failure::Result;
 use crate::figures::{median, percentile};

@@ -10,7 +10,7 @@ use hedgerow::{Direction, Graph, Topology, VertexId, WeightedTopology};
 use hedgerow_kernels::{
     BfsConfig, PageRankConfig, SsspConfig, bfs, pagerank, sssp, triangle_count, verify, wcc,
 };
-use hedgerow_workload::Csr;
+use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 
 use super::load::{self, Mode};
@@ -26,7 +26,7 @@ const KERNELS: [&str; 5] = ["bfs", "pr", "sssp", "wcc", "tc"];
 
 /// Runs the suite.
 pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
-    let csr = work.graph.to_csr()?;
+    let csr = work.csr()?;
     let sources = sources(&csr);
     let store = if work.options.has(Engine::Hedgerow) {
         let store = load::store_for(&work.graph)?;

@@ -41,7 +41,7 @@ fn build(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let mut bytes = 0;
     for _ in 0..work.options.repeat() {
         let begun = Instant::now();
-        bytes = work.graph.to_csr()?.bytes();
+        bytes = work.csr()?.bytes();
         rates.push(directed_edges(work) / begun.elapsed().as_secs_f64());
     }
     recorder.add("csr", Metric { name: "build.edges_per_s", unit: "edges/s", threads }, &rates, None)?;
@@ -54,7 +54,7 @@ fn build(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
 
 /// Memory by what the system says of a fresh process, and by the store's own accounts.
 fn bytes(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
-    let csr = [work.graph.to_csr()?.bytes() as f64 / directed_edges(work)];
+    let csr = [work.csr()?.bytes() as f64 / directed_edges(work)];
     for (name, total) in memory::measure(work)? {
         let metric = Metric { name: &name, unit: "bytes", threads: 1 };
         recorder.add("hedgerow", metric, &[total / directed_edges(work)], Some(&csr))?;

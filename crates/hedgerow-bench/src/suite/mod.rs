@@ -10,10 +10,12 @@ mod views;
 
 use std::path::{Path, PathBuf};
 
+use hedgerow_lab::Csr;
 use hedgerow_workload::{GraphSpec, LoadedGraph};
 
 use crate::failure::{Context, Result};
 use crate::record::Recorder;
+use crate::reference::csr_of;
 
 pub(crate) use memory::{MemoryOptions, run_child as memory_child};
 pub(crate) use page::write as report;
@@ -91,6 +93,12 @@ pub(crate) fn insert(options: &SuiteOptions) -> Result<()> {
 /// Opening durable stores.
 pub(crate) fn recovery(options: &SuiteOptions) -> Result<()> {
     run("recovery", options, recovery::run)
+}
+
+impl Work<'_> {
+    fn csr(&self) -> Result<Csr> {
+        csr_of(&self.graph)
+    }
 }
 
 /// A graph whose edges are in the order of ingestion: by time, or else in a seeded random order.

@@ -2,7 +2,7 @@
 
 use hedgerow_core::{ByVertex, Direction, Neighbors, SubgraphId, Topology, VertexId};
 use hedgerow_kernels::{BfsConfig, PageRankConfig, bfs, pagerank, triangle_count, verify, wcc};
-use hedgerow_workload::Csr;
+use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 
 use crate::{close, random_graph};

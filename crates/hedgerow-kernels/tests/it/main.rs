@@ -6,8 +6,9 @@ mod published;
 mod random;
 mod sssp;
 
+use hedgerow_lab::{Csr, CsrOptions, Duplicates};
+use hedgerow_workload::LoadedGraph;
 use hedgerow_workload::rng::Rng;
-use hedgerow_workload::{Csr, CsrOptions, Duplicates};
 
 /// A random graph; `loops` keeps self-loops, `hole_share` of the ids are not live.
 fn random_graph(vertices: usize, edges: usize, directed: bool, hole_share: f64, seed: u64) -> Csr {
@@ -28,6 +29,16 @@ fn random_graph(vertices: usize, edges: usize, directed: bool, hole_share: f64, 
 fn plain_graph(vertices: usize, edges: &[(u32, u32)], directed: bool) -> Csr {
     let options = CsrOptions { directed, duplicates: Duplicates::Merge, ..CsrOptions::default() };
     Csr::from_edges(vertices, edges, &options).expect("ends in range")
+}
+
+/// A loaded graph, repeated edges merged, with weights where it has them.
+fn csr_of(graph: &LoadedGraph) -> Csr {
+    let options = CsrOptions { directed: graph.directed, ..CsrOptions::default() };
+    match &graph.weights {
+        None => Csr::from_edges(graph.vertices, &graph.edges, &options),
+        Some(weights) => Csr::from_weighted_edges(graph.vertices, &graph.edges, weights, &options),
+    }
+    .expect("ids in range")
 }
 
 fn weighted_graph(

@@ -8,10 +8,11 @@ use hedgerow_core::{Direction, Topology, VertexId};
 use hedgerow_kernels::{
     BfsConfig, PageRankConfig, SsspConfig, UNREACHED, bfs, pagerank, sssp, triangle_count, verify, wcc,
 };
+use hedgerow_lab::Csr;
 use hedgerow_workload::read::{Graphalytics, read_expected};
-use hedgerow_workload::{Csr, GraphSpec, LoadedGraph, require_data};
+use hedgerow_workload::{GraphSpec, LoadedGraph, require_data};
 
-use crate::close;
+use crate::{close, csr_of};
 
 /// Relative error allowed for scores.
 const RELATIVE: f64 = 1e-9;
@@ -98,7 +99,7 @@ fn graphalytics_test_graphs() {
         let spec = GraphSpec::File { path, format: None, undirected: false };
         let graph = spec.load().expect("a readable graph").expect("present");
         assert_eq!(graph.directed, properties.directed);
-        let csr = graph.to_csr().expect("ids in range");
+        let csr = csr_of(&graph);
         for algorithm in properties.algorithms() {
             let file = properties.expected_file(&algorithm);
             match algorithm.as_str() {
@@ -139,12 +140,12 @@ fn p2p_gnutella31() {
     let spec = GraphSpec::Data { name: name.to_owned() };
     let mut graph = spec.load().expect("readable").expect("present");
     assert_eq!((graph.vertices, graph.edges.len()), (62_586, 147_892));
-    let csr = graph.to_csr().expect("ids in range");
+    let csr = csr_of(&graph);
     check_bfs(&graph, &csr, 6, &result("BFS-directed"));
     check_wcc(&graph, &csr, &result("WCC"));
     check_sssp(&graph, &csr, 6, &result("SSSP-directed"));
     graph.directed = false;
-    let csr = graph.to_csr().expect("ids in range");
+    let csr = csr_of(&graph);
     check_bfs(&graph, &csr, 6, &result("BFS"));
     check_wcc(&graph, &csr, &result("WCC"));
     check_pagerank(&graph, &csr, 0.85, 10, &result("PR"));
@@ -156,5 +157,5 @@ fn p2p_gnutella31() {
 fn ego_facebook_has_the_published_triangles() {
     let spec = GraphSpec::Data { name: "static/snap-ego-Facebook".to_owned() };
     let Some(graph) = spec.load().expect("readable") else { return };
-    assert_eq!(triangle_count(&graph.to_csr().expect("ids in range")), Ok(1_612_010));
+    assert_eq!(triangle_count(&csr_of(&graph)), Ok(1_612_010));
 }

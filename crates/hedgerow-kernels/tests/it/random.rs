@@ -7,7 +7,7 @@ use hedgerow_kernels::{
 };
 use hedgerow_workload::{GraphSpec, kron};
 
-use crate::{close, plain_graph, random_graph, weighted_graph, with_threads};
+use crate::{close, csr_of, plain_graph, random_graph, weighted_graph, with_threads};
 
 fn check_all(g: &impl Topology, sources: u32) {
     let configs = [
@@ -77,7 +77,7 @@ fn special_shapes() {
 fn a_skewed_graph_large_enough_for_all_steps() {
     let graph =
         GraphSpec::Kron { scale: 13, edge_factor: 16 }.load().expect("generated").expect("no data needed");
-    check_all(&graph.to_csr().expect("ids in range"), 2);
+    check_all(&csr_of(&graph), 2);
 }
 
 /// Every way in which lists are intersected: with hubs as bits, bit by bit and by words, and beyond the hubs.

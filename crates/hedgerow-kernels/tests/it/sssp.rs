@@ -2,7 +2,7 @@
 
 use hedgerow_core::{Direction, Topology, VertexId};
 use hedgerow_kernels::{BfsConfig, KernelError, SsspConfig, UNREACHED, bfs, sssp, verify};
-use hedgerow_workload::Csr;
+use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 
 use crate::{plain_graph, random_graph, weighted_graph};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hedgerow_core::{Topology, VertexKey};
+use hedgerow_core::VertexKey;
 
 use super::State;
 use crate::rng::Rng;
@@ -66,9 +66,12 @@ fn agrees_with_plain_rules() {
         let other = State::from_parts(plain.vertices.iter().cloned(), edges);
         assert_eq!((state.digest(), state.diff(&other).is_empty()), (other.digest(), true));
         assert!(state == other);
-        let (csr, keys) = state.to_csr().expect("ends are live");
-        assert_eq!((csr.vertex_count(), csr.edge_count() as usize), (keys.len(), plain.edges.len()));
-        assert_eq!(keys, state.sorted_vertices());
+        let graph = state.to_graph();
+        assert_eq!((graph.vertices, graph.edges.len()), (plain.vertices.len(), plain.edges.len()));
+        assert_eq!(graph.keys, Some(state.sorted_vertices()));
+        let keyed = graph.edges.iter().map(|&(u, v)| (graph.key(u), graph.key(v)));
+        let keyed = keyed.zip(graph.weights.iter().flatten().copied());
+        assert_eq!(keyed.collect::<BTreeMap<_, _>>(), plain.edges);
     }
 }
 

@@ -1,8 +1,9 @@
 //! Names of graphs, and the graphs they load.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
-use hedgerow_core::{Topology, VertexKey};
+use hedgerow_core::VertexKey;
 
 use super::{GraphSpec, LoadError};
 
@@ -51,7 +52,6 @@ fn files_get_dense_ids() {
     let graph = load("7 5\n5 900\n7 5\n").expect("read").expect("there");
     assert_eq!((graph.vertices, graph.edges.as_slice()), (3, &[(0, 1), (1, 2), (0, 1)][..]));
     assert_eq!(graph.key(2), VertexKey::U64(900));
-    assert_eq!(graph.to_csr().expect("in range").edge_count(), 2);
     let graph = load("7 5\nbob 7\n").expect("read").expect("there");
     assert_eq!(graph.edges, [(0, 1), (2, 0)]);
     let keys = graph.keys.expect("keys");
@@ -85,8 +85,9 @@ fn data_sets_have_their_published_sizes() {
         let Some(graph) = GraphSpec::Data { name: name.to_owned() }.load().expect("readable") else {
             continue;
         };
-        let csr = graph.to_csr().expect("in range");
-        assert_eq!((graph.vertices, csr.edge_count()), (vertices, edges), "{name}");
+        let order = |&(u, v): &(u32, u32)| if graph.directed || u < v { (u, v) } else { (v, u) };
+        let distinct: HashSet<(u32, u32)> = graph.edges.iter().map(order).collect();
+        assert_eq!((graph.vertices, distinct.len()), (vertices, edges), "{name}");
     }
     let unknown = GraphSpec::Data { name: "static/none".to_owned() }.load();
     assert!(matches!(unknown, Err(LoadError::UnknownData { .. })));

@@ -1,7 +1,7 @@
 //! A graph that cannot change, as compressed sparse rows: offsets and one array of neighbours.
 //!
-//! The plainest layout there is, and the unit that engines are compared with: [`Csr`] implements [`Topology`], so that
-//! kernels run the same loops on it. 8 bytes per vertex and 4 per directed edge, twice for a directed graph (both
+//! The plainest layout there is, and the unit that engines are compared with: [`Csr`] implements [`Topology`] and
+//! [`WeightedTopology`], so that kernels run the same loops on it. 8 bytes per vertex and 4 per directed edge, twice for a directed graph (both
 //! directions), plus 8 per edge if it has weights.
 
 use hedgerow_core::{

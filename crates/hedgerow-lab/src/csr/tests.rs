@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hedgerow_core::{Direction, Topology, VertexId};
 
 use super::{Csr, CsrError, CsrOptions, Duplicates};
-use crate::rng::Rng;
+use hedgerow_workload::rng::Rng;
 
 fn neighbors(g: &Csr, v: u32, direction: Direction) -> Vec<u32> {
     g.neighbors(VertexId(v), direction).iter().map(|u| u.0).collect()
