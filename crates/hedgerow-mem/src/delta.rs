@@ -98,6 +98,11 @@ impl Delta {
         self.storage.prefetch(self.len.load(Ordering::Relaxed) as usize, scan);
     }
 
+    /// Starts loading all destinations.
+    pub(crate) fn prefetch_dsts(&self) {
+        (0..self.len()).step_by(16).for_each(|i| self.storage.prefetch_dst(i));
+    }
+
     /// Starts loading the destinations of the entries about `local`, whose tags should be here.
     #[inline]
     pub(crate) fn prefetch_matches(&self, local: LocalVertex) {

@@ -177,6 +177,12 @@ impl Latched<'_> {
         self.writer.present & local.bit() != 0
     }
 
+    /// The mask of the vertices that exist, everything applied included.
+    #[inline]
+    pub fn present(&self) -> u64 {
+        self.writer.present
+    }
+
     /// The weight of the edge if it exists, everything applied included; 1 in a graph without weights.
     #[inline]
     pub fn edge(&self, direction: Direction, local: LocalVertex, dst: VertexId) -> Option<f64> {

@@ -18,7 +18,7 @@ use crate::schema::{Schema, SchemaCell};
 use crate::snapshot::Snapshot;
 use crate::tables::{Chain, LabelTables};
 use crate::views::ViewCache;
-use crate::write::{Ack, Ask, Pipeline, WriteTxn, autocommit};
+use crate::write::{Ack, Ask, Pipeline, WriteTxn, autocommit, commit};
 
 /// An open graph. Cloning it gives another handle to the same store; all methods may be called from any thread.
 ///
@@ -278,6 +278,18 @@ impl Graph {
         dst: impl Into<VertexKeyRef<'a>>,
     ) -> Result<bool> {
         Ok(autocommit::edge(&self.engine, Ask::Insert, src.into(), dst.into(), 1.0)?.edges > 0)
+    }
+
+    /// Inserts many edges in one transaction, and their endpoints where absent; existing edges are left as they are.
+    /// Returns how many were new. See [`WriteTxn::insert_edges`].
+    ///
+    /// # Errors
+    /// As of [`WriteTxn::commit`].
+    pub fn insert_edges<'a, K: Into<VertexKeyRef<'a>> + Copy>(&self, edges: &[(K, K)]) -> Result<u64> {
+        let mut txn = self.write()?;
+        txn.insert_edges(edges)?;
+        let outcome = txn.commit_unpublished()?;
+        Ok(commit::publish(&self.engine, outcome)?.edges.unsigned_abs())
     }
 
     /// As [`insert_edge`](Graph::insert_edge), with a weight.

@@ -17,7 +17,7 @@ pub(crate) enum Mode {
     Single,
     /// The same through `Graph::pipeline`.
     Pipelined,
-    /// So many edges to a transaction, through `WriteTxn::put_edge`.
+    /// So many edges to a transaction, through `WriteTxn::put_edges`.
     Batch(usize),
 }
 
@@ -115,10 +115,9 @@ fn write_share(store: &Graph, edges: &[(u32, u32)], mode: Mode, writer: usize, w
 
 /// Puts the edges in one transaction.
 pub(crate) fn put_batch(store: &Graph, batch: &[(u32, u32)]) -> Result<()> {
+    let edges: Vec<(u64, u64)> = batch.iter().map(|&(u, v)| (u64::from(u), u64::from(v))).collect();
     let mut tx = store.write()?;
-    for &(u, v) in batch {
-        tx.put_edge(u64::from(u), u64::from(v))?;
-    }
+    tx.put_edges(&edges)?;
     tx.commit()?;
     Ok(())
 }

@@ -107,6 +107,23 @@ impl Latched<'_> {
         }
     }
 
+    /// Starts loading all of the delta, for several looks and appends.
+    #[inline]
+    pub fn warm_delta(&self, direction: Direction) {
+        if let Some(head) = &self.writer.heads[direction as usize] {
+            head.delta.prefetch(true);
+            head.delta.prefetch_dsts();
+        }
+    }
+
+    /// Starts loading the list of `local`, or the places where a search in it looks first.
+    #[inline]
+    pub fn warm_list(&self, direction: Direction, local: LocalVertex) {
+        if let Some(head) = &self.writer.heads[direction as usize] {
+            warm_list(head, local);
+        }
+    }
+
     /// About how much a look for an edge of `local` costs: the length of its settled list.
     #[inline]
     pub fn settled_degree(&self, direction: Direction, local: LocalVertex) -> usize {
@@ -125,9 +142,13 @@ fn warm_version(head: &Version, local: LocalVertex) {
 #[inline]
 fn warm_delta_and_list(head: &Version, local: LocalVertex, search: bool) {
     head.delta.prefetch(search);
-    if !search {
-        return;
+    if search {
+        warm_list(head, local);
     }
+}
+
+#[inline]
+fn warm_list(head: &Version, local: LocalVertex) {
     let list = head.main.neighbors(local);
     if list.len() <= SHORT {
         simd::prefetch_slice(list, 4);

@@ -63,6 +63,9 @@ pub(crate) fn publish(engine: &Engine, outcome: Outcome) -> Result<Outcome> {
 
 /// Commits up to and including the mark in the ring. Blocks for other committers of the same subgraphs.
 pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Result<Outcome> {
+    if let Some(outcome) = super::bulk::commit_unpublished(engine, request)? {
+        return Ok(outcome);
+    }
     let mut extra = Vec::new();
     for _ in 0..MAX_RESTARTS {
         match attempt(engine, request, &extra)? {

@@ -7,9 +7,11 @@
 //! * [`items`]: operations with labels, ranks and properties.
 //! * [`autocommit`]: single operations without a transaction object; [`single`]: their short way through the phases;
 //!   [`pipeline`]: a window of them in flight.
+//! * [`bulk`]: transactions of many blind operations, sorted and in parallel.
 //! * [`ticket`]: commits that are not waited for.
 
 pub(crate) mod autocommit;
+pub(crate) mod bulk;
 pub(crate) mod commit;
 mod items;
 pub(crate) mod overlay;

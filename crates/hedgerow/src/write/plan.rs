@@ -87,12 +87,13 @@ impl Slots {
         }
     }
 
-    /// The key latches that the commit needs, ascending: of keys that it may bind or unbind.
+    /// The key latches that the commit needs, ascending: of keys that it may bind or unbind, and of those that are
+    /// absent, which must stay so.
     pub(crate) fn key_latches(&self, engine: &Engine, keys: &TxnKeys) -> SmallVec<[usize; 2]> {
         if engine.config.keys == KeyKind::Dense {
             return SmallVec::new();
         }
-        let needed = self.slots.iter().filter(|s| s.vertex_op || (s.creates && s.initial.is_none()));
+        let needed = self.slots.iter().filter(|s| s.vertex_op || s.initial.is_none());
         let mut latches: SmallVec<[usize; 2]> =
             needed.map(|s| engine.ids.latch_of(keys.key(s.key))).collect();
         latches.sort_unstable();

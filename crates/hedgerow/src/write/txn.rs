@@ -123,6 +123,68 @@ impl WriteTxn {
         self.push(Ask::Put, src, dst, weight)
     }
 
+    /// As [`put_edge`](Self::put_edge), for many edges.
+    ///
+    /// # Errors
+    /// As of `put_edge`; none of the edges is added then.
+    pub fn put_edges<'a, K: Into<VertexKeyRef<'a>> + Copy>(&mut self, edges: &[(K, K)]) -> Result<()> {
+        self.push_all(Ask::Put, edges, |&(src, dst)| (src.into(), dst.into(), 1.0))
+    }
+
+    /// As [`put_weighted_edge`](Self::put_weighted_edge), for many edges.
+    ///
+    /// # Errors
+    /// As of `put_weighted_edge`; none of the edges is added then.
+    pub fn put_weighted_edges<'a, K: Into<VertexKeyRef<'a>> + Copy>(
+        &mut self,
+        edges: &[(K, K, f64)],
+    ) -> Result<()> {
+        edges.iter().try_for_each(|&(_, _, weight)| self.engine.check_weight(weight))?;
+        self.push_all(Ask::Put, edges, |&(src, dst, weight)| (src.into(), dst.into(), weight))
+    }
+
+    /// Makes sure that the edges exist; existing ones are left as they are, new ones get weight 1 in a weighted graph.
+    /// Unlike [`insert_edge`](Self::insert_edge) it does not say which are new, and reads nothing.
+    ///
+    /// # Errors
+    /// As of `insert_edge`; none of the edges is added then.
+    pub fn insert_edges<'a, K: Into<VertexKeyRef<'a>> + Copy>(&mut self, edges: &[(K, K)]) -> Result<()> {
+        self.push_all(Ask::Insert, edges, |&(src, dst)| (src.into(), dst.into(), 1.0))
+    }
+
+    /// Makes sure that the edges do not exist. Unlike [`remove_edge`](Self::remove_edge) it does not say which did, and
+    /// reads nothing.
+    ///
+    /// # Errors
+    /// As of `remove_edge`; none of the removals is added then.
+    pub fn remove_edges<'a, K: Into<VertexKeyRef<'a>> + Copy>(&mut self, edges: &[(K, K)]) -> Result<()> {
+        self.push_all(Ask::Remove, edges, |&(src, dst)| (src.into(), dst.into(), 0.0))
+    }
+
+    fn push_all<'a, T>(
+        &mut self,
+        ask: Ask,
+        edges: &[T],
+        parts: impl Fn(&T) -> (VertexKeyRef<'a>, VertexKeyRef<'a>, f64),
+    ) -> Result<()> {
+        if edges.len() > MAX_OPS - self.ops.len() {
+            return Err(too_many());
+        }
+        let before = self.ops.len();
+        self.ops.reserve(edges.len());
+        for edge in edges {
+            let (src, dst, weight) = parts(edge);
+            match (self.key(src), self.key(dst)) {
+                (Ok(src), Ok(dst)) => self.ops.push(TxnOp { ask, src, dst, weight }),
+                (Err(error), _) | (_, Err(error)) => {
+                    self.ops.truncate(before);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Inserts an edge, with weight 1 in a weighted graph. Returns whether it was new; an existing edge is left as it
     /// is. Reads the edge.
     pub fn insert_edge<'a>(
@@ -270,7 +332,7 @@ impl WriteTxn {
         Ok(Ticket::new(&engine, outcome.ts))
     }
 
-    fn commit_unpublished(mut self) -> Result<Outcome> {
+    pub(crate) fn commit_unpublished(mut self) -> Result<Outcome> {
         self.engine.check_writable()?;
         if self.ops.is_empty() {
             let ts = self.base.as_ref().map_or_else(|| self.engine.clock.published(), Snapshot::timestamp);
@@ -317,10 +379,7 @@ impl WriteTxn {
 
     pub(super) fn push_op(&mut self, op: TxnOp) -> Result<()> {
         if self.ops.len() >= MAX_OPS {
-            return Err(Error::TooLarge {
-                what: "the number of operations in a transaction".into(),
-                limit: MAX_OPS as u64,
-            });
+            return Err(too_many());
         }
         self.ops.push(op);
         Ok(())
@@ -421,4 +480,8 @@ impl WriteTxn {
             };
         }
     }
+}
+
+fn too_many() -> Error {
+    Error::TooLarge { what: "the number of operations in a transaction".into(), limit: MAX_OPS as u64 }
 }

@@ -5,6 +5,7 @@ mod common;
 
 mod bad_input;
 mod basics;
+mod bulk;
 mod concurrency;
 mod damage;
 mod disk_full;

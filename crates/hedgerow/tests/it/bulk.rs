@@ -1,0 +1,132 @@
+//! Transactions of many blind operations agree with the model, and with the same operations done one by one: content,
+//! counts, what the log replays to.
+
+use hedgerow::{Direction, Durability, Graph, KeyKind, Options};
+use hedgerow_testkit::{Effort, Generator, Model, ModelConfig, ModelOp, SimFs, explored};
+
+use crate::common;
+
+/// Adds the operations to a transaction as blind ones, runs of a kind at once.
+fn add(tx: &mut hedgerow::WriteTxn, weighted: bool, ops: &[ModelOp]) -> hedgerow::Result<()> {
+    for op in ops {
+        match op {
+            ModelOp::PutEdge(src, dst, weight) if weighted => {
+                tx.put_weighted_edges(&[(src.as_ref(), dst.as_ref(), *weight)])
+            }
+            ModelOp::PutEdge(src, dst, _) => tx.put_edges(&[(src.as_ref(), dst.as_ref())]),
+            ModelOp::InsertEdge(src, dst, _) => tx.insert_edges(&[(src.as_ref(), dst.as_ref())]),
+            ModelOp::RemoveEdge(src, dst) => tx.remove_edges(&[(src.as_ref(), dst.as_ref())]),
+            ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) => Ok(()),
+        }?;
+    }
+    Ok(())
+}
+
+/// Operations on edges; blind insertions have weight 1.
+fn operations(generator: &mut Generator, model: &Model, count: usize) -> Vec<ModelOp> {
+    let mut ops = Vec::new();
+    while ops.len() < count {
+        match generator.op(Some(model)) {
+            ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) => {}
+            ModelOp::InsertEdge(src, dst, _) => ops.push(ModelOp::InsertEdge(src, dst, 1.0)),
+            op => ops.push(op),
+        }
+    }
+    ops
+}
+
+fn round(seed: u64) -> Result<u64, String> {
+    let config = ModelConfig::all().nth((seed % 12) as usize).expect("twelve kinds");
+    let universe = [4, 60, 500, 20_000][(seed / 12 % 4) as usize];
+    let disk = SimFs::new();
+    let options =
+        common::options(config).durability([Durability::Sync, Durability::Manual][(seed % 2) as usize]);
+    let graph = options.clone().open_on(disk.handle()).map_err(|e| e.to_string())?;
+    let (mut generator, mut model) = (Generator::new(config, seed, 0, universe), Model::new(config));
+    let mut held = Vec::new();
+    let mut done = 0;
+    for count in [2, 9, 300, 40, 6_000, 3, 900] {
+        let ops = operations(&mut generator, &model, count);
+        let mut tx = graph.write().map_err(|e| e.to_string())?;
+        add(&mut tx, config.weighted, &ops).map_err(|e| e.to_string())?;
+        held.push((graph.snapshot().map_err(|e| e.to_string())?, model.clone()));
+        tx.commit().map_err(|e| e.to_string())?;
+        ops.iter().for_each(|op| _ = model.apply(op));
+        common::same_in_all_reads(&graph.snapshot().map_err(|e| e.to_string())?, config, &model)?;
+        done += count as u64;
+        let op = ModelOp::RemoveVertex(generator.key());
+        let mut tx = graph.write().map_err(|e| e.to_string())?;
+        common::apply(&mut tx, config.weighted, &op).map_err(|e| e.to_string())?;
+        tx.commit().map_err(|e| e.to_string())?;
+        model.apply(&op);
+    }
+    for (snapshot, model) in held {
+        common::same(&snapshot, config, &model).map_err(|e| format!("old snapshot: {e}"))?;
+    }
+    common::sound(&graph)?;
+    graph.close().map_err(|e| e.to_string())?;
+    let graph = options.open_on(disk.handle()).map_err(|e| e.to_string())?;
+    common::same(&graph.snapshot().map_err(|e| e.to_string())?, config, &model)?;
+    Ok(done)
+}
+
+#[test]
+fn large_blind_transactions_agree_with_the_model() {
+    let effort = Effort::rounds(96);
+    let done = std::sync::atomic::AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(seed) = effort.next_seed() {
+                    let of_round =
+                        round(seed).unwrap_or_else(|e| panic!("replay with HEDGEROW_ROUND={seed}: {e}"));
+                    done.fetch_add(of_round, std::sync::atomic::Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    explored("operations of large blind transactions", done.into_inner(), 400_000);
+}
+
+#[test]
+fn what_large_transactions_insert_is_counted_once_beside_single_operations() {
+    let graph = Options::new().directed(false).keys(KeyKind::U64).in_memory().unwrap();
+    let edges: Vec<(u64, u64)> = (0..40_000u64).map(|i| (i * 7919 % 3000, i * 104_729 % 2999)).collect();
+    let batches = |part: usize| {
+        let graph: Graph = graph.clone();
+        let edges = edges.clone();
+        move || edges.chunks(10_000).skip(part).map(|batch| graph.insert_edges(batch).unwrap()).sum::<u64>()
+    };
+    let singles = {
+        let (graph, edges) = (graph.clone(), edges.clone());
+        move || {
+            edges.iter().rev().step_by(7).filter(|&&(a, b)| graph.insert_edge(b, a).unwrap()).count() as u64
+        }
+    };
+    let threads =
+        [std::thread::spawn(batches(0)), std::thread::spawn(batches(1)), std::thread::spawn(singles)];
+    let new: u64 = threads.into_iter().map(|t| t.join().unwrap()).sum();
+    let distinct: std::collections::BTreeSet<_> = edges.iter().map(|&(a, b)| (a.min(b), a.max(b))).collect();
+    let snapshot = graph.snapshot().unwrap();
+    assert_eq!((snapshot.edge_count(), new), (distinct.len() as u64, distinct.len() as u64));
+    for &(a, b) in &edges {
+        assert!(snapshot.contains_edge(a, b));
+    }
+    assert_eq!(
+        snapshot.degree(0, Direction::Out).unwrap(),
+        distinct.iter().filter(|e| e.0 == 0 || e.1 == 0).count()
+    );
+    common::sound(&graph).unwrap();
+}
+
+#[test]
+fn a_refused_edge_adds_none_of_its_batch() {
+    let graph = Options::new().keys(KeyKind::Dense).in_memory().unwrap();
+    let mut tx = graph.write().unwrap();
+    tx.put_edges(&[(1u64, 2u64)]).unwrap();
+    assert!(tx.put_edges(&[(3, 4), (5, u64::MAX)]).is_err());
+    assert!(tx.put_weighted_edges(&[(3u64, 4u64, 1.0)]).is_err());
+    assert_eq!(tx.len(), 1);
+    tx.commit().unwrap();
+    assert_eq!(graph.snapshot().unwrap().edge_count(), 1);
+}
