@@ -37,7 +37,7 @@ fn suits(request: &Request<'_>) -> bool {
         && request.create
         && request.isolation == Isolation::Serializable
         && request.reads.is_empty()
-        && request.ops.iter().all(TxnOp::is_edge)
+        && request.ops.iter().all(TxnOp::is_plain_edge)
 }
 
 /// Commits the transaction up to and including the mark in the ring. `None` sends the caller to the general path, with
@@ -52,6 +52,10 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
         let mut parts = split(&mut items);
         for_each(&mut parts, |part| part.sort());
         latch(engine, &mut parts);
+        // Edges of the default label may have properties only if the schema says so, which is asked under the latches.
+        if !engine.schema.default_is_plain() {
+            return Ok(None);
+        }
         if keys.still_hold(engine, request.keys) {
             return finish(engine, request, &mut keys, parts).map(Some);
         }
@@ -86,13 +90,14 @@ fn finish(
     mut parts: Vec<Part<'_, '_>>,
 ) -> Result<Outcome> {
     for_each(&mut parts, |part| compute(engine, request.ops, part));
+    let applied = request.ops.len() as u64;
     let edges: i64 = parts.iter().map(|part| part.edges).sum();
     let vertices: usize = parts.iter().map(|part| part.inserted.len()).sum();
     if vertices == 0 && parts.iter().all(|part| part.effects.is_empty()) {
         // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this moment.
         let order = engine.clock.order();
         engine.check_open()?;
-        return Ok(Outcome { ts: order.last_drawn(), edges: 0 });
+        return Ok(Outcome { ts: order.last_drawn(), edges: 0, applied });
     }
     let record = match &engine.durable {
         Some(_) => Some(encode(engine, request, keys, &parts)?),
@@ -111,7 +116,7 @@ fn finish(
     if engine.clock.complete(ts, vertices as i64, edges) {
         engine.commits.wake();
     }
-    Ok(Outcome { ts, edges })
+    Ok(Outcome { ts, edges, applied })
 }
 
 /// The effects of a part, and the vertices that come into being.

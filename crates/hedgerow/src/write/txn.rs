@@ -175,7 +175,7 @@ impl WriteTxn {
         for edge in edges {
             let (src, dst, weight) = parts(edge);
             match (self.key(src), self.key(dst)) {
-                (Ok(src), Ok(dst)) => self.ops.push(TxnOp { ask, src, dst, weight }),
+                (Ok(src), Ok(dst)) => self.ops.push(TxnOp::plain(ask, src, dst, weight)),
                 (Err(error), _) | (_, Err(error)) => {
                     self.ops.truncate(before);
                     return Err(error);
