@@ -15,6 +15,7 @@
 
 pub mod arena;
 pub mod delta;
+mod fold;
 pub mod items;
 pub mod main_part;
 pub mod merge;

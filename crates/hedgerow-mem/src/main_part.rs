@@ -6,7 +6,7 @@ use crate::arena::{Arena, Counted};
 use crate::items::Extra;
 
 /// Sorted neighbour lists of the vertices of one subgraph in one direction, and which of the vertices exist.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Main {
     pub(crate) present: u64,
     pub(crate) offsets: Offsets,
@@ -54,6 +54,17 @@ impl Main {
             weights: weights.map(|w| arena.copy(w)),
             extra: None,
         })
+    }
+
+    /// The same content in new blocks of `arena`.
+    pub(crate) fn copied(&self, arena: &Arena) -> Main {
+        Main {
+            present: self.present,
+            offsets: self.offsets.clone(),
+            neighbors: arena.copy(&self.neighbors),
+            weights: self.weights.as_ref().map(|w| arena.copy(w)),
+            extra: self.extra.clone(),
+        }
     }
 
     /// The mask of the local vertices that exist.

@@ -1,6 +1,7 @@
 //! Merging a delta, and operations of a large commit, into a new main part.
 
 use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId};
+use smallvec::SmallVec;
 
 use crate::arena::{Arena, Builder as Array};
 use crate::delta::{EdgeOp, Entry};
@@ -39,91 +40,139 @@ pub(crate) fn reduce(entries: impl Iterator<Item = Entry>) -> (Vec<Change>, Vec<
     (changes, vertices)
 }
 
-/// `main` with `changes` (sorted by vertex and destination, one per edge) and `vertices` (in commit order) applied.
-/// O(edges + changes).
+/// The most entries that one merge takes: their order takes 26 of the 64 bits of a key.
+pub(crate) const MOST: usize = 1 << 26;
+
+/// Entries about edges, sorted by vertex, destination and commit: 6, 32 and 26 bits.
+type Keys = SmallVec<[u64; 256]>;
+
+/// `main` with the first `n` of what `entry` gives, in commit order, applied. `n` is at most [`MOST`]. O(edges + n log n);
+/// what does not change is copied in whole stretches, and nothing is allocated but the result unless `n` exceeds 256.
 pub(crate) fn apply(
     main: &Main,
-    changes: &[Change],
-    vertices: &[(LocalVertex, bool)],
+    n: usize,
+    entry: impl Fn(usize) -> Entry,
     weighted: bool,
     arena: &Arena,
 ) -> Main {
-    let mut present = main.present;
-    for &(local, inserted) in vertices {
-        if inserted {
-            present |= local.bit();
-        } else {
-            present &= !local.bit();
-        }
-    }
-    let mut out = Builder::new(arena, main.neighbors.len() + changes.len(), weighted);
-    let mut rest = changes;
-    for i in 0..SUBGRAPH_VERTICES {
-        let local = LocalVertex(i as u8);
-        let count = rest.iter().take_while(|c| c.local == local).count();
-        let (of_vertex, others) = rest.split_at(count);
+    let (keys, present) = sort(main.present, n, &entry);
+    let mut out =
+        Output::new(arena, main, main.neighbors.len().wrapping_add_signed(growth(&keys, &entry)), weighted);
+    let mut rest = keys.as_slice();
+    while let Some((of_edge, others)) = split_edge(rest) {
         rest = others;
-        out.begin(i);
-        merge_list(main, local, of_vertex, &mut out);
+        let last = entry(order(of_edge[of_edge.len() - 1]));
+        out.put(main, last.local, last.dst, (last.op != EdgeOp::Remove).then_some(last.weight));
     }
-    out.finish(present)
+    out.finish(main, present)
 }
 
-/// Merges one sorted list with its sorted changes, copying unchanged stretches whole.
-fn merge_list(main: &Main, local: LocalVertex, changes: &[Change], out: &mut Builder) {
-    let range = main.range(local);
-    let list = &main.neighbors[range.clone()];
-    let mut at = 0;
-    for change in changes {
-        let skip = list[at..].partition_point(|&x| x < change.dst);
-        out.copy(main, range.start + at..range.start + at + skip);
-        at += skip;
-        if list.get(at) == Some(&change.dst) {
-            at += 1;
-        }
-        if let Some(weight) = change.weight {
-            out.push(change.dst, weight);
+/// The keys of the entries about edges in order, and the vertices that exist after all entries.
+fn sort(mut present: u64, n: usize, entry: &impl Fn(usize) -> Entry) -> (Keys, u64) {
+    debug_assert!(n <= MOST);
+    let mut keys = Keys::with_capacity(n);
+    for i in 0..n {
+        let e = entry(i);
+        match e.op {
+            EdgeOp::Vertex if e.dst.0 != 0 => present |= e.local.bit(),
+            EdgeOp::Vertex => present &= !e.local.bit(),
+            _ => keys.push(u64::from(e.local.0) << 58 | u64::from(e.dst.0) << 26 | i as u64),
         }
     }
-    out.copy(main, range.start + at..range.end);
+    keys.sort_unstable();
+    (keys, present)
 }
 
-/// Collects lists in vertex order.
-struct Builder {
+#[inline]
+fn order(key: u64) -> usize {
+    key as usize & (MOST - 1)
+}
+
+/// The keys about the first edge, and the others.
+#[inline]
+fn split_edge(keys: &[u64]) -> Option<(&[u64], &[u64])> {
+    let edge = keys.first()? >> 26;
+    let count = keys.iter().take_while(|&&key| key >> 26 == edge).count();
+    Some(keys.split_at(count))
+}
+
+/// By how many edges the lists grow. Only effective operations are logged, so the first about an edge tells whether it
+/// was there before.
+fn growth(keys: &[u64], entry: &impl Fn(usize) -> Entry) -> isize {
+    let (mut growth, mut rest) = (0, keys);
+    while let Some((of_edge, others)) = split_edge(rest) {
+        rest = others;
+        let was = entry(order(of_edge[0])).op != EdgeOp::Insert;
+        let is = entry(order(of_edge[of_edge.len() - 1])).op != EdgeOp::Remove;
+        growth += isize::from(is) - isize::from(was);
+    }
+    growth
+}
+
+/// A main part that is being written: changes come sorted by vertex and destination.
+struct Output {
     offsets: Offsets,
     neighbors: Array<VertexId>,
     weights: Option<Array<f64>>,
+    /// How much of the old lists is dealt with.
+    done: usize,
+    /// The first vertex whose offset is still that of the old part.
+    vertex: usize,
 }
 
-impl Builder {
-    fn new(arena: &Arena, capacity: usize, weighted: bool) -> Builder {
-        Builder {
-            offsets: Offsets::default(),
-            neighbors: arena.builder(capacity),
-            weights: weighted.then(|| arena.builder(capacity)),
+impl Output {
+    fn new(arena: &Arena, main: &Main, len: usize, weighted: bool) -> Output {
+        Output {
+            offsets: main.offsets.clone(),
+            neighbors: arena.builder(len),
+            weights: weighted.then(|| arena.builder(len)),
+            done: 0,
+            vertex: 0,
         }
     }
 
-    fn begin(&mut self, vertex: usize) {
-        self.offsets.0[vertex] = self.neighbors.len() as u32;
-    }
-
-    fn push(&mut self, dst: VertexId, weight: f64) {
-        self.neighbors.push(dst);
-        if let Some(weights) = &mut self.weights {
-            weights.push(weight);
+    /// Copies the old lists up to the edge, and the edge with its new weight unless it is gone.
+    #[inline]
+    fn put(&mut self, main: &Main, local: LocalVertex, dst: VertexId, weight: Option<f64>) {
+        self.shift(local.index());
+        let range = main.range(local);
+        let begin = self.done.max(range.start);
+        let at = begin + main.neighbors[begin..range.end].partition_point(|&x| x < dst);
+        self.copy(main, at);
+        if at < range.end && main.neighbors[at] == dst {
+            self.done += 1;
+        }
+        if let Some(weight) = weight {
+            self.neighbors.push(dst);
+            if let Some(weights) = &mut self.weights {
+                weights.push(weight);
+            }
         }
     }
 
-    fn copy(&mut self, main: &Main, range: std::ops::Range<usize>) {
+    /// Moves the offsets of the vertices up to `vertex` by what was added and left out so far.
+    #[inline]
+    fn shift(&mut self, vertex: usize) {
+        if vertex >= self.vertex {
+            let by = (self.neighbors.len() as u32).wrapping_sub(self.done as u32);
+            self.offsets.0[self.vertex..=vertex].iter_mut().for_each(|at| *at = at.wrapping_add(by));
+            self.vertex = vertex + 1;
+        }
+    }
+
+    #[inline]
+    fn copy(&mut self, main: &Main, end: usize) {
+        let range = self.done..end;
         self.neighbors.extend(&main.neighbors[range.clone()]);
         if let (Some(weights), Some(from)) = (&mut self.weights, &main.weights) {
             weights.extend(&from[range]);
         }
+        self.done = end;
     }
 
-    fn finish(mut self, present: u64) -> Main {
-        self.offsets.0[SUBGRAPH_VERTICES] = self.neighbors.len() as u32;
+    fn finish(mut self, main: &Main, present: u64) -> Main {
+        self.shift(SUBGRAPH_VERTICES);
+        self.copy(main, main.neighbors.len());
         Main {
             present,
             offsets: self.offsets,
@@ -133,3 +182,6 @@ impl Builder {
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -7,21 +7,13 @@ use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId};
 
 use crate::arena::{Arena, Counted};
 use crate::delta::{Delta, EdgeOp, Entry};
-use crate::items::ItemEntry;
+use crate::fold;
 use crate::main_part::Main;
-use crate::merge;
 use crate::reclaim::{Horizon, Pin, judge};
 use crate::version::{Read, Version, load_changed, read_at, version_at};
 
 mod items;
 pub mod warm;
-
-/// The first capacity of a delta, in entries. Under the model checker two, so that merges come early.
-const MIN_DELTA: usize = if cfg!(any(loom, shuttle)) { 2 } else { 4 };
-/// The largest capacity of a delta, in entries.
-const MAX_DELTA: usize = if cfg!(any(loom, shuttle)) { 2 } else { 256 };
-/// A delta has room for this share of the main part: 1/8, within the bounds above.
-const DELTA_SHARE: usize = 8;
 
 /// 64 consecutive vertices with their adjacency in both directions.
 ///
@@ -245,7 +237,7 @@ impl Latched<'_> {
         if let Some(head) = &self.writer.heads[direction as usize]
             && head.delta.accepts(ops.len(), ts)
         {
-            push_all(&head.delta, ops, ts);
+            fold::push_all(&head.delta, ops, ts);
             return;
         }
         self.apply_with_merge(direction, ops, ts, weighted, horizon, pinned);
@@ -274,38 +266,43 @@ impl Latched<'_> {
     ) {
         let head = self.head(direction, weighted);
         if head.delta.accepts(ops.len(), ts) {
-            push_all(&head.delta, ops, ts);
+            fold::push_all(&head.delta, ops, ts);
             return;
         }
-        let next =
-            match fold_published(&head, ops.len(), ts, weighted, horizon.published(), &self.subgraph.arena) {
-                Some(next) => {
-                    push_all(&next.delta, ops, ts);
-                    next
-                }
-                None => merge_all(&head, ops, ts, weighted, &self.subgraph.arena),
-            };
+        let next = match fold::published(
+            &head,
+            ops.len(),
+            ts,
+            weighted,
+            horizon.published(),
+            &self.subgraph.arena,
+        ) {
+            Some(next) => {
+                fold::push_all(&next.delta, ops, ts);
+                next
+            }
+            None => fold::all(&head, ops, ts, weighted, &self.subgraph.arena),
+        };
         horizon.replaced(head.main.heap_bytes());
         self.link(direction, head, next);
         self.reclaim(direction, horizon, pinned);
     }
 
-    /// Merges what is published of the delta, so that an idle subgraph becomes a plain CSR. Returns whether anything
-    /// was merged.
+    /// Merges what is published of the delta, so that an idle subgraph becomes a plain CSR. With `relocate` the main part
+    /// moves also if there is nothing to merge: see [`Arena::evacuate`]. Returns whether a version was made.
     pub fn settle(
         &mut self,
         direction: Direction,
         weighted: bool,
+        relocate: bool,
         horizon: &impl Horizon,
         pinned: impl FnMut(Pin),
     ) -> bool {
         let Some(head) = self.writer.heads[direction as usize].clone() else { return false };
-        if head.delta.capacity() == 0 {
+        if head.delta.capacity() == 0 && !relocate {
             return false;
         }
-        let n = head.delta.visible(horizon.published());
-        let carried = head.delta.len() - n;
-        let next = fold(&head, n, carried, weighted, &self.subgraph.arena);
+        let next = fold::settle(&head, horizon.published(), relocate, weighted, &self.subgraph.arena);
         horizon.replaced(head.main.heap_bytes());
         self.link(direction, head, next);
         self.subgraph.note_settled();
@@ -350,7 +347,7 @@ impl Latched<'_> {
             return head.clone();
         }
         let main = Main { weights: weighted.then(Counted::default), ..Main::default() };
-        let delta = Delta::new(Timestamp::ZERO, MIN_DELTA, weighted, &self.subgraph.arena);
+        let delta = Delta::new(Timestamp::ZERO, fold::MIN_DELTA, weighted, &self.subgraph.arena);
         let first = Arc::new(Version::new(Timestamp::ZERO, main, delta, 0));
         self.subgraph.heads[direction as usize].store(Some(first.clone()));
         self.writer.heads[direction as usize] = Some(first.clone());
@@ -364,74 +361,6 @@ impl Latched<'_> {
         self.subgraph.heads[direction as usize].store(Some(next.clone()));
         self.writer.heads[direction as usize] = Some(next);
     }
-}
-
-fn push_all(delta: &Delta, ops: &[LocalOp], ts: Timestamp) {
-    for op in ops {
-        delta.push(op.local, op.op, op.dst, ts, op.weight);
-    }
-}
-
-fn delta_capacity(edges: usize) -> usize {
-    (edges / DELTA_SHARE).clamp(MIN_DELTA, MAX_DELTA)
-}
-
-/// The main part of `head` with the first `n` delta entries merged in.
-fn fold_main(head: &Version, n: usize, weighted: bool, arena: &Arena) -> Main {
-    if !head.is_plain() {
-        let (changes, vertices) = crate::items::reduce(head.delta.items(n));
-        return crate::items::apply(&head.main, &changes, &vertices, weighted, arena);
-    }
-    let (changes, vertices) = merge::reduce(head.delta.entries(n));
-    merge::apply(&head.main, &changes, &vertices, weighted, arena)
-}
-
-/// A version with the first `n` delta entries of `head` merged, and room for the entries carried over plus `room`.
-fn fold(head: &Version, n: usize, capacity: usize, weighted: bool, arena: &Arena) -> Version {
-    let main = fold_main(head, n, weighted, arena);
-    let begin = if n == 0 { head.begin } else { head.delta.entry(n - 1).ts };
-    let delta = Delta::new(begin, capacity, weighted, arena);
-    for i in n..head.delta.len() {
-        let item = head.delta.item(i);
-        let e = item.entry;
-        delta.push_item(e.local, e.op, e.dst, e.ts, e.weight, (item.rank, item.row.cloned()));
-    }
-    Version::new(begin, main, delta, 0)
-}
-
-/// Folds the published part of the delta, if that makes room for `count` operations at `ts`. The new version begins
-/// at the last timestamp folded, which is published: the old one is dead at once unless a snapshot needs it.
-fn fold_published(
-    head: &Version,
-    count: usize,
-    ts: Timestamp,
-    weighted: bool,
-    published: Timestamp,
-    arena: &Arena,
-) -> Option<Version> {
-    let n = head.delta.visible(published);
-    let carried = head.delta.len() - n;
-    if n == 0 && carried > 0 {
-        return None;
-    }
-    let capacity = delta_capacity(head.main.neighbors.len() + n);
-    let begin = if n == 0 { head.begin } else { head.delta.entry(n - 1).ts };
-    let offset_fits = ts.0 - begin.0 <= u64::from(u32::MAX);
-    (carried + count <= capacity && offset_fits).then(|| fold(head, n, capacity, weighted, arena))
-}
-
-/// Merges the whole delta and the operations of `ts` into a version that begins at `ts`: for commits that do not fit.
-fn merge_all(head: &Version, ops: &[LocalOp], ts: Timestamp, weighted: bool, arena: &Arena) -> Version {
-    if !head.is_plain() {
-        let own = ops.iter().map(|op| ItemEntry { entry: op.entry(ts), rank: 0, row: None });
-        return items::merge_all(head, own, ts, weighted, arena);
-    }
-    let own = ops.iter().map(|op| op.entry(ts));
-    let changed = ops.iter().fold(0, |mask, op| mask | op.local.bit());
-    let (changes, vertices) = merge::reduce(head.delta.entries(head.delta.len()).chain(own));
-    let main = merge::apply(&head.main, &changes, &vertices, weighted, arena);
-    let capacity = delta_capacity(main.neighbors.len());
-    Version::new(ts, main, Delta::new(ts, capacity, weighted, arena), changed)
 }
 
 fn touches(entry: &crate::delta::Entry, item: ReadItem) -> bool {

@@ -201,14 +201,14 @@ impl<'a> Read<'a> {
 
     /// Everything visible as one main part: the image that a checkpoint writes. O(edges + delta).
     pub fn settled(&self) -> Main {
+        let delta = &self.version.delta;
         let weighted = self.version.main.weights.is_some();
         if !self.version.is_plain() {
             // Short-lived, here and below: not among what the store accounts for.
-            let (changes, vertices) = crate::items::reduce(self.version.delta.items(self.n));
+            let (changes, vertices) = crate::items::reduce(delta.items(self.n));
             return crate::items::apply(&self.version.main, &changes, &vertices, weighted, &Arena::default());
         }
-        let (changes, vertices) = crate::merge::reduce(self.version.delta.entries(self.n));
-        crate::merge::apply(&self.version.main, &changes, &vertices, weighted, &Arena::default())
+        crate::merge::apply(&self.version.main, self.n, |i| delta.entry(i), weighted, &Arena::default())
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::sync::{AtomicBool, Mutex, Ordering};
-use hedgerow_core::{Direction, KeyKind, SubgraphId, Timestamp, VertexKeyRef};
+use hedgerow_core::{Direction, KeyKind, Timestamp, VertexKeyRef};
 use hedgerow_io::VfsLock;
 use hedgerow_mem::SubgraphTable;
 use hedgerow_txn::{Clock, Counts, GroupCommit, ReaderRegistry};
@@ -15,8 +15,9 @@ use crate::idmap::IdMap;
 use crate::options::{Durability, GraphConfig, Isolation, Options};
 use crate::reclaim::{LiveHorizon, PendingVersions};
 use crate::schema::{Schema, SchemaCell};
+use crate::settle::Settling;
 use crate::snapshot::Snapshot;
-use crate::tables::{Chain, LabelTables};
+use crate::tables::LabelTables;
 use crate::views::ViewCache;
 use crate::write::{Ack, Ask, Pipeline, WriteTxn, autocommit, commit};
 
@@ -29,8 +30,23 @@ pub struct Graph {
     pub(crate) engine: Arc<Engine>,
 }
 
-/// Everything behind a handle.
+/// What the handles share. Dropping it closes the store: so its last owner is a user's handle, and threads in the
+/// background have the [`Core`] alone.
 pub(crate) struct Engine {
+    pub(crate) core: Arc<Core>,
+}
+
+impl std::ops::Deref for Engine {
+    type Target = Core;
+
+    #[inline]
+    fn deref(&self) -> &Core {
+        &self.core
+    }
+}
+
+/// Everything behind a handle.
+pub(crate) struct Core {
     pub(crate) config: GraphConfig,
     pub(crate) isolation: Isolation,
     pub(crate) durability: Durability,
@@ -45,6 +61,7 @@ pub(crate) struct Engine {
     pub(crate) ids: IdMap,
     pub(crate) pending: PendingVersions,
     pub(crate) views: ViewCache,
+    pub(crate) settling: Settling,
     /// The files, if the store has any.
     pub(crate) durable: Option<Arc<Durable>>,
     /// Whether the thread could be started that syncs for tickets; unset until the first one.
@@ -75,7 +92,7 @@ impl Engine {
     pub(crate) fn new(options: &Options, parts: EngineParts) -> Arc<Engine> {
         let waits = parts.durable.is_some() && options.durability == Durability::Sync;
         let gate = if waits { parts.last } else { Timestamp::INFINITY };
-        Arc::new(Engine {
+        let core = Core {
             config: parts.config,
             isolation: options.isolation,
             durability: options.durability,
@@ -88,6 +105,7 @@ impl Engine {
             ids: parts.ids,
             pending: PendingVersions::default(),
             views: ViewCache::default(),
+            settling: Settling::default(),
             durable: parts.durable.map(Arc::new),
             syncer: OnceLock::new(),
             lock: Mutex::new(parts.lock),
@@ -95,9 +113,12 @@ impl Engine {
             read_only: options.read_only,
             checkpointing: Mutex::new(()),
             process: std::process::id(),
-        })
+        };
+        Arc::new(Engine { core: Arc::new(core) })
     }
+}
 
+impl Core {
     pub(crate) fn horizon(&self) -> LiveHorizon<'_> {
         LiveHorizon::new(&self.clock, &self.readers, &self.views)
     }
@@ -192,21 +213,6 @@ impl Engine {
             let horizon = self.horizon();
             entry.latch().reclaim(chain.direction, &horizon, |pin| self.pending.add(chain, pin));
         }
-    }
-
-    /// Merges what is published of all deltas.
-    pub(crate) fn settle(&self) {
-        for (label, table) in self.tables() {
-            for subgraph in (0..self.subgraph_bound()).map(SubgraphId) {
-                let Some(entry) = table.get(subgraph) else { continue };
-                for &direction in self.directions_of(label) {
-                    let horizon = self.horizon();
-                    let pinned = |pin| self.pending.add(Chain { label, subgraph, direction }, pin);
-                    entry.latch().settle(direction, self.is_weighted(label), &horizon, pinned);
-                }
-            }
-        }
-        self.views.note_settled();
     }
 }
 
@@ -349,7 +355,9 @@ impl Graph {
         Ok(autocommit::edge(&self.engine, Ask::Remove, src.into(), dst.into(), 0.0)?.edges < 0)
     }
 
-    /// Merges all deltas, so that reads find plain CSR blocks. Takes each subgraph's latch in turn; O(edges).
+    /// Merges all deltas, so that reads find plain CSR blocks, and lays the lists out anew in the order of the vertices;
+    /// nothing is done if nothing was committed since the last call. Takes each subgraph's latch in turn; O(edges). Until
+    /// it returns, lists may be in memory twice.
     pub fn settle(&self) -> Result<()> {
         self.engine.check_writable()?;
         self.engine.settle();

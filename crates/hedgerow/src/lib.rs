@@ -35,6 +35,7 @@ mod reclaim;
 mod recover;
 mod schema;
 mod sections;
+mod settle;
 mod snapshot;
 mod stats;
 mod tables;

@@ -6,7 +6,7 @@ use hedgerow_core::{Direction, LabelId, SubgraphId};
 use hedgerow_mem::SubgraphTable;
 use hedgerow_mem::arena::Arena;
 
-use crate::graph::Engine;
+use crate::graph::Core;
 
 const CHUNK: usize = 256;
 
@@ -73,7 +73,7 @@ impl From<(SubgraphId, Direction)> for Chain {
     }
 }
 
-impl Engine {
+impl Core {
     /// The table of a label, if it has had an edge.
     #[inline]
     pub(crate) fn table(&self, label: LabelId) -> Option<&SubgraphTable> {

@@ -2,12 +2,12 @@
 
 use hedgerow_core::{Direction, LocalVertex, Row, Timestamp, VertexId};
 
-use super::{Latched, Subgraph, delta_capacity, fold_published};
-use crate::arena::Arena;
+use super::{Latched, Subgraph};
 use crate::delta::Delta;
-use crate::items::{self, ItemEntry, ItemOp, ItemRef};
+use crate::fold;
+use crate::items::{ItemOp, ItemRef};
 use crate::reclaim::{Horizon, Pin};
-use crate::version::{Read, Version};
+use crate::version::Read;
 
 impl Subgraph {
     /// Whether nothing was ever applied in this direction.
@@ -73,16 +73,22 @@ impl Latched<'_> {
             push_all(&head.delta, ops, ts);
             return;
         }
-        let next =
-            match fold_published(&head, ops.len(), ts, weighted, horizon.published(), &self.subgraph.arena) {
-                Some(next) => {
-                    push_all(&next.delta, ops, ts);
-                    next
-                }
-                None => {
-                    merge_all(&head, ops.iter().map(|op| op.entry(ts)), ts, weighted, &self.subgraph.arena)
-                }
-            };
+        let next = match fold::published(
+            &head,
+            ops.len(),
+            ts,
+            weighted,
+            horizon.published(),
+            &self.subgraph.arena,
+        ) {
+            Some(next) => {
+                push_all(&next.delta, ops, ts);
+                next
+            }
+            None => {
+                fold::all_items(&head, ops.iter().map(|op| op.entry(ts)), ts, weighted, &self.subgraph.arena)
+            }
+        };
         self.link(direction, head, next);
         self.reclaim(direction, horizon, pinned);
     }
@@ -92,20 +98,4 @@ fn push_all(delta: &Delta, ops: &[ItemOp], ts: Timestamp) {
     for ItemOp { op, rank, row } in ops {
         delta.push_item(op.local, op.op, op.dst, ts, op.weight, (*rank, row.clone()));
     }
-}
-
-/// Merges the whole delta and the operations of `ts` into a version that begins at `ts`.
-pub(super) fn merge_all<'a>(
-    head: &'a Version,
-    own: impl Iterator<Item = ItemEntry<'a>>,
-    ts: Timestamp,
-    weighted: bool,
-    arena: &Arena,
-) -> Version {
-    let mut changed = 0;
-    let own = own.inspect(|item| changed |= item.entry.local.bit());
-    let (changes, vertices) = items::reduce(head.delta.items(head.delta.len()).chain(own));
-    let main = items::apply(&head.main, &changes, &vertices, weighted, arena);
-    let capacity = delta_capacity(main.neighbors.len());
-    Version::new(ts, main, Delta::new(ts, capacity, weighted, arena), changed)
 }

@@ -71,7 +71,7 @@ impl World {
 
     fn settle(&mut self, subgraph: u32) {
         if let Some(subgraph) = self.table.get(SubgraphId(subgraph)) {
-            subgraph.latch().settle(Direction::Out, self.weighted, &KeepAll, |_| ());
+            subgraph.latch().settle(Direction::Out, self.weighted, false, &KeepAll, |_| ());
         }
     }
 

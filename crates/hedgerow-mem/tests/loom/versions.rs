@@ -170,7 +170,7 @@ fn settling_beside_a_reader_changes_nothing() {
         let settler = store.clone();
         let settles = thread::spawn(move || {
             let horizon = settler.horizon();
-            settler.subgraph.latch().settle(Direction::Out, false, &horizon, |_| ());
+            settler.subgraph.latch().settle(Direction::Out, false, false, &horizon, |_| ());
         });
         let registration = store.register();
         assert_eq!(store.read(registration.ts()), [1, 2]);

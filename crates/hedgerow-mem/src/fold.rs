@@ -1,0 +1,131 @@
+//! What a merge makes of the head of a chain: which entries it takes, and how much room the new delta has.
+
+use hedgerow_core::Timestamp;
+
+use crate::arena::Arena;
+use crate::delta::Delta;
+use crate::items::{self, ItemEntry};
+use crate::main_part::Main;
+use crate::merge;
+use crate::subgraph::LocalOp;
+use crate::version::Version;
+
+/// The first capacity of a delta, in entries. Under the model checkers two, so that merges come early.
+pub(crate) const MIN_DELTA: usize = if cfg!(any(loom, shuttle)) { 2 } else { 4 };
+/// The largest capacity of a delta, in entries.
+const MAX_DELTA: usize = if cfg!(any(loom, shuttle)) { 2 } else { 256 };
+/// A delta has room for this share of the main part: 1/8, within the bounds above.
+const DELTA_SHARE: usize = 8;
+
+/// Appends the operations of the commit `ts`; there is room.
+pub(crate) fn push_all(delta: &Delta, ops: &[LocalOp], ts: Timestamp) {
+    for op in ops {
+        delta.push(op.local, op.op, op.dst, ts, op.weight);
+    }
+}
+
+fn delta_capacity(edges: usize) -> usize {
+    (edges / DELTA_SHARE).clamp(MIN_DELTA, MAX_DELTA)
+}
+
+/// Folds the published part of the delta, if that makes room for `count` operations at `ts`. The new version begins
+/// at the last timestamp folded, which is published: the old one is dead at once unless a snapshot needs it.
+pub(crate) fn published(
+    head: &Version,
+    count: usize,
+    ts: Timestamp,
+    weighted: bool,
+    published: Timestamp,
+    arena: &Arena,
+) -> Option<Version> {
+    let n = head.delta.visible(published);
+    let carried = head.delta.len() - n;
+    if n == 0 && carried > 0 {
+        return None;
+    }
+    let capacity = delta_capacity(head.main.neighbors.len() + n);
+    let offset_fits = ts.0 - begin(head, n).0 <= u64::from(u32::MAX);
+    (carried + count <= capacity && offset_fits).then(|| fold(head, n, capacity, false, weighted, arena))
+}
+
+/// Folds the published part of the delta and leaves no room for more. With `relocate` the main part moves also if
+/// there is nothing to fold.
+pub(crate) fn settle(
+    head: &Version,
+    published: Timestamp,
+    relocate: bool,
+    weighted: bool,
+    arena: &Arena,
+) -> Version {
+    let n = head.delta.visible(published);
+    fold(head, n, head.delta.len() - n, relocate, weighted, arena)
+}
+
+/// Merges the whole delta and the operations of `ts` into a version that begins at `ts`: for commits that do not fit.
+pub(crate) fn all(head: &Version, ops: &[LocalOp], ts: Timestamp, weighted: bool, arena: &Arena) -> Version {
+    if !head.is_plain() {
+        let own = ops.iter().map(|op| ItemEntry { entry: op.entry(ts), rank: 0, row: None });
+        return all_items(head, own, ts, weighted, arena);
+    }
+    let logged = head.delta.len();
+    let entry = |i: usize| match i.checked_sub(logged) {
+        None => head.delta.entry(i),
+        Some(own) => ops[own].entry(ts),
+    };
+    let n = logged + ops.len();
+    let mut main = merge::apply(&head.main, n.min(merge::MOST), entry, weighted, arena);
+    for from in (merge::MOST..n).step_by(merge::MOST) {
+        main = merge::apply(&main, (n - from).min(merge::MOST), |i| entry(from + i), weighted, arena);
+    }
+    let changed = ops.iter().fold(0, |mask, op| mask | op.local.bit());
+    let capacity = delta_capacity(main.neighbors.len());
+    Version::new(ts, main, Delta::new(ts, capacity, weighted, arena), changed)
+}
+
+/// As [`all`], of edges with ranks and rows among them.
+pub(crate) fn all_items<'a>(
+    head: &'a Version,
+    own: impl Iterator<Item = ItemEntry<'a>>,
+    ts: Timestamp,
+    weighted: bool,
+    arena: &Arena,
+) -> Version {
+    let mut changed = 0;
+    let own = own.inspect(|item| changed |= item.entry.local.bit());
+    let (changes, vertices) = items::reduce(head.delta.items(head.delta.len()).chain(own));
+    let main = items::apply(&head.main, &changes, &vertices, weighted, arena);
+    let capacity = delta_capacity(main.neighbors.len());
+    Version::new(ts, main, Delta::new(ts, capacity, weighted, arena), changed)
+}
+
+/// The main part of `head` with the first `n` delta entries merged in.
+fn folded(head: &Version, n: usize, weighted: bool, arena: &Arena) -> Main {
+    if head.is_plain() {
+        return merge::apply(&head.main, n, |i| head.delta.entry(i), weighted, arena);
+    }
+    let (changes, vertices) = items::reduce(head.delta.items(n));
+    items::apply(&head.main, &changes, &vertices, weighted, arena)
+}
+
+/// The timestamp that a version begins at if the first `n` entries of the delta are folded into it.
+fn begin(head: &Version, n: usize) -> Timestamp {
+    if n == 0 { head.begin } else { head.delta.entry(n - 1).ts }
+}
+
+/// A version with the first `n` delta entries of `head` merged, and a delta for `capacity` entries, in which are those
+/// carried over. A main part that stays as it is, is shared.
+fn fold(head: &Version, n: usize, capacity: usize, relocate: bool, weighted: bool, arena: &Arena) -> Version {
+    let main = match n {
+        0 if relocate => head.main.copied(arena),
+        0 => head.main.clone(),
+        _ => folded(head, n, weighted, arena),
+    };
+    let begin = begin(head, n);
+    let delta = Delta::new(begin, capacity, weighted, arena);
+    for i in n..head.delta.len() {
+        let item = head.delta.item(i);
+        let e = item.entry;
+        delta.push_item(e.local, e.op, e.dst, e.ts, e.weight, (item.rank, item.row.cloned()));
+    }
+    Version::new(begin, main, delta, 0)
+}
