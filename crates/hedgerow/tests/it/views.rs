@@ -47,14 +47,15 @@ fn check_whole(snapshot: &Snapshot) {
 /// One random commit, now and then a vertex that goes.
 fn change(graph: &Graph, rng: &mut Rng) {
     let (u, v) = (rng.below(VERTICES), rng.below(VERTICES));
-    let mut tx = graph.write().unwrap();
-    match rng.below(8) {
-        0 => _ = tx.remove_vertex(u).unwrap(),
-        1..4 => _ = tx.remove_edge(u, v).unwrap(),
-        4 if graph.config().weighted => tx.put_weighted_edge(u, v, rng.below(9) as f64).unwrap(),
-        _ => tx.put_edge(u, v).unwrap(),
-    }
-    tx.commit().unwrap();
+    let (kind, weight) = (rng.below(8), rng.below(9) as f64);
+    let change = |tx: &mut hedgerow::WriteTxn| match kind {
+        0 => tx.remove_vertex(u).map(drop),
+        1..4 => tx.remove_edge(u, v).map(drop),
+        4 if graph.config().weighted => tx.put_weighted_edge(u, v, weight),
+        _ => tx.put_edge(u, v),
+    };
+    // Two writers may get into each other's way.
+    graph.transact(1000, change).unwrap();
 }
 
 #[test]
