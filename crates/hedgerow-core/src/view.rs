@@ -51,6 +51,10 @@ pub trait Topology: Sync {
     fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize {
         self.degree(v, direction)
     }
+    /// A hint that the lists of the subgraph will be read from the beginning soon.
+    #[inline]
+    fn prefetch(&self, _subgraph: SubgraphId, _direction: Direction) {}
+
     /// The neighbours of `v` in `direction`; empty for an id without a vertex.
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_>;
 }
@@ -67,6 +71,19 @@ pub trait Block<'a>: Copy {
         let neighbors = self.neighbors(local);
         neighbors.removed.is_empty().then_some(neighbors.main)
     }
+
+    /// Whether [`main`](Self::main) and [`for_each_added`](Self::for_each_added) together give all neighbours of the
+    /// block. If so, loops over whole blocks can take what is added by itself, and spare each vertex the question. A
+    /// graph that never has corrections has nothing to gain, and says no.
+    #[inline]
+    fn is_additive(&self) -> bool {
+        false
+    }
+
+    /// Calls `f` with source and destination of every neighbour that is added in this block, sources ascending. Only
+    /// where the block [says so](Self::is_additive).
+    #[inline]
+    fn for_each_added(&self, _f: impl FnMut(LocalVertex, VertexId)) {}
 }
 
 /// The block of a graph that has nothing to look up per subgraph: each vertex is asked for by itself.

@@ -21,7 +21,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use hedgerow_core::{Block, Direction, LocalVertex, Neighbors, Topology, VertexId};
+use hedgerow_core::{Block, Direction, LocalVertex, Neighbors, SubgraphId, Topology, VertexId};
 use rayon::prelude::*;
 
 use crate::KernelError;
@@ -187,6 +187,7 @@ impl<'g, G: Topology> Search<'g, G> {
                 let first = chunk * CHUNK_SUBGRAPHS;
                 for (i, depth) in depth.chunks_mut(64).enumerate() {
                     let base = (first + i) * 64;
+                    g.prefetch(SubgraphId((first + i + 1) as u32), backward);
                     next[i] = adopt(g, backward, front, base as u32, &mut open[i], depth, level);
                     found += next[i].count_ones() as usize;
                 }

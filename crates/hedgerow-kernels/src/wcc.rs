@@ -21,7 +21,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use hedgerow_core::{Block, Direction, SUBGRAPH_VERTICES, Topology, VertexId};
+use hedgerow_core::{Block, Direction, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
 use rayon::prelude::*;
 
 use crate::KernelError;
@@ -176,7 +176,9 @@ fn for_each_with_block<'g, G: Topology>(
     mut f: impl FnMut(u32, G::Block<'g>),
 ) {
     for first in range.clone().step_by(SUBGRAPH_VERTICES) {
-        let block = g.block(VertexId(first).subgraph(), direction);
+        let subgraph = VertexId(first).subgraph();
+        let block = g.block(subgraph, direction);
+        g.prefetch(SubgraphId(subgraph.0 + 1), direction);
         for v in first..(first + SUBGRAPH_VERTICES as u32).min(range.end) {
             f(v, block);
         }

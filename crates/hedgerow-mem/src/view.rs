@@ -151,6 +151,13 @@ impl Topology for View {
         self.side(direction).block(subgraph)
     }
 
+    #[inline]
+    fn prefetch(&self, subgraph: SubgraphId, direction: Direction) {
+        if let Some(chunk) = self.side(direction).chunk(subgraph) {
+            chunk.prefetch(subgraph.index());
+        }
+    }
+
     fn vertex_bound(&self) -> usize {
         self.shape.vertex_bound
     }

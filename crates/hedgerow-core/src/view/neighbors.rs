@@ -50,12 +50,43 @@ impl<'a> Neighbors<'a> {
     /// Calls `f` for each neighbour: those of the main part ascending, then the added ones ascending.
     #[inline]
     pub fn for_each(self, mut f: impl FnMut(VertexId)) {
-        if self.removed.is_empty() {
-            self.main.iter().for_each(|&v| f(v));
-        } else {
-            for_each_except(self.main, self.removed, &mut f);
+        self.for_each_run(|run| run.iter().for_each(|&v| f(v)));
+    }
+
+    /// Calls `f` with stretches of the lists that no correction interrupts: in order all that
+    /// [`for_each`](Self::for_each) gives. At least once.
+    #[inline]
+    pub fn for_each_run(self, mut f: impl FnMut(&'a [VertexId])) {
+        // One call for all stretches, so that the closure is there once and stays inlined, whatever its size.
+        let mut rest = self;
+        loop {
+            let (run, others) = rest.next_run();
+            f(run);
+            if others.main.is_empty() && others.added.is_empty() {
+                return;
+            }
+            rest = others;
         }
-        self.added.iter().for_each(|&v| f(v));
+    }
+
+    /// The first stretch that no correction interrupts, and what comes after it: main first, then what is added.
+    #[inline]
+    fn next_run(self) -> (&'a [VertexId], Neighbors<'a>) {
+        if self.removed.is_empty() {
+            (self.main, Neighbors::from_slice(self.added))
+        } else {
+            self.run_to_removed()
+        }
+    }
+
+    // By value: a reference would force plain lists into memory too.
+    #[cold]
+    fn run_to_removed(self) -> (&'a [VertexId], Neighbors<'a>) {
+        let Some((&first, removed)) = self.removed.split_first() else { return (&[], self) };
+        let end = self.main.partition_point(|&v| v < first);
+        let (run, main) = self.main.split_at(end);
+        let main = main.get(1..).unwrap_or(&[]);
+        (run, Neighbors { main, removed, added: self.added })
     }
 
     /// As [`for_each`](Self::for_each), until `f` breaks.
@@ -105,19 +136,6 @@ impl<'a> Neighbors<'a> {
     /// All neighbours, ascending.
     pub fn iter(self) -> SortedNeighbors<'a> {
         SortedNeighbors { rest: self }
-    }
-}
-
-// Inlined although rarely taken: behind a call, what the closure captures would have to live in memory also in the
-// loop over plain lists.
-#[inline]
-fn for_each_except(main: &[VertexId], mut removed: &[VertexId], f: &mut impl FnMut(VertexId)) {
-    for &v in main {
-        if removed.first() == Some(&v) {
-            removed = &removed[1..];
-        } else {
-            f(v);
-        }
     }
 }
 

@@ -85,12 +85,61 @@ impl<'a> WeightedNeighbors<'a> {
     /// Calls `f` with each neighbour and weight: those of the main part ascending, then the added ones ascending.
     #[inline]
     pub fn for_each(self, mut f: impl FnMut(VertexId, f64)) {
-        if self.neighbors.removed.is_empty() && self.updated.is_empty() {
-            with_weights(self.neighbors.main, self.main, &mut f);
-        } else {
-            self.for_each_of_main(&mut f);
+        // One loop for all stretches, so that the closure is there once and stays inlined, whatever its size.
+        let mut rest = self;
+        loop {
+            let (run, weights, others) = rest.next_run();
+            for (i, &v) in run.iter().enumerate() {
+                f(v, weights.get(i).copied().unwrap_or(1.0));
+            }
+            if others.neighbors.main.is_empty() && others.neighbors.added.is_empty() {
+                return;
+            }
+            rest = others;
         }
-        with_weights(self.neighbors.added, self.added, &mut f);
+    }
+
+    /// The first stretch that no correction interrupts, its weights, and what comes after it.
+    #[inline]
+    fn next_run(self) -> (&'a [VertexId], &'a [f64], WeightedNeighbors<'a>) {
+        if self.neighbors.removed.is_empty() && self.updated.is_empty() {
+            (self.neighbors.main, self.main, Self::from_slices(self.neighbors.added, self.added))
+        } else {
+            self.run_to_correction()
+        }
+    }
+
+    // By value: a reference would force plain lists into memory too.
+    #[cold]
+    fn run_to_correction(self) -> (&'a [VertexId], &'a [f64], WeightedNeighbors<'a>) {
+        let list = self.neighbors.main;
+        let removed = self.neighbors.removed.first().map_or(list.len(), |r| list.partition_point(|v| v < r));
+        let updated = self.updated.first().map_or(list.len(), |u| (u.0 - self.first) as usize);
+        let mut rest = self;
+        let at = removed.min(updated);
+        if at > 0 {
+            // What needs no correction comes by itself.
+            rest.skip_main(at);
+            return (&list[..at], self.main.get(..at).unwrap_or(&[]), rest);
+        }
+        let weight =
+            (updated == 0).then(|| self.updated.first().map(|u| std::slice::from_ref(&u.1))).flatten();
+        let weights = weight.unwrap_or_else(|| self.main.get(..1).unwrap_or(&[]));
+        if updated == 0 {
+            rest.updated = &self.updated[1..];
+        }
+        rest.skip_main(1);
+        if removed == 0 {
+            rest.neighbors.removed = self.neighbors.removed.get(1..).unwrap_or(&[]);
+            return (&[], &[], rest);
+        }
+        (list.get(..1).unwrap_or(&[]), weights, rest)
+    }
+
+    fn skip_main(&mut self, count: usize) {
+        self.neighbors.main = self.neighbors.main.get(count..).unwrap_or(&[]);
+        self.main = self.main.get(count..).unwrap_or(&[]);
+        self.first += count as u32;
     }
 
     /// Calls `f` with each neighbour and weight, ascending.
@@ -106,9 +155,6 @@ impl<'a> WeightedNeighbors<'a> {
         with_weights(list, weights, &mut f);
     }
 
-    // Inlined although rarely taken: behind a call, what the closure captures would have to live in memory also in the
-    // loop over plain lists.
-    #[inline]
     fn for_each_of_main(&self, f: &mut impl FnMut(VertexId, f64)) {
         let (mut removed, mut updated) = (self.neighbors.removed, self.updated);
         for (at, &v) in self.neighbors.main.iter().enumerate() {

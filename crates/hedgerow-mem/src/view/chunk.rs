@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hedgerow_core::{
     Block, Direction, LocalVertex, Neighbors, SUBGRAPH_VERTICES, Timestamp, VertexId, WeightedBlock,
-    WeightedNeighbors,
+    WeightedNeighbors, simd,
 };
 
 use super::corrections::Corrections;
@@ -38,10 +38,16 @@ impl<'a> Page<'a> {
 
 /// 64 subgraphs in one direction, laid out so that a neighbour list is two steps away, as in a CSR: the offsets and the
 /// reference to the lists are found by position, then the list itself.
+///
+/// Where a list is takes two lines: the subgraph's entry of `lists`, and its offsets. What is added to it or taken away
+/// takes a third only for vertices that have such corrections.
 #[derive(Clone)]
+#[repr(align(64))]
 pub struct Chunk {
-    offsets: [[u32; SUBGRAPH_VERTICES + 1]; CHUNK_SUBGRAPHS],
     lists: [Lists; CHUNK_SUBGRAPHS],
+    offsets: [[u32; SUBGRAPH_VERTICES + 1]; CHUNK_SUBGRAPHS],
+    /// Vertices from whose lists something is taken away.
+    reduced: [u64; CHUNK_SUBGRAPHS],
     /// The vertices that exist.
     present: [u64; CHUNK_SUBGRAPHS],
     /// How often each subgraph was settled when it was read.
@@ -56,12 +62,19 @@ pub struct Chunk {
     edges: u64,
 }
 
-/// The lists of a subgraph, and their corrections.
+/// The lists of a subgraph, and their corrections. Half a cache line.
 #[derive(Clone, Default)]
 struct Lists {
     main: Counted<VertexId>,
     corrections: Option<Arc<Corrections>>,
+    /// Vertices with corrections of their neighbours.
+    touched: u64,
 }
+
+const _: () = assert!(size_of::<Lists>() <= 32);
+
+/// Lines of the lists of a subgraph to load ahead; the processor's own prefetching follows.
+const PREFETCHED_LINES: usize = 4;
 
 /// Offsets of a subgraph without edges.
 static NO_LISTS: [u32; SUBGRAPH_VERTICES + 1] = [0; SUBGRAPH_VERTICES + 1];
@@ -69,8 +82,9 @@ static NO_LISTS: [u32; SUBGRAPH_VERTICES + 1] = [0; SUBGRAPH_VERTICES + 1];
 impl Default for Chunk {
     fn default() -> Self {
         Chunk {
-            offsets: [NO_LISTS; CHUNK_SUBGRAPHS],
             lists: std::array::from_fn(|_| Lists::default()),
+            offsets: [NO_LISTS; CHUNK_SUBGRAPHS],
+            reduced: [0; CHUNK_SUBGRAPHS],
             present: [0; CHUNK_SUBGRAPHS],
             settled: [[0; 2]; CHUNK_SUBGRAPHS],
             weights: Vec::new(),
@@ -150,7 +164,7 @@ impl Chunk {
     }
 
     fn clear(&mut self, i: usize) {
-        (self.offsets[i], self.lists[i]) = (NO_LISTS, Lists::default());
+        (self.offsets[i], self.lists[i], self.reduced[i]) = (NO_LISTS, Lists::default(), 0);
         if let Some(weights) = self.weights.get_mut(i) {
             *weights = Counted::default();
         }
@@ -167,7 +181,10 @@ impl Chunk {
         if let Some(weights) = self.weights.get_mut(i) {
             *weights = main.weights.clone().unwrap_or_default();
         }
-        self.lists[i] = Lists { main: main.neighbors.clone(), corrections: corrections.map(Arc::new) };
+        let (touched, reduced) = corrections.as_ref().map_or((0, 0), |c| (c.touched, c.reduced()));
+        let corrections = corrections.map(Arc::new);
+        self.lists[i] = Lists { main: main.neighbors.clone(), corrections, touched };
+        self.reduced[i] = reduced;
         present
     }
 
@@ -200,10 +217,26 @@ impl Chunk {
 
     #[inline]
     pub(super) fn block(&self, i: usize) -> ViewBlock<'_> {
+        let Lists { main, corrections, touched } = &self.lists[i % CHUNK_SUBGRAPHS];
+        ViewBlock {
+            offsets: self.offsets(i),
+            main,
+            corrections: corrections.as_deref(),
+            touched: *touched,
+            reduced: self.reduced[i % CHUNK_SUBGRAPHS],
+        }
+    }
+
+    /// Starts loading the offsets and the first lists of a subgraph.
+    #[inline]
+    pub(super) fn prefetch(&self, i: usize) {
         let lists = &self.lists[i % CHUNK_SUBGRAPHS];
-        let corrections = lists.corrections.as_deref();
-        let (touched, intact) = corrections.map_or((0, true), |c| (c.touched, c.removed.is_empty()));
-        ViewBlock { offsets: self.offsets(i), main: &lists.main, corrections, touched, intact }
+        let lines = lists.main.iter().step_by(64 / size_of::<VertexId>()).take(PREFETCHED_LINES);
+        lines.for_each(|line| simd::prefetch(line));
+        simd::prefetch(&self.offsets(i)[0]);
+        if let Some(corrections) = lists.corrections.as_deref() {
+            simd::prefetch(corrections);
+        }
     }
 
     #[inline]
@@ -232,16 +265,16 @@ pub struct ViewBlock<'a> {
     offsets: &'a [u32; SUBGRAPH_VERTICES + 1],
     main: &'a [VertexId],
     corrections: Option<&'a Corrections>,
-    /// Vertices with corrections; nothing else of `corrections` is looked at for the others.
+    /// Vertices with corrections: `corrections` are not looked at for the others.
     touched: u64,
-    /// Whether nothing is taken away from any list.
-    intact: bool,
+    /// Vertices from whose lists something is taken away.
+    reduced: u64,
 }
 
 impl<'a> ViewBlock<'a> {
     /// No subgraph at all.
     pub(super) const EMPTY: ViewBlock<'static> =
-        ViewBlock { offsets: &NO_LISTS, main: &[], corrections: None, touched: 0, intact: true };
+        ViewBlock { offsets: &NO_LISTS, main: &[], corrections: None, touched: 0, reduced: 0 };
 
     #[inline]
     fn list(&self, local: LocalVertex) -> &'a [VertexId] {
@@ -261,7 +294,19 @@ impl<'a> Block<'a> for ViewBlock<'a> {
 
     #[inline]
     fn main(&self, local: LocalVertex) -> Option<&'a [VertexId]> {
-        self.intact.then(|| self.list(local))
+        (self.reduced & local.bit() == 0).then(|| self.list(local))
+    }
+
+    #[inline]
+    fn is_additive(&self) -> bool {
+        self.reduced == 0
+    }
+
+    #[inline]
+    fn for_each_added(&self, mut f: impl FnMut(LocalVertex, VertexId)) {
+        if let Some(c) = self.corrections {
+            c.added_from.iter().zip(&c.added).for_each(|(&local, &v)| f(local, v));
+        }
     }
 }
 

@@ -58,6 +58,12 @@ impl Corrections {
         (build.finish(), present)
     }
 
+    /// The vertices from whose lists something is taken away.
+    pub(super) fn reduced(&self) -> u64 {
+        let of = |i: usize| u64::from(self.removed_at[i] < self.removed_at[i + 1]) << i;
+        (0..SUBGRAPH_VERTICES).map(of).sum()
+    }
+
     #[inline]
     pub(super) fn correct<'a>(&'a self, main: &'a [VertexId], local: LocalVertex) -> Neighbors<'a> {
         let i = local.index();

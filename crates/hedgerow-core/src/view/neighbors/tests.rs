@@ -80,6 +80,12 @@ fn weights_follow_their_edges() {
     assert!(weighted.as_slices().is_none());
     assert_eq!(weighted.len(), 5);
 
+    // A weight that was replaced before its edge went.
+    let gone = WeightedNeighbors { updated: &[(100, 1.5), (102, 5.0), (103, 7.5)], ..weighted };
+    seen.clear();
+    gone.for_each(|v, w| seen.push((v.0, w)));
+    assert_eq!(seen, [(1, 1.5), (3, 0.3), (7, 7.5), (2, 0.2), (9, 0.9)]);
+
     let plain = WeightedNeighbors::from_slices(&main, &[]);
     seen.clear();
     plain.for_each(|v, w| seen.push((v.0, w)));
