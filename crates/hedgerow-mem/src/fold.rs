@@ -1,5 +1,7 @@
 //! What a merge makes of the head of a chain: which entries it takes, and how much room the new delta has.
 
+use std::sync::Arc;
+
 use hedgerow_core::Timestamp;
 
 use crate::arena::Arena;
@@ -7,6 +9,7 @@ use crate::delta::Delta;
 use crate::items::{self, ItemEntry};
 use crate::main_part::Main;
 use crate::merge;
+use crate::patch::{self, Patch};
 use crate::subgraph::LocalOp;
 use crate::version::Version;
 
@@ -45,7 +48,7 @@ pub(crate) fn published(
     }
     let capacity = delta_capacity(head.main.neighbors.len() + n);
     let offset_fits = ts.0 - begin(head, n).0 <= u64::from(u32::MAX);
-    (carried + count <= capacity && offset_fits).then(|| fold(head, n, capacity, false, weighted, arena))
+    (carried + count <= capacity && offset_fits).then(|| fold(head, n, capacity, Aim::Write, weighted, arena))
 }
 
 /// Folds the published part of the delta and leaves no room for more. With `relocate` the main part moves also if
@@ -58,7 +61,8 @@ pub(crate) fn settle(
     arena: &Arena,
 ) -> Version {
     let n = head.delta.visible(published);
-    fold(head, n, head.delta.len() - n, relocate, weighted, arena)
+    let aim = if relocate { Aim::Relocate } else { Aim::Settle };
+    fold(head, n, head.delta.len() - n, aim, weighted, arena)
 }
 
 /// Merges the whole delta and the operations of `ts` into a version that begins at `ts`: for commits that do not fit.
@@ -73,7 +77,9 @@ pub(crate) fn all(head: &Version, ops: &[LocalOp], ts: Timestamp, weighted: bool
         Some(own) => ops[own].entry(ts),
     };
     let n = logged + ops.len();
-    let mut main = merge::apply(&head.main, n.min(merge::MOST), entry, weighted, arena);
+    let flat = head.patch.as_ref().map(|p| merge::flatten(&head.main, p, head.main.present, weighted, arena));
+    let mut main =
+        merge::apply(flat.as_ref().unwrap_or(&head.main), n.min(merge::MOST), entry, weighted, arena);
     for from in (merge::MOST..n).step_by(merge::MOST) {
         main = merge::apply(&main, (n - from).min(merge::MOST), |i| entry(from + i), weighted, arena);
     }
@@ -98,13 +104,32 @@ pub(crate) fn all_items<'a>(
     Version::new(ts, main, Delta::new(ts, capacity, weighted, arena), changed)
 }
 
-/// The main part of `head` with the first `n` delta entries merged in.
-fn folded(head: &Version, n: usize, weighted: bool, arena: &Arena) -> Main {
-    if head.is_plain() {
-        return merge::apply(&head.main, n, |i| head.delta.entry(i), weighted, arena);
+/// What a fold is for.
+#[derive(Clone, Copy, PartialEq)]
+enum Aim {
+    /// To make room for what is to be written.
+    Write,
+    /// To leave a plain main part.
+    Settle,
+    /// The same, in new blocks in any case.
+    Relocate,
+}
+
+/// Main part and patch of `head` with the first `n` delta entries merged in. A main part that stays as it is, is shared.
+fn folded(head: &Version, n: usize, aim: Aim, weighted: bool, arena: &Arena) -> (Main, Option<Arc<Patch>>) {
+    match (n, aim) {
+        (0, Aim::Relocate) if head.patch.is_none() => (head.main.copied(arena), None),
+        (0, Aim::Write) => (head.main.clone(), head.patch.clone()),
+        (0, Aim::Settle) if head.patch.is_none() => (head.main.clone(), None),
+        _ if head.is_plain() => {
+            let (main, patch) = patch::fold(head, n, aim == Aim::Write, weighted, arena);
+            (main, patch.map(Arc::new))
+        }
+        _ => {
+            let (changes, vertices) = items::reduce(head.delta.items(n));
+            (items::apply(&head.main, &changes, &vertices, weighted, arena), None)
+        }
     }
-    let (changes, vertices) = items::reduce(head.delta.items(n));
-    items::apply(&head.main, &changes, &vertices, weighted, arena)
 }
 
 /// The timestamp that a version begins at if the first `n` entries of the delta are folded into it.
@@ -113,13 +138,9 @@ fn begin(head: &Version, n: usize) -> Timestamp {
 }
 
 /// A version with the first `n` delta entries of `head` merged, and a delta for `capacity` entries, in which are those
-/// carried over. A main part that stays as it is, is shared.
-fn fold(head: &Version, n: usize, capacity: usize, relocate: bool, weighted: bool, arena: &Arena) -> Version {
-    let main = match n {
-        0 if relocate => head.main.copied(arena),
-        0 => head.main.clone(),
-        _ => folded(head, n, weighted, arena),
-    };
+/// carried over.
+fn fold(head: &Version, n: usize, capacity: usize, aim: Aim, weighted: bool, arena: &Arena) -> Version {
+    let (main, patch) = folded(head, n, aim, weighted, arena);
     let begin = begin(head, n);
     let delta = Delta::new(begin, capacity, weighted, arena);
     for i in n..head.delta.len() {
@@ -127,5 +148,7 @@ fn fold(head: &Version, n: usize, capacity: usize, relocate: bool, weighted: boo
         let e = item.entry;
         delta.push_item(e.local, e.op, e.dst, e.ts, e.weight, (item.rank, item.row.cloned()));
     }
-    Version::new(begin, main, delta, 0)
+    let mut version = Version::new(begin, main, delta, 0);
+    version.patch = patch;
+    version
 }

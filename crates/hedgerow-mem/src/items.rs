@@ -401,7 +401,9 @@ impl<'a> crate::version::Read<'a> {
     pub fn edge_entries(&self) -> u64 {
         let delta = &self.version().delta;
         let entries = delta.entries(self.delta_len());
-        entries.fold(self.version().main.neighbors.len() as u64, |sum, e| match e.op {
+        let patched = self.version().patch.as_ref().map_or((0, 0), |patch| patch.all_sizes());
+        let settled = self.version().main.neighbors.len() + patched.0 - patched.1;
+        entries.fold(settled as u64, |sum, e| match e.op {
             EdgeOp::Insert => sum + 1,
             EdgeOp::Remove => sum.saturating_sub(1),
             EdgeOp::Update | EdgeOp::Vertex => sum,
@@ -417,7 +419,13 @@ impl<'a> crate::version::Read<'a> {
             let from = list.partition_point(|&u| u < v);
             list[from..].partition_point(|&u| u == v) as u64
         };
-        let settled = (0..SUBGRAPH_VERTICES as u8).map(|l| of(LocalVertex(l))).sum();
+        let mut settled: u64 = (0..SUBGRAPH_VERTICES as u8).map(|l| of(LocalVertex(l))).sum();
+        if let Some(patch) = &self.version().patch {
+            let has = |part: &Main, local| u64::from(part.find(local, id.vertex(local)).is_some());
+            for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+                settled = settled + has(&patch.added, local) - has(&patch.removed, local);
+            }
+        }
         let entries = self.version().delta.entries(self.delta_len()).filter(|e| e.dst == id.vertex(e.local));
         entries.fold(settled, |sum, e| match e.op {
             EdgeOp::Insert => sum + 1,
@@ -429,6 +437,10 @@ impl<'a> crate::version::Read<'a> {
     /// The edge with this destination and rank, if it exists. O(log degree + delta).
     pub fn item(&self, local: LocalVertex, dst: VertexId, rank: u64) -> Option<ItemRef<'a>> {
         let version = self.version();
+        if version.patch.is_some() {
+            let weight = self.edge(local, dst).filter(|_| rank == 0)?;
+            return Some(ItemRef { dst, rank, weight, row: RowRef::Empty });
+        }
         let (main, delta) = (&version.main, &version.delta);
         let mut last = None;
         delta.for_each_index_of(self.delta_len(), local, |i| {
@@ -451,6 +463,12 @@ impl<'a> crate::version::Read<'a> {
     /// Calls `f` with each edge, ascending by destination and rank. O(degree + delta).
     pub fn for_each_item(&self, local: LocalVertex, mut f: impl FnMut(ItemRef<'a>)) {
         let version = self.version();
+        if version.patch.is_some() {
+            let row = RowRef::Empty;
+            let mut item = |dst, weight| f(ItemRef { dst, rank: 0, weight, row });
+            // By name of the trait: the two functions call each other, and types must not nest for ever.
+            return self.for_each_neighbor(local, &mut item as &mut dyn FnMut(VertexId, f64));
+        }
         let (main, delta) = (&version.main, &version.delta);
         let mut entries = Vec::new();
         delta.for_each_index_of(self.delta_len(), local, |i| entries.push(delta.item(i)));

@@ -19,6 +19,7 @@ mod fold;
 pub mod items;
 pub mod main_part;
 pub mod merge;
+mod patch;
 pub mod reclaim;
 pub mod subgraph;
 pub mod table;

@@ -6,6 +6,8 @@ use smallvec::SmallVec;
 use crate::arena::{Arena, Builder as Array};
 use crate::delta::{EdgeOp, Entry};
 use crate::main_part::{Main, Offsets};
+use crate::patch::{self, Patch};
+use crate::version::Version;
 
 /// The final word of a set of changes about one edge: its weight, or `None` if it is gone.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,6 +65,45 @@ pub(crate) fn apply(
         rest = others;
         let last = entry(order(of_edge[of_edge.len() - 1]));
         out.put(main, last.local, last.dst, (last.op != EdgeOp::Remove).then_some(last.weight));
+    }
+    out.finish(main, present)
+}
+
+/// The patch of `head` with the first `n` of what `entry` gives folded in, and the vertices that exist then.
+/// O(patch + n log n).
+pub(crate) fn patch(
+    head: &Version,
+    n: usize,
+    entry: impl Fn(usize) -> Entry,
+    weighted: bool,
+    arena: &Arena,
+) -> (u64, Patch) {
+    let (keys, present) = sort(head.main.present, n, &entry);
+    let none = Patch::default();
+    let old = head.patch.as_deref().unwrap_or(&none);
+    let room = |old: &Main| old.neighbors.len() + keys.len();
+    let mut added = Output::new(arena, &old.added, room(&old.added), weighted);
+    let mut removed = Output::new(arena, &old.removed, room(&old.removed), false);
+    let mut rest = keys.as_slice();
+    while let Some((of_edge, others)) = split_edge(rest) {
+        rest = others;
+        let (first, last) = (entry(order(of_edge[0])), entry(order(of_edge[of_edge.len() - 1])));
+        let (local, dst) = (last.local, last.dst);
+        let in_main = patch::is_in_main(old, first.op, local, dst);
+        let weight = (last.op != EdgeOp::Remove).then_some(last.weight);
+        // An edge of the main part that stays is not mentioned, unless its weight may differ.
+        added.put(&old.added, local, dst, weight.filter(|_| !in_main || weighted));
+        removed.put(&old.removed, local, dst, (in_main && (weight.is_none() || weighted)).then_some(0.0));
+    }
+    (present, Patch { added: added.finish(&old.added, 0), removed: removed.finish(&old.removed, 0) })
+}
+
+/// `main` with a patch applied. O(edges + patch log degree).
+pub(crate) fn flatten(main: &Main, patch: &Patch, present: u64, weighted: bool, arena: &Arena) -> Main {
+    let len = main.neighbors.len() + patch.added.neighbors.len() - patch.removed.neighbors.len();
+    let mut out = Output::new(arena, main, len, weighted);
+    for i in 0..SUBGRAPH_VERTICES {
+        patch.changes(LocalVertex(i as u8)).for_each(|c| out.put(main, c.local, c.dst, c.weight));
     }
     out.finish(main, present)
 }

@@ -283,7 +283,9 @@ impl Latched<'_> {
             }
             None => fold::all(&head, ops, ts, weighted, &self.subgraph.arena),
         };
-        horizon.replaced(head.main.heap_bytes());
+        if !next.main.neighbors.is_same(&head.main.neighbors) {
+            horizon.replaced(head.main.heap_bytes());
+        }
         self.link(direction, head, next);
         self.reclaim(direction, horizon, pinned);
     }

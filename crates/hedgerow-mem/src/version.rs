@@ -8,13 +8,16 @@ use hedgerow_core::{LocalVertex, Timestamp, VertexId};
 use crate::arena::Arena;
 use crate::delta::{Delta, EdgeOp};
 use crate::main_part::Main;
+use crate::patch::Patch;
 
-/// One version: everything at or before `begin` in the main part, what came later in the delta.
+/// One version: everything at or before `begin` in the main part and its patch, what came later in the delta.
 ///
 /// Only `delta` (append, under the latch), `changed` and `prev` (reclamation, under the latch) ever change.
 pub struct Version {
     pub(crate) begin: Timestamp,
     pub(crate) main: Main,
+    /// Corrections of a large main part; then neither it nor the delta has ranks or rows.
+    pub(crate) patch: Option<Arc<Patch>>,
     pub(crate) delta: Delta,
     /// Local vertices changed between the begin of the surviving predecessor and `begin`, as far as no delta of a
     /// surviving predecessor tells them: the changes of unlinked versions, and of operations merged straight in.
@@ -25,7 +28,8 @@ pub struct Version {
 
 impl Version {
     pub(crate) fn new(begin: Timestamp, main: Main, delta: Delta, changed: u64) -> Version {
-        Version { begin, main, delta, changed: AtomicU64::new(changed), prev: ArcCell::default() }
+        let changed = AtomicU64::new(changed);
+        Version { begin, main, patch: None, delta, changed, prev: ArcCell::default() }
     }
 
     /// The timestamp that the main part stands for.
@@ -45,7 +49,16 @@ impl Version {
 
     /// The bytes that this version holds, itself included.
     pub fn bytes(&self) -> usize {
-        size_of::<Version>() + 2 * size_of::<usize>() + self.main.heap_bytes() + self.delta.bytes()
+        size_of::<Version>()
+            + 2 * size_of::<usize>()
+            + self.main.heap_bytes()
+            + self.delta.bytes()
+            + self.patch_bytes()
+    }
+
+    /// The bytes of the corrections of the main part.
+    pub fn patch_bytes(&self) -> usize {
+        self.patch.as_ref().map_or(0, |patch| patch.bytes())
     }
 
     /// The vertices touched by entries of the delta at or before `t`.
@@ -57,6 +70,11 @@ impl Version {
     #[inline]
     pub fn at(&self, t: Timestamp) -> Read<'_> {
         Read { version: self, n: self.delta.visible(t) }
+    }
+
+    /// With the first `n` entries of the delta.
+    pub(crate) fn at_delta(&self, n: usize) -> Read<'_> {
+        Read { version: self, n }
     }
 
     /// Everything applied, published or not. Only the holder of the latch can make sense of it.
@@ -156,13 +174,20 @@ impl<'a> Read<'a> {
         match self.version.delta.last_edge(self.n, local, dst) {
             Some(e) if e.op == EdgeOp::Remove => None,
             Some(e) => Some(if main.weights.is_some() { e.weight } else { 1.0 }),
-            None => main.find(local, dst).map(|at| main.weight_at(at)),
+            None => match self.version.patch.as_ref().and_then(|patch| patch.word(local, dst)) {
+                Some(word) => word,
+                None => main.find(local, dst).map(|at| main.weight_at(at)),
+            },
         }
     }
 
     /// The number of neighbours. O(delta).
     pub fn degree(&self, local: LocalVertex) -> usize {
         let mut degree = self.version.main.range(local).len();
+        if let Some(patch) = &self.version.patch {
+            let (added, removed) = patch.sizes(local);
+            degree = degree + added - removed;
+        }
         self.version.delta.for_each_of(self.n, local, |e| match e.op {
             EdgeOp::Insert => degree += 1,
             EdgeOp::Remove => degree = degree.saturating_sub(1),
@@ -177,9 +202,7 @@ impl<'a> Read<'a> {
             return self.for_each_item(local, |item| f(item.dst, item.weight));
         }
         let main = &self.version.main;
-        let mut entries = Vec::new();
-        self.version.delta.for_each_of(self.n, local, |e| entries.push(e));
-        let (changes, _) = crate::merge::reduce(entries.into_iter());
+        let changes = self.version.changes(self.n, Some(local));
         let range = main.range(local);
         let mut at = range.start;
         for change in &changes {
@@ -208,7 +231,7 @@ impl<'a> Read<'a> {
             let (changes, vertices) = crate::items::reduce(delta.items(self.n));
             return crate::items::apply(&self.version.main, &changes, &vertices, weighted, &Arena::default());
         }
-        crate::merge::apply(&self.version.main, self.n, |i| delta.entry(i), weighted, &Arena::default())
+        crate::patch::fold(self.version, self.n, false, weighted, &Arena::default()).0
     }
 }
 

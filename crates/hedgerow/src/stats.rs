@@ -24,6 +24,8 @@ pub struct Stats {
     pub delta_entries: u64,
     /// Bytes of main parts: neighbours, offsets, weights, headers of current versions.
     pub main_bytes: u64,
+    /// Bytes of patches, the corrections of large main parts, of current versions.
+    pub patch_bytes: u64,
     /// Bytes of ranks and property columns of current versions.
     pub property_bytes: u64,
     /// Bytes of deltas of current versions, with the properties that they hold.
@@ -60,13 +62,16 @@ impl Stats {
             self.delta_entries += version.delta().len() as u64;
             self.delta_bytes += delta;
             self.property_bytes += extra;
-            self.main_bytes += version.bytes() as u64 - delta - extra;
+            let patch = version.patch_bytes() as u64;
+            self.patch_bytes += patch;
+            self.main_bytes += version.bytes() as u64 - delta - extra - patch;
         }
     }
 
     /// All bytes in memory.
     pub fn memory_bytes(&self) -> u64 {
         self.main_bytes
+            + self.patch_bytes
             + self.property_bytes
             + self.delta_bytes
             + self.old_version_bytes

@@ -63,12 +63,18 @@ impl Latched<'_> {
         ts: Timestamp,
         weighted: bool,
         horizon: &impl Horizon,
-        pinned: impl FnMut(Pin),
+        mut pinned: impl FnMut(Pin),
     ) {
         debug_assert!(ts >= self.last_ts());
         ops.iter().for_each(|op| self.note_vertex(&op.op));
         self.subgraph.note_applied(ts);
-        let head = self.head(direction, weighted);
+        let mut head = self.head(direction, weighted);
+        if head.patch.is_some() {
+            let plain = head.without_patch(weighted, &self.subgraph.arena);
+            self.link(direction, head, plain);
+            self.reclaim(direction, horizon, &mut pinned);
+            head = self.head(direction, weighted);
+        }
         if head.delta.accepts(ops.len(), ts) {
             push_all(&head.delta, ops, ts);
             return;

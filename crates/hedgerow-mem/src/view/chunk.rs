@@ -175,7 +175,7 @@ impl Chunk {
         let main = read.version().main();
         self.offsets[i] = *main.offsets();
         let (corrections, present) = match read.delta_len() {
-            0 => (None, main.present()),
+            0 if read.version().patch.is_none() => (None, main.present()),
             n => Corrections::new(read.version(), n),
         };
         if let Some(weights) = self.weights.get_mut(i) {

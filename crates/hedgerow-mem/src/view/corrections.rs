@@ -43,6 +43,9 @@ impl Corrections {
         if version.is_ranked() {
             return ranked(version, n);
         }
+        if version.patch.is_some() {
+            return patched(version, n);
+        }
         let (by_source, starts, present) = sort_by_source(version, n);
         let mut build = Builder::new(version, n);
         for i in 0..SUBGRAPH_VERTICES {
@@ -133,6 +136,28 @@ fn ranked(version: &Version, n: usize) -> (Option<Corrections>, u64) {
         if inserted { mask | local.bit() } else { mask & !local.bit() }
     });
     (build.finish(), present)
+}
+
+/// As [`Corrections::new`] where the main part has a patch, which comes under the delta.
+fn patched(version: &Version, n: usize) -> (Option<Corrections>, u64) {
+    let changes = version.changes(n, None);
+    let weighted = version.main().weights().is_some();
+    let mut build = Builder::new(version, changes.len());
+    let mut rest = &changes[..];
+    for i in 0..SUBGRAPH_VERTICES {
+        let local = LocalVertex(i as u8);
+        while let Some((change, others)) = rest.split_first().filter(|(change, _)| change.local == local) {
+            rest = others;
+            match (version.main().find(local, change.dst), change.weight) {
+                (None, Some(weight)) => build.add_neighbor(local, change.dst, weight),
+                (Some(_), None) => build.remove_neighbor(local, change.dst),
+                (Some(at), Some(weight)) if weighted => build.reweight(local, at, weight),
+                _ => {}
+            }
+        }
+        build.end(i);
+    }
+    (build.finish(), version.at_delta(n).present())
 }
 
 /// Edge entries by source, destination and order, each packed as destination, position, operation; where each source
@@ -227,8 +252,7 @@ impl<'a> Builder<'a> {
             }
             (false, false) if weighted => {
                 if let Some(at) = self.version.main().find(local, edge.dst) {
-                    self.reweighted |= local.bit();
-                    self.updated.push((at as u32, self.version.delta().entry(edge.entry).weight));
+                    self.reweight(local, at, self.version.delta().entry(edge.entry).weight);
                 }
             }
             _ => {}
@@ -243,6 +267,12 @@ impl<'a> Builder<'a> {
         if self.version.main().weights().is_some() {
             self.added_weights.push(weight);
         }
+    }
+
+    #[inline]
+    fn reweight(&mut self, local: LocalVertex, at: usize, weight: f64) {
+        self.reweighted |= local.bit();
+        self.updated.push((at as u32, weight));
     }
 
     #[inline]

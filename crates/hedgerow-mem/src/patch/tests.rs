@@ -1,0 +1,102 @@
+//! Patched versions against a map: whatever is folded when, every way of reading gives the same lists.
+
+use std::collections::BTreeMap;
+
+use hedgerow_core::{Direction, SubgraphId, Timestamp};
+use proptest::prelude::*;
+
+use crate::reclaim::{Horizon, Pin};
+use crate::subgraph::{LocalOp, Subgraph};
+use crate::{EdgeOp, Version};
+
+use super::*;
+
+/// Everything is published at once, and nobody reads.
+struct NobodyReads(Timestamp);
+
+impl Horizon for NobodyReads {
+    fn published(&self) -> Timestamp {
+        self.0
+    }
+
+    fn pin_in(&self, _: Timestamp, _: Timestamp) -> Option<Pin> {
+        None
+    }
+}
+
+type Model = BTreeMap<(u8, u32), f64>;
+
+fn check(version: &Version, model: &Model, weighted: bool) {
+    let read = version.latest();
+    let weight_of = |w: &f64| if weighted { *w } else { 1.0 };
+    for local in (0..8).map(LocalVertex) {
+        let expected: Vec<(VertexId, f64)> = model
+            .range((local.0, 0)..=(local.0, u32::MAX))
+            .map(|(k, w)| (VertexId(k.1), weight_of(w)))
+            .collect();
+        let mut found = Vec::new();
+        read.for_each_neighbor(local, |v, w| found.push((v, w)));
+        assert_eq!(found, expected);
+        let mut items = Vec::new();
+        read.for_each_item(local, |item| items.push((item.dst, item.weight)));
+        assert_eq!(items, expected);
+        assert_eq!(read.degree(local), expected.len());
+        for dst in (0..40).map(VertexId) {
+            let expected = model.get(&(local.0, dst.0)).map(weight_of);
+            assert_eq!(read.edge(local, dst), expected);
+            assert_eq!(read.item(local, dst, 0).map(|item| item.weight), expected);
+        }
+    }
+    assert_eq!(read.edge_entries(), model.len() as u64);
+    let loops = model.keys().filter(|&&(local, dst)| dst == u32::from(local)).count();
+    assert_eq!(read.self_loops(SubgraphId(0)), loops as u64);
+    let settled = read.settled();
+    let lists: Vec<_> = (0..64u8)
+        .flat_map(|l| settled.range(LocalVertex(l)).map(move |at| (l, at)))
+        .map(|(l, at)| ((l, settled.edges()[at].0), settled.weight_at(at)))
+        .collect();
+    assert_eq!(lists, model.iter().map(|(k, w)| (*k, weight_of(w))).collect::<Vec<_>>());
+}
+
+proptest! {
+    #[test]
+    fn patched_lists_are_the_lists_of_a_map(
+        steps in prop::collection::vec((0..8u8, 0..40u32, 0..5u8, any::<u8>()), 600..900),
+        settle_every in 100..2000usize,
+        weighted: bool,
+    ) {
+        let subgraph = Subgraph::new(Arena::new());
+        let mut model = Model::new();
+        let mut patched = 0;
+        for (i, (local, dst, kind, weight)) in steps.into_iter().enumerate() {
+            let ts = Timestamp(i as u64 + 1);
+            let weight = f64::from(weight);
+            let op = match (kind, model.contains_key(&(local, dst))) {
+                (0, true) => EdgeOp::Remove,
+                (0, false) => continue,
+                (_, true) => EdgeOp::Update,
+                (_, false) => EdgeOp::Insert,
+            };
+            match op {
+                EdgeOp::Remove => _ = model.remove(&(local, dst)),
+                _ => _ = model.insert((local, dst), weight),
+            }
+            let weight = if weighted { weight } else { 0.0 };
+            let op = LocalOp { local: LocalVertex(local), op, dst: VertexId(dst), weight };
+            let horizon = NobodyReads(Timestamp(i as u64));
+            let mut latched = subgraph.latch();
+            latched.apply(Direction::Out, &[op], ts, weighted, &horizon, |_| ());
+            if i % settle_every == settle_every - 1 {
+                latched.settle(Direction::Out, weighted, i % 2 == 0, &NobodyReads(ts), |_| ());
+            }
+            drop(latched);
+            let version = subgraph.version(Direction::Out, ts).unwrap();
+            patched += usize::from(version.patch.is_some());
+            if i % 17 == 0 {
+                check(&version, &model, weighted);
+                check(&version.without_patch(weighted, &Arena::default()), &model, weighted);
+            }
+        }
+        prop_assert!(patched > 0, "nothing was patched");
+    }
+}
