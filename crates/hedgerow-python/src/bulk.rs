@@ -2,15 +2,17 @@
 
 use std::ops::Range;
 
-use hedgerow::{KeyKind, WriteTxn};
+use hedgerow::{EdgeKey, KeyKind, PropertyType, Value, VertexKeyRef, WriteTxn};
 use numpy::{PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyMapping, PyString};
 
+use crate::columns::{self, Column};
 use crate::error::{DataError, NotSupportedError, out_of_memory};
 use crate::handle::Handle;
 use crate::key::{self, Key};
+use crate::value::{Owner, Types, WEIGHT};
 
 /// One column of vertex ids, copied: other threads may change the array while the interpreter lock is released.
 enum Keys {
@@ -32,27 +34,45 @@ pub(crate) struct Edges {
     src: Keys,
     dst: Keys,
     weights: Option<Vec<f64>>,
+    /// Of edges that have a label, ranks or properties.
+    rich: Option<Rich>,
+}
+
+/// What edges have besides their ends; the weight of a labelled edge is one of the properties.
+struct Rich {
+    label: String,
+    ranks: Option<Vec<u64>>,
+    columns: Vec<Column>,
+}
+
+/// The arguments of `add_edges`.
+pub(crate) struct Arguments<'a, 'py> {
+    pub(crate) src: &'a Bound<'py, PyAny>,
+    pub(crate) dst: &'a Bound<'py, PyAny>,
+    pub(crate) weights: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) label: Option<&'a str>,
+    pub(crate) ranks: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) properties: Option<&'a Bound<'py, PyAny>>,
 }
 
 impl Edges {
     /// Reads the arguments of `add_edges`.
-    pub(crate) fn read(
-        handle: &Handle,
-        src: &Bound<'_, PyAny>,
-        dst: &Bound<'_, PyAny>,
-        weights: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Edges> {
+    pub(crate) fn read(handle: &Handle, arguments: &Arguments<'_, '_>) -> PyResult<Edges> {
         let kind = handle.config.keys;
-        let (src, dst) = (read_keys(kind, "src", src)?, read_keys(kind, "dst", dst)?);
+        let (src, dst) = (read_keys(kind, "src", arguments.src)?, read_keys(kind, "dst", arguments.dst)?);
         if src.len() != dst.len() {
             let (src, dst) = (src.len(), dst.len());
             return Err(DataError::new_err(format!("src has {src} elements and dst has {dst}")));
         }
-        if weights.is_some() && !handle.config.weighted {
+        let label = arguments.label.unwrap_or("");
+        if arguments.weights.is_some() && label.is_empty() && !handle.config.weighted {
             return Err(NotSupportedError::new_err("the graph has no weights"));
         }
-        let weights = weights.map(|w| read_weights(w, src.len())).transpose()?;
-        Ok(Edges { src, dst, weights })
+        let mut weights = arguments.weights.map(|w| read_weights(w, src.len())).transpose()?;
+        let plain = label.is_empty() && arguments.ranks.is_none() && arguments.properties.is_none();
+        let rich =
+            if plain { None } else { Some(Rich::read(handle, label, arguments, weights.take(), src.len())?) };
+        Ok(Edges { src, dst, weights, rich })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -76,19 +96,90 @@ impl Edges {
         }
     }
 
-    fn put_pairs<'a, K: Into<hedgerow::VertexKeyRef<'a>>>(
+    fn put_pairs<'a, K: Into<VertexKeyRef<'a>>>(
         &self,
         txn: &mut WriteTxn,
-        pairs: impl Iterator<Item = (K, K)>,
+        mut pairs: impl Iterator<Item = (K, K)>,
         range: Range<usize>,
     ) -> hedgerow::Result<()> {
-        match &self.weights {
-            None => pairs.into_iter().try_for_each(|(src, dst)| txn.put_edge(src, dst)),
-            Some(weights) => pairs
+        match (&self.rich, &self.weights) {
+            (Some(rich), _) => {
+                pairs.zip(range).try_for_each(|((src, dst), at)| rich.put(txn, src.into(), dst.into(), at))
+            }
+            (None, None) => pairs.try_for_each(|(src, dst)| txn.put_edge(src, dst)),
+            (None, Some(weights)) => pairs
                 .zip(&weights[range])
                 .try_for_each(|((src, dst), &weight)| txn.put_weighted_edge(src, dst, weight)),
         }
     }
+}
+
+impl Rich {
+    fn read(
+        handle: &Handle,
+        label: &str,
+        arguments: &Arguments<'_, '_>,
+        weights: Option<Vec<f64>>,
+        edges: usize,
+    ) -> PyResult<Rich> {
+        let ranks = arguments.ranks.map(|ranks| read_ranks(ranks, edges)).transpose()?;
+        let types = Types::new(handle, Owner::Edges(label));
+        let mut columns = Vec::new();
+        if let Some(properties) = arguments.properties {
+            let mapping = properties.cast::<PyMapping>().map_err(|_| {
+                let found = key::type_name(properties);
+                DataError::new_err(format!("properties must map names to arrays, found {found}"))
+            })?;
+            for item in mapping.items()?.iter() {
+                let (name, column) = item.extract::<(String, Bound<'_, PyAny>)>()?;
+                let column =
+                    columns::read(name, &column, edges, types.of(&item.get_item(0)?.extract::<String>()?))?;
+                check_type(&types, &column)?;
+                columns.push(column);
+            }
+        }
+        if let Some(weights) = weights {
+            let values = weights.into_iter().map(Value::F64).collect();
+            let column = Column { name: WEIGHT.to_owned(), values };
+            check_type(&types, &column)?;
+            columns.push(column);
+        }
+        Ok(Rich { label: label.to_owned(), ranks, columns })
+    }
+
+    fn put(
+        &self,
+        txn: &mut WriteTxn,
+        src: VertexKeyRef<'_>,
+        dst: VertexKeyRef<'_>,
+        at: usize,
+    ) -> hedgerow::Result<()> {
+        let rank = self.ranks.as_ref().map_or(0, |ranks| ranks[at]);
+        let edge = EdgeKey::new(&self.label, src, dst).rank(rank);
+        // Nulls have no place in a new row.
+        let cells = self.columns.iter().map(|column| (column.name.as_str(), column.values[at].clone()));
+        txn.put_edge_with(edge, cells.filter(|(_, value)| !value.is_null()))
+    }
+}
+
+/// Refuses a column of another type than its property's before anything is written.
+fn check_type(types: &Types<'_>, column: &Column) -> PyResult<()> {
+    let found: Option<PropertyType> = column.values.iter().find_map(Value::property_type);
+    match (types.of(&column.name), found) {
+        (Some(expected), Some(found)) if expected != found => {
+            let property = column.name.clone();
+            Err(crate::error::raise(hedgerow::Error::PropertyType { property, expected, found }))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn read_ranks(object: &Bound<'_, PyAny>, edges: usize) -> PyResult<Vec<u64>> {
+    let ranks = read_numbers(KeyKind::U64, "ranks", object)?;
+    if ranks.len() != edges {
+        return Err(DataError::new_err(format!("ranks has {} elements for {edges} edges", ranks.len())));
+    }
+    Ok(ranks)
 }
 
 fn read_keys(kind: KeyKind, name: &str, object: &Bound<'_, PyAny>) -> PyResult<Keys> {
@@ -99,7 +190,10 @@ fn read_keys(kind: KeyKind, name: &str, object: &Bound<'_, PyAny>) -> PyResult<K
 }
 
 /// An array of one dimension and the letter of its kind of elements, as NumPy has it.
-fn as_array<'py>(name: &str, object: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyUntypedArray>, char)> {
+pub(crate) fn as_array<'py>(
+    name: &str,
+    object: &Bound<'py, PyAny>,
+) -> PyResult<(Bound<'py, PyUntypedArray>, char)> {
     let array = object.py().import("numpy")?.call_method1("asarray", (object,)).map_err(|error| {
         let described = DataError::new_err(format!("{name} is not an array: {error}"));
         described.set_cause(object.py(), Some(error));
@@ -114,7 +208,7 @@ fn as_array<'py>(name: &str, object: &Bound<'py, PyAny>) -> PyResult<(Bound<'py,
 }
 
 /// A readable view of `array` with elements of type `dtype`, converted where they are of another.
-fn view<'py, T: numpy::Element>(
+pub(crate) fn view<'py, T: numpy::Element>(
     array: &Bound<'py, PyUntypedArray>,
     dtype: &str,
 ) -> PyResult<PyReadonlyArray1<'py, T>> {
@@ -122,7 +216,7 @@ fn view<'py, T: numpy::Element>(
     numpy.call_method1("require", (array, dtype, "A"))?.extract::<PyReadonlyArray1<'py, T>>()
 }
 
-fn reserved<T>(what: &str, items: usize) -> PyResult<Vec<T>> {
+pub(crate) fn reserved<T>(what: &str, items: usize) -> PyResult<Vec<T>> {
     let mut vec = Vec::new();
     vec.try_reserve_exact(items).map_err(|_| out_of_memory(what, items))?;
     Ok(vec)

@@ -1,19 +1,22 @@
 //! `Database`: an open store.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use hedgerow::{Graph, KeyKind};
+use hedgerow::{Graph, KeyKind, LabelOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bulk::Edges;
+use crate::bulk::{Arguments, Edges};
 use crate::error::{NotSupportedError, ProgrammingError, raise};
 use crate::handle::Handle;
 use crate::key::{Key, count};
 use crate::pool::parallel;
 use crate::results::make;
+use crate::schema;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
+use crate::value::{Edge, read_type, read_types};
 
 /// Attempts for transactions of this module's own; blind writes conflict under snapshot isolation only.
 const BULK_RETRIES: u32 = 64;
@@ -189,14 +192,124 @@ impl Database {
 
     /// Remove one edge in a transaction of its own.
     ///
+    /// Parameters
+    /// ----------
+    /// src, dst, label, rank
+    ///     As of ``Transaction.put_edge``.
+    ///
     /// Returns
     /// -------
     /// bool
     ///     Whether the edge existed.
-    fn remove_edge(&self, py: Python<'_>, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let kind = self.handle.config.keys;
-        let (src, dst) = (Key::read(kind, src)?, Key::read(kind, dst)?);
-        self.detached(py, |graph| graph.remove_edge(src.as_ref(), dst.as_ref()))
+    #[pyo3(signature = (src, dst, *, label=None, rank=None))]
+    fn remove_edge(
+        &self,
+        py: Python<'_>,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+        label: Option<&str>,
+        rank: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        self.detached(py, |graph| match edge.is_plain() {
+            true => graph.remove_edge(edge.src.as_ref(), edge.dst.as_ref()),
+            false => graph.remove_edge_of(edge.key()),
+        })
+    }
+
+    /// Define a label, or do nothing if there is one like it. The first edge of a label that is not ``multi`` does so too.
+    ///
+    /// A definition is a commit of its own and cannot be undone.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///     The name, at most 255 bytes.
+    /// multi : bool
+    ///     Whether edges have a rank, so that several may lead from one vertex to another.
+    /// properties : dict, optional
+    ///     Types by name, as of ``define_property``.
+    ///
+    /// Raises
+    /// ------
+    /// ProgrammingError
+    ///     The label is defined otherwise.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.define_label("calls", multi=True, properties={"seconds": int})
+    /// >>> db.schema().labels["calls"].properties
+    /// {'seconds': 'i64'}
+    #[pyo3(signature = (name, *, multi=false, properties=None), text_signature = "($self, name, *, multi=False, properties=None)")]
+    fn define_label(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        multi: bool,
+        properties: Option<HashMap<String, Bound<'_, PyAny>>>,
+    ) -> PyResult<()> {
+        let mut options = LabelOptions::new().multi(multi);
+        for (name, kind) in read_types(properties)? {
+            options = options.property(name, kind);
+        }
+        self.detached(py, |graph| graph.define_label(name, options).map(drop))
+    }
+
+    /// Define a property, or do nothing if there is one of this type. The first value of a property does so too.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///     The name, at most 255 bytes.
+    /// type : str or type
+    ///     ``"bool"``, ``"i64"``, ``"f64"``, ``"utf8"``, ``"bytes"`` or ``"timestamp"`` (microseconds since 1970, UTC), or
+    ///     the Python type of its values.
+    /// label : str, optional
+    ///     The label whose edges have it; ``""`` is the default one. Without a label it is a property of vertices.
+    ///
+    /// Raises
+    /// ------
+    /// DataError
+    ///     The property has another type.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.define_property("age", int)
+    /// >>> db.schema().vertex_properties
+    /// {'age': 'i64'}
+    #[pyo3(signature = (name, r#type, *, label=None), text_signature = "($self, name, type, *, label=None)")]
+    fn define_property(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        r#type: &Bound<'_, PyAny>,
+        label: Option<&str>,
+    ) -> PyResult<()> {
+        let kind = read_type(r#type)?;
+        self.detached(py, |graph| match label {
+            Some(label) => graph.define_edge_property(label, name, kind).map(drop),
+            None => graph.define_vertex_property(name, kind).map(drop),
+        })
+    }
+
+    /// The names of the labels, the default one, ``""``, first.
+    fn labels(&self) -> PyResult<Vec<String>> {
+        self.handle.check_usable()?;
+        Ok(schema::names(&self.handle.graph.schema()))
+    }
+
+    /// The labels and properties that are defined, and their types.
+    ///
+    /// Returns
+    /// -------
+    /// Schema
+    fn schema(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.handle.check_usable()?;
+        schema::to_object(py, &self.handle.graph.schema())
     }
 
     /// Put many edges, in transactions of ``batch`` edges each.
@@ -210,6 +323,13 @@ impl Database {
     ///     Vertex ids, of equal length: integer arrays, or sequences of str for a graph with str ids.
     /// weights : array_like of float, optional
     ///     For a weighted graph; 1 if not given. The weight of an existing edge is replaced.
+    /// label : str, optional
+    ///     The label of all the edges. Their weights are then its property ``weight``.
+    /// ranks : array_like of int, optional
+    ///     Of a ``multi`` label; 0 if not given.
+    /// properties : mapping, optional
+    ///     Arrays by name, a value for each edge: bools, ints, floats, ``datetime64`` (as UTC), str, bytes, or objects.
+    ///     Masked elements, None and ``NaT`` are no value.
     /// batch : int
     ///     Edges in a transaction.
     ///
@@ -229,18 +349,28 @@ impl Database {
     /// >>> db = hedgerow.open()
     /// >>> db.add_edges(np.array([1, 1, 2]), np.array([2, 3, 3]))
     /// 3
-    #[pyo3(signature = (src, dst, weights=None, *, batch=None), text_signature = "($self, src, dst, weights=None, *, batch=65536)")]
+    /// >>> db.add_edges([1, 2], [2, 3], label="knows", properties={"since": np.array([2001, 2002])})
+    /// 2
+    /// >>> db.snapshot().edge_table("knows").properties["since"]
+    /// masked_array(data=[2001, 2002],
+    ///              mask=[False, False],
+    ///        fill_value=999999)
+    #[pyo3(signature = (src, dst, weights=None, *, label=None, ranks=None, properties=None, batch=None), text_signature = "($self, src, dst, weights=None, *, label=None, ranks=None, properties=None, batch=65536)")]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn add_edges(
         &self,
         py: Python<'_>,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
         weights: Option<&Bound<'_, PyAny>>,
+        label: Option<&str>,
+        ranks: Option<&Bound<'_, PyAny>>,
+        properties: Option<&Bound<'_, PyAny>>,
         batch: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
         let batch = batch.map_or(Ok(1 << 16), |object| count("batch", object, 1))? as usize;
         self.handle.check_usable()?;
-        let edges = Edges::read(&self.handle, src, dst, weights)?;
+        let edges = Edges::read(&self.handle, &Arguments { src, dst, weights, label, ranks, properties })?;
         for start in (0..edges.len()).step_by(batch) {
             let range = start..edges.len().min(start.saturating_add(batch));
             self.detached(py, |graph| graph.transact(BULK_RETRIES, |txn| edges.put(txn, range.clone())))?;
@@ -300,8 +430,11 @@ impl Database {
             ("versions", stats.versions),
             ("delta_entries", stats.delta_entries),
             ("main_bytes", stats.main_bytes),
+            ("property_bytes", stats.property_bytes),
             ("delta_bytes", stats.delta_bytes),
             ("old_version_bytes", stats.old_version_bytes),
+            ("arena_free_bytes", stats.arena_free_bytes),
+            ("view_bytes", stats.view_bytes),
             ("table_bytes", stats.table_bytes),
             ("id_map_bytes", stats.id_map_bytes),
             ("memory_bytes", stats.memory_bytes()),

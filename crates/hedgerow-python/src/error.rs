@@ -120,9 +120,11 @@ pub(crate) fn raise(error: hedgerow::Error) -> PyErr {
         E::Closed => ClosedError::new_err(text),
         E::Forked => ForkedError::new_err(text),
         // The program asked for something else than what it opened.
-        E::ConfigMismatch { .. } | E::ReadOnly => ProgrammingError::new_err(text),
+        E::ConfigMismatch { .. } | E::ReadOnly | E::NoSuchLabel { .. } | E::SchemaConflict { .. } => {
+            ProgrammingError::new_err(text)
+        }
         E::NoSuchVertex { .. } => IntegrityError::new_err(text),
-        E::InvalidArgument(_) | E::TooLarge { .. } => DataError::new_err(text),
+        E::InvalidArgument(_) | E::TooLarge { .. } | E::PropertyType { .. } => DataError::new_err(text),
         E::FutureVersion { .. } => NotSupportedError::new_err(text),
         // `NotAStore`, other input and output errors, and what later versions add.
         _ => OperationalError::new_err(text),

@@ -1,9 +1,10 @@
 //! The native half of the Python package `hedgerow`: conversions between Python and the store, and nothing else.
 //!
 //! * [`open`]: arguments of `hedgerow.open`.
-//! * [`database`], [`transaction`], [`snapshot`]: one class each.
+//! * [`database`], [`transaction`], [`snapshot`], [`ticket`]: one class each.
 //! * [`handle`]: what the three share: the store, whether it is closed, the process that opened it.
-//! * [`key`], [`bulk`]: vertex ids and NumPy arrays, checked. [`results`]: answers as Python objects.
+//! * [`key`], [`value`], [`bulk`], [`columns`]: vertex ids, values of properties and NumPy arrays, checked. [`results`],
+//!   [`schema`]: answers as Python objects.
 //! * [`pool`]: threads of parallel calls. [`error`]: the exception tree.
 //!
 //! Doc comments on Python classes are Python docstrings; their examples are run by the package's tests.
@@ -13,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod bulk;
+mod columns;
 mod database;
 mod error;
 mod handle;
@@ -20,8 +22,11 @@ mod key;
 mod open;
 mod pool;
 mod results;
+mod schema;
 mod snapshot;
+mod ticket;
 mod transaction;
+mod value;
 
 use pyo3::prelude::*;
 
@@ -31,6 +36,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<database::Database>()?;
     module.add_class::<transaction::Transaction>()?;
     module.add_class::<snapshot::Snapshot>()?;
+    module.add_class::<ticket::Ticket>()?;
     module.add_function(wrap_pyfunction!(open::open, module)?)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

@@ -1,13 +1,15 @@
 //! Answers as objects of the Python half of the package.
 
-use hedgerow::{KeyKind, Topology, VertexId, VertexKey, View};
+use hedgerow::{KeyKind, PropertyType, Topology, ValueRef, VertexId, VertexKey, View, WeightedTopology};
 use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use crate::error::out_of_memory;
+use crate::columns::Gather;
+use crate::error::{DataError, out_of_memory, raise};
 use crate::pool::parallel;
+use crate::value::WEIGHT;
 
 /// The Python module that defines the classes of results.
 const MODULE: &str = "hedgerow._result";
@@ -27,6 +29,23 @@ pub(crate) struct Reading {
     vertices: PyOnceLock<Vertices>,
 }
 
+/// A view that the snapshot keeps, or one made for a call.
+pub(crate) enum OneView<'a> {
+    Kept(&'a View),
+    Own(Box<View>),
+}
+
+impl std::ops::Deref for OneView<'_> {
+    type Target = View;
+
+    fn deref(&self) -> &View {
+        match self {
+            OneView::Kept(view) => view,
+            OneView::Own(view) => view,
+        }
+    }
+}
+
 /// The live vertices: row `i` of every result is about `live[i]`, whose external id is `keys[i]`.
 struct Vertices {
     live: Vec<VertexId>,
@@ -39,10 +58,20 @@ impl Reading {
         Reading { snapshot, kind, vertices: PyOnceLock::new() }
     }
 
-    /// Builds the view of the whole graph, and refuses if there is not enough memory for `bytes_per_id` bytes for every
-    /// id of its domain. Kernels take the memory they need for granted: without it the process would end.
-    pub(crate) fn prepare(&self, py: Python<'_>, bytes_per_id: usize) -> PyResult<&View> {
-        let view = parallel(py, || self.snapshot.view())?;
+    /// Builds the view of the whole graph, or of one label, and refuses if there is not enough memory for `bytes_per_id`
+    /// bytes for every id of its domain. Kernels take the memory they need for granted: without it the process would end.
+    pub(crate) fn prepare(
+        &self,
+        py: Python<'_>,
+        label: Option<&str>,
+        bytes_per_id: usize,
+    ) -> PyResult<OneView<'_>> {
+        let view = match label.filter(|label| !label.is_empty()) {
+            None => OneView::Kept(parallel(py, || self.snapshot.view())?),
+            Some(label) => {
+                OneView::Own(Box::new(parallel(py, || self.snapshot.view_of(label))?.map_err(raise)?))
+            }
+        };
         let ids = view.vertex_bound();
         Vec::<u8>::new()
             .try_reserve_exact(ids.saturating_mul(bytes_per_id))
@@ -51,7 +80,7 @@ impl Reading {
     }
 
     fn vertices(&self, py: Python<'_>) -> PyResult<&Vertices> {
-        self.prepare(py, 0)?;
+        self.prepare(py, None, 0)?;
         self.vertices.get_or_try_init(py, || {
             let (live, keys): (Vec<VertexId>, Vec<VertexKey>) =
                 py.detach(|| self.snapshot.vertices().unzip());
@@ -91,7 +120,7 @@ impl Reading {
 
     /// All edges as `Edges`.
     pub(crate) fn edges(&self, py: Python<'_>, weighted: bool) -> PyResult<Py<PyAny>> {
-        self.prepare(py, BYTES_PER_ROW)?;
+        self.prepare(py, None, BYTES_PER_ROW)?;
         let vertices = self.vertices(py)?;
         let edges = self.snapshot.edge_count() as usize;
         // Rows, weights and ids of both ends.
@@ -116,6 +145,81 @@ impl Reading {
         arguments.set_item("dst", self.names(py, vertices, dst)?)?;
         arguments.set_item("weights", weighted.then(|| weights.into_pyarray(py)))?;
         make(py, "Edges", &arguments)
+    }
+
+    /// All edges of a label as an `EdgeTable`.
+    pub(crate) fn edge_table(
+        &self,
+        py: Python<'_>,
+        label: &str,
+        wanted: Option<Vec<String>>,
+    ) -> PyResult<Py<PyAny>> {
+        self.prepare(py, None, BYTES_PER_ROW)?;
+        let vertices = self.vertices(py)?;
+        let schema = self.snapshot.schema();
+        let owner = schema
+            .label(label)
+            .ok_or_else(|| raise(hedgerow::Error::NoSuchLabel { label: label.to_owned() }))?;
+        let weighted = label.is_empty() && self.snapshot.view().has_weights();
+        let all = || {
+            let weight = weighted.then(|| WEIGHT.to_owned()).into_iter();
+            weight.chain(owner.properties().iter().map(|p| p.name().to_string())).collect()
+        };
+        let names: Vec<String> = wanted.unwrap_or_else(all);
+        let mut columns = Vec::new();
+        for name in &names {
+            columns.push(match owner.property(name) {
+                _ if weighted && name == WEIGHT => (None, Gather::new(PropertyType::F64)),
+                Some(property) => (Some(property.id()), Gather::new(property.property_type())),
+                None => return Err(DataError::new_err(format!("label {label:?} has no property {name}"))),
+            });
+        }
+        let (mut src, mut dst, mut ranks) = (Vec::new(), Vec::new(), Vec::new());
+        let multi = owner.is_multi();
+        let read = py.detach(|| {
+            let row_of = self.rows(&vertices.live);
+            self.snapshot.for_each_edge_row(label, |edge| {
+                src.push(row_of[edge.src().index()]);
+                dst.push(row_of[edge.dst().index()]);
+                if multi {
+                    ranks.push(edge.rank());
+                }
+                for (property, column) in &mut columns {
+                    column.push(property.map_or(ValueRef::F64(edge.weight()), |id| edge.get(id)));
+                }
+            })
+        });
+        read.map_err(raise)?;
+        let properties = PyDict::new(py);
+        for (name, (_, column)) in names.iter().zip(columns) {
+            properties.set_item(name, column.finish(py)?)?;
+        }
+        let arguments = PyDict::new(py);
+        arguments.set_item("src", self.names(py, vertices, src)?)?;
+        arguments.set_item("dst", self.names(py, vertices, dst)?)?;
+        arguments.set_item("ranks", multi.then(|| ranks.into_pyarray(py)))?;
+        arguments.set_item("properties", properties)?;
+        make(py, "EdgeTable", &arguments)
+    }
+
+    /// A property of all vertices as a `VertexResult`.
+    pub(crate) fn vertex_property(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
+        let vertices = self.vertices(py)?;
+        let schema = self.snapshot.schema();
+        let found = schema.vertex_properties().iter().find(|property| &**property.name() == name);
+        let Some(property) = found else {
+            return Err(DataError::new_err(format!("vertices have no property {name}")));
+        };
+        let mut column = Gather::new(property.property_type());
+        py.detach(|| {
+            for &id in &vertices.live {
+                let key = self.snapshot.vertex_key(id);
+                let value = key.and_then(|key| self.snapshot.vertex_property(&key, name));
+                column.push(value.as_ref().map_or(ValueRef::Null, |value| value.as_ref()));
+            }
+        });
+        let values = column.finish(py)?;
+        self.result(py, vertices, values.into_bound(py))
     }
 
     /// The row of every vertex id; of ids without a vertex, anything.

@@ -5,12 +5,15 @@ use std::sync::{Arc, Mutex};
 use hedgerow::Topology;
 use hedgerow_kernels::{BfsConfig, PageRankConfig, SsspConfig, UNREACHED};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
-use crate::error::{ClosedError, raise_kernel};
+use crate::error::{ClosedError, raise, raise_kernel};
 use crate::handle::{Handle, lock};
-use crate::key::{Key, count, direction, to_list};
+use crate::key::{self, Key, count, direction, to_list, with_ranks};
 use crate::pool::parallel;
 use crate::results::{BYTES_PER_ROW, Reading};
+use crate::schema;
+use crate::value::{Edge, to_dict};
 
 /// The graph as of one timestamp: exactly the commits up to it. Made by ``Database.snapshot``.
 ///
@@ -84,10 +87,86 @@ impl Snapshot {
         Ok(self.reading()?.snapshot.contains_vertex(key.as_ref()))
     }
 
+    /// The number of edges of a label; an undirected edge counts once.
+    fn edge_count_of(&self, py: Python<'_>, label: &str) -> PyResult<u64> {
+        let reading = self.reading()?;
+        py.detach(|| reading.snapshot.edge_count_of(label)).map_err(raise)
+    }
+
+    /// The names of the labels as of this snapshot, the default one, ``""``, first.
+    fn labels(&self) -> PyResult<Vec<String>> {
+        Ok(schema::names(&self.reading()?.snapshot.schema()))
+    }
+
+    /// The labels and properties as of this snapshot, and their types.
+    ///
+    /// Returns
+    /// -------
+    /// Schema
+    fn schema(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        schema::to_object(py, &self.reading()?.snapshot.schema())
+    }
+
     /// Whether an edge exists.
-    fn has_edge(&self, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let (src, dst) = (self.key(src)?, self.key(dst)?);
-        Ok(self.reading()?.snapshot.contains_edge(src.as_ref(), dst.as_ref()))
+    #[pyo3(signature = (src, dst, *, label=None, rank=None))]
+    fn has_edge(
+        &self,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+        label: Option<&str>,
+        rank: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        let reading = self.reading()?;
+        match edge.is_plain() {
+            true => Ok(reading.snapshot.contains_edge(edge.src.as_ref(), edge.dst.as_ref())),
+            false => reading.snapshot.contains_edge_of(edge.key()).map_err(raise),
+        }
+    }
+
+    /// The properties of an edge that have a value, or ``None`` if there is no such edge.
+    ///
+    /// Parameters
+    /// ----------
+    /// src, dst : int or str
+    ///     Vertex ids.
+    /// label : str, optional
+    ///     The label of the edge.
+    /// rank : int, optional
+    ///     Its rank in a ``multi`` label; 0 if not given.
+    ///
+    /// Returns
+    /// -------
+    /// dict or None
+    ///     Timestamps are ``datetime`` objects in UTC. In a weighted graph the weight is among them.
+    ///
+    /// Raises
+    /// ------
+    /// ProgrammingError
+    ///     There is no such label.
+    #[pyo3(signature = (src, dst, *, label=None, rank=None))]
+    fn edge_properties<'py>(
+        &self,
+        py: Python<'py>,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+        label: Option<&str>,
+        rank: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        let found = self.reading()?.snapshot.edge_properties(edge.key()).map_err(raise)?;
+        found.map(|found| to_dict(py, &found)).transpose()
+    }
+
+    /// The properties of a vertex that have a value, or ``None`` if there is no such vertex.
+    fn vertex_properties<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let key = self.key(key)?;
+        let found = self.reading()?.snapshot.vertex_properties(key.as_ref());
+        found.map(|found| to_dict(py, &found)).transpose()
     }
 
     /// The weight of an edge, or ``None`` if there is no such edge; 1 in a graph without weights.
@@ -104,20 +183,64 @@ impl Snapshot {
     ///     A vertex id.
     /// direction : {"out", "in"}
     ///     Along the edges or against them; the same in an undirected graph.
+    /// label : str, optional
+    ///     The label of the edges. A neighbor in a ``multi`` label comes once for each edge.
+    /// ranks, properties : bool
+    ///     Give tuples of neighbor, rank, dictionary of properties.
     ///
     /// Raises
     /// ------
     /// IntegrityError
     ///     There is no such vertex.
-    #[pyo3(signature = (key, direction="out"))]
-    fn neighbors(&self, py: Python<'_>, key: &Bound<'_, PyAny>, direction: &str) -> PyResult<Vec<Py<PyAny>>> {
+    /// ProgrammingError
+    ///     There is no such label.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> with db.write() as tx:
+    /// ...     tx.put_edge(1, 2, label="knows", since=2001)
+    /// >>> db.snapshot().neighbors(1, label="knows", properties=True)
+    /// [(2, {'since': 2001})]
+    #[pyo3(signature = (key, direction="out", *, label=None, ranks=false, properties=false), text_signature = "($self, key, direction='out', *, label=None, ranks=False, properties=False)")]
+    fn neighbors(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        direction: &str,
+        label: Option<&str>,
+        ranks: bool,
+        properties: bool,
+    ) -> PyResult<Vec<Py<PyAny>>> {
         let (key, direction) = (self.key(key)?, self::direction(direction)?);
         let reading = self.reading()?;
-        let found = py.detach(|| reading.snapshot.neighbors(key.as_ref(), direction));
-        to_list(py, &found.ok_or_else(|| key.no_such_vertex())?)
+        let name = label.unwrap_or("");
+        if properties {
+            let found =
+                py.detach(|| reading.snapshot.edges_of(name, key.as_ref(), direction)).map_err(raise)?;
+            let found = found.ok_or_else(|| key.no_such_vertex())?;
+            let object = |edge: &hedgerow::EdgeOf| {
+                let (key, values) = (key::to_object(py, &edge.key)?, to_dict(py, &edge.properties)?);
+                let tuple = if ranks {
+                    (key, edge.rank, values).into_pyobject(py)?
+                } else {
+                    return Ok((key, values).into_pyobject(py)?.into_any().unbind());
+                };
+                Ok(tuple.into_any().unbind())
+            };
+            return found.iter().map(object).collect();
+        }
+        if label.is_none() && !ranks {
+            let found = py.detach(|| reading.snapshot.neighbors(key.as_ref(), direction));
+            return to_list(py, &found.ok_or_else(|| key.no_such_vertex())?);
+        }
+        let found =
+            py.detach(|| reading.snapshot.neighbors_of(name, key.as_ref(), direction)).map_err(raise)?;
+        with_ranks(py, &found.ok_or_else(|| key.no_such_vertex())?, ranks)
     }
 
-    /// The number of neighbors of a vertex; a self-loop counts once.
+    /// The number of edges at a vertex; a self-loop counts once.
     ///
     /// Parameters
     /// ----------
@@ -125,15 +248,24 @@ impl Snapshot {
     ///     A vertex id.
     /// direction : {"out", "in"}
     ///     Along the edges or against them; the same in an undirected graph.
+    /// label : str, optional
+    ///     The label of the edges.
     ///
     /// Raises
     /// ------
     /// IntegrityError
     ///     There is no such vertex.
-    #[pyo3(signature = (key, direction="out"))]
-    fn degree(&self, key: &Bound<'_, PyAny>, direction: &str) -> PyResult<usize> {
+    /// ProgrammingError
+    ///     There is no such label.
+    #[pyo3(signature = (key, direction="out", *, label=None))]
+    fn degree(&self, key: &Bound<'_, PyAny>, direction: &str, label: Option<&str>) -> PyResult<usize> {
         let (key, direction) = (self.key(key)?, self::direction(direction)?);
-        self.reading()?.snapshot.degree(key.as_ref(), direction).ok_or_else(|| key.no_such_vertex())
+        let reading = self.reading()?;
+        let found = match label {
+            None => reading.snapshot.degree(key.as_ref(), direction),
+            Some(label) => reading.snapshot.degree_of(label, key.as_ref(), direction).map_err(raise)?,
+        };
+        found.ok_or_else(|| key.no_such_vertex())
     }
 
     /// All vertex ids, in the order of every result of this snapshot.
@@ -166,6 +298,60 @@ impl Snapshot {
         self.reading()?.edges(py, self.handle.config.weighted)
     }
 
+    /// All edges of a label with ranks and properties; of an undirected graph each edge once.
+    ///
+    /// Parameters
+    /// ----------
+    /// label : str
+    ///     The label; ``""`` is the default one.
+    /// properties : sequence of str, optional
+    ///     Which properties; all if not given. In a weighted graph ``"weight"`` is one of the default label.
+    ///
+    /// Returns
+    /// -------
+    /// EdgeTable
+    ///
+    /// Raises
+    /// ------
+    /// ProgrammingError
+    ///     There is no such label.
+    /// DataError
+    ///     The label has no such property.
+    #[pyo3(signature = (label="", *, properties=None))]
+    fn edge_table(
+        &self,
+        py: Python<'_>,
+        label: &str,
+        properties: Option<Vec<String>>,
+    ) -> PyResult<Py<PyAny>> {
+        self.reading()?.edge_table(py, label, properties)
+    }
+
+    /// A property of all vertices.
+    ///
+    /// Returns
+    /// -------
+    /// VertexResult
+    ///     Values are a masked array, or of text and bytes an array of objects with None.
+    ///
+    /// Raises
+    /// ------
+    /// DataError
+    ///     Vertices have no such property.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> with db.write() as tx:
+    /// ...     tx.add_vertex(1, name="Ann")
+    /// ...     tx.put_edge(1, 2)
+    /// >>> db.snapshot().vertex_property("name").to_dict()
+    /// {1: 'Ann', 2: None}
+    fn vertex_property(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
+        self.reading()?.vertex_property(py, name)
+    }
+
     /// Breadth-first search: the least number of edges from a source to every vertex.
     ///
     /// Parameters
@@ -174,6 +360,8 @@ impl Snapshot {
     ///     A vertex id.
     /// direction : {"out", "in"}
     ///     Along the edges or against them; the same in an undirected graph.
+    /// label : str, optional
+    ///     The label of the edges; the default one if not given.
     ///
     /// Returns
     /// -------
@@ -193,15 +381,21 @@ impl Snapshot {
     /// 3
     /// >>> db.snapshot().bfs(1).to_dict()
     /// {1: 0, 2: 1, 3: 2, 5: -1}
-    #[pyo3(signature = (source, *, direction="out"))]
-    fn bfs(&self, py: Python<'_>, source: &Bound<'_, PyAny>, direction: &str) -> PyResult<Py<PyAny>> {
+    #[pyo3(signature = (source, *, direction="out", label=None))]
+    fn bfs(
+        &self,
+        py: Python<'_>,
+        source: &Bound<'_, PyAny>,
+        direction: &str,
+        label: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
         let (source, direction) = (self.key(source)?, self::direction(direction)?);
         let reading = self.reading()?;
         let id = reading.snapshot.vertex_id(source.as_ref()).ok_or_else(|| source.no_such_vertex())?;
         let config = BfsConfig { direction, ..BfsConfig::default() };
         // Depths and bitmaps.
-        let view = reading.prepare(py, 5)?;
-        let depths = parallel(py, || hedgerow_kernels::bfs(view, id, &config))?;
+        let view = reading.prepare(py, label, 5)?;
+        let depths = parallel(py, || hedgerow_kernels::bfs(&*view, id, &config))?;
         let depth = |&depth: &u32| if depth == UNREACHED { -1 } else { i64::from(depth) };
         reading.per_vertex(py, &depths.map_err(raise_kernel)?, depth)
     }
@@ -216,6 +410,8 @@ impl Snapshot {
     ///     The number of iterations, at most this many if there is a tolerance.
     /// tolerance : float, optional
     ///     Stop after an iteration that changed the scores by less than this in total.
+    /// label : str, optional
+    ///     The label of the edges; the default one if not given.
     ///
     /// Returns
     /// -------
@@ -230,20 +426,21 @@ impl Snapshot {
     /// 3
     /// >>> [key for key, score in db.snapshot().pagerank().top(2)]
     /// [1, 2]
-    #[pyo3(signature = (*, damping=0.85, iterations=None, tolerance=None), text_signature = "($self, *, damping=0.85, iterations=20, tolerance=None)")]
+    #[pyo3(signature = (*, damping=0.85, iterations=None, tolerance=None, label=None), text_signature = "($self, *, damping=0.85, iterations=20, tolerance=None, label=None)")]
     fn pagerank(
         &self,
         py: Python<'_>,
         damping: f64,
         iterations: Option<&Bound<'_, PyAny>>,
         tolerance: Option<f64>,
+        label: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let iterations = iterations.map_or(Ok(20), |object| count("iterations", object, 0))?;
         let config = PageRankConfig { damping, iterations, tolerance };
         let reading = self.reading()?;
         // Four arrays of scores.
-        let view = reading.prepare(py, 32)?;
-        let scores = parallel(py, || hedgerow_kernels::pagerank(view, &config))?;
+        let view = reading.prepare(py, label, 32)?;
+        let scores = parallel(py, || hedgerow_kernels::pagerank(&*view, &config))?;
         reading.per_vertex(py, &scores.map_err(raise_kernel)?, |&score| score)
     }
 
@@ -260,6 +457,10 @@ impl Snapshot {
     /// delta : float, optional
     ///     The width of a bucket of distances, above 0; by default chosen by a sample of the weights. It changes the
     ///     time, never the result.
+    /// label : str, optional
+    ///     The label of the edges; the default one if not given.
+    /// weight : str, optional
+    ///     The property that is the length of an edge; if not given the graph's weights, and with a label 1.
     ///
     /// Returns
     /// -------
@@ -271,7 +472,7 @@ impl Snapshot {
     /// IntegrityError
     ///     There is no such vertex.
     /// DataError
-    ///     A path reaches an edge with a negative weight.
+    ///     A path reaches an edge with a negative weight; the property holds no numbers, or an edge has no value of it.
     ///
     /// Examples
     /// --------
@@ -281,21 +482,31 @@ impl Snapshot {
     /// 4
     /// >>> db.snapshot().sssp(1).to_dict()
     /// {1: 0.0, 2: 1.0, 3: 1.5, 5: inf}
-    #[pyo3(signature = (source, *, direction="out", delta=None))]
+    #[pyo3(signature = (source, *, direction="out", delta=None, label=None, weight=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn sssp(
         &self,
         py: Python<'_>,
         source: &Bound<'_, PyAny>,
         direction: &str,
         delta: Option<f64>,
+        label: Option<&str>,
+        weight: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let (source, direction) = (self.key(source)?, self::direction(direction)?);
         let reading = self.reading()?;
         let id = reading.snapshot.vertex_id(source.as_ref()).ok_or_else(|| source.no_such_vertex())?;
         // Distances, what is returned, and buckets.
-        let view = reading.prepare(py, 32)?;
+        let view = reading.prepare(py, label, 32)?;
         let config = SsspConfig { direction, delta };
-        let distances = parallel(py, || hedgerow_kernels::sssp(view, id, &config))?;
+        let distances = match weight {
+            None => parallel(py, || hedgerow_kernels::sssp(&*view, id, &config))?,
+            Some(property) => {
+                let label = label.unwrap_or("");
+                let view = py.detach(|| reading.snapshot.weighted_view_of(label, property)).map_err(raise)?;
+                parallel(py, || hedgerow_kernels::sssp(&view, id, &config))?
+            }
+        };
         reading.per_vertex(py, &distances.map_err(raise_kernel)?, |&distance| distance)
     }
 
@@ -309,13 +520,14 @@ impl Snapshot {
     /// 4
     /// >>> db.snapshot().triangle_count()
     /// 1
-    fn triangle_count(&self, py: Python<'_>) -> PyResult<u64> {
+    #[pyo3(signature = (*, label=None))]
+    fn triangle_count(&self, py: Python<'_>, label: Option<&str>) -> PyResult<u64> {
         let reading = self.reading()?;
-        let ids = reading.prepare(py, 0)?.vertex_bound().max(1);
+        let ids = reading.prepare(py, None, 0)?.vertex_bound().max(1);
         // Per id the order; per edge its rank, twice while they are gathered.
         let per_edge = reading.snapshot.edge_count().saturating_mul(8) as usize;
-        let view = reading.prepare(py, per_edge.div_ceil(ids).saturating_add(24))?;
-        parallel(py, || hedgerow_kernels::triangle_count(view))?.map_err(raise_kernel)
+        let view = reading.prepare(py, label, per_edge.div_ceil(ids).saturating_add(24))?;
+        parallel(py, || hedgerow_kernels::triangle_count(&*view))?.map_err(raise_kernel)
     }
 
     /// Weakly connected components: which vertices a path joins when directions are ignored.
@@ -333,10 +545,11 @@ impl Snapshot {
     /// 3
     /// >>> db.snapshot().wcc().counts()
     /// {1: 3, 8: 2}
-    fn wcc(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    #[pyo3(signature = (*, label=None))]
+    fn wcc(&self, py: Python<'_>, label: Option<&str>) -> PyResult<Py<PyAny>> {
         let reading = self.reading()?;
-        let view = reading.prepare(py, 4 + BYTES_PER_ROW)?;
-        let components = parallel(py, || hedgerow_kernels::wcc(view))?;
+        let view = reading.prepare(py, label, 4 + BYTES_PER_ROW)?;
+        let components = parallel(py, || hedgerow_kernels::wcc(&*view))?;
         reading.vertex_per_vertex(py, &components.map_err(raise_kernel)?)
     }
 

@@ -4,11 +4,14 @@ use std::sync::{Arc, Mutex};
 
 use hedgerow::WriteTxn;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
-use crate::bulk::Edges;
-use crate::error::{NotSupportedError, ProgrammingError, raise};
+use crate::bulk::{Arguments, Edges};
+use crate::error::{ProgrammingError, raise};
 use crate::handle::{Handle, lock};
-use crate::key::{Key, direction, to_list};
+use crate::key::{Key, direction, to_list, with_ranks};
+use crate::ticket::Ticket;
+use crate::value::{Cells, Edge, Owner, add_weight, read_cells, to_dict};
 
 /// Where a transaction stands.
 enum State {
@@ -87,12 +90,17 @@ impl Transaction {
         Key::read(self.handle.config.keys, object)
     }
 
-    /// Refuses a weight in a graph without weights, before the store's less specific error.
-    fn check_weighted(&self, weight: Option<f64>) -> PyResult<()> {
-        if weight.is_some() && !self.handle.config.weighted {
-            return Err(NotSupportedError::new_err("the graph has no weights"));
-        }
-        Ok(())
+    /// The properties that the arguments give an edge, the weight among them.
+    fn cells(
+        &self,
+        edge: &Edge<'_>,
+        weight: Option<f64>,
+        mapping: Option<&Bound<'_, PyAny>>,
+        named: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Cells> {
+        let mut cells = read_cells(&self.handle, Owner::Edges(edge.label), mapping, named)?;
+        add_weight(&self.handle, edge.label, weight, &mut cells)?;
+        Ok(cells)
     }
 
     fn is_active(&self) -> bool {
@@ -120,20 +128,81 @@ impl Drop for Transaction {
 impl Transaction {
     /// Make sure that an edge exists, with its endpoints. Reads nothing, so it conflicts with nobody.
     ///
+    /// Weight and properties of an existing edge are replaced. Labels and properties that are new are defined; the
+    /// first value of a property fixes its type.
+    ///
     /// Parameters
     /// ----------
     /// src, dst : int or str
     ///     Vertex ids, of the graph's type.
     /// weight : float, optional
-    ///     For a weighted graph; 1 if not given. The weight of an existing edge is replaced.
-    #[pyo3(signature = (src, dst, weight=None))]
-    fn put_edge(&self, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>, weight: Option<f64>) -> PyResult<()> {
-        self.check_weighted(weight)?;
-        let (src, dst) = (self.key(src)?, self.key(dst)?);
+    ///     For a weighted graph; 1 if not given. With a label, its property ``weight``.
+    /// label : str, optional
+    ///     The kind of edge. Edges of different labels do not meet.
+    /// rank : int, optional
+    ///     Tells edges of a ``multi`` label between the same vertices apart; 0 if not given.
+    /// properties : mapping, optional
+    ///     Values by name: None, bool, int, float, str, bytes or datetime with a time zone. An int is taken for a float
+    ///     where the property holds floats.
+    /// **named
+    ///     More of them.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> with db.write() as tx:
+    /// ...     tx.put_edge(1, 2, label="knows", since=2001, how="school")
+    /// >>> db.snapshot().edge_properties(1, 2, label="knows")
+    /// {'since': 2001, 'how': 'school'}
+    #[pyo3(signature = (src, dst, weight=None, *, label=None, rank=None, properties=None, **named))]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
+    fn put_edge(
+        &self,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+        weight: Option<f64>,
+        label: Option<&str>,
+        rank: Option<&Bound<'_, PyAny>>,
+        properties: Option<&Bound<'_, PyAny>>,
+        named: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        let cells = self.cells(&edge, weight, properties, named)?;
         self.with(|txn| match weight {
-            None => txn.put_edge(src.as_ref(), dst.as_ref()),
-            Some(weight) => txn.put_weighted_edge(src.as_ref(), dst.as_ref(), weight),
+            None if edge.is_plain() && cells.is_empty() => txn.put_edge(edge.src.as_ref(), edge.dst.as_ref()),
+            Some(weight) if edge.is_plain() && cells.len() == 1 => {
+                txn.put_weighted_edge(edge.src.as_ref(), edge.dst.as_ref(), weight)
+            }
+            _ => txn.put_edge_with(edge.key(), cells),
         })
+    }
+
+    /// Make sure that an edge exists: ``put_edge`` with the arguments in the order of a graph of many labels.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.define_label("calls", multi=True)
+    /// >>> with db.write() as tx:
+    /// ...     tx.add_edge(1, 2, "calls", 7, seconds=30)
+    /// ...     tx.add_edge(1, 2, "calls", 9, seconds=45)
+    /// >>> db.snapshot().neighbors(1, label="calls", ranks=True)
+    /// [(2, 7), (2, 9)]
+    #[pyo3(signature = (src, dst, label=None, rank=None, weight=None, *, properties=None, **named))]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
+    fn add_edge(
+        &self,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+        label: Option<&str>,
+        rank: Option<&Bound<'_, PyAny>>,
+        weight: Option<f64>,
+        properties: Option<&Bound<'_, PyAny>>,
+        named: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        self.put_edge(src, dst, weight, label, rank, properties, named)
     }
 
     /// Insert an edge, with its endpoints, unless it exists. An existing edge is left as it is.
@@ -143,36 +212,156 @@ impl Transaction {
     /// src, dst : int or str
     ///     Vertex ids, of the graph's type.
     /// weight : float, optional
-    ///     For a weighted graph; 1 if not given.
+    ///     For a weighted graph; 1 if not given. With a label, its property ``weight``.
+    /// label, rank, properties, **named
+    ///     As of ``put_edge``.
     ///
     /// Returns
     /// -------
     /// bool
     ///     Whether the edge was new.
-    #[pyo3(signature = (src, dst, weight=None))]
+    #[pyo3(signature = (src, dst, weight=None, *, label=None, rank=None, properties=None, **named))]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn insert_edge(
         &self,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
         weight: Option<f64>,
+        label: Option<&str>,
+        rank: Option<&Bound<'_, PyAny>>,
+        properties: Option<&Bound<'_, PyAny>>,
+        named: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<bool> {
-        self.check_weighted(weight)?;
-        let (src, dst) = (self.key(src)?, self.key(dst)?);
+        let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        let cells = self.cells(&edge, weight, properties, named)?;
         self.with(|txn| match weight {
-            None => txn.insert_edge(src.as_ref(), dst.as_ref()),
-            Some(weight) => txn.insert_weighted_edge(src.as_ref(), dst.as_ref(), weight),
+            None if edge.is_plain() && cells.is_empty() => {
+                txn.insert_edge(edge.src.as_ref(), edge.dst.as_ref())
+            }
+            Some(weight) if edge.is_plain() && cells.len() == 1 => {
+                txn.insert_weighted_edge(edge.src.as_ref(), edge.dst.as_ref(), weight)
+            }
+            _ => txn.insert_edge_with(edge.key(), cells),
         })
     }
 
+    /// Set properties of an existing edge and leave its others as they are; None removes one.
+    ///
+    /// Parameters
+    /// ----------
+    /// src, dst, label, rank, properties, **named
+    ///     As of ``put_edge``.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///     Whether the edge exists.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> with db.write() as tx:
+    /// ...     tx.put_edge(1, 2, since=2001, how="school")
+    /// ...     tx.update_edge(1, 2, since=None, trust=0.5)
+    /// ...     tx.edge_properties(1, 2)
+    /// True
+    /// {'how': 'school', 'trust': 0.5}
+    #[pyo3(signature = (src, dst, *, label=None, rank=None, properties=None, **named))]
+    fn update_edge(
+        &self,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+        label: Option<&str>,
+        rank: Option<&Bound<'_, PyAny>>,
+        properties: Option<&Bound<'_, PyAny>>,
+        named: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<bool> {
+        let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        let cells = self.cells(&edge, None, properties, named)?;
+        self.with(|txn| txn.update_edge(edge.key(), cells))
+    }
+
     /// Remove an edge.
+    ///
+    /// Parameters
+    /// ----------
+    /// src, dst, label, rank
+    ///     As of ``put_edge``.
     ///
     /// Returns
     /// -------
     /// bool
     ///     Whether it existed: removing what is not there is not an error.
-    fn remove_edge(&self, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let (src, dst) = (self.key(src)?, self.key(dst)?);
-        self.with(|txn| txn.remove_edge(src.as_ref(), dst.as_ref()))
+    #[pyo3(signature = (src, dst, *, label=None, rank=None))]
+    fn remove_edge(
+        &self,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+        label: Option<&str>,
+        rank: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        self.with(|txn| match edge.is_plain() {
+            true => txn.remove_edge(edge.src.as_ref(), edge.dst.as_ref()),
+            false => txn.remove_edge_of(edge.key()),
+        })
+    }
+
+    /// Insert a vertex unless it exists, and give it exactly these properties. Reads nothing.
+    ///
+    /// Parameters
+    /// ----------
+    /// key : int or str
+    ///     A vertex id.
+    /// properties : mapping, optional
+    ///     Values by name, as of ``put_edge``.
+    /// **named
+    ///     More of them.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> with db.write() as tx:
+    /// ...     tx.add_vertex(1, name="Ann", age=30)
+    /// ...     tx.update_vertex(1, age=31)
+    /// True
+    /// >>> db.snapshot().vertex_properties(1)
+    /// {'name': 'Ann', 'age': 31}
+    #[pyo3(signature = (key, *, properties=None, **named))]
+    fn add_vertex(
+        &self,
+        key: &Bound<'_, PyAny>,
+        properties: Option<&Bound<'_, PyAny>>,
+        named: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        let key = self.key(key)?;
+        let cells = read_cells(&self.handle, Owner::Vertices, properties, named)?;
+        self.with(|txn| txn.put_vertex_with(key.as_ref(), cells))
+    }
+
+    /// Set properties of an existing vertex and leave its others as they are; None removes one.
+    ///
+    /// Parameters
+    /// ----------
+    /// key, properties, **named
+    ///     As of ``add_vertex``.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///     Whether the vertex exists.
+    #[pyo3(signature = (key, *, properties=None, **named))]
+    fn update_vertex(
+        &self,
+        key: &Bound<'_, PyAny>,
+        properties: Option<&Bound<'_, PyAny>>,
+        named: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<bool> {
+        let key = self.key(key)?;
+        let cells = read_cells(&self.handle, Owner::Vertices, properties, named)?;
+        self.with(|txn| txn.update_vertex(key.as_ref(), cells))
     }
 
     /// Insert a vertex.
@@ -205,6 +394,8 @@ impl Transaction {
     ///     Vertex ids, of equal length: integer arrays, or sequences of str for a graph with str ids.
     /// weights : array_like of float, optional
     ///     For a weighted graph; 1 if not given. The weight of an existing edge is replaced.
+    /// label, ranks, properties
+    ///     As of ``Database.add_edges``.
     ///
     /// Returns
     /// -------
@@ -216,16 +407,20 @@ impl Transaction {
     /// DataError
     ///     A negative id, a weight that is not a number, arrays of other shapes; the message names the position.
     ///     Nothing was added. If there are more operations than a transaction may hold, it is rolled back.
-    #[pyo3(signature = (src, dst, weights=None))]
+    #[pyo3(signature = (src, dst, weights=None, *, label=None, ranks=None, properties=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn add_edges(
         &self,
         py: Python<'_>,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
         weights: Option<&Bound<'_, PyAny>>,
+        label: Option<&str>,
+        ranks: Option<&Bound<'_, PyAny>>,
+        properties: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
         self.handle.check_usable()?;
-        let edges = Edges::read(&self.handle, src, dst, weights)?;
+        let edges = Edges::read(&self.handle, &Arguments { src, dst, weights, label, ranks, properties })?;
         let mut txn = self.take(State::Busy)?;
         let (outcome, next) = py.detach(|| match edges.put(&mut txn, 0..edges.len()) {
             Ok(()) => (Ok(()), State::Active(txn)),
@@ -246,9 +441,45 @@ impl Transaction {
     }
 
     /// Whether an edge exists.
-    fn has_edge(&self, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let (src, dst) = (self.key(src)?, self.key(dst)?);
-        self.with(|txn| txn.contains_edge(src.as_ref(), dst.as_ref()))
+    #[pyo3(signature = (src, dst, *, label=None, rank=None))]
+    fn has_edge(
+        &self,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+        label: Option<&str>,
+        rank: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        self.with(|txn| match edge.is_plain() {
+            true => txn.contains_edge(edge.src.as_ref(), edge.dst.as_ref()),
+            false => txn.contains_edge_of(edge.key()),
+        })
+    }
+
+    /// The properties of an edge that have a value, or ``None`` if there is no such edge.
+    #[pyo3(signature = (src, dst, *, label=None, rank=None))]
+    fn edge_properties<'py>(
+        &self,
+        py: Python<'py>,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+        label: Option<&str>,
+        rank: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        let found = self.with(|txn| txn.edge_properties(edge.key()))?;
+        found.map(|found| to_dict(py, &found)).transpose()
+    }
+
+    /// The properties of a vertex that have a value, or ``None`` if there is no such vertex.
+    fn vertex_properties<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let key = self.key(key)?;
+        let found = self.with(|txn| txn.vertex_properties(key.as_ref()))?;
+        found.map(|found| to_dict(py, &found)).transpose()
     }
 
     /// The weight of an edge, or ``None`` if there is no such edge; 1 in a graph without weights.
@@ -265,19 +496,36 @@ impl Transaction {
     ///     A vertex id.
     /// direction : {"out", "in"}
     ///     Along the edges or against them; the same in an undirected graph.
+    /// label : str, optional
+    ///     The label of the edges. A neighbor in a ``multi`` label comes once for each edge.
+    /// ranks : bool
+    ///     Give pairs of neighbor and rank.
     ///
     /// Raises
     /// ------
     /// IntegrityError
     ///     There is no such vertex.
-    #[pyo3(signature = (key, direction="out"))]
-    fn neighbors(&self, py: Python<'_>, key: &Bound<'_, PyAny>, direction: &str) -> PyResult<Vec<Py<PyAny>>> {
+    /// ProgrammingError
+    ///     There is no such label.
+    #[pyo3(signature = (key, direction="out", *, label=None, ranks=false), text_signature = "($self, key, direction='out', *, label=None, ranks=False)")]
+    fn neighbors(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        direction: &str,
+        label: Option<&str>,
+        ranks: bool,
+    ) -> PyResult<Vec<Py<PyAny>>> {
         let (key, direction) = (self.key(key)?, self::direction(direction)?);
-        let found = self.with(|txn| txn.neighbors(key.as_ref(), direction))?;
-        to_list(py, &found.ok_or_else(|| key.no_such_vertex())?)
+        if label.is_none() && !ranks {
+            let found = self.with(|txn| txn.neighbors(key.as_ref(), direction))?;
+            return to_list(py, &found.ok_or_else(|| key.no_such_vertex())?);
+        }
+        let found = self.with(|txn| txn.neighbors_of(label.unwrap_or(""), key.as_ref(), direction))?;
+        with_ranks(py, &found.ok_or_else(|| key.no_such_vertex())?, ranks)
     }
 
-    /// The number of neighbors of a vertex; a self-loop counts once.
+    /// The number of edges at a vertex; a self-loop counts once.
     ///
     /// Parameters
     /// ----------
@@ -285,15 +533,23 @@ impl Transaction {
     ///     A vertex id.
     /// direction : {"out", "in"}
     ///     Along the edges or against them; the same in an undirected graph.
+    /// label : str, optional
+    ///     The label of the edges.
     ///
     /// Raises
     /// ------
     /// IntegrityError
     ///     There is no such vertex.
-    #[pyo3(signature = (key, direction="out"))]
-    fn degree(&self, key: &Bound<'_, PyAny>, direction: &str) -> PyResult<usize> {
+    /// ProgrammingError
+    ///     There is no such label.
+    #[pyo3(signature = (key, direction="out", *, label=None))]
+    fn degree(&self, key: &Bound<'_, PyAny>, direction: &str, label: Option<&str>) -> PyResult<usize> {
         let (key, direction) = (self.key(key)?, self::direction(direction)?);
-        self.with(|txn| txn.degree(key.as_ref(), direction))?.ok_or_else(|| key.no_such_vertex())
+        let found = self.with(|txn| match label {
+            None => txn.degree(key.as_ref(), direction),
+            Some(label) => txn.degree_of(label, key.as_ref(), direction),
+        })?;
+        found.ok_or_else(|| key.no_such_vertex())
     }
 
     /// Commit.
@@ -321,6 +577,28 @@ impl Transaction {
         let how = if outcome.is_ok() { "committed" } else { "rolled back: its commit failed" };
         *lock(&self.state) = State::Done(how);
         Ok(outcome.map_err(raise)?.0)
+    }
+
+    /// Commit without waiting for disk or for other committers' turn.
+    ///
+    /// The transaction has its place in the order of commits when this returns. A snapshot, or a transaction that reads,
+    /// sees it once its ticket is done.
+    ///
+    /// Returns
+    /// -------
+    /// Ticket
+    ///
+    /// Raises
+    /// ------
+    /// ConflictError, IntegrityError, DiskFullError
+    ///     As of ``commit``.
+    fn submit(&self, py: Python<'_>) -> PyResult<Ticket> {
+        self.handle.check_usable()?;
+        let txn = self.take(State::Busy)?;
+        let outcome = py.detach(|| txn.submit());
+        let how = if outcome.is_ok() { "submitted" } else { "rolled back: its commit failed" };
+        *lock(&self.state) = State::Done(how);
+        Ok(Ticket::new(&self.handle, outcome.map_err(raise)?))
     }
 
     /// Drop all operations and end the transaction.

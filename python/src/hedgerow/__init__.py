@@ -34,11 +34,12 @@ from ._native import (
     PoisonedError,
     ProgrammingError,
     Snapshot,
+    Ticket,
     Transaction,
     __version__,
     open,
 )
-from ._result import Checkpoint, CheckReport, Edges, Stats, VertexResult
+from ._result import Checkpoint, CheckReport, Edges, EdgeTable, Label, Schema, Stats, VertexResult
 
 __all__ = [
     "AbortedError",
@@ -50,10 +51,12 @@ __all__ = [
     "DataError",
     "Database",
     "DiskFullError",
+    "EdgeTable",
     "Edges",
     "Error",
     "ForkedError",
     "IntegrityError",
+    "Label",
     "LockedError",
     "NotSupportedError",
     "OperationalError",
@@ -61,8 +64,10 @@ __all__ = [
     "OutcomeUnknownError",
     "PoisonedError",
     "ProgrammingError",
+    "Schema",
     "Snapshot",
     "Stats",
+    "Ticket",
     "Transaction",
     "VertexResult",
     "__version__",

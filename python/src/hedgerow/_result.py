@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["CheckReport", "Checkpoint", "Edges", "Stats", "VertexResult"]
+__all__ = ["CheckReport", "Checkpoint", "EdgeTable", "Edges", "Label", "Schema", "Stats", "VertexResult"]
 
 
 class Edges(NamedTuple):
@@ -26,6 +26,65 @@ class Edges(NamedTuple):
     src: npt.NDArray[Any]
     dst: npt.NDArray[Any]
     weights: npt.NDArray[np.float64] | None
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeTable:
+    """All edges of a label: arrays of equal length.
+
+    Attributes
+    ----------
+    src, dst : numpy.ndarray
+        Vertex ids: ``uint64``, or str objects for a graph with str ids.
+    ranks : numpy.ndarray or None
+        ``uint64``; None unless the label is ``multi``.
+    properties : dict of str to numpy.ndarray
+        Masked arrays of ``bool``, ``int64``, ``float64`` or ``datetime64[us]`` (UTC), masked where an edge has no value;
+        of text and bytes, arrays of objects with None.
+    """
+
+    src: npt.NDArray[Any]
+    dst: npt.NDArray[Any]
+    ranks: npt.NDArray[np.uint64] | None
+    properties: dict[str, npt.NDArray[Any]]
+
+    def __len__(self) -> int:
+        return len(self.src)
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label and the properties of its edges.
+
+    Attributes
+    ----------
+    name : str
+        The name; empty for the default label.
+    multi : bool
+        Whether edges have a rank, so that several may lead from one vertex to another.
+    properties : dict of str to str
+        Types by name: ``"bool"``, ``"i64"``, ``"f64"``, ``"utf8"``, ``"bytes"``, ``"timestamp"``.
+    """
+
+    name: str
+    multi: bool
+    properties: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The labels and properties of a graph.
+
+    Attributes
+    ----------
+    labels : dict of str to Label
+        By name, the default label ``""`` first.
+    vertex_properties : dict of str to str
+        Types by name.
+    """
+
+    labels: dict[str, Label]
+    vertex_properties: dict[str, str]
 
 
 class Checkpoint(NamedTuple):
@@ -87,12 +146,18 @@ class Stats:
         Recent changes that are not merged yet.
     main_bytes, delta_bytes : int
         Bytes of the merged part and of recent changes.
+    property_bytes : int
+        Bytes of ranks and properties in the merged part.
     old_version_bytes : int
         Bytes that only older snapshots need, or that wait to be reclaimed.
+    arena_free_bytes : int
+        Bytes kept for main parts and recent changes that hold none.
+    view_bytes : int
+        Bytes that the newest view keeps for the next one.
     table_bytes, id_map_bytes : int
         Bytes of the table of subgraphs, and of the mapping of vertex ids (estimated).
     memory_bytes : int
-        The sum of those five.
+        The sum of those eight.
     log_bytes, segment_bytes : int
         Bytes of the log in use, and of the last checkpoint.
     """
@@ -104,8 +169,11 @@ class Stats:
     versions: int
     delta_entries: int
     main_bytes: int
+    property_bytes: int
     delta_bytes: int
     old_version_bytes: int
+    arena_free_bytes: int
+    view_bytes: int
     table_bytes: int
     id_map_bytes: int
     memory_bytes: int
@@ -164,6 +232,8 @@ class VertexResult:
         if self._positions is None:
             self._positions = {key: at for at, key in enumerate(self.ids.tolist())}
         value = self.values[self._positions[key]]
+        if value is np.ma.masked:
+            return None
         return value.item() if isinstance(value, np.generic) else value
 
     def to_dict(self) -> dict[Any, Any]:

@@ -94,13 +94,14 @@ def parameters(function: ast.FunctionDef) -> list[tuple[str, str]]:
     plain = [a.arg for a in arguments.posonlyargs + arguments.args]
     defaults = [""] * (len(plain) - len(arguments.defaults)) + [ast.unparse(d) for d in arguments.defaults]
     keyword = [(a.arg, ast.unparse(d) if d else "") for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults)]
-    return [*zip(plain, defaults), *(("*" + name, default) for name, default in keyword)]
+    rest = [("**" + arguments.kwarg.arg, "")] if arguments.kwarg else []
+    return [*zip(plain, defaults), *(("*" + name, default) for name, default in keyword), *rest]
 
 
 def runtime_parameters(function: object) -> list[tuple[str, str]]:
     signature = inspect.signature(function)  # type: ignore[arg-type]
     return [
-        ("*" * (p.kind is p.KEYWORD_ONLY) + p.name, "" if p.default is p.empty else repr(p.default))
+        ("*" * (p.kind is p.KEYWORD_ONLY) + "**" * (p.kind is p.VAR_KEYWORD) + p.name, "" if p.default is p.empty else repr(p.default))
         for p in signature.parameters.values()
     ]
 
@@ -118,7 +119,8 @@ def test_stubs_say_what_is_there() -> None:
             assert [ast.unparse(base) for base in definition.bases] == [thing.__base__.__name__]
         else:
             members = {m.name: m for m in definition.body if isinstance(m, ast.FunctionDef)}
-            visible = {m for m in vars(thing) if not m.startswith("_")} | {"__enter__", "__exit__"}
+            visible = {m for m in vars(thing) if not m.startswith("_")}
+            visible |= {"__enter__", "__exit__"} & vars(thing).keys()
             assert members.keys() == visible, name
             for member, function in members.items():
                 if not function.decorator_list and not member.startswith("_"):

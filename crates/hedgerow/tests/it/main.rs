@@ -14,4 +14,5 @@ mod equivalence;
 mod labels;
 mod pipeline;
 mod review;
+mod scan;
 mod views;

@@ -1,0 +1,36 @@
+//! The schema as Python objects.
+
+use hedgerow::Property;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::results::make;
+
+/// A `Schema`.
+pub(crate) fn to_object(py: Python<'_>, schema: &hedgerow::Schema) -> PyResult<Py<PyAny>> {
+    let labels = PyDict::new(py);
+    for label in schema.labels() {
+        let arguments = PyDict::new(py);
+        arguments.set_item("name", &**label.name())?;
+        arguments.set_item("multi", label.is_multi())?;
+        arguments.set_item("properties", types(py, label.properties())?)?;
+        labels.set_item(&**label.name(), make(py, "Label", &arguments)?)?;
+    }
+    let arguments = PyDict::new(py);
+    arguments.set_item("labels", labels)?;
+    arguments.set_item("vertex_properties", types(py, schema.vertex_properties())?)?;
+    make(py, "Schema", &arguments)
+}
+
+/// The names of all labels, the default one first.
+pub(crate) fn names(schema: &hedgerow::Schema) -> Vec<String> {
+    schema.labels().iter().map(|label| label.name().to_string()).collect()
+}
+
+fn types<'py>(py: Python<'py>, properties: &[Property]) -> PyResult<Bound<'py, PyDict>> {
+    let types = PyDict::new(py);
+    for property in properties {
+        types.set_item(&**property.name(), property.property_type().name())?;
+    }
+    Ok(types)
+}

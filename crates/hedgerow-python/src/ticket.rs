@@ -1,0 +1,76 @@
+//! `Ticket`: a transaction that was submitted.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+
+use crate::error::raise;
+use crate::handle::Handle;
+
+/// A submitted transaction. Made by ``Transaction.submit``.
+///
+/// Dropping it loses nothing: the transaction becomes durable and visible all the same.
+///
+/// Examples
+/// --------
+/// >>> import hedgerow
+/// >>> db = hedgerow.open()
+/// >>> tickets = []
+/// >>> for v in range(3):
+/// ...     tx = db.write()
+/// ...     tx.put_edge(v, v + 1)
+/// ...     tickets.append(tx.submit())
+/// >>> [ticket.wait() for ticket in tickets]
+/// [1, 2, 3]
+/// >>> tickets[0].done()
+/// True
+#[pyclass(frozen, weakref, module = "hedgerow")]
+pub(crate) struct Ticket {
+    ticket: hedgerow::Ticket,
+    /// Goes after the ticket, so that in a forked child the store is left alone.
+    handle: Arc<Handle>,
+}
+
+impl Ticket {
+    pub(crate) fn new(handle: &Arc<Handle>, ticket: hedgerow::Ticket) -> Ticket {
+        Ticket { ticket, handle: handle.clone() }
+    }
+}
+
+#[pymethods]
+impl Ticket {
+    /// The place of the transaction in the order of commits.
+    #[getter]
+    fn timestamp(&self) -> u64 {
+        self.ticket.timestamp().0
+    }
+
+    /// Whether the transaction is acknowledged: visible to every snapshot opened from now on, and durable as the store's
+    /// durability mode says. Never waits.
+    fn done(&self) -> PyResult<bool> {
+        self.handle.check_process()?;
+        Ok(self.ticket.is_done())
+    }
+
+    /// Wait until the transaction is acknowledged.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///     The commit timestamp.
+    ///
+    /// Raises
+    /// ------
+    /// OutcomeUnknownError
+    ///     The log failed; only opening the store again tells.
+    fn wait(&self, py: Python<'_>) -> PyResult<u64> {
+        self.handle.check_process()?;
+        let ticket = self.ticket.clone();
+        Ok(py.detach(|| ticket.wait()).map_err(raise)?.0)
+    }
+
+    fn __repr__(&self) -> String {
+        let state = if self.ticket.is_done() { "done" } else { "under way" };
+        format!("<hedgerow.Ticket of {} {state}>", self.ticket.timestamp().0)
+    }
+}

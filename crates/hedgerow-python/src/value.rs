@@ -1,0 +1,297 @@
+//! Values of properties, from Python and back; and what names an edge.
+
+use std::collections::HashMap;
+
+use hedgerow::{EdgeKey, PropertyType, Schema, Value, ValueRef};
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{
+    PyBool, PyBytes, PyDateTime, PyDelta, PyDict, PyFloat, PyInt, PyMapping, PyString, PyTzInfo,
+};
+
+use crate::error::{DataError, NotSupportedError};
+use crate::handle::Handle;
+use crate::key::{Key, type_name};
+
+/// The property that the weight of a weighted graph is.
+pub(crate) const WEIGHT: &str = "weight";
+
+/// Properties by name, read from Python.
+pub(crate) type Cells = Vec<(String, Value)>;
+
+/// An edge as the arguments of a method name it.
+pub(crate) struct Edge<'a> {
+    pub(crate) src: Key,
+    pub(crate) dst: Key,
+    pub(crate) label: &'a str,
+    pub(crate) rank: u64,
+}
+
+impl<'a> Edge<'a> {
+    pub(crate) fn read(
+        handle: &Handle,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+        label: Option<&'a str>,
+        rank: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Edge<'a>> {
+        let kind = handle.config.keys;
+        let (src, dst) = (Key::read(kind, src)?, Key::read(kind, dst)?);
+        let rank = rank.map_or(Ok(0), read_rank)?;
+        Ok(Edge { src, dst, label: label.unwrap_or(""), rank })
+    }
+
+    pub(crate) fn key(&self) -> EdgeKey<'_> {
+        EdgeKey::new(self.label, self.src.as_ref(), self.dst.as_ref()).rank(self.rank)
+    }
+
+    /// Whether it is an edge without rank of the default label.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.label.is_empty() && self.rank == 0
+    }
+}
+
+fn read_rank(object: &Bound<'_, PyAny>) -> PyResult<u64> {
+    object.extract().map_err(|error: PyErr| {
+        if error.is_instance_of::<PyOverflowError>(object.py()) {
+            return DataError::new_err(format!("rank {object} is out of range: ranks are 0 to 2**64 - 1"));
+        }
+        PyTypeError::new_err(format!("a rank is an int, found {}", type_name(object)))
+    })
+}
+
+/// Whose properties are meant.
+#[derive(Clone, Copy)]
+pub(crate) enum Owner<'a> {
+    /// The edges of a label.
+    Edges(&'a str),
+    Vertices,
+}
+
+/// What is known of the types of properties, so that an int can be taken for a float.
+pub(crate) struct Types<'a> {
+    schema: std::sync::Arc<Schema>,
+    owner: Owner<'a>,
+    weighted: bool,
+}
+
+impl<'a> Types<'a> {
+    pub(crate) fn new(handle: &Handle, owner: Owner<'a>) -> Types<'a> {
+        let weighted = handle.config.weighted && matches!(owner, Owner::Edges(""));
+        Types { schema: handle.graph.schema(), owner, weighted }
+    }
+
+    pub(crate) fn of(&self, name: &str) -> Option<PropertyType> {
+        if self.weighted && name == WEIGHT {
+            return Some(PropertyType::F64);
+        }
+        let properties = match self.owner {
+            Owner::Edges(label) => self.schema.label(label)?.properties(),
+            Owner::Vertices => self.schema.vertex_properties(),
+        };
+        properties.iter().find(|property| &**property.name() == name).map(|property| property.property_type())
+    }
+}
+
+/// Reads the properties of one edge or vertex: those of a mapping, then the named ones.
+pub(crate) fn read_cells(
+    handle: &Handle,
+    owner: Owner<'_>,
+    mapping: Option<&Bound<'_, PyAny>>,
+    named: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Cells> {
+    let mut cells = Cells::new();
+    if mapping.is_none() && named.is_none_or(|named| named.is_empty()) {
+        return Ok(cells);
+    }
+    let types = Types::new(handle, owner);
+    if let Some(mapping) = mapping {
+        let mapping = mapping.cast::<PyMapping>().map_err(|_| {
+            PyTypeError::new_err(format!("properties must be a mapping, found {}", type_name(mapping)))
+        })?;
+        for item in mapping.items()?.iter() {
+            let (name, value) = item.extract::<(String, Bound<'_, PyAny>)>()?;
+            let value = read(&name, &value, types.of(&name))?;
+            cells.push((name, value));
+        }
+    }
+    for (name, value) in named.into_iter().flatten() {
+        let name = name.extract::<String>()?;
+        let value = read(&name, &value, types.of(&name))?;
+        cells.push((name, value));
+    }
+    Ok(cells)
+}
+
+/// Adds the argument `weight`: in a weighted graph that of the edge, with a label the property of this name.
+pub(crate) fn add_weight(
+    handle: &Handle,
+    label: &str,
+    weight: Option<f64>,
+    cells: &mut Cells,
+) -> PyResult<()> {
+    if let Some(weight) = weight {
+        if label.is_empty() && !handle.config.weighted {
+            return Err(NotSupportedError::new_err("the graph has no weights"));
+        }
+        cells.push((WEIGHT.to_owned(), Value::F64(weight)));
+    }
+    Ok(())
+}
+
+/// The value of property `name` that `object` stands for; an int becomes a float where the property holds floats.
+pub(crate) fn read(name: &str, object: &Bound<'_, PyAny>, kind: Option<PropertyType>) -> PyResult<Value> {
+    let value = read_any(name, object)?;
+    Ok(match (value, kind) {
+        (Value::I64(number), Some(PropertyType::F64)) => Value::F64(number as f64),
+        (value, _) => value,
+    })
+}
+
+fn read_any(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let py = object.py();
+    if object.is_none() {
+        return Ok(Value::Null);
+    }
+    // Before int, which it is too.
+    if let Ok(yes) = object.cast::<PyBool>() {
+        return Ok(Value::Bool(yes.is_true()));
+    }
+    if object.is_instance_of::<PyInt>() {
+        return object.extract().map(Value::I64).map_err(|_| {
+            DataError::new_err(format!(
+                "property {name}: {object} is out of range: ints are -2**63 to 2**63 - 1"
+            ))
+        });
+    }
+    if let Ok(number) = object.cast::<PyFloat>() {
+        return Ok(Value::F64(number.value()));
+    }
+    if let Ok(text) = object.cast::<PyString>() {
+        let text = text.to_str().map_err(|_| {
+            DataError::new_err(format!(
+                "property {name}: text must not hold surrogates: it is stored as UTF-8"
+            ))
+        })?;
+        return Ok(Value::from(text));
+    }
+    if let Ok(bytes) = object.cast::<PyBytes>() {
+        return Ok(Value::from(bytes.as_bytes()));
+    }
+    if let Ok(time) = object.cast::<PyDateTime>() {
+        return read_time(name, time);
+    }
+    let numpy = py.import("numpy")?;
+    if object.is_instance(&numpy.getattr("datetime64")?)? {
+        let micros: i64 = object
+            .call_method1("astype", ("datetime64[us]",))?
+            .call_method1("astype", ("int64",))?
+            .extract()?;
+        return Ok(if micros == i64::MIN { Value::Null } else { Value::Timestamp(micros) });
+    }
+    if object.is_instance(&numpy.getattr("generic")?)? {
+        let item = object.call_method0("item")?;
+        // A scalar that has no Python equal gives itself.
+        if !item.is_instance(&numpy.getattr("generic")?)? {
+            return read_any(name, &item);
+        }
+    }
+    Err(PyTypeError::new_err(format!(
+        "property {name}: a value is None, a bool, int, float, str, bytes or datetime, found {}",
+        type_name(object)
+    )))
+}
+
+/// Microseconds since 1970 of a time that says where on Earth it is meant.
+fn read_time(name: &str, time: &Bound<'_, PyDateTime>) -> PyResult<Value> {
+    if time.call_method0("utcoffset")?.is_none() {
+        return Err(DataError::new_err(format!("property {name}: a datetime needs a time zone")));
+    }
+    let since = time.call_method1("__sub__", (epoch(time.py())?,))?;
+    let microsecond = PyDelta::new(time.py(), 0, 0, 1, false)?;
+    Ok(Value::Timestamp(since.call_method1("__floordiv__", (microsecond,))?.extract()?))
+}
+
+fn epoch(py: Python<'_>) -> PyResult<Bound<'_, PyDateTime>> {
+    PyDateTime::new(py, 1970, 1, 1, 0, 0, 0, 0, Some(&*PyTzInfo::utc(py)?))
+}
+
+/// A value as a Python object. A time beyond the years that `datetime` knows is a `numpy.datetime64`.
+pub(crate) fn to_object(py: Python<'_>, value: ValueRef<'_>) -> PyResult<Py<PyAny>> {
+    Ok(match value {
+        ValueRef::Null => py.None(),
+        ValueRef::Bool(yes) => PyBool::new(py, yes).to_owned().into_any().unbind(),
+        ValueRef::I64(number) => number.into_pyobject(py)?.into_any().unbind(),
+        ValueRef::F64(number) => number.into_pyobject(py)?.into_any().unbind(),
+        ValueRef::Utf8(text) => PyString::new(py, text).into_any().unbind(),
+        ValueRef::Bytes(bytes) => PyBytes::new(py, bytes).into_any().unbind(),
+        ValueRef::Timestamp(micros) => {
+            let arguments = PyDict::new(py);
+            arguments.set_item("microseconds", micros)?;
+            let delta = py.import("datetime")?.getattr("timedelta")?.call((), Some(&arguments))?;
+            match epoch(py)?.call_method1("__add__", (delta,)) {
+                Ok(time) => time.unbind(),
+                Err(error) if error.is_instance_of::<PyOverflowError>(py) => {
+                    py.import("numpy")?.call_method1("datetime64", (micros, "us"))?.unbind()
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    })
+}
+
+/// Properties as a dictionary.
+pub(crate) fn to_dict<'py>(
+    py: Python<'py>,
+    properties: &hedgerow::Properties,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, value) in properties {
+        dict.set_item(&**name, to_object(py, value.as_ref())?)?;
+    }
+    Ok(dict)
+}
+
+/// A type of properties: by its name, or as the Python type of its values.
+pub(crate) fn read_type(object: &Bound<'_, PyAny>) -> PyResult<PropertyType> {
+    if let Ok(name) = object.extract::<String>()
+        && let Some(kind) = PropertyType::from_name(&name)
+    {
+        return Ok(kind);
+    }
+    let py = object.py();
+    let builtins = py.import("builtins")?;
+    let datetime = py.import("datetime")?.getattr("datetime")?;
+    for (name, kind) in [
+        ("bool", PropertyType::Bool),
+        ("int", PropertyType::I64),
+        ("float", PropertyType::F64),
+        ("str", PropertyType::Utf8),
+        ("bytes", PropertyType::Bytes),
+    ] {
+        if object.is(&builtins.getattr(name)?) {
+            return Ok(kind);
+        }
+    }
+    if object.is(&datetime) {
+        return Ok(PropertyType::Timestamp);
+    }
+    let found = object.repr()?;
+    Err(DataError::new_err(format!(
+        "a type is \"bool\", \"i64\", \"f64\", \"utf8\", \"bytes\", \"timestamp\" or bool, int, float, str, bytes, datetime, found {found}"
+    )))
+}
+
+/// The types of a mapping from name to type.
+pub(crate) fn read_types(
+    object: Option<HashMap<String, Bound<'_, PyAny>>>,
+) -> PyResult<Vec<(String, PropertyType)>> {
+    let mut types = Vec::new();
+    for (name, kind) in object.into_iter().flatten() {
+        let kind = read_type(&kind)?;
+        types.push((name, kind));
+    }
+    // In an order that does not depend on chance.
+    types.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(types)
+}
