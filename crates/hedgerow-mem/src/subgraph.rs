@@ -253,6 +253,50 @@ impl Latched<'_> {
         }
     }
 
+    /// Makes room for `count` operations, if the published part of the delta can be folded. Called before the timestamp of
+    /// the operations is drawn, so that nobody's publication waits for the merge; [`apply`](Self::apply) finds room
+    /// anyway. O(1) where there is room, else O(edges of the subgraph).
+    #[inline]
+    pub fn make_room(
+        &mut self,
+        direction: Direction,
+        count: usize,
+        weighted: bool,
+        horizon: &impl Horizon,
+        pinned: impl FnMut(Pin),
+    ) {
+        if let Some(head) = &self.writer.heads[direction as usize]
+            && head.delta.len() + count > head.delta.capacity()
+        {
+            self.fold_ahead(direction, count, weighted, horizon, pinned);
+        }
+    }
+
+    #[cold]
+    fn fold_ahead(
+        &mut self,
+        direction: Direction,
+        count: usize,
+        weighted: bool,
+        horizon: &impl Horizon,
+        pinned: impl FnMut(Pin),
+    ) {
+        let (head, published) = (self.head(direction, weighted), horizon.published());
+        let next = fold::published(
+            &head,
+            count,
+            published.max(head.begin),
+            weighted,
+            published,
+            &self.subgraph.arena,
+        );
+        if let Some(next) = next {
+            horizon.replaced(head.main.heap_bytes());
+            self.link(direction, head, next);
+            self.reclaim(direction, horizon, pinned);
+        }
+    }
+
     /// Applies what the delta of the head has no room for.
     #[cold]
     fn apply_with_merge(

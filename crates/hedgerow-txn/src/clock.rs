@@ -41,13 +41,22 @@ struct CountSlot {
     edges: AtomicU64,
 }
 
-/// The commit clock of a store.
-pub struct Clock {
-    order: Mutex<u64>,
+/// On cache lines of its own: two, since processors load lines in pairs.
+#[repr(align(128))]
+struct Apart<T>(T);
+
+/// The last timestamp drawn, and the section that draws.
+struct Order {
+    section: Mutex<u64>,
     drawn: AtomicU64,
-    t_read: AtomicU64,
+}
+
+/// The commit clock of a store. What committers write, publishers write, and everybody only reads lies apart.
+pub struct Clock {
+    order: Apart<Order>,
+    t_read: Apart<AtomicU64>,
+    publisher: Apart<Mutex<Counts>>,
     gate: AtomicU64,
-    publisher: Mutex<Counts>,
     ring: Box<[Completed]>,
     counts: Box<[CountSlot]>,
 }
@@ -67,7 +76,7 @@ impl OrderGuard<'_> {
     /// Whether a timestamp can be drawn now. If not, leave the section and wait until
     /// [`published`](Clock::published) has moved: 4096 commits are waiting to be published.
     pub fn has_room(&self) -> bool {
-        *self.last + 1 < self.clock.t_read.load(Ordering::Acquire) + RING
+        *self.last + 1 < self.clock.t_read.0.load(Ordering::Acquire) + RING
     }
 
     /// The timestamp that [`draw`](Self::draw) will give.
@@ -83,7 +92,7 @@ impl OrderGuard<'_> {
     pub fn draw(&mut self) -> Timestamp {
         assert!(self.has_room(), "the ring of completed commits is full");
         *self.last += 1;
-        self.clock.drawn.store(*self.last, Ordering::Release);
+        self.clock.order.0.drawn.store(*self.last, Ordering::Release);
         Timestamp(*self.last)
     }
 }
@@ -103,11 +112,10 @@ impl Clock {
             edges: AtomicU64::new(counts.edges),
         });
         Clock {
-            order: Mutex::new(last.0),
-            drawn: AtomicU64::new(last.0),
-            t_read: AtomicU64::new(last.0),
+            order: Apart(Order { section: Mutex::new(last.0), drawn: AtomicU64::new(last.0) }),
+            t_read: Apart(AtomicU64::new(last.0)),
             gate: AtomicU64::new(gate.0),
-            publisher: Mutex::new(counts),
+            publisher: Apart(Mutex::new(counts)),
             ring: ring.collect(),
             counts: count_slots.collect(),
         }
@@ -115,19 +123,19 @@ impl Clock {
 
     /// Enters the ordering section, waiting for another committer in it.
     pub fn order(&self) -> OrderGuard<'_> {
-        OrderGuard { last: self.order.lock(), clock: self }
+        OrderGuard { last: self.order.0.section.lock(), clock: self }
     }
 
     /// The published timestamp `t_read`: every commit at or before it is complete and visible.
     #[inline]
     pub fn published(&self) -> Timestamp {
-        Timestamp(self.t_read.load(Ordering::SeqCst))
+        Timestamp(self.t_read.0.load(Ordering::SeqCst))
     }
 
     /// The last timestamp drawn, seen from outside the ordering section.
     #[inline]
     pub fn drawn(&self) -> Timestamp {
-        Timestamp(self.drawn.load(Ordering::Acquire))
+        Timestamp(self.order.0.drawn.load(Ordering::Acquire))
     }
 
     /// The last timestamp that may be published.
@@ -175,19 +183,19 @@ impl Clock {
         loop {
             // Orders our mark (or the raised gate) before looking at the lock.
             fence(Ordering::SeqCst);
-            let Some(mut totals) = self.publisher.try_lock() else { return moved };
+            let Some(mut totals) = self.publisher.0.try_lock() else { return moved };
             moved |= self.drain(&mut totals);
             drop(totals);
             // Orders releasing the lock before looking for marks made by those who found it taken.
             fence(Ordering::SeqCst);
-            if !self.next_is_complete(self.t_read.load(Ordering::SeqCst)) {
+            if !self.next_is_complete(self.t_read.0.load(Ordering::SeqCst)) {
                 return moved;
             }
         }
     }
 
     fn drain(&self, totals: &mut Counts) -> bool {
-        let from = self.t_read.load(Ordering::Relaxed);
+        let from = self.t_read.0.load(Ordering::Relaxed);
         let mut t = from;
         while self.next_is_complete(t) {
             t += 1;
@@ -204,7 +212,7 @@ impl Clock {
         slot.vertices.store(totals.vertices, Ordering::Relaxed);
         slot.edges.store(totals.edges, Ordering::Relaxed);
         slot.ts.store(t, Ordering::Release);
-        self.t_read.store(t, Ordering::SeqCst);
+        self.t_read.0.store(t, Ordering::SeqCst);
         true
     }
 }

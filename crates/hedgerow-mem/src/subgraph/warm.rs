@@ -67,14 +67,19 @@ pub fn warm_search(ends: &[End<'_>; 2]) {
     with_heads(ends, |heads, searched| {
         let (head, end) = (heads[searched], &ends[searched]);
         head.delta.prefetch_matches(end.local);
-        let list = head.main.neighbors(end.local);
-        if list.len() > SHORT {
-            let eighth = list.len() / 8;
-            let part = (1..8).take_while(|i| list[i * eighth] < end.other).count();
-            let from = part * eighth;
-            simd::prefetch_slice(&list[from..list.len().min(from + eighth + 8)], 5);
-        }
+        warm_place(head, end.local, end.other);
     });
+}
+
+#[inline]
+fn warm_place(head: &Version, local: LocalVertex, other: VertexId) {
+    let list = head.main.neighbors(local);
+    if list.len() > SHORT {
+        let eighth = list.len() / 8;
+        let part = (1..8).take_while(|i| list[i * eighth] < other).count();
+        let from = part * eighth;
+        simd::prefetch_slice(&list[from..list.len().min(from + eighth + 8)], 5);
+    }
 }
 
 /// Calls `f` with both heads and which of them has the shorter list: as a writer chooses.
@@ -121,6 +126,15 @@ impl Latched<'_> {
     pub fn warm_list(&self, direction: Direction, local: LocalVertex) {
         if let Some(head) = &self.writer.heads[direction as usize] {
             warm_list(head, local);
+        }
+    }
+
+    /// Starts loading the part of the list of `local` where `other` would stand; what [`warm_list`](Self::warm_list)
+    /// loads should be here.
+    #[inline]
+    pub fn warm_place(&self, direction: Direction, local: LocalVertex, other: VertexId) {
+        if let Some(head) = &self.writer.heads[direction as usize] {
+            warm_place(head, local, other);
         }
     }
 

@@ -9,9 +9,10 @@
 //! Only what reads nothing comes here, and removes no vertex: then nothing needs validation, and existing vertices stay.
 
 mod keys;
+mod lookup;
 mod parts;
 
-use hedgerow_core::{Direction, KeyKind, LabelId, Op, SubgraphId, Timestamp, VertexId};
+use hedgerow_core::{Direction, KeyKind, LabelId, LocalVertex, Op, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{EdgeOp, Latched};
 
@@ -23,11 +24,11 @@ use crate::graph::Engine;
 use crate::options::Isolation;
 
 use keys::Resolved;
-use parts::{Item, Part, Run, for_each, split};
+use lookup::Outcomes;
+use parts::{Item, Part, for_each, split};
 
-/// How many runs ahead heads, and deltas and lists, are loaded.
-const HEADS_AHEAD: usize = 8;
-const LISTS_AHEAD: usize = 4;
+/// How many runs ahead headers are loaded.
+const AHEAD: usize = 8;
 /// How often a commit starts over because a key moved before the latches were held.
 const MAX_RESTARTS: usize = 100;
 
@@ -69,7 +70,7 @@ fn latch<'e>(engine: &'e Engine, parts: &mut [Part<'e, '_>]) {
         let mut ahead = 0;
         let runs = &mut part.runs;
         for at in 0..runs.len() {
-            while ahead < runs.len().min(at + HEADS_AHEAD) {
+            while ahead < runs.len().min(at + AHEAD) {
                 engine.subgraphs.get_or_create(runs[ahead].subgraph).warm_header();
                 ahead += 1;
             }
@@ -89,7 +90,10 @@ fn finish(
     keys: &mut Resolved<'_>,
     mut parts: Vec<Part<'_, '_>>,
 ) -> Result<Outcome> {
-    for_each(&mut parts, |part| compute(engine, request.ops, part));
+    let outcomes = Outcomes::new(engine, request.ops.len());
+    for_each(&mut parts, |part| outcomes.note_degrees(part));
+    for_each(&mut parts, |part| outcomes.look_up(engine, request.ops, part));
+    for_each(&mut parts, |part| gather(&outcomes, request.ops, part));
     let applied = request.ops.len() as u64;
     let edges: i64 = parts.iter().map(|part| part.edges).sum();
     let vertices: usize = parts.iter().map(|part| part.inserted.len()).sum();
@@ -120,48 +124,32 @@ fn finish(
 }
 
 /// The effects of a part, and the vertices that come into being.
-fn compute(engine: &Engine, ops: &[TxnOp], part: &mut Part<'_, '_>) {
+fn gather(outcomes: &Outcomes, ops: &[TxnOp], part: &mut Part<'_, '_>) {
     let Part { items, runs, latched, effects, inserted, edges, .. } = part;
     effects.reserve(items.len());
-    let (mut heads, mut lists) = (0, 0);
     for at in 0..runs.len() {
-        while heads < runs.len().min(at + HEADS_AHEAD) {
-            warm_heads(&runs[heads], items, latched);
-            heads += 1;
-        }
-        while lists < runs.len().min(at + LISTS_AHEAD) {
-            warm_lists(&runs[lists], items, latched);
-            lists += 1;
-        }
         let from = effects.len();
         let run = &runs[at];
-        let held = &latched[run.latch];
         // Vertices stand in the outgoing chain, with the first run of the subgraph; a second run adds what it needs.
         let earlier = match at.checked_sub(1) {
             Some(before) if runs[before].latch == run.latch => runs[before].created,
             _ => 0,
         };
         let of_run = &items[run.from..run.to];
-        let created = created(of_run, ops) & !earlier & !held.present();
+        let created = created(of_run, ops) & !earlier & !latched[run.latch].present();
         for group in of_run.chunk_by(|a, b| a.edge == b.edge) {
-            let effect = net_effect(engine, group, ops, held, run.direction);
-            if let Some(effect) = effect {
-                let item = group[0];
-                // Each edge counts at one of its copies.
-                if run.direction == Direction::Out && (engine.config.directed || item.src() <= item.dst()) {
-                    *edges += match effect.op {
-                        EdgeOp::Insert => 1,
-                        EdgeOp::Remove => -1,
-                        _ => 0,
-                    };
-                }
-                effects.push(effect);
-            }
+            let Some((op, weight)) = outcomes.effect(group[0].op) else { continue };
+            // Each edge counts at one of its copies.
+            *edges += match op {
+                EdgeOp::Insert if outcomes.is_chosen(&group[0]) => 1,
+                EdgeOp::Remove if outcomes.is_chosen(&group[0]) => -1,
+                _ => 0,
+            };
+            effects.push(LocalOp { local: group[0].src().local(), op, dst: group[0].dst(), weight });
         }
-        let subgraph = run.subgraph;
         let mut left = created;
         while left != 0 {
-            inserted.push(VertexId((subgraph.0 << 6) | left.trailing_zeros()));
+            inserted.push(run.subgraph.vertex(LocalVertex(left.trailing_zeros() as u8)));
             left &= left - 1;
         }
         let run = &mut runs[at];
@@ -173,56 +161,6 @@ fn compute(engine: &Engine, ops: &[TxnOp], part: &mut Part<'_, '_>) {
 fn created(items: &[Item], ops: &[TxnOp]) -> u64 {
     let creates = |item: &&Item| ops[item.op as usize].ask != Ask::Remove;
     items.iter().filter(creates).fold(0, |mask, item| mask | item.src().local().bit())
-}
-
-fn warm_heads(run: &Run, items: &[Item], latched: &[Latched<'_>]) {
-    let mut last = None;
-    for local in items[run.from..run.to].iter().map(|item| item.src().local()) {
-        if last != Some(local) {
-            latched[run.latch].warm_head(run.direction, local);
-            last = Some(local);
-        }
-    }
-}
-
-fn warm_lists(run: &Run, items: &[Item], latched: &[Latched<'_>]) {
-    let held = &latched[run.latch];
-    held.warm_delta(run.direction);
-    let mut last = None;
-    for local in items[run.from..run.to].iter().map(|item| item.src().local()) {
-        if last != Some(local) {
-            held.warm_list(run.direction, local);
-            last = Some(local);
-        }
-    }
-}
-
-/// What the operations about one edge, in program order, come to at this copy.
-#[inline]
-fn net_effect(
-    engine: &Engine,
-    group: &[Item],
-    ops: &[TxnOp],
-    held: &Latched<'_>,
-    direction: Direction,
-) -> Option<LocalOp> {
-    let (local, dst) = (group[0].src().local(), group[0].dst());
-    let before = held.edge(direction, local, dst);
-    let after = group.iter().fold(before, |state, item| {
-        let op = &ops[item.op as usize];
-        match op.ask {
-            Ask::Put => Some(op.weight),
-            Ask::Insert => state.or(Some(op.weight)),
-            _ => None,
-        }
-    });
-    let op = match (before, after) {
-        (None, Some(_)) => EdgeOp::Insert,
-        (Some(_), None) => EdgeOp::Remove,
-        (Some(old), Some(new)) if engine.config.weighted && old.to_bits() != new.to_bits() => EdgeOp::Update,
-        _ => return None,
-    };
-    Some(LocalOp { local, op, dst, weight: after.unwrap_or(0.0) })
 }
 
 /// The log record: removals, vertices, edges; an undirected edge once.
@@ -297,7 +235,7 @@ fn apply(engine: &Engine, part: &mut Part<'_, '_>, ts: Timestamp) {
 
 fn inserted(mut mask: u64) -> impl Iterator<Item = LocalOp> {
     std::iter::from_fn(move || {
-        let local = hedgerow_core::LocalVertex((mask != 0).then(|| mask.trailing_zeros() as u8)?);
+        let local = LocalVertex((mask != 0).then(|| mask.trailing_zeros() as u8)?);
         mask &= mask - 1;
         Some(LocalOp { local, op: EdgeOp::Vertex, dst: VertexId(1), weight: 0.0 })
     })

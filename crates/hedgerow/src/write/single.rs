@@ -152,6 +152,7 @@ pub(crate) fn commit_unpublished(
         Some(_) => Some(encode(engine, op, after)?),
         None => None,
     };
+    make_room(engine, op, &mut ends);
     let ts = draw(engine, record, |_| engine.check_open())?;
     apply(engine, op, kind, after.unwrap_or(0.0), ts, &mut ends);
     drop(ends);
@@ -171,6 +172,29 @@ fn encode(engine: &Engine, op: &Single, after: Option<f64>) -> Result<Record> {
     })?;
     record.finish();
     Ok(record)
+}
+
+/// Merges that are due happen before the timestamp is drawn: who draws a later one waits for no merge.
+#[inline]
+fn make_room(engine: &Engine, op: &Single, ends: &mut Ends<'_>) {
+    let horizon = engine.horizon();
+    let (weighted, second) = (engine.config.weighted, second(engine));
+    let at = |latched: &mut Latched<'_>, id: VertexId, direction, count| {
+        let pinned = |pin| engine.pending.add((id.subgraph(), direction), pin);
+        latched.make_room(direction, count, weighted, &horizon, pinned);
+    };
+    match &mut ends.dst {
+        Some(dst) => {
+            at(&mut ends.src, op.src, Direction::Out, 1);
+            at(dst, op.dst, second, 1);
+        }
+        None => {
+            at(&mut ends.src, op.src, Direction::Out, 2);
+            if second == Direction::In {
+                at(&mut ends.src, op.dst, second, 1);
+            }
+        }
+    }
 }
 
 #[inline]

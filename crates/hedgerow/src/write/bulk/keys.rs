@@ -109,9 +109,9 @@ impl<'e> Resolved<'e> {
                 Some(&[src, dst]) => (self.names[src as usize].1, self.names[dst as usize].1),
             };
             if let (Some(src), Some(dst)) = ends {
-                items.push(Item::new(src, dst, at as u32, Direction::Out));
+                items.push(Item::new(src, dst, at as u32, Direction::Out, 0));
                 if engine.config.directed || src != dst {
-                    items.push(Item::new(dst, src, at as u32, second));
+                    items.push(Item::new(dst, src, at as u32, second, 1));
                 }
             }
         }

@@ -22,12 +22,14 @@ pub(super) struct Item {
     /// The place of the operation in the program.
     pub(super) op: u32,
     pub(super) direction: Direction,
+    /// Which copy of the operation's edge this is: 0 at its source as given, 1 at its destination.
+    pub(super) copy: u8,
 }
 
 impl Item {
     #[inline]
-    pub(super) fn new(src: VertexId, dst: VertexId, op: u32, direction: Direction) -> Item {
-        Item { edge: (u64::from(src.0) << 32) | u64::from(dst.0), op, direction }
+    pub(super) fn new(src: VertexId, dst: VertexId, op: u32, direction: Direction, copy: u8) -> Item {
+        Item { edge: (u64::from(src.0) << 32) | u64::from(dst.0), op, direction, copy }
     }
 
     #[inline]
