@@ -31,6 +31,12 @@ enum Command {
     /// Memory of a store, measured in a process of its own
     #[command(hide = true)]
     InsertMemory(MemoryOptions),
+    /// Removing and re-inserting a fifth of the edges, five rounds
+    Update(SuiteOptions),
+    /// Point reads, scans and two-hop reads against a CSR; opening snapshots and views; one hub
+    Ops(SuiteOptions),
+    /// A reader beside a writer, each against itself alone
+    Mixed(SuiteOptions),
     /// Opening a store from a checkpoint and from the log
     Recovery(SuiteOptions),
     /// Turn JSON lines of suites into one HTML page
@@ -92,6 +98,9 @@ pub(crate) fn run() -> ExitCode {
         Command::Analytics(options) => finish(suite::analytics(&options)),
         Command::Insert(options) => finish(suite::insert(&options)),
         Command::InsertMemory(options) => finish(suite::memory_child(&options)),
+        Command::Update(options) => finish(suite::update(&options)),
+        Command::Ops(options) => finish(suite::ops(&options)),
+        Command::Mixed(options) => finish(suite::mixed(&options)),
         Command::Recovery(options) => finish(suite::recovery(&options)),
         Command::Report(args) => finish(suite::report(&args.files, &args.out)),
     }

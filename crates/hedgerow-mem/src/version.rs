@@ -181,6 +181,15 @@ impl<'a> Read<'a> {
         }
     }
 
+    /// Whether the edge exists. O(log degree + delta).
+    #[inline]
+    pub fn contains_edge(&self, local: LocalVertex, dst: VertexId) -> bool {
+        match self.version.delta.last_edge(self.n, local, dst) {
+            Some(e) => e.op != EdgeOp::Remove,
+            None => self.version.main.find(local, dst).is_some(),
+        }
+    }
+
     /// The number of neighbours. O(delta).
     pub fn degree(&self, local: LocalVertex) -> usize {
         let mut degree = self.version.main.range(local).len();

@@ -134,6 +134,18 @@ impl Snapshot {
         self.read(src, Direction::Out, |read| read.edge(src.local(), dst)).flatten()
     }
 
+    /// As [`contains_edge`](Self::contains_edge), by vertex ids.
+    #[inline]
+    pub fn contains_edge_by_id(&self, src: VertexId, dst: VertexId) -> bool {
+        self.read(src, Direction::Out, |read| read.contains_edge(src.local(), dst)).unwrap_or(false)
+    }
+
+    /// As [`degree`](Self::degree), by vertex id; 0 if there is no such vertex.
+    #[inline]
+    pub fn degree_by_id(&self, id: VertexId, direction: Direction) -> usize {
+        self.read(id, self.stored(direction), |read| read.degree(id.local())).unwrap_or(0)
+    }
+
     /// The number of neighbours in `direction`, or `None` if there is no such vertex. A self-loop counts once.
     pub fn degree<'a>(&self, key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<usize> {
         let id = self.vertex_id(key)?;

@@ -5,6 +5,7 @@ use std::time::Instant;
 use hedgerow::{Graph, KeyKind, Options};
 use hedgerow_workload::LoadedGraph;
 
+use super::Work;
 use crate::failure::Result;
 
 /// Vertices inserted by one transaction.
@@ -23,12 +24,14 @@ pub(crate) enum Mode {
 
 /// A weight for each edge from 1 to 255 (as the GAP suite has them), the same for the same ends in any order.
 pub(crate) fn weights(graph: &LoadedGraph) -> Vec<f64> {
-    let of = |&(u, v): &(u32, u32)| {
-        let (low, high) = if graph.directed { (u, v) } else { (u.min(v), u.max(v)) };
-        let seed = u64::from(low) << 32 | u64::from(high);
-        (1 + hedgerow_workload::rng::Rng::new(seed).below(255)) as f64
-    };
-    graph.edges.iter().map(of).collect()
+    graph.edges.iter().map(|edge| weight(graph.directed, edge)).collect()
+}
+
+/// The weight of one edge by its ends.
+fn weight(directed: bool, &(u, v): &(u32, u32)) -> f64 {
+    let (low, high) = if directed { (u, v) } else { (u.min(v), u.max(v)) };
+    let seed = u64::from(low) << 32 | u64::from(high);
+    (1 + hedgerow_workload::rng::Rng::new(seed).below(255)) as f64
 }
 
 /// Options of a store for the graph: dense ids, no weights.
@@ -72,11 +75,26 @@ pub(crate) fn insert_vertices(store: &Graph, vertices: usize) -> Result<()> {
     Ok(())
 }
 
+/// Inserts one edge in a transaction of its own, with its weight if the work has weights.
+pub(super) fn insert_one(store: &Graph, work: &Work<'_>, edge: &(u32, u32)) -> Result<()> {
+    let (u, v) = (u64::from(edge.0), u64::from(edge.1));
+    if work.graph.weights.is_some() {
+        store.insert_weighted_edge(u, v, weight(work.graph.directed, edge))?;
+    } else {
+        store.insert_edge(u, v)?;
+    }
+    Ok(())
+}
+
 /// Writes all edges with `writers` threads, in turns of one transaction; returns the seconds it took.
 pub(crate) fn write(store: &Graph, graph: &LoadedGraph, mode: Mode, writers: usize) -> Result<f64> {
+    write_edges(store, &graph.edges, mode, writers)
+}
+
+/// As [`write`], these edges.
+pub(crate) fn write_edges(store: &Graph, edges: &[(u32, u32)], mode: Mode, writers: usize) -> Result<f64> {
     let begun = Instant::now();
     std::thread::scope(|scope| {
-        let edges = graph.edges.as_slice();
         let threads: Vec<_> = (0..writers)
             .map(|writer| scope.spawn(move || write_share(store, edges, mode, writer, writers)))
             .collect();

@@ -4,10 +4,15 @@ mod analytics;
 mod insert;
 mod load;
 mod memory;
+mod mixed;
+mod ops;
 mod page;
 mod recovery;
+mod update;
 mod views;
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use hedgerow_lab::Csr;
@@ -90,6 +95,21 @@ pub(crate) fn insert(options: &SuiteOptions) -> Result<()> {
     run("insert", options, insert::run)
 }
 
+/// Removing edges and inserting them again.
+pub(crate) fn update(options: &SuiteOptions) -> Result<()> {
+    run("update", options, update::run)
+}
+
+/// Point reads and scans, views, one hub.
+pub(crate) fn ops(options: &SuiteOptions) -> Result<()> {
+    run("ops", options, ops::run)
+}
+
+/// Readers beside writers.
+pub(crate) fn mixed(options: &SuiteOptions) -> Result<()> {
+    run("mixed", options, mixed::run)
+}
+
 /// Opening durable stores.
 pub(crate) fn recovery(options: &SuiteOptions) -> Result<()> {
     run("recovery", options, recovery::run)
@@ -98,6 +118,18 @@ pub(crate) fn recovery(options: &SuiteOptions) -> Result<()> {
 impl Work<'_> {
     fn csr(&self) -> Result<Csr> {
         csr_of(&self.graph)
+    }
+
+    /// The edges in order, each once: of a file that repeats them, where they come first.
+    fn distinct_edges(&self) -> Cow<'_, [(u32, u32)]> {
+        let edges = &self.graph.edges;
+        if self.graph.keys.is_none() {
+            return Cow::Borrowed(edges);
+        }
+        let mut seen = HashSet::with_capacity(edges.len());
+        let canonical =
+            |&(u, v): &(u32, u32)| if self.graph.directed { (u, v) } else { (u.min(v), u.max(v)) };
+        Cow::Owned(edges.iter().filter(|edge| seen.insert(canonical(edge))).copied().collect())
     }
 }
 

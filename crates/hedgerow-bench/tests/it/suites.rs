@@ -98,6 +98,44 @@ fn insert_measures_rates_memory_and_latency() {
 }
 
 #[test]
+fn update_ops_and_mixed_have_their_metrics() {
+    let dir = tempfile::tempdir().unwrap();
+    for weighted in [false, true] {
+        let name = if weighted { "kron:8 weighted" } else { "kron:8" };
+        let measure = |suite: &str| {
+            let arguments = [suite, "--graph", "kron:8", "--weighted"];
+            let found = figures(dir.path(), if weighted { &arguments } else { &arguments[..3] });
+            found.iter().for_each(|f| check_form(f, suite, name));
+            found
+        };
+        let update = measure("update");
+        for round in 1..=5 {
+            let rate = find(&update, "hedgerow", &format!("round_{round}.edges_per_s"));
+            assert_eq!(rate["ratio_to"], "load");
+            find(&update, "hedgerow", &format!("round_{round}.accounted_bytes_per_edge"));
+        }
+        let ops = measure("ops");
+        for read in ["has_edge_hit", "has_edge_miss", "degree", "scan_sequential", "scan_random", "two_hop"] {
+            for state in ["", "_settled"] {
+                let metric = format!("{read}{state}.per_s");
+                assert_eq!(find(&ops, "hedgerow", &metric)["ratio_to"], "csr");
+                assert_eq!(find(&ops, "csr", &metric)["ratio"], 1.0);
+            }
+        }
+        for metric in
+            ["snapshot_open.p50", "view_full.seconds", "view_refresh_1000.seconds", "hub.edges_per_s"]
+        {
+            find(&ops, "hedgerow", metric);
+        }
+    }
+    let mixed = figures(dir.path(), &["mixed", "--graph", "kron:8"]);
+    for metric in ["reader.slowdown", "writer.slowdown", "scan_reader.slowdown", "scan_writer.slowdown"] {
+        assert_eq!(find(&mixed, "hedgerow", metric)["ratio_to"], "csr");
+    }
+    find(&mixed, "hedgerow", "idle_snapshots_8.slowdown");
+}
+
+#[test]
 fn recovery_reads_checkpoint_and_log() {
     let dir = tempfile::tempdir().unwrap();
     let arguments = ["recovery", "--graph", "uniform:9:4", "--json", "figures.jsonl", "--dir", "files"];

@@ -1,0 +1,215 @@
+//! The suite `mixed`: one reader beside one writer, each against itself alone, and the same pair with the reader on a CSR
+//! of its own: what both lose then is memory bandwidth, not the store. And a writer beside snapshots that nobody reads.
+//!
+//! A slowdown is a time against the time alone, divided by what more threads than cores cost any program: 1 is none.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use hedgerow::{Direction, Graph, Topology, VertexId};
+use hedgerow_kernels::{PageRankConfig, pagerank};
+use hedgerow_lab::Csr;
+
+use super::{Engine, Work, load};
+use crate::failure::Result;
+use crate::figures::median;
+use crate::record::{Metric, Recorder};
+
+/// Snapshots held while a writer runs.
+const IDLE: usize = 8;
+/// Readings in one phase, at least.
+const READINGS: usize = 5;
+/// A phase lasts this long, at least.
+const PHASE: Duration = Duration::from_millis(400);
+
+/// What a reader does over and over.
+#[derive(Clone, Copy, PartialEq)]
+enum Reading {
+    PageRank,
+    Scan,
+}
+
+/// Seconds of a reading and operations per second of the writer; `None` for who did not run.
+struct Phase {
+    reader: Option<f64>,
+    writer: Option<f64>,
+}
+
+/// Runs the suite.
+pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
+    if !work.options.has(Engine::Hedgerow) {
+        return Ok(());
+    }
+    let csr = work.csr()?;
+    let edges = work.distinct_edges();
+    let store = load::store_for(&work.graph)?;
+    edges.iter().try_for_each(|edge| load::insert_one(&store, work, edge))?;
+    // What the writer removes and inserts again.
+    let mut writer =
+        Writer { work, store: &store, edges: &edges[..edges.len().div_ceil(5)], at: 0, removing: true };
+    for reading in [Reading::PageRank, Reading::Scan] {
+        pairs(work, &store, &csr, reading, &mut writer, recorder)?;
+    }
+    idle(work, &store, &mut writer, recorder)
+}
+
+fn pairs(
+    work: &Work<'_>,
+    store: &Graph,
+    csr: &Csr,
+    reading: Reading,
+    writer: &mut Writer<'_>,
+    recorder: &mut Recorder,
+) -> Result<()> {
+    let prefix = if reading == Reading::PageRank { "" } else { "scan_" };
+    if !work.options.wants(&format!("{prefix}reader")) {
+        return Ok(());
+    }
+    let on_store = || -> Result<()> {
+        let snapshot = store.snapshot()?;
+        read(snapshot.view(), reading)
+    };
+    let on_csr = || read(csr, reading);
+    let mut figures: [Vec<f64>; 4] = Default::default();
+    for round in 0..=work.options.repeat() {
+        let writes = phase(None, Some(writer))?.writer.unwrap_or(f64::NAN);
+        let mut measured = Vec::new();
+        for reader in [&on_store as &(dyn Fn() -> Result<()> + Sync), &on_csr] {
+            let alone = phase(Some(reader), None)?.reader.unwrap_or(f64::NAN);
+            let both = phase(Some(reader), Some(writer))?;
+            measured.push(both.reader.unwrap_or(f64::NAN) / alone / share());
+            measured.push(writes / both.writer.unwrap_or(f64::NAN) / share());
+        }
+        if round > 0 {
+            figures.iter_mut().zip(measured).for_each(|(all, one)| all.push(one));
+        }
+    }
+    let [reader, writer, reader_csr, writer_csr] = &figures;
+    for (name, mine, plain) in [("reader", reader, reader_csr), ("writer", writer, writer_csr)] {
+        let name = format!("{prefix}{name}.slowdown");
+        let metric = Metric { name: &name, unit: "x", threads: 2 };
+        recorder.add("csr", metric, plain, Some(plain))?;
+        recorder.add("hedgerow", metric, mine, Some(plain))?;
+    }
+    Ok(())
+}
+
+/// How many times longer anything takes where two threads have fewer cores.
+fn share() -> f64 {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    2.0 / cores.min(2) as f64
+}
+
+/// The writer beside snapshots that are held and not read, opened at different times.
+fn idle(work: &Work<'_>, store: &Graph, writer: &mut Writer<'_>, recorder: &mut Recorder) -> Result<()> {
+    if !work.options.wants("idle") {
+        return Ok(());
+    }
+    let mut slowdowns = Vec::new();
+    for round in 0..=work.options.repeat() {
+        let alone = phase(None, Some(writer))?.writer.unwrap_or(f64::NAN);
+        let mut held = Vec::with_capacity(IDLE);
+        for _ in 0..IDLE {
+            held.push(store.snapshot()?);
+            writer.run(1000)?;
+        }
+        let beside = phase(None, Some(writer))?.writer.unwrap_or(f64::NAN);
+        drop(held);
+        if round > 0 {
+            slowdowns.push(alone / beside);
+        }
+    }
+    let name = format!("idle_snapshots_{IDLE}.slowdown");
+    recorder.add("hedgerow", Metric { name: &name, unit: "x", threads: 1 }, &slowdowns, None)
+}
+
+fn read<G: Topology>(g: &G, reading: Reading) -> Result<()> {
+    match reading {
+        Reading::PageRank => {
+            pagerank(g, &PageRankConfig { iterations: 10, ..PageRankConfig::default() })?;
+        }
+        Reading::Scan => {
+            let mut sum = 0u64;
+            for v in 0..g.vertex_bound() as u32 {
+                g.neighbors(VertexId(v), Direction::Out).for_each(|u| sum += u64::from(u.0));
+            }
+            std::hint::black_box(sum);
+        }
+    }
+    Ok(())
+}
+
+/// Runs one or both for a while, each on one thread.
+fn phase(reader: Option<&(dyn Fn() -> Result<()> + Sync)>, writer: Option<&mut Writer<'_>>) -> Result<Phase> {
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let writes = writer.map(|writer| {
+            let done = &done;
+            let alone = reader.is_none();
+            scope.spawn(move || {
+                writer.run_until(
+                    |begun| if alone { begun.elapsed() >= PHASE } else { done.load(Ordering::Relaxed) },
+                )
+            })
+        });
+        let times = reader.map(readings).transpose();
+        done.store(true, Ordering::Relaxed);
+        let rate =
+            writes.map(|w| w.join().unwrap_or_else(|_| Err("the writer panicked".into()))).transpose()?;
+        Ok(Phase { reader: times?, writer: rate })
+    })
+}
+
+/// The median time of a reading, by one thread.
+fn readings(reader: &(dyn Fn() -> Result<()> + Sync)) -> Result<f64> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    pool.install(|| {
+        let begun = Instant::now();
+        let mut times = Vec::new();
+        while times.len() < READINGS || begun.elapsed() < PHASE {
+            let begun = Instant::now();
+            reader()?;
+            times.push(begun.elapsed().as_secs_f64());
+        }
+        Ok(median(&times))
+    })
+}
+
+/// Removes edges one by one, then inserts them again, and so on.
+struct Writer<'a> {
+    work: &'a Work<'a>,
+    store: &'a Graph,
+    edges: &'a [(u32, u32)],
+    at: usize,
+    removing: bool,
+}
+
+impl Writer<'_> {
+    /// Operations per second until `done`, which is asked now and then.
+    fn run_until(&mut self, done: impl Fn(Instant) -> bool) -> Result<f64> {
+        const STEP: usize = 256;
+        let begun = Instant::now();
+        let mut operations = 0;
+        while !done(begun) {
+            self.run(STEP)?;
+            operations += STEP;
+        }
+        Ok(operations as f64 / begun.elapsed().as_secs_f64())
+    }
+
+    fn run(&mut self, operations: usize) -> Result<()> {
+        for _ in 0..operations {
+            let edge = &self.edges[self.at];
+            if self.removing {
+                self.store.remove_edge(u64::from(edge.0), u64::from(edge.1))?;
+            } else {
+                load::insert_one(self.store, self.work, edge)?;
+            }
+            self.at += 1;
+            if self.at == self.edges.len() {
+                (self.at, self.removing) = (0, !self.removing);
+            }
+        }
+        Ok(())
+    }
+}
