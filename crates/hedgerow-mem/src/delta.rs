@@ -127,7 +127,12 @@ impl Delta {
         self.capacity as usize
     }
 
-    /// The bytes of the block.
+    /// The bytes of the block in the arena.
+    pub(crate) fn block_bytes(&self) -> usize {
+        self.storage.bytes()
+    }
+
+    /// The bytes of the log, with ranks and rows.
     pub fn bytes(&self) -> usize {
         self.storage.bytes() + self.extra().map_or(0, DeltaExtra::bytes)
     }

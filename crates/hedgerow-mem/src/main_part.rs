@@ -114,10 +114,13 @@ impl Main {
         self.weights.as_ref().and_then(|w| w.get(at).copied()).unwrap_or(1.0)
     }
 
-    /// The bytes of the blocks that the arrays occupy.
+    /// The bytes of the blocks of the arena.
+    pub(crate) fn block_bytes(&self) -> usize {
+        self.neighbors.bytes() + self.weights.as_ref().map_or(0, Counted::bytes)
+    }
+
+    /// The bytes that the arrays occupy, in the arena and outside.
     pub fn heap_bytes(&self) -> usize {
-        self.neighbors.bytes()
-            + self.weights.as_ref().map_or(0, Counted::bytes)
-            + self.extra.as_ref().map_or(0, |extra| extra.bytes())
+        self.block_bytes() + self.extra.as_ref().map_or(0, |extra| extra.bytes())
     }
 }

@@ -83,7 +83,11 @@ impl Patch {
 
     /// The bytes that the patch holds, itself included.
     pub(crate) fn bytes(&self) -> usize {
-        size_of::<Patch>() + 2 * size_of::<usize>() + self.added.heap_bytes() + self.removed.heap_bytes()
+        size_of::<Patch>() + 2 * size_of::<usize>() + self.block_bytes()
+    }
+
+    pub(crate) fn block_bytes(&self) -> usize {
+        self.added.block_bytes() + self.removed.block_bytes()
     }
 }
 

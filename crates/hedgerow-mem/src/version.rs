@@ -56,6 +56,12 @@ impl Version {
             + self.patch_bytes()
     }
 
+    /// The bytes of the arena's blocks among them; those that several versions share count for each.
+    pub fn block_bytes(&self) -> usize {
+        let patch = self.patch.as_ref().map_or(0, |patch| patch.block_bytes());
+        self.main.block_bytes() + self.delta.block_bytes() + patch
+    }
+
     /// The bytes of the corrections of the main part.
     pub fn patch_bytes(&self) -> usize {
         self.patch.as_ref().map_or(0, |patch| patch.bytes())

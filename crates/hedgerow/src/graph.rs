@@ -92,7 +92,9 @@ impl Engine {
     pub(crate) fn new(options: &Options, parts: EngineParts) -> Arc<Engine> {
         let waits = parts.durable.is_some() && options.durability == Durability::Sync;
         let gate = if waits { parts.last } else { Timestamp::INFINITY };
-        let core = Core {
+        // Under the model checkers threads are theirs to make.
+        let settles = options.background_settling && !options.read_only && !cfg!(any(loom, shuttle));
+        let core = Arc::new_cyclic(|core| Core {
             config: parts.config,
             isolation: options.isolation,
             durability: options.durability,
@@ -105,7 +107,7 @@ impl Engine {
             ids: parts.ids,
             pending: PendingVersions::default(),
             views: ViewCache::default(),
-            settling: Settling::default(),
+            settling: Settling::new(settles.then(|| core.clone())),
             durable: parts.durable.map(Arc::new),
             syncer: OnceLock::new(),
             lock: Mutex::new(parts.lock),
@@ -113,14 +115,14 @@ impl Engine {
             read_only: options.read_only,
             checkpointing: Mutex::new(()),
             process: std::process::id(),
-        };
-        Arc::new(Engine { core: Arc::new(core) })
+        });
+        Arc::new(Engine { core })
     }
 }
 
 impl Core {
     pub(crate) fn horizon(&self) -> LiveHorizon<'_> {
-        LiveHorizon::new(&self.clock, &self.readers, &self.views)
+        LiveHorizon::new(self)
     }
 
     /// The directions that are stored.

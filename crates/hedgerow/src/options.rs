@@ -70,6 +70,7 @@ pub struct Options {
     pub(crate) create: bool,
     pub(crate) read_only: bool,
     pub(crate) log_segment_bytes: u64,
+    pub(crate) background_settling: bool,
 }
 
 impl Default for Options {
@@ -83,6 +84,7 @@ impl Default for Options {
             create: true,
             read_only: false,
             log_segment_bytes: 64 << 20,
+            background_settling: true,
         }
     }
 }
@@ -139,6 +141,14 @@ impl Options {
     /// The size of a log segment in bytes (default 64 MiB, at least 4 KiB); space for it is reserved ahead.
     pub fn log_segment_bytes(mut self, bytes: u64) -> Options {
         self.log_segment_bytes = bytes.max(4 << 10);
+        self
+    }
+
+    /// Whether a thread merges the deltas of parts of the graph that are not written to for a second or two (default:
+    /// yes), so that reads find plain lists there. It starts with the first merge and does a few milliseconds of work at
+    /// a time; [`Graph::settle`] does the same for all of the graph at once.
+    pub fn background_settling(mut self, background: bool) -> Options {
+        self.background_settling = background;
         self
     }
 

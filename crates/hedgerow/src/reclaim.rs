@@ -8,6 +8,8 @@ use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_mem::{Horizon, Pin};
 use hedgerow_txn::{ActiveReaders, Clock, ReaderRegistry};
 
+use crate::graph::Core;
+use crate::settle::Settling;
 use crate::tables::Chain;
 use crate::views::ViewCache;
 
@@ -17,12 +19,14 @@ pub(crate) struct LiveHorizon<'a> {
     published: Timestamp,
     registry: &'a ReaderRegistry,
     views: &'a ViewCache,
+    settling: &'a Settling,
     active: OnceCell<ActiveReaders>,
 }
 
 impl<'a> LiveHorizon<'a> {
-    pub(crate) fn new(clock: &Clock, registry: &'a ReaderRegistry, views: &'a ViewCache) -> LiveHorizon<'a> {
-        LiveHorizon { published: clock.published(), registry, views, active: OnceCell::new() }
+    pub(crate) fn new(core: &'a Core) -> LiveHorizon<'a> {
+        let Core { readers: registry, views, settling, .. } = core;
+        LiveHorizon { published: core.clock.published(), registry, views, settling, active: OnceCell::new() }
     }
 
     fn active(&self) -> &ActiveReaders {
@@ -55,6 +59,7 @@ impl Horizon for LiveHorizon<'_> {
 
     fn replaced(&self, bytes: usize) {
         self.views.note_replaced(bytes);
+        self.settling.note_merge();
     }
 }
 

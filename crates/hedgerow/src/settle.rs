@@ -1,12 +1,23 @@
 //! Settling: merging the deltas of subgraphs that are not written to, so that a graph that is only read becomes a plain
 //! CSR (rule R7).
 
-use hedgerow_core::SubgraphId;
+use std::sync::{OnceLock, Weak};
+use std::time::{Duration, Instant};
+
 use hedgerow_core::sync::{AtomicU64, Mutex, Ordering};
+use hedgerow_core::{SubgraphId, Timestamp};
 use hedgerow_mem::SubgraphTable;
 
 use crate::graph::Core;
 use crate::tables::Chain;
+
+/// How often the thread in the background works.
+const INTERVAL: Duration = Duration::from_millis(50);
+/// A round over all subgraphs begins at most this often. What was not written since the round before began is idle.
+const ROUND: Duration = Duration::from_secs(1);
+/// The most subgraphs that one turn looks at, and the most that it settles: a few milliseconds of work.
+const LOOKS: u32 = 1 << 14;
+const SETTLED: usize = 256;
 
 /// What settling remembers between calls.
 pub(crate) struct Settling {
@@ -14,12 +25,64 @@ pub(crate) struct Settling {
     whole: Mutex<()>,
     /// The published timestamp at which all subgraphs were last settled and laid out in order.
     ordered_at: AtomicU64,
+    /// The store, for the thread in the background; none if there is to be no thread.
+    core: Option<Weak<Core>>,
+    /// Set once the thread was started, at the first merge: what never merges has little to settle.
+    started: OnceLock<()>,
 }
 
-impl Default for Settling {
-    fn default() -> Self {
-        Settling { whole: Mutex::new(()), ordered_at: AtomicU64::new(u64::MAX) }
+impl Settling {
+    /// With a store given, it is settled in the background once there was a merge.
+    pub(crate) fn new(core: Option<Weak<Core>>) -> Settling {
+        let ordered_at = AtomicU64::new(u64::MAX);
+        Settling { whole: Mutex::new(()), ordered_at, core, started: OnceLock::new() }
     }
+
+    /// Notes that a delta was merged.
+    #[inline]
+    pub(crate) fn note_merge(&self) {
+        if let Some(core) = &self.core
+            && self.started.get().is_none()
+        {
+            self.start(core);
+        }
+    }
+
+    #[cold]
+    fn start(&self, core: &Weak<Core>) {
+        self.started.get_or_init(|| {
+            let core = core.clone();
+            // Without the thread nothing is settled until the next merge or a call of `settle`.
+            _ = std::thread::Builder::new().name("hedgerow-settle".into()).spawn(move || run(&core));
+        });
+    }
+}
+
+/// Settles idle subgraphs until the store is closed. It holds no handle: dropping the last of these closes the store.
+fn run(core: &Weak<Core>) {
+    let mut round = Round::default();
+    loop {
+        std::thread::sleep(INTERVAL);
+        let Some(core) = core.upgrade() else { return };
+        if core.check_usable().is_err() {
+            return;
+        }
+        core.settle_idle(&mut round);
+    }
+}
+
+/// Where the thread in the background is.
+#[derive(Default)]
+struct Round {
+    begun: Option<Instant>,
+    /// What was published when this round began, and when the one before it did.
+    published: Timestamp,
+    idle_since: Timestamp,
+    next: u32,
+    /// Whether something may be unsettled that was written too lately.
+    left: bool,
+    /// What was published when the last round began that left nothing.
+    quiet: Option<Timestamp>,
 }
 
 impl Core {
@@ -44,6 +107,48 @@ impl Core {
         drop(evacuation);
         self.views.note_settled();
         self.settling.ordered_at.store(published, Ordering::Relaxed);
+    }
+
+    /// One turn of settling subgraphs that were not written to for a whole round. Bounded work; it waits for no latch.
+    fn settle_idle(&self, round: &mut Round) {
+        let bound = self.subgraph_bound();
+        if round.next >= bound || round.begun.is_none() {
+            let published = self.clock.published();
+            let early = round.begun.is_some_and(|begun| begun.elapsed() < ROUND);
+            if early || round.quiet == Some(published) {
+                return;
+            }
+            (round.idle_since, round.published) = (round.published, published);
+            (round.begun, round.next, round.left) = (Some(Instant::now()), 0, false);
+        }
+        let (mut settled, mut looks) = (0, 0);
+        while round.next < bound && settled < SETTLED && looks < LOOKS {
+            settled += self.settle_if_idle(SubgraphId(round.next), round);
+            (round.next, looks) = (round.next + 1, looks + 1);
+        }
+        if round.next >= bound && !round.left {
+            round.quiet = Some(round.published);
+        }
+    }
+
+    /// Settles one subgraph of all labels, if it is idle. Returns the number of chains that were settled.
+    fn settle_if_idle(&self, subgraph: SubgraphId, round: &mut Round) -> usize {
+        let mut settled = 0;
+        for (label, table) in self.tables() {
+            let Some(entry) = table.get(subgraph) else { continue };
+            let idle = entry.stamp().0 <= round.idle_since;
+            let Some(mut latched) = idle.then(|| entry.try_latch()).flatten() else {
+                round.left = true;
+                continue;
+            };
+            for &direction in self.directions_of(label) {
+                let horizon = self.horizon();
+                let pinned = |pin| self.pending.add(Chain { label, subgraph, direction }, pin);
+                let made = latched.settle(direction, self.is_weighted(label), false, &horizon, pinned);
+                settled += usize::from(made);
+            }
+        }
+        settled
     }
 
     fn settle_chain(&self, table: &SubgraphTable, chain: Chain, relocate: bool) {

@@ -34,6 +34,11 @@ pub struct Stats {
     pub old_version_bytes: u64,
     /// Bytes of the arena that hold no block: gaps between main parts and deltas, and what is kept in reserve.
     pub arena_free_bytes: u64,
+    /// Bytes of the arena in all, as far as they occupy memory: blocks and what is free.
+    pub arena_bytes: u64,
+    /// Bytes of the blocks of the arena that current and old versions were found to hold. Without writers and views this
+    /// is [`arena_bytes`](Self::arena_bytes) less [`arena_free_bytes`](Self::arena_free_bytes).
+    pub arena_block_bytes: u64,
     /// Bytes of the newest view: its own, and those of lists that it alone keeps. It is given up when they are many.
     pub view_bytes: u64,
     /// Views built from scratch since the store was opened.
@@ -54,6 +59,7 @@ impl Stats {
     fn add(&mut self, subgraph: &Subgraph, direction: Direction) {
         for (age, version) in subgraph.versions(direction).iter().enumerate() {
             self.versions += 1;
+            self.arena_block_bytes += version.block_bytes() as u64;
             if age > 0 {
                 self.old_version_bytes += version.bytes() as u64;
                 continue;
@@ -88,6 +94,7 @@ impl Graph {
         let snapshot = self.snapshot()?;
         let engine = &self.engine;
         let views = engine.views.figures();
+        let arena = engine.subgraphs.arena().stats();
         let mut stats = Stats {
             view_bytes: views.bytes,
             views_built: views.built,
@@ -96,7 +103,8 @@ impl Graph {
             edges: snapshot.edge_count(),
             published: self.published_ts(),
             durable: self.durable_ts(),
-            arena_free_bytes: engine.subgraphs.arena().stats().free() as u64,
+            arena_free_bytes: arena.free() as u64,
+            arena_bytes: arena.touched as u64,
             table_bytes: engine.labels.bytes() as u64,
             id_map_bytes: engine.ids.bytes() as u64,
             ..Stats::default()

@@ -34,9 +34,9 @@ fn weight(directed: bool, &(u, v): &(u32, u32)) -> f64 {
     (1 + hedgerow_workload::rng::Rng::new(seed).below(255)) as f64
 }
 
-/// Options of a store for the graph: dense ids, no weights.
+/// Options of a store for the graph: dense ids, no weights, and nothing settled but when a suite asks for it.
 pub(crate) fn options(directed: bool) -> Options {
-    Options::new().directed(directed).keys(KeyKind::Dense)
+    Options::new().directed(directed).keys(KeyKind::Dense).background_settling(false)
 }
 
 /// A store without files that holds the vertices, and no edges: isolated vertices are part of the graph.

@@ -9,7 +9,11 @@ use hedgerow_testkit::{Model, ModelConfig, ModelOp};
 
 /// Options for a graph like the model.
 pub(crate) fn options(config: ModelConfig) -> Options {
-    Options::new().directed(config.directed).weighted(config.weighted).keys(config.keys)
+    Options::new()
+        .directed(config.directed)
+        .weighted(config.weighted)
+        .keys(config.keys)
+        .background_settling(false)
 }
 
 /// Applies an operation; returns what [`Model::apply`] returns.

@@ -15,4 +15,5 @@ mod labels;
 mod pipeline;
 mod review;
 mod scan;
+mod settling;
 mod views;

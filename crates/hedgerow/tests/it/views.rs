@@ -8,8 +8,13 @@ use hedgerow_workload::rng::Rng;
 const VERTICES: u64 = 20_000;
 
 fn random_graph(directed: bool, weighted: bool, seed: u64) -> (Graph, Rng) {
-    let graph =
-        Options::new().keys(KeyKind::Dense).directed(directed).weighted(weighted).in_memory().unwrap();
+    let graph = Options::new()
+        .keys(KeyKind::Dense)
+        .directed(directed)
+        .weighted(weighted)
+        .background_settling(false)
+        .in_memory()
+        .unwrap();
     let mut rng = Rng::new(seed);
     let mut tx = graph.write().unwrap();
     for _ in 0..60_000 {

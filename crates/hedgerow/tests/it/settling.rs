@@ -1,0 +1,72 @@
+//! Settling, asked for and in the background: layout changes, content does not.
+
+use std::time::{Duration, Instant};
+
+use hedgerow::{Direction, Graph, KeyKind, Options, Snapshot};
+use hedgerow_testkit::SimFs;
+use hedgerow_workload::rng::Rng;
+
+const VERTICES: u64 = 500;
+
+fn fill(graph: &Graph, edges: usize) {
+    let mut rng = Rng::new(11);
+    for _ in 0..edges {
+        let (u, v) = (rng.below(VERTICES), rng.below(VERTICES));
+        if rng.below(5) == 0 {
+            graph.remove_edge(u, v).unwrap();
+        } else {
+            graph.insert_edge(u, v).unwrap();
+        }
+    }
+}
+
+fn content(snapshot: &Snapshot) -> Vec<Vec<u64>> {
+    let keys = |v| snapshot.neighbors(v, Direction::Out).unwrap_or_default().into_iter();
+    (0..VERTICES).map(|v| keys(v).map(|key| format!("{key:?}").len() as u64).collect()).collect()
+}
+
+#[test]
+fn idle_subgraphs_are_settled_in_the_background_and_read_the_same() {
+    let graph = Options::new().directed(false).keys(KeyKind::Dense).in_memory().unwrap();
+    fill(&graph, 20_000);
+    let old = graph.snapshot().unwrap();
+    let before = content(&old);
+    assert!(graph.stats().unwrap().delta_entries > 0);
+    let begun = Instant::now();
+    while graph.stats().unwrap().delta_entries > 0 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "never settled");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(content(&old), before);
+    assert_eq!(content(&graph.snapshot().unwrap()), before);
+    assert!(graph.check().unwrap().is_ok());
+}
+
+#[test]
+fn a_store_can_be_opened_again_at_once_whatever_settles_in_the_background() {
+    let disk = SimFs::new();
+    for round in 0..40 {
+        let graph = Options::new().keys(KeyKind::Dense).open_on(disk.handle()).unwrap();
+        fill(&graph, 300 + round);
+        // Dropping the last handle closes the store, also while the thread works.
+        std::thread::sleep(Duration::from_millis(round as u64 * 3));
+    }
+}
+
+#[test]
+fn the_accounts_explain_every_byte_of_the_arena() {
+    for weighted in [false, true] {
+        let options = Options::new().keys(KeyKind::Dense).weighted(weighted).background_settling(false);
+        let graph = options.in_memory().unwrap();
+        fill(&graph, 30_000);
+        for settled in [false, true] {
+            if settled {
+                graph.settle().unwrap();
+            }
+            let stats = graph.stats().unwrap();
+            assert_eq!(stats.old_version_bytes, 0);
+            assert_eq!(stats.arena_block_bytes, stats.arena_bytes - stats.arena_free_bytes);
+            assert!(stats.arena_bytes > 100_000 && stats.arena_free_bytes < stats.arena_bytes);
+        }
+    }
+}
