@@ -25,7 +25,7 @@ use crate::options::Isolation;
 
 use keys::Resolved;
 use lookup::Outcomes;
-use parts::{Item, Part, for_each, split};
+use parts::{Item, Part, for_each, place, split};
 
 /// How many runs ahead headers are loaded.
 const AHEAD: usize = 8;
@@ -49,8 +49,9 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
     }
     for _ in 0..MAX_RESTARTS {
         let mut keys = Resolved::of(engine, request.ops, request.keys)?;
-        let mut items = keys.items(engine, request.ops);
-        let mut parts = split(&mut items);
+        let each = |take: &mut dyn FnMut(Item)| keys.each_item(engine, request.ops, take);
+        let (mut items, ends) = place(request.ops.len() * 2, each);
+        let mut parts = split(&mut items, &ends);
         for_each(&mut parts, |part| part.sort());
         latch(engine, &mut parts);
         // Edges of the default label may have properties only if the schema says so, which is asked under the latches.
@@ -93,7 +94,7 @@ fn finish(
     let outcomes = Outcomes::new(engine, request.ops.len());
     for_each(&mut parts, |part| outcomes.note_degrees(part));
     for_each(&mut parts, |part| outcomes.look_up(engine, request.ops, part));
-    for_each(&mut parts, |part| gather(&outcomes, request.ops, part));
+    for_each(&mut parts, |part| gather(&outcomes, part));
     let applied = request.ops.len() as u64;
     let edges: i64 = parts.iter().map(|part| part.edges).sum();
     let vertices: usize = parts.iter().map(|part| part.inserted.len()).sum();
@@ -124,7 +125,7 @@ fn finish(
 }
 
 /// The effects of a part, and the vertices that come into being.
-fn gather(outcomes: &Outcomes, ops: &[TxnOp], part: &mut Part<'_, '_>) {
+fn gather(outcomes: &Outcomes, part: &mut Part<'_, '_>) {
     let Part { items, runs, latched, effects, inserted, edges, .. } = part;
     effects.reserve(items.len());
     for at in 0..runs.len() {
@@ -136,7 +137,8 @@ fn gather(outcomes: &Outcomes, ops: &[TxnOp], part: &mut Part<'_, '_>) {
             _ => 0,
         };
         let of_run = &items[run.from..run.to];
-        let created = created(of_run, ops) & !earlier & !latched[run.latch].present();
+        outcomes.warm(items, run);
+        let created = created(of_run) & !earlier & !latched[run.latch].present();
         for group in of_run.chunk_by(|a, b| a.edge == b.edge) {
             let Some((op, weight)) = outcomes.effect(group[0].op) else { continue };
             // Each edge counts at one of its copies.
@@ -158,8 +160,8 @@ fn gather(outcomes: &Outcomes, ops: &[TxnOp], part: &mut Part<'_, '_>) {
 }
 
 /// The vertices of the run that operations which insert an edge name.
-fn created(items: &[Item], ops: &[TxnOp]) -> u64 {
-    let creates = |item: &&Item| ops[item.op as usize].ask != Ask::Remove;
+fn created(items: &[Item]) -> u64 {
+    let creates = |item: &&Item| item.ask != Ask::Remove;
     items.iter().filter(creates).fold(0, |mask, item| mask | item.src().local().bit())
 }
 

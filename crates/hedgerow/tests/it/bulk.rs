@@ -72,7 +72,7 @@ fn round(seed: u64) -> Result<u64, String> {
 
 #[test]
 fn large_blind_transactions_agree_with_the_model() {
-    let effort = Effort::rounds(96);
+    let effort = Effort::rounds(36);
     let done = std::sync::atomic::AtomicU64::new(0);
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -85,7 +85,7 @@ fn large_blind_transactions_agree_with_the_model() {
             });
         }
     });
-    explored("operations of large blind transactions", done.into_inner(), 400_000);
+    explored("operations of large blind transactions", done.into_inner(), 200_000);
 }
 
 #[test]

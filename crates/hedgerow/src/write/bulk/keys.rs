@@ -99,9 +99,8 @@ impl<'e> Resolved<'e> {
         Ok(())
     }
 
-    /// One item for each copy of the edge of each operation; none for the removal of an edge without an endpoint.
-    pub(super) fn items(&self, engine: &Engine, ops: &[TxnOp]) -> Vec<Item> {
-        let mut items = Vec::with_capacity(ops.len() * 2);
+    /// Gives one item for each copy of the edge of each operation; none for the removal of an edge without an endpoint.
+    pub(super) fn each_item(&self, engine: &Engine, ops: &[TxnOp], take: &mut dyn FnMut(Item)) {
         let second = if engine.config.directed { Direction::In } else { Direction::Out };
         for (at, op) in ops.iter().enumerate() {
             let ends = match self.places.get(at) {
@@ -109,13 +108,12 @@ impl<'e> Resolved<'e> {
                 Some(&[src, dst]) => (self.names[src as usize].1, self.names[dst as usize].1),
             };
             if let (Some(src), Some(dst)) = ends {
-                items.push(Item::new(src, dst, at as u32, Direction::Out, 0));
+                take(Item::new(src, dst, at as u32, Direction::Out, 0, op.ask));
                 if engine.config.directed || src != dst {
-                    items.push(Item::new(dst, src, at as u32, second, 1));
+                    take(Item::new(dst, src, at as u32, second, 1, op.ask));
                 }
             }
         }
-        items
     }
 
     /// Whether the keys still name what they named, asked with the latches of all subgraphs held: a binding changes

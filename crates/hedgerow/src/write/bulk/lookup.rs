@@ -1,6 +1,7 @@
 //! What the operations of a large transaction come to, looked up once per edge: at the copy whose list is shorter, since
 //! both copies say the same. A hub's list and delta are hardly searched at all.
 
+use hedgerow_core::simd;
 use hedgerow_core::sync::{AtomicU32, AtomicU64, Ordering};
 use hedgerow_mem::{EdgeOp, Latched};
 
@@ -12,14 +13,22 @@ use crate::write::{Ask, TxnOp};
 const HEADS_AHEAD: usize = 12;
 const LISTS_AHEAD: usize = 8;
 const PLACES_AHEAD: usize = 4;
+/// How many items ahead cells are loaded.
+const CELLS_AHEAD: usize = 16;
 
-/// Per operation, written by the threads that own its copies. The operations about one edge are known by the first of
-/// them, at both copies.
-pub(super) struct Outcomes {
+/// What one operation comes to. Written by the threads that own its copies, 16 bytes: looked at in the order of edges, not
+/// of operations.
+#[repr(align(16))]
+struct Cell {
     /// The length of the list at either copy; the largest number where there is no such copy.
-    degrees: Vec<[AtomicU32; 2]>,
+    degrees: [AtomicU32; 2],
     /// The effect: 0 for none, else one more than the number of the [`EdgeOp`].
-    effects: Vec<AtomicU32>,
+    effect: AtomicU32,
+}
+
+/// What the operations come to. Those about one edge are known by the first of them, at both copies.
+pub(super) struct Outcomes {
+    cells: Vec<Cell>,
     /// The weight that the edge has afterwards, by its bits; empty in a graph without weights.
     weights: Vec<AtomicU64>,
 }
@@ -27,11 +36,20 @@ pub(super) struct Outcomes {
 impl Outcomes {
     pub(super) fn new(engine: &Engine, ops: usize) -> Outcomes {
         let no_copy = || AtomicU32::new(u32::MAX);
+        let cell = || Cell { degrees: [no_copy(), no_copy()], effect: AtomicU32::new(0) };
         let weights = if engine.config.weighted { ops } else { 0 };
         Outcomes {
-            degrees: (0..ops).map(|_| [no_copy(), no_copy()]).collect(),
-            effects: (0..ops).map(|_| AtomicU32::new(0)).collect(),
+            cells: (0..ops).map(|_| cell()).collect(),
             weights: (0..weights).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// Starts loading the cells of as many items after the run as it has.
+    #[inline]
+    pub(super) fn warm(&self, items: &[Item], run: &Run) {
+        let after = run.to + CELLS_AHEAD..(run.to + CELLS_AHEAD + (run.to - run.from)).min(items.len());
+        for item in items.get(after).unwrap_or_default() {
+            simd::prefetch(&raw const self.cells[item.op as usize]);
         }
     }
 
@@ -49,10 +67,11 @@ impl Outcomes {
             }
             let run = &part.runs[at];
             let held = &part.latched[run.latch];
+            self.warm(part.items, run);
             for item in &part.items[run.from..run.to] {
                 let degree = held.settled_degree(run.direction, item.src().local());
                 let degree = u32::try_from(degree).unwrap_or(u32::MAX - 1);
-                self.degrees[item.op as usize][usize::from(item.copy)].store(degree, Ordering::Relaxed);
+                self.cells[item.op as usize].degrees[usize::from(item.copy)].store(degree, Ordering::Relaxed);
             }
         }
     }
@@ -60,7 +79,7 @@ impl Outcomes {
     /// Whether the edge of these operations is looked up at this copy; `item` is the first of them.
     #[inline]
     pub(super) fn is_chosen(&self, item: &Item) -> bool {
-        let [source, destination] = &self.degrees[item.op as usize];
+        let [source, destination] = &self.cells[item.op as usize].degrees;
         let at_source = source.load(Ordering::Relaxed) <= destination.load(Ordering::Relaxed);
         at_source == (item.copy == 0)
     }
@@ -71,6 +90,9 @@ impl Outcomes {
         let of = |run: &Run| &items[run.from..run.to];
         let (mut lists, mut places) = (0, 0);
         for at in 0..runs.len() {
+            if let Some(ahead) = runs.get(at + LISTS_AHEAD) {
+                self.warm(items, ahead);
+            }
             while lists < runs.len().min(at + LISTS_AHEAD) {
                 self.warm_lists(&runs[lists], of(&runs[lists]), &latched[runs[lists].latch]);
                 lists += 1;
@@ -103,10 +125,10 @@ impl Outcomes {
     fn decide(&self, engine: &Engine, ops: &[TxnOp], group: &[Item], held: &Latched<'_>, run: &Run) {
         let before = held.edge(run.direction, group[0].src().local(), group[0].dst());
         let after = group.iter().fold(before, |state, item| {
-            let op = &ops[item.op as usize];
-            match op.ask {
-                Ask::Put => Some(op.weight),
-                Ask::Insert => state.or(Some(op.weight)),
+            let weight = || if engine.config.weighted { ops[item.op as usize].weight } else { 1.0 };
+            match item.ask {
+                Ask::Put => Some(weight()),
+                Ask::Insert => state.or_else(|| Some(weight())),
                 _ => None,
             }
         });
@@ -119,7 +141,7 @@ impl Outcomes {
             _ => return,
         };
         let op = group[0].op as usize;
-        self.effects[op].store(effect as u32 + 1, Ordering::Relaxed);
+        self.cells[op].effect.store(effect as u32 + 1, Ordering::Relaxed);
         if let (Some(cell), Some(weight)) = (self.weights.get(op), after) {
             cell.store(weight.to_bits(), Ordering::Relaxed);
         }
@@ -128,7 +150,7 @@ impl Outcomes {
     /// The effect of the operations about one edge, of which `op` is the first, and the weight it leaves.
     #[inline]
     pub(super) fn effect(&self, op: u32) -> Option<(EdgeOp, f64)> {
-        let effect = match self.effects[op as usize].load(Ordering::Relaxed) {
+        let effect = match self.cells[op as usize].effect.load(Ordering::Relaxed) {
             0 => return None,
             1 => EdgeOp::Insert,
             2 => EdgeOp::Remove,

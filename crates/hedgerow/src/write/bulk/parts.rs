@@ -5,6 +5,8 @@ use hedgerow_core::{Direction, SubgraphId, VertexId};
 use hedgerow_mem::Latched;
 use hedgerow_mem::subgraph::LocalOp;
 
+use crate::write::Ask;
+
 /// Items of a part, about.
 const PART: usize = 1 << 9;
 /// Below this many items a second thread costs more than it saves.
@@ -24,12 +26,20 @@ pub(super) struct Item {
     pub(super) direction: Direction,
     /// Which copy of the operation's edge this is: 0 at its source as given, 1 at its destination.
     pub(super) copy: u8,
+    pub(super) ask: Ask,
 }
 
 impl Item {
     #[inline]
-    pub(super) fn new(src: VertexId, dst: VertexId, op: u32, direction: Direction, copy: u8) -> Item {
-        Item { edge: (u64::from(src.0) << 32) | u64::from(dst.0), op, direction, copy }
+    pub(super) fn new(
+        src: VertexId,
+        dst: VertexId,
+        op: u32,
+        direction: Direction,
+        copy: u8,
+        ask: Ask,
+    ) -> Item {
+        Item { edge: (u64::from(src.0) << 32) | u64::from(dst.0), op, direction, copy, ask }
     }
 
     #[inline]
@@ -97,38 +107,41 @@ impl Part<'_, '_> {
     }
 }
 
-/// Moves the items to ranges of subgraphs, ascending: one pass to count, one to place (counting sort).
-pub(super) fn split<'e, 'i>(items: &'i mut Vec<Item>) -> Vec<Part<'e, 'i>> {
-    let wanted = (items.len() / PART).min(MOST_PARTS);
-    if items.len() < SERIAL || wanted < 2 {
-        return vec![Part { items, ..Part::default() }];
+/// The items in ranges of subgraphs, ascending, with the ends of the ranges: one pass to find the bounds, one to count,
+/// one to place (counting sort). `each` gives all items, the same at every call, at most `most`.
+pub(super) fn place(most: usize, each: impl Fn(&mut dyn FnMut(Item))) -> (Vec<Item>, Vec<usize>) {
+    let wanted = (most / PART).min(MOST_PARTS);
+    if most < SERIAL || wanted < 2 {
+        let mut items = Vec::with_capacity(most);
+        each(&mut |item| items.push(item));
+        let end = items.len();
+        return (items, vec![end]);
     }
-    let subgraphs = items
-        .iter()
-        .map(|item| item.subgraph().0)
-        .fold((u32::MAX, 0), |(low, high), s| (low.min(s), high.max(s)));
-    let per_part = (u64::from(subgraphs.1 - subgraphs.0) + 1).div_ceil(wanted as u64).next_power_of_two();
-    let shift = per_part.trailing_zeros();
-    let place = |item: &Item| ((item.subgraph().0 - subgraphs.0) >> shift) as usize;
-    let count = ((subgraphs.1 - subgraphs.0) >> shift) as usize + 1;
-    let mut ends = vec![0usize; count];
-    items.iter().for_each(|item| ends[place(item)] += 1);
-    let mut next = Vec::with_capacity(count);
+    let (mut low, mut high) = (u32::MAX, 0);
+    each(&mut |item| (low, high) = (low.min(item.subgraph().0), high.max(item.subgraph().0)));
+    let low = low.min(high);
+    let shift = (u64::from(high - low) + 1).div_ceil(wanted as u64).next_power_of_two().trailing_zeros();
+    let place = |item: &Item| ((item.subgraph().0 - low) >> shift) as usize;
+    let mut next = vec![0usize; ((high - low) >> shift) as usize + 1];
+    each(&mut |item| next[place(&item)] += 1);
     let mut sum = 0;
-    for end in &mut ends {
-        next.push(sum);
-        sum += *end;
-        *end = sum;
+    for begin in &mut next {
+        (sum, *begin) = (sum + *begin, sum);
     }
-    let mut placed = items.clone();
-    for item in items.iter() {
-        let at = &mut next[place(item)];
-        placed[*at] = *item;
+    let nothing = Item::new(VertexId(0), VertexId(0), 0, Direction::Out, 0, Ask::Put);
+    let mut items = vec![nothing; sum];
+    each(&mut |item| {
+        let at = &mut next[place(&item)];
+        items[*at] = item;
         *at += 1;
-    }
-    *items = placed;
-    let (mut parts, mut rest, mut from) = (Vec::with_capacity(count), items.as_mut_slice(), 0);
-    for end in ends {
+    });
+    (items, next)
+}
+
+/// The parts of placed items.
+pub(super) fn split<'e, 'i>(items: &'i mut [Item], ends: &[usize]) -> Vec<Part<'e, 'i>> {
+    let (mut parts, mut rest, mut from) = (Vec::with_capacity(ends.len()), items, 0);
+    for &end in ends {
         let (of_part, others) = rest.split_at_mut(end - from);
         rest = others;
         from = end;
