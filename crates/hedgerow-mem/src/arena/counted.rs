@@ -66,6 +66,12 @@ impl<T: Plain> Counted<T> {
         ManuallyDrop::new(unsafe { Block::from_start(self.block_start()) }).bytes()
     }
 
+    /// Starts loading the count of references.
+    #[inline]
+    pub(crate) fn warm(&self) {
+        hedgerow_core::simd::prefetch(self.data.as_ptr().cast::<u8>().wrapping_sub(HEAD));
+    }
+
     /// Whether another reference to the same array exists. Only a hint if others may clone or drop one meanwhile.
     pub fn is_shared(&self) -> bool {
         self.len != 0 && self.count().load(Ordering::Relaxed) > 1

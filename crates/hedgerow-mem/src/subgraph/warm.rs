@@ -37,6 +37,29 @@ impl Subgraph {
     pub fn warm_header(&self) {
         simd::prefetch(self);
     }
+
+    /// Starts loading the head version, for a view that will read it; the header should be here.
+    #[inline]
+    pub(crate) fn warm_version(&self, direction: Direction) {
+        if let Some(head) = Option::as_ref(&*self.heads[direction as usize].load()) {
+            simd::prefetch(&raw const head.begin);
+            simd::prefetch(&raw const head.delta);
+            simd::prefetch(&raw const head.main.neighbors);
+            for line in head.main.offsets.0.chunks(64 / size_of::<u32>()) {
+                simd::prefetch(line.as_ptr());
+            }
+        }
+    }
+
+    /// Starts loading the delta of the head version, and the count of references to its lists; the version should be
+    /// here.
+    #[inline]
+    pub(crate) fn warm_lists(&self, direction: Direction) {
+        if let Some(head) = Option::as_ref(&*self.heads[direction as usize].load()) {
+            head.delta.prefetch(true);
+            head.main.neighbors.warm();
+        }
+    }
 }
 
 /// Starts loading the head versions; the headers should be here.

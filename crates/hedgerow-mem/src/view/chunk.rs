@@ -10,7 +10,7 @@ use hedgerow_core::{
     WeightedNeighbors, simd,
 };
 
-use super::corrections::Corrections;
+use super::corrections::{Corrections, Scratch};
 use crate::arena::Counted;
 use crate::subgraph::Subgraph;
 use crate::table::PAGE;
@@ -73,6 +73,9 @@ struct Lists {
 
 const _: () = assert!(size_of::<Lists>() <= 32);
 
+/// Subgraphs that a refresh loads ahead at a time: what they need fits the first cache.
+const WARMED: u32 = 16;
+
 /// Lines of the lists of a subgraph to load ahead; the processor's own prefetching follows.
 const PREFETCHED_LINES: usize = 4;
 
@@ -96,6 +99,21 @@ impl Default for Chunk {
     }
 }
 
+/// The lowest `count` bits of a mask, or all.
+fn lowest(mask: u64, count: u32) -> u64 {
+    let rest = (0..count).fold(mask, |rest, _| rest & rest.wrapping_sub(1));
+    mask & !rest
+}
+
+#[inline]
+fn for_each_bit(mask: u64, mut f: impl FnMut(usize)) {
+    let mut rest = mask;
+    while rest != 0 {
+        f(rest.trailing_zeros() as usize);
+        rest &= rest - 1;
+    }
+}
+
 impl Chunk {
     /// Brings a chunk to the timestamp `t`, which must be registered; `t` may be older than what the chunk was made
     /// for. Returns how many subgraphs were read. O(64) where nothing changed, else O(their delta entries), and O(64)
@@ -115,10 +133,13 @@ impl Chunk {
         if weighted && chunk.weights.is_empty() {
             chunk.weights = vec![Counted::default(); CHUNK_SUBGRAPHS];
         }
+        let mut scratch = Scratch::default();
         let mut rest = stale;
         while rest != 0 {
-            chunk.read(rest.trailing_zeros() as usize, page, direction, t);
-            rest &= rest - 1;
+            let group = lowest(rest, WARMED);
+            rest &= !group;
+            chunk.warm(group, page, direction);
+            for_each_bit(group, |i| chunk.read(i, page, direction, t, &mut scratch));
         }
         chunk.known |= stale;
         chunk.as_of = t;
@@ -142,7 +163,19 @@ impl Chunk {
         stale | if exists { !self.known } else { 0 }
     }
 
-    fn read(&mut self, i: usize, page: Page<'_>, direction: Direction, t: Timestamp) {
+    /// Starts loading what reading these subgraphs will touch, one link of each chain of misses after another.
+    fn warm(&self, group: u64, page: Page<'_>, direction: Direction) {
+        // Under the model checker loads ahead would only be more interleavings.
+        let Some(lists) = page.lists.filter(|_| !cfg!(loom)) else { return };
+        let at = |i: usize| lists.get(i);
+        for_each_bit(group, |i| at(i).into_iter().for_each(|s| s.warm_version(direction)));
+        for_each_bit(group, |i| {
+            self.lists[i].main.warm();
+            at(i).into_iter().for_each(|s| s.warm_lists(direction));
+        });
+    }
+
+    fn read(&mut self, i: usize, page: Page<'_>, direction: Direction, t: Timestamp, scratch: &mut Scratch) {
         let lists = page.lists.and_then(|s| s.get(i));
         let other = page.other_existence().and_then(|s| s.get(i));
         // Before the versions: if a settling comes between, the next refresh reads the subgraph again.
@@ -150,7 +183,7 @@ impl Chunk {
         self.vertices -= self.present[i].count_ones() as usize;
         self.edges -= self.edges_of(i);
         let mut own_mask = 0;
-        match lists.and_then(|s| s.read(direction, t, |read| own_mask = self.read_lists(i, read))) {
+        match lists.and_then(|s| s.read(direction, t, |read| own_mask = self.read_lists(i, read, scratch))) {
             Some(()) => {}
             None => self.clear(i),
         }
@@ -171,20 +204,23 @@ impl Chunk {
     }
 
     /// Returns the mask of existing vertices.
-    fn read_lists(&mut self, i: usize, read: Read<'_>) -> u64 {
+    fn read_lists(&mut self, i: usize, read: Read<'_>, scratch: &mut Scratch) -> u64 {
         let main = read.version().main();
-        self.offsets[i] = *main.offsets();
         let (corrections, present) = match read.delta_len() {
             0 if read.version().patch.is_none() => (None, main.present()),
-            n => Corrections::new(read.version(), n),
+            n => Corrections::new(read.version(), n, scratch),
         };
+        (self.lists[i].touched, self.reduced[i]) =
+            corrections.as_ref().map_or((0, 0), |c| (c.touched, c.reduced()));
+        self.lists[i].corrections = corrections.map(Arc::new);
+        // The same array is that of the same main part, unless both are empty; then the offsets are the same too.
+        if !self.lists[i].main.is_same(&main.neighbors) {
+            self.lists[i].main = main.neighbors.clone();
+            self.offsets[i] = *main.offsets();
+        }
         if let Some(weights) = self.weights.get_mut(i) {
             *weights = main.weights.clone().unwrap_or_default();
         }
-        let (touched, reduced) = corrections.as_ref().map_or((0, 0), |c| (c.touched, c.reduced()));
-        let corrections = corrections.map(Arc::new);
-        self.lists[i] = Lists { main: main.neighbors.clone(), corrections, touched };
-        self.reduced[i] = reduced;
         present
     }
 

@@ -26,6 +26,7 @@ pub(super) struct Corrections {
 
 /// What the log says about one edge, reduced to its first and its last word.
 struct Reduced {
+    local: LocalVertex,
     dst: VertexId,
     first: EdgeOp,
     last: EdgeOp,
@@ -39,24 +40,20 @@ impl Corrections {
     ///
     /// Only effective operations are logged. So the first word about an edge tells whether the main part has it, and
     /// nothing is looked up there except the place of a new weight.
-    pub(super) fn new(version: &Version, n: usize) -> (Option<Corrections>, u64) {
+    pub(super) fn new(version: &Version, n: usize, scratch: &mut Scratch) -> (Option<Corrections>, u64) {
         if version.is_ranked() {
-            return ranked(version, n);
+            return ranked(version, n, scratch);
         }
         if version.patch.is_some() {
-            return patched(version, n);
+            return patched(version, n, scratch);
         }
-        let (by_source, starts, present) = sort_by_source(version, n);
-        let mut build = Builder::new(version, n);
-        for i in 0..SUBGRAPH_VERTICES {
-            let local = LocalVertex(i as u8);
-            let (from, to) = (starts[i] as usize, starts[i + 1] as usize);
-            let mut rest = &by_source[from..to];
-            while let Some((edge, others)) = first_edge(rest) {
-                rest = others;
-                build.add(local, &edge);
-            }
-            build.end(i);
+        let present = scratch.sort(version, n);
+        let Scratch { sorted, build, .. } = scratch;
+        build.clear();
+        let mut rest = &sorted[..];
+        while let Some((edge, others)) = first_edge(rest) {
+            rest = others;
+            build.add(version, &edge);
         }
         (build.finish(), present)
     }
@@ -114,23 +111,18 @@ impl Corrections {
 }
 
 /// As [`Corrections::new`] where an edge is told from others by its rank too: a neighbour comes once for each edge.
-fn ranked(version: &Version, n: usize) -> (Option<Corrections>, u64) {
+fn ranked(version: &Version, n: usize, scratch: &mut Scratch) -> (Option<Corrections>, u64) {
     let (changes, vertices) = crate::items::reduce(version.delta().items(n));
-    let mut build = Builder::new(version, n);
-    let mut rest = &changes[..];
-    for i in 0..SUBGRAPH_VERTICES {
-        let local = LocalVertex(i as u8);
-        while let Some((change, others)) = rest.split_first().filter(|(change, _)| change.local == local) {
-            rest = others;
-            let found = version.main().find_item(local, change.dst, change.rank).is_some();
-            match (found, change.state) {
-                (false, Some((weight, _))) => build.add_neighbor(local, change.dst, weight),
-                (true, None) => build.remove_neighbor(local, change.dst),
-                // Ranked edges have no weights.
-                _ => {}
-            }
+    let build = &mut scratch.build;
+    build.clear();
+    for change in &changes {
+        let found = version.main().find_item(change.local, change.dst, change.rank).is_some();
+        match (found, &change.state) {
+            // Ranked edges have no weights.
+            (false, Some(_)) => build.add_neighbor(change.local, change.dst, None),
+            (true, None) => build.remove_neighbor(change.local, change.dst),
+            _ => {}
         }
-        build.end(i);
     }
     let present = vertices.iter().fold(version.main().present(), |mask, &(local, inserted)| {
         if inserted { mask | local.bit() } else { mask & !local.bit() }
@@ -139,79 +131,103 @@ fn ranked(version: &Version, n: usize) -> (Option<Corrections>, u64) {
 }
 
 /// As [`Corrections::new`] where the main part has a patch, which comes under the delta.
-fn patched(version: &Version, n: usize) -> (Option<Corrections>, u64) {
-    let changes = version.changes(n, None);
+fn patched(version: &Version, n: usize, scratch: &mut Scratch) -> (Option<Corrections>, u64) {
     let weighted = version.main().weights().is_some();
-    let mut build = Builder::new(version, changes.len());
-    let mut rest = &changes[..];
-    for i in 0..SUBGRAPH_VERTICES {
-        let local = LocalVertex(i as u8);
-        while let Some((change, others)) = rest.split_first().filter(|(change, _)| change.local == local) {
-            rest = others;
-            match (version.main().find(local, change.dst), change.weight) {
-                (None, Some(weight)) => build.add_neighbor(local, change.dst, weight),
-                (Some(_), None) => build.remove_neighbor(local, change.dst),
-                (Some(at), Some(weight)) if weighted => build.reweight(local, at, weight),
-                _ => {}
-            }
+    let build = &mut scratch.build;
+    build.clear();
+    for change in &version.changes(n, None) {
+        match (version.main().find(change.local, change.dst), change.weight) {
+            (None, Some(weight)) => build.add_neighbor(change.local, change.dst, weighted.then_some(weight)),
+            (Some(_), None) => build.remove_neighbor(change.local, change.dst),
+            (Some(at), Some(weight)) if weighted => build.reweight(change.local, at, weight),
+            _ => {}
         }
-        build.end(i);
     }
     (build.finish(), version.at_delta(n).present())
 }
 
-/// Edge entries by source, destination and order, each packed as destination, position, operation; where each source
-/// begins; and the vertices that exist.
-type Sorted = (Vec<u64>, [u32; SUBGRAPH_VERTICES + 1], u64);
-
-fn sort_by_source(version: &Version, n: usize) -> Sorted {
-    let delta = version.delta();
-    let mut present = version.main().present();
-    // Counts, then one past where each source's next entry goes, then where each source begins.
-    let mut starts = [0u32; SUBGRAPH_VERTICES + 1];
-    for (local, op) in (0..n).map(|i| delta.source(i)) {
-        starts[local.index() + 1] += u32::from(op != EdgeOp::Vertex);
-    }
-    for i in 0..SUBGRAPH_VERTICES {
-        starts[i + 1] += starts[i];
-    }
-    let mut next = starts;
-    let mut sorted = vec![0u64; starts[SUBGRAPH_VERTICES] as usize];
-    for i in 0..n {
-        let (local, op) = delta.source(i);
-        let dst = delta.destination(i);
-        if op == EdgeOp::Vertex {
-            present = if dst.0 != 0 { present | local.bit() } else { present & !local.bit() };
-            continue;
-        }
-        let at = &mut next[local.index()];
-        sorted[*at as usize] = u64::from(dst.0) << 32 | (i as u64) << 2 | op as u64;
-        *at += 1;
-    }
-    for i in 0..SUBGRAPH_VERTICES {
-        sorted[starts[i] as usize..starts[i + 1] as usize].sort_unstable();
-    }
-    (sorted, starts, present)
+/// Buffers, so that reading many subgraphs allocates for what is kept only.
+#[derive(Default)]
+pub(super) struct Scratch {
+    /// Edge entries by source, destination and order: 6 bits source, 32 destination, 24 position, 2 operation.
+    sorted: Vec<u64>,
+    /// The same in the order of the log.
+    logged: Vec<u64>,
+    build: Builder,
 }
 
-/// Takes what concerns the first edge off the sorted entries of one source.
+/// From so many entries on they are sorted by source first, and then among those of a source.
+const MANY: usize = 48;
+
+impl Scratch {
+    /// Sorts the first `n` entries about edges; returns the mask of the vertices that exist.
+    fn sort(&mut self, version: &Version, n: usize) -> u64 {
+        let delta = version.delta();
+        let mut present = version.main().present();
+        self.logged.clear();
+        for i in 0..n {
+            let (local, op) = delta.source(i);
+            let dst = delta.destination(i);
+            if op == EdgeOp::Vertex {
+                present = if dst.0 != 0 { present | local.bit() } else { present & !local.bit() };
+            } else {
+                let edge = (local.index() as u64) << 32 | u64::from(dst.0);
+                self.logged.push(edge << 26 | (i as u64) << 2 | op as u64);
+            }
+        }
+        if self.logged.len() < MANY {
+            std::mem::swap(&mut self.sorted, &mut self.logged);
+            self.sorted.sort_unstable();
+        } else {
+            self.sort_by_source();
+        }
+        present
+    }
+
+    fn sort_by_source(&mut self) {
+        let source = |entry: u64| (entry >> 58) as usize;
+        let mut starts = [0u32; SUBGRAPH_VERTICES + 1];
+        self.logged.iter().for_each(|&entry| starts[source(entry) + 1] += 1);
+        for i in 0..SUBGRAPH_VERTICES {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts;
+        self.sorted.clear();
+        self.sorted.resize(self.logged.len(), 0);
+        for &entry in &self.logged {
+            let at = &mut next[source(entry)];
+            self.sorted[*at as usize] = entry;
+            *at += 1;
+        }
+        for i in 0..SUBGRAPH_VERTICES {
+            self.sorted[starts[i] as usize..starts[i + 1] as usize].sort_unstable();
+        }
+    }
+}
+
+/// Takes what concerns the first edge off the sorted entries.
 #[inline]
 fn first_edge(entries: &[u64]) -> Option<(Reduced, &[u64])> {
     let (&head, mut rest) = entries.split_first()?;
     let mut last = head;
     while let Some((&entry, others)) = rest.split_first()
-        && entry >> 32 == head >> 32
+        && entry >> 26 == head >> 26
     {
         (last, rest) = (entry, others);
     }
     let op = |entry: u64| EdgeOp::from_bits(entry as u8 & 3);
-    let entry = (last as u32 >> 2) as usize;
-    let edge = Reduced { dst: VertexId((head >> 32) as u32), first: op(head), last: op(last), entry };
+    let edge = Reduced {
+        local: LocalVertex((head >> 58) as u8),
+        dst: VertexId((head >> 26) as u32),
+        first: op(head),
+        last: op(last),
+        entry: (last >> 2 & 0xff_ffff) as usize,
+    };
     Some((edge, rest))
 }
 
-struct Builder<'a> {
-    version: &'a Version,
+/// Collects corrections by ascending source.
+struct Builder {
     touched: u64,
     reweighted: u64,
     added: Vec<VertexId>,
@@ -221,38 +237,48 @@ struct Builder<'a> {
     updated: Vec<(u32, f64)>,
     added_at: [u16; SUBGRAPH_VERTICES + 1],
     removed_at: [u16; SUBGRAPH_VERTICES + 1],
+    /// How many of these are filled in.
+    begun: usize,
 }
 
-impl<'a> Builder<'a> {
-    fn new(version: &'a Version, n: usize) -> Builder<'a> {
+impl Default for Builder {
+    fn default() -> Builder {
         Builder {
-            version,
             touched: 0,
             reweighted: 0,
-            added: Vec::with_capacity(n),
-            added_from: Vec::with_capacity(n),
+            added: Vec::new(),
+            added_from: Vec::new(),
             added_weights: Vec::new(),
             removed: Vec::new(),
             updated: Vec::new(),
             added_at: [0; SUBGRAPH_VERTICES + 1],
             removed_at: [0; SUBGRAPH_VERTICES + 1],
+            begun: 0,
         }
+    }
+}
+
+impl Builder {
+    fn clear(&mut self) {
+        (self.touched, self.reweighted, self.begun) = (0, 0, 0);
+        self.added.clear();
+        self.added_from.clear();
+        self.added_weights.clear();
+        self.removed.clear();
+        self.updated.clear();
     }
 
     #[inline]
-    fn add(&mut self, local: LocalVertex, edge: &Reduced) {
-        let weighted = self.version.main().weights().is_some();
+    fn add(&mut self, version: &Version, edge: &Reduced) {
+        let (local, main) = (edge.local, version.main());
+        let weighted = main.weights().is_some();
+        let weight = || version.delta().entry(edge.entry).weight;
         match (edge.first == EdgeOp::Insert, edge.last == EdgeOp::Remove) {
-            (true, false) => {
-                let weight = if weighted { self.version.delta().entry(edge.entry).weight } else { 1.0 };
-                self.add_neighbor(local, edge.dst, weight);
-            }
-            (false, true) => {
-                self.remove_neighbor(local, edge.dst);
-            }
+            (true, false) => self.add_neighbor(local, edge.dst, weighted.then(weight)),
+            (false, true) => self.remove_neighbor(local, edge.dst),
             (false, false) if weighted => {
-                if let Some(at) = self.version.main().find(local, edge.dst) {
-                    self.reweight(local, at, self.version.delta().entry(edge.entry).weight);
+                if let Some(at) = main.find(local, edge.dst) {
+                    self.reweight(local, at, weight());
                 }
             }
             _ => {}
@@ -260,13 +286,12 @@ impl<'a> Builder<'a> {
     }
 
     #[inline]
-    fn add_neighbor(&mut self, local: LocalVertex, dst: VertexId, weight: f64) {
+    fn add_neighbor(&mut self, local: LocalVertex, dst: VertexId, weight: Option<f64>) {
+        self.begin(local.index());
         self.touched |= local.bit();
         self.added.push(dst);
         self.added_from.push(local);
-        if self.version.main().weights().is_some() {
-            self.added_weights.push(weight);
-        }
+        self.added_weights.extend(weight);
     }
 
     #[inline]
@@ -277,26 +302,38 @@ impl<'a> Builder<'a> {
 
     #[inline]
     fn remove_neighbor(&mut self, local: LocalVertex, dst: VertexId) {
+        self.begin(local.index());
         self.touched |= local.bit();
         self.removed.push(dst);
     }
 
-    fn end(&mut self, source: usize) {
-        self.added_at[source + 1] = self.added.len() as u16;
-        self.removed_at[source + 1] = self.removed.len() as u16;
+    /// Notes where the corrections of `source` begin, and of all before it that have none.
+    #[inline]
+    fn begin(&mut self, source: usize) {
+        if self.begun <= source {
+            self.added_at[self.begun..=source].fill(self.added.len() as u16);
+            self.removed_at[self.begun..=source].fill(self.removed.len() as u16);
+            self.begun = source + 1;
+        }
     }
 
-    fn finish(self) -> Option<Corrections> {
-        (self.touched | self.reweighted != 0).then(|| Corrections {
+    fn finish(&mut self) -> Option<Corrections> {
+        if self.touched | self.reweighted == 0 {
+            return None;
+        }
+        self.begin(SUBGRAPH_VERTICES);
+        // Patches hold at most 32 Ki changes, deltas some hundreds.
+        debug_assert!(self.added.len().max(self.removed.len()) <= usize::from(u16::MAX));
+        Some(Corrections {
             touched: self.touched,
             reweighted: self.reweighted,
             added_at: self.added_at,
             removed_at: self.removed_at,
-            added: self.added.into(),
-            added_from: self.added_from.into(),
-            added_weights: self.added_weights.into(),
-            removed: self.removed.into(),
-            updated: self.updated.into(),
+            added: self.added.as_slice().into(),
+            added_from: self.added_from.as_slice().into(),
+            added_weights: self.added_weights.as_slice().into(),
+            removed: self.removed.as_slice().into(),
+            updated: self.updated.as_slice().into(),
         })
     }
 }
