@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use hedgerow::{Direction, Snapshot, Topology, VertexId};
+use hedgerow::{Direction, Snapshot, Topology, ValueRef, VertexId, WeightedTopology};
 
 use crate::error::CliError;
 use crate::output::{Style, quoted};
+use crate::property;
 use crate::store::open_read_only;
 use crate::target::Target;
 
@@ -23,6 +24,12 @@ pub(crate) struct ExportArgs {
     /// Write the vertices too, one key a line, those without edges included
     #[arg(long, value_name = "FILE")]
     vertices: Option<PathBuf>,
+    /// Write the edges of this label, with their ranks if it is multi
+    #[arg(long, value_name = "NAME")]
+    label: Option<String>,
+    /// Write the properties too, of edges and of vertices; their columns are named NAME:TYPE
+    #[arg(long)]
+    properties: bool,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -47,6 +54,11 @@ pub(crate) fn export(args: &ExportArgs, style: Style) -> Result<(), CliError> {
     let snapshot = graph.snapshot()?;
     let names: Vec<String> = names(&snapshot, delimiter);
     let mut out = Target::open(args.out.as_deref())?;
+    if args.label.is_some() || args.properties {
+        write_rows(args, &snapshot, &names, delimiter, &mut out)?;
+        write_vertices(args, &snapshot, delimiter)?;
+        return out.finish();
+    }
     let comma = char::from(delimiter);
     let header = if config.weighted { format!("{comma}weight") } else { String::new() };
     out.write(|w| writeln!(w, "src{comma}dst{header}"))?;
@@ -64,7 +76,7 @@ pub(crate) fn export(args: &ExportArgs, style: Style) -> Result<(), CliError> {
             result
         })?;
     }
-    write_vertices(args, &snapshot)?;
+    write_vertices(args, &snapshot, delimiter)?;
     out.finish()
 }
 
@@ -83,9 +95,72 @@ fn name(names: &[String], id: VertexId) -> &str {
     names.get(id.0 as usize).map_or("", String::as_str)
 }
 
-fn write_vertices(args: &ExportArgs, snapshot: &Snapshot) -> Result<(), CliError> {
+/// `src,dst[,rank][,weight][,NAME:TYPE...]` of the edges of one label.
+fn write_rows(
+    args: &ExportArgs,
+    snapshot: &Snapshot,
+    names: &[String],
+    delimiter: u8,
+    out: &mut Target,
+) -> Result<(), CliError> {
+    let label = args.label.as_deref().unwrap_or("");
+    let schema = snapshot.schema();
+    let owner =
+        schema.label(label).ok_or_else(|| hedgerow::Error::NoSuchLabel { label: label.to_owned() })?;
+    let properties = if args.properties { owner.properties() } else { &[] };
+    let weighted = label.is_empty() && snapshot.view().has_weights();
+    let mut columns = vec!["src".to_owned(), "dst".to_owned()];
+    columns.extend(owner.is_multi().then(|| "rank".to_owned()));
+    columns.extend(weighted.then(|| "weight".to_owned()));
+    columns.extend(properties.iter().map(|p| quoted(&property::header(p), delimiter).into_owned()));
+    let comma = char::from(delimiter).to_string();
+    out.write(|w| writeln!(w, "{}", columns.join(&comma)))?;
+    let mut result = Ok(());
+    snapshot.for_each_edge_row(label, |edge| {
+        if result.is_err() {
+            return;
+        }
+        let mut line = format!("{}{comma}{}", name(names, edge.src()), name(names, edge.dst()));
+        if owner.is_multi() {
+            line += &format!("{comma}{}", edge.rank());
+        }
+        if weighted {
+            line += &format!("{comma}{}", edge.weight());
+        }
+        for property in properties {
+            line += &comma;
+            line += &field(edge.get(property.id()), delimiter);
+        }
+        result = out.write(|w| writeln!(w, "{line}"));
+    })?;
+    result
+}
+
+/// A value as a field: nothing for null, and `""` for an empty text.
+fn field(value: ValueRef<'_>, delimiter: u8) -> String {
+    property::to_text(value).map_or_else(String::new, |text| quoted(&text, delimiter).into_owned())
+}
+
+fn write_vertices(args: &ExportArgs, snapshot: &Snapshot, delimiter: u8) -> Result<(), CliError> {
     let Some(path) = &args.vertices else { return Ok(()) };
     let mut out = Target::open(Some(path))?;
-    out.write(|w| snapshot.vertices().try_for_each(|(_, key)| writeln!(w, "{key}")))?;
+    if !args.properties {
+        out.write(|w| snapshot.vertices().try_for_each(|(_, key)| writeln!(w, "{key}")))?;
+        return out.finish();
+    }
+    let schema = snapshot.schema();
+    let properties = schema.vertex_properties();
+    let comma = char::from(delimiter).to_string();
+    let headers = properties.iter().map(|p| comma.clone() + &quoted(&property::header(p), delimiter));
+    out.write(|w| writeln!(w, "id{}", headers.collect::<String>()))?;
+    for (_, key) in snapshot.vertices() {
+        let mut line = quoted(&key.to_string(), delimiter).into_owned();
+        for property in properties {
+            line += &comma;
+            let value = snapshot.vertex_property(&key, property.name());
+            line += &field(value.as_ref().map_or(ValueRef::Null, |value| value.as_ref()), delimiter);
+        }
+        out.write(|w| writeln!(w, "{line}"))?;
+    }
     out.finish()
 }

@@ -17,7 +17,9 @@ mod load;
 mod neighbors;
 mod output;
 mod progress;
+mod property;
 mod run;
+mod schema;
 mod stats;
 mod store;
 mod target;
@@ -62,6 +64,8 @@ enum Command {
     Load(load::LoadArgs),
     /// Print what a store holds
     Stats(stats::StatsArgs),
+    /// Print the labels and properties of a store, with their types
+    Schema(schema::SchemaArgs),
     /// Print the neighbors of a vertex
     Neighbors(neighbors::NeighborsArgs),
     /// Run an algorithm on the whole graph
@@ -99,6 +103,7 @@ fn dispatch(cli: Cli) -> Result<(), CliError> {
     match cli.command {
         Command::Load(args) => load::load(&args, style),
         Command::Stats(args) => stats::stats(&args, style),
+        Command::Schema(args) => schema::schema(&args, style),
         Command::Neighbors(args) => neighbors::neighbors(&args, style),
         Command::Run(args) => run::run(&args, style),
         Command::Check(args) => check::check(&args, style),

@@ -2,9 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use hedgerow::{Graph, Label};
+use serde_json::Value;
+
 use crate::error::CliError;
 use crate::keys::kind_name;
 use crate::output::{Report, Style};
+use crate::property;
 use crate::store::open_read_only;
 
 /// Arguments of `stats`.
@@ -19,7 +23,7 @@ pub(crate) fn stats(args: &StatsArgs, style: Style) -> Result<(), CliError> {
     let graph = open_read_only(&args.store)?;
     let (config, stats) = (graph.config(), graph.stats()?);
     let (log_bytes, segment_bytes) = file_bytes(&args.store);
-    Report::default()
+    let report = Report::default()
         .field("vertices", stats.vertices)
         .field("edges", stats.edges)
         .field("directed", config.directed)
@@ -28,12 +32,31 @@ pub(crate) fn stats(args: &StatsArgs, style: Style) -> Result<(), CliError> {
         .field("timestamp", stats.published.0)
         .field("memory_bytes", stats.memory_bytes())
         .field("main_bytes", stats.main_bytes)
+        .field("property_bytes", stats.property_bytes)
         .field("delta_bytes", stats.delta_bytes)
         .field("table_bytes", stats.table_bytes)
         .field("id_map_bytes", stats.id_map_bytes)
         .field("log_bytes", log_bytes)
-        .field("segment_bytes", segment_bytes)
-        .print(style)
+        .field("segment_bytes", segment_bytes);
+    // The table would take the place of the figures.
+    if style == Style::Csv { report } else { report.table("labels", &LABELS, labels(&graph)?) }.print(style)
+}
+
+const LABELS: [&str; 4] = ["label", "edges", "multi", "properties"];
+
+/// One row per label; none for a graph that has but the default one, without properties.
+fn labels(graph: &Graph) -> Result<Vec<Vec<Value>>, CliError> {
+    let snapshot = graph.snapshot()?;
+    let schema = snapshot.schema();
+    if schema.labels().iter().all(|label| label.name().is_empty() && label.properties().is_empty()) {
+        return Ok(Vec::new());
+    }
+    let row = |label: &Label| {
+        let properties: Vec<String> = label.properties().iter().map(property::header).collect();
+        let edges = snapshot.edge_count_of(label)?;
+        Ok(vec![(&**label.name()).into(), edges.into(), label.is_multi().into(), properties.join(" ").into()])
+    };
+    schema.labels().iter().map(row).collect()
 }
 
 /// Sizes of the log files and the segment files. A store that is open for reading only does not hold its files, so

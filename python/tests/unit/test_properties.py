@@ -193,8 +193,8 @@ def test_columns() -> None:
         for more, message in [
             ({"properties": {"i": [1, 2]}}, "has 2 elements for 3 edges"),
             ({"properties": {"i": ["a", "b", "c"]}}, "property i is of type i64, the value of type utf8"),
-            ({"properties": {"new": [1, "b", 2]}}, r"properties\['new'\]\[1\] is of type utf8"),
-            ({"properties": {"i": np.array([1, 2, 2**63], np.uint64)}}, r"properties\['i'\]\[2\]"),
+            ({"properties": {"new": [1, "b", 2]}}, r'properties\["new"\]\[1\] is of type utf8'),
+            ({"properties": {"i": np.array([1, 2, 2**63], np.uint64)}}, r'properties\["i"\]\[2\]'),
             ({"properties": {"i": np.zeros(3, complex)}}, "found complex128"),
             ({"ranks": [1]}, "ranks has 1 elements for 3 edges"),
             ({"ranks": [1, -1, 1]}, r"ranks\[1\] is -1"),

@@ -31,8 +31,24 @@ pub(crate) struct LoadArgs {
     /// The directory of the store
     store: PathBuf,
     /// Files to load, in this order; .gz and .zst are decompressed on the way
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "vertices", value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// A file of vertices with properties, loaded first: under a header, the key and then a column for each property,
+    /// named NAME:TYPE; the types are bool, i64, f64, utf8, bytes and timestamp (microseconds since 1970)
+    #[arg(long, value_name = "FILE")]
+    vertices: Vec<PathBuf>,
+    /// The label of the edges; weights are then its property weight
+    #[arg(long, value_name = "NAME")]
+    label: Option<String>,
+    /// The label may have several edges between two vertices, told apart by rank; without --rank they are counted on
+    #[arg(long, requires = "label")]
+    multi: bool,
+    /// The column of the rank, a whole number from 0; such a label is multi
+    #[arg(long, value_name = "COLUMN", value_parser = input::column, requires = "label")]
+    rank: Option<Column>,
+    /// A property of the edges: its name and type, and its column if that is named otherwise; may be repeated
+    #[arg(long, value_name = "NAME:TYPE[=COLUMN]", value_parser = input::edge_property)]
+    property: Vec<input::EdgeProperty>,
     /// How the files are laid out; auto goes by the name of each, and by its first row
     #[arg(long, value_enum, default_value_t = FileFormat::Auto)]
     format: FileFormat,
@@ -135,7 +151,12 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
     // An existing store is opened first: its keys decide what is malformed, and a locked one needs no reading.
     let existing = if vacant { None } else { Some(options(args, &inputs).create(false).open(&args.store)?) };
     let config = existing.as_ref().map(Graph::config);
-    let weighted = config.map_or_else(|| is_weighted(args, &inputs), |config| config.weighted);
+    let asked = is_weighted(args, &inputs);
+    let labelled = args.label.as_ref().is_some_and(|label| !label.is_empty());
+    let weighted = if labelled { asked } else { config.map_or(asked, |config| config.weighted) };
+    if args.repeat == Repeat::Sum && (labelled || !args.property.is_empty()) {
+        return Err(CliError::Usage("--repeat sum: not with --label or --property".to_owned()));
+    }
     if args.repeat == Repeat::Sum && !weighted {
         return Err(CliError::Usage("--repeat sum: the graph has no weights (see --weighted)".to_owned()));
     }
@@ -146,6 +167,8 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
         weight_required: args.weighted,
         finite: args.repeat == Repeat::Sum,
         on_error: args.on_error,
+        rank: args.rank.is_some(),
+        properties: args.property.iter().map(|p| (p.name.clone(), p.kind)).collect(),
     };
     let mut rejects = Rejects::default();
     for input in &inputs {
@@ -193,7 +216,7 @@ fn options(args: &LoadArgs, inputs: &[Input]) -> Options {
     if let Some(kind) = key_kind(args) {
         options = options.keys(kind);
     }
-    if is_weighted(args, inputs) {
+    if is_weighted(args, inputs) && args.label.as_ref().is_none_or(String::is_empty) {
         options = options.weighted(true);
     }
     options

@@ -17,6 +17,8 @@ fn unchecked(line: &[&str], existing: Option<&Graph>) -> Result<(), String> {
         weight_required: false,
         finite: false,
         on_error: OnError::Raise,
+        rank: false,
+        properties: Vec::new(),
     };
     let loaded = match existing {
         Some(graph) => write::into_existing(graph, &args, &inputs, &rules),

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use hedgerow::{Graph, Options, Timestamp, WriteTxn};
+use hedgerow::{EdgeKey, Graph, LabelOptions, Options, Timestamp, Value, WriteTxn};
 
-use super::input::Input;
-use super::rows::{Item, OnError, Rules, for_each};
+use super::input::{Content, Input};
+use super::rows::{EdgeItem, Item, OnError, Rules, for_each};
 use super::{LoadArgs, Repeat};
 use crate::error::CliError;
 
@@ -85,6 +85,11 @@ struct Loader<'a> {
     graph: &'a Graph,
     args: &'a LoadArgs,
     weighted: bool,
+    /// Whether edges have a label, ranks or properties.
+    rich: bool,
+    /// Whether edges get ranks by counting, and the next of them.
+    counted: bool,
+    next_rank: u64,
     txn: Option<WriteTxn>,
     /// Rows in the transaction.
     pending: usize,
@@ -95,20 +100,59 @@ struct Loader<'a> {
 impl<'a> Loader<'a> {
     fn new(graph: &'a Graph, args: &'a LoadArgs) -> Loader<'a> {
         let weighted = graph.config().weighted;
-        Loader { graph, args, weighted, txn: None, pending: 0, rows: 0, transactions: 0 }
+        let rich = !label(args).is_empty() || args.rank.is_some() || !args.property.is_empty();
+        let counted = args.multi && args.rank.is_none();
+        Loader {
+            graph,
+            args,
+            weighted,
+            rich,
+            counted,
+            next_rank: 0,
+            txn: None,
+            pending: 0,
+            rows: 0,
+            transactions: 0,
+        }
+    }
+
+    /// Defines what the files hold, before any of it: a store that has it otherwise refuses.
+    fn define(&mut self, inputs: &[Input]) -> Result<(), CliError> {
+        for input in inputs {
+            let Content::VertexTable(_, properties) = &input.content else { continue };
+            for (name, kind) in properties {
+                self.graph.define_vertex_property(name, *kind)?;
+            }
+        }
+        if !self.rich {
+            return Ok(());
+        }
+        let label = label(self.args);
+        let multi = self.args.multi || self.args.rank.is_some();
+        let is_multi = self.graph.schema().label(label).is_some_and(hedgerow::Label::is_multi);
+        let mut options = LabelOptions::new().multi(multi || is_multi);
+        for property in &self.args.property {
+            options = options.property(&property.name, property.kind);
+        }
+        self.graph.define_label(label, options)?;
+        if self.counted {
+            self.next_rank = self.graph.snapshot()?.edge_count_of(label)?;
+        }
+        Ok(())
     }
 
     fn load(&mut self, inputs: &[Input], rules: &Rules) -> Result<Loaded, CliError> {
         let before = self.graph.snapshot()?;
         let (vertices, edges) = (before.vertex_count(), before.edge_count());
         drop(before);
+        self.define(inputs)?;
         for input in inputs {
             let path = &input.path;
             for_each(
                 input,
                 rules,
                 "loading",
-                |item| self.add(item),
+                |item| self.add(item, rules),
                 |line, reason| match rules.on_error {
                     // It was sound when it was checked.
                     OnError::Raise => Err(CliError::Failed(format!(
@@ -136,7 +180,7 @@ impl<'a> Loader<'a> {
         Ok(loaded)
     }
 
-    fn add(&mut self, item: Item<'_>) -> Result<(), CliError> {
+    fn add(&mut self, item: Item<'_>, rules: &Rules) -> Result<(), CliError> {
         let txn = match &mut self.txn {
             Some(txn) => txn,
             none => none.insert(self.graph.write()?),
@@ -145,8 +189,18 @@ impl<'a> Loader<'a> {
             Item::Vertex(key) => {
                 txn.insert_vertex(key)?;
             }
-            Item::Edge(src, dst, _) if !self.weighted => txn.put_edge(src, dst)?,
-            Item::Edge(src, dst, weight) => match self.args.repeat {
+            Item::VertexRow(key, properties, values) => {
+                let cells = properties.iter().map(|(name, _)| name).zip(values);
+                let cells = cells.filter(|(_, value)| !value.is_null()).map(|(n, v)| (n, v.clone()));
+                txn.put_vertex_with(key, cells)?;
+            }
+            Item::Edge(edge) if self.rich => {
+                let rank = if self.counted { self.next_rank } else { edge.rank.unwrap_or(0) };
+                self.next_rank += 1;
+                put_rich(txn, self.args, rules, &edge, rank)?;
+            }
+            Item::Edge(EdgeItem { src, dst, .. }) if !self.weighted => txn.put_edge(src, dst)?,
+            Item::Edge(EdgeItem { src, dst, weight, .. }) => match self.args.repeat {
                 Repeat::Last => txn.put_weighted_edge(src, dst, weight)?,
                 Repeat::First => {
                     txn.insert_weighted_edge(src, dst, weight)?;
@@ -170,4 +224,28 @@ impl<'a> Loader<'a> {
         }
         Ok(())
     }
+}
+
+fn label(args: &LoadArgs) -> &str {
+    args.label.as_deref().unwrap_or("")
+}
+
+/// Puts an edge with label, rank and properties, its weight among them.
+fn put_rich(
+    txn: &mut WriteTxn,
+    args: &LoadArgs,
+    rules: &Rules,
+    edge: &EdgeItem<'_>,
+    rank: u64,
+) -> Result<(), CliError> {
+    let weight = rules.weighted.then_some(("weight", Value::F64(edge.weight)));
+    let cells = rules.properties.iter().map(|(name, _)| name.as_str()).zip(edge.values.iter().cloned());
+    let cells = weight.into_iter().chain(cells.filter(|(_, value)| !value.is_null()));
+    let key = EdgeKey::new(label(args), edge.src, edge.dst).rank(rank);
+    if args.repeat == Repeat::First {
+        txn.insert_edge_with(key, cells)?;
+    } else {
+        txn.put_edge_with(key, cells)?;
+    }
+    Ok(())
 }

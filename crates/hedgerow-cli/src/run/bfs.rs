@@ -29,7 +29,7 @@ pub(super) fn bfs(args: &BfsArgs, work: &Work<'_>) -> Result<Report, CliError> {
     let (key, source) = work.vertex("--source", &args.source)?;
     let direction = if args.incoming { Direction::In } else { Direction::Out };
     let config = BfsConfig { direction, ..BfsConfig::default() };
-    let (hops, milliseconds) = work.timed(|| hedgerow_kernels::bfs(work.snapshot.view(), source, &config))?;
+    let (hops, milliseconds) = work.timed(|| hedgerow_kernels::bfs(work.view(), source, &config))?;
     let unreached = if args.common.graphalytics { GRAPHALYTICS_UNREACHED } else { -1 };
     work.write_result(|id| match hops.get(id.0 as usize) {
         Some(&depth) if depth != UNREACHED => i64::from(depth),

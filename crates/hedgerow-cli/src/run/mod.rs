@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Subcommand;
-use hedgerow::{Snapshot, VertexId, VertexKey};
+use hedgerow::{Snapshot, Topology, VertexId, VertexKey, View};
 use hedgerow_kernels::KernelError;
 
 use crate::error::CliError;
@@ -45,6 +45,9 @@ enum Algorithm {
 struct Machine {
     /// The directory of the store
     store: PathBuf,
+    /// Follow the edges of this label
+    #[arg(long, value_name = "NAME")]
+    label: Option<String>,
     /// Threads to compute with; all cores by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -102,7 +105,10 @@ impl Machine {
         let pool = pool.build().map_err(|error| CliError::Failed(format!("starting threads: {error}")))?;
         let graph = open_read_only(&self.store)?;
         let snapshot = graph.snapshot()?;
-        let work = Work { snapshot: &snapshot, kind: graph.config().keys, out, style };
+        let label = self.label.as_deref().filter(|label| !label.is_empty());
+        let own = label.map(|label| pool.install(|| snapshot.view_of(label))).transpose()?;
+        let work =
+            Work { snapshot: &snapshot, label, own: own.as_ref(), kind: graph.config().keys, out, style };
         let report = pool.install(|| algorithm(&work))?;
         if work.only_result() { Ok(()) } else { report.print(style) }
     }
@@ -111,6 +117,9 @@ impl Machine {
 /// What an algorithm works on, and where its result goes.
 struct Work<'a> {
     snapshot: &'a Snapshot,
+    /// The label whose edges are followed, if not the default one, and its view.
+    label: Option<&'a str>,
+    own: Option<&'a View>,
     kind: hedgerow::KeyKind,
     /// Where the full result goes, if anywhere.
     out: Option<&'a Path>,
@@ -118,9 +127,14 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
+    /// The graph to compute on.
+    fn view(&self) -> &View {
+        self.own.unwrap_or_else(|| self.snapshot.view())
+    }
+
     /// Calls the kernel; gives its result and how many milliseconds it took. The view is built before.
     fn timed<T>(&self, kernel: impl FnOnce() -> Result<T, KernelError>) -> Result<(T, f64), CliError> {
-        self.snapshot.view();
+        self.view();
         let start = Instant::now();
         let result = kernel().map_err(|error| match error {
             // Not the caller's mistake: the graph is not one for this algorithm.
@@ -156,11 +170,12 @@ impl Work<'_> {
 
     /// The report's first lines.
     fn summary(&self, algorithm: &'static str, milliseconds: f64) -> Report {
-        Report::default()
-            .field("algorithm", algorithm)
+        let report = Report::default().field("algorithm", algorithm);
+        let report = if let Some(label) = self.label { report.field("label", label) } else { report };
+        report
             .field("timestamp", self.snapshot.timestamp().0)
             .field("vertices", self.snapshot.vertex_count())
-            .field("edges", self.snapshot.edge_count())
+            .field("edges", self.view().edge_count())
             .field("milliseconds", milliseconds)
     }
 

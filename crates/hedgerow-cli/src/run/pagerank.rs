@@ -27,7 +27,7 @@ pub(super) struct PageRankArgs {
 pub(super) fn pagerank(args: &PageRankArgs, work: &Work<'_>) -> Result<Report, CliError> {
     let config =
         PageRankConfig { damping: args.damping, iterations: args.iterations, tolerance: args.tolerance };
-    let view = work.snapshot.view();
+    let view = work.view();
     let (scores, milliseconds) = work.timed(|| hedgerow_kernels::pagerank(view, &config))?;
     work.write_result(|id| format!("{:e}", scores.get(id.0 as usize).copied().unwrap_or(0.0)))?;
     let best = top_k(view, &scores, args.common.top);

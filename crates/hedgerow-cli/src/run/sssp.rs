@@ -22,6 +22,9 @@ pub(super) struct SsspArgs {
     /// The width of a bucket of distances: changes the time, not the result [default: by a sample of the weights]
     #[arg(long, value_name = "D")]
     delta: Option<f64>,
+    /// The property that is the length of an edge [default: the weight, and with --label 1]
+    #[arg(long, value_name = "PROPERTY")]
+    weight: Option<String>,
 }
 
 /// Least sums of weights from the source; the full result has `inf` for vertices that are not reached.
@@ -29,8 +32,14 @@ pub(super) fn sssp(args: &SsspArgs, work: &Work<'_>) -> Result<Report, CliError>
     let (key, source) = work.vertex("--source", &args.source)?;
     let direction = if args.incoming { Direction::In } else { Direction::Out };
     let config = SsspConfig { direction, delta: args.delta };
-    let (distances, milliseconds) =
-        work.timed(|| hedgerow_kernels::sssp(work.snapshot.view(), source, &config))?;
+    let (distances, milliseconds) = match &args.weight {
+        None => work.timed(|| hedgerow_kernels::sssp(work.view(), source, &config))?,
+        Some(property) => {
+            let view = work.snapshot.weighted_view_of(work.label.unwrap_or(""), property);
+            let view = view.map_err(|error| CliError::Failed(format!("--weight: {error}")))?;
+            work.timed(|| hedgerow_kernels::sssp(&view, source, &config))?
+        }
+    };
     let unreached = if args.common.graphalytics { "infinity" } else { "inf" };
     work.write_result(|id| match distances.get(id.0 as usize) {
         Some(distance) if distance.is_finite() => format!("{distance:e}"),

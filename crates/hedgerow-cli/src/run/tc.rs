@@ -13,6 +13,6 @@ pub(super) struct TriangleArgs {
 
 /// The number of triangles.
 pub(super) fn tc(work: &Work<'_>) -> Result<Report, CliError> {
-    let (triangles, milliseconds) = work.timed(|| hedgerow_kernels::triangle_count(work.snapshot.view()))?;
+    let (triangles, milliseconds) = work.timed(|| hedgerow_kernels::triangle_count(work.view()))?;
     Ok(work.summary("tc", milliseconds).field("triangles", triangles))
 }

@@ -20,7 +20,7 @@ pub(super) struct WccArgs {
 /// Components, each named by the key of the vertex in it that has the least internal id, the first one inserted as a
 /// rule.
 pub(super) fn wcc(args: &WccArgs, work: &Work<'_>) -> Result<Report, CliError> {
-    let view = work.snapshot.view();
+    let view = work.view();
     let (components, milliseconds) = work.timed(|| hedgerow_kernels::wcc(view))?;
     let component = |id: VertexId| components.get(id.0 as usize).copied().unwrap_or(id.0);
     work.write_result(|id| {

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod happy;
+mod labels;
 mod published;
 
 use std::path::{Path, PathBuf};

@@ -18,6 +18,8 @@ pub struct Row<'a> {
     pub weight: Option<f64>,
     /// The time, where the format has one; fractions are cut off.
     pub time: Option<i64>,
+    /// The further columns of the format, in its order; nothing for a field that is empty and not quoted.
+    pub extra: &'a [Option<String>],
 }
 
 /// Reads the rows of an edge file in order.
@@ -29,6 +31,9 @@ pub struct EdgeReader {
     header_seen: bool,
     /// Fields in which quotes had to be undone.
     scratch: [String; 2],
+    /// Positions of the further columns, and what the row at hand has in them.
+    extra_at: Vec<usize>,
+    extra: Vec<Option<String>>,
 }
 
 /// Positions of source, destination, weight and time; the last two may be absent, from the format or from a row.
@@ -61,6 +66,8 @@ impl EdgeReader {
             header_seen: false,
             format: format.clone(),
             scratch: Default::default(),
+            extra_at: Vec::new(),
+            extra: Vec::new(),
         })
     }
 
@@ -118,7 +125,9 @@ impl EdgeReader {
         let _ = split(text, self.delimiter, |_, field| names.push(text[field.range].trim().to_lowercase()));
         let usual = |i: usize| names.iter().position(|name| NAMES[i].contains(&name.as_str()));
         let chosen = [&self.format.src, &self.format.dst, &self.format.weight, &self.format.time];
-        let named = chosen.iter().any(|c| matches!(c, Some(Column::Name(_))));
+        let is_name = |c: &Column| matches!(c, Column::Name(_));
+        let named = chosen.iter().any(|c| c.as_ref().is_some_and(is_name));
+        let named = named || self.format.extra.iter().any(is_name);
         let is_header = match self.format.header {
             Header::Yes => true,
             Header::No => false,
@@ -139,6 +148,23 @@ impl EdgeReader {
                 None => (if is_header { usual(i) } else { None }.or((i < 2).then_some(i)), true),
             };
         }
+        let mut extra_at = Vec::new();
+        for column in &self.format.extra {
+            extra_at.push(match column {
+                Column::Index(at) | Column::IfPresent(at) => *at,
+                Column::Name(name) => {
+                    let wanted = name.to_lowercase();
+                    let found = names.iter().position(|n| is_header && *n == wanted);
+                    // As `hedgerow export` names them: with the type behind a colon.
+                    let typed = |n: &String| n.rsplit_once(':').is_some_and(|(name, _)| name == wanted);
+                    let found = found.or_else(|| names.iter().position(|n| is_header && typed(n)));
+                    let absent =
+                        || ReadError::Column { path: self.lines.path().into(), column: name.clone() };
+                    found.ok_or_else(absent)?
+                }
+            });
+        }
+        self.extra_at = extra_at;
         self.columns = columns;
         self.header_seen = true;
         Ok(is_header)
@@ -146,9 +172,60 @@ impl EdgeReader {
 
     fn parse_row(&mut self) -> Result<Row<'_>, ReadError> {
         let line = self.lines.line();
-        parse(self.lines.text(), &self.format, self.delimiter, &self.columns, &mut self.scratch, line)
-            .map_err(|reason| ReadError::row(self.lines.path(), line, reason))
+        let failed = |reason| ReadError::row(self.lines.path(), line, reason);
+        if !self.extra_at.is_empty() {
+            read_extra(self.lines.text(), self.delimiter, &self.extra_at, &mut self.extra).map_err(failed)?;
+        }
+        let mut row =
+            parse(self.lines.text(), &self.format, self.delimiter, &self.columns, &mut self.scratch, line)
+                .map_err(failed)?;
+        row.extra = &self.extra;
+        Ok(row)
     }
+}
+
+/// Reads the fields at the positions `wanted` into `extra`.
+fn read_extra(
+    text: &str,
+    delimiter: Delimiter,
+    wanted: &[usize],
+    extra: &mut Vec<Option<String>>,
+) -> Result<(), RowError> {
+    let mut seen = vec![false; wanted.len()];
+    extra.clear();
+    extra.resize(wanted.len(), None);
+    let found = split(text, delimiter, |at, field| {
+        for (slot, _) in wanted.iter().enumerate().filter(|(_, wanted)| **wanted == at) {
+            seen[slot] = true;
+            let is_quoted = field.range.start > 0 && text.as_bytes()[field.range.start - 1] == b'"';
+            let raw = text.get(field.range.clone()).unwrap_or_default();
+            let raw = if field.escaped { raw.replace("\"\"", "\"") } else { raw.to_owned() };
+            extra[slot] = (is_quoted || !raw.is_empty()).then_some(raw);
+        }
+    })?;
+    match seen.iter().position(|seen| !seen) {
+        Some(slot) => Err(RowError::MissingColumn { what: "property", column: wanted[slot], found }),
+        None => Ok(()),
+    }
+}
+
+/// The names in the first line with data of a file whose fields `delimiter` separates.
+///
+/// # Errors
+/// [`ReadError`] if the file cannot be read, is empty, or a name's quotes do not end.
+pub fn read_header(path: &Path, delimiter: Delimiter) -> Result<Vec<String>, ReadError> {
+    let mut lines = Lines::open(path)?;
+    while lines.advance()? {
+        let text = lines.text();
+        if text.trim_ascii().is_empty() || text.starts_with(['#', '%']) {
+            continue;
+        }
+        let mut names = Vec::new();
+        split(text, delimiter, |_, field| names.push(text[field.range].trim().to_owned()))
+            .map_err(|reason| ReadError::row(path, lines.line(), reason))?;
+        return Ok(names);
+    }
+    Err(ReadError::row(path, lines.line(), RowError::unexpected("a header", "")))
 }
 
 fn parse<'a>(
@@ -183,7 +260,7 @@ fn parse<'a>(
     let plain = |field: Option<Field>| field.and_then(|f| text.get(f.range)).map(str::trim);
     let weight = plain(weight).map(parse_weight).transpose()?;
     let time = plain(time).map(parse_time).transpose()?;
-    Ok(Row { line, src, dst, weight, time })
+    Ok(Row { line, src, dst, weight, time, extra: &[] })
 }
 
 fn key<'a>(

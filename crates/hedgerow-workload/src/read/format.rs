@@ -66,6 +66,8 @@ pub struct EdgeFormat {
     pub weight: Option<Column>,
     /// The time; by default as the header names it, else none.
     pub time: Option<Column>,
+    /// Further columns, which rows give as text.
+    pub extra: Vec<Column>,
     /// Lines to skip before everything else.
     pub skip_lines: u64,
 }

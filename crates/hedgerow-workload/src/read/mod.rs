@@ -14,7 +14,7 @@ mod lines;
 #[cfg(test)]
 mod tests;
 
-pub use edges::{EdgeReader, Row};
+pub use edges::{EdgeReader, Row, read_header};
 pub use error::{ReadError, RowError};
 pub use expected::{read_expected, read_vertices};
 pub use format::{Column, Delimiter, EdgeFormat, FormatError, Header, Syntax};

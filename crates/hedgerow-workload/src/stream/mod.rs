@@ -111,7 +111,7 @@ impl StreamSpec {
         let source = match self {
             StreamSpec::Generated(config) => Source::Generated(generated::Generated::new(config)),
             StreamSpec::File(path) if is_event_log(path)? => Source::Git(git::GitLog::open(path)?),
-            StreamSpec::File(path) => Source::Edges(edges::EdgeStream::open(path)?),
+            StreamSpec::File(path) => Source::Edges(Box::new(edges::EdgeStream::open(path)?)),
         };
         Ok(Stream { source, next_index: 0, failed: false })
     }
@@ -160,7 +160,7 @@ pub struct Stream {
 enum Source {
     Generated(generated::Generated),
     Git(git::GitLog),
-    Edges(edges::EdgeStream),
+    Edges(Box<edges::EdgeStream>),
 }
 
 impl Iterator for Stream {

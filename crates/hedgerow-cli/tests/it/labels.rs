@@ -1,0 +1,232 @@
+//! Labels, ranks and properties through every command.
+
+use serde_json::json;
+
+use crate::{Bench, field, hedgerow};
+
+const PEOPLE: &str = "id,name:utf8,age:i64,born:timestamp,photo:bytes,alive:bool,score:f64\n\
+    1,Ann,30,1700000000000000,00ff,true,0.5\n\
+    2,\"Bob, \"\"B\"\"\",,,,false,-inf\n\
+    3,\"\",7,-1,,1,1\n";
+const CALLS: &str = "from,to,time,seconds\n1,2,100,30\n1,2,101,45\n2,3,100,\n1,2,100,31\n";
+
+/// Vertices with properties, calls with ranks, friends with a weight each, and plain edges.
+fn load(bench: &Bench, options: &str) -> String {
+    let store = bench.store();
+    let people = bench.file("people.csv", PEOPLE);
+    let calls = bench.file("calls.csv", CALLS);
+    let friends = bench.file("friends.csv", "a,b,km,how\n1,2,1.5,school\n2,3,0.25,\n");
+    let plain = bench.file("plain.csv", "3,1\n");
+    let loaded = hedgerow(&format!("load @ --vertices @ {options} --json"), &[&store, &people]).ok();
+    let command = "load @ @ --label calls --rank time --property seconds:i64 --json";
+    let calls = hedgerow(command, &[&store, &calls]).ok();
+    assert_eq!((field(&calls, "rows"), field(&calls, "new_edges")), (json!(4), json!(3)));
+    let command = "load @ @ --label friend --src-col a --dst-col b --weight-col km --property how:utf8";
+    hedgerow(command, &[&store, &friends]).ok();
+    hedgerow("load @ @", &[&store, &plain]).ok();
+    loaded
+}
+
+#[test]
+fn what_was_loaded_is_printed() {
+    for options in ["", "--undirected", "--keys str", "--keys dense"] {
+        let bench = Bench::new();
+        let loaded = load(&bench, options);
+        assert_eq!((field(&loaded, "rows"), field(&loaded, "edges")), (json!(3), json!(0)));
+        let store = bench.store();
+        assert_eq!(hedgerow("neighbors @ 1 --label calls", &[&store]).ok(), "2\n2\n");
+        assert_eq!(hedgerow("neighbors @ 1 --label calls --ranks", &[&store]).ok(), "2\t100\n2\t101\n");
+        let incoming = hedgerow("neighbors @ 2 --in --label friend --properties --json", &[&store]).ok();
+        let first = &field(&incoming, "neighbors")[0];
+        assert_eq!(first["rank"], 0);
+        assert_eq!(first["properties"], json!({"weight": 1.5, "how": "school"}));
+        // The last of equal rows holds.
+        let outgoing = hedgerow("neighbors @ 1 --label calls --properties", &[&store]).ok();
+        assert_eq!(outgoing, "2\t100\t{\"seconds\":31}\n2\t101\t{\"seconds\":45}\n");
+
+        let stats = hedgerow("stats @ --json", &[&store]).ok();
+        assert_eq!(field(&stats, "edges"), 6);
+        let calls = json!({"label": "calls", "edges": 3, "multi": true, "properties": "seconds:i64"});
+        assert_eq!(field(&stats, "labels")[1], calls);
+        assert_eq!(field(&stats, "labels")[2]["properties"], "how:utf8 weight:f64");
+        let schema = hedgerow("schema @ --csv", &[&store]).ok();
+        let expected = "kind,label,property,type\nlabel,\"\",-,-\nmulti label,calls,-,-\n\
+            edge property,calls,seconds,i64\nlabel,friend,-,-\nedge property,friend,how,utf8\n\
+            edge property,friend,weight,f64\nvertex property,-,name,utf8\nvertex property,-,age,i64\n\
+            vertex property,-,born,timestamp\nvertex property,-,photo,bytes\nvertex property,-,alive,bool\n\
+            vertex property,-,score,f64\n";
+        assert_eq!(schema, expected);
+        assert_eq!(field(&hedgerow("check @ --json", &[&store]).ok(), "sound"), true);
+    }
+}
+
+#[test]
+fn what_is_exported_can_be_loaded_again() {
+    let bench = Bench::new();
+    load(&bench, "");
+    let (store, other) = (bench.store(), bench.path("other"));
+    for separator in ["csv", "tsv"] {
+        let export = |store: &std::path::Path, name: &str| {
+            let people = bench.path(&format!("{name}-people.{separator}"));
+            let command = format!("export @ --label calls --properties --format {separator} --vertices @");
+            let calls = hedgerow(&command, &[store, &people]).ok();
+            let command = format!("export @ --label friend --properties --format {separator}");
+            let friends = hedgerow(&command, &[store]).ok();
+            (calls, friends, std::fs::read_to_string(people).expect("text"))
+        };
+        let (calls, friends, people) = export(&store, "a");
+        if separator == "csv" {
+            assert_eq!(calls, "src,dst,rank,seconds:i64\n1,2,100,31\n1,2,101,45\n2,3,100,\n");
+            assert_eq!(friends, "src,dst,how:utf8,weight:f64\n1,2,school,1.5\n2,3,,0.25\n");
+            let expected = PEOPLE.replace(",1,1\n", ",true,1\n");
+            assert_eq!(people, expected);
+        }
+        let calls_file = bench.file(&format!("b-calls.{separator}"), &calls);
+        let friends_file = bench.file(&format!("b-friends.{separator}"), &friends);
+        let people_file = bench.path(&format!("a-people.{separator}"));
+        hedgerow("load @ --vertices @", &[&other, &people_file]).ok();
+        let command = "load @ @ --label calls --rank rank --property seconds:i64";
+        hedgerow(command, &[&other, &calls_file]).ok();
+        let command = "load @ @ --label friend --property how:utf8 --property weight:f64";
+        hedgerow(command, &[&other, &friends_file]).ok();
+        assert_eq!(export(&other, "b"), (calls, friends, people));
+    }
+    // Without properties, and the default label with some.
+    assert_eq!(
+        hedgerow("export @ --label calls", &[&store]).ok(),
+        "src,dst,rank\n1,2,100\n1,2,101\n2,3,100\n"
+    );
+    assert_eq!(hedgerow("export @", &[&store]).ok(), "src,dst\n3,1\n");
+    let marks = bench.file("marks.csv", "1,2,0.5,x\n");
+    let weighted = bench.path("weighted");
+    hedgerow("load @ @ --weight-col 3 --property note:utf8=4", &[&weighted, &marks]).ok();
+    assert_eq!(hedgerow("export @ --properties", &[&weighted]).ok(), "src,dst,weight,note:utf8\n1,2,0.5,x\n");
+}
+
+#[test]
+fn algorithms_on_one_label() {
+    let bench = Bench::new();
+    load(&bench, "");
+    let store = bench.store();
+    let bfs = |label: &str| hedgerow(&format!("run bfs @ --source 1 --out - {label}"), &[&store]).ok();
+    assert_eq!(bfs(""), "1 0\n2 -1\n3 -1\n");
+    assert_eq!(bfs("--label calls"), "1 0\n2 1\n3 2\n");
+    let sssp = |more: &str| {
+        hedgerow(&format!("run sssp @ --source 1 --label friend --out - {more}"), &[&store]).ok()
+    };
+    assert_eq!(sssp(""), "1 0e0\n2 1e0\n3 2e0\n");
+    assert_eq!(sssp("--weight weight"), "1 0e0\n2 1.5e0\n3 1.75e0\n");
+    let tc = hedgerow("run tc @ --label calls --json", &[&store]).ok();
+    assert_eq!(
+        (field(&tc, "label"), field(&tc, "edges"), field(&tc, "triangles")),
+        (json!("calls"), json!(3), json!(0))
+    );
+    for (command, expected) in [
+        ("run bfs @ --source 1 --label likes", "no label likes"),
+        ("run sssp @ --source 1 --weight x", "--weight: label \"\" has no property x"),
+        ("run sssp @ --source 1 --label friend --weight how", "--weight: property how is of type utf8"),
+        (
+            "run sssp @ --source 1 --label calls --weight seconds",
+            "--weight: the edge from 2 to 3 has no value of",
+        ),
+        ("neighbors @ 1 --label likes", "no label likes"),
+        ("export @ --label likes", "no label likes"),
+    ] {
+        let error = hedgerow(command, &[&store]).fails(1);
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn ranks_are_counted_on() {
+    let bench = Bench::new();
+    let file = bench.file("a.csv", "1,2\n1,2\n1,3\n");
+    for loads in 1..3 {
+        hedgerow("load @ @ --label l --multi", &[&bench.store(), &file]).ok();
+        let stats = hedgerow("stats @ --json", &[&bench.store()]).ok();
+        assert_eq!(field(&stats, "edges"), 3 * loads);
+    }
+    assert_eq!(
+        hedgerow("neighbors @ 1 --label l --ranks --csv", &[&bench.store()]).ok(),
+        "key,rank\n2,0\n2,1\n2,3\n2,4\n3,2\n3,5\n"
+    );
+}
+
+#[test]
+fn malformed_values_name_file_and_line() {
+    for (content, options, expected) in [
+        ("a,b,c\n1,2,x\n", "--label l --property c:i64", "a.csv:2: property c is not a whole number"),
+        ("1,2,x\n", "--property c:f64=3", "a.csv:1: property c is not a number: \"x\""),
+        ("1,2,2\n", "--property c:bool=3", "a.csv:1: property c is not true or false: \"2\""),
+        ("1,2,abc\n", "--property c:bytes=3", "a.csv:1: property c is not bytes"),
+        (
+            "1,2,2024-01-01\n",
+            "--property c:timestamp=3",
+            "a.csv:1: property c is not a whole number of microseconds",
+        ),
+        ("1,2,5\n1,2\n", "--property c:i64=3", "a.csv:2: no column 3 for the property, the row has 2"),
+        ("1,2,-5\n", "--label l --rank 3", "a.csv:1: rank \"-5\" is not a number from 0"),
+        ("1,2,\n", "--label l --rank 3", "a.csv:1: rank \"\" is not a number from 0"),
+        ("src,dst\n1,2\n", "--property c:i64", "a.csv: no column named \"c\" in the header"),
+    ] {
+        let bench = Bench::new();
+        let file = bench.file("a.csv", content);
+        let error = hedgerow(&format!("load @ @ {options}"), &[&bench.store(), &file]).fails(1);
+        assert!(error.contains(expected), "{error}");
+        assert!(!bench.store().exists());
+    }
+    for (content, expected) in [
+        ("", "people.csv:0: expected a header"),
+        ("id,name\n1,x\n", "people.csv: header: \"name\" has no type"),
+        ("id,name:text\n1,x\n", "people.csv: header: \"name:text\" has no known type"),
+        ("id,age:i64\n1,2\nx,3\n", "people.csv:3: vertex id \"x\" is not a number"),
+        ("id,age:i64\n1,2\n2,3.5\n", "people.csv:3: property age is not a whole number"),
+        ("id,age:i64\n1\n", "people.csv:2: no column 2 for the property"),
+    ] {
+        let bench = Bench::new();
+        let file = bench.file("people.csv", content);
+        let error = hedgerow("load @ --vertices @", &[&bench.store(), &file]).fails(1);
+        assert!(error.contains(expected), "{error}");
+        assert!(!bench.store().exists());
+    }
+    for (options, expected) in [
+        ("--property c", "\"c\" has no type"),
+        ("--property c:int", "\"c:int\" has no known type"),
+        ("--property :i64", "\":i64\" has no name"),
+        ("--property c:i64=0", "columns count from 1"),
+        ("--rank 3", "--label"),
+        ("--weighted --repeat sum --label l", "--repeat sum: not with --label"),
+    ] {
+        let bench = Bench::new();
+        let file = bench.file("a.csv", "1,2,3\n");
+        let error = hedgerow(&format!("load @ @ {options}"), &[&bench.store(), &file]).fails(2);
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_store_that_has_it_otherwise_refuses_before_the_first_row() {
+    let bench = Bench::new();
+    load(&bench, "");
+    let store = bench.store();
+    let file = bench.file("more.csv", "src,dst,seconds,how\n8,9,1,x\n");
+    let before = hedgerow("stats @ --json", &[&store]).ok();
+    for (options, expected) in [
+        ("--label calls --property seconds:f64", "property seconds is of type i64, the value of type f64"),
+        ("--label friend --multi", "label friend is not multi, not multi"),
+    ] {
+        let error = hedgerow(&format!("load @ @ {options}"), &[&store, &file]).fails(1);
+        assert!(error.contains(expected), "{error}");
+    }
+    let people = bench.file("more-people.csv", "id,age:f64\n8,1\n");
+    let error = hedgerow("load @ --vertices @", &[&store, &people]).fails(1);
+    assert!(error.contains("property age is of type i64"), "{error}");
+    let after = hedgerow("stats @ --json", &[&store]).ok();
+    for name in ["vertices", "edges", "timestamp"] {
+        assert_eq!(field(&before, name), field(&after, name));
+    }
+    // A bad row leaves out that row alone, if so wished.
+    let people = bench.file("some.csv", "id,age:i64\n8,1\n9,x\n10,\n");
+    let loaded = hedgerow("load @ --vertices @ --on-error collect --json", &[&store, &people]).ok();
+    assert_eq!((field(&loaded, "rows"), field(&loaded, "rejected")), (json!(2), json!(1)));
+}
