@@ -232,8 +232,10 @@ impl<'a> Read<'a> {
                 f(change.dst, if main.weights.is_some() { weight } else { 1.0 });
             }
         }
-        for i in at..range.end {
-            f(main.neighbors[i], main.weight_at(i));
+        let rest = main.neighbors.get(at..range.end).unwrap_or(&[]);
+        match main.weights().and_then(|weights| weights.get(at..range.end)) {
+            Some(weights) => rest.iter().zip(weights).for_each(|(&v, &weight)| f(v, weight)),
+            None => rest.iter().for_each(|&v| f(v, 1.0)),
         }
     }
 

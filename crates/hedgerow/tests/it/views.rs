@@ -49,6 +49,37 @@ fn check_whole(snapshot: &Snapshot) {
     assert_eq!(edges, snapshot.edge_count());
 }
 
+#[test]
+fn reads_by_id_agree_with_and_without_a_view() {
+    for directed in [false, true] {
+        let (graph, mut rng) = random_graph(directed, true, 8);
+        for _ in 0..20 {
+            (0..50).for_each(|_| change(&graph, &mut rng));
+            let (plain, viewed) = (graph.snapshot().unwrap(), graph.snapshot().unwrap());
+            viewed.view();
+            let mut found = 0;
+            for u in 0..VERTICES {
+                let (a, b) = (VertexId(u as u32), VertexId(rng.below(VERTICES) as u32));
+                let edge = plain.contains_edge_by_id(a, b);
+                assert_eq!(
+                    (edge, edge),
+                    (viewed.contains_edge_by_id(a, b), plain.contains_edge(u, u64::from(b.0)))
+                );
+                plain.for_each_neighbor(a, Direction::Out, |v, _| {
+                    assert!(plain.contains_edge_by_id(a, v) && viewed.contains_edge_by_id(a, v));
+                    found += 1;
+                });
+                for direction in [Direction::Out, Direction::In] {
+                    let degree = plain.degree(u, direction).unwrap_or(0);
+                    assert_eq!(plain.degree_by_id(a, direction), degree);
+                    assert_eq!(viewed.degree_by_id(a, direction), degree);
+                }
+            }
+            assert!(found > 0);
+        }
+    }
+}
+
 /// One random commit, now and then a vertex that goes.
 fn change(graph: &Graph, rng: &mut Rng) {
     let (u, v) = (rng.below(VERTICES), rng.below(VERTICES));
