@@ -93,7 +93,7 @@ proptest! {
 }
 
 #[test]
-fn neighbours_that_are_freed_become_one_block() {
+fn adjacent_blocks_that_are_freed_become_one_block() {
     let arena = Arena::managed();
     let blocks: Vec<_> = (0..100).map(|_| arena.copy(&[7u8; 400])).collect();
     let keep = arena.copy(&[1u8; 8]);
