@@ -460,6 +460,19 @@ impl<'a> crate::version::Read<'a> {
         }
     }
 
+    /// Calls `f` with each edge to `dst`, ascending by rank. O(log degree + delta), and with ranks O(degree + delta).
+    pub fn for_each_item_to(&self, local: LocalVertex, dst: VertexId, mut f: impl FnMut(ItemRef<'a>)) {
+        if self.version().is_ranked() {
+            self.for_each_item(local, |item| {
+                if item.dst == dst {
+                    f(item)
+                }
+            });
+        } else if let Some(item) = self.item(local, dst, 0) {
+            f(item);
+        }
+    }
+
     /// Calls `f` with each edge, ascending by destination and rank. O(degree + delta).
     pub fn for_each_item(&self, local: LocalVertex, mut f: impl FnMut(ItemRef<'a>)) {
         let version = self.version();

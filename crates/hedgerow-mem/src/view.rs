@@ -5,7 +5,7 @@
 //! behind counted references: a view of another timestamp is made from it by reading again the subgraphs that changed.
 //! Who builds chunks, in parallel or not, is up to the caller.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::{
     Direction, Neighbors, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId, WeightedBlock,
@@ -14,6 +14,7 @@ use hedgerow_core::{
 
 mod chunk;
 mod corrections;
+mod reverse;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
@@ -26,6 +27,8 @@ pub struct View {
     vertex_count: usize,
     out: Side,
     into: Side,
+    /// The incoming side of a graph that keeps none.
+    reversed: OnceLock<Box<Side>>,
 }
 
 /// What a view is told about its graph.
@@ -35,6 +38,8 @@ pub struct Shape {
     pub directed: bool,
     /// Whether edges carry weights.
     pub weighted: bool,
+    /// Whether a directed graph keeps no incoming edges: the view finds them itself, when they are asked for.
+    pub one_way: bool,
     /// One more than the largest vertex id that can be live.
     pub vertex_bound: usize,
     /// What the snapshot counts.
@@ -84,7 +89,7 @@ impl View {
     /// graph. The outgoing side knows which vertices exist.
     pub fn new(shape: Shape, out: Side, into: Side) -> View {
         let vertex_count = out.chunks.iter().map(|chunk| chunk.vertices()).sum();
-        View { shape, vertex_count, out, into }
+        View { shape, vertex_count, out, into, reversed: OnceLock::new() }
     }
 
     /// The sides, outgoing and incoming, to make another view of. In place, if this was the only reference.
@@ -95,7 +100,13 @@ impl View {
 
     #[inline]
     fn side(&self, direction: Direction) -> &Side {
-        if self.shape.directed && direction == Direction::In { &self.into } else { &self.out }
+        if !self.shape.directed || direction == Direction::Out {
+            &self.out
+        } else if self.shape.one_way {
+            self.reversed.get_or_init(|| Box::new(self.out.reversed(self.shape)))
+        } else {
+            &self.into
+        }
     }
 
     /// Calls `f` with each neighbour and weight (1 without weights), ascending.

@@ -5,12 +5,14 @@
 //! snapshots, and stores after a crash, must equal.
 
 mod generate;
+mod rich;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hedgerow_core::{KeyKind, VertexKey};
 
 pub use generate::{Generator, vertex_key};
+pub use rich::{ItemKey, LABELS, PROPERTIES, Props, RichOp};
 
 /// What a model graph is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,13 +23,25 @@ pub struct ModelConfig {
     pub weighted: bool,
     /// The type of keys.
     pub keys: KeyKind,
+    /// Whether there are labels and properties.
+    pub rich: bool,
 }
 
 impl ModelConfig {
-    /// All twelve kinds of graphs.
+    /// All twelve kinds of plain graphs.
     pub fn all() -> impl Iterator<Item = ModelConfig> {
         let kinds = [KeyKind::U64, KeyKind::Str, KeyKind::Dense];
-        (0..12).map(move |i| ModelConfig { directed: i & 1 == 0, weighted: i & 2 == 0, keys: kinds[i / 4] })
+        (0..12).map(move |i| ModelConfig {
+            directed: i & 1 == 0,
+            weighted: i & 2 == 0,
+            keys: kinds[i / 4],
+            rich: false,
+        })
+    }
+
+    /// The same kind of graph with labels and properties.
+    pub fn with_labels(self) -> ModelConfig {
+        ModelConfig { rich: true, ..self }
     }
 }
 
@@ -44,6 +58,8 @@ pub enum ModelOp {
     InsertEdge(VertexKey, VertexKey, f64),
     /// Removes the edge.
     RemoveEdge(VertexKey, VertexKey),
+    /// An operation with labels, ranks or properties.
+    Rich(RichOp),
 }
 
 /// The neighbours of a vertex with their weights, ascending.
@@ -56,6 +72,7 @@ pub struct Model {
     weighted: bool,
     vertices: BTreeSet<VertexKey>,
     edges: BTreeMap<(VertexKey, VertexKey), u64>,
+    rich: rich::Rich,
 }
 
 impl Model {
@@ -66,6 +83,7 @@ impl Model {
             weighted: config.weighted,
             vertices: BTreeSet::new(),
             edges: BTreeMap::new(),
+            rich: rich::Rich::default(),
         }
     }
 
@@ -80,6 +98,8 @@ impl Model {
             ModelOp::InsertVertex(v) => self.vertices.insert(v.clone()),
             ModelOp::RemoveVertex(v) => {
                 self.edges.retain(|(src, dst), _| src != v && dst != v);
+                self.rich.items.retain(|item, _| item.src != *v && item.dst != *v);
+                self.rich.vertices.remove(v);
                 self.vertices.remove(v)
             }
             ModelOp::PutEdge(src, dst, weight) => {
@@ -93,7 +113,11 @@ impl Model {
                 }
                 new
             }
-            ModelOp::RemoveEdge(src, dst) => self.edges.remove(&self.item(src, dst)).is_some(),
+            ModelOp::RemoveEdge(src, dst) => {
+                self.forget_props(src, dst);
+                self.edges.remove(&self.item(src, dst)).is_some()
+            }
+            ModelOp::Rich(op) => self.apply_rich(op),
         }
     }
 
@@ -103,6 +127,9 @@ impl Model {
             ModelOp::PutEdge(src, dst, _) | ModelOp::InsertEdge(src, dst, _) => {
                 self.vertices.contains(src) && self.vertices.contains(dst)
             }
+            ModelOp::Rich(RichOp::Put(item, _) | RichOp::Insert(item, _)) => {
+                self.vertices.contains(&item.src) && self.vertices.contains(&item.dst)
+            }
             _ => true,
         }
     }
@@ -111,13 +138,23 @@ impl Model {
         self.vertices.insert(src.clone());
         self.vertices.insert(dst.clone());
         let weight = if self.weighted { weight } else { 1.0 };
+        self.forget_props(src, dst);
         self.edges.insert(self.item(src, dst), weight.to_bits());
+    }
+
+    /// A plain write replaces an edge whole.
+    fn forget_props(&mut self, src: &VertexKey, dst: &VertexKey) {
+        let (src, dst) = self.item(src, dst);
+        self.rich.items.remove(&ItemKey { label: "", src, dst, rank: 0 });
     }
 
     /// Adds everything that `other` holds.
     pub fn merge(&mut self, other: &Model) {
         self.vertices.extend(other.vertices.iter().cloned());
         self.edges.extend(other.edges.iter().map(|(item, weight)| (item.clone(), *weight)));
+        let (items, vertices) = (&other.rich.items, &other.rich.vertices);
+        self.rich.items.extend(items.iter().map(|(item, props)| (item.clone(), props.clone())));
+        self.rich.vertices.extend(vertices.iter().map(|(v, props)| (v.clone(), props.clone())));
     }
 
     /// The number of vertices.
@@ -125,8 +162,14 @@ impl Model {
         self.vertices.len() as u64
     }
 
-    /// The number of edges; an undirected one counts once.
+    /// The number of edges of all labels; an undirected one counts once.
     pub fn edge_count(&self) -> u64 {
+        let named = self.rich.items.keys().filter(|item| !item.label.is_empty()).count();
+        (self.edges.len() + named) as u64
+    }
+
+    /// The number of edges of the default label.
+    pub fn plain_edge_count(&self) -> u64 {
         self.edges.len() as u64
     }
 
@@ -181,8 +224,14 @@ impl Model {
         let extra = found.vertices.difference(&self.vertices).take(3);
         let lost = self.edges.iter().filter(|(item, w)| found.edges.get(*item) != Some(w)).take(3);
         let gained = found.edges.iter().filter(|(item, w)| self.edges.get(*item) != Some(w)).take(3);
+        let rich = |a: &Model, b: &Model| {
+            let items = a.rich.items.iter().filter(|(k, v)| b.rich.items.get(*k) != Some(v)).take(3);
+            let props = a.rich.vertices.iter().filter(|(k, v)| b.rich.vertices.get(*k) != Some(v)).take(3);
+            format!("{:?} {:?}", items.collect::<Vec<_>>(), props.collect::<Vec<_>>())
+        };
+        let (more, less) = (rich(self, found), rich(found, self));
         format!(
-            "missing vertices {:?}, extra vertices {:?}, missing edges {:?}, extra edges {:?}",
+            "lacks {more}, has {less}, missing vertices {:?}, extra vertices {:?}, missing edges {:?}, extra edges {:?}",
             missing.collect::<Vec<_>>(),
             extra.collect::<Vec<_>>(),
             lost.collect::<Vec<_>>(),

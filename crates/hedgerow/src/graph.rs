@@ -127,7 +127,8 @@ impl Core {
 
     /// The directions that are stored.
     pub(crate) fn directions(&self) -> &'static [Direction] {
-        if self.config.directed { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
+        let both = self.config.directed && self.config.reverse;
+        if both { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
     }
 
     /// The number of subgraphs that may hold vertices.

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, LabelId, Row, SubgraphId, Value, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_core::{
+    Direction, LabelId, LocalVertex, Row, SUBGRAPH_VERTICES, SubgraphId, Value, VertexId, VertexKey,
+    VertexKeyRef,
+};
 use hedgerow_mem::version::Read;
 use hedgerow_mem::{ItemRef, View};
 
@@ -82,7 +85,39 @@ impl Snapshot {
         direction: Direction,
         f: impl FnMut(ItemRef<'_>),
     ) {
+        if self.has_to_search(direction) {
+            return self.for_each_source(label, id, f);
+        }
         self.read_of(label, id, self.stored(direction), |read| read.for_each_item(id.local(), f));
+    }
+
+    /// Whether edges in `direction` are not kept.
+    pub(crate) fn has_to_search(&self, direction: Direction) -> bool {
+        direction == Direction::In && self.engine().config.is_one_way()
+    }
+
+    /// Calls `f` with each edge to a vertex, its source in place of its destination, in a graph that keeps no incoming
+    /// edges. O(vertices log degree).
+    pub(crate) fn for_each_source(&self, label: LabelId, id: VertexId, mut f: impl FnMut(ItemRef<'_>)) {
+        let Some(table) = self.engine().table(label) else { return };
+        for subgraph in (0..self.engine().subgraph_bound()).map(SubgraphId) {
+            let Some(entry) = table.get(subgraph) else { continue };
+            entry.read(Direction::Out, self.timestamp(), |read| {
+                for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+                    let src = subgraph.vertex(local);
+                    read.for_each_item_to(local, id, |item| f(ItemRef { dst: src, ..item }));
+                }
+            });
+        }
+    }
+
+    pub(crate) fn degree_by_label(&self, label: LabelId, id: VertexId, direction: Direction) -> usize {
+        if self.has_to_search(direction) {
+            let mut degree = 0;
+            self.for_each_source(label, id, |_| degree += 1);
+            return degree;
+        }
+        self.read_of(label, id, self.stored(direction), |read| read.degree(id.local())).unwrap_or(0)
     }
 
     /// Whether an edge of any label exists. O(log degree).
@@ -222,8 +257,7 @@ impl Snapshot {
     ) -> Result<Option<usize>> {
         let label = self.label(label.into())?;
         let Some(id) = self.vertex_id(key) else { return Ok(None) };
-        let direction = self.stored(direction);
-        Ok(Some(self.read_of(label, id, direction, |read| read.degree(id.local())).unwrap_or(0)))
+        Ok(Some(self.degree_by_label(label, id, direction)))
     }
 
     /// The number of edges of a label; an undirected edge counts once. O(subgraphs) in a directed graph; in an
@@ -297,5 +331,35 @@ impl Snapshot {
     /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
     pub fn view_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<View> {
         Ok(self.build_view_of(self.label(label.into())?))
+    }
+
+    /// The graph of one label for kernels that use weights: each edge weighs the number that its property holds (`bool` as
+    /// 0 or 1, `timestamp` in microseconds), and `missing` where it has none. A property that is not defined has none
+    /// anywhere. Built at each call: O(edges), 8 bytes an edge; in a directed graph O(log degree) more for each incoming
+    /// edge.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel); [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a
+    /// property of text or bytes.
+    pub fn view_weighted_by<'a>(
+        &self,
+        label: impl Into<LabelRef<'a>>,
+        property: &str,
+        missing: f64,
+    ) -> Result<View> {
+        let label = self.label(label.into())?;
+        if property == WEIGHT && self.engine().is_weighted(label) {
+            return Ok(self.build_view_of(label));
+        }
+        let schema = self.engine().schema.load();
+        let found = schema.label_by_id(label).and_then(|l| l.property(property));
+        let found = found.map(|p| (p.id(), p.property_type()));
+        if let Some((_, kind)) = found
+            && !kind.is_fixed()
+        {
+            let text = format!("property {property} of type {kind} cannot weigh edges");
+            return Err(crate::Error::InvalidArgument(text));
+        }
+        Ok(self.build_weighted_view_of(label, found.map(|(id, _)| id), missing))
     }
 }

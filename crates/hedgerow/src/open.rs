@@ -247,11 +247,12 @@ fn to_tier(config: GraphConfig) -> hedgerow_tier::GraphConfig {
         directed: config.directed,
         key_kind: config.keys,
         weighted: config.weighted,
-        reverse: config.directed,
+        reverse: config.directed && config.reverse,
     }
 }
 
 pub(crate) fn from_tier(manifest: &Manifest) -> GraphConfig {
     let keys: KeyKind = manifest.config.key_kind;
-    GraphConfig { directed: manifest.config.directed, keys, weighted: manifest.config.weighted }
+    let hedgerow_tier::GraphConfig { directed, weighted, reverse, .. } = manifest.config;
+    GraphConfig { directed, keys, weighted, reverse: reverse || !directed }
 }

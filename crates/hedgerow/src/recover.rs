@@ -101,7 +101,9 @@ impl Loaded {
             let range = from..(from + LOAD_CHUNK).min(reader.len());
             reader.read_range(range, |image| -> std::result::Result<(), LoadError> {
                 vertices.fetch_add(u64::from(image.present.count_ones()), Ordering::Relaxed);
-                balance.fetch_add(balance_of(&image, self.config.directed), Ordering::Relaxed);
+                // Without a second side there is nothing to compare.
+                let sum = if self.config.is_one_way() { 0 } else { balance_of(&image, self.config.directed) };
+                balance.fetch_add(sum, Ordering::Relaxed);
                 edges.fetch_add(self.install(image, file, bound)?, Ordering::Relaxed);
                 Ok(())
             })
@@ -148,7 +150,7 @@ impl Loaded {
         let mut latched = entry.latch();
         let arena = self.subgraphs.arena();
         for (direction, part) in [Direction::Out, Direction::In].into_iter().zip(parts) {
-            if direction == Direction::In && !self.config.directed {
+            if direction == Direction::In && (!self.config.directed || self.config.is_one_way()) {
                 continue;
             }
             let main = match part {
@@ -277,9 +279,9 @@ impl Loaded {
         if edge.label == LabelId::VERTICES {
             return;
         }
-        if self.config.directed {
+        if self.config.directed && self.config.reverse {
             side(dst, src, Direction::In, None);
-        } else if src != dst {
+        } else if !self.config.directed && src != dst {
             side(dst, src, Direction::Out, edge.row.as_ref().and_then(Row::fixed_only));
         }
     }
@@ -437,7 +439,8 @@ fn check_schema(
     if !part.columns.iter().all(fits) {
         return Err("a property that is not defined, or of another type");
     }
-    if part.direction == Direction::In && (!config.directed || part.label == LabelId::VERTICES) {
+    let keeps_none = !config.directed || config.is_one_way() || part.label == LabelId::VERTICES;
+    if part.direction == Direction::In && keeps_none {
         return Err("incoming neighbors in a graph that keeps none");
     }
     let of_vertices = (0..SUBGRAPH_VERTICES as u8).map(hedgerow_core::LocalVertex).all(|local| {

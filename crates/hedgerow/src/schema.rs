@@ -469,6 +469,19 @@ impl Engine {
         Ok(())
     }
 
+    /// Whether nothing but definitions was drawn after `start`, up to `last_drawn`: they change no graph, and a
+    /// transaction that reads everything may itself have made them. Asked in the ordering section. A definition that is
+    /// drawn and not yet known counts as a commit of another kind.
+    pub(crate) fn only_definitions(&self, start: Timestamp, last_drawn: Timestamp) -> bool {
+        let drawn = last_drawn.0.saturating_sub(start.0);
+        if drawn == 0 {
+            return true;
+        }
+        let schema = self.schema.load();
+        // Timestamps are drawn one after another.
+        schema.changed() > start && schema.definitions().filter(|(ts, _)| *ts > start).count() as u64 == drawn
+    }
+
     /// The cells of a row or of a patch, under ids. New properties are defined. Nulls stay, for patches.
     pub(crate) fn cells<N: AsRef<str>, V: Into<Value>>(
         &self,

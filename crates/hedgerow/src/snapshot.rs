@@ -4,13 +4,13 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use hedgerow_core::{Direction, LabelId, Timestamp, Topology, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_core::{Direction, LabelId, PropertyId, Timestamp, Topology, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_mem::View;
 use hedgerow_mem::version::Read;
 use hedgerow_txn::{Counts, Registration};
 
 use crate::graph::Engine;
-use crate::views::ViewCache;
+use crate::views::{ViewCache, Weight};
 
 /// The graph as of one timestamp: exactly the commits up to it, for as long as the snapshot lives.
 ///
@@ -152,14 +152,13 @@ impl Snapshot {
         if let Some(view) = self.inner.view.get() {
             return view.degree(id, direction);
         }
-        self.read(id, self.stored(direction), |read| read.degree(id.local())).unwrap_or(0)
+        self.degree_by_label(LabelId::DEFAULT, id, direction)
     }
 
     /// The number of neighbours in `direction`, or `None` if there is no such vertex. A self-loop counts once.
     pub fn degree<'a>(&self, key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<usize> {
         let id = self.vertex_id(key)?;
-        let direction = self.stored(direction);
-        Some(self.read(id, direction, |read| read.degree(id.local())).unwrap_or(0))
+        Some(self.degree_by_id(id, direction))
     }
 
     /// The neighbours in `direction`, sorted by key, or `None` if there is no such vertex. O(degree log degree).
@@ -189,7 +188,10 @@ impl Snapshot {
     }
 
     /// Calls `f` with each neighbour of `id` and the weight of the edge, by ascending vertex id. O(degree).
-    pub fn for_each_neighbor(&self, id: VertexId, direction: Direction, f: impl FnMut(VertexId, f64)) {
+    pub fn for_each_neighbor(&self, id: VertexId, direction: Direction, mut f: impl FnMut(VertexId, f64)) {
+        if self.has_to_search(direction) {
+            return self.for_each_source(LabelId::DEFAULT, id, |item| f(item.dst, item.weight));
+        }
         let direction = self.stored(direction);
         self.read(id, direction, |read| read.for_each_neighbor(id.local(), f));
     }
@@ -216,6 +218,17 @@ impl Snapshot {
     /// The view of a label: its edges between the vertices of the graph. Shares nothing with others.
     pub(crate) fn build_view_of(&self, label: LabelId) -> View {
         ViewCache::fresh(&self.inner.engine, label, self.inner.ts, self.view_edges(label))
+    }
+
+    /// As [`build_view_of`](Self::build_view_of), each edge with the number that a property holds as its weight.
+    pub(crate) fn build_weighted_view_of(
+        &self,
+        label: LabelId,
+        property: Option<PropertyId>,
+        missing: f64,
+    ) -> View {
+        let weight = Weight { property, missing };
+        ViewCache::weighted(&self.inner.engine, label, weight, self.inner.ts, self.view_edges(label))
     }
 
     /// The number of edges of a label; of the only label what the snapshot counts.

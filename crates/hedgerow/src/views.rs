@@ -6,9 +6,10 @@
 use std::sync::{Arc, Weak};
 
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
-use hedgerow_core::{Direction, LabelId, Timestamp};
-use hedgerow_mem::view::{Chunk, Page, Shape, Side};
-use hedgerow_mem::{SubgraphTable, View};
+use hedgerow_core::{Direction, LabelId, PropertyId, SubgraphId, Timestamp, VertexId};
+use hedgerow_mem::version::Read;
+use hedgerow_mem::view::{CHUNK_SUBGRAPHS, Chunk, Page, Shape, Side};
+use hedgerow_mem::{ItemRef, SubgraphTable, View};
 use rayon::prelude::*;
 
 use crate::graph::Engine;
@@ -84,6 +85,26 @@ impl ViewCache {
     /// A view made without the cache.
     pub(crate) fn fresh(engine: &Engine, label: LabelId, ts: Timestamp, edge_count: u64) -> View {
         make(engine, label, None, ts, edge_count)
+    }
+
+    /// A view made without the cache, with the numbers of a property for weights.
+    pub(crate) fn weighted(
+        engine: &Engine,
+        label: LabelId,
+        weight: Weight,
+        ts: Timestamp,
+        edge_count: u64,
+    ) -> View {
+        let shape = Shape { weighted: true, ..shape(engine, label, edge_count) };
+        let (mut out, mut into) = (Side::default(), Side::default());
+        let tables = (engine.table(label), &engine.subgraphs);
+        refresh_side(&mut out, tables, Direction::Out, ts, shape);
+        weigh_side(&mut out, engine, label, Direction::Out, weight, ts, shape);
+        if engine.directions().contains(&Direction::In) {
+            refresh_side(&mut into, tables, Direction::In, ts, shape);
+            weigh_side(&mut into, engine, label, Direction::In, weight, ts, shape);
+        }
+        View::new(shape, out, into)
     }
 
     /// Keeps the view unless there is a newer one. Returns the one to use.
@@ -166,6 +187,68 @@ impl ViewCache {
     }
 }
 
+/// What edges of a view weigh.
+#[derive(Clone, Copy)]
+pub(crate) struct Weight {
+    pub(crate) property: Option<PropertyId>,
+    /// Of an edge without the property.
+    pub(crate) missing: f64,
+}
+
+impl Weight {
+    fn of(self, item: &ItemRef<'_>) -> f64 {
+        let value = self.property.and_then(|property| item.row.get(property).as_number());
+        value.unwrap_or(self.missing)
+    }
+}
+
+fn shape(engine: &Engine, label: LabelId, edge_count: u64) -> Shape {
+    let config = &engine.config;
+    Shape {
+        directed: config.directed,
+        weighted: engine.is_weighted(label),
+        one_way: config.is_one_way(),
+        vertex_bound: engine.ids.bound() as usize,
+        edge_count,
+    }
+}
+
+fn weigh_side(
+    side: &mut Side,
+    engine: &Engine,
+    label: LabelId,
+    direction: Direction,
+    weight: Weight,
+    ts: Timestamp,
+    shape: Shape,
+) {
+    let Some(table) = engine.table(label) else { return };
+    // The incoming copy of an edge has no properties: they are looked up with the outgoing one.
+    let of = |at: VertexId, item: ItemRef<'_>| match direction {
+        Direction::Out => weight.of(&item),
+        Direction::In => {
+            let found = table.get(item.dst.subgraph()).and_then(|entry| {
+                let outgoing = |read: Read<'_>| {
+                    let edge = read.item(item.dst.local(), at, item.rank);
+                    edge.map(|edge| weight.of(&edge))
+                };
+                entry.read(Direction::Out, ts, outgoing)
+            });
+            found.flatten().unwrap_or(weight.missing)
+        }
+    };
+    let chunks = side.chunks_mut(shape.vertex_bound).par_iter_mut().enumerate().with_min_len(1);
+    chunks.for_each(|(i, chunk)| {
+        let first = (i * CHUNK_SUBGRAPHS) as u32;
+        let weigh = |subgraph: usize, local, item: ItemRef<'_>| {
+            of(SubgraphId(first + subgraph as u32).vertex(local), item)
+        };
+        if let Some(lists) = table.page(i) {
+            Chunk::weigh(chunk, lists, direction, ts, weigh);
+        }
+    });
+}
+
 /// Makes a view at `ts` of `previous`, or from scratch.
 fn make(
     engine: &Engine,
@@ -175,16 +258,11 @@ fn make(
     edge_count: u64,
 ) -> View {
     let config = &engine.config;
-    let shape = Shape {
-        directed: config.directed,
-        weighted: engine.is_weighted(label),
-        vertex_bound: engine.ids.bound() as usize,
-        edge_count,
-    };
+    let shape = shape(engine, label, edge_count);
     let (mut out, mut into) = previous.map(View::into_sides).unwrap_or_default();
     let tables = (engine.table(label), &engine.subgraphs);
     refresh_side(&mut out, tables, Direction::Out, ts, shape);
-    if config.directed {
+    if config.directed && config.reverse {
         refresh_side(&mut into, tables, Direction::In, ts, shape);
     }
     View::new(shape, out, into)

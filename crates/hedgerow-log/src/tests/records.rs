@@ -1,6 +1,7 @@
 use super::*;
 use crate::record::{Frame, RecordType, Seal};
 use hedgerow_core::key::MAX_KEY_BYTES;
+use hedgerow_core::{PropertyId, PropertyType};
 use proptest::prelude::*;
 
 fn payload(record: &mut RecordBuilder) -> Vec<u8> {
@@ -94,6 +95,10 @@ enum Owned {
     Remove(u32),
     Put(u16, u32, u32, Option<f64>),
     Cut(u16, u32, u32),
+    PutItem(u16, [u32; 2], u64, Option<f64>, Vec<u8>),
+    CutItem(u16, [u32; 2], u64),
+    Label(u16, bool, String),
+    Property(u16, u16, PropertyType, String),
 }
 
 impl Owned {
@@ -108,6 +113,23 @@ impl Owned {
             &Owned::Cut(label, src, dst) => {
                 Op::RemoveEdge { label: LabelId(label), src: VertexId(src), dst: VertexId(dst) }
             }
+            Owned::PutItem(label, ends, rank, weight, row) => {
+                let (label, [src, dst]) = (LabelId(*label), ends.map(VertexId));
+                Op::PutItem { label, src, dst, rank: *rank, weight: *weight, row }
+            }
+            Owned::CutItem(label, ends, rank) => {
+                let (label, [src, dst]) = (LabelId(*label), ends.map(VertexId));
+                Op::RemoveItem { label, src, dst, rank: *rank }
+            }
+            Owned::Label(label, multi, name) => {
+                Op::DefineLabel { label: LabelId(*label), multi: *multi, name }
+            }
+            Owned::Property(label, property, kind, name) => Op::DefineProperty {
+                label: LabelId(*label),
+                property: PropertyId(*property),
+                kind: *kind,
+                name,
+            },
         }
     }
 }
@@ -120,7 +142,32 @@ fn any_op() -> impl Strategy<Value = Owned> {
         (0..3u16, any::<u32>(), any::<u32>(), proptest::option::of(-1e300..1e300f64))
             .prop_map(|(l, s, d, w)| Owned::Put(l, s, d, w)),
         (0..3u16, any::<u32>(), any::<u32>()).prop_map(|(l, s, d)| Owned::Cut(l, s, d)),
+        (0..3u16, any::<[u32; 2]>(), 0..3u64, proptest::option::of(-1e300..1e300f64), any_row())
+            .prop_map(|(l, e, r, w, row)| Owned::PutItem(l, e, r, w, row)),
+        // An edge without rank is one of the plain operations.
+        (0..3u16, any::<[u32; 2]>(), 1..u64::MAX).prop_map(|(l, e, r)| Owned::CutItem(l, e, r)),
+        (any::<u16>(), any::<bool>(), ".{1,60}").prop_map(|(l, multi, name)| Owned::Label(l, multi, name)),
+        (any::<u16>(), any::<u16>(), any_type(), ".{1,60}")
+            .prop_map(|(l, p, t, name)| Owned::Property(l, p, t, name)),
     ]
+}
+
+fn any_type() -> impl Strategy<Value = PropertyType> {
+    (1..=6u8).prop_map(|byte| PropertyType::from_byte(byte).unwrap())
+}
+
+/// A row as bytes; never empty, since an edge with neither rank nor row is one of the plain operations.
+fn any_row() -> impl Strategy<Value = Vec<u8>> {
+    let value = prop_oneof![
+        any::<bool>().prop_map(hedgerow_core::Value::Bool),
+        any::<i64>().prop_map(hedgerow_core::Value::I64),
+        ".{0,9}".prop_map(hedgerow_core::Value::from),
+    ];
+    proptest::collection::vec((any::<u16>().prop_map(PropertyId), value), 1..5).prop_map(|cells| {
+        let mut bytes = Vec::new();
+        crate::encode_row(&hedgerow_core::Row::new(cells).unwrap(), &mut bytes);
+        bytes
+    })
 }
 
 proptest! {
@@ -142,10 +189,10 @@ proptest! {
     }
 
     #[test]
-    fn hostile_payloads_end_in_an_error_or_an_iterator(bytes in proptest::collection::vec(any::<u8>(), 0..200), kind in 0..6u8, count in 0..9u8) {
+    fn hostile_payloads_end_in_an_error_or_an_iterator(bytes in proptest::collection::vec(any::<u8>(), 0..200), kind in 0..8u8, count in 0..9u8) {
         let mut bytes = bytes;
         if let [first, flags, label_low, label_high, n, high @ ..] = &mut bytes[..] {
-            (*first, *flags, *label_low, *label_high, *n) = (kind, *flags & 1, 0, 0, count);
+            (*first, *flags, *label_low, *label_high, *n) = (kind, *flags & 7, 0, 0, count);
             high.iter_mut().take(3).for_each(|b| *b = 0);
         }
         if let Ok(ops) = Ops::new(&bytes) {

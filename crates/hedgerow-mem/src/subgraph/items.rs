@@ -88,6 +88,9 @@ impl Latched<'_> {
             &self.subgraph.arena,
         ) {
             Some(next) => {
+                // The fold of a plain head may have made a patch, which has no room for ranks and rows.
+                let arena = &self.subgraph.arena;
+                let next = if next.patch.is_some() { next.without_patch(weighted, arena) } else { next };
                 push_all(&next.delta, ops, ts);
                 next
             }

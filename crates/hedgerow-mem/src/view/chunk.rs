@@ -11,7 +11,8 @@ use hedgerow_core::{
 };
 
 use super::corrections::{Corrections, Scratch};
-use crate::arena::Counted;
+use crate::arena::{Arena, Counted};
+use crate::items::ItemRef;
 use crate::subgraph::Subgraph;
 use crate::table::PAGE;
 use crate::version::Read;
@@ -222,6 +223,56 @@ impl Chunk {
             *weights = main.weights.clone().unwrap_or_default();
         }
         present
+    }
+
+    /// Gives the edges weights: what `weigh` says of subgraph, vertex and edge. The lists of subgraphs with a delta or a
+    /// patch are copied. For a chunk that was made at `t` of the same subgraphs.
+    pub fn weigh(
+        chunk: &mut Arc<Chunk>,
+        lists: &[Subgraph],
+        direction: Direction,
+        t: Timestamp,
+        weigh: impl Fn(usize, LocalVertex, ItemRef<'_>) -> f64,
+    ) {
+        let chunk = Arc::make_mut(chunk);
+        let arena = Arena::default();
+        for (i, subgraph) in lists.iter().take(CHUNK_SUBGRAPHS).enumerate() {
+            subgraph.read(direction, t, |read| {
+                let mut offsets = NO_LISTS;
+                let (mut neighbors, mut weights) = (Vec::new(), Vec::new());
+                for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+                    read.for_each_item(local, |item| {
+                        neighbors.push(item.dst);
+                        weights.push(weigh(i, local, item));
+                    });
+                    offsets[local.index() + 1] = neighbors.len() as u32;
+                }
+                let settled = read.delta_len() == 0 && read.version().patch.is_none();
+                let main =
+                    if settled { read.version().main().neighbors.clone() } else { arena.copy(&neighbors) };
+                chunk.set(i, offsets, main, Some(arena.copy(&weights)));
+            });
+        }
+    }
+
+    /// Sets the lists of a subgraph.
+    pub(super) fn set(
+        &mut self,
+        i: usize,
+        offsets: [u32; SUBGRAPH_VERTICES + 1],
+        main: Counted<VertexId>,
+        weights: Option<Counted<f64>>,
+    ) {
+        self.edges -= self.edges_of(i);
+        self.offsets[i] = offsets;
+        self.lists[i] = Lists { main, ..Lists::default() };
+        if let Some(weights) = weights {
+            if self.weights.is_empty() {
+                self.weights = vec![Counted::default(); CHUNK_SUBGRAPHS];
+            }
+            self.weights[i] = weights;
+        }
+        self.edges += self.edges_of(i);
     }
 
     fn edges_of(&self, i: usize) -> u64 {

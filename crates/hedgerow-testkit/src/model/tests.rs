@@ -6,7 +6,7 @@ fn key(n: u64) -> VertexKey {
 
 #[test]
 fn a_vertex_takes_its_edges_and_undirected_edges_have_two_ends() {
-    let config = ModelConfig { directed: false, weighted: true, keys: KeyKind::U64 };
+    let config = ModelConfig { directed: false, weighted: true, keys: KeyKind::U64, rich: false };
     let mut model = Model::new(config);
     assert!(model.apply(&ModelOp::PutEdge(key(2), key(1), 0.5)));
     assert!(!model.apply(&ModelOp::InsertEdge(key(1), key(2), 9.0)));
@@ -22,7 +22,7 @@ fn a_vertex_takes_its_edges_and_undirected_edges_have_two_ends() {
 
 #[test]
 fn a_seed_decides_and_all_kinds_of_operations_come() {
-    for config in ModelConfig::all() {
+    for config in ModelConfig::all().flat_map(|config| [config, config.with_labels()]) {
         let draw = || {
             let (mut model, mut all) = (Model::new(config), Vec::new());
             let mut generator = Generator::new(config, 7, 0, 24);
@@ -38,7 +38,7 @@ fn a_seed_decides_and_all_kinds_of_operations_come() {
         let (model, ops) = draw();
         assert_eq!((&model, &ops), (&draw().0, &draw().1));
         let kinds: std::collections::HashSet<_> = ops.iter().map(std::mem::discriminant).collect();
-        assert_eq!(kinds.len(), 5);
+        assert_eq!(kinds.len(), if config.rich { 6 } else { 5 });
         assert!(model.edge_count() > 10, "{config:?}");
     }
 }

@@ -108,6 +108,9 @@ impl Graph {
             return Some("its other end does not exist");
         }
         let directed = self.engine.config.directed;
+        if self.engine.config.is_one_way() {
+            return None;
+        }
         if directed && direction == Direction::In && edge.row.is_some() {
             return Some("properties in the incoming copy");
         }

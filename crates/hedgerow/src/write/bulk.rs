@@ -55,7 +55,7 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
         for_each(&mut parts, |part| part.sort());
         latch(engine, &mut parts);
         // Edges of the default label may have properties only if the schema says so, which is asked under the latches.
-        if !engine.schema.default_is_plain() {
+        if !engine.schema.default_is_plain() || engine.config.is_one_way() {
             return Ok(None);
         }
         if keys.still_hold(engine, request.keys) {

@@ -349,16 +349,20 @@ impl WriteTxn {
             Some(State::Patched(patch)) => Some(patch),
             None => None,
         };
+        let found = self.base_item(item);
+        match (found, patch) {
+            (found, None) => found,
+            // Of a vertex that the transaction inserted, or that had no properties.
+            (None, Some(patch)) if item.label == LabelId::VERTICES => Some((1.0, Row::merged(None, &patch))),
+            (found, Some(patch)) => found.map(|(w, row)| (w, Row::merged(row.as_ref(), &patch))),
+        }
+    }
+
+    fn base_item(&mut self, item: Item) -> Option<(f64, Option<Row>)> {
         let (src, dst) = (self.base_id(item.src)?, self.base_id(item.dst)?);
         let (src, dst) = if self.engine.config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) };
         self.reads.edge(item.label, src, dst);
-        let found = self.base().item_by_id(item.label, src, dst, item.rank);
-        let is_vertex = item.label == LabelId::VERTICES;
-        match (found, patch) {
-            (found, None) => found,
-            (None, Some(patch)) if is_vertex => Some((1.0, Row::merged(None, &patch))),
-            (found, Some(patch)) => found.map(|(w, row)| (w, Row::merged(row.as_ref(), &patch))),
-        }
+        self.base().item_by_id(item.label, src, dst, item.rank)
     }
 
     /// Other endpoint and rank of every edge of a label at a vertex.
@@ -375,7 +379,7 @@ impl WriteTxn {
         let hidden = self.own().is_some_and(|own| own.hides(key));
         if !hidden && let Some(id) = self.base_id(key) {
             let snapshot = self.base().clone();
-            self.reads.adjacency(label, id, snapshot.stored(direction));
+            self.note_adjacency(&snapshot, label, id, direction);
             let engine = Arc::clone(&self.engine);
             snapshot.for_each_item(label, id, direction, |item| {
                 found.insert((engine.ids.key_of(item.dst), item.rank), ());

@@ -3,9 +3,11 @@
 //! Keys are resolved to vertex ids ([`Slots`]), then, with all latches held, the operations are run in program order
 //! against what exists ([`Effects::compute`]): the outcome names every vertex and edge that really changes, once.
 
-use hedgerow_core::{Direction, KeyKind, LabelId, Row, Timestamp, VertexId};
+use hedgerow_core::{
+    Direction, KeyKind, LabelId, LocalVertex, Row, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
+};
 use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::{EdgeOp, ItemOp, ReadItem};
+use hedgerow_mem::{EdgeOp, ItemOp, ReadItem, SubgraphTable};
 use smallvec::SmallVec;
 
 use super::commit::Request;
@@ -372,7 +374,8 @@ impl EdgeEffect {
         }
         if engine.config.directed {
             // The incoming copy holds no properties: an update of nothing else does not touch it.
-            if kind != EdgeOp::Update || engine.is_weighted(self.label) {
+            let touched = kind != EdgeOp::Update || engine.is_weighted(self.label);
+            if touched && engine.config.reverse {
                 side(self.dst, self.src, Direction::In, None);
             }
         } else if self.src != self.dst {
@@ -400,6 +403,9 @@ fn for_each_incident(
             }
             continue;
         };
+        if engine.config.is_one_way() && label != LabelId::VERTICES {
+            for_each_source(engine, table, id, |src, rank| f(label, src, id, rank));
+        }
         for &direction in engine.directions_of(label) {
             latched.for_each_item(direction, id.local(), |item| {
                 let (src, dst) = match (engine.config.directed, direction) {
@@ -410,6 +416,19 @@ fn for_each_incident(
                 f(label, src, dst, item.rank);
             });
         }
+    }
+}
+
+/// Calls `f` with source and rank of every edge to the vertex `id`, in a graph that keeps no incoming edges. Its
+/// existence is latched, so that everything found is applied and nothing is missed: an edge to it takes that latch.
+fn for_each_source(engine: &Engine, table: &SubgraphTable, id: VertexId, mut f: impl FnMut(VertexId, u64)) {
+    for subgraph in (0..engine.subgraph_bound()).map(SubgraphId) {
+        let Some(entry) = table.get(subgraph) else { continue };
+        entry.read_latest(Direction::Out, |read| {
+            for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+                read.for_each_item_to(local, id, |item| f(subgraph.vertex(local), item.rank));
+            }
+        });
     }
 }
 

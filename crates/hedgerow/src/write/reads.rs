@@ -94,7 +94,7 @@ impl ReadSet {
         if faults::is_on(PlantedFault::ReadsNotValidated) {
             return Ok(());
         }
-        if self.whole && last_drawn > start {
+        if self.whole && !engine.only_definitions(start, last_drawn) {
             return Err(Error::Conflict { with: last_drawn });
         }
         if self.no_label && engine.schema.load().changed() > start {

@@ -128,6 +128,9 @@ pub(crate) fn commit_unpublished(
     op: &Single,
     still_named: impl FnOnce() -> bool,
 ) -> Result<Option<Outcome>> {
+    if engine.config.is_one_way() {
+        return Ok(None);
+    }
     let Some([src, dst]) = op.ends(engine) else { return Ok(None) };
     let mut ends = Ends::latch(op, src.subgraph, dst.subgraph);
     let exist = ends.src.contains_vertex(op.src.local()) && ends.dst().contains_vertex(op.dst.local());

@@ -418,6 +418,21 @@ impl WriteTxn {
         id
     }
 
+    /// Notes that the edges of a vertex were read. Where they had to be searched for, everything was.
+    pub(super) fn note_adjacency(
+        &mut self,
+        snapshot: &Snapshot,
+        label: LabelId,
+        id: VertexId,
+        direction: Direction,
+    ) {
+        if snapshot.has_to_search(direction) {
+            self.reads.whole();
+        } else {
+            self.reads.adjacency(label, id, snapshot.stored(direction));
+        }
+    }
+
     pub(super) fn reads_vertex(&mut self, key: TxnKey) -> bool {
         if let Some(exists) = self.own().and_then(|own| own.vertex(key)) {
             return exists;
@@ -443,7 +458,7 @@ impl WriteTxn {
         let hidden = self.own().is_some_and(|own| own.hides(key));
         if !hidden && let Some(id) = self.base_id(key) {
             let snapshot = self.base().clone();
-            self.reads.adjacency(LabelId::DEFAULT, id, snapshot.stored(direction));
+            self.note_adjacency(&snapshot, LabelId::DEFAULT, id, direction);
             let engine = self.engine.clone();
             snapshot.for_each_neighbor(id, direction, |v, w| {
                 found.insert(engine.ids.key_of(v), w);

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "no test program uses all of it")]
 
 pub(crate) mod contention;
+pub(crate) mod rich;
 pub(crate) mod script;
 
 use hedgerow::{Direction, Graph, Options, Result, Snapshot, WriteTxn};
@@ -28,6 +29,7 @@ pub(crate) fn apply(tx: &mut WriteTxn, weighted: bool, op: &ModelOp) -> Result<b
         ModelOp::InsertEdge(src, dst, weight) if weighted => tx.insert_weighted_edge(src, dst, *weight),
         ModelOp::InsertEdge(src, dst, _) => tx.insert_edge(src, dst),
         ModelOp::RemoveEdge(src, dst) => tx.remove_edge(src, dst),
+        ModelOp::Rich(op) => rich::apply(tx, op),
     }
 }
 
@@ -36,6 +38,7 @@ pub(crate) fn apply(tx: &mut WriteTxn, weighted: bool, op: &ModelOp) -> Result<b
 pub(crate) fn apply_alone(graph: &Graph, weighted: bool, op: &ModelOp) -> Option<Result<bool>> {
     Some(match op {
         ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) => return None,
+        ModelOp::Rich(op) => return rich::apply_alone(graph, op),
         // The model says "true" of every put; the store says whether the edge was new.
         ModelOp::PutEdge(src, dst, weight) if weighted => {
             graph.put_weighted_edge(src, dst, *weight).map(|_| true)
@@ -63,6 +66,9 @@ pub(crate) fn content(snapshot: &Snapshot, config: ModelConfig) -> Model {
         let new = model.apply(&ModelOp::InsertEdge(name(src), name(dst), weight));
         assert!(new, "an edge is listed twice");
     });
+    if config.rich {
+        rich::add_content(snapshot, &mut model);
+    }
     model
 }
 
@@ -91,6 +97,9 @@ pub(crate) fn same_in_all_reads(
     expected: &Model,
 ) -> std::result::Result<(), String> {
     same(snapshot, config, expected)?;
+    if config.rich {
+        rich::same_in_all_reads(snapshot, config, expected)?;
+    }
     for key in expected.vertices() {
         let lists = expected.neighbors(key).ok_or("a vertex of the model")?;
         for (direction, list) in [Direction::Out, Direction::In].into_iter().zip(&lists) {

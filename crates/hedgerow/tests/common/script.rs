@@ -5,7 +5,8 @@ use hedgerow_testkit::model::vertex_key;
 use hedgerow_testkit::{Generator, Model, ModelConfig, ModelOp};
 
 /// The graphs that scripted writers use.
-pub(crate) const CONFIG: ModelConfig = ModelConfig { directed: true, weighted: true, keys: KeyKind::U64 };
+pub(crate) const CONFIG: ModelConfig =
+    ModelConfig { directed: true, weighted: true, keys: KeyKind::U64, rich: true };
 
 /// Vertices of a writer; the marker is the last of them.
 const VERTICES: u64 = 64;

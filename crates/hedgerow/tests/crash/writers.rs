@@ -26,6 +26,8 @@ struct Watch {
     progress: [Progress; 2],
     states: AtomicU64,
     grouped: AtomicU64,
+    /// The timestamp of the last definition.
+    defined: AtomicU64,
     failure: Mutex<Option<String>>,
 }
 
@@ -59,7 +61,7 @@ impl Watch {
             expected.merge(&script.state_after(k));
             commits += k;
         }
-        if snapshot.timestamp().0 != commits {
+        if snapshot.timestamp().0 != commits + self.defined.load(Ordering::SeqCst) {
             return Err(format!("{commits} commits at timestamp {}", snapshot.timestamp()));
         }
         common::same(&snapshot, CONFIG, &expected)?;
@@ -91,11 +93,14 @@ fn crashes_under_two_writers() {
             progress: Default::default(),
             states: AtomicU64::new(0),
             grouped: AtomicU64::new(0),
+            defined: AtomicU64::new(0),
             failure: Mutex::new(None),
         });
         let observing = Arc::clone(&watch);
         let options = common::options(CONFIG).log_segment_bytes(4096);
         let graph = options.open_on(disk.handle()).unwrap();
+        common::rich::define_all(&graph).unwrap();
+        watch.defined.store(graph.published_ts().0, Ordering::SeqCst);
         disk.set_observer(Some(Box::new(move |event, fs| observing.crash_here(event, fs))));
         std::thread::scope(|scope| {
             for (script, progress) in watch.scripts.iter().zip(&watch.progress) {

@@ -14,7 +14,7 @@ use crate::common;
 type Files = BTreeMap<String, Vec<u8>>;
 
 fn config() -> ModelConfig {
-    ModelConfig { directed: true, weighted: true, keys: hedgerow::KeyKind::Str }
+    ModelConfig { directed: true, weighted: true, keys: hedgerow::KeyKind::Str, rich: false }
 }
 
 /// A small store with a checkpoint and two or more log segments, and the states that it went through.
@@ -63,7 +63,12 @@ fn judge(files: &Files, states: &[Model], exact: bool, what: &str, seen: &mut Se
             assert!(report.is_ok(), "{what}: {report:?}");
             let snapshot = graph.snapshot()?;
             let found = (graph.config()
-                == hedgerow::GraphConfig { directed: true, weighted: true, keys: config().keys })
+                == hedgerow::GraphConfig {
+                    directed: true,
+                    weighted: true,
+                    keys: config().keys,
+                    reverse: true,
+                })
             .then(|| common::content(&snapshot, config()));
             Ok::<_, Error>(found)
         }));

@@ -7,7 +7,7 @@ use hedgerow_testkit::{Generator, Model, ModelConfig, SimFs, explored};
 use crate::common;
 
 fn config() -> ModelConfig {
-    ModelConfig { directed: false, weighted: true, keys: hedgerow::KeyKind::U64 }
+    ModelConfig { directed: false, weighted: true, keys: hedgerow::KeyKind::U64, rich: false }
 }
 
 /// Commits until the end or the first error; `model` follows what was acknowledged. Returns the number of refusals.

@@ -40,7 +40,8 @@ type Verdict = Result<(), String>;
 
 impl Sequence {
     fn new(seed: u64) -> Sequence {
-        let config = ModelConfig::all().nth((seed % 12) as usize).expect("twelve kinds");
+        let plain = ModelConfig::all().nth((seed % 12) as usize).expect("twelve kinds");
+        let config = if seed / 24 % 2 == 1 { plain.with_labels() } else { plain };
         let mut generator = Generator::new(config, seed, 0, 1);
         let universe = [4, 12, 40, 200][generator.rng().below(4) as usize];
         generator = Generator::new(config, generator.rng().next_u64(), 0, universe);
@@ -49,16 +50,22 @@ impl Sequence {
         let durability = [Durability::Sync, Durability::Manual][generator.rng().below(2) as usize];
         let options =
             common::options(config).isolation(isolation).durability(durability).log_segment_bytes(4096);
+        // Of no meaning in an undirected graph.
+        let options = options.reverse(!generator.rng().eighths(2));
         let disk = generator.rng().eighths(5).then(SimFs::new);
         let graph = match &disk {
             Some(disk) => options.clone().open_on(disk.handle()),
             None => options.clone().in_memory(),
         };
+        let graph = graph.expect("a new store");
+        if config.rich {
+            common::rich::define_labels(&graph).expect("definitions");
+        }
         Sequence {
             config,
             options,
             disk,
-            graph: graph.expect("a new store"),
+            graph,
             model: Model::new(config),
             generator,
             held: Vec::new(),
@@ -122,11 +129,45 @@ impl Sequence {
         if tx.contains_vertex(&a).map_err(|e| e.to_string())? != expected.contains_vertex(&a) {
             return Err(format!("own vertex {a}"));
         }
+        if self.config.rich {
+            self.read_own_items(tx, &a, expected)?;
+        }
         let lists = expected.neighbors(&a);
         for (i, direction) in [Direction::Out, Direction::In].into_iter().enumerate() {
             let found = tx.weighted_neighbors(&a, direction).map_err(|e| e.to_string())?;
             if found != lists.as_ref().map(|l| l[i].clone()) {
                 return Err(format!("own {direction:?} of {a}: {found:?}, not {lists:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn read_own_items(
+        &mut self,
+        tx: &mut hedgerow::WriteTxn,
+        at: &hedgerow::VertexKey,
+        expected: &Model,
+    ) -> Verdict {
+        let existing = expected.items().next().map(|(item, _)| item.clone());
+        for item in [Some(self.generator.item()), existing].into_iter().flatten() {
+            let found = tx.edge_properties(common::rich::edge(&item)).map_err(|e| e.to_string())?;
+            let found = found.map(common::rich::props);
+            if found != expected.item_props(&item) {
+                return Err(format!("own {item:?}: {found:?}, not {:?}", expected.item_props(&item)));
+            }
+        }
+        let found = tx.vertex_properties(at).map_err(|e| e.to_string())?.map(common::rich::props);
+        if found != expected.vertex_props(at) {
+            return Err(format!("own properties of {at}: {found:?}, not {:?}", expected.vertex_props(at)));
+        }
+        for (label, direction) in
+            [("knows", Direction::Out), ("calls", Direction::Out), ("calls", Direction::In)]
+        {
+            let incoming = direction == Direction::In && self.config.directed;
+            let wanted = expected.contains_vertex(at).then(|| expected.neighbors_of(label, at, incoming));
+            let found = tx.neighbors_of(label, at, direction).map_err(|e| e.to_string())?;
+            if found != wanted {
+                return Err(format!("own {label} {direction:?} of {at}: {found:?}, not {wanted:?}"));
             }
         }
         Ok(())

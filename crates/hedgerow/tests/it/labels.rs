@@ -161,3 +161,182 @@ fn what_does_not_fit_the_schema_is_refused() {
     let found = graph.snapshot().unwrap().edge_properties(EdgeKey::new("", 5, 6)).unwrap().unwrap();
     assert_eq!(found, [("weight".into(), Value::F64(3.0))]);
 }
+
+#[test]
+fn a_property_weighs_the_edges_of_a_view() {
+    use hedgerow::{Topology, WeightedBlock, WeightedTopology};
+    for (directed, reverse) in [(true, true), (true, false), (false, true)] {
+        let graph = Options::new().directed(directed).reverse(reverse).in_memory().unwrap();
+        fill(&graph);
+        for settled in [false, true] {
+            if settled {
+                graph.settle().unwrap();
+            }
+            // A later change must not be seen through the older snapshot.
+            let s = graph.snapshot().unwrap();
+            assert!(
+                graph.update_edge(EdgeKey::new("calls", 1, 2).rank(7), [("seconds", Value::Null)]).unwrap()
+            );
+            let later = graph.snapshot().unwrap();
+            let mut tx = graph.write().unwrap();
+            assert!(tx.set_edge_property(EdgeKey::new("calls", 1, 2).rank(7), "seconds", 7).unwrap());
+            tx.commit().unwrap();
+            for (s, expected) in [(&s, [3.0, 7.0, 9.0]), (&later, [3.0, -1.0, 9.0])] {
+                let view = s.view_weighted_by("calls", "seconds", -1.0).unwrap();
+                assert_eq!(view.edge_count(), 4);
+                for (at, direction) in [(1u64, Direction::Out), (2, Direction::In)] {
+                    let mut found = Vec::new();
+                    let id = s.vertex_id(at).unwrap();
+                    let block = view.weighted_block(id.subgraph(), direction);
+                    block.weighted_neighbors(id.local()).for_each_sorted(|_, w| found.push(w));
+                    assert_eq!(found, expected, "{directed} {reverse} {direction:?}");
+                }
+            }
+        }
+        let s = graph.snapshot().unwrap();
+        assert!(matches!(s.view_weighted_by("knows", "how", 1.0), Err(Error::InvalidArgument(_))));
+        assert_eq!(
+            s.view_weighted_by("knows", "nothing", 2.5).unwrap().edge_count(),
+            if directed { 2 } else { 1 }
+        );
+    }
+}
+
+#[test]
+fn a_graph_without_incoming_edges_finds_them_and_removes_them_with_the_vertex() {
+    use hedgerow::Topology;
+    let disk = SimFs::new();
+    let open = |reverse| Options::new().reverse(reverse).open_on(disk.handle());
+    let graph = open(false).unwrap();
+    fill(&graph);
+    expect(&graph);
+    assert!(!graph.config().reverse);
+    // Far away, so that sources lie in other subgraphs.
+    let mut tx = graph.write().unwrap();
+    for i in 0..300 {
+        tx.put_edge(1000 + i, 2).unwrap();
+    }
+    tx.commit().unwrap();
+    let s = graph.snapshot().unwrap();
+    assert_eq!(s.degree(2, Direction::In), Some(301));
+    assert_eq!(s.view().degree(s.vertex_id(2).unwrap(), Direction::In), 301);
+    let mut tx = graph.write().unwrap();
+    assert_eq!(tx.degree(2, Direction::In).unwrap(), Some(301));
+    graph.insert_edge(5000, 5001).unwrap();
+    tx.put_edge(3, 4).unwrap();
+    assert!(tx.commit().unwrap_err().is_conflict(), "incoming edges were searched for in the whole graph");
+    let mut tx = graph.write().unwrap();
+    assert!(tx.remove_vertex(2).unwrap());
+    tx.commit().unwrap();
+    let s = graph.snapshot().unwrap();
+    assert_eq!((s.vertex_count(), s.edge_count()), (305, 2));
+    assert!(graph.check().unwrap().is_ok());
+    graph.checkpoint().unwrap();
+    graph.close().unwrap();
+    assert!(matches!(open(true), Err(Error::ConfigMismatch { .. })));
+    let graph = open(false).unwrap();
+    let s = graph.snapshot().unwrap();
+    assert_eq!((s.vertex_count(), s.edge_count()), (305, 2));
+    assert!(graph.check().unwrap().is_ok());
+}
+
+#[test]
+fn a_transaction_that_reads_everything_may_name_a_new_label() {
+    let graph = Graph::in_memory().unwrap();
+    graph.insert_edge(1, 2).unwrap();
+    let mut tx = graph.write().unwrap();
+    assert_eq!(tx.snapshot().edge_count(), 1);
+    tx.put_edge_with(knows(1, 2), [("since", 1)]).unwrap();
+    tx.commit().unwrap();
+    // Another commit beside the definitions is a conflict.
+    let mut tx = graph.write().unwrap();
+    assert_eq!(tx.snapshot().edge_count(), 2);
+    graph.insert_edge(2, 3).unwrap();
+    tx.put_edge_with(EdgeKey::new("likes", 1, 2), [("since", 1)]).unwrap();
+    assert!(tx.commit().unwrap_err().is_conflict());
+}
+
+#[test]
+fn each_kind_of_read_is_validated() {
+    type Read = fn(&mut hedgerow::WriteTxn);
+    let reads: [(&str, Read); 7] = [
+        ("edge", |tx| assert!(tx.contains_edge_of(knows(1, 2)).unwrap())),
+        ("properties", |tx| assert!(tx.edge_properties(knows(1, 2)).unwrap().is_some())),
+        ("list", |tx| assert!(tx.neighbors_of("knows", 1, Direction::Out).unwrap().is_some())),
+        ("other end", |tx| assert!(tx.neighbors_of("knows", 2, Direction::In).unwrap().is_some())),
+        ("vertex", |tx| assert!(tx.vertex_properties(1).unwrap().is_some())),
+        ("absent edge", |tx| assert!(!tx.contains_edge_of(EdgeKey::new("calls", 1, 7)).unwrap())),
+        ("absent label", |tx| assert!(tx.contains_edge_of(EdgeKey::new("likes", 1, 2)).is_err())),
+    ];
+    type Write = fn(&mut hedgerow::WriteTxn);
+    let writes: [(&str, Write, &[&str]); 6] = [
+        (
+            "property",
+            |tx| assert!(tx.set_edge_property(knows(1, 2), "since", 1).unwrap()),
+            &["edge", "properties", "list"],
+        ),
+        (
+            "removal",
+            |tx| assert!(tx.remove_edge_of(knows(1, 2)).unwrap()),
+            &["edge", "properties", "list", "other end"],
+        ),
+        ("vertex property", |tx| assert!(tx.set_vertex_property(1, "age", 1).unwrap()), &["vertex"]),
+        (
+            "new edge",
+            |tx| tx.put_edge_with(EdgeKey::new("calls", 1, 7).rank(3), [("seconds", 1)]).unwrap(),
+            &["absent edge"],
+        ),
+        (
+            "new label",
+            |tx| tx.put_edge_with(EdgeKey::new("likes", 1, 2), [("a", 1)]).unwrap(),
+            &["absent label"],
+        ),
+        ("elsewhere", |tx| tx.put_edge_with(knows(100, 200), [("since", 1)]).unwrap(), &[]),
+    ];
+    for settled in [false, true] {
+        for (read, reads) in &reads {
+            for (write, writes, conflicts) in &writes {
+                let graph = Graph::in_memory().unwrap();
+                fill(&graph);
+                if settled {
+                    graph.settle().unwrap();
+                }
+                let mut tx = graph.write().unwrap();
+                reads(&mut tx);
+                tx.put_edge(50, 51).unwrap();
+                let mut other = graph.write().unwrap();
+                writes(&mut other);
+                other.commit().unwrap();
+                let conflict = tx.commit().is_err_and(|e| e.is_conflict());
+                assert_eq!(conflict, conflicts.contains(read), "{read} against {write}, settled: {settled}");
+            }
+        }
+    }
+}
+
+/// A vertex with so many neighbours that its main part takes patches, settled and not.
+#[test]
+fn weights_of_a_hub_are_those_of_its_edges() {
+    use hedgerow::{Topology, WeightedBlock, WeightedTopology};
+    let graph = Options::new().directed(false).in_memory().unwrap();
+    let put = |range: std::ops::Range<u64>| {
+        for i in range {
+            graph.insert_edge(0, i).unwrap();
+        }
+    };
+    put(1..400);
+    graph.settle().unwrap();
+    put(400..420);
+    for _ in 0..3 {
+        let s = graph.snapshot().unwrap();
+        let view = s.view_weighted_by("", "nothing", 0.5).unwrap();
+        let hub = s.vertex_id(0).unwrap();
+        let mut found = Vec::new();
+        let block = view.weighted_block(hub.subgraph(), Direction::Out);
+        block.weighted_neighbors(hub.local()).for_each_sorted(|v, w| found.push((v, w)));
+        let expected: Vec<_> = s.view().neighbors(hub, Direction::Out).iter().map(|v| (v, 0.5)).collect();
+        assert_eq!((found.len(), found.is_sorted_by(|a, b| a.0 < b.0)), (419, true));
+        assert_eq!(found.len(), expected.len());
+        graph.settle().unwrap();
+    }
+}

@@ -46,6 +46,7 @@ fn child() {
     let seed: u64 = words.next().and_then(|w| w.parse().ok()).expect("a seed");
     let dir = PathBuf::from(words.next().expect("a directory"));
     let graph = open(&dir).expect("the store opens");
+    common::rich::define_labels(&graph).expect("definitions");
     let parent_is_gone = Instant::now() + Duration::from_secs(20);
     std::thread::scope(|scope| {
         for writer in 0..writers {

@@ -8,13 +8,13 @@ use proptest::prelude::*;
 use super::super::block::{BLOCK_BYTES, region_checksum};
 use super::super::index::{ENTRY_BYTES, Entry, FOOTER_BODY, FOOTER_BYTES};
 use super::super::record::{decode, encode};
-use super::images::{config, dense_image, segment_strategy, star_image, weighted_image};
+use super::images::{config, dense_image, rich_image, segment_strategy, star_image, weighted_image};
 use super::*;
 
 /// A file system with one small segment, its description and its bytes.
 fn small() -> (MemFs, SegmentInfo, Vec<u8>) {
     let fs = MemFs::default();
-    let mut last = weighted_image();
+    let mut last = rich_image();
     last.id = SubgraphId(77);
     let info = write(&fs, config(KeyKind::U64, true), &[weighted_image(), last]);
     let bytes = fs.get(&segment_name(FILE));
@@ -130,7 +130,7 @@ fn blocks_of_another_place_or_file_are_noticed() {
 fn a_foreign_file_with_the_right_name_is_noticed() {
     let (fs, info, bytes) = small();
     let image = || {
-        let mut last = weighted_image();
+        let mut last = rich_image();
         last.id = SubgraphId(77);
         [weighted_image(), last]
     };
@@ -324,9 +324,13 @@ fn record_of(image: &SubgraphImage) -> (Vec<u8>, Entry) {
 
 #[test]
 fn hostile_lengths_in_a_record_are_refused() {
-    let (record, entry) = record_of(&weighted_image());
+    [weighted_image(), rich_image()].iter().for_each(hostile_lengths_are_refused);
+}
+
+fn hostile_lengths_are_refused(image: &SubgraphImage) {
+    let (record, entry) = record_of(image);
     let config = config(KeyKind::U64, true);
-    assert_eq!(decode(&record, &entry, &config).unwrap(), weighted_image());
+    assert_eq!(decode(&record, &entry, &config).unwrap(), *image);
     for at in 0..record.len() - 4 {
         for value in [u32::MAX, 1 << 31, 1 << 24] {
             let mut hostile = record.clone();

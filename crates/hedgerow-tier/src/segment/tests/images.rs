@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use hedgerow_core::{Direction, KeyKind, LabelId, SubgraphId, Timestamp, VertexId};
+use hedgerow_core::column::Piece;
+use hedgerow_core::{
+    Columns, Direction, KeyKind, LabelId, PropertyId, Row, SubgraphId, Timestamp, Value, VertexId,
+};
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 
@@ -134,7 +137,58 @@ fn part_strategy(
         let plain = part(label, direction, &lists);
         let weight = any::<f64>().prop_filter("no NaN", |w| !w.is_nan());
         let weights = vec(weight, if weighted { plain.neighbors.len() } else { 0 });
-        weights
-            .prop_map(move |weights| AdjacencyPart { weights: weighted.then_some(weights), ..plain.clone() })
+        (weights, extra_strategy(plain.neighbors.len())).prop_map(move |(weights, (ranks, columns))| {
+            AdjacencyPart { weights: weighted.then_some(weights), ranks, columns, ..plain.clone() }
+        })
     })
+}
+
+/// Ranks and properties of `count` edges. Half of the parts have neither.
+fn extra_strategy(count: usize) -> BoxedStrategy<(Option<Vec<u64>>, Columns)> {
+    let ranks = proptest::option::of(vec(any::<u64>(), count));
+    let value = prop_oneof![
+        any::<i64>().prop_map(Value::I64),
+        any::<bool>().prop_map(Value::Bool),
+        any::<f64>().prop_map(Value::F64),
+        "\\PC{0,9}".prop_map(|text| Value::from(text.as_str())),
+        vec(any::<u8>(), 0..9).prop_map(|bytes| Value::Bytes(bytes.into())),
+        any::<i64>().prop_map(Value::Timestamp),
+    ];
+    // One property for each type: the values of a column are of one type.
+    let cell = value.prop_map(|value| (PropertyId(value.property_type().map_or(0, |t| t as u16)), value));
+    let rows = vec(vec(cell, 0..4).prop_map(Row::new), count);
+    let columns = rows.prop_map(|rows| {
+        let pieces: Vec<_> = rows.iter().map(|row| Piece::Row(row.as_ref())).collect();
+        Columns::default().assembled(&pieces)
+    });
+    prop_oneof![Just((None, Columns::default())), (ranks, columns)].boxed()
+}
+
+/// Edges with ranks, two of them between the same vertices, and a property of each type.
+pub(super) fn rich_image() -> SubgraphImage {
+    let cells = [
+        (0, Value::Bool(true)),
+        (1, Value::I64(-7)),
+        (2, Value::F64(0.5)),
+        (3, "text".into()),
+        (4, Value::Bytes([1, 2, 3].as_slice().into())),
+        (5, Value::Timestamp(9)),
+    ];
+    let rows = [
+        Row::new(cells.map(|(id, value)| (PropertyId(id), value)).to_vec()),
+        None,
+        Row::new(vec![(PropertyId(3), "é".into())]),
+    ];
+    let pieces: Vec<_> = rows.iter().map(|row| Piece::Row(row.as_ref())).collect();
+    let mut out = part(2, Direction::Out, &[(1, &[2, 2, 6])]);
+    out.ranks = Some(vec![0, 8, 3]);
+    out.columns = Columns::default().assembled(&pieces);
+    let present = 1 << 1 | 1 << 2 | 1 << 6;
+    SubgraphImage {
+        id: SubgraphId(0),
+        as_of: Timestamp(12),
+        present,
+        keys: ImageKeys::U64(vec![3, 0, 17]),
+        parts: vec![out],
+    }
 }

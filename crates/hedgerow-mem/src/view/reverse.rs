@@ -1,0 +1,58 @@
+//! The incoming side of a graph that keeps outgoing edges alone: made from them, by counting.
+
+use std::sync::Arc;
+
+use hedgerow_core::{Block, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId, WeightedBlock};
+
+use super::{CHUNK_SUBGRAPHS, Shape, Side};
+use crate::arena::Arena;
+
+impl Side {
+    /// The same edges from their other ends. O(vertices + edges) of time and memory; lists ascend because sources are
+    /// visited in ascending order.
+    pub(super) fn reversed(&self, shape: Shape) -> Side {
+        let bound = shape.vertex_bound.next_multiple_of(SUBGRAPH_VERTICES);
+        let mut ends = vec![0usize; bound + 1];
+        self.for_each(bound, |_, dst, _| ends[dst.index() + 1] += 1);
+        for v in 0..bound {
+            ends[v + 1] += ends[v];
+        }
+        let mut next = ends.clone();
+        let mut sources = vec![VertexId(0); ends[bound]];
+        let mut weights = vec![1.0; if shape.weighted { ends[bound] } else { 0 }];
+        self.for_each(bound, |src, dst, weight| {
+            let at = next[dst.index()];
+            next[dst.index()] += 1;
+            sources[at] = src;
+            if let Some(place) = weights.get_mut(at) {
+                *place = weight;
+            }
+        });
+        let arena = Arena::default();
+        let mut side = Side::default();
+        for (i, chunk) in side.chunks_mut(bound).iter_mut().enumerate() {
+            let chunk = Arc::make_mut(chunk);
+            let first = i * CHUNK_SUBGRAPHS;
+            for subgraph in first..(first + CHUNK_SUBGRAPHS).min(bound / SUBGRAPH_VERTICES) {
+                let from = subgraph * SUBGRAPH_VERTICES;
+                let range = ends[from]..ends[from + SUBGRAPH_VERTICES];
+                let offsets = std::array::from_fn(|local| (ends[from + local] - range.start) as u32);
+                let weights = weights.get(range.clone()).map(|weights| arena.copy(weights));
+                chunk.set(subgraph - first, offsets, arena.copy(&sources[range]), weights);
+            }
+        }
+        side
+    }
+
+    fn for_each(&self, bound: usize, mut f: impl FnMut(VertexId, VertexId, f64)) {
+        for subgraph in (0..(bound / SUBGRAPH_VERTICES) as u32).map(SubgraphId) {
+            let (block, weighted) = (self.block(subgraph), self.weighted_block(subgraph));
+            for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+                if !block.neighbors(local).is_empty() {
+                    let of_local = weighted.weighted_neighbors(local);
+                    of_local.for_each_sorted(|dst, weight| f(subgraph.vertex(local), dst, weight));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Labels, ranks and properties: the same operations on a store and on a model, and their comparison.
+
+use hedgerow::{
+    Direction, EdgeKey, Graph, LabelOptions, Properties, Result, Snapshot, Topology, VertexKey, WriteTxn,
+};
+use hedgerow_testkit::{ItemKey, LABELS, Model, ModelConfig, PROPERTIES, Props, RichOp};
+
+type Verdict = std::result::Result<(), String>;
+
+/// Defines the labels of rich graphs.
+pub(crate) fn define_labels(graph: &Graph) -> Result<()> {
+    for (name, multi) in LABELS {
+        graph.define_label(name, LabelOptions::new().multi(multi))?;
+    }
+    Ok(())
+}
+
+/// Defines everything that transactions on rich graphs name, durably: they define nothing themselves.
+pub(crate) fn define_all(graph: &Graph) -> Result<()> {
+    define_labels(graph)?;
+    for (property, kind) in PROPERTIES {
+        graph.define_vertex_property(property, kind)?;
+        for (label, _) in LABELS {
+            graph.define_edge_property(label, property, kind)?;
+        }
+    }
+    graph.flush()
+}
+
+pub(crate) fn edge(item: &ItemKey) -> EdgeKey<'_> {
+    EdgeKey::new(item.label, &item.src, &item.dst).rank(item.rank)
+}
+
+/// Applies an operation; returns what the model returns.
+pub(crate) fn apply(tx: &mut WriteTxn, op: &RichOp) -> Result<bool> {
+    match op {
+        RichOp::Put(item, props) => tx.put_edge_with(edge(item), props.iter().cloned()).map(|()| true),
+        RichOp::Insert(item, props) => tx.insert_edge_with(edge(item), props.iter().cloned()),
+        RichOp::Update(item, props) => tx.update_edge(edge(item), props.iter().cloned()),
+        RichOp::Remove(item) => tx.remove_edge_of(edge(item)),
+        RichOp::PutVertex(v, props) => tx.put_vertex_with(v, props.iter().cloned()).map(|()| true),
+        RichOp::UpdateVertex(v, props) => tx.update_vertex(v, props.iter().cloned()),
+    }
+}
+
+/// Applies an operation in a transaction of its own, if there is a method for that.
+pub(crate) fn apply_alone(graph: &Graph, op: &RichOp) -> Option<Result<bool>> {
+    match op {
+        RichOp::Update(item, props) => Some(graph.update_edge(edge(item), props.iter().cloned())),
+        RichOp::Remove(item) => Some(graph.remove_edge_of(edge(item))),
+        _ => None,
+    }
+}
+
+/// Properties as the model keeps them: by name, without the weight.
+pub(crate) fn props(found: Properties) -> Props {
+    let others = found.into_iter().filter(|(name, _)| &**name != "weight");
+    others.map(|(name, value)| (name.to_string(), value)).collect()
+}
+
+/// Adds what the snapshot says about labels and properties.
+pub(crate) fn add_content(snapshot: &Snapshot, model: &mut Model) {
+    let keys: Vec<VertexKey> = model.vertices().cloned().collect();
+    for key in &keys {
+        let found = snapshot.vertex_properties(key).expect("a vertex of the snapshot");
+        model.set_vertex_props(key.clone(), props(found));
+    }
+    for (label, _) in LABELS {
+        for src in &keys {
+            let edges = match snapshot.edges_of(label, src, Direction::Out) {
+                // A crash may have taken the definition, and with it all edges.
+                Err(hedgerow::Error::NoSuchLabel { .. }) => continue,
+                edges => edges.expect("edges"),
+            };
+            for edge in edges.expect("a vertex of the snapshot") {
+                let item = ItemKey { label, src: src.clone(), dst: edge.key, rank: edge.rank };
+                let found = props(edge.properties);
+                if !label.is_empty() || !found.is_empty() {
+                    model.set_item(item, found);
+                }
+            }
+        }
+    }
+}
+
+/// Every read of one edge or vertex, and the lists of all labels in both directions.
+pub(crate) fn same_in_all_reads(snapshot: &Snapshot, config: ModelConfig, expected: &Model) -> Verdict {
+    let error = |e: hedgerow::Error| e.to_string();
+    for (item, wanted) in expected.items() {
+        let found = snapshot.edge_properties(edge(item)).map_err(error)?.map(props);
+        if found.as_ref() != Some(wanted) {
+            return Err(format!("properties of {item:?}: {found:?} instead of {wanted:?}"));
+        }
+        for (name, value) in wanted {
+            if snapshot.edge_property(edge(item), name).map_err(error)?.as_ref() != Some(value) {
+                return Err(format!("property {name} of {item:?}"));
+            }
+        }
+    }
+    for (label, _) in LABELS.into_iter().skip(1) {
+        let view = snapshot.view_of(label).map_err(error)?;
+        if view.edge_count() != snapshot.edge_count_of(label).map_err(error)? {
+            return Err(format!("{} edges in the view of {label}", view.edge_count()));
+        }
+        for key in expected.vertices() {
+            let id = snapshot.vertex_id(key).ok_or_else(|| format!("vertex {key} is gone"))?;
+            for (direction, incoming) in [(Direction::Out, false), (Direction::In, true)] {
+                let wanted = expected.neighbors_of(label, key, incoming && config.directed);
+                let found = snapshot.neighbors_of(label, key, direction).map_err(error)?;
+                let degree = snapshot.degree_of(label, key, direction).map_err(error)?;
+                if found.as_ref() != Some(&wanted) || degree != Some(wanted.len()) {
+                    return Err(format!("{label} {direction:?} of {key}: {found:?} instead of {wanted:?}"));
+                }
+                let mut in_view: Vec<_> = view.neighbors(id, direction).iter().collect();
+                let mut ids: Vec<_> = wanted.iter().map(|(v, _)| snapshot.vertex_id(v)).collect();
+                ids.sort();
+                in_view.sort();
+                if !in_view.iter().copied().map(Some).eq(ids) {
+                    return Err(format!("{label} {direction:?} of {key} in the view: {in_view:?}"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
