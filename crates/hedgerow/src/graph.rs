@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use hedgerow_core::sync::{AtomicBool, Mutex, Ordering};
+use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{Direction, KeyKind, Timestamp, VertexKeyRef};
 use hedgerow_io::VfsLock;
 use hedgerow_mem::SubgraphTable;
@@ -68,6 +68,10 @@ pub(crate) struct Core {
     pub(crate) syncer: OnceLock<bool>,
     /// The lock of the directory, while the store is open.
     pub(crate) lock: Mutex<Option<Box<dyn VfsLock>>>,
+    /// How often a commit waited because too much was not published yet (rule R11).
+    pub(crate) commit_waits: AtomicU64,
+    /// Bytes of the log that may wait to be synced, under `sync`.
+    pub(crate) max_unsynced_bytes: u64,
     pub(crate) closed: Arc<AtomicBool>,
     pub(crate) read_only: bool,
     pub(crate) checkpointing: Mutex<()>,
@@ -111,6 +115,8 @@ impl Engine {
             durable: parts.durable.map(Arc::new),
             syncer: OnceLock::new(),
             lock: Mutex::new(parts.lock),
+            commit_waits: AtomicU64::new(0),
+            max_unsynced_bytes: options.max_unsynced_bytes,
             closed: Arc::default(),
             read_only: options.read_only,
             checkpointing: Mutex::new(()),
@@ -134,6 +140,16 @@ impl Core {
     /// The number of subgraphs that may hold vertices.
     pub(crate) fn subgraph_bound(&self) -> u32 {
         self.ids.bound().div_ceil(64)
+    }
+
+    /// Whether commits must wait for a sync before they append more. Asked in the ordering section. Something is unpublished
+    /// then, so that there is something to wait for.
+    #[inline]
+    pub(crate) fn backlog_is_full(&self) -> bool {
+        let Some(durable) = &self.durable else { return false };
+        self.durability == Durability::Sync
+            && durable.log.end().0 > durable.log.durable().0.saturating_add(self.max_unsynced_bytes)
+            && self.clock.published() < self.clock.drawn()
     }
 
     /// Refuses work on a closed store, or in a forked child.

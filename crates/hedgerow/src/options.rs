@@ -81,6 +81,7 @@ pub struct Options {
     pub(crate) create: bool,
     pub(crate) read_only: bool,
     pub(crate) log_segment_bytes: u64,
+    pub(crate) max_unsynced_bytes: u64,
     pub(crate) background_settling: bool,
 }
 
@@ -96,6 +97,7 @@ impl Default for Options {
             create: true,
             read_only: false,
             log_segment_bytes: 64 << 20,
+            max_unsynced_bytes: 64 << 20,
             background_settling: true,
         }
     }
@@ -173,6 +175,14 @@ impl Options {
     /// a time; [`Graph::settle`] does the same for all of the graph at once.
     pub fn background_settling(mut self, background: bool) -> Options {
         self.background_settling = background;
+        self
+    }
+
+    /// Under [`Durability::Sync`], the bytes of log records that may be appended and not yet synced (default 64 MiB): beyond it
+    /// commits wait for a sync before they append, which [`Stats::commit_waits`](crate::Stats::commit_waits) counts.
+    /// Snapshots never wait. A transaction larger than this commits alone.
+    pub fn max_unsynced_bytes(mut self, bytes: u64) -> Options {
+        self.max_unsynced_bytes = bytes;
         self
     }
 

@@ -49,6 +49,8 @@ pub struct Stats {
     pub table_bytes: u64,
     /// Bytes of the id map, estimated.
     pub id_map_bytes: u64,
+    /// How often a commit waited because 4,096 commits, or too many bytes of the log, were not published yet.
+    pub commit_waits: u64,
     /// Bytes of the log in use.
     pub log_bytes: u64,
     /// Bytes of the segments of the last checkpoint.
@@ -98,6 +100,7 @@ impl Graph {
         let mut stats = Stats {
             view_bytes: views.bytes,
             views_built: views.built,
+            commit_waits: engine.commit_waits.load(hedgerow_core::sync::Ordering::Relaxed),
             views_refreshed: views.refreshed,
             vertices: snapshot.vertex_count(),
             edges: snapshot.edge_count(),

@@ -242,7 +242,7 @@ pub(crate) fn draw(
     check: impl FnOnce(Timestamp) -> Result<()>,
 ) -> Result<Timestamp> {
     let mut order = engine.clock.order();
-    while !order.has_room() {
+    while !order.has_room() || engine.backlog_is_full() {
         order = wait_for_room(engine, order)?;
     }
     check(order.last_drawn())?;
@@ -258,11 +258,12 @@ pub(crate) fn draw(
     }
 }
 
-/// Leaves the ordering section until the ring has moved, and enters it again.
+/// Leaves the ordering section until publication has moved, and enters it again: rule R11. Snapshots never come here.
 #[cold]
 fn wait_for_room<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<OrderGuard<'e>> {
     let oldest_missing = engine.clock.published().next();
     drop(order);
+    engine.commit_waits.fetch_add(1, hedgerow_core::sync::Ordering::Relaxed);
     // Nothing of this commit was appended: if the log fails now, it did not happen.
     engine.wait_published(oldest_missing).map_err(|_| Error::Poisoned)?;
     Ok(engine.clock.order())

@@ -322,7 +322,8 @@ impl WriteTxn {
     /// same thread comes later in the order. A snapshot, or a transaction that reads, sees it only once it is done: one
     /// that read the state before it and depends on it is refused with [`Error::Conflict`].
     ///
-    /// Blocks for committers of the same subgraphs, and while too much that was submitted is not durable yet.
+    /// Blocks for committers of the same subgraphs, and while too much that was submitted is not durable yet (see
+    /// [`Options::max_unsynced_bytes`](crate::Options::max_unsynced_bytes)).
     ///
     /// # Errors
     /// Those of [`commit`](Self::commit), but for [`Error::OutcomeUnknown`], which [`Ticket::wait`] reports.

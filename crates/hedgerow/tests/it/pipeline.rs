@@ -248,3 +248,33 @@ fn a_failed_log_is_told_to_every_ticket() {
     assert_eq!(graph.snapshot().unwrap().edge_count(), 1, "nothing of it is visible");
     assert!(matches!(graph.write().err(), Some(Error::Poisoned)));
 }
+
+#[test]
+fn commits_wait_while_too_much_is_not_synced_and_snapshots_do_not() {
+    let disk = SimFs::new();
+    let open = |bytes| {
+        Options::new().keys(KeyKind::U64).max_unsynced_bytes(bytes).open_on(disk.handle()).expect("opens")
+    };
+    let graph = open(0);
+    let mut tickets = Vec::new();
+    for i in 0..300u64 {
+        let mut txn = graph.write().expect("open");
+        txn.put_edge(i, i + 1).expect("fits");
+        let before = graph.durable_ts();
+        tickets.push(txn.submit().expect("accepted"));
+        // With no byte to spare each submission waits for the sync of the one before it.
+        assert!(
+            graph.published_ts().0 + 1 >= i,
+            "{before:?}: more than one commit is not published after {i}"
+        );
+        graph.snapshot().expect("never waits");
+    }
+    for ticket in tickets {
+        ticket.wait().expect("becomes durable");
+    }
+    assert!(graph.stats().expect("open").commit_waits > 0);
+    graph.close().expect("closes");
+    drop(graph);
+    let graph = open(64 << 20);
+    assert_eq!(graph.snapshot().expect("open").edge_count(), 300);
+}
