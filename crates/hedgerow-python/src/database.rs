@@ -430,6 +430,7 @@ impl Database {
             ("versions", stats.versions),
             ("delta_entries", stats.delta_entries),
             ("main_bytes", stats.main_bytes),
+            ("patch_bytes", stats.patch_bytes),
             ("property_bytes", stats.property_bytes),
             ("delta_bytes", stats.delta_bytes),
             ("old_version_bytes", stats.old_version_bytes),
@@ -438,6 +439,7 @@ impl Database {
             ("table_bytes", stats.table_bytes),
             ("id_map_bytes", stats.id_map_bytes),
             ("memory_bytes", stats.memory_bytes()),
+            ("commit_waits", stats.commit_waits),
             ("log_bytes", stats.log_bytes),
             ("segment_bytes", stats.segment_bytes),
         ] {

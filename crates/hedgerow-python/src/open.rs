@@ -31,6 +31,10 @@ use crate::pool::parallel;
 ///     which need no mapping. Of a new store ``"u64"`` if not given; an existing store must agree.
 /// weighted : bool, optional
 ///     Whether edges carry a float. Of a new store false if not given; an existing store must agree.
+/// reverse : bool, optional
+///     Whether a directed graph keeps the incoming edges of each vertex too. Without them asking for incoming
+///     neighbors, and removing a vertex, looks at all vertices. Of a new store true if not given; an existing store must
+///     agree.
 /// durability : {"sync", "manual"} or tuple of ("group", float)
 ///     When a commit returns: once it is on stable media (``"sync"``); after the append, with a sync within that many
 ///     seconds (``("group", 0.05)``); or after the append, with a sync at ``flush`` and ``checkpoint`` only.
@@ -65,7 +69,7 @@ use crate::pool::parallel;
 /// ...     db.insert_edge(1, 2)
 /// True
 #[pyfunction]
-#[pyo3(signature = (path=None, *, read_only=false, directed=None, keys=None, weighted=None, durability=None, isolation="serializable", create=true), text_signature = "(path=None, *, read_only=False, directed=None, keys=None, weighted=None, durability='sync', isolation='serializable', create=True)")]
+#[pyo3(signature = (path=None, *, read_only=false, directed=None, keys=None, weighted=None, reverse=None, durability=None, isolation="serializable", create=true), text_signature = "(path=None, *, read_only=False, directed=None, keys=None, weighted=None, reverse=None, durability='sync', isolation='serializable', create=True)")]
 #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
 pub(crate) fn open(
     py: Python<'_>,
@@ -74,6 +78,7 @@ pub(crate) fn open(
     directed: Option<bool>,
     keys: Option<&str>,
     weighted: Option<bool>,
+    reverse: Option<bool>,
     durability: Option<&Bound<'_, PyAny>>,
     isolation: &str,
     create: bool,
@@ -91,6 +96,9 @@ pub(crate) fn open(
     }
     if let Some(weighted) = weighted {
         options = options.weighted(weighted);
+    }
+    if let Some(reverse) = reverse {
+        options = options.reverse(reverse);
     }
     let path = path.filter(|path| path.as_os_str() != ":memory:");
     let shown = path.as_ref().map(|path| path.to_string_lossy().into_owned());

@@ -59,6 +59,7 @@ def open(
     directed: bool | None = None,
     keys: Literal["u64", "str", "dense"] | None = None,
     weighted: bool | None = None,
+    reverse: bool | None = None,
     durability: Literal["sync", "manual"] | tuple[Literal["group"], float] = "sync",
     isolation: Literal["serializable", "snapshot"] = "serializable",
     create: bool = True,

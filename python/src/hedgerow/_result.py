@@ -146,6 +146,8 @@ class Stats:
         Recent changes that are not merged yet.
     main_bytes, delta_bytes : int
         Bytes of the merged part and of recent changes.
+    patch_bytes : int
+        Bytes of the corrections of large merged parts.
     property_bytes : int
         Bytes of ranks and properties in the merged part.
     old_version_bytes : int
@@ -157,7 +159,9 @@ class Stats:
     table_bytes, id_map_bytes : int
         Bytes of the table of subgraphs, and of the mapping of vertex ids (estimated).
     memory_bytes : int
-        The sum of those eight.
+        The sum of those nine.
+    commit_waits : int
+        How often a commit waited because too much was not published yet.
     log_bytes, segment_bytes : int
         Bytes of the log in use, and of the last checkpoint.
     """
@@ -169,6 +173,7 @@ class Stats:
     versions: int
     delta_entries: int
     main_bytes: int
+    patch_bytes: int
     property_bytes: int
     delta_bytes: int
     old_version_bytes: int
@@ -177,6 +182,7 @@ class Stats:
     table_bytes: int
     id_map_bytes: int
     memory_bytes: int
+    commit_waits: int
     log_bytes: int
     segment_bytes: int
 

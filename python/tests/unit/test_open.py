@@ -233,3 +233,12 @@ def test_repr(store: Path) -> None:
         g.close()
         assert "closed" in repr(g)
     assert "closed" in repr(db)
+
+
+def test_without_incoming_edges(store: Path) -> None:
+    with hedgerow.open(store, reverse=False) as db:
+        db.add_edges([1, 2, 3], [9, 9, 1])
+        assert db.snapshot().neighbors(9, direction="in") == [1, 2]
+        assert db.snapshot().wcc().values.size == 4
+    with pytest.raises(hedgerow.ProgrammingError):
+        hedgerow.open(store, reverse=True)

@@ -58,6 +58,9 @@ pub(crate) struct LoadArgs {
     /// Edges have no direction
     #[arg(long)]
     undirected: bool,
+    /// Keep no incoming edges of the vertices of a new directed store: less memory, but incoming neighbors and removals take a look at all vertices
+    #[arg(long, conflicts_with = "undirected")]
+    no_reverse: bool,
     /// The type of vertex keys; u64 in a new store, or as the store has it
     #[arg(long, value_enum)]
     keys: Option<Keys>,
@@ -215,6 +218,9 @@ fn options(args: &LoadArgs, inputs: &[Input]) -> Options {
     }
     if let Some(kind) = key_kind(args) {
         options = options.keys(kind);
+    }
+    if args.no_reverse {
+        options = options.reverse(false);
     }
     if is_weighted(args, inputs) && args.label.as_ref().is_none_or(String::is_empty) {
         options = options.weighted(true);
