@@ -190,13 +190,7 @@ impl<'a> Read<'a> {
     /// Whether the edge exists. O(log degree + delta).
     #[inline]
     pub fn contains_edge(&self, local: LocalVertex, dst: VertexId) -> bool {
-        if self.version.patch.is_some() {
-            return self.edge(local, dst).is_some();
-        }
-        match self.version.delta.last_edge(self.n, local, dst) {
-            Some(e) => e.op != EdgeOp::Remove,
-            None => self.version.main.find(local, dst).is_some(),
-        }
+        self.edge(local, dst).is_some()
     }
 
     /// The number of neighbours. O(delta).

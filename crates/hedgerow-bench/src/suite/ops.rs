@@ -190,11 +190,12 @@ fn reads(
         // The first round warms up both and is not kept.
         for round in 0..=work.options.repeat() {
             let (csr_rate, csr_sum) = rate(|| on_csr(csr, questions));
-            for ((_, snapshot), mine) in engines.iter().zip(&mut mine) {
+            for ((engine, snapshot), mine) in engines.iter().zip(&mut mine) {
                 let Some(snapshot) = snapshot else { continue };
                 let (rate, sum) = rate(|| on_snapshot(snapshot, questions));
                 if sum != csr_sum {
-                    let message = format!("{name}: the store's answers sum to {sum}, the CSR's to {csr_sum}");
+                    let message =
+                        format!("{name}: the answers of {engine} sum to {sum}, the CSR's to {csr_sum}");
                     return Err(message.into());
                 }
                 if round > 0 {

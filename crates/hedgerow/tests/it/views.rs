@@ -80,6 +80,31 @@ fn reads_by_id_agree_with_and_without_a_view() {
     }
 }
 
+/// A hub's list has parts beside its main part: reads by id must find what is in any of them.
+#[test]
+fn reads_by_id_find_every_neighbor_of_a_hub() {
+    let options = hedgerow::Options::new().directed(false).keys(hedgerow::KeyKind::Dense);
+    let graph = options.background_settling(false).in_memory().unwrap();
+    let hub = 40_000u64;
+    let insert = |tx: &mut hedgerow::WriteTxn| (0..=hub).try_for_each(|v| tx.insert_vertex(v).map(drop));
+    graph.transact(1, insert).unwrap();
+    let mut rng = Rng::new(5);
+    let mut neighbors: Vec<u64> = (0..hub).collect();
+    hedgerow_workload::shuffle(&mut neighbors, rng.next_u64());
+    let (kept, absent) = neighbors.split_at(30_000);
+    kept.iter().for_each(|&v| assert!(graph.insert_edge(hub, v).unwrap()));
+    for view in [false, true] {
+        let snapshot = graph.snapshot().unwrap();
+        if view {
+            snapshot.view();
+        }
+        let id = |v: u64| VertexId(v as u32);
+        assert!(kept.iter().all(|&v| snapshot.contains_edge_by_id(id(hub), id(v))), "view {view}");
+        assert!(!absent.iter().any(|&v| snapshot.contains_edge_by_id(id(hub), id(v))), "view {view}");
+        assert_eq!(snapshot.degree_by_id(id(hub), Direction::Out), kept.len());
+    }
+}
+
 /// One random commit, now and then a vertex that goes.
 fn change(graph: &Graph, rng: &mut Rng) {
     let (u, v) = (rng.below(VERTICES), rng.below(VERTICES));
