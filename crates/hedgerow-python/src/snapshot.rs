@@ -503,7 +503,8 @@ impl Snapshot {
             None => parallel(py, || hedgerow_kernels::sssp(&*view, id, &config))?,
             Some(property) => {
                 let label = label.unwrap_or("");
-                let view = py.detach(|| reading.snapshot.weighted_view_of(label, property)).map_err(raise)?;
+                let view =
+                    py.detach(|| reading.snapshot.view_weighted_by(label, property, None)).map_err(raise)?;
                 parallel(py, || hedgerow_kernels::sssp(&view, id, &config))?
             }
         };

@@ -332,34 +332,4 @@ impl Snapshot {
     pub fn view_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<View> {
         Ok(self.build_view_of(self.label(label.into())?))
     }
-
-    /// The graph of one label for kernels that use weights: each edge weighs the number that its property holds (`bool` as
-    /// 0 or 1, `timestamp` in microseconds), and `missing` where it has none. A property that is not defined has none
-    /// anywhere. Built at each call: O(edges), 8 bytes an edge; in a directed graph O(log degree) more for each incoming
-    /// edge.
-    ///
-    /// # Errors
-    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel); [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a
-    /// property of text or bytes.
-    pub fn view_weighted_by<'a>(
-        &self,
-        label: impl Into<LabelRef<'a>>,
-        property: &str,
-        missing: f64,
-    ) -> Result<View> {
-        let label = self.label(label.into())?;
-        if property == WEIGHT && self.engine().is_weighted(label) {
-            return Ok(self.build_view_of(label));
-        }
-        let schema = self.engine().schema.load();
-        let found = schema.label_by_id(label).and_then(|l| l.property(property));
-        let found = found.map(|p| (p.id(), p.property_type()));
-        if let Some((_, kind)) = found
-            && !kind.is_fixed()
-        {
-            let text = format!("property {property} of type {kind} cannot weigh edges");
-            return Err(crate::Error::InvalidArgument(text));
-        }
-        Ok(self.build_weighted_view_of(label, found.map(|(id, _)| id), missing))
-    }
 }

@@ -56,7 +56,7 @@ pub use hedgerow_mem::View;
 pub use labelled::EdgeOf;
 pub use options::{Durability, GraphConfig, Isolation, Options};
 pub use properties::Properties;
-pub use scan::{EdgeRow, PropertyWeights};
+pub use scan::EdgeRow;
 pub use schema::{Label, LabelOptions, LabelRef, Property, Schema};
 pub use snapshot::Snapshot;
 pub use stats::Stats;

@@ -35,7 +35,7 @@ pub(super) fn sssp(args: &SsspArgs, work: &Work<'_>) -> Result<Report, CliError>
     let (distances, milliseconds) = match &args.weight {
         None => work.timed(|| hedgerow_kernels::sssp(work.view(), source, &config))?,
         Some(property) => {
-            let view = work.snapshot.weighted_view_of(work.label.unwrap_or(""), property);
+            let view = work.snapshot.view_weighted_by(work.label.unwrap_or(""), property, None);
             let view = view.map_err(|error| CliError::Failed(format!("--weight: {error}")))?;
             work.timed(|| hedgerow_kernels::sssp(&view, source, &config))?
         }

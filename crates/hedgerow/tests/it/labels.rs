@@ -182,7 +182,7 @@ fn a_property_weighs_the_edges_of_a_view() {
             assert!(tx.set_edge_property(EdgeKey::new("calls", 1, 2).rank(7), "seconds", 7).unwrap());
             tx.commit().unwrap();
             for (s, expected) in [(&s, [3.0, 7.0, 9.0]), (&later, [3.0, -1.0, 9.0])] {
-                let view = s.view_weighted_by("calls", "seconds", -1.0).unwrap();
+                let view = s.view_weighted_by("calls", "seconds", Some(-1.0)).unwrap();
                 assert_eq!(view.edge_count(), 4);
                 for (at, direction) in [(1u64, Direction::Out), (2, Direction::In)] {
                     let mut found = Vec::new();
@@ -194,9 +194,9 @@ fn a_property_weighs_the_edges_of_a_view() {
             }
         }
         let s = graph.snapshot().unwrap();
-        assert!(matches!(s.view_weighted_by("knows", "how", 1.0), Err(Error::InvalidArgument(_))));
+        assert!(matches!(s.view_weighted_by("knows", "how", Some(1.0)), Err(Error::InvalidArgument(_))));
         assert_eq!(
-            s.view_weighted_by("knows", "nothing", 2.5).unwrap().edge_count(),
+            s.view_weighted_by("knows", "nothing", Some(2.5)).unwrap().edge_count(),
             if directed { 2 } else { 1 }
         );
     }
@@ -329,7 +329,7 @@ fn weights_of_a_hub_are_those_of_its_edges() {
     put(400..420);
     for _ in 0..3 {
         let s = graph.snapshot().unwrap();
-        let view = s.view_weighted_by("", "nothing", 0.5).unwrap();
+        let view = s.view_weighted_by("", "nothing", Some(0.5)).unwrap();
         let hub = s.vertex_id(0).unwrap();
         let mut found = Vec::new();
         let block = view.weighted_block(hub.subgraph(), Direction::Out);

@@ -53,7 +53,7 @@ fn a_property_is_the_weight_in_both_directions() {
         let graph = Options::new().directed(directed).in_memory().unwrap();
         fill(&graph);
         let s = graph.snapshot().unwrap();
-        let view = s.weighted_view_of("road", "miles").unwrap();
+        let view = s.view_weighted_by("road", "miles", None).unwrap();
         assert_eq!((view.vertex_count(), view.edge_count(), view.is_directed()), (5, 4, directed));
         for key in [1u64, 2, 3, 4, 9] {
             let v = s.vertex_id(key).unwrap();
@@ -73,18 +73,19 @@ fn a_property_is_the_weight_in_both_directions() {
                 assert_eq!(found, expected, "{key} {direction:?}");
             }
         }
-        let refused = |label: &str, property: &str| match s.weighted_view_of(label, property).map(drop) {
+        let refused = |label: &str, property: &str| match s.view_weighted_by(label, property, None).map(drop)
+        {
             Err(Error::InvalidArgument(why)) => why,
             other => panic!("{other:?}"),
         };
         assert_eq!(refused("road", "hours"), "label \"road\" has no property hours");
         assert_eq!(refused("road", "name"), "property name is of type utf8: a weight must be a number");
         assert_eq!(refused("", "weight"), "label \"\" has no property weight");
-        assert!(matches!(s.weighted_view_of("rail", "miles"), Err(Error::NoSuchLabel { .. })));
+        assert!(matches!(s.view_weighted_by("rail", "miles", None), Err(Error::NoSuchLabel { .. })));
         let mut tx = graph.write().unwrap();
         tx.put_edge_with(road(2, 3), [("name", "new")]).unwrap();
         tx.commit().unwrap();
-        let error = graph.snapshot().unwrap().weighted_view_of("road", "miles").map(drop).unwrap_err();
+        let error = graph.snapshot().unwrap().view_weighted_by("road", "miles", None).map(drop).unwrap_err();
         assert!(error.to_string().ends_with("has no value of property miles"), "{error}");
     }
 }
