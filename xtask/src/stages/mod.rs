@@ -41,6 +41,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "doc", run: doc },
     Stage { name: "loom", run: loom },
     Stage { name: "shuttle", run: shuttle },
+    Stage { name: "asan", run: asan },
     Stage { name: "python", run: python::test },
     Stage { name: "kill9", run: kill9 },
     Stage { name: "crash", run: crash },
@@ -48,7 +49,7 @@ const STAGES: &[Stage] = &[
 ];
 
 /// Stages that explore for as long as they are given.
-const DEEP_STAGES: &[&str] = &["crash", "kill9", "loom", "shuttle", "unit", "faults"];
+const DEEP_STAGES: &[&str] = &["crash", "kill9", "loom", "shuttle", "asan", "unit", "faults"];
 
 /// Test targets that have a stage of their own; every other target belongs to `unit`.
 const OWN_STAGE: &[&str] = &["crash", "kill9", "loom", "shuttle", "faults"];
@@ -237,6 +238,25 @@ fn shuttle(root: &Path, workspace: &Workspace) -> Outcome {
         step.env("RUSTFLAGS", "--cfg shuttle").env("CARGO_TARGET_DIR", "target/shuttle")
     });
     outcome.require_explored();
+    outcome
+}
+
+/// The modules with `unsafe` code under AddressSanitizer, with blocks from the global allocator, which it watches. The
+/// option of the compiler is one that is not stable yet, and needs a target to be named.
+fn asan(root: &Path, _: &Workspace) -> Outcome {
+    const TARGET: &str = "x86_64-unknown-linux-gnu";
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
+        let reason = format!("AddressSanitizer is run on {TARGET} only");
+        return Outcome { absent: Some(reason), ..Outcome::default() };
+    }
+    let arguments = ["test", "--locked", "--target", TARGET, "-p", "hedgerow-mem", "--lib"];
+    let mut outcome = Outcome::default();
+    let step = Step::cargo(root, &arguments)
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("RUSTFLAGS", "-Zsanitizer=address --cfg hedgerow_plain")
+        .env("CARGO_TARGET_DIR", "target/asan")
+        .built_first();
+    outcome.step(&step);
     outcome
 }
 
