@@ -291,9 +291,7 @@ impl Latched<'_> {
             &self.subgraph.arena,
         );
         if let Some(next) = next {
-            horizon.replaced(head.main.heap_bytes());
-            self.link(direction, head, next);
-            self.reclaim(direction, horizon, pinned);
+            self.replace(direction, head, next, horizon, pinned);
         }
     }
 
@@ -327,11 +325,7 @@ impl Latched<'_> {
             }
             None => fold::all(&head, ops, ts, weighted, &self.subgraph.arena),
         };
-        if !next.main.neighbors.is_same(&head.main.neighbors) {
-            horizon.replaced(head.main.heap_bytes());
-        }
-        self.link(direction, head, next);
-        self.reclaim(direction, horizon, pinned);
+        self.replace(direction, head, next, horizon, pinned);
     }
 
     /// Merges what is published of the delta, so that an idle subgraph becomes a plain CSR. With `relocate` the main part
@@ -349,10 +343,8 @@ impl Latched<'_> {
             return false;
         }
         let next = fold::settle(&head, horizon.published(), relocate, weighted, &self.subgraph.arena);
-        horizon.replaced(head.main.heap_bytes());
-        self.link(direction, head, next);
+        self.replace(direction, head, next, horizon, pinned);
         self.subgraph.note_settled();
-        self.reclaim(direction, horizon, pinned);
         true
     }
 
@@ -398,6 +390,23 @@ impl Latched<'_> {
         self.subgraph.heads[direction as usize].store(Some(first.clone()));
         self.writer.heads[direction as usize] = Some(first.clone());
         first
+    }
+
+    /// Makes `next` the head, says what that replaces, and looks which versions before it are dead.
+    fn replace(
+        &mut self,
+        direction: Direction,
+        head: Arc<Version>,
+        next: Version,
+        horizon: &impl Horizon,
+        pinned: impl FnMut(Pin),
+    ) {
+        // A main part that was patched lives on in the new version: nobody keeps it alone.
+        if !next.main.neighbors.is_same(&head.main.neighbors) {
+            horizon.replaced(head.main.heap_bytes());
+        }
+        self.link(direction, head, next);
+        self.reclaim(direction, horizon, pinned);
     }
 
     /// Makes `next` the head. A release store: whoever loads it sees it whole.

@@ -311,16 +311,27 @@ impl Snapshot {
         mut f: impl FnMut(VertexId, VertexId, u64),
     ) -> Result<()> {
         let label = self.label(label.into())?;
+        self.for_each_item_of(label, sources, |src, item| f(src, item.dst, item.rank));
+        Ok(())
+    }
+
+    /// Calls `f` with each edge of a label that begins in a range of vertex ids, at its source; of an undirected graph
+    /// once per edge, at the smaller end. O(edges).
+    pub(crate) fn for_each_item_of(
+        &self,
+        label: LabelId,
+        sources: std::ops::Range<VertexId>,
+        mut f: impl FnMut(VertexId, ItemRef<'_>),
+    ) {
         let directed = self.engine().config.directed;
         let end = sources.end.0.min(self.engine().ids.bound());
         for v in (sources.start.0..end).map(VertexId) {
             self.for_each_item(label, v, Direction::Out, |item| {
                 if directed || v <= item.dst {
-                    f(v, item.dst, item.rank);
+                    f(v, item);
                 }
             });
         }
-        Ok(())
     }
 
     /// The graph of one label for kernels: all vertices, and the edges of this label. Neighbour lists of a `multi`

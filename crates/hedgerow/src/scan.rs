@@ -54,14 +54,8 @@ impl Snapshot {
         mut f: impl FnMut(EdgeRow<'_>),
     ) -> Result<()> {
         let label = self.engine().label(label.into())?;
-        let directed = self.engine().config.directed;
-        for v in (0..self.engine().ids.bound()).map(VertexId) {
-            self.for_each_item(label, v, Direction::Out, |item| {
-                if directed || v <= item.dst {
-                    f(EdgeRow { src: v, item });
-                }
-            });
-        }
+        let all = VertexId(0)..VertexId(self.engine().ids.bound());
+        self.for_each_item_of(label, all, |src, item| f(EdgeRow { src, item }));
         Ok(())
     }
 
@@ -109,18 +103,17 @@ impl Snapshot {
             let name = schema.label_by_id(label).map_or("", |label: &Label| label.name());
             return Err(Error::InvalidArgument(format!("label {name:?} has no property {property}")));
         };
-        for v in (0..self.engine().ids.bound()).map(VertexId) {
-            let mut without = None;
-            self.for_each_item(label, v, Direction::Out, |item| {
-                if item.row.get(column).as_number().is_none() {
-                    without = Some(item.dst);
-                }
-            });
-            if let Some(dst) = without {
-                let (src, dst) = (self.engine().ids.key_of(v), self.engine().ids.key_of(dst));
-                let message = format!("the edge from {src} to {dst} has no value of property {property}");
-                return Err(Error::InvalidArgument(message));
+        let all = VertexId(0)..VertexId(self.engine().ids.bound());
+        let mut without = None;
+        self.for_each_item_of(label, all, |src, item| {
+            if without.is_none() && item.row.get(column).as_number().is_none() {
+                without = Some((src, item.dst));
             }
+        });
+        if let Some((src, dst)) = without {
+            let (src, dst) = (self.engine().ids.key_of(src), self.engine().ids.key_of(dst));
+            let message = format!("the edge from {src} to {dst} has no value of property {property}");
+            return Err(Error::InvalidArgument(message));
         }
         Ok(())
     }

@@ -100,3 +100,40 @@ proptest! {
         prop_assert!(patched > 0, "nothing was patched");
     }
 }
+
+/// As [`NobodyReads`], adding up what merges say they replace.
+struct Replaced(std::cell::Cell<usize>);
+
+impl Horizon for Replaced {
+    fn published(&self) -> Timestamp {
+        Timestamp::INFINITY
+    }
+
+    fn pin_in(&self, _: Timestamp, _: Timestamp) -> Option<Pin> {
+        None
+    }
+
+    fn replaced(&self, bytes: usize) {
+        self.0.set(self.0.get() + bytes);
+    }
+}
+
+#[test]
+fn folding_into_a_patch_replaces_no_main_part() {
+    let (subgraph, horizon) = (Subgraph::default(), Replaced(Default::default()));
+    let mut latched = subgraph.latch();
+    let insert = |i| LocalOp { local: LocalVertex(0), op: EdgeOp::Insert, dst: VertexId(i), weight: 0.0 };
+    let many: Vec<LocalOp> = (0..8192).map(insert).collect();
+    latched.apply(Direction::Out, &many, Timestamp(1), false, &horizon, |_| ());
+    horizon.0.set(0);
+    // More than a delta holds, fewer than the patch of such a main part.
+    for i in 8192..8492u64 {
+        if i % 2 == 0 {
+            latched.make_room(Direction::Out, 1, false, &horizon, |_| ());
+        }
+        latched.apply(Direction::Out, &[insert(i as u32)], Timestamp(i), false, &horizon, |_| ());
+    }
+    assert_eq!(horizon.0.get(), 0);
+    latched.settle(Direction::Out, false, false, &horizon, |_| ());
+    assert!(horizon.0.get() >= 8192 * 4);
+}

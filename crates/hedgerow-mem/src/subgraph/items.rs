@@ -71,8 +71,7 @@ impl Latched<'_> {
         let mut head = self.head(direction, weighted);
         if head.patch.is_some() {
             let plain = head.without_patch(weighted, &self.subgraph.arena);
-            self.link(direction, head, plain);
-            self.reclaim(direction, horizon, &mut pinned);
+            self.replace(direction, head, plain, horizon, &mut pinned);
             head = self.head(direction, weighted);
         }
         if head.delta.accepts(ops.len(), ts) {
@@ -98,8 +97,7 @@ impl Latched<'_> {
                 fold::all_items(&head, ops.iter().map(|op| op.entry(ts)), ts, weighted, &self.subgraph.arena)
             }
         };
-        self.link(direction, head, next);
-        self.reclaim(direction, horizon, pinned);
+        self.replace(direction, head, next, horizon, pinned);
     }
 }
 
