@@ -1,6 +1,6 @@
 //! All edges of a label with their properties, and a property as the weights of edges.
 
-use hedgerow_core::{Direction, LabelId, PropertyId, ValueRef, VertexId};
+use hedgerow_core::{LabelId, PropertyId, ValueRef, VertexId};
 use hedgerow_mem::{ItemRef, View};
 
 use crate::error::{Error, Result};
