@@ -21,7 +21,9 @@ pub mod vfs;
 pub use counting::{CountingFs, IoCounters};
 pub use dir::{Dir, NamedFile, ReadExactError, read_exact_at, write_all_at};
 pub use error::{Corruption, CorruptionKind, FileError, IoError, is_disk_full};
-pub use header::{FileHeader, FileId, FileKind, FormatError, HEADER_BYTES, StoreId};
+pub use header::{
+    FORMAT_MAJOR, FORMAT_MINOR, FileHeader, FileId, FileKind, FormatError, HEADER_BYTES, StoreId,
+};
 pub use lsn::Lsn;
 pub use real::RealFs;
 pub use vfs::{Access, Vfs, VfsFile, VfsLock};

@@ -11,6 +11,7 @@ mod damage;
 mod disk_full;
 mod durability;
 mod equivalence;
+mod fixtures;
 mod labels;
 mod pipeline;
 mod review;
