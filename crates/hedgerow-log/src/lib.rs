@@ -46,7 +46,7 @@ mod writer;
 pub use hedgerow_io::{FileId, Lsn, StoreId};
 pub use ops::Ops;
 pub use record::{MAX_RECORD_BYTES, MAX_ROW_BYTES, RECORD_HEADER_BYTES, RecordBuilder, RecordError};
-pub use recover::{RecoverError, Recovered, Tail, Witness, recover};
+pub use recover::{CommitPlace, RecoverError, Recovered, Tail, Witness, recover, recover_commits};
 pub use resume::Resumed;
 pub use row::{decode_row, encode_row};
 pub use segment::{DATA_START, parse_segment_name, segment_name};

@@ -117,15 +117,38 @@ pub struct Recovered {
     pub(crate) next_id: FileId,
 }
 
+/// Where a commit stands in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommitPlace {
+    /// The commit.
+    pub ts: Timestamp,
+    /// The log segment.
+    pub segment: FileId,
+    /// Where the record begins in it, in bytes.
+    pub offset: u64,
+}
+
+/// As [`recover_commits`], for a visitor that does not ask where a commit stands.
+///
+/// # Errors
+/// As of that.
+pub fn recover<E>(
+    fs: Arc<dyn Vfs>,
+    witness: Witness<'_>,
+    mut visitor: impl FnMut(Timestamp, Ops<'_>) -> Result<(), E>,
+) -> Result<Recovered, RecoverError<E>> {
+    recover_commits(fs, witness, |commit, ops| visitor(commit.ts, ops))
+}
+
 /// Reads the log that the manifest names, and the segments that its last one leads to, and hands each commit to
 /// `visitor`, in timestamp order. Changes nothing. Reads every segment once, and the unused rest of the last one.
 ///
 /// # Errors
 /// A file cannot be read; the log is damaged; `visitor` refuses. What it saw before must be thrown away then.
-pub fn recover<E>(
+pub fn recover_commits<E>(
     fs: Arc<dyn Vfs>,
     witness: Witness<'_>,
-    visitor: impl FnMut(Timestamp, Ops<'_>) -> Result<(), E>,
+    visitor: impl FnMut(CommitPlace, Ops<'_>) -> Result<(), E>,
 ) -> Result<Recovered, RecoverError<E>> {
     let dir = Dir::new(fs);
     let mut on_disk = BTreeSet::new();
@@ -172,7 +195,7 @@ struct Recovery<'d, V> {
 impl<V> Recovery<'_, V> {
     fn read_all<E>(&mut self, live: &[FileId]) -> Result<(), RecoverError<E>>
     where
-        V: FnMut(Timestamp, Ops<'_>) -> Result<(), E>,
+        V: FnMut(CommitPlace, Ops<'_>) -> Result<(), E>,
     {
         if live.is_empty() {
             let kind = CorruptionKind::Invalid("the manifest names no log segment");
@@ -189,7 +212,7 @@ impl<V> Recovery<'_, V> {
 
     fn read_segment<E>(&mut self, id: FileId) -> Result<(), RecoverError<E>>
     where
-        V: FnMut(Timestamp, Ops<'_>) -> Result<(), E>,
+        V: FnMut(CommitPlace, Ops<'_>) -> Result<(), E>,
     {
         let mut scan = SegmentScan::open(self.dir, self.store, id)?;
         if let Some(before) = self.segments.last() {
@@ -205,11 +228,8 @@ impl<V> Recovery<'_, V> {
                     let ts = commit.ts;
                     let ops = Ops::new(commit.payload)
                         .map_err(|kind| Corruption::new(segment_name(id), offset, kind))?;
-                    (self.visitor)(ts, ops).map_err(|error| RecoverError::Visitor {
-                        file: segment_name(id),
-                        offset,
-                        ts,
-                        error,
+                    (self.visitor)(CommitPlace { ts, segment: id, offset }, ops).map_err(|error| {
+                        RecoverError::Visitor { file: segment_name(id), offset, ts, error }
                     })?;
                 }
                 Step::End(kind) => break kind,

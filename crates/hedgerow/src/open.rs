@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hedgerow_core::{KeyKind, Timestamp};
 use hedgerow_io::{FileId, RealFs, StoreId, Vfs, VfsLock};
-use hedgerow_log::{Log, LogOptions, LogPosition, RecoverError, Witness, recover};
+use hedgerow_log::{Log, LogOptions, LogPosition, RecoverError, Witness, recover_commits};
 use hedgerow_mem::SubgraphTable;
 use hedgerow_tier::{LoadedManifest, LogSegmentRef, Manifest};
 use hedgerow_txn::Counts;
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Engine, EngineParts, Graph};
 use crate::idmap::IdMap;
 use crate::options::{Durability, GraphConfig, Options};
-use crate::recover::{LAST_TIMESTAMP, Loaded, Unfit, load_segments, replay};
+use crate::recover::{LAST_TIMESTAMP, Loaded, Replay, load_segments};
 use crate::schema::Schema;
 use crate::tables::LabelTables;
 
@@ -163,7 +163,10 @@ fn open_existing(
     } else {
         let live: Vec<FileId> = manifest.logs.iter().map(|log| log.id).collect();
         let witness = Witness { store: manifest.store, live: &live, durable: manifest.durable_lsn };
-        let recovered = recover(fs.clone(), witness, |ts, ops| replay(&mut state, ts, ops));
+        let mut replay = Replay::new(&mut state);
+        let recovered = recover_commits(fs.clone(), witness, |commit, ops| replay.commit(commit, ops));
+        // What was read before the log turned out to be damaged may be damaged itself: the first place is named.
+        replay.finish()?;
         Some(recovered.map_err(from_recovery)?)
     };
     state.free_unused_ids();
@@ -232,12 +235,10 @@ pub(crate) fn log_refs(log: &Log, checkpoint: Timestamp) -> Vec<LogSegmentRef> {
     named.map(|s| LogSegmentRef { id: s.id, first_lsn: s.first_lsn }).collect()
 }
 
-fn from_recovery(error: RecoverError<Unfit>) -> Error {
+fn from_recovery(error: RecoverError<Error>) -> Error {
     match error {
         RecoverError::File(error) => error.into(),
-        RecoverError::Visitor { file, offset, error: Unfit(reason), .. } => {
-            hedgerow_io::Corruption::new(file, offset, hedgerow_io::CorruptionKind::Invalid(reason)).into()
-        }
+        RecoverError::Visitor { error, .. } => error,
         other => Error::InvalidArgument(other.to_string()),
     }
 }

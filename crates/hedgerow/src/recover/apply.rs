@@ -1,0 +1,305 @@
+//! Applying a batch: each subgraph by one thread, all that happens in it at once.
+//!
+//! Where the operations on a subgraph are plain (no ranks, no properties, no vertex that ends), they are sorted by edge,
+//! and only the last word about each edge is written, in one go for each list. Otherwise they are applied one by one, in
+//! their order. Either way each operation is checked against what was before it, at each end for itself; of all that do
+//! not fit the first is reported, and that is the one at which a replay in order would have stopped: what comes before
+//! it is applied in every subgraph as if there were nothing else.
+
+use hedgerow_core::{Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
+use hedgerow_mem::ItemOp;
+use hedgerow_mem::delta::EdgeOp;
+use hedgerow_mem::subgraph::{LocalOp, Subgraph};
+use rayon::prelude::*;
+
+use super::batch::{Act, Batch, Item, Misfit, Side};
+use super::{Loaded, NoReaders};
+
+/// Fewer sides than this are applied by the calling thread.
+const WORTH_THREADS: usize = 4096;
+
+const NO_VERTEX: &str = "edge without a vertex";
+const NO_EDGE: &str = "edge removed that is not there";
+pub(super) const BAD_VERTEX: &str = "vertex inserted twice, or with a key that does not fit";
+const BAD_REMOVAL: &str = "vertex removed that is not there, or that still has edges";
+
+/// How the counts of the graph change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) vertices: i64,
+    pub(super) edges: i64,
+}
+
+/// What applying some subgraphs came to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outcome {
+    tally: Tally,
+    misfit: Option<Misfit>,
+}
+
+impl Outcome {
+    fn and(self, other: Outcome) -> Outcome {
+        let misfit = self.misfit.into_iter().chain(other.misfit).min();
+        let tally = Tally {
+            vertices: self.tally.vertices + other.tally.vertices,
+            edges: self.tally.edges + other.tally.edges,
+        };
+        Outcome { tally, misfit }
+    }
+
+    fn note(&mut self, side: &Side, what: &'static str) {
+        let misfit = Misfit { order: side.order(), what };
+        self.misfit = Some(self.misfit.map_or(misfit, |first| first.min(misfit)));
+    }
+}
+
+impl Loaded {
+    /// Applies a batch and empties it. O(sides log sides), and O(edges) of the subgraphs that have many.
+    pub(super) fn apply(&self, batch: &mut Batch) -> Result<Tally, Misfit> {
+        let mut lists = batch.take_lists();
+        let shared = &*batch;
+        let outcome = if shared.len() < WORTH_THREADS {
+            lists.iter_mut().map(|list| self.apply_list(list, shared)).fold(Outcome::default(), Outcome::and)
+        } else {
+            lists
+                .par_iter_mut()
+                .map(|list| self.apply_list(list, shared))
+                .reduce(Outcome::default, Outcome::and)
+        };
+        match outcome.misfit {
+            // The batch keeps its commits, to say where this is.
+            Some(misfit) => Err(misfit),
+            None => {
+                batch.put_back(lists);
+                Ok(outcome.tally)
+            }
+        }
+    }
+
+    fn apply_list(&self, list: &mut [Side], batch: &Batch) -> Outcome {
+        list.sort_unstable_by_key(Side::key);
+        let groups = list.chunk_by_mut(|a, b| a.subgraph() == b.subgraph());
+        let mut outcome = Outcome::default();
+        for group in groups {
+            let of_group = if group.iter().all(|side| side.act().is_plain()) {
+                self.apply_sorted(group, batch)
+            } else {
+                group.sort_unstable_by_key(Side::order);
+                self.apply_in_order(group, batch)
+            };
+            outcome = outcome.and(of_group);
+        }
+        outcome
+    }
+
+    /// Plain operations on one subgraph, sorted.
+    fn apply_sorted(&self, group: &[Side], batch: &Batch) -> Outcome {
+        let mut outcome = Outcome::default();
+        let id = group[0].subgraph();
+        let alive = self.begin_vertices(id, group, &mut outcome);
+        if alive.iter().all(Option::is_none) {
+            // A subgraph without vertices is not made for what cannot be right.
+            group.iter().for_each(|side| {
+                outcome.note(side, if side.act() == Act::Remove { NO_EDGE } else { NO_VERTEX });
+            });
+            return outcome;
+        }
+        for table in group.chunk_by(|a, b| a.table() == b.table()) {
+            let changes = table.iter().filter(|side| side.act() != Act::Exists);
+            let last = changes.map(Side::order).max().unwrap_or(0);
+            let ts = batch.ts(last);
+            for chain in table.chunk_by(|a, b| a.chain() == b.chain()) {
+                self.apply_chain(id, chain, ts, &alive, &mut outcome);
+            }
+        }
+        outcome
+    }
+
+    /// Checks the vertices that begin; returns the operation before which each vertex does not exist.
+    fn begin_vertices(
+        &self,
+        id: SubgraphId,
+        group: &[Side],
+        outcome: &mut Outcome,
+    ) -> [Option<u32>; SUBGRAPH_VERTICES] {
+        let present = self.subgraphs.get(id).map_or(0, |entry| entry.latch().present());
+        let mut alive: [Option<u32>; SUBGRAPH_VERTICES] =
+            std::array::from_fn(|i| (present >> i & 1 == 1).then_some(0));
+        for side in group.iter().filter(|side| side.act() == Act::InsertVertex) {
+            match &mut alive[side.local().index()] {
+                Some(_) => outcome.note(side, BAD_VERTEX),
+                none => {
+                    *none = Some(side.order());
+                    outcome.tally.vertices += 1;
+                }
+            }
+        }
+        alive
+    }
+
+    /// What happens in one list of neighbors, or to vertices.
+    fn apply_chain(
+        &self,
+        id: SubgraphId,
+        chain: &[Side],
+        ts: Timestamp,
+        alive: &[Option<u32>; SUBGRAPH_VERTICES],
+        outcome: &mut Outcome,
+    ) {
+        let (label, direction) = (chain[0].label(), chain[0].direction());
+        if chain.iter().all(|side| side.act() == Act::Exists) {
+            chain.iter().for_each(|side| check_alive(side, alive, outcome));
+            return;
+        }
+        let entry = self.table(label).get_or_create(id);
+        let mut latched = entry.latch();
+        let mut ops = Vec::with_capacity(chain.len());
+        ops.extend(chain.iter().filter(|s| s.act() == Act::InsertVertex).map(|s| vertex_op(s.local(), true)));
+        for of_edge in chain.chunk_by(Side::same_edge) {
+            let (local, other) = (of_edge[0].local(), of_edge[0].other());
+            let edges = of_edge.iter().filter(|side| side.act() != Act::InsertVertex);
+            let Some(last) = edges.clone().next_back() else { continue };
+            let existed = latched.edge(direction, local, other).is_some();
+            let mut exists = existed;
+            for side in edges {
+                check_alive(side, alive, outcome);
+                if side.act() == Act::Remove && !exists {
+                    outcome.note(side, NO_EDGE);
+                }
+                exists = side.act() != Act::Remove;
+            }
+            let op = match (existed, exists) {
+                (false, true) => EdgeOp::Insert,
+                (true, true) => EdgeOp::Update,
+                (true, false) => EdgeOp::Remove,
+                (false, false) => continue,
+            };
+            let weight = if exists { last.weight() } else { 0.0 };
+            ops.push(LocalOp { local, op, dst: other, weight });
+            if self.counts_at(direction, id.vertex(local), other) {
+                outcome.tally.edges += i64::from(exists) - i64::from(existed);
+            }
+        }
+        let weighted = self.config.weighted && label == LabelId::DEFAULT;
+        latched.apply(direction, &ops, ts, weighted, &NoReaders(ts), |_| ());
+    }
+
+    /// Operations on one subgraph, one by one.
+    fn apply_in_order(&self, group: &[Side], batch: &Batch) -> Outcome {
+        let mut outcome = Outcome::default();
+        for side in group {
+            let done = self.apply_one(side, batch, &mut outcome.tally);
+            if let Err(what) = done {
+                outcome.note(side, what);
+                return outcome;
+            }
+        }
+        outcome
+    }
+
+    fn apply_one(&self, side: &Side, batch: &Batch, tally: &mut Tally) -> Result<(), &'static str> {
+        let (id, ts) = (side.subgraph().vertex(side.local()), batch.ts(side.order()));
+        match side.act() {
+            Act::InsertVertex if self.contains(id) => return Err(BAD_VERTEX),
+            Act::InsertVertex => {
+                self.apply_vertex(id, true, ts);
+                tally.vertices += 1;
+            }
+            Act::RemoveVertex if !self.contains(id) || self.has_edges(id) => return Err(BAD_REMOVAL),
+            Act::RemoveVertex => {
+                self.apply_vertex(id, false, ts);
+                tally.vertices -= 1;
+            }
+            Act::Exists if !self.contains(id) => return Err(NO_VERTEX),
+            Act::Exists => {}
+            Act::Put => {
+                let item = Item { rank: 0, weight: side.weight(), row: None };
+                self.put(side, &item, ts, tally)?;
+            }
+            Act::PutItem => self.put(side, batch.item(side).ok_or(NO_VERTEX)?, ts, tally)?,
+            Act::Remove => self.remove(side, 0, ts, tally)?,
+            Act::RemoveItem => self.remove(side, batch.item(side).ok_or(NO_EDGE)?.rank, ts, tally)?,
+        }
+        Ok(())
+    }
+
+    fn put(&self, side: &Side, item: &Item, ts: Timestamp, tally: &mut Tally) -> Result<(), &'static str> {
+        if !self.contains(side.subgraph().vertex(side.local())) {
+            return Err(NO_VERTEX);
+        }
+        let entry = self.table(side.label()).get_or_create(side.subgraph());
+        let existed = exists(entry, side, item.rank);
+        self.apply_item(entry, side, if existed { EdgeOp::Update } else { EdgeOp::Insert }, item, ts);
+        self.count(side, i64::from(!existed), tally);
+        Ok(())
+    }
+
+    fn remove(&self, side: &Side, rank: u64, ts: Timestamp, tally: &mut Tally) -> Result<(), &'static str> {
+        let entry = self.table(side.label()).get(side.subgraph()).ok_or(NO_EDGE)?;
+        if !exists(entry, side, rank) {
+            return Err(NO_EDGE);
+        }
+        self.apply_item(entry, side, EdgeOp::Remove, &Item { rank, weight: 0.0, row: None }, ts);
+        self.count(side, -1, tally);
+        Ok(())
+    }
+
+    fn count(&self, side: &Side, change: i64, tally: &mut Tally) {
+        let at = side.subgraph().vertex(side.local());
+        if side.label() != LabelId::VERTICES && self.counts_at(side.direction(), at, side.other()) {
+            tally.edges += change;
+        }
+    }
+
+    fn apply_item(&self, entry: &Subgraph, side: &Side, op: EdgeOp, item: &Item, ts: Timestamp) {
+        let weighted = self.config.weighted && side.label() == LabelId::DEFAULT;
+        let (direction, at) = (side.direction(), side.subgraph().vertex(side.local()));
+        let op = LocalOp { local: side.local(), op, dst: side.other(), weight: item.weight };
+        // Properties of any length are kept at the end that counts the edge.
+        let row = match direction {
+            Direction::In => None,
+            Direction::Out if self.counts_at(direction, at, side.other()) => item.row.clone(),
+            Direction::Out => item.row.as_ref().and_then(hedgerow_core::Row::fixed_only),
+        };
+        if item.rank == 0 && row.is_none() {
+            entry.latch().apply(direction, &[op], ts, weighted, &NoReaders(ts), |_| ());
+        } else {
+            let op = ItemOp { op, rank: item.rank, row };
+            entry.latch().apply_items(direction, &[op], ts, weighted, &NoReaders(ts), |_| ());
+        }
+    }
+
+    fn apply_vertex(&self, id: VertexId, exists: bool, ts: Timestamp) {
+        let entry = self.subgraphs.get_or_create(id.subgraph());
+        let op = vertex_op(id.local(), exists);
+        entry.latch().apply(Direction::Out, &[op], ts, self.config.weighted, &NoReaders(ts), |_| ());
+    }
+
+    fn contains(&self, id: VertexId) -> bool {
+        self.subgraphs.get(id.subgraph()).is_some_and(|s| s.latch().contains_vertex(id.local()))
+    }
+
+    fn has_edges(&self, id: VertexId) -> bool {
+        let tables = std::iter::once(&self.subgraphs).chain(self.labels.iter().map(|(_, table)| table));
+        tables.filter_map(|table| table.get(id.subgraph())).any(|entry| {
+            let latched = entry.latch();
+            [Direction::Out, Direction::In].iter().any(|&d| latched.degree(d, id.local()) > 0)
+        })
+    }
+}
+
+fn vertex_op(local: LocalVertex, exists: bool) -> LocalOp {
+    LocalOp { local, op: EdgeOp::Vertex, dst: VertexId(u32::from(exists)), weight: 0.0 }
+}
+
+fn check_alive(side: &Side, alive: &[Option<u32>; SUBGRAPH_VERTICES], outcome: &mut Outcome) {
+    // A removal finds no edge at a vertex that is not there.
+    let begins = alive[side.local().index()];
+    if side.act() != Act::Remove && begins.is_none_or(|from| from > side.order()) {
+        outcome.note(side, NO_VERTEX);
+    }
+}
+
+fn exists(entry: &Subgraph, side: &Side, rank: u64) -> bool {
+    entry.latch().item(side.direction(), side.local(), side.other(), rank).is_some()
+}

@@ -1,0 +1,237 @@
+//! What commits do, side by side and sorted by subgraph, until enough is there to be applied.
+
+use hedgerow_core::{
+    Direction, LabelId, LocalVertex, Row, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
+};
+use hedgerow_log::CommitPlace;
+
+/// A batch is applied when it holds this many sides of operations: 24 MiB of them.
+pub(super) const MOST_SIDES: usize = 1 << 20;
+/// A batch is applied when it holds about this many bytes of properties.
+const MOST_ROW_BYTES: usize = 16 << 20;
+/// Subgraphs are dealt out to this many lists, each of which one thread sorts and applies.
+const LISTS: usize = 256;
+
+/// What happens at one end of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// The edge exists from now on; the weight is beside it.
+    Put,
+    /// The edge is gone.
+    Remove,
+    /// The vertex must exist, for an edge that is kept at its other end alone.
+    Exists,
+    /// The vertex begins.
+    InsertVertex,
+    /// The vertex ends.
+    RemoveVertex,
+    /// As `Put`, with rank or properties; where they are stands in place of the weight.
+    PutItem,
+    /// As `Remove`, with a rank.
+    RemoveItem,
+}
+
+impl Act {
+    const ALL: [Act; 8] = [
+        Act::Put,
+        Act::Remove,
+        Act::Exists,
+        Act::InsertVertex,
+        Act::RemoveVertex,
+        Act::PutItem,
+        Act::RemoveItem,
+        Act::Exists,
+    ];
+
+    /// Whether operations on one edge or vertex can be reduced to the last of them.
+    pub(super) fn is_plain(self) -> bool {
+        matches!(self, Act::Put | Act::Remove | Act::Exists | Act::InsertVertex)
+    }
+}
+
+/// One end of an operation. Sorts by subgraph, label, direction, vertex, other end, order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Side {
+    place: u64,
+    target: u64,
+    weight: f64,
+}
+
+impl Side {
+    pub(super) fn key(&self) -> (u64, u64) {
+        (self.place, self.target)
+    }
+
+    pub(super) fn subgraph(&self) -> SubgraphId {
+        SubgraphId((self.place >> 32) as u32)
+    }
+
+    /// What has to be equal for sides to be applied together: subgraph, label and direction.
+    pub(super) fn chain(&self) -> u64 {
+        self.place >> 8
+    }
+
+    /// The same of label alone.
+    pub(super) fn table(&self) -> u64 {
+        self.place >> 16
+    }
+
+    pub(super) fn label(&self) -> LabelId {
+        LabelId((self.place >> 16) as u16)
+    }
+
+    pub(super) fn direction(&self) -> Direction {
+        if self.place >> 8 & 1 == 0 { Direction::Out } else { Direction::In }
+    }
+
+    pub(super) fn local(&self) -> LocalVertex {
+        LocalVertex(self.place as u8 & (SUBGRAPH_VERTICES as u8 - 1))
+    }
+
+    pub(super) fn other(&self) -> VertexId {
+        VertexId((self.target >> 32) as u32)
+    }
+
+    /// Equal for two sides of one edge list entry.
+    pub(super) fn same_edge(&self, other: &Side) -> bool {
+        self.place == other.place && self.target >> 32 == other.target >> 32
+    }
+
+    /// The number of the operation in its batch.
+    pub(super) fn order(&self) -> u32 {
+        (self.target as u32) >> 3
+    }
+
+    pub(super) fn act(&self) -> Act {
+        Act::ALL[(self.target & 7) as usize]
+    }
+
+    pub(super) fn weight(&self) -> f64 {
+        self.weight
+    }
+}
+
+/// What does not fit into a [`Side`].
+#[derive(Debug)]
+pub(super) struct Item {
+    pub(super) rank: u64,
+    pub(super) weight: f64,
+    pub(super) row: Option<Row>,
+}
+
+/// The first operation of a commit in a batch.
+#[derive(Clone, Copy, Debug)]
+struct Begin {
+    order: u32,
+    commit: CommitPlace,
+}
+
+/// Operations of consecutive commits.
+#[derive(Debug)]
+pub(super) struct Batch {
+    most_sides: usize,
+    lists: Vec<Vec<Side>>,
+    sides: usize,
+    items: Vec<Item>,
+    row_bytes: usize,
+    commits: Vec<Begin>,
+    order: u32,
+}
+
+impl Batch {
+    /// An empty batch that is full at `most_sides`.
+    pub(super) fn new(most_sides: usize) -> Batch {
+        Batch {
+            most_sides,
+            lists: (0..LISTS).map(|_| Vec::new()).collect(),
+            sides: 0,
+            items: Vec::new(),
+            row_bytes: 0,
+            commits: Vec::new(),
+            order: 0,
+        }
+    }
+
+    /// What follows belongs to `commit`.
+    pub(super) fn begin(&mut self, commit: CommitPlace) {
+        self.commits.push(Begin { order: self.order, commit });
+    }
+
+    /// What follows belongs to the next operation.
+    pub(super) fn next_operation(&mut self) {
+        self.order += 1;
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.sides >= self.most_sides || self.row_bytes >= MOST_ROW_BYTES
+    }
+
+    /// How many sides there are.
+    pub(super) fn len(&self) -> usize {
+        self.sides
+    }
+
+    /// Adds one side of the present operation.
+    #[inline]
+    pub(super) fn push(
+        &mut self,
+        act: Act,
+        label: LabelId,
+        direction: Direction,
+        (at, other): (VertexId, VertexId),
+        weight: f64,
+    ) {
+        let (subgraph, local) = (at.subgraph(), at.local());
+        let place = u64::from(subgraph.0) << 32 | u64::from(label.0) << 16;
+        let place = place | (direction as u64) << 8 | u64::from(local.0);
+        let target = u64::from(other.0) << 32 | u64::from(self.order) << 3 | act as u64;
+        self.lists[subgraph.0 as usize % LISTS].push(Side { place, target, weight });
+        self.sides += 1;
+    }
+
+    /// Keeps an item and returns what stands for it in place of a weight.
+    pub(super) fn keep(&mut self, item: Item) -> f64 {
+        let at = self.items.len() as u64;
+        self.row_bytes += size_of::<Item>() + item.row.as_ref().map_or(0, Row::bytes);
+        self.items.push(item);
+        f64::from_bits(at)
+    }
+
+    pub(super) fn item(&self, side: &Side) -> Option<&Item> {
+        self.items.get(side.weight.to_bits() as usize)
+    }
+
+    /// The commit of an operation.
+    pub(super) fn commit(&self, order: u32) -> Option<CommitPlace> {
+        let after = self.commits.partition_point(|begin| begin.order <= order);
+        self.commits.get(after.checked_sub(1)?).map(|begin| begin.commit)
+    }
+
+    /// The timestamp of an operation.
+    pub(super) fn ts(&self, order: u32) -> Timestamp {
+        self.commit(order).map_or(Timestamp::ZERO, |commit| commit.ts)
+    }
+
+    /// Takes the lists of sides; [`put_back`](Self::put_back) returns their memory.
+    pub(super) fn take_lists(&mut self) -> Vec<Vec<Side>> {
+        std::mem::take(&mut self.lists)
+    }
+
+    /// Empties the batch and keeps its memory. The present commit goes on in it.
+    pub(super) fn put_back(&mut self, mut lists: Vec<Vec<Side>>) {
+        let present = self.commits.last().copied();
+        lists.iter_mut().for_each(Vec::clear);
+        self.lists = lists;
+        self.items.clear();
+        self.commits.clear();
+        (self.sides, self.row_bytes, self.order) = (0, 0, 0);
+        self.commits.extend(present.map(|begin| Begin { order: 0, ..begin }));
+    }
+}
+
+/// The first operation that does not fit what was before it, with the reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Misfit {
+    pub(super) order: u32,
+    pub(super) what: &'static str,
+}

@@ -1,0 +1,220 @@
+//! Reading the commits of the log in order, and sorting what they do by subgraph.
+
+use hedgerow_core::{Direction, KeyKind, LabelId, Op, Row, VertexId, VertexKeyRef};
+use hedgerow_io::{Corruption, CorruptionKind};
+use hedgerow_log::{CommitPlace, Ops, segment_name};
+
+use super::apply::BAD_VERTEX;
+use super::batch::{Act, Batch, Item, MOST_SIDES};
+use super::{LAST_TIMESTAMP, Loaded};
+use crate::error::{Error, Result};
+
+/// A replay under way. What it was given is applied batch by batch; call [`finish`](Self::finish) for the rest.
+///
+/// Memory beside the state itself: in proportion to the log, up to about 64 MiB.
+pub(crate) struct Replay<'a> {
+    state: &'a mut Loaded,
+    batch: Batch,
+}
+
+/// An edge of the log.
+struct Edge {
+    label: LabelId,
+    src: VertexId,
+    dst: VertexId,
+    rank: u64,
+}
+
+type Fits<T> = std::result::Result<T, &'static str>;
+
+impl<'a> Replay<'a> {
+    pub(crate) fn new(state: &'a mut Loaded) -> Replay<'a> {
+        Replay::in_batches(state, MOST_SIDES)
+    }
+
+    /// As [`new`](Self::new); applies whenever `sides` ends of operations have come together.
+    pub(super) fn in_batches(state: &'a mut Loaded, sides: usize) -> Replay<'a> {
+        Replay { state, batch: Batch::new(sides.min(MOST_SIDES)) }
+    }
+
+    /// Takes one commit, unless the checkpoint holds it already. Commits come in the order of the log.
+    ///
+    /// # Errors
+    /// Damage under a right checksum: this commit, or one before it, does not fit what precedes it. The state is of no
+    /// use then.
+    pub(crate) fn commit(&mut self, commit: CommitPlace, ops: Ops<'_>) -> Result<()> {
+        if commit.ts <= self.state.checkpoint {
+            return Ok(());
+        }
+        if commit.ts > LAST_TIMESTAMP {
+            return self.refuse(commit, "a timestamp that no store reaches");
+        }
+        self.batch.begin(commit);
+        for op in ops {
+            if let Err(what) = self.operation(commit, op) {
+                return self.refuse(commit, what);
+            }
+            self.batch.next_operation();
+            if self.batch.is_full() {
+                self.apply()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies what is left.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        self.apply()
+    }
+
+    fn apply(&mut self) -> Result<()> {
+        match self.state.apply(&mut self.batch) {
+            Ok(tally) => {
+                let counts = &mut self.state.counts;
+                counts.vertices = counts.vertices.wrapping_add_signed(tally.vertices);
+                counts.edges = counts.edges.wrapping_add_signed(tally.edges);
+                Ok(())
+            }
+            Err(misfit) => Err(self.batch.commit(misfit.order).map_or_else(
+                || Error::InvalidArgument(misfit.what.to_owned()),
+                |commit| damaged(commit, misfit.what),
+            )),
+        }
+    }
+
+    /// The present commit does not fit; but perhaps one before it does not either.
+    fn refuse(&mut self, commit: CommitPlace, what: &'static str) -> Result<()> {
+        self.apply()?;
+        Err(damaged(commit, what))
+    }
+
+    fn operation(&mut self, commit: CommitPlace, op: Op<'_>) -> Fits<()> {
+        match op {
+            Op::InsertVertex { id, key } => self.insert_vertex(commit, id, key),
+            Op::RemoveVertex { id } => {
+                let ids = &self.state.ids;
+                if self.state.config.keys != KeyKind::Dense {
+                    ids.unbind(ids.key_of(id).as_ref(), id, commit.ts);
+                }
+                let (label, ends) = (LabelId::DEFAULT, (id, VertexId(0)));
+                self.batch.push(Act::RemoveVertex, label, Direction::Out, ends, 0.0);
+                Ok(())
+            }
+            Op::PutEdge { label, src, dst, weight } => {
+                self.put(&Edge { label, src, dst, rank: 0 }, weight, None)
+            }
+            Op::PutItem { label, src, dst, rank, weight, row } => {
+                self.put(&Edge { label, src, dst, rank }, weight, hedgerow_log::decode_row(row)?)
+            }
+            Op::RemoveEdge { label, src, dst } => self.remove(&Edge { label, src, dst, rank: 0 }),
+            Op::RemoveItem { label, src, dst, rank } => self.remove(&Edge { label, src, dst, rank }),
+            Op::DefineLabel { .. } | Op::DefineProperty { .. } => self.state.schema.add(commit.ts, op),
+        }
+    }
+
+    fn insert_vertex(&mut self, commit: CommitPlace, id: VertexId, key: VertexKeyRef<'_>) -> Fits<()> {
+        let (ids, keys) = (&self.state.ids, self.state.config.keys);
+        let fits = match (keys, key) {
+            (KeyKind::Dense, VertexKeyRef::U64(n)) => n == u64::from(id.0),
+            (KeyKind::U64, VertexKeyRef::U64(_)) | (KeyKind::Str, VertexKeyRef::Str(_)) => {
+                ids.lookup(key, commit.ts).is_none()
+            }
+            _ => false,
+        };
+        if !fits || id > VertexId::MAX {
+            return Err(BAD_VERTEX);
+        }
+        if keys == KeyKind::Dense {
+            ids.include(id);
+        } else {
+            ids.forget(id);
+            ids.bind(&key.to_owned(), id, commit.ts, hedgerow_core::Timestamp::INFINITY);
+        }
+        self.batch.push(Act::InsertVertex, LabelId::DEFAULT, Direction::Out, (id, VertexId(0)), 0.0);
+        Ok(())
+    }
+
+    fn put(&mut self, edge: &Edge, weight: Option<f64>, row: Option<Row>) -> Fits<()> {
+        self.check_put(edge, weight, row.as_ref())?;
+        let weight = weight.unwrap_or(0.0);
+        if self.is_plain(edge) {
+            return self.sides(Act::Put, edge, weight);
+        }
+        let item = self.batch.keep(Item { rank: edge.rank, weight, row });
+        self.sides(Act::PutItem, edge, item)
+    }
+
+    fn remove(&mut self, edge: &Edge) -> Fits<()> {
+        self.check_edge(edge)?;
+        if self.is_plain(edge) {
+            return self.sides(Act::Remove, edge, 0.0);
+        }
+        let item = self.batch.keep(Item { rank: edge.rank, weight: 0.0, row: None });
+        self.sides(Act::RemoveItem, edge, item)
+    }
+
+    /// Whether edges like this one have neither ranks nor properties.
+    fn is_plain(&self, edge: &Edge) -> bool {
+        let label = self.state.schema.label_by_id(edge.label);
+        edge.label != LabelId::VERTICES && label.is_some_and(|l| !l.is_multi() && l.properties().is_empty())
+    }
+
+    /// Adds the ends at which an edge is kept, and what must be true at the others.
+    fn sides(&mut self, act: Act, edge: &Edge, weight: f64) -> Fits<()> {
+        let Edge { label, src, dst, .. } = *edge;
+        let config = self.state.config;
+        self.batch.push(act, label, Direction::Out, (src, dst), weight);
+        if label == LabelId::VERTICES {
+            return Ok(());
+        }
+        if config.directed && config.reverse {
+            self.batch.push(act, label, Direction::In, (dst, src), weight);
+        } else if config.directed && matches!(act, Act::Put | Act::PutItem) {
+            self.batch.push(Act::Exists, LabelId::DEFAULT, Direction::In, (dst, src), 0.0);
+        } else if !config.directed && src != dst {
+            self.batch.push(act, label, Direction::Out, (dst, src), weight);
+        }
+        Ok(())
+    }
+
+    /// What does not fit about an edge operation, whatever it does.
+    fn check_edge(&self, edge: &Edge) -> Fits<()> {
+        let label = self.state.schema.label_by_id(edge.label);
+        let label = label.ok_or("an edge of a label that is not defined")?;
+        if edge.rank != 0 && !label.is_multi() {
+            return Err("a rank in a label that has none");
+        }
+        let in_order = self.state.config.directed || edge.src <= edge.dst;
+        if !in_order || (edge.label == LabelId::VERTICES && edge.src != edge.dst) {
+            return Err("an edge with its ends the wrong way round");
+        }
+        Ok(())
+    }
+
+    fn check_put(&self, edge: &Edge, weight: Option<f64>, row: Option<&Row>) -> Fits<()> {
+        self.check_edge(edge)?;
+        let weighted = self.state.config.weighted && edge.label == LabelId::DEFAULT;
+        if weight.is_some() != weighted || weight.is_some_and(f64::is_nan) {
+            return Err("an edge with a weight that does not fit");
+        }
+        let label = self.state.schema.label_by_id(edge.label);
+        let fits = |(id, value): &(hedgerow_core::PropertyId, hedgerow_core::Value)| {
+            let property = label.and_then(|label| label.property_by_id(*id));
+            property.map(|p| p.property_type()) == value.property_type()
+        };
+        if !row.map_or(&[][..], Row::cells).iter().all(fits) {
+            return Err("a property that is not defined, or of another type");
+        }
+        if edge.label == LabelId::VERTICES && row.is_none() {
+            return Err("properties of a vertex without a value");
+        }
+        Ok(())
+    }
+}
+
+fn damaged(commit: CommitPlace, what: &'static str) -> Error {
+    Corruption::new(segment_name(commit.segment), commit.offset, CorruptionKind::Invalid(what)).into()
+}
