@@ -45,17 +45,18 @@ const STAGES: &[Stage] = &[
     Stage { name: "python", run: python::test },
     Stage { name: "kill9", run: kill9 },
     Stage { name: "crash", run: crash },
+    Stage { name: "isolation", run: isolation },
     Stage { name: "faults", run: faults },
 ];
 
 /// Stages that explore for as long as they are given.
-const DEEP_STAGES: &[&str] = &["crash", "kill9", "loom", "shuttle", "asan", "unit", "faults"];
+const DEEP_STAGES: &[&str] = &["crash", "kill9", "loom", "shuttle", "asan", "unit", "faults", "isolation"];
 
 /// Stages that `make test` leaves out unless they are named: they take minutes.
 const ONLY_DEEP: &[&str] = &["asan"];
 
 /// Test targets that have a stage of their own; every other target belongs to `unit`.
-const OWN_STAGE: &[&str] = &["crash", "kill9", "loom", "shuttle", "faults"];
+const OWN_STAGE: &[&str] = &["crash", "kill9", "loom", "shuttle", "faults", "isolation"];
 
 /// Fewest loom models that must have run.
 const LOOM_MODELS_FLOOR: u64 = 8;
@@ -272,6 +273,12 @@ fn kill9(root: &Path, workspace: &Workspace) -> Outcome {
 
 fn crash(root: &Path, workspace: &Workspace) -> Outcome {
     let mut outcome = own_target(root, workspace, "crash", |step| step);
+    outcome.require_explored();
+    outcome
+}
+
+fn isolation(root: &Path, workspace: &Workspace) -> Outcome {
+    let mut outcome = own_target(root, workspace, "isolation", |step| step);
     outcome.require_explored();
     outcome
 }

@@ -4,14 +4,26 @@
 #![allow(dead_code, reason = "it uses a part of what the crash tests use")]
 #![cfg_attr(not(hedgerow_faults), allow(unused_imports, reason = "nothing is planted"))]
 
+#[path = "../isolation/anomalies.rs"]
+mod anomalies;
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../isolation/hermitage.rs"]
+mod hermitage;
+#[path = "../isolation/interleave.rs"]
+mod interleave;
+#[path = "../isolation/ldbc.rs"]
+mod ldbc;
+#[path = "../isolation/model.rs"]
+mod model;
 #[path = "../crash/plan.rs"]
 mod plan;
 #[path = "../crash/rounds.rs"]
 mod rounds;
 #[path = "../crash/run.rs"]
 mod run;
+#[path = "../isolation/script.rs"]
+mod script;
 #[path = "../crash/tally.rs"]
 mod tally;
 #[path = "../crash/verify.rs"]
@@ -71,4 +83,27 @@ fn commits_that_are_not_validated_lose_updates() {
     let lost = common::contention::lost_updates(hedgerow::Isolation::Serializable, 4, 500, plant);
     println!("ReadsNotValidated: {lost} updates lost");
     explored("planted faults found by contention", u64::from(lost > 0), 1);
+}
+
+/// Without validation every case in which two transactions may conflict must come out wrong in some interleaving.
+#[cfg(hedgerow_faults)]
+#[test]
+fn interleavings_without_validation_are_not_serial() {
+    let isolation = hedgerow::Isolation::Serializable;
+    let cases: Vec<_> =
+        [ldbc::cases(), hermitage::cases(), anomalies::cases()].into_iter().flatten().collect();
+    let (mut conflicting, mut found) = (0, 0);
+    for case in &cases {
+        hedgerow::io::faults::plant(None);
+        let conflicts = interleave::explore(case, isolation, false).conflicts;
+        hedgerow::io::faults::plant(Some(PlantedFault::ReadsNotValidated));
+        let run = std::panic::AssertUnwindSafe(|| interleave::explore(case, isolation, false));
+        let wrong = std::panic::catch_unwind(run).is_err();
+        println!("{}: {conflicts} conflicts, ReadsNotValidated found: {wrong}", case.name);
+        conflicting += u64::from(conflicts > 0);
+        found += u64::from(wrong);
+    }
+    hedgerow::io::faults::plant(None);
+    // All but dangling edges, which the latches alone prevent.
+    explored("cases that go wrong without validation", found, conflicting - 1);
 }

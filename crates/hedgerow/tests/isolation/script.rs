@@ -1,0 +1,330 @@
+//! Scripts: transactions as lists of steps that run on the store and on the model alike, noting every answer.
+
+use std::collections::BTreeSet;
+
+use hedgerow::{Direction, EdgeKey, Value, WriteTxn};
+
+use crate::model::{Edge, KEYS, ModelTxn, Op, State, raw};
+
+/// What comes after a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    Go,
+    /// The transaction is rolled back.
+    Abort,
+}
+
+pub(crate) type Step = Box<dyn Fn(&mut Ctx<'_>) -> Flow + Send + Sync>;
+
+/// A transaction: its steps; committing is one more.
+pub(crate) type Script = Vec<Step>;
+
+/// A step that goes on.
+pub(crate) fn step(f: impl Fn(&mut Ctx<'_>) + Send + Sync + 'static) -> Step {
+    Box::new(move |c| {
+        f(c);
+        Flow::Go
+    })
+}
+
+/// A step that does nothing, to make scripts equally long.
+pub(crate) fn pause() -> Step {
+    step(|_| ())
+}
+
+/// What a transaction did and was told.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Trace {
+    /// Every answer.
+    pub(crate) log: Vec<String>,
+    /// Numbers that the script keeps, for itself and for who judges the outcome.
+    pub(crate) kept: Vec<i64>,
+    /// The vertices that were named.
+    pub(crate) touched: BTreeSet<u64>,
+    /// Whether the whole graph was read.
+    pub(crate) whole: bool,
+}
+
+enum Target<'a> {
+    Store { txn: &'a mut WriteTxn, offset: u64 },
+    Model(&'a mut ModelTxn),
+}
+
+/// Where a step runs.
+pub(crate) struct Ctx<'a> {
+    target: Target<'a>,
+    pub(crate) trace: &'a mut Trace,
+}
+
+impl<'a> Ctx<'a> {
+    pub(crate) fn store(txn: &'a mut WriteTxn, offset: u64, trace: &'a mut Trace) -> Ctx<'a> {
+        Ctx { target: Target::Store { txn, offset }, trace }
+    }
+
+    pub(crate) fn model(txn: &'a mut ModelTxn, trace: &'a mut Trace) -> Ctx<'a> {
+        Ctx { target: Target::Model(txn), trace }
+    }
+
+    pub(crate) fn keep(&mut self, number: i64) {
+        self.trace.kept.push(number);
+    }
+
+    pub(crate) fn kept(&self, i: usize) -> i64 {
+        self.trace.kept[i]
+    }
+
+    fn told<T: std::fmt::Debug>(&mut self, answer: T) -> T {
+        self.trace.log.push(format!("{answer:?}"));
+        answer
+    }
+
+    pub(crate) fn vertex(&mut self, v: u64) -> bool {
+        self.trace.touched.insert(v);
+        let answer = match &mut self.target {
+            Target::Store { txn, offset } => txn.contains_vertex(*offset + v).unwrap(),
+            Target::Model(txn) => txn.state.vertices.contains_key(&v),
+        };
+        self.told(answer)
+    }
+
+    pub(crate) fn insert_vertex(&mut self, v: u64) -> bool {
+        self.trace.touched.insert(v);
+        let answer = match &mut self.target {
+            Target::Store { txn, offset } => txn.insert_vertex(*offset + v).unwrap(),
+            Target::Model(txn) => {
+                let new = !txn.state.vertices.contains_key(&v);
+                if new {
+                    txn.push(Op::InsertVertex(v));
+                }
+                new
+            }
+        };
+        self.told(answer)
+    }
+
+    pub(crate) fn remove_vertex(&mut self, v: u64) -> bool {
+        self.trace.touched.insert(v);
+        let answer = match &mut self.target {
+            Target::Store { txn, offset } => txn.remove_vertex(*offset + v).unwrap(),
+            Target::Model(txn) => {
+                let existed = txn.state.vertices.contains_key(&v);
+                if existed {
+                    txn.push(Op::RemoveVertex(v));
+                }
+                existed
+            }
+        };
+        self.told(answer)
+    }
+
+    /// A property of a vertex: null if it has none, `None` if there is no such vertex.
+    pub(crate) fn property(&mut self, v: u64, name: &'static str) -> Option<Value> {
+        self.trace.touched.insert(v);
+        let answer = match &mut self.target {
+            Target::Store { txn, offset } => txn.vertex_property(*offset + v, name).unwrap(),
+            Target::Model(txn) => {
+                let row = txn.state.vertices.get(&v);
+                row.map(|row| row.get(name).cloned().unwrap_or(Value::Null))
+            }
+        };
+        self.told(answer)
+    }
+
+    /// A whole number; 0 if there is none.
+    pub(crate) fn number(&mut self, v: u64, name: &'static str) -> i64 {
+        match self.property(v, name) {
+            Some(Value::I64(n)) => n,
+            _ => 0,
+        }
+    }
+
+    pub(crate) fn set(&mut self, v: u64, name: &'static str, value: impl Into<Value>) -> bool {
+        self.trace.touched.insert(v);
+        let value = value.into();
+        let answer = match &mut self.target {
+            Target::Store { txn, offset } => txn.set_vertex_property(*offset + v, name, value).unwrap(),
+            Target::Model(txn) => {
+                let exists = txn.state.vertices.contains_key(&v);
+                if exists {
+                    txn.push(Op::Set(v, name, value));
+                }
+                exists
+            }
+        };
+        self.told(answer)
+    }
+
+    /// Appends to a list that a vertex has as text.
+    pub(crate) fn append(&mut self, v: u64, name: &'static str, element: i64) {
+        let list = appended(self.property(v, name), element);
+        self.set(v, name, list);
+    }
+
+    /// Appends to a list that an edge has as text.
+    pub(crate) fn append_to_edge(&mut self, edge: Edge, name: &'static str, element: i64) {
+        let list = appended(self.edge_property(edge, name), element);
+        self.set_edge(edge, name, list);
+    }
+
+    pub(crate) fn put_edge(&mut self, edge: Edge) {
+        self.touch(edge);
+        match &mut self.target {
+            Target::Store { txn, offset } => {
+                txn.put_edge_with(key(edge, *offset), [] as [(&str, Value); 0]).unwrap();
+            }
+            Target::Model(txn) => txn.push(Op::Put(edge)),
+        }
+    }
+
+    pub(crate) fn insert_edge(&mut self, edge: Edge) -> bool {
+        self.touch(edge);
+        let answer = match &mut self.target {
+            Target::Store { txn, offset } => {
+                txn.insert_edge_with(key(edge, *offset), [] as [(&str, Value); 0]).unwrap()
+            }
+            Target::Model(txn) => {
+                let new = !txn.state.edges.contains_key(&edge);
+                if new {
+                    txn.push(Op::Insert(edge));
+                }
+                new
+            }
+        };
+        self.told(answer)
+    }
+
+    pub(crate) fn remove_edge(&mut self, edge: Edge) -> bool {
+        self.touch(edge);
+        let answer = match &mut self.target {
+            Target::Store { txn, offset } => txn.remove_edge_of(key(edge, *offset)).unwrap(),
+            Target::Model(txn) => {
+                let existed = txn.state.edges.contains_key(&edge);
+                if existed {
+                    txn.push(Op::Remove(edge));
+                }
+                existed
+            }
+        };
+        self.told(answer)
+    }
+
+    pub(crate) fn has_edge(&mut self, edge: Edge) -> bool {
+        self.touch(edge);
+        let answer = match &mut self.target {
+            Target::Store { txn, offset } => txn.contains_edge_of(key(edge, *offset)).unwrap(),
+            Target::Model(txn) => txn.state.edges.contains_key(&edge),
+        };
+        self.told(answer)
+    }
+
+    pub(crate) fn edge_property(&mut self, edge: Edge, name: &'static str) -> Option<Value> {
+        self.touch(edge);
+        let answer = match &mut self.target {
+            Target::Store { txn, offset } => txn.edge_property(key(edge, *offset), name).unwrap(),
+            Target::Model(txn) => {
+                let row = txn.state.edges.get(&edge);
+                row.map(|row| row.get(name).cloned().unwrap_or(Value::Null))
+            }
+        };
+        self.told(answer)
+    }
+
+    pub(crate) fn set_edge(&mut self, edge: Edge, name: &'static str, value: impl Into<Value>) -> bool {
+        self.touch(edge);
+        let value = value.into();
+        let answer = match &mut self.target {
+            Target::Store { txn, offset } => txn.set_edge_property(key(edge, *offset), name, value).unwrap(),
+            Target::Model(txn) => {
+                let exists = txn.state.edges.contains_key(&edge);
+                if exists {
+                    txn.push(Op::SetEdge(edge, name, value));
+                }
+                exists
+            }
+        };
+        self.told(answer)
+    }
+
+    /// The edges of a label at a vertex: other endpoints and ranks.
+    pub(crate) fn list(&mut self, label: &'static str, v: u64, direction: Direction) -> Vec<(u64, u64)> {
+        self.trace.touched.insert(v);
+        let answer = match &mut self.target {
+            Target::Store { txn, offset } => {
+                let list = txn.neighbors_of(label, *offset + v, direction).unwrap();
+                list.map(|list| list.iter().map(|(key, rank)| (raw(key, *offset), *rank)).collect())
+            }
+            Target::Model(txn) => txn.state.list(label, v, direction),
+        };
+        self.told(answer).unwrap_or_default()
+    }
+
+    /// The vertices below `bound` with this property, by a scan of the whole graph, which does not see the transaction's
+    /// own writes.
+    pub(crate) fn scan(&mut self, bound: u64, name: &'static str) -> Vec<(u64, i64)> {
+        self.trace.whole = true;
+        let number = |value: &Value| if let Value::I64(n) = value { Some(*n) } else { None };
+        let answer: Vec<(u64, i64)> = match &mut self.target {
+            Target::Store { txn, offset } => {
+                let snapshot = txn.snapshot();
+                let mut found: Vec<_> = snapshot.vertices().map(|(_, key)| raw(&key, *offset)).collect();
+                found.retain(|&v| v < bound);
+                found.sort_unstable();
+                let value = |v: u64| number(&snapshot.vertex_property(*offset + v, name)?);
+                found.into_iter().filter_map(|v| Some((v, value(v)?))).collect()
+            }
+            Target::Model(txn) => {
+                let rows = txn.base.vertices.range(..bound);
+                rows.filter_map(|(&v, row)| Some((v, number(row.get(name)?)?))).collect()
+            }
+        };
+        self.told(answer)
+    }
+
+    /// The number of edges of a label at a vertex.
+    pub(crate) fn degree(&mut self, label: &'static str, v: u64, direction: Direction) -> usize {
+        self.trace.touched.insert(v);
+        let answer = match &mut self.target {
+            Target::Store { txn, offset } => txn.degree_of(label, *offset + v, direction).unwrap(),
+            Target::Model(txn) => txn.state.list(label, v, direction).map(|list| list.len()),
+        };
+        self.told(answer).unwrap_or(0)
+    }
+
+    /// Everything, by look-ups and by scans, which must agree; without the transaction's own writes.
+    pub(crate) fn audit(&mut self) -> State {
+        self.trace.whole = true;
+        let answer = match &mut self.target {
+            Target::Store { txn, offset } => {
+                let snapshot = txn.snapshot();
+                let state = State::of(&snapshot, *offset, KEYS);
+                state.agrees_with_scans(&snapshot, *offset, KEYS);
+                state
+            }
+            Target::Model(txn) => txn.base.clone(),
+        };
+        self.told(answer)
+    }
+
+    fn touch(&mut self, edge: Edge) {
+        self.trace.touched.extend([edge.1, edge.2]);
+    }
+}
+
+fn key(edge: Edge, offset: u64) -> EdgeKey<'static> {
+    EdgeKey::new(edge.0, offset + edge.1, offset + edge.2).rank(edge.3)
+}
+
+fn appended(list: Option<Value>, element: i64) -> Value {
+    match list {
+        Some(Value::Utf8(list)) if !list.is_empty() => format!("{list},{element}").as_str().into(),
+        _ => element.to_string().as_str().into(),
+    }
+}
+
+/// A list that is kept as text.
+pub(crate) fn elements(list: Option<&Value>) -> Vec<i64> {
+    match list {
+        Some(Value::Utf8(list)) => list.split(',').filter_map(|e| e.parse().ok()).collect(),
+        _ => Vec::new(),
+    }
+}
