@@ -8,5 +8,7 @@ pub mod model;
 pub mod sim_fs;
 
 pub use effort::{Effort, explored};
-pub use model::{Generator, ItemKey, LABELS, Model, ModelConfig, ModelOp, PROPERTIES, Props, RichOp};
+pub use model::{
+    Generator, ItemKey, LABELS, Model, ModelConfig, ModelOp, PROPERTIES, Props, RichOp, vertex_key,
+};
 pub use sim_fs::{Damage, SimFs};

@@ -11,8 +11,9 @@ use hedgerow_log::{Log, LogError, RecordBuilder, RecordError, ReserveError};
 use hedgerow_tier::Manifest;
 use hedgerow_txn::{DurableLog, NotDurable};
 
+use crate::checkpoint::runs::Runs;
 use crate::error::{Error, Result};
-use crate::graph::Engine;
+use crate::graph::{Core, Engine};
 use crate::options::Durability;
 
 /// The log record of a commit.
@@ -41,6 +42,8 @@ pub(crate) struct Durable {
     pub(crate) fs: Arc<dyn Vfs>,
     pub(crate) log: Log,
     pub(crate) manifest: Mutex<Manifest>,
+    /// Where the images of subgraphs are.
+    pub(crate) runs: Mutex<Runs>,
     /// The last commit appended to the log.
     appended: AtomicU64,
     /// The last commit known to be on stable media.
@@ -49,11 +52,18 @@ pub(crate) struct Durable {
 
 impl Durable {
     /// Wraps a log whose commits up to `last` are durable.
-    pub(crate) fn new(fs: Arc<dyn Vfs>, log: Log, manifest: Manifest, last: Timestamp) -> Durable {
+    pub(crate) fn new(
+        fs: Arc<dyn Vfs>,
+        log: Log,
+        manifest: Manifest,
+        runs: Runs,
+        last: Timestamp,
+    ) -> Durable {
         Durable {
             fs,
             log,
             manifest: Mutex::new(manifest),
+            runs: Mutex::new(runs),
             appended: AtomicU64::new(last.0),
             durable: AtomicU64::new(last.0),
         }
@@ -95,7 +105,7 @@ impl DurableLog for Durable {
     }
 }
 
-impl Engine {
+impl Core {
     /// Waits until `ts` is published, and durable where the mode asks for it.
     #[inline]
     pub(crate) fn wait_published(&self, ts: Timestamp) -> Result<()> {
@@ -156,6 +166,7 @@ impl Engine {
             order.last_drawn()
         };
         self.commits.wake_asked();
+        self.log_bound.end();
         let _no_checkpoint = self.checkpointing.lock();
         let finished = self.finish(last);
         self.lock.lock().take();

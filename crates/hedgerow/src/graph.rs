@@ -9,6 +9,7 @@ use hedgerow_io::VfsLock;
 use hedgerow_mem::SubgraphTable;
 use hedgerow_txn::{Clock, Counts, GroupCommit, ReaderRegistry};
 
+use crate::checkpoint::background::LogBound;
 use crate::durability::Durable;
 use crate::error::{Error, Result};
 use crate::idmap::IdMap;
@@ -75,6 +76,8 @@ pub(crate) struct Core {
     pub(crate) closed: Arc<AtomicBool>,
     pub(crate) read_only: bool,
     pub(crate) checkpointing: Mutex<()>,
+    /// When the log is to be made shorter.
+    pub(crate) log_bound: Arc<LogBound>,
     /// The process that opened the store.
     pub(crate) process: u32,
 }
@@ -98,6 +101,11 @@ impl Engine {
         let gate = if waits { parts.last } else { Timestamp::INFINITY };
         // Under the model checkers threads are theirs to make.
         let settles = options.background_settling && !options.read_only && !cfg!(any(loom, shuttle));
+        let checkpoints = parts.durable.is_some() && !options.read_only && !cfg!(any(loom, shuttle));
+        // Of an opened store everything that the log still holds counts.
+        let covered =
+            parts.durable.as_ref().and_then(|durable| durable.log.segments().first().map(|s| s.first_lsn.0));
+        let covered = covered.unwrap_or(0);
         let core = Arc::new_cyclic(|core| Core {
             config: parts.config,
             isolation: options.isolation,
@@ -120,6 +128,11 @@ impl Engine {
             closed: Arc::default(),
             read_only: options.read_only,
             checkpointing: Mutex::new(()),
+            log_bound: LogBound::new(
+                options.checkpoint_log_bytes,
+                covered,
+                checkpoints.then(|| core.clone()),
+            ),
             process: std::process::id(),
         });
         Arc::new(Engine { core })
@@ -150,6 +163,20 @@ impl Core {
         self.durability == Durability::Sync
             && durable.log.end().0 > durable.log.durable().0.saturating_add(self.max_unsynced_bytes)
             && self.clock.published() < self.clock.drawn()
+    }
+
+    /// Whether commits must wait for a checkpoint before they append more. Asked in the ordering section.
+    #[inline]
+    pub(crate) fn log_is_full(&self) -> bool {
+        self.durable.as_ref().is_some_and(|durable| self.log_bound.is_full(durable.log.end().0))
+    }
+
+    /// Has a checkpoint written if the log is long. Asked after something was appended.
+    #[inline]
+    pub(crate) fn bound_log(&self, durable: &Durable) {
+        if self.log_bound.is_due(durable.log.end().0) {
+            self.log_bound.ask();
+        }
     }
 
     /// Refuses work on a closed store, or in a forked child.

@@ -10,6 +10,7 @@ use hedgerow_mem::SubgraphTable;
 use hedgerow_tier::{LoadedManifest, LogSegmentRef, Manifest};
 use hedgerow_txn::Counts;
 
+use crate::checkpoint::runs::Runs;
 use crate::durability::{Durable, spawn_syncer};
 use crate::error::{Error, Result};
 use crate::graph::{Engine, EngineParts, Graph};
@@ -125,7 +126,7 @@ fn start(
     manifest.sequence += 1;
     manifest.store(&fs)?;
     manifest.remove_older(&fs)?;
-    let durable = Durable::new(fs, log, manifest, Timestamp::ZERO);
+    let durable = Durable::new(fs, log, manifest, Runs::default(), Timestamp::ZERO);
     let parts = empty(config, Some(durable), Some(lock));
     Ok(Engine::new(options, parts))
 }
@@ -173,7 +174,8 @@ fn open_existing(
     let last = recovered.as_ref().map_or(manifest.checkpoint, |r| r.last_ts.max(manifest.checkpoint));
     let durable = match recovered {
         Some(recovered) if !options.read_only => {
-            Some(resume(options, fs, manifest, recovered, &stray, last)?)
+            let runs = std::mem::take(&mut state.runs);
+            Some(resume(options, fs, manifest, recovered, &stray, (runs, last))?)
         }
         _ => None,
     };
@@ -186,9 +188,7 @@ fn open_existing(
 /// What no manifest of this version says, though its checksum is right.
 fn check_manifest(file: &str, manifest: &Manifest) -> Result<()> {
     let without_checkpoint = manifest.segments.is_empty() && manifest.checkpoint == Timestamp::ZERO;
-    let reason = if manifest.segments.len() > 1 {
-        "several segments, which this version does not write"
-    } else if manifest.segments.is_empty() && !without_checkpoint {
+    let reason = if manifest.segments.is_empty() && !without_checkpoint {
         "a checkpoint without its segment"
     } else if manifest.logs.is_empty() && !without_checkpoint {
         "a checkpoint without a log"
@@ -207,7 +207,7 @@ fn resume(
     mut manifest: Manifest,
     recovered: hedgerow_log::Recovered,
     stray: &[String],
-    last: Timestamp,
+    (runs, last): (Runs, Timestamp),
 ) -> Result<Durable> {
     let resumed = recovered.resume(log_options(options, manifest.store))?;
     manifest.logs = log_refs(&resumed.log, manifest.checkpoint);
@@ -220,7 +220,7 @@ fn resume(
     for name in stray.iter().filter(|name| name.ends_with(".csr")) {
         dir.unlink(name)?;
     }
-    Ok(Durable::new(fs, log, manifest, last))
+    Ok(Durable::new(fs, log, manifest, runs, last))
 }
 
 fn log_options(options: &Options, store: StoreId) -> LogOptions {

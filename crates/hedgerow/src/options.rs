@@ -82,6 +82,7 @@ pub struct Options {
     pub(crate) read_only: bool,
     pub(crate) log_segment_bytes: u64,
     pub(crate) max_unsynced_bytes: u64,
+    pub(crate) checkpoint_log_bytes: u64,
     pub(crate) background_settling: bool,
 }
 
@@ -98,6 +99,7 @@ impl Default for Options {
             read_only: false,
             log_segment_bytes: 64 << 20,
             max_unsynced_bytes: 64 << 20,
+            checkpoint_log_bytes: 256 << 20,
             background_settling: true,
         }
     }
@@ -183,6 +185,16 @@ impl Options {
     /// Snapshots never wait. A transaction larger than this commits alone.
     pub fn max_unsynced_bytes(mut self, bytes: u64) -> Options {
         self.max_unsynced_bytes = bytes;
+        self
+    }
+
+    /// When the log since the last checkpoint has more than so many bytes, a thread in the background writes a checkpoint, beside
+    /// readers and writers (default 256 MiB; 0 for never). When it has twice as many, commits wait for that, which
+    /// [`Stats::commit_waits`](crate::Stats::commit_waits) counts. So the log on disk has at most twice as many bytes, plus one log
+    /// segment and the transactions under way, unless checkpoints fail (see
+    /// [`Graph::checkpoint_error`](crate::Graph::checkpoint_error)).
+    pub fn checkpoint_log_bytes(mut self, bytes: u64) -> Options {
+        self.checkpoint_log_bytes = bytes;
         self
     }
 

@@ -9,7 +9,7 @@ use hedgerow_mem::View;
 use hedgerow_mem::version::Read;
 use hedgerow_txn::{Counts, Registration};
 
-use crate::graph::Engine;
+use crate::graph::{Core, Engine};
 use crate::views::{ViewCache, Weight};
 
 /// The graph as of one timestamp: exactly the commits up to it, for as long as the snapshot lives.
@@ -40,6 +40,37 @@ fn slot_hint() -> usize {
         }
         hint.get()
     })
+}
+
+/// A timestamp whose versions are kept, for work of the store itself that holds no handle of it.
+pub(crate) struct Pinned<'a> {
+    core: &'a Core,
+    registration: Option<Registration>,
+    ts: Timestamp,
+}
+
+impl Pinned<'_> {
+    pub(crate) fn timestamp(&self) -> Timestamp {
+        self.ts
+    }
+}
+
+impl Drop for Pinned<'_> {
+    fn drop(&mut self) {
+        if let Some(registration) = self.registration.take() {
+            // What was pinned is looked at by the next commit: it may be under a latch that waits for this.
+            self.core.readers.close(registration);
+        }
+    }
+}
+
+impl Core {
+    /// Keeps what is published now readable.
+    pub(crate) fn pin(&self) -> Pinned<'_> {
+        let (registration, _) = self.readers.register(slot_hint(), || Some((self.clock.published(), ())));
+        let ts = registration.ts();
+        Pinned { core: self, registration: Some(registration), ts }
+    }
 }
 
 impl Snapshot {

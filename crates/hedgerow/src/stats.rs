@@ -49,12 +49,21 @@ pub struct Stats {
     pub table_bytes: u64,
     /// Bytes of the id map, estimated.
     pub id_map_bytes: u64,
-    /// How often a commit waited because 4,096 commits, or too many bytes of the log, were not published yet.
+    /// How often a commit waited because 4,096 commits, or too many bytes of the log, were not published yet, or because
+    /// the log had to be made shorter first.
     pub commit_waits: u64,
     /// Bytes of the log in use.
     pub log_bytes: u64,
     /// Bytes of the segments of the last checkpoint.
     pub segment_bytes: u64,
+    /// Of these, bytes of images that no later one replaces.
+    pub segment_live_bytes: u64,
+    /// How many segments there are: at most 8.
+    pub segments: u64,
+    /// Checkpoints written in the background since the store was opened.
+    pub background_checkpoints: u64,
+    /// How many in the background failed; [`Graph::checkpoint_error`] says why the last one did.
+    pub failed_checkpoints: u64,
 }
 
 impl Stats {
@@ -122,7 +131,13 @@ impl Graph {
         }
         if let Some(durable) = &engine.durable {
             stats.log_bytes = durable.log.segments().iter().map(|s| s.bytes).sum();
-            stats.segment_bytes = durable.manifest.lock().segments.iter().map(|s| s.info.bytes).sum();
+            let segments = durable.manifest.lock().segments.clone();
+            stats.segment_bytes = segments.iter().map(|s| s.info.bytes).sum();
+            stats.segment_live_bytes = durable.runs.lock().live_bytes();
+            stats.segments = segments.len() as u64;
+            let figures = engine.log_bound.figures();
+            stats.background_checkpoints = figures.checkpoints;
+            stats.failed_checkpoints = figures.failures;
         }
         Ok(stats)
     }

@@ -123,6 +123,20 @@ impl SegmentReader {
     pub fn read_range<E: From<TierError>>(
         &self,
         range: Range<usize>,
+        f: impl FnMut(SubgraphImage) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.read_where(range, |_| true, f)
+    }
+
+    /// As [`read_range`](Self::read_range), of the subgraphs for which `wanted` says so: of the others the checksums are
+    /// verified and nothing else.
+    ///
+    /// # Errors
+    /// As of that.
+    pub fn read_where<E: From<TierError>>(
+        &self,
+        range: Range<usize>,
+        wanted: impl Fn(SubgraphId) -> bool,
         mut f: impl FnMut(SubgraphImage) -> Result<(), E>,
     ) -> Result<(), E> {
         let beyond = TierError::NoSuchSubgraph { index: range.end.max(1) - 1, len: self.len() };
@@ -133,6 +147,9 @@ impl SegmentReader {
         let mut cursor = Cursor::new(&self.source, first.offset, last.offset + last.len, self.stream_len());
         for entry in entries {
             let record = cursor.next(entry.len)?;
+            if !wanted(entry.id) {
+                continue;
+            }
             let image = decode(record, entry, &self.config).map_err(|fault| {
                 self.source.invalid(file_offset(entry.offset + fault.position as u64), fault.what)
             })?;

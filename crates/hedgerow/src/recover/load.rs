@@ -1,5 +1,7 @@
 //! Loading the images of the last checkpoint, in parallel.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,6 +17,7 @@ use rayon::prelude::*;
 
 use super::fits::{balance_of, check_schema};
 use super::{Loaded, invalid};
+use crate::checkpoint::runs::Runs;
 use crate::error::{Error, Result};
 use crate::idmap::IdMap;
 use crate::options::GraphConfig;
@@ -24,7 +27,16 @@ use crate::tables::LabelTables;
 /// Images are loaded in parallel, this many subgraphs at a time.
 const LOAD_CHUNK: usize = 512;
 
-/// Reads the segments that the manifest names, in parallel. O(edges).
+/// A segment, and the subgraphs of which it holds the valid image.
+struct Run {
+    reader: SegmentReader,
+    name: String,
+    /// By place in the segment.
+    valid: Vec<bool>,
+}
+
+/// Reads the segments that the manifest names, in parallel. Of the images of one subgraph the one in the newest segment
+/// is valid. O(edges).
 pub(crate) fn load_segments(
     fs: &Arc<dyn Vfs>,
     manifest: &Manifest,
@@ -43,45 +55,75 @@ pub(crate) fn load_segments(
         schema,
         ids,
         counts: Counts::default(),
+        runs: Runs::default(),
         checkpoint: manifest.checkpoint,
     };
-    for segment in &manifest.segments {
-        let reader = SegmentReader::open(fs.clone(), &segment.info, manifest.store)?;
-        if reader.config() != manifest.config || segment.info.max_as_of > manifest.checkpoint {
-            return Err(invalid(
-                &segment_name(segment.info.file_id),
-                "the segment does not fit the manifest",
-            ));
-        }
-        let name = segment_name(segment.info.file_id);
-        state.load(&reader, &name, manifest.next_vertex)?;
-    }
+    let runs = open_runs(fs, manifest, &mut state.runs)?;
+    state.load(&runs, manifest.next_vertex)?;
     Ok(state)
 }
 
+/// Opens the segments and finds the newest image of each subgraph.
+fn open_runs(fs: &Arc<dyn Vfs>, manifest: &Manifest, runs: &mut Runs) -> Result<Vec<Run>> {
+    let mut segments = manifest.segments.clone();
+    segments.sort_by_key(|segment| std::cmp::Reverse(segment.info.file_id));
+    let mut newest: HashMap<SubgraphId, Timestamp> = HashMap::new();
+    let mut opened = Vec::new();
+    for segment in &segments {
+        let reader = SegmentReader::open(fs.clone(), &segment.info, manifest.store)?;
+        let name = segment_name(segment.info.file_id);
+        if reader.config() != manifest.config || segment.info.max_as_of > manifest.checkpoint {
+            return Err(invalid(&name, "the segment does not fit the manifest"));
+        }
+        let mut valid = Vec::with_capacity(reader.len());
+        for image in (0..reader.len()).filter_map(|i| reader.summary(i)) {
+            match newest.entry(image.id) {
+                Entry::Occupied(later) if *later.get() < image.as_of => {
+                    return Err(invalid(&name, "an image later than the one in a newer segment"));
+                }
+                Entry::Occupied(_) => valid.push(false),
+                Entry::Vacant(entry) => {
+                    entry.insert(image.as_of);
+                    runs.put(image.id, segment.info.file_id, image.bytes);
+                    valid.push(true);
+                }
+            }
+        }
+        opened.push(Run { reader, name, valid });
+    }
+    Ok(opened)
+}
+
 impl Loaded {
-    fn load(&mut self, reader: &SegmentReader, file: &str, bound: u32) -> Result<()> {
+    fn load(&mut self, runs: &[Run], bound: u32) -> Result<()> {
         let (vertices, edges) = (AtomicU64::new(0), AtomicU64::new(0));
         let balance = AtomicU64::new(0);
-        let chunks: Vec<usize> = (0..reader.len()).step_by(LOAD_CHUNK).collect();
-        chunks.into_par_iter().try_for_each(|from| {
-            let range = from..(from + LOAD_CHUNK).min(reader.len());
-            reader.read_range(range, |image| -> std::result::Result<(), LoadError> {
+        let chunks = runs.iter().flat_map(|run| {
+            let valid = run.valid.chunks(LOAD_CHUNK).enumerate();
+            valid
+                .filter(|(_, valid)| valid.contains(&true))
+                .map(move |(i, valid)| (run, i * LOAD_CHUNK, valid.len()))
+        });
+        let chunks: Vec<(&Run, usize, usize)> = chunks.collect();
+        chunks.into_par_iter().try_for_each(|(run, from, len)| {
+            let is_valid = |id| run.reader.position(id).is_some_and(|at| run.valid.get(at) == Some(&true));
+            run.reader.read_where(from..from + len, is_valid, |image| -> std::result::Result<(), LoadError> {
                 vertices.fetch_add(u64::from(image.present.count_ones()), Ordering::Relaxed);
                 // Without a second side there is nothing to compare.
                 let sum = if self.config.is_one_way() { 0 } else { balance_of(&image, self.config.directed) };
                 balance.fetch_add(sum, Ordering::Relaxed);
-                edges.fetch_add(self.install(image, file, bound)?, Ordering::Relaxed);
+                edges.fetch_add(self.install(image, &run.name, bound)?, Ordering::Relaxed);
                 Ok(())
             })
         })?;
+        let newest = runs.first().map_or("", |run| run.name.as_str());
         if balance.into_inner() != 0 {
-            return Err(invalid(file, "the two sides of an edge disagree"));
+            return Err(invalid(newest, "the two sides of an edge disagree"));
         }
         self.counts.vertices += vertices.into_inner();
         self.counts.edges += edges.into_inner();
         if self.ids.bound_keys().is_some_and(|keys| keys as u64 != self.counts.vertices) {
-            return Err(invalid(file, "two vertices have the same key"));
+            return Err(invalid(newest, "two vertices have the same key"));
         }
         Ok(())
     }
@@ -97,6 +139,10 @@ impl Loaded {
         };
         if image.present & !allowed != 0 {
             return Err(invalid(file, "a vertex beyond the bound of the manifest"));
+        }
+        if image.present == 0 {
+            // It says that an older segment is no longer right.
+            return Ok(0);
         }
         self.bind_keys(&image, file)?;
         let mut edges = 0;

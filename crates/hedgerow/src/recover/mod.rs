@@ -17,6 +17,7 @@ use hedgerow_io::{Corruption, CorruptionKind};
 use hedgerow_mem::{Horizon, Pin, SubgraphTable};
 use hedgerow_txn::Counts;
 
+use crate::checkpoint::runs::Runs;
 use crate::error::Error;
 use crate::idmap::IdMap;
 use crate::options::GraphConfig;
@@ -37,6 +38,8 @@ pub(crate) struct Loaded {
     pub(crate) schema: Schema,
     pub(crate) ids: IdMap,
     pub(crate) counts: Counts,
+    /// Where the images of the checkpoint are.
+    pub(crate) runs: Runs,
     checkpoint: Timestamp,
 }
 

@@ -242,13 +242,20 @@ pub(crate) fn draw(
     check: impl FnOnce(Timestamp) -> Result<()>,
 ) -> Result<Timestamp> {
     let mut order = engine.clock.order();
-    while !order.has_room() || engine.backlog_is_full() {
-        order = wait_for_room(engine, order)?;
+    loop {
+        if !order.has_room() || engine.backlog_is_full() {
+            order = wait_for_room(engine, order)?;
+        } else if engine.log_is_full() {
+            order = wait_for_checkpoint(engine, order);
+        } else {
+            break;
+        }
     }
     check(order.last_drawn())?;
     match (&engine.durable, record) {
         (Some(durable), Some(record)) => {
             let appended = durable.append(record, || order.draw());
+            engine.bound_log(durable);
             if matches!(appended, Err(Error::Poisoned)) {
                 engine.commits.fail();
             }
@@ -267,6 +274,15 @@ fn wait_for_room<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<OrderG
     // Nothing of this commit was appended: if the log fails now, it did not happen.
     engine.wait_published(oldest_missing).map_err(|_| Error::Poisoned)?;
     Ok(engine.clock.order())
+}
+
+/// Leaves the ordering section until the log is shorter, and enters it again.
+#[cold]
+fn wait_for_checkpoint<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> OrderGuard<'e> {
+    drop(order);
+    engine.commit_waits.fetch_add(1, hedgerow_core::sync::Ordering::Relaxed);
+    engine.log_bound.wait(engine.log_end(), || engine.commits.is_failed());
+    engine.clock.order()
 }
 
 fn apply(engine: &Engine, keys: &TxnKeys, effects: &Effects, ts: Timestamp, latches: &mut Latches<'_>) {

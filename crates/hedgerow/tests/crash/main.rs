@@ -62,3 +62,14 @@ fn every_crash_leaves_a_prefix_of_the_commits() {
     explored("checkpoints under crashes", total.checkpoints, 2 * ROUNDS);
     explored("rounds with at least two rotations and two checkpoints", total.full_rounds, ROUNDS * 9 / 10);
 }
+
+#[test]
+fn crashes_among_generations_of_segments() {
+    let total = rounds::explore(&Effort::rounds(4), Plan::incremental).unwrap_or_else(|e| panic!("{e}"));
+    println!("{total}");
+    explored("crash states among generations", total.states, 5_000);
+    explored("checkpoints among generations", total.checkpoints, 40);
+    explored("segments of one store at once", total.most_runs, 3);
+    explored("crash states while old segments are removed", total.site("unlink:csr"), 200);
+    explored("crash states while segments are written", total.site("write:csr"), 600);
+}

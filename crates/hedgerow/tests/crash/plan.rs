@@ -17,6 +17,9 @@ pub(crate) struct Plan {
     pub(crate) transactions: u64,
     pub(crate) most_ops: u64,
     pub(crate) universe: u64,
+    /// So many vertices are inserted by the first transaction, none in most plans.
+    pub(crate) vertices: u64,
+    pub(crate) checkpoint_every: u64,
     /// One in so many crash states crashes again during recovery.
     pub(crate) again_every: u64,
     pub(crate) fault: Planted,
@@ -53,16 +56,36 @@ impl Plan {
         let mut rng = SplitMix64::new(seed);
         let config = ModelConfig::all().nth(rng.below(12) as usize).expect("twelve kinds");
         let durability = if rng.below(6) == 0 { Durability::Manual } else { Durability::Sync };
+        let transactions = 28 + rng.below(8);
         Plan {
             seed,
             config,
             durability,
             segment_bytes: 4096,
-            transactions: 28 + rng.below(8),
+            transactions,
             most_ops: 128,
             universe: 20 + rng.below(120),
+            vertices: 0,
+            checkpoint_every: transactions / 3,
             again_every: 12,
             fault: Planted::None,
+        }
+    }
+
+    /// Many subgraphs, few of which change between checkpoints: so checkpoints write several generations of segments,
+    /// and merge them.
+    pub(crate) fn incremental(seed: u64) -> Plan {
+        let all = Plan::of(seed);
+        let config = ModelConfig { rich: false, ..all.config };
+        Plan {
+            config,
+            transactions: 20,
+            most_ops: 3,
+            universe: 420,
+            vertices: 400,
+            checkpoint_every: 2,
+            segment_bytes: 16 << 10,
+            ..all
         }
     }
 

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use hedgerow::{Durability, Graph};
 use hedgerow_testkit::sim_fs::OpEvent;
-use hedgerow_testkit::{Damage, Generator, Model, SimFs};
+
+use hedgerow_testkit::{Damage, Generator, Model, ModelOp, SimFs, vertex_key};
 use parking_lot::Mutex;
 
 use crate::plan::Plan;
 use crate::tally::Tally;
-use crate::verify::{History, Verdict, commit, crash_recovery, live_on, open_and_verify};
+use crate::verify::{History, Verdict, commit, commit_ops, crash_recovery, live_on, open_and_verify};
 
 /// What the observer of the disk and the workload share.
 struct Watch {
@@ -85,13 +86,21 @@ pub(crate) fn run(plan: &Plan) -> Verdict<Tally> {
 fn work(plan: &Plan, watch: &Watch, disk: &SimFs) -> Verdict<()> {
     let mut graph = plan.options().open_on(disk.handle()).map_err(|e| format!("create: {e}"))?;
     let mut generator = Generator::new(plan.config, plan.seed, 0, plan.universe);
+    if plan.vertices > 0 {
+        let vertex = |n| ModelOp::InsertVertex(vertex_key(plan.config.keys, n));
+        let ops: Vec<ModelOp> = (0..plan.vertices).map(vertex).collect();
+        commit_ops(plan, &graph, &watch.history, &ops)?;
+    }
     for i in 1..=plan.transactions {
         let changed = commit(plan, &graph, &watch.history, &mut generator)?;
         watch.tally.lock().commits += u64::from(changed);
         watch.check()?;
-        if i.is_multiple_of(plan.transactions / 3) {
-            graph.checkpoint().map_err(|e| format!("checkpoint: {e}"))?;
-            watch.tally.lock().checkpoints += 1;
+        if i.is_multiple_of(plan.checkpoint_every) {
+            let done = graph.checkpoint().map_err(|e| format!("checkpoint: {e}"))?;
+            let mut tally = watch.tally.lock();
+            tally.checkpoints += 1;
+            tally.most_runs = tally.most_runs.max(done.segments as u64);
+            drop(tally);
             note_durable(plan, watch, &graph);
         } else if plan.durability != Durability::Sync && i % 5 == 0 {
             graph.flush().map_err(|e| format!("flush: {e}"))?;

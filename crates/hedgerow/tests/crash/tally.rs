@@ -14,6 +14,8 @@ pub(crate) struct Tally {
     pub(crate) third_lives: u64,
     pub(crate) rotations: u64,
     pub(crate) checkpoints: u64,
+    /// The most segments that a store had at once.
+    pub(crate) most_runs: u64,
     pub(crate) commits: u64,
     pub(crate) full_rounds: u64,
     pub(crate) modes: BTreeMap<Damage, u64>,
@@ -27,6 +29,7 @@ impl Tally {
         self.third_lives += other.third_lives;
         self.rotations += other.rotations;
         self.checkpoints += other.checkpoints;
+        self.most_runs = self.most_runs.max(other.most_runs);
         self.commits += other.commits;
         self.full_rounds += u64::from(other.rotations >= 2 && other.checkpoints >= 2);
         for (mode, n) in &other.modes {

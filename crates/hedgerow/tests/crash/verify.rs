@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hedgerow::{Durability, Graph};
 use hedgerow_testkit::sim_fs::SplitMix64;
-use hedgerow_testkit::{Damage, Generator, Model, SimFs};
+use hedgerow_testkit::{Damage, Generator, Model, ModelOp, SimFs};
 use parking_lot::Mutex;
 
 use crate::common;
@@ -127,9 +127,20 @@ pub(crate) fn commit(
 ) -> Verdict<bool> {
     let before = shared.lock().states.last().cloned().ok_or("no state")?;
     let ops = generator.transaction(Some(&before), plan.most_ops);
+    commit_ops(plan, graph, shared, &ops)
+}
+
+/// As [`commit`], of these operations.
+pub(crate) fn commit_ops(
+    plan: &Plan,
+    graph: &Graph,
+    shared: &Mutex<History>,
+    ops: &[ModelOp],
+) -> Verdict<bool> {
+    let before = shared.lock().states.last().cloned().ok_or("no state")?;
     let mut after = (*before).clone();
     let mut tx = graph.write().map_err(|e| e.to_string())?;
-    for op in &ops {
+    for op in ops {
         let expected = after.apply(op);
         let found = common::apply(&mut tx, plan.config.weighted, op).map_err(|e| e.to_string())?;
         if found != expected {

@@ -6,6 +6,7 @@ mod common;
 mod bad_input;
 mod basics;
 mod bulk;
+mod checkpoints;
 mod concurrency;
 mod damage;
 mod disk_full;
