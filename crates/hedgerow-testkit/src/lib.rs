@@ -4,6 +4,7 @@
 
 pub mod conformance;
 pub mod effort;
+pub mod history;
 pub mod model;
 pub mod sim_fs;
 

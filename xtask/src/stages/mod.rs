@@ -46,17 +46,19 @@ const STAGES: &[Stage] = &[
     Stage { name: "kill9", run: kill9 },
     Stage { name: "crash", run: crash },
     Stage { name: "isolation", run: isolation },
+    Stage { name: "history", run: history },
     Stage { name: "faults", run: faults },
 ];
 
 /// Stages that explore for as long as they are given.
-const DEEP_STAGES: &[&str] = &["crash", "kill9", "loom", "shuttle", "asan", "unit", "faults", "isolation"];
+const DEEP_STAGES: &[&str] =
+    &["crash", "kill9", "loom", "shuttle", "asan", "unit", "faults", "isolation", "history"];
 
 /// Stages that `make test` leaves out unless they are named: they take minutes.
 const ONLY_DEEP: &[&str] = &["asan"];
 
 /// Test targets that have a stage of their own; every other target belongs to `unit`.
-const OWN_STAGE: &[&str] = &["crash", "kill9", "loom", "shuttle", "faults", "isolation"];
+const OWN_STAGE: &[&str] = &["crash", "kill9", "loom", "shuttle", "faults", "isolation", "history"];
 
 /// Fewest loom models that must have run.
 const LOOM_MODELS_FLOOR: u64 = 8;
@@ -279,6 +281,12 @@ fn crash(root: &Path, workspace: &Workspace) -> Outcome {
 
 fn isolation(root: &Path, workspace: &Workspace) -> Outcome {
     let mut outcome = own_target(root, workspace, "isolation", |step| step);
+    outcome.require_explored();
+    outcome
+}
+
+fn history(root: &Path, workspace: &Workspace) -> Outcome {
+    let mut outcome = own_target(root, workspace, "history", |step| step);
     outcome.require_explored();
     outcome
 }

@@ -6,6 +6,10 @@
 
 #[path = "../isolation/anomalies.rs"]
 mod anomalies;
+#[path = "../history/blackbox.rs"]
+mod blackbox;
+#[path = "../history/clients.rs"]
+mod clients;
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../isolation/hermitage.rs"]
@@ -28,6 +32,8 @@ mod script;
 mod tally;
 #[path = "../crash/verify.rs"]
 mod verify;
+#[path = "../history/world.rs"]
+mod world;
 
 use hedgerow::io::faults::PlantedFault;
 use hedgerow_testkit::{Effort, explored};
@@ -106,4 +112,25 @@ fn interleavings_without_validation_are_not_serial() {
     hedgerow::io::faults::plant(None);
     // All but dangling edges, which the latches alone prevent.
     explored("cases that go wrong without validation", found, conflicting - 1);
+}
+
+/// Both checkers of histories must see that commits are not validated, each time.
+#[cfg(hedgerow_faults)]
+#[test]
+fn histories_without_validation_have_anomalies() {
+    let plant = || hedgerow::io::faults::plant(Some(PlantedFault::ReadsNotValidated));
+    let isolation = hedgerow::Isolation::Serializable;
+    let world = world::World { isolation, keys: hedgerow::KeyKind::U64, durable: false };
+    let mut found = [0, 0];
+    for seed in 1..=4 {
+        let plan = clients::Plan { world, clients: 4, phases: 1, transactions: 1_000 };
+        found[0] +=
+            u64::from(plan.run(seed, &plant).inspect_err(|e| println!("timestamps: {}", e.0)).is_err());
+        let plan = blackbox::Plan { world, clients: 4, phases: 1, transactions: 500 };
+        let (_, report) = plan.run(seed, &plant);
+        println!("independent checker: {:?}", report.anomaly_types);
+        found[1] += u64::from(report.valid == adya::Valid::False);
+    }
+    explored("histories without validation found by their timestamps", found[0], 4);
+    explored("histories without validation found by an independent checker", found[1], 4);
 }

@@ -1,0 +1,248 @@
+//! Clients that run random transactions on the hot vertices and note what they did.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use hedgerow::{Error, Graph, Result, Value, WriteTxn};
+use hedgerow_testkit::history::{Event, Level, Txn, Violation, check};
+use hedgerow_testkit::sim_fs::SplitMix64;
+use hedgerow_testkit::{Damage, SimFs};
+
+use crate::world::{GENERATION, HOT, KINDS, Kind, World, edge, is_whole, item, look, read, set, sink};
+
+/// What a history came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) transactions: u64,
+    pub(crate) writers: u64,
+    pub(crate) conflicts: u64,
+    pub(crate) reads: u64,
+    pub(crate) restarts: u64,
+}
+
+/// What all clients of a history share.
+#[derive(Default)]
+struct Shared {
+    clock: AtomicU64,
+    begun: AtomicU64,
+    conflicts: AtomicU64,
+    elements: AtomicU32,
+}
+
+/// A history of `clients` threads in `phases`, between which a store with files crashes and is opened again.
+pub(crate) struct Plan {
+    pub(crate) world: World,
+    pub(crate) clients: u64,
+    pub(crate) phases: u64,
+    /// Transactions of each client in each phase.
+    pub(crate) transactions: u64,
+}
+
+impl Plan {
+    /// Runs it. Each client calls `begin` first.
+    pub(crate) fn run(
+        &self,
+        seed: u64,
+        begin: &(dyn Fn() + Sync),
+    ) -> std::result::Result<Tally, Box<(Violation, u64)>> {
+        let (shared, mut history, mut rng) = (Shared::default(), Vec::new(), SplitMix64::new(seed));
+        let mut disk = SimFs::new();
+        let mut graph = self.world.open(&disk);
+        for phase in 0..self.phases {
+            if phase > 0 && self.world.durable {
+                // All commits were acknowledged: nothing may be lost, with or without the unsynced rest.
+                let damage = if rng.eighths(4) { Damage::LoseAll } else { Damage::RandomSubset };
+                disk = disk.crash_clone(damage, rng.next_u64());
+                graph = self.world.open(&disk);
+            }
+            self.phase(&graph, &shared, &mut rng, begin, &mut history);
+        }
+        let report = graph.check().unwrap();
+        assert!(report.is_ok(), "{report:?}");
+        let level = match self.world.isolation {
+            hedgerow::Isolation::Snapshot => Level::Snapshot,
+            _ => Level::Serializable,
+        };
+        check(level, &history, is_whole).map_err(|violation| Box::new((violation, seed)))?;
+        let is_read = |e: &&Event| matches!(e, Event::Read(..));
+        Ok(Tally {
+            transactions: history.len() as u64,
+            writers: history.iter().filter(|txn| txn.writes()).count() as u64,
+            conflicts: shared.conflicts.into_inner(),
+            reads: history.iter().map(|t| t.events.iter().filter(is_read).count() as u64).sum(),
+            restarts: if self.world.durable { self.phases - 1 } else { 0 },
+        })
+    }
+
+    fn phase(
+        &self,
+        graph: &Graph,
+        shared: &Shared,
+        rng: &mut SplitMix64,
+        begin: &(dyn Fn() + Sync),
+        history: &mut Vec<Txn>,
+    ) {
+        let client = |seed: u64, number: u64| {
+            begin();
+            let client = Client { graph, shared, world: self.world, rng: SplitMix64::new(seed) };
+            client.run(self.transactions, number == 0)
+        };
+        std::thread::scope(|scope| {
+            let client = &client;
+            let threads: Vec<_> = (0..self.clients)
+                .map(|number| {
+                    let seed = rng.next_u64();
+                    scope.spawn(move || client(seed, number))
+                })
+                .collect();
+            threads.into_iter().for_each(|thread| history.extend(thread.join().unwrap()));
+        });
+    }
+}
+
+struct Client<'a> {
+    graph: &'a Graph,
+    shared: &'a Shared,
+    world: World,
+    rng: SplitMix64,
+}
+
+impl Client<'_> {
+    fn tick(&self) -> u64 {
+        self.shared.clock.fetch_add(1, Ordering::SeqCst)
+    }
+
+    fn run(mut self, transactions: u64, keeps: bool) -> Vec<Txn> {
+        let mut history = Vec::with_capacity(transactions as usize);
+        for n in 0..transactions {
+            let begun = self.shared.begun.fetch_add(1, Ordering::Relaxed);
+            // The vertices of the last two generations: a snapshot of the former may be read while it ends.
+            let first = begun / GENERATION * HOT;
+            let done = if self.rng.below(6) == 0 { Some(self.look(first)) } else { self.write(first) };
+            history.extend(done);
+            if keeps && n % 512 == 511 {
+                self.keep_house(n);
+            }
+        }
+        history
+    }
+
+    /// Work that must change nothing that anybody reads.
+    fn keep_house(&self, n: u64) {
+        match n / 512 % 2 {
+            0 if self.world.durable => drop(self.graph.checkpoint().unwrap()),
+            _ => self.graph.settle().unwrap(),
+        }
+    }
+
+    fn vertex(&mut self, first: u64) -> u64 {
+        first + self.rng.below(HOT)
+    }
+
+    fn kind(&mut self) -> Kind {
+        KINDS[self.rng.below(4) as usize]
+    }
+
+    /// A snapshot: its reads never fail and never wait.
+    fn look(&mut self, first: u64) -> Txn {
+        let began = self.tick();
+        let snapshot = self.graph.snapshot().unwrap();
+        let mut events = Vec::new();
+        for _ in 0..1 + self.rng.below(4) {
+            let (vertex, kind) = (self.vertex(first), self.kind());
+            self.pause();
+            events.push(Event::Read(item(vertex, kind), look(&snapshot, vertex, kind)));
+        }
+        let ts = snapshot.timestamp().0;
+        Txn { began, ended: self.tick(), start: ts, ts, events }
+    }
+
+    fn pause(&mut self) {
+        if self.rng.eighths(2) {
+            std::thread::yield_now();
+        }
+    }
+
+    fn write(&mut self, first: u64) -> Option<Txn> {
+        let began = self.tick();
+        let mut txn = self.graph.write().unwrap();
+        // Reading the whole graph makes no conflicts under snapshot isolation, and tells the snapshot.
+        let snapshot = self.world.isolation == hedgerow::Isolation::Snapshot;
+        let start = snapshot.then(|| txn.snapshot().timestamp().0);
+        let mut events = Vec::new();
+        for _ in 0..1 + self.rng.below(4) {
+            self.step(&mut txn, first, &mut events).expect("steps do not fail");
+            self.pause();
+        }
+        match txn.commit() {
+            Ok(ts) => Some(Txn { began, ended: self.tick(), start: start.unwrap_or(ts.0), ts: ts.0, events }),
+            Err(Error::Conflict { .. }) => {
+                self.shared.conflicts.fetch_add(1, Ordering::Relaxed);
+                None
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    fn step(&mut self, txn: &mut WriteTxn, first: u64, events: &mut Vec<Event>) -> Result<()> {
+        let (vertex, kind) = (self.vertex(first), self.kind());
+        match self.rng.below(8) {
+            0..3 => {
+                let found = read(txn, vertex, kind)?;
+                events.push(Event::Read(item(vertex, kind), found));
+                Ok(())
+            }
+            3..7 => self.add(txn, vertex, kind, events),
+            _ => self.remove(txn, vertex, kind, events),
+        }
+    }
+
+    fn add(&mut self, txn: &mut WriteTxn, vertex: u64, kind: Kind, events: &mut Vec<Event>) -> Result<()> {
+        let element = self.shared.elements.fetch_add(1, Ordering::Relaxed);
+        match kind {
+            Kind::Property => {
+                let mut elements = read(txn, vertex, kind)?;
+                events.push(Event::Read(item(vertex, kind), elements.clone()));
+                elements.push(element);
+                set(txn, vertex, &elements)?;
+                events.push(Event::Add(item(vertex, kind), element));
+            }
+            Kind::Out | Kind::In => {
+                let (edge, to) = edge(vertex, element);
+                txn.put_edge_with(edge, [] as [(&str, Value); 0])?;
+                events.push(Event::Add(item(vertex, Kind::Out), element));
+                events.push(Event::Add(item(to, Kind::In), element));
+            }
+            Kind::Plain => {
+                if self.rng.eighths(4) {
+                    txn.put_edge(vertex, sink(element))?;
+                } else {
+                    assert!(txn.insert_edge(vertex, sink(element))?, "nobody else adds this element");
+                }
+                events.push(Event::Add(item(vertex, kind), element));
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes an element that the transaction finds.
+    fn remove(&mut self, txn: &mut WriteTxn, vertex: u64, kind: Kind, events: &mut Vec<Event>) -> Result<()> {
+        let kind = if kind == Kind::In { Kind::Out } else { kind };
+        let mut elements = read(txn, vertex, kind)?;
+        events.push(Event::Read(item(vertex, kind), elements.clone()));
+        if elements.is_empty() {
+            return Ok(());
+        }
+        let element = elements.remove(self.rng.below(elements.len() as u64) as usize);
+        match kind {
+            Kind::Property => set(txn, vertex, &elements)?,
+            Kind::Out | Kind::In => {
+                let (edge, to) = edge(vertex, element);
+                assert!(txn.remove_edge_of(edge)?);
+                events.push(Event::Remove(item(to, Kind::In), element));
+            }
+            Kind::Plain => assert!(txn.remove_edge(vertex, sink(element))?),
+        }
+        events.push(Event::Remove(item(vertex, kind), element));
+        Ok(())
+    }
+}

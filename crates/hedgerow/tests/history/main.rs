@@ -1,0 +1,84 @@
+//! Histories of concurrent transactions, checked as a whole: by the timestamps that the store gives out, and by an
+//! independent checker that sees reads and appends alone.
+#![allow(missing_docs, reason = "a test program")]
+
+mod blackbox;
+mod clients;
+mod world;
+
+use hedgerow::{Isolation, KeyKind};
+use hedgerow_testkit::{Effort, explored};
+
+use world::World;
+
+const WORLDS: [World; 6] = {
+    let (serializable, snapshot) = (Isolation::Serializable, Isolation::Snapshot);
+    [
+        World { isolation: serializable, keys: KeyKind::U64, durable: false },
+        World { isolation: serializable, keys: KeyKind::Dense, durable: false },
+        World { isolation: serializable, keys: KeyKind::U64, durable: true },
+        World { isolation: snapshot, keys: KeyKind::U64, durable: false },
+        World { isolation: snapshot, keys: KeyKind::Dense, durable: true },
+        World { isolation: serializable, keys: KeyKind::Dense, durable: true },
+    ]
+};
+
+/// Histories, a sixth in each world.
+const HISTORIES: u64 = 12;
+
+fn by_timestamps(isolation: Isolation, floor: u64) {
+    let effort = Effort::rounds(HISTORIES);
+    let worlds: Vec<World> = WORLDS.into_iter().filter(|world| world.isolation == isolation).collect();
+    let mut all = clients::Tally::default();
+    let mut histories = 0;
+    while let Some(seed) = effort.next_seed() {
+        let world = worlds[seed as usize % worlds.len()];
+        let (clients, phases) = (4 + seed % 5, if world.durable { 4 } else { 1 });
+        let plan = clients::Plan { world, clients, phases, transactions: 20_000 / clients / phases };
+        let tally = plan.run(seed, &|| ()).unwrap_or_else(|found| {
+            panic!("HEDGEROW_ROUND={seed}, {world:?}: {}", found.0);
+        });
+        assert!(tally.writers > tally.transactions / 2 && tally.conflicts > 0, "{tally:?}");
+        all.transactions += tally.transactions;
+        all.writers += tally.writers;
+        all.conflicts += tally.conflicts;
+        all.reads += tally.reads;
+        all.restarts += tally.restarts;
+        histories += 1;
+    }
+    println!("{isolation:?}: {histories} histories, {all:?}");
+    explored(&format!("transactions checked by timestamps ({isolation:?})"), all.transactions, floor);
+}
+
+#[test]
+fn histories_are_strictly_serializable_by_their_timestamps() {
+    by_timestamps(Isolation::Serializable, 100_000);
+}
+
+#[test]
+fn histories_are_strong_snapshot_isolation_by_their_timestamps() {
+    by_timestamps(Isolation::Snapshot, 100_000);
+}
+
+/// Histories for the independent checker.
+const BLACK_BOX: u64 = 12;
+
+#[test]
+fn an_independent_checker_finds_no_anomaly() {
+    let effort = Effort::rounds(BLACK_BOX);
+    let mut all = blackbox::Tally::default();
+    while let Some(seed) = effort.next_seed() {
+        let world = WORLDS[seed as usize % WORLDS.len()];
+        let (clients, phases) = (4 + seed % 5, if world.durable { 4 } else { 1 });
+        let plan = blackbox::Plan { world, clients, phases, transactions: 5_000 / clients / phases };
+        let (tally, report) = plan.run(seed, &|| ());
+        assert!(blackbox::is_valid(&report), "HEDGEROW_ROUND={seed}, {world:?}: {report:#?}");
+        assert!(tally.committed > tally.refused / 4, "{tally:?}");
+        all.committed += tally.committed;
+        all.refused += tally.refused;
+        all.unknown += tally.unknown;
+    }
+    println!("{all:?}");
+    explored("transactions checked by an independent checker", all.committed, 20_000);
+    explored("outcomes that a failed sync left unknown", all.unknown, 4);
+}

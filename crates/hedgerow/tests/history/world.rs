@@ -1,0 +1,124 @@
+//! What clients fight over: a few hot vertices, each with sets that are kept as a property, as a list of ranked edges, and
+//! as plain neighbours.
+
+use hedgerow::{Direction, EdgeKey, Graph, Isolation, KeyKind, LabelOptions, Options, PropertyType};
+use hedgerow::{Result, Snapshot, Value, VertexKey, WriteTxn};
+use hedgerow_testkit::SimFs;
+use hedgerow_testkit::history::{Element, Item};
+
+/// Hot vertices at a time.
+pub(crate) const HOT: u64 = 4;
+
+/// Transactions after which other vertices are hot, so that lists stay short.
+pub(crate) const GENERATION: u64 = 200;
+
+/// Elements of plain neighbour lists are vertices from here on.
+const SINKS: u64 = 8192;
+
+const LABEL: &str = "list";
+const PROPERTY: &str = "elements";
+
+/// What a set is kept as. An item is four times the vertex plus this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Bytes of a property of the vertex: read, changed and written as a whole.
+    Property,
+    /// The ranks of edges of a label from the vertex; added blindly.
+    Out,
+    /// The ranks of edges of a label to the vertex: the other side of the same edges.
+    In,
+    /// The neighbours by edges of the default label, each a vertex of its own.
+    Plain,
+}
+
+pub(crate) const KINDS: [Kind; 4] = [Kind::Property, Kind::Out, Kind::In, Kind::Plain];
+
+pub(crate) fn item(vertex: u64, kind: Kind) -> Item {
+    (vertex * 4) as Item + KINDS.iter().position(|&k| k == kind).unwrap_or(0) as Item
+}
+
+/// Whether any two writes to the item conflict.
+pub(crate) fn is_whole(item: Item) -> bool {
+    item.is_multiple_of(4)
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct World {
+    pub(crate) isolation: Isolation,
+    pub(crate) keys: KeyKind,
+    pub(crate) durable: bool,
+}
+
+impl World {
+    pub(crate) fn open(self, disk: &SimFs) -> Graph {
+        let options = Options::new().isolation(self.isolation).keys(self.keys).log_segment_bytes(1 << 18);
+        let graph = if self.durable { options.open_on(disk.handle()) } else { options.in_memory() };
+        let graph = graph.unwrap();
+        graph.define_label(LABEL, LabelOptions::new().multi(true)).unwrap();
+        graph.define_edge_property(LABEL, "element", PropertyType::I64).unwrap();
+        graph.define_vertex_property(PROPERTY, PropertyType::Bytes).unwrap();
+        graph
+    }
+}
+
+fn from_bytes(value: Option<Value>) -> Vec<Element> {
+    let Some(Value::Bytes(bytes)) = value else { return Vec::new() };
+    bytes.chunks_exact(4).map(|b| Element::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+}
+
+fn to_bytes(elements: &[Element]) -> Value {
+    elements.iter().flat_map(|e| e.to_le_bytes()).collect::<Vec<u8>>()[..].into()
+}
+
+fn ranks(list: Option<Vec<(VertexKey, u64)>>) -> Vec<Element> {
+    list.unwrap_or_default().into_iter().map(|(_, rank)| rank as Element).collect()
+}
+
+fn sinks(list: Option<Vec<VertexKey>>) -> Vec<Element> {
+    let element = |key| match key {
+        VertexKey::U64(key) => (key - SINKS) as Element,
+        VertexKey::Str(key) => panic!("a text key: {key}"),
+    };
+    list.unwrap_or_default().into_iter().map(element).collect()
+}
+
+fn sorted(mut elements: Vec<Element>) -> Vec<Element> {
+    elements.sort_unstable();
+    elements
+}
+
+/// What a transaction finds in a set, ascending.
+pub(crate) fn read(txn: &mut WriteTxn, vertex: u64, kind: Kind) -> Result<Vec<Element>> {
+    Ok(sorted(match kind {
+        Kind::Property => from_bytes(txn.vertex_property(vertex, PROPERTY)?),
+        Kind::Out => ranks(txn.neighbors_of(LABEL, vertex, Direction::Out)?),
+        Kind::In => ranks(txn.neighbors_of(LABEL, vertex, Direction::In)?),
+        Kind::Plain => sinks(txn.neighbors(vertex, Direction::Out)?),
+    }))
+}
+
+/// What a snapshot shows of a set, ascending.
+pub(crate) fn look(snapshot: &Snapshot, vertex: u64, kind: Kind) -> Vec<Element> {
+    sorted(match kind {
+        Kind::Property => from_bytes(snapshot.vertex_property(vertex, PROPERTY)),
+        Kind::Out => ranks(snapshot.neighbors_of(LABEL, vertex, Direction::Out).unwrap()),
+        Kind::In => ranks(snapshot.neighbors_of(LABEL, vertex, Direction::In).unwrap()),
+        Kind::Plain => sinks(snapshot.neighbors(vertex, Direction::Out)),
+    })
+}
+
+/// Writes all elements of a property.
+pub(crate) fn set(txn: &mut WriteTxn, vertex: u64, elements: &[Element]) -> Result<()> {
+    txn.insert_vertex(vertex)?;
+    txn.set_vertex_property(vertex, PROPERTY, to_bytes(elements)).map(drop)
+}
+
+/// The edge that is an element of the set `Out` of `vertex`, and where it goes.
+pub(crate) fn edge(vertex: u64, element: Element) -> (EdgeKey<'static>, u64) {
+    let to = vertex / HOT * HOT + u64::from(element) % HOT;
+    (EdgeKey::new(LABEL, vertex, to).rank(u64::from(element)), to)
+}
+
+pub(crate) fn sink(element: Element) -> u64 {
+    SINKS + u64::from(element)
+}
