@@ -32,6 +32,6 @@ pub use items::{Extra, ItemOp, ItemRef};
 pub use main_part::Main;
 pub use reclaim::{Horizon, Pin};
 pub use subgraph::{Latched, ReadItem, Subgraph};
-pub use table::SubgraphTable;
+pub use table::{SubgraphPage, SubgraphTable};
 pub use version::Version;
 pub use view::View;

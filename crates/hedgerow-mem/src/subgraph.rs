@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use hedgerow_core::sync::{ArcCell, AtomicU64, Mutex, MutexGuard, Ordering};
-use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId};
+use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId, simd};
 
 use crate::arena::{Arena, Counted};
 use crate::delta::{Delta, EdgeOp, Entry};
 use crate::fold;
 use crate::main_part::Main;
 use crate::reclaim::{Horizon, Pin, judge};
+use crate::table::PAGE;
 use crate::version::{Read, Version, load_changed, read_at, version_at};
 
 mod items;
@@ -23,16 +24,54 @@ pub mod warm;
 #[repr(align(64))]
 pub struct Subgraph {
     writer: Mutex<Writer>,
-    /// What tells a view whether the subgraph changed: the timestamp of the last operation applied in the upper 56 bits,
-    /// and how often it was settled in the lower 8. Stored under the latch, read without.
-    stamp: AtomicU64,
     heads: [ArcCell<Version>; 2],
-    /// Where main parts and deltas lie.
-    arena: Arena,
+    /// Where its stamp is, and where main parts and deltas lie.
+    home: Arc<Home>,
+    /// Which of the stamps there is its own.
+    place: u8,
 }
 
 #[cfg(all(target_pointer_width = "64", not(any(loom, shuttle))))]
 const _: () = assert!(size_of::<Subgraph>() == 64, "the header is one cache line");
+
+/// What the subgraphs of a page of the table share.
+///
+/// A refresh of a view looks at the stamps of all subgraphs: they lie side by side, away from the headers. A writer
+/// touches one line more for it, which it can load ahead.
+#[repr(align(64))]
+pub(crate) struct Home {
+    /// What tells a view whether a subgraph changed: the timestamp of the last operation applied in the upper 56 bits,
+    /// and how often it was settled in the lower 8. Stored under the latch of the subgraph, read without.
+    stamps: [AtomicU64; STAMPS],
+    arena: Arena,
+}
+
+/// Under the model checker, which keeps a history of each, one is enough.
+const STAMPS: usize = if cfg!(loom) { 1 } else { PAGE };
+
+impl Home {
+    pub(crate) fn new(arena: Arena) -> Home {
+        Home { stamps: std::array::from_fn(|_| AtomicU64::new(0)), arena }
+    }
+
+    /// Starts loading the stamps.
+    #[inline]
+    pub(crate) fn warm(&self) {
+        self.stamps.chunks(64 / size_of::<AtomicU64>()).for_each(|line| simd::prefetch(line.as_ptr()));
+    }
+
+    /// The stamps of the subgraphs, by place.
+    #[inline]
+    pub(crate) fn stamps(&self) -> impl Iterator<Item = (Timestamp, u8)> {
+        self.stamps.iter().map(load_stamp)
+    }
+}
+
+#[inline]
+fn load_stamp(stamp: &AtomicU64) -> (Timestamp, u8) {
+    let stamp = stamp.load(Ordering::Acquire);
+    (Timestamp(stamp >> 8), stamp as u8)
+}
 
 /// What the holder of the latch works on.
 struct Writer {
@@ -80,14 +119,20 @@ impl Default for Subgraph {
 }
 
 impl Subgraph {
-    /// An empty subgraph that allocates from `arena`.
+    /// An empty subgraph by itself that allocates from `arena`.
     pub fn new(arena: Arena) -> Subgraph {
+        Subgraph::at(Arc::new(Home::new(arena)), 0)
+    }
+
+    /// An empty subgraph at its place among those that share `home`.
+    pub(crate) fn at(home: Arc<Home>, place: usize) -> Subgraph {
+        assert!(place < STAMPS, "a place for each");
         let writer = Writer { present: 0, heads: [None, None] };
         Subgraph {
             writer: Mutex::new(writer),
-            stamp: AtomicU64::new(0),
             heads: [ArcCell::default(), ArcCell::default()],
-            arena,
+            home,
+            place: place as u8,
         }
     }
 
@@ -116,21 +161,26 @@ impl Subgraph {
     /// publication the caller has seen is in it; versions read after it are at least as settled as it says.
     #[inline]
     pub fn stamp(&self) -> (Timestamp, u8) {
-        let stamp = self.stamp.load(Ordering::Acquire);
-        (Timestamp(stamp >> 8), stamp as u8)
+        load_stamp(self.stamp_cell())
+    }
+
+    #[inline]
+    fn stamp_cell(&self) -> &AtomicU64 {
+        &self.home.stamps[usize::from(self.place) % STAMPS]
     }
 
     /// Notes the timestamp of an operation. The caller holds the latch.
     #[inline]
     fn note_applied(&self, ts: Timestamp) {
         debug_assert!(ts.0 < 1 << 56, "timestamps last for centuries");
-        self.stamp.store(ts.0 << 8 | self.stamp.load(Ordering::Relaxed) & 0xff, Ordering::Relaxed);
+        let stamp = self.stamp_cell();
+        stamp.store(ts.0 << 8 | stamp.load(Ordering::Relaxed) & 0xff, Ordering::Relaxed);
     }
 
     /// Notes that the head was settled, after it was. The caller holds the latch.
     fn note_settled(&self) {
         let (ts, count) = self.stamp();
-        self.stamp.store(ts.0 << 8 | u64::from(count.wrapping_add(1)), Ordering::Release);
+        self.stamp_cell().store(ts.0 << 8 | u64::from(count.wrapping_add(1)), Ordering::Release);
     }
 
     /// The version that a snapshot at `t` sees, kept alive by the reference.
@@ -160,7 +210,7 @@ impl Latched<'_> {
     /// The timestamp of the last operation applied here, published or not.
     #[inline]
     pub fn last_ts(&self) -> Timestamp {
-        Timestamp(self.subgraph.stamp.load(Ordering::Relaxed) >> 8)
+        Timestamp(self.subgraph.stamp_cell().load(Ordering::Relaxed) >> 8)
     }
 
     /// Whether the vertex exists, everything applied included.
@@ -288,7 +338,7 @@ impl Latched<'_> {
             published.max(head.begin),
             weighted,
             published,
-            &self.subgraph.arena,
+            &self.subgraph.home.arena,
         );
         if let Some(next) = next {
             self.replace(direction, head, next, horizon, pinned);
@@ -317,13 +367,13 @@ impl Latched<'_> {
             ts,
             weighted,
             horizon.published(),
-            &self.subgraph.arena,
+            &self.subgraph.home.arena,
         ) {
             Some(next) => {
                 fold::push_all(&next.delta, ops, ts);
                 next
             }
-            None => fold::all(&head, ops, ts, weighted, &self.subgraph.arena),
+            None => fold::all(&head, ops, ts, weighted, &self.subgraph.home.arena),
         };
         self.replace(direction, head, next, horizon, pinned);
     }
@@ -342,7 +392,7 @@ impl Latched<'_> {
         if head.delta.capacity() == 0 && !relocate {
             return false;
         }
-        let next = fold::settle(&head, horizon.published(), relocate, weighted, &self.subgraph.arena);
+        let next = fold::settle(&head, horizon.published(), relocate, weighted, &self.subgraph.home.arena);
         self.replace(direction, head, next, horizon, pinned);
         self.subgraph.note_settled();
         true
@@ -355,7 +405,7 @@ impl Latched<'_> {
         }
         self.subgraph.note_applied(self.last_ts().max(as_of));
         let version =
-            Arc::new(Version::new(as_of, main, Delta::new(as_of, 0, weighted, &self.subgraph.arena), 0));
+            Arc::new(Version::new(as_of, main, Delta::new(as_of, 0, weighted, &self.subgraph.home.arena), 0));
         self.subgraph.heads[direction as usize].store(Some(version.clone()));
         self.writer.heads[direction as usize] = Some(version);
     }
@@ -385,7 +435,7 @@ impl Latched<'_> {
             return head.clone();
         }
         let main = Main { weights: weighted.then(Counted::default), ..Main::default() };
-        let delta = Delta::new(Timestamp::ZERO, fold::MIN_DELTA, weighted, &self.subgraph.arena);
+        let delta = Delta::new(Timestamp::ZERO, fold::MIN_DELTA, weighted, &self.subgraph.home.arena);
         let first = Arc::new(Version::new(Timestamp::ZERO, main, delta, 0));
         self.subgraph.heads[direction as usize].store(Some(first.clone()));
         self.writer.heads[direction as usize] = Some(first.clone());

@@ -1,11 +1,12 @@
 //! The table of subgraphs: grows without moving, so that readers need no lock.
 
-use std::sync::OnceLock;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 
-use hedgerow_core::SubgraphId;
+use hedgerow_core::{SubgraphId, Timestamp};
 
 use crate::arena::Arena;
-use crate::subgraph::Subgraph;
+use crate::subgraph::{Home, Subgraph};
 
 /// Subgraphs per page: 4096 vertices.
 pub const PAGE: usize = 64;
@@ -14,7 +15,47 @@ const FIRST_CHUNK: usize = 64;
 /// Directory chunks up to the largest vertex id.
 const CHUNKS: usize = 15;
 
-type Page = OnceLock<Box<[Subgraph]>>;
+type Page = OnceLock<SubgraphPage>;
+
+/// Consecutive subgraphs, and what they share: [`PAGE`] of them in a table.
+pub struct SubgraphPage {
+    subgraphs: Box<[Subgraph]>,
+    home: Arc<Home>,
+}
+
+impl SubgraphPage {
+    /// `count` empty subgraphs, at most [`PAGE`], that allocate from `arena`.
+    pub fn new(arena: Arena, count: usize) -> SubgraphPage {
+        let home = Arc::new(Home::new(arena));
+        let subgraphs = (0..count).map(|place| Subgraph::at(home.clone(), place)).collect();
+        SubgraphPage { subgraphs, home }
+    }
+
+    /// The [stamps](Subgraph::stamp) of all its subgraphs, which lie side by side.
+    #[inline]
+    pub fn stamps(&self) -> impl Iterator<Item = (Timestamp, u8)> {
+        self.home.stamps().take(self.subgraphs.len())
+    }
+
+    /// Starts loading the stamps.
+    #[inline]
+    pub(crate) fn warm_stamps(&self) {
+        self.home.warm();
+    }
+
+    fn bytes() -> usize {
+        size_of::<Home>() + PAGE * size_of::<Subgraph>()
+    }
+}
+
+impl Deref for SubgraphPage {
+    type Target = [Subgraph];
+
+    #[inline]
+    fn deref(&self) -> &[Subgraph] {
+        &self.subgraphs
+    }
+}
 
 /// All subgraphs of a graph, by id. Pages are allocated at first use and never move; the directory of pages grows by
 /// chunks of doubling size.
@@ -64,15 +105,14 @@ impl SubgraphTable {
     pub fn get_or_create(&self, id: SubgraphId) -> &Subgraph {
         let (chunk, page, size) = locate(id);
         let pages = self.chunks[chunk].get_or_init(|| (0..size).map(|_| Page::new()).collect());
-        &pages[page].get_or_init(|| (0..PAGE).map(|_| Subgraph::new(self.arena.clone())).collect())
-            [id.index() % PAGE]
+        &pages[page].get_or_init(|| SubgraphPage::new(self.arena.clone(), PAGE))[id.index() % PAGE]
     }
 
     /// The subgraphs from `page * 64` on, if their page exists.
     #[inline]
-    pub fn page(&self, page: usize) -> Option<&[Subgraph]> {
+    pub fn page(&self, page: usize) -> Option<&SubgraphPage> {
         let (chunk, page, _) = locate(SubgraphId((page * PAGE) as u32));
-        self.chunks.get(chunk)?.get()?.get(page)?.get().map(AsRef::as_ref)
+        self.chunks.get(chunk)?.get()?.get(page)?.get()
     }
 
     /// The bytes of directory and pages themselves.
@@ -80,7 +120,7 @@ impl SubgraphTable {
         let chunks = self.chunks.iter().filter_map(OnceLock::get);
         let of_chunk = |pages: &[Page]| {
             let allocated = pages.iter().filter(|p| p.get().is_some()).count();
-            size_of_val(pages) + allocated * PAGE * size_of::<Subgraph>()
+            size_of_val(pages) + allocated * SubgraphPage::bytes()
         };
         chunks.map(|pages| of_chunk(pages)).sum()
     }

@@ -18,7 +18,7 @@ mod reverse;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub use chunk::{CHUNK_SUBGRAPHS, Chunk, Page, ViewBlock, WeightedViewBlock};
+pub use chunk::{CHUNK_SUBGRAPHS, Chunk, Page, Stale, ViewBlock, WeightedViewBlock, read_stale};
 
 /// A graph at one timestamp, ready for kernels.
 #[derive(Clone)]

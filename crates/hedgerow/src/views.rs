@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{Direction, LabelId, PropertyId, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::version::Read;
-use hedgerow_mem::view::{CHUNK_SUBGRAPHS, Chunk, Page, Shape, Side};
+use hedgerow_mem::view::{CHUNK_SUBGRAPHS, Chunk, Page, Shape, Side, Stale, read_stale};
 use hedgerow_mem::{ItemRef, SubgraphTable, View};
 use rayon::prelude::*;
 
@@ -18,7 +18,12 @@ use crate::graph::Engine;
 const REPLACED_SHARE: u64 = 8;
 /// ...and of at least so many bytes.
 const MIN_REPLACED_BYTES: u64 = 4 << 20;
-/// Chunks that one task looks at: below, handing out costs more than looking.
+/// Up to so many subgraphs are read by the thread that asks: waking others takes longer, and where the last commits were
+/// its own it finds them in its cache.
+const FEW: u32 = 2048;
+/// Chunks that it takes at once, to load ahead: so many at most are copied before they are read, where they are shared.
+const AT_ONCE: usize = 32;
+/// Chunks that one task of several threads takes.
 const MIN_CHUNKS: usize = 4;
 
 /// The newest view, for snapshots of its timestamp and as the start of the next one.
@@ -276,11 +281,16 @@ fn refresh_side(
     ts: Timestamp,
     shape: Shape,
 ) {
-    let chunks = side.chunks_mut(shape.vertex_bound).par_iter_mut().enumerate().with_min_len(MIN_CHUNKS);
-    chunks.for_each(|(i, chunk)| {
+    let page = |i: usize| {
         let lists = tables.0.and_then(|table| table.page(i));
         let existence = tables.1.page(i).filter(|_| direction == Direction::Out);
-        let page = Page { lists, existence };
-        Chunk::refresh(chunk, page, direction, ts, shape.weighted);
-    });
+        Page { lists, existence }
+    };
+    let mut stale = Stale::find(side.chunks_mut(shape.vertex_bound), page, ts);
+    let read = |part: &mut [Stale<'_>]| read_stale(part, direction, ts, shape.weighted);
+    if stale.iter().map(Stale::count).sum::<u32>() <= FEW {
+        stale.chunks_mut(AT_ONCE).for_each(read);
+    } else {
+        stale.par_chunks_mut(MIN_CHUNKS).for_each(read);
+    }
 }

@@ -70,7 +70,7 @@ impl Latched<'_> {
         self.subgraph.note_applied(ts);
         let mut head = self.head(direction, weighted);
         if head.patch.is_some() {
-            let plain = head.without_patch(weighted, &self.subgraph.arena);
+            let plain = head.without_patch(weighted, &self.subgraph.home.arena);
             self.replace(direction, head, plain, horizon, &mut pinned);
             head = self.head(direction, weighted);
         }
@@ -84,18 +84,22 @@ impl Latched<'_> {
             ts,
             weighted,
             horizon.published(),
-            &self.subgraph.arena,
+            &self.subgraph.home.arena,
         ) {
             Some(next) => {
                 // The fold of a plain head may have made a patch, which has no room for ranks and rows.
-                let arena = &self.subgraph.arena;
+                let arena = &self.subgraph.home.arena;
                 let next = if next.patch.is_some() { next.without_patch(weighted, arena) } else { next };
                 push_all(&next.delta, ops, ts);
                 next
             }
-            None => {
-                fold::all_items(&head, ops.iter().map(|op| op.entry(ts)), ts, weighted, &self.subgraph.arena)
-            }
+            None => fold::all_items(
+                &head,
+                ops.iter().map(|op| op.entry(ts)),
+                ts,
+                weighted,
+                &self.subgraph.home.arena,
+            ),
         };
         self.replace(direction, head, next, horizon, pinned);
     }

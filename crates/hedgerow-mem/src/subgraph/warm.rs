@@ -119,9 +119,10 @@ fn with_heads(ends: &[End<'_>; 2], f: impl FnOnce([&Version; 2], usize)) {
 const SHORT: usize = 64;
 
 impl Latched<'_> {
-    /// As [`warm_heads`], for one end.
+    /// As [`warm_heads`], for one end, and the place of the stamp.
     #[inline]
     pub fn warm_head(&self, direction: Direction, local: LocalVertex) {
+        simd::prefetch(self.subgraph.stamp_cell());
         if let Some(head) = &self.writer.heads[direction as usize] {
             warm_version(head, local);
         }

@@ -10,32 +10,17 @@ use hedgerow_core::{
     WeightedNeighbors, simd,
 };
 
-use super::corrections::{Corrections, Scratch};
+use super::corrections::Corrections;
 use crate::arena::{Arena, Counted};
 use crate::items::ItemRef;
-use crate::subgraph::Subgraph;
-use crate::table::PAGE;
-use crate::version::Read;
+use crate::table::{PAGE, SubgraphPage};
+
+mod refresh;
+
+pub use refresh::{Page, Stale, read_stale};
 
 /// Subgraphs in a chunk: those of one page of the table.
 pub const CHUNK_SUBGRAPHS: usize = PAGE;
-
-/// The subgraphs that a chunk is made from.
-#[derive(Clone, Copy)]
-pub struct Page<'a> {
-    /// Those that hold the lists; `None` where there are none yet.
-    pub lists: Option<&'a [Subgraph]>,
-    /// Those that say which vertices exist, in their outgoing versions; `None` where that is not asked for.
-    pub existence: Option<&'a [Subgraph]>,
-}
-
-impl<'a> Page<'a> {
-    /// What says which vertices exist, if that is not what holds the lists.
-    fn other_existence(self) -> Option<&'a [Subgraph]> {
-        let start = |subgraphs: Option<&[Subgraph]>| subgraphs.map(<[Subgraph]>::as_ptr);
-        self.existence.filter(|_| start(self.existence) != start(self.lists))
-    }
-}
 
 /// 64 subgraphs in one direction, laid out so that a neighbour list is two steps away, as in a CSR: the offsets and the
 /// reference to the lists are found by position, then the list itself.
@@ -74,9 +59,6 @@ struct Lists {
 
 const _: () = assert!(size_of::<Lists>() <= 32);
 
-/// Subgraphs that a refresh loads ahead at a time: what they need fits the first cache.
-const WARMED: u32 = 16;
-
 /// Lines of the lists of a subgraph to load ahead; the processor's own prefetching follows.
 const PREFETCHED_LINES: usize = 4;
 
@@ -100,136 +82,12 @@ impl Default for Chunk {
     }
 }
 
-/// The lowest `count` bits of a mask, or all.
-fn lowest(mask: u64, count: u32) -> u64 {
-    let rest = (0..count).fold(mask, |rest, _| rest & rest.wrapping_sub(1));
-    mask & !rest
-}
-
-#[inline]
-fn for_each_bit(mask: u64, mut f: impl FnMut(usize)) {
-    let mut rest = mask;
-    while rest != 0 {
-        f(rest.trailing_zeros() as usize);
-        rest &= rest - 1;
-    }
-}
-
 impl Chunk {
-    /// Brings a chunk to the timestamp `t`, which must be registered; `t` may be older than what the chunk was made
-    /// for. Returns how many subgraphs were read. O(64) where nothing changed, else O(their delta entries), and O(64)
-    /// counted references where another view shares the chunk.
-    pub fn refresh(
-        chunk: &mut Arc<Chunk>,
-        page: Page<'_>,
-        direction: Direction,
-        t: Timestamp,
-        weighted: bool,
-    ) -> u32 {
-        let stale = chunk.stale(page, t);
-        if stale == 0 {
-            return 0;
-        }
-        let chunk = Arc::make_mut(chunk);
-        if weighted && chunk.weights.is_empty() {
-            chunk.weights = vec![Counted::default(); CHUNK_SUBGRAPHS];
-        }
-        let mut scratch = Scratch::default();
-        let mut rest = stale;
-        while rest != 0 {
-            let group = lowest(rest, WARMED);
-            rest &= !group;
-            chunk.warm(group, page, direction);
-            for_each_bit(group, |i| chunk.read(i, page, direction, t, &mut scratch));
-        }
-        chunk.known |= stale;
-        chunk.as_of = t;
-        stale.count_ones()
-    }
-
-    /// The subgraphs that may differ at `t` from what the chunk holds, in content or in layout.
-    ///
-    /// What was last changed at or before both `t` and the time of the chunk is the same at both.
-    fn stale(&self, page: Page<'_>, t: Timestamp) -> u64 {
-        let bound = t.min(self.as_of);
-        let mut stale = 0;
-        for (of, subgraphs) in [page.lists, page.other_existence()].into_iter().enumerate() {
-            for (i, subgraph) in subgraphs.unwrap_or(&[]).iter().take(CHUNK_SUBGRAPHS).enumerate() {
-                let (changed, settled) = subgraph.stamp();
-                let same = changed <= bound && settled == self.settled[i][of];
-                stale |= u64::from(!same) << i;
-            }
-        }
-        let exists = page.lists.is_some() || page.existence.is_some();
-        stale | if exists { !self.known } else { 0 }
-    }
-
-    /// Starts loading what reading these subgraphs will touch, one link of each chain of misses after another.
-    fn warm(&self, group: u64, page: Page<'_>, direction: Direction) {
-        // Under the model checker loads ahead would only be more interleavings.
-        let Some(lists) = page.lists.filter(|_| !cfg!(loom)) else { return };
-        let at = |i: usize| lists.get(i);
-        for_each_bit(group, |i| at(i).into_iter().for_each(|s| s.warm_version(direction)));
-        for_each_bit(group, |i| {
-            self.lists[i].main.warm();
-            at(i).into_iter().for_each(|s| s.warm_lists(direction));
-        });
-    }
-
-    fn read(&mut self, i: usize, page: Page<'_>, direction: Direction, t: Timestamp, scratch: &mut Scratch) {
-        let lists = page.lists.and_then(|s| s.get(i));
-        let other = page.other_existence().and_then(|s| s.get(i));
-        // Before the versions: if a settling comes between, the next refresh reads the subgraph again.
-        self.settled[i] = [lists, other].map(|s| s.map_or(0, |s| s.stamp().1));
-        self.vertices -= self.present[i].count_ones() as usize;
-        self.edges -= self.edges_of(i);
-        let mut own_mask = 0;
-        match lists.and_then(|s| s.read(direction, t, |read| own_mask = self.read_lists(i, read, scratch))) {
-            Some(()) => {}
-            None => self.clear(i),
-        }
-        self.present[i] = match other {
-            Some(other) => other.read(Direction::Out, t, |read| read.present()).unwrap_or(0),
-            None if page.existence.is_some() && direction == Direction::Out => own_mask,
-            None => 0,
-        };
-        self.vertices += self.present[i].count_ones() as usize;
-        self.edges += self.edges_of(i);
-    }
-
-    fn clear(&mut self, i: usize) {
-        (self.offsets[i], self.lists[i], self.reduced[i]) = (NO_LISTS, Lists::default(), 0);
-        if let Some(weights) = self.weights.get_mut(i) {
-            *weights = Counted::default();
-        }
-    }
-
-    /// Returns the mask of existing vertices.
-    fn read_lists(&mut self, i: usize, read: Read<'_>, scratch: &mut Scratch) -> u64 {
-        let main = read.version().main();
-        let (corrections, present) = match read.delta_len() {
-            0 if read.version().patch.is_none() => (None, main.present()),
-            n => Corrections::new(read.version(), n, scratch),
-        };
-        (self.lists[i].touched, self.reduced[i]) =
-            corrections.as_ref().map_or((0, 0), |c| (c.touched, c.reduced()));
-        self.lists[i].corrections = corrections.map(Arc::new);
-        // The same array is that of the same main part, unless both are empty; then the offsets are the same too.
-        if !self.lists[i].main.is_same(&main.neighbors) {
-            self.lists[i].main = main.neighbors.clone();
-            self.offsets[i] = *main.offsets();
-        }
-        if let Some(weights) = self.weights.get_mut(i) {
-            *weights = main.weights.clone().unwrap_or_default();
-        }
-        present
-    }
-
     /// Gives the edges weights: what `weigh` says of subgraph, vertex and edge. The lists of subgraphs with a delta or a
     /// patch are copied. For a chunk that was made at `t` of the same subgraphs.
     pub fn weigh(
         chunk: &mut Arc<Chunk>,
-        lists: &[Subgraph],
+        lists: &SubgraphPage,
         direction: Direction,
         t: Timestamp,
         weigh: impl Fn(usize, LocalVertex, ItemRef<'_>) -> f64,

@@ -14,6 +14,8 @@ pub(super) struct Corrections {
     pub(super) removed: Box<[VertexId]>,
     /// Vertices with edges whose weight differs from the main part's.
     reweighted: u64,
+    /// Vertices from whose lists something is taken away.
+    pub(super) reduced: u64,
     added_at: [u16; SUBGRAPH_VERTICES + 1],
     removed_at: [u16; SUBGRAPH_VERTICES + 1],
     /// The source of each of `added`.
@@ -50,18 +52,13 @@ impl Corrections {
         let present = scratch.sort(version, n);
         let Scratch { sorted, build, .. } = scratch;
         build.clear();
+        let weighted = version.main().weights().is_some();
         let mut rest = &sorted[..];
         while let Some((edge, others)) = first_edge(rest) {
             rest = others;
-            build.add(version, &edge);
+            build.add(version, &edge, weighted);
         }
         (build.finish(), present)
-    }
-
-    /// The vertices from whose lists something is taken away.
-    pub(super) fn reduced(&self) -> u64 {
-        let of = |i: usize| u64::from(self.removed_at[i] < self.removed_at[i + 1]) << i;
-        (0..SUBGRAPH_VERTICES).map(of).sum()
     }
 
     #[inline]
@@ -230,15 +227,15 @@ fn first_edge(entries: &[u64]) -> Option<(Reduced, &[u64])> {
 struct Builder {
     touched: u64,
     reweighted: u64,
+    reduced: u64,
     added: Vec<VertexId>,
     added_from: Vec<LocalVertex>,
     added_weights: Vec<f64>,
     removed: Vec<VertexId>,
     updated: Vec<(u32, f64)>,
-    added_at: [u16; SUBGRAPH_VERTICES + 1],
-    removed_at: [u16; SUBGRAPH_VERTICES + 1],
-    /// How many of these are filled in.
-    begun: usize,
+    /// How many of each vertex there are, one place further up.
+    added_of: [u16; SUBGRAPH_VERTICES + 1],
+    removed_of: [u16; SUBGRAPH_VERTICES + 1],
 }
 
 impl Default for Builder {
@@ -246,38 +243,39 @@ impl Default for Builder {
         Builder {
             touched: 0,
             reweighted: 0,
+            reduced: 0,
             added: Vec::new(),
             added_from: Vec::new(),
             added_weights: Vec::new(),
             removed: Vec::new(),
             updated: Vec::new(),
-            added_at: [0; SUBGRAPH_VERTICES + 1],
-            removed_at: [0; SUBGRAPH_VERTICES + 1],
-            begun: 0,
+            added_of: [0; SUBGRAPH_VERTICES + 1],
+            removed_of: [0; SUBGRAPH_VERTICES + 1],
         }
     }
 }
 
 impl Builder {
     fn clear(&mut self) {
-        (self.touched, self.reweighted, self.begun) = (0, 0, 0);
+        (self.touched, self.reweighted, self.reduced) = (0, 0, 0);
         self.added.clear();
         self.added_from.clear();
         self.added_weights.clear();
         self.removed.clear();
         self.updated.clear();
+        self.added_of = [0; SUBGRAPH_VERTICES + 1];
+        self.removed_of = [0; SUBGRAPH_VERTICES + 1];
     }
 
     #[inline]
-    fn add(&mut self, version: &Version, edge: &Reduced) {
-        let (local, main) = (edge.local, version.main());
-        let weighted = main.weights().is_some();
+    fn add(&mut self, version: &Version, edge: &Reduced, weighted: bool) {
+        let local = edge.local;
         let weight = || version.delta().entry(edge.entry).weight;
         match (edge.first == EdgeOp::Insert, edge.last == EdgeOp::Remove) {
             (true, false) => self.add_neighbor(local, edge.dst, weighted.then(weight)),
             (false, true) => self.remove_neighbor(local, edge.dst),
             (false, false) if weighted => {
-                if let Some(at) = main.find(local, edge.dst) {
+                if let Some(at) = version.main().find(local, edge.dst) {
                     self.reweight(local, at, weight());
                 }
             }
@@ -287,11 +285,13 @@ impl Builder {
 
     #[inline]
     fn add_neighbor(&mut self, local: LocalVertex, dst: VertexId, weight: Option<f64>) {
-        self.begin(local.index());
         self.touched |= local.bit();
+        self.added_of[local.index() + 1] += 1;
         self.added.push(dst);
         self.added_from.push(local);
-        self.added_weights.extend(weight);
+        if let Some(weight) = weight {
+            self.added_weights.push(weight);
+        }
     }
 
     #[inline]
@@ -302,33 +302,24 @@ impl Builder {
 
     #[inline]
     fn remove_neighbor(&mut self, local: LocalVertex, dst: VertexId) {
-        self.begin(local.index());
         self.touched |= local.bit();
+        self.reduced |= local.bit();
+        self.removed_of[local.index() + 1] += 1;
         self.removed.push(dst);
-    }
-
-    /// Notes where the corrections of `source` begin, and of all before it that have none.
-    #[inline]
-    fn begin(&mut self, source: usize) {
-        if self.begun <= source {
-            self.added_at[self.begun..=source].fill(self.added.len() as u16);
-            self.removed_at[self.begun..=source].fill(self.removed.len() as u16);
-            self.begun = source + 1;
-        }
     }
 
     fn finish(&mut self) -> Option<Corrections> {
         if self.touched | self.reweighted == 0 {
             return None;
         }
-        self.begin(SUBGRAPH_VERTICES);
         // Patches hold at most 32 Ki changes, deltas some hundreds.
         debug_assert!(self.added.len().max(self.removed.len()) <= usize::from(u16::MAX));
         Some(Corrections {
             touched: self.touched,
             reweighted: self.reweighted,
-            added_at: self.added_at,
-            removed_at: self.removed_at,
+            reduced: self.reduced,
+            added_at: starts(&self.added_of, self.added.is_empty()),
+            removed_at: starts(&self.removed_of, self.removed.is_empty()),
             added: self.added.as_slice().into(),
             added_from: self.added_from.as_slice().into(),
             added_weights: self.added_weights.as_slice().into(),
@@ -336,4 +327,17 @@ impl Builder {
             updated: self.updated.as_slice().into(),
         })
     }
+}
+
+/// Where the entries of each vertex begin, and where the last end, given how many each has one place further up.
+#[inline]
+fn starts(counts: &[u16; SUBGRAPH_VERTICES + 1], none: bool) -> [u16; SUBGRAPH_VERTICES + 1] {
+    if none {
+        return [0; SUBGRAPH_VERTICES + 1];
+    }
+    let mut sum = 0;
+    counts.map(|count| {
+        sum += count;
+        sum
+    })
 }

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId};
+use hedgerow_mem::arena::Arena;
 use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::{EdgeOp, Horizon, Pin, Subgraph};
+use hedgerow_mem::{EdgeOp, Horizon, Pin, Subgraph, SubgraphPage};
 use hedgerow_txn::{ActiveReaders, Clock, Counts, ReaderRegistry, Registration};
 use loom::thread;
 
 pub(crate) const V: LocalVertex = LocalVertex(3);
 
 pub(crate) struct Store {
-    pub(crate) subgraph: Subgraph,
+    pub(crate) page: SubgraphPage,
     clock: Clock,
     pub(crate) readers: ReaderRegistry,
 }
@@ -37,13 +38,17 @@ impl Horizon for Live {
 
 pub(crate) fn store() -> Arc<Store> {
     Arc::new(Store {
-        subgraph: Subgraph::default(),
+        page: SubgraphPage::new(Arena::default(), 1),
         clock: Clock::new(Timestamp(0), Counts::default(), Timestamp::INFINITY),
         readers: ReaderRegistry::default(),
     })
 }
 
 impl Store {
+    pub(crate) fn subgraph(&self) -> &Subgraph {
+        &self.page[0]
+    }
+
     pub(crate) fn horizon(&self) -> Live {
         let published = self.clock.published();
         Live { published, active: self.readers.scan() }
@@ -51,7 +56,7 @@ impl Store {
 
     /// Commits one operation: the edge to `dst`, inserted or removed.
     pub(crate) fn commit(&self, dst: u32, op: EdgeOp) {
-        let mut latched = self.subgraph.latch();
+        let mut latched = self.subgraph().latch();
         let ts = self.clock.order().draw();
         let op = LocalOp { local: V, op, dst: VertexId(dst), weight: 0.0 };
         latched.apply(Direction::Out, &[op], ts, false, &self.horizon(), |_| ());
@@ -66,17 +71,17 @@ impl Store {
     /// The neighbours that a reader at `t` sees.
     fn read(&self, t: Timestamp) -> Vec<u32> {
         let mut seen = Vec::new();
-        self.subgraph.read(Direction::Out, t, |read| read.for_each_neighbor(V, |v, _| seen.push(v.0)));
+        self.subgraph().read(Direction::Out, t, |read| read.for_each_neighbor(V, |v, _| seen.push(v.0)));
         seen
     }
 
     fn versions(&self) -> usize {
-        self.subgraph.versions(Direction::Out).len()
+        self.subgraph().versions(Direction::Out).len()
     }
 
     pub(crate) fn reclaim(&self) -> Vec<Pin> {
         let mut pins = Vec::new();
-        self.subgraph.latch().reclaim(Direction::Out, &self.horizon(), |pin| pins.push(pin));
+        self.subgraph().latch().reclaim(Direction::Out, &self.horizon(), |pin| pins.push(pin));
         pins
     }
 }
@@ -170,7 +175,7 @@ fn settling_beside_a_reader_changes_nothing() {
         let settler = store.clone();
         let settles = thread::spawn(move || {
             let horizon = settler.horizon();
-            settler.subgraph.latch().settle(Direction::Out, false, false, &horizon, |_| ());
+            settler.subgraph().latch().settle(Direction::Out, false, false, &horizon, |_| ());
         });
         let registration = store.register();
         assert_eq!(store.read(registration.ts()), [1, 2]);
@@ -186,7 +191,7 @@ fn a_view_keeps_its_version_after_the_snapshot_is_gone() {
         let store = store();
         store.commit(1, EdgeOp::Insert);
         let registration = store.register();
-        let version = store.subgraph.version(Direction::Out, registration.ts()).unwrap();
+        let version = store.subgraph().version(Direction::Out, registration.ts()).unwrap();
         let ts = registration.ts();
         store.readers.close(registration);
         let writer = store.clone();

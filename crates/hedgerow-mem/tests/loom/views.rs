@@ -13,7 +13,7 @@ impl Store {
     /// A view at `t`, made of `previous` if there is one.
     fn view(&self, previous: Option<View>, t: Timestamp) -> View {
         let (mut out, into) = previous.map_or_else(Default::default, |view| View::into_sides(Arc::new(view)));
-        let lists = Some(std::slice::from_ref(&self.subgraph));
+        let lists = Some(&self.page);
         for chunk in out.chunks_mut(64) {
             Chunk::refresh(chunk, Page { lists, existence: lists }, Direction::Out, t, false);
         }
@@ -80,7 +80,7 @@ fn a_refresh_beside_settling_ends_up_settled() {
         let settler = store.clone();
         let settles = thread::spawn(move || {
             let horizon = settler.horizon();
-            settler.subgraph.latch().settle(Direction::Out, false, false, &horizon, |_| ());
+            settler.subgraph().latch().settle(Direction::Out, false, false, &horizon, |_| ());
         });
         let registration = store.register();
         let view = store.view(None, registration.ts());

@@ -1,0 +1,249 @@
+//! Bringing chunks to another timestamp: which of their subgraphs to read again, and reading them.
+
+use std::sync::Arc;
+
+use hedgerow_core::{Direction, Timestamp, simd};
+
+use super::{CHUNK_SUBGRAPHS, Chunk, Lists, NO_LISTS};
+use crate::arena::Counted;
+use crate::subgraph::Subgraph;
+use crate::table::SubgraphPage;
+use crate::version::Read;
+use crate::view::corrections::{Corrections, Scratch};
+
+/// Subgraphs that are loaded ahead at a time: what they need fits the first cache.
+const WARMED: usize = 16;
+
+/// The subgraphs that a chunk is made from.
+#[derive(Clone, Copy)]
+pub struct Page<'a> {
+    /// Those that hold the lists; `None` where there are none yet.
+    pub lists: Option<&'a SubgraphPage>,
+    /// Those that say which vertices exist, in their outgoing versions; `None` where that is not asked for.
+    pub existence: Option<&'a SubgraphPage>,
+}
+
+impl<'a> Page<'a> {
+    /// What says which vertices exist, if that is not what holds the lists.
+    fn other_existence(self) -> Option<&'a SubgraphPage> {
+        let start = |page: Option<&'a SubgraphPage>| page.map(std::ptr::from_ref);
+        self.existence.filter(|_| start(self.existence) != start(self.lists))
+    }
+
+    /// Starts loading the stamps.
+    #[inline]
+    fn warm_stamps(self) {
+        for page in [self.lists, self.other_existence()].into_iter().flatten() {
+            page.warm_stamps();
+        }
+    }
+
+    fn subgraph(self, i: usize) -> Option<&'a Subgraph> {
+        self.lists?.get(i)
+    }
+}
+
+/// A chunk of which something is to be read again.
+pub struct Stale<'a> {
+    chunk: &'a mut Arc<Chunk>,
+    page: Page<'a>,
+    subgraphs: u64,
+}
+
+/// Chunks that a look for what is stale loads ahead.
+const AHEAD: usize = 6;
+
+impl<'a> Stale<'a> {
+    /// Looks which subgraphs may differ at `t` from what the chunks hold, in content or in layout, and tells the chunks
+    /// that have some. `page` is asked for the subgraphs by the position of the chunk. O(64) a chunk, without a look
+    /// at the subgraphs if it holds nothing.
+    pub fn find(
+        chunks: &'a mut [Arc<Chunk>],
+        page: impl Fn(usize) -> Page<'a>,
+        t: Timestamp,
+    ) -> Vec<Stale<'a>> {
+        let masks: Vec<u64> = (0..chunks.len())
+            .map(|i| {
+                if let Some(next) = chunks.get(i + AHEAD) {
+                    next.warm_known();
+                    page(i + AHEAD).warm_stamps();
+                }
+                chunks[i].stale(page(i), t)
+            })
+            .collect();
+        let found = chunks.iter_mut().zip(masks).enumerate().filter(|(_, (_, subgraphs))| *subgraphs != 0);
+        found.map(|(i, (chunk, subgraphs))| Stale { chunk, page: page(i), subgraphs }).collect()
+    }
+
+    /// How many subgraphs are to be read.
+    pub fn count(&self) -> u32 {
+        self.subgraphs.count_ones()
+    }
+}
+
+/// Reads what is stale at the timestamp `t`, which must be registered and that of [`Stale::find`]. O(delta entries), and
+/// O(64) counted references for each chunk that another view shares.
+pub fn read_stale(stale: &mut [Stale<'_>], direction: Direction, t: Timestamp, weighted: bool) {
+    let mut scratch = Scratch::default();
+    let mut group = Vec::with_capacity(WARMED);
+    let mut own: Vec<Own<'_>> = stale.iter_mut().map(|stale| Own::new(stale, weighted)).collect();
+    for of in 0..own.len() {
+        let mut rest = own[of].subgraphs;
+        while rest != 0 {
+            group.push((of, rest.trailing_zeros() as usize));
+            rest &= rest - 1;
+            if group.len() == WARMED {
+                read_group(&mut own, &mut group, direction, t, &mut scratch);
+            }
+        }
+    }
+    read_group(&mut own, &mut group, direction, t, &mut scratch);
+    for Own { chunk, subgraphs, .. } in own {
+        chunk.known |= subgraphs;
+        chunk.as_of = t;
+    }
+}
+
+/// A stale chunk that nobody else refers to any more.
+struct Own<'a> {
+    chunk: &'a mut Chunk,
+    page: Page<'a>,
+    subgraphs: u64,
+}
+
+impl<'a> Own<'a> {
+    fn new(stale: &'a mut Stale<'_>, weighted: bool) -> Own<'a> {
+        let chunk = Arc::make_mut(stale.chunk);
+        if weighted && chunk.weights.is_empty() {
+            chunk.weights = vec![Counted::default(); CHUNK_SUBGRAPHS];
+        }
+        Own { chunk, page: stale.page, subgraphs: stale.subgraphs }
+    }
+}
+
+/// Reads subgraphs, by chunk and place, after loading ahead what that will touch: one link of each chain of misses
+/// after another.
+fn read_group(
+    own: &mut [Own<'_>],
+    group: &mut Vec<(usize, usize)>,
+    direction: Direction,
+    t: Timestamp,
+    scratch: &mut Scratch,
+) {
+    // Under the model checker loads ahead would only be more interleavings.
+    if !cfg!(loom) {
+        for &(of, i) in &*group {
+            own[of].chunk.warm(i);
+            own[of].page.subgraph(i).into_iter().for_each(Subgraph::warm_header);
+        }
+        for &(of, i) in &*group {
+            own[of].page.subgraph(i).into_iter().for_each(|s| s.warm_version(direction));
+        }
+        for &(of, i) in &*group {
+            own[of].chunk.lists[i].main.warm();
+            own[of].page.subgraph(i).into_iter().for_each(|s| s.warm_lists(direction));
+        }
+    }
+    for (of, i) in group.drain(..) {
+        own[of].chunk.read(i, own[of].page, direction, t, scratch);
+    }
+}
+
+impl Chunk {
+    /// Brings a chunk to the timestamp `t`, which must be registered; `t` may be older than what the chunk was made
+    /// for. Returns how many subgraphs were read. Cost: see [`Stale::find`] and [`read_stale`].
+    pub fn refresh(
+        chunk: &mut Arc<Chunk>,
+        page: Page<'_>,
+        direction: Direction,
+        t: Timestamp,
+        weighted: bool,
+    ) -> u32 {
+        let mut stale = Stale::find(std::slice::from_mut(chunk), |_| page, t);
+        read_stale(&mut stale, direction, t, weighted);
+        stale.iter().map(Stale::count).sum()
+    }
+
+    /// What was last changed at or before both `t` and the time of the chunk is the same at both.
+    fn stale(&self, page: Page<'_>, t: Timestamp) -> u64 {
+        let exists = page.lists.is_some() || page.existence.is_some();
+        if self.known == 0 {
+            return if exists { u64::MAX } else { 0 };
+        }
+        let bound = t.min(self.as_of);
+        let mut stale = if exists { !self.known } else { 0 };
+        for (of, page) in [page.lists, page.other_existence()].into_iter().enumerate() {
+            let Some(page) = page else { continue };
+            for (i, ((changed, settled), known)) in page.stamps().zip(&self.settled).enumerate() {
+                // Without a jump: which subgraphs changed is a guess that the processor would often get wrong.
+                stale |= u64::from((changed > bound) | (settled != known[of])) << i;
+            }
+        }
+        stale
+    }
+
+    /// Starts loading what [`stale`](Self::stale) compares.
+    #[inline]
+    fn warm_known(&self) {
+        simd::prefetch(&self.settled[0]);
+        simd::prefetch(&self.settled[CHUNK_SUBGRAPHS / 2]);
+        simd::prefetch(&self.as_of);
+    }
+
+    /// Starts loading what is kept of a subgraph.
+    #[inline]
+    fn warm(&self, i: usize) {
+        simd::prefetch(&self.lists[i]);
+        simd::prefetch(&self.reduced[i]);
+        simd::prefetch(&self.present[i]);
+    }
+
+    fn read(&mut self, i: usize, page: Page<'_>, direction: Direction, t: Timestamp, scratch: &mut Scratch) {
+        let lists = page.subgraph(i);
+        let other = page.other_existence().and_then(|s| s.get(i));
+        // Before the versions: if a settling comes between, the next refresh reads the subgraph again.
+        self.settled[i] = [lists, other].map(|s| s.map_or(0, |s| s.stamp().1));
+        self.vertices -= self.present[i].count_ones() as usize;
+        self.edges -= self.edges_of(i);
+        let mut own_mask = 0;
+        match lists.and_then(|s| s.read(direction, t, |read| own_mask = self.read_lists(i, read, scratch))) {
+            Some(()) => {}
+            None => self.clear(i),
+        }
+        self.present[i] = match other {
+            Some(other) => other.read(Direction::Out, t, |read| read.present()).unwrap_or(0),
+            None if page.existence.is_some() && direction == Direction::Out => own_mask,
+            None => 0,
+        };
+        self.vertices += self.present[i].count_ones() as usize;
+        self.edges += self.edges_of(i);
+    }
+
+    fn clear(&mut self, i: usize) {
+        (self.offsets[i], self.lists[i], self.reduced[i]) = (NO_LISTS, Lists::default(), 0);
+        if let Some(weights) = self.weights.get_mut(i) {
+            *weights = Counted::default();
+        }
+    }
+
+    /// Returns the mask of existing vertices.
+    fn read_lists(&mut self, i: usize, read: Read<'_>, scratch: &mut Scratch) -> u64 {
+        let main = read.version().main();
+        let (corrections, present) = match read.delta_len() {
+            0 if read.version().patch.is_none() => (None, main.present()),
+            n => Corrections::new(read.version(), n, scratch),
+        };
+        (self.lists[i].touched, self.reduced[i]) =
+            corrections.as_ref().map_or((0, 0), |c| (c.touched, c.reduced));
+        self.lists[i].corrections = corrections.map(Arc::new);
+        // The same array is that of the same main part, unless both are empty; then the offsets are the same too.
+        if !self.lists[i].main.is_same(&main.neighbors) {
+            self.lists[i].main = main.neighbors.clone();
+            self.offsets[i] = *main.offsets();
+        }
+        if let Some(weights) = self.weights.get_mut(i) {
+            *weights = main.weights.clone().unwrap_or_default();
+        }
+        present
+    }
+}
