@@ -164,6 +164,12 @@ impl Subgraph {
         load_stamp(self.stamp_cell())
     }
 
+    /// What it shares with the others of its page.
+    #[inline]
+    pub(crate) fn home(&self) -> &Home {
+        &self.home
+    }
+
     #[inline]
     fn stamp_cell(&self) -> &AtomicU64 {
         &self.home.stamps[usize::from(self.place) % STAMPS]

@@ -19,28 +19,34 @@ type Page = OnceLock<SubgraphPage>;
 
 /// Consecutive subgraphs, and what they share: [`PAGE`] of them in a table.
 pub struct SubgraphPage {
+    /// At least one: what they share is found through the first, so that the directory is no larger for it.
     subgraphs: Box<[Subgraph]>,
-    home: Arc<Home>,
 }
 
 impl SubgraphPage {
-    /// `count` empty subgraphs, at most [`PAGE`], that allocate from `arena`.
+    /// `count` empty subgraphs, between one and [`PAGE`], that allocate from `arena`.
     pub fn new(arena: Arena, count: usize) -> SubgraphPage {
         let home = Arc::new(Home::new(arena));
-        let subgraphs = (0..count).map(|place| Subgraph::at(home.clone(), place)).collect();
-        SubgraphPage { subgraphs, home }
+        let subgraphs = (0..count.max(1)).map(|place| Subgraph::at(home.clone(), place)).collect();
+        SubgraphPage { subgraphs }
     }
 
     /// The [stamps](Subgraph::stamp) of all its subgraphs, which lie side by side.
     #[inline]
     pub fn stamps(&self) -> impl Iterator<Item = (Timestamp, u8)> {
-        self.home.stamps().take(self.subgraphs.len())
+        self.subgraphs[0].home().stamps().take(self.subgraphs.len())
     }
 
-    /// Starts loading the stamps.
+    /// Starts loading what leads to the stamps.
+    #[inline]
+    pub(crate) fn warm_first(&self) {
+        self.subgraphs[0].warm_header();
+    }
+
+    /// Starts loading the stamps; what leads to them should be here.
     #[inline]
     pub(crate) fn warm_stamps(&self) {
-        self.home.warm();
+        self.subgraphs[0].home().warm();
     }
 
     fn bytes() -> usize {

@@ -30,12 +30,10 @@ impl<'a> Page<'a> {
         self.existence.filter(|_| start(self.existence) != start(self.lists))
     }
 
-    /// Starts loading the stamps.
+    /// The pages whose stamps count.
     #[inline]
-    fn warm_stamps(self) {
-        for page in [self.lists, self.other_existence()].into_iter().flatten() {
-            page.warm_stamps();
-        }
+    fn stamped(self) -> impl Iterator<Item = &'a SubgraphPage> {
+        [self.lists, self.other_existence()].into_iter().flatten()
     }
 
     fn subgraph(self, i: usize) -> Option<&'a Subgraph> {
@@ -64,9 +62,12 @@ impl<'a> Stale<'a> {
     ) -> Vec<Stale<'a>> {
         let masks: Vec<u64> = (0..chunks.len())
             .map(|i| {
+                if i + 2 * AHEAD < chunks.len() {
+                    page(i + 2 * AHEAD).stamped().for_each(SubgraphPage::warm_first);
+                }
                 if let Some(next) = chunks.get(i + AHEAD) {
                     next.warm_known();
-                    page(i + AHEAD).warm_stamps();
+                    page(i + AHEAD).stamped().for_each(SubgraphPage::warm_stamps);
                 }
                 chunks[i].stale(page(i), t)
             })
