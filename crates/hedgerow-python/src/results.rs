@@ -1,5 +1,7 @@
 //! Answers as objects of the Python half of the package.
 
+use std::sync::Arc;
+
 use hedgerow::{KeyKind, PropertyType, Topology, ValueRef, VertexId, VertexKey, View, WeightedTopology};
 use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
@@ -29,10 +31,10 @@ pub(crate) struct Reading {
     vertices: PyOnceLock<Vertices>,
 }
 
-/// A view that the snapshot keeps, or one made for a call.
+/// A view that the snapshot keeps, or one that the store does.
 pub(crate) enum OneView<'a> {
     Kept(&'a View),
-    Own(Box<View>),
+    Shared(Arc<View>),
 }
 
 impl std::ops::Deref for OneView<'_> {
@@ -41,7 +43,7 @@ impl std::ops::Deref for OneView<'_> {
     fn deref(&self) -> &View {
         match self {
             OneView::Kept(view) => view,
-            OneView::Own(view) => view,
+            OneView::Shared(view) => view,
         }
     }
 }
@@ -68,9 +70,7 @@ impl Reading {
     ) -> PyResult<OneView<'_>> {
         let view = match label.filter(|label| !label.is_empty()) {
             None => OneView::Kept(parallel(py, || self.snapshot.view())?),
-            Some(label) => {
-                OneView::Own(Box::new(parallel(py, || self.snapshot.view_of(label))?.map_err(raise)?))
-            }
+            Some(label) => OneView::Shared(parallel(py, || self.snapshot.view_of(label))?.map_err(raise)?),
         };
         let ids = view.vertex_bound();
         Vec::<u8>::new()

@@ -19,7 +19,7 @@ use crate::schema::{Schema, SchemaCell};
 use crate::settle::Settling;
 use crate::snapshot::Snapshot;
 use crate::tables::LabelTables;
-use crate::views::ViewCache;
+use crate::views::Views;
 use crate::write::{Ack, Ask, Pipeline, WriteTxn, autocommit, commit};
 
 /// An open graph. Cloning it gives another handle to the same store; all methods may be called from any thread.
@@ -61,7 +61,7 @@ pub(crate) struct Core {
     pub(crate) schema: SchemaCell,
     pub(crate) ids: IdMap,
     pub(crate) pending: PendingVersions,
-    pub(crate) views: ViewCache,
+    pub(crate) views: Views,
     pub(crate) settling: Settling,
     /// The files, if the store has any.
     pub(crate) durable: Option<Arc<Durable>>,
@@ -118,7 +118,7 @@ impl Engine {
             schema: SchemaCell::new(parts.schema),
             ids: parts.ids,
             pending: PendingVersions::default(),
-            views: ViewCache::default(),
+            views: Views::default(),
             settling: Settling::new(settles.then(|| core.clone())),
             durable: parts.durable.map(Arc::new),
             syncer: OnceLock::new(),

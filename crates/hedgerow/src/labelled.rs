@@ -335,12 +335,12 @@ impl Snapshot {
     }
 
     /// The graph of one label for kernels: all vertices, and the edges of this label. Neighbour lists of a `multi`
-    /// label name a neighbour once for each edge. Built at each call; that of the default label is kept: see
-    /// [`view`](Self::view).
+    /// label name a neighbour once for each edge. Made of the view of this label that was asked for last, as
+    /// [`view`](Self::view), for the eight labels asked for last; and O(edges of the label) to count them.
     ///
     /// # Errors
     /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
-    pub fn view_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<View> {
-        Ok(self.build_view_of(self.label(label.into())?))
+    pub fn view_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<Arc<View>> {
+        Ok(self.cached_view_of(self.label(label.into())?))
     }
 }

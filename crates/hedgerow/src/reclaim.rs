@@ -1,24 +1,26 @@
 //! Which versions wait for a snapshot to close, and looking at them again when it does (rule R6).
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, HashSet};
 
-use hedgerow_core::Timestamp;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
+use hedgerow_core::{LabelId, Timestamp};
 use hedgerow_mem::{Horizon, Pin};
 use hedgerow_txn::{ActiveReaders, Clock, ReaderRegistry};
 
 use crate::graph::Core;
 use crate::settle::Settling;
 use crate::tables::Chain;
-use crate::views::ViewCache;
+use crate::views::Views;
 
 /// What the store knows about its readers at one moment. The registry is scanned at the first question, after the
 /// published timestamp was loaded (rule R5).
 pub(crate) struct LiveHorizon<'a> {
     published: Timestamp,
     registry: &'a ReaderRegistry,
-    views: &'a ViewCache,
+    views: &'a Views,
+    /// The label of what is merged.
+    label: Cell<LabelId>,
     settling: &'a Settling,
     active: OnceCell<ActiveReaders>,
 }
@@ -26,7 +28,20 @@ pub(crate) struct LiveHorizon<'a> {
 impl<'a> LiveHorizon<'a> {
     pub(crate) fn new(core: &'a Core) -> LiveHorizon<'a> {
         let Core { readers: registry, views, settling, .. } = core;
-        LiveHorizon { published: core.clock.published(), registry, views, settling, active: OnceCell::new() }
+        LiveHorizon {
+            published: core.clock.published(),
+            registry,
+            views,
+            label: Cell::new(LabelId::DEFAULT),
+            settling,
+            active: OnceCell::new(),
+        }
+    }
+
+    /// The same, where subgraphs of another label than the default one are merged from here on.
+    pub(crate) fn of(&self, label: LabelId) -> &Self {
+        self.label.set(label);
+        self
     }
 
     fn active(&self) -> &ActiveReaders {
@@ -58,7 +73,7 @@ impl Horizon for LiveHorizon<'_> {
     }
 
     fn replaced(&self, bytes: usize) {
-        self.views.note_replaced(bytes);
+        self.views.note_replaced(self.label.get(), bytes);
         self.settling.note_merge();
     }
 }

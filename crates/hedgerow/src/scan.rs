@@ -74,7 +74,7 @@ impl Snapshot {
     ) -> Result<View> {
         let label = self.engine().label(label.into())?;
         if property == WEIGHT && self.engine().is_weighted(label) {
-            return Ok(self.build_view_of(label));
+            return Ok(View::clone(&self.cached_view_of(label)));
         }
         let column = self.weight_column(label, property)?;
         if missing.is_none() {

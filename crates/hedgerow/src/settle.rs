@@ -94,8 +94,8 @@ impl Core {
         if self.settling.ordered_at.load(Ordering::Relaxed) == published {
             return;
         }
-        // What only the cached view keeps would hold the old regions.
-        self.views.give_up();
+        // What only cached views keep would hold the old regions.
+        self.views.give_all_up();
         let evacuation = self.subgraphs.arena().evacuate();
         for (label, table) in self.tables() {
             for subgraph in (0..self.subgraph_bound()).map(SubgraphId) {
@@ -144,7 +144,8 @@ impl Core {
             for &direction in self.directions_of(label) {
                 let horizon = self.horizon();
                 let pinned = |pin| self.pending.add(Chain { label, subgraph, direction }, pin);
-                let made = latched.settle(direction, self.is_weighted(label), false, &horizon, pinned);
+                let made =
+                    latched.settle(direction, self.is_weighted(label), false, horizon.of(label), pinned);
                 settled += usize::from(made);
             }
         }
@@ -155,6 +156,7 @@ impl Core {
         let Some(entry) = table.get(chain.subgraph) else { return };
         let horizon = self.horizon();
         let pinned = |pin| self.pending.add(chain, pin);
-        entry.latch().settle(chain.direction, self.is_weighted(chain.label), relocate, &horizon, pinned);
+        let (weighted, horizon) = (self.is_weighted(chain.label), horizon.of(chain.label));
+        entry.latch().settle(chain.direction, weighted, relocate, horizon, pinned);
     }
 }

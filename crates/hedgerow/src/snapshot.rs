@@ -236,22 +236,23 @@ impl Snapshot {
         }
         // Made outside the cell: a worker that waits for its part may run another task that asks for this view, and
         // would wait for itself. Two threads that meet here make it twice, and one is kept.
-        let view =
-            self.inner.engine.views.get(&self.inner.engine, self.inner.ts, self.view_edges(LabelId::DEFAULT));
+        let view = self.cached_view_of(LabelId::DEFAULT);
         self.inner.view.get_or_init(|| view)
     }
 
     /// A view that shares nothing with others, to check the store by.
     pub(crate) fn fresh_view(&self) -> View {
-        self.build_view_of(LabelId::DEFAULT)
+        let edges = self.view_edges(LabelId::DEFAULT);
+        ViewCache::fresh(&self.inner.engine, LabelId::DEFAULT, self.inner.ts, edges)
     }
 
-    /// The view of a label: its edges between the vertices of the graph. Shares nothing with others.
-    pub(crate) fn build_view_of(&self, label: LabelId) -> View {
-        ViewCache::fresh(&self.inner.engine, label, self.inner.ts, self.view_edges(label))
+    /// The view of a label: its edges between the vertices of the graph.
+    pub(crate) fn cached_view_of(&self, label: LabelId) -> Arc<View> {
+        let engine = &self.inner.engine;
+        engine.views.get(engine, label, self.inner.ts, || self.view_edges(label))
     }
 
-    /// As [`build_view_of`](Self::build_view_of), each edge with the number that a property holds as its weight.
+    /// The view of a label, each edge with the number that a property holds as its weight. Shares nothing with others.
     pub(crate) fn build_weighted_view_of(
         &self,
         label: LabelId,

@@ -1,6 +1,6 @@
 //! Views of snapshots: shared by those of one timestamp, made from the newest one before (rule R8).
 //!
-//! The cache keeps the newest view of a label. It needs no place in the registry: a view refers to lists and corrections
+//! A cache keeps the newest view of a label. It needs no place in the registry: a view refers to lists and corrections
 //! that never change, and what is read anew is read at the timestamp of a registered snapshot (`docs/design/views.md`).
 
 use std::sync::{Arc, Weak};
@@ -14,6 +14,10 @@ use rayon::prelude::*;
 
 use crate::graph::Engine;
 
+mod by_label;
+
+pub(crate) use by_label::Views;
+
 /// A cached view is given up once merges have replaced main parts of this share of its lists...
 const REPLACED_SHARE: u64 = 8;
 /// ...and of at least so many bytes.
@@ -26,19 +30,42 @@ const AT_ONCE: usize = 32;
 /// Chunks that one task of several threads takes.
 const MIN_CHUNKS: usize = 4;
 
-/// The newest view, for snapshots of its timestamp and as the start of the next one.
+/// The newest view of a label, for snapshots of its timestamp and as the start of the next one.
 #[derive(Default)]
 pub(crate) struct ViewCache {
+    label: LabelId,
     newest: Mutex<Cached>,
+    waste: Waste,
+}
+
+/// What views keep alone.
+#[derive(Default)]
+struct Waste {
     /// Bytes of main parts replaced since the newest view was made, and how many are too many.
     replaced: AtomicU64,
     limit: AtomicU64,
     /// Whether that was exceeded.
-    wasteful: AtomicBool,
-    /// Counts the settlings of the whole graph: they change the layout without a timestamp.
-    layout: AtomicU64,
-    built: AtomicU64,
-    refreshed: AtomicU64,
+    exceeded: AtomicBool,
+}
+
+impl Waste {
+    /// Begins again after a view of `lists` bytes was made.
+    fn renew(&self, lists: u64) {
+        self.limit.store((lists / REPLACED_SHARE).max(MIN_REPLACED_BYTES), Ordering::Relaxed);
+        self.replaced.store(0, Ordering::Relaxed);
+        self.exceeded.store(false, Ordering::Relaxed);
+    }
+
+    fn note(&self, bytes: usize) {
+        let limit = self.limit.load(Ordering::Relaxed);
+        if limit == 0 {
+            return; // there never was a view
+        }
+        let before = self.replaced.fetch_add(bytes as u64, Ordering::Relaxed);
+        if before <= limit && before + bytes as u64 > limit {
+            self.exceeded.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 #[derive(Default)]
@@ -60,17 +87,22 @@ pub(crate) struct ViewFigures {
 }
 
 impl ViewCache {
-    /// The view at `ts`, which must be registered. `edge_count` is what the snapshot counts.
-    pub(crate) fn get(&self, engine: &Engine, ts: Timestamp, edge_count: u64) -> Arc<View> {
-        // Loaded first: what is settled meanwhile makes the view out of date, not wrong.
-        let layout = self.layout.load(Ordering::Acquire);
+    /// The view at `ts`, which must be registered, and of the `layout` that was counted before. `count_edges` tells
+    /// what the snapshot counts, if a view is made. The second value tells what was made, if anything.
+    fn get(
+        &self,
+        engine: &Engine,
+        ts: Timestamp,
+        layout: u64,
+        count_edges: impl FnOnce() -> u64,
+    ) -> (Arc<View>, Made) {
         let previous = {
             let mut cached = self.newest.lock();
             let view = cached.view.take().or_else(|| cached.given_up.upgrade());
             match view {
                 Some(view) if cached.ts == ts && cached.layout == layout => {
                     cached.view = Some(view.clone());
-                    return view;
+                    return (view, Made::Nothing);
                 }
                 // Used by nobody: it becomes the next view in place. Whoever asks meanwhile builds one from scratch.
                 Some(view) if Arc::strong_count(&view) == 1 && cached.ts <= ts => Some(view),
@@ -81,10 +113,9 @@ impl ViewCache {
             }
         };
         // No lock is held here: a worker that waits for its part may run another task that asks for a view.
-        let counter = if previous.is_some() { &self.refreshed } else { &self.built };
-        counter.fetch_add(1, Ordering::Relaxed);
-        let view = Arc::new(make(engine, LabelId::DEFAULT, previous, ts, edge_count));
-        self.offer(view, ts, layout)
+        let made = if previous.is_some() { Made::OfAnother } else { Made::FromScratch };
+        let view = Arc::new(make(engine, self.label, previous, ts, count_edges()));
+        (self.offer(view, ts, layout), made)
     }
 
     /// A view made without the cache.
@@ -127,41 +158,15 @@ impl ViewCache {
             }
             old = cached.view.replace(view.clone());
             (cached.ts, cached.layout) = (ts, layout);
-            let lists = view.directed_edges() * 4;
-            self.limit.store((lists / REPLACED_SHARE).max(MIN_REPLACED_BYTES), Ordering::Relaxed);
-            self.replaced.store(0, Ordering::Relaxed);
-            self.wasteful.store(false, Ordering::Relaxed);
+            self.waste.renew(view.directed_edges() * 4);
         }
         drop(old); // outside the lock: it may free a view
         view
     }
 
-    /// Notes that a merge replaced a main part of `bytes`, which a view may now be alone to keep.
-    pub(crate) fn note_replaced(&self, bytes: usize) {
-        let limit = self.limit.load(Ordering::Relaxed);
-        if limit == 0 {
-            return; // there never was a view
-        }
-        let before = self.replaced.fetch_add(bytes as u64, Ordering::Relaxed);
-        if before <= limit && before + bytes as u64 > limit {
-            self.wasteful.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Notes that the layout of the whole graph changed.
-    pub(crate) fn note_settled(&self) {
-        self.layout.fetch_add(1, Ordering::Release);
-    }
-
-    /// Whether the newest view keeps more than it is worth.
-    #[inline]
-    pub(crate) fn is_wasteful(&self) -> bool {
-        self.wasteful.load(Ordering::Relaxed)
-    }
-
     /// Gives the newest view up: it goes with the last snapshot that uses it.
-    pub(crate) fn give_up(&self) {
-        self.wasteful.store(false, Ordering::Relaxed);
+    fn give_up(&self) {
+        self.waste.exceeded.store(false, Ordering::Relaxed);
         let given_up = {
             let mut cached = self.newest.lock();
             let view = cached.view.take();
@@ -177,19 +182,24 @@ impl ViewCache {
     }
 
     /// Gives the newest view up, and does not make another of it even while snapshots use it.
-    pub(crate) fn forget(&self) {
+    fn forget(&self) {
         let forgotten = std::mem::take(&mut *self.newest.lock());
         drop(forgotten);
     }
 
-    pub(crate) fn figures(&self) -> ViewFigures {
+    /// The bytes of the view, and of lists that it alone keeps.
+    fn bytes(&self) -> u64 {
         let view = self.newest.lock().view.clone();
-        ViewFigures {
-            bytes: view.map_or(0, |view| (view.bytes() + view.kept_bytes()) as u64),
-            built: self.built.load(Ordering::Relaxed),
-            refreshed: self.refreshed.load(Ordering::Relaxed),
-        }
+        view.map_or(0, |view| (view.bytes() + view.kept_bytes()) as u64)
     }
+}
+
+/// How a view came to be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Made {
+    Nothing,
+    OfAnother,
+    FromScratch,
 }
 
 /// What edges of a view weigh.

@@ -108,7 +108,7 @@ impl Machine {
         let label = self.label.as_deref().filter(|label| !label.is_empty());
         let own = label.map(|label| pool.install(|| snapshot.view_of(label))).transpose()?;
         let work =
-            Work { snapshot: &snapshot, label, own: own.as_ref(), kind: graph.config().keys, out, style };
+            Work { snapshot: &snapshot, label, own: own.as_deref(), kind: graph.config().keys, out, style };
         let report = pool.install(|| algorithm(&work))?;
         if work.only_result() { Ok(()) } else { report.print(style) }
     }

@@ -307,14 +307,14 @@ fn apply(engine: &Engine, keys: &TxnKeys, effects: &Effects, ts: Timestamp, latc
         let chain = group[0].chain;
         let Some(latched) = latches.get_mut(chain.label, chain.subgraph) else { continue };
         let pinned = |pin| engine.pending.add(chain, pin);
-        let weighted = engine.is_weighted(chain.label);
+        let (weighted, horizon) = (engine.is_weighted(chain.label), horizon.of(chain.label));
         if group.iter().all(SideOp::is_plain) {
             plain.clear();
             plain.extend(group.iter().map(|side| side.op.op));
-            latched.apply(chain.direction, &plain, ts, weighted, &horizon, pinned);
+            latched.apply(chain.direction, &plain, ts, weighted, horizon, pinned);
         } else {
             let items: Vec<hedgerow_mem::ItemOp> = group.iter().map(|side| side.op.clone()).collect();
-            latched.apply_items(chain.direction, &items, ts, weighted, &horizon, pinned);
+            latched.apply_items(chain.direction, &items, ts, weighted, horizon, pinned);
         }
     }
 }

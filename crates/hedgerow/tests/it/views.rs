@@ -1,8 +1,11 @@
 //! Views of snapshots: shared, made of one another, never built by point reads, not kept for ever.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hedgerow::{Direction, Graph, KeyKind, Options, Snapshot, Topology, VertexId};
+use hedgerow::{
+    Direction, EdgeKey, Graph, KeyKind, Options, Snapshot, Stats, Topology, Value, VertexId, View,
+};
 use hedgerow_workload::rng::Rng;
 
 const VERTICES: u64 = 20_000;
@@ -256,4 +259,67 @@ fn a_view_that_keeps_many_old_lists_is_given_up() {
     // Whoever uses it still has it, and the next one is made all the same.
     compare(&kept, 0..2000);
     check_whole(&graph.snapshot().unwrap());
+}
+
+/// Edges of the label in the view, by source and destination, with both directions of an undirected edge.
+fn listed(view: &View) -> Vec<(u32, u32)> {
+    let mut edges = Vec::new();
+    for v in view.vertices() {
+        view.for_each_weighted(v, Direction::Out, |u, _| edges.push((v.0, u.0)));
+    }
+    edges
+}
+
+#[test]
+fn views_of_labels_are_kept_and_made_of_one_another() {
+    const LABELS: u64 = 10;
+    let graph =
+        Options::new().keys(KeyKind::Dense).directed(true).background_settling(false).in_memory().unwrap();
+    let mut rng = Rng::new(17);
+    let mut change = |graph: &Graph, label: u64| {
+        let mut tx = graph.write().unwrap();
+        let name = format!("l{label}");
+        for i in 0..40 {
+            let key = EdgeKey::new(&name, rng.below(2000), rng.below(2000));
+            if i > 0 && rng.below(4) == 0 {
+                tx.remove_edge_of(key).unwrap();
+            } else {
+                tx.put_edge_with(key, [] as [(&str, Value); 0]).unwrap();
+            }
+        }
+        tx.commit().unwrap();
+    };
+    (0..LABELS).for_each(|label| change(&graph, label));
+    for round in 0..30 {
+        // Two labels in turns, and now and then all of them: more than are kept.
+        let labels = if round % 10 == 9 { 0..LABELS } else { round % 2..round % 2 + 1 };
+        for label in labels {
+            (0..3).for_each(|other| change(&graph, (label + other) % LABELS));
+            let (name, before) = (format!("l{label}"), graph.stats().unwrap());
+            let old = graph.snapshot().unwrap();
+            change(&graph, label);
+            let snapshot = graph.snapshot().unwrap();
+            let view = snapshot.view_of(&*name).unwrap();
+            let mut expected = Vec::new();
+            snapshot.for_each_edge_of(&*name, |v, u, _| expected.push((v.0, u.0))).unwrap();
+            assert_eq!(listed(&view), expected, "{name} in round {round}");
+            assert_eq!(view.edge_count(), expected.len() as u64);
+            assert!(Arc::ptr_eq(&view, &snapshot.view_of(&*name).unwrap()), "one timestamp, one view");
+            let after = graph.stats().unwrap();
+            let made = |s: &Stats| (s.views_built, s.views_refreshed);
+            let (built, refreshed) = made(&before);
+            let again = if round < 9 && round > 1 { (built, refreshed + 1) } else { made(&after) };
+            assert_eq!(made(&after), again, "round {round}");
+            // Of an older snapshot, made of the newer view.
+            let mut earlier = Vec::new();
+            old.for_each_edge_of(&*name, |v, u, _| earlier.push((v.0, u.0))).unwrap();
+            assert_eq!(listed(&old.view_of(&*name).unwrap()), earlier);
+        }
+        if round == 20 {
+            graph.settle().unwrap();
+            assert_eq!(graph.stats().unwrap().view_bytes, 0, "given up");
+        }
+    }
+    graph.forget_views();
+    assert_eq!(graph.stats().unwrap().view_bytes, 0);
 }
