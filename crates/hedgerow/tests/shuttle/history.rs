@@ -1,12 +1,12 @@
 //! What happened, and whether some serial order explains it: the order of the timestamps.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow::Timestamp;
 
-use crate::program::{Step, VERTICES};
+use crate::program::{Item, RANKS, Step, VERTICES, property};
 
 /// One transaction that ended.
 #[derive(Clone, Debug)]
@@ -50,6 +50,9 @@ pub(crate) struct History {
 struct State {
     vertices: BTreeSet<u64>,
     edges: BTreeSet<(u64, u64)>,
+    /// Edges of the label, with their property.
+    items: BTreeMap<Item, i64>,
+    properties: BTreeMap<u64, i64>,
 }
 
 impl State {
@@ -60,6 +63,16 @@ impl State {
     fn put(&mut self, v: u64, u: u64, directed: bool) -> u64 {
         self.vertices.extend([v, u]);
         u64::from(self.edges.insert(Self::item(v, u, directed)))
+    }
+
+    fn labelled(item: Item, directed: bool) -> Item {
+        let (v, u) = Self::item(item.0, item.1, directed);
+        (v, u, item.2)
+    }
+
+    fn put_item(&mut self, item: Item, number: i64, directed: bool) -> u64 {
+        self.vertices.extend([item.0, item.1]);
+        u64::from(self.items.insert(Self::labelled(item, directed), number).is_none())
     }
 
     fn run(&mut self, step: Step, directed: bool) -> u64 {
@@ -73,6 +86,8 @@ impl State {
             Step::InsertVertex(v) => u64::from(self.vertices.insert(v)),
             Step::RemoveVertex(v) => {
                 self.edges.retain(|&(a, b)| a != v && b != v);
+                self.items.retain(|&(a, b, _), _| a != v && b != v);
+                self.properties.remove(&v);
                 u64::from(self.vertices.remove(&v))
             }
             Step::PutEdge(v, u) => {
@@ -81,6 +96,38 @@ impl State {
             }
             Step::InsertEdge(v, u) => self.put(v, u, directed),
             Step::RemoveEdge(v, u) => u64::from(self.edges.remove(&Self::item(v, u, directed))),
+            Step::HasItem(item) => u64::from(self.items.contains_key(&Self::labelled(item, directed))),
+            Step::Items(v) => {
+                let places = (0..VERTICES.len() as u64 * RANKS).map(|i| (i, VERTICES[(i / RANKS) as usize]));
+                let here = |u, i| self.items.contains_key(&Self::labelled((v, u, i % RANKS), directed));
+                places.filter(|&(i, u)| here(u, i)).fold(0, |m, (i, _)| m | 1 << i)
+            }
+            Step::ItemProperty(item) => {
+                property(self.items.get(&Self::labelled(item, directed)).map(|&n| Some(n)))
+            }
+            Step::PutItem(item, n) => {
+                self.put_item(item, n, directed);
+                0
+            }
+            Step::InsertItem(item, n) => {
+                let new = !self.items.contains_key(&Self::labelled(item, directed));
+                if new { self.put_item(item, n, directed) } else { 0 }
+            }
+            Step::UpdateItem(item, n) => {
+                let found = self.items.get_mut(&Self::labelled(item, directed));
+                u64::from(found.map(|number| *number = n).is_some())
+            }
+            Step::RemoveItem(item) => u64::from(self.items.remove(&Self::labelled(item, directed)).is_some()),
+            Step::VertexProperty(v) => {
+                property(self.vertices.contains(&v).then(|| self.properties.get(&v).copied()))
+            }
+            Step::SetVertex(v, n) => {
+                let exists = self.vertices.contains(&v);
+                if exists {
+                    self.properties.insert(v, n);
+                }
+                u64::from(exists)
+            }
         }
     }
 
@@ -124,7 +171,11 @@ impl History {
         }
         let counts = self.counts.lock().expect("no panic inside").expect("read at the end");
         let last = &states[states.len() - 1].1;
-        assert_eq!(counts, (last.vertices.len() as u64, last.edges.len() as u64), "counts");
+        assert_eq!(
+            counts,
+            (last.vertices.len() as u64, (last.edges.len() + last.items.len()) as u64),
+            "counts"
+        );
         (commits, attempts.iter().filter(|a| matches!(a.done, Done::Refused)).count() as u64)
     }
 }

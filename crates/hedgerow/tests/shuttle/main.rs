@@ -30,13 +30,19 @@ struct Setting {
     directed: bool,
     keys: KeyKind,
     durable: bool,
+    /// Whether programs use a label, ranks and properties too.
+    labels: bool,
 }
 
 impl Setting {
     fn open(self) -> Graph {
         let options = Options::new().directed(self.directed).keys(self.keys).log_segment_bytes(64 << 10);
         let graph = if self.durable { options.open_on(SimFs::new().handle()) } else { options.in_memory() };
-        graph.expect("a new store opens")
+        let graph = graph.expect("a new store opens");
+        if self.labels {
+            program::define(&graph);
+        }
+        graph
     }
 }
 
@@ -45,7 +51,7 @@ fn explore(setting: Setting) {
     let schedules = Arc::new(AtomicU64::new(0));
     let (commits, conflicts) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     while let Some(seed) = effort.next_seed() {
-        let program = Arc::new(Program::generate(seed, setting.directed, setting.durable));
+        let program = Arc::new(Program::generate(seed, setting.directed, setting.durable, setting.labels));
         let (schedules, commits, conflicts) = (schedules.clone(), commits.clone(), conflicts.clone());
         let run = move || {
             let graph = setting.open();
@@ -87,15 +93,37 @@ fn under(seed: u64, run: impl Fn() + Send + Sync + 'static) {
 
 #[test]
 fn dense_undirected_transactions_are_serializable() {
-    explore(Setting { name: "dense", directed: false, keys: KeyKind::Dense, durable: false });
+    explore(Setting { name: "dense", directed: false, keys: KeyKind::Dense, durable: false, labels: false });
 }
 
 #[test]
 fn keyed_directed_transactions_are_serializable() {
-    explore(Setting { name: "keyed", directed: true, keys: KeyKind::U64, durable: false });
+    explore(Setting { name: "keyed", directed: true, keys: KeyKind::U64, durable: false, labels: false });
 }
 
 #[test]
 fn durable_transactions_are_serializable() {
-    explore(Setting { name: "durable", directed: true, keys: KeyKind::U64, durable: true });
+    explore(Setting { name: "durable", directed: true, keys: KeyKind::U64, durable: true, labels: false });
+}
+
+#[test]
+fn undirected_transactions_with_labels_are_serializable() {
+    explore(Setting {
+        name: "labels, dense",
+        directed: false,
+        keys: KeyKind::Dense,
+        durable: false,
+        labels: true,
+    });
+}
+
+#[test]
+fn directed_transactions_with_labels_are_serializable() {
+    explore(Setting {
+        name: "labels, durable",
+        directed: true,
+        keys: KeyKind::U64,
+        durable: true,
+        labels: true,
+    });
 }

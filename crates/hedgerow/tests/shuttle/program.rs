@@ -1,6 +1,6 @@
 //! Random programs: a few threads, each with a few transactions over five vertices of two subgraphs.
 
-use hedgerow::{Direction, Error, Graph, Snapshot, WriteTxn};
+use hedgerow::{Direction, EdgeKey, Error, Graph, LabelOptions, PropertyType, Snapshot, Value, WriteTxn};
 use hedgerow_testkit::sim_fs::SplitMix64;
 
 use crate::history::{Attempt, Done, History};
@@ -20,6 +20,46 @@ pub(crate) enum Step {
     PutEdge(u64, u64),
     InsertEdge(u64, u64),
     RemoveEdge(u64, u64),
+    /// Those after this have a label: parallel edges by rank, with a property.
+    HasItem(Item),
+    /// The label's edges from a vertex, as a bit mask over [`VERTICES`] and ranks.
+    Items(u64),
+    ItemProperty(Item),
+    PutItem(Item, i64),
+    InsertItem(Item, i64),
+    UpdateItem(Item, i64),
+    RemoveItem(Item),
+    VertexProperty(u64),
+    SetVertex(u64, i64),
+}
+
+/// Source, destination and rank of an edge with a label.
+pub(crate) type Item = (u64, u64, u64);
+
+/// Ranks are below this.
+pub(crate) const RANKS: u64 = 2;
+
+const LABEL: &str = "calls";
+const PROPERTY: &str = "number";
+
+/// Defines what programs with labels name.
+pub(crate) fn define(graph: &Graph) {
+    graph.define_label(LABEL, LabelOptions::new().multi(true)).expect("new");
+    graph.define_edge_property(LABEL, PROPERTY, PropertyType::I64).expect("new");
+    graph.define_vertex_property(PROPERTY, PropertyType::I64).expect("new");
+}
+
+fn edge(item: Item) -> EdgeKey<'static> {
+    EdgeKey::new(LABEL, item.0, item.1).rank(item.2)
+}
+
+/// An answer to a read of a property: nothing to have one, none, or a number.
+pub(crate) fn property(found: Option<Option<i64>>) -> u64 {
+    found.map_or(0, |number| number.map_or(1, |n| n as u64 + 2))
+}
+
+fn number(found: Option<Value>) -> u64 {
+    property(found.map(|value| if let Value::I64(n) = value { Some(n) } else { None }))
 }
 
 #[derive(Clone, Debug)]
@@ -34,9 +74,13 @@ enum Unit {
 pub(crate) struct Program {
     threads: Vec<Vec<Unit>>,
     directed: bool,
+    labels: bool,
 }
 
-fn step(rng: &mut SplitMix64, reads_only: bool) -> Step {
+fn step(rng: &mut SplitMix64, reads_only: bool, labels: bool) -> Step {
+    if labels && rng.below(4) != 0 {
+        return labelled_step(rng, reads_only);
+    }
     let v = VERTICES[rng.below(5) as usize];
     let u = VERTICES[rng.below(5) as usize];
     match rng.below(if reads_only { 5 } else { 14 }) {
@@ -51,6 +95,23 @@ fn step(rng: &mut SplitMix64, reads_only: bool) -> Step {
     }
 }
 
+fn labelled_step(rng: &mut SplitMix64, reads_only: bool) -> Step {
+    let v = VERTICES[rng.below(5) as usize];
+    let item = (v, VERTICES[rng.below(5) as usize], rng.below(RANKS));
+    let number = rng.below(100) as i64;
+    match rng.below(if reads_only { 5 } else { 13 }) {
+        0 => Step::HasItem(item),
+        1 | 2 => Step::Items(v),
+        3 => Step::ItemProperty(item),
+        4 => Step::VertexProperty(v),
+        5..=7 => Step::PutItem(item, number),
+        8 | 9 => Step::InsertItem(item, number),
+        10 => Step::UpdateItem(item, number),
+        11 => Step::RemoveItem(item),
+        _ => Step::SetVertex(v, number),
+    }
+}
+
 impl Step {
     fn is_edge_write(self) -> bool {
         matches!(self, Step::PutEdge(..) | Step::InsertEdge(..) | Step::RemoveEdge(..))
@@ -58,11 +119,11 @@ impl Step {
 }
 
 impl Program {
-    pub(crate) fn generate(seed: u64, directed: bool, durable: bool) -> Program {
+    pub(crate) fn generate(seed: u64, directed: bool, durable: bool, labels: bool) -> Program {
         let mut rng = SplitMix64::new(seed);
         let unit = |rng: &mut SplitMix64| {
             let kind = rng.below(5);
-            let steps = (0..1 + rng.below(3)).map(|_| step(rng, kind == 0));
+            let steps = (0..1 + rng.below(3)).map(|_| step(rng, kind == 0, labels));
             match kind {
                 0 => Unit::Read(steps.collect()),
                 // The thread that syncs for pipelines is none of the scheduler's.
@@ -76,7 +137,7 @@ impl Program {
             let units = if long && i > 0 { 8 } else { 1 + rng.below(3) };
             (0..units).map(|_| unit(rng)).collect()
         };
-        Program { threads: (0..3).map(|i| thread(&mut rng, i)).collect(), directed }
+        Program { threads: (0..3).map(|i| thread(&mut rng, i)).collect(), directed, labels }
     }
 
     pub(crate) fn threads(&self) -> usize {
@@ -97,6 +158,11 @@ impl Program {
     pub(crate) fn run_last(&self, graph: &Graph, history: &History) {
         let mut steps: Vec<Step> = VERTICES.iter().map(|&v| Step::HasVertex(v)).collect();
         steps.extend(VERTICES.iter().map(|&v| Step::Neighbors(v)));
+        if self.labels {
+            steps.extend(VERTICES.iter().flat_map(|&v| [Step::Items(v), Step::VertexProperty(v)]));
+            let items = VERTICES.iter().flat_map(|&v| VERTICES.iter().map(move |&u| (v, u)));
+            steps.extend(items.flat_map(|(v, u)| (0..RANKS).map(move |r| Step::ItemProperty((v, u, r)))));
+        }
         read(graph, history, &steps);
         let snapshot = graph.snapshot().expect("open");
         history.last_counts(snapshot.vertex_count(), snapshot.edge_count());
@@ -116,6 +182,15 @@ fn mask<'a>(keys: impl IntoIterator<Item = &'a hedgerow::VertexKey>) -> u64 {
     let place =
         |key: &hedgerow::VertexKey| VERTICES.iter().position(|&v| *key == hedgerow::VertexKey::U64(v));
     keys.into_iter().fold(0, |m, key| m | 1 << place(key).expect("a vertex of the program"))
+}
+
+/// A list of the label as a bit mask.
+fn items(list: Vec<(hedgerow::VertexKey, u64)>) -> u64 {
+    list.iter().fold(0, |m, (key, rank)| {
+        let place = mask([key]).trailing_zeros() as u64 * RANKS + rank;
+        assert!(m & 1 << place == 0, "an edge is listed twice");
+        m | 1 << place
+    })
 }
 
 fn read(graph: &Graph, history: &History, steps: &[Step]) {
@@ -138,6 +213,12 @@ fn answer(snapshot: &Snapshot, step: Step) -> u64 {
         Step::HasVertex(v) => u64::from(snapshot.contains_vertex(v)),
         Step::HasEdge(v, u) => u64::from(snapshot.contains_edge(v, u)),
         Step::Neighbors(v) => mask(&snapshot.neighbors(v, Direction::Out).unwrap_or_default()),
+        Step::HasItem(item) => u64::from(snapshot.contains_edge_of(edge(item)).expect("defined")),
+        Step::Items(v) => {
+            items(snapshot.neighbors_of(LABEL, v, Direction::Out).expect("defined").unwrap_or_default())
+        }
+        Step::ItemProperty(item) => number(snapshot.edge_property(edge(item), PROPERTY).expect("defined")),
+        Step::VertexProperty(v) => number(snapshot.vertex_property(v, PROPERTY)),
         _ => unreachable!("a snapshot only reads"),
     }
 }
@@ -167,6 +248,15 @@ fn perform(txn: &mut WriteTxn, step: Step) -> hedgerow::Result<u64> {
         Step::PutEdge(v, u) => txn.put_edge(v, u).map(|()| 0)?,
         Step::InsertEdge(v, u) => u64::from(txn.insert_edge(v, u)?),
         Step::RemoveEdge(v, u) => u64::from(txn.remove_edge(v, u)?),
+        Step::HasItem(item) => u64::from(txn.contains_edge_of(edge(item))?),
+        Step::Items(v) => items(txn.neighbors_of(LABEL, v, Direction::Out)?.unwrap_or_default()),
+        Step::ItemProperty(item) => number(txn.edge_property(edge(item), PROPERTY)?),
+        Step::PutItem(item, n) => txn.put_edge_with(edge(item), [(PROPERTY, n)]).map(|()| 0)?,
+        Step::InsertItem(item, n) => u64::from(txn.insert_edge_with(edge(item), [(PROPERTY, n)])?),
+        Step::UpdateItem(item, n) => u64::from(txn.update_edge(edge(item), [(PROPERTY, n)])?),
+        Step::RemoveItem(item) => u64::from(txn.remove_edge_of(edge(item))?),
+        Step::VertexProperty(v) => number(txn.vertex_property(v, PROPERTY)?),
+        Step::SetVertex(v, n) => u64::from(txn.set_vertex_property(v, PROPERTY, n)?),
     })
 }
 
