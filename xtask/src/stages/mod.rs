@@ -1,6 +1,7 @@
 //! The stages of `make test`: quick ones first, each timed, with the counts that they print checked against floors.
 
 mod count;
+mod ledger;
 pub(crate) mod python;
 mod shell;
 
@@ -69,8 +70,17 @@ pub(crate) fn run(root: &Path, chosen: &[&str]) -> Result<(), String> {
         let known: Vec<&str> = STAGES.iter().map(|stage| stage.name).collect();
         return Err(format!("no stage is called `{unknown}`; the stages are {}", known.join(", ")));
     }
+    summarise(&outcomes(root, chosen, &mut |_, _| Ok(()))?)
+}
+
+/// What the stages came to, up to the first that fails. `ended` is told of each.
+fn outcomes(
+    root: &Path,
+    chosen: &[&str],
+    ended: &mut dyn FnMut(&str, &Outcome) -> Result<(), String>,
+) -> Result<Vec<(&'static str, Outcome)>, String> {
     let workspace = metadata::load(root)?;
-    let mut done: Vec<(&str, Outcome)> = Vec::new();
+    let mut done = Vec::new();
     let default = |stage: &&Stage| chosen.is_empty() && !ONLY_DEEP.contains(&stage.name);
     for stage in STAGES.iter().filter(|stage| default(stage) || chosen.contains(&stage.name)) {
         println!("\n== {}", stage.name);
@@ -78,12 +88,13 @@ pub(crate) fn run(root: &Path, chosen: &[&str]) -> Result<(), String> {
         let seconds = (outcome.build + outcome.run).as_secs_f64();
         println!("== {}: {} in {seconds:.1} s", stage.name, outcome.verdict());
         let failed = !outcome.failures.is_empty();
+        ended(stage.name, &outcome)?;
         done.push((stage.name, outcome));
         if failed {
             break;
         }
     }
-    summarise(&done)
+    Ok(done)
 }
 
 /// Runs one exploring stage, or each in turn, for as long as asked, with new seeds.
@@ -104,11 +115,14 @@ pub(crate) fn run_deep(root: &Path, options: &[&str]) -> Result<(), String> {
     if let Some(name) = stage.filter(|name| !DEEP_STAGES.contains(name)) {
         return Err(format!("`{name}` is no exploring stage; those are {}", DEEP_STAGES.join(", ")));
     }
-    shell::set_deep(seconds);
-    match stage {
-        Some(name) => run(root, &[name]),
-        None => run(root, DEEP_STAGES),
-    }
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let seed = ledger::unused_seed(&ledger::read(root)?, now.map_or(1, |since| since.as_secs()));
+    shell::set_deep(seconds, seed);
+    let one = stage.map(|name| [name]);
+    let chosen = one.as_ref().map_or(DEEP_STAGES, |one| one.as_slice());
+    let done = outcomes(root, chosen, &mut |stage, outcome| ledger::append(root, stage, seed, outcome))?;
+    ledger::print_totals(root)?;
+    summarise(&done)
 }
 
 impl Outcome {

@@ -11,10 +11,8 @@ use super::count::Counts;
 /// How long deep stages run and the seed that they begin with; unset in `make test`.
 static DEEP: OnceLock<(u64, u64)> = OnceLock::new();
 
-/// Makes every later step explore for `seconds`, with seeds that no earlier run had.
-pub(super) fn set_deep(seconds: u64) {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let seed = now.map_or(1, |since| since.as_secs());
+/// Makes every later step explore for `seconds`, with the seeds that follow from `seed`.
+pub(super) fn set_deep(seconds: u64, seed: u64) {
     println!("HEDGEROW_DEEP_SECONDS={seconds} HEDGEROW_SEED={seed}");
     // A second call cannot happen: the command line is read once.
     let _ = DEEP.set((seconds, seed));

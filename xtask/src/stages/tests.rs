@@ -1,6 +1,7 @@
 //! The lines that test programs print, read as they come.
 
 use super::count::{Counts, Explored};
+use super::ledger;
 use super::shell::Step;
 use std::path::Path;
 
@@ -78,4 +79,29 @@ fn unknown_stages_and_options_are_refused() {
     assert!(super::run_deep(root, &["--stage"]).is_err());
     assert!(super::run_deep(root, &["--seconds", "soon"]).is_err());
     assert!(super::run_deep(root, &["--minutes", "3"]).is_err());
+}
+
+#[test]
+fn the_ledger_sums_what_passed_and_gives_every_run_a_new_seed() {
+    let root = std::env::temp_dir().join(format!("hedgerow-ledger-{}", std::process::id()));
+    std::fs::create_dir_all(root.join("docs")).unwrap();
+    assert_eq!(ledger::read(&root), Ok(Vec::new()));
+    let mut outcome = super::Outcome::default();
+    outcome.counts.read("explored: crash states 500 (floor 1)");
+    outcome.counts.read("explored: kills 3 (floor 1)");
+    for seed in [7, 8] {
+        ledger::append(&root, "crash", seed, &outcome).unwrap();
+    }
+    outcome.failures.push("planted".to_owned());
+    ledger::append(&root, "crash", 20, &outcome).unwrap();
+    let entries = ledger::read(&root).unwrap();
+    assert_eq!(entries.len(), 6);
+    let of = |what: &str| ("crash".to_owned(), what.to_owned());
+    let totals = ledger::totals(&entries);
+    assert_eq!(totals.get(&of("crash states")), Some(&(1_000, 2)));
+    assert_eq!(totals.get(&of("kills")), Some(&(6, 2)));
+    assert_eq!((ledger::unused_seed(&entries, 5), ledger::unused_seed(&entries, 90)), (21, 90));
+    std::fs::write(root.join(ledger::LEDGER), "no table\n").unwrap();
+    assert!(ledger::read(&root).is_err());
+    std::fs::remove_dir_all(&root).unwrap();
 }
