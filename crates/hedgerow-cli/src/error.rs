@@ -31,6 +31,9 @@ pub(crate) enum CliError {
     /// `check` found problems, which it has printed: exit status 3.
     #[error("the check found problems")]
     Problems,
+    /// `salvage` could not save everything, and has said what not: exit status 3.
+    #[error("some of the store is lost")]
+    Lossy,
 }
 
 impl CliError {
@@ -49,7 +52,7 @@ impl CliError {
         let _ = writeln!(io::stderr().lock(), "error: {line}");
         match self {
             CliError::Usage(_) => ExitCode::from(2),
-            CliError::Problems => ExitCode::from(3),
+            CliError::Problems | CliError::Lossy => ExitCode::from(3),
             _ => ExitCode::from(1),
         }
     }

@@ -23,6 +23,7 @@ mod schema;
 mod stats;
 mod store;
 mod target;
+mod tools;
 
 #[cfg(test)]
 mod tests;
@@ -76,6 +77,12 @@ enum Command {
     Export(export::ExportArgs),
     /// Write the graph into a segment, so that the next open has no log to replay
     Checkpoint(checkpoint::CheckpointArgs),
+    /// Write a store into a new one, verified
+    Backup(tools::IntoArgs),
+    /// Make a new store of what can be read of a damaged one; exit status 3 if something is lost
+    Salvage(tools::IntoArgs),
+    /// Write everything into one segment, and drop what it replaces
+    Compact(tools::CompactArgs),
 }
 
 fn main() -> ExitCode {
@@ -109,5 +116,8 @@ fn dispatch(cli: Cli) -> Result<(), CliError> {
         Command::Check(args) => check::check(&args, style),
         Command::Export(args) => export::export(&args, style),
         Command::Checkpoint(args) => checkpoint::checkpoint(&args, style),
+        Command::Backup(args) => tools::backup(&args, style),
+        Command::Salvage(args) => tools::salvage(&args, style),
+        Command::Compact(args) => tools::compact(&args, style),
     }
 }

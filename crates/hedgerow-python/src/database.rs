@@ -56,6 +56,26 @@ impl Database {
         py.detach(|| f(&self.handle.graph)).map_err(raise)
     }
 
+    /// A checkpoint of either kind, as a Python object.
+    fn write_checkpoint(
+        &self,
+        py: Python<'_>,
+        write: impl Send + FnOnce(&Graph) -> hedgerow::Result<hedgerow::Checkpoint>,
+    ) -> PyResult<Py<PyAny>> {
+        self.handle.check_usable()?;
+        if self.handle.path.is_none() {
+            return Err(NotSupportedError::new_err("a store without files has no checkpoints"));
+        }
+        let written = self.detached(py, write)?;
+        let arguments = PyDict::new(py);
+        arguments.set_item("timestamp", written.timestamp.0)?;
+        arguments.set_item("bytes", written.bytes)?;
+        arguments.set_item("log_segments_removed", written.log_segments_removed)?;
+        arguments.set_item("subgraphs", written.subgraphs)?;
+        arguments.set_item("segments", written.segments)?;
+        make(py, "Checkpoint", &arguments)
+    }
+
     /// One attempt of `transact`: the call of `f` inside the transaction that the store gave.
     fn attempt(
         &self,
@@ -379,7 +399,8 @@ impl Database {
         Ok(edges.len())
     }
 
-    /// Write the graph into a segment and drop the log that it covers, so that the next opening reads less.
+    /// Write what changed since the last checkpoint into a segment and drop the log that it covers, so that the next
+    /// opening reads less.
     ///
     /// Commits and snapshots go on meanwhile.
     ///
@@ -392,16 +413,55 @@ impl Database {
     /// NotSupportedError
     ///     The store has no files.
     fn checkpoint(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.handle.check_usable()?;
-        if self.handle.path.is_none() {
-            return Err(NotSupportedError::new_err("a store without files has no checkpoints"));
-        }
-        let written = self.detached(py, Graph::checkpoint)?;
+        self.write_checkpoint(py, Graph::checkpoint)
+    }
+
+    /// Write everything into one segment and drop all that it replaces.
+    ///
+    /// Commits and snapshots go on meanwhile.
+    ///
+    /// Returns
+    /// -------
+    /// Checkpoint
+    ///
+    /// Raises
+    /// ------
+    /// NotSupportedError
+    ///     The store has no files.
+    fn compact(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.write_checkpoint(py, Graph::compact)
+    }
+
+    /// Write everything committed so far into a new store, and verify it.
+    ///
+    /// Commits and snapshots go on meanwhile. Restoring is opening the new store. Works on stores without files, too.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    ///     The directory of the new store, which must not exist or be empty.
+    ///
+    /// Returns
+    /// -------
+    /// Backup
+    ///
+    /// Raises
+    /// ------
+    /// DataError
+    ///     There is something at `path`.
+    fn backup(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<Py<PyAny>> {
+        let done = self.detached(py, |graph| graph.backup(path))?;
         let arguments = PyDict::new(py);
-        arguments.set_item("timestamp", written.timestamp.0)?;
-        arguments.set_item("bytes", written.bytes)?;
-        arguments.set_item("log_segments_removed", written.log_segments_removed)?;
-        make(py, "Checkpoint", &arguments)
+        arguments.set_item("timestamp", done.timestamp.0)?;
+        arguments.set_item("vertices", done.vertices)?;
+        arguments.set_item("bytes", done.bytes)?;
+        make(py, "Backup", &arguments)
+    }
+
+    /// Why the last checkpoint in the background failed; None if it did not.
+    #[getter]
+    fn checkpoint_error(&self) -> Option<String> {
+        self.handle.graph.checkpoint_error()
     }
 
     /// Make everything committed before the call durable, whatever the durability mode.
@@ -442,6 +502,9 @@ impl Database {
             ("commit_waits", stats.commit_waits),
             ("log_bytes", stats.log_bytes),
             ("segment_bytes", stats.segment_bytes),
+            ("segments", stats.segments),
+            ("background_checkpoints", stats.background_checkpoints),
+            ("failed_checkpoints", stats.failed_checkpoints),
         ] {
             arguments.set_item(name, value)?;
         }

@@ -1,6 +1,6 @@
 //! The native half of the Python package `hedgerow`: conversions between Python and the store, and nothing else.
 //!
-//! * [`open`]: arguments of `hedgerow.open`.
+//! * [`open`]: arguments of `hedgerow.open`. [`tools`]: `hedgerow.salvage`.
 //! * [`database`], [`transaction`], [`snapshot`], [`ticket`]: one class each.
 //! * [`handle`]: what the three share: the store, whether it is closed, the process that opened it.
 //! * [`key`], [`value`], [`bulk`], [`columns`]: vertex ids, values of properties and NumPy arrays, checked. [`results`],
@@ -25,6 +25,7 @@ mod results;
 mod schema;
 mod snapshot;
 mod ticket;
+mod tools;
 mod transaction;
 mod value;
 
@@ -38,5 +39,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<ticket::Ticket>()?;
     module.add_function(wrap_pyfunction!(open::open, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::salvage, module)?)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

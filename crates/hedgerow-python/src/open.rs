@@ -42,6 +42,9 @@ use crate::pool::parallel;
 ///     What concurrent write transactions may see of each other.
 /// create : bool
 ///     Whether a store is created where there is none.
+/// checkpoint_log_bytes : int
+///     When the log since the last checkpoint is longer, one is written in the background; 0 for never. When it is twice as
+///     long, commits wait for that.
 ///
 /// Returns
 /// -------
@@ -69,7 +72,7 @@ use crate::pool::parallel;
 /// ...     db.insert_edge(1, 2)
 /// True
 #[pyfunction]
-#[pyo3(signature = (path=None, *, read_only=false, directed=None, keys=None, weighted=None, reverse=None, durability=None, isolation="serializable", create=true), text_signature = "(path=None, *, read_only=False, directed=None, keys=None, weighted=None, reverse=None, durability='sync', isolation='serializable', create=True)")]
+#[pyo3(signature = (path=None, *, read_only=false, directed=None, keys=None, weighted=None, reverse=None, durability=None, isolation="serializable", create=true, checkpoint_log_bytes=268_435_456), text_signature = "(path=None, *, read_only=False, directed=None, keys=None, weighted=None, reverse=None, durability='sync', isolation='serializable', create=True, checkpoint_log_bytes=268435456)")]
 #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
 pub(crate) fn open(
     py: Python<'_>,
@@ -82,10 +85,12 @@ pub(crate) fn open(
     durability: Option<&Bound<'_, PyAny>>,
     isolation: &str,
     create: bool,
+    checkpoint_log_bytes: u64,
 ) -> PyResult<Database> {
     let mut options = Options::new()
         .read_only(read_only)
         .create(create)
+        .checkpoint_log_bytes(checkpoint_log_bytes)
         .isolation(read_isolation(isolation)?)
         .durability(durability.map_or(Ok(Durability::Sync), read_durability)?);
     if let Some(directed) = directed {

@@ -40,6 +40,7 @@ mod settle;
 mod snapshot;
 mod stats;
 mod tables;
+mod tools;
 mod views;
 mod write;
 
@@ -60,4 +61,5 @@ pub use scan::EdgeRow;
 pub use schema::{Label, LabelOptions, LabelRef, Property, Schema};
 pub use snapshot::Snapshot;
 pub use stats::Stats;
+pub use tools::{Backup, SalvageReport, salvage, salvage_on};
 pub use write::{Ack, Applied, EdgeKey, Pipeline, Ticket, WriteTxn};

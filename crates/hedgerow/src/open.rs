@@ -21,7 +21,7 @@ use crate::schema::Schema;
 use crate::tables::LabelTables;
 
 /// The name of the lock file.
-const LOCK: &str = "LOCK";
+pub(crate) const LOCK: &str = "LOCK";
 
 pub(crate) fn in_memory(options: Options) -> Result<Graph> {
     let parts = empty(options.config(), None, None);
@@ -119,7 +119,7 @@ fn start(
     mut manifest: Manifest,
     lock: Box<dyn VfsLock>,
 ) -> Result<Arc<Engine>> {
-    let config = from_tier(&manifest);
+    let config = from_tier(manifest.config);
     remove_unnamed_logs(&fs)?;
     let log = Log::create(fs.clone(), log_options(options, manifest.store), LogPosition::START)?;
     manifest.logs = log_refs(&log, Timestamp::ZERO);
@@ -149,7 +149,7 @@ fn open_existing(
     lock: Box<dyn VfsLock>,
 ) -> Result<Arc<Engine>> {
     let LoadedManifest { manifest, stray, file: manifest_file } = loaded;
-    let config = from_tier(&manifest);
+    let config = from_tier(manifest.config);
     options.agrees(config)?;
     check_manifest(&manifest_file, &manifest)?;
     if manifest.logs.is_empty() && !options.read_only {
@@ -243,7 +243,7 @@ fn from_recovery(error: RecoverError<Error>) -> Error {
     }
 }
 
-fn to_tier(config: GraphConfig) -> hedgerow_tier::GraphConfig {
+pub(crate) fn to_tier(config: GraphConfig) -> hedgerow_tier::GraphConfig {
     hedgerow_tier::GraphConfig {
         directed: config.directed,
         key_kind: config.keys,
@@ -252,8 +252,8 @@ fn to_tier(config: GraphConfig) -> hedgerow_tier::GraphConfig {
     }
 }
 
-pub(crate) fn from_tier(manifest: &Manifest) -> GraphConfig {
-    let keys: KeyKind = manifest.config.key_kind;
-    let hedgerow_tier::GraphConfig { directed, weighted, reverse, .. } = manifest.config;
+pub(crate) fn from_tier(config: hedgerow_tier::GraphConfig) -> GraphConfig {
+    let keys: KeyKind = config.key_kind;
+    let hedgerow_tier::GraphConfig { directed, weighted, reverse, .. } = config;
     GraphConfig { directed, keys, weighted, reverse: reverse || !directed }
 }

@@ -38,11 +38,24 @@ from ._native import (
     Transaction,
     __version__,
     open,
+    salvage,
 )
-from ._result import Checkpoint, CheckReport, Edges, EdgeTable, Label, Schema, Stats, VertexResult
+from ._result import (
+    Backup,
+    Checkpoint,
+    CheckReport,
+    Edges,
+    EdgeTable,
+    Label,
+    SalvageReport,
+    Schema,
+    Stats,
+    VertexResult,
+)
 
 __all__ = [
     "AbortedError",
+    "Backup",
     "CheckReport",
     "Checkpoint",
     "ClosedError",
@@ -64,6 +77,7 @@ __all__ = [
     "OutcomeUnknownError",
     "PoisonedError",
     "ProgrammingError",
+    "SalvageReport",
     "Schema",
     "Snapshot",
     "Stats",
@@ -72,4 +86,5 @@ __all__ = [
     "VertexResult",
     "__version__",
     "open",
+    "salvage",
 ]

@@ -9,7 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["CheckReport", "Checkpoint", "EdgeTable", "Edges", "Label", "Schema", "Stats", "VertexResult"]
+__all__ = [
+    "Backup",
+    "CheckReport",
+    "Checkpoint",
+    "EdgeTable",
+    "Edges",
+    "Label",
+    "SalvageReport",
+    "Schema",
+    "Stats",
+    "VertexResult",
+]
 
 
 class Edges(NamedTuple):
@@ -95,14 +106,71 @@ class Checkpoint(NamedTuple):
     timestamp : int
         Every commit at or before it is in the segment.
     bytes : int
-        The size of the segment.
+        The size of the segment that was written; 0 if nothing had changed.
     log_segments_removed : int
         The number of log segments removed.
+    subgraphs : int
+        The number of subgraphs, groups of 64 vertices, in the segment.
+    segments : int
+        The number of segments that the store has now.
     """
 
     timestamp: int
     bytes: int
     log_segments_removed: int
+    subgraphs: int
+    segments: int
+
+
+class Backup(NamedTuple):
+    """What a backup wrote.
+
+    Attributes
+    ----------
+    timestamp : int
+        The backup holds exactly the commits up to it.
+    vertices : int
+        The vertices in it.
+    bytes : int
+        The size of its segment.
+    """
+
+    timestamp: int
+    vertices: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class SalvageReport:
+    """What was saved of a damaged store, and what was lost.
+
+    Attributes
+    ----------
+    vertices, edges : int
+        In the new store.
+    subgraphs, commits : int
+        Groups of 64 vertices read from segments, and commits read from the log.
+    timestamp : int
+        The last commit that was read.
+    lost_subgraphs, lost_edges : int
+        Groups that are lost or of which an older state had to do; edges left out because one of their ends is lost.
+    losses : list of str
+        What was lost, at most 1,000 items; empty if the store was sound.
+    """
+
+    vertices: int
+    edges: int
+    subgraphs: int
+    commits: int
+    timestamp: int
+    lost_subgraphs: int
+    lost_edges: int
+    losses: list[str]
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing was lost."""
+        return not self.losses
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +231,11 @@ class Stats:
     commit_waits : int
         How often a commit waited because too much was not published yet.
     log_bytes, segment_bytes : int
-        Bytes of the log in use, and of the last checkpoint.
+        Bytes of the log in use, and of the segments that checkpoints wrote.
+    segments : int
+        How many segments there are.
+    background_checkpoints, failed_checkpoints : int
+        Checkpoints in the background since the store was opened, and how many of them failed.
     """
 
     vertices: int
@@ -185,6 +257,9 @@ class Stats:
     commit_waits: int
     log_bytes: int
     segment_bytes: int
+    segments: int
+    background_checkpoints: int
+    failed_checkpoints: int
 
 
 class VertexResult:

@@ -46,6 +46,22 @@ fn every_format_gives_the_same_graph() {
 }
 
 #[test]
+fn backup_compact_and_salvage() {
+    let bench = Bench::new();
+    let file = bench.file("a.csv", "1,2\n2,3\n3,4\n");
+    hedgerow("load @ @", &[&bench.store(), &file]).ok();
+    let exported = hedgerow("export @", &[&bench.store()]).ok();
+    let [copy, saved] = ["copy", "saved"].map(|name| bench.path(name));
+    let done = hedgerow("backup @ @ --json", &[&bench.store(), &copy]).ok();
+    assert_eq!(field(&done, "vertices"), 4, "{done}");
+    assert_eq!(hedgerow("export @", &[&copy]).ok(), exported);
+    hedgerow("compact @", &[&bench.store()]).ok();
+    let report = hedgerow("salvage @ @ --json", &[&bench.store(), &saved]).ok();
+    assert_eq!(field(&report, "whole"), true, "{report}");
+    assert_eq!(hedgerow("export @", &[&saved]).ok(), exported);
+}
+
+#[test]
 fn a_graphalytics_graph_by_its_properties() {
     let bench = Bench::new();
     bench.file("g.v", "1\n2\n3\n9\n");

@@ -11,8 +11,8 @@ mod switch;
 #[cfg(test)]
 mod tests;
 
-pub use names::{is_store_file_name, manifest_name};
-pub use switch::LoadedManifest;
+pub use names::{is_store_file_name, manifest_name, segment_id};
+pub use switch::{LoadedManifest, NamedManifest};
 
 use hedgerow_core::Timestamp;
 use hedgerow_io::{FileId, Lsn, StoreId};

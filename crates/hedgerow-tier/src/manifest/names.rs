@@ -19,7 +19,7 @@ pub(super) fn manifest_number(name: &str) -> Option<u64> {
 }
 
 /// The file id of the segment called `name`; none if that is not the name of a segment.
-pub(super) fn segment_id(name: &str) -> Option<FileId> {
+pub fn segment_id(name: &str) -> Option<FileId> {
     number(name, "seg-", ".csr").map(FileId)
 }
 

@@ -33,6 +33,9 @@ pub struct LoadedManifest {
     pub stray: Vec<String>,
 }
 
+/// The name of a manifest file, and what it says if it can be read.
+pub type NamedManifest = (String, Result<Manifest, TierError>);
+
 impl Manifest {
     /// Makes this the manifest of the store in `fs`: when `Ok` returns, every later open finds it. Everything that it
     /// names must be durable before the call, directory entries included. Writes and syncs the file under a temporary
@@ -104,6 +107,18 @@ impl Manifest {
             manifest.next_file_id = manifest.next_file_id.max(beyond.unwrap_or(id));
         }
         Ok(Some(LoadedManifest { manifest, file: manifest_name(sequence), stray: names }))
+    }
+
+    /// All manifests in the directory, newest first, each as far as it can be read: for salvage, which may have to do with
+    /// an older one. Opening never does.
+    ///
+    /// # Errors
+    /// [`TierError::File`] if the directory cannot be listed.
+    pub fn all(fs: &Arc<dyn Vfs>) -> Result<Vec<NamedManifest>, TierError> {
+        let dir = Dir::new(fs.clone());
+        let mut numbers: Vec<u64> = dir.list()?.iter().filter_map(|name| manifest_number(name)).collect();
+        numbers.sort_unstable_by_key(|&number| std::cmp::Reverse(number));
+        Ok(numbers.into_iter().map(|n| (manifest_name(n), Manifest::read(&dir, n))).collect())
     }
 
     /// Removes the manifests before this one and those that were being written, and syncs the directory if there were

@@ -10,6 +10,7 @@ mod image;
 mod index;
 mod reader;
 mod record;
+mod salvage;
 mod sink;
 mod source;
 mod writer;
@@ -19,6 +20,7 @@ mod tests;
 
 pub use image::{AdjacencyPart, ImageKeys, ImageRef, KeysRef, PartRef, SubgraphImage};
 pub use reader::{SegmentReader, SubgraphSummary};
+pub use salvage::{SegmentLoss, read_damaged};
 pub use writer::SegmentWriter;
 
 use hedgerow_core::Timestamp;

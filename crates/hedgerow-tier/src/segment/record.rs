@@ -136,6 +136,18 @@ pub(super) fn put_chunks<T, const N: usize, E>(
 /// bytes that are there, so what this allocates is at most proportional to `record`.
 pub(super) fn decode(record: &[u8], expected: &Entry, config: &GraphConfig) -> Result<SubgraphImage, Fault> {
     let mut bytes = Bytes::new(record);
+    let image = decode_next(&mut bytes, Some(expected), config)?;
+    bytes.require(bytes.is_empty(), "bytes left over in a record")?;
+    bytes.require(image.edge_count() == expected.edges, "edge count differs from the index")?;
+    Ok(image)
+}
+
+/// Reads the record that comes next, however long it is: where there is no index to say.
+pub(super) fn decode_next(
+    bytes: &mut Bytes<'_>,
+    expected: Option<&Entry>,
+    config: &GraphConfig,
+) -> Result<SubgraphImage, Fault> {
     let id = SubgraphId(bytes.u32()?);
     let kind = bytes.u8()?;
     let key_encoding = bytes.u8()?;
@@ -143,28 +155,24 @@ pub(super) fn decode(record: &[u8], expected: &Entry, config: &GraphConfig) -> R
     let as_of = Timestamp(bytes.u64()?);
     let present = bytes.u64()?;
     let part_count = bytes.u32()?;
-    bytes.require(id == expected.id && as_of == expected.as_of, "record differs from its index entry")?;
+    let fits = expected.is_none_or(|entry| id == entry.id && as_of == entry.as_of);
+    bytes.require(fits, "record differs from its index entry")?;
     bytes.require(kind == KIND_FULL, "unknown record kind")?;
     bytes.require(reserved == 0, "reserved bytes in use")?;
-    bytes.require(
-        present.count_ones() == u32::from(expected.vertices),
-        "vertex count differs from the index",
-    )?;
+    let fits = expected.is_none_or(|entry| present.count_ones() == u32::from(entry.vertices));
+    bytes.require(fits, "vertex count differs from the index")?;
     bytes.refuse(check_vertices(id, present))?;
-    let keys = decode_keys(&mut bytes, key_encoding, present.count_ones() as usize)?;
+    let keys = decode_keys(bytes, key_encoding, present.count_ones() as usize)?;
     bytes.refuse(check_keys(keys.as_ref(), present, config.key_kind))?;
     // Grows as parts are found: the count alone is no reason to allocate.
     let mut parts = Vec::new();
     for _ in 0..part_count {
-        let part = decode_part(&mut bytes)?;
+        let part = decode_part(bytes)?;
         bytes.refuse(check_part(&part.as_ref(), present, config))?;
         parts.push(part);
     }
     bytes.refuse(check_order(parts.iter().map(|part| (part.label, part.direction))))?;
-    bytes.require(bytes.is_empty(), "bytes left over in a record")?;
-    let image = SubgraphImage { id, as_of, present, keys, parts };
-    bytes.require(image.edge_count() == expected.edges, "edge count differs from the index")?;
-    Ok(image)
+    Ok(SubgraphImage { id, as_of, present, keys, parts })
 }
 
 fn decode_keys(bytes: &mut Bytes<'_>, encoding: u8, count: usize) -> Result<ImageKeys, Fault> {

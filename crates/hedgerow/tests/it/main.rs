@@ -18,4 +18,5 @@ mod pipeline;
 mod review;
 mod scan;
 mod settling;
+mod tools;
 mod views;

@@ -1,0 +1,75 @@
+//! `hedgerow backup`, `salvage` and `compact`.
+
+use std::path::PathBuf;
+
+use hedgerow::Options;
+use serde_json::Value;
+
+use crate::error::CliError;
+use crate::output::{Report, Style};
+use crate::store::{is_vacant, not_a_store, open_read_only};
+
+/// Arguments of `backup` and `salvage`.
+#[derive(clap::Args)]
+pub(crate) struct IntoArgs {
+    /// The directory of the store
+    store: PathBuf,
+    /// The directory of the new store, which must not exist or be empty
+    into: PathBuf,
+}
+
+/// Arguments of `compact`.
+#[derive(clap::Args)]
+pub(crate) struct CompactArgs {
+    /// The directory of the store
+    store: PathBuf,
+}
+
+/// Writes the store into a new one.
+pub(crate) fn backup(args: &IntoArgs, style: Style) -> Result<(), CliError> {
+    let done = open_read_only(&args.store)?.backup(&args.into)?;
+    Report::default()
+        .field("timestamp", done.timestamp.0)
+        .field("vertices", done.vertices)
+        .field("segment_bytes", done.bytes)
+        .print(style)
+}
+
+/// Makes a new store of what can be read of a damaged one. A loss is a finding, not a failure.
+pub(crate) fn salvage(args: &IntoArgs, style: Style) -> Result<(), CliError> {
+    if is_vacant(&args.store) {
+        return Err(not_a_store(&args.store));
+    }
+    let report = hedgerow::salvage(&args.store, &args.into)?;
+    let whole = report.is_whole();
+    let rows = report.losses.into_iter().map(|loss| vec![Value::String(loss)]).collect();
+    Report::default()
+        .field("whole", whole)
+        .field("vertices", report.vertices)
+        .field("edges", report.edges)
+        .field("subgraphs", report.subgraphs)
+        .field("commits", report.commits)
+        .field("timestamp", report.timestamp.0)
+        .field("lost_subgraphs", report.lost_subgraphs)
+        .field("lost_edges", report.lost_edges)
+        .table("losses", &["loss"], rows)
+        .print(style)?;
+    if whole { Ok(()) } else { Err(CliError::Lossy) }
+}
+
+/// Writes everything into one segment and drops all that it replaces.
+pub(crate) fn compact(args: &CompactArgs, style: Style) -> Result<(), CliError> {
+    if is_vacant(&args.store) {
+        return Err(not_a_store(&args.store));
+    }
+    let graph = Options::new().create(false).open(&args.store)?;
+    let before = graph.stats()?;
+    let done = graph.compact()?;
+    graph.close()?;
+    Report::default()
+        .field("timestamp", done.timestamp.0)
+        .field("segment_bytes_before", before.segment_bytes)
+        .field("segment_bytes", done.bytes)
+        .field("log_segments_removed", done.log_segments_removed as u64)
+        .print(style)
+}

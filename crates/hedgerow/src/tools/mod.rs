@@ -1,0 +1,41 @@
+//! Tools for stores: a copy of a store at one moment, and a new store of what is left of a damaged one.
+
+mod backup;
+mod salvage;
+mod wreck;
+
+pub use backup::Backup;
+pub use salvage::{SalvageReport, salvage, salvage_on};
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hedgerow_io::{RealFs, Vfs};
+
+use crate::error::{Error, Result};
+
+fn io_error(path: &Path, operation: &str) -> impl Fn(std::io::Error) -> Error {
+    move |source| Error::Io { file: path.display().to_string(), operation: operation.to_owned(), source }
+}
+
+/// A new directory at `path`, or an empty one that is there: whatever is there is never overwritten.
+fn vacant(path: &Path) -> Result<Arc<dyn Vfs>> {
+    let fs = match path.symlink_metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => RealFs::create_dir(path),
+        _ => RealFs::open_dir(path).and_then(|fs| {
+            RealFs::sync_entry(path)?;
+            Ok(fs)
+        }),
+    };
+    let fs: Arc<dyn Vfs> = Arc::new(fs.map_err(io_error(path, "create"))?);
+    check_vacant(&fs)?;
+    Ok(fs)
+}
+
+fn check_vacant(fs: &Arc<dyn Vfs>) -> Result<()> {
+    let names = fs.list().map_err(io_error(fs.path(), "list"))?;
+    if names.is_empty() {
+        return Ok(());
+    }
+    Err(Error::InvalidArgument(format!("{} exists and is not empty", fs.path().display())))
+}

@@ -1,0 +1,263 @@
+//! Backup and salvage.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hedgerow::{Error, Graph, KeyKind, Options, SalvageReport, salvage_on};
+use hedgerow_testkit::{Generator, Model, ModelConfig, ModelOp, SimFs, explored, vertex_key};
+
+use crate::common;
+
+/// A store with several segments and a log, and the state after each of its commits.
+fn store(config: ModelConfig, seed: u64, close: bool) -> (SimFs, Vec<Model>) {
+    let disk = SimFs::new();
+    let graph = common::options(config).log_segment_bytes(4096).open_on(disk.handle()).unwrap();
+    if config.rich {
+        common::rich::define_all(&graph).unwrap();
+    }
+    let mut generator = Generator::new(config, seed, 0, 700);
+    let mut model = Model::new(config);
+    let mut states = Vec::new();
+    for round in 0..12u64 {
+        let mut tx = graph.write().unwrap();
+        let ops = match round {
+            0 => (0..640).map(|n| ModelOp::InsertVertex(vertex_key(config.keys, n))).collect(),
+            1 => generator.transaction(Some(&model), 800),
+            _ => generator.transaction(Some(&model), 12),
+        };
+        for op in ops {
+            model.apply(&op);
+            common::apply(&mut tx, config.weighted, &op).unwrap();
+        }
+        tx.commit().unwrap();
+        states.push(model.clone());
+        if [2, 4, 6].contains(&round) {
+            graph.checkpoint().unwrap();
+        }
+    }
+    if close {
+        graph.close().unwrap();
+    }
+    (disk, states)
+}
+
+fn opened(disk: &SimFs) -> Graph {
+    let graph = Options::new().create(false).open_on(disk.handle()).unwrap();
+    common::sound(&graph).unwrap();
+    graph
+}
+
+#[test]
+fn a_backup_is_the_store_of_its_moment() {
+    for (seed, config) in ModelConfig::all().enumerate() {
+        let (disk, states) = store(config, seed as u64, true);
+        let graph = common::options(config).open_on(disk.handle()).unwrap();
+        let copy = SimFs::new();
+        let done = graph.backup_on(copy.handle()).unwrap();
+        let restored = opened(&copy);
+        assert_eq!((restored.config(), restored.published_ts()), (graph.config(), done.timestamp));
+        common::same(&restored.snapshot().unwrap(), config, states.last().unwrap()).unwrap();
+        // It goes on by itself, and the original is not touched.
+        let extra = ModelOp::InsertVertex(vertex_key(config.keys, 699));
+        let mut tx = restored.write().unwrap();
+        common::apply(&mut tx, config.weighted, &extra).unwrap();
+        tx.commit().unwrap();
+        restored.close().unwrap();
+        common::same(&graph.snapshot().unwrap(), config, states.last().unwrap()).unwrap();
+        opened(&copy);
+    }
+}
+
+#[test]
+fn a_backup_beside_writers_is_a_prefix() {
+    let disk = SimFs::new();
+    let graph = Options::new().keys(KeyKind::Dense).open_on(disk.handle()).unwrap();
+    let over = AtomicBool::new(false);
+    let mut checked = 0;
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            // The commit `n` inserts the edge from n to n + 1.
+            let mut n = 0u64;
+            while !over.load(Ordering::SeqCst) {
+                graph.insert_edge(n, n + 1).unwrap();
+                n += 1;
+            }
+        });
+        for _ in 0..20 {
+            let copy = SimFs::new();
+            let done = graph.backup_on(copy.handle()).unwrap();
+            let restored = opened(&copy);
+            let snapshot = restored.snapshot().unwrap();
+            assert_eq!(snapshot.edge_count(), done.timestamp.0);
+            assert!((0..done.timestamp.0).all(|n| snapshot.contains_edge(n, n + 1)));
+            checked += 1;
+        }
+        over.store(true, Ordering::SeqCst);
+        writer.join().unwrap();
+    });
+    explored("backups beside a writer", checked, 20);
+}
+
+#[test]
+fn a_backup_overwrites_nothing_and_cleans_up() {
+    let graph = Graph::in_memory().unwrap();
+    for v in 0..2000u64 {
+        graph.insert_edge(v, v * 7 % 2000).unwrap();
+    }
+    let taken = SimFs::new();
+    taken.put("notes.txt", b"mine");
+    assert!(matches!(graph.backup_on(taken.handle()), Err(Error::InvalidArgument(_))));
+    assert_eq!(taken.files().len(), 1);
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("copy");
+    graph.backup(&path).unwrap();
+    assert!(matches!(graph.backup(&path), Err(Error::InvalidArgument(_))), "twice to one place");
+    assert_eq!(Graph::open(&path).unwrap().snapshot().unwrap().edge_count(), 2000);
+    let (mut refused, mut done) = (0, 0);
+    for quota in (0..80_000u64).step_by(1500) {
+        let small = SimFs::new();
+        small.set_quota(Some(quota));
+        match graph.backup_on(small.handle()) {
+            Ok(_) => done += 1,
+            Err(Error::DiskFull | Error::Io { .. }) => {
+                refused += 1;
+                assert!(small.files().keys().all(|name| name == "LOCK"), "{:?}", small.files().keys());
+            }
+            Err(error) => panic!("quota {quota}: {error}"),
+        }
+    }
+    assert!(done > 0, "no backup fitted");
+    explored("backups refused by a full disk", refused, 5);
+}
+
+/// Salvages `disk`, which must stay as it is.
+fn salvaged(disk: &SimFs) -> (SalvageReport, Graph) {
+    let before = disk.files();
+    let into = SimFs::new();
+    let report = salvage_on(disk.handle(), into.handle()).unwrap();
+    assert_eq!(disk.files(), before, "the old store was changed");
+    let graph = opened(&into);
+    assert_eq!(graph.snapshot().unwrap().vertex_count(), report.vertices);
+    assert_eq!(graph.snapshot().unwrap().edge_count(), report.edges);
+    (report, graph)
+}
+
+fn names(disk: &SimFs, end: &str) -> Vec<String> {
+    disk.files().keys().filter(|name| name.ends_with(end)).cloned().collect()
+}
+
+#[test]
+fn a_sound_store_is_salvaged_whole() {
+    for (seed, config) in ModelConfig::all().enumerate() {
+        for close in [true, false] {
+            let (disk, states) = store(config, seed as u64, close);
+            let (report, graph) = salvaged(&disk);
+            assert!(report.is_whole(), "{config:?}: {report}");
+            common::same_in_all_reads(&graph.snapshot().unwrap(), config, states.last().unwrap())
+                .unwrap_or_else(|e| panic!("{config:?}: {e}"));
+        }
+    }
+}
+
+#[test]
+fn without_a_manifest_everything_else_is_found() {
+    for (seed, config) in ModelConfig::all().filter(|config| !config.rich).enumerate() {
+        let (disk, states) = store(config, 40 + seed as u64, true);
+        for name in names(&disk, ".man") {
+            if seed % 2 == 0 {
+                disk.remove(&name);
+            } else {
+                disk.corrupt(&name, 100, 4);
+            }
+        }
+        let (report, graph) = salvaged(&disk);
+        common::same(&graph.snapshot().unwrap(), config, states.last().unwrap())
+            .unwrap_or_else(|e| panic!("{config:?}: {e}, {report}"));
+    }
+}
+
+#[test]
+fn a_damaged_log_is_followed_to_the_damage() {
+    let config = ModelConfig { directed: true, weighted: true, keys: KeyKind::Str, rich: false };
+    let (disk, states) = store(config, 7, true);
+    let mut tried = 0;
+    for name in names(&disk, ".wal") {
+        let len = disk.files()[&name].len() as u64;
+        for at in (0..len).step_by(31) {
+            let damaged = SimFs::from_files(&disk.files());
+            damaged.corrupt(&name, at, 1);
+            let (report, graph) = salvaged(&damaged);
+            assert!(!report.is_whole(), "{name} at {at}");
+            let found = common::content(&graph.snapshot().unwrap(), config);
+            // Whatever is left begins with what the segments hold.
+            assert!(states[6..].contains(&found), "{name} at {at}: {report}");
+            tried += 1;
+        }
+    }
+    explored("damaged logs salvaged", tried, 30);
+}
+
+/// Damage anywhere in a segment: nothing that can be read is left out, nothing is invented, and all is told.
+#[test]
+fn a_damaged_segment_loses_what_is_damaged() {
+    let disk = SimFs::new();
+    const VERTICES: u64 = 64 * 300;
+    let graph = Options::new().directed(false).open_on(disk.handle()).unwrap();
+    let edges: Vec<(u64, u64)> = (0..VERTICES).map(|v| (v, (v + 1) % VERTICES)).collect();
+    graph.insert_edges(&edges).unwrap();
+    graph.compact().unwrap();
+    graph.close().unwrap();
+    let name = names(&disk, ".csr").remove(0);
+    let len = disk.files()[&name].len() as u64;
+    assert!(len > 5 * 65_536, "{len} bytes");
+    let index = len - 112 - 300 * 40;
+    let (mut blocks, mut others) = (0, 0);
+    for at in [10, 70, 65_600, 140_000, index - 5, index + 3, index + 5000, len - 100, len - 3] {
+        let damaged = SimFs::from_files(&disk.files());
+        damaged.corrupt(&name, at, 16);
+        let (report, graph) = salvaged(&damaged);
+        assert!(!report.is_whole(), "at {at}");
+        let snapshot = graph.snapshot().unwrap();
+        let found = snapshot.vertex_count();
+        assert!(snapshot.vertices().all(|(_, key)| key < hedgerow::VertexKey::U64(VERTICES)));
+        if (64..index).contains(&at) {
+            // A block holds some 60 images.
+            assert_eq!(found, VERTICES - 64 * report.lost_subgraphs, "at {at}: {report}");
+            assert!((1..80).contains(&report.lost_subgraphs), "at {at}: {report}");
+            assert!(report.edges + report.lost_edges + 64 * report.lost_subgraphs >= VERTICES - 160);
+            blocks += 1;
+        } else if at >= index {
+            assert_eq!((found, report.edges), (VERTICES, VERTICES), "at {at}: {report}");
+            others += 1;
+        }
+    }
+    explored("damaged blocks", blocks, 4);
+    explored("damaged indexes and footers", others, 4);
+}
+
+#[test]
+fn what_is_missing_or_foreign_is_told() {
+    let config = ModelConfig { directed: true, weighted: false, keys: KeyKind::U64, rich: false };
+    let (disk, _) = store(config, 9, true);
+    let mut tried = 0;
+    for name in disk.files().into_keys().filter(|name| name != "LOCK") {
+        for how in 0..3 {
+            let damaged = SimFs::from_files(&disk.files());
+            match how {
+                0 => _ = damaged.remove(&name),
+                1 => _ = damaged.truncate(&name, damaged.files()[&name].len() as u64 / 2),
+                _ => damaged.put(&name, b"something else altogether, of another program"),
+            }
+            let (report, _) = salvaged(&damaged);
+            assert!(!report.is_whole() || name.ends_with(".man"), "{name}, {how}: {report}");
+            tried += 1;
+        }
+    }
+    explored("stores with a file missing, cut or foreign", tried, 12);
+    let nothing = SimFs::new();
+    nothing.put("seg-0000000000000001.csr", b"nothing of ours");
+    let refused = salvage_on(nothing.handle(), SimFs::new().handle());
+    assert!(matches!(refused, Err(Error::NotAStore { .. })), "{refused:?}");
+    let full = SimFs::new();
+    full.put("mine", b"x");
+    assert!(matches!(salvage_on(disk.handle(), full.handle()), Err(Error::InvalidArgument(_))));
+}
