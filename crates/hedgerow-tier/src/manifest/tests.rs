@@ -4,7 +4,7 @@ use std::io;
 
 use hedgerow_core::{KeyKind, Timestamp};
 use hedgerow_io::checksum::{checksum64, checksum128};
-use hedgerow_io::{CorruptionKind, FileError, FileId, FormatError, HEADER_BYTES, Lsn, StoreId};
+use hedgerow_io::{CorruptionKind, FORMAT_MAJOR, FileError, FileId, FormatError, HEADER_BYTES, Lsn, StoreId};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -262,7 +262,7 @@ fn a_later_format_is_named_with_its_version() {
     fs.put(&manifest_name(3), with_hash(bytes));
     let error = load(&fs).unwrap_err();
     let TierError::File(FileError::Format { error, .. }) = error else { panic!("{error:?}") };
-    assert_eq!(error, FormatError::FutureVersion { found: 7, supported: 2 });
+    assert_eq!(error, FormatError::FutureVersion { found: 7, supported: FORMAT_MAJOR });
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use hedgerow_core::KeyKind;
 use hedgerow_io::checksum::{checksum64, checksum128};
-use hedgerow_io::{CorruptionKind, FileError, FormatError, HEADER_BYTES};
+use hedgerow_io::{CorruptionKind, FORMAT_MAJOR, FileError, FormatError, HEADER_BYTES};
 use proptest::prelude::*;
 
 use super::super::block::{BLOCK_BYTES, region_checksum};
@@ -184,7 +184,7 @@ fn a_later_format_is_named_with_its_version() {
     fs.put(&segment_name(FILE), with_header_checksum(later));
     let error = read_all(&fs, &info).unwrap_err();
     let TierError::File(FileError::Format { error, .. }) = error else { panic!("{error:?}") };
-    assert_eq!(error, FormatError::FutureVersion { found: 9, supported: 2 });
+    assert_eq!(error, FormatError::FutureVersion { found: 9, supported: FORMAT_MAJOR });
     let mut feature = bytes;
     feature[24] = 1;
     fs.put(&segment_name(FILE), with_header_checksum(feature));
