@@ -89,6 +89,10 @@ impl Vfs for CountingFs {
     fn lock(&self, name: &str) -> io::Result<Box<dyn VfsLock>> {
         self.inner.lock(name)
     }
+
+    fn lock_existing(&self, name: &str) -> io::Result<Option<Box<dyn VfsLock>>> {
+        self.inner.lock_existing(name)
+    }
 }
 
 #[derive(Debug)]

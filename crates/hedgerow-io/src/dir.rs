@@ -8,6 +8,9 @@ use thiserror::Error;
 use crate::error::{Corruption, CorruptionKind, FileError, IoError};
 use crate::vfs::{Access, Vfs, VfsFile, VfsLock};
 
+/// The operation that an [`IoError`] names when a directory could not be synced.
+pub const SYNC_DIRECTORY: &str = "sync directory";
+
 /// Why bytes could not be read in full.
 #[derive(Debug, Error)]
 pub enum ReadExactError {
@@ -107,12 +110,17 @@ impl Dir {
 
     /// As [`Vfs::sync_dir`].
     pub fn sync(&self) -> Result<(), IoError> {
-        self.fs.sync_dir().map_err(|e| self.own_error("sync directory", e))
+        self.fs.sync_dir().map_err(|e| self.own_error(SYNC_DIRECTORY, e))
     }
 
     /// As [`Vfs::lock`].
     pub fn lock(&self, name: &str) -> Result<Box<dyn VfsLock>, IoError> {
         self.fs.lock(name).map_err(|e| IoError::new(name, "lock", e))
+    }
+
+    /// As [`Vfs::lock_existing`].
+    pub fn lock_existing(&self, name: &str) -> Result<Option<Box<dyn VfsLock>>, IoError> {
+        self.fs.lock_existing(name).map_err(|e| IoError::new(name, "lock", e))
     }
 
     fn own_error(&self, op: &'static str, source: io::Error) -> IoError {

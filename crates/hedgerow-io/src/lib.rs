@@ -19,7 +19,7 @@ pub mod real;
 pub mod vfs;
 
 pub use counting::{CountingFs, IoCounters};
-pub use dir::{Dir, NamedFile, ReadExactError, read_exact_at, write_all_at};
+pub use dir::{Dir, NamedFile, ReadExactError, SYNC_DIRECTORY, read_exact_at, write_all_at};
 pub use error::{Corruption, CorruptionKind, FileError, IoError, is_disk_full};
 pub use header::{
     FORMAT_MAJOR, FORMAT_MINOR, FileHeader, FileId, FileKind, FormatError, HEADER_BYTES, StoreId,

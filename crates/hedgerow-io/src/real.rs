@@ -5,7 +5,7 @@
 // The engine's only use of `std::fs`: everything else goes through `Vfs`.
 #![allow(clippy::disallowed_methods, reason = "this is the one implementation on real files")]
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs::{DirBuilder, File, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
@@ -129,14 +129,24 @@ impl Vfs for RealFs {
     }
 
     fn lock(&self, name: &str) -> io::Result<Box<dyn VfsLock>> {
-        let flags = OFlags::RDWR | OFlags::CREATE;
-        let file = self.open_file(name, flags, FILE_MODE)?;
-        let held = Held::enter(&file)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Box::new(RealLock { _file: file, _held: held })),
-            Err(TryLockError::WouldBlock) => Err(would_block()),
-            Err(TryLockError::Error(e)) => Err(e),
+        hold(self.open_file(name, OFlags::RDWR | OFlags::CREATE, FILE_MODE)?)
+    }
+
+    fn lock_existing(&self, name: &str) -> io::Result<Option<Box<dyn VfsLock>>> {
+        match self.open_file(name, OFlags::RDONLY, Mode::empty()) {
+            Ok(file) => hold(file).map(Some),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
         }
+    }
+}
+
+fn hold(file: File) -> io::Result<Box<dyn VfsLock>> {
+    let held = Held::enter(&file)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Box::new(RealLock { file, held })),
+        Err(TryLockError::WouldBlock) => Err(would_block()),
+        Err(TryLockError::Error(e)) => Err(e),
     }
 }
 
@@ -144,38 +154,55 @@ fn would_block() -> io::Error {
     io::Error::new(io::ErrorKind::WouldBlock, "the directory is in use")
 }
 
-/// Lock files held by this process, by device and inode: some kinds of file locks do not exclude their own process.
-static HELD: Mutex<Option<HashSet<(u64, u64)>>> = Mutex::new(None);
+/// Lock files held by this process, by device and inode, with the process that entered them: some kinds of file locks do
+/// not exclude their own process. A forked child inherits the list and none of the locks.
+static HELD: Mutex<Option<HashMap<(u64, u64), u32>>> = Mutex::new(None);
 
 #[derive(Debug)]
 struct Held {
     key: (u64, u64),
+    process: u32,
 }
 
 impl Held {
     fn enter(file: &File) -> io::Result<Held> {
         let meta = file.metadata()?;
-        let key = (meta.dev(), meta.ino());
+        let (key, process) = ((meta.dev(), meta.ino()), std::process::id());
         let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-        if !held.get_or_insert_default().insert(key) {
+        let held = held.get_or_insert_default();
+        if held.get(&key) == Some(&process) {
             return Err(would_block());
         }
-        Ok(Held { key })
+        held.insert(key, process);
+        Ok(Held { key, process })
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-        held.get_or_insert_default().remove(&self.key);
+        // In a forked child the lock may be held by a thread that it does not have, and the entry is not its own.
+        if self.process == std::process::id() {
+            let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+            held.get_or_insert_default().remove(&self.key);
+        }
     }
 }
 
-// The file comes first: its lock must be gone before another opener may pass the registry.
+// The fields go after `drop`, the file first: its lock must be gone before another opener may pass the registry.
 #[derive(Debug)]
 struct RealLock {
-    _file: File,
-    _held: Held,
+    file: File,
+    held: Held,
+}
+
+impl Drop for RealLock {
+    fn drop(&mut self) {
+        // The lock belongs to the open file, which forked children share: closing it here would leave it locked for as
+        // long as one of them lives. And a child that gives up its handle must not unlock what its parent holds.
+        if self.held.process == std::process::id() {
+            let _ = self.file.unlock();
+        }
+    }
 }
 
 impl VfsLock for RealLock {}

@@ -36,6 +36,9 @@ pub trait Vfs: Send + Sync + fmt::Debug {
     /// Takes the exclusive lock of the directory through the file `name`, created if absent and never removed. Fails
     /// with [`io::ErrorKind::WouldBlock`] while another holder, in this process or another, has it.
     fn lock(&self, name: &str) -> io::Result<Box<dyn VfsLock>>;
+    /// As [`lock`](Vfs::lock), but changes nothing: `None` if there is no file `name`, that is, if nobody who writes was
+    /// ever here. Works in a directory that can only be read.
+    fn lock_existing(&self, name: &str) -> io::Result<Option<Box<dyn VfsLock>>>;
 }
 
 /// An open file. All positions are in bytes from its beginning; all methods may be called from several threads.
@@ -58,5 +61,5 @@ pub trait VfsFile: Send + Sync + fmt::Debug {
     fn sync_all(&self) -> io::Result<()>;
 }
 
-/// A held directory lock; dropping it releases the lock.
+/// A held directory lock; dropping it releases the lock, also where forked children of this process live on.
 pub trait VfsLock: Send + Sync + fmt::Debug {}

@@ -117,6 +117,13 @@ pub struct Recovered {
     pub(crate) next_id: FileId,
 }
 
+impl Recovered {
+    /// The segments that were read, in order, each with the position of its first record.
+    pub fn segments(&self) -> impl Iterator<Item = (FileId, Lsn)> {
+        self.segments.iter().map(|segment| (segment.id, segment.start.lsn))
+    }
+}
+
 /// Where a commit stands in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommitPlace {

@@ -41,9 +41,10 @@ impl Resumed {
 }
 
 impl ReadSegment {
-    /// Whether all of it, with the seal that leads on, is proved durable.
-    fn is_durable(&self, durable: Lsn, is_last: bool) -> bool {
-        durable >= self.end.lsn && !(is_last && self.kind == End::Open)
+    /// Whether all of it, with the seal that leads on, is proved durable, and worth keeping: at the end of the log a
+    /// segment without commits is not, or each opening that writes nothing would leave one behind.
+    fn is_kept(&self, durable: Lsn, is_last: bool) -> bool {
+        durable >= self.end.lsn && !(is_last && (self.kind == End::Open || self.records == 0))
     }
 
     fn info(&self) -> LogSegmentInfo {
@@ -67,12 +68,8 @@ impl Recovered {
     /// can then start again from the old manifest.
     pub fn resume(self, options: LogOptions) -> Result<Resumed, FileError> {
         let last = self.segments.len().saturating_sub(1);
-        let kept = self
-            .segments
-            .iter()
-            .enumerate()
-            .take_while(|&(i, s)| s.is_durable(self.durable, i == last))
-            .count();
+        let kept =
+            self.segments.iter().enumerate().take_while(|&(i, s)| s.is_kept(self.durable, i == last)).count();
         let (keep, rewrite) = self.segments.split_at(kept);
         let position = self.position(keep, rewrite);
         let options = LogOptions { store: self.store, ..options };

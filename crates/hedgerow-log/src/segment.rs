@@ -30,6 +30,9 @@ pub fn parse_segment_name(name: &str) -> Option<FileId> {
     (segment_name(id) == name).then_some(id)
 }
 
+/// No log reaches this position, and no file this length: so sums of positions and lengths stay within 64 bits.
+const LAST_POSITION: u64 = 1 << 61;
+
 /// What a segment says about its place in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Preamble {
@@ -69,13 +72,17 @@ impl Preamble {
         }
         let mut r = Reader::new(covered);
         r.bytes(HEADER_BYTES).map_err(short)?;
-        Ok(Preamble {
+        let preamble = Preamble {
             base: Lsn(r.u64().map_err(short)?),
             previous_checksum: r.u64().map_err(short)?,
             previous_segment: FileId(r.u64().map_err(short)?),
             last_ts: Timestamp(r.u64().map_err(short)?),
             allocated: r.u64().map_err(short)?,
-        })
+        };
+        match r.u128().map_err(short)? {
+            0 => Ok(preamble),
+            _ => Err(CorruptionKind::Invalid("reserved bytes of the preamble in use")),
+        }
     }
 }
 
@@ -148,7 +155,8 @@ pub(crate) fn read_head(
         .map_err(|e| FileError::from_header(file.name(), e))?;
     let preamble =
         Preamble::decode(&bytes).map_err(|kind| Corruption::new(file.name(), HEADER_BYTES as u64, kind))?;
-    if preamble.allocated < DATA_START || preamble.base.checked_add(preamble.allocated).is_none() {
+    let beyond = preamble.base.0 > LAST_POSITION || preamble.allocated > LAST_POSITION;
+    if preamble.allocated < DATA_START || beyond {
         let kind = CorruptionKind::Invalid("impossible sizes in the preamble");
         return Err(Corruption::new(file.name(), HEADER_BYTES as u64, kind).into());
     }

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
+use hedgerow_core::growing::Growing;
 use hedgerow_core::{SubgraphId, Timestamp};
 
 use crate::arena::Arena;
@@ -10,10 +11,8 @@ use crate::subgraph::{Home, Subgraph};
 
 /// Subgraphs per page: 4096 vertices.
 pub const PAGE: usize = 64;
-/// The first directory chunk holds this many pages; each further one as many as all before it.
-const FIRST_CHUNK: usize = 64;
-/// Directory chunks up to the largest vertex id.
-const CHUNKS: usize = 15;
+/// Pages up to the largest vertex id.
+const PAGES: usize = 1 << 20;
 
 type Page = OnceLock<SubgraphPage>;
 
@@ -63,22 +62,13 @@ impl Deref for SubgraphPage {
     }
 }
 
-/// All subgraphs of a graph, by id. Pages are allocated at first use and never move; the directory of pages grows by
-/// chunks of doubling size.
+/// All subgraphs of a graph, by id. Pages are allocated at first use and never move; a vertex far away costs a page and
+/// a chunk of the directory of pages.
 ///
 /// The subgraphs of a table share an arena; tables may share one too.
 pub struct SubgraphTable {
     arena: Arena,
-    chunks: [OnceLock<Box<[Page]>>; CHUNKS],
-}
-
-/// Directory chunk, page in the chunk, and size of the chunk in pages.
-#[inline]
-fn locate(id: SubgraphId) -> (usize, usize, usize) {
-    let n = id.index() / PAGE + FIRST_CHUNK;
-    let chunk = (usize::BITS - 1 - n.leading_zeros()) as usize - FIRST_CHUNK.trailing_zeros() as usize;
-    let size = FIRST_CHUNK << chunk;
-    (chunk, n - size, size)
+    pages: Growing<Page, PAGES>,
 }
 
 impl Default for SubgraphTable {
@@ -91,7 +81,7 @@ impl Default for SubgraphTable {
 impl SubgraphTable {
     /// An empty table whose subgraphs allocate from `arena`.
     pub fn new(arena: Arena) -> SubgraphTable {
-        SubgraphTable { arena, chunks: Default::default() }
+        SubgraphTable { arena, pages: Growing::default() }
     }
 
     /// Where the subgraphs allocate.
@@ -102,33 +92,35 @@ impl SubgraphTable {
     /// The subgraph, if its page exists.
     #[inline]
     pub fn get(&self, id: SubgraphId) -> Option<&Subgraph> {
-        let (chunk, page, _) = locate(id);
-        self.chunks.get(chunk)?.get()?.get(page)?.get()?.get(id.index() % PAGE)
+        self.pages.get(id.index() / PAGE)?.get()?.get(id.index() % PAGE)
     }
 
     /// The subgraph; its page is allocated if need be.
     #[inline]
     pub fn get_or_create(&self, id: SubgraphId) -> &Subgraph {
-        let (chunk, page, size) = locate(id);
-        let pages = self.chunks[chunk].get_or_init(|| (0..size).map(|_| Page::new()).collect());
-        &pages[page].get_or_init(|| SubgraphPage::new(self.arena.clone(), PAGE))[id.index() % PAGE]
+        let page = self.pages.get_or_create(id.index() / PAGE);
+        &page.get_or_init(|| SubgraphPage::new(self.arena.clone(), PAGE))[id.index() % PAGE]
     }
 
     /// The subgraphs from `page * 64` on, if their page exists.
     #[inline]
     pub fn page(&self, page: usize) -> Option<&SubgraphPage> {
-        let (chunk, page, _) = locate(SubgraphId((page * PAGE) as u32));
-        self.chunks.get(chunk)?.get()?.get(page)?.get()
+        self.pages.get(page)?.get()
+    }
+
+    /// The ids of all subgraphs whose pages exist, ascending. O(existing pages), whatever the largest id is.
+    pub fn existing(&self) -> impl Iterator<Item = SubgraphId> {
+        let pages = self.pages.chunks().flat_map(|(first, pages)| {
+            pages.iter().enumerate().filter(|(_, page)| page.get().is_some()).map(move |(i, _)| first + i)
+        });
+        pages.flat_map(|page| (page * PAGE..(page + 1) * PAGE).map(|id| SubgraphId(id as u32)))
     }
 
     /// The bytes of directory and pages themselves.
     pub fn bytes(&self) -> usize {
-        let chunks = self.chunks.iter().filter_map(OnceLock::get);
-        let of_chunk = |pages: &[Page]| {
-            let allocated = pages.iter().filter(|p| p.get().is_some()).count();
-            size_of_val(pages) + allocated * SubgraphPage::bytes()
-        };
-        chunks.map(|pages| of_chunk(pages)).sum()
+        let pages = self.pages.chunks().flat_map(|(_, pages)| pages);
+        let allocated = pages.filter(|page| page.get().is_some()).count();
+        self.pages.bytes() + allocated * SubgraphPage::bytes()
     }
 }
 
@@ -137,26 +129,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_page_has_a_place_of_its_own() {
-        let mut expected = (0, 0);
-        for page in 0..10_000u32 {
-            let (chunk, place, size) = locate(SubgraphId(page * PAGE as u32));
-            assert_eq!((chunk, place), expected);
-            expected.1 += 1;
-            if expected.1 == size {
-                expected = (expected.0 + 1, 0);
-            }
-        }
-        let (chunk, place, size) = locate(SubgraphId(u32::MAX >> 6));
-        assert!(chunk < CHUNKS && place < size);
-    }
-
-    #[test]
     fn a_far_id_costs_a_page_not_a_table() {
         let table = SubgraphTable::default();
         assert!(table.get(SubgraphId(u32::MAX >> 6)).is_none());
         table.get_or_create(SubgraphId(u32::MAX >> 6));
         assert!(table.get(SubgraphId(u32::MAX >> 6)).is_some());
-        assert!(table.bytes() < 32 << 20);
+        assert!(table.bytes() < 256 << 10, "{}", table.bytes());
+        table.get_or_create(SubgraphId(3));
+        let existing: Vec<u32> = table.existing().map(|id| id.0).collect();
+        assert_eq!(existing.len(), 2 * PAGE);
+        assert_eq!((existing[0], existing[2 * PAGE - 1]), (0, u32::MAX >> 6));
     }
 }

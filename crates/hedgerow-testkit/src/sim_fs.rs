@@ -351,6 +351,19 @@ impl Vfs for SimFs {
         if !self.shared.state.lock().names.contains_key(name) {
             self.create(name)?;
         }
+        self.hold(name)
+    }
+
+    fn lock_existing(&self, name: &str) -> io::Result<Option<Box<dyn VfsLock>>> {
+        if !self.shared.state.lock().names.contains_key(name) {
+            return Ok(None);
+        }
+        self.hold(name).map(Some)
+    }
+}
+
+impl SimFs {
+    fn hold(&self, name: &str) -> io::Result<Box<dyn VfsLock>> {
         if !self.shared.state.lock().locks.insert(name.to_owned()) {
             return Err(io::Error::new(io::ErrorKind::WouldBlock, "the directory is in use"));
         }

@@ -30,6 +30,11 @@ impl<'a> Bytes<'a> {
         self.reader.is_empty()
     }
 
+    /// How many bytes are left.
+    pub(crate) fn remaining(&self) -> usize {
+        self.reader.remaining()
+    }
+
     pub(crate) fn fault(&self, what: &'static str) -> Fault {
         Fault { position: self.reader.position(), what }
     }
@@ -58,7 +63,10 @@ impl<'a> Bytes<'a> {
     ) -> Result<Vec<T>, Fault> {
         let len = count.checked_mul(N).ok_or_else(|| self.fault("length overflows"))?;
         let (chunks, _) = self.take(len)?.as_chunks::<N>();
-        Ok(chunks.iter().map(|chunk| value(*chunk)).collect())
+        let mut values = Vec::new();
+        values.try_reserve_exact(count).map_err(|_| self.fault("no memory for this many values"))?;
+        values.extend(chunks.iter().map(|chunk| value(*chunk)));
+        Ok(values)
     }
 
     pub(crate) fn u8(&mut self) -> Result<u8, Fault> {

@@ -118,6 +118,10 @@ impl Vfs for MemFs {
     fn lock(&self, _: &str) -> io::Result<Box<dyn VfsLock>> {
         Err(io::ErrorKind::Unsupported.into())
     }
+
+    fn lock_existing(&self, _: &str) -> io::Result<Option<Box<dyn VfsLock>>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 #[derive(Debug)]

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, Topology, VertexId};
+use hedgerow_core::{Direction, LocalVertex, SUBGRAPH_VERTICES, Topology, VertexId};
 use hedgerow_io::{RealFs, Vfs};
+use hedgerow_mem::SubgraphTable;
 use hedgerow_tier::{Manifest, SegmentReader};
 
 use crate::error::{Error, Result};
@@ -55,7 +56,7 @@ pub fn check_path(path: impl AsRef<Path>) -> Result<CheckReport> {
     let io =
         |source| Error::Io { file: path.as_ref().display().to_string(), operation: "open".into(), source };
     let fs: Arc<dyn Vfs> = Arc::new(RealFs::open_dir(&path).map_err(io)?);
-    if let Some(loaded) = Manifest::load(&fs)? {
+    if let Some(loaded) = Manifest::look(&fs)? {
         verify_segments(&fs, &loaded.manifest, &mut report)?;
     }
     Ok(report)
@@ -89,7 +90,8 @@ impl Graph {
         let view = &snapshot.fresh_view();
         let directed = self.engine.config.directed;
         let mut reversed = 0u64;
-        for v in (0..view.vertex_bound() as u32).map(VertexId) {
+        let bound = view.vertex_bound() as u32;
+        for v in self.possible_vertices(&self.engine.subgraphs).take_while(|v| v.0 < bound) {
             if !view.contains(v) {
                 let edges = view.degree(v, Direction::Out) + view.degree(v, Direction::In);
                 if edges > 0 {
@@ -117,6 +119,12 @@ impl Graph {
             report.problem(format!("counters say {v} vertices and {e} edges, found {vertices} and {edges}"));
         }
         Ok(())
+    }
+
+    /// The ids that a table has room for, ascending: whatever the largest of them is.
+    fn possible_vertices(&self, table: &SubgraphTable) -> impl Iterator<Item = VertexId> {
+        let locals = || (0..SUBGRAPH_VERTICES as u8).map(LocalVertex);
+        table.existing().flat_map(move |id| locals().map(move |local| id.vertex(local)))
     }
 
     fn check_lists(&self, v: VertexId, view: &hedgerow_mem::View, report: &mut CheckReport) {

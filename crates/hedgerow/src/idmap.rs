@@ -6,6 +6,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use hedgerow_core::growing::Growing;
 use hedgerow_core::sync::{ArcCell, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering};
 use hedgerow_core::{KeyKind, Timestamp, VertexId, VertexKey, VertexKeyRef};
 
@@ -80,8 +81,9 @@ pub(crate) struct IdMap {
 struct FreeIds {
     /// Removed vertices, by the timestamp of their removal.
     removed: std::collections::VecDeque<(Timestamp, VertexId)>,
-    /// Ids that no vertex was ever seen under: given back by aborted commits.
-    unused: Vec<VertexId>,
+    /// Ids that nobody can see a vertex under, as ranges with their ends: given back by aborted commits, or free since
+    /// the store was opened.
+    unused: Vec<(u32, u32)>,
 }
 
 /// A latched key range.
@@ -182,7 +184,12 @@ impl IdMap {
     /// removed vertices are at hand. `None` when all 2^32 - 1 ids are in use.
     pub(crate) fn allocate(&self, oldest: impl FnOnce() -> Option<Timestamp>) -> Option<VertexId> {
         let mut free = self.free.lock();
-        if let Some(id) = free.unused.pop() {
+        if let Some((first, end)) = free.unused.last_mut() {
+            let id = VertexId(*first);
+            *first += 1;
+            if first == end {
+                free.unused.pop();
+            }
             return Some(id);
         }
         if let Some(&(died, id)) = free.removed.front()
@@ -200,7 +207,7 @@ impl IdMap {
 
     /// Takes back an id whose commit did not happen.
     pub(crate) fn give_back(&self, id: VertexId) {
-        self.free.lock().unused.push(id);
+        self.free.lock().unused.push((id.0, id.0 + 1));
     }
 
     /// Binds `key` to `id` as of `ts`, dropping older bindings that ended at or before `oldest`, the oldest timestamp
@@ -241,9 +248,10 @@ impl IdMap {
         self.free.lock().removed.push_back((ts, id));
     }
 
-    /// Marks an id below the bound as free: at opening, for ids without a vertex.
-    pub(crate) fn add_unused(&self, id: VertexId) {
-        self.free.lock().unused.push(id);
+    /// Marks the ids from `first` up to, not including, `end` as free: at opening, for ids without a vertex. Ranges come
+    /// in descending order, so that the least id is given out first.
+    pub(crate) fn add_unused(&self, first: VertexId, end: VertexId) {
+        self.free.lock().unused.push((first.0, end.0));
     }
 
     /// The number of keys that are or were bound, unless the graph is dense.
@@ -299,53 +307,59 @@ fn bind_in<K: Clone + Eq + std::hash::Hash + 'static>(
     }
 }
 
-const FIRST_CHUNK: usize = 1024;
-const CHUNKS: usize = 23;
+/// Keys per page.
+const KEY_PAGE: usize = 512;
+/// Pages up to the largest vertex id.
+const KEY_PAGES: usize = 1 << 23;
 
 type StringCell = ArcCell<Arc<str>>;
+type KeyPage<T> = OnceLock<Box<[T]>>;
 
-/// The keys by vertex id: grows without moving, read without locks.
+/// The keys by vertex id: grows without moving, read without locks. Of ids far apart each costs a page.
 #[derive(Default)]
 struct KeyColumn {
-    numbers: [OnceLock<Box<[AtomicU64]>>; CHUNKS],
-    strings: [OnceLock<Box<[StringCell]>>; CHUNKS],
+    numbers: Growing<KeyPage<AtomicU64>, KEY_PAGES>,
+    strings: Growing<KeyPage<StringCell>, KEY_PAGES>,
 }
 
 #[inline]
-fn locate(id: VertexId) -> (usize, usize, usize) {
-    let n = id.index() + FIRST_CHUNK;
-    let chunk = (usize::BITS - 1 - n.leading_zeros()) as usize - FIRST_CHUNK.trailing_zeros() as usize;
-    let size = FIRST_CHUNK << chunk;
-    (chunk, n - size, size)
+fn locate(id: VertexId) -> (usize, usize) {
+    (id.index() / KEY_PAGE, id.index() % KEY_PAGE)
 }
 
 impl KeyColumn {
+    #[inline]
     fn number(&self, id: VertexId) -> u64 {
-        let (chunk, place, _) = locate(id);
-        self.numbers[chunk].get().map_or(0, |c| c[place].load(Ordering::Acquire))
+        let (page, place) = locate(id);
+        self.numbers.get(page).and_then(OnceLock::get).map_or(0, |keys| keys[place].load(Ordering::Acquire))
     }
 
     fn set_number(&self, id: VertexId, key: u64) {
-        let (chunk, place, size) = locate(id);
-        let chunk = self.numbers[chunk].get_or_init(|| (0..size).map(|_| AtomicU64::new(0)).collect());
-        chunk[place].store(key, Ordering::Release);
+        let (page, place) = locate(id);
+        let page = self.numbers.get_or_create(page);
+        let keys = page.get_or_init(|| (0..KEY_PAGE).map(|_| AtomicU64::new(0)).collect());
+        keys[place].store(key, Ordering::Release);
     }
 
     fn string(&self, id: VertexId) -> Arc<str> {
-        let (chunk, place, _) = locate(id);
-        let found = self.strings[chunk].get().and_then(|c| c[place].load().as_ref().map(|s| (**s).clone()));
+        let (page, place) = locate(id);
+        let keys = self.strings.get(page).and_then(OnceLock::get);
+        let found = keys.and_then(|keys| keys[place].load().as_ref().map(|s| (**s).clone()));
         found.unwrap_or_else(|| Arc::from(""))
     }
 
     fn set_string(&self, id: VertexId, key: Arc<str>) {
-        let (chunk, place, size) = locate(id);
-        let chunk = self.strings[chunk].get_or_init(|| (0..size).map(|_| ArcCell::default()).collect());
-        chunk[place].store(Some(Arc::new(key)));
+        let (page, place) = locate(id);
+        let page = self.strings.get_or_create(page);
+        let keys = page.get_or_init(|| (0..KEY_PAGE).map(|_| ArcCell::default()).collect());
+        keys[place].store(Some(Arc::new(key)));
     }
 
     fn bytes(&self) -> usize {
-        let numbers: usize = self.numbers.iter().filter_map(OnceLock::get).map(|c| c.len() * 8).sum();
-        let strings: usize = self.strings.iter().filter_map(OnceLock::get).map(|c| c.len() * 8).sum();
-        numbers + strings
+        fn pages<T>(pages: &Growing<KeyPage<T>, KEY_PAGES>) -> usize {
+            let made = pages.chunks().flat_map(|(_, pages)| pages).filter(|page| page.get().is_some());
+            pages.bytes() + made.count() * KEY_PAGE * size_of::<T>()
+        }
+        pages(&self.numbers) + pages(&self.strings)
     }
 }

@@ -71,45 +71,50 @@ pub(crate) fn open_path(options: Options, path: &Path) -> Result<Graph> {
 }
 
 pub(crate) fn open_on(options: Options, fs: Arc<dyn Vfs>) -> Result<Graph> {
-    if (!options.create || options.read_only) && Manifest::load(&fs)?.is_none() {
-        return Err(Error::NotAStore { path: fs.path().display().to_string(), reason: "it is empty".into() });
-    }
-    let lock = take_lock(&fs)?;
-    let engine = match Manifest::load(&fs)? {
-        Some(loaded) => open_existing(&options, fs, loaded, lock)?,
-        None if options.create && !options.read_only => create(&options, fs, lock)?,
-        None => {
-            return Err(Error::NotAStore {
-                path: fs.path().display().to_string(),
-                reason: "it is empty".into(),
-            });
-        }
-    };
+    let engine = if options.read_only { open_to_read(&options, fs)? } else { open_to_write(&options, fs)? };
     if let (Durability::Group(interval), Some(_)) = (options.durability, &engine.durable) {
         spawn_syncer(&engine, interval);
     }
     Ok(Graph { engine })
 }
 
-/// Takes the lock of a directory, unless it holds something that is not a store: nothing is left behind there.
-fn take_lock(fs: &Arc<dyn Vfs>) -> Result<Box<dyn VfsLock>> {
-    let path = || fs.path().display().to_string();
-    let io = |operation: &str, source| Error::Io { file: path(), operation: operation.to_owned(), source };
-    let names = fs.list().map_err(|e| io("list", e))?;
-    if !names.is_empty() && !names.iter().any(|n| n == LOCK) {
-        Manifest::load(fs)?;
+/// Changes nothing in the directory, which may be one that can only be read: the lock is taken where its file exists.
+fn open_to_read(options: &Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>> {
+    let lock = fs.lock_existing(LOCK).map_err(|e| not_locked(&fs, e))?;
+    let loaded = Manifest::look(&fs)?.ok_or_else(|| is_empty(&fs))?;
+    open_existing(options, fs, loaded, lock)
+}
+
+fn open_to_write(options: &Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>> {
+    // Looked at before the lock file is made: nothing is left behind in a directory that is not a store.
+    let found = Manifest::look(&fs)?;
+    if found.is_none() && !options.create {
+        return Err(is_empty(&fs));
     }
-    fs.lock(LOCK).map_err(|error| match error.kind() {
-        std::io::ErrorKind::WouldBlock => Error::Locked { path: path() },
-        _ => io("lock", error),
-    })
+    let lock = fs.lock(LOCK).map_err(|e| not_locked(&fs, e))?;
+    match Manifest::load(&fs)? {
+        Some(loaded) => open_existing(options, fs, loaded, Some(lock)),
+        None => create(options, fs, lock),
+    }
+}
+
+fn is_empty(fs: &Arc<dyn Vfs>) -> Error {
+    Error::NotAStore { path: fs.path().display().to_string(), reason: "it is empty".into() }
+}
+
+fn not_locked(fs: &Arc<dyn Vfs>, source: std::io::Error) -> Error {
+    let path = fs.path().display().to_string();
+    match source.kind() {
+        std::io::ErrorKind::WouldBlock => Error::Locked { path },
+        _ => Error::Io { file: path, operation: "lock".to_owned(), source },
+    }
 }
 
 fn create(options: &Options, fs: Arc<dyn Vfs>, lock: Box<dyn VfsLock>) -> Result<Arc<Engine>> {
     let config = options.config();
     let manifest = Manifest::new(StoreId::generate(), to_tier(config));
     manifest.store(&fs)?;
-    start(options, fs, manifest, lock)
+    start(options, fs, manifest, Some(lock))
 }
 
 /// Gives a store whose manifest names no log yet its first log. Nothing was ever committed to it.
@@ -117,7 +122,7 @@ fn start(
     options: &Options,
     fs: Arc<dyn Vfs>,
     mut manifest: Manifest,
-    lock: Box<dyn VfsLock>,
+    lock: Option<Box<dyn VfsLock>>,
 ) -> Result<Arc<Engine>> {
     let config = from_tier(manifest.config);
     remove_unnamed_logs(&fs)?;
@@ -127,8 +132,35 @@ fn start(
     manifest.store(&fs)?;
     manifest.remove_older(&fs)?;
     let durable = Durable::new(fs, log, manifest, Runs::default(), Timestamp::ZERO);
-    let parts = empty(config, Some(durable), Some(lock));
+    let parts = empty(config, Some(durable), lock);
     Ok(Engine::new(options, parts))
+}
+
+/// A manifest that names no log is the first one of a store. One that came back, out of a copy perhaps, while what later ones
+/// named lies beside it must not have that removed.
+fn refuse_older_manifest(
+    fs: &Arc<dyn Vfs>,
+    manifest_file: &str,
+    manifest: &Manifest,
+    stray: &[String],
+) -> Result<()> {
+    let holds_commits = |id: FileId| {
+        let witness = Witness { store: manifest.store, live: &[id], durable: manifest.durable_lsn };
+        // A log that cannot be read from its beginning may be one that was being made.
+        recover_commits(fs.clone(), witness, |_, _| Err::<(), ()>(()))
+            .is_err_and(|error| matches!(error, RecoverError::Visitor { .. }))
+    };
+    let names = hedgerow_io::Dir::new(fs.clone()).list()?;
+    let mut logs = names.iter().filter_map(|name| hedgerow_log::parse_segment_name(name));
+    if stray.iter().any(|name| name.ends_with(".csr")) || logs.any(holds_commits) {
+        let what = "an older manifest than the files beside it";
+        return Err(damaged(manifest_file, what));
+    }
+    Ok(())
+}
+
+fn damaged(file: &str, what: &'static str) -> Error {
+    hedgerow_io::Corruption::new(file, 0, hedgerow_io::CorruptionKind::Invalid(what)).into()
 }
 
 /// The first opening was interrupted between its first manifest and its second: a log file of that time holds nothing.
@@ -146,18 +178,19 @@ fn open_existing(
     options: &Options,
     fs: Arc<dyn Vfs>,
     loaded: LoadedManifest,
-    lock: Box<dyn VfsLock>,
+    lock: Option<Box<dyn VfsLock>>,
 ) -> Result<Arc<Engine>> {
     let LoadedManifest { manifest, stray, file: manifest_file } = loaded;
     let config = from_tier(manifest.config);
     options.agrees(config)?;
     check_manifest(&manifest_file, &manifest)?;
-    if manifest.logs.is_empty() && !options.read_only {
-        return start(options, fs, manifest, lock);
+    if manifest.logs.is_empty() {
+        refuse_older_manifest(&fs, &manifest_file, &manifest, &stray)?;
+        if !options.read_only {
+            return start(options, fs, manifest, lock);
+        }
     }
-    let schema = crate::sections::schema(&manifest).map_err(|what| {
-        hedgerow_io::Corruption::new(&manifest_file, 0, hedgerow_io::CorruptionKind::Invalid(what))
-    })?;
+    let schema = crate::sections::schema(&manifest).map_err(|what| damaged(&manifest_file, what))?;
     let mut state = load_segments(&fs, &manifest, schema, config)?;
     let recovered = if manifest.logs.is_empty() {
         None
@@ -168,8 +201,16 @@ fn open_existing(
         let recovered = recover_commits(fs.clone(), witness, |commit, ops| replay.commit(commit, ops));
         // What was read before the log turned out to be damaged may be damaged itself: the first place is named.
         replay.finish()?;
-        Some(recovered.map_err(from_recovery)?)
+        let recovered = recovered.map_err(from_recovery)?;
+        let named = manifest.logs.iter().map(|log| (log.id, log.first_lsn));
+        if !named.eq(recovered.segments().take(manifest.logs.len())) {
+            return Err(damaged(&manifest_file, "a log segment that begins elsewhere"));
+        }
+        Some(recovered)
     };
+    if !state.edges_lead_somewhere() {
+        return Err(damaged(&manifest_file, "an edge of the store leads to no vertex"));
+    }
     state.free_unused_ids();
     let last = recovered.as_ref().map_or(manifest.checkpoint, |r| r.last_ts.max(manifest.checkpoint));
     let durable = match recovered {
@@ -180,8 +221,7 @@ fn open_existing(
         _ => None,
     };
     let Loaded { config, subgraphs, labels, schema, ids, counts, .. } = state;
-    let parts =
-        EngineParts { config, last, counts, subgraphs, labels, schema, ids, durable, lock: Some(lock) };
+    let parts = EngineParts { config, last, counts, subgraphs, labels, schema, ids, durable, lock };
     Ok(Engine::new(options, parts))
 }
 
@@ -197,7 +237,7 @@ fn check_manifest(file: &str, manifest: &Manifest) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(hedgerow_io::Corruption::new(file, 0, hedgerow_io::CorruptionKind::Invalid(reason)).into())
+    Err(damaged(file, reason))
 }
 
 /// Makes durable what recovery believed, then serves: the recipe of [`hedgerow_log`].

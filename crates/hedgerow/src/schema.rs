@@ -170,6 +170,8 @@ impl Schema {
         ts: Timestamp,
     ) -> std::result::Result<(), &'static str> {
         let next = usize::from(id.0) == self.labels.len() && id <= LabelId::MAX;
+        // What was defined by some moment is the beginning of the list.
+        let next = next && self.labels.last().is_none_or(|last| last.defined <= ts);
         if !next || name.is_empty() || name.len() > MAX_NAME_BYTES || self.names.contains_key(name) {
             return Err("a label that does not follow the ones before it");
         }
@@ -195,6 +197,8 @@ impl Schema {
         };
         let label = label.ok_or("a property of a label that is not defined")?;
         let next = usize::from(id.0) == label.properties.len() && label.properties.len() < MAX_PROPERTIES;
+        let before = label.properties.last().map_or(label.defined, |last| last.defined);
+        let next = next && before <= ts;
         if !next || name.is_empty() || name.len() > MAX_NAME_BYTES || label.property(name).is_some() {
             return Err("a property that does not follow the ones before it");
         }

@@ -120,6 +120,49 @@ fn another_holder_of_the_file_lock_is_respected() {
 }
 
 #[test]
+fn a_lock_is_released_though_a_forked_child_shares_the_file() {
+    let (scratch, fs) = scratch();
+    let file = fs.open_file("LOCK", OFlags::RDWR | OFlags::CREATE, FILE_MODE).unwrap();
+    // What a child inherits: another descriptor of the same open file.
+    let inherited = file.try_clone().unwrap();
+    let lock = hold(file).unwrap();
+    let other = File::open(scratch.0.join("LOCK")).unwrap();
+    assert!(matches!(other.try_lock(), Err(TryLockError::WouldBlock)));
+    drop(lock);
+    fs.lock("LOCK").unwrap();
+    drop(inherited);
+}
+
+#[test]
+fn a_forked_child_neither_unlocks_its_parent_nor_is_kept_out_by_the_list_it_inherited() {
+    let (scratch, fs) = scratch();
+    let file = fs.open_file("LOCK", OFlags::RDWR | OFlags::CREATE, FILE_MODE).unwrap();
+    let key = (file.metadata().unwrap().dev(), file.metadata().unwrap().ino());
+    file.try_lock().unwrap();
+    // As in a child: the entry and the handle are those of another process.
+    let parent = std::process::id() + 1;
+    HELD.lock().unwrap().get_or_insert_default().insert(key, parent);
+    drop(RealLock { file: file.try_clone().unwrap(), held: Held { key, process: parent } });
+    let other = File::open(scratch.0.join("LOCK")).unwrap();
+    assert!(matches!(other.try_lock(), Err(TryLockError::WouldBlock)), "still locked by the parent");
+    drop(file);
+    fs.lock("LOCK").unwrap();
+}
+
+#[test]
+fn a_lock_that_must_exist_is_not_made() {
+    let (_scratch, fs) = scratch();
+    assert!(fs.lock_existing("LOCK").unwrap().is_none());
+    assert!(fs.list().unwrap().is_empty());
+    drop(fs.lock("LOCK").unwrap());
+    let lock = fs.lock_existing("LOCK").unwrap().unwrap();
+    assert_eq!(fs.lock("LOCK").unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    assert_eq!(fs.lock_existing("LOCK").unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    drop(lock);
+    fs.lock("LOCK").unwrap();
+}
+
+#[test]
 fn a_missing_directory_and_a_file_are_not_opened() {
     let scratch = Scratch::new();
     assert_eq!(RealFs::open_dir(&scratch.0).unwrap_err().kind(), io::ErrorKind::NotFound);

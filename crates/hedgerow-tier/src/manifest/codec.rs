@@ -10,6 +10,11 @@ use crate::{GraphConfig, SegmentInfo};
 /// A reader that does not know the section must refuse the store.
 const SECTION_REQUIRED: u16 = 1;
 
+/// An entry for a segment, one for a log segment, and a section without content.
+const SEGMENT_BYTES: usize = 72;
+const LOG_BYTES: usize = 16;
+const SECTION_BYTES: usize = 16;
+
 /// Everything between the file header and the hash at the end.
 pub(super) fn encode_body(manifest: &Manifest, out: &mut Vec<u8>) {
     out.extend(manifest.sequence.to_le_bytes());
@@ -69,24 +74,29 @@ pub(super) fn decode_body(body: &[u8], store: StoreId) -> Result<Manifest, Fault
         durable_lsn,
         next_vertex,
         next_file_id,
-        segments: list(&mut bytes, segments, decode_segment)?,
-        logs: list(&mut bytes, logs, |bytes| {
+        segments: list(&mut bytes, segments, SEGMENT_BYTES, decode_segment)?,
+        logs: list(&mut bytes, logs, LOG_BYTES, |bytes| {
             Ok(LogSegmentRef { id: FileId(bytes.u64()?), first_lsn: Lsn(bytes.u64()?) })
         })?,
-        sections: list(&mut bytes, sections, decode_section)?,
+        sections: list(&mut bytes, sections, SECTION_BYTES, decode_section)?,
     };
     bytes.require(bytes.is_empty(), "bytes left over in a manifest")?;
     bytes.refuse(manifest.fault())?;
     Ok(manifest)
 }
 
-/// Reads `count` items. Grows as they are found: the count alone is no reason to allocate.
+/// Reads `count` items of at least `least` bytes each. The count is held against the bytes that are left before it is a
+/// reason to allocate.
 fn list<T>(
     bytes: &mut Bytes<'_>,
     count: u32,
+    least: usize,
     mut item: impl FnMut(&mut Bytes<'_>) -> Result<T, Fault>,
 ) -> Result<Vec<T>, Fault> {
+    let count = count as usize;
+    bytes.require(count <= bytes.remaining() / least, "more entries than the file has room for")?;
     let mut items = Vec::new();
+    items.try_reserve_exact(count).map_err(|_| bytes.fault("no memory for this many entries"))?;
     for _ in 0..count {
         items.push(item(bytes)?);
     }

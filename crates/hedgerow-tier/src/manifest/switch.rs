@@ -86,6 +86,19 @@ impl Manifest {
     /// [`TierError::NotAStore`]; [`TierError::File`]: damage, a later format, or a failure of the file system;
     /// [`TierError::UnknownSection`].
     pub fn load(fs: &Arc<dyn Vfs>) -> Result<Option<LoadedManifest>, TierError> {
+        Manifest::find(fs, true)
+    }
+
+    /// As [`load`](Self::load), but touches nothing, not even to sync: for who only reads. Nothing may be removed on the word
+    /// of what this returns.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn look(fs: &Arc<dyn Vfs>) -> Result<Option<LoadedManifest>, TierError> {
+        Manifest::find(fs, false)
+    }
+
+    fn find(fs: &Arc<dyn Vfs>, sync: bool) -> Result<Option<LoadedManifest>, TierError> {
         let dir = Dir::new(fs.clone());
         let mut names = dir.list()?;
         names.sort_unstable();
@@ -98,7 +111,9 @@ impl Manifest {
         };
         // A process that died between its rename and its sync left a name that only looks durable. What is removed on
         // the word of this manifest must not come before it.
-        dir.sync()?;
+        if sync {
+            dir.sync()?;
+        }
         let mut manifest = Manifest::read(&dir, sequence)?;
         names.retain(|name| manifest.is_stray(name));
         for id in names.iter().filter_map(|name| segment_id(name)) {
@@ -167,7 +182,10 @@ impl Manifest {
         if found > MAX_MANIFEST_BYTES {
             return Err(TierError::invalid(&name, MAX_MANIFEST_BYTES, "larger than any manifest"));
         }
-        let mut bytes = vec![0; found as usize];
+        let mut bytes = Vec::new();
+        let reserved = bytes.try_reserve_exact(found as usize);
+        reserved.map_err(|_| TierError::invalid(&name, 0, "no memory for a manifest of this size"))?;
+        bytes.resize(found as usize, 0);
         file.read_exact_at(&mut bytes, 0)?;
         Manifest::decode(&name, &bytes, sequence)
     }

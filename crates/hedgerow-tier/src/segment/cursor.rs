@@ -75,6 +75,8 @@ impl<'a> Cursor<'a> {
             };
             let found = block_checksum(self.source.file_id, self.next_block, payload);
             self.source.check(offset, u64::from_le_bytes(*sum), found)?;
+            let reserved = self.verified.try_reserve(payload.len());
+            reserved.map_err(|_| self.source.invalid(offset, "no memory for a record of this length"))?;
             self.verified.extend_from_slice(payload);
             self.next_block += 1;
         }

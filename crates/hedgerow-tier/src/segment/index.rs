@@ -17,6 +17,9 @@ pub(super) const FOOTER_MAGIC: [u8; 8] = *b"HGSEGEND";
 /// The bytes of the footer that its checksum covers; checksum and magic follow.
 pub(super) const FOOTER_BODY: usize = 96;
 
+/// As many subgraphs as there are ids.
+const MOST_SUBGRAPHS: u64 = 1 << 26;
+
 /// The entry stands for a whole image.
 const KIND_FULL: u8 = 0;
 
@@ -127,6 +130,11 @@ impl Footer {
             subgraphs.checked_mul(ENTRY_BYTES) == Some(index_len),
             "index length and count differ",
         )?;
+        bytes.require(subgraphs <= MOST_SUBGRAPHS, "more subgraphs than there are ids")?;
+        bytes.require(
+            subgraphs.checked_mul(MIN_RECORD).is_some_and(|least| least <= stream_len),
+            "more subgraphs than the stream has room for",
+        )?;
         let blocks_end = blocks_len(stream_len).and_then(|len| len.checked_add(HEADER_BYTES as u64));
         bytes.require(blocks_end == Some(index_offset), "index is not where the blocks end")?;
         let end = index_offset.checked_add(index_len).and_then(|end| end.checked_add(FOOTER_BYTES));
@@ -140,7 +148,9 @@ impl Footer {
 /// end, counts that add up to the footer's.
 pub(super) fn decode_index(index: &[u8], footer: &Footer) -> Result<Vec<Entry>, Fault> {
     let mut bytes = Bytes::new(index);
-    let mut entries: Vec<Entry> = Vec::with_capacity(index.len() / ENTRY_BYTES as usize);
+    let mut entries: Vec<Entry> = Vec::new();
+    let reserved = entries.try_reserve_exact(index.len() / ENTRY_BYTES as usize);
+    reserved.map_err(|_| bytes.fault("no memory for an index of this size"))?;
     let mut totals = Totals::default();
     let mut end = 0u64;
     while !bytes.is_empty() {

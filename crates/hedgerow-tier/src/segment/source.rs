@@ -93,7 +93,10 @@ impl Source {
         let offset = footer.index_offset;
         let len = usize::try_from(footer.totals.subgraphs * ENTRY_BYTES);
         let len = len.map_err(|_| self.invalid(offset, "index larger than memory"))?;
-        let mut raw = vec![0; len];
+        let mut raw = Vec::new();
+        let reserved = raw.try_reserve_exact(len);
+        reserved.map_err(|_| self.invalid(offset, "no memory for an index of this size"))?;
+        raw.resize(len, 0);
         self.read(&mut raw, offset)?;
         let mut sum = region_checksum(self.file_id, offset);
         sum.update(&raw);

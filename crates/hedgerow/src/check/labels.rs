@@ -27,7 +27,7 @@ impl Graph {
     /// of vertices. Of the default label only what has to do with properties: the rest is checked elsewhere.
     pub(super) fn check_labels(&self, snapshot: &Snapshot, report: &mut CheckReport) {
         let schema = snapshot.schema();
-        for (label, _) in self.engine.tables() {
+        for (label, table) in self.engine.tables() {
             let Some(defined) = schema.label_by_id(label) else {
                 // Defined after the snapshot: it must not see an edge of it.
                 if snapshot.count_edges(label) > 0 {
@@ -38,7 +38,7 @@ impl Graph {
             if label == LabelId::DEFAULT && defined.properties().is_empty() {
                 continue;
             }
-            for v in (0..self.engine.ids.bound()).map(VertexId) {
+            for v in self.possible_vertices(table) {
                 for &direction in self.engine.directions_of(label) {
                     self.check_list(snapshot, defined, v, direction, report);
                 }

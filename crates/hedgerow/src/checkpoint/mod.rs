@@ -155,10 +155,23 @@ impl Core {
         };
         let name = segment_name(target.file_id);
         let written = self.write_run(as_of, target, |id| Ok(ask(id)));
-        written.map(Some).inspect_err(|_| {
+        written.map(Some).map_err(|error| {
             // Nothing names the file. If it cannot be removed now, the next opening does.
             let _ = durable.fs.unlink(&name);
+            self.poisoned_by(error)
         })
+    }
+
+    /// A failed sync of the directory poisons the store: what the directory will show after a crash is unknown from then
+    /// on, and a later sync that succeeds would say nothing about it.
+    fn poisoned_by(&self, error: Error) -> Error {
+        match error {
+            Error::Io { operation, .. } if operation == hedgerow_io::SYNC_DIRECTORY => {
+                self.commits.fail();
+                Error::Poisoned
+            }
+            other => other,
+        }
     }
 
     /// Makes the manifest name the new run, and removes what it no longer names.
@@ -200,7 +213,8 @@ impl Core {
         let images = written.map_or_else(Vec::new, |written| written.images);
         note_images(durable, &merge.gone, info, &images);
         // The checkpoint holds. What cannot be removed now is removed by the next opening, which finds it unnamed.
-        let removed = remove_covered(durable, &manifest, &merge.gone, as_of).unwrap_or(0);
+        let removed = remove_covered(durable, &manifest, &merge.gone, as_of);
+        let removed = removed.map_err(|error| self.poisoned_by(error)).unwrap_or(0);
         Ok(Checkpoint {
             timestamp: as_of,
             bytes: info.map_or(0, |info| info.bytes),

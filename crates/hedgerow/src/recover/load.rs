@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow_core::{
-    Direction, KeyKind, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId, VertexKey,
+    Direction, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexKey,
 };
 use hedgerow_io::Vfs;
 use hedgerow_mem::{Extra, Main, SubgraphTable};
@@ -15,7 +15,7 @@ use hedgerow_tier::{AdjacencyPart, ImageKeys, Manifest, SegmentReader, SubgraphI
 use hedgerow_txn::Counts;
 use rayon::prelude::*;
 
-use super::fits::{balance_of, check_schema};
+use super::fits::{balance_of, check_schema, secret};
 use super::{Loaded, invalid};
 use crate::checkpoint::runs::Runs;
 use crate::error::{Error, Result};
@@ -45,9 +45,6 @@ pub(crate) fn load_segments(
 ) -> Result<Loaded> {
     let ids = IdMap::new(config.keys);
     let subgraphs = SubgraphTable::default();
-    if let Some(last) = manifest.next_vertex.checked_sub(1) {
-        ids.include(VertexId(last));
-    }
     let mut state = Loaded {
         config,
         labels: LabelTables::new(subgraphs.arena()),
@@ -97,7 +94,7 @@ fn open_runs(fs: &Arc<dyn Vfs>, manifest: &Manifest, runs: &mut Runs) -> Result<
 impl Loaded {
     fn load(&mut self, runs: &[Run], bound: u32) -> Result<()> {
         let (vertices, edges) = (AtomicU64::new(0), AtomicU64::new(0));
-        let balance = AtomicU64::new(0);
+        let (balance, secret) = (AtomicU64::new(0), secret());
         let chunks = runs.iter().flat_map(|run| {
             let valid = run.valid.chunks(LOAD_CHUNK).enumerate();
             valid
@@ -110,7 +107,11 @@ impl Loaded {
             run.reader.read_where(from..from + len, is_valid, |image| -> std::result::Result<(), LoadError> {
                 vertices.fetch_add(u64::from(image.present.count_ones()), Ordering::Relaxed);
                 // Without a second side there is nothing to compare.
-                let sum = if self.config.is_one_way() { 0 } else { balance_of(&image, self.config.directed) };
+                let sum = if self.config.is_one_way() {
+                    0
+                } else {
+                    balance_of(&image, self.config.directed, secret)
+                };
                 balance.fetch_add(sum, Ordering::Relaxed);
                 edges.fetch_add(self.install(image, &run.name, bound)?, Ordering::Relaxed);
                 Ok(())
@@ -141,8 +142,13 @@ impl Loaded {
             return Err(invalid(file, "a vertex beyond the bound of the manifest"));
         }
         if image.present == 0 {
-            // It says that an older segment is no longer right.
+            // It says that an older segment is no longer right, and must be among those that the next checkpoint looks at.
+            self.ids.include(image.id.vertex(LocalVertex(0)));
             return Ok(0);
+        }
+        // The bound itself is only held against: it is no reason to make room for vertices that are not there.
+        if let Some(last) = image.present.checked_ilog2() {
+            self.ids.include(image.id.vertex(LocalVertex(last as u8)));
         }
         self.bind_keys(&image, file)?;
         let mut edges = 0;

@@ -8,11 +8,12 @@ mod batch;
 mod fits;
 mod load;
 mod replay;
+mod whole;
 
 #[cfg(test)]
 mod tests;
 
-use hedgerow_core::{Direction, KeyKind, LabelId, Timestamp, VertexId};
+use hedgerow_core::{Direction, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, Timestamp, VertexId};
 use hedgerow_io::{Corruption, CorruptionKind};
 use hedgerow_mem::{Horizon, Pin, SubgraphTable};
 use hedgerow_txn::Counts;
@@ -27,8 +28,9 @@ use crate::tables::LabelTables;
 pub(crate) use load::load_segments;
 pub(crate) use replay::Replay;
 
-/// The largest timestamp that a store can hold: a writer would need centuries to reach it.
-pub(crate) const LAST_TIMESTAMP: Timestamp = Timestamp(1 << 63);
+/// The largest timestamp that a store can hold: a writer would need years to reach it. Subgraphs note timestamps in 56
+/// bits.
+pub(crate) const LAST_TIMESTAMP: Timestamp = Timestamp(1 << 55);
 
 /// The state being rebuilt.
 pub(crate) struct Loaded {
@@ -61,17 +63,32 @@ fn invalid(file: &str, what: &'static str) -> Error {
 }
 
 impl Loaded {
-    /// After everything is replayed: ids without a vertex can be given out.
+    /// After everything is replayed: ids without a vertex can be given out. O(vertices), whatever their ids are.
     pub(crate) fn free_unused_ids(&mut self) {
         if self.config.keys == KeyKind::Dense {
             return;
         }
-        for id in (0..self.ids.bound()).rev().map(VertexId) {
-            let live =
-                self.subgraphs.get(id.subgraph()).is_some_and(|s| s.latch().contains_vertex(id.local()));
-            if !live {
-                self.ids.add_unused(id);
+        let mut taken = Vec::new();
+        for id in self.subgraphs.existing() {
+            let present = self.subgraphs.get(id).map_or(0, |entry| entry.latch().present());
+            if present != 0 {
+                taken.push((id, present));
             }
+        }
+        let mut end = VertexId(self.ids.bound());
+        for (id, present) in taken.into_iter().rev() {
+            for local in (0..SUBGRAPH_VERTICES as u8).rev().map(LocalVertex) {
+                if present & local.bit() != 0 {
+                    let live = id.vertex(local);
+                    if live.0 + 1 < end.0 {
+                        self.ids.add_unused(VertexId(live.0 + 1), end);
+                    }
+                    end = live;
+                }
+            }
+        }
+        if end.0 > 0 {
+            self.ids.add_unused(VertexId(0), end);
         }
         self.ids.forget_removed();
     }
