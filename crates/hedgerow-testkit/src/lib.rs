@@ -5,10 +5,12 @@
 pub mod conformance;
 pub mod effort;
 pub mod history;
+pub mod forge;
 pub mod model;
 pub mod sim_fs;
 
 pub use effort::{Effort, explored};
+pub use forge::{Forge, Forged, Part};
 pub use model::{
     Generator, ItemKey, LABELS, Model, ModelConfig, ModelOp, PROPERTIES, Props, RichOp, vertex_key,
 };

@@ -59,8 +59,13 @@ impl EdgeReader {
     /// # Errors
     /// [`ReadError::Open`].
     pub fn open(path: &Path, format: &EdgeFormat) -> Result<EdgeReader, ReadError> {
-        Ok(EdgeReader {
-            lines: Lines::open(path)?,
+        Ok(EdgeReader::of(Lines::open(path)?, format))
+    }
+
+    /// The rows of `lines`.
+    pub fn of(lines: Lines, format: &EdgeFormat) -> EdgeReader {
+        EdgeReader {
+            lines,
             delimiter: format.delimiter,
             columns: Columns::default(),
             header_seen: false,
@@ -68,7 +73,7 @@ impl EdgeReader {
             scratch: Default::default(),
             extra_at: Vec::new(),
             extra: Vec::new(),
-        })
+        }
     }
 
     /// How much of the file has been read.

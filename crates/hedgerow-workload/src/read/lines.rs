@@ -61,6 +61,13 @@ impl Lines {
         Ok(Lines { path: path.to_owned(), reader, progress, line: 0, buffer: Vec::new(), ended: false })
     }
 
+    /// The lines of anything that can be read, under a name for messages; never decompressed.
+    pub fn of(name: &Path, reader: impl Read + Send + 'static) -> Lines {
+        let progress = Progress { read: Arc::default(), total: 0 };
+        let (path, reader) = (name.to_owned(), buffered(reader));
+        Lines { path, reader, progress, line: 0, buffer: Vec::new(), ended: false }
+    }
+
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path

@@ -1,0 +1,128 @@
+//! Opening what was damaged, reading all of it, and saying what came of it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use hedgerow::{Error, Graph, VertexKey};
+use hedgerow_testkit::SimFs;
+
+use crate::common;
+use crate::stores::{Files, Store};
+
+/// Far more than opening a small store takes on a busy machine.
+const HANG: Duration = Duration::from_secs(20);
+
+/// What opening came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Verdict {
+    /// An error.
+    Refused,
+    /// The right content.
+    Right,
+    /// The content after an earlier commit.
+    Older,
+    /// It opened with other content, which is sound as far as `check` can see.
+    Sound,
+    /// It opened, and `check` finds fault with it.
+    Reported,
+}
+
+/// How many of each.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally(std::collections::BTreeMap<Verdict, u64>);
+
+impl Tally {
+    pub(crate) fn add(&mut self, verdict: Verdict) {
+        *self.0.entry(verdict).or_default() += 1;
+    }
+
+    pub(crate) fn merge(&mut self, other: &Tally) {
+        for (verdict, count) in &other.0 {
+            *self.0.entry(*verdict).or_default() += count;
+        }
+    }
+
+    pub(crate) fn of(&self, verdict: Verdict) -> u64 {
+        self.0.get(&verdict).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn total(&self) -> u64 {
+        self.0.values().sum()
+    }
+}
+
+/// Opens `files` and reads everything. Panics, hangs and errors that say nothing fail the test.
+pub(crate) fn open(store: &Store, files: &Files, read_only: bool, what: &dyn Fn() -> String) -> Verdict {
+    let started = Instant::now();
+    let result = catch_unwind(AssertUnwindSafe(|| look(store, files, read_only)));
+    assert!(started.elapsed() < HANG, "{}: {}: took {:?}", store.name, what(), started.elapsed());
+    match result {
+        Err(_) => panic!("{}, read-only {read_only}: {}: a panic", store.name, what()),
+        Ok(Ok(verdict)) => verdict,
+        Ok(Err(
+            Error::Corruption(_)
+            | Error::NotAStore { .. }
+            | Error::FutureVersion { .. }
+            | Error::ConfigMismatch { .. }
+            | Error::Io { .. },
+        )) => Verdict::Refused,
+        Ok(Err(error)) => panic!("{}: {}: an error that says nothing: {error}", store.name, what()),
+    }
+}
+
+fn look(store: &Store, files: &Files, read_only: bool) -> Result<Verdict, Error> {
+    let disk = SimFs::from_files(files);
+    let graph = store.options().read_only(read_only).open_on(disk.handle())?;
+    let report = graph.check()?;
+    let snapshot = graph.snapshot()?;
+    if !report.is_ok() {
+        // What is wrong is said; reading it must still do no harm.
+        let mut edges = 0u64;
+        snapshot.for_each_edge(|_, _, _| edges += 1);
+        return Ok(Verdict::Reported);
+    }
+    let found = graph.config();
+    let same_kind = (found.directed, found.weighted, found.keys)
+        == (store.config.directed, store.config.weighted, store.config.keys);
+    if !same_kind {
+        return Ok(Verdict::Sound);
+    }
+    let known =
+        (!store.config.rich || knows_labels(&graph)).then(|| common::content(&snapshot, store.config));
+    drop(snapshot);
+    if !read_only {
+        go_on(graph, &disk, store)?;
+    }
+    Ok(match known {
+        Some(content) if Some(&content) == store.states.last() => Verdict::Right,
+        Some(content) if store.states.contains(&content) => Verdict::Older,
+        _ => Verdict::Sound,
+    })
+}
+
+/// Whether all labels of the model are there, with the properties that the model knows and no others.
+fn knows_labels(graph: &Graph) -> bool {
+    let snapshot = graph.snapshot().expect("an open store");
+    let schema = snapshot.schema();
+    hedgerow_testkit::LABELS
+        .iter()
+        .all(|(name, multi)| schema.label(name).is_some_and(|label| label.is_multi() == *multi))
+}
+
+/// What opened for writing can be written, closed and opened again.
+fn go_on(graph: Graph, disk: &SimFs, store: &Store) -> Result<(), Error> {
+    let key = match graph.config().keys {
+        hedgerow::KeyKind::Str => VertexKey::from("one more"),
+        _ => VertexKey::U64(77),
+    };
+    let mut tx = graph.write()?;
+    tx.insert_vertex(&key)?;
+    tx.commit()?;
+    let vertices = graph.snapshot()?.vertex_count();
+    graph.close()?;
+    drop(graph);
+    let graph = store.options().open_on(disk.handle())?;
+    assert_eq!(graph.snapshot()?.vertex_count(), vertices, "what was written is there");
+    assert!(graph.check()?.is_ok(), "and is sound");
+    Ok(())
+}

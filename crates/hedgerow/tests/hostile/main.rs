@@ -1,0 +1,27 @@
+//! Hostile stores: damage everywhere, and files that lie under right checksums. Opening ends in an error or in a store
+//! that is sound; never in a panic, a hang, much memory, or a wrong answer that `check` does not see.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bytes;
+mod cases;
+mod judge;
+mod lies;
+mod memory;
+mod parsers;
+mod places;
+mod stores;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Counts what is allocated, for the tests of memory.
+#[global_allocator]
+static ALLOCATOR: peak_alloc::PeakAlloc = peak_alloc::PeakAlloc;
+
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Held by each test: they use all processors themselves, and memory is counted for the whole process.
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,133 @@
+//! Where numbers stand in files, after the pages in `docs/format`, and values that they must not have.
+
+/// Offset, width, name.
+pub(crate) type Place = (usize, usize, &'static str);
+
+const MAX: u64 = u64::MAX;
+
+/// The header of any file.
+pub(crate) const HEADER: [(Place, &[u64]); 9] = [
+    ((0, 8, "magic"), &[0, 1, MAX]),
+    ((8, 2, "kind"), &[0, 4, 9, 65535]),
+    ((10, 2, "major version"), &[3, 99, 65535]),
+    ((20, 4, "features to write"), &[1, 1 << 31]),
+    ((24, 4, "features to read"), &[1, 0xffff_ffff]),
+    ((32, 8, "store"), &[0, MAX]),
+    ((40, 8, "rest of store"), &[0, MAX]),
+    ((48, 8, "file id"), &[0, 77, MAX]),
+    ((8, 2, "kind of another file"), &[7]),
+];
+
+/// The fixed part of a manifest that names a segment and a log.
+pub(crate) const MANIFEST: [(Place, &[u64]); 16] = [
+    ((64, 8, "number"), &[0, 1 << 40, MAX]),
+    ((72, 1, "key type"), &[3, 255]),
+    ((73, 1, "flags of the graph"), &[8, 255]),
+    ((74, 2, "reserved"), &[1, 65535]),
+    ((76, 4, "next vertex id"), &[0, 1]),
+    ((80, 8, "checkpoint"), &[0, 1, 1 << 56, MAX]),
+    ((88, 8, "durable position"), &[1 << 40, MAX]),
+    ((96, 8, "next file id"), &[0, 1]),
+    ((104, 4, "number of segments"), &[0, 2, 1 << 20, 0xffff_ffff]),
+    ((108, 4, "number of logs"), &[0, 1 << 20, 0xffff_ffff]),
+    ((112, 4, "number of sections"), &[17, 1 << 20, 0xffff_ffff]),
+    ((116, 4, "reserved"), &[1, 0xffff_ffff]),
+    ((120, 8, "segment's file id"), &[0, 9, MAX]),
+    ((129, 2, "segment's reserved bytes"), &[1]),
+    ((136, 8, "segment's size"), &[0, 1, 1 << 40, MAX]),
+    ((160, 8, "segment's subgraphs"), &[0, 1 << 40, MAX]),
+];
+
+/// More of the entry of a segment.
+pub(crate) const SEGMENT_ENTRY: [(Place, &[u64]); 3] = [
+    ((168, 8, "segment's vertices"), &[0, 1 << 40, MAX]),
+    ((176, 8, "segment's edges"), &[0, 1 << 40, MAX]),
+    ((184, 8, "segment's timestamp"), &[0, 1 << 40, MAX]),
+];
+
+/// The entry of the log segment after one segment.
+pub(crate) const LOG_ENTRY: [(Place, &[u64]); 2] = [
+    ((192, 8, "log's file id"), &[0, 1, 1 << 40, MAX]),
+    ((200, 8, "log's first position"), &[1, 7, 1 << 40, MAX]),
+];
+
+/// The preamble of a log segment.
+pub(crate) const PREAMBLE: [(Place, &[u64]); 7] = [
+    ((64, 8, "base"), &[1, 1 << 40, 1 << 62, MAX]),
+    ((72, 8, "previous checksum"), &[1, MAX]),
+    ((80, 8, "previous segment"), &[77, MAX]),
+    ((88, 8, "last timestamp"), &[1 << 40, MAX]),
+    ((96, 8, "allocated"), &[0, 1 << 62, MAX]),
+    ((104, 8, "reserved"), &[1]),
+    ((112, 8, "reserved"), &[MAX]),
+];
+
+/// The frame of a record, from its beginning.
+pub(crate) const FRAME: [(Place, &[u64]); 5] = [
+    ((0, 4, "length"), &[0, 1, 1 << 20, 1 << 28, 0xffff_ffff]),
+    ((4, 4, "type"), &[0, 2, 3, 4, 0xffff_ffff]),
+    ((8, 8, "position"), &[0, 8, 1 << 40, MAX]),
+    ((16, 8, "timestamp"), &[0, 1, 1 << 56, MAX]),
+    ((24, 8, "durable"), &[1 << 40, MAX]),
+];
+
+/// The head of a run of operations, from its beginning.
+pub(crate) const RUN: [(Place, &[u64]); 4] = [
+    ((0, 1, "kind"), &[0, 8, 255]),
+    ((1, 1, "flags"), &[8, 255]),
+    ((2, 2, "label"), &[3, 999, 65534]),
+    ((4, 4, "count"), &[0, 1 << 20, 0xffff_ffff]),
+];
+
+/// The footer of a segment, from its beginning.
+pub(crate) const FOOTER: [(Place, &[u64]); 14] = [
+    ((0, 8, "file id"), &[0, MAX]),
+    ((8, 8, "store"), &[0, MAX]),
+    ((24, 8, "stream length"), &[0, 1, 1 << 40, MAX]),
+    ((32, 8, "index offset"), &[0, 64, 1 << 40, MAX]),
+    ((40, 8, "index length"), &[0, 40, 1 << 40, MAX]),
+    ((48, 8, "subgraphs"), &[0, 1 << 26, 1 << 40, MAX]),
+    ((56, 8, "vertices"), &[0, 1 << 40, MAX]),
+    ((64, 8, "edges"), &[0, 1 << 40, MAX]),
+    ((72, 8, "timestamp"), &[0, MAX]),
+    ((80, 1, "key type"), &[3, 255]),
+    ((81, 1, "flags"), &[8, 255]),
+    ((82, 2, "reserved"), &[1]),
+    ((84, 4, "block size"), &[0, 1, 0xffff_ffff]),
+    ((104, 8, "magic"), &[0, MAX]),
+];
+
+/// An entry of the index, from its beginning.
+pub(crate) const INDEX: [(Place, &[u64]); 8] = [
+    ((0, 4, "subgraph"), &[7, 1 << 26, 0xffff_ffff]),
+    ((4, 1, "kind"), &[1, 255]),
+    ((5, 1, "vertices"), &[0, 64, 255]),
+    ((6, 2, "reserved"), &[1]),
+    ((8, 8, "position"), &[1, 1 << 40, MAX]),
+    ((16, 8, "length"), &[0, 27, 1 << 40, MAX]),
+    ((24, 8, "timestamp"), &[0, MAX]),
+    ((32, 8, "edges"), &[0, 1 << 40, MAX]),
+];
+
+/// An image, from its beginning.
+pub(crate) const IMAGE: [(Place, &[u64]); 7] = [
+    ((0, 4, "subgraph"), &[7, 1 << 26, 0xffff_ffff]),
+    ((4, 1, "kind"), &[1, 255]),
+    ((5, 1, "keys"), &[0, 4, 255]),
+    ((6, 2, "reserved"), &[1]),
+    ((8, 8, "timestamp"), &[0, MAX]),
+    ((16, 8, "live vertices"), &[0, 1, MAX]),
+    ((24, 4, "parts"), &[0, 1 << 20, 0xffff_ffff]),
+];
+
+/// The head of an adjacency part, from its beginning.
+pub(crate) const PART: [(Place, &[u64]); 8] = [
+    ((0, 2, "label"), &[99, 65534]),
+    ((2, 1, "direction"), &[2, 255]),
+    ((3, 1, "width"), &[0, 3, 8]),
+    ((4, 1, "neighbors"), &[1, 255]),
+    ((5, 1, "weights"), &[2, 255]),
+    ((6, 2, "flags"), &[4, 65535]),
+    ((8, 4, "entries"), &[0, 1 << 20, 0xffff_ffff]),
+    ((12, 8, "vertices"), &[0, MAX]),
+];
