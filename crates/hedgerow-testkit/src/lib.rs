@@ -4,8 +4,8 @@
 
 pub mod conformance;
 pub mod effort;
-pub mod history;
 pub mod forge;
+pub mod history;
 pub mod model;
 pub mod sim_fs;
 

@@ -48,18 +48,20 @@ const STAGES: &[Stage] = &[
     Stage { name: "crash", run: crash },
     Stage { name: "isolation", run: isolation },
     Stage { name: "history", run: history },
+    Stage { name: "hostile", run: hostile },
     Stage { name: "faults", run: faults },
 ];
 
 /// Stages that explore for as long as they are given.
 const DEEP_STAGES: &[&str] =
-    &["crash", "kill9", "loom", "shuttle", "asan", "unit", "faults", "isolation", "history"];
+    &["crash", "kill9", "loom", "shuttle", "asan", "unit", "faults", "isolation", "history", "hostile"];
 
 /// Stages that `make test` leaves out unless they are named: they take minutes.
 const ONLY_DEEP: &[&str] = &["asan"];
 
 /// Test targets that have a stage of their own; every other target belongs to `unit`.
-const OWN_STAGE: &[&str] = &["crash", "kill9", "loom", "shuttle", "faults", "isolation", "history"];
+const OWN_STAGE: &[&str] =
+    &["crash", "kill9", "loom", "shuttle", "faults", "isolation", "history", "hostile"];
 
 /// Fewest loom models that must have run.
 const LOOM_MODELS_FLOOR: u64 = 8;
@@ -301,6 +303,13 @@ fn isolation(root: &Path, workspace: &Workspace) -> Outcome {
 
 fn history(root: &Path, workspace: &Workspace) -> Outcome {
     let mut outcome = own_target(root, workspace, "history", |step| step);
+    outcome.require_explored();
+    outcome
+}
+
+/// Damaged stores and stores that lie. In the deep form each of its exploring tests takes the time given.
+fn hostile(root: &Path, workspace: &Workspace) -> Outcome {
+    let mut outcome = own_target(root, workspace, "hostile", |step| step);
     outcome.require_explored();
     outcome
 }

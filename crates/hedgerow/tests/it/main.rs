@@ -12,6 +12,7 @@ mod damage;
 mod disk_full;
 mod durability;
 mod equivalence;
+mod files;
 mod fixtures;
 mod labels;
 mod pipeline;
