@@ -21,6 +21,13 @@ enum Keys {
 }
 
 impl Keys {
+    fn at(&self, i: usize) -> VertexKeyRef<'_> {
+        match self {
+            Keys::Numbers(numbers) => VertexKeyRef::U64(numbers[i]),
+            Keys::Texts(texts) => VertexKeyRef::Str(&texts[i]),
+        }
+    }
+
     fn len(&self) -> usize {
         match self {
             Keys::Numbers(numbers) => numbers.len(),
@@ -94,6 +101,16 @@ impl Edges {
             // Both columns were read for the same kind of ids.
             _ => Err(hedgerow::Error::InvalidArgument("src and dst hold different kinds of ids".into())),
         }
+    }
+
+    /// Calls `f` with the ends and the weight (1 where none is given) of each edge of `range`, which have nothing else.
+    pub(crate) fn each(
+        &self,
+        range: Range<usize>,
+        mut f: impl FnMut(VertexKeyRef<'_>, VertexKeyRef<'_>, f64) -> hedgerow::Result<()>,
+    ) -> hedgerow::Result<()> {
+        let weight = |at: usize| self.weights.as_ref().map_or(1.0, |weights| weights[at]);
+        range.into_iter().try_for_each(|at| f(self.src.at(at), self.dst.at(at), weight(at)))
     }
 
     fn put_pairs<'a, K: Into<VertexKeyRef<'a>>>(

@@ -11,6 +11,7 @@ use crate::bulk::{Arguments, Edges};
 use crate::error::{NotSupportedError, ProgrammingError, raise};
 use crate::handle::Handle;
 use crate::key::{Key, count};
+use crate::pipeline::Pipeline;
 use crate::pool::parallel;
 use crate::results::make;
 use crate::schema;
@@ -235,6 +236,27 @@ impl Database {
             true => graph.remove_edge(edge.src.as_ref(), edge.dst.as_ref()),
             false => graph.remove_edge_of(edge.key()),
         })
+    }
+
+    /// Begin a pipeline: single edge operations, each a transaction of its own, with several in flight.
+    ///
+    /// Faster than waiting for each, above all where commits wait for the disk: one sync serves many.
+    ///
+    /// Returns
+    /// -------
+    /// Pipeline
+    ///     As a context manager it waits for everything submitted at the end of the block.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> with db.pipeline() as p:
+    /// ...     p.insert_edges([1, 1, 2], [2, 3, 3])
+    /// 3
+    fn pipeline(&self) -> PyResult<Pipeline> {
+        self.handle.check_usable()?;
+        Pipeline::new(&self.handle).map_err(raise)
     }
 
     /// Define a label, or do nothing if there is one like it. The first edge of a label that is not ``multi`` does so too.

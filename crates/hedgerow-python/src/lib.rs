@@ -1,7 +1,7 @@
 //! The native half of the Python package `hedgerow`: conversions between Python and the store, and nothing else.
 //!
 //! * [`open`]: arguments of `hedgerow.open`. [`tools`]: `hedgerow.salvage`.
-//! * [`database`], [`transaction`], [`snapshot`], [`ticket`]: one class each.
+//! * [`database`], [`transaction`], [`snapshot`], [`ticket`], [`pipeline`]: one class each.
 //! * [`handle`]: what the three share: the store, whether it is closed, the process that opened it.
 //! * [`key`], [`value`], [`bulk`], [`columns`]: vertex ids, values of properties and NumPy arrays, checked. [`results`],
 //!   [`schema`]: answers as Python objects.
@@ -20,6 +20,7 @@ mod error;
 mod handle;
 mod key;
 mod open;
+mod pipeline;
 mod pool;
 mod results;
 mod schema;
@@ -38,6 +39,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<transaction::Transaction>()?;
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<ticket::Ticket>()?;
+    module.add_class::<pipeline::Pipeline>()?;
     module.add_function(wrap_pyfunction!(open::open, module)?)?;
     module.add_function(wrap_pyfunction!(tools::salvage, module)?)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))

@@ -68,6 +68,7 @@ fn ask_child(work: &Work<'_>, path: &Path) -> Result<Vec<(String, f64)>> {
 pub(crate) fn run_child(options: &MemoryOptions) -> Result<()> {
     let mut edges =
         BufReader::with_capacity(1 << 20, File::open(&options.edges).context(options.edges.display())?);
+    use_the_engine()?;
     let before = resident()?;
     let store = load::empty_store(options.directed, options.vertices)?;
     let mut pair = [0u8; 8];
@@ -91,6 +92,18 @@ pub(crate) fn run_child(options: &MemoryOptions) -> Result<()> {
     }
     note("settled", &store)?;
     println!("{}", Value::Object(bytes));
+    Ok(())
+}
+
+/// Goes through everything once with a small graph, so that the program's own pages, its threads and what the allocator
+/// keeps in any case are there before the measurement begins.
+fn use_the_engine() -> Result<()> {
+    let store = load::empty_store(false, 64)?;
+    for v in 0..2048u64 {
+        store.insert_edge(v % 61, v % 64)?;
+    }
+    store.settle()?;
+    store.stats()?;
     Ok(())
 }
 

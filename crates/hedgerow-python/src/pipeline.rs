@@ -1,0 +1,249 @@
+//! `Pipeline`: single operations with several in flight.
+
+use std::sync::{Arc, Mutex};
+
+use hedgerow::{Ack, Error, VertexKeyRef};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+
+use crate::bulk::{Arguments, Edges};
+use crate::error::{NotSupportedError, ProgrammingError, raise};
+use crate::handle::{Handle, lock};
+use crate::key::Key;
+
+/// Operations of a column that are submitted between two looks for Ctrl-C.
+const AT_ONCE: usize = 1 << 16;
+
+/// What became of the operations since the last flush.
+#[derive(Default)]
+struct Acks {
+    /// Whether each changed the graph, in the order of submission.
+    changed: Vec<bool>,
+    /// The first failure.
+    failure: Option<Error>,
+}
+
+impl Acks {
+    fn take(&mut self, ack: Ack) {
+        self.changed.push(ack.result.as_ref().is_ok_and(|applied| applied.edges != 0));
+        self.failure = self.failure.take().or(ack.result.err());
+    }
+}
+
+type Inner = hedgerow::Pipeline<Box<dyn FnMut(Ack) + Send>>;
+
+/// Single edge operations, each a transaction of its own, with several in flight. Made by ``Database.pipeline``.
+///
+/// They take effect in the order of the calls. A call returns before its operation is visible, or durable, or even begun:
+/// ``flush`` waits for all and tells what became of each. As a context manager it flushes at the end of the block. An
+/// operation that was submitted stays, whatever the block raises.
+///
+/// Examples
+/// --------
+/// >>> import hedgerow
+/// >>> db = hedgerow.open()
+/// >>> with db.pipeline() as p:
+/// ...     p.insert_edge(1, 2)
+/// ...     p.insert_edge(1, 2)
+/// ...     p.remove_edge(1, 2)
+/// ...     p.flush().tolist()
+/// [True, False, True]
+#[pyclass(frozen, weakref, module = "hedgerow")]
+pub(crate) struct Pipeline {
+    /// `None` once it is closed. Taken for the length of a call by one thread.
+    inner: Mutex<Option<Inner>>,
+    acks: Arc<Mutex<Acks>>,
+    /// Goes after the pipeline, so that in a forked child the store is left alone.
+    handle: Arc<Handle>,
+}
+
+impl Pipeline {
+    pub(crate) fn new(handle: &Arc<Handle>) -> hedgerow::Result<Pipeline> {
+        let acks = Arc::<Mutex<Acks>>::default();
+        let sink = acks.clone();
+        let on_ack: Box<dyn FnMut(Ack) + Send> = Box::new(move |ack| lock(&sink).take(ack));
+        let inner = handle.graph.pipeline(on_ack)?;
+        Ok(Pipeline { inner: Mutex::new(Some(inner)), acks, handle: handle.clone() })
+    }
+
+    /// Calls `f` without the interpreter lock: a submission may wait for the log, and another thread for this one.
+    fn detached<T: Send>(
+        &self,
+        py: Python<'_>,
+        f: impl Send + FnOnce(&mut Inner) -> hedgerow::Result<T>,
+    ) -> PyResult<T> {
+        self.handle.check_usable()?;
+        let outcome = py.detach(|| lock(&self.inner).as_mut().map(f));
+        outcome.ok_or_else(|| ProgrammingError::new_err("the pipeline is closed"))?.map_err(raise)
+    }
+
+    /// Submits an operation for each pair of a column.
+    fn submit_all(
+        &self,
+        py: Python<'_>,
+        (src, dst, weights): (&Bound<'_, PyAny>, &Bound<'_, PyAny>, Option<&Bound<'_, PyAny>>),
+        submit: impl Sync + Fn(&mut Inner, VertexKeyRef<'_>, VertexKeyRef<'_>, f64) -> hedgerow::Result<u64>,
+    ) -> PyResult<usize> {
+        self.handle.check_usable()?;
+        let arguments = Arguments { src, dst, weights, label: None, ranks: None, properties: None };
+        let edges = Edges::read(&self.handle, &arguments)?;
+        for start in (0..edges.len()).step_by(AT_ONCE) {
+            let range = start..edges.len().min(start.saturating_add(AT_ONCE));
+            self.detached(py, |inner| {
+                edges.each(range, |src, dst, weight| submit(inner, src, dst, weight).map(drop))
+            })?;
+            py.check_signals()?;
+        }
+        Ok(edges.len())
+    }
+}
+
+#[pymethods]
+impl Pipeline {
+    /// Submit: insert the edge, and its endpoints where absent. An existing edge is left as it is.
+    fn insert_edge(&self, py: Python<'_>, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<()> {
+        let kind = self.handle.config.keys;
+        let (src, dst) = (Key::read(kind, src)?, Key::read(kind, dst)?);
+        self.detached(py, |inner| inner.insert_edge(src.as_ref(), dst.as_ref()).map(drop))
+    }
+
+    /// Submit: make sure that the edge exists, and has this weight.
+    ///
+    /// Parameters
+    /// ----------
+    /// src, dst
+    ///     The ends.
+    /// weight : float, optional
+    ///     For a weighted graph; 1 if not given.
+    #[pyo3(signature = (src, dst, weight=None))]
+    fn put_edge(
+        &self,
+        py: Python<'_>,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+        weight: Option<f64>,
+    ) -> PyResult<()> {
+        let config = &self.handle.config;
+        if weight.is_some() && !config.weighted {
+            return Err(NotSupportedError::new_err("the graph has no weights"));
+        }
+        let (src, dst) = (Key::read(config.keys, src)?, Key::read(config.keys, dst)?);
+        self.detached(py, |inner| match weight {
+            Some(weight) => inner.put_weighted_edge(src.as_ref(), dst.as_ref(), weight).map(drop),
+            None => inner.put_edge(src.as_ref(), dst.as_ref()).map(drop),
+        })
+    }
+
+    /// Submit: remove the edge if it exists.
+    fn remove_edge(&self, py: Python<'_>, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<()> {
+        let kind = self.handle.config.keys;
+        let (src, dst) = (Key::read(kind, src)?, Key::read(kind, dst)?);
+        self.detached(py, |inner| inner.remove_edge(src.as_ref(), dst.as_ref()).map(drop))
+    }
+
+    /// Submit ``insert_edge`` for each pair: as many transactions, at the speed of the store rather than of Python.
+    ///
+    /// Parameters
+    /// ----------
+    /// src, dst : array_like
+    ///     As of ``Database.add_edges``.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///     The number of edges given.
+    fn insert_edges(
+        &self,
+        py: Python<'_>,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+    ) -> PyResult<usize> {
+        self.submit_all(py, (src, dst, None), |inner, src, dst, _| inner.insert_edge(src, dst))
+    }
+
+    /// Submit ``put_edge`` for each pair, with weights in a weighted graph. Otherwise as ``insert_edges``.
+    #[pyo3(signature = (src, dst, weights=None))]
+    fn put_edges(
+        &self,
+        py: Python<'_>,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+        weights: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<usize> {
+        let weighted = weights.is_some();
+        self.submit_all(py, (src, dst, weights), |inner, src, dst, weight| match weighted {
+            true => inner.put_weighted_edge(src, dst, weight),
+            false => inner.put_edge(src, dst),
+        })
+    }
+
+    /// Submit ``remove_edge`` for each pair. Otherwise as ``insert_edges``.
+    fn remove_edges(
+        &self,
+        py: Python<'_>,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+    ) -> PyResult<usize> {
+        self.submit_all(py, (src, dst, None), |inner, src, dst, _| inner.remove_edge(src, dst))
+    }
+
+    /// Wait until everything submitted is visible, and durable as the store's durability mode says.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray of bool
+    ///     For each operation since the last flush whether it added or removed an edge, in the order of the calls.
+    ///
+    /// Raises
+    /// ------
+    /// Error
+    ///     That of the first operation that failed; the others were executed all the same.
+    fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        let flushed = self.detached(py, Inner::flush);
+        let Acks { changed, failure } = std::mem::take(&mut *lock(&self.acks));
+        match failure {
+            Some(error) => Err(raise(error)),
+            None => flushed.map(|()| changed.into_pyarray(py)),
+        }
+    }
+
+    /// Flush, and accept nothing more. Closing again does nothing.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if py.detach(|| lock(&self.inner).is_none()) {
+            return Ok(());
+        }
+        let flushed = self.flush(py).map(drop);
+        let inner = py.detach(|| lock(&self.inner).take());
+        py.detach(|| drop(inner));
+        flushed
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    /// Flushes and closes; an exception of the block passes on.
+    #[pyo3(signature = (kind, value, traceback))]
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        kind: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+        traceback: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
+        let _ = (value, traceback);
+        match self.close(py) {
+            Err(error) if kind.is_none() => Err(error),
+            _ => Ok(false),
+        }
+    }
+}
+
+impl Drop for Pipeline {
+    /// In a forked child what is left must not be executed: another thread of the parent may hold any latch.
+    fn drop(&mut self) {
+        if self.handle.is_forked() {
+            std::mem::forget(lock(&self.inner).take());
+        }
+    }
+}
