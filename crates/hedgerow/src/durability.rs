@@ -14,6 +14,7 @@ use hedgerow_txn::{DurableLog, NotDurable};
 use crate::checkpoint::runs::Runs;
 use crate::error::{Error, Result};
 use crate::graph::{Core, Engine};
+use crate::open::log_refs;
 use crate::options::Durability;
 
 /// The log record of a commit.
@@ -84,6 +85,20 @@ impl Durable {
         reservation.append(&mut record.0, ts);
         self.appended.store(ts.0, Ordering::Release);
         Ok(ts)
+    }
+
+    /// Writes a manifest that states how far the closed log reaches: an earlier copy of a log segment in its place is
+    /// then found to be too short. All is durable without it, so that it does not matter if there is no room.
+    fn state_end(&self) {
+        let mut manifest = self.manifest.lock();
+        let mut next = manifest.clone();
+        next.sequence += 1;
+        next.logs = log_refs(&self.log, next.checkpoint);
+        next.durable_lsn = self.log.durable();
+        if next.store(&self.fs).is_ok() {
+            let _ = next.remove_older(&self.fs);
+            *manifest = next;
+        }
     }
 
     /// Syncs the log and returns the last timestamp that is durable.
@@ -186,6 +201,7 @@ impl Core {
             Error::Poisoned
         })?;
         durable.durable.fetch_max(last.0, Ordering::AcqRel);
+        durable.state_end();
         Ok(())
     }
 }

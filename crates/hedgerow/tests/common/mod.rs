@@ -53,15 +53,13 @@ pub(crate) fn apply_alone(graph: &Graph, weighted: bool, op: &ModelOp) -> Option
 /// Everything that a snapshot holds.
 pub(crate) fn content(snapshot: &Snapshot, config: ModelConfig) -> Model {
     let mut model = Model::new(config);
-    let bound = snapshot.vertices().map(|(id, _)| id.index() + 1).max().unwrap_or(0);
-    let mut keys = vec![None; bound];
+    // Ids can lie far apart in a store that was damaged.
+    let mut keys = std::collections::HashMap::new();
     for (id, key) in snapshot.vertices() {
         model.apply(&ModelOp::InsertVertex(key.clone()));
-        keys[id.index()] = Some(key);
+        keys.insert(id, key);
     }
-    let name = |id: hedgerow::VertexId| {
-        keys.get(id.index()).cloned().flatten().expect("an edge without an endpoint")
-    };
+    let name = |id: hedgerow::VertexId| keys.get(&id).cloned().expect("an edge without an endpoint");
     snapshot.for_each_edge(|src, dst, weight| {
         let new = model.apply(&ModelOp::InsertEdge(name(src), name(dst), weight));
         assert!(new, "an edge is listed twice");

@@ -102,8 +102,8 @@ fn foreign_and_stale(store: &Store, others: &[Store]) -> Vec<(String, Files)> {
             all.push((format!("{name} replaced by a foreign {other}"), replaced));
         }
         for (when, earlier) in store.earlier.iter().enumerate() {
-            // An earlier copy of the log is a shorter log: nothing in the other files need know of the rest.
-            if let Some(bytes) = earlier.get(name).filter(|_| !name.ends_with(".wal")) {
+            // After a crash an earlier copy of the log is a shorter log: nothing in the other files need know of the rest.
+            if let Some(bytes) = earlier.get(name).filter(|_| store.closed || !name.ends_with(".wal")) {
                 let replaced = changed(&store.files, name, |file| file.clone_from(bytes));
                 all.push((format!("{name} as it was after commit {when}"), replaced));
             }
