@@ -91,6 +91,10 @@ impl Durable {
     /// then found to be too short. All is durable without it, so that it does not matter if there is no room.
     fn state_end(&self) {
         let mut manifest = self.manifest.lock();
+        let file = hedgerow_tier::manifest::manifest_name(manifest.sequence);
+        if !self.fs.list().is_ok_and(|names| names.contains(&file)) {
+            return; // the store was removed while it was open: nothing is to be left behind
+        }
         let mut next = manifest.clone();
         next.sequence += 1;
         next.logs = log_refs(&self.log, next.checkpoint);

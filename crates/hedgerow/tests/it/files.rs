@@ -84,3 +84,13 @@ fn removed_vertices_at_the_end_do_not_come_back() {
         graph.close().unwrap();
     }
 }
+
+#[test]
+fn a_store_that_was_removed_while_open_leaves_nothing_behind() {
+    let disk = SimFs::new();
+    let graph = options().open_on(disk.handle()).unwrap();
+    graph.insert_edge(1, 2).unwrap();
+    disk.files().keys().for_each(|name| assert!(disk.remove(name)));
+    drop(graph);
+    assert!(disk.files().is_empty(), "{:?}", disk.files().keys());
+}
