@@ -37,6 +37,8 @@ enum Command {
     Ops(SuiteOptions),
     /// A reader beside a writer, each against itself alone
     Mixed(SuiteOptions),
+    /// Durable commits by 1, 8 and 64 clients, in each durability mode, and beside a checkpoint
+    Commit(SuiteOptions),
     /// Opening a store from a checkpoint and from the log
     Recovery(SuiteOptions),
     /// Turn JSON lines of suites into one HTML page
@@ -101,6 +103,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Update(options) => finish(suite::update(&options)),
         Command::Ops(options) => finish(suite::ops(&options)),
         Command::Mixed(options) => finish(suite::mixed(&options)),
+        Command::Commit(options) => finish(suite::commit(&options)),
         Command::Recovery(options) => finish(suite::recovery(&options)),
         Command::Report(args) => finish(suite::report(&args.files, &args.out)),
     }

@@ -1,6 +1,7 @@
 //! The benchmark suites, with the options they share.
 
 mod analytics;
+mod commit;
 mod insert;
 mod load;
 mod memory;
@@ -108,6 +109,11 @@ pub(crate) fn ops(options: &SuiteOptions) -> Result<()> {
 /// Readers beside writers.
 pub(crate) fn mixed(options: &SuiteOptions) -> Result<()> {
     run("mixed", options, mixed::run)
+}
+
+/// Durable commits.
+pub(crate) fn commit(options: &SuiteOptions) -> Result<()> {
+    run("commit", options, commit::run)
 }
 
 /// Opening durable stores.

@@ -18,7 +18,7 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     if !work.options.has(Engine::Hedgerow) {
         return Ok(());
     }
-    let place = Place::new(&work.options.dir)?;
+    let place = Place::new(&work.options.dir, "recovery")?;
     let (edges, directed) = (&work.graph.edges, work.graph.edges.len() as f64 * work.per_edge);
     // One operation per vertex and per edge, undirected ones once.
     let operations = (work.graph.vertices + edges.len()) as f64;
@@ -86,12 +86,12 @@ fn reopen(work: &Work<'_>, path: &Path, expected: u64) -> Result<Vec<f64>> {
 }
 
 /// A directory of its own, removed at the end.
-struct Place(PathBuf);
+pub(super) struct Place(pub(super) PathBuf);
 
 impl Place {
-    fn new(dir: &Path) -> Result<Place> {
+    pub(super) fn new(dir: &Path, suite: &str) -> Result<Place> {
         std::fs::create_dir_all(dir).context(dir.display())?;
-        Ok(Place(dir.join(format!("recovery-{}", std::process::id()))))
+        Ok(Place(dir.join(format!("{suite}-{}", std::process::id()))))
     }
 
     fn clear(&self) -> Result<()> {

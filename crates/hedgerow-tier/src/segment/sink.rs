@@ -8,6 +8,8 @@ use crate::TierError;
 
 /// How much is gathered before the file is written to.
 const BUFFER_BYTES: usize = 1024 * 1024;
+/// As much is synced at a time: the sync of a whole large file at its end would hold up those of the log meanwhile.
+const SYNC_BYTES: u64 = 2 << 20;
 
 /// Takes the stream of a segment and turns it into the blocks of a file.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub(super) struct Sink {
     blocks: u64,
     stream_len: u64,
     written: u64,
+    /// Bytes written since the last sync.
+    unsynced: u64,
     hash: Checksum,
     failed: bool,
 }
@@ -35,6 +39,7 @@ impl Sink {
             blocks: 0,
             stream_len: 0,
             written: 0,
+            unsynced: 0,
             hash: Checksum::new(),
             failed: false,
         }
@@ -104,6 +109,11 @@ impl Sink {
         self.check()?;
         self.failed = true;
         self.file.write_all_at(&self.buffer, self.written)?;
+        self.unsynced += self.buffer.len() as u64;
+        if self.unsynced >= SYNC_BYTES {
+            self.file.sync_data()?;
+            self.unsynced = 0;
+        }
         self.failed = false;
         self.hash.update(&self.buffer);
         self.written += self.buffer.len() as u64;

@@ -105,6 +105,12 @@ impl LogBound {
             && self.started.get() == Some(&true)
     }
 
+    /// Whether the log is so long that commits will soon wait for the checkpoint.
+    pub(crate) fn is_late(&self, end: u64) -> bool {
+        let late = self.limit.saturating_add(self.limit / 2);
+        self.limit > 0 && end > self.covered.load(Ordering::Relaxed).saturating_add(late)
+    }
+
     /// Has the thread write a checkpoint.
     #[cold]
     pub(crate) fn ask(self: &Arc<Self>) {

@@ -1,6 +1,7 @@
 //! Writing a run: the images of subgraphs as of one timestamp.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use hedgerow_core::{
     Direction, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexKey,
@@ -37,6 +38,40 @@ pub(crate) enum Ask {
     ImageOrEmpty,
 }
 
+/// After so much work a writer of images looks whether anybody commits.
+const SLICE: Duration = Duration::from_micros(500);
+/// It rests so many times as long as it worked, if so: commits get the processor and the disk nearly all the time.
+const REST: u32 = 16;
+/// It rests as if it had worked for so long at most: a disk that stalls is not to stall it for minutes.
+const MOST_WORK: Duration = Duration::from_millis(100);
+
+/// Keeps a checkpoint out of the way of commits. Where nobody commits, or all wait for the checkpoint, it does not rest.
+struct Pace<'a> {
+    core: &'a Core,
+    begun: Instant,
+    published: Timestamp,
+}
+
+impl Pace<'_> {
+    fn new(core: &Core) -> Pace<'_> {
+        Pace { core, begun: Instant::now(), published: core.clock.published() }
+    }
+
+    fn step(&mut self) {
+        let worked = self.begun.elapsed();
+        if worked < SLICE {
+            return;
+        }
+        let published = self.core.clock.published();
+        let late = self.core.log_bound.is_late(self.core.log_end());
+        if published != self.published && !late && self.core.check_usable().is_ok() {
+            std::thread::sleep(worked.min(MOST_WORK) * REST);
+        }
+        self.published = self.core.clock.published();
+        self.begun = Instant::now();
+    }
+}
+
 impl Core {
     /// Writes the subgraphs that `ask` wants, as of `as_of`, which the caller keeps registered, and syncs the file and
     /// the directory. Blocks nobody. O(subgraphs), and O(edges) of those that are written.
@@ -49,11 +84,13 @@ impl Core {
         let Target { fs, file_id, store, config } = target;
         let mut writer = SegmentWriter::create(fs.clone(), file_id, store, config)?;
         let mut images = Vec::new();
+        let mut pace = Pace::new(self);
         for id in (0..self.subgraph_bound()).map(SubgraphId) {
             let ask = ask(id)?;
             if ask == Ask::Nothing {
                 continue;
             }
+            pace.step();
             let before = writer.stream_len();
             if self.write_subgraph(as_of, id, ask, &mut writer)? {
                 images.push((id, writer.stream_len() - before));
