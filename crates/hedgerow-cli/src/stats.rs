@@ -36,6 +36,7 @@ pub(crate) fn stats(args: &StatsArgs, style: Style) -> Result<(), CliError> {
         .field("delta_bytes", stats.delta_bytes)
         .field("table_bytes", stats.table_bytes)
         .field("id_map_bytes", stats.id_map_bytes)
+        .field("coordination_bytes", stats.coordination_bytes)
         .field("log_bytes", log_bytes)
         .field("segment_bytes", segment_bytes);
     // The table would take the place of the figures.

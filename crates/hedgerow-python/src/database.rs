@@ -520,6 +520,7 @@ impl Database {
             ("view_bytes", stats.view_bytes),
             ("table_bytes", stats.table_bytes),
             ("id_map_bytes", stats.id_map_bytes),
+            ("coordination_bytes", stats.coordination_bytes),
             ("memory_bytes", stats.memory_bytes()),
             ("commit_waits", stats.commit_waits),
             ("log_bytes", stats.log_bytes),

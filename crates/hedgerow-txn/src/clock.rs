@@ -98,6 +98,11 @@ impl OrderGuard<'_> {
 }
 
 impl Clock {
+    /// The bytes of the clock and its rings: the same from the beginning to the end.
+    pub fn bytes(&self) -> usize {
+        size_of::<Clock>() + size_of_val(&*self.ring) + size_of_val(&*self.counts)
+    }
+
     /// A clock whose last commit was `last`, with `counts` at that time. `gate` is the last timestamp that may be
     /// published without being raised: [`Timestamp::INFINITY`] where publication does not wait for durability.
     pub fn new(last: Timestamp, counts: Counts, gate: Timestamp) -> Clock {

@@ -69,6 +69,12 @@ impl Default for ReaderRegistry {
 }
 
 impl ReaderRegistry {
+    /// The bytes of the registry: a cache line for each slot that was ever made.
+    pub fn bytes(&self) -> usize {
+        let slots = self.chunks.iter().filter_map(OnceLock::get).map(|chunk| size_of_val(&**chunk));
+        size_of::<ReaderRegistry>() + slots.sum::<usize>()
+    }
+
     /// Registers a reader at the timestamp that `published` loads; it is called after the slot pins everything, and
     /// again while it returns `None`. Lock-free; O(registered readers) at worst, O(1) where slots are free near `hint`.
     #[inline]

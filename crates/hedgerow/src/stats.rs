@@ -49,6 +49,8 @@ pub struct Stats {
     pub table_bytes: u64,
     /// Bytes of the id map, estimated.
     pub id_map_bytes: u64,
+    /// Bytes of what commits and snapshots are ordered by: the clock with its rings, the registry of readers.
+    pub coordination_bytes: u64,
     /// How often a commit waited because 4,096 commits, or too many bytes of the log, were not published yet, or because
     /// the log had to be made shorter first.
     pub commit_waits: u64,
@@ -96,6 +98,7 @@ impl Stats {
             + self.view_bytes
             + self.table_bytes
             + self.id_map_bytes
+            + self.coordination_bytes
     }
 }
 
@@ -119,6 +122,7 @@ impl Graph {
             arena_bytes: arena.touched as u64,
             table_bytes: engine.labels.bytes() as u64,
             id_map_bytes: engine.ids.bytes() as u64,
+            coordination_bytes: (engine.clock.bytes() + engine.readers.bytes()) as u64,
             ..Stats::default()
         };
         drop(snapshot);

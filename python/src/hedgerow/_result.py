@@ -224,10 +224,10 @@ class Stats:
         Bytes kept for main parts and recent changes that hold none.
     view_bytes : int
         Bytes that the newest view keeps for the next one.
-    table_bytes, id_map_bytes : int
-        Bytes of the table of subgraphs, and of the mapping of vertex ids (estimated).
+    table_bytes, id_map_bytes, coordination_bytes : int
+        Bytes of the table of subgraphs, of the mapping of vertex ids (estimated), and of what orders commits and snapshots.
     memory_bytes : int
-        The sum of those nine.
+        The sum of those ten.
     commit_waits : int
         How often a commit waited because too much was not published yet.
     log_bytes, segment_bytes : int
@@ -253,6 +253,7 @@ class Stats:
     view_bytes: int
     table_bytes: int
     id_map_bytes: int
+    coordination_bytes: int
     memory_bytes: int
     commit_waits: int
     log_bytes: int

@@ -28,7 +28,7 @@ pub(crate) fn weights(graph: &LoadedGraph) -> Vec<f64> {
 }
 
 /// The weight of one edge by its ends.
-fn weight(directed: bool, &(u, v): &(u32, u32)) -> f64 {
+pub(super) fn weight(directed: bool, &(u, v): &(u32, u32)) -> f64 {
     let (low, high) = if directed { (u, v) } else { (u.min(v), u.max(v)) };
     let seed = u64::from(low) << 32 | u64::from(high);
     (1 + hedgerow_workload::rng::Rng::new(seed).below(255)) as f64
