@@ -25,6 +25,8 @@ const MIN_REPLACED_BYTES: u64 = 4 << 20;
 /// Up to so many subgraphs are read by the thread that asks: waking others takes longer, and where the last commits were
 /// its own it finds them in its cache.
 const FEW: u32 = 2048;
+/// As long as it has not met more than so many entries of deltas: some tenths of a millisecond.
+const FEW_ENTRIES: usize = 16 << 10;
 /// Chunks that it takes at once, to load ahead: so many at most are copied before they are read, where they are shared.
 const AT_ONCE: usize = 32;
 /// Chunks that one task of several threads takes.
@@ -298,9 +300,14 @@ fn refresh_side(
     };
     let mut stale = Stale::find(side.chunks_mut(shape.vertex_bound), page, ts);
     let read = |part: &mut [Stale<'_>]| read_stale(part, direction, ts, shape.weighted);
-    if stale.iter().map(Stale::count).sum::<u32>() <= FEW {
-        stale.chunks_mut(AT_ONCE).for_each(read);
-    } else {
-        stale.par_chunks_mut(MIN_CHUNKS).for_each(read);
+    let mut rest = &mut stale[..];
+    if rest.iter().map(Stale::count).sum::<u32>() <= FEW {
+        let mut entries = 0;
+        while !rest.is_empty() && entries <= FEW_ENTRIES {
+            let (part, others) = rest.split_at_mut(rest.len().min(AT_ONCE));
+            entries += read(part);
+            rest = others;
+        }
     }
+    rest.par_chunks_mut(MIN_CHUNKS).for_each(|part| _ = read(part));
 }

@@ -151,6 +151,8 @@ pub(super) struct Scratch {
     /// The same in the order of the log.
     logged: Vec<u64>,
     build: Builder,
+    /// How many delta entries were read with it.
+    pub(super) entries: usize,
 }
 
 /// From so many entries on they are sorted by source first, and then among those of a source.

@@ -83,8 +83,8 @@ impl<'a> Stale<'a> {
 }
 
 /// Reads what is stale at the timestamp `t`, which must be registered and that of [`Stale::find`]. O(delta entries), and
-/// O(64) counted references for each chunk that another view shares.
-pub fn read_stale(stale: &mut [Stale<'_>], direction: Direction, t: Timestamp, weighted: bool) {
+/// O(64) counted references for each chunk that another view shares. Returns the number of delta entries read.
+pub fn read_stale(stale: &mut [Stale<'_>], direction: Direction, t: Timestamp, weighted: bool) -> usize {
     let mut scratch = Scratch::default();
     let mut group = Vec::with_capacity(WARMED);
     let mut own: Vec<Own<'_>> = stale.iter_mut().map(|stale| Own::new(stale, weighted)).collect();
@@ -103,6 +103,7 @@ pub fn read_stale(stale: &mut [Stale<'_>], direction: Direction, t: Timestamp, w
         chunk.known |= subgraphs;
         chunk.as_of = t;
     }
+    scratch.entries
 }
 
 /// A stale chunk that nobody else refers to any more.
@@ -234,6 +235,7 @@ impl Chunk {
             0 if read.version().patch.is_none() => (None, main.present()),
             n => Corrections::new(read.version(), n, scratch),
         };
+        scratch.entries += read.delta_len();
         (self.lists[i].touched, self.reduced[i]) =
             corrections.as_ref().map_or((0, 0), |c| (c.touched, c.reduced));
         self.lists[i].corrections = corrections.map(Arc::new);
