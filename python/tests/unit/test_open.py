@@ -121,7 +121,7 @@ def test_damage_is_reported(store: Path) -> None:
     with hedgerow.open(store) as db:
         db.add_edges(range(5000), range(1, 5001))
         db.checkpoint()
-    segment = max(store.iterdir(), key=lambda p: p.stat().st_size if p.name.endswith(".seg") else 0)
+    segment = max(store.glob("*.csr"), key=lambda p: p.stat().st_size)
     content = bytearray(segment.read_bytes())
     content[len(content) // 2] ^= 1
     segment.write_bytes(content)
