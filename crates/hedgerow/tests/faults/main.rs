@@ -120,7 +120,7 @@ fn interleavings_without_validation_are_not_serial() {
 fn histories_without_validation_have_anomalies() {
     let plant = || hedgerow::io::faults::plant(Some(PlantedFault::ReadsNotValidated));
     let isolation = hedgerow::Isolation::Serializable;
-    let world = world::World { isolation, keys: hedgerow::KeyKind::U64, durable: false };
+    let world = world::World { isolation, keys: hedgerow::KeyKind::U64, durability: None };
     let mut found = [0, 0];
     for seed in 1..=4 {
         let plan = clients::Plan { world, clients: 4, phases: 1, transactions: 1_000 };

@@ -73,11 +73,11 @@ impl Plan {
     pub(crate) fn run(&self, seed: u64, begin: &(dyn Fn() + Sync)) -> (Tally, Report) {
         let (shared, mut rng) = (Shared::default(), SplitMix64::new(seed));
         let mut disk = SimFs::new();
-        let mut graph = self.world.open(&disk);
+        let (mut graph, _) = self.world.open(&disk);
         for phase in 0..self.phases {
-            if self.world.durable {
+            if self.world.is_durable() {
                 disk = disk.crash_clone(Damage::RandomSubset, rng.next_u64());
-                graph = self.world.open(&disk);
+                graph = self.world.open(&disk).0;
                 if phase % 2 == 1 {
                     let at = disk.op_count() + 50 + rng.below(self.transactions);
                     let site = Some("sync_data:wal");
@@ -88,8 +88,8 @@ impl Plan {
             self.phase(&graph, &shared, &mut rng, begin);
         }
         // The store may have been poisoned: what counts is what the next opening shows.
-        if self.world.durable {
-            graph = self.world.open(&disk.crash_clone(Damage::RandomSubset, rng.next_u64()));
+        if self.world.is_durable() {
+            graph = self.world.open(&disk.crash_clone(Damage::RandomSubset, rng.next_u64())).0;
         }
         self.read_everything(&graph, &shared);
         let [committed, refused, unknown] = shared.counts.map(AtomicU64::into_inner);

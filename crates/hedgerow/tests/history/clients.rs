@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use hedgerow::{Error, Graph, Result, Value, WriteTxn};
+use hedgerow::{Durability, Error, Graph, Result, Timestamp, Value, WriteTxn};
 use hedgerow_testkit::history::{Event, Level, Txn, Violation, check};
 use hedgerow_testkit::sim_fs::SplitMix64;
 use hedgerow_testkit::{Damage, SimFs};
@@ -28,7 +28,9 @@ struct Shared {
     elements: AtomicU32,
 }
 
-/// A history of `clients` threads in `phases`, between which a store with files crashes and is opened again.
+/// A history of `clients` threads in `phases`; in each a store with files crashes at some moment, and is opened again for
+/// the next. Commits that the crash took were not acknowledged before it, or not promised to be durable: the history
+/// goes on without them.
 pub(crate) struct Plan {
     pub(crate) world: World,
     pub(crate) clients: u64,
@@ -46,15 +48,20 @@ impl Plan {
     ) -> std::result::Result<Tally, Box<(Violation, u64)>> {
         let (shared, mut history, mut rng) = (Shared::default(), Vec::new(), SplitMix64::new(seed));
         let mut disk = SimFs::new();
-        let mut graph = self.world.open(&disk);
-        for phase in 0..self.phases {
-            if phase > 0 && self.world.durable {
-                // All commits were acknowledged: nothing may be lost, with or without the unsynced rest.
-                let damage = if rng.eighths(4) { Damage::LoseAll } else { Damage::RandomSubset };
-                disk = disk.crash_clone(damage, rng.next_u64());
-                graph = self.world.open(&disk);
+        let (mut graph, _) = self.world.open(&disk);
+        for _ in 0..self.phases {
+            let crash = self.phase(&graph, &disk, &shared, &mut rng, begin, &mut history);
+            let Some(crash) = crash else { continue };
+            let recovered;
+            disk = crash.disk;
+            (graph, recovered) = self.world.open(&disk);
+            assert!(recovered >= crash.durable, "{recovered} recovered, {} were durable", crash.durable);
+            let synced = self.world.durability == Some(Durability::Sync);
+            let lost = history.iter().filter(|txn| txn.ts > recovered.0);
+            for txn in lost.filter(|txn| txn.writes()) {
+                assert!(!synced || txn.ended > crash.at, "acknowledged and lost: {txn:?}");
             }
-            self.phase(&graph, &shared, &mut rng, begin, &mut history);
+            history.retain(|txn| txn.ts <= recovered.0);
         }
         let report = graph.check().unwrap();
         assert!(report.is_ok(), "{report:?}");
@@ -69,22 +76,34 @@ impl Plan {
             writers: history.iter().filter(|txn| txn.writes()).count() as u64,
             conflicts: shared.conflicts.into_inner(),
             reads: history.iter().map(|t| t.events.iter().filter(is_read).count() as u64).sum(),
-            restarts: if self.world.durable { self.phases - 1 } else { 0 },
+            restarts: if self.world.is_durable() { self.phases } else { 0 },
         })
     }
 
+    /// Runs the clients; of a store with files, what a crash leaves at some moment meanwhile.
     fn phase(
         &self,
         graph: &Graph,
+        disk: &SimFs,
         shared: &Shared,
         rng: &mut SplitMix64,
         begin: &(dyn Fn() + Sync),
         history: &mut Vec<Txn>,
-    ) {
+    ) -> Option<Crash> {
         let client = |seed: u64, number: u64| {
             begin();
             let client = Client { graph, shared, world: self.world, rng: SplitMix64::new(seed) };
             client.run(self.transactions, number == 0)
+        };
+        let moment = shared.begun.load(Ordering::Relaxed) + rng.below(self.clients * self.transactions);
+        let damage_seed = rng.next_u64();
+        let crash = || {
+            while shared.begun.load(Ordering::Relaxed) < moment {
+                std::thread::yield_now();
+            }
+            let (durable, at) = (graph.durable_ts(), shared.clock.fetch_add(1, Ordering::SeqCst));
+            let damage = Damage::ALL[(damage_seed % 7) as usize];
+            Crash { disk: disk.crash_clone(damage, damage_seed), durable, at }
         };
         std::thread::scope(|scope| {
             let client = &client;
@@ -94,9 +113,20 @@ impl Plan {
                     scope.spawn(move || client(seed, number))
                 })
                 .collect();
+            let crash = self.world.is_durable().then(crash);
             threads.into_iter().for_each(|thread| history.extend(thread.join().unwrap()));
-        });
+            crash
+        })
     }
+}
+
+/// A crash beside the clients, who go on and learn nothing of it.
+struct Crash {
+    disk: SimFs,
+    /// What was durable before.
+    durable: Timestamp,
+    /// When it was.
+    at: u64,
 }
 
 struct Client<'a> {
@@ -119,7 +149,7 @@ impl Client<'_> {
             let first = begun / GENERATION * HOT;
             let done = if self.rng.below(6) == 0 { Some(self.look(first)) } else { self.write(first) };
             history.extend(done);
-            if keeps && n % 512 == 511 {
+            if keeps && n % 128 == 127 {
                 self.keep_house(n);
             }
         }
@@ -128,8 +158,9 @@ impl Client<'_> {
 
     /// Work that must change nothing that anybody reads.
     fn keep_house(&self, n: u64) {
-        match n / 512 % 2 {
-            0 if self.world.durable => drop(self.graph.checkpoint().unwrap()),
+        match n / 128 % 3 {
+            0 if self.world.is_durable() => drop(self.graph.checkpoint().unwrap()),
+            1 => self.graph.flush().unwrap(),
             _ => self.graph.settle().unwrap(),
         }
     }

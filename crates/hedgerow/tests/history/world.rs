@@ -1,8 +1,10 @@
 //! What clients fight over: a few hot vertices, each with sets that are kept as a property, as a list of ranked edges, and
 //! as plain neighbours.
 
-use hedgerow::{Direction, EdgeKey, Graph, Isolation, KeyKind, LabelOptions, Options, PropertyType};
-use hedgerow::{Result, Snapshot, Value, VertexKey, WriteTxn};
+use hedgerow::{
+    Direction, Durability, EdgeKey, Graph, Isolation, KeyKind, LabelOptions, Options, PropertyType,
+};
+use hedgerow::{Result, Snapshot, Timestamp, Value, VertexKey, WriteTxn};
 use hedgerow_testkit::SimFs;
 use hedgerow_testkit::history::{Element, Item};
 
@@ -46,18 +48,28 @@ pub(crate) fn is_whole(item: Item) -> bool {
 pub(crate) struct World {
     pub(crate) isolation: Isolation,
     pub(crate) keys: KeyKind,
-    pub(crate) durable: bool,
+    /// How commits are made durable; `None` for a store without files.
+    pub(crate) durability: Option<Durability>,
 }
 
 impl World {
-    pub(crate) fn open(self, disk: &SimFs) -> Graph {
+    pub(crate) fn is_durable(self) -> bool {
+        self.durability.is_some()
+    }
+
+    /// The store, and the last commit that it found.
+    pub(crate) fn open(self, disk: &SimFs) -> (Graph, Timestamp) {
         let options = Options::new().isolation(self.isolation).keys(self.keys).log_segment_bytes(1 << 18);
-        let graph = if self.durable { options.open_on(disk.handle()) } else { options.in_memory() };
+        let graph = match self.durability {
+            Some(durability) => options.durability(durability).open_on(disk.handle()),
+            None => options.in_memory(),
+        };
         let graph = graph.unwrap();
+        let recovered = graph.published_ts();
         graph.define_label(LABEL, LabelOptions::new().multi(true)).unwrap();
         graph.define_edge_property(LABEL, "element", PropertyType::I64).unwrap();
         graph.define_vertex_property(PROPERTY, PropertyType::Bytes).unwrap();
-        graph
+        (graph, recovered)
     }
 }
 
