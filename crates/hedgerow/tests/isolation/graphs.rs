@@ -118,7 +118,9 @@ fn degrees(arena: &mut Arena) -> u64 {
     0
 }
 
-/// All insert the same: of each, exactly one that commits is told that it was new.
+/// All insert the same: what is there afterwards was new to exactly one that committed, and what is not, to none.
+///
+/// All who insert the same may conflict, each with a commit of something else at vertex 1: `insert_edge` reads its list.
 fn unique(arena: &mut Arena) -> u64 {
     arena.next(|c| {
         c.insert_vertex(1);
@@ -141,9 +143,16 @@ fn unique(arena: &mut Arena) -> u64 {
         }
     });
     let state = arena.end();
-    let of = |n: u64| (state.vertices.contains_key(&(10 + n)), state.edges.contains_key(&knows(1, 30 + n)));
-    assert!((0..JOBS).all(|n| of(n) == (true, true)));
-    assert!(told.iter().all(|told| told.load(Ordering::Relaxed) == 1), "{told:?}");
+    let there = |n: u64| {
+        let edges = [knows(1, 30 + n), ("list", 1, 1, n)].map(|edge| state.edges.contains_key(&edge));
+        [state.vertices.contains_key(&(10 + n)), edges[0], edges[1]]
+    };
+    let there: Vec<bool> = (0..JOBS).flat_map(there).collect();
+    assert!(
+        there.iter().zip(&told).all(|(&there, told)| told.load(Ordering::Relaxed) == u64::from(there)),
+        "{told:?}"
+    );
+    assert!(there.chunks(3).all(|n| n[0] == n[1] && n[1] == n[2]) && there.contains(&true), "{there:?}");
     0
 }
 
