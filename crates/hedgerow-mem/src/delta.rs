@@ -137,6 +137,12 @@ impl Delta {
         self.storage.bytes() + self.extra().map_or(0, DeltaExtra::bytes)
     }
 
+    /// Makes `base` the base of a log that has no entries yet.
+    pub(crate) fn begin_at(&mut self, base: Timestamp) {
+        debug_assert!(self.is_empty());
+        self.base = base;
+    }
+
     /// Whether an entry with timestamp `ts` can be appended: there is room, and the offset fits 32 bits.
     #[inline]
     pub fn accepts(&self, count: usize, ts: Timestamp) -> bool {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hedgerow_core::Timestamp;
 
 use crate::arena::Arena;
-use crate::delta::Delta;
+use crate::delta::{Delta, Entry};
 use crate::items::{self, ItemEntry};
 use crate::main_part::Main;
 use crate::merge;
@@ -77,15 +77,28 @@ pub(crate) fn all(head: &Version, ops: &[LocalOp], ts: Timestamp, weighted: bool
         Some(own) => ops[own].entry(ts),
     };
     let n = logged + ops.len();
+    let edges = head.main.neighbors.len();
+    let (main, patch) = if Patch::fits(edges) && n <= patch::most(edges) {
+        patch::fold_entries(head, n, entry, true, weighted, arena)
+    } else {
+        (flat(head, n, entry, weighted, arena), None)
+    };
+    let changed = ops.iter().fold(0, |mask, op| mask | op.local.bit());
+    let capacity = delta_capacity(main.neighbors.len());
+    let mut version = Version::new(ts, main, Delta::new(ts, capacity, weighted, arena), changed);
+    version.patch = patch.map(Arc::new);
+    version
+}
+
+/// Main part, patch and the first `n` of what `entry` gives in one main part.
+fn flat(head: &Version, n: usize, entry: impl Fn(usize) -> Entry, weighted: bool, arena: &Arena) -> Main {
     let flat = head.patch.as_ref().map(|p| merge::flatten(&head.main, p, head.main.present, weighted, arena));
     let mut main =
-        merge::apply(flat.as_ref().unwrap_or(&head.main), n.min(merge::MOST), entry, weighted, arena);
+        merge::apply(flat.as_ref().unwrap_or(&head.main), n.min(merge::MOST), &entry, weighted, arena);
     for from in (merge::MOST..n).step_by(merge::MOST) {
         main = merge::apply(&main, (n - from).min(merge::MOST), |i| entry(from + i), weighted, arena);
     }
-    let changed = ops.iter().fold(0, |mask, op| mask | op.local.bit());
-    let capacity = delta_capacity(main.neighbors.len());
-    Version::new(ts, main, Delta::new(ts, capacity, weighted, arena), changed)
+    main
 }
 
 /// As [`all`], of edges with ranks and rows among them.

@@ -9,7 +9,7 @@
 use hedgerow_core::{LocalVertex, VertexId};
 
 use crate::arena::Arena;
-use crate::delta::{Delta, EdgeOp};
+use crate::delta::{Delta, EdgeOp, Entry};
 use crate::main_part::Main;
 use crate::merge::{self, Change};
 use crate::version::Version;
@@ -39,7 +39,7 @@ impl Patch {
 
     /// Whether the patch is small enough beside a main part of this size.
     pub(crate) fn is_small(&self, edges: usize) -> bool {
-        self.added.edges().len() + self.removed.edges().len() <= (edges / SHARE).clamp(LEAST, MOST)
+        self.added.edges().len() + self.removed.edges().len() <= most(edges)
     }
 
     /// What the patch says about an edge: nothing, or its weight, or that it is gone. O(log patch).
@@ -129,6 +129,11 @@ impl Version {
     }
 }
 
+/// The most entries that a patch beside a main part of this size is made of in one go.
+pub(crate) fn most(edges: usize) -> usize {
+    (edges / SHARE).clamp(LEAST, MOST)
+}
+
 /// A version that stands for `head` with the first `n` entries of its delta folded in, but without their effect on
 /// timestamps: the main part, and its patch if it is to have one. With `patching` the main part may stay as it is.
 pub(crate) fn fold(
@@ -138,7 +143,18 @@ pub(crate) fn fold(
     weighted: bool,
     arena: &Arena,
 ) -> (Main, Option<Patch>) {
-    let entry = |i: usize| head.delta.entry(i);
+    fold_entries(head, n, |i| head.delta.entry(i), patching, weighted, arena)
+}
+
+/// As [`fold`], with the first `n` of what `entry` gives: the delta, and what comes after it.
+pub(crate) fn fold_entries(
+    head: &Version,
+    n: usize,
+    entry: impl Fn(usize) -> Entry,
+    patching: bool,
+    weighted: bool,
+    arena: &Arena,
+) -> (Main, Option<Patch>) {
     if head.patch.is_none() && !(patching && Patch::fits(head.main.neighbors.len())) {
         return (merge::apply(&head.main, n, entry, weighted, arena), None);
     }

@@ -13,8 +13,13 @@ use crate::reclaim::{Horizon, Pin, judge};
 use crate::table::PAGE;
 use crate::version::{Read, Version, load_changed, read_at, version_at};
 
+mod ahead;
+mod finder;
 mod items;
 pub mod warm;
+
+pub use ahead::Ahead;
+pub use finder::Finder;
 
 /// 64 consecutive vertices with their adjacency in both directions.
 ///

@@ -177,14 +177,21 @@ impl<'a> Read<'a> {
         if !self.version.is_plain() {
             return self.item(local, dst, 0).map(|item| item.weight);
         }
-        match self.version.delta.last_edge(self.n, local, dst) {
-            Some(e) if e.op == EdgeOp::Remove => None,
-            Some(e) => Some(if main.weights.is_some() { e.weight } else { 1.0 }),
+        match self.delta_word(local, dst) {
+            Some(state) => state,
             None => match self.version.patch.as_ref().and_then(|patch| patch.word(local, dst)) {
                 Some(word) => word,
                 None => main.find(local, dst).map(|at| main.weight_at(at)),
             },
         }
+    }
+
+    /// What the delta says about an edge: nothing, or its weight, or that it is gone. O(delta).
+    #[inline]
+    pub(crate) fn delta_word(&self, local: LocalVertex, dst: VertexId) -> Option<Option<f64>> {
+        let entry = self.version.delta.last_edge(self.n, local, dst)?;
+        let weighted = self.version.main.weights.is_some();
+        Some((entry.op != EdgeOp::Remove).then_some(if weighted { entry.weight } else { 1.0 }))
     }
 
     /// Whether the edge exists. O(log degree + delta).

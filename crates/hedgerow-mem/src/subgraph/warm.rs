@@ -119,6 +119,20 @@ fn with_heads(ends: &[End<'_>; 2], f: impl FnOnce([&Version; 2], usize)) {
 const SHORT: usize = 64;
 
 impl Latched<'_> {
+    /// Starts loading the header, for a holder of the latch who was away.
+    #[inline]
+    pub fn warm_header(&self) {
+        self.subgraph.warm_header();
+    }
+
+    /// Starts loading what an append writes, for a subgraph whose header is here.
+    #[inline]
+    pub fn warm_append(&self, direction: Direction) {
+        if let Some(head) = &self.writer.heads[direction as usize] {
+            head.delta.prefetch(false);
+        }
+    }
+
     /// As [`warm_heads`], for one end, and the place of the stamp.
     #[inline]
     pub fn warm_head(&self, direction: Direction, local: LocalVertex) {

@@ -12,7 +12,7 @@ mod keys;
 mod lookup;
 mod parts;
 
-use hedgerow_core::{Direction, KeyKind, LabelId, LocalVertex, Op, SubgraphId, Timestamp, VertexId};
+use hedgerow_core::{Direction, KeyKind, LabelId, LocalVertex, Op, Timestamp, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{EdgeOp, Latched};
 
@@ -25,17 +25,25 @@ use crate::options::Isolation;
 
 use keys::Resolved;
 use lookup::Outcomes;
-use parts::{Item, Part, for_each, place, split};
+use parts::{Part, claim_each, for_each, parts};
 
-/// How many runs ahead headers are loaded.
-const AHEAD: usize = 8;
+/// How many runs ahead headers, heads, deltas and lists, and the right places in them, are loaded.
+const HEADERS_AHEAD: usize = 8;
+const HEADS_AHEAD: usize = 12;
+const LISTS_AHEAD: usize = 8;
+const PLACES_AHEAD: usize = 4;
 /// How often a commit starts over because a key moved before the latches were held.
+const HEADS_AHEAD_OF_APPLY: usize = 3;
+/// XX
 const MAX_RESTARTS: usize = 100;
+const DIRECTIONS: [Direction; 2] = [Direction::Out, Direction::In];
 
 /// Whether the transaction can go this way.
-fn suits(request: &Request<'_>) -> bool {
+fn suits(engine: &Engine, request: &Request<'_>) -> bool {
     request.ops.len() > 1
         && request.create
+        && !engine.config.is_one_way()
+        && engine.schema.default_is_plain()
         && request.isolation == Isolation::Serializable
         && request.reads.is_empty()
         && request.ops.iter().all(TxnOp::is_plain_edge)
@@ -44,18 +52,19 @@ fn suits(request: &Request<'_>) -> bool {
 /// Commits the transaction up to and including the mark in the ring. `None` sends the caller to the general path, with
 /// nothing changed.
 pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Result<Option<Outcome>> {
-    if !suits(request) {
+    if !suits(engine, request) {
         return Ok(None);
     }
     for _ in 0..MAX_RESTARTS {
         let mut keys = Resolved::of(engine, request.ops, request.keys)?;
-        let each = |take: &mut dyn FnMut(Item)| keys.each_item(engine, request.ops, take);
-        let (mut items, ends) = place(request.ops.len() * 2, each);
-        let mut parts = split(&mut items, &ends);
-        for_each(&mut parts, |part| part.sort());
-        latch(engine, &mut parts);
+        let items = |range: std::ops::Range<usize>, take: &mut dyn FnMut(parts::Item)| {
+            keys.each_item(engine.config.directed, request.ops, range, take);
+        };
+        let mut parts = parts(request.ops.len(), items);
+        let outcomes = Outcomes::new(engine, request.ops);
+        claim_each(&mut parts, |part| latch(engine, part), |part| prepare(engine, &outcomes, part));
         // Edges of the default label may have properties only if the schema says so, which is asked under the latches.
-        if !engine.schema.default_is_plain() || engine.config.is_one_way() {
+        if !engine.schema.default_is_plain() {
             return Ok(None);
         }
         if keys.still_hold(engine, request.keys) {
@@ -65,40 +74,108 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
     Ok(None)
 }
 
-/// Latches all subgraphs, ascending as the parts and their runs do.
-fn latch<'e>(engine: &'e Engine, parts: &mut [Part<'e, '_>]) {
-    for part in parts {
-        let mut ahead = 0;
-        let runs = &mut part.runs;
-        for at in 0..runs.len() {
-            while ahead < runs.len().min(at + AHEAD) {
-                engine.subgraphs.get_or_create(runs[ahead].subgraph).warm_header();
-                ahead += 1;
-            }
-            // Both directions of a subgraph come one after the other and share the latch.
-            if at == 0 || runs[at - 1].subgraph != runs[at].subgraph {
-                part.latched.push(engine.subgraphs.get_or_create(runs[at].subgraph).latch());
-            }
-            runs[at].latch = part.latched.len() - 1;
+/// Latches the subgraphs of a part. Parts are claimed in order, by one thread at a time: so latches are taken in
+/// ascending order by the commit as a whole.
+fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>) {
+    let mut ahead = 0;
+    part.latched.reserve_exact(part.runs.len());
+    for at in 0..part.runs.len() {
+        while ahead < part.runs.len().min(at + HEADERS_AHEAD) {
+            engine.subgraphs.get_or_create(part.runs[ahead].subgraph).warm_header();
+            ahead += 1;
+        }
+        part.latched.push(engine.subgraphs.get_or_create(part.runs[at].subgraph).latch());
+    }
+}
+
+/// Everything that can be done before the timestamp is drawn, for the subgraphs of one part: what the operations come to,
+/// and room for it, or the version that has it merged in.
+fn prepare(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>) {
+    let horizon = engine.horizon();
+    let weighted = engine.config.weighted;
+    part.effects.reserve_exact(part.items.len());
+    let (mut heads, mut lists, mut places) = (0, 0, 0);
+    for at in 0..part.runs.len() {
+        let upto = |ahead: usize| part.runs.len().min(at + ahead);
+        for ahead in heads..upto(HEADS_AHEAD) {
+            warm_heads(&part.latched[ahead], &part.items, &part.runs[ahead]);
+        }
+        for ahead in lists..upto(LISTS_AHEAD) {
+            outcomes.warm(&part.items, &part.runs[ahead], &part.latched[ahead], false);
+        }
+        for ahead in places..upto(PLACES_AHEAD) {
+            outcomes.warm(&part.items, &part.runs[ahead], &part.latched[ahead], true);
+        }
+        (heads, lists, places) = (upto(HEADS_AHEAD), upto(LISTS_AHEAD), upto(PLACES_AHEAD));
+        gather(engine, outcomes, part, at);
+        let Part { runs, latched, effects, ahead, .. } = part;
+        let (run, held) = (&runs[at], &mut latched[at]);
+        for direction in DIRECTIONS {
+            let ops = &effects[run.effects(direction)];
+            let pinned = |pin| engine.pending.add((run.subgraph, direction), pin);
+            let built = held.prepare(direction, ops, weighted, &horizon, pinned);
+            ahead.extend(built.map(|built| (at as u32, direction, built)));
         }
     }
 }
 
-/// With all latches held: compute, order, apply.
+fn warm_heads(held: &Latched<'_>, items: &[parts::Item], run: &parts::Run) {
+    for direction in DIRECTIONS {
+        items[run.items(direction)].iter().for_each(|item| held.warm_head(direction, item.local()));
+    }
+}
+
+/// The effects of a run: the vertices that come into being, then the edges.
+fn gather(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>, at: usize) {
+    let Part { items, runs, latched, effects, .. } = part;
+    let (run, held) = (&mut runs[at], &latched[at]);
+    run.effects[0] = effects.len() as u32;
+    // Vertices stand in the outgoing chain, also those that edges of the other bring into being.
+    let creates = items[run.all_items()].iter().filter(|item| !item.asks(Ask::Remove));
+    let created = creates.fold(0, |mask, item| mask | item.local().bit()) & !held.present();
+    effects.extend(inserted(created));
+    part.vertices += created.count_ones() as usize;
+    for direction in DIRECTIONS {
+        let items = &items[run.items(direction)];
+        let mut edges = held.finder(direction, items.len());
+        for group in items.chunk_by(parts::Item::same_edge) {
+            let Some((op, weight)) = outcomes.of(group, &mut edges) else { continue };
+            let (local, dst) = (group[0].local(), group[0].dst());
+            // Each edge counts at one of its copies.
+            if direction == Direction::Out
+                && (engine.config.directed || run.subgraph.vertex(local) <= dst)
+            {
+                part.edges += match op {
+                    EdgeOp::Insert => 1,
+                    EdgeOp::Remove => -1,
+                    _ => 0,
+                };
+            }
+            effects.push(LocalOp { local, op, dst, weight });
+        }
+        run.effects[direction as usize + 1] = effects.len() as u32;
+    }
+}
+
+fn inserted(mut mask: u64) -> impl Iterator<Item = LocalOp> {
+    std::iter::from_fn(move || {
+        let local = LocalVertex((mask != 0).then(|| mask.trailing_zeros() as u8)?);
+        mask &= mask - 1;
+        Some(LocalOp { local, op: EdgeOp::Vertex, dst: VertexId(1), weight: 0.0 })
+    })
+}
+
+/// With all latches held and everything prepared: order, apply.
 fn finish(
     engine: &Engine,
     request: &Request<'_>,
     keys: &mut Resolved<'_>,
-    mut parts: Vec<Part<'_, '_>>,
+    mut parts: Vec<Part<'_>>,
 ) -> Result<Outcome> {
-    let outcomes = Outcomes::new(engine, request.ops.len());
-    for_each(&mut parts, |part| outcomes.note_degrees(part));
-    for_each(&mut parts, |part| outcomes.look_up(engine, request.ops, part));
-    for_each(&mut parts, |part| gather(&outcomes, part));
     let applied = request.ops.len() as u64;
     let edges: i64 = parts.iter().map(|part| part.edges).sum();
-    let vertices: usize = parts.iter().map(|part| part.inserted.len()).sum();
-    if vertices == 0 && parts.iter().all(|part| part.effects.is_empty()) {
+    let vertices: usize = parts.iter().map(|part| part.vertices).sum();
+    if parts.iter().all(|part| part.effects.is_empty()) {
         // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this moment.
         let order = engine.clock.order();
         engine.check_open()?;
@@ -110,8 +187,7 @@ fn finish(
     };
     let ts = draw(engine, record, |_| engine.check_open())?;
     if engine.config.keys == KeyKind::Dense {
-        let last = parts.iter().flat_map(|part| &part.inserted).max();
-        last.into_iter().for_each(|&id| engine.ids.include(id));
+        created(&parts).max().into_iter().for_each(|id| engine.ids.include(id));
     } else {
         keys.bind(engine, request.keys, ts);
     }
@@ -124,70 +200,36 @@ fn finish(
     Ok(Outcome { ts, edges, applied })
 }
 
-/// The effects of a part, and the vertices that come into being.
-fn gather(outcomes: &Outcomes, part: &mut Part<'_, '_>) {
-    let Part { items, runs, latched, effects, inserted, edges, .. } = part;
-    effects.reserve(items.len());
-    for at in 0..runs.len() {
-        let from = effects.len();
-        let run = &runs[at];
-        // Vertices stand in the outgoing chain, with the first run of the subgraph; a second run adds what it needs.
-        let earlier = match at.checked_sub(1) {
-            Some(before) if runs[before].latch == run.latch => runs[before].created,
-            _ => 0,
-        };
-        let of_run = &items[run.from..run.to];
-        outcomes.warm(items, run);
-        let created = created(of_run) & !earlier & !latched[run.latch].present();
-        for group in of_run.chunk_by(|a, b| a.edge == b.edge) {
-            let Some((op, weight)) = outcomes.effect(group[0].op) else { continue };
-            // Each edge counts at one of its copies.
-            *edges += match op {
-                EdgeOp::Insert if outcomes.is_chosen(&group[0]) => 1,
-                EdgeOp::Remove if outcomes.is_chosen(&group[0]) => -1,
-                _ => 0,
-            };
-            effects.push(LocalOp { local: group[0].src().local(), op, dst: group[0].dst(), weight });
-        }
-        let mut left = created;
-        while left != 0 {
-            inserted.push(run.subgraph.vertex(LocalVertex(left.trailing_zeros() as u8)));
-            left &= left - 1;
-        }
-        let run = &mut runs[at];
-        (run.effects_from, run.effects_to, run.created) = (from, effects.len(), created);
-    }
+/// All effects on one chain of each subgraph, with the vertices they are about.
+fn effects<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = (VertexId, &'a LocalOp)> {
+    let runs = parts.iter().flat_map(|part| part.runs.iter().map(move |run| (part, run)));
+    runs.flat_map(|(part, run)| {
+        let effects = &part.effects[run.effects(Direction::Out)];
+        effects.iter().map(move |effect| (run.subgraph.vertex(effect.local), effect))
+    })
 }
 
-/// The vertices of the run that operations which insert an edge name.
-fn created(items: &[Item]) -> u64 {
-    let creates = |item: &&Item| item.ask != Ask::Remove;
-    items.iter().filter(creates).fold(0, |mask, item| mask | item.src().local().bit())
+/// The vertices that come into being, ascending.
+fn created(parts: &[Part<'_>]) -> impl Iterator<Item = VertexId> {
+    let parts = parts.iter().filter(|part| part.vertices > 0);
+    parts.flat_map(|part| effects(std::slice::from_ref(part))).filter_map(|(id, effect)| {
+        (effect.op == EdgeOp::Vertex).then_some(id)
+    })
 }
 
 /// The log record: removals, vertices, edges; an undirected edge once.
-fn encode(
-    engine: &Engine,
-    request: &Request<'_>,
-    keys: &Resolved<'_>,
-    parts: &[Part<'_, '_>],
-) -> Result<Record> {
+fn encode(engine: &Engine, request: &Request<'_>, keys: &Resolved<'_>, parts: &[Part<'_>]) -> Result<Record> {
     let mut record = Record::default();
     let label = LabelId(0);
-    let effects = || {
-        let runs = parts.iter().flat_map(|part| part.runs.iter().map(move |run| (part, run)));
-        let outgoing = runs.filter(|(_, run)| run.direction == Direction::Out);
-        outgoing.flat_map(|(part, run)| {
-            let effects = &part.effects[run.effects_from..run.effects_to];
-            effects.iter().map(move |effect| (run.subgraph.vertex(effect.local), effect))
-        })
+    let edges = || {
+        let once = |(src, e): &(VertexId, &LocalOp)| engine.config.directed || *src <= e.dst;
+        effects(parts).filter(|(_, e)| e.op != EdgeOp::Vertex).filter(once)
     };
-    let once = |src: VertexId, dst: VertexId| engine.config.directed || src <= dst;
-    for (src, effect) in effects().filter(|(src, e)| e.op == EdgeOp::Remove && once(*src, e.dst)) {
+    for (src, effect) in edges().filter(|(_, e)| e.op == EdgeOp::Remove) {
         record.push(Op::RemoveEdge { label, src, dst: effect.dst })?;
     }
     if engine.config.keys == KeyKind::Dense {
-        for &id in parts.iter().flat_map(|part| &part.inserted) {
+        for id in created(parts) {
             let key = hedgerow_core::VertexKeyRef::U64(u64::from(id.0));
             record.push(Op::InsertVertex { id, key })?;
         }
@@ -196,7 +238,7 @@ fn encode(
             record.push(Op::InsertVertex { id, key: request.keys.key(key) })?;
         }
     }
-    for (src, effect) in effects().filter(|(src, e)| e.op != EdgeOp::Remove && once(*src, e.dst)) {
+    for (src, effect) in edges().filter(|(_, e)| e.op != EdgeOp::Remove) {
         let weight = engine.config.weighted.then_some(effect.weight);
         record.push(Op::PutEdge { label, src, dst: effect.dst, weight })?;
     }
@@ -204,41 +246,30 @@ fn encode(
     Ok(record)
 }
 
-fn apply(engine: &Engine, part: &mut Part<'_, '_>, ts: Timestamp) {
+/// Applies the effects of a part and releases its latches.
+fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
     let horizon = engine.horizon();
     let weighted = engine.config.weighted;
-    let mut with_vertices: Vec<LocalOp> = Vec::new();
-    let at = |held: &mut Latched<'_>, subgraph: SubgraphId, direction, ops: &[LocalOp]| {
-        if !ops.is_empty() {
-            let pinned = |pin| engine.pending.add((subgraph, direction), pin);
-            held.apply(direction, ops, ts, weighted, &horizon, pinned);
+    let Part { runs, latched, effects, ahead, .. } = part;
+    let mut built = ahead.drain(..).peekable();
+    for (at, run) in runs.iter().enumerate() {
+        if let Some(held) = latched.get(at + HEADERS_AHEAD) {
+            held.warm_header();
         }
-    };
-    let Part { runs, latched, effects, .. } = part;
-    for of_subgraph in runs.chunk_by(|a, b| a.latch == b.latch) {
-        let held = &mut latched[of_subgraph[0].latch];
-        let created = of_subgraph.iter().fold(0, |mask, run| mask | run.created);
-        let outgoing = of_subgraph.iter().find(|run| run.direction == Direction::Out);
-        let edges = outgoing.map_or(&[][..], |run| &effects[run.effects_from..run.effects_to]);
-        let subgraph = of_subgraph[0].subgraph;
-        if created == 0 {
-            at(held, subgraph, Direction::Out, edges);
-        } else {
-            with_vertices.clear();
-            with_vertices.extend(inserted(created));
-            with_vertices.extend_from_slice(edges);
-            at(held, subgraph, Direction::Out, &with_vertices);
+        if let Some(held) = latched.get(at + HEADS_AHEAD_OF_APPLY) {
+            let direction = if runs[at + HEADS_AHEAD_OF_APPLY].effects(Direction::Out).is_empty() { Direction::In } else { Direction::Out };
+            held.warm_append(direction);
         }
-        if let Some(run) = of_subgraph.iter().find(|run| run.direction == Direction::In) {
-            at(held, subgraph, Direction::In, &effects[run.effects_from..run.effects_to]);
+        for direction in DIRECTIONS {
+            let ops = &effects[run.effects(direction)];
+            let version = built.next_if(|&(of, chain, _)| (of as usize, chain) == (at, direction));
+            if !ops.is_empty() {
+                let pinned = |pin| engine.pending.add((run.subgraph, direction), pin);
+                let version = version.map(|(_, _, version)| version);
+                latched[at].apply_ahead(direction, ops, version, ts, weighted, &horizon, pinned);
+            }
         }
     }
-}
-
-fn inserted(mut mask: u64) -> impl Iterator<Item = LocalOp> {
-    std::iter::from_fn(move || {
-        let local = LocalVertex((mask != 0).then(|| mask.trailing_zeros() as u8)?);
-        mask &= mask - 1;
-        Some(LocalOp { local, op: EdgeOp::Vertex, dst: VertexId(1), weight: 0.0 })
-    })
+    drop(built);
+    latched.clear();
 }

@@ -99,18 +99,26 @@ impl<'e> Resolved<'e> {
         Ok(())
     }
 
-    /// Gives one item for each copy of the edge of each operation; none for the removal of an edge without an endpoint.
-    pub(super) fn each_item(&self, engine: &Engine, ops: &[TxnOp], take: &mut dyn FnMut(Item)) {
-        let second = if engine.config.directed { Direction::In } else { Direction::Out };
-        for (at, op) in ops.iter().enumerate() {
+    /// Gives one item for each copy of the edge of each operation in the range; none for the removal of an edge without
+    /// an endpoint.
+    pub(super) fn each_item(
+        &self,
+        directed: bool,
+        ops: &[TxnOp],
+        range: std::ops::Range<usize>,
+        take: &mut dyn FnMut(Item),
+    ) {
+        let second = if directed { Direction::In } else { Direction::Out };
+        for at in range {
+            let op = &ops[at];
             let ends = match self.places.get(at) {
                 None => (engine_id(op.src), engine_id(op.dst)),
                 Some(&[src, dst]) => (self.names[src as usize].1, self.names[dst as usize].1),
             };
             if let (Some(src), Some(dst)) = ends {
-                take(Item::new(src, dst, at as u32, Direction::Out, 0, op.ask));
-                if engine.config.directed || src != dst {
-                    take(Item::new(dst, src, at as u32, second, 1, op.ask));
+                take(Item::new(src, dst, at, Direction::Out, op.ask));
+                if directed || src != dst {
+                    take(Item::new(dst, src, at, second, op.ask));
                 }
             }
         }

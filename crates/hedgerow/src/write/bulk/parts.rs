@@ -1,171 +1,255 @@
 //! Items, sorted by subgraph in parts that threads work on.
 
 use hedgerow_core::sync::Mutex;
-use hedgerow_core::{Direction, SubgraphId, VertexId};
-use hedgerow_mem::Latched;
+use hedgerow_core::{Direction, LocalVertex, SubgraphId, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
+use hedgerow_mem::{Ahead, Latched};
 
 use crate::write::Ask;
 
 /// Items of a part, about.
 const PART: usize = 1 << 9;
 /// Below this many items a second thread costs more than it saves.
-const SERIAL: usize = 1 << 13;
+pub(super) const SERIAL: usize = if cfg!(debug_assertions) { 1 << 10 } else { 1 << 13 };
 /// The most parts.
 const MOST_PARTS: usize = 1 << 11;
+/// Operations that are made into items at a time.
+const CHUNK: usize = 1 << 14;
 /// The most threads that one commit uses.
 const MOST_THREADS: usize = 8;
 
-/// An operation at one copy of its edge.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Item {
-    /// The vertex in the upper half, what stands in its list in the lower.
-    pub(super) edge: u64,
-    /// The place of the operation in the program.
-    pub(super) op: u32,
-    pub(super) direction: Direction,
-    /// Which copy of the operation's edge this is: 0 at its source as given, 1 at its destination.
-    pub(super) copy: u8,
-    pub(super) ask: Ask,
-}
+/// An operation at one copy of its edge, packed so that items compare as one number: by subgraph, direction, vertex,
+/// destination and place in the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Item(u128);
+
+/// Bits of the place in the program, which stand above the 8 of what is asked for.
+const OP_BITS: u32 = 24;
+const _: () = assert!(crate::write::txn::MAX_OPS <= 1 << OP_BITS, "places fit");
 
 impl Item {
     #[inline]
-    pub(super) fn new(
-        src: VertexId,
-        dst: VertexId,
-        op: u32,
-        direction: Direction,
-        copy: u8,
-        ask: Ask,
-    ) -> Item {
-        Item { edge: (u64::from(src.0) << 32) | u64::from(dst.0), op, direction, copy, ask }
+    pub(super) fn new(src: VertexId, dst: VertexId, op: usize, direction: Direction, ask: Ask) -> Item {
+        let place = u64::from(src.subgraph().0) << 7 | (direction as u64) << 6 | src.local().0 as u64;
+        let rest = u64::from(dst.0) << 32 | (op as u64) << 8 | ask as u64;
+        Item(u128::from(place) << 64 | u128::from(rest))
     }
 
     #[inline]
-    pub(super) fn src(&self) -> VertexId {
-        VertexId((self.edge >> 32) as u32)
+    fn place(&self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+
+    #[inline]
+    pub(super) fn local(&self) -> LocalVertex {
+        LocalVertex(self.place() as u8 & 63)
     }
 
     #[inline]
     pub(super) fn dst(&self) -> VertexId {
-        VertexId(self.edge as u32)
+        VertexId((self.0 as u64 >> 32) as u32)
+    }
+
+    /// The place of the operation in the program.
+    #[inline]
+    pub(super) fn op(&self) -> usize {
+        (self.0 as u64 as u32 >> 8) as usize
+    }
+
+    #[inline]
+    pub(super) fn asks(&self, ask: Ask) -> bool {
+        self.0 as u8 == ask as u8
+    }
+
+    /// Whether both are about one copy of one edge.
+    #[inline]
+    pub(super) fn same_edge(&self, other: &Item) -> bool {
+        (self.0 ^ other.0) >> 32 == 0
+    }
+
+    #[inline]
+    fn is_outgoing(&self) -> bool {
+        self.place() & 64 == Direction::Out as u64
     }
 
     #[inline]
     fn subgraph(&self) -> SubgraphId {
-        self.src().subgraph()
+        SubgraphId((self.place() >> 7) as u32)
     }
 }
 
-/// The items of one subgraph and direction.
+/// The items of one subgraph, and what they come to. All ranges are among the items and the effects of the part.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) subgraph: SubgraphId,
-    pub(super) direction: Direction,
-    /// The items.
-    pub(super) from: usize,
-    pub(super) to: usize,
-    /// The latch, among those of the part.
-    pub(super) latch: usize,
-    /// The effects, among those of the part.
-    pub(super) effects_from: usize,
-    pub(super) effects_to: usize,
-    /// Vertices that come into being, as far as no run before it of the same subgraph creates them.
-    pub(super) created: u64,
+    /// The items: those of the outgoing chain, then those of the incoming one.
+    from: u32,
+    middle: u32,
+    to: u32,
+    /// Where the effects begin, where those on the incoming chain do, and where they end.
+    pub(super) effects: [u32; 3],
+}
+
+impl Run {
+    #[inline]
+    pub(super) fn items(&self, direction: Direction) -> std::ops::Range<usize> {
+        match direction {
+            Direction::Out => self.from as usize..self.middle as usize,
+            Direction::In => self.middle as usize..self.to as usize,
+        }
+    }
+
+    #[inline]
+    pub(super) fn all_items(&self) -> std::ops::Range<usize> {
+        self.from as usize..self.to as usize
+    }
+
+    #[inline]
+    pub(super) fn effects(&self, direction: Direction) -> std::ops::Range<usize> {
+        let at = direction as usize;
+        self.effects[at] as usize..self.effects[at + 1] as usize
+    }
 }
 
 /// Consecutive subgraphs, with their items.
 #[derive(Default)]
-pub(super) struct Part<'e, 'i> {
-    pub(super) items: &'i mut [Item],
+pub(super) struct Part<'e> {
+    pub(super) items: Vec<Item>,
     pub(super) runs: Vec<Run>,
+    /// The latches, one for each run.
     pub(super) latched: Vec<Latched<'e>>,
+    /// Insertions of vertices of a subgraph come first, then effects by direction, vertex and destination.
     pub(super) effects: Vec<LocalOp>,
-    pub(super) inserted: Vec<VertexId>,
+    /// What was built ahead of the timestamp: the place of the run, the chain, the version.
+    pub(super) ahead: Vec<(u32, Direction, Ahead)>,
+    pub(super) vertices: usize,
     pub(super) edges: i64,
 }
 
-impl Part<'_, '_> {
-    /// Sorts the items by subgraph, direction, vertex, destination and program order, and finds the runs.
-    pub(super) fn sort(&mut self) {
-        self.items.sort_unstable_by_key(|item| (item.subgraph(), item.direction as u8, item.edge, item.op));
+impl Part<'_> {
+    /// Sorts the items and finds the runs.
+    fn sort(&mut self) {
+        self.items.sort_unstable();
         let mut from = 0;
-        for run in self.items.chunk_by(|a, b| a.subgraph() == b.subgraph() && a.direction == b.direction) {
+        for run in self.items.chunk_by(|a, b| a.subgraph() == b.subgraph()) {
+            let outgoing = run.partition_point(Item::is_outgoing) as u32;
             self.runs.push(Run {
                 subgraph: run[0].subgraph(),
-                direction: run[0].direction,
                 from,
-                to: from + run.len(),
-                latch: 0,
-                effects_from: 0,
-                effects_to: 0,
-                created: 0,
+                middle: from + outgoing,
+                to: from + run.len() as u32,
+                effects: [0; 3],
             });
-            from += run.len();
+            from += run.len() as u32;
         }
     }
 }
 
-/// The items in ranges of subgraphs, ascending, with the ends of the ranges: one pass to find the bounds, one to count,
-/// one to place (counting sort). `each` gives all items, the same at every call, at most `most`.
-pub(super) fn place(most: usize, each: impl Fn(&mut dyn FnMut(Item))) -> (Vec<Item>, Vec<usize>) {
-    let wanted = (most / PART).min(MOST_PARTS);
-    if most < SERIAL || wanted < 2 {
-        let mut items = Vec::with_capacity(most);
-        each(&mut |item| items.push(item));
-        let end = items.len();
-        return (items, vec![end]);
+/// Some of the items: first in the order of the program, then in ranges of subgraphs.
+#[derive(Default)]
+struct Chunk {
+    ops: std::ops::Range<usize>,
+    items: Vec<Item>,
+    lowest: u32,
+    highest: u32,
+    /// Where the items of each range of subgraphs end.
+    ends: Vec<u32>,
+}
+
+impl Chunk {
+    fn fill(&mut self, of: &impl Fn(std::ops::Range<usize>, &mut dyn FnMut(Item))) {
+        self.items.reserve_exact(self.ops.len() * 2);
+        (self.lowest, self.highest) = (u32::MAX, 0);
+        of(self.ops.clone(), &mut |item| {
+            let subgraph = item.subgraph().0;
+            (self.lowest, self.highest) = (self.lowest.min(subgraph), self.highest.max(subgraph));
+            self.items.push(item);
+        });
     }
-    let (mut low, mut high) = (u32::MAX, 0);
-    each(&mut |item| (low, high) = (low.min(item.subgraph().0), high.max(item.subgraph().0)));
-    let low = low.min(high);
-    let shift = (u64::from(high - low) + 1).div_ceil(wanted as u64).next_power_of_two().trailing_zeros();
-    let place = |item: &Item| ((item.subgraph().0 - low) >> shift) as usize;
-    let mut next = vec![0usize; ((high - low) >> shift) as usize + 1];
-    each(&mut |item| next[place(&item)] += 1);
-    let mut sum = 0;
-    for begin in &mut next {
-        (sum, *begin) = (sum + *begin, sum);
+
+    /// Counting sort by range.
+    fn distribute(&mut self, ranges: usize, range_of: impl Fn(&Item) -> usize) {
+        let mut next = vec![0u32; ranges];
+        self.items.iter().for_each(|item| next[range_of(item)] += 1);
+        let mut sum = 0;
+        for begin in &mut next {
+            (sum, *begin) = (sum + *begin, sum);
+        }
+        let mut placed = vec![Item(0); self.items.len()];
+        for &item in &self.items {
+            let at = &mut next[range_of(&item)];
+            placed[*at as usize] = item;
+            *at += 1;
+        }
+        (self.items, self.ends) = (placed, next);
     }
-    let nothing = Item::new(VertexId(0), VertexId(0), 0, Direction::Out, 0, Ask::Put);
-    let mut items = vec![nothing; sum];
-    each(&mut |item| {
-        let at = &mut next[place(&item)];
-        items[*at] = item;
-        *at += 1;
+
+    fn range(&self, at: usize) -> &[Item] {
+        let from = at.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+        &self.items[from..self.ends[at] as usize]
+    }
+}
+
+/// The items of operations `0..ops`, sorted, in parts of consecutive subgraphs, ascending. `of` gives the items of a
+/// range of operations, at most two for each.
+pub(super) fn parts<'e>(
+    ops: usize,
+    of: impl Fn(std::ops::Range<usize>, &mut dyn FnMut(Item)) + Sync,
+) -> Vec<Part<'e>> {
+    if ops * 2 < SERIAL {
+        let mut chunk = Chunk { ops: 0..ops, ..Chunk::default() };
+        chunk.fill(&of);
+        let mut part = Part { items: chunk.items, ..Part::default() };
+        part.sort();
+        return vec![part];
+    }
+    let ranges = (0..ops).step_by(CHUNK).map(|from| from..ops.min(from + CHUNK));
+    let mut chunks: Vec<Chunk> = ranges.map(|ops| Chunk { ops, ..Chunk::default() }).collect();
+    for_each(&mut chunks, |chunk| chunk.fill(&of));
+    let filled = || chunks.iter().filter(|chunk| !chunk.items.is_empty());
+    let Some(lowest) = filled().map(|chunk| chunk.lowest).min() else { return Vec::new() };
+    let highest = filled().map(|chunk| chunk.highest).max().unwrap_or(lowest);
+    let wanted = (ops * 2 / PART).clamp(1, MOST_PARTS) as u32;
+    let shift = ((highest - lowest) / wanted + 1).next_power_of_two().trailing_zeros();
+    let range_of = |item: &Item| ((item.subgraph().0 - lowest) >> shift) as usize;
+    let ranges = ((highest - lowest) >> shift) as usize + 1;
+    for_each(&mut chunks, |chunk| chunk.distribute(ranges, range_of));
+    let mut parts: Vec<(usize, Part<'e>)> = (0..ranges).map(|range| (range, Part::default())).collect();
+    for_each(&mut parts, |(range, part)| {
+        part.items.reserve_exact(chunks.iter().map(|chunk| chunk.range(*range).len()).sum());
+        chunks.iter().for_each(|chunk| part.items.extend_from_slice(chunk.range(*range)));
+        part.sort();
     });
-    (items, next)
+    parts.into_iter().map(|(_, part)| part).filter(|part| !part.items.is_empty()).collect()
 }
 
-/// The parts of placed items.
-pub(super) fn split<'e, 'i>(items: &'i mut [Item], ends: &[usize]) -> Vec<Part<'e, 'i>> {
-    let (mut parts, mut rest, mut from) = (Vec::with_capacity(ends.len()), items, 0);
-    for &end in ends {
-        let (of_part, others) = rest.split_at_mut(end - from);
-        rest = others;
-        from = end;
-        if !of_part.is_empty() {
-            parts.push(Part { items: of_part, ..Part::default() });
-        }
-    }
-    parts
+/// Calls `f` with each element, on several threads where there are several.
+pub(super) fn for_each<T: Send>(all: &mut [T], f: impl Fn(&mut T) + Sync) {
+    claim_each(all, |_| (), f);
 }
 
-/// Calls `f` with each part, on several threads where there are several. Threads of the commit's own: in a pool of the
-/// caller's the thread that holds the latches could be given work that waits for them.
+/// Calls `claim` with each element in order, one call at a time, and then `f` with it, on several threads where there are
+/// several. Threads of the commit's own: in a pool of the caller's the thread that holds the latches could be given work
+/// that waits for them.
 #[cfg(not(shuttle))]
-pub(super) fn for_each<'e, 'i>(parts: &mut [Part<'e, 'i>], f: impl Fn(&mut Part<'e, 'i>) + Sync) {
-    let threads = threads().min(parts.len());
+pub(super) fn claim_each<T: Send>(all: &mut [T], claim: impl Fn(&mut T) + Sync, f: impl Fn(&mut T) + Sync) {
+    let threads = threads().min(all.len());
     if threads < 2 {
-        return parts.iter_mut().for_each(f);
+        return all.iter_mut().for_each(|one| {
+            claim(one);
+            f(one);
+        });
     }
-    let queue = Mutex::new(parts.iter_mut());
+    let queue = Mutex::new(all.iter_mut());
+    let next = || {
+        let mut queue = queue.lock();
+        let one = queue.next()?;
+        claim(one);
+        Some(one)
+    };
     let work = || {
-        loop {
-            let next = queue.lock().next();
-            let Some(part) = next else { return };
-            f(part);
+        while let Some(one) = next() {
+            f(one);
         }
     };
     std::thread::scope(|scope| {
@@ -178,8 +262,11 @@ pub(super) fn for_each<'e, 'i>(parts: &mut [Part<'e, 'i>], f: impl Fn(&mut Part<
 }
 
 #[cfg(shuttle)]
-pub(super) fn for_each<'e, 'i>(parts: &mut [Part<'e, 'i>], f: impl Fn(&mut Part<'e, 'i>)) {
-    parts.iter_mut().for_each(f);
+pub(super) fn claim_each<T>(all: &mut [T], claim: impl Fn(&mut T), f: impl Fn(&mut T)) {
+    all.iter_mut().for_each(|one| {
+        claim(one);
+        f(one);
+    });
 }
 
 /// The threads to use; asked of the system once.

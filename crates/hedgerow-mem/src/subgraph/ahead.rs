@@ -1,0 +1,74 @@
+//! What a large commit does ahead of its timestamp.
+
+use std::sync::Arc;
+
+use hedgerow_core::{Direction, Timestamp};
+
+use super::{Latched, LocalOp};
+use crate::fold;
+use crate::reclaim::{Horizon, Pin};
+use crate::version::Version;
+
+/// A version that has the operations of a commit merged in, and is linked once the timestamp of the commit is drawn. Until
+/// then nobody else knows it, and dropping it undoes everything.
+pub struct Ahead {
+    head: Arc<Version>,
+    next: Box<Version>,
+}
+
+impl Latched<'_> {
+    /// Does what can be done for [`apply_ahead`](Self::apply_ahead) before the timestamp is drawn: makes room in the delta,
+    /// or, where that cannot be, builds the version that has delta and operations merged in (rule R9 of the design).
+    /// The latch must be held from here until then. O(1) where there is room, else O(edges of the subgraph).
+    #[inline]
+    pub fn prepare(
+        &mut self,
+        direction: Direction,
+        ops: &[LocalOp],
+        weighted: bool,
+        horizon: &impl Horizon,
+        pinned: impl FnMut(Pin),
+    ) -> Option<Ahead> {
+        let fits = |latched: &Self| {
+            let head = latched.writer.heads[direction as usize].as_ref();
+            head.is_some_and(|head| head.delta.len() + ops.len() <= head.delta.capacity())
+        };
+        if ops.is_empty() || fits(self) {
+            return None;
+        }
+        self.fold_ahead(direction, ops.len(), weighted, horizon, pinned);
+        (!fits(self)).then(|| self.build(direction, ops, weighted))
+    }
+
+    #[cold]
+    fn build(&mut self, direction: Direction, ops: &[LocalOp], weighted: bool) -> Ahead {
+        let head = self.head(direction, weighted);
+        // Timestamps order the operations behind the delta, where they stand anyway: any will do.
+        let next = fold::all(&head, ops, head.begin, weighted, &self.subgraph.arena);
+        Ahead { head, next: Box::new(next) }
+    }
+
+    /// As [`apply`](Self::apply), with what [`prepare`](Self::prepare) returned for the same operations.
+    #[inline]
+    #[allow(clippy::too_many_arguments)]
+    pub fn apply_ahead(
+        &mut self,
+        direction: Direction,
+        ops: &[LocalOp],
+        built: Option<Ahead>,
+        ts: Timestamp,
+        weighted: bool,
+        horizon: &impl Horizon,
+        pinned: impl FnMut(Pin),
+    ) {
+        let Some(Ahead { head, mut next }) = built else {
+            return self.apply(direction, ops, ts, weighted, horizon, pinned);
+        };
+        debug_assert!(self.writer.heads[direction as usize].as_ref().is_some_and(|now| Arc::ptr_eq(now, &head)));
+        ops.iter().for_each(|op| self.note_vertex(op));
+        self.subgraph.note_applied(ts);
+        next.begin = ts;
+        next.delta.begin_at(ts);
+        self.replace(direction, head, *next, horizon, pinned);
+    }
+}
