@@ -42,10 +42,11 @@ pub(crate) fn reduce(entries: impl Iterator<Item = Entry>) -> (Vec<Change>, Vec<
     (changes, vertices)
 }
 
-/// The most entries that one merge takes: their order takes 26 of the 64 bits of a key.
-pub(crate) const MOST: usize = 1 << 26;
+/// The most entries that one merge takes: their order takes 24 of the 64 bits of a key.
+pub(crate) const MOST: usize = 1 << 24;
 
-/// Entries about edges, sorted by vertex, destination and commit: 6, 32 and 26 bits.
+/// Entries about edges, sorted by vertex, destination and commit: 6, 32 and 24 bits; the operation stands in the last two,
+/// so that entries are hardly looked at again.
 type Keys = SmallVec<[u64; 256]>;
 
 /// `main` with the first `n` of what `entry` gives, in commit order, applied. `n` is at most [`MOST`]. O(edges + n log n);
@@ -59,12 +60,14 @@ pub(crate) fn apply(
 ) -> Main {
     let (keys, present) = sort(main.present, n, &entry);
     let mut out =
-        Output::new(arena, main, main.neighbors.len().wrapping_add_signed(growth(&keys, &entry)), weighted);
+        Output::new(arena, main, main.neighbors.len().wrapping_add_signed(growth(&keys)), weighted);
     let mut rest = keys.as_slice();
     while let Some((of_edge, others)) = split_edge(rest) {
         rest = others;
-        let last = entry(order(of_edge[of_edge.len() - 1]));
-        out.put(main, last.local, last.dst, (last.op != EdgeOp::Remove).then_some(last.weight));
+        let last = of_edge[of_edge.len() - 1];
+        let weight = || if weighted { entry(order(last)).weight } else { 1.0 };
+        let (local, dst) = edge(last);
+        out.put(main, local, dst, (op(last) != EdgeOp::Remove).then(weight));
     }
     out.finish(main, present)
 }
@@ -87,10 +90,11 @@ pub(crate) fn patch(
     let mut rest = keys.as_slice();
     while let Some((of_edge, others)) = split_edge(rest) {
         rest = others;
-        let (first, last) = (entry(order(of_edge[0])), entry(order(of_edge[of_edge.len() - 1])));
-        let (local, dst) = (last.local, last.dst);
-        let in_main = patch::is_in_main(old, first.op, local, dst);
-        let weight = (last.op != EdgeOp::Remove).then_some(last.weight);
+        let (first, last) = (of_edge[0], of_edge[of_edge.len() - 1]);
+        let (local, dst) = edge(last);
+        let in_main = patch::is_in_main(old, op(first), local, dst);
+        let weight = || if weighted { entry(order(last)).weight } else { 1.0 };
+        let weight = (op(last) != EdgeOp::Remove).then(weight);
         // An edge of the main part that stays is not mentioned, unless its weight may differ.
         added.put(&old.added, local, dst, weight.filter(|_| !in_main || weighted));
         removed.put(&old.removed, local, dst, (in_main && (weight.is_none() || weighted)).then_some(0.0));
@@ -117,16 +121,29 @@ fn sort(mut present: u64, n: usize, entry: &impl Fn(usize) -> Entry) -> (Keys, u
         match e.op {
             EdgeOp::Vertex if e.dst.0 != 0 => present |= e.local.bit(),
             EdgeOp::Vertex => present &= !e.local.bit(),
-            _ => keys.push(u64::from(e.local.0) << 58 | u64::from(e.dst.0) << 26 | i as u64),
+            _ => keys.push(
+                u64::from(e.local.0) << 58 | u64::from(e.dst.0) << 26 | (i as u64) << 2 | e.op as u64,
+            ),
         }
     }
     keys.sort_unstable();
     (keys, present)
 }
 
+/// The place of the entry in the order of commits.
 #[inline]
 fn order(key: u64) -> usize {
-    key as usize & (MOST - 1)
+    (key >> 2) as usize & (MOST - 1)
+}
+
+#[inline]
+fn op(key: u64) -> EdgeOp {
+    EdgeOp::from_bits(key as u8 & 3)
+}
+
+#[inline]
+fn edge(key: u64) -> (LocalVertex, VertexId) {
+    (LocalVertex((key >> 58) as u8), VertexId((key >> 26) as u32))
 }
 
 /// The keys about the first edge, and the others.
@@ -139,15 +156,38 @@ fn split_edge(keys: &[u64]) -> Option<(&[u64], &[u64])> {
 
 /// By how many edges the lists grow. Only effective operations are logged, so the first about an edge tells whether it
 /// was there before.
-fn growth(keys: &[u64], entry: &impl Fn(usize) -> Entry) -> isize {
+fn growth(keys: &[u64]) -> isize {
     let (mut growth, mut rest) = (0, keys);
     while let Some((of_edge, others)) = split_edge(rest) {
         rest = others;
-        let was = entry(order(of_edge[0])).op != EdgeOp::Insert;
-        let is = entry(order(of_edge[of_edge.len() - 1])).op != EdgeOp::Remove;
+        let was = op(of_edge[0]) != EdgeOp::Insert;
+        let is = op(of_edge[of_edge.len() - 1]) != EdgeOp::Remove;
         growth += isize::from(is) - isize::from(was);
     }
     growth
+}
+
+/// Lists are stepped over in pieces of this many: changes come close to each other, so that the first piece often does.
+const PIECE: usize = 16;
+
+/// How many elements of `list` in the range, which ascends, are less than `dst`.
+#[inline]
+fn smaller(list: &[VertexId], range: std::ops::Range<usize>, dst: VertexId) -> usize {
+    let Some(piece) = list[range.start..].first_chunk::<PIECE>() else {
+        return list[range].partition_point(|&x| x < dst);
+    };
+    // All elements of the piece at once, those behind the range masked out: no branch to guess.
+    let len = range.len() as u32;
+    let counted = |(i, &x): (u32, &VertexId)| u32::from(x < dst) & u32::from(i < len);
+    let count = (0..PIECE as u32).zip(piece).map(counted).sum::<u32>() as usize;
+    if count < PIECE {
+        return count;
+    }
+    let (mut from, mut upto) = (PIECE, PIECE * 2);
+    while upto < range.len() && list[range.start + upto] < dst {
+        (from, upto) = (upto, upto * 2);
+    }
+    from + list[range.start + from..range.end.min(range.start + upto)].partition_point(|&x| x < dst)
 }
 
 /// A main part that is being written: changes come sorted by vertex and destination.
@@ -178,7 +218,7 @@ impl Output {
         self.shift(local.index());
         let range = main.range(local);
         let begin = self.done.max(range.start);
-        let at = begin + main.neighbors[begin..range.end].partition_point(|&x| x < dst);
+        let at = begin + smaller(&main.neighbors, begin..range.end, dst);
         self.copy(main, at);
         if at < range.end && main.neighbors[at] == dst {
             self.done += 1;
@@ -204,7 +244,7 @@ impl Output {
     #[inline]
     fn copy(&mut self, main: &Main, end: usize) {
         let range = self.done..end;
-        self.neighbors.extend(&main.neighbors[range.clone()]);
+        self.neighbors.extend_few(&main.neighbors[self.done..], range.len());
         if let (Some(weights), Some(from)) = (&mut self.weights, &main.weights) {
             weights.extend(&from[range]);
         }

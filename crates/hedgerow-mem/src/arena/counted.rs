@@ -200,6 +200,22 @@ impl<T: Plain> Builder<T> {
         self.len += values.len();
     }
 
+    /// Appends the first `count` of `values`; a few of them without a call, by copying a fixed number.
+    ///
+    /// # Panics
+    /// If there is no room, or not so many values.
+    #[inline]
+    pub fn extend_few(&mut self, values: &[T], count: usize) {
+        const FEW: usize = 16;
+        if count > FEW || values.len() < FEW || self.capacity - self.len < FEW {
+            return self.extend(&values[..count]);
+        }
+        // SAFETY: so many are readable, and within the room of the block, which nothing else refers to; what is behind
+        // `count` does not count as written.
+        unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), self.data().add(self.len).as_ptr(), FEW) };
+        self.len += count;
+    }
+
     /// The elements so far.
     pub fn as_slice(&self) -> &[T] {
         // SAFETY: so many elements are written.

@@ -47,15 +47,15 @@ proptest! {
     #[test]
     fn a_merge_gives_what_a_map_gives(
         rounds in prop::collection::vec(
-            prop::collection::vec((0..64u8, 0..24u32, 0..6u8, any::<u8>()), 0..400), 1..5),
-        few in 1..64u8,
+            prop::collection::vec((0..64u8, 0..400u32, 0..6u8, any::<u8>()), 0..400), 1..5),
+        (few, near) in (1..64u8, 1..400u32),
         weighted: bool,
     ) {
         let arena = Arena::new();
         let mut model = Model::default();
         let mut main = Main { weights: weighted.then(Default::default), ..Main::default() };
         for mut wishes in rounds {
-            wishes.iter_mut().for_each(|w| w.0 %= few);
+            wishes.iter_mut().for_each(|w| (w.0, w.1) = (w.0 % few, w.1 % near));
             let entries = entries(&mut model, &wishes, weighted);
             main = apply(&main, entries.len(), |i| entries[i], weighted, &arena);
             check(&main, &model, weighted);

@@ -4,6 +4,7 @@ use hedgerow_core::sync::Mutex;
 use hedgerow_core::{Direction, LocalVertex, SubgraphId, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{Ahead, Latched};
+use smallvec::SmallVec;
 
 use crate::write::Ask;
 
@@ -127,9 +128,9 @@ pub(super) struct Part<'e> {
 }
 
 impl Part<'_> {
-    /// Sorts the items and finds the runs.
+    /// Sorts the items, which come in the order of the program, and finds the runs.
     fn sort(&mut self) {
-        self.items.sort_unstable();
+        sort(&mut self.items);
         let mut from = 0;
         for run in self.items.chunk_by(|a, b| a.subgraph() == b.subgraph()) {
             let outgoing = run.partition_point(Item::is_outgoing) as u32;
@@ -143,6 +144,27 @@ impl Part<'_> {
             from += run.len() as u32;
         }
     }
+}
+
+/// Sorts items that come in the order of the program. Where the subgraphs are few and near each other, as in most parts,
+/// an item is told by one word, which sorts in half the time.
+fn sort(items: &mut Vec<Item>) {
+    let bits = |n: u32| u32::BITS - n.leading_zeros();
+    let lowest = items.iter().map(|item| item.subgraph().0).min().unwrap_or(0);
+    let highest = items.iter().map(|item| item.subgraph().0).max().unwrap_or(0);
+    let place_bits = bits(items.len() as u32);
+    // Subgraph, then direction and vertex (7 bits) and destination (32 bits), then the place among the items.
+    if bits(highest - lowest) + 7 + 32 + place_bits > u64::BITS || items.len() > u32::MAX as usize {
+        return items.sort_unstable();
+    }
+    let base = u64::from(lowest) << 7;
+    let key = |(at, item): (usize, &Item)| {
+        ((item.place() - base) << 32 | u64::from(item.dst().0)) << place_bits | at as u64
+    };
+    let mut keys: SmallVec<[u64; 64]> = items.iter().enumerate().map(key).collect();
+    keys.sort_unstable();
+    let places = (1 << place_bits) - 1;
+    *items = keys.iter().map(|key| items[(key & places) as usize]).collect();
 }
 
 /// Some of the items: first in the order of the program, then in ranges of subgraphs.
