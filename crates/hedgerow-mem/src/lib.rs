@@ -31,7 +31,7 @@ pub use delta::EdgeOp;
 pub use items::{Extra, ItemOp, ItemRef};
 pub use main_part::Main;
 pub use reclaim::{Horizon, Pin};
-pub use subgraph::{Ahead, Finder, Latched, ReadItem, Subgraph};
+pub use subgraph::{Ahead, Finder, Latched, ReadItem, Spread, Subgraph};
 pub use table::{SubgraphPage, SubgraphTable};
 pub use version::Version;
 pub use view::View;

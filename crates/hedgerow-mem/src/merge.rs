@@ -59,8 +59,7 @@ pub(crate) fn apply(
     arena: &Arena,
 ) -> Main {
     let (keys, present) = sort(main.present, n, &entry);
-    let mut out =
-        Output::new(arena, main, main.neighbors.len().wrapping_add_signed(growth(&keys)), weighted);
+    let mut out = Output::new(arena, main, main.neighbors.len().wrapping_add_signed(growth(&keys)), weighted);
     let mut rest = keys.as_slice();
     while let Some((of_edge, others)) = split_edge(rest) {
         rest = others;
@@ -121,9 +120,8 @@ fn sort(mut present: u64, n: usize, entry: &impl Fn(usize) -> Entry) -> (Keys, u
         match e.op {
             EdgeOp::Vertex if e.dst.0 != 0 => present |= e.local.bit(),
             EdgeOp::Vertex => present &= !e.local.bit(),
-            _ => keys.push(
-                u64::from(e.local.0) << 58 | u64::from(e.dst.0) << 26 | (i as u64) << 2 | e.op as u64,
-            ),
+            _ => keys
+                .push(u64::from(e.local.0) << 58 | u64::from(e.dst.0) << 26 | (i as u64) << 2 | e.op as u64),
         }
     }
     keys.sort_unstable();
@@ -173,13 +171,11 @@ const PIECE: usize = 16;
 /// How many elements of `list` in the range, which ascends, are less than `dst`.
 #[inline]
 fn smaller(list: &[VertexId], range: std::ops::Range<usize>, dst: VertexId) -> usize {
-    let Some(piece) = list[range.start..].first_chunk::<PIECE>() else {
+    let Some(piece) = list[range.clone()].first_chunk::<PIECE>() else {
         return list[range].partition_point(|&x| x < dst);
     };
-    // All elements of the piece at once, those behind the range masked out: no branch to guess.
-    let len = range.len() as u32;
-    let counted = |(i, &x): (u32, &VertexId)| u32::from(x < dst) & u32::from(i < len);
-    let count = (0..PIECE as u32).zip(piece).map(counted).sum::<u32>() as usize;
+    // All elements of the piece at once: no branch to guess.
+    let count = piece.iter().map(|&x| u32::from(x < dst)).sum::<u32>() as usize;
     if count < PIECE {
         return count;
     }

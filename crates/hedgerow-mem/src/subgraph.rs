@@ -19,7 +19,7 @@ mod items;
 pub mod warm;
 
 pub use ahead::Ahead;
-pub use finder::Finder;
+pub use finder::{Finder, Spread};
 
 /// 64 consecutive vertices with their adjacency in both directions.
 ///

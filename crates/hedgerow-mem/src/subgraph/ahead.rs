@@ -64,7 +64,9 @@ impl Latched<'_> {
         let Some(Ahead { head, mut next }) = built else {
             return self.apply(direction, ops, ts, weighted, horizon, pinned);
         };
-        debug_assert!(self.writer.heads[direction as usize].as_ref().is_some_and(|now| Arc::ptr_eq(now, &head)));
+        debug_assert!(
+            self.writer.heads[direction as usize].as_ref().is_some_and(|now| Arc::ptr_eq(now, &head))
+        );
         ops.iter().for_each(|op| self.note_vertex(op));
         self.subgraph.note_applied(ts);
         next.begin = ts;

@@ -159,23 +159,6 @@ impl Latched<'_> {
         }
     }
 
-    /// Starts loading the list of `local`, or the places where a search in it looks first.
-    #[inline]
-    pub fn warm_list(&self, direction: Direction, local: LocalVertex) {
-        if let Some(head) = &self.writer.heads[direction as usize] {
-            warm_list(head, local);
-        }
-    }
-
-    /// Starts loading the part of the list of `local` where `other` would stand; what [`warm_list`](Self::warm_list)
-    /// loads should be here.
-    #[inline]
-    pub fn warm_place(&self, direction: Direction, local: LocalVertex, other: VertexId) {
-        if let Some(head) = &self.writer.heads[direction as usize] {
-            warm_place(head, local, other);
-        }
-    }
-
     /// About how much a look for an edge of `local` costs: the length of its settled list.
     #[inline]
     pub fn settled_degree(&self, direction: Direction, local: LocalVertex) -> usize {

@@ -14,7 +14,7 @@ mod parts;
 
 use hedgerow_core::{Direction, KeyKind, LabelId, LocalVertex, Op, Timestamp, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::{EdgeOp, Latched};
+use hedgerow_mem::{EdgeOp, Latched, Spread};
 
 use super::commit::{Outcome, Request, draw};
 use super::{Ask, TxnOp};
@@ -27,14 +27,12 @@ use keys::Resolved;
 use lookup::Outcomes;
 use parts::{Part, claim_each, for_each, parts};
 
-/// How many runs ahead headers, heads, deltas and lists, and the right places in them, are loaded.
+/// How many runs ahead headers are loaded, then heads, then deltas and lists; and where an append goes.
 const HEADERS_AHEAD: usize = 8;
-const HEADS_AHEAD: usize = 12;
-const LISTS_AHEAD: usize = 8;
-const PLACES_AHEAD: usize = 4;
+const HEADS_AHEAD: usize = 10;
+const LISTS_AHEAD: usize = 4;
+const APPENDS_AHEAD: usize = 4;
 /// How often a commit starts over because a key moved before the latches were held.
-const HEADS_AHEAD_OF_APPLY: usize = 3;
-/// XX
 const MAX_RESTARTS: usize = 100;
 const DIRECTIONS: [Direction; 2] = [Direction::Out, Direction::In];
 
@@ -94,20 +92,18 @@ fn prepare(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>) {
     let horizon = engine.horizon();
     let weighted = engine.config.weighted;
     part.effects.reserve_exact(part.items.len());
-    let (mut heads, mut lists, mut places) = (0, 0, 0);
+    let spread = Spread::over(engine.ids.bound());
+    let (mut heads, mut lists) = (0, 0);
     for at in 0..part.runs.len() {
         let upto = |ahead: usize| part.runs.len().min(at + ahead);
         for ahead in heads..upto(HEADS_AHEAD) {
             warm_heads(&part.latched[ahead], &part.items, &part.runs[ahead]);
         }
         for ahead in lists..upto(LISTS_AHEAD) {
-            outcomes.warm(&part.items, &part.runs[ahead], &part.latched[ahead], false);
+            outcomes.warm(&part.items, &part.runs[ahead], &part.latched[ahead], spread);
         }
-        for ahead in places..upto(PLACES_AHEAD) {
-            outcomes.warm(&part.items, &part.runs[ahead], &part.latched[ahead], true);
-        }
-        (heads, lists, places) = (upto(HEADS_AHEAD), upto(LISTS_AHEAD), upto(PLACES_AHEAD));
-        gather(engine, outcomes, part, at);
+        (heads, lists) = (upto(HEADS_AHEAD), upto(LISTS_AHEAD));
+        gather(engine, outcomes, part, at, spread);
         let Part { runs, latched, effects, ahead, .. } = part;
         let (run, held) = (&runs[at], &mut latched[at]);
         for direction in DIRECTIONS {
@@ -126,7 +122,7 @@ fn warm_heads(held: &Latched<'_>, items: &[parts::Item], run: &parts::Run) {
 }
 
 /// The effects of a run: the vertices that come into being, then the edges.
-fn gather(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>, at: usize) {
+fn gather(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>, at: usize, spread: Spread) {
     let Part { items, runs, latched, effects, .. } = part;
     let (run, held) = (&mut runs[at], &latched[at]);
     run.effects[0] = effects.len() as u32;
@@ -137,14 +133,12 @@ fn gather(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>, at: usi
     part.vertices += created.count_ones() as usize;
     for direction in DIRECTIONS {
         let items = &items[run.items(direction)];
-        let mut edges = held.finder(direction, items.len());
+        let mut edges = held.finder(direction, items.len(), spread);
         for group in items.chunk_by(parts::Item::same_edge) {
             let Some((op, weight)) = outcomes.of(group, &mut edges) else { continue };
             let (local, dst) = (group[0].local(), group[0].dst());
             // Each edge counts at one of its copies.
-            if direction == Direction::Out
-                && (engine.config.directed || run.subgraph.vertex(local) <= dst)
-            {
+            if direction == Direction::Out && (engine.config.directed || run.subgraph.vertex(local) <= dst) {
                 part.edges += match op {
                     EdgeOp::Insert => 1,
                     EdgeOp::Remove => -1,
@@ -212,9 +206,9 @@ fn effects<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = (VertexId, &'a Loc
 /// The vertices that come into being, ascending.
 fn created(parts: &[Part<'_>]) -> impl Iterator<Item = VertexId> {
     let parts = parts.iter().filter(|part| part.vertices > 0);
-    parts.flat_map(|part| effects(std::slice::from_ref(part))).filter_map(|(id, effect)| {
-        (effect.op == EdgeOp::Vertex).then_some(id)
-    })
+    parts
+        .flat_map(|part| effects(std::slice::from_ref(part)))
+        .filter_map(|(id, effect)| (effect.op == EdgeOp::Vertex).then_some(id))
 }
 
 /// The log record: removals, vertices, edges; an undirected edge once.
@@ -256,9 +250,8 @@ fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
         if let Some(held) = latched.get(at + HEADERS_AHEAD) {
             held.warm_header();
         }
-        if let Some(held) = latched.get(at + HEADS_AHEAD_OF_APPLY) {
-            let direction = if runs[at + HEADS_AHEAD_OF_APPLY].effects(Direction::Out).is_empty() { Direction::In } else { Direction::Out };
-            held.warm_append(direction);
+        if let Some(held) = latched.get(at + APPENDS_AHEAD) {
+            held.warm_append(Direction::Out);
         }
         for direction in DIRECTIONS {
             let ops = &effects[run.effects(direction)];

@@ -130,3 +130,61 @@ fn a_refused_edge_adds_none_of_its_batch() {
     tx.commit().unwrap();
     assert_eq!(graph.snapshot().unwrap().edge_count(), 1);
 }
+
+#[test]
+fn batches_on_hubs_are_seen_whole_or_not_at_all_beside_single_operations() {
+    const HUBS: u64 = 3;
+    const BATCH: u64 = 400;
+    const ROUNDS: u64 = 40;
+    const SINGLE: u64 = 1 << 20;
+    let graph = Options::new().directed(false).keys(KeyKind::U64).in_memory().unwrap();
+    let edges = |round: u64| -> Vec<(u64, u64)> {
+        // Twice, and both ways round: duplicates count once.
+        let of = |i: u64| {
+            let (hub, other) = (i % HUBS, HUBS + round * BATCH + i / HUBS / 2);
+            if (i / HUBS).is_multiple_of(2) { (hub, other) } else { (other, hub) }
+        };
+        (0..BATCH * HUBS * 2).map(of).collect()
+    };
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let rounds_seen = |snapshot: &hedgerow::Snapshot, hub: u64| -> Vec<u64> {
+        let all = snapshot.neighbors(hub, Direction::Out).unwrap_or_default();
+        let numbers = all.iter().map(|key| match key {
+            hedgerow::VertexKey::U64(n) => *n,
+            other => panic!("{other:?}"),
+        });
+        let mut counts = std::collections::BTreeMap::new();
+        numbers.filter(|&n| n < SINGLE).for_each(|n| *counts.entry((n - HUBS) / BATCH).or_insert(0) += 1);
+        assert!(counts.values().all(|&n| n == BATCH), "part of a batch at {hub}: {counts:?}");
+        counts.into_keys().collect()
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 0..ROUNDS {
+                let mut tx = graph.write().unwrap();
+                tx.put_edges(&edges(round)).unwrap();
+                if let Some(old) = round.checked_sub(2) {
+                    tx.remove_edges(&edges(old)).unwrap();
+                }
+                tx.commit().unwrap();
+            }
+            done.store(true, std::sync::atomic::Ordering::SeqCst);
+        });
+        scope.spawn(|| (0..2_000u64).for_each(|i| _ = graph.insert_edge(i % HUBS, SINGLE + i).unwrap()));
+        let mut held = Vec::new();
+        while !done.load(std::sync::atomic::Ordering::SeqCst) {
+            let snapshot = graph.snapshot().unwrap();
+            let seen = rounds_seen(&snapshot, 0);
+            assert!(seen.len() <= 2, "{seen:?}");
+            (1..HUBS).for_each(|hub| assert_eq!(rounds_seen(&snapshot, hub), seen));
+            held.push((snapshot, seen));
+        }
+        for (snapshot, seen) in held {
+            (0..HUBS).for_each(|hub| assert_eq!(rounds_seen(&snapshot, hub), seen));
+        }
+    });
+    let snapshot = graph.snapshot().unwrap();
+    assert_eq!(rounds_seen(&snapshot, 0), [ROUNDS - 2, ROUNDS - 1]);
+    assert_eq!(snapshot.edge_count(), 2 * BATCH * HUBS + 2_000);
+    common::sound(&graph).unwrap();
+}

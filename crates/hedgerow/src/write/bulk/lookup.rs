@@ -3,7 +3,7 @@
 
 use hedgerow_core::Direction;
 use hedgerow_core::sync::{AtomicU8, Ordering};
-use hedgerow_mem::{EdgeOp, Finder, Latched};
+use hedgerow_mem::{EdgeOp, Finder, Latched, Spread};
 
 use super::parts::{Item, Run};
 use crate::graph::Engine;
@@ -26,26 +26,16 @@ impl<'a> Outcomes<'a> {
         Outcomes { ops, weighted: engine.config.weighted, cells }
     }
 
-    /// Starts loading delta and lists for the look-ups of the run, and with `place` the right places in long lists.
-    pub(super) fn warm(&self, items: &[Item], run: &Run, held: &Latched<'_>, place: bool) {
+    /// Starts loading what the look-ups of the run read: the delta, and of the lists what is likely needed.
+    pub(super) fn warm(&self, items: &[Item], run: &Run, held: &Latched<'_>, spread: Spread) {
         for direction in [Direction::Out, Direction::In] {
             let items = &items[run.items(direction)];
             if items.is_empty() {
                 continue;
             }
-            if !place {
-                held.warm_delta(direction);
-            }
-            let mut before = None;
+            held.warm_delta(direction);
             for item in items.iter().filter(|item| self.known(item) == UNKNOWN) {
-                // Of a vertex with several edges the first: the others are looked for from there.
-                if before.replace(item.local()) == Some(item.local()) {
-                    continue;
-                }
-                match place {
-                    false => held.warm_list(direction, item.local()),
-                    true => held.warm_place(direction, item.local(), item.dst()),
-                }
+                held.warm_look(direction, item.local(), item.dst(), spread);
             }
         }
     }

@@ -167,43 +167,47 @@ fn sort(items: &mut Vec<Item>) {
     *items = keys.iter().map(|key| items[(key & places) as usize]).collect();
 }
 
-/// Some of the items: first in the order of the program, then in ranges of subgraphs.
+/// The items of some operations, in ranges of subgraphs.
 #[derive(Default)]
 struct Chunk {
     ops: std::ops::Range<usize>,
+    /// The least and the greatest subgraph; none if there is no item.
+    bounds: Option<(u32, u32)>,
     items: Vec<Item>,
-    lowest: u32,
-    highest: u32,
     /// Where the items of each range of subgraphs end.
     ends: Vec<u32>,
 }
 
 impl Chunk {
-    fn fill(&mut self, of: &impl Fn(std::ops::Range<usize>, &mut dyn FnMut(Item))) {
-        self.items.reserve_exact(self.ops.len() * 2);
-        (self.lowest, self.highest) = (u32::MAX, 0);
+    fn bound(&mut self, of: &impl Fn(std::ops::Range<usize>, &mut dyn FnMut(Item))) {
+        let (mut lowest, mut highest) = (u32::MAX, 0);
         of(self.ops.clone(), &mut |item| {
             let subgraph = item.subgraph().0;
-            (self.lowest, self.highest) = (self.lowest.min(subgraph), self.highest.max(subgraph));
-            self.items.push(item);
+            (lowest, highest) = (lowest.min(subgraph), highest.max(subgraph));
         });
+        self.bounds = (lowest <= highest).then_some((lowest, highest));
     }
 
     /// Counting sort by range.
-    fn distribute(&mut self, ranges: usize, range_of: impl Fn(&Item) -> usize) {
+    fn distribute(
+        &mut self,
+        of: &impl Fn(std::ops::Range<usize>, &mut dyn FnMut(Item)),
+        ranges: usize,
+        range_of: impl Fn(&Item) -> usize,
+    ) {
         let mut next = vec![0u32; ranges];
-        self.items.iter().for_each(|item| next[range_of(item)] += 1);
+        of(self.ops.clone(), &mut |item| next[range_of(&item)] += 1);
         let mut sum = 0;
         for begin in &mut next {
             (sum, *begin) = (sum + *begin, sum);
         }
-        let mut placed = vec![Item(0); self.items.len()];
-        for &item in &self.items {
+        let mut items = vec![Item(0); sum as usize];
+        of(self.ops.clone(), &mut |item| {
             let at = &mut next[range_of(&item)];
-            placed[*at as usize] = item;
+            items[*at as usize] = item;
             *at += 1;
-        }
-        (self.items, self.ends) = (placed, next);
+        });
+        (self.items, self.ends) = (items, next);
     }
 
     fn range(&self, at: usize) -> &[Item] {
@@ -213,29 +217,29 @@ impl Chunk {
 }
 
 /// The items of operations `0..ops`, sorted, in parts of consecutive subgraphs, ascending. `of` gives the items of a
-/// range of operations, at most two for each.
+/// range of operations, at most two for each, the same at every call.
 pub(super) fn parts<'e>(
     ops: usize,
     of: impl Fn(std::ops::Range<usize>, &mut dyn FnMut(Item)) + Sync,
 ) -> Vec<Part<'e>> {
     if ops * 2 < SERIAL {
-        let mut chunk = Chunk { ops: 0..ops, ..Chunk::default() };
-        chunk.fill(&of);
-        let mut part = Part { items: chunk.items, ..Part::default() };
+        let mut part = Part::default();
+        part.items.reserve_exact(ops * 2);
+        of(0..ops, &mut |item| part.items.push(item));
         part.sort();
         return vec![part];
     }
     let ranges = (0..ops).step_by(CHUNK).map(|from| from..ops.min(from + CHUNK));
     let mut chunks: Vec<Chunk> = ranges.map(|ops| Chunk { ops, ..Chunk::default() }).collect();
-    for_each(&mut chunks, |chunk| chunk.fill(&of));
-    let filled = || chunks.iter().filter(|chunk| !chunk.items.is_empty());
-    let Some(lowest) = filled().map(|chunk| chunk.lowest).min() else { return Vec::new() };
-    let highest = filled().map(|chunk| chunk.highest).max().unwrap_or(lowest);
+    for_each(&mut chunks, |chunk| chunk.bound(&of));
+    let bounds = || chunks.iter().filter_map(|chunk| chunk.bounds);
+    let Some(lowest) = bounds().map(|(lowest, _)| lowest).min() else { return Vec::new() };
+    let highest = bounds().map(|(_, highest)| highest).max().unwrap_or(lowest);
     let wanted = (ops * 2 / PART).clamp(1, MOST_PARTS) as u32;
     let shift = ((highest - lowest) / wanted + 1).next_power_of_two().trailing_zeros();
     let range_of = |item: &Item| ((item.subgraph().0 - lowest) >> shift) as usize;
     let ranges = ((highest - lowest) >> shift) as usize + 1;
-    for_each(&mut chunks, |chunk| chunk.distribute(ranges, range_of));
+    for_each(&mut chunks, |chunk| chunk.distribute(&of, ranges, range_of));
     let mut parts: Vec<(usize, Part<'e>)> = (0..ranges).map(|range| (range, Part::default())).collect();
     for_each(&mut parts, |(range, part)| {
         part.items.reserve_exact(chunks.iter().map(|chunk| chunk.range(*range).len()).sum());
