@@ -12,6 +12,7 @@ pub mod codec;
 pub mod counting;
 pub mod dir;
 pub mod error;
+pub mod failpoint;
 pub mod faults;
 pub mod header;
 pub mod lsn;

@@ -528,6 +528,7 @@ impl Database {
             ("segments", stats.segments),
             ("background_checkpoints", stats.background_checkpoints),
             ("failed_checkpoints", stats.failed_checkpoints),
+            ("failed_settlings", stats.failed_settlings),
         ] {
             arguments.set_item(name, value)?;
         }

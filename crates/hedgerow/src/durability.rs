@@ -1,11 +1,13 @@
 //! The files of an open store, and how commits become durable.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use hedgerow_core::sync::{AtomicU64, Mutex, Ordering};
 use hedgerow_core::{Op, Timestamp};
 use hedgerow_io::Vfs;
+use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_io::faults::{self, PlantedFault};
 use hedgerow_log::{Log, LogError, RecordBuilder, RecordError, ReserveError};
 use hedgerow_tier::Manifest;
@@ -77,13 +79,23 @@ impl Durable {
     /// Reserves log space, draws the timestamp and appends the record. In the ordering section. Fails before the
     /// timestamp is drawn, or not at all.
     pub(crate) fn append(&self, mut record: Record, draw: impl FnOnce() -> Timestamp) -> Result<Timestamp> {
+        // What a panic leaves of the log must not be written to any more.
+        let whole = UnlessDone::new(|| self.log.abandon());
         let reservation = self.log.reserve(&mut record.0).map_err(|error| match error {
             ReserveError::DiskFull(_) => Error::DiskFull,
             _ => Error::Poisoned,
-        })?;
+        });
+        let reservation = match reservation {
+            Ok(reservation) => reservation,
+            Err(error) => {
+                whole.done();
+                return Err(error);
+            }
+        };
         let ts = draw();
         reservation.append(&mut record.0, ts);
         self.appended.store(ts.0, Ordering::Release);
+        whole.done();
         Ok(ts)
     }
 
@@ -112,7 +124,16 @@ impl Durable {
         if faults::is_on(PlantedFault::AcknowledgedEarly) {
             return Ok(Timestamp(appended));
         }
-        self.log.flush_and_sync().map_err(|_| NotDurable)?;
+        // A panic is a failure like any other: the thread that syncs does so for others too, who would wait for ever.
+        let synced = catch_unwind(AssertUnwindSafe(|| self.log.flush_and_sync()));
+        match synced {
+            Ok(Ok(_)) => {}
+            Ok(Err(_)) => return Err(NotDurable),
+            Err(_) => {
+                self.log.abandon();
+                return Err(NotDurable);
+            }
+        }
         self.durable.fetch_max(appended, Ordering::AcqRel);
         Ok(Timestamp(appended))
     }
@@ -220,26 +241,51 @@ impl Drop for Engine {
 }
 
 /// Syncs the log in the background, for [`Durability::Group`]. Ends with the store.
-pub(crate) fn spawn_syncer(engine: &Arc<Engine>, interval: Duration) {
-    let Some(durable) = engine.durable.clone() else { return };
+pub(crate) fn spawn_syncer(engine: &Arc<Engine>, interval: Duration) -> std::io::Result<()> {
+    let Some(durable) = engine.durable.clone() else { return Ok(()) };
     // Not the engine itself: its last handle must be a user's, so that dropping that closes the store.
     let (commits, closed) = (engine.commits.clone(), engine.closed.clone());
     let sync_every = move || {
+        // Without this thread nothing would become durable: its panic is a failure of the log.
+        let _for_ever = UnlessDone::new(|| {
+            if !closed.load(Ordering::Acquire) {
+                commits.fail();
+            }
+        });
         loop {
             std::thread::sleep(interval);
+            let reached = failpoint::reach(FailPoint::SyncTurn);
             if closed.load(Ordering::Acquire) || commits.is_failed() {
                 return;
             }
             let behind = durable.appended.load(Ordering::Acquire) > durable.durable_ts().0;
-            if behind && durable.sync_log().is_err() {
-                if !closed.load(Ordering::Acquire) {
-                    commits.fail();
-                }
+            if behind && (reached.is_err() || durable.sync_log().is_err()) {
                 return;
             }
         }
     };
-    // Without the thread commits stay correct but unsynced until the next flush; a machine that cannot start a thread
-    // fails elsewhere first.
-    let _ = std::thread::Builder::new().name("hedgerow-sync".into()).spawn(sync_every);
+    failpoint::reach(FailPoint::SyncThread)?;
+    std::thread::Builder::new().name("hedgerow-sync".into()).spawn(sync_every).map(drop)
+}
+
+/// Does something when it goes, unless it was told that all is done: in particular when a panic passes by.
+pub(crate) struct UnlessDone<F: Fn()>(F);
+
+impl<F: Fn()> UnlessDone<F> {
+    #[inline]
+    pub(crate) fn new(otherwise: F) -> UnlessDone<F> {
+        UnlessDone(otherwise)
+    }
+
+    #[inline]
+    pub(crate) fn done(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl<F: Fn()> Drop for UnlessDone<F> {
+    #[cold]
+    fn drop(&mut self) {
+        (self.0)();
+    }
 }

@@ -71,9 +71,17 @@ pub(crate) fn open_path(options: Options, path: &Path) -> Result<Graph> {
 }
 
 pub(crate) fn open_on(options: Options, fs: Arc<dyn Vfs>) -> Result<Graph> {
-    let engine = if options.read_only { open_to_read(&options, fs)? } else { open_to_write(&options, fs)? };
+    let engine = if options.read_only {
+        open_to_read(&options, fs.clone())?
+    } else {
+        open_to_write(&options, fs.clone())?
+    };
     if let (Durability::Group(interval), Some(_)) = (options.durability, &engine.durable) {
-        spawn_syncer(&engine, interval);
+        spawn_syncer(&engine, interval).map_err(|source| Error::Io {
+            file: fs.path().display().to_string(),
+            operation: "start the thread that syncs".to_owned(),
+            source,
+        })?;
     }
     Ok(Graph { engine })
 }

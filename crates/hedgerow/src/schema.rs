@@ -463,6 +463,7 @@ impl Engine {
             None => None,
         };
         let ts = crate::write::commit::draw(self, record, |_| self.check_open())?;
+        let applied = crate::write::commit::must_apply(self);
         let added = schema.add(ts, op);
         debug_assert!(added.is_ok(), "{added:?}");
         // Known before it is complete: whoever uses it commits later.
@@ -470,6 +471,7 @@ impl Engine {
         if self.clock.complete(ts, 0, 0) {
             self.commits.wake();
         }
+        applied.done();
         Ok(())
     }
 

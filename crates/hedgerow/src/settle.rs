@@ -1,11 +1,13 @@
 //! Settling: merging the deltas of subgraphs that are not written to, so that a graph that is only read becomes a plain
 //! CSR (rule R7).
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use hedgerow_core::sync::{AtomicU64, Mutex, Ordering};
 use hedgerow_core::{SubgraphId, Timestamp};
+use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::SubgraphTable;
 
 use crate::graph::Core;
@@ -29,13 +31,26 @@ pub(crate) struct Settling {
     core: Option<Weak<Core>>,
     /// Set once the thread was started, at the first merge: what never merges has little to settle.
     started: OnceLock<()>,
+    /// Turns of the thread that panicked.
+    panics: AtomicU64,
 }
 
 impl Settling {
     /// With a store given, it is settled in the background once there was a merge.
     pub(crate) fn new(core: Option<Weak<Core>>) -> Settling {
         let ordered_at = AtomicU64::new(u64::MAX);
-        Settling { whole: Mutex::new(()), ordered_at, core, started: OnceLock::new() }
+        Settling {
+            whole: Mutex::new(()),
+            ordered_at,
+            core,
+            started: OnceLock::new(),
+            panics: AtomicU64::new(0),
+        }
+    }
+
+    /// How many turns of the thread panicked.
+    pub(crate) fn panics(&self) -> u64 {
+        self.panics.load(Ordering::Relaxed)
     }
 
     /// Notes that a delta was merged.
@@ -52,7 +67,10 @@ impl Settling {
     fn start(&self, core: &Weak<Core>) {
         self.started.get_or_init(|| {
             let core = core.clone();
-            // Without the thread nothing is settled until the next merge or a call of `settle`.
+            // Without the thread nothing is settled until somebody calls `settle`.
+            if failpoint::reach(FailPoint::SettleThread).is_err() {
+                return;
+            }
             _ = std::thread::Builder::new().name("hedgerow-settle".into()).spawn(move || run(&core));
         });
     }
@@ -67,7 +85,14 @@ fn run(core: &Weak<Core>) {
         if core.check_usable().is_err() {
             return;
         }
-        core.settle_idle(&mut round);
+        // A subgraph that cannot be settled stays as it is, and the others are not to suffer.
+        let turn = catch_unwind(AssertUnwindSafe(|| core.settle_idle(&mut round)));
+        if turn.is_err() {
+            core.settling.panics.fetch_add(1, Ordering::Relaxed);
+            (round.next, round.left) = (round.next.saturating_add(1), true);
+            drop(core);
+            std::thread::sleep(ROUND);
+        }
     }
 }
 
@@ -111,6 +136,7 @@ impl Core {
 
     /// One turn of settling subgraphs that were not written to for a whole round. Bounded work; it waits for no latch.
     fn settle_idle(&self, round: &mut Round) {
+        let _ = failpoint::reach(FailPoint::SettleTurn);
         let bound = self.subgraph_bound();
         if round.next >= bound || round.begun.is_none() {
             let published = self.clock.published();
@@ -141,6 +167,7 @@ impl Core {
                 round.left = true;
                 continue;
             };
+            let _ = failpoint::reach(FailPoint::SettleSubgraph);
             for &direction in self.directions_of(label) {
                 let horizon = self.horizon();
                 let pinned = |pin| self.pending.add(Chain { label, subgraph, direction }, pin);

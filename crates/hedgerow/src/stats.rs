@@ -66,6 +66,9 @@ pub struct Stats {
     pub background_checkpoints: u64,
     /// How many in the background failed; [`Graph::checkpoint_error`] says why the last one did.
     pub failed_checkpoints: u64,
+    /// Turns of settling in the background that ended in a panic. The graph is right all the same; what was to be settled
+    /// is looked at again later.
+    pub failed_settlings: u64,
 }
 
 impl Stats {
@@ -112,6 +115,7 @@ impl Graph {
         let mut stats = Stats {
             view_bytes: views.bytes,
             views_built: views.built,
+            failed_settlings: engine.settling.panics(),
             commit_waits: engine.commit_waits.load(hedgerow_core::sync::Ordering::Relaxed),
             views_refreshed: views.refreshed,
             vertices: snapshot.vertex_count(),

@@ -7,6 +7,7 @@ use std::sync::{Arc, Weak};
 
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{Direction, LabelId, PropertyId, SubgraphId, Timestamp, VertexId};
+use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::version::Read;
 use hedgerow_mem::view::{CHUNK_SUBGRAPHS, Chunk, Page, Shape, Side, Stale, read_stale};
 use hedgerow_mem::{ItemRef, SubgraphTable, View};
@@ -299,7 +300,10 @@ fn refresh_side(
         Page { lists, existence }
     };
     let mut stale = Stale::find(side.chunks_mut(shape.vertex_bound), page, ts);
-    let read = |part: &mut [Stale<'_>]| read_stale(part, direction, ts, shape.weighted);
+    let read = |part: &mut [Stale<'_>]| {
+        let _ = failpoint::reach(FailPoint::ViewPart);
+        read_stale(part, direction, ts, shape.weighted)
+    };
     let mut rest = &mut stale[..];
     if rest.iter().map(Stale::count).sum::<u32>() <= FEW {
         let mut entries = 0;

@@ -236,6 +236,8 @@ class Stats:
         How many segments there are.
     background_checkpoints, failed_checkpoints : int
         Checkpoints in the background since the store was opened, and how many of them failed.
+    failed_settlings : int
+        Turns of settling in the background that ended in a panic.
     """
 
     vertices: int
@@ -261,6 +263,7 @@ class Stats:
     segments: int
     background_checkpoints: int
     failed_checkpoints: int
+    failed_settlings: int
 
 
 class VertexResult:

@@ -50,18 +50,45 @@ const STAGES: &[Stage] = &[
     Stage { name: "history", run: history },
     Stage { name: "hostile", run: hostile },
     Stage { name: "faults", run: faults },
+    Stage { name: "background", run: background },
+    Stage { name: "soak", run: soak },
+    Stage { name: "system", run: system },
 ];
 
 /// Stages that explore for as long as they are given.
-const DEEP_STAGES: &[&str] =
-    &["crash", "kill9", "loom", "shuttle", "asan", "unit", "faults", "isolation", "history", "hostile"];
+const DEEP_STAGES: &[&str] = &[
+    "crash",
+    "kill9",
+    "loom",
+    "shuttle",
+    "asan",
+    "unit",
+    "faults",
+    "isolation",
+    "history",
+    "hostile",
+    "background",
+    "soak",
+    "system",
+];
 
 /// Stages that `make test` leaves out unless they are named: they take minutes.
 const ONLY_DEEP: &[&str] = &["asan"];
 
 /// Test targets that have a stage of their own; every other target belongs to `unit`.
-const OWN_STAGE: &[&str] =
-    &["crash", "kill9", "loom", "shuttle", "faults", "isolation", "history", "hostile"];
+const OWN_STAGE: &[&str] = &[
+    "crash",
+    "kill9",
+    "loom",
+    "shuttle",
+    "faults",
+    "isolation",
+    "history",
+    "hostile",
+    "background",
+    "soak",
+    "system",
+];
 
 /// Fewest loom models that must have run.
 const LOOM_MODELS_FLOOR: u64 = 8;
@@ -322,6 +349,29 @@ fn faults(root: &Path, workspace: &Workspace) -> Outcome {
     own_target(root, workspace, "faults", |step| {
         step.env("RUSTFLAGS", "--cfg hedgerow_faults").env("CARGO_TARGET_DIR", "target/faults")
     })
+}
+
+/// Failures in the threads of a store, at points that only the build with planted faults has.
+fn background(root: &Path, workspace: &Workspace) -> Outcome {
+    let mut outcome = own_target(root, workspace, "background", |step| {
+        step.env("RUSTFLAGS", "--cfg hedgerow_faults").env("CARGO_TARGET_DIR", "target/faults")
+    });
+    outcome.require_explored();
+    outcome
+}
+
+/// Everything at once, for long.
+fn soak(root: &Path, workspace: &Workspace) -> Outcome {
+    let mut outcome = own_target(root, workspace, "soak", |step| step);
+    outcome.require_explored();
+    outcome
+}
+
+/// System calls that fail, where they can be made to.
+fn system(root: &Path, workspace: &Workspace) -> Outcome {
+    let mut outcome = own_target(root, workspace, "system", |step| step);
+    outcome.require_explored();
+    outcome
 }
 
 /// Runs the test target `target` wherever a crate has it, with its output shown.

@@ -1,9 +1,11 @@
 //! The bound of the log: a checkpoint in the background when the log since the last one is long, and commits that wait
 //! when it is twice as long.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock, Weak};
 
 use hedgerow_core::sync::{AtomicU64, Condvar, Mutex, Ordering};
+use hedgerow_io::failpoint::{self, FailPoint};
 
 use super::Extent;
 use crate::graph::Core;
@@ -60,6 +62,7 @@ impl LogBound {
     pub(crate) fn cover(&self, position: u64) {
         self.covered.fetch_max(position, Ordering::AcqRel);
         self.failed_at.store(0, Ordering::Release);
+        *self.last_error.lock() = None;
         self.wake();
     }
 
@@ -117,7 +120,13 @@ impl LogBound {
         let started = *self.started.get_or_init(|| {
             let (bound, core) = (self.clone(), self.core.clone());
             let run = move || core.map_or((), |core| bound.run(&core));
-            std::thread::Builder::new().name("hedgerow-checkpoint".into()).spawn(run).is_ok()
+            let started = failpoint::reach(FailPoint::CheckpointThread)
+                .and_then(|()| std::thread::Builder::new().name("hedgerow-checkpoint".into()).spawn(run));
+            if let Err(error) = &started {
+                self.failures.fetch_add(1, Ordering::Relaxed);
+                *self.last_error.lock() = Some(format!("no thread could be started: {error}"));
+            }
+            started.is_ok()
         });
         let mut state = self.state.lock();
         if started && !state.asked {
@@ -157,16 +166,23 @@ impl LogBound {
                 attempt.failed = false;
                 continue;
             }
-            match core.checkpoint(Extent::Changed) {
-                Ok(_) => {
+            // Without this thread commits would wait for ever once the log is long.
+            match catch_unwind(AssertUnwindSafe(|| core.checkpoint(Extent::Changed))) {
+                Ok(Ok(_)) => {
                     attempt.failed = false;
                     self.successes.fetch_add(1, Ordering::Relaxed);
-                    *self.last_error.lock() = None;
                 }
-                Err(error) => *self.last_error.lock() = Some(error.to_string()),
+                Ok(Err(error)) => *self.last_error.lock() = Some(error.to_string()),
+                Err(panic) => *self.last_error.lock() = Some(format!("it panicked: {}", message(&*panic))),
             }
         }
     }
+}
+
+/// What a panic says.
+fn message(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
 }
 
 /// Notes a failure when it goes, unless it was told of success.

@@ -7,12 +7,13 @@ pub(crate) mod write;
 use std::sync::Arc;
 
 use hedgerow_core::{SubgraphId, Timestamp};
+use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_io::faults::{self, PlantedFault};
 use hedgerow_io::{FileId, Vfs};
 use hedgerow_tier::segment::segment_name;
 use hedgerow_tier::{LevelSegment, Manifest, SegmentInfo, TierError};
 
-use crate::durability::Durable;
+use crate::durability::{Durable, UnlessDone};
 use crate::error::{Error, Result};
 use crate::graph::{Core, Graph};
 use crate::open::log_refs;
@@ -95,6 +96,7 @@ impl Core {
         // A manifest may name an image only if every commit in it is durable.
         self.flush()?;
         let as_of = pinned.timestamp();
+        reach(&*durable.fs, FailPoint::CheckpointBegin)?;
         let (last, segments) = {
             let manifest = durable.manifest.lock();
             (manifest.checkpoint, manifest.segments.clone())
@@ -106,7 +108,11 @@ impl Core {
             Extent::Whole => Runs::whole(&segments),
         };
         let written = self.write_changes(durable, as_of, extent, &merge, changed)?;
-        let done = self.switch(durable, as_of, written, merge)?;
+        // Should it panic, nobody knows which manifest is on the disk.
+        let known = UnlessDone::new(|| self.commits.fail());
+        let done = self.switch(durable, as_of, written, merge);
+        known.done();
+        let done = done?;
         self.log_bound.cover(covers);
         Ok(done)
     }
@@ -209,6 +215,7 @@ impl Core {
                 return Err(error.into());
             }
         }
+        let _ = failpoint::reach(FailPoint::CheckpointSwitched);
         *manifest = next;
         let images = written.map_or_else(Vec::new, |written| written.images);
         note_images(durable, &merge.gone, info, &images);
@@ -223,6 +230,15 @@ impl Core {
             log_segments_removed: removed,
         })
     }
+}
+
+/// A place where a test may want an error.
+pub(super) fn reach(fs: &dyn Vfs, point: FailPoint) -> Result<()> {
+    failpoint::reach(point).map_err(|source| Error::Io {
+        file: fs.path().display().to_string(),
+        operation: "checkpoint".to_owned(),
+        source,
+    })
 }
 
 /// The number of the next segment: no other ever had it, nor will have.
@@ -258,6 +274,7 @@ fn remove_covered(
     timestamp: Timestamp,
 ) -> Result<usize> {
     let fs: &Arc<dyn Vfs> = &durable.fs;
+    reach(&**fs, FailPoint::CheckpointRemove)?;
     manifest.remove_older(fs)?;
     let removed = durable.log.remove_segments_through(timestamp)?;
     let dir = hedgerow_io::Dir::new(fs.clone());

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use hedgerow_core::{
     Direction, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexKey,
 };
+use hedgerow_io::failpoint::FailPoint;
 use hedgerow_io::{FileId, StoreId, Vfs};
 use hedgerow_mem::Main;
 use hedgerow_tier::{ImageRef, KeysRef, PartRef, SegmentInfo, SegmentWriter};
@@ -91,13 +92,15 @@ impl Core {
                 continue;
             }
             pace.step();
+            super::reach(&*fs, FailPoint::CheckpointImage)?;
             let before = writer.stream_len();
             if self.write_subgraph(as_of, id, ask, &mut writer)? {
                 images.push((id, writer.stream_len() - before));
             }
         }
         let info = writer.finish()?;
-        hedgerow_io::Dir::new(fs).sync()?;
+        hedgerow_io::Dir::new(fs.clone()).sync()?;
+        super::reach(&*fs, FailPoint::CheckpointWritten)?;
         Ok(Written { info, images })
     }
 

@@ -13,10 +13,11 @@ mod lookup;
 mod parts;
 
 use hedgerow_core::{Direction, KeyKind, LabelId, LocalVertex, Op, Timestamp, VertexId};
+use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{EdgeOp, Latched, Spread};
 
-use super::commit::{Outcome, Request, draw};
+use super::commit::{Outcome, Request, draw, must_apply};
 use super::{Ask, TxnOp};
 use crate::durability::Record;
 use crate::error::Result;
@@ -89,6 +90,7 @@ fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>) {
 /// Everything that can be done before the timestamp is drawn, for the subgraphs of one part: what the operations come to,
 /// and room for it, or the version that has it merged in.
 fn prepare(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>) {
+    let _ = failpoint::reach(FailPoint::BatchCompute);
     let horizon = engine.horizon();
     let weighted = engine.config.weighted;
     part.effects.reserve_exact(part.items.len());
@@ -180,17 +182,22 @@ fn finish(
         None => None,
     };
     let ts = draw(engine, record, |_| engine.check_open())?;
+    let applied_all = must_apply(engine);
     if engine.config.keys == KeyKind::Dense {
         created(&parts).max().into_iter().for_each(|id| engine.ids.include(id));
     } else {
         keys.bind(engine, request.keys, ts);
     }
-    for_each(&mut parts, |part| apply(engine, part, ts));
+    for_each(&mut parts, |part| {
+        let _ = failpoint::reach(FailPoint::BatchApply);
+        apply(engine, part, ts);
+    });
     drop(parts);
     keys.unlatch();
     if engine.clock.complete(ts, vertices as i64, edges) {
         engine.commits.wake();
     }
+    applied_all.done();
     Ok(Outcome { ts, edges, applied })
 }
 

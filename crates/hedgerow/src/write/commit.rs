@@ -16,9 +16,9 @@ use hedgerow_txn::OrderGuard;
 use super::plan::{EdgeEffect, Effects, SideOp, Slots};
 use super::reads::{Latches, Place, ReadSet};
 use super::{RichTable, TxnKeys, TxnOp};
-use crate::durability::Record;
+use crate::durability::{Record, UnlessDone};
 use crate::error::{Error, Result};
-use crate::graph::Engine;
+use crate::graph::{Core, Engine};
 use crate::options::Isolation;
 
 /// How often a commit starts over because what it looked up changed before it had the latches.
@@ -157,6 +157,7 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[Place]) -> Result<At
     })?;
 
     // 6. Apply.
+    let applied = must_apply(engine);
     taken.used(&effects);
     apply(engine, request.keys, &effects, ts, &mut latches);
     let (vertices, edges) = effects.count_changes();
@@ -167,6 +168,7 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[Place]) -> Result<At
     if engine.clock.complete(ts, vertices, edges) {
         engine.commits.wake();
     }
+    applied.done();
     Ok(Attempt::Done(Outcome { ts, edges, applied: effects.applied }))
 }
 
@@ -235,6 +237,13 @@ fn check_open_and_reads(
     request.reads.check_others(request.start, last_drawn, engine, request.keys, latches, key_latches)
 }
 
+/// What is logged must be applied and completed. Should a panic come between, nothing later can be published: the store is
+/// poisoned, and its readers go on with what was.
+#[inline]
+pub(crate) fn must_apply(core: &Core) -> UnlessDone<impl Fn()> {
+    UnlessDone::new(|| core.commits.fail())
+}
+
 /// The ordering section: `check` what must still hold, reserve log space, draw, append.
 pub(crate) fn draw(
     engine: &Engine,
@@ -254,7 +263,9 @@ pub(crate) fn draw(
     check(order.last_drawn())?;
     match (&engine.durable, record) {
         (Some(durable), Some(record)) => {
+            let whole = must_apply(engine);
             let appended = durable.append(record, || order.draw());
+            whole.done();
             engine.bound_log(durable);
             if matches!(appended, Err(Error::Poisoned)) {
                 engine.commits.fail();

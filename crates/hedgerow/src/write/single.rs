@@ -13,7 +13,7 @@ use hedgerow_mem::subgraph::warm::End;
 use hedgerow_mem::{EdgeOp, Latched, Subgraph};
 
 use super::Ask;
-use super::commit::{Outcome, draw};
+use super::commit::{Outcome, draw, must_apply};
 use crate::durability::Record;
 use crate::error::Result;
 use crate::graph::Engine;
@@ -157,12 +157,14 @@ pub(crate) fn commit_unpublished(
     };
     make_room(engine, op, &mut ends);
     let ts = draw(engine, record, |_| engine.check_open())?;
+    let applied = must_apply(engine);
     apply(engine, op, kind, after.unwrap_or(0.0), ts, &mut ends);
     drop(ends);
     let edges = i64::from(after.is_some()) - i64::from(before.is_some());
     if engine.clock.complete(ts, 0, edges) {
         engine.commits.wake();
     }
+    applied.done();
     Ok(Some(Outcome { ts, edges, applied: 1 }))
 }
 

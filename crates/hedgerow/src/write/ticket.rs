@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::sync::Ordering;
+use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_txn::{Clock, GroupCommit};
 
-use crate::durability::Durable;
+use crate::durability::{Durable, UnlessDone};
 use crate::error::Result;
 use crate::graph::Engine;
 use crate::options::Durability;
@@ -89,11 +90,16 @@ fn spawn(
     closed: Arc<hedgerow_core::sync::AtomicBool>,
 ) -> bool {
     let sync_when_asked = move || {
+        // Tickets that nobody waits for would never be done without this thread.
+        let to_the_end = UnlessDone::new(|| commits.fail());
         while let Some(ts) = commits.next_asked(&clock, || closed.load(Ordering::Acquire)) {
-            if commits.wait(&clock, ts, Some(&*durable)).is_err() {
+            let reached = failpoint::reach(FailPoint::TicketTurn);
+            if reached.is_err() || commits.wait(&clock, ts, Some(&*durable)).is_err() {
                 return;
             }
         }
+        to_the_end.done();
     };
-    std::thread::Builder::new().name("hedgerow-acks".into()).spawn(sync_when_asked).is_ok()
+    failpoint::reach(FailPoint::TicketThread).is_ok()
+        && std::thread::Builder::new().name("hedgerow-acks".into()).spawn(sync_when_asked).is_ok()
 }

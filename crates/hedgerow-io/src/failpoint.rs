@@ -1,0 +1,159 @@
+//! Points of background work at which a test can have an error, a panic or a delay. They exist only in builds with
+//! `--cfg hedgerow_faults`; in every other build [`reach`] is the constant `Ok`.
+//!
+//! Unlike the [planted faults](crate::faults), which are mistakes of the engine that the tests must find, what happens here
+//! may happen to a sound engine, which must live with it.
+
+use std::io;
+
+/// A place in background work, or in work that is shared between threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailPoint {
+    /// The thread that writes checkpoints in the background cannot be started.
+    CheckpointThread,
+    /// A checkpoint begins.
+    CheckpointBegin,
+    /// A checkpoint is about to write the image of a subgraph.
+    CheckpointImage,
+    /// All images are written; no manifest names them.
+    CheckpointWritten,
+    /// The manifest that names the images is durable; memory does not know yet.
+    CheckpointSwitched,
+    /// What the manifest no longer names is about to be removed.
+    CheckpointRemove,
+    /// The thread that settles in the background cannot be started.
+    SettleThread,
+    /// A turn of settling begins.
+    SettleTurn,
+    /// A subgraph is latched and about to be settled.
+    SettleSubgraph,
+    /// The thread that syncs at intervals cannot be started.
+    SyncThread,
+    /// That thread is about to look whether there is something to sync.
+    SyncTurn,
+    /// The thread that syncs for tickets cannot be started.
+    TicketThread,
+    /// That thread was asked for a sync.
+    TicketTurn,
+    /// Chunks of a view are about to be read, on one of several threads.
+    ViewPart,
+    /// A part of a large commit is computed, on one of several threads; no timestamp is drawn.
+    BatchCompute,
+    /// A part of a large commit is applied, on one of several threads, after the commit was logged.
+    BatchApply,
+}
+
+impl FailPoint {
+    /// All of them.
+    pub const ALL: [FailPoint; 16] = [
+        FailPoint::CheckpointThread,
+        FailPoint::CheckpointBegin,
+        FailPoint::CheckpointImage,
+        FailPoint::CheckpointWritten,
+        FailPoint::CheckpointSwitched,
+        FailPoint::CheckpointRemove,
+        FailPoint::SettleThread,
+        FailPoint::SettleTurn,
+        FailPoint::SettleSubgraph,
+        FailPoint::SyncThread,
+        FailPoint::SyncTurn,
+        FailPoint::TicketThread,
+        FailPoint::TicketTurn,
+        FailPoint::ViewPart,
+        FailPoint::BatchCompute,
+        FailPoint::BatchApply,
+    ];
+}
+
+/// What happens at a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// An I/O error. Where nothing can fail it is ignored.
+    Error,
+    /// A panic.
+    Panic,
+    /// A sleep of some milliseconds.
+    Delay,
+}
+
+#[cfg(hedgerow_faults)]
+mod armed {
+    use super::{Action, FailPoint};
+
+    pub(super) struct Armed {
+        pub(super) point: FailPoint,
+        pub(super) action: Action,
+        pub(super) pass: u64,
+        pub(super) times: u64,
+    }
+
+    pub(super) static ARMED: std::sync::Mutex<(Option<Armed>, u64)> = std::sync::Mutex::new((None, 0));
+
+    pub(super) fn lock() -> std::sync::MutexGuard<'static, (Option<Armed>, u64)> {
+        ARMED.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// Has `action` happen at `point`, in any thread of the process: not the first `pass` times, then `times` times.
+#[cfg(hedgerow_faults)]
+pub fn arm(point: FailPoint, action: Action, pass: u64, times: u64) {
+    *armed::lock() = (Some(armed::Armed { point, action, pass, times }), 0);
+}
+
+/// Ends that. Returns how often it happened.
+#[cfg(hedgerow_faults)]
+pub fn disarm() -> u64 {
+    let mut armed = armed::lock();
+    armed.0 = None;
+    armed.1
+}
+
+/// How often it happened so far.
+#[cfg(hedgerow_faults)]
+pub fn happened() -> u64 {
+    armed::lock().1
+}
+
+/// Says that `point` is reached.
+///
+/// # Errors
+/// If a test wants one here.
+///
+/// # Panics
+/// If a test wants that.
+#[cfg(hedgerow_faults)]
+pub fn reach(point: FailPoint) -> io::Result<()> {
+    let action = {
+        let mut guard = armed::lock();
+        let (armed, happened) = &mut *guard;
+        let Some(armed) = armed.as_mut().filter(|armed| armed.point == point) else { return Ok(()) };
+        if armed.pass > 0 {
+            armed.pass -= 1;
+            return Ok(());
+        }
+        if armed.times == 0 {
+            return Ok(());
+        }
+        armed.times -= 1;
+        *happened += 1;
+        armed.action
+    };
+    match action {
+        Action::Error => Err(io::Error::from_raw_os_error(5)),
+        Action::Panic => panic!("a test has a panic at {point:?}"),
+        Action::Delay => {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            Ok(())
+        }
+    }
+}
+
+/// Says that `point` is reached: nothing happens, in this build.
+///
+/// # Errors
+/// None in this build.
+#[cfg(not(hedgerow_faults))]
+#[inline(always)]
+pub const fn reach(_: FailPoint) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! A store that commits random transactions, next to a model of what it must hold.
+
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use hedgerow::{Error, Graph, KeyKind, Options};
+use hedgerow_testkit::{Damage, Generator, Model, ModelConfig, SimFs};
+
+use crate::common;
+
+/// What a run says when it fails.
+pub(crate) type Verdict<T> = Result<T, String>;
+
+pub(crate) const CONFIG: ModelConfig =
+    ModelConfig { directed: true, weighted: true, keys: KeyKind::U64, rich: false };
+/// A run that takes longer waits for something that does not come.
+const DEADLOCK: Duration = Duration::from_secs(60);
+
+/// Keeps the panics that the tests make out of the output.
+pub(crate) fn hush() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !panic.payload_as_str().is_some_and(|text| text.starts_with("a test has a panic")) {
+                before(panic);
+            }
+        }));
+    });
+}
+
+/// Runs `work` in a thread of its own; that it ends is part of what is asked.
+pub(crate) fn in_time<T: Send + 'static>(
+    what: &str,
+    work: impl FnOnce() -> Verdict<T> + Send + 'static,
+) -> Verdict<T> {
+    let (done, wait) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let result = work();
+        let _ = done.send(());
+        result
+    });
+    match wait.recv_timeout(DEADLOCK) {
+        Err(mpsc::RecvTimeoutError::Timeout) => Err(format!("{what}: somebody waits for ever")),
+        _ => thread.join().map_err(|_| format!("{what}: the thread of the test panicked"))?,
+    }
+    .map_err(|error| format!("{what}: {error}"))
+}
+
+/// A store whose log is short, so that it rotates and is checkpointed in the background all the time.
+pub(crate) struct World {
+    pub(crate) disk: SimFs,
+    pub(crate) graph: Graph,
+    /// What was acknowledged.
+    pub(crate) acked: Model,
+    /// With the one commit whose outcome is unknown.
+    pub(crate) attempted: Option<Model>,
+    generator: Generator,
+}
+
+pub(crate) fn options() -> Options {
+    common::options(CONFIG).log_segment_bytes(4096).checkpoint_log_bytes(6_000)
+}
+
+impl World {
+    pub(crate) fn open(disk: SimFs, options: Options, seed: u64) -> hedgerow::Result<World> {
+        let graph = options.open_on(disk.handle())?;
+        let generator = Generator::new(CONFIG, seed, 0, 150);
+        Ok(World { disk, graph, acked: Model::new(CONFIG), attempted: None, generator })
+    }
+
+    /// One transaction. Returns whether the store still takes them.
+    pub(crate) fn commit(&mut self) -> Verdict<bool> {
+        self.commit_by(|tx| tx.commit().map(drop))
+    }
+
+    /// As [`commit`](Self::commit), through a ticket.
+    pub(crate) fn submit(&mut self) -> Verdict<bool> {
+        self.commit_by(|tx| tx.submit()?.wait().map(drop))
+    }
+
+    fn commit_by(&mut self, how: impl FnOnce(hedgerow::WriteTxn) -> hedgerow::Result<()>) -> Verdict<bool> {
+        let ops = self.generator.transaction(Some(&self.acked), 20);
+        let mut after = self.acked.clone();
+        let mut tx = match self.graph.write() {
+            Ok(tx) => tx,
+            Err(Error::Poisoned) => return Ok(false),
+            Err(error) => return Err(format!("write: {error}")),
+        };
+        for op in &ops {
+            after.apply(op);
+            common::apply(&mut tx, CONFIG.weighted, op).map_err(|e| e.to_string())?;
+        }
+        match how(tx) {
+            Ok(()) => self.acked = after,
+            Err(Error::OutcomeUnknown) => {
+                self.attempted = Some(after);
+                return Ok(false);
+            }
+            Err(Error::Poisoned) => return Ok(false),
+            Err(Error::DiskFull) => {}
+            Err(error) => return Err(format!("commit: {error}")),
+        }
+        Ok(true)
+    }
+
+    /// Commits until `enough`, or the store takes no more. Returns whether it still does.
+    pub(crate) fn commit_until(&mut self, enough: impl Fn(&World) -> bool) -> Verdict<bool> {
+        let until = Instant::now() + Duration::from_secs(20);
+        while !enough(self) {
+            if !self.commit()? {
+                return Ok(false);
+            }
+            if Instant::now() > until {
+                return Err("what was waited for does not happen".into());
+            }
+        }
+        Ok(true)
+    }
+
+    pub(crate) fn is_poisoned(&self) -> bool {
+        matches!(self.graph.write(), Err(Error::Poisoned))
+    }
+
+    /// Readers of the running store see what was acknowledged, poisoned or not.
+    pub(crate) fn reads_right(&self) -> Verdict<()> {
+        let snapshot = self.graph.snapshot().map_err(|e| e.to_string())?;
+        let same = common::same_in_all_reads(&snapshot, CONFIG, &self.acked);
+        same.map_err(|e| format!("the running store: {e}"))
+    }
+
+    /// Ends a poisoned store whose commits are acknowledged before they are durable: what `durable_ts` names is there.
+    pub(crate) fn end_durable(self) -> Verdict<()> {
+        self.reads_right()?;
+        let durable = self.graph.durable_ts();
+        drop(self.graph);
+        let graph = options().open_on(self.disk.handle()).map_err(|e| format!("open: {e}"))?;
+        if graph.published_ts() < durable {
+            return Err(format!("{durable} was durable, {} is left", graph.published_ts()));
+        }
+        common::sound(&graph)
+    }
+
+    /// Ends the store; both a crash before that and what is there afterwards must have all that was acknowledged.
+    pub(crate) fn end(self) -> Verdict<()> {
+        self.reads_right()?;
+        let poisoned = self.is_poisoned();
+        if !poisoned {
+            common::sound(&self.graph)?;
+        }
+        let crashed = self.disk.crash_clone(Damage::LoseAll, 7);
+        match self.graph.close() {
+            Ok(()) if !poisoned => {}
+            Err(Error::Poisoned) if poisoned => {}
+            other => return Err(format!("close of a store, poisoned: {poisoned}: {other:?}")),
+        }
+        drop(self.graph);
+        for (what, disk) in [("a crash", crashed), ("closing", self.disk)] {
+            let graph = options().open_on(disk.handle()).map_err(|e| format!("open after {what}: {e}"))?;
+            let snapshot = graph.snapshot().map_err(|e| e.to_string())?;
+            let mut found = common::same(&snapshot, CONFIG, &self.acked);
+            if let (Err(_), Some(attempted)) = (&found, &self.attempted) {
+                found = common::same(&snapshot, CONFIG, attempted);
+            }
+            found.map_err(|e| format!("after {what}: {e}"))?;
+            common::sound(&graph)?;
+        }
+        Ok(())
+    }
+}

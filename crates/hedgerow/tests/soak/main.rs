@@ -1,0 +1,155 @@
+//! Everything at once, for long: writers of single operations, batches, removals and properties, long readers, traversals,
+//! checkpoints, settling, compaction, backups. Whatever goes on, memory and files stay bounded, the graph equals the model, and
+//! it can be opened again. A few seconds in an ordinary run; as long as it is given in the deep form.
+#![allow(missing_docs, reason = "a test program")]
+#![allow(clippy::disallowed_methods, reason = "sizes of files are looked up beside the store")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod load;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use hedgerow::{Durability, Graph, Options, Stats};
+use hedgerow_testkit::{Effort, Model, explored};
+
+use load::{CONFIG, Counts, Writer};
+
+const WRITERS: u64 = 3;
+/// How long everybody works before all is compared.
+const PHASE: Duration = Duration::from_millis(1_500);
+/// Phases after which memory and files must not grow any more.
+const WARM_UP: usize = 3;
+const PHASES: u64 = 7;
+/// By how much they may vary afterwards: by a half, and by what regions and log segments of their own come to.
+const SLACK_BYTES: u64 = 512 << 10;
+
+const LOG_SEGMENT_BYTES: u64 = 256 << 10;
+const LOG_BYTES: u64 = 1 << 20;
+/// Transactions under way, and what is written before a checkpoint that is due begins to count.
+const LOG_SLACK_BYTES: u64 = 512 << 10;
+
+fn options() -> Options {
+    let options = common::options(CONFIG).background_settling(true).durability(Durability::Sync);
+    options.log_segment_bytes(LOG_SEGMENT_BYTES).checkpoint_log_bytes(LOG_BYTES)
+}
+
+/// What is measured when nobody works.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sizes {
+    /// What the store says.
+    memory: u64,
+    /// What the allocator knows, which the blocks of the arena are no part of.
+    heap: u64,
+    files: u64,
+    edges: u64,
+}
+
+#[global_allocator]
+static ALLOCATOR: peak_alloc::PeakAlloc = peak_alloc::PeakAlloc;
+
+fn file_bytes(dir: &Path) -> u64 {
+    let entries = std::fs::read_dir(dir).expect("the directory").flatten();
+    entries.filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum()
+}
+
+fn measure(graph: &Graph, dir: &Path) -> Sizes {
+    let stats = graph.stats().expect("figures");
+    let heap = ALLOCATOR.current_usage() as u64;
+    Sizes { memory: stats.memory_bytes(), heap, files: file_bytes(dir), edges: stats.edges }
+}
+
+impl Sizes {
+    fn max(self, other: Sizes) -> Sizes {
+        Sizes {
+            memory: self.memory.max(other.memory),
+            heap: self.heap.max(other.heap),
+            files: self.files.max(other.files),
+            edges: self.edges.max(other.edges),
+        }
+    }
+
+    /// Whether nothing has grown past what the graph may vary by.
+    fn is_within(self, warm: Sizes) -> bool {
+        let most = |bytes: u64| bytes + bytes / 2 + SLACK_BYTES;
+        self.memory <= most(warm.memory) && self.heap <= most(warm.heap) && self.files <= most(warm.files)
+    }
+}
+
+/// While all work: what must hold at every moment.
+fn watch(stats: &Stats) {
+    let most = 2 * LOG_BYTES + LOG_SEGMENT_BYTES + LOG_SLACK_BYTES;
+    assert!(stats.log_bytes <= most, "a log of {} bytes, {most} allowed", stats.log_bytes);
+    assert!(stats.segments <= 8, "{} segments", stats.segments);
+    assert_eq!((stats.failed_checkpoints, stats.failed_settlings), (0, 0));
+}
+
+/// One phase of work.
+fn phase(graph: &Graph, writers: &mut [Writer], counts: &Counts, seed: u64) {
+    let (over, until) = (AtomicBool::new(false), Instant::now() + PHASE);
+    std::thread::scope(|scope| {
+        let over = &over;
+        for writer in &mut *writers {
+            scope.spawn(move || writer.work(graph, over, counts));
+        }
+        scope.spawn(move || load::long_reads(graph, over, counts, seed));
+        scope.spawn(move || load::traversals(graph, over, counts));
+        scope.spawn(move || load::upkeep(graph, over, counts, seed));
+        while Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(50));
+            watch(&graph.stats().expect("figures"));
+            counts.samples.fetch_add(1, Ordering::Relaxed);
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+}
+
+fn compare(graph: &Graph, writers: &[Writer]) {
+    let mut expected = Model::new(CONFIG);
+    writers.iter().for_each(|writer| expected.merge(&writer.model));
+    common::same(&graph.snapshot().expect("a snapshot"), CONFIG, &expected).unwrap_or_else(|e| panic!("{e}"));
+    common::sound(graph).unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[test]
+fn mixed_load_leaves_memory_and_files_bounded() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("store");
+    let mut graph = options().open(&path).expect("a store");
+    common::rich::define_all(&graph).expect("definitions");
+    let counts = Counts::default();
+    let (mut warm, mut phases) = (Sizes::default(), 0);
+    let effort = Effort::rounds(PHASES);
+    let first = effort.next_seed().expect("a round");
+    let mut writers: Vec<Writer> = (0..WRITERS).map(|w| Writer::new(first, w)).collect();
+    let mut next = Some(first);
+    while let Some(seed) = next {
+        phase(&graph, &mut writers, &counts, seed);
+        compare(&graph, &writers);
+        // Every third time the store is closed and opened: by far not the same memory, but the same graph.
+        if phases % 3 == 2 {
+            graph.close().expect("a close");
+            drop(graph);
+            graph = options().open(&path).expect("the store opens again");
+            compare(&graph, &writers);
+        }
+        graph.checkpoint().expect("a checkpoint");
+        graph.settle().expect("settling");
+        let now = measure(&graph, &path);
+        if phases < WARM_UP {
+            warm = warm.max(now);
+        } else {
+            assert!(now.is_within(warm), "phase {phases}: {now:?}, after warming up {warm:?}");
+        }
+        println!("phase {phases}: {now:?}");
+        phases += 1;
+        next = effort.next_seed();
+    }
+    graph.close().expect("a close");
+    counts.print();
+    explored("transactions of a soak", counts.commits.load(Ordering::Relaxed), 2_000);
+    explored("long reads of a soak", counts.long_reads.load(Ordering::Relaxed), 10);
+    explored("backups of a soak, opened and compared", counts.backups.load(Ordering::Relaxed), 3);
+}
