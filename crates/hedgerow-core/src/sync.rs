@@ -7,6 +7,9 @@ use std::sync::Arc;
 
 #[cfg(shuttle)]
 mod scheduled;
+mod signal;
+
+pub use signal::Signal;
 
 #[cfg(shuttle)]
 pub use scheduled::{Condvar, Mutex, MutexGuard, fence, yield_now};

@@ -3,33 +3,64 @@
 //! A committer whose timestamp is not published waits here. If nobody is syncing the log, it becomes the leader, syncs
 //! for all, raises the gate of the clock and wakes the rest. A failed sync is final (rule F11): everybody who waits,
 //! and everybody who comes later, gets [`NotDurable`].
+//!
+//! Those whom the sync under way covers sleep apart from those who came too late for it. At its end one of the latter
+//! is woken first, to lead the next sync, and then all of the former at once; nobody takes a lock to find out that its
+//! commit is durable. So with many clients a sync is under way nearly always, while those of the one before append.
 
 use hedgerow_core::Timestamp;
-use hedgerow_core::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, fence};
+use hedgerow_core::sync::{
+    AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, Signal, fence,
+};
 
 use crate::clock::Clock;
 
 /// The port to the log.
 pub trait DurableLog {
-    /// Makes everything appended before the call durable and returns the last timestamp that is. After an error
-    /// nothing more may be acknowledged.
-    fn sync(&self) -> Result<Timestamp, NotDurable>;
+    /// The last timestamp appended: at least every one whose commit has drawn and appended before the call.
+    fn appended(&self) -> Timestamp;
+
+    /// Makes everything appended before the call durable. After an error nothing more may be acknowledged.
+    fn sync(&self) -> Result<(), NotDurable>;
 }
 
 /// The log failed: commits that were not published may or may not survive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotDurable;
 
+/// How many syncs a committer leads before it returns, though its own commit was durable after the first. Handing the
+/// lead over costs the time that a thread takes to wake, in which nobody syncs; so a few in many commits take longer.
+///
+/// The model checker tries handing over at once, the scheduler both.
+const ROUNDS: u32 = if cfg!(loom) {
+    1
+} else if cfg!(shuttle) {
+    2
+} else {
+    8
+};
+
 #[derive(Default)]
 struct State {
+    /// Whether somebody syncs.
     leader: bool,
+    /// The last timestamp that the sync under way makes durable.
+    covers: Timestamp,
+    /// Where those sleep whom the sync under way covers; the others sleep at the other place.
+    turn: usize,
+    /// How many went to sleep at each place since all there were woken.
+    asleep: [usize; 2],
 }
 
 /// Where committers wait for publication.
 #[derive(Default)]
 pub struct GroupCommit {
     state: Mutex<State>,
+    /// Where committers wait for a sync: see [`State::turn`].
+    synced: [Signal; 2],
+    /// Where those wait whose commit is durable, or need not be, but who have earlier ones to wait for.
     changed: Condvar,
+    /// How many sleep on `changed`, or are about to.
     waiters: AtomicUsize,
     failed: AtomicBool,
     /// The last commit that was submitted without a waiter of its own.
@@ -50,9 +81,11 @@ impl GroupCommit {
     pub fn fail(&self) {
         let guard = self.state.lock();
         self.failed.store(true, Ordering::Release);
+        self.synced.iter().for_each(Signal::advance);
         self.changed.notify_all();
         self.asked_changed.notify_all();
         drop(guard);
+        self.synced.iter().for_each(Signal::wake_all);
     }
 
     /// Asks the thread that sits in [`next_asked`](Self::next_asked) to see to the publication of `ts`. A few
@@ -115,20 +148,6 @@ impl GroupCommit {
         if clock.published() >= ts || spin(clock, ts) {
             return Ok(());
         }
-        self.waiters.fetch_add(1, Ordering::SeqCst);
-        // Orders counting ourselves before looking at `t_read`: the other half of the fence in `wake`.
-        fence(Ordering::SeqCst);
-        let result = self.wait_counted(clock, ts, log);
-        self.waiters.fetch_sub(1, Ordering::SeqCst);
-        result
-    }
-
-    fn wait_counted(
-        &self,
-        clock: &Clock,
-        ts: Timestamp,
-        log: Option<&impl DurableLog>,
-    ) -> Result<(), NotDurable> {
         let mut state = self.state.lock();
         loop {
             if clock.published() >= ts {
@@ -137,13 +156,51 @@ impl GroupCommit {
             if self.is_failed() {
                 return Err(NotDurable);
             }
-            match log {
-                Some(log) if clock.gate() < ts && !state.leader => state = self.lead(state, clock, log),
-                _ => self.changed.wait(&mut state),
-            }
+            state = match log {
+                Some(log) if clock.gate() < ts => {
+                    if state.leader {
+                        self.sleep_until_synced(state, ts);
+                        // Most find that they are done.
+                        if clock.published() >= ts {
+                            return Ok(());
+                        }
+                        self.state.lock()
+                    } else {
+                        self.lead(state, clock, log)
+                    }
+                }
+                _ => self.sleep_until_published(state, clock, ts),
+            };
         }
     }
 
+    /// Sleeps until the sync that makes `ts` durable is over, or has nobody to lead it.
+    fn sleep_until_synced(&self, mut state: MutexGuard<'_, State>, ts: Timestamp) {
+        let place = if ts <= state.covers { state.turn } else { state.turn ^ 1 };
+        state.asleep[place] += 1;
+        let seen = self.synced[place].now();
+        drop(state);
+        self.synced[place].sleep(seen);
+    }
+
+    /// Sleeps until the published timestamp has moved.
+    fn sleep_until_published<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        clock: &Clock,
+        ts: Timestamp,
+    ) -> MutexGuard<'a, State> {
+        self.waiters.fetch_add(1, Ordering::SeqCst);
+        // Orders counting ourselves before looking at `t_read`: the other half of the fence in `wake`.
+        fence(Ordering::SeqCst);
+        if clock.published() < ts && !self.is_failed() {
+            self.changed.wait(&mut state);
+        }
+        self.waiters.fetch_sub(1, Ordering::SeqCst);
+        state
+    }
+
+    /// Syncs for everybody who has appended, and goes on for those who came too late meanwhile, [`ROUNDS`] times at most.
     fn lead<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
@@ -151,18 +208,39 @@ impl GroupCommit {
         log: &impl DurableLog,
     ) -> MutexGuard<'a, State> {
         state.leader = true;
-        drop(state);
-        match log.sync() {
-            Ok(durable) => {
-                clock.raise_gate(durable);
+        // No more than this is published after the sync: nobody who sleeps for the next one is done before it.
+        state.covers = log.appended();
+        for round in 1.. {
+            let covers = state.covers;
+            drop(state);
+            match log.sync() {
+                Ok(()) if clock.raise_gate(covers) => self.wake(),
+                Ok(()) => {}
+                Err(NotDurable) => self.fail(),
             }
-            Err(NotDurable) => self.failed.store(true, Ordering::Release),
-        }
-        let mut state = self.state.lock();
-        state.leader = false;
-        self.changed.notify_all();
-        if self.is_failed() {
-            self.asked_changed.notify_all();
+            state = self.state.lock();
+            let (done, next) = (state.turn, state.turn ^ 1);
+            let covered = std::mem::take(&mut state.asleep[done]) > 0;
+            let late = state.asleep[next] > 0 && !self.is_failed();
+            let leads = late && round < ROUNDS;
+            (state.turn, state.leader, state.covers) = (next, leads, log.appended());
+            // Under the lock: who reads a signal before this sleeps there before it, who reads it after looks again.
+            self.synced[done].advance();
+            if late && !leads {
+                self.synced[next].advance();
+            }
+            drop(state);
+            if late && !leads {
+                // One of them leads.
+                self.synced[next].wake_one();
+            }
+            if covered {
+                self.synced[done].wake_all();
+            }
+            state = self.state.lock();
+            if !leads {
+                break;
+            }
         }
         state
     }

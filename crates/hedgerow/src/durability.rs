@@ -117,12 +117,12 @@ impl Durable {
         }
     }
 
-    /// Syncs the log and returns the last timestamp that is durable.
-    pub(crate) fn sync_log(&self) -> std::result::Result<Timestamp, NotDurable> {
+    /// Syncs the log.
+    pub(crate) fn sync_log(&self) -> std::result::Result<(), NotDurable> {
         // Loaded before the sync: everything appended by now is in the buffer that the sync takes, or was before.
         let appended = self.appended.load(Ordering::Acquire);
         if faults::is_on(PlantedFault::AcknowledgedEarly) {
-            return Ok(Timestamp(appended));
+            return Ok(());
         }
         // A panic is a failure like any other: the thread that syncs does so for others too, who would wait for ever.
         let synced = catch_unwind(AssertUnwindSafe(|| self.log.flush_and_sync()));
@@ -135,12 +135,16 @@ impl Durable {
             }
         }
         self.durable.fetch_max(appended, Ordering::AcqRel);
-        Ok(Timestamp(appended))
+        Ok(())
     }
 }
 
 impl DurableLog for Durable {
-    fn sync(&self) -> std::result::Result<Timestamp, NotDurable> {
+    fn appended(&self) -> Timestamp {
+        Timestamp(self.appended.load(Ordering::Acquire))
+    }
+
+    fn sync(&self) -> std::result::Result<(), NotDurable> {
         self.sync_log()
     }
 }
@@ -165,7 +169,7 @@ impl Core {
     }
 
     fn sync_or_poison(&self, durable: &Durable) -> Result<()> {
-        durable.sync_log().map(|_| ()).map_err(|NotDurable| {
+        durable.sync_log().map_err(|NotDurable| {
             if self.closed.load(Ordering::Acquire) && matches!(durable.log.check(), Err(LogError::Closed)) {
                 return Error::Closed;
             }

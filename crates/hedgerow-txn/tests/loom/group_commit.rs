@@ -16,14 +16,18 @@ struct FakeLog {
 }
 
 impl DurableLog for FakeLog {
-    fn sync(&self) -> Result<Timestamp, NotDurable> {
+    fn appended(&self) -> Timestamp {
+        Timestamp(self.appended.load(SeqCst))
+    }
+
+    fn sync(&self) -> Result<(), NotDurable> {
         let appended = self.appended.load(SeqCst);
         self.syncs.fetch_add(1, SeqCst);
         if self.fails {
             return Err(NotDurable);
         }
         self.synced.fetch_max(appended, SeqCst);
-        Ok(Timestamp(appended))
+        Ok(())
     }
 }
 
@@ -69,6 +73,28 @@ fn an_acknowledged_commit_is_durable_and_visible() {
         assert_ne!(mine, theirs);
         assert_eq!(store.clock.published(), Timestamp(2));
         assert!(store.log.syncs.load(SeqCst) <= 2);
+    });
+}
+
+/// Whoever appends while a sync is under way needs another one, and one of the late ones must lead it.
+#[test]
+fn nobody_who_comes_too_late_for_a_sync_is_forgotten() {
+    let mut builder = loom::model::Builder::new();
+    // Three committers at the usual bound take hours.
+    builder.preemption_bound = Some(1);
+    builder.max_branches = 20_000;
+    builder.check(|| {
+        let store = store(false);
+        let others: Vec<_> = (0..2)
+            .map(|_| {
+                let other = store.clone();
+                thread::spawn(move || commit(&other).unwrap())
+            })
+            .collect();
+        commit(&store).unwrap();
+        others.into_iter().for_each(|other| drop(other.join().unwrap()));
+        assert_eq!(store.clock.published(), Timestamp(3));
+        assert!(store.log.syncs.load(SeqCst) <= 3);
     });
 }
 
