@@ -158,7 +158,7 @@ fn the_log_stays_bounded_under_writers() {
             .map(|w| {
                 let graph = &graph;
                 scope.spawn(move || {
-                    for i in 0..400u64 {
+                    for i in 0..1_000u64 {
                         let edges: Vec<(u64, u64)> =
                             (0..20).map(|k| (w * 10_000 + i, w * 10_000 + i + k + 1)).collect();
                         graph.insert_edges(&edges).unwrap();
@@ -184,7 +184,7 @@ fn the_log_stays_bounded_under_writers() {
     // One record of each writer may have passed the gate.
     assert!(most <= 2 * LIMIT + SEGMENT + WRITERS * 1024, "{most} bytes of log");
     let edges = graph.snapshot().unwrap().edge_count();
-    assert_eq!(edges, WRITERS * 400 * 20);
+    assert_eq!(edges, WRITERS * 1_000 * 20);
     graph.close().unwrap();
     let graph = options.open_on(disk.handle()).unwrap();
     assert_eq!(graph.snapshot().unwrap().edge_count(), edges);
