@@ -5,6 +5,7 @@
 #![deny(unsafe_code)]
 
 pub mod column;
+pub mod faults;
 pub mod growing;
 pub mod id;
 pub mod key;

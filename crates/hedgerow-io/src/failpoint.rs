@@ -1,7 +1,7 @@
 //! Points of background work at which a test can have an error, a panic or a delay. They exist only in builds with
 //! `--cfg hedgerow_faults`; in every other build [`reach`] is the constant `Ok`.
 //!
-//! Unlike the [planted faults](crate::faults), which are mistakes of the engine that the tests must find, what happens here
+//! Unlike the [planted faults](hedgerow_core::faults), which are mistakes of the engine that the tests must find, what happens here
 //! may happen to a sound engine, which must live with it.
 
 use std::io;

@@ -13,7 +13,6 @@ pub mod counting;
 pub mod dir;
 pub mod error;
 pub mod failpoint;
-pub mod faults;
 pub mod header;
 pub mod lsn;
 pub mod real;

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use hedgerow_core::Timestamp;
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_io::{Access, Corruption, CorruptionKind, Dir, FileError, FileId, IoError, Lsn, StoreId, Vfs};
 
 use crate::ops::Ops;
@@ -321,7 +322,7 @@ impl<V> Recovery<'_, V> {
         let file = segment_name(last.id);
         let rest = self.rest.take().unwrap_or_default();
         let durable = self.durable.max(rest.durable);
-        if durable > last.end.lsn {
+        if durable > last.end.lsn && !faults::is_on(PlantedFault::WitnessesIgnored) {
             let kind = CorruptionKind::DurableRecordLost { durable_lsn: durable.0 };
             return Err(Corruption::new(file, last.commits_end, kind));
         }

@@ -3,6 +3,7 @@
 //! Bytes that were read need not be on the disk: after a failed sync the operating system may show data that the disk
 //! never got, and a second sync succeeds without writing it. So what no witness proves durable is written again.
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_io::{Corruption, CorruptionKind, Dir, FileError, FileId, IoError, Lsn};
 
 use crate::record::Payload;
@@ -79,7 +80,9 @@ impl Recovered {
         for segment in rewrite {
             self.copy(segment, &log)?;
         }
-        log.flush_and_sync().map_err(|e| stopped(e, position.segment))?;
+        if !faults::is_on(PlantedFault::RecoveredTailNotSynced) {
+            log.flush_and_sync().map_err(|e| stopped(e, position.segment))?;
+        }
         let obsolete = rewrite.iter().map(|s| s.id).chain(self.strays.iter().copied()).collect();
         Ok(Resumed { log, dir: self.dir, obsolete })
     }

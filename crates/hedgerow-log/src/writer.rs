@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow_core::Timestamp;
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{Mutex, MutexGuard};
 use hedgerow_io::{Dir, FileId, IoError, Lsn, NamedFile, Vfs};
 
@@ -241,7 +242,9 @@ impl Log {
         self.check()?;
         let (end, file) = self.write_buffer(&mut spare)?;
         if end > self.durable() {
-            file.sync_data().map_err(|e| self.stop(e))?;
+            let again =
+                |e| if faults::is_on(PlantedFault::FailedSyncRetried) { file.sync_data() } else { Err(e) };
+            file.sync_data().or_else(again).map_err(|e| self.stop(e))?;
             self.durable.store(end.0, Ordering::Release);
         }
         Ok(self.durable())

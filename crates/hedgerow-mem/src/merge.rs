@@ -1,5 +1,6 @@
 //! Merging a delta, and operations of a large commit, into a new main part.
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId};
 use smallvec::SmallVec;
 
@@ -58,6 +59,7 @@ pub(crate) fn apply(
     weighted: bool,
     arena: &Arena,
 ) -> Main {
+    let n = if faults::is_on(PlantedFault::NewestEntryLost) { n.saturating_sub(1) } else { n };
     let (keys, present) = sort(main.present, n, &entry);
     let mut out = Output::new(arena, main, main.neighbors.len().wrapping_add_signed(growth(&keys)), weighted);
     let mut rest = keys.as_slice();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{ArcCell, AtomicU64, Mutex, MutexGuard, Ordering};
 use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId, simd};
 
@@ -432,7 +433,9 @@ impl Latched<'_> {
                 }
                 None => {
                     let changed = load_changed(&version) | version.delta_mask(successor.begin);
-                    successor.changed.fetch_or(changed, Ordering::Relaxed);
+                    if !faults::is_on(PlantedFault::UnlinkedChangesLost) {
+                        successor.changed.fetch_or(changed, Ordering::Relaxed);
+                    }
                     // A walk in progress may stand on the unlinked version: it keeps its own `prev` and its memory
                     // until the last walker and view let go.
                     successor.prev.store(version.prev.load_full());

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{ArcCell, AtomicU64, Ordering};
 use hedgerow_core::{LocalVertex, Timestamp, VertexId};
 
@@ -203,7 +204,9 @@ impl<'a> Read<'a> {
     /// The number of neighbours. O(delta).
     pub fn degree(&self, local: LocalVertex) -> usize {
         let mut degree = self.version.main.range(local).len();
-        if let Some(patch) = &self.version.patch {
+        if let Some(patch) = &self.version.patch
+            && !faults::is_on(PlantedFault::PatchForgotten)
+        {
             let (added, removed) = patch.sizes(local);
             degree = degree + added - removed;
         }

@@ -11,6 +11,7 @@
 //!   otherwise it is infinite.
 
 use hedgerow_core::Timestamp;
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicI64, AtomicU64, Mutex, MutexGuard, Ordering, fence};
 
 #[cfg(not(any(loom, shuttle)))]
@@ -179,7 +180,7 @@ impl Clock {
     }
 
     fn next_is_complete(&self, t: u64) -> bool {
-        t < self.gate.load(Ordering::SeqCst)
+        (t < self.gate.load(Ordering::SeqCst) || faults::is_on(PlantedFault::PublishedBeforeDurable))
             && self.ring[((t + 1) % RING) as usize].ts.load(Ordering::Acquire) == t + 1
     }
 
@@ -191,6 +192,9 @@ impl Clock {
             let Some(mut totals) = self.publisher.0.try_lock() else { return moved };
             moved |= self.drain(&mut totals);
             drop(totals);
+            if faults::is_on(PlantedFault::CompletedCommitForgotten) {
+                return moved;
+            }
             // Orders releasing the lock before looking for marks made by those who found it taken.
             fence(Ordering::SeqCst);
             if !self.next_is_complete(self.t_read.0.load(Ordering::SeqCst)) {

@@ -13,6 +13,7 @@
 use std::sync::OnceLock;
 
 use hedgerow_core::Timestamp;
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicU64, AtomicUsize, Ordering, fence};
 
 #[cfg(not(any(loom, shuttle)))]
@@ -114,7 +115,7 @@ impl ReaderRegistry {
         for slot in 0..self.high.load(Ordering::Acquire) {
             match self.slot(slot).0.load(Ordering::Acquire) {
                 FREE => {}
-                PIN_ALL => active.registering = true,
+                PIN_ALL => active.registering = !faults::is_on(PlantedFault::RegisteringReaderMissed),
                 ts => active.timestamps.push(Timestamp(ts)),
             }
         }

@@ -4,11 +4,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicU64, Mutex, Ordering};
 use hedgerow_core::{Op, Timestamp};
 use hedgerow_io::Vfs;
 use hedgerow_io::failpoint::{self, FailPoint};
-use hedgerow_io::faults::{self, PlantedFault};
 use hedgerow_log::{Log, LogError, RecordBuilder, RecordError, ReserveError};
 use hedgerow_tier::Manifest;
 use hedgerow_txn::{DurableLog, NotDurable};
@@ -134,6 +134,8 @@ impl Durable {
                 return Err(NotDurable);
             }
         }
+        let late = faults::is_on(PlantedFault::LateCommitAcknowledged);
+        let appended = if late { self.appended.load(Ordering::Acquire) } else { appended };
         self.durable.fetch_max(appended, Ordering::AcqRel);
         Ok(())
     }

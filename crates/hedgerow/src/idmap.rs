@@ -6,6 +6,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::growing::Growing;
 use hedgerow_core::sync::{ArcCell, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering};
 use hedgerow_core::{KeyKind, Timestamp, VertexId, VertexKey, VertexKeyRef};
@@ -193,7 +194,7 @@ impl IdMap {
             return Some(id);
         }
         if let Some(&(died, id)) = free.removed.front()
-            && oldest().is_some_and(|oldest| died <= oldest)
+            && (oldest().is_some_and(|oldest| died <= oldest) || faults::is_on(PlantedFault::IdReusedEarly))
         {
             free.removed.pop_front();
             self.forget(id);

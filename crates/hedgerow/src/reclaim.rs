@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, HashSet};
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{LabelId, Timestamp};
 use hedgerow_mem::{Horizon, Pin};
@@ -62,7 +63,7 @@ impl Horizon for LiveHorizon<'_> {
     }
 
     fn pin_in(&self, begin: Timestamp, end: Timestamp) -> Option<Pin> {
-        if begin >= end {
+        if begin >= end || faults::is_on(PlantedFault::VersionReclaimedEarly) {
             return None;
         }
         let active = self.active();

@@ -285,7 +285,7 @@ fn loom(root: &Path, workspace: &Workspace) -> Outcome {
 /// Whole transactions under a controlled scheduler: another cfg, hence another target folder.
 fn shuttle(root: &Path, workspace: &Workspace) -> Outcome {
     let mut outcome = own_target(root, workspace, "shuttle", |step| {
-        step.env("RUSTFLAGS", "--cfg shuttle").env("CARGO_TARGET_DIR", "target/shuttle")
+        step.env("RUSTFLAGS", "--cfg shuttle --cfg hedgerow_faults").env("CARGO_TARGET_DIR", "target/shuttle")
     });
     outcome.require_explored();
     outcome

@@ -1,8 +1,8 @@
 //! Reading one segment, record by record.
 
 use hedgerow_core::Timestamp;
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_io::checksum::checksum64;
-use hedgerow_io::faults::{self, PlantedFault};
 use hedgerow_io::{Corruption, CorruptionKind, Dir, FileError, FileId, Lsn, StoreId};
 
 use crate::record::{

@@ -168,11 +168,10 @@ fn missing_syncs_would_be_found() {
 #[cfg(hedgerow_faults)]
 #[test]
 fn an_unchecked_tail_would_be_found() {
-    hedgerow_io::faults::plant(Some(hedgerow_io::faults::PlantedFault::UncheckedTail));
+    let _planted = hedgerow_core::faults::plant(hedgerow_core::faults::PlantedFault::UncheckedTail);
     // What is accepted wrongly does not have the content that its timestamp demands, which `read` asserts.
     let found =
         std::panic::catch_unwind(|| (0..3).any(|s| explore(s, 14, |_| {}, &mut Tally::default()).is_err()));
-    hedgerow_io::faults::plant(None);
     assert!(found.unwrap_or(true));
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_io::checksum::checksum128;
-use hedgerow_io::faults::{self, PlantedFault};
 use hedgerow_io::{
     Access, Corruption, CorruptionKind, Dir, FileHeader, FileId, FileKind, HEADER_BYTES, IoError, Vfs,
 };

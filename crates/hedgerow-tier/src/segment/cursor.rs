@@ -1,5 +1,7 @@
 //! Reading the stream of a segment in order, each block once.
 
+use hedgerow_core::faults::{self, PlantedFault};
+
 use super::block::{BLOCK_BYTES, CHECKSUM_BYTES, PAYLOAD_BYTES, block_checksum, block_count, block_offset};
 use super::source::Source;
 use crate::TierError;
@@ -74,7 +76,9 @@ impl<'a> Cursor<'a> {
                 return Err(self.source.invalid(offset, "block without checksum"));
             };
             let found = block_checksum(self.source.file_id, self.next_block, payload);
-            self.source.check(offset, u64::from_le_bytes(*sum), found)?;
+            if !faults::is_on(PlantedFault::BlocksNotChecked) {
+                self.source.check(offset, u64::from_le_bytes(*sum), found)?;
+            }
             let reserved = self.verified.try_reserve(payload.len());
             reserved.map_err(|_| self.source.invalid(offset, "no memory for a record of this length"))?;
             self.verified.extend_from_slice(payload);

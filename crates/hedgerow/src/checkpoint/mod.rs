@@ -6,9 +6,9 @@ pub(crate) mod write;
 
 use std::sync::Arc;
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{SubgraphId, Timestamp};
 use hedgerow_io::failpoint::{self, FailPoint};
-use hedgerow_io::faults::{self, PlantedFault};
 use hedgerow_io::{FileId, Vfs};
 use hedgerow_tier::segment::segment_name;
 use hedgerow_tier::{LevelSegment, Manifest, SegmentInfo, TierError};
@@ -120,7 +120,8 @@ impl Core {
     /// For each subgraph whether anything was applied to it after `last`, in any label. Everything that is published is
     /// noticed; of what is not, some may be.
     fn changed_after(&self, last: Timestamp) -> Vec<bool> {
-        let tables: Vec<_> = self.tables().map(|(_, table)| table).collect();
+        let labels = if faults::is_on(PlantedFault::ChangesOfLabelsMissed) { 1 } else { usize::MAX };
+        let tables: Vec<_> = self.tables().map(|(_, table)| table).take(labels).collect();
         let is_later = |id| {
             let of_labels = tables.iter().filter_map(|table| table.get(SubgraphId(id)));
             of_labels.map(|entry| entry.stamp().0).any(|changed| changed > last)
@@ -201,6 +202,9 @@ impl Core {
         next.logs = log_refs(&durable.log, as_of);
         if faults::is_on(PlantedFault::LogDeletedEarly) {
             durable.log.remove_segments_through(as_of)?;
+        }
+        if faults::is_on(PlantedFault::SegmentsDeletedEarly) {
+            merge.gone.iter().for_each(|gone| drop(durable.fs.unlink(&segment_name(gone.info.file_id))));
         }
         match next.store(&durable.fs) {
             Ok(()) => {}

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
     Direction, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexKey,
 };
@@ -99,7 +100,9 @@ impl Core {
             }
         }
         let info = writer.finish()?;
-        hedgerow_io::Dir::new(fs.clone()).sync()?;
+        if !faults::is_on(PlantedFault::SegmentNotListed) {
+            hedgerow_io::Dir::new(fs.clone()).sync()?;
+        }
         super::reach(&*fs, FailPoint::CheckpointWritten)?;
         Ok(Written { info, images })
     }

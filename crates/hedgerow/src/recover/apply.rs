@@ -6,6 +6,7 @@
 //! not fit the first is reported, and that is the one at which a replay in order would have stopped: what comes before
 //! it is applied in every subgraph as if there were nothing else.
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::ItemOp;
 use hedgerow_mem::delta::EdgeOp;
@@ -84,7 +85,9 @@ impl Loaded {
             let of_group = if group.iter().all(|side| side.act().is_plain()) {
                 self.apply_sorted(group, batch)
             } else {
-                group.sort_unstable_by_key(Side::order);
+                if !faults::is_on(PlantedFault::ReplayedOutOfOrder) {
+                    group.sort_unstable_by_key(Side::order);
+                }
                 self.apply_in_order(group, batch)
             };
             outcome = outcome.and(of_group);

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_core::Timestamp;
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_io::{Dir, FileId, StoreId, Vfs};
 use hedgerow_log::{Log, LogOptions, LogPosition};
 use hedgerow_tier::{LevelSegment, Manifest, SegmentReader};
@@ -92,7 +93,9 @@ impl Core {
         manifest.durable_lsn = log.durable();
         manifest.next_vertex = self.ids.bound();
         manifest.next_file_id = FileId(file_id.0 + 1);
-        crate::sections::put_schema(&mut manifest, &self.schema.load().as_of(as_of));
+        if !faults::is_on(PlantedFault::BackupWithoutSchema) {
+            crate::sections::put_schema(&mut manifest, &self.schema.load().as_of(as_of));
+        }
         manifest.segments = vec![LevelSegment { level: 0, info: written.info }];
         SegmentReader::open(fs.clone(), &written.info, store)?.verify_whole()?;
         manifest.store(fs)?;

@@ -3,6 +3,7 @@
 //! Keys are resolved to vertex ids ([`Slots`]), then, with all latches held, the operations are run in program order
 //! against what exists ([`Effects::compute`]): the outcome names every vertex and edge that really changes, once.
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
     Direction, KeyKind, LabelId, LocalVertex, Row, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
 };
@@ -189,6 +190,7 @@ impl Slots {
                 continue;
             }
             if let Some(id) = slot.initial
+                && !faults::is_on(PlantedFault::VerticesNotLookedAtAgain)
                 && !(latches.contains_vertex(id) && engine.ids.carries(id, keys.key(slot.key)))
             {
                 return false;
@@ -208,6 +210,9 @@ impl Slots {
         start: Timestamp,
         latches: &Latches<'_>,
     ) -> Result<()> {
+        if faults::is_on(PlantedFault::KeysNotChecked) {
+            return Ok(());
+        }
         for slot in self.slots.iter().filter(|s| s.vertex_op || s.unlinks || s.initial != s.live) {
             let key = keys.key(slot.key);
             let changed = engine.ids.last_change(key);
@@ -364,6 +369,10 @@ impl EdgeEffect {
             (true, None) => EdgeOp::Remove,
         };
         let mut side = |at: VertexId, dst, direction, row| {
+            let labelled = direction == Direction::In && self.label != LabelId::DEFAULT;
+            if labelled && faults::is_on(PlantedFault::ReverseEdgeLost) {
+                return;
+            }
             let chain = Chain { label: self.label, subgraph: at.subgraph(), direction };
             let op = LocalOp { local: at.local(), op: kind, dst, weight: self.weight.unwrap_or(0.0) };
             ops.push(SideOp { chain, op: ItemOp { op, rank: self.rank, row } });

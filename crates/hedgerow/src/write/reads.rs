@@ -1,7 +1,7 @@
 //! What a transaction read, and whether it still holds (rules R2 and R3).
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
-use hedgerow_io::faults::{self, PlantedFault};
 use hedgerow_mem::{Latched, ReadItem};
 
 use super::{TxnKey, TxnKeys};
@@ -67,7 +67,9 @@ impl ReadSet {
     /// Checks the part of the set that lies in latched subgraphs; cheap to do before the ordering section, because
     /// the latches keep it true.
     pub(crate) fn check_latched(&self, start: Timestamp, latches: &Latches<'_>) -> Result<()> {
-        if faults::is_on(PlantedFault::ReadsNotValidated) {
+        if faults::is_on(PlantedFault::ReadsNotValidated)
+            || faults::is_on(PlantedFault::LatchedReadsNotValidated)
+        {
             return Ok(());
         }
         for &(chain, item) in &self.items {
@@ -106,7 +108,12 @@ impl ReadSet {
                 continue;
             }
             let Some(entry) = engine.table(label).and_then(|table| table.get(subgraph)) else { continue };
-            let Some(latched) = entry.try_latch() else { return Err(Error::Conflict { with: last_drawn }) };
+            let Some(latched) = entry.try_latch() else {
+                if faults::is_on(PlantedFault::LatchedElsewhereUnchanged) {
+                    continue;
+                }
+                return Err(Error::Conflict { with: last_drawn });
+            };
             if group.iter().any(|&(chain, item)| latched.changed_since(chain.direction, start, item)) {
                 return Err(Error::Conflict { with: latched.last_ts() });
             }

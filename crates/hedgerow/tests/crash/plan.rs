@@ -25,7 +25,7 @@ pub(crate) struct Plan {
     pub(crate) fault: Planted,
 }
 
-/// A fault that the simulation must find.
+/// A fault of the disk that the simulation must find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Planted {
     None,
@@ -33,21 +33,13 @@ pub(crate) enum Planted {
     NoFileSync,
     /// The disk ignores syncs of the directory.
     NoDirectorySync,
-    /// In builds with planted faults, the engine has this one.
-    #[cfg_attr(not(hedgerow_faults), allow(dead_code, reason = "only such builds have faults"))]
-    Engine(hedgerow::io::faults::PlantedFault),
 }
 
 impl Planted {
-    /// Plants the fault for a round on this thread.
+    /// Plants the fault in a disk.
     pub(crate) fn plant(self, disk: &SimFs) {
         disk.ignore_sync_data(self == Planted::NoFileSync);
         disk.ignore_sync_dir(self == Planted::NoDirectorySync);
-        #[cfg(hedgerow_faults)]
-        hedgerow::io::faults::plant(match self {
-            Planted::Engine(fault) => Some(fault),
-            _ => None,
-        });
     }
 }
 

@@ -7,15 +7,14 @@ use std::sync::Arc;
 use hedgerow::{Error, Graph};
 use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, SplitMix64, errno};
 use hedgerow_testkit::{Damage, Effort, Generator, Model, SimFs, explored};
-use parking_lot::Mutex;
 
 use crate::common;
 use crate::plan::Plan;
 use crate::verify::{History, Verdict, open_and_verify};
 
 #[derive(Default)]
-struct Seen {
-    runs: u64,
+pub(crate) struct Seen {
+    pub(crate) runs: u64,
     unknown: u64,
     full: u64,
     refused: u64,
@@ -122,16 +121,14 @@ fn sweep_one(plan: &Plan, fault: Fault, seen: &mut Seen) -> Verdict<()> {
     Ok(())
 }
 
-#[test]
-fn failed_operations_never_lose_what_was_acknowledged() {
+/// Sweeps the operations of a workload for each seed; the first failure says how to replay it.
+pub(crate) fn sweep(effort: &Effort) -> Verdict<Seen> {
     let mut seen = Seen::default();
-    let effort = Effort::rounds(6);
-    let total = Mutex::new(&mut seen);
     while let Some(seed) = effort.next_seed() {
         let of = Plan::of(seed);
         let plan = Plan { transactions: 10, durability: hedgerow::Durability::Sync, ..of };
         let clean = SimFs::new();
-        work(&plan, &clean, &mut Seen::default()).unwrap();
+        work(&plan, &clean, &mut Seen::default())?;
         let mut rng = SplitMix64::new(seed);
         for at in 0..clean.op_count() {
             for (repeat, code) in [
@@ -141,14 +138,18 @@ fn failed_operations_never_lose_what_was_acknowledged() {
                 (Repeat::Forever, [errno::ENOSPC, errno::EROFS, errno::EDQUOT][rng.below(3) as usize]),
             ] {
                 let fault = Fault { class: FaultClass::Change, at, site: None, repeat, errno: code };
-                let result = sweep_one(&plan, fault, &mut total.lock());
-                result.unwrap_or_else(|e| {
-                    panic!("replay with HEDGEROW_ROUND={seed}: operation {at}, {repeat:?} {code}: {e}")
-                });
+                sweep_one(&plan, fault, &mut seen).map_err(|e| {
+                    format!("replay with HEDGEROW_ROUND={seed}: operation {at}, {repeat:?} {code}: {e}")
+                })?;
             }
         }
     }
-    let seen = total.into_inner();
+    Ok(seen)
+}
+
+#[cfg_attr(not(hedgerow_faults), test)]
+fn failed_operations_never_lose_what_was_acknowledged() {
+    let seen = sweep(&Effort::rounds(6)).unwrap_or_else(|e| panic!("{e}"));
     println!("{} full disks, {} unknown outcomes, {} refusals", seen.full, seen.unknown, seen.refused);
     explored("failed operations", seen.runs, 1_000);
     explored("commits with unknown outcome after a failed sync or write", seen.unknown, 100);

@@ -82,9 +82,8 @@ fn write(graph: &Graph, script: &Script, progress: &Progress) -> Verdict<()> {
     Ok(())
 }
 
-#[test]
-fn crashes_under_two_writers() {
-    let effort = Effort::rounds(6);
+/// Rounds until the effort is spent or one fails: how many crashes there were, and how many with two commits under way.
+pub(crate) fn explore(effort: &Effort) -> Verdict<(u64, u64)> {
     let (mut states, mut grouped) = (0, 0);
     while let Some(seed) = effort.next_seed() {
         let disk = SimFs::new();
@@ -116,11 +115,17 @@ fn crashes_under_two_writers() {
         });
         disk.set_observer(None);
         if let Some(error) = watch.failure.lock().take() {
-            panic!("round {seed}: {error}");
+            return Err(format!("round {seed}: {error}"));
         }
         states += watch.states.load(Ordering::Relaxed);
         grouped += watch.grouped.load(Ordering::Relaxed);
     }
+    Ok((states, grouped))
+}
+
+#[cfg_attr(not(hedgerow_faults), test)]
+fn crashes_under_two_writers() {
+    let (states, grouped) = explore(&Effort::rounds(6)).unwrap_or_else(|e| panic!("{e}"));
     explored("crash states under two writers", states, 600);
     explored("crash states with two commits under way", grouped, 100);
 }

@@ -1,136 +1,196 @@
-//! Faults planted in the engine: each must be found by the tests that claim to find its kind. Needs a build with
-//! `--cfg hedgerow_faults`; any other build has nothing planted, and must be found sound.
+//! Faults planted in the engine: each must be found by the tests that claim to find its kind, and where nothing is planted
+//! the same tests must find nothing. Built with `--cfg hedgerow_faults`; otherwise there is nothing here.
+//!
+//! What finds a fault is the code of the other test programs, with as many rounds as it takes. In such a build their
+//! test functions are plain functions, so that nothing of them runs beside a planted fault.
+#![cfg(hedgerow_faults)]
 #![allow(missing_docs, reason = "a test program")]
-#![allow(dead_code, reason = "it uses a part of what the crash tests use")]
-#![cfg_attr(not(hedgerow_faults), allow(unused_imports, reason = "nothing is planted"))]
+#![allow(dead_code, reason = "it uses a part of what the other tests use")]
 
 #[path = "../isolation/anomalies.rs"]
 mod anomalies;
 #[path = "../history/blackbox.rs"]
 mod blackbox;
+#[path = "../hostile/bytes.rs"]
+mod bytes;
 #[path = "../history/clients.rs"]
 mod clients;
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../it/equivalence.rs"]
+mod equivalence;
+mod finders;
 #[path = "../isolation/hermitage.rs"]
 mod hermitage;
 #[path = "../isolation/interleave.rs"]
 mod interleave;
+#[path = "../hostile/judge.rs"]
+mod judge;
 #[path = "../isolation/ldbc.rs"]
 mod ldbc;
+#[path = "../hostile/lies.rs"]
+mod lies;
 #[path = "../isolation/model.rs"]
 mod model;
 #[path = "../crash/plan.rs"]
 mod plan;
+#[path = "../crash/poison.rs"]
+mod poison;
 #[path = "../crash/rounds.rs"]
 mod rounds;
 #[path = "../crash/run.rs"]
 mod run;
 #[path = "../isolation/script.rs"]
 mod script;
+#[path = "../hostile/stores.rs"]
+mod stores;
 #[path = "../crash/tally.rs"]
 mod tally;
+#[path = "../it/tools.rs"]
+mod tools;
 #[path = "../crash/verify.rs"]
 mod verify;
+#[path = "../it/views.rs"]
+mod views;
 #[path = "../history/world.rs"]
 mod world;
+#[path = "../crash/writers.rs"]
+mod writers;
 
-use hedgerow::io::faults::PlantedFault;
-use hedgerow_testkit::{Effort, explored};
+use std::collections::BTreeSet;
+use std::time::Instant;
 
-use plan::{Plan, Planted};
+use hedgerow_core::faults::{self, PlantedFault as Fault};
+use hedgerow_testkit::explored;
 
-/// Rounds in which a fault must be found.
-const ROUNDS: u64 = 8;
+use finders::Finder;
 
-fn plan(seed: u64, fault: Planted) -> Plan {
-    Plan { durability: hedgerow::Durability::Sync, fault, ..Plan::of(seed) }
+/// What finds each. Those that need a controlled scheduler are found in `tests/shuttle`.
+const FOUND_BY: &[(Fault, Finder)] = &[
+    (Fault::UncheckedTail, Finder::Crashes),
+    (Fault::RecoveredTailNotSynced, Finder::Crashes),
+    (Fault::WitnessesIgnored, Finder::Damage),
+    (Fault::FailedSyncRetried, Finder::Failures),
+    (Fault::AcknowledgedEarly, Finder::Crashes),
+    (Fault::LateCommitAcknowledged, Finder::TwoWriters),
+    (Fault::PublishedBeforeDurable, Finder::Failures),
+    (Fault::LogDeletedEarly, Finder::Crashes),
+    (Fault::SegmentsDeletedEarly, Finder::Crashes),
+    (Fault::ManifestNotSynced, Finder::Crashes),
+    (Fault::SegmentNotSynced, Finder::Crashes),
+    (Fault::SegmentNotListed, Finder::Crashes),
+    (Fault::ChangesOfLabelsMissed, Finder::Sequences),
+    (Fault::BlocksNotChecked, Finder::Damage),
+    (Fault::SidesNotCompared, Finder::Lies),
+    (Fault::ReplayedOutOfOrder, Finder::Sequences),
+    (Fault::ReadsNotValidated, Finder::Contention),
+    (Fault::WritesNotChecked, Finder::Interleavings),
+    (Fault::KeysNotChecked, Finder::Interleavings),
+    (Fault::IdReusedEarly, Finder::Sequences),
+    (Fault::VersionReclaimedEarly, Finder::Sequences),
+    (Fault::NewestEntryLost, Finder::Sequences),
+    (Fault::PatchForgotten, Finder::Sequences),
+    (Fault::ReverseEdgeLost, Finder::Sequences),
+    (Fault::ViewNotRefreshed, Finder::Views),
+    (Fault::BackupWithoutSchema, Finder::Backup),
+    (Fault::SalvageSilent, Finder::Salvage),
+];
+
+/// Whether the fault is found, and what it took.
+fn is_found(fault: Fault, finder: Finder) -> bool {
+    let planted = faults::plant(fault);
+    let started = Instant::now();
+    let found = finders::quietly(|| finder.find());
+    let (reached, seconds) = (planted.reached(), started.elapsed().as_secs_f64());
+    match &found {
+        Ok(what) => println!("{fault:?}: NOT FOUND by {finder:?} in {what}; reached {reached} times"),
+        Err(how) => {
+            let how: String = how.lines().next().unwrap_or_default().chars().take(200).collect();
+            println!("{fault:?}: found by {finder:?} in {seconds:.1} s, reached {reached} times: {how}");
+        }
+    }
+    found.is_err()
 }
 
-/// Says whether the crash simulation finds something, and what.
-fn is_found(fault: Planted) -> bool {
-    match rounds::explore(&Effort::rounds(ROUNDS), |seed| plan(seed, fault)) {
-        Ok(tally) => {
-            println!("{fault:?}: not found in {} crash states", tally.states);
-            false
-        }
-        Err(error) => {
-            println!("{fault:?}: found, {error}");
-            true
-        }
+#[test]
+fn every_planted_fault_is_found() {
+    let found = FOUND_BY.iter().filter(|&&(fault, finder)| is_found(fault, finder)).count();
+    explored("planted faults found", found as u64, FOUND_BY.len() as u64);
+}
+
+/// What finds faults finds nothing where there is none.
+#[test]
+fn nothing_is_found_where_nothing_is_planted() {
+    let _sound = faults::sound();
+    let finders: BTreeSet<Finder> = FOUND_BY.iter().map(|&(_, finder)| finder).collect();
+    for finder in finders {
+        let started = Instant::now();
+        let seen = finder.find().unwrap_or_else(|e| panic!("{finder:?}: {e}"));
+        println!("nothing planted, {finder:?}: {seen}, {:.1} s", started.elapsed().as_secs_f64());
     }
 }
 
+/// Each fault has its place here or in `tests/shuttle`, and its line in the documentation.
 #[test]
-fn nothing_is_found_where_nothing_is_planted() {
-    let calm = |seed| Plan { transactions: 9, ..plan(seed, Planted::None) };
-    rounds::explore(&Effort::rounds(2), calm).unwrap();
+fn every_fault_has_its_finder() {
+    let page = include_str!("../../../../docs/design/testing.md");
+    for fault in Fault::ALL {
+        let here = FOUND_BY.iter().any(|(listed, _)| listed == fault);
+        let scheduled = finders::SCHEDULED.contains(fault);
+        assert!(here != scheduled, "{fault:?}: found here {here}, under the scheduler {scheduled}");
+        assert!(page.contains(&format!("| `{fault:?}` |")), "{fault:?} is not in docs/design/testing.md");
+    }
 }
 
-#[cfg(hedgerow_faults)]
+/// Faults of the disk, not of the engine.
 #[test]
-fn every_planted_fault_is_found_by_crashes() {
-    let engine = [
-        PlantedFault::UncheckedTail,
-        PlantedFault::LogDeletedEarly,
-        PlantedFault::ManifestNotSynced,
-        PlantedFault::AcknowledgedEarly,
-    ];
-    let faults = engine.into_iter().map(Planted::Engine);
-    let faults = faults.chain([Planted::NoFileSync, Planted::NoDirectorySync]);
-    let found = faults.filter(|&fault| is_found(fault)).count();
-    explored("planted faults found by crashes", found as u64, 6);
-}
-
-#[cfg(hedgerow_faults)]
-#[test]
-fn commits_that_are_not_validated_lose_updates() {
-    let plant = || hedgerow::io::faults::plant(Some(PlantedFault::ReadsNotValidated));
-    let lost = common::contention::lost_updates(hedgerow::Isolation::Serializable, 4, 500, plant);
-    println!("ReadsNotValidated: {lost} updates lost");
-    explored("planted faults found by contention", u64::from(lost > 0), 1);
+fn a_disk_that_ignores_syncs_is_found() {
+    let _sound = faults::sound();
+    let found = [plan::Planted::NoFileSync, plan::Planted::NoDirectorySync];
+    let found = found.into_iter().filter(|&fault| finders::crashes(fault, 4).is_err()).count();
+    explored("planted faults of the disk found", found as u64, 2);
 }
 
 /// Without validation every case in which two transactions may conflict must come out wrong in some interleaving.
-#[cfg(hedgerow_faults)]
 #[test]
 fn interleavings_without_validation_are_not_serial() {
     let isolation = hedgerow::Isolation::Serializable;
-    let cases: Vec<_> =
-        [ldbc::cases(), hermitage::cases(), anomalies::cases()].into_iter().flatten().collect();
-    let (mut conflicting, mut found) = (0, 0);
-    for case in &cases {
-        hedgerow::io::faults::plant(None);
-        let conflicts = interleave::explore(case, isolation, false).conflicts;
-        hedgerow::io::faults::plant(Some(PlantedFault::ReadsNotValidated));
-        let run = std::panic::AssertUnwindSafe(|| interleave::explore(case, isolation, false));
-        let wrong = std::panic::catch_unwind(run).is_err();
-        println!("{}: {conflicts} conflicts, ReadsNotValidated found: {wrong}", case.name);
-        conflicting += u64::from(conflicts > 0);
-        found += u64::from(wrong);
-    }
-    hedgerow::io::faults::plant(None);
+    let cases = finders::cases();
+    let wrong = |case| finders::caught(|| interleave::explore(case, isolation, false)).is_err();
+    let sound = faults::sound();
+    let conflicts: Vec<u64> =
+        cases.iter().map(|case| interleave::explore(case, isolation, false).conflicts).collect();
+    drop(sound);
+    let _planted = faults::plant(Fault::ReadsNotValidated);
+    let found = finders::quietly(|| cases.iter().filter(|&case| wrong(case)).count()) as u64;
+    let conflicting = conflicts.iter().filter(|&&n| n > 0).count() as u64;
     // All but dangling edges, which the latches alone prevent.
     explored("cases that go wrong without validation", found, conflicting - 1);
 }
 
 /// Both checkers of histories must see that commits are not validated, each time.
-#[cfg(hedgerow_faults)]
 #[test]
 fn histories_without_validation_have_anomalies() {
-    let plant = || hedgerow::io::faults::plant(Some(PlantedFault::ReadsNotValidated));
+    let _planted = faults::plant(Fault::ReadsNotValidated);
     let isolation = hedgerow::Isolation::Serializable;
     let world = world::World { isolation, keys: hedgerow::KeyKind::U64, durability: None };
     let mut found = [0, 0];
     for seed in 1..=4 {
         let plan = clients::Plan { world, clients: 4, phases: 1, transactions: 1_000 };
-        found[0] +=
-            u64::from(plan.run(seed, &plant).inspect_err(|e| println!("timestamps: {}", e.0)).is_err());
+        let run = plan.run(seed, &|| ());
+        found[0] += u64::from(run.inspect_err(|e| println!("timestamps: {}", e.0)).is_err());
         let plan = blackbox::Plan { world, clients: 4, phases: 1, transactions: 500 };
-        let (_, report) = plan.run(seed, &plant);
+        let (_, report) = plan.run(seed, &|| ());
         println!("independent checker: {:?}", report.anomaly_types);
         found[1] += u64::from(report.valid == adya::Valid::False);
     }
     explored("histories without validation found by their timestamps", found[0], 4);
     explored("histories without validation found by an independent checker", found[1], 4);
+}
+
+/// What tests of the hostile stores hold; here those who plant take turns anyway.
+struct Alone;
+
+fn alone() -> Alone {
+    Alone
 }

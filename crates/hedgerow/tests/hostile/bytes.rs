@@ -117,16 +117,15 @@ fn foreign_and_stale(store: &Store, others: &[Store]) -> Vec<(String, Files)> {
     all
 }
 
-#[test]
-fn every_byte_length_and_block() {
-    let _alone = crate::alone();
-    let effort = Effort::rounds(1);
+/// Counts of bytes and lengths changed, blocks swapped and files replaced, and what came of them. `first` are the steps
+/// between bytes and lengths in the first round, and its swaps.
+pub(crate) fn explore(effort: &Effort, first: (usize, usize, usize)) -> ([u64; 4], Tally) {
     let (mut counts, mut tally) = ([0u64; 4], Tally::default());
     let mut round = 0;
     while let Some(seed) = effort.next_seed() {
         let mut rng = SplitMix64::new(seed);
         // After the first round every byte and length; in the first a part of them, another for each seed.
-        let (bytes, cuts, swaps) = if round == 0 { (3, 17, 300) } else { (1, 1, 4000) };
+        let (bytes, cuts, swaps) = if round == 0 { first } else { (1, 1, 4000) };
         let (stores, others) = (stores::all(seed), stores::all(seed ^ 0x5555));
         for store in &stores {
             let changes = [
@@ -142,6 +141,13 @@ fn every_byte_length_and_block() {
         }
         round += 1;
     }
+    (counts, tally)
+}
+
+#[cfg_attr(not(hedgerow_faults), test)]
+fn every_byte_length_and_block() {
+    let _alone = crate::alone();
+    let (counts, tally) = explore(&Effort::rounds(1), (3, 17, 300));
     println!("{tally:?}");
     explored("bytes changed", counts[0], 5_000);
     explored("lengths changed", counts[1], 1_000);

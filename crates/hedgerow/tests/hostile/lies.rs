@@ -9,7 +9,7 @@ use hedgerow_testkit::{Effort, Forge, Part, explored};
 use crate::judge::{self, Tally, Verdict};
 use crate::stores::{self, Store};
 
-#[test]
+#[cfg_attr(not(hedgerow_faults), test)]
 fn the_forge_knows_its_files() {
     let _alone = crate::alone();
     for store in stores::all(1) {
@@ -22,15 +22,14 @@ fn the_forge_knows_its_files() {
 }
 
 #[derive(Default)]
-struct Seen {
-    tally: Tally,
+pub(crate) struct Seen {
+    pub(crate) tally: Tally,
     parts: BTreeMap<Part, u64>,
     several: u64,
 }
 
-#[test]
-fn stores_that_lie() {
-    let _alone = crate::alone();
+/// Opens so many stores that lie, on two threads.
+pub(crate) fn explore(effort: &Effort) -> Seen {
     let stores: Vec<(Store, Forge)> = stores::all(2)
         .into_iter()
         .map(|store| {
@@ -38,7 +37,6 @@ fn stores_that_lie() {
             (store, forge)
         })
         .collect();
-    let effort = Effort::rounds(12_000);
     let seen = Mutex::new(Seen::default());
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -56,7 +54,13 @@ fn stores_that_lie() {
             });
         }
     });
-    let Seen { tally, parts, several } = seen.into_inner().unwrap();
+    seen.into_inner().unwrap()
+}
+
+#[cfg_attr(not(hedgerow_faults), test)]
+fn stores_that_lie() {
+    let _alone = crate::alone();
+    let Seen { tally, parts, several } = explore(&Effort::rounds(12_000));
     println!("{tally:?} {parts:?}");
     explored("stores that lie, opened", tally.total(), 12_000);
     explored("of these with several structures changed", several, 2_400);

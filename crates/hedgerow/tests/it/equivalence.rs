@@ -14,9 +14,9 @@ const SEQUENCES: u64 = 4_000;
 const TRANSACTIONS: u64 = 36;
 
 #[derive(Debug, Default)]
-struct Seen {
+pub(crate) struct Seen {
     sequences: u64,
-    operations: u64,
+    pub(crate) operations: u64,
     own_reads: u64,
     alone: u64,
     old_snapshots: u64,
@@ -25,7 +25,7 @@ struct Seen {
     refused: u64,
 }
 
-struct Sequence {
+pub(crate) struct Sequence {
     config: ModelConfig,
     options: Options,
     disk: Option<SimFs>,
@@ -39,7 +39,7 @@ struct Sequence {
 type Verdict = Result<(), String>;
 
 impl Sequence {
-    fn new(seed: u64) -> Sequence {
+    pub(crate) fn new(seed: u64) -> Sequence {
         let plain = ModelConfig::all().nth((seed % 12) as usize).expect("twelve kinds");
         let config = if seed / 24 % 2 == 1 { plain.with_labels() } else { plain };
         let mut generator = Generator::new(config, seed, 0, 1);
@@ -73,7 +73,7 @@ impl Sequence {
         }
     }
 
-    fn run(mut self) -> Result<Seen, String> {
+    pub(crate) fn run(mut self) -> Result<Seen, String> {
         for _ in 0..TRANSACTIONS {
             self.transaction()?;
             self.between()?;
@@ -237,7 +237,7 @@ impl Sequence {
     }
 }
 
-#[test]
+#[cfg_attr(not(hedgerow_faults), test)]
 fn random_transactions_agree_with_the_model() {
     let total = Mutex::new(Seen::default());
     let effort = Effort::rounds(SEQUENCES);

@@ -46,9 +46,9 @@ fn opened(disk: &SimFs) -> Graph {
     graph
 }
 
-#[test]
-fn a_backup_is_the_store_of_its_moment() {
-    for (seed, config) in ModelConfig::all().enumerate() {
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn a_backup_is_the_store_of_its_moment() {
+    for (seed, config) in ModelConfig::all().flat_map(|all| [all, all.with_labels()]).enumerate() {
         let (disk, states) = store(config, seed as u64, true);
         let graph = common::options(config).open_on(disk.handle()).unwrap();
         let copy = SimFs::new();
@@ -67,8 +67,8 @@ fn a_backup_is_the_store_of_its_moment() {
     }
 }
 
-#[test]
-fn a_backup_beside_writers_is_a_prefix() {
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn a_backup_beside_writers_is_a_prefix() {
     let disk = SimFs::new();
     let graph = Options::new().keys(KeyKind::Dense).open_on(disk.handle()).unwrap();
     let over = AtomicBool::new(false);
@@ -97,8 +97,8 @@ fn a_backup_beside_writers_is_a_prefix() {
     explored("backups beside a writer", checked, 20);
 }
 
-#[test]
-fn a_backup_overwrites_nothing_and_cleans_up() {
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn a_backup_overwrites_nothing_and_cleans_up() {
     let graph = Graph::in_memory().unwrap();
     for v in 0..2000u64 {
         graph.insert_edge(v, v * 7 % 2000).unwrap();
@@ -145,8 +145,8 @@ fn names(disk: &SimFs, end: &str) -> Vec<String> {
     disk.files().keys().filter(|name| name.ends_with(end)).cloned().collect()
 }
 
-#[test]
-fn a_sound_store_is_salvaged_whole() {
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn a_sound_store_is_salvaged_whole() {
     for (seed, config) in ModelConfig::all().enumerate() {
         for close in [true, false] {
             let (disk, states) = store(config, seed as u64, close);
@@ -158,8 +158,8 @@ fn a_sound_store_is_salvaged_whole() {
     }
 }
 
-#[test]
-fn without_a_manifest_everything_else_is_found() {
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn without_a_manifest_everything_else_is_found() {
     for (seed, config) in ModelConfig::all().filter(|config| !config.rich).enumerate() {
         let (disk, states) = store(config, 40 + seed as u64, true);
         for name in names(&disk, ".man") {
@@ -175,8 +175,8 @@ fn without_a_manifest_everything_else_is_found() {
     }
 }
 
-#[test]
-fn a_damaged_log_is_followed_to_the_damage() {
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn a_damaged_log_is_followed_to_the_damage() {
     let config = ModelConfig { directed: true, weighted: true, keys: KeyKind::Str, rich: false };
     let (disk, states) = store(config, 7, true);
     let mut tried = 0;
@@ -197,8 +197,8 @@ fn a_damaged_log_is_followed_to_the_damage() {
 }
 
 /// Damage anywhere in a segment: nothing that can be read is left out, nothing is invented, and all is told.
-#[test]
-fn a_damaged_segment_loses_what_is_damaged() {
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn a_damaged_segment_loses_what_is_damaged() {
     let disk = SimFs::new();
     const VERTICES: u64 = 64 * 300;
     let graph = Options::new().directed(false).open_on(disk.handle()).unwrap();
@@ -234,8 +234,8 @@ fn a_damaged_segment_loses_what_is_damaged() {
     explored("damaged indexes and footers", others, 4);
 }
 
-#[test]
-fn what_is_missing_or_foreign_is_told() {
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn what_is_missing_or_foreign_is_told() {
     let config = ModelConfig { directed: true, weighted: false, keys: KeyKind::U64, rich: false };
     let (disk, _) = store(config, 9, true);
     let mut tried = 0;

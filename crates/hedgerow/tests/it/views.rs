@@ -52,8 +52,8 @@ fn check_whole(snapshot: &Snapshot) {
     assert_eq!(edges, snapshot.edge_count());
 }
 
-#[test]
-fn reads_by_id_agree_with_and_without_a_view() {
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn reads_by_id_agree_with_and_without_a_view() {
     for directed in [false, true] {
         let (graph, mut rng) = random_graph(directed, true, 8);
         for _ in 0..20 {
@@ -84,8 +84,8 @@ fn reads_by_id_agree_with_and_without_a_view() {
 }
 
 /// A hub's list has parts beside its main part: reads by id must find what is in any of them.
-#[test]
-fn reads_by_id_find_every_neighbor_of_a_hub() {
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn reads_by_id_find_every_neighbor_of_a_hub() {
     let options = hedgerow::Options::new().directed(false).keys(hedgerow::KeyKind::Dense);
     let graph = options.background_settling(false).in_memory().unwrap();
     let hub = 40_000u64;
@@ -122,8 +122,8 @@ fn change(graph: &Graph, rng: &mut Rng) {
     graph.transact(1000, change).unwrap();
 }
 
-#[test]
-fn snapshots_of_one_timestamp_share_a_view() {
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn snapshots_of_one_timestamp_share_a_view() {
     let (graph, _) = random_graph(false, false, 1);
     let (a, b) = (graph.snapshot().unwrap(), graph.snapshot().unwrap());
     assert!(std::ptr::eq(a.view(), b.view()));
@@ -135,8 +135,8 @@ fn snapshots_of_one_timestamp_share_a_view() {
     assert!(stats.view_bytes > 0);
 }
 
-#[test]
-fn a_point_read_never_builds_a_view() {
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn a_point_read_never_builds_a_view() {
     let (graph, mut rng) = random_graph(true, true, 2);
     for _ in 0..100 {
         change(&graph, &mut rng);
@@ -158,8 +158,8 @@ fn a_point_read_never_builds_a_view() {
     assert_eq!((stats.views_built, stats.views_refreshed, stats.view_bytes), (0, 0, 0));
 }
 
-#[test]
-fn refreshed_views_agree_with_point_reads() {
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn refreshed_views_agree_with_point_reads() {
     for (directed, weighted) in [(false, false), (true, false), (false, true), (true, true)] {
         let (graph, mut rng) = random_graph(directed, weighted, 3);
         let mut old: Vec<Snapshot> = Vec::new();
@@ -186,8 +186,8 @@ fn refreshed_views_agree_with_point_reads() {
     }
 }
 
-#[test]
-fn views_beside_writers_are_of_one_timestamp() {
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn views_beside_writers_are_of_one_timestamp() {
     let (graph, _) = random_graph(false, false, 4);
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -227,8 +227,8 @@ fn views_beside_writers_are_of_one_timestamp() {
     assert!(graph.check().unwrap().is_ok());
 }
 
-#[test]
-fn a_settled_graph_gets_a_settled_view_at_the_same_timestamp() {
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn a_settled_graph_gets_a_settled_view_at_the_same_timestamp() {
     let (graph, mut rng) = random_graph(false, false, 5);
     (0..2000).for_each(|_| change(&graph, &mut rng));
     let corrected = |snapshot: &Snapshot| {
@@ -241,8 +241,8 @@ fn a_settled_graph_gets_a_settled_view_at_the_same_timestamp() {
     assert_eq!(corrected(&graph.snapshot().unwrap()), 0);
 }
 
-#[test]
-fn a_view_that_keeps_many_old_lists_is_given_up() {
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn a_view_that_keeps_many_old_lists_is_given_up() {
     let (graph, mut rng) = random_graph(false, false, 6);
     graph.snapshot().unwrap().view();
     let kept = graph.snapshot().unwrap();
@@ -270,8 +270,8 @@ fn listed(view: &View) -> Vec<(u32, u32)> {
     edges
 }
 
-#[test]
-fn views_of_labels_are_kept_and_made_of_one_another() {
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn views_of_labels_are_kept_and_made_of_one_another() {
     const LABELS: u64 = 10;
     let graph =
         Options::new().keys(KeyKind::Dense).directed(true).background_settling(false).in_memory().unwrap();

@@ -5,8 +5,11 @@
 //! Built with `--cfg shuttle`; otherwise there is nothing here.
 #![cfg(shuttle)]
 
+#[cfg(hedgerow_faults)]
+mod faults;
 mod history;
 mod program;
+mod reuse;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -46,31 +49,46 @@ impl Setting {
     }
 }
 
+/// What was explored so far.
+#[derive(Clone, Default)]
+struct Tally {
+    schedules: Arc<AtomicU64>,
+    commits: Arc<AtomicU64>,
+    conflicts: Arc<AtomicU64>,
+}
+
+/// Runs the program of `seed` under its schedules.
+fn run_program(setting: Setting, seed: u64, tally: &Tally) {
+    let program = Arc::new(Program::generate(seed, setting.directed, setting.durable, setting.labels));
+    let tally = tally.clone();
+    let run = move || {
+        let graph = setting.open();
+        let history = Arc::new(History::default());
+        let threads: Vec<_> = (0..program.threads())
+            .map(|i| {
+                let (program, graph, history) = (program.clone(), graph.clone(), history.clone());
+                shuttle::thread::spawn(move || program.run_thread(i, &graph, &history))
+            })
+            .collect();
+        threads.into_iter().for_each(|t| t.join().expect("no thread panics"));
+        program.run_last(&graph, &history);
+        let (done, refused) = history.check(setting.directed);
+        tally.schedules.fetch_add(1, Ordering::Relaxed);
+        tally.commits.fetch_add(done, Ordering::Relaxed);
+        tally.conflicts.fetch_add(refused, Ordering::Relaxed);
+    };
+    under(seed, run);
+}
+
 fn explore(setting: Setting) {
+    #[cfg(hedgerow_faults)]
+    let _sound = hedgerow_core::faults::sound();
     let effort = Effort::rounds(PROGRAMS);
-    let schedules = Arc::new(AtomicU64::new(0));
-    let (commits, conflicts) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let tally = Tally::default();
     while let Some(seed) = effort.next_seed() {
-        let program = Arc::new(Program::generate(seed, setting.directed, setting.durable, setting.labels));
-        let (schedules, commits, conflicts) = (schedules.clone(), commits.clone(), conflicts.clone());
-        let run = move || {
-            let graph = setting.open();
-            let history = Arc::new(History::default());
-            let threads: Vec<_> = (0..program.threads())
-                .map(|i| {
-                    let (program, graph, history) = (program.clone(), graph.clone(), history.clone());
-                    shuttle::thread::spawn(move || program.run_thread(i, &graph, &history))
-                })
-                .collect();
-            threads.into_iter().for_each(|t| t.join().expect("no thread panics"));
-            program.run_last(&graph, &history);
-            let (done, refused) = history.check(setting.directed);
-            schedules.fetch_add(1, Ordering::Relaxed);
-            commits.fetch_add(done, Ordering::Relaxed);
-            conflicts.fetch_add(refused, Ordering::Relaxed);
-        };
-        under(seed, run);
+        run_program(setting, seed, &tally);
     }
+    let Tally { schedules, commits, conflicts } = tally;
     let (commits, conflicts) = (commits.load(Ordering::Relaxed), conflicts.load(Ordering::Relaxed));
     println!("{}: {commits} commits, {conflicts} conflicts", setting.name);
     assert!(commits > conflicts && conflicts > 0, "a test without commits or without conflicts shows little");
@@ -91,39 +109,54 @@ fn under(seed: u64, run: impl Fn() + Send + Sync + 'static) {
     shuttle::Runner::new(scheduler, config).run(run);
 }
 
+const DENSE: Setting =
+    Setting { name: "dense", directed: false, keys: KeyKind::Dense, durable: false, labels: false };
+const KEYED: Setting =
+    Setting { name: "keyed", directed: true, keys: KeyKind::U64, durable: false, labels: false };
+const DURABLE: Setting =
+    Setting { name: "durable", directed: true, keys: KeyKind::U64, durable: true, labels: false };
+const LABELS: Setting =
+    Setting { name: "labels, dense", directed: false, keys: KeyKind::Dense, durable: false, labels: true };
+const DURABLE_LABELS: Setting =
+    Setting { name: "labels, durable", directed: true, keys: KeyKind::U64, durable: true, labels: true };
+
 #[test]
 fn dense_undirected_transactions_are_serializable() {
-    explore(Setting { name: "dense", directed: false, keys: KeyKind::Dense, durable: false, labels: false });
+    explore(DENSE);
 }
 
 #[test]
 fn keyed_directed_transactions_are_serializable() {
-    explore(Setting { name: "keyed", directed: true, keys: KeyKind::U64, durable: false, labels: false });
+    explore(KEYED);
 }
 
 #[test]
 fn durable_transactions_are_serializable() {
-    explore(Setting { name: "durable", directed: true, keys: KeyKind::U64, durable: true, labels: false });
+    explore(DURABLE);
 }
 
 #[test]
 fn undirected_transactions_with_labels_are_serializable() {
-    explore(Setting {
-        name: "labels, dense",
-        directed: false,
-        keys: KeyKind::Dense,
-        durable: false,
-        labels: true,
-    });
+    explore(LABELS);
 }
 
 #[test]
 fn directed_transactions_with_labels_are_serializable() {
-    explore(Setting {
-        name: "labels, durable",
-        directed: true,
-        keys: KeyKind::U64,
-        durable: true,
-        labels: true,
-    });
+    explore(DURABLE_LABELS);
+}
+
+/// A single operation looks its keys up before it has the latches; meanwhile one of the vertices goes, and its id is
+/// given to another.
+#[test]
+fn ids_that_are_given_out_again_are_looked_at_again() {
+    #[cfg(hedgerow_faults)]
+    let _sound = hedgerow_core::faults::sound();
+    let effort = Effort::rounds(reuse::ROUNDS);
+    let tally = reuse::Tally::default();
+    while let Some(seed) = effort.next_seed() {
+        under(seed, reuse::program(&tally));
+    }
+    let count = |n: &AtomicU64| n.load(Ordering::Relaxed);
+    explored("shuttle schedules (ids reused)", count(&tally.schedules), reuse::ROUNDS * SCHEDULES as u64);
+    explored("of these with the id given out again", count(&tally.moved), reuse::ROUNDS);
 }

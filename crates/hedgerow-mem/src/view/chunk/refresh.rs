@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, Timestamp, simd};
 
 use super::{CHUNK_SUBGRAPHS, Chunk, Lists, NO_LISTS};
@@ -172,7 +173,8 @@ impl Chunk {
         if self.known == 0 {
             return if exists { u64::MAX } else { 0 };
         }
-        let bound = t.min(self.as_of);
+        let blind = faults::is_on(PlantedFault::ViewNotRefreshed);
+        let bound = if blind { Timestamp::INFINITY } else { t.min(self.as_of) };
         let mut stale = if exists { !self.known } else { 0 };
         for (of, page) in [page.lists, page.other_existence()].into_iter().enumerate() {
             let Some(page) = page else { continue };

@@ -1,0 +1,172 @@
+//! Planted faults: negative controls of the tests. Each is a mistake that could have been made, at the one place where it
+//! would have been made. They exist only in builds with `--cfg hedgerow_faults`; in every other build [`is_on`] is the
+//! constant `false`, and nothing of them is left in the code.
+//!
+//! A fault is chosen at run time, for the whole process, since commits, checkpoints and clients run on threads of their
+//! own: [`plant`](fn@plant) waits until no test holds [`sound`](fn@sound), and keeps all others out while it lasts.
+//! `docs/design/testing.md` lists them with what finds each.
+
+macro_rules! faults {
+    ($($(#[$doc:meta])* $fault:ident,)*) => {
+        /// A fault that a test can turn on.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum PlantedFault {
+            $($(#[$doc])* $fault,)*
+        }
+
+        impl PlantedFault {
+            /// All of them.
+            pub const ALL: &[PlantedFault] = &[$(PlantedFault::$fault),*];
+        }
+    };
+}
+
+faults! {
+    // The log.
+    /// Recovery accepts log records without looking at the checksum of their operations.
+    UncheckedTail,
+    /// Recovery does not sync what it accepted and wrote again, before it gives up the files that held it.
+    RecoveredTailNotSynced,
+    /// Recovery ignores what witnesses state: a durable log that lost its end is taken for a torn one.
+    WitnessesIgnored,
+    /// A sync of the log that failed is tried once more.
+    FailedSyncRetried,
+    /// Commits are acknowledged before the log is synced.
+    AcknowledgedEarly,
+    /// A sync of the log is taken to hold what was appended while it ran.
+    LateCommitAcknowledged,
+    /// Commits are published, and so acknowledged, although the log does not hold them durably.
+    PublishedBeforeDurable,
+
+    // Checkpoints and recovery.
+    /// A checkpoint removes the log segments that it covers before the manifest that replaces them is durable.
+    LogDeletedEarly,
+    /// A checkpoint removes the segments that it took in before the manifest that replaces them is durable.
+    SegmentsDeletedEarly,
+    /// A manifest is renamed into place before it is synced.
+    ManifestNotSynced,
+    /// A segment is named by a manifest without having been synced.
+    SegmentNotSynced,
+    /// A segment is named by a manifest while the directory may not list it durably.
+    SegmentNotListed,
+    /// A checkpoint looks for changed subgraphs in the default label only.
+    ChangesOfLabelsMissed,
+    /// Segments are read without comparing the checksums of their blocks.
+    BlocksNotChecked,
+    /// Opening does not compare the two sides of the edges in segments.
+    SidesNotCompared,
+    /// The parallel replay of the log loses the order of operations on one subgraph.
+    ReplayedOutOfOrder,
+
+    // Transactions.
+    /// Commits are not validated against what they read.
+    ReadsNotValidated,
+    /// Commits are not validated against what they read in the subgraphs that they write to.
+    LatchedReadsNotValidated,
+    /// A subgraph that another committer has latched is taken as unchanged.
+    LatchedElsewhereUnchanged,
+    /// Under snapshot isolation the first committer does not win: edges that both write are not compared.
+    WritesNotChecked,
+    /// Under snapshot isolation inserting or removing a vertex does not conflict with its removal or insertion.
+    KeysNotChecked,
+    /// A commit does not look again, under its latches, whether the vertices that it looked up still exist.
+    VerticesNotLookedAtAgain,
+    /// A single operation does not look again, under its latches, whether the ids that it looked up still carry its keys.
+    IdsNotLookedAtAgain,
+    /// The id of a removed vertex is given out again while a snapshot sees that vertex.
+    IdReusedEarly,
+    /// A commit that completes while another thread publishes is forgotten.
+    CompletedCommitForgotten,
+
+    // Memory.
+    /// A version is reclaimed although a snapshot reads it.
+    VersionReclaimedEarly,
+    /// A version is reclaimed although a reader that is registering may need it.
+    RegisteringReaderMissed,
+    /// What a reclaimed version says about changed vertices is lost.
+    UnlinkedChangesLost,
+    /// A merge loses the newest entry of the delta.
+    NewestEntryLost,
+    /// Degrees ignore the corrections beside a large main part.
+    PatchForgotten,
+    /// An edge of a label is not written to its incoming list.
+    ReverseEdgeLost,
+    /// A view that is made of another one does not notice what changed.
+    ViewNotRefreshed,
+
+    // Tools.
+    /// A backup leaves out the labels and properties that are defined.
+    BackupWithoutSchema,
+    /// Salvage does not tell of subgraphs that it could not read.
+    SalvageSilent,
+}
+
+/// Whether `fault` is planted: never, in this build.
+#[cfg(not(hedgerow_faults))]
+#[inline(always)]
+pub const fn is_on(_: PlantedFault) -> bool {
+    false
+}
+
+#[cfg(hedgerow_faults)]
+pub use planting::{Planting, Sound, is_on, plant, sound};
+
+#[cfg(hedgerow_faults)]
+mod planting {
+    // Not those of `crate::sync`: what is planted is no part of what schedulers explore.
+    use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+    use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+    use super::PlantedFault;
+
+    /// The planted fault, counted from 1.
+    static ON: AtomicU8 = AtomicU8::new(0);
+    /// How often it took effect.
+    static REACHED: AtomicU64 = AtomicU64::new(0);
+    static TURN: RwLock<()> = RwLock::new(());
+
+    /// Whether `fault` is planted.
+    #[inline]
+    pub fn is_on(fault: PlantedFault) -> bool {
+        let on = ON.load(Ordering::Relaxed) == fault as u8 + 1;
+        if on {
+            REACHED.fetch_add(1, Ordering::Relaxed);
+        }
+        on
+    }
+
+    /// A fault that is planted until this is dropped.
+    #[derive(Debug)]
+    pub struct Planting(#[allow(dead_code, reason = "held")] RwLockWriteGuard<'static, ()>);
+
+    /// Nothing is planted until this is dropped.
+    #[derive(Debug)]
+    pub struct Sound(#[allow(dead_code, reason = "held")] RwLockReadGuard<'static, ()>);
+
+    /// Plants `fault` in the whole process. Waits for all who plant, or hold [`sound`].
+    pub fn plant(fault: PlantedFault) -> Planting {
+        // A test that failed while it held its turn is no reason to keep others from theirs.
+        let turn = TURN.write().unwrap_or_else(PoisonError::into_inner);
+        REACHED.store(0, Ordering::Relaxed);
+        ON.store(fault as u8 + 1, Ordering::Relaxed);
+        Planting(turn)
+    }
+
+    /// Waits until nothing is planted, and keeps it so.
+    pub fn sound() -> Sound {
+        Sound(TURN.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    impl Planting {
+        /// How often the code went the wrong way so far.
+        pub fn reached(&self) -> u64 {
+            REACHED.load(Ordering::Relaxed)
+        }
+    }
+
+    impl Drop for Planting {
+        fn drop(&mut self) {
+            ON.store(0, Ordering::Relaxed);
+        }
+    }
+}

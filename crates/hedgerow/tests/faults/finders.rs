@@ -1,0 +1,148 @@
+//! What finds planted faults: the other test programs, with as many rounds as it takes. `Ok` says what was explored
+//! without finding anything, `Err` what was found.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hedgerow::{Durability, Isolation};
+use hedgerow_core::faults::PlantedFault as Fault;
+use hedgerow_testkit::Effort;
+
+use crate::interleave::{self, Case};
+use crate::plan::{Plan, Planted};
+use crate::{
+    anomalies, bytes, common, equivalence, hermitage, ldbc, lies, poison, rounds, tools, views, writers,
+};
+
+/// Faults that need a controlled scheduler; `tests/shuttle` finds them.
+pub(crate) const SCHEDULED: &[Fault] = &[
+    Fault::LatchedReadsNotValidated,
+    Fault::LatchedElsewhereUnchanged,
+    Fault::VerticesNotLookedAtAgain,
+    Fault::IdsNotLookedAtAgain,
+    Fault::CompletedCommitForgotten,
+    Fault::RegisteringReaderMissed,
+    Fault::UnlinkedChangesLost,
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Finder {
+    /// A crash at each phase of each file operation.
+    Crashes,
+    /// The same under two writers.
+    TwoWriters,
+    /// Each file operation fails once, and for ever.
+    Failures,
+    /// Random transactions on a store and a model.
+    Sequences,
+    /// Each order of the steps of scripted transactions, at both levels.
+    Interleavings,
+    /// Threads that count on the same edges.
+    Contention,
+    /// Changed bytes and lengths of files.
+    Damage,
+    /// Files that lie under right checksums.
+    Lies,
+    /// Views against point reads.
+    Views,
+    Backup,
+    Salvage,
+}
+
+impl Finder {
+    pub(crate) fn find(self) -> Result<String, String> {
+        match self {
+            Finder::Crashes => crashes(Planted::None, 2),
+            Finder::TwoWriters => caught(|| writers::explore(&Effort::rounds(3)))?
+                .map(|(states, grouped)| format!("{states} crash states, {grouped} of two commits")),
+            Finder::Failures => {
+                poison::sweep(&Effort::rounds(2)).map(|seen| format!("{} failed operations", seen.runs))
+            }
+            Finder::Sequences => sequences(240),
+            Finder::Interleavings => interleavings(),
+            Finder::Contention => contention(),
+            Finder::Damage => caught(|| bytes::explore(&Effort::rounds(1), (13, 61, 50)))
+                .map(|(_, tally)| format!("{} damaged stores", tally.total())),
+            Finder::Lies => caught(|| lies::explore(&Effort::rounds(1_500)))
+                .map(|seen| format!("{} stores that lie", seen.tally.total())),
+            Finder::Views => whole(views::refreshed_views_agree_with_point_reads),
+            Finder::Backup => whole(tools::a_backup_is_the_store_of_its_moment),
+            Finder::Salvage => whole(tools::a_damaged_segment_loses_what_is_damaged),
+        }
+    }
+}
+
+/// Whether panics are wanted: what is found is printed by who looks for it.
+static WANTED: AtomicBool = AtomicBool::new(false);
+
+/// Runs `f` without the usual report of each panic, on whatever thread.
+pub(crate) fn quietly<T>(f: impl FnOnce() -> T) -> T {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !WANTED.load(Ordering::Relaxed) {
+                usual(info);
+            }
+        }));
+    });
+    WANTED.store(true, Ordering::Relaxed);
+    let done = f();
+    WANTED.store(false, Ordering::Relaxed);
+    done
+}
+
+/// Runs `f` and turns a panic into its message.
+pub(crate) fn caught<T>(f: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(f)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        text.unwrap_or("a panic").to_owned()
+    })
+}
+
+/// One test function as it is.
+fn whole(test: fn()) -> Result<String, String> {
+    caught(test).map(|()| "the whole test".to_owned())
+}
+
+/// Half of the rounds on a disk with a fault, or none, have many segments.
+pub(crate) fn crashes(fault: Planted, each: u64) -> Result<String, String> {
+    let plan = |of: Plan| Plan { durability: Durability::Sync, fault, ..of };
+    let few = rounds::explore(&Effort::rounds(each), |seed| plan(Plan::of(seed)))?;
+    let many = rounds::explore(&Effort::rounds(each.div_ceil(2)), |seed| plan(Plan::incremental(seed)))?;
+    Ok(format!("{} crash states", few.states + many.states))
+}
+
+fn sequences(rounds: u64) -> Result<String, String> {
+    let effort = Effort::rounds(rounds);
+    let mut operations = 0;
+    while let Some(seed) = effort.next_seed() {
+        let run = || equivalence::Sequence::new(seed).run();
+        operations += caught(run).and_then(|seen| seen).map_err(|e| format!("round {seed}: {e}"))?.operations;
+    }
+    Ok(format!("{operations} operations"))
+}
+
+pub(crate) fn cases() -> Vec<Case> {
+    [ldbc::cases(), hermitage::cases(), anomalies::cases()].into_iter().flatten().collect()
+}
+
+fn interleavings() -> Result<String, String> {
+    let mut runs = 0;
+    for case in cases() {
+        for isolation in [Isolation::Serializable, Isolation::Snapshot] {
+            runs += caught(|| interleave::explore(&case, isolation, false))?.runs;
+        }
+    }
+    Ok(format!("{runs} interleavings"))
+}
+
+fn contention() -> Result<String, String> {
+    let lost: u64 = [Isolation::Serializable, Isolation::Snapshot]
+        .into_iter()
+        .map(|isolation| common::contention::lost_updates(isolation, 4, 500, || ()))
+        .sum();
+    if lost > 0 { Err(format!("{lost} updates lost")) } else { Ok("4000 increments".to_owned()) }
+}

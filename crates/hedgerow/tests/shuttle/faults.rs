@@ -1,0 +1,63 @@
+//! Faults planted in the engine that need a scheduler to come to light: each must be found by the programs of this test.
+//! What is found without one is in `tests/faults`, which also sees to it that no fault is forgotten.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+
+use hedgerow_core::faults::{self, PlantedFault as Fault};
+use hedgerow_testkit::{Effort, explored};
+
+use crate::{DENSE, KEYED, LABELS, Setting, Tally, reuse, run_program, under};
+
+/// Random programs in these settings, or the one about ids that are reused.
+enum Finder {
+    Programs(Setting),
+    Reuse,
+}
+
+/// Programs in which each must be found.
+const PROGRAMS: u64 = 400;
+
+const FOUND_BY: &[(Fault, Finder)] = &[
+    (Fault::LatchedReadsNotValidated, Finder::Programs(KEYED)),
+    (Fault::LatchedElsewhereUnchanged, Finder::Programs(DENSE)),
+    (Fault::VerticesNotLookedAtAgain, Finder::Programs(KEYED)),
+    (Fault::IdsNotLookedAtAgain, Finder::Reuse),
+    (Fault::CompletedCommitForgotten, Finder::Programs(DENSE)),
+    (Fault::RegisteringReaderMissed, Finder::Programs(DENSE)),
+    (Fault::UnlinkedChangesLost, Finder::Programs(LABELS)),
+];
+
+fn round(finder: &Finder, seed: u64, tally: &Tally) {
+    match finder {
+        Finder::Programs(setting) => run_program(*setting, seed, tally),
+        Finder::Reuse => {
+            let of = reuse::Tally { schedules: tally.schedules.clone(), ..reuse::Tally::default() };
+            under(seed, reuse::program(&of));
+        }
+    }
+}
+
+fn is_found(fault: Fault, finder: &Finder) -> bool {
+    let planted = faults::plant(fault);
+    let (effort, tally, mut programs) = (Effort::rounds(PROGRAMS), Tally::default(), 0);
+    while let Some(seed) = effort.next_seed() {
+        programs += 1;
+        if catch_unwind(AssertUnwindSafe(|| round(finder, seed, &tally))).is_err() {
+            let schedules = tally.schedules.load(Ordering::Relaxed);
+            let reached = planted.reached();
+            println!(
+                "{fault:?}: found by program {programs}, after {schedules} schedules, reached {reached} times"
+            );
+            return true;
+        }
+    }
+    println!("{fault:?}: NOT FOUND in {programs} programs, reached {} times", planted.reached());
+    false
+}
+
+#[test]
+fn every_planted_fault_is_found() {
+    let found = FOUND_BY.iter().filter(|(fault, finder)| is_found(*fault, finder)).count();
+    explored("planted faults found under the scheduler", found as u64, FOUND_BY.len() as u64);
+}
