@@ -8,6 +8,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod device;
+mod kernel;
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
