@@ -1,6 +1,6 @@
-//! Threads that fight over the same edges.
+//! Transactions that fight over the same edges.
 
-use hedgerow::{Isolation, Options};
+use hedgerow::{Graph, Isolation, KeyKind, Options};
 
 /// Counts on three edges from `threads` threads, and returns how many of the increments that committed are missing.
 /// Each thread calls `begin` first.
@@ -30,4 +30,29 @@ pub(crate) fn lost_updates(
         }
     });
     (threads * increments).saturating_sub(sum(&graph.snapshot().unwrap()))
+}
+
+/// Transactions each of which read an edge that another then wrote, before, between and after so many writes to edges beside it that
+/// what tells of the change was merged, and its version reclaimed. Returns how many there were, and how many were let
+/// through.
+pub(crate) fn stale_reads(isolation: Isolation) -> (u64, u64) {
+    let (mut tried, mut missed) = (0, 0);
+    for before in 0..12 {
+        for after in 0..24 {
+            let options = Options::new().keys(KeyKind::Dense).weighted(true).isolation(isolation);
+            let graph = options.background_settling(false).in_memory().unwrap();
+            graph.put_weighted_edge(0, 100, 1.0).unwrap();
+            let mut tx = graph.write().unwrap();
+            let read = tx.weight(0, 100).unwrap().unwrap_or(0.0);
+            let beside = |graph: &Graph, i: u64| graph.put_weighted_edge(1, 200 + i, 1.0).unwrap();
+            (0..before).for_each(|i| _ = beside(&graph, i));
+            graph.put_weighted_edge(0, 100, read + 1.0).unwrap();
+            (0..after).for_each(|i| _ = beside(&graph, before + i));
+            tx.put_weighted_edge(0, 100, read + 1.0).unwrap();
+            tx.put_weighted_edge(500, 600, read).unwrap();
+            tried += 1;
+            missed += u64::from(!tx.commit().is_err_and(|error| error.is_conflict()));
+        }
+    }
+    (tried, missed)
 }

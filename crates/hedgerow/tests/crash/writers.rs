@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hedgerow::Graph;
-use hedgerow_testkit::sim_fs::OpEvent;
+use hedgerow::{Durability, Graph, KeyKind, Options};
+use hedgerow_testkit::sim_fs::{OpEvent, Phase};
 use hedgerow_testkit::{Damage, Effort, SimFs, explored};
 use parking_lot::Mutex;
 
@@ -128,4 +128,39 @@ fn crashes_under_two_writers() {
     let (states, grouped) = explore(&Effort::rounds(6)).unwrap_or_else(|e| panic!("{e}"));
     explored("crash states under two writers", states, 600);
     explored("crash states with two commits under way", grouped, 100);
+}
+
+/// Flushes with a commit that comes while the disk is syncing: it is no part of what the flush made durable.
+pub(crate) fn commits_during_syncs(flushes: u64) -> Verdict<u64> {
+    let disk = SimFs::new();
+    let options =
+        Options::new().keys(KeyKind::Dense).durability(Durability::Manual).background_settling(false);
+    let graph = options.clone().open_on(disk.handle()).map_err(|e| e.to_string())?;
+    let late = Arc::new(AtomicU64::new(0));
+    for i in 0..flushes {
+        graph.insert_edge(i, i + 1).map_err(|e| e.to_string())?;
+        let (writer, count) = (graph.clone(), late.clone());
+        disk.set_observer(Some(Box::new(move |event, _| {
+            if &*event.site == "sync_data:wal" && event.phase == Phase::Inside {
+                let done = writer.insert_edge(i, i + 2);
+                count.fetch_add(u64::from(done.is_ok_and(|new| new)), Ordering::Relaxed);
+            }
+        })));
+        let flushed = graph.flush();
+        disk.set_observer(None);
+        flushed.map_err(|e| format!("flush: {e}"))?;
+        let told = graph.durable_ts();
+        let after = options.clone().open_on(disk.crash_clone(Damage::LoseAll, i).handle());
+        let found = after.map_err(|e| format!("does not open: {e}"))?.published_ts();
+        if found < told {
+            return Err(format!("commit {told} was said to be durable, {found} is the last"));
+        }
+    }
+    Ok(late.load(Ordering::Relaxed))
+}
+
+#[cfg_attr(not(hedgerow_faults), test)]
+fn commits_that_come_during_a_sync_are_not_part_of_it() {
+    let late = commits_during_syncs(20).unwrap_or_else(|e| panic!("{e}"));
+    explored("commits during a sync", late, 20);
 }

@@ -23,15 +23,14 @@ pub(crate) const SCHEDULED: &[Fault] = &[
     Fault::IdsNotLookedAtAgain,
     Fault::CompletedCommitForgotten,
     Fault::RegisteringReaderMissed,
-    Fault::UnlinkedChangesLost,
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Finder {
     /// A crash at each phase of each file operation.
     Crashes,
-    /// The same under two writers.
-    TwoWriters,
+    /// Commits that come while the log is being synced, and a crash.
+    LateCommits,
     /// Each file operation fails once, and for ever.
     Failures,
     /// Random transactions on a store and a model.
@@ -40,6 +39,8 @@ pub(crate) enum Finder {
     Interleavings,
     /// Threads that count on the same edges.
     Contention,
+    /// Reads of what others write, with merges between.
+    StaleReads,
     /// Changed bytes and lengths of files.
     Damage,
     /// Files that lie under right checksums.
@@ -54,14 +55,16 @@ impl Finder {
     pub(crate) fn find(self) -> Result<String, String> {
         match self {
             Finder::Crashes => crashes(Planted::None, 2),
-            Finder::TwoWriters => caught(|| writers::explore(&Effort::rounds(3)))?
-                .map(|(states, grouped)| format!("{states} crash states, {grouped} of two commits")),
+            Finder::LateCommits => {
+                writers::commits_during_syncs(20).map(|late| format!("{late} commits during a sync"))
+            }
             Finder::Failures => {
                 poison::sweep(&Effort::rounds(2)).map(|seen| format!("{} failed operations", seen.runs))
             }
             Finder::Sequences => sequences(240),
             Finder::Interleavings => interleavings(),
             Finder::Contention => contention(),
+            Finder::StaleReads => stale_reads(),
             Finder::Damage => caught(|| bytes::explore(&Effort::rounds(1), (13, 61, 50)))
                 .map(|(_, tally)| format!("{} damaged stores", tally.total())),
             Finder::Lies => caught(|| lies::explore(&Effort::rounds(1_500)))
@@ -145,4 +148,13 @@ fn contention() -> Result<String, String> {
         .map(|isolation| common::contention::lost_updates(isolation, 4, 500, || ()))
         .sum();
     if lost > 0 { Err(format!("{lost} updates lost")) } else { Ok("4000 increments".to_owned()) }
+}
+
+fn stale_reads() -> Result<String, String> {
+    let (tried, missed) = common::contention::stale_reads(Isolation::Serializable);
+    if missed > 0 {
+        Err(format!("{missed} of {tried} let through"))
+    } else {
+        Ok(format!("{tried} stale reads"))
+    }
 }

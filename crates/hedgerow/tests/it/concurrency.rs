@@ -51,6 +51,15 @@ fn no_update_is_lost() {
     explored("contended increments", 16_000, 16_000);
 }
 
+#[test]
+fn a_stale_read_is_found_however_much_was_merged_since() {
+    for isolation in [Isolation::Serializable, Isolation::Snapshot] {
+        let (tried, missed) = common::contention::stale_reads(isolation);
+        assert_eq!(missed, 0, "{isolation:?}");
+        explored(&format!("stale reads among merges under {isolation:?}"), tried, 288);
+    }
+}
+
 /// The balance of account `i` is the weight of its self-loop.
 fn balance(tx: &mut WriteTxn, i: u64) -> hedgerow::Result<f64> {
     Ok(tx.weight(i, i)?.unwrap_or(0.0))

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use hedgerow_core::faults::{self, PlantedFault as Fault};
 use hedgerow_testkit::{Effort, explored};
 
-use crate::{DENSE, KEYED, LABELS, Setting, Tally, reuse, run_program, under};
+use crate::{DENSE, KEYED, Setting, Tally, reuse, run_program, under};
 
 /// Random programs in these settings, or the one about ids that are reused.
 enum Finder {
@@ -16,7 +16,7 @@ enum Finder {
 }
 
 /// Programs in which each must be found.
-const PROGRAMS: u64 = 400;
+const PROGRAMS: u64 = 2_000;
 
 const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::LatchedReadsNotValidated, Finder::Programs(KEYED)),
@@ -25,7 +25,6 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::IdsNotLookedAtAgain, Finder::Reuse),
     (Fault::CompletedCommitForgotten, Finder::Programs(DENSE)),
     (Fault::RegisteringReaderMissed, Finder::Programs(DENSE)),
-    (Fault::UnlinkedChangesLost, Finder::Programs(LABELS)),
 ];
 
 fn round(finder: &Finder, seed: u64, tally: &Tally) {
