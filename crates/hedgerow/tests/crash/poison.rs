@@ -101,7 +101,10 @@ fn must_be_poisoned(plan: &Plan, graph: &Graph, before: &Model) -> Verdict<()> {
 }
 
 fn sweep_one(plan: &Plan, fault: Fault, seen: &mut Seen) -> Verdict<()> {
-    let disk = SimFs::new();
+    sweep_on(plan, SimFs::new(), fault, seen)
+}
+
+fn sweep_on(plan: &Plan, disk: SimFs, fault: Fault, seen: &mut Seen) -> Verdict<()> {
     disk.plan_fault(fault);
     let history = work(plan, &disk, seen)?;
     disk.clear_faults();
@@ -153,4 +156,39 @@ fn failed_operations_never_lose_what_was_acknowledged() {
     println!("{} full disks, {} unknown outcomes, {} refusals", seen.full, seen.unknown, seen.refused);
     explored("failed operations", seen.runs, 1_000);
     explored("commits with unknown outcome after a failed sync or write", seen.unknown, 100);
+}
+
+/// Each error that a change can end with, at each operation, once and for ever, also where transfers are short.
+#[cfg_attr(not(hedgerow_faults), test)]
+fn every_error_of_every_operation() {
+    const ERRORS: [i32; 6] =
+        [errno::EIO, errno::ENOSPC, errno::EDQUOT, errno::EROFS, errno::EMFILE, errno::EINTR];
+    let (mut seen, mut operations) = (Seen::default(), 0);
+    let effort = Effort::rounds(6);
+    while let Some(seed) = effort.next_seed() {
+        let of = Plan::of(seed);
+        let plan = Plan { transactions: 8, durability: hedgerow::Durability::Sync, ..of };
+        let clean = SimFs::new();
+        work(&plan, &clean, &mut Seen::default()).expect("a run without faults");
+        for at in 0..clean.op_count() {
+            operations += 1;
+            for code in ERRORS {
+                // What is interrupted is repeated, for ever if need be.
+                let modes = if code == errno::EINTR { 1 } else { 2 };
+                for repeat in [Repeat::Once, Repeat::Forever].into_iter().take(modes) {
+                    for short in [None, Some(seed ^ at)] {
+                        let disk = SimFs::new();
+                        disk.set_short_transfers(short);
+                        let fault = Fault { class: FaultClass::Change, at, site: None, repeat, errno: code };
+                        sweep_on(&plan, disk, fault, &mut seen).unwrap_or_else(|e| {
+                            panic!("HEDGEROW_ROUND={seed}: operation {at}, {repeat:?} {code}, {short:?}: {e}")
+                        });
+                    }
+                }
+            }
+        }
+    }
+    println!("{} full disks, {} unknown outcomes, {} refusals", seen.full, seen.unknown, seen.refused);
+    explored("operations that failed in every way", operations, 350);
+    explored("ways in which operations failed", seen.runs, 7_500);
 }

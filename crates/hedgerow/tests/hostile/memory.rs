@@ -106,3 +106,37 @@ fn far_ids_take_little_memory() {
         assert!(graph.check().unwrap().is_ok());
     }
 }
+
+/// Salvage rebuilds the graph in memory, at so many bytes for each edge, and no more where much is damaged.
+#[test]
+fn salvaging_takes_memory_by_the_edge() {
+    const EDGES: u64 = 200_000;
+    const BYTES_PER_EDGE: usize = 200;
+    let _alone = crate::alone();
+    let disk = SimFs::new();
+    let graph = Options::new().keys(KeyKind::Dense).weighted(true).open_on(disk.handle()).expect("a store");
+    let mut rng = SplitMix64::new(5);
+    let edges: Vec<_> = (0..EDGES).map(|_| (rng.below(20_000), rng.below(20_000), 0.5)).collect();
+    let mut tx = graph.write().expect("a transaction");
+    tx.put_weighted_edges(&edges).and_then(|()| tx.commit()).expect("a commit");
+    graph.checkpoint().expect("a checkpoint");
+    graph.close().expect("a close");
+    drop((graph, edges));
+    let files = disk.files();
+    let (name, len) = files
+        .iter()
+        .map(|(name, bytes)| (name, bytes.len() as u64))
+        .max_by_key(|(_, len)| *len)
+        .expect("files");
+    for damaged in [0, 1, 6] {
+        let disk = SimFs::from_files(&files);
+        (0..damaged).for_each(|_| _ = disk.corrupt(name, rng.below(len), 8));
+        let before = crate::ALLOCATOR.current_usage();
+        crate::ALLOCATOR.reset_peak_usage();
+        let report = hedgerow::salvage_on(disk.handle(), SimFs::new().handle()).expect("a salvage");
+        let peak = crate::ALLOCATOR.peak_usage().saturating_sub(before);
+        println!("{damaged} damages: {} edges, {peak} bytes at most", report.edges);
+        assert_eq!(report.is_whole(), damaged == 0, "{report}");
+        assert!(peak <= EDGES as usize * BYTES_PER_EDGE, "{peak} bytes");
+    }
+}

@@ -222,10 +222,14 @@ fn failed_and_short_reads() {
     for at in 0..clean.read_count() {
         for errno in [errno::EIO, errno::EMFILE, errno::EINTR] {
             let disk = SimFs::from_files(&files);
-            disk.plan_fault(Fault { class: FaultClass::Read, at, site: None, repeat: Repeat::Once, errno });
-            failed += u64::from(opened(&disk).is_err());
-            disk.clear_faults();
-            assert!(opened(&disk).unwrap_or_else(|e| panic!("after failed read {at}: {e}")));
+            // What is interrupted is repeated, for ever if need be.
+            let repeats = [Repeat::Once, Repeat::Forever];
+            for repeat in repeats.into_iter().take(if errno == errno::EINTR { 1 } else { 2 }) {
+                disk.plan_fault(Fault { class: FaultClass::Read, at, site: None, repeat, errno });
+                failed += u64::from(opened(&disk).is_err());
+                disk.clear_faults();
+                assert!(opened(&disk).unwrap_or_else(|e| panic!("after failed read {at}: {e}")));
+            }
         }
     }
     for seed in 0..50 {
@@ -233,7 +237,7 @@ fn failed_and_short_reads() {
         disk.set_short_transfers(Some(seed));
         assert!(opened(&disk).unwrap_or_else(|e| panic!("short transfers {seed}: {e}")));
     }
-    explored("failed reads of an opening", failed, 30);
+    explored("failed reads of an opening", failed, 60);
 }
 
 /// A header of a later version under a right checksum.

@@ -261,3 +261,36 @@ pub(crate) fn what_is_missing_or_foreign_is_told() {
     full.put("mine", b"x");
     assert!(matches!(salvage_on(disk.handle(), full.handle()), Err(Error::InvalidArgument(_))));
 }
+
+/// The image of a hub goes over many blocks, and one of them is damaged. Its edges are known from their other ends: they are
+/// saved where a vertex is its number, and counted where its key is lost with it.
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn a_hub_that_is_lost_is_told_edge_by_edge() {
+    const EDGES: u64 = 40_000;
+    for keys in [KeyKind::Dense, KeyKind::U64] {
+        let disk = SimFs::new();
+        let graph = Options::new().keys(keys).weighted(true).open_on(disk.handle()).unwrap();
+        let edges: Vec<(u64, u64, f64)> = (1..=EDGES).map(|v| (0, v, 1.0 / v as f64)).collect();
+        let mut tx = graph.write().unwrap();
+        tx.put_weighted_edges(&edges).unwrap();
+        tx.commit().unwrap();
+        graph.compact().unwrap();
+        graph.close().unwrap();
+        let name = names(&disk, ".csr").remove(0);
+        disk.corrupt(&name, 100_000, 1);
+        let (report, graph) = salvaged(&disk);
+        let snapshot = graph.snapshot().unwrap();
+        assert!((1..4).contains(&report.lost_subgraphs), "{keys:?}: {report}");
+        // Of an edge inside what is lost nothing is left.
+        let most = EDGES - 64 * report.lost_subgraphs;
+        if keys == KeyKind::Dense {
+            assert!((most..EDGES).contains(&report.edges) && report.lost_edges == 0, "{report}");
+            assert_eq!(snapshot.degree(0u64, hedgerow::Direction::Out), Some(report.edges as usize));
+            assert_eq!(snapshot.weight(0u64, EDGES), Some(1.0 / EDGES as f64));
+        } else {
+            assert!((most..EDGES).contains(&report.lost_edges) && report.edges == 0, "{report}");
+            assert_eq!(report.vertices, EDGES + 1 - 64 * report.lost_subgraphs);
+        }
+        assert!(!report.is_whole() && report.losses.len() < 20, "{report}");
+    }
+}
