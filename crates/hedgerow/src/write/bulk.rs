@@ -56,8 +56,8 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
     }
     for _ in 0..MAX_RESTARTS {
         let mut keys = Resolved::of(engine, request.ops, request.keys)?;
-        let items = |range: std::ops::Range<usize>, take: &mut dyn FnMut(parts::Item)| {
-            keys.each_item(engine.config.directed, request.ops, range, take);
+        let items = |range: std::ops::Range<usize>, to: &mut Vec<parts::Item>| {
+            keys.each_item(engine.config.directed, request.ops, range, to);
         };
         let mut parts = parts(request.ops.len(), items);
         let outcomes = Outcomes::new(engine, request.ops);
@@ -271,5 +271,6 @@ fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
         }
     }
     drop(built);
-    latched.clear();
+    // Freed here, where several threads do it.
+    *part = Part::default();
 }

@@ -188,3 +188,44 @@ fn batches_on_hubs_are_seen_whole_or_not_at_all_beside_single_operations() {
     assert_eq!(snapshot.edge_count(), 2 * BATCH * HUBS + 2_000);
     common::sound(&graph).unwrap();
 }
+
+/// A key that names another vertex by the time that the latches are held sends a large transaction back to the look-up.
+#[test]
+fn keys_that_move_under_a_large_transaction_are_looked_up_again() {
+    const KEYS: u64 = 6;
+    const ROUNDS: u64 = 3_000;
+    let graph = Options::new().directed(false).keys(KeyKind::U64).in_memory().unwrap();
+    let edges: Vec<(u64, u64)> =
+        (0..KEYS).flat_map(|a| (0..400).map(move |b| (a, KEYS + (a + b) % 40))).collect();
+    std::thread::scope(|scope| {
+        let done = std::sync::Arc::new(());
+        let running = done.clone();
+        let graph = &graph;
+        scope.spawn(move || {
+            let _running = running;
+            for round in 0..ROUNDS {
+                let mut tx = graph.write().unwrap();
+                tx.put_edges(&edges[(round % KEYS) as usize * 400..][..400]).unwrap();
+                tx.commit().unwrap();
+            }
+        });
+        for key in (0..KEYS).cycle() {
+            let mut tx = graph.write().unwrap();
+            tx.remove_vertex(key).unwrap();
+            match tx.commit() {
+                Ok(_) | Err(hedgerow::Error::Conflict { .. }) => {}
+                Err(other) => panic!("{other}"),
+            }
+            if std::sync::Arc::strong_count(&done) == 1 {
+                break;
+            }
+        }
+    });
+    let snapshot = graph.snapshot().unwrap();
+    for key in 0..KEYS {
+        for neighbor in snapshot.neighbors(key, Direction::Out).unwrap_or_default() {
+            assert!(snapshot.contains_vertex(neighbor.as_ref()));
+        }
+    }
+    common::sound(&graph).unwrap();
+}

@@ -99,14 +99,14 @@ impl<'e> Resolved<'e> {
         Ok(())
     }
 
-    /// Gives one item for each copy of the edge of each operation in the range; none for the removal of an edge without
+    /// Adds one item for each copy of the edge of each operation in the range; none for the removal of an edge without
     /// an endpoint.
     pub(super) fn each_item(
         &self,
         directed: bool,
         ops: &[TxnOp],
         range: std::ops::Range<usize>,
-        take: &mut dyn FnMut(Item),
+        items: &mut Vec<Item>,
     ) {
         let second = if directed { Direction::In } else { Direction::Out };
         for at in range {
@@ -116,9 +116,9 @@ impl<'e> Resolved<'e> {
                 Some(&[src, dst]) => (self.names[src as usize].1, self.names[dst as usize].1),
             };
             if let (Some(src), Some(dst)) = ends {
-                take(Item::new(src, dst, at, Direction::Out, op.ask));
+                items.push(Item::new(src, dst, at, Direction::Out, op.ask));
                 if directed || src != dst {
-                    take(Item::new(dst, src, at, second, op.ask));
+                    items.push(Item::new(dst, src, at, second, op.ask));
                 }
             }
         }

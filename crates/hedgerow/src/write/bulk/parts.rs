@@ -179,35 +179,31 @@ struct Chunk {
 }
 
 impl Chunk {
-    fn bound(&mut self, of: &impl Fn(std::ops::Range<usize>, &mut dyn FnMut(Item))) {
-        let (mut lowest, mut highest) = (u32::MAX, 0);
-        of(self.ops.clone(), &mut |item| {
+    fn gather(&mut self, of: &impl Fn(std::ops::Range<usize>, &mut Vec<Item>)) {
+        self.items.reserve_exact(self.ops.len() * 2);
+        of(self.ops.clone(), &mut self.items);
+        let bounds = self.items.iter().fold((u32::MAX, 0), |(lowest, highest), item| {
             let subgraph = item.subgraph().0;
-            (lowest, highest) = (lowest.min(subgraph), highest.max(subgraph));
+            (lowest.min(subgraph), highest.max(subgraph))
         });
-        self.bounds = (lowest <= highest).then_some((lowest, highest));
+        self.bounds = (!self.items.is_empty()).then_some(bounds);
     }
 
     /// Counting sort by range.
-    fn distribute(
-        &mut self,
-        of: &impl Fn(std::ops::Range<usize>, &mut dyn FnMut(Item)),
-        ranges: usize,
-        range_of: impl Fn(&Item) -> usize,
-    ) {
+    fn distribute(&mut self, ranges: usize, range_of: impl Fn(&Item) -> usize) {
         let mut next = vec![0u32; ranges];
-        of(self.ops.clone(), &mut |item| next[range_of(&item)] += 1);
+        self.items.iter().for_each(|item| next[range_of(item)] += 1);
         let mut sum = 0;
         for begin in &mut next {
             (sum, *begin) = (sum + *begin, sum);
         }
-        let mut items = vec![Item(0); sum as usize];
-        of(self.ops.clone(), &mut |item| {
-            let at = &mut next[range_of(&item)];
-            items[*at as usize] = item;
+        let mut sorted = vec![Item(0); self.items.len()];
+        for item in &self.items {
+            let at = &mut next[range_of(item)];
+            sorted[*at as usize] = *item;
             *at += 1;
-        });
-        (self.items, self.ends) = (items, next);
+        }
+        (self.items, self.ends) = (sorted, next);
     }
 
     fn range(&self, at: usize) -> &[Item] {
@@ -217,21 +213,21 @@ impl Chunk {
 }
 
 /// The items of operations `0..ops`, sorted, in parts of consecutive subgraphs, ascending. `of` gives the items of a
-/// range of operations, at most two for each, the same at every call.
+/// range of operations, at most two for each.
 pub(super) fn parts<'e>(
     ops: usize,
-    of: impl Fn(std::ops::Range<usize>, &mut dyn FnMut(Item)) + Sync,
+    of: impl Fn(std::ops::Range<usize>, &mut Vec<Item>) + Sync,
 ) -> Vec<Part<'e>> {
     if ops * 2 < SERIAL {
         let mut part = Part::default();
         part.items.reserve_exact(ops * 2);
-        of(0..ops, &mut |item| part.items.push(item));
+        of(0..ops, &mut part.items);
         part.sort();
         return vec![part];
     }
     let ranges = (0..ops).step_by(CHUNK).map(|from| from..ops.min(from + CHUNK));
     let mut chunks: Vec<Chunk> = ranges.map(|ops| Chunk { ops, ..Chunk::default() }).collect();
-    for_each(&mut chunks, |chunk| chunk.bound(&of));
+    for_each(&mut chunks, |chunk| chunk.gather(&of));
     let bounds = || chunks.iter().filter_map(|chunk| chunk.bounds);
     let Some(lowest) = bounds().map(|(lowest, _)| lowest).min() else { return Vec::new() };
     let highest = bounds().map(|(_, highest)| highest).max().unwrap_or(lowest);
@@ -239,7 +235,7 @@ pub(super) fn parts<'e>(
     let shift = ((highest - lowest) / wanted + 1).next_power_of_two().trailing_zeros();
     let range_of = |item: &Item| ((item.subgraph().0 - lowest) >> shift) as usize;
     let ranges = ((highest - lowest) >> shift) as usize + 1;
-    for_each(&mut chunks, |chunk| chunk.distribute(&of, ranges, range_of));
+    for_each(&mut chunks, |chunk| chunk.distribute(ranges, range_of));
     let mut parts: Vec<(usize, Part<'e>)> = (0..ranges).map(|range| (range, Part::default())).collect();
     for_each(&mut parts, |(range, part)| {
         part.items.reserve_exact(chunks.iter().map(|chunk| chunk.range(*range).len()).sum());
