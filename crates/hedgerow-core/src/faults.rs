@@ -27,6 +27,8 @@ faults! {
     UncheckedTail,
     /// Recovery does not sync what it accepted and wrote again, before it gives up the files that held it.
     RecoveredTailNotSynced,
+    /// Recovery keeps log segments that can be read although nothing proves them durable.
+    UnprovenTailKept,
     /// Recovery ignores what witnesses state: a durable log that lost its end is taken for a torn one.
     WitnessesIgnored,
     /// A sync of the log that failed is tried once more.
@@ -73,6 +75,10 @@ faults! {
     VerticesNotLookedAtAgain,
     /// A single operation does not look again, under its latches, whether the ids that it looked up still carry its keys.
     IdsNotLookedAtAgain,
+    /// As [`VerticesNotLookedAtAgain`](Self::VerticesNotLookedAtAgain), in large transactions.
+    BatchKeysNotLookedAtAgain,
+    /// The removal of a vertex leaves its edges alone where the other end lies in a subgraph that the commit does not write to.
+    FarEdgesLeft,
     /// The id of a removed vertex is given out again while a snapshot sees that vertex.
     IdReusedEarly,
     /// A commit that completes while another thread publishes is forgotten.

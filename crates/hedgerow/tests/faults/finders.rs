@@ -21,6 +21,7 @@ pub(crate) const SCHEDULED: &[Fault] = &[
     Fault::LatchedElsewhereUnchanged,
     Fault::VerticesNotLookedAtAgain,
     Fault::IdsNotLookedAtAgain,
+    Fault::BatchKeysNotLookedAtAgain,
     Fault::CompletedCommitForgotten,
     Fault::RegisteringReaderMissed,
 ];
@@ -110,7 +111,7 @@ fn whole(test: fn()) -> Result<String, String> {
     caught(test).map(|()| "the whole test".to_owned())
 }
 
-/// Half of the rounds on a disk with a fault, or none, have many segments.
+/// Rounds on a disk with a fault, or none, and half as many with many segments.
 pub(crate) fn crashes(fault: Planted, each: u64) -> Result<String, String> {
     let plan = |of: Plan| Plan { durability: Durability::Sync, fault, ..of };
     let few = rounds::explore(&Effort::rounds(each), |seed| plan(Plan::of(seed)))?;

@@ -69,6 +69,7 @@ use finders::Finder;
 const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::UncheckedTail, Finder::Crashes),
     (Fault::RecoveredTailNotSynced, Finder::Crashes),
+    (Fault::UnprovenTailKept, Finder::Failures),
     (Fault::WitnessesIgnored, Finder::Damage),
     (Fault::FailedSyncRetried, Finder::Failures),
     (Fault::AcknowledgedEarly, Finder::Crashes),
@@ -86,6 +87,7 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::ReadsNotValidated, Finder::Contention),
     (Fault::WritesNotChecked, Finder::Interleavings),
     (Fault::KeysNotChecked, Finder::Interleavings),
+    (Fault::FarEdgesLeft, Finder::Sequences),
     (Fault::IdReusedEarly, Finder::Sequences),
     (Fault::VersionReclaimedEarly, Finder::Sequences),
     (Fault::UnlinkedChangesLost, Finder::StaleReads),

@@ -23,6 +23,7 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::LatchedElsewhereUnchanged, Finder::Programs(DENSE)),
     (Fault::VerticesNotLookedAtAgain, Finder::Programs(KEYED)),
     (Fault::IdsNotLookedAtAgain, Finder::Reuse),
+    (Fault::BatchKeysNotLookedAtAgain, Finder::Programs(KEYED)),
     (Fault::CompletedCommitForgotten, Finder::Programs(DENSE)),
     (Fault::RegisteringReaderMissed, Finder::Programs(DENSE)),
 ];
