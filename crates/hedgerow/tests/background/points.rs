@@ -267,6 +267,7 @@ fn batch(point: FailPoint, action: Action, seed: u64) -> Verdict<()> {
 
 #[test]
 fn every_point_with_every_action() {
+    let _alone = crate::world::alone();
     crate::world::hush();
     let (mut pairs, mut runs) = (0, 0);
     let effort = Effort::rounds(1);

@@ -1,6 +1,6 @@
 //! A store that commits random transactions, next to a model of what it must hold.
 
-use std::sync::mpsc;
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use hedgerow::{Error, Graph, KeyKind, Options};
@@ -15,6 +15,12 @@ pub(crate) const CONFIG: ModelConfig =
     ModelConfig { directed: true, weighted: true, keys: KeyKind::U64, rich: false };
 /// A run that takes longer waits for something that does not come.
 const DEADLOCK: Duration = Duration::from_secs(60);
+
+/// Held by each test: what happens at a point happens in the whole process.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Keeps the panics that the tests make out of the output.
 pub(crate) fn hush() {
