@@ -211,5 +211,10 @@ mod model {
         pub fn notify_all(&self) {
             self.0.notify_all();
         }
+
+        /// Wakes one waiter.
+        pub fn notify_one(&self) {
+            self.0.notify_one();
+        }
     }
 }

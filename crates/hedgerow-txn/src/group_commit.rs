@@ -31,14 +31,8 @@ pub struct NotDurable;
 /// How many syncs a committer leads before it returns, though its own commit was durable after the first. Handing the
 /// lead over costs the time that a thread takes to wake, in which nobody syncs; so a few in many commits take longer.
 ///
-/// The model checker tries handing over at once, the scheduler both.
-const ROUNDS: u32 = if cfg!(loom) {
-    1
-} else if cfg!(shuttle) {
-    2
-} else {
-    8
-};
+/// The model checker and the scheduler try going on once and handing over.
+const ROUNDS: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 8 };
 
 #[derive(Default)]
 struct State {
@@ -58,6 +52,8 @@ pub struct GroupCommit {
     state: Mutex<State>,
     /// Where committers wait for a sync: see [`State::turn`].
     synced: [Signal; 2],
+    /// Whether the first to wake up at each place is to wake the rest, so that the leader syncs meanwhile.
+    relayed: [AtomicBool; 2],
     /// Where those wait whose commit is durable, or need not be, but who have earlier ones to wait for.
     changed: Condvar,
     /// How many sleep on `changed`, or are about to.
@@ -181,6 +177,9 @@ impl GroupCommit {
         let seen = self.synced[place].now();
         drop(state);
         self.synced[place].sleep(seen);
+        if self.relayed[place].load(Ordering::SeqCst) && self.relayed[place].swap(false, Ordering::SeqCst) {
+            self.synced[place].wake_all();
+        }
     }
 
     /// Sleeps until the published timestamp has moved.
@@ -224,6 +223,10 @@ impl GroupCommit {
             let late = state.asleep[next] > 0 && !self.is_failed();
             let leads = late && round < ROUNDS;
             (state.turn, state.leader, state.covers) = (next, leads, log.appended());
+            if covered && leads {
+                // Never taken back here: the one who is to wake the rest of an earlier sync may not have run yet.
+                self.relayed[done].store(true, Ordering::SeqCst);
+            }
             // Under the lock: who reads a signal before this sleeps there before it, who reads it after looks again.
             self.synced[done].advance();
             if late && !leads {
@@ -234,7 +237,9 @@ impl GroupCommit {
                 // One of them leads.
                 self.synced[next].wake_one();
             }
-            if covered {
+            if covered && leads {
+                self.synced[done].wake_one();
+            } else if covered {
                 self.synced[done].wake_all();
             }
             state = self.state.lock();

@@ -67,6 +67,11 @@ impl Condvar {
     pub fn notify_all(&self) {
         self.0.notify_all();
     }
+
+    /// Wakes one waiter.
+    pub fn notify_one(&self) {
+        self.0.notify_one();
+    }
 }
 
 /// Nothing to do: the scheduler runs every access in one order.

@@ -59,9 +59,13 @@ mod word {
             }
         }
 
-        pub(super) fn wake(&self, _most: u32) {
+        pub(super) fn wake(&self, most: u32) {
             let count = self.count.lock();
-            self.moved.notify_all();
+            if most == 1 {
+                self.moved.notify_one();
+            } else {
+                self.moved.notify_all();
+            }
             drop(count);
         }
     }

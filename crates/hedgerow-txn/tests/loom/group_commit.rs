@@ -92,7 +92,9 @@ fn nobody_who_comes_too_late_for_a_sync_is_forgotten() {
             })
             .collect();
         commit(&store).unwrap();
-        others.into_iter().for_each(|other| drop(other.join().unwrap()));
+        for other in others {
+            other.join().unwrap();
+        }
         assert_eq!(store.clock.published(), Timestamp(3));
         assert!(store.log.syncs.load(SeqCst) <= 3);
     });

@@ -1,0 +1,76 @@
+//! Group commit with many threads, as it runs outside of the model checkers: they cannot afford so many.
+#![cfg(not(any(loom, shuttle)))]
+#![allow(missing_docs, reason = "a test program")]
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+use hedgerow_core::Timestamp;
+use hedgerow_txn::{Clock, Counts, DurableLog, GroupCommit, NotDurable};
+
+const THREADS: u64 = 24;
+const COMMITS: u64 = 400;
+/// Many times as long as it takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A log whose sync takes a while, so that many sleep.
+#[derive(Default)]
+struct SlowLog {
+    appended: AtomicU64,
+    synced: AtomicU64,
+    syncs: AtomicU64,
+}
+
+impl DurableLog for SlowLog {
+    fn appended(&self) -> Timestamp {
+        Timestamp(self.appended.load(SeqCst))
+    }
+
+    fn sync(&self) -> Result<(), NotDurable> {
+        let appended = self.appended.load(SeqCst);
+        std::thread::sleep(Duration::from_micros(50));
+        self.syncs.fetch_add(1, SeqCst);
+        self.synced.fetch_max(appended, SeqCst);
+        Ok(())
+    }
+}
+
+#[test]
+fn nobody_of_many_sleeps_for_ever() {
+    let clock = Clock::new(Timestamp(0), Counts::default(), Timestamp(0));
+    let (commits, log, over) = (GroupCommit::default(), SlowLog::default(), AtomicBool::new(false));
+    let client = || {
+        for _ in 0..COMMITS {
+            let ts = {
+                let mut order = clock.order();
+                let ts = order.draw();
+                log.appended.store(ts.0, SeqCst);
+                ts
+            };
+            if clock.complete(ts, 0, 0) {
+                commits.wake();
+            }
+            commits.wait(&clock, ts, Some(&log)).unwrap();
+            assert!(log.synced.load(SeqCst) >= ts.0, "acknowledged before it was durable");
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let begun = Instant::now();
+            while !over.load(SeqCst) {
+                if begun.elapsed() > PATIENCE {
+                    // The threads that sleep would be waited for at the end of the scope.
+                    eprintln!("asleep at {:?} of {}", clock.published(), THREADS * COMMITS);
+                    std::process::abort();
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let clients: Vec<_> = (0..THREADS).map(|_| scope.spawn(client)).collect();
+        let ends: Vec<_> = clients.into_iter().map(|client| client.join()).collect();
+        over.store(true, SeqCst);
+        ends.into_iter().for_each(|end| end.unwrap());
+    });
+    assert_eq!(clock.published(), Timestamp(THREADS * COMMITS));
+    assert!(log.syncs.load(SeqCst) < THREADS * COMMITS / 4, "one sync serves many");
+}
