@@ -2,7 +2,7 @@
 //! itself takes for a sync, and commits beside a checkpoint that writes everything.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use hedgerow::io::{RealFs, Vfs};
@@ -83,21 +83,36 @@ fn sync_seconds(dir: &Path) -> Result<f64> {
 fn rate_of_new(work: &Work<'_>, path: &Path, durability: Durability, clients: usize) -> Result<f64> {
     let store = load::options(work.graph.directed).durability(durability).open(path)?;
     load::insert_vertices(&store, work.graph.vertices)?;
-    let rate = commit_for(&store, &work.graph.edges, clients)?;
+    let rate = commit_for(&store, &Stream::of(&work.graph.edges), clients)?;
     store.close()?;
     std::fs::remove_dir_all(path).context(path.display())?;
     Ok(rate)
 }
 
-/// Clients insert the edges, and remove those that are there, for a while.
-fn commit_for(store: &Graph, edges: &[(u32, u32)], clients: usize) -> Result<f64> {
+/// Edges, each given out once: to insert one that is there is no commit, and waits like one.
+struct Stream<'a> {
+    edges: &'a [(u32, u32)],
+    next: AtomicUsize,
+}
+
+impl<'a> Stream<'a> {
+    fn of(edges: &'a [(u32, u32)]) -> Stream<'a> {
+        Stream { edges, next: AtomicUsize::new(0) }
+    }
+
+    fn take(&self) -> Option<(u64, u64)> {
+        let (u, v) = *self.edges.get(self.next.fetch_add(1, Ordering::Relaxed))?;
+        Some((u64::from(u), u64::from(v)))
+    }
+}
+
+/// Clients insert edges for a while, or until there are none left.
+fn commit_for(store: &Graph, edges: &Stream<'_>, clients: usize) -> Result<f64> {
     let (begun, commits) = (Instant::now(), AtomicU64::new(0));
-    let client = |from: usize| -> hedgerow::Result<()> {
-        let mut own = edges.iter().skip(from).step_by(clients).cycle();
+    let client = || -> hedgerow::Result<()> {
         while begun.elapsed() < PHASE {
-            let Some(&(u, v)) = own.next() else { break };
-            let (u, v) = (u64::from(u), u64::from(v));
-            if store.insert_edge(u, v)? || store.remove_edge(u, v)? {
+            let Some((u, v)) = edges.take() else { break };
+            if store.insert_edge(u, v)? {
                 commits.fetch_add(1, Ordering::Relaxed);
             }
         }
@@ -105,7 +120,7 @@ fn commit_for(store: &Graph, edges: &[(u32, u32)], clients: usize) -> Result<f64
     };
     std::thread::scope(|scope| -> Result<()> {
         let client = &client;
-        let running: Vec<_> = (0..clients).map(|from| scope.spawn(move || client(from))).collect();
+        let running: Vec<_> = (0..clients).map(|_| scope.spawn(client)).collect();
         for thread in running {
             thread.join().map_err(|_| "a client panicked")??;
         }
@@ -125,6 +140,7 @@ fn beside_checkpoint(work: &Work<'_>, place: &Place, add: &mut Add<'_>) -> Resul
     known.chunks(BATCH).try_for_each(|batch| load::put_batch(&store, batch))?;
     store.close()?;
     let store = options.open(&place.0)?;
+    let new = &Stream::of(new);
     let (mut alone, mut beside) = (Vec::new(), Vec::new());
     for _ in 0..work.options.repeat() {
         alone.push(commit_for(&store, new, BESIDE)?);
