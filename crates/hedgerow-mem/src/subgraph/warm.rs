@@ -133,12 +133,15 @@ impl Latched<'_> {
         }
     }
 
-    /// As [`warm_heads`], for one end, and the place of the stamp.
+    /// As [`warm_heads`], for several vertices of one chain, and the place of the stamp.
     #[inline]
-    pub fn warm_head(&self, direction: Direction, local: LocalVertex) {
+    pub fn warm_head(&self, direction: Direction, locals: impl IntoIterator<Item = LocalVertex>) {
         simd::prefetch(self.subgraph.stamp_cell());
         if let Some(head) = &self.writer.heads[direction as usize] {
-            warm_version(head, local);
+            warm_fields(head);
+            locals
+                .into_iter()
+                .for_each(|local| simd::prefetch(&raw const head.main.offsets.0[local.index()]));
         }
     }
 
@@ -166,10 +169,20 @@ impl Latched<'_> {
     }
 }
 
+/// What every look and append reads of a version, less the offsets. Versions begin anywhere in a line: what stands next to
+/// each other may be in two.
+#[inline]
+fn warm_fields(head: &Version) {
+    simd::prefetch(&raw const head.main.neighbors);
+    simd::prefetch(&raw const head.main.extra);
+    let delta = &raw const head.delta;
+    simd::prefetch(delta);
+    simd::prefetch(delta.wrapping_add(1).cast::<u8>().wrapping_sub(1));
+}
+
 #[inline]
 fn warm_version(head: &Version, local: LocalVertex) {
-    simd::prefetch(&raw const head.delta);
-    simd::prefetch(&raw const head.main.neighbors);
+    warm_fields(head);
     simd::prefetch(&raw const head.main.offsets.0[local.index()]);
 }
 

@@ -121,7 +121,10 @@ fn prepare(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>) {
 
 fn warm_heads(held: &Latched<'_>, items: &[parts::Item], run: &parts::Run) {
     for direction in DIRECTIONS {
-        items[run.items(direction)].iter().for_each(|item| held.warm_head(direction, item.local()));
+        let items = &items[run.items(direction)];
+        if !items.is_empty() {
+            held.warm_head(direction, items.iter().map(parts::Item::local));
+        }
     }
 }
 

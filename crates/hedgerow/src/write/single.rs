@@ -102,8 +102,8 @@ impl<'e> Ends<'e> {
     /// The state of the edge, looked up where the list is shorter: both copies say the same.
     #[inline]
     fn edge(&self, op: &Single, second: Direction) -> Option<f64> {
-        self.src.warm_head(Direction::Out, op.src.local());
-        self.dst().warm_head(second, op.dst.local());
+        self.src.warm_head(Direction::Out, [op.src.local()]);
+        self.dst().warm_head(second, [op.dst.local()]);
         let (of_src, of_dst) = (
             self.src.settled_degree(Direction::Out, op.src.local()),
             self.dst().settled_degree(second, op.dst.local()),
