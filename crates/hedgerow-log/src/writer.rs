@@ -160,6 +160,11 @@ impl Log {
         self.stopped.get().map_or(Ok(()), |e| Err(e.clone()))
     }
 
+    /// Waits for those who write or sync.
+    pub(crate) fn io(&self) -> Io<'_> {
+        Io::new(self, self.io.lock())
+    }
+
     fn stop(&self, error: IoError) -> LogError {
         let error = LogError::Failed(Arc::new(error));
         self.stopped.get_or_init(|| error).clone()
@@ -187,16 +192,16 @@ impl Log {
         }
         let reservation = Reservation { log: self, bytes };
         if buffered >= WRITE_OUT_BYTES
-            && let Some(mut spare) = self.io.try_lock()
+            && let Some(guard) = self.io.try_lock()
         {
-            self.write_buffer(&mut spare)?;
+            self.write_buffer(&mut Io::new(self, guard))?;
         }
         Ok(reservation)
     }
 
     /// Reserves after changing to a new segment, unless another thread has just done so.
     fn reserve_in_next(&self, bytes: u64) -> Result<(), ReserveError> {
-        let _io = self.io.lock();
+        let _io = self.io();
         self.check()?;
         let mut state = self.state.lock();
         if !state.try_reserve(bytes) {
@@ -238,7 +243,7 @@ impl Log {
     /// Any failure stops the log for good: a failed sync must not be repeated, since a second one may succeed although
     /// the data is lost.
     pub fn flush_and_sync(&self) -> Result<Lsn, LogError> {
-        let mut spare = self.io.lock();
+        let mut spare = self.io();
         self.check()?;
         let (end, file) = self.write_buffer(&mut spare)?;
         if end > self.durable() {
@@ -255,16 +260,16 @@ impl Log {
     /// # Errors
     /// Any failure stops the log for good.
     pub fn write_out(&self) -> Result<(), LogError> {
-        let mut spare = self.io.lock();
+        let mut spare = self.io();
         self.check()?;
         self.write_buffer(&mut spare).map(|_| ())
     }
 
     /// Writes the buffer; returns the position reached and the file that still has to be synced.
-    fn write_buffer(&self, spare: &mut MutexGuard<'_, Vec<u8>>) -> Result<(Lsn, NamedFile), LogError> {
+    fn write_buffer(&self, io: &mut Io<'_>) -> Result<(Lsn, NamedFile), LogError> {
         let (taken, at, end, file) = {
             let mut state = self.state.lock();
-            let taken = std::mem::replace(&mut state.buffer, std::mem::take(&mut **spare));
+            let taken = std::mem::replace(&mut state.buffer, std::mem::take(&mut *io.spare));
             let at = state.buffer_at;
             state.buffer_at = at + taken.len() as u64;
             (taken, at, state.end, state.active.file.clone())
@@ -273,10 +278,33 @@ impl Log {
             file.write_all_at(&taken, at).map_err(|e| self.stop(e))?;
         }
         if taken.capacity() <= KEEP_BUFFER_BYTES {
-            **spare = taken;
-            spare.clear();
+            *io.spare = taken;
+            io.spare.clear();
         }
         Ok((end, file))
+    }
+}
+
+/// The right to write and sync. A panic under it stops the log before anybody else gets it: what was taken from the
+/// buffer is gone, and a sync by the next would acknowledge it.
+pub(crate) struct Io<'a> {
+    log: &'a Log,
+    spare: MutexGuard<'a, Vec<u8>>,
+    /// Whether the thread was unwinding before.
+    unwinding: bool,
+}
+
+impl<'a> Io<'a> {
+    fn new(log: &'a Log, spare: MutexGuard<'a, Vec<u8>>) -> Io<'a> {
+        Io { log, spare, unwinding: std::thread::panicking() }
+    }
+}
+
+impl Drop for Io<'_> {
+    fn drop(&mut self) {
+        if !self.unwinding && std::thread::panicking() {
+            let _ = self.log.stopped.set(LogError::Closed);
+        }
     }
 }
 

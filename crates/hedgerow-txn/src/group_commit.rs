@@ -1,12 +1,13 @@
 //! Group commit: one sync serves every commit that was appended before it.
 //!
 //! A committer whose timestamp is not published waits here. If nobody is syncing the log, it becomes the leader, syncs
-//! for all, raises the gate of the clock and wakes the rest. A failed sync is final (rule F11): everybody who waits,
-//! and everybody who comes later, gets [`NotDurable`].
+//! for all, raises the gate of the clock and wakes the rest. A failed sync is final (rule F11): everybody whose commit is
+//! not published, and everybody who comes later with one, gets [`NotDurable`].
 //!
-//! Those whom the sync under way covers sleep apart from those who came too late for it. At its end one of the latter
-//! is woken first, to lead the next sync, and then all of the former at once; nobody takes a lock to find out that its
-//! commit is durable. So with many clients a sync is under way nearly always, while those of the one before append.
+//! Those whom the sync under way covers sleep apart from those who came too late for it. At its end the leader has the
+//! former woken by one of them and syncs for the latter, or wakes one of the latter to lead and all of the former at
+//! once. Most need no lock to find out that their commit is durable. So with many clients a sync is under way nearly
+//! always, while those of the one before append.
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::sync::{
@@ -42,7 +43,7 @@ struct State {
     covers: Timestamp,
     /// Where those sleep whom the sync under way covers; the others sleep at the other place.
     turn: usize,
-    /// How many went to sleep at each place since all there were woken.
+    /// How many went to sleep at each place since those there were last told to wake.
     asleep: [usize; 2],
 }
 
@@ -223,12 +224,13 @@ impl GroupCommit {
             let late = state.asleep[next] > 0 && !self.is_failed();
             let leads = late && round < ROUNDS;
             (state.turn, state.leader, state.covers) = (next, leads, log.appended());
+            // Under the lock: who read a signal before this looks there before it sleeps, who reads it after looks again.
+            self.synced[done].advance();
             if covered && leads {
+                // After the advance: whoever takes this wakes all that sleep, and those about to find that it moved on.
                 // Never taken back here: the one who is to wake the rest of an earlier sync may not have run yet.
                 self.relayed[done].store(true, Ordering::SeqCst);
             }
-            // Under the lock: who reads a signal before this sleeps there before it, who reads it after looks again.
-            self.synced[done].advance();
             if late && !leads {
                 self.synced[next].advance();
             }

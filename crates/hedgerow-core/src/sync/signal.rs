@@ -100,7 +100,7 @@ impl Signal {
         self.0.wake(u32::MAX >> 1);
     }
 
-    /// Wakes at least one of those who sleep.
+    /// Wakes one of those who sleep, if there are any.
     pub fn wake_one(&self) {
         self.0.wake(1);
     }

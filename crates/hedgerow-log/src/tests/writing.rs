@@ -235,6 +235,49 @@ fn a_closed_log_says_so() {
     assert_eq!((seen, recovered.tail), (vec![1, 2], Tail::Closed));
 }
 
+/// What a writer took from the buffer is gone when it panics: nobody may sync after it.
+#[test]
+fn a_panic_of_a_writer_stops_the_log_before_others_get_in() {
+    let fs = SimFs::new();
+    let log = new_log(&fs);
+    append(&log, 1);
+    std::thread::scope(|scope| {
+        let (held, has) = std::sync::mpsc::channel();
+        let writer = scope.spawn({
+            let log = &log;
+            move || {
+                let _io = log.io();
+                held.send(()).unwrap();
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                panic!("planted");
+            }
+        });
+        has.recv().unwrap();
+        assert!(matches!(log.flush_and_sync(), Err(LogError::Closed)));
+        assert!(writer.join().is_err());
+    });
+}
+
+/// Whoever ends a log while unwinding for another reason does not make it fail.
+#[test]
+fn a_log_can_be_synced_while_unwinding() {
+    struct Syncs<'a>(&'a crate::Log);
+    impl Drop for Syncs<'_> {
+        fn drop(&mut self) {
+            self.0.flush_and_sync().unwrap();
+        }
+    }
+    let fs = SimFs::new();
+    let log = new_log(&fs);
+    let end = append(&log, 1);
+    let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _syncs = Syncs(&log);
+        panic!("for another reason");
+    }));
+    assert!(unwound.is_err());
+    assert!(log.flush_and_sync().unwrap() >= end);
+}
+
 #[test]
 fn many_threads_append_and_sync() {
     let fs = SimFs::new();

@@ -1,5 +1,6 @@
 //! Items, sorted by subgraph in parts that threads work on.
 
+#[cfg(not(shuttle))]
 use hedgerow_core::sync::Mutex;
 use hedgerow_core::{Direction, LocalVertex, SubgraphId, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
@@ -17,6 +18,7 @@ const MOST_PARTS: usize = 1 << 11;
 /// Operations that are made into items at a time.
 const CHUNK: usize = 1 << 14;
 /// The most threads that one commit uses.
+#[cfg(not(shuttle))]
 const MOST_THREADS: usize = 8;
 
 /// An operation at one copy of its edge, packed so that items compare as one number: by subgraph, direction, vertex,
