@@ -160,9 +160,14 @@ impl Log {
         self.stopped.get().map_or(Ok(()), |e| Err(e.clone()))
     }
 
-    /// Waits for those who write or sync.
-    pub(crate) fn io(&self) -> Io<'_> {
-        Io::new(self, self.io.lock())
+    /// Waits for those who write or sync. Fails once the log has stopped.
+    pub(crate) fn io(&self) -> Result<Io<'_>, LogError> {
+        self.io_of(self.io.lock())
+    }
+
+    fn io_of<'a>(&'a self, spare: MutexGuard<'a, Vec<u8>>) -> Result<Io<'a>, LogError> {
+        self.check()?;
+        Ok(Io { log: self, spare, unwinding: std::thread::panicking() })
     }
 
     fn stop(&self, error: IoError) -> LogError {
@@ -194,15 +199,14 @@ impl Log {
         if buffered >= WRITE_OUT_BYTES
             && let Some(guard) = self.io.try_lock()
         {
-            self.write_buffer(&mut Io::new(self, guard))?;
+            self.write_buffer(&mut self.io_of(guard)?)?;
         }
         Ok(reservation)
     }
 
     /// Reserves after changing to a new segment, unless another thread has just done so.
     fn reserve_in_next(&self, bytes: u64) -> Result<(), ReserveError> {
-        let _io = self.io();
-        self.check()?;
+        let _io = self.io()?;
         let mut state = self.state.lock();
         if !state.try_reserve(bytes) {
             self.rotate(&mut state, bytes)?;
@@ -243,9 +247,8 @@ impl Log {
     /// Any failure stops the log for good: a failed sync must not be repeated, since a second one may succeed although
     /// the data is lost.
     pub fn flush_and_sync(&self) -> Result<Lsn, LogError> {
-        let mut spare = self.io();
-        self.check()?;
-        let (end, file) = self.write_buffer(&mut spare)?;
+        let mut io = self.io()?;
+        let (end, file) = self.write_buffer(&mut io)?;
         if end > self.durable() {
             let again =
                 |e| if faults::is_on(PlantedFault::FailedSyncRetried) { file.sync_data() } else { Err(e) };
@@ -260,9 +263,8 @@ impl Log {
     /// # Errors
     /// Any failure stops the log for good.
     pub fn write_out(&self) -> Result<(), LogError> {
-        let mut spare = self.io();
-        self.check()?;
-        self.write_buffer(&mut spare).map(|_| ())
+        let mut io = self.io()?;
+        self.write_buffer(&mut io).map(|_| ())
     }
 
     /// Writes the buffer; returns the position reached and the file that still has to be synced.
@@ -292,12 +294,6 @@ pub(crate) struct Io<'a> {
     spare: MutexGuard<'a, Vec<u8>>,
     /// Whether the thread was unwinding before.
     unwinding: bool,
-}
-
-impl<'a> Io<'a> {
-    fn new(log: &'a Log, spare: MutexGuard<'a, Vec<u8>>) -> Io<'a> {
-        Io { log, spare, unwinding: std::thread::panicking() }
-    }
 }
 
 impl Drop for Io<'_> {

@@ -44,15 +44,15 @@ const STAGES: &[Stage] = &[
     Stage { name: "shuttle", run: shuttle },
     Stage { name: "asan", run: asan },
     Stage { name: "python", run: python::test },
-    Stage { name: "kill9", run: kill9 },
-    Stage { name: "crash", run: crash },
-    Stage { name: "isolation", run: isolation },
-    Stage { name: "history", run: history },
-    Stage { name: "hostile", run: hostile },
+    Stage { name: "kill9", run: |root, workspace| exploring(root, workspace, "kill9", plain) },
+    Stage { name: "crash", run: |root, workspace| exploring(root, workspace, "crash", plain) },
+    Stage { name: "isolation", run: |root, workspace| exploring(root, workspace, "isolation", plain) },
+    Stage { name: "history", run: |root, workspace| exploring(root, workspace, "history", plain) },
+    Stage { name: "hostile", run: |root, workspace| exploring(root, workspace, "hostile", plain) },
     Stage { name: "faults", run: faults },
     Stage { name: "background", run: background },
-    Stage { name: "soak", run: soak },
-    Stage { name: "system", run: system },
+    Stage { name: "soak", run: |root, workspace| exploring(root, workspace, "soak", plain) },
+    Stage { name: "system", run: |root, workspace| exploring(root, workspace, "system", plain) },
 ];
 
 /// Stages that explore for as long as they are given.
@@ -284,11 +284,9 @@ fn loom(root: &Path, workspace: &Workspace) -> Outcome {
 
 /// Whole transactions under a controlled scheduler: another cfg, hence another target folder.
 fn shuttle(root: &Path, workspace: &Workspace) -> Outcome {
-    let mut outcome = own_target(root, workspace, "shuttle", |step| {
+    exploring(root, workspace, "shuttle", |step| {
         step.env("RUSTFLAGS", "--cfg shuttle --cfg hedgerow_faults").env("CARGO_TARGET_DIR", "target/shuttle")
-    });
-    outcome.require_explored();
-    outcome
+    })
 }
 
 /// The modules with `unsafe` code under AddressSanitizer, with blocks from the global allocator, which it watches. The
@@ -310,66 +308,32 @@ fn asan(root: &Path, _: &Workspace) -> Outcome {
     outcome
 }
 
-fn kill9(root: &Path, workspace: &Workspace) -> Outcome {
-    let mut outcome = own_target(root, workspace, "kill9", |step| step);
-    outcome.require_explored();
-    outcome
-}
-
-fn crash(root: &Path, workspace: &Workspace) -> Outcome {
-    let mut outcome = own_target(root, workspace, "crash", |step| step);
-    outcome.require_explored();
-    outcome
-}
-
-fn isolation(root: &Path, workspace: &Workspace) -> Outcome {
-    let mut outcome = own_target(root, workspace, "isolation", |step| step);
-    outcome.require_explored();
-    outcome
-}
-
-fn history(root: &Path, workspace: &Workspace) -> Outcome {
-    let mut outcome = own_target(root, workspace, "history", |step| step);
-    outcome.require_explored();
-    outcome
-}
-
-/// Damaged stores and stores that lie. In the deep form each of its exploring tests takes the time given.
-fn hostile(root: &Path, workspace: &Workspace) -> Outcome {
-    let mut outcome = own_target(root, workspace, "hostile", |step| step);
-    outcome.require_explored();
-    outcome
-}
-
 /// Planted faults that need a build of their own, where there are any.
 fn faults(root: &Path, workspace: &Workspace) -> Outcome {
     if workspace.packages_with_test("faults").next().is_none() {
         return Outcome { absent: Some("no test target `faults`".to_owned()), ..Outcome::default() };
     }
-    own_target(root, workspace, "faults", |step| {
-        step.env("RUSTFLAGS", "--cfg hedgerow_faults").env("CARGO_TARGET_DIR", "target/faults")
-    })
+    own_target(root, workspace, "faults", with_faults)
 }
 
 /// Failures in the threads of a store, at points that only the build with planted faults has.
 fn background(root: &Path, workspace: &Workspace) -> Outcome {
-    let mut outcome = own_target(root, workspace, "background", |step| {
-        step.env("RUSTFLAGS", "--cfg hedgerow_faults").env("CARGO_TARGET_DIR", "target/faults")
-    });
-    outcome.require_explored();
-    outcome
+    exploring(root, workspace, "background", with_faults)
 }
 
-/// Everything at once, for long.
-fn soak(root: &Path, workspace: &Workspace) -> Outcome {
-    let mut outcome = own_target(root, workspace, "soak", |step| step);
-    outcome.require_explored();
-    outcome
+/// The build that the other stages use.
+fn plain(step: Step) -> Step {
+    step
 }
 
-/// System calls that fail, where they can be made to.
-fn system(root: &Path, workspace: &Workspace) -> Outcome {
-    let mut outcome = own_target(root, workspace, "system", |step| step);
+/// The build with planted faults and failure points: another cfg, hence another target folder.
+fn with_faults(step: Step) -> Step {
+    step.env("RUSTFLAGS", "--cfg hedgerow_faults").env("CARGO_TARGET_DIR", "target/faults")
+}
+
+/// A test target that must say what it explored. In the deep form each of its exploring tests takes the time given.
+fn exploring(root: &Path, workspace: &Workspace, target: &str, prepare: impl Fn(Step) -> Step) -> Outcome {
+    let mut outcome = own_target(root, workspace, target, prepare);
     outcome.require_explored();
     outcome
 }

@@ -246,7 +246,7 @@ fn a_panic_of_a_writer_stops_the_log_before_others_get_in() {
         let writer = scope.spawn({
             let log = &log;
             move || {
-                let _io = log.io();
+                let _io = log.io().unwrap();
                 held.send(()).unwrap();
                 std::thread::sleep(std::time::Duration::from_millis(50));
                 panic!("planted");

@@ -74,8 +74,7 @@ impl Log {
     /// Those of [`flush_and_sync`](Self::flush_and_sync).
     pub fn close(&self) -> Result<Lsn, LogError> {
         let durable = self.flush_and_sync()?;
-        let _io = self.io();
-        self.check()?;
+        let _io = self.io()?;
         let state = self.state.lock();
         let mut seal = Vec::with_capacity(SEAL_BYTES as usize);
         self.push_seal(&state, RecordType::ClosingSeal, FileId(0), &mut seal);
@@ -93,7 +92,7 @@ impl Log {
     /// Ends the log without writing anything: after this no write or sync of it is under way or will begin. For a store
     /// that failed elsewhere and gives up its directory. Blocks while a sync is under way.
     pub fn abandon(&self) {
-        let _io = self.io();
+        let _io = self.io.lock();
         let _ = self.stopped.set(LogError::Closed);
     }
 
