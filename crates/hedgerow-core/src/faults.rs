@@ -89,6 +89,8 @@ faults! {
     VersionReclaimedEarly,
     /// A version is reclaimed although a reader that is registering may need it.
     RegisteringReaderMissed,
+    /// A version is freed although a walk may stand on it.
+    WalkNotWaitedFor,
     /// What a reclaimed version says about changed vertices is lost.
     UnlinkedChangesLost,
     /// A merge loses the newest entry of the delta.

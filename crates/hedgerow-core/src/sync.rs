@@ -15,18 +15,24 @@ pub use signal::Signal;
 pub use scheduled::{Condvar, Mutex, MutexGuard, fence, yield_now};
 #[cfg(shuttle)]
 pub use shuttle::sync::atomic::{
-    AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+    AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
 };
+#[cfg(shuttle)]
+pub use shuttle::{lazy_static, thread_local};
 
 #[cfg(not(any(loom, shuttle)))]
 pub use std::sync::atomic::{
-    AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
 };
+#[cfg(not(any(loom, shuttle)))]
+pub use std::thread_local;
 
 #[cfg(loom)]
 pub use loom::sync::atomic::{
-    AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
 };
+#[cfg(loom)]
+pub use loom::{lazy_static, thread_local};
 
 #[cfg(not(any(loom, shuttle)))]
 pub use parking_lot::{Condvar, Mutex, MutexGuard};

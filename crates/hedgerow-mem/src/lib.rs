@@ -10,12 +10,13 @@
 //! The crate never reads a clock: commit timestamps and the [`Horizon`] of readers are arguments. It does no I/O.
 //! `docs/design/protocol.md` states the invariants and why they hold.
 //!
-//! `unsafe` is confined to [`arena`] and [`delta`].
+//! `unsafe` is confined to [`arena`], [`delta`] and [`grace`].
 #![deny(unsafe_code)]
 
 pub mod arena;
 pub mod delta;
 mod fold;
+pub mod grace;
 pub mod items;
 pub mod main_part;
 pub mod merge;
@@ -28,6 +29,7 @@ pub mod view;
 
 pub use arena::{Arena, ArenaStats, Counted};
 pub use delta::EdgeOp;
+pub use grace::Memory;
 pub use items::{Extra, ItemOp, ItemRef};
 pub use main_part::Main;
 pub use reclaim::{Horizon, Pin};

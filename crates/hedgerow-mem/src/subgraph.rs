@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::sync::{ArcCell, AtomicU64, Mutex, MutexGuard, Ordering};
+use hedgerow_core::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId, simd};
+use smallvec::SmallVec;
 
-use crate::arena::{Arena, Counted};
+use crate::arena::Counted;
 use crate::delta::{Delta, EdgeOp, Entry};
 use crate::fold;
+use crate::grace::{Link, Memory, Unlinked, Walk};
 use crate::main_part::Main;
 use crate::reclaim::{Horizon, Pin, judge};
 use crate::table::PAGE;
-use crate::version::{Read, Version, load_changed, read_at, version_at};
+use crate::version::{Read, Version, counted_version_at, load_changed, version_at};
 
 mod ahead;
 mod finder;
@@ -30,8 +32,8 @@ pub use finder::{Finder, Spread};
 #[repr(align(64))]
 pub struct Subgraph {
     writer: Mutex<Writer>,
-    heads: [ArcCell<Version>; 2],
-    /// Where its stamp is, and where main parts and deltas lie.
+    heads: [Link; 2],
+    /// Where its stamp is, where main parts and deltas lie, and where versions end.
     home: Arc<Home>,
     /// Which of the stamps there is its own.
     place: u8,
@@ -49,15 +51,15 @@ pub(crate) struct Home {
     /// What tells a view whether a subgraph changed: the timestamp of the last operation applied in the upper 56 bits,
     /// and how often it was settled in the lower 8. Stored under the latch of the subgraph, read without.
     stamps: [AtomicU64; STAMPS],
-    arena: Arena,
+    memory: Memory,
 }
 
 /// Under the model checker, which keeps a history of each, one is enough.
 const STAMPS: usize = if cfg!(loom) { 1 } else { PAGE };
 
 impl Home {
-    pub(crate) fn new(arena: Arena) -> Home {
-        Home { stamps: std::array::from_fn(|_| AtomicU64::new(0)), arena }
+    pub(crate) fn new(memory: Memory) -> Home {
+        Home { stamps: std::array::from_fn(|_| AtomicU64::new(0)), memory }
     }
 
     /// Starts loading the stamps.
@@ -120,14 +122,14 @@ impl LocalOp {
 impl Default for Subgraph {
     /// A subgraph that allocates from the global allocator.
     fn default() -> Self {
-        Subgraph::new(Arena::default())
+        Subgraph::new(Memory::default())
     }
 }
 
 impl Subgraph {
-    /// An empty subgraph by itself that allocates from `arena`.
-    pub fn new(arena: Arena) -> Subgraph {
-        Subgraph::at(Arc::new(Home::new(arena)), 0)
+    /// An empty subgraph by itself that allocates from `memory`.
+    pub fn new(memory: Memory) -> Subgraph {
+        Subgraph::at(Arc::new(Home::new(memory)), 0)
     }
 
     /// An empty subgraph at its place among those that share `home`.
@@ -136,7 +138,7 @@ impl Subgraph {
         let writer = Writer { present: 0, heads: [None, None] };
         Subgraph {
             writer: Mutex::new(writer),
-            heads: [ArcCell::default(), ArcCell::default()],
+            heads: [Link::default(), Link::default()],
             home,
             place: place as u8,
         }
@@ -156,10 +158,25 @@ impl Subgraph {
 
     /// Reads what a snapshot at `t` sees; `None` where the subgraph was empty then.
     ///
-    /// The timestamp must be registered with the reader registry, or the version that it needs may be gone.
+    /// The timestamp must be registered with the reader registry, or the version that it needs may be gone. No lock, no
+    /// fence, no counted reference; while `f` runs, memory may have to wait for it: see [`read_kept`](Self::read_kept)
+    /// for what takes long.
     #[inline]
     pub fn read<R>(&self, direction: Direction, t: Timestamp, f: impl FnOnce(Read<'_>) -> R) -> Option<R> {
-        read_at(&self.heads[direction as usize], t, f)
+        let walk = Walk::begin();
+        Some(f(version_at(&self.heads[direction as usize], t, &walk)?.at(t)))
+    }
+
+    /// As [`read`](Self::read), with a reference that keeps the version and nothing else: for code of the caller of the
+    /// store, which may take its time.
+    #[inline]
+    pub fn read_kept<R>(
+        &self,
+        direction: Direction,
+        t: Timestamp,
+        f: impl FnOnce(Read<'_>) -> R,
+    ) -> Option<R> {
+        Some(f(self.version(direction, t)?.at(t)))
     }
 
     /// What tells whether the subgraph changed: the timestamp of the last operation applied here, and how often it was
@@ -174,6 +191,11 @@ impl Subgraph {
     #[inline]
     pub(crate) fn home(&self) -> &Home {
         &self.home
+    }
+
+    #[inline]
+    fn memory(&self) -> &Memory {
+        &self.home.memory
     }
 
     #[inline]
@@ -197,15 +219,15 @@ impl Subgraph {
 
     /// The version that a snapshot at `t` sees, kept alive by the reference.
     pub fn version(&self, direction: Direction, t: Timestamp) -> Option<Arc<Version>> {
-        version_at(&self.heads[direction as usize], t)
+        counted_version_at(&self.heads[direction as usize], t)
     }
 
     /// The versions that exist now and the bytes they hold.
     pub fn versions(&self, direction: Direction) -> Vec<Arc<Version>> {
         let mut versions = Vec::new();
-        let mut next = self.heads[direction as usize].load_full();
+        let mut next = self.heads[direction as usize].get();
         while let Some(version) = next {
-            next = version.prev.load_full();
+            next = version.prev.get();
             versions.push(version);
         }
         versions
@@ -261,7 +283,8 @@ impl Latched<'_> {
         if self.last_ts() <= start || self.writer.heads[direction as usize].is_none() {
             return false;
         }
-        let mut next = self.writer.heads[direction as usize].clone();
+        let walk = Walk::begin();
+        let mut next = self.writer.heads[direction as usize].as_deref();
         while let Some(version) = next {
             let seen = version.delta.visible(start);
             if (seen..version.delta.len()).any(|i| touches(&version.delta.entry(i), item)) {
@@ -270,10 +293,10 @@ impl Latched<'_> {
             if version.begin <= start {
                 return false;
             }
-            if load_changed(&version) & local_of(item).bit() != 0 {
+            if load_changed(version) & local_of(item).bit() != 0 {
                 return true;
             }
-            next = version.prev.load_full();
+            next = version.prev.load(&walk);
         }
         // The start version is gone, which a registered `start` rules out: say yes rather than guess.
         true
@@ -350,7 +373,7 @@ impl Latched<'_> {
             published.max(head.begin),
             weighted,
             published,
-            &self.subgraph.home.arena,
+            self.subgraph.memory().arena(),
         );
         if let Some(next) = next {
             self.replace(direction, head, next, horizon, pinned);
@@ -379,19 +402,19 @@ impl Latched<'_> {
             ts,
             weighted,
             horizon.published(),
-            &self.subgraph.home.arena,
+            self.subgraph.memory().arena(),
         ) {
             Some(next) => {
                 fold::push_all(&next.delta, ops, ts);
                 next
             }
-            None => fold::all(&head, ops, ts, weighted, &self.subgraph.home.arena),
+            None => fold::all(&head, ops, ts, weighted, self.subgraph.memory().arena()),
         };
         self.replace(direction, head, next, horizon, pinned);
     }
 
     /// Merges what is published of the delta, so that an idle subgraph becomes a plain CSR. With `relocate` the main part
-    /// moves also if there is nothing to merge: see [`Arena::evacuate`]. Returns whether a version was made.
+    /// moves also if there is nothing to merge: see [`Arena::evacuate`](crate::Arena::evacuate). Returns whether a version was made.
     pub fn settle(
         &mut self,
         direction: Direction,
@@ -404,7 +427,8 @@ impl Latched<'_> {
         if head.delta.capacity() == 0 && !relocate {
             return false;
         }
-        let next = fold::settle(&head, horizon.published(), relocate, weighted, &self.subgraph.home.arena);
+        let next =
+            fold::settle(&head, horizon.published(), relocate, weighted, self.subgraph.memory().arena());
         self.replace(direction, head, next, horizon, pinned);
         self.subgraph.note_settled();
         true
@@ -416,32 +440,33 @@ impl Latched<'_> {
             self.writer.present = main.present;
         }
         self.subgraph.note_applied(self.last_ts().max(as_of));
-        let version =
-            Arc::new(Version::new(as_of, main, Delta::new(as_of, 0, weighted, &self.subgraph.home.arena), 0));
-        self.subgraph.heads[direction as usize].store(Some(version.clone()));
-        self.writer.heads[direction as usize] = Some(version);
+        let delta = Delta::new(as_of, 0, weighted, self.subgraph.memory().arena());
+        self.push(direction, Version::new(as_of, main, delta, 0));
     }
 
     /// Unlinks the dead versions of a chain (rule R6) and reports what pins the others.
     pub fn reclaim(&mut self, direction: Direction, horizon: &impl Horizon, mut pinned: impl FnMut(Pin)) {
-        let Some(mut successor) = self.writer.heads[direction as usize].clone() else { return };
-        while let Some(version) = successor.prev.load_full() {
+        let Some(head) = self.writer.heads[direction as usize].clone() else { return };
+        let mut unlinked: SmallVec<[Unlinked; 2]> = SmallVec::new();
+        let walk = Walk::begin();
+        let mut successor = &*head;
+        while let Some(version) = successor.prev.load(&walk) {
             match judge(version.begin, successor.begin, horizon) {
                 Some(pin) => {
                     pinned(pin);
                     successor = version;
                 }
                 None => {
-                    let changed = load_changed(&version) | version.delta_mask(successor.begin);
+                    let changed = load_changed(version) | version.delta_mask(successor.begin);
                     if !faults::is_on(PlantedFault::UnlinkedChangesLost) {
                         successor.changed.fetch_or(changed, Ordering::Relaxed);
                     }
-                    // A walk in progress may stand on the unlinked version: it keeps its own `prev` and its memory
-                    // until the last walker and view let go.
-                    successor.prev.store(version.prev.load_full());
+                    unlinked.extend(successor.prev.bypass(&walk));
                 }
             }
         }
+        drop(walk);
+        unlinked.into_iter().for_each(|version| self.subgraph.memory().limbo().take(version));
     }
 
     fn head(&mut self, direction: Direction, weighted: bool) -> Arc<Version> {
@@ -449,11 +474,8 @@ impl Latched<'_> {
             return head.clone();
         }
         let main = Main { weights: weighted.then(Counted::default), ..Main::default() };
-        let delta = Delta::new(Timestamp::ZERO, fold::MIN_DELTA, weighted, &self.subgraph.home.arena);
-        let first = Arc::new(Version::new(Timestamp::ZERO, main, delta, 0));
-        self.subgraph.heads[direction as usize].store(Some(first.clone()));
-        self.writer.heads[direction as usize] = Some(first.clone());
-        first
+        let delta = Delta::new(Timestamp::ZERO, fold::MIN_DELTA, weighted, self.subgraph.memory().arena());
+        self.push(direction, Version::new(Timestamp::ZERO, main, delta, 0))
     }
 
     /// Makes `next` the head, says what that replaces, and looks which versions before it are dead.
@@ -469,16 +491,16 @@ impl Latched<'_> {
         if !next.main.neighbors.is_same(&head.main.neighbors) {
             horizon.replaced(head.main.heap_bytes());
         }
-        self.link(direction, head, next);
+        self.push(direction, next);
+        drop(head);
         self.reclaim(direction, horizon, pinned);
     }
 
     /// Makes `next` the head. A release store: whoever loads it sees it whole.
-    fn link(&mut self, direction: Direction, head: Arc<Version>, next: Version) {
-        next.prev.store(Some(head));
-        let next = Arc::new(next);
-        self.subgraph.heads[direction as usize].store(Some(next.clone()));
-        self.writer.heads[direction as usize] = Some(next);
+    fn push(&mut self, direction: Direction, next: Version) -> Arc<Version> {
+        let next = self.subgraph.heads[direction as usize].push(next);
+        self.writer.heads[direction as usize] = Some(next.clone());
+        next
     }
 }
 

@@ -7,6 +7,7 @@ use hedgerow_core::growing::Growing;
 use hedgerow_core::{SubgraphId, Timestamp};
 
 use crate::arena::Arena;
+use crate::grace::Memory;
 use crate::subgraph::{Home, Subgraph};
 
 /// Subgraphs per page: 4096 vertices.
@@ -23,9 +24,9 @@ pub struct SubgraphPage {
 }
 
 impl SubgraphPage {
-    /// `count` empty subgraphs, between one and [`PAGE`], that allocate from `arena`.
-    pub fn new(arena: Arena, count: usize) -> SubgraphPage {
-        let home = Arc::new(Home::new(arena));
+    /// `count` empty subgraphs, between one and [`PAGE`], that allocate from `memory`.
+    pub fn new(memory: Memory, count: usize) -> SubgraphPage {
+        let home = Arc::new(Home::new(memory));
         let subgraphs = (0..count.max(1)).map(|place| Subgraph::at(home.clone(), place)).collect();
         SubgraphPage { subgraphs }
     }
@@ -65,28 +66,33 @@ impl Deref for SubgraphPage {
 /// All subgraphs of a graph, by id. Pages are allocated at first use and never move; a vertex far away costs a page and
 /// a chunk of the directory of pages.
 ///
-/// The subgraphs of a table share an arena; tables may share one too.
+/// The subgraphs of a table share their memory; tables may share one too.
 pub struct SubgraphTable {
-    arena: Arena,
+    memory: Memory,
     pages: Growing<Page, PAGES>,
 }
 
 impl Default for SubgraphTable {
-    /// A table with an arena of its own.
+    /// A table with memory of its own.
     fn default() -> Self {
-        SubgraphTable::new(Arena::new())
+        SubgraphTable::new(Memory::new(Arena::new()))
     }
 }
 
 impl SubgraphTable {
-    /// An empty table whose subgraphs allocate from `arena`.
-    pub fn new(arena: Arena) -> SubgraphTable {
-        SubgraphTable { arena, pages: Growing::default() }
+    /// An empty table whose subgraphs allocate from `memory`.
+    pub fn new(memory: Memory) -> SubgraphTable {
+        SubgraphTable { memory, pages: Growing::default() }
+    }
+
+    /// Where the subgraphs allocate, and where their versions end.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     /// Where the subgraphs allocate.
     pub fn arena(&self) -> &Arena {
-        &self.arena
+        self.memory.arena()
     }
 
     /// The subgraph, if its page exists.
@@ -99,7 +105,7 @@ impl SubgraphTable {
     #[inline]
     pub fn get_or_create(&self, id: SubgraphId) -> &Subgraph {
         let page = self.pages.get_or_create(id.index() / PAGE);
-        &page.get_or_init(|| SubgraphPage::new(self.arena.clone(), PAGE))[id.index() % PAGE]
+        &page.get_or_init(|| SubgraphPage::new(self.memory.clone(), PAGE))[id.index() % PAGE]
     }
 
     /// The subgraphs from `page * 64` on, if their page exists.

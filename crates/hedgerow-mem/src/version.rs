@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::sync::{ArcCell, AtomicU64, Ordering};
+use hedgerow_core::sync::{AtomicU64, Ordering};
 use hedgerow_core::{LocalVertex, Timestamp, VertexId};
 
 use crate::arena::Arena;
 use crate::delta::{Delta, EdgeOp};
+use crate::grace::{Life, Link, Walk};
 use crate::main_part::Main;
 use crate::patch::Patch;
 
@@ -24,13 +25,15 @@ pub struct Version {
     /// surviving predecessor tells them: the changes of unlinked versions, and of operations merged straight in.
     pub(crate) changed: AtomicU64,
     /// The version before this one, as long as a snapshot may need it.
-    pub(crate) prev: ArcCell<Version>,
+    pub(crate) prev: Link,
+    /// For the model checkers.
+    pub(crate) life: Life,
 }
 
 impl Version {
     pub(crate) fn new(begin: Timestamp, main: Main, delta: Delta, changed: u64) -> Version {
         let changed = AtomicU64::new(changed);
-        Version { begin, main, patch: None, delta, changed, prev: ArcCell::default() }
+        Version { begin, main, patch: None, delta, changed, prev: Link::default(), life: Life::default() }
     }
 
     /// The timestamp that the main part stands for.
@@ -94,42 +97,27 @@ impl Version {
 impl Drop for Version {
     /// Unlinks the chain one by one: dropping it recursively could exhaust the stack after thousands of snapshots.
     fn drop(&mut self) {
-        let mut next = self.prev.load_full();
-        self.prev.store(None);
-        while let Some(version) = next {
-            match Arc::try_unwrap(version) {
-                Ok(version) => {
-                    next = version.prev.load_full();
-                    version.prev.store(None);
-                }
-                Err(_) => break,
-            }
+        let mut next = self.prev.take();
+        while let Some(mut version) = next {
+            next = Arc::get_mut(&mut version).and_then(|version| version.prev.take());
         }
     }
 }
 
-/// Finds the newest version that began at or before `t` and calls `f` with it. `None` where the subgraph has no
-/// version that old (it was empty then). Takes no lock; walks over versions that began after `t`.
+/// The newest version that began at or before `t`. `None` where the subgraph has no version that old (it was empty
+/// then). Takes no lock; walks over versions that began after `t`.
 #[inline]
-pub fn read_at<R>(head: &ArcCell<Version>, t: Timestamp, f: impl FnOnce(Read<'_>) -> R) -> Option<R> {
-    let mut guard = head.load();
-    loop {
-        let version = Option::as_ref(&*guard)?;
-        if version.begin <= t {
-            return Some(f(version.at(t)));
-        }
-        let next = version.prev.load();
-        guard = next;
-    }
-}
-
-/// As [`read_at`], keeping the version: for views.
-pub fn version_at(head: &ArcCell<Version>, t: Timestamp) -> Option<Arc<Version>> {
-    let mut version = head.load_full()?;
+pub(crate) fn version_at<'a>(head: &'a Link, t: Timestamp, walk: &'a Walk) -> Option<&'a Version> {
+    let mut version = head.load(walk)?;
     while version.begin > t {
-        version = version.prev.load_full()?;
+        version = version.prev.load(walk)?;
     }
     Some(version)
+}
+
+/// As [`version_at`], keeping the version: for who looks at it for longer than a walk may last.
+pub(crate) fn counted_version_at(head: &Link, t: Timestamp) -> Option<Arc<Version>> {
+    head.find(|version| version.begin <= t)
 }
 
 /// A version and how much of its delta is visible.

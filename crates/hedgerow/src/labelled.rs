@@ -88,7 +88,12 @@ impl Snapshot {
         if self.has_to_search(direction) {
             return self.for_each_source(label, id, f);
         }
-        self.read_of(label, id, self.stored(direction), |read| read.for_each_item(id.local(), f));
+        let entry = self.engine().table(label).and_then(|table| table.get(id.subgraph()));
+        let direction = self.stored(direction);
+        // Kept by a reference, here and below, for the caller's code may take its time.
+        entry.map(|entry| {
+            entry.read_kept(direction, self.timestamp(), |read| read.for_each_item(id.local(), f))
+        });
     }
 
     /// Whether edges in `direction` are not kept.
@@ -102,7 +107,7 @@ impl Snapshot {
         let Some(table) = self.engine().table(label) else { return };
         for subgraph in (0..self.engine().subgraph_bound()).map(SubgraphId) {
             let Some(entry) = table.get(subgraph) else { continue };
-            entry.read(Direction::Out, self.timestamp(), |read| {
+            entry.read_kept(Direction::Out, self.timestamp(), |read| {
                 for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
                     let src = subgraph.vertex(local);
                     read.for_each_item_to(local, id, |item| f(ItemRef { dst: src, ..item }));

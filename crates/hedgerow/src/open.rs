@@ -35,7 +35,7 @@ fn empty(config: GraphConfig, durable: Option<Durable>, lock: Option<Box<dyn Vfs
         config,
         last: Timestamp::ZERO,
         counts: Counts::default(),
-        labels: LabelTables::new(subgraphs.arena()),
+        labels: LabelTables::new(subgraphs.memory()),
         subgraphs,
         schema: Schema::default(),
         ids: IdMap::new(config.keys),

@@ -129,6 +129,7 @@ impl Core {
                 }
             }
         }
+        self.subgraphs.memory().limbo().drain();
         drop(evacuation);
         self.views.note_settled();
         self.settling.ordered_at.store(published, Ordering::Relaxed);
@@ -147,6 +148,8 @@ impl Core {
             (round.idle_since, round.published) = (round.published, published);
             (round.begun, round.next, round.left) = (Some(Instant::now()), 0, false);
         }
+        // What an idle store unlinked last nobody else would free.
+        self.subgraphs.memory().limbo().drain();
         let (mut settled, mut looks) = (0, 0);
         while round.next < bound && settled < SETTLED && looks < LOOKS {
             settled += self.settle_if_idle(SubgraphId(round.next), round);

@@ -224,7 +224,11 @@ impl Snapshot {
             return self.for_each_source(LabelId::DEFAULT, id, |item| f(item.dst, item.weight));
         }
         let direction = self.stored(direction);
-        self.read(id, direction, |read| read.for_each_neighbor(id.local(), f));
+        // Kept by a reference, for the caller's code may take its time.
+        let entry = self.inner.engine.subgraphs.get(id.subgraph());
+        entry.map(|entry| {
+            entry.read_kept(direction, self.inner.ts, |read| read.for_each_neighbor(id.local(), f))
+        });
     }
 
     /// The whole graph for kernels, kept while the snapshot lives. Snapshots of one timestamp share it. It is made from

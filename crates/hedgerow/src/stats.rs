@@ -18,7 +18,7 @@ pub struct Stats {
     pub published: Timestamp,
     /// The last durable timestamp.
     pub durable: Timestamp,
-    /// Versions of subgraphs, both directions.
+    /// Versions of subgraphs, both directions, with those that wait to be reclaimed.
     pub versions: u64,
     /// Entries in deltas of current versions.
     pub delta_entries: u64,
@@ -111,7 +111,9 @@ impl Graph {
         let snapshot = self.snapshot()?;
         let engine = &self.engine;
         let views = engine.views.figures();
-        let arena = engine.subgraphs.arena().stats();
+        let limbo = engine.subgraphs.memory().limbo();
+        limbo.drain();
+        let (arena, limbo) = (engine.subgraphs.arena().stats(), limbo.stats());
         let mut stats = Stats {
             view_bytes: views.bytes,
             views_built: views.built,
@@ -124,6 +126,9 @@ impl Graph {
             durable: self.durable_ts(),
             arena_free_bytes: arena.free() as u64,
             arena_bytes: arena.touched as u64,
+            versions: limbo.versions as u64,
+            old_version_bytes: limbo.bytes as u64,
+            arena_block_bytes: limbo.block_bytes as u64,
             table_bytes: engine.labels.bytes() as u64,
             id_map_bytes: engine.ids.bytes() as u64,
             coordination_bytes: (engine.clock.bytes() + engine.readers.bytes()) as u64,

@@ -3,8 +3,7 @@
 use std::sync::OnceLock;
 
 use hedgerow_core::{Direction, LabelId, SubgraphId};
-use hedgerow_mem::SubgraphTable;
-use hedgerow_mem::arena::Arena;
+use hedgerow_mem::{Memory, SubgraphTable};
 
 use crate::graph::Core;
 
@@ -14,14 +13,14 @@ type Chunk = Box<[OnceLock<Box<SubgraphTable>>]>;
 
 /// The tables of all labels but the default one, made at the first edge of a label. A table never moves.
 pub(crate) struct LabelTables {
-    arena: Arena,
+    memory: Memory,
     chunks: Box<[OnceLock<Chunk>]>,
 }
 
 impl LabelTables {
-    /// No tables; those to come allocate from `arena`.
-    pub(crate) fn new(arena: &Arena) -> LabelTables {
-        LabelTables { arena: arena.clone(), chunks: (0..CHUNK).map(|_| OnceLock::new()).collect() }
+    /// No tables; those to come allocate from `memory`.
+    pub(crate) fn new(memory: &Memory) -> LabelTables {
+        LabelTables { memory: memory.clone(), chunks: (0..CHUNK).map(|_| OnceLock::new()).collect() }
     }
 
     #[inline]
@@ -33,7 +32,7 @@ impl LabelTables {
     pub(crate) fn get_or_create(&self, label: LabelId) -> &SubgraphTable {
         let (chunk, place) = (usize::from(label.0) / CHUNK, usize::from(label.0) % CHUNK);
         let tables = self.chunks[chunk].get_or_init(|| (0..CHUNK).map(|_| OnceLock::new()).collect());
-        tables[place].get_or_init(|| Box::new(SubgraphTable::new(self.arena.clone())))
+        tables[place].get_or_init(|| Box::new(SubgraphTable::new(self.memory.clone())))
     }
 
     /// The tables that exist, ascending by label.

@@ -65,7 +65,7 @@ proptest! {
         settle_every in 100..2000usize,
         weighted: bool,
     ) {
-        let subgraph = Subgraph::new(Arena::new());
+        let subgraph = Subgraph::new(crate::Memory::new(Arena::new()));
         let mut model = Model::new();
         let mut patched = 0;
         for (i, (local, dst, kind, weight)) in steps.into_iter().enumerate() {

@@ -44,7 +44,7 @@ impl Latched<'_> {
     fn build(&mut self, direction: Direction, ops: &[LocalOp], weighted: bool) -> Ahead {
         let head = self.head(direction, weighted);
         // Timestamps order the operations behind the delta, where they stand anyway: any will do.
-        let next = fold::all(&head, ops, head.begin, weighted, &self.subgraph.home.arena);
+        let next = fold::all(&head, ops, head.begin, weighted, self.subgraph.memory().arena());
         Ahead { head, next: Box::new(next) }
     }
 

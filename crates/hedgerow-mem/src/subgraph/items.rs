@@ -5,6 +5,7 @@ use hedgerow_core::{Direction, LocalVertex, Row, Timestamp, VertexId};
 use super::{Latched, Subgraph};
 use crate::delta::Delta;
 use crate::fold;
+use crate::grace::Walk;
 use crate::items::{ItemOp, ItemRef};
 use crate::reclaim::{Horizon, Pin};
 use crate::version::Read;
@@ -12,14 +13,14 @@ use crate::version::Read;
 impl Subgraph {
     /// Whether nothing was ever applied in this direction.
     pub fn is_untouched(&self, direction: Direction) -> bool {
-        self.heads[direction as usize].load().is_none()
+        self.heads[direction as usize].is_none()
     }
 
     /// Reads everything applied, published or not, without the latch. It shows at least what was applied before the
     /// caller got a latch that its writer held too; whether there is more, only the holder of this latch knows.
     pub fn read_latest<R>(&self, direction: Direction, f: impl FnOnce(Read<'_>) -> R) -> Option<R> {
-        let guard = self.heads[direction as usize].load();
-        Option::as_ref(&*guard).map(|version| f(version.latest()))
+        let walk = Walk::begin();
+        Some(f(self.heads[direction as usize].load(&walk)?.latest()))
     }
 }
 
@@ -70,7 +71,7 @@ impl Latched<'_> {
         self.subgraph.note_applied(ts);
         let mut head = self.head(direction, weighted);
         if head.patch.is_some() {
-            let plain = head.without_patch(weighted, &self.subgraph.home.arena);
+            let plain = head.without_patch(weighted, self.subgraph.memory().arena());
             self.replace(direction, head, plain, horizon, &mut pinned);
             head = self.head(direction, weighted);
         }
@@ -84,11 +85,11 @@ impl Latched<'_> {
             ts,
             weighted,
             horizon.published(),
-            &self.subgraph.home.arena,
+            self.subgraph.memory().arena(),
         ) {
             Some(next) => {
                 // The fold of a plain head may have made a patch, which has no room for ranks and rows.
-                let arena = &self.subgraph.home.arena;
+                let arena = self.subgraph.memory().arena();
                 let next = if next.patch.is_some() { next.without_patch(weighted, arena) } else { next };
                 push_all(&next.delta, ops, ts);
                 next
@@ -98,7 +99,7 @@ impl Latched<'_> {
                 ops.iter().map(|op| op.entry(ts)),
                 ts,
                 weighted,
-                &self.subgraph.home.arena,
+                self.subgraph.memory().arena(),
             ),
         };
         self.replace(direction, head, next, horizon, pinned);

@@ -5,10 +5,10 @@
 //! that it has in hand, so that their misses overlap (grouping and prefetching independent look-ups: Chen, Gibbons,
 //! Mowry, "Improving hash join performance through prefetching").
 
-use hedgerow_core::sync::ArcGuard;
 use hedgerow_core::{Direction, LocalVertex, VertexId, simd};
 
 use super::{Latched, Subgraph};
+use crate::grace::Walk;
 use crate::version::Version;
 
 /// One end of an edge: the subgraph, the chain, the vertex, and the vertex at the other end.
@@ -24,10 +24,10 @@ pub struct End<'a> {
     pub other: VertexId,
 }
 
-impl End<'_> {
+impl<'a> End<'a> {
     #[inline]
-    fn head(&self) -> ArcGuard<Version> {
-        self.subgraph.heads[self.direction as usize].load()
+    fn head(&self, walk: &'a Walk) -> Option<&'a Version> {
+        self.subgraph.heads[self.direction as usize].load(walk)
     }
 }
 
@@ -41,7 +41,8 @@ impl Subgraph {
     /// Starts loading the head version, for a view that will read it; the header should be here.
     #[inline]
     pub(crate) fn warm_version(&self, direction: Direction) {
-        if let Some(head) = Option::as_ref(&*self.heads[direction as usize].load()) {
+        let walk = Walk::begin();
+        if let Some(head) = self.heads[direction as usize].load(&walk) {
             simd::prefetch(&raw const head.begin);
             simd::prefetch(&raw const head.delta);
             simd::prefetch(&raw const head.main.neighbors);
@@ -55,7 +56,8 @@ impl Subgraph {
     /// here.
     #[inline]
     pub(crate) fn warm_lists(&self, direction: Direction) {
-        if let Some(head) = Option::as_ref(&*self.heads[direction as usize].load()) {
+        let walk = Walk::begin();
+        if let Some(head) = self.heads[direction as usize].load(&walk) {
             head.delta.prefetch(true);
             head.main.neighbors.warm();
         }
@@ -65,8 +67,9 @@ impl Subgraph {
 /// Starts loading the head versions; the headers should be here.
 #[inline]
 pub fn warm_heads(ends: &[End<'_>; 2]) {
+    let walk = Walk::begin();
     for end in ends {
-        if let Some(head) = Option::as_ref(&*end.head()) {
+        if let Some(head) = end.head(&walk) {
             warm_version(head, end.local);
         }
     }
@@ -108,8 +111,8 @@ fn warm_place(head: &Version, local: LocalVertex, other: VertexId) {
 /// Calls `f` with both heads and which of them has the shorter list: as a writer chooses.
 #[inline]
 fn with_heads(ends: &[End<'_>; 2], f: impl FnOnce([&Version; 2], usize)) {
-    let (first, second) = (ends[0].head(), ends[1].head());
-    if let (Some(a), Some(b)) = (Option::as_ref(&*first), Option::as_ref(&*second)) {
+    let walk = Walk::begin();
+    if let (Some(a), Some(b)) = (ends[0].head(&walk), ends[1].head(&walk)) {
         let lengths = [(a, &ends[0]), (b, &ends[1])].map(|(head, end)| head.main.range(end.local).len());
         f([a, b], usize::from(lengths[0] > lengths[1]));
     }

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId};
-use hedgerow_mem::arena::Arena;
 use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::{EdgeOp, Horizon, Pin, Subgraph, SubgraphPage};
+use hedgerow_mem::{EdgeOp, Horizon, Memory, Pin, Subgraph, SubgraphPage};
 use hedgerow_txn::{ActiveReaders, Clock, Counts, ReaderRegistry, Registration};
 use loom::thread;
 
@@ -38,7 +37,7 @@ impl Horizon for Live {
 
 pub(crate) fn store() -> Arc<Store> {
     Arc::new(Store {
-        page: SubgraphPage::new(Arena::default(), 1),
+        page: SubgraphPage::new(Memory::default(), 1),
         clock: Clock::new(Timestamp(0), Counts::default(), Timestamp::INFINITY),
         readers: ReaderRegistry::default(),
     })

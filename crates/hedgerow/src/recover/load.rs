@@ -48,7 +48,7 @@ pub(crate) fn load_segments(
     let subgraphs = SubgraphTable::default();
     let mut state = Loaded {
         config,
-        labels: LabelTables::new(subgraphs.arena()),
+        labels: LabelTables::new(subgraphs.memory()),
         subgraphs,
         schema,
         ids,

@@ -24,6 +24,7 @@ pub(crate) const SCHEDULED: &[Fault] = &[
     Fault::BatchKeysNotLookedAtAgain,
     Fault::CompletedCommitForgotten,
     Fault::RegisteringReaderMissed,
+    Fault::WalkNotWaitedFor,
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -26,6 +26,7 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::BatchKeysNotLookedAtAgain, Finder::Programs(KEYED)),
     (Fault::CompletedCommitForgotten, Finder::Programs(DENSE)),
     (Fault::RegisteringReaderMissed, Finder::Programs(DENSE)),
+    (Fault::WalkNotWaitedFor, Finder::Programs(DENSE)),
 ];
 
 fn round(finder: &Finder, seed: u64, tally: &Tally) {

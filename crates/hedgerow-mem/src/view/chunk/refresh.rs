@@ -7,6 +7,7 @@ use hedgerow_core::{Direction, Timestamp, simd};
 
 use super::{CHUNK_SUBGRAPHS, Chunk, Lists, NO_LISTS};
 use crate::arena::Counted;
+use crate::grace::Walk;
 use crate::subgraph::Subgraph;
 use crate::table::SubgraphPage;
 use crate::version::Read;
@@ -133,6 +134,8 @@ fn read_group(
     t: Timestamp,
     scratch: &mut Scratch,
 ) {
+    // One walk for all; those of the single reads are inside it.
+    let _walk = Walk::begin();
     // Under the model checker loads ahead would only be more interleavings.
     if !cfg!(loom) {
         for &(of, i) in &*group {

@@ -1,0 +1,45 @@
+//! Whether a version is still alive, as the model checkers see it.
+
+/// Nothing in a real build. Under a model checker it finds uses of a version after its end, and uses that are not ordered
+/// before it.
+#[derive(Default)]
+pub(crate) struct Life {
+    #[cfg(any(loom, shuttle))]
+    ended: std::sync::atomic::AtomicBool,
+    #[cfg(loom)]
+    uses: Uses,
+}
+
+/// A cell whose accesses the checker compares: uses are reads, the end is a write.
+#[cfg(loom)]
+struct Uses(loom::cell::UnsafeCell<()>);
+
+#[cfg(loom)]
+impl Default for Uses {
+    fn default() -> Self {
+        Uses(loom::cell::UnsafeCell::new(()))
+    }
+}
+
+#[cfg(loom)]
+// SAFETY: nothing is in it; the checker reports accesses that are not ordered.
+unsafe impl Sync for Uses {}
+
+impl Life {
+    /// Notes a use.
+    #[inline]
+    pub(crate) fn touch(&self) {
+        #[cfg(any(loom, shuttle))]
+        assert!(!self.ended.load(std::sync::atomic::Ordering::Relaxed), "a version is used after its end");
+        #[cfg(loom)]
+        self.uses.0.with(|_| ());
+    }
+
+    /// Notes the end.
+    #[cfg(any(loom, shuttle))]
+    pub(crate) fn end(&self) {
+        self.ended.store(true, std::sync::atomic::Ordering::Relaxed);
+        #[cfg(loom)]
+        self.uses.0.with_mut(|_| ());
+    }
+}

@@ -1,0 +1,155 @@
+//! Versions that were unlinked and wait for the end of walks.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_core::sync::Mutex;
+
+use super::link::Unlinked;
+use super::walk::Ongoing;
+use super::{barrier, walk};
+use crate::version::Version;
+
+/// Independent parts. A thread takes the first whose lock is free.
+const SHARDS: usize = 4;
+/// A part frees what it holds when it has so many versions, or so many bytes. The barrier costs microseconds; what is
+/// freed late is cold when it is used again.
+const MOST: usize = if cfg!(any(loom, shuttle)) { 1 } else { 64 };
+const MOST_BYTES: usize = 1 << 20;
+
+/// Where the versions of a store wait that were unlinked. Dropping it frees them.
+///
+/// Without a walk going on at the time, at most 64 versions and about 1 MiB wait in each of its parts.
+#[derive(Default)]
+pub struct Limbo {
+    shards: [Padded; SHARDS],
+    #[cfg(any(loom, shuttle))]
+    buried: Mutex<Vec<Arc<Version>>>,
+}
+
+/// A part on cache lines of its own.
+#[derive(Default)]
+#[repr(align(128))]
+struct Padded(Mutex<Shard>);
+
+#[derive(Default)]
+struct Shard {
+    /// Not behind a barrier yet.
+    fresh: Vec<Unlinked>,
+    fresh_bytes: usize,
+    /// Behind a barrier, in the order of these: a walk that one batch waits for, all later ones wait for.
+    waiting: VecDeque<Batch>,
+}
+
+/// Versions that were unlinked before a barrier, and the walks that were going on after it.
+struct Batch {
+    versions: Vec<Unlinked>,
+    walks: Vec<Ongoing>,
+}
+
+/// What waits in a limbo.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LimboStats {
+    /// Versions.
+    pub versions: usize,
+    /// Their bytes, themselves included.
+    pub bytes: usize,
+    /// The bytes of blocks of the arena among them.
+    pub block_bytes: usize,
+}
+
+impl Limbo {
+    /// Takes a version that was unlinked. O(1); once per batch a barrier, and the batch is freed.
+    pub(crate) fn take(&self, version: Unlinked) {
+        let free = self.shards.iter().find_map(|shard| shard.0.try_lock());
+        let mut shard = free.unwrap_or_else(|| self.shards[0].0.lock());
+        shard.fresh_bytes += version.version().bytes();
+        shard.fresh.push(version);
+        if shard.fresh.len() >= MOST || shard.fresh_bytes >= MOST_BYTES {
+            let ended = shard.advance();
+            drop(shard);
+            self.free(ended);
+        }
+    }
+
+    /// Frees all that no walk going on now may stand on. Some microseconds, and O(versions waiting).
+    pub fn drain(&self) {
+        for shard in &self.shards {
+            let ended = shard.0.lock().advance();
+            self.free(ended);
+        }
+    }
+
+    /// What waits now. O(versions waiting).
+    pub fn stats(&self) -> LimboStats {
+        let mut stats = LimboStats::default();
+        for shard in &self.shards {
+            let shard = shard.0.lock();
+            let batches = shard.waiting.iter().flat_map(|batch| &batch.versions);
+            for version in shard.fresh.iter().chain(batches).map(Unlinked::version) {
+                stats.versions += 1;
+                stats.bytes += version.bytes();
+                stats.block_bytes += version.block_bytes();
+            }
+        }
+        stats
+    }
+
+    fn free(&self, batches: Vec<Batch>) {
+        for version in batches.into_iter().flat_map(|batch| batch.versions) {
+            // SAFETY: the batch lay behind a barrier, and the walks that were going on then have ended.
+            self.let_go(unsafe { version.free() });
+        }
+    }
+
+    #[cfg(not(any(loom, shuttle)))]
+    fn let_go(&self, version: Arc<Version>) {
+        drop(version);
+    }
+
+    /// Under the model checkers the end of a version is noted, and its memory stays until the model is done, so that a
+    /// walk that still stands on it is found out.
+    #[cfg(any(loom, shuttle))]
+    fn let_go(&self, version: Arc<Version>) {
+        let mut next = Some(version);
+        while let Some(version) = next {
+            if Arc::strong_count(&version) > 1 {
+                return;
+            }
+            version.life.end();
+            next = version.prev.cut();
+            self.buried.lock().push(version);
+        }
+    }
+}
+
+impl Drop for Limbo {
+    fn drop(&mut self) {
+        for shard in &self.shards {
+            let mut shard = shard.0.lock();
+            let fresh = Batch { versions: std::mem::take(&mut shard.fresh), walks: Vec::new() };
+            let waiting = std::mem::take(&mut shard.waiting).into_iter();
+            // All subgraphs are gone, and with them every walk over their chains.
+            let all = waiting.chain(Some(fresh)).collect();
+            drop(shard);
+            self.free(all);
+        }
+    }
+}
+
+impl Shard {
+    /// Puts what is fresh behind a barrier, and takes out the batches whose walks have ended.
+    fn advance(&mut self) -> Vec<Batch> {
+        if !self.fresh.is_empty() && barrier::heavy() {
+            let versions = std::mem::take(&mut self.fresh);
+            self.fresh_bytes = 0;
+            self.waiting.push_back(Batch { versions, walks: walk::ongoing() });
+        }
+        let is_over = |batch: &Batch| {
+            faults::is_on(PlantedFault::WalkNotWaitedFor) || batch.walks.iter().all(Ongoing::has_ended)
+        };
+        let over = self.waiting.iter().take_while(|batch| is_over(batch)).count();
+        self.waiting.drain(..over).collect()
+    }
+}

@@ -1,0 +1,132 @@
+//! Links between versions: atomic owned pointers.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use hedgerow_core::sync::{AtomicPtr, Ordering};
+
+use super::walk::Walk;
+use crate::version::Version;
+
+/// A link of a chain: owns a counted reference to a version, or none. Read by anybody in a [`Walk`], changed by the
+/// holder of the latch.
+#[derive(Default)]
+pub(crate) struct Link {
+    to: AtomicPtr<Version>,
+}
+
+impl Link {
+    /// The version, which stays alive until the walk ends.
+    #[inline]
+    pub(crate) fn load<'a>(&'a self, _walk: &'a Walk) -> Option<&'a Version> {
+        // Acquire: a version is whole when it is linked.
+        let to = self.to.load(Ordering::Acquire);
+        // SAFETY: the link owned a reference when it was read, in a walk that ends after `'a`; that reference is given
+        // back after the walk (G2), or with the owner of the link, which is borrowed for `'a`.
+        let version = unsafe { to.as_ref() }?;
+        version.life.touch();
+        Some(version)
+    }
+
+    /// Whether nothing is linked.
+    pub(crate) fn is_none(&self) -> bool {
+        self.to.load(Ordering::Relaxed).is_null()
+    }
+
+    /// The version as a reference of the caller's own.
+    pub(crate) fn get(&self) -> Option<Arc<Version>> {
+        self.find(|_| true)
+    }
+
+    /// The first version from here on that is wanted, as a reference of the caller's own.
+    pub(crate) fn find(&self, wanted: impl Fn(&Version) -> bool) -> Option<Arc<Version>> {
+        let walk = Walk::begin();
+        let mut link = self;
+        loop {
+            let to = link.to.load(Ordering::Acquire);
+            // SAFETY: as in `load`; the walk ends with this function.
+            let version = unsafe { to.as_ref() }?;
+            version.life.touch();
+            if wanted(version) {
+                // SAFETY: all versions are allocated by `push`, in an `Arc`. The reference that the link owned when it
+                // was read is not given back before the walk ends.
+                let counted = unsafe {
+                    Arc::increment_strong_count(to);
+                    Arc::from_raw(to)
+                };
+                drop(walk);
+                return Some(counted);
+            }
+            link = &version.prev;
+        }
+    }
+
+    /// Links `next` in front of what is linked now, which becomes its predecessor; returns a reference to it.
+    /// Only for the holder of the latch.
+    pub(crate) fn push(&self, next: Version) -> Arc<Version> {
+        // The reference moves along with the link: nothing is given back.
+        next.prev.to.store(self.to.load(Ordering::Relaxed), Ordering::Relaxed);
+        let next = Arc::new(next);
+        self.to.store(Arc::into_raw(next.clone()).cast_mut(), Ordering::Release);
+        next
+    }
+
+    /// Replaces the version by its predecessor, and returns it, unlinked. Only for the holder of the latch.
+    pub(crate) fn bypass(&self, walk: &Walk) -> Option<Unlinked> {
+        let to = self.to.load(Ordering::Relaxed);
+        // Walks that stand on the version go on from its own link, which keeps its reference.
+        let before = self.load(walk)?.prev.get();
+        let before = before.map_or(std::ptr::null_mut(), |before| Arc::into_raw(before).cast_mut());
+        self.to.store(before, Ordering::Release);
+        NonNull::new(to).map(Unlinked)
+    }
+
+    /// Empties the link of a version that a model saw end.
+    #[cfg(any(loom, shuttle))]
+    pub(super) fn cut(&self) -> Option<Arc<Version>> {
+        let to = self.to.load(Ordering::Relaxed);
+        self.to.store(std::ptr::null_mut(), Ordering::Relaxed);
+        // SAFETY: the link owned this reference, and does not any more; nobody is left to read it.
+        (!to.is_null()).then(|| unsafe { Arc::from_raw(to) })
+    }
+
+    /// What is linked, with the link's own reference. The owner of the link has no other reader.
+    pub(crate) fn take(&mut self) -> Option<Arc<Version>> {
+        let to = self.to.load(Ordering::Relaxed);
+        self.to.store(std::ptr::null_mut(), Ordering::Relaxed);
+        // SAFETY: the link owned this reference, and does not any more. Nobody stands on the version by way of this link:
+        // its owner is borrowed for good, and nobody had found it any more.
+        (!to.is_null()).then(|| unsafe { Arc::from_raw(to) })
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.take();
+    }
+}
+
+/// A version that was unlinked, with the reference that the link owned: walks may stand on it. It is for a
+/// [`Limbo`](super::Limbo); dropping it only leaks the version.
+#[must_use = "belongs into the limbo"]
+pub(crate) struct Unlinked(NonNull<Version>);
+
+// SAFETY: a counted reference, and versions may go from thread to thread.
+unsafe impl Send for Unlinked {}
+
+impl Unlinked {
+    /// The version.
+    pub(super) fn version(&self) -> &Version {
+        // SAFETY: the reference is owned.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// Gives the reference back.
+    ///
+    /// # Safety
+    /// No walk stands on the version that had loaded it before it was unlinked.
+    pub(super) unsafe fn free(self) -> Arc<Version> {
+        // SAFETY: the reference is owned, and given up here.
+        unsafe { Arc::from_raw(self.0.as_ptr()) }
+    }
+}

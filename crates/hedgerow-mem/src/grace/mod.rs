@@ -1,0 +1,67 @@
+//! Grace: the memory of a version that was unlinked from its chain is freed only once no walk can be standing on it.
+//!
+//! Walks are short and very many; unlinking happens once per merge. So a walk pays as little as there is to pay: it
+//! writes that it began into a slot of its thread, and that it ended, both plain stores without a fence or a locked
+//! instruction. Whoever frees pays the rest, once per batch of versions: a barrier that runs on all threads
+//! ([`barrier`]), then a look at all slots ([`walk`]). What a walk that was going on then may stand on waits until that
+//! walk has ended ([`limbo`]). The scheme is that of user-level RCU (Desnoyers, McKenney, Stern, Dagenais, Walpole,
+//! *User-Level Implementations of Read-Copy Update*, IEEE TPDS 2012, section 5.3 for the barrier, with a counter per
+//! thread instead of a global phase).
+//!
+//! # Invariants
+//! * **G1.** A reference to a version from a [`Link`] is used inside the walk that it was loaded in.
+//! * **G2.** A count that a link owned is given back either with the link's owner, to which nobody has a reference then,
+//!   or through a limbo, after the grace period.
+//! * **G3.** A walk whose begin a scan of the slots does not see loads its links after the barrier that came before the
+//!   scan, hence does not see the links as they were before the unlinking. A walk whose begin the scan does see is waited
+//!   for. A walk that ended gave up its references before the scan, or the second look, read that it had.
+//!
+//! No walk waits, and nobody waits for one. Code of the caller does not run inside walks, so that they are short.
+#![allow(unsafe_code)]
+
+mod barrier;
+mod life;
+mod limbo;
+mod link;
+mod walk;
+
+pub(crate) use life::Life;
+pub use limbo::{Limbo, LimboStats};
+pub(crate) use link::{Link, Unlinked};
+pub(crate) use walk::Walk;
+
+use std::sync::Arc;
+
+use crate::arena::Arena;
+
+/// What the subgraphs of a store share: where they allocate, and where their versions end. Cloning shares it.
+#[derive(Clone, Default)]
+pub struct Memory(Arc<Parts>);
+
+#[derive(Default)]
+struct Parts {
+    arena: Arena,
+    limbo: Limbo,
+}
+
+impl Memory {
+    /// With `arena`, and a limbo of its own.
+    pub fn new(arena: Arena) -> Memory {
+        Memory(Arc::new(Parts { arena, limbo: Limbo::default() }))
+    }
+
+    /// Where main parts and deltas lie.
+    #[inline]
+    pub fn arena(&self) -> &Arena {
+        &self.0.arena
+    }
+
+    /// Where versions wait that were unlinked.
+    #[inline]
+    pub fn limbo(&self) -> &Limbo {
+        &self.0.limbo
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;

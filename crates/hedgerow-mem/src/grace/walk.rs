@@ -1,0 +1,251 @@
+//! Walks in progress, by thread.
+
+use std::marker::PhantomData;
+
+use hedgerow_core::sync::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+
+use super::barrier;
+
+/// What a thread says about its walks. On cache lines of its own.
+#[repr(align(128))]
+struct Slot {
+    /// Counts begins and ends of walks: odd while one is going on.
+    state: AtomicU64,
+    /// Whether a thread has the slot.
+    taken: AtomicBool,
+    /// Whether the slot is given back at the end of its walk, because the thread is too far gone to keep one. Only its
+    /// thread looks at it, so the model checkers need not.
+    passing: std::sync::atomic::AtomicBool,
+    /// Whether the light half of the barrier is free.
+    asymmetric: bool,
+    /// The slot made before; slots are never freed.
+    before: *const Slot,
+}
+
+// SAFETY: `before` is written before the slot is published and never changes; all else is atomic.
+unsafe impl Send for Slot {}
+// SAFETY: as above.
+unsafe impl Sync for Slot {}
+
+impl Slot {
+    /// The state as its own thread sees it.
+    #[inline]
+    fn own_state(&self) -> u64 {
+        // What nobody else writes need not be explored.
+        #[cfg(loom)]
+        // SAFETY: only the thread that has the slot writes it, and the checker verifies that.
+        return unsafe { self.state.unsync_load() };
+        #[cfg(not(loom))]
+        return self.state.load(Ordering::Relaxed);
+    }
+}
+
+/// All slots of the process. There are as many as there were threads with walks at one time.
+struct Slots {
+    newest: AtomicPtr<Slot>,
+}
+
+#[cfg(not(any(loom, shuttle)))]
+static SLOTS: Slots = Slots { newest: AtomicPtr::new(std::ptr::null_mut()) };
+
+#[cfg(any(loom, shuttle))]
+hedgerow_core::sync::lazy_static! {
+    static ref SLOTS: Slots = Slots { newest: AtomicPtr::new(std::ptr::null_mut()) };
+}
+
+impl Slots {
+    fn iter(&'static self) -> impl Iterator<Item = &'static Slot> {
+        let mut next = self.newest.load(Ordering::Acquire).cast_const();
+        std::iter::from_fn(move || {
+            // SAFETY: null, or a slot, which is never freed.
+            let slot = unsafe { next.as_ref() }?;
+            next = slot.before;
+            Some(slot)
+        })
+    }
+
+    /// A slot for this thread: one that was given back, or a new one.
+    fn claim(&'static self) -> &'static Slot {
+        let take = |slot: &&Slot| {
+            !slot.taken.load(Ordering::Relaxed)
+                && slot.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        };
+        if let Some(slot) = self.iter().find(take) {
+            return slot;
+        }
+        forked::prepare();
+        let mut before = self.newest.load(Ordering::Acquire);
+        let slot = Box::into_raw(Box::new(Slot {
+            state: AtomicU64::new(0),
+            taken: AtomicBool::new(true),
+            passing: std::sync::atomic::AtomicBool::new(false),
+            asymmetric: barrier::is_asymmetric(),
+            before,
+        }));
+        // Sequentially consistent, like all of claiming: a scan after the barrier sees the slot, or the walk begins after.
+        while let Err(now) = self.newest.compare_exchange(before, slot, Ordering::SeqCst, Ordering::Acquire) {
+            before = now;
+            // SAFETY: the slot is not published yet.
+            unsafe { (*slot).before = before };
+        }
+        // SAFETY: published, and never freed.
+        unsafe { &*slot }
+    }
+}
+
+/// A forked child has one thread. The walks of the others that were going on at the fork never end there: without a word
+/// about it nothing would be freed in the child any more.
+#[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
+mod forked {
+    use std::sync::Once;
+
+    use super::{Ordering, SLOTS, local};
+
+    /// Sees to it that children know. The first call registers, all others cost a load.
+    pub(super) fn prepare() {
+        static REGISTERED: Once = Once::new();
+        REGISTERED.call_once(|| {
+            // SAFETY: the function is there as long as the process, and does in a child what is allowed between a fork
+            // and what follows: it loads and stores atomics. Where it cannot be registered (no memory), children keep
+            // what they could free, and no more.
+            unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+        });
+    }
+
+    /// Ends the walks of the threads that are not there, and gives back their slots.
+    extern "C" fn in_child() {
+        let own = local::kept().map(std::ptr::from_ref);
+        for slot in SLOTS.iter().filter(|&slot| Some(std::ptr::from_ref(slot)) != own) {
+            let state = slot.state.load(Ordering::Relaxed);
+            slot.state.store(state + state % 2, Ordering::Relaxed);
+            slot.taken.store(false, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(any(loom, shuttle, miri)))))]
+mod forked {
+    pub(super) fn prepare() {}
+}
+
+mod local {
+    //! The slot of this thread.
+
+    use std::cell::Cell;
+
+    use hedgerow_core::sync::{Ordering, thread_local};
+
+    use super::{SLOTS, Slot};
+
+    #[cfg(not(any(loom, shuttle)))]
+    thread_local! {
+        /// Kept apart from what gives it back, so that reaching it is one load.
+        static SLOT: Cell<Option<&'static Slot>> = const { Cell::new(None) };
+        static GIVER: GiveBack = const { GiveBack };
+    }
+
+    #[cfg(any(loom, shuttle))]
+    thread_local! {
+        static SLOT: Cell<Option<&'static Slot>> = Cell::new(None);
+        static GIVER: GiveBack = GiveBack;
+    }
+
+    struct GiveBack;
+
+    impl Drop for GiveBack {
+        fn drop(&mut self) {
+            if let Ok(Some(slot)) = SLOT.try_with(Cell::take) {
+                slot.taken.store(false, Ordering::Release);
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn slot() -> &'static Slot {
+        match SLOT.try_with(Cell::get) {
+            Ok(Some(slot)) => slot,
+            _ => claim(),
+        }
+    }
+
+    /// The slot that this thread has, if it had a walk.
+    #[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
+    pub(super) fn kept() -> Option<&'static Slot> {
+        SLOT.try_with(Cell::get).ok().flatten()
+    }
+
+    #[cold]
+    fn claim() -> &'static Slot {
+        let slot = SLOTS.claim();
+        let kept = GIVER.try_with(|_| ()).is_ok() && SLOT.try_with(|cell| cell.set(Some(slot))).is_ok();
+        slot.passing.store(!kept, std::sync::atomic::Ordering::Relaxed);
+        slot
+    }
+}
+
+/// A walk in progress: what is loaded from links during it stays alive until it is dropped. Costs two plain stores.
+///
+/// Walks nest; the outermost one counts. While one goes on, versions unlinked by anybody may have to wait: keep it to one
+/// read of the engine, and run no code of the caller in it.
+pub(crate) struct Walk {
+    /// None in a walk inside a walk.
+    slot: Option<&'static Slot>,
+    /// It belongs to its thread.
+    thread: PhantomData<*const ()>,
+}
+
+impl Walk {
+    /// Begins a walk.
+    #[inline]
+    pub(crate) fn begin() -> Walk {
+        let slot = local::slot();
+        let state = slot.own_state();
+        let outermost = state.is_multiple_of(2);
+        if outermost {
+            // Release: whoever sees that this walk began knows that what the one before it read is read.
+            slot.state.store(state + 1, Ordering::Release);
+            barrier::light(slot.asymmetric);
+        }
+        Walk { slot: outermost.then_some(slot), thread: PhantomData }
+    }
+}
+
+impl Drop for Walk {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot {
+            let state = slot.own_state();
+            // Release: what the walk read, it read before.
+            slot.state.store(state + 1, Ordering::Release);
+            if slot.passing.load(std::sync::atomic::Ordering::Relaxed) {
+                slot.taken.store(false, Ordering::Release);
+            }
+        }
+    }
+}
+
+/// A walk that was going on at a scan.
+pub(super) struct Ongoing {
+    slot: &'static Slot,
+    state: u64,
+}
+
+impl Ongoing {
+    /// Whether that walk has ended since. What it read is read then.
+    pub(super) fn has_ended(&self) -> bool {
+        self.slot.state.load(Ordering::Acquire) != self.state
+    }
+}
+
+/// The walks going on now. After a [`barrier::heavy`]: one that is not among them sees everything that was stored before
+/// that.
+pub(super) fn ongoing() -> Vec<Ongoing> {
+    let seen = SLOTS.iter().map(|slot| Ongoing { slot, state: slot.state.load(Ordering::Acquire) });
+    seen.filter(|walk| walk.state % 2 == 1).collect()
+}
+
+/// How many slots there are.
+#[cfg(all(test, not(any(loom, shuttle))))]
+pub(super) fn slots() -> usize {
+    SLOTS.iter().count()
+}
