@@ -7,12 +7,13 @@ use std::sync::atomic::Ordering;
 use hedgerow_core::faults::{self, PlantedFault as Fault};
 use hedgerow_testkit::{Effort, explored};
 
-use crate::{DENSE, KEYED, Setting, Tally, reuse, run_program, under};
+use crate::{DENSE, KEYED, Setting, Tally, reuse, run_program, under, walks};
 
-/// Random programs in these settings, or the one about ids that are reused.
+/// Random programs in these settings, the one about ids that are reused, or the one about versions that end.
 enum Finder {
     Programs(Setting),
     Reuse,
+    Walks,
 }
 
 /// Programs in which each must be found.
@@ -26,7 +27,7 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::BatchKeysNotLookedAtAgain, Finder::Programs(KEYED)),
     (Fault::CompletedCommitForgotten, Finder::Programs(DENSE)),
     (Fault::RegisteringReaderMissed, Finder::Programs(DENSE)),
-    (Fault::WalkNotWaitedFor, Finder::Programs(DENSE)),
+    (Fault::WalkNotWaitedFor, Finder::Walks),
 ];
 
 fn round(finder: &Finder, seed: u64, tally: &Tally) {
@@ -35,6 +36,10 @@ fn round(finder: &Finder, seed: u64, tally: &Tally) {
         Finder::Reuse => {
             let of = reuse::Tally { schedules: tally.schedules.clone(), ..reuse::Tally::default() };
             under(seed, reuse::program(&of));
+        }
+        Finder::Walks => {
+            let of = walks::Tally { schedules: tally.schedules.clone() };
+            under(seed, walks::program(&of));
         }
     }
 }

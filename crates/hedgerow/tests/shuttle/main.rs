@@ -10,6 +10,7 @@ mod faults;
 mod history;
 mod program;
 mod reuse;
+mod walks;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -159,4 +160,18 @@ fn ids_that_are_given_out_again_are_looked_at_again() {
     let count = |n: &AtomicU64| n.load(Ordering::Relaxed);
     explored("shuttle schedules (ids reused)", count(&tally.schedules), reuse::ROUNDS * SCHEDULES as u64);
     explored("of these with the id given out again", count(&tally.moved), reuse::ROUNDS);
+}
+
+/// Versions end while a reader walks over them.
+#[test]
+fn versions_end_under_nobodys_feet() {
+    #[cfg(hedgerow_faults)]
+    let _sound = hedgerow_core::faults::sound();
+    let effort = Effort::rounds(walks::ROUNDS);
+    let tally = walks::Tally::default();
+    while let Some(seed) = effort.next_seed() {
+        under(seed, walks::program(&tally));
+    }
+    let schedules = tally.schedules.load(Ordering::Relaxed);
+    explored("shuttle schedules (walks)", schedules, walks::ROUNDS * SCHEDULES as u64);
 }
