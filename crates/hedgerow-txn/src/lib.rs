@@ -1,4 +1,4 @@
-//! Who sees what, when: the commit clock, the registry of readers, and group commit.
+//! Who sees what, when: the commit clock, the registry of readers, the ids that can be reused, and group commit.
 //!
 //! The crate knows neither edges nor bytes. It talks to the log through one port, [`DurableLog`], so that the protocol
 //! is model-checked with a fake one. `docs/design/protocol.md` states rules and invariants.
@@ -7,7 +7,9 @@
 pub mod clock;
 pub mod group_commit;
 pub mod readers;
+pub mod reuse;
 
 pub use clock::{Clock, Counts, OrderGuard};
 pub use group_commit::{DurableLog, GroupCommit, NotDurable};
 pub use readers::{ActiveReaders, ReaderRegistry, Registration};
+pub use reuse::{FreeId, FreeIds};

@@ -168,6 +168,14 @@ impl ActiveReaders {
         (newest >= begin).then_some(newest)
     }
 
+    /// The oldest timestamp that any reader can see, now or later, if `published` was loaded before the scan; `None`
+    /// while a reader is registering.
+    #[inline]
+    pub fn oldest(&self, published: Timestamp) -> Option<Timestamp> {
+        let oldest = self.timestamps.first().copied().unwrap_or(published);
+        (!self.registering).then_some(oldest.min(published))
+    }
+
     /// Whether `ts` is registered.
     pub fn contains(&self, ts: Timestamp) -> bool {
         self.timestamps.binary_search(&ts).is_ok()

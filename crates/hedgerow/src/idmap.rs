@@ -6,10 +6,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::growing::Growing;
 use hedgerow_core::sync::{ArcCell, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering};
 use hedgerow_core::{KeyKind, Timestamp, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_txn::{FreeId, FreeIds};
 
 /// Fewer under the controlled scheduler, so that keys meet at latches.
 const LATCHES: usize = if cfg!(shuttle) { 4 } else { 256 };
@@ -73,18 +73,9 @@ pub(crate) struct IdMap {
     strings: Map<Arc<str>>,
     keys: KeyColumn,
     latches: Box<[Mutex<()>]>,
-    free: Mutex<FreeIds>,
+    free: FreeIds,
     /// One more than the largest id ever assigned.
     bound: AtomicU32,
-}
-
-#[derive(Default)]
-struct FreeIds {
-    /// Removed vertices, by the timestamp of their removal.
-    removed: std::collections::VecDeque<(Timestamp, VertexId)>,
-    /// Ids that nobody can see a vertex under, as ranges with their ends: given back by aborted commits, or free since
-    /// the store was opened.
-    unused: Vec<(u32, u32)>,
 }
 
 /// A latched key range.
@@ -98,7 +89,7 @@ impl IdMap {
             strings: Map::default(),
             keys: KeyColumn::default(),
             latches: (0..LATCHES).map(|_| Mutex::new(())).collect(),
-            free: Mutex::new(FreeIds::default()),
+            free: FreeIds::default(),
             bound: AtomicU32::new(0),
         }
     }
@@ -184,21 +175,13 @@ impl IdMap {
     /// An id for a new vertex. `oldest` is the oldest timestamp that any reader can see, asked only where ids of
     /// removed vertices are at hand. `None` when all 2^32 - 1 ids are in use.
     pub(crate) fn allocate(&self, oldest: impl FnOnce() -> Option<Timestamp>) -> Option<VertexId> {
-        let mut free = self.free.lock();
-        if let Some((first, end)) = free.unused.last_mut() {
-            let id = VertexId(*first);
-            *first += 1;
-            if first == end {
-                free.unused.pop();
+        match self.free.take(oldest) {
+            Some(FreeId::Unused(id)) => return Some(id),
+            Some(FreeId::Removed(id)) => {
+                self.forget(id);
+                return Some(id);
             }
-            return Some(id);
-        }
-        if let Some(&(died, id)) = free.removed.front()
-            && (oldest().is_some_and(|oldest| died <= oldest) || faults::is_on(PlantedFault::IdReusedEarly))
-        {
-            free.removed.pop_front();
-            self.forget(id);
-            return Some(id);
+            None => {}
         }
         let taken = self.bound.fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| {
             (next <= VertexId::MAX.0).then_some(next + 1)
@@ -208,7 +191,7 @@ impl IdMap {
 
     /// Takes back an id whose commit did not happen.
     pub(crate) fn give_back(&self, id: VertexId) {
-        self.free.lock().unused.push((id.0, id.0 + 1));
+        self.free.unused(id, VertexId(id.0 + 1));
     }
 
     /// Binds `key` to `id` as of `ts`, dropping older bindings that ended at or before `oldest`, the oldest timestamp
@@ -246,13 +229,13 @@ impl IdMap {
             VertexKeyRef::U64(n) => self.numbers.peek_with(&n, |_, cell| end(cell)),
             VertexKeyRef::Str(s) => self.strings.peek_with(s, |_, cell| end(cell)),
         };
-        self.free.lock().removed.push_back((ts, id));
+        self.free.removed(id, ts);
     }
 
     /// Marks the ids from `first` up to, not including, `end` as free: at opening, for ids without a vertex. Ranges come
     /// in descending order, so that the least id is given out first.
     pub(crate) fn add_unused(&self, first: VertexId, end: VertexId) {
-        self.free.lock().unused.push((first.0, end.0));
+        self.free.unused(first, end);
     }
 
     /// The number of keys that are or were bound, unless the graph is dense.
@@ -266,10 +249,7 @@ impl IdMap {
 
     /// Drops what replay noted about removed vertices: their ids are already in the list of unused ones.
     pub(crate) fn forget_removed(&self) {
-        let removed = std::mem::take(&mut self.free.lock().removed);
-        for (_, id) in removed {
-            self.forget(id);
-        }
+        self.free.take_removed().for_each(|id| self.forget(id));
     }
 
     /// Drops the bindings that no reader can see any more, of the key that `id` carried: before the id is reused.

@@ -51,9 +51,7 @@ impl<'a> LiveHorizon<'a> {
 
     /// The oldest timestamp that any reader, now or later, can see; `None` while a reader is registering.
     pub(crate) fn oldest(&self) -> Option<Timestamp> {
-        let active = self.active();
-        let oldest = active.timestamps.first().copied().unwrap_or(self.published);
-        (!active.registering).then_some(oldest.min(self.published))
+        self.active().oldest(self.published)
     }
 }
 

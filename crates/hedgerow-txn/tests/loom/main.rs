@@ -4,3 +4,4 @@
 mod clock;
 mod group_commit;
 mod readers;
+mod reuse;
