@@ -1,6 +1,8 @@
 //! Model-checked protocols of the versions: every interleaving up to the preemption bound.
 #![cfg(loom)]
 
+mod reuse;
+mod room;
 mod versions;
 mod views;
 mod write_skew;

@@ -12,7 +12,8 @@ pub(crate) const V: LocalVertex = LocalVertex(3);
 
 pub(crate) struct Store {
     pub(crate) page: SubgraphPage,
-    clock: Clock,
+    pub(crate) memory: Memory,
+    pub(crate) clock: Clock,
     pub(crate) readers: ReaderRegistry,
 }
 
@@ -36,8 +37,10 @@ impl Horizon for Live {
 }
 
 pub(crate) fn store() -> Arc<Store> {
+    let memory = Memory::default();
     Arc::new(Store {
-        page: SubgraphPage::new(Memory::default(), 1),
+        page: SubgraphPage::new(memory.clone(), 1),
+        memory,
         clock: Clock::new(Timestamp(0), Counts::default(), Timestamp::INFINITY),
         readers: ReaderRegistry::default(),
     })
@@ -68,13 +71,13 @@ impl Store {
     }
 
     /// The neighbours that a reader at `t` sees.
-    fn read(&self, t: Timestamp) -> Vec<u32> {
+    pub(crate) fn read(&self, t: Timestamp) -> Vec<u32> {
         let mut seen = Vec::new();
         self.subgraph().read(Direction::Out, t, |read| read.for_each_neighbor(V, |v, _| seen.push(v.0)));
         seen
     }
 
-    fn versions(&self) -> usize {
+    pub(crate) fn versions(&self) -> usize {
         self.subgraph().versions(Direction::Out).len()
     }
 
