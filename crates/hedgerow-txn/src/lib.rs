@@ -1,14 +1,17 @@
-//! Who sees what, when: the commit clock, the registry of readers, the ids that can be reused, and group commit.
+//! Who sees what, when: the commit clock, the registry of readers, what keys name, which ids can be given out again, and
+//! group commit.
 //!
 //! The crate knows neither edges nor bytes. It talks to the log through one port, [`DurableLog`], so that the protocol
 //! is model-checked with a fake one. `docs/design/protocol.md` states rules and invariants.
 #![forbid(unsafe_code)]
 
+pub mod binding;
 pub mod clock;
 pub mod group_commit;
 pub mod readers;
 pub mod reuse;
 
+pub use binding::Bindings;
 pub use clock::{Clock, Counts, OrderGuard};
 pub use group_commit::{DurableLog, GroupCommit, NotDurable};
 pub use readers::{ActiveReaders, ReaderRegistry, Registration};

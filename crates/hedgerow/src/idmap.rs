@@ -1,15 +1,14 @@
 //! External ids to vertex ids and back, versioned.
 //!
-//! A binding says that a key named a vertex id from `born` up to, not including, `died`. Lookups take no lock. Bindings
-//! change only under the latch of the key ([`IdMap::latch`]), inside a commit that also holds the latch of the
-//! vertex's subgraph. A dense graph has no bindings: the key is the id.
+//! Lookups take no lock. [`Bindings`] change only under the latch of the key ([`IdMap::latch`]), inside a commit that also
+//! holds the latch of the vertex's subgraph. A dense graph has none: the key is the id.
 
 use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::growing::Growing;
 use hedgerow_core::sync::{ArcCell, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering};
 use hedgerow_core::{KeyKind, Timestamp, VertexId, VertexKey, VertexKeyRef};
-use hedgerow_txn::{FreeId, FreeIds};
+use hedgerow_txn::{Bindings, FreeId, FreeIds};
 
 /// Fewer under the controlled scheduler, so that keys meet at latches.
 const LATCHES: usize = if cfg!(shuttle) { 4 } else { 256 };
@@ -17,54 +16,10 @@ const LATCHES: usize = if cfg!(shuttle) { 4 } else { 256 };
 /// Seeded per map, and several times faster on short keys than the standard library's.
 type Hasher = foldhash::fast::RandomState;
 
-/// Keys to their newest binding. An entry is looked up without locks and never changes; what it holds is replaced
+/// Keys to their bindings. An entry is looked up without locks and never changes; what it holds is replaced
 /// atomically. Entries come and go under a lock of the map's own, under which bindings are also added: so an entry is
 /// not dropped while its key is being bound again.
-type Map<K> = scc::HashIndex<K, ArcCell<Binding>, Hasher>;
-
-/// A key, bound to a vertex id for a span of commits.
-#[derive(Debug)]
-struct Binding {
-    id: VertexId,
-    born: Timestamp,
-    died: Timestamp,
-    older: Option<Arc<Binding>>,
-}
-
-impl Binding {
-    fn at(&self, t: Timestamp) -> Option<VertexId> {
-        let mut binding = self;
-        loop {
-            if binding.born <= t {
-                return (t < binding.died).then_some(binding.id);
-            }
-            binding = binding.older.as_deref()?;
-        }
-    }
-
-    /// This binding with another end and other predecessors.
-    fn with(&self, died: Timestamp, older: Option<Arc<Binding>>) -> Arc<Binding> {
-        Arc::new(Binding { id: self.id, born: self.born, died, older })
-    }
-
-    /// When this key was last bound or unbound.
-    fn changed(&self) -> Timestamp {
-        if self.died == Timestamp::INFINITY { self.born } else { self.died }
-    }
-}
-
-impl Drop for Binding {
-    /// One by one: a key that came and went often under an old snapshot has a long chain.
-    fn drop(&mut self) {
-        let mut next = self.older.take();
-        while let Some(binding) = next {
-            match Arc::try_unwrap(binding) {
-                Ok(mut binding) => next = binding.older.take(),
-                Err(_) => break,
-            }
-        }
-    }
-}
+type Map<K> = scc::HashIndex<K, Bindings, Hasher>;
 
 /// The id map of a graph.
 pub(crate) struct IdMap {
@@ -108,13 +63,12 @@ impl IdMap {
         }
     }
 
-    fn with<R>(&self, key: VertexKeyRef<'_>, f: impl FnOnce(&Binding) -> R) -> Option<R> {
-        let read = |cell: &ArcCell<Binding>| Option::as_ref(&*cell.load()).map(|binding| f(binding));
+    #[inline]
+    fn with<R>(&self, key: VertexKeyRef<'_>, f: impl FnOnce(&Bindings) -> R) -> Option<R> {
         match key {
-            VertexKeyRef::U64(n) => self.numbers.peek_with(&n, |_, cell| read(cell)),
-            VertexKeyRef::Str(s) => self.strings.peek_with(s, |_, cell| read(cell)),
+            VertexKeyRef::U64(n) => self.numbers.peek_with(&n, |_, bindings| f(bindings)),
+            VertexKeyRef::Str(s) => self.strings.peek_with(s, |_, bindings| f(bindings)),
         }
-        .flatten()
     }
 
     /// The vertex that `key` names for a snapshot at `t`. Of a dense graph the existence of the vertex is not looked
@@ -123,13 +77,13 @@ impl IdMap {
     pub(crate) fn lookup(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Option<VertexId> {
         match (self.kind, key) {
             (KeyKind::Dense, VertexKeyRef::U64(n)) => u32::try_from(n).ok().map(VertexId),
-            _ => self.with(key, |binding| binding.at(t)).flatten(),
+            _ => self.with(key, |bindings| bindings.at(t)).flatten(),
         }
     }
 
     /// When `key` was last bound or unbound; zero if never.
     pub(crate) fn last_change(&self, key: VertexKeyRef<'_>) -> Timestamp {
-        self.with(key, Binding::changed).unwrap_or(Timestamp::ZERO)
+        self.with(key, Bindings::changed).flatten().unwrap_or(Timestamp::ZERO)
     }
 
     /// The key of a vertex that is live in a snapshot that is being read.
@@ -198,21 +152,14 @@ impl IdMap {
     /// that any reader can see. The caller holds the latches of the key and of the vertex's subgraph.
     pub(crate) fn bind(&self, key: &VertexKey, id: VertexId, ts: Timestamp, oldest: Timestamp) {
         self.include(id);
-        let fresh = |older: Option<&Arc<Binding>>| {
-            let older = older.filter(|b| b.died > oldest).map(|b| {
-                let still_seen = b.older.clone().filter(|b| b.died > oldest);
-                b.with(b.died, still_seen)
-            });
-            Some(Arc::new(Binding { id, born: ts, died: Timestamp::INFINITY, older }))
-        };
         match key {
             VertexKey::U64(n) => {
                 self.keys.set_number(id, *n);
-                bind_in(&self.numbers, *n, fresh);
+                bind_in(&self.numbers, *n, id, ts, oldest);
             }
             VertexKey::Str(s) => {
                 self.keys.set_string(id, s.clone());
-                bind_in(&self.strings, s.clone(), fresh);
+                bind_in(&self.strings, s.clone(), id, ts, oldest);
             }
         }
     }
@@ -221,14 +168,7 @@ impl IdMap {
     /// latches of the key and of the vertex's subgraph.
     pub(crate) fn unbind(&self, key: VertexKeyRef<'_>, id: VertexId, ts: Timestamp) {
         // Nobody else touches the entry: the key latch keeps other commits away, and a live binding is not dropped.
-        let end = |cell: &ArcCell<Binding>| {
-            let ended = cell.load_full().map(|old| old.with(ts, old.older.clone()));
-            cell.store(ended);
-        };
-        match key {
-            VertexKeyRef::U64(n) => self.numbers.peek_with(&n, |_, cell| end(cell)),
-            VertexKeyRef::Str(s) => self.strings.peek_with(s, |_, cell| end(cell)),
-        };
+        self.with(key, |bindings| bindings.unbind(ts));
         self.free.removed(id, ts);
     }
 
@@ -254,9 +194,7 @@ impl IdMap {
 
     /// Drops the bindings that no reader can see any more, of the key that `id` carried: before the id is reused.
     pub(crate) fn forget(&self, id: VertexId) {
-        let gone = |cell: &ArcCell<Binding>| {
-            Option::as_ref(&*cell.load()).is_none_or(|b| b.id == id && b.died != Timestamp::INFINITY)
-        };
+        let gone = |bindings: &Bindings| bindings.is_over(id);
         match self.kind {
             KeyKind::Dense => false,
             KeyKind::U64 => self.numbers.remove_if_sync(&self.keys.number(id), gone),
@@ -266,7 +204,7 @@ impl IdMap {
 
     /// An estimate of the bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        let entry = size_of::<Binding>() + 32;
+        let entry = Bindings::bytes_each() + 32;
         let mut texts = 0;
         self.strings.iter_sync(|k, _| {
             texts += k.len() + 16;
@@ -276,15 +214,21 @@ impl IdMap {
     }
 }
 
-/// Makes `fresh(what the key was bound to)` the binding of `key`.
+/// Binds `key` to `id`: see [`Bindings::bind`].
 fn bind_in<K: Clone + Eq + std::hash::Hash + 'static>(
     map: &Map<K>,
     key: K,
-    fresh: impl Fn(Option<&Arc<Binding>>) -> Option<Arc<Binding>>,
+    id: VertexId,
+    ts: Timestamp,
+    oldest: Timestamp,
 ) {
     match map.entry_sync(key) {
-        scc::hash_index::Entry::Occupied(entry) => entry.get().store(fresh(entry.get().load_full().as_ref())),
-        scc::hash_index::Entry::Vacant(entry) => drop(entry.insert_entry(ArcCell::new(fresh(None)))),
+        scc::hash_index::Entry::Occupied(entry) => entry.get().bind(id, ts, oldest),
+        scc::hash_index::Entry::Vacant(entry) => {
+            let bindings = Bindings::default();
+            bindings.bind(id, ts, oldest);
+            drop(entry.insert_entry(bindings));
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Model-checked protocols of the transaction layer: every interleaving up to the preemption bound.
 #![cfg(loom)]
 
+mod binding;
 mod clock;
 mod group_commit;
 mod readers;
