@@ -116,6 +116,19 @@ impl VfsFile for CountingFile {
         Ok(n)
     }
 
+    fn takes_blocks(&self) -> bool {
+        self.inner.takes_blocks()
+    }
+
+    fn write_blocks_at(&self, blocks: &[u8], offset: u64) -> io::Result<bool> {
+        let done = self.inner.write_blocks_at(blocks, offset)?;
+        if done {
+            self.counters.writes.fetch_add(1, Relaxed);
+            self.counters.written_bytes.fetch_add(blocks.len() as u64, Relaxed);
+        }
+        Ok(done)
+    }
+
     fn len(&self) -> io::Result<u64> {
         self.inner.len()
     }

@@ -1,10 +1,12 @@
 //! Directories and files with errors that name them, and with loops over short transfers.
 
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use thiserror::Error;
 
+use crate::blocks::BlockBuffer;
 use crate::error::{Corruption, CorruptionKind, FileError, IoError};
 use crate::vfs::{Access, Vfs, VfsFile, VfsLock};
 
@@ -162,6 +164,29 @@ impl NamedFile {
     /// Those of the file system; any part may have been written then.
     pub fn write_all_at(&self, buf: &[u8], offset: u64) -> Result<(), IoError> {
         write_all_at(&*self.file, buf, offset).map_err(|e| self.error("write", e))
+    }
+
+    /// As [`VfsFile::takes_blocks`].
+    pub fn takes_blocks(&self) -> bool {
+        self.file.takes_blocks()
+    }
+
+    /// Writes `fresh` of the blocks, which begin at `offset`. The file holds what stands before it, or zeros; after it
+    /// come zeros that may be written or not. Past the cache of the operating system where that is possible.
+    ///
+    /// # Errors
+    /// Those of the file system; any part may have been written then.
+    pub fn write_blocks_at(
+        &self,
+        blocks: &BlockBuffer,
+        fresh: Range<usize>,
+        offset: u64,
+    ) -> Result<(), IoError> {
+        match self.file.write_blocks_at(blocks.blocks(), offset) {
+            Ok(true) => Ok(()),
+            Ok(false) => self.write_all_at(&blocks.blocks()[fresh.clone()], offset + fresh.start as u64),
+            Err(e) => Err(self.error("write", e)),
+        }
     }
 
     /// As [`VfsFile::len`].

@@ -2,11 +2,13 @@
 //! little-endian codecs.
 //!
 //! - [`vfs`]: the trait [`Vfs`] and its files; [`RealFs`] is the operating system, [`CountingFs`] counts what passes.
+//! - [`BlockBuffer`]: memory for writes past the cache of the operating system.
 //! - [`Dir`] and [`NamedFile`]: the same with loops over short transfers and errors that name file and operation.
 //! - [`header`]: the 64 bytes that begin every file; [`checksum`] and [`codec`] for what follows them.
 //! - [`error`]: [`Corruption`] and [`IoError`], shared by log and tier.
 #![forbid(unsafe_code)]
 
+pub mod blocks;
 pub mod checksum;
 pub mod codec;
 pub mod counting;
@@ -18,6 +20,7 @@ pub mod lsn;
 pub mod real;
 pub mod vfs;
 
+pub use blocks::{BLOCK_BYTES, BlockBuffer};
 pub use counting::{CountingFs, IoCounters};
 pub use dir::{Dir, NamedFile, ReadExactError, SYNC_DIRECTORY, read_exact_at, write_all_at};
 pub use error::{Corruption, CorruptionKind, FileError, IoError, is_disk_full};

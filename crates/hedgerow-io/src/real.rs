@@ -10,11 +10,13 @@ use std::fs::{DirBuilder, File, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::blocks::BLOCK_BYTES;
 use crate::vfs::{Access, Vfs, VfsFile, VfsLock};
 
 const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
@@ -93,12 +95,12 @@ impl Vfs for RealFs {
             Access::Read => OFlags::RDONLY,
             Access::ReadWrite => OFlags::RDWR,
         };
-        Ok(Arc::new(RealFile { file: self.open_file(name, flags, Mode::empty())? }))
+        Ok(Arc::new(RealFile::new(self.open_file(name, flags, Mode::empty())?)))
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn VfsFile>> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
-        Ok(Arc::new(RealFile { file: self.open_file(name, flags, FILE_MODE)? }))
+        Ok(Arc::new(RealFile::new(self.open_file(name, flags, FILE_MODE)?)))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -210,9 +212,30 @@ impl VfsLock for RealLock {}
 #[derive(Debug)]
 struct RealFile {
     file: File,
+    direct: OnceLock<Option<Direct>>,
+}
+
+/// The same file, opened for writing past the cache of the operating system.
+#[derive(Debug)]
+struct Direct {
+    file: File,
+    /// Whether it was found not to work after all.
+    refused: AtomicBool,
 }
 
 impl RealFile {
+    fn new(file: File) -> RealFile {
+        RealFile { file, direct: OnceLock::new() }
+    }
+
+    fn direct(&self) -> Option<&Direct> {
+        let direct = self.direct.get_or_init(|| {
+            let file = reopen_direct(&self.file)?;
+            Some(Direct { file, refused: AtomicBool::new(false) })
+        });
+        direct.as_ref().filter(|direct| !direct.refused.load(Ordering::Relaxed))
+    }
+
     /// Where the file system cannot reserve space, zeros beyond the present end take it.
     fn fill_with_zeros(&self, len: u64) -> io::Result<()> {
         let mut at = self.file.metadata()?.len();
@@ -229,6 +252,21 @@ impl RealFile {
     }
 }
 
+/// Through the handle rather than the name, which may stand for another file by now. Where that is not possible, writes go
+/// through the cache.
+#[cfg(target_os = "linux")]
+fn reopen_direct(file: &File) -> Option<File> {
+    use std::os::fd::AsRawFd;
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let flags = OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty()).ok().map(File::from)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn reopen_direct(_: &File) -> Option<File> {
+    None
+}
+
 impl VfsFile for RealFile {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         self.file.read_at(buf, offset)
@@ -236,6 +274,28 @@ impl VfsFile for RealFile {
 
     fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
         self.file.write_at(buf, offset)
+    }
+
+    fn takes_blocks(&self) -> bool {
+        self.direct().is_some()
+    }
+
+    fn write_blocks_at(&self, blocks: &[u8], offset: u64) -> io::Result<bool> {
+        let Some(direct) = self.direct() else { return Ok(false) };
+        let mut written = 0;
+        while written < blocks.len() {
+            match direct.file.write_at(&blocks[written..], offset.saturating_add(written as u64)) {
+                Ok(n) if n > 0 && n % BLOCK_BYTES == 0 => written += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) if e.raw_os_error() != Some(Errno::INVAL.raw_os_error()) => return Err(e),
+                // Larger blocks are asked for, or the file system takes none.
+                _ => {
+                    direct.refused.store(true, Ordering::Relaxed);
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     fn len(&self) -> io::Result<u64> {

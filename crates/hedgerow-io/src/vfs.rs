@@ -48,6 +48,17 @@ pub trait VfsFile: Send + Sync + fmt::Debug {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize>;
     /// Writes some or all of `buf` at `offset`, extending the file where needed.
     fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize>;
+    /// Whether [`write_blocks_at`](VfsFile::write_blocks_at) is worth preparing for.
+    fn takes_blocks(&self) -> bool {
+        false
+    }
+    /// Writes all of `blocks` at `offset` past the cache of the operating system: position, length and address are
+    /// multiples of [`BLOCK_BYTES`](crate::BLOCK_BYTES). `false` if it cannot be done, after which any part may have been
+    /// written, and [`write_at`](VfsFile::write_at) is the way. As durable as other writes: not before a sync, which is
+    /// cheaper after these.
+    fn write_blocks_at(&self, _blocks: &[u8], _offset: u64) -> io::Result<bool> {
+        Ok(false)
+    }
     /// The length in bytes.
     fn len(&self) -> io::Result<u64>;
     /// Cuts or extends the file (with zeros) to `len` bytes.

@@ -1,6 +1,7 @@
 //! Tests of the log as a whole; each commit's content follows from its timestamp, so that what comes back can be
 //! compared without keeping it.
 
+mod blocks;
 mod crash;
 mod damage;
 mod faults;

@@ -1,5 +1,6 @@
 //! The running log: reserve, append, write, sync.
 
+mod blocks;
 mod segments;
 mod types;
 
@@ -15,6 +16,7 @@ use hedgerow_io::{Dir, FileId, IoError, Lsn, NamedFile, Vfs};
 use crate::record::{Frame, Payload, RecordBuilder, RecordType, record_len};
 use crate::segment::{CreateError, DATA_START, capacity_end};
 
+use blocks::{Blocks, Target};
 use segments::new_segment;
 
 pub(crate) use segments::unlink_if_there;
@@ -34,11 +36,19 @@ pub struct Log {
     dir: Dir,
     options: LogOptions,
     /// Held while writing or syncing; always taken before `state`.
-    io: Mutex<Vec<u8>>,
+    io: Mutex<Writing>,
     state: Mutex<State>,
     durable: AtomicU64,
     end: AtomicU64,
     stopped: OnceLock<LogError>,
+}
+
+/// What is at hand while writing.
+#[derive(Debug, Default)]
+struct Writing {
+    /// The buffer that is filled next.
+    spare: Vec<u8>,
+    blocks: Blocks,
 }
 
 #[derive(Debug)]
@@ -165,9 +175,9 @@ impl Log {
         self.io_of(self.io.lock())
     }
 
-    fn io_of<'a>(&'a self, spare: MutexGuard<'a, Vec<u8>>) -> Result<Io<'a>, LogError> {
+    fn io_of<'a>(&'a self, writing: MutexGuard<'a, Writing>) -> Result<Io<'a>, LogError> {
         self.check()?;
-        Ok(Io { log: self, spare, unwinding: std::thread::panicking() })
+        Ok(Io { log: self, writing, unwinding: std::thread::panicking() })
     }
 
     fn stop(&self, error: IoError) -> LogError {
@@ -199,7 +209,7 @@ impl Log {
         if buffered >= WRITE_OUT_BYTES
             && let Some(guard) = self.io.try_lock()
         {
-            self.write_buffer(&mut self.io_of(guard)?)?;
+            self.write_buffer(&mut self.io_of(guard)?, Then::Nothing)?;
         }
         Ok(reservation)
     }
@@ -248,7 +258,7 @@ impl Log {
     /// the data is lost.
     pub fn flush_and_sync(&self) -> Result<Lsn, LogError> {
         let mut io = self.io()?;
-        let (end, file) = self.write_buffer(&mut io)?;
+        let (end, file) = self.write_buffer(&mut io, Then::Sync)?;
         if end > self.durable() {
             let again =
                 |e| if faults::is_on(PlantedFault::FailedSyncRetried) { file.sync_data() } else { Err(e) };
@@ -264,34 +274,47 @@ impl Log {
     /// Any failure stops the log for good.
     pub fn write_out(&self) -> Result<(), LogError> {
         let mut io = self.io()?;
-        self.write_buffer(&mut io).map(|_| ())
+        self.write_buffer(&mut io, Then::Nothing).map(|_| ())
     }
 
     /// Writes the buffer; returns the position reached and the file that still has to be synced.
-    fn write_buffer(&self, io: &mut Io<'_>) -> Result<(Lsn, NamedFile), LogError> {
-        let (taken, at, end, file) = {
+    fn write_buffer(&self, io: &mut Io<'_>, then: Then) -> Result<(Lsn, NamedFile), LogError> {
+        let Writing { spare, blocks } = &mut *io.writing;
+        let (taken, at, end, file, segment, allocated) = {
             let mut state = self.state.lock();
-            let taken = std::mem::replace(&mut state.buffer, std::mem::take(&mut *io.spare));
+            let taken = std::mem::replace(&mut state.buffer, std::mem::take(spare));
             let at = state.buffer_at;
             state.buffer_at = at + taken.len() as u64;
-            (taken, at, state.end, state.active.file.clone())
+            let active = &state.active;
+            (taken, at, state.end, active.file.clone(), active.id, active.allocated)
         };
         if !taken.is_empty() {
-            file.write_all_at(&taken, at).map_err(|e| self.stop(e))?;
+            let written = match then {
+                Then::Sync => blocks.write(&Target { file: &file, segment, allocated }, &taken, at),
+                Then::Nothing => file.write_all_at(&taken, at),
+            };
+            written.map_err(|e| self.stop(e))?;
         }
         if taken.capacity() <= KEEP_BUFFER_BYTES {
-            *io.spare = taken;
-            io.spare.clear();
+            *spare = taken;
+            spare.clear();
         }
         Ok((end, file))
     }
+}
+
+/// What follows a write.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    Sync,
+    Nothing,
 }
 
 /// The right to write and sync. A panic under it stops the log before anybody else gets it: what was taken from the
 /// buffer is gone, and a sync by the next would acknowledge it.
 pub(crate) struct Io<'a> {
     log: &'a Log,
-    spare: MutexGuard<'a, Vec<u8>>,
+    writing: MutexGuard<'a, Writing>,
     /// Whether the thread was unwinding before.
     unwinding: bool,
 }

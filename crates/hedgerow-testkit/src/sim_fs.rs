@@ -162,6 +162,11 @@ impl SimFs {
         self.shared.faults.lock().ignore_sync_data = ignore;
     }
 
+    /// Whether files [take no blocks](VfsFile::takes_blocks), as on some file systems.
+    pub fn refuse_blocks(&self, refuse: bool) {
+        self.shared.faults.lock().refuse_blocks = refuse;
+    }
+
     /// Planted fault: syncs of the directory return success and do nothing.
     pub fn ignore_sync_dir(&self, ignore: bool) {
         self.shared.faults.lock().ignore_sync_dir = ignore;

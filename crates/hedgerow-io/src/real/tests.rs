@@ -1,6 +1,6 @@
 use super::*;
 use crate::dir::{ReadExactError, read_exact_at, write_all_at};
-use crate::{CountingFs, Dir};
+use crate::{BlockBuffer, CountingFs, Dir};
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -57,7 +57,7 @@ fn files_are_written_read_renamed_listed_and_removed() {
 #[test]
 fn zeros_take_the_place_of_a_reservation() {
     let (_scratch, fs) = scratch();
-    let file = RealFile { file: fs.open_file("z", OFlags::RDWR | OFlags::CREATE, FILE_MODE).unwrap() };
+    let file = RealFile::new(fs.open_file("z", OFlags::RDWR | OFlags::CREATE, FILE_MODE).unwrap());
     file.write_at(b"abc", 0).unwrap();
     file.fill_with_zeros(200_000).unwrap();
     assert_eq!(file.len().unwrap(), 200_000);
@@ -195,4 +195,44 @@ fn calls_and_bytes_are_counted_and_errors_name_the_file() {
     assert!(error.to_string().starts_with("open b.wal: "), "{error}");
     let error = file.read_exact_at(&mut [0; 4], 8).unwrap_err().to_string();
     assert_eq!(error, "a.wal is damaged at byte 8: 4 bytes expected, 2 found");
+}
+
+#[test]
+fn blocks_and_other_writes_see_each_other() {
+    let (_scratch, fs) = scratch();
+    let file = fs.create("blocks").unwrap();
+    file.allocate(64 << 10).unwrap();
+    let mut blocks = BlockBuffer::default();
+    let mut expected = vec![0; 64 << 10];
+    for round in 1..40u64 {
+        let (at, byte) = (round as usize % 14 * BLOCK_BYTES, round as u8);
+        blocks.fill([&[byte; 5000][..]].into_iter());
+        if !file.write_blocks_at(blocks.blocks(), at as u64).unwrap() {
+            assert!(!file.takes_blocks(), "once refused, always refused");
+            println!("skipped: the file system of temporary files takes no blocks");
+            return;
+        }
+        expected[at..at + 5000].fill(byte);
+        expected[at + 5000..at + 2 * BLOCK_BYTES].fill(0);
+        // Through the cache, across the end of what was just written.
+        write_all_at(&*file, &[byte | 0x80; 300], at as u64 + 4900).unwrap();
+        expected[at + 4900..at + 5200].fill(byte | 0x80);
+        let mut found = vec![0; 64 << 10];
+        read_exact_at(&*file, &mut found, 0).unwrap();
+        assert!(found == expected, "round {round}");
+    }
+    file.sync_data().unwrap();
+}
+
+#[test]
+fn what_cannot_be_written_as_blocks_is_refused_and_written_otherwise() {
+    let (_scratch, fs) = scratch();
+    let file = Dir::new(Arc::new(fs)).create("blocks").unwrap();
+    let mut blocks = BlockBuffer::default();
+    blocks.fill([&[0; 100][..], &[3; 50]].into_iter());
+    // No multiple of a block: as if the device asked for larger ones.
+    file.write_blocks_at(&blocks, 100..150, 1).unwrap();
+    let mut found = [0; 50];
+    file.read_exact_at(&mut found, 101).unwrap();
+    assert_eq!(found, [3; 50]);
 }

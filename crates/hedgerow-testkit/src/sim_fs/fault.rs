@@ -66,6 +66,7 @@ pub(super) struct Faults {
     pub(super) short: Option<SplitMix64>,
     pub(super) quota: Option<u64>,
     pub(super) ignore_sync_data: bool,
+    pub(super) refuse_blocks: bool,
     pub(super) ignore_sync_dir: bool,
     pub(super) keep_changes_of_failed_sync: bool,
     plan: Vec<Fault>,

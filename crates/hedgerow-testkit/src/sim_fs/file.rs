@@ -110,6 +110,11 @@ impl VfsFile for SimFile {
         self.fs.operation("write", &self.kind, |_, step| self.write_part(buf, offset, step))
     }
 
+    /// So that what comes with writing blocks is tried; they come as [`write_at`](VfsFile::write_at).
+    fn takes_blocks(&self) -> bool {
+        !self.fs.shared.faults.lock().refuse_blocks
+    }
+
     fn len(&self) -> io::Result<u64> {
         self.fs.reading("len", &self.kind)?;
         Ok(self.fs.shared.state.lock().inode(self.inode).now.len())

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// `EXT4_IOC_SHUTDOWN` with `EXT4_GOING_FLAGS_NOLOGFLUSH`, for which we have no library without unsafe code. Threads that wait for
 /// the disk stop when they return.
@@ -24,11 +25,11 @@ pub(crate) struct Device {
     dir: tempfile::TempDir,
 }
 
-/// Runs a command; what it says if it fails.
-fn run(program: &str, arguments: &[&str]) -> Result<(), String> {
+/// Runs a command, for its output; what it says if it fails.
+fn run(program: &str, arguments: &[&str]) -> Result<String, String> {
     let done = Command::new(program).args(arguments).output().map_err(|e| format!("{program}: {e}"))?;
     if done.status.success() {
-        return Ok(());
+        return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&done.stderr);
     Err(format!("{program}: {}", said.lines().next().unwrap_or("it failed")))
@@ -50,7 +51,7 @@ impl Device {
         run("mount", &["-t", "tmpfs", "-o", "size=40m,huge=never", "tmpfs", text(&memory)])?;
         let image = device.image();
         File::create(&image).and_then(|file| file.set_len(32 << 20)).map_err(|e| e.to_string())?;
-        run("mkfs.ext4", &["-q", "-E", "lazy_itable_init=0", text(&image)])?;
+        run("mkfs.ext4", &["-q", "-b", "4096", "-E", "lazy_itable_init=0", text(&image)])?;
         device.mount()?;
         device.warm_journal().map_err(|e| e.to_string())?;
         // Probed once, so that what is missing is known before a store depends on it.
@@ -77,7 +78,16 @@ impl Device {
     }
 
     fn mount(&self) -> Result<(), String> {
-        run("mount", &["-o", "loop", text(&self.image()), text(&self.root())])
+        run("mount", &["-o", "loop", text(&self.image()), text(&self.root())])?;
+        self.shorten_requests()
+    }
+
+    /// One page to a request. Of a longer one the image may take a part, for want of room, and the loop device reports that as
+    /// success: a lie that no store can see through.
+    fn shorten_requests(&self) -> Result<(), String> {
+        let number = run("findmnt", &["-n", "-o", "MAJ:MIN", text(&self.root())])?;
+        let limit = format!("/sys/dev/block/{}/queue/max_sectors_kb", number.trim());
+        std::fs::write(&limit, "4").map_err(|e| format!("{limit}: {e}"))
     }
 
     /// Writes the journal once around, so that it has no holes: only data is to fail, as on a disk with a few bad sectors.
@@ -97,7 +107,7 @@ impl Device {
     pub(crate) fn trim(&self) -> Result<(), String> {
         File::open(self.root()).and_then(|root| root.sync_all()).map_err(|e| e.to_string())?;
         run("sync", &["-f", text(&self.root())])?;
-        run("fstrim", &[text(&self.root())])
+        run("fstrim", &[text(&self.root())]).map(drop)
     }
 
     /// From now on what is written to new places fails when it is synced.
@@ -119,12 +129,22 @@ impl Device {
     /// named is stopped before that, as by a loss of power: what it is told by calls that end later it cannot pass on.
     pub(crate) fn cut_power(&self, process: Option<u32>) -> Result<(), String> {
         let process = process.map_or(String::new(), |id| id.to_string());
-        run("python3", &["-c", CUT_POWER, text(&self.root()), &process])
+        run("python3", &["-c", CUT_POWER, text(&self.root()), &process]).map(drop)
     }
 
-    /// Mounts again what is on the device, by its journal. Nothing may have a file of it open.
+    /// Mounts again what is on the device, by its journal. Nothing may have a file of it open, but threads of a store that was
+    /// closed, which are about to end.
     pub(crate) fn restore_power(&self) -> Result<(), String> {
-        run("umount", &[text(&self.root())])?;
+        let unmount = || run("umount", &[text(&self.root())]);
+        let mut last = unmount();
+        for _ in 0..100 {
+            if last.is_ok() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+            last = unmount();
+        }
+        last?;
         self.mount()
     }
 

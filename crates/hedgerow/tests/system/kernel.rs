@@ -186,9 +186,9 @@ fn sync_that_lies(device: &Device) -> Result<bool, String> {
     let io = |e: std::io::Error| e.to_string();
     let directory = || RealFs::open_dir(device.root()).map_err(io);
     let file = directory()?.create("raw").map_err(io)?;
-    // Room as the log takes it, more than can lie where something was written before.
-    let (bytes, at) = (vec![2; 1 << 20], 64 << 10);
-    file.allocate(4 << 20).and_then(|()| file.sync_all()).map_err(io)?;
+    // Room as the log takes it, far from where something was written before.
+    let (bytes, at) = (vec![2; 1 << 20], 8 << 20);
+    file.allocate(12 << 20).and_then(|()| file.sync_all()).map_err(io)?;
     device.trim()?;
     device.begin_to_fail();
     write_all_at(&*file, &bytes, at).map_err(io)?;
