@@ -23,10 +23,13 @@ struct Binding {
 }
 
 /// The vertex ids that one key was bound to. Read without locks.
-#[derive(Default)]
 pub struct Bindings(ArcCell<Binding>);
 
 impl Binding {
+    fn newest(id: VertexId, born: Timestamp, older: Option<Arc<Binding>>) -> Arc<Binding> {
+        Arc::new(Binding { id, born, died: Timestamp::INFINITY, older })
+    }
+
     /// Without what ended at or before `oldest`, where that is this one itself, or the one before it.
     fn still_seen(&self, oldest: Timestamp) -> Option<Arc<Binding>> {
         (self.died > oldest).then(|| {
@@ -42,6 +45,11 @@ impl Binding {
 }
 
 impl Bindings {
+    /// Those of a key that is bound for the first time, to `id` as of `ts`.
+    pub fn new(id: VertexId, ts: Timestamp) -> Bindings {
+        Bindings(ArcCell::new(Some(Binding::newest(id, ts, None))))
+    }
+
     /// The id that the key names for a snapshot at `t`. O(bindings since `t`).
     #[inline]
     pub fn at(&self, t: Timestamp) -> Option<VertexId> {
@@ -62,7 +70,7 @@ impl Bindings {
         Some(if binding.died == Timestamp::INFINITY { binding.born } else { binding.died })
     }
 
-    /// Whether the key was bound to `id` last, and is not any more, or never was bound.
+    /// Whether the key was bound to `id` last, and is not any more.
     pub fn is_over(&self, id: VertexId) -> bool {
         Option::as_deref(&*self.0.load()).is_none_or(|b| b.id == id && b.died != Timestamp::INFINITY)
     }
@@ -71,7 +79,7 @@ impl Bindings {
     /// can see, now or later. Only for the holder of the key's latch.
     pub fn bind(&self, id: VertexId, ts: Timestamp, oldest: Timestamp) {
         let older = self.0.load_full().and_then(|newest| newest.still_seen(oldest));
-        self.0.store(Some(Arc::new(Binding { id, born: ts, died: Timestamp::INFINITY, older })));
+        self.0.store(Some(Binding::newest(id, ts, older)));
     }
 
     /// Ends the newest binding as of `ts`. Only for the holder of the key's latch.

@@ -224,11 +224,7 @@ fn bind_in<K: Clone + Eq + std::hash::Hash + 'static>(
 ) {
     match map.entry_sync(key) {
         scc::hash_index::Entry::Occupied(entry) => entry.get().bind(id, ts, oldest),
-        scc::hash_index::Entry::Vacant(entry) => {
-            let bindings = Bindings::default();
-            bindings.bind(id, ts, oldest);
-            drop(entry.insert_entry(bindings));
-        }
+        scc::hash_index::Entry::Vacant(entry) => drop(entry.insert_entry(Bindings::new(id, ts))),
     }
 }
 

@@ -20,12 +20,10 @@ struct Store {
 
 /// The key names the first vertex from the beginning.
 fn store() -> Arc<Store> {
-    let bindings = Bindings::default();
-    bindings.bind(FIRST, Timestamp(0), Timestamp(0));
     Arc::new(Store {
         clock: Clock::new(Timestamp(0), Counts::default(), Timestamp::INFINITY),
         readers: ReaderRegistry::default(),
-        bindings,
+        bindings: Bindings::new(FIRST, Timestamp(0)),
     })
 }
 
