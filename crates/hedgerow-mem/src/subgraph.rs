@@ -23,6 +23,7 @@ pub mod warm;
 
 pub use ahead::Ahead;
 pub use finder::{Finder, Spread};
+pub(crate) use warm::OFFSET_LINES;
 
 /// 64 consecutive vertices with their adjacency in both directions.
 ///
@@ -70,15 +71,37 @@ impl Home {
 
     /// The stamps of the subgraphs, by place.
     #[inline]
-    pub(crate) fn stamps(&self) -> impl Iterator<Item = (Timestamp, u8)> {
-        self.stamps.iter().map(load_stamp)
+    pub(crate) fn stamps(&self) -> impl Iterator<Item = Stamp> {
+        self.stamps.iter().map(|stamp| Stamp(stamp.load(Ordering::Acquire)))
     }
 }
 
-#[inline]
-fn load_stamp(stamp: &AtomicU64) -> (Timestamp, u8) {
-    let stamp = stamp.load(Ordering::Acquire);
-    (Timestamp(stamp >> 8), stamp as u8)
+/// What tells whether a subgraph changed: when the last operation was applied, and how often it was settled (which changes
+/// the layout only), modulo 256. Ordered by the former first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stamp(u64);
+
+impl Stamp {
+    /// None is after it.
+    pub(crate) const LAST: Stamp = Stamp(u64::MAX);
+
+    /// The last one of a subgraph to which nothing was applied after `t`.
+    #[inline]
+    pub(crate) fn last_of(t: Timestamp) -> Stamp {
+        Stamp(t.0.min(u64::MAX >> 8) << 8 | 0xff)
+    }
+
+    /// The timestamp of the last operation applied.
+    #[inline]
+    pub fn applied(self) -> Timestamp {
+        Timestamp(self.0 >> 8)
+    }
+
+    /// How often it was settled, modulo 256.
+    #[inline]
+    pub fn settled(self) -> u8 {
+        self.0 as u8
+    }
 }
 
 /// What the holder of the latch works on.
@@ -179,12 +202,11 @@ impl Subgraph {
         Some(f(self.version(direction, t)?.at(t)))
     }
 
-    /// What tells whether the subgraph changed: the timestamp of the last operation applied here, and how often it was
-    /// settled (which changes the layout only), modulo 256. Takes no lock. Everything applied by commits whose
-    /// publication the caller has seen is in it; versions read after it are at least as settled as it says.
+    /// What tells whether the subgraph changed. Takes no lock. Everything applied by commits whose publication the caller
+    /// has seen is in it; versions read after it are at least as settled as it says.
     #[inline]
-    pub fn stamp(&self) -> (Timestamp, u8) {
-        load_stamp(self.stamp_cell())
+    pub fn stamp(&self) -> Stamp {
+        Stamp(self.stamp_cell().load(Ordering::Acquire))
     }
 
     /// What it shares with the others of its page.
@@ -213,8 +235,9 @@ impl Subgraph {
 
     /// Notes that the head was settled, after it was. The caller holds the latch.
     fn note_settled(&self) {
-        let (ts, count) = self.stamp();
-        self.stamp_cell().store(ts.0 << 8 | u64::from(count.wrapping_add(1)), Ordering::Release);
+        let Stamp(stamp) = self.stamp();
+        let count = (stamp as u8).wrapping_add(1);
+        self.stamp_cell().store(stamp & !0xff | u64::from(count), Ordering::Release);
     }
 
     /// The version that a snapshot at `t` sees, kept alive by the reference.

@@ -3,12 +3,12 @@
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
+use hedgerow_core::SubgraphId;
 use hedgerow_core::growing::Growing;
-use hedgerow_core::{SubgraphId, Timestamp};
 
 use crate::arena::Arena;
 use crate::grace::Memory;
-use crate::subgraph::{Home, Subgraph};
+use crate::subgraph::{Home, Stamp, Subgraph};
 
 /// Subgraphs per page: 4096 vertices.
 pub const PAGE: usize = 64;
@@ -33,7 +33,7 @@ impl SubgraphPage {
 
     /// The [stamps](Subgraph::stamp) of all its subgraphs, which lie side by side.
     #[inline]
-    pub fn stamps(&self) -> impl Iterator<Item = (Timestamp, u8)> {
+    pub fn stamps(&self) -> impl Iterator<Item = Stamp> {
         self.subgraphs[0].home().stamps().take(self.subgraphs.len())
     }
 

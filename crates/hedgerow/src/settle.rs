@@ -165,7 +165,7 @@ impl Core {
         let mut settled = 0;
         for (label, table) in self.tables() {
             let Some(entry) = table.get(subgraph) else { continue };
-            let idle = entry.stamp().0 <= round.idle_since;
+            let idle = entry.stamp().applied() <= round.idle_since;
             let Some(mut latched) = idle.then(|| entry.try_latch()).flatten() else {
                 round.left = true;
                 continue;

@@ -28,8 +28,8 @@ const MIN_REPLACED_BYTES: u64 = 4 << 20;
 const FEW: u32 = 2048;
 /// As long as it has not met more than so many entries of deltas: some tenths of a millisecond.
 const FEW_ENTRIES: usize = 16 << 10;
-/// Chunks that it takes at once, to load ahead: so many at most are copied before they are read, where they are shared.
-const AT_ONCE: usize = 32;
+/// Subgraphs that it takes at once, in whole chunks, between looks at what it has met.
+const AT_ONCE: u32 = 128;
 /// Chunks that one task of several threads takes.
 const MIN_CHUNKS: usize = 4;
 
@@ -308,7 +308,13 @@ fn refresh_side(
     if rest.iter().map(Stale::count).sum::<u32>() <= FEW {
         let mut entries = 0;
         while !rest.is_empty() && entries <= FEW_ENTRIES {
-            let (part, others) = rest.split_at_mut(rest.len().min(AT_ONCE));
+            let mut taken = 0;
+            let whole = |stale: &&Stale<'_>| {
+                let more = taken < AT_ONCE;
+                taken += stale.count();
+                more
+            };
+            let (part, others) = rest.split_at_mut(rest.iter().take_while(whole).count());
             entries += read(part);
             rest = others;
         }

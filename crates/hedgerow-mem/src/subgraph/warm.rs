@@ -8,6 +8,7 @@
 use hedgerow_core::{Direction, LocalVertex, VertexId, simd};
 
 use super::{Latched, Subgraph};
+use crate::arena::Counted;
 use crate::grace::Walk;
 use crate::version::Version;
 
@@ -38,31 +39,41 @@ impl Subgraph {
         simd::prefetch(self);
     }
 
-    /// Starts loading the head version, for a view that will read it; the header should be here.
+    /// Starts loading the head version, for a view that will read it; the header should be here. The offsets only where
+    /// the view has none.
     #[inline]
-    pub(crate) fn warm_version(&self, direction: Direction) {
+    pub(crate) fn warm_version(&self, direction: Direction, offsets: bool) {
         let walk = Walk::begin();
         if let Some(head) = self.heads[direction as usize].load(&walk) {
+            warm_fields(head);
             simd::prefetch(&raw const head.begin);
-            simd::prefetch(&raw const head.delta);
-            simd::prefetch(&raw const head.main.neighbors);
-            for line in head.main.offsets.0.chunks(64 / size_of::<u32>()) {
-                simd::prefetch(line.as_ptr());
+            simd::prefetch(&raw const head.main.present);
+            simd::prefetch(&raw const head.patch);
+            if offsets {
+                simd::prefetch_slice(&head.main.offsets.0, OFFSET_LINES);
             }
         }
     }
 
-    /// Starts loading the delta of the head version, and the count of references to its lists; the version should be
-    /// here.
+    /// Starts loading the delta of the head version; the version should be here. If its lists are not those that the view
+    /// has, offsets and the count of references to them too; then it returns true.
     #[inline]
-    pub(crate) fn warm_lists(&self, direction: Direction) {
+    pub(crate) fn warm_lists(&self, direction: Direction, known: &Counted<VertexId>) -> bool {
         let walk = Walk::begin();
-        if let Some(head) = self.heads[direction as usize].load(&walk) {
-            head.delta.prefetch(true);
+        let Some(head) = self.heads[direction as usize].load(&walk) else { return false };
+        head.delta.prefetch(true);
+        head.delta.prefetch_dsts();
+        let other = !head.main.neighbors.is_same(known);
+        if other {
+            simd::prefetch_slice(&head.main.offsets.0, OFFSET_LINES);
             head.main.neighbors.warm();
         }
+        other
     }
 }
+
+/// The most lines that offsets are in.
+pub(crate) const OFFSET_LINES: usize = 5;
 
 /// Starts loading the head versions; the headers should be here.
 #[inline]

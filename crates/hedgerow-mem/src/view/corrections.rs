@@ -1,17 +1,23 @@
 //! The visible delta of a subgraph as sorted corrections of its main part.
 
+use std::sync::Arc;
+
 use hedgerow_core::{LocalVertex, Neighbors, SUBGRAPH_VERTICES, VertexId, WeightedNeighbors};
+use smallvec::SmallVec;
 
 use crate::delta::EdgeOp;
 use crate::version::Version;
 
 /// Corrections by vertex. What every access needs comes first.
+///
+/// A few are kept in place: each further allocation costs a refresh a cache miss that it cannot load ahead, that of the
+/// allocator's list of free blocks.
 #[repr(C)]
 pub(super) struct Corrections {
     /// Vertices with corrections of their neighbours.
     pub(super) touched: u64,
-    pub(super) added: Box<[VertexId]>,
-    pub(super) removed: Box<[VertexId]>,
+    pub(super) added: SmallVec<[VertexId; FEW]>,
+    pub(super) removed: SmallVec<[VertexId; FEW / 4]>,
     /// Vertices with edges whose weight differs from the main part's.
     reweighted: u64,
     /// Vertices from whose lists something is taken away.
@@ -19,12 +25,15 @@ pub(super) struct Corrections {
     added_at: [u16; SUBGRAPH_VERTICES + 1],
     removed_at: [u16; SUBGRAPH_VERTICES + 1],
     /// The source of each of `added`.
-    pub(super) added_from: Box<[LocalVertex]>,
+    pub(super) added_from: SmallVec<[LocalVertex; FEW]>,
     /// Parallel to `added`; empty in a graph without weights.
     added_weights: Box<[f64]>,
     /// (position in the main part, weight), ascending.
     updated: Box<[(u32, f64)]>,
 }
+
+/// So many added neighbours of a subgraph are few, and a fourth of it removed ones.
+const FEW: usize = 16;
 
 /// What the log says about one edge, reduced to its first and its last word.
 struct Reduced {
@@ -42,7 +51,7 @@ impl Corrections {
     ///
     /// Only effective operations are logged. So the first word about an edge tells whether the main part has it, and
     /// nothing is looked up there except the place of a new weight.
-    pub(super) fn new(version: &Version, n: usize, scratch: &mut Scratch) -> (Option<Corrections>, u64) {
+    pub(super) fn new(version: &Version, n: usize, scratch: &mut Scratch) -> (Option<Arc<Corrections>>, u64) {
         if version.is_ranked() {
             return ranked(version, n, scratch);
         }
@@ -99,16 +108,21 @@ impl Corrections {
 
     pub(super) fn bytes(&self) -> usize {
         size_of::<Corrections>()
-            + size_of_val(&*self.added)
-            + size_of_val(&*self.removed)
-            + size_of_val(&*self.added_from)
+            + spilled(&self.added)
+            + spilled(&self.removed)
+            + spilled(&self.added_from)
             + size_of_val(&*self.added_weights)
             + size_of_val(&*self.updated)
     }
 }
 
+/// The bytes that are not kept in place.
+fn spilled<A: smallvec::Array>(values: &SmallVec<A>) -> usize {
+    if values.spilled() { values.capacity() * size_of::<A::Item>() } else { 0 }
+}
+
 /// As [`Corrections::new`] where an edge is told from others by its rank too: a neighbour comes once for each edge.
-fn ranked(version: &Version, n: usize, scratch: &mut Scratch) -> (Option<Corrections>, u64) {
+fn ranked(version: &Version, n: usize, scratch: &mut Scratch) -> (Option<Arc<Corrections>>, u64) {
     let (changes, vertices) = crate::items::reduce(version.delta().items(n));
     let build = &mut scratch.build;
     build.clear();
@@ -128,7 +142,7 @@ fn ranked(version: &Version, n: usize, scratch: &mut Scratch) -> (Option<Correct
 }
 
 /// As [`Corrections::new`] where the main part has a patch, which comes under the delta.
-fn patched(version: &Version, n: usize, scratch: &mut Scratch) -> (Option<Corrections>, u64) {
+fn patched(version: &Version, n: usize, scratch: &mut Scratch) -> (Option<Arc<Corrections>>, u64) {
     let weighted = version.main().weights().is_some();
     let build = &mut scratch.build;
     build.clear();
@@ -174,13 +188,25 @@ impl Scratch {
                 self.logged.push(edge << 26 | (i as u64) << 2 | op as u64);
             }
         }
-        if self.logged.len() < MANY {
-            std::mem::swap(&mut self.sorted, &mut self.logged);
-            self.sorted.sort_unstable();
-        } else {
-            self.sort_by_source();
+        match self.logged.len() {
+            0..=FEW => self.sort_few(),
+            n if n < MANY => {
+                std::mem::swap(&mut self.sorted, &mut self.logged);
+                self.sorted.sort_unstable();
+            }
+            _ => self.sort_by_source(),
         }
         present
+    }
+
+    /// Counts for each entry, which differ from one another, how many are smaller: no branch to guess.
+    fn sort_few(&mut self) {
+        self.sorted.clear();
+        self.sorted.resize(self.logged.len(), 0);
+        for &entry in &self.logged {
+            let smaller: usize = self.logged.iter().map(|&other| usize::from(other < entry)).sum();
+            self.sorted[smaller] = entry;
+        }
     }
 
     fn sort_by_source(&mut self) {
@@ -226,6 +252,7 @@ fn first_edge(entries: &[u64]) -> Option<(Reduced, &[u64])> {
 }
 
 /// Collects corrections by ascending source.
+#[derive(Default)]
 struct Builder {
     touched: u64,
     reweighted: u64,
@@ -234,27 +261,8 @@ struct Builder {
     added_from: Vec<LocalVertex>,
     added_weights: Vec<f64>,
     removed: Vec<VertexId>,
+    removed_from: Vec<LocalVertex>,
     updated: Vec<(u32, f64)>,
-    /// How many of each vertex there are, one place further up.
-    added_of: [u16; SUBGRAPH_VERTICES + 1],
-    removed_of: [u16; SUBGRAPH_VERTICES + 1],
-}
-
-impl Default for Builder {
-    fn default() -> Builder {
-        Builder {
-            touched: 0,
-            reweighted: 0,
-            reduced: 0,
-            added: Vec::new(),
-            added_from: Vec::new(),
-            added_weights: Vec::new(),
-            removed: Vec::new(),
-            updated: Vec::new(),
-            added_of: [0; SUBGRAPH_VERTICES + 1],
-            removed_of: [0; SUBGRAPH_VERTICES + 1],
-        }
-    }
 }
 
 impl Builder {
@@ -264,9 +272,8 @@ impl Builder {
         self.added_from.clear();
         self.added_weights.clear();
         self.removed.clear();
+        self.removed_from.clear();
         self.updated.clear();
-        self.added_of = [0; SUBGRAPH_VERTICES + 1];
-        self.removed_of = [0; SUBGRAPH_VERTICES + 1];
     }
 
     #[inline]
@@ -288,7 +295,6 @@ impl Builder {
     #[inline]
     fn add_neighbor(&mut self, local: LocalVertex, dst: VertexId, weight: Option<f64>) {
         self.touched |= local.bit();
-        self.added_of[local.index() + 1] += 1;
         self.added.push(dst);
         self.added_from.push(local);
         if let Some(weight) = weight {
@@ -306,40 +312,46 @@ impl Builder {
     fn remove_neighbor(&mut self, local: LocalVertex, dst: VertexId) {
         self.touched |= local.bit();
         self.reduced |= local.bit();
-        self.removed_of[local.index() + 1] += 1;
         self.removed.push(dst);
+        self.removed_from.push(local);
     }
 
-    fn finish(&mut self) -> Option<Corrections> {
+    fn finish(&mut self) -> Option<Arc<Corrections>> {
         if self.touched | self.reweighted == 0 {
             return None;
         }
         // Patches hold at most 32 Ki changes, deltas some hundreds.
         debug_assert!(self.added.len().max(self.removed.len()) <= usize::from(u16::MAX));
-        Some(Corrections {
+        Some(Arc::new(Corrections {
             touched: self.touched,
+            added: SmallVec::from_slice(&self.added),
+            removed: SmallVec::from_slice(&self.removed),
             reweighted: self.reweighted,
             reduced: self.reduced,
-            added_at: starts(&self.added_of, self.added.is_empty()),
-            removed_at: starts(&self.removed_of, self.removed.is_empty()),
-            added: self.added.as_slice().into(),
-            added_from: self.added_from.as_slice().into(),
+            added_at: starts(&self.added_from),
+            removed_at: starts(&self.removed_from),
+            added_from: SmallVec::from_slice(&self.added_from),
             added_weights: self.added_weights.as_slice().into(),
-            removed: self.removed.as_slice().into(),
             updated: self.updated.as_slice().into(),
-        })
+        }))
     }
 }
 
-/// Where the entries of each vertex begin, and where the last end, given how many each has one place further up.
+/// Where the entries of each vertex begin, and where the last end, given the vertex of each, ascending.
 #[inline]
-fn starts(counts: &[u16; SUBGRAPH_VERTICES + 1], none: bool) -> [u16; SUBGRAPH_VERTICES + 1] {
-    if none {
-        return [0; SUBGRAPH_VERTICES + 1];
+fn starts(sources: &[LocalVertex]) -> [u16; SUBGRAPH_VERTICES + 1] {
+    let mut starts = [0; SUBGRAPH_VERTICES + 1];
+    if let &[local] = sources {
+        starts[local.index() + 1..].fill(1);
+        return starts;
     }
-    let mut sum = 0;
-    counts.map(|count| {
-        sum += count;
-        sum
-    })
+    if !sources.is_empty() {
+        sources.iter().for_each(|local| starts[local.index() + 1] += 1);
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+    }
+    starts
 }

@@ -199,6 +199,27 @@ fn a_refresh_reads_what_changed_and_shares_the_rest() {
 }
 
 #[test]
+fn corrections_are_right_however_many_there_are() {
+    let mut world = World::new(false);
+    for i in 0..1200 {
+        world.commit(64 + i * 7 % 64, i * 3, false);
+    }
+    world.settle(1);
+    let mut last = None;
+    // A delta of 150 entries: kept in place or not, sorted in each way, in the end merged.
+    for i in 0..160 {
+        world.commit(64 + i * 29 % 64, 5000 + i * 11 % 97, i % 3 == 0);
+        if i % 4 == 1 {
+            world.commit(64 + i * 7 % 64, i * 3, true);
+        }
+        let (view, read) = world.refresh(last.take(), world.now());
+        world.check(&view, world.now());
+        assert!(i == 0 || read == 1, "{read} read");
+        last = Some(Arc::new(view));
+    }
+}
+
+#[test]
 fn a_far_id_costs_a_chunk_not_a_view() {
     let table = SubgraphTable::default();
     let far = VertexId(u32::MAX - 7);

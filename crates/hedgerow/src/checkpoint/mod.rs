@@ -124,7 +124,7 @@ impl Core {
         let tables: Vec<_> = self.tables().map(|(_, table)| table).take(labels).collect();
         let is_later = |id| {
             let of_labels = tables.iter().filter_map(|table| table.get(SubgraphId(id)));
-            of_labels.map(|entry| entry.stamp().0).any(|changed| changed > last)
+            of_labels.map(|entry| entry.stamp().applied()).any(|changed| changed > last)
         };
         (0..self.subgraph_bound()).map(is_later).collect()
     }

@@ -186,6 +186,34 @@ pub(crate) fn refreshed_views_agree_with_point_reads() {
     }
 }
 
+/// In several parts, on one thread and on several.
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn a_refresh_of_many_subgraphs_reads_all_that_changed() {
+    const SUBGRAPHS: u64 = 1500;
+    let graph = Options::new().keys(KeyKind::Dense).directed(false).in_memory().unwrap();
+    let put = |edges: &[(u64, u64)]| {
+        let mut tx = graph.write().unwrap();
+        tx.put_edges(edges).unwrap();
+        tx.commit().unwrap();
+    };
+    put(&(1..SUBGRAPHS * 64).map(|v| (v - 1, v)).collect::<Vec<_>>());
+    let mut rng = Rng::new(6);
+    let mut held = Vec::new();
+    for round in 0..6 {
+        // Others look at the view that is made into the next one, or nobody does.
+        let snapshot = graph.snapshot().unwrap();
+        snapshot.view();
+        held.extend((round % 2 == 0).then_some(snapshot));
+        let mut vertex = |subgraph: u64| subgraph * 64 + rng.below(64);
+        let changed = 300 * (round + 1).min(4);
+        let edges: Vec<_> = (0..changed / 2).map(|i| (vertex(i), vertex(SUBGRAPHS - 1 - i))).collect();
+        put(&edges);
+        compare(&graph.snapshot().unwrap(), 0..SUBGRAPHS * 64);
+    }
+    held.iter().for_each(|snapshot| compare(snapshot, 0..SUBGRAPHS * 64));
+    assert!(graph.stats().unwrap().views_refreshed >= 6);
+}
+
 #[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn views_beside_writers_are_of_one_timestamp() {
     let (graph, _) = random_graph(false, false, 4);

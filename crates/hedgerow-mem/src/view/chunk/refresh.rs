@@ -8,13 +8,16 @@ use hedgerow_core::{Direction, Timestamp, simd};
 use super::{CHUNK_SUBGRAPHS, Chunk, Lists, NO_LISTS};
 use crate::arena::Counted;
 use crate::grace::Walk;
-use crate::subgraph::Subgraph;
+use crate::subgraph::{OFFSET_LINES, Stamp, Subgraph};
 use crate::table::SubgraphPage;
 use crate::version::Read;
 use crate::view::corrections::{Corrections, Scratch};
 
-/// Subgraphs that are loaded ahead at a time: what they need fits the first cache.
-const WARMED: usize = 16;
+/// How many subgraphs lie between one link of the chain of misses and the next: enough to wait for none of them, and what
+/// they need fits the first cache.
+const APART: usize = 8;
+/// Subgraphs that are read in one walk.
+const IN_ONE_WALK: usize = 16;
 
 /// The subgraphs that a chunk is made from.
 #[derive(Clone, Copy)]
@@ -82,26 +85,43 @@ impl<'a> Stale<'a> {
     pub fn count(&self) -> u32 {
         self.subgraphs.count_ones()
     }
+
+    /// Their places, ascending.
+    fn places(&self) -> impl Iterator<Item = usize> + use<> {
+        let mut rest = self.subgraphs;
+        std::iter::from_fn(move || {
+            let i = rest.trailing_zeros() as usize;
+            rest &= rest.wrapping_sub(1);
+            (i < CHUNK_SUBGRAPHS).then_some(i)
+        })
+    }
 }
 
 /// Reads what is stale at the timestamp `t`, which must be registered and that of [`Stale::find`]. O(delta entries), and
 /// O(64) counted references for each chunk that another view shares. Returns the number of delta entries read.
 pub fn read_stale(stale: &mut [Stale<'_>], direction: Direction, t: Timestamp, weighted: bool) -> usize {
+    let mut reading = Reading { own: Vec::with_capacity(stale.len()), direction, t };
     let mut scratch = Scratch::default();
-    let mut group = Vec::with_capacity(WARMED);
-    let mut own: Vec<Own<'_>> = stale.iter_mut().map(|stale| Own::new(stale, weighted)).collect();
-    for of in 0..own.len() {
-        let mut rest = own[of].subgraphs;
-        while rest != 0 {
-            group.push((of, rest.trailing_zeros() as usize));
-            rest &= rest - 1;
-            if group.len() == WARMED {
-                read_group(&mut own, &mut group, direction, t, &mut scratch);
+    let places: Vec<(usize, usize)> =
+        stale.iter().enumerate().flat_map(|(of, stale)| stale.places().map(move |i| (of, i))).collect();
+    let mut stale = stale.iter_mut();
+    let steps = places.len() + 3 * APART;
+    for first in (0..steps).step_by(IN_ONE_WALK) {
+        // Those of the single reads are inside it.
+        let _walk = Walk::begin();
+        for step in first..steps.min(first + IN_ONE_WALK) {
+            let at = |stage: usize| places.get(step.wrapping_sub(stage * APART)).copied();
+            if let Some(place) = at(0) {
+                let missing = (place.0 + 1).saturating_sub(reading.own.len());
+                reading.own.extend(stale.by_ref().take(missing).map(|stale| Own::new(stale, weighted)));
+                reading.warm_headers(place);
             }
+            at(1).into_iter().for_each(|place| reading.warm_version(place));
+            at(2).into_iter().for_each(|place| reading.warm_lists(place));
+            at(3).into_iter().for_each(|place| reading.read(place, &mut scratch));
         }
     }
-    read_group(&mut own, &mut group, direction, t, &mut scratch);
-    for Own { chunk, subgraphs, .. } in own {
+    for Own { chunk, subgraphs, .. } in reading.own {
         chunk.known |= subgraphs;
         chunk.as_of = t;
     }
@@ -125,33 +145,50 @@ impl<'a> Own<'a> {
     }
 }
 
-/// Reads subgraphs, by chunk and place, after loading ahead what that will touch: one link of each chain of misses
-/// after another.
-fn read_group(
-    own: &mut [Own<'_>],
-    group: &mut Vec<(usize, usize)>,
+/// Subgraphs that are being read, by chunk and place. What reading one touches is a chain of misses, each link of which is
+/// loaded while others are read (software pipelining of prefetches: Chen, Ailamaki, Gibbons, Mowry, "Improving hash join
+/// performance through prefetching", section 5).
+struct Reading<'a> {
+    own: Vec<Own<'a>>,
     direction: Direction,
     t: Timestamp,
-    scratch: &mut Scratch,
-) {
-    // One walk for all; those of the single reads are inside it.
-    let _walk = Walk::begin();
-    // Under the model checker loads ahead would only be more interleavings.
-    if !cfg!(loom) {
-        for &(of, i) in &*group {
-            own[of].chunk.warm(i);
-            own[of].page.subgraph(i).into_iter().for_each(Subgraph::warm_header);
-        }
-        for &(of, i) in &*group {
-            own[of].page.subgraph(i).into_iter().for_each(|s| s.warm_version(direction));
-        }
-        for &(of, i) in &*group {
-            own[of].chunk.lists[i].main.warm();
-            own[of].page.subgraph(i).into_iter().for_each(|s| s.warm_lists(direction));
+}
+
+impl Reading<'_> {
+    /// Starts loading what is kept of the subgraph, and its header.
+    #[inline]
+    fn warm_headers(&self, (of, i): (usize, usize)) {
+        // Under the model checker loads ahead would only be more interleavings.
+        if !cfg!(loom) {
+            self.own[of].chunk.warm(i);
+            self.own[of].page.subgraph(i).into_iter().for_each(Subgraph::warm_header);
         }
     }
-    for (of, i) in group.drain(..) {
-        own[of].chunk.read(i, own[of].page, direction, t, scratch);
+
+    #[inline]
+    fn warm_version(&self, (of, i): (usize, usize)) {
+        if !cfg!(loom) {
+            let Own { chunk, page, .. } = &self.own[of];
+            page.subgraph(i).into_iter().for_each(|s| s.warm_version(self.direction, chunk.known == 0));
+            chunk.warm_corrections(i);
+        }
+    }
+
+    #[inline]
+    fn warm_lists(&self, (of, i): (usize, usize)) {
+        if !cfg!(loom) {
+            let Own { chunk, page, .. } = &self.own[of];
+            let Some(subgraph) = page.subgraph(i) else { return };
+            if subgraph.warm_lists(self.direction, &chunk.lists[i].main) {
+                chunk.warm_replaced(i);
+            }
+        }
+    }
+
+    #[inline]
+    fn read(&mut self, (of, i): (usize, usize), scratch: &mut Scratch) {
+        let Own { chunk, page, .. } = &mut self.own[of];
+        chunk.read(i, *page, self.direction, self.t, scratch);
     }
 }
 
@@ -177,14 +214,18 @@ impl Chunk {
             return if exists { u64::MAX } else { 0 };
         }
         let blind = faults::is_on(PlantedFault::ViewNotRefreshed);
-        let bound = if blind { Timestamp::INFINITY } else { t.min(self.as_of) };
+        let bound = if blind { Stamp::LAST } else { Stamp::last_of(t.min(self.as_of)) };
         let mut stale = if exists { !self.known } else { 0 };
         for (of, page) in [page.lists, page.other_existence()].into_iter().enumerate() {
             let Some(page) = page else { continue };
-            for (i, ((changed, settled), known)) in page.stamps().zip(&self.settled).enumerate() {
-                // Without a jump: which subgraphs changed is a guess that the processor would often get wrong.
-                stale |= u64::from((changed > bound) | (settled != known[of])) << i;
-            }
+            // Each goes in at the top. Without a jump: which subgraphs changed is a guess that the processor would often
+            // get wrong.
+            let count = page.len().min(CHUNK_SUBGRAPHS);
+            let changed = page.stamps().zip(&self.settled).fold(0, |mask, (stamp, known)| {
+                mask >> 1 | u64::from((stamp > bound) | (stamp.settled() != known[of])) << 63
+            });
+            let changed = changed.checked_shr((CHUNK_SUBGRAPHS - count) as u32).unwrap_or(0);
+            stale |= changed;
         }
         stale
     }
@@ -205,11 +246,26 @@ impl Chunk {
         simd::prefetch(&self.present[i]);
     }
 
+    /// Starts loading the corrections that reading a subgraph will replace, whose entry should be here.
+    #[inline]
+    fn warm_corrections(&self, i: usize) {
+        if let Some(corrections) = &self.lists[i].corrections {
+            simd::prefetch(Arc::as_ptr(corrections).cast::<u64>().wrapping_sub(2));
+        }
+    }
+
+    /// Starts loading what reading a subgraph with another main part will replace, whose entry should be here.
+    #[inline]
+    fn warm_replaced(&self, i: usize) {
+        self.lists[i].main.warm();
+        simd::prefetch_slice(&self.offsets[i], OFFSET_LINES);
+    }
+
     fn read(&mut self, i: usize, page: Page<'_>, direction: Direction, t: Timestamp, scratch: &mut Scratch) {
         let lists = page.subgraph(i);
         let other = page.other_existence().and_then(|s| s.get(i));
         // Before the versions: if a settling comes between, the next refresh reads the subgraph again.
-        self.settled[i] = [lists, other].map(|s| s.map_or(0, |s| s.stamp().1));
+        self.settled[i] = [lists, other].map(|s| s.map_or(0, |s| s.stamp().settled()));
         self.vertices -= self.present[i].count_ones() as usize;
         self.edges -= self.edges_of(i);
         let mut own_mask = 0;
@@ -243,14 +299,16 @@ impl Chunk {
         scratch.entries += read.delta_len();
         (self.lists[i].touched, self.reduced[i]) =
             corrections.as_ref().map_or((0, 0), |c| (c.touched, c.reduced));
-        self.lists[i].corrections = corrections.map(Arc::new);
+        self.lists[i].corrections = corrections;
         // The same array is that of the same main part, unless both are empty; then the offsets are the same too.
         if !self.lists[i].main.is_same(&main.neighbors) {
             self.lists[i].main = main.neighbors.clone();
             self.offsets[i] = *main.offsets();
         }
-        if let Some(weights) = self.weights.get_mut(i) {
-            *weights = main.weights.clone().unwrap_or_default();
+        if let Some(kept) = self.weights.get_mut(i)
+            && !main.weights.as_ref().is_some_and(|weights| kept.is_same(weights))
+        {
+            *kept = main.weights.clone().unwrap_or_default();
         }
         present
     }
