@@ -27,6 +27,8 @@ INTERRUPTED = """
 import os, random, signal, sys, threading, time
 import hedgerow
 
+# A shell that starts the tests in the background has interrupts ignored, in its children too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 path, call, durability, rounds = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
 db = hedgerow.open(path, durability=durability)
 rng = random.Random(7)
