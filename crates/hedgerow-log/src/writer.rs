@@ -304,7 +304,6 @@ impl Log {
 }
 
 /// What follows a write.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
     Sync,
     Nothing,

@@ -7,8 +7,9 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Several blocks, and no whole number of them.
-const BYTES: u64 = 1_500_008;
+/// The least bytes of a segment: no whole number of blocks, so that the last one must not be written as such. A file that is too
+/// long is refused at opening.
+const BYTES: [u64; 2] = [10_000, 1_500_008];
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -29,8 +30,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// Runs the steps and yields the bytes of all segments.
-fn written(fs: Arc<dyn Vfs>, steps: &[Step]) -> Vec<(String, Vec<u8>)> {
-    let options = LogOptions { segment_bytes: BYTES, ..LogOptions::new(STORE) };
+fn written(fs: Arc<dyn Vfs>, segment_bytes: u64, steps: &[Step]) -> Vec<(String, Vec<u8>)> {
+    let options = LogOptions { segment_bytes, ..LogOptions::new(STORE) };
     let log = Log::create(fs.clone(), options, LogPosition::START).expect("create log");
     let mut ts = 0;
     for &step in steps {
@@ -67,14 +68,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn blocks_are_what_plain_writes_are(steps in steps()) {
+    fn blocks_are_what_plain_writes_are(segment_bytes in prop::sample::select(BYTES.as_slice()), steps in steps()) {
         let scratch = tempfile::tempdir().expect("a directory");
         let real: Arc<dyn Vfs> = Arc::new(RealFs::open_dir(scratch.path()).expect("open"));
         let plain = SimFs::new();
         plain.refuse_blocks(true);
-        let expected = written(plain.handle(), &steps);
+        let expected = written(plain.handle(), segment_bytes, &steps);
         for (kind, fs) in [("simulated", SimFs::new().handle()), ("real", real)] {
-            let found = written(fs, &steps);
+            let found = written(fs, segment_bytes, &steps);
             prop_assert_eq!(found.len(), expected.len());
             for ((name, bytes), (_, plain)) in found.iter().zip(&expected) {
                 let differs = bytes.iter().zip(plain).position(|(a, b)| a != b);

@@ -13,7 +13,7 @@ use hedgerow_io::{BLOCK_BYTES, BlockBuffer, FileId, IoError, NamedFile};
 const MOST_BYTES: usize = 256 << 10;
 /// Zeros are written so far ahead.
 const AHEAD_BYTES: u64 = 256 << 10;
-/// Only for syncs of less than this: larger ones write more than the file system notes.
+/// Only behind syncs of up to this: larger ones write more than the file system notes.
 const SMALL_BYTES: usize = 32 << 10;
 
 /// Where the blocks of the active segment stand. What it does not know it finds out, so nobody tells it of other writes.
