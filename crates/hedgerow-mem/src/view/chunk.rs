@@ -10,7 +10,7 @@ use hedgerow_core::{
     WeightedNeighbors, simd,
 };
 
-use super::corrections::Corrections;
+use super::corrections::{Corrections, Masks};
 use crate::arena::{Arena, Counted};
 use crate::items::ItemRef;
 use crate::table::{PAGE, SubgraphPage};
@@ -26,16 +26,12 @@ pub const CHUNK_SUBGRAPHS: usize = PAGE;
 /// reference to the lists are found by position, then the list itself.
 ///
 /// Where a list is takes two lines: the subgraph's entry of `lists`, and its offsets. What is added to it or taken away
-/// takes a third only for vertices that have such corrections.
+/// takes a third only for vertices that have such corrections, and if it is more than one neighbour.
 #[derive(Clone)]
 #[repr(align(64))]
 pub struct Chunk {
     lists: [Lists; CHUNK_SUBGRAPHS],
     offsets: [[u32; SUBGRAPH_VERTICES + 1]; CHUNK_SUBGRAPHS],
-    /// Vertices from whose lists something is taken away.
-    reduced: [u64; CHUNK_SUBGRAPHS],
-    /// The vertices that exist.
-    present: [u64; CHUNK_SUBGRAPHS],
     /// How often each subgraph was settled when it was read.
     settled: [[u8; 2]; CHUNK_SUBGRAPHS],
     /// The weights parallel to the main lists; empty in a graph without weights.
@@ -48,16 +44,19 @@ pub struct Chunk {
     edges: u64,
 }
 
-/// The lists of a subgraph, and their corrections. Half a cache line.
+/// The lists of a subgraph, their corrections, and the vertices that exist: all that a refresh writes if the main part is
+/// the same. One cache line.
 #[derive(Clone, Default)]
+#[repr(align(64))]
 struct Lists {
     main: Counted<VertexId>,
-    corrections: Option<Arc<Corrections>>,
-    /// Vertices with corrections of their neighbours.
-    touched: u64,
+    corrections: Corrections,
+    masks: Masks,
+    /// The vertices that exist.
+    present: u64,
 }
 
-const _: () = assert!(size_of::<Lists>() <= 32);
+const _: () = assert!(size_of::<Lists>() == 64);
 
 /// Lines of the lists of a subgraph to load ahead; the processor's own prefetching follows.
 const PREFETCHED_LINES: usize = 4;
@@ -70,8 +69,6 @@ impl Default for Chunk {
         Chunk {
             lists: std::array::from_fn(|_| Lists::default()),
             offsets: [NO_LISTS; CHUNK_SUBGRAPHS],
-            reduced: [0; CHUNK_SUBGRAPHS],
-            present: [0; CHUNK_SUBGRAPHS],
             settled: [[0; 2]; CHUNK_SUBGRAPHS],
             weights: Vec::new(),
             known: 0,
@@ -123,7 +120,7 @@ impl Chunk {
     ) {
         self.edges -= self.edges_of(i);
         self.offsets[i] = offsets;
-        self.lists[i] = Lists { main, ..Lists::default() };
+        self.lists[i] = Lists { main, present: self.lists[i].present, ..Lists::default() };
         if let Some(weights) = weights {
             if self.weights.is_empty() {
                 self.weights = vec![Counted::default(); CHUNK_SUBGRAPHS];
@@ -135,8 +132,7 @@ impl Chunk {
 
     fn edges_of(&self, i: usize) -> u64 {
         let lists = &self.lists[i];
-        let (added, removed) =
-            lists.corrections.as_ref().map_or((0, 0), |c| (c.added.len(), c.removed.len()));
+        let (added, removed) = lists.corrections.counts(lists.masks);
         (lists.main.len() + added - removed) as u64
     }
 
@@ -152,7 +148,7 @@ impl Chunk {
 
     #[inline]
     pub(super) fn present(&self, i: usize) -> u64 {
-        self.present[i % CHUNK_SUBGRAPHS]
+        self.lists[i % CHUNK_SUBGRAPHS].present
     }
 
     #[inline]
@@ -162,14 +158,8 @@ impl Chunk {
 
     #[inline]
     pub(super) fn block(&self, i: usize) -> ViewBlock<'_> {
-        let Lists { main, corrections, touched } = &self.lists[i % CHUNK_SUBGRAPHS];
-        ViewBlock {
-            offsets: self.offsets(i),
-            main,
-            corrections: corrections.as_deref(),
-            touched: *touched,
-            reduced: self.reduced[i % CHUNK_SUBGRAPHS],
-        }
+        let Lists { main, corrections, masks, .. } = &self.lists[i % CHUNK_SUBGRAPHS];
+        ViewBlock { offsets: self.offsets(i), main, corrections, masks: *masks }
     }
 
     /// Starts loading the offsets and the first lists of a subgraph.
@@ -179,9 +169,7 @@ impl Chunk {
         let lines = lists.main.iter().step_by(64 / size_of::<VertexId>()).take(PREFETCHED_LINES);
         lines.for_each(|line| simd::prefetch(line));
         simd::prefetch(&self.offsets(i)[0]);
-        if let Some(corrections) = lists.corrections.as_deref() {
-            simd::prefetch(corrections);
-        }
+        lists.corrections.warm();
     }
 
     #[inline]
@@ -192,7 +180,7 @@ impl Chunk {
 
     /// The bytes of the chunk itself, with its corrections.
     pub(super) fn bytes(&self) -> usize {
-        let corrections = self.lists.iter().filter_map(|l| l.corrections.as_ref()).map(|c| c.bytes());
+        let corrections = self.lists.iter().map(|lists| lists.corrections.bytes());
         size_of::<Chunk>() + size_of_val(&*self.weights) + corrections.sum::<usize>()
     }
 
@@ -209,17 +197,15 @@ impl Chunk {
 pub struct ViewBlock<'a> {
     offsets: &'a [u32; SUBGRAPH_VERTICES + 1],
     main: &'a [VertexId],
-    corrections: Option<&'a Corrections>,
-    /// Vertices with corrections: `corrections` are not looked at for the others.
-    touched: u64,
-    /// Vertices from whose lists something is taken away.
-    reduced: u64,
+    corrections: &'a Corrections,
+    /// Corrections are not looked at for vertices that are not touched.
+    masks: Masks,
 }
 
 impl<'a> ViewBlock<'a> {
     /// No subgraph at all.
     pub(super) const EMPTY: ViewBlock<'static> =
-        ViewBlock { offsets: &NO_LISTS, main: &[], corrections: None, touched: 0, reduced: 0 };
+        ViewBlock { offsets: &NO_LISTS, main: &[], corrections: &Corrections::None, masks: Masks::NONE };
 
     #[inline]
     fn list(&self, local: LocalVertex) -> &'a [VertexId] {
@@ -231,27 +217,26 @@ impl<'a> ViewBlock<'a> {
 impl<'a> Block<'a> for ViewBlock<'a> {
     #[inline]
     fn neighbors(&self, local: LocalVertex) -> Neighbors<'a> {
-        match self.corrections {
-            Some(c) if self.touched & local.bit() != 0 => c.correct(self.list(local), local),
-            _ => Neighbors::from_slice(self.list(local)),
+        let list = self.list(local);
+        if self.masks.touched & local.bit() == 0 {
+            return Neighbors::from_slice(list);
         }
+        self.corrections.correct(list, local, self.masks)
     }
 
     #[inline]
     fn main(&self, local: LocalVertex) -> Option<&'a [VertexId]> {
-        (self.reduced & local.bit() == 0).then(|| self.list(local))
+        (self.masks.reduced & local.bit() == 0).then(|| self.list(local))
     }
 
     #[inline]
     fn is_additive(&self) -> bool {
-        self.reduced == 0
+        self.masks.reduced == 0
     }
 
     #[inline]
-    fn for_each_added(&self, mut f: impl FnMut(LocalVertex, VertexId)) {
-        if let Some(c) = self.corrections {
-            c.added_from.iter().zip(&c.added).for_each(|(&local, &v)| f(local, v));
-        }
+    fn for_each_added(&self, f: impl FnMut(LocalVertex, VertexId)) {
+        self.corrections.for_each_added(f);
     }
 }
 
@@ -272,14 +257,11 @@ impl WeightedViewBlock<'_> {
 impl<'a> WeightedBlock<'a> for WeightedViewBlock<'a> {
     #[inline]
     fn weighted_neighbors(&self, local: LocalVertex) -> WeightedNeighbors<'a> {
-        let ViewBlock { offsets, corrections, .. } = self.block;
+        let ViewBlock { offsets, corrections, masks, .. } = self.block;
         let (from, to) = (offsets[local.index()], offsets[local.index() + 1]);
         let neighbors = self.block.neighbors(local);
         let main = self.weights.get(from as usize..to as usize).unwrap_or(&[]);
         let plain = WeightedNeighbors { neighbors, main, ..WeightedNeighbors::default() };
-        match corrections {
-            Some(c) if c.concerns(local) => c.correct_weights(plain, from..to, local),
-            _ => plain,
-        }
+        corrections.correct_weights(plain, from..to, local, masks)
     }
 }

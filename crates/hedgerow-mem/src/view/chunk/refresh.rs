@@ -11,7 +11,7 @@ use crate::grace::Walk;
 use crate::subgraph::{OFFSET_LINES, Stamp, Subgraph};
 use crate::table::SubgraphPage;
 use crate::version::Read;
-use crate::view::corrections::{Corrections, Scratch};
+use crate::view::corrections::{Corrected, Corrections, Scratch};
 
 /// How many subgraphs lie between one link of the chain of misses and the next: enough to wait for none of them, and what
 /// they need fits the first cache. None under the model checker, where steps that only load would be more walks.
@@ -86,6 +86,14 @@ impl<'a> Stale<'a> {
         self.subgraphs.count_ones()
     }
 
+    /// Starts loading the counts of references to the chunk, and its sums.
+    #[inline]
+    fn warm_counts(&self) {
+        let chunk = Arc::as_ptr(self.chunk);
+        simd::prefetch(chunk.wrapping_byte_sub(align_of::<Chunk>()));
+        simd::prefetch(&self.chunk.edges);
+    }
+
     /// Their places, ascending.
     fn places(&self) -> impl Iterator<Item = usize> + use<> {
         let mut rest = self.subgraphs;
@@ -104,6 +112,7 @@ pub fn read_stale(stale: &mut [Stale<'_>], direction: Direction, t: Timestamp, w
     let mut scratch = Scratch::default();
     let places: Vec<(usize, usize)> =
         stale.iter().enumerate().flat_map(|(of, stale)| stale.places().map(move |i| (of, i))).collect();
+    stale.iter().take(AHEAD).for_each(Stale::warm_counts);
     let mut stale = stale.iter_mut();
     let steps = places.len() + 3 * APART;
     for first in (0..steps).step_by(IN_ONE_WALK) {
@@ -114,6 +123,9 @@ pub fn read_stale(stale: &mut [Stale<'_>], direction: Direction, t: Timestamp, w
             if let Some(place) = at(0) {
                 let missing = (place.0 + 1).saturating_sub(reading.own.len());
                 reading.own.extend(stale.by_ref().take(missing).map(|stale| Own::new(stale, weighted)));
+                if let Some(ahead) = stale.as_slice().get(AHEAD - 1).filter(|_| missing > 0) {
+                    ahead.warm_counts();
+                }
                 reading.warm_headers(place);
             }
             at(1).into_iter().for_each(|place| reading.warm_version(place));
@@ -242,16 +254,12 @@ impl Chunk {
     #[inline]
     fn warm(&self, i: usize) {
         simd::prefetch(&self.lists[i]);
-        simd::prefetch(&self.reduced[i]);
-        simd::prefetch(&self.present[i]);
     }
 
     /// Starts loading the corrections that reading a subgraph will replace, whose entry should be here.
     #[inline]
     fn warm_corrections(&self, i: usize) {
-        if let Some(corrections) = &self.lists[i].corrections {
-            simd::prefetch(Arc::as_ptr(corrections).cast::<u64>().wrapping_sub(2));
-        }
+        self.lists[i].corrections.warm();
     }
 
     /// Starts loading what reading a subgraph with another main part will replace, whose entry should be here.
@@ -266,24 +274,24 @@ impl Chunk {
         let other = page.other_existence().and_then(|s| s.get(i));
         // Before the versions: if a settling comes between, the next refresh reads the subgraph again.
         self.settled[i] = [lists, other].map(|s| s.map_or(0, |s| s.stamp().settled()));
-        self.vertices -= self.present[i].count_ones() as usize;
+        self.vertices -= self.lists[i].present.count_ones() as usize;
         self.edges -= self.edges_of(i);
         let mut own_mask = 0;
         match lists.and_then(|s| s.read(direction, t, |read| own_mask = self.read_lists(i, read, scratch))) {
             Some(()) => {}
             None => self.clear(i),
         }
-        self.present[i] = match other {
+        self.lists[i].present = match other {
             Some(other) => other.read(Direction::Out, t, |read| read.present()).unwrap_or(0),
             None if page.existence.is_some() && direction == Direction::Out => own_mask,
             None => 0,
         };
-        self.vertices += self.present[i].count_ones() as usize;
+        self.vertices += self.lists[i].present.count_ones() as usize;
         self.edges += self.edges_of(i);
     }
 
     fn clear(&mut self, i: usize) {
-        (self.offsets[i], self.lists[i], self.reduced[i]) = (NO_LISTS, Lists::default(), 0);
+        (self.offsets[i], self.lists[i]) = (NO_LISTS, Lists::default());
         if let Some(weights) = self.weights.get_mut(i) {
             *weights = Counted::default();
         }
@@ -292,14 +300,11 @@ impl Chunk {
     /// Returns the mask of existing vertices.
     fn read_lists(&mut self, i: usize, read: Read<'_>, scratch: &mut Scratch) -> u64 {
         let main = read.version().main();
-        let (corrections, present) = match read.delta_len() {
-            0 if read.version().patch.is_none() => (None, main.present()),
-            n => Corrections::new(read.version(), n, scratch),
-        };
+        let Corrected { corrections, masks, present } =
+            Corrections::of(read.version(), read.delta_len(), scratch);
         scratch.entries += read.delta_len();
-        (self.lists[i].touched, self.reduced[i]) =
-            corrections.as_ref().map_or((0, 0), |c| (c.touched, c.reduced));
         self.lists[i].corrections = corrections;
+        self.lists[i].masks = masks;
         // The same array is that of the same main part, unless both are empty; then the offsets are the same too.
         if !self.lists[i].main.is_same(&main.neighbors) {
             self.lists[i].main = main.neighbors.clone();

@@ -1,0 +1,113 @@
+//! The entries of a delta about edges, sorted by edge.
+
+use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId};
+
+use super::build::Builder;
+use crate::delta::EdgeOp;
+use crate::version::Version;
+
+/// Buffers, so that reading many subgraphs allocates for what is kept only.
+#[derive(Default)]
+pub(in crate::view) struct Scratch {
+    /// Edge entries by source, destination and order: 6 bits source, 32 destination, 24 position, 2 operation.
+    pub(super) sorted: Vec<u64>,
+    /// The same in the order of the log.
+    logged: Vec<u64>,
+    pub(super) build: Builder,
+    /// How many delta entries were read with it.
+    pub(in crate::view) entries: usize,
+}
+
+/// Up to so many entries are each compared with all others.
+const FEW: usize = 24;
+/// From so many entries on they are sorted by source first, and then among those of a source.
+const MANY: usize = 48;
+
+/// What the log says about one edge, reduced to its first and its last word.
+pub(super) struct Reduced {
+    pub(super) local: LocalVertex,
+    pub(super) dst: VertexId,
+    pub(super) first: EdgeOp,
+    pub(super) last: EdgeOp,
+    /// The entry of the last word.
+    pub(super) entry: usize,
+}
+
+impl Scratch {
+    /// Sorts the first `n` entries about edges; returns the mask of the vertices that exist.
+    pub(super) fn sort(&mut self, version: &Version, n: usize) -> u64 {
+        let delta = version.delta();
+        let mut present = version.main().present();
+        self.logged.clear();
+        for i in 0..n {
+            let (local, op) = delta.source(i);
+            let dst = delta.destination(i);
+            if op == EdgeOp::Vertex {
+                present = if dst.0 != 0 { present | local.bit() } else { present & !local.bit() };
+            } else {
+                let edge = (local.index() as u64) << 32 | u64::from(dst.0);
+                self.logged.push(edge << 26 | (i as u64) << 2 | op as u64);
+            }
+        }
+        match self.logged.len() {
+            0..=FEW => self.sort_few(),
+            n if n < MANY => {
+                std::mem::swap(&mut self.sorted, &mut self.logged);
+                self.sorted.sort_unstable();
+            }
+            _ => self.sort_by_source(),
+        }
+        present
+    }
+
+    /// Counts for each entry, which differ from one another, how many are smaller: no branch to guess.
+    fn sort_few(&mut self) {
+        self.sorted.clear();
+        self.sorted.resize(self.logged.len(), 0);
+        for &entry in &self.logged {
+            let smaller: usize = self.logged.iter().map(|&other| usize::from(other < entry)).sum();
+            self.sorted[smaller] = entry;
+        }
+    }
+
+    fn sort_by_source(&mut self) {
+        let source = |entry: u64| (entry >> 58) as usize;
+        let mut starts = [0u32; SUBGRAPH_VERTICES + 1];
+        self.logged.iter().for_each(|&entry| starts[source(entry) + 1] += 1);
+        for i in 0..SUBGRAPH_VERTICES {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts;
+        self.sorted.clear();
+        self.sorted.resize(self.logged.len(), 0);
+        for &entry in &self.logged {
+            let at = &mut next[source(entry)];
+            self.sorted[*at as usize] = entry;
+            *at += 1;
+        }
+        for i in 0..SUBGRAPH_VERTICES {
+            self.sorted[starts[i] as usize..starts[i + 1] as usize].sort_unstable();
+        }
+    }
+}
+
+/// Takes what concerns the first edge off the sorted entries.
+#[inline]
+pub(super) fn first_edge(entries: &[u64]) -> Option<(Reduced, &[u64])> {
+    let (&head, mut rest) = entries.split_first()?;
+    let mut last = head;
+    while let Some((&entry, others)) = rest.split_first()
+        && entry >> 26 == head >> 26
+    {
+        (last, rest) = (entry, others);
+    }
+    let op = |entry: u64| EdgeOp::from_bits(entry as u8 & 3);
+    let edge = Reduced {
+        local: LocalVertex((head >> 58) as u8),
+        dst: VertexId((head >> 26) as u32),
+        first: op(head),
+        last: op(last),
+        entry: (last >> 2 & 0xff_ffff) as usize,
+    };
+    Some((edge, rest))
+}
