@@ -95,6 +95,8 @@ faults! {
     UnlinkedChangesLost,
     /// A merge loses the newest entry of the delta.
     NewestEntryLost,
+    /// An entry of a delta is not noted in the filter that looks for edges ask first.
+    EntryNotNoted,
     /// Degrees ignore the corrections beside a large main part.
     PatchForgotten,
     /// An edge of a label is not written to its incoming list.

@@ -11,6 +11,7 @@ pub mod id;
 pub mod key;
 pub mod op;
 pub mod property;
+pub mod search;
 pub mod simd;
 pub mod sync;
 pub mod time;
@@ -21,6 +22,7 @@ pub use id::{LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 pub use key::{KeyKind, VertexKey, VertexKeyRef};
 pub use op::Op;
 pub use property::{PropertyId, PropertyType, Row, Value, ValueRef};
+pub use search::Spread;
 pub use time::Timestamp;
 pub use view::{
     Block, ByVertex, Direction, Neighbors, Topology, WeightedBlock, WeightedNeighbors, WeightedTopology,

@@ -7,18 +7,27 @@
 //!   acquire and look at nothing beyond.
 //! * Timestamps ascend along the log, because they are drawn while the latch is held.
 //!
+//! * The *note* has a bit set for each entry about an edge before the entry is published, and bits are never cleared: who
+//!   sees an entry sees its bit. It is a filter of one hash (Bloom, "Space/time trade-offs in hash coding with allowable
+//!   errors", 1970), one byte for an entry: a full log has a bit in eight set, so that a look for an edge of which the log
+//!   says nothing, as most are, takes one word of it.
+//!
 //! Entries are kept as a struct of arrays in one allocation, so that the filter on the local source reads 16 entries
 //! per vector load.
 #![allow(unsafe_code)]
 
 use std::sync::OnceLock;
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicU32, Ordering};
 use hedgerow_core::{LocalVertex, Row, Timestamp, VertexId, simd};
 
 use crate::items::DeltaExtra;
 
 use crate::arena::Arena;
+
+/// Entries for each word of the note.
+const NOTED: usize = 8;
 
 /// What an entry does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +88,7 @@ pub struct Delta {
 }
 
 impl Delta {
-    /// An empty log for entries after `base`. Allocates 9 bytes per entry, 17 in a weighted graph; nothing for
+    /// An empty log for entries after `base`. Allocates 10 bytes per entry, 18 in a weighted graph; nothing for
     /// capacity 0.
     pub fn new(base: Timestamp, capacity: usize, weighted: bool, arena: &Arena) -> Delta {
         Delta {
@@ -92,21 +101,27 @@ impl Delta {
         }
     }
 
-    /// Starts loading what the next append writes, and with `scan` what a look at all tags reads.
+    /// Starts loading what the next append writes, less the note, and with `scan` what a look at all tags reads.
     #[inline]
     pub(crate) fn prefetch(&self, scan: bool) {
         self.storage.prefetch(self.len.load(Ordering::Relaxed) as usize, scan);
     }
 
+    /// Starts loading what is noted about the edge: what a look for it reads first, and an append writes.
+    #[inline]
+    pub(crate) fn prefetch_note(&self, local: LocalVertex, dst: VertexId) {
+        self.storage.prefetch_note(self.bit(local, dst));
+    }
+
+    /// Starts loading the whole note.
+    #[inline]
+    pub(crate) fn prefetch_notes(&self) {
+        (0..self.note_bits()).step_by(512).for_each(|bit| self.storage.prefetch_note(bit));
+    }
+
     /// Starts loading all destinations.
     pub(crate) fn prefetch_dsts(&self) {
         (0..self.len()).step_by(16).for_each(|i| self.storage.prefetch_dst(i));
-    }
-
-    /// Starts loading the destinations of the entries about `local`, whose tags should be here.
-    #[inline]
-    pub(crate) fn prefetch_matches(&self, local: LocalVertex) {
-        self.storage.for_each_low6(self.len(), local.0, |i| self.storage.prefetch_dst(i));
     }
 
     /// The number of entries, published or being read by their writer.
@@ -161,6 +176,9 @@ impl Delta {
         assert!(at < self.capacity, "delta is full");
         let tag = (local.0 & 0x3f) | ((op as u8) << 6);
         self.storage.write(at as usize, tag, dst, (ts.0 - self.base.0) as u32, weight);
+        if op != EdgeOp::Vertex && !faults::is_on(PlantedFault::EntryNotNoted) {
+            self.storage.note(self.bit(local, dst));
+        }
         self.len.store(at + 1, Ordering::Release);
     }
 
@@ -243,9 +261,31 @@ impl Delta {
         (0..n).map(|i| self.entry(i))
     }
 
+    #[inline]
+    fn note_bits(&self) -> usize {
+        self.capacity().div_ceil(NOTED) * 64
+    }
+
+    /// Where the note speaks of an edge.
+    #[inline]
+    fn bit(&self, local: LocalVertex, dst: VertexId) -> usize {
+        let hash = (dst.0 ^ u32::from(local.0) << 26).wrapping_mul(0x9e37_79b1);
+        ((u64::from(hash) * self.note_bits() as u64) >> 32) as usize
+    }
+
+    /// Whether there may be an entry about the edge from `local` to `dst`: false is certain for all entries that the caller
+    /// has to see, be it by [`len`](Self::len) or because a timestamp at or after theirs was published to it.
+    #[inline]
+    pub(crate) fn may_mention(&self, local: LocalVertex, dst: VertexId) -> bool {
+        self.capacity > 0 && self.storage.is_noted(self.bit(local, dst))
+    }
+
     /// The last of the first `n` entries about the edge from `local` to `dst`, if any.
     #[inline]
     pub(crate) fn last_edge(&self, n: usize, local: LocalVertex, dst: VertexId) -> Option<Entry> {
+        if n == 0 || !self.may_mention(local, dst) {
+            return None;
+        }
         let mut found = None;
         self.storage.for_each_low6(n, local.0, |i| {
             if self.storage.dst(i) == dst && self.storage.tag(i) >> 6 != EdgeOp::Vertex as u8 {
@@ -271,11 +311,13 @@ impl Delta {
 /// The arrays of a log: tags (local source and operation), destinations, timestamp offsets, weights.
 #[cfg(not(loom))]
 mod storage {
-    use super::{Arena, VertexId, simd};
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::{Arena, NOTED, VertexId, simd};
     use crate::arena::Block;
 
-    /// One block: `capacity` weights (if weighted), destinations, timestamp offsets, tags, in falling alignment. A log
-    /// without room has none.
+    /// One block: the words of the note, `capacity` weights (if weighted), destinations, timestamp offsets, tags, in falling
+    /// alignment. A log without room has none.
     pub(super) struct Storage {
         block: Option<Block>,
         capacity: usize,
@@ -287,8 +329,39 @@ mod storage {
 
     impl Storage {
         pub(super) fn new(capacity: usize, weighted: bool, arena: &Arena) -> Storage {
-            let bytes = capacity * if weighted { 17 } else { 9 };
-            Storage { block: (capacity > 0).then(|| arena.block(bytes)), capacity, weighted }
+            let words = capacity.div_ceil(NOTED);
+            let bytes = words * 8 + capacity * if weighted { 17 } else { 9 };
+            let block = (capacity > 0).then(|| arena.block(bytes));
+            if let Some(block) = &block {
+                // SAFETY: the block is new, and begins with the words.
+                unsafe { block.start().as_ptr().write_bytes(0, words * 8) };
+            }
+            Storage { block, capacity, weighted }
+        }
+
+        /// The word of the note that has this bit.
+        #[inline]
+        fn word(&self, bit: usize) -> &AtomicU64 {
+            assert!(bit / 64 < self.capacity.div_ceil(NOTED));
+            // SAFETY: in bounds, aligned as blocks are, written when the block was made, and only accessed like this since.
+            unsafe { &*self.start().cast::<AtomicU64>().add(bit / 64) }
+        }
+
+        /// Sets a bit. Under the latch: nobody else writes.
+        #[inline]
+        pub(super) fn note(&self, bit: usize) {
+            let word = self.word(bit);
+            word.store(word.load(Ordering::Relaxed) | 1 << (bit % 64), Ordering::Relaxed);
+        }
+
+        #[inline]
+        pub(super) fn is_noted(&self, bit: usize) -> bool {
+            self.word(bit).load(Ordering::Relaxed) >> (bit % 64) & 1 != 0
+        }
+
+        #[inline]
+        pub(super) fn prefetch_note(&self, bit: usize) {
+            simd::prefetch(self.start().cast::<u64>().wrapping_add(bit / 64));
         }
 
         pub(super) fn bytes(&self) -> usize {
@@ -301,10 +374,16 @@ mod storage {
         }
 
         #[inline]
-        fn dsts(&self) -> *mut u32 {
-            let skip = if self.weighted { self.capacity * 8 } else { 0 };
+        fn weights(&self) -> *mut f64 {
             // SAFETY: within or one past the allocation, by the layout above.
-            unsafe { self.start().add(skip).cast() }
+            unsafe { self.start().cast::<f64>().add(self.capacity.div_ceil(NOTED)) }
+        }
+
+        #[inline]
+        fn dsts(&self) -> *mut u32 {
+            let skip = if self.weighted { self.capacity } else { 0 };
+            // SAFETY: within or one past the allocation, by the layout above.
+            unsafe { self.weights().add(skip).cast() }
         }
 
         #[inline]
@@ -326,7 +405,7 @@ mod storage {
             simd::prefetch(self.dsts().wrapping_add(at));
             simd::prefetch(self.offsets().wrapping_add(at));
             if self.weighted {
-                simd::prefetch(self.start().cast::<f64>().wrapping_add(at));
+                simd::prefetch(self.weights().wrapping_add(at));
             }
             if scan {
                 (0..at).step_by(64).for_each(|i| simd::prefetch(tags.wrapping_add(i)));
@@ -345,7 +424,7 @@ mod storage {
             // caller holds the latch, so no other writer does.
             unsafe {
                 if self.weighted {
-                    self.start().cast::<f64>().add(at).write(weight);
+                    self.weights().add(at).write(weight);
                 }
                 self.dsts().add(at).write(dst.0);
                 self.offsets().add(at).write(offset);
@@ -377,8 +456,8 @@ mod storage {
         #[inline]
         pub(super) fn weight(&self, at: usize) -> f64 {
             assert!(at < self.capacity && self.weighted);
-            // SAFETY: as for `tag`; the weights come first in the allocation of a weighted log.
-            unsafe { self.start().cast::<f64>().add(at).read() }
+            // SAFETY: as for `tag`; a weighted log has weights.
+            unsafe { self.weights().add(at).read() }
         }
 
         #[inline]
@@ -394,12 +473,14 @@ mod storage {
 /// The same arrays as cells that the model checker watches for concurrent access.
 #[cfg(loom)]
 mod storage {
+    use hedgerow_core::sync::{AtomicU64, Ordering};
     use loom::cell::UnsafeCell;
 
-    use super::{Arena, VertexId, simd};
+    use super::{Arena, NOTED, VertexId, simd};
 
     pub(super) struct Storage {
         cells: Vec<UnsafeCell<(u8, u32, u32, f64)>>,
+        note: Vec<AtomicU64>,
     }
 
     // SAFETY: the checker reports any access that breaks the protocol of the module.
@@ -413,8 +494,20 @@ mod storage {
         }
 
         pub(super) fn new(capacity: usize, _weighted: bool, _arena: &Arena) -> Storage {
-            Storage { cells: (0..capacity).map(|_| UnsafeCell::new((0, 0, 0, 0.0))).collect() }
+            let cells = (0..capacity).map(|_| UnsafeCell::new((0, 0, 0, 0.0))).collect();
+            Storage { cells, note: (0..capacity.div_ceil(NOTED)).map(|_| AtomicU64::new(0)).collect() }
         }
+
+        pub(super) fn note(&self, bit: usize) {
+            let word = &self.note[bit / 64];
+            word.store(word.load(Ordering::Relaxed) | 1 << (bit % 64), Ordering::Relaxed);
+        }
+
+        pub(super) fn is_noted(&self, bit: usize) -> bool {
+            self.note[bit / 64].load(Ordering::Relaxed) >> (bit % 64) & 1 != 0
+        }
+
+        pub(super) fn prefetch_note(&self, _bit: usize) {}
 
         fn get(&self, at: usize) -> (u8, u32, u32, f64) {
             // SAFETY: the checker verifies that no write is concurrent.

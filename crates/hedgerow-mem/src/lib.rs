@@ -33,7 +33,7 @@ pub use grace::Memory;
 pub use items::{Extra, ItemOp, ItemRef};
 pub use main_part::Main;
 pub use reclaim::{Horizon, Pin};
-pub use subgraph::{Ahead, Finder, Latched, ReadItem, Spread, Subgraph};
+pub use subgraph::{Ahead, Finder, Latched, ReadItem, Subgraph};
 pub use table::{SubgraphPage, SubgraphTable};
 pub use version::Version;
 pub use view::View;

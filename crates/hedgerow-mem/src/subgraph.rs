@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
-use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId, simd};
+use hedgerow_core::{Direction, LocalVertex, Spread, Timestamp, VertexId, simd};
 use smallvec::SmallVec;
 
 use crate::arena::Counted;
@@ -22,7 +22,7 @@ mod items;
 pub mod warm;
 
 pub use ahead::Ahead;
-pub use finder::{Finder, Spread};
+pub use finder::Finder;
 pub(crate) use warm::OFFSET_LINES;
 
 /// 64 consecutive vertices with their adjacency in both directions.
@@ -190,6 +190,21 @@ impl Subgraph {
         Some(f(version_at(&self.heads[direction as usize], t, &walk)?.at(t)))
     }
 
+    /// The weight of the edge that a snapshot at `t` sees, of edges with ranks that of rank 0; 1 in a graph without weights.
+    /// Under the conditions of [`read`](Self::read). O(log degree), and O(delta) where the delta may speak of the edge.
+    #[inline]
+    pub fn edge(
+        &self,
+        direction: Direction,
+        t: Timestamp,
+        local: LocalVertex,
+        dst: VertexId,
+        spread: Spread,
+    ) -> Option<f64> {
+        let walk = Walk::begin();
+        version_at(&self.heads[direction as usize], t, &walk)?.edge_at(t, local, dst, spread)
+    }
+
     /// As [`read`](Self::read), with a reference that keeps the version and nothing else: for code of the caller of the
     /// store, which may take its time.
     #[inline]
@@ -284,8 +299,14 @@ impl Latched<'_> {
 
     /// The weight of the edge if it exists, everything applied included; 1 in a graph without weights.
     #[inline]
-    pub fn edge(&self, direction: Direction, local: LocalVertex, dst: VertexId) -> Option<f64> {
-        self.writer.heads[direction as usize].as_ref()?.latest().edge(local, dst)
+    pub fn edge(
+        &self,
+        direction: Direction,
+        local: LocalVertex,
+        dst: VertexId,
+        spread: Spread,
+    ) -> Option<f64> {
+        self.writer.heads[direction as usize].as_ref()?.latest().edge(local, dst, spread)
     }
 
     /// The neighbours with weights, everything applied included, ascending.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicU64, Ordering};
-use hedgerow_core::{LocalVertex, Timestamp, VertexId};
+use hedgerow_core::{LocalVertex, Spread, Timestamp, VertexId};
 
 use crate::arena::Arena;
 use crate::delta::{Delta, EdgeOp};
@@ -80,6 +80,31 @@ impl Version {
     #[inline]
     pub fn at(&self, t: Timestamp) -> Read<'_> {
         Read { version: self, n: self.delta.visible(t) }
+    }
+
+    /// The weight of the edge that a snapshot at `t` sees, as [`Read::edge`]; but what is visible of the delta is counted only
+    /// if the delta may say something about the edge.
+    #[inline]
+    pub(crate) fn edge_at(
+        &self,
+        t: Timestamp,
+        local: LocalVertex,
+        dst: VertexId,
+        spread: Spread,
+    ) -> Option<f64> {
+        if self.is_plain() && !self.delta.may_mention(local, dst) {
+            return self.merged_edge(local, dst, spread);
+        }
+        self.at(t).edge(local, dst, spread)
+    }
+
+    /// The weight of the edge in main part and patch.
+    #[inline]
+    fn merged_edge(&self, local: LocalVertex, dst: VertexId, spread: Spread) -> Option<f64> {
+        match self.patch.as_ref().and_then(|patch| patch.word(local, dst, spread)) {
+            Some(word) => word,
+            None => self.main.find(local, dst, spread).map(|at| self.main.weight_at(at)),
+        }
     }
 
     /// With the first `n` entries of the delta.
@@ -161,17 +186,13 @@ impl<'a> Read<'a> {
     /// The weight of the edge if it exists (1 in a graph without weights), of edges with ranks that of rank 0.
     /// O(log degree + delta).
     #[inline]
-    pub fn edge(&self, local: LocalVertex, dst: VertexId) -> Option<f64> {
-        let main = &self.version.main;
+    pub fn edge(&self, local: LocalVertex, dst: VertexId, spread: Spread) -> Option<f64> {
         if !self.version.is_plain() {
             return self.item(local, dst, 0).map(|item| item.weight);
         }
         match self.delta_word(local, dst) {
             Some(state) => state,
-            None => match self.version.patch.as_ref().and_then(|patch| patch.word(local, dst)) {
-                Some(word) => word,
-                None => main.find(local, dst).map(|at| main.weight_at(at)),
-            },
+            None => self.version.merged_edge(local, dst, spread),
         }
     }
 
@@ -186,7 +207,7 @@ impl<'a> Read<'a> {
     /// Whether the edge exists. O(log degree + delta).
     #[inline]
     pub fn contains_edge(&self, local: LocalVertex, dst: VertexId) -> bool {
-        self.edge(local, dst).is_some()
+        self.edge(local, dst, Spread::UNKNOWN).is_some()
     }
 
     /// The number of neighbours. O(delta).

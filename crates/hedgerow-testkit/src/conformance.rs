@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use hedgerow_core::{
-    Block, Direction, Neighbors, SUBGRAPH_VERTICES, SubgraphId, VertexId, WeightedBlock, WeightedTopology,
+    Block, Direction, Neighbors, SUBGRAPH_VERTICES, Spread, SubgraphId, VertexId, WeightedBlock,
+    WeightedTopology,
 };
 
 /// A graph as plain as it can be.
@@ -84,7 +85,9 @@ fn check_list(neighbors: Neighbors<'_>, list: &[(u32, f64)]) {
     assert_eq!(neighbors.iter().map(|u| u.0).collect::<Vec<_>>(), expected);
     assert_eq!((neighbors.len(), neighbors.is_empty()), (expected.len(), expected.is_empty()));
     for u in [0, 1, 63, 64, u32::MAX - 1].into_iter().chain(expected.iter().copied()) {
-        assert_eq!(neighbors.contains(VertexId(u)), expected.contains(&u));
+        for spread in [Spread::UNKNOWN, Spread::over(100), Spread::over(u32::MAX)] {
+            assert_eq!(neighbors.contains_near(VertexId(u), spread), expected.contains(&u));
+        }
     }
     if let Some(slice) = neighbors.as_slice() {
         assert!(slice.iter().map(|u| u.0).eq(expected.iter().copied()));

@@ -4,7 +4,9 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use hedgerow_core::{Direction, LabelId, PropertyId, Timestamp, Topology, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_core::{
+    Direction, LabelId, PropertyId, Spread, Timestamp, Topology, VertexId, VertexKey, VertexKeyRef,
+};
 use hedgerow_mem::View;
 use hedgerow_mem::version::Read;
 use hedgerow_txn::{Counts, Registration};
@@ -129,6 +131,12 @@ impl Snapshot {
         self.inner.engine.subgraphs.get(id.subgraph())?.read(direction, self.inner.ts, f)
     }
 
+    /// How the ids of neighbours are spread.
+    #[inline]
+    fn spread(&self) -> Spread {
+        Spread::over(self.inner.engine.ids.bound())
+    }
+
     /// The direction in which the neighbours are stored: undirected graphs keep one list.
     pub(crate) fn stored(&self, direction: Direction) -> Direction {
         if self.inner.engine.config.directed { direction } else { Direction::Out }
@@ -162,7 +170,8 @@ impl Snapshot {
 
     /// As [`weight`](Self::weight), by vertex ids.
     pub fn weight_by_id(&self, src: VertexId, dst: VertexId) -> Option<f64> {
-        self.read(src, Direction::Out, |read| read.edge(src.local(), dst)).flatten()
+        let subgraph = self.inner.engine.subgraphs.get(src.subgraph())?;
+        subgraph.edge(Direction::Out, self.inner.ts, src.local(), dst, self.spread())
     }
 
     /// As [`contains_edge`](Self::contains_edge), by vertex ids. Makes no view, but reads the one that this snapshot
@@ -171,9 +180,9 @@ impl Snapshot {
     #[inline]
     pub fn contains_edge_by_id(&self, src: VertexId, dst: VertexId) -> bool {
         if let Some(view) = self.inner.view.get() {
-            return view.neighbors(src, Direction::Out).contains(dst);
+            return view.neighbors(src, Direction::Out).contains_near(dst, self.spread());
         }
-        self.read(src, Direction::Out, |read| read.contains_edge(src.local(), dst)).unwrap_or(false)
+        self.weight_by_id(src, dst).is_some()
     }
 
     /// As [`degree`](Self::degree), by vertex id; 0 if there is no such vertex. From the view where there is one, as

@@ -45,6 +45,25 @@ fn the_last_word_about_an_edge_wins() {
 }
 
 #[test]
+fn the_note_knows_every_entry_and_few_others() {
+    for (capacity, weighted) in [(4, false), (30, true), (250, false), (256, true)] {
+        let delta = Delta::new(Timestamp(0), capacity, weighted, &Arena::default());
+        let edge = |i: usize| (LocalVertex((i * 11 % 64) as u8), VertexId((i * 7919) as u32));
+        let others =
+            |delta: &Delta| (capacity..9000).filter(|&i| delta.may_mention(edge(i).0, edge(i).1)).count();
+        assert_eq!(others(&delta), 0);
+        for i in 0..capacity {
+            delta.push(edge(i).0, EdgeOp::Insert, edge(i).1, Timestamp(1 + i as u64), 1.0);
+            assert!((0..=i).all(|i| delta.may_mention(edge(i).0, edge(i).1)), "{capacity}, {i}");
+        }
+        // About an eighth when the log is full.
+        assert!(others(&delta) < 9000 / 5, "{} of 9000, capacity {capacity}", others(&delta));
+    }
+    let none = Delta::new(Timestamp(0), 0, false, &Arena::default());
+    assert!(!none.may_mention(LocalVertex(0), VertexId(0)));
+}
+
+#[test]
 fn offsets_that_do_not_fit_are_refused() {
     let delta = Delta::new(Timestamp(5), 4, false, &Arena::default());
     assert!(delta.accepts(4, Timestamp(5 + u64::from(u32::MAX))));

@@ -1,44 +1,12 @@
 //! Many looks for edges of one chain, in ascending order.
 
-use hedgerow_core::{Direction, LocalVertex, VertexId, simd};
+use hedgerow_core::{Direction, LocalVertex, Spread, VertexId};
 
 use super::Latched;
-use crate::version::{Read, Version};
+use crate::version::Version;
 
-/// From so many looks on it pays to note first what the delta speaks of.
-const NOTE_FROM: usize = 6;
-/// Bits of the note: one for a few values of the hash.
-const NOTE_BITS: u32 = 12;
 /// Lists up to this long are loaded whole, and searched from an end.
 const SHORT: usize = 32;
-
-/// Where in a sorted list of vertices one is likely to stand: where it stood if all were spread evenly over the ids there
-/// are. It holds for graphs without local structure, which have the lists that are too long for caches; where it does not
-/// hold it costs a few steps (interpolation search: Perl, Itai, Avni, "Interpolation search, a log log n search", 1978).
-#[derive(Clone, Copy, Debug)]
-pub struct Spread {
-    /// 2^48 over the number of ids.
-    inverse: u64,
-    bound: u32,
-}
-
-impl Spread {
-    /// Over the ids `0..bound`.
-    pub fn over(bound: u32) -> Spread {
-        Spread { inverse: (1 << 48) / u64::from(bound.max(1)), bound }
-    }
-
-    /// The likely place of `dst` in a list of `len` elements.
-    #[inline]
-    fn place(self, len: usize, dst: VertexId) -> usize {
-        if dst.0 >= self.bound {
-            return len;
-        }
-        // Below 2^32, in units of 2^-32.
-        let share = (u64::from(dst.0) * self.inverse) >> 16;
-        (share.wrapping_mul(len as u64) >> 32) as usize
-    }
-}
 
 /// Looks for edges of one chain of a latched subgraph, everything applied included. Made by [`Latched::finder`].
 ///
@@ -47,8 +15,6 @@ impl Spread {
 /// for unbounded searching").
 pub struct Finder<'a> {
     head: Option<&'a Version>,
-    /// Which edges the delta may speak of, by a hash; absent where it is searched each time.
-    note: Option<[u64; 1 << (NOTE_BITS - 6)]>,
     spread: Spread,
     /// Where the last look ended: the vertex and a place in the main part.
     local: LocalVertex,
@@ -56,41 +22,19 @@ pub struct Finder<'a> {
 }
 
 impl Latched<'_> {
-    /// For about `looks` looks for edges. O(1), and O(delta) if there are many.
+    /// For looks for edges.
     #[inline]
-    pub fn finder(&self, direction: Direction, looks: usize, spread: Spread) -> Finder<'_> {
-        let head = if looks == 0 { None } else { self.writer.heads[direction as usize].as_deref() };
-        let note = head.filter(|_| looks >= NOTE_FROM).map(note_of);
-        Finder { head, note, spread, local: LocalVertex(0), at: 0 }
+    pub fn finder(&self, direction: Direction, spread: Spread) -> Finder<'_> {
+        let head = self.writer.heads[direction as usize].as_deref();
+        Finder { head, spread, local: LocalVertex(0), at: 0 }
     }
 
     /// Starts loading what a look for the edge reads of the list of `local`; the head version should be here.
     #[inline]
     pub fn warm_look(&self, direction: Direction, local: LocalVertex, dst: VertexId, spread: Spread) {
         let Some(head) = &self.writer.heads[direction as usize] else { return };
-        let list = head.main.neighbors(local);
-        if list.len() <= SHORT {
-            return simd::prefetch_slice(list, 3);
-        }
-        let likely = spread.place(list.len(), dst);
-        let from = likely.saturating_sub(SHORT / 2);
-        simd::prefetch_slice(&list[from.min(list.len())..list.len().min(likely + SHORT / 2)], 2);
+        spread.prefetch(head.main.neighbors(local), dst);
     }
-}
-
-fn note_of(head: &Version) -> [u64; 1 << (NOTE_BITS - 6)] {
-    let mut note = [0; 1 << (NOTE_BITS - 6)];
-    for i in 0..head.delta.len() {
-        let bit = hash(head.delta.source(i).0, head.delta.destination(i));
-        note[bit >> 6] |= 1 << (bit & 63);
-    }
-    note
-}
-
-#[inline]
-fn hash(local: LocalVertex, dst: VertexId) -> usize {
-    let key = dst.0 ^ u32::from(local.0) << 26;
-    (key.wrapping_mul(0x9e37_79b1) >> (32 - NOTE_BITS)) as usize
 }
 
 impl Finder<'_> {
@@ -100,17 +44,12 @@ impl Finder<'_> {
     pub fn edge(&mut self, local: LocalVertex, dst: VertexId) -> Option<f64> {
         let head = self.head?;
         if !head.is_plain() {
-            return head.latest().edge(local, dst);
+            return head.latest().edge(local, dst, self.spread);
         }
-        let noted = self.note.as_ref().is_none_or(|note| {
-            let bit = hash(local, dst);
-            note[bit >> 6] >> (bit & 63) & 1 != 0
-        });
-        let read: Read<'_> = head.latest();
-        if noted && let Some(state) = read.delta_word(local, dst) {
+        if let Some(state) = head.latest().delta_word(local, dst) {
             return state;
         }
-        if let Some(state) = head.patch.as_ref().and_then(|patch| patch.word(local, dst)) {
+        if let Some(state) = head.patch.as_ref().and_then(|patch| patch.word(local, dst, self.spread)) {
             return state;
         }
         let range = head.main.range(local);
@@ -162,21 +101,6 @@ mod tests {
                         assert_eq!(found, expected, "length {len}, {dst}, from {from}, likely {likely}");
                     }
                 }
-            }
-        }
-    }
-
-    #[test]
-    fn places_are_in_the_list_or_at_its_end() {
-        for bound in [0, 1, 2, 1000, 1 << 20, u32::MAX] {
-            let spread = Spread::over(bound);
-            for len in [0, 1, 100, u32::MAX as usize] {
-                for dst in [0, 1, bound / 2, bound.saturating_sub(1), bound, u32::MAX] {
-                    assert!(spread.place(len, VertexId(dst)) <= len);
-                }
-            }
-            if bound > 1 {
-                assert!((450..=500).contains(&spread.place(1000, VertexId(bound / 2))));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Writing and reading edges with ranks and rows under the latch.
 
-use hedgerow_core::{Direction, LocalVertex, Row, Timestamp, VertexId};
+use hedgerow_core::{Direction, LocalVertex, Row, Spread, Timestamp, VertexId};
 
 use super::{Latched, Subgraph};
 use crate::delta::Delta;
@@ -36,7 +36,7 @@ impl Latched<'_> {
         let head = self.writer.heads[direction as usize].as_ref()?;
         if head.is_plain() {
             return if rank == 0 {
-                head.latest().edge(local, dst).map(|weight| (weight, None))
+                head.latest().edge(local, dst, Spread::UNKNOWN).map(|weight| (weight, None))
             } else {
                 None
             };

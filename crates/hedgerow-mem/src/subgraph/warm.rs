@@ -5,7 +5,7 @@
 //! that it has in hand, so that their misses overlap (grouping and prefetching independent look-ups: Chen, Gibbons,
 //! Mowry, "Improving hash join performance through prefetching").
 
-use hedgerow_core::{Direction, LocalVertex, VertexId, simd};
+use hedgerow_core::{Direction, LocalVertex, Spread, VertexId, simd};
 
 use super::{Latched, Subgraph};
 use crate::arena::Counted;
@@ -86,37 +86,31 @@ pub fn warm_heads(ends: &[End<'_>; 2]) {
     }
 }
 
-/// Starts loading where the next delta entries go, and what a look for the edge reads first, in the shorter list; the
+/// Starts loading where the next delta entries go, with their notes, and what a look for the edge reads first, in the shorter list; the
 /// head versions should be here.
 #[inline]
-pub fn warm_edges(ends: &[End<'_>; 2]) {
+pub fn warm_edges(ends: &[End<'_>; 2], spread: Spread) {
     with_heads(ends, |heads, searched| {
         for (side, head) in heads.iter().enumerate() {
-            warm_delta_and_list(head, ends[side].local, side == searched);
+            let search = (side == searched).then_some(spread);
+            warm_delta_and_list(head, ends[side].local, ends[side].other, search);
         }
     });
 }
 
-/// Starts loading what a look for the edge reads at last: the matching entries of the delta, the right part of the
-/// list. What [`warm_edges`] loads should be here.
+/// Starts loading what a look for the edge reads at last: the tags of the delta if it may speak of the edge, the right part
+/// of the list. What [`warm_edges`] loads should be here.
 #[inline]
-pub fn warm_search(ends: &[End<'_>; 2]) {
+pub fn warm_search(ends: &[End<'_>; 2], spread: Spread) {
     with_heads(ends, |heads, searched| {
         let (head, end) = (heads[searched], &ends[searched]);
-        head.delta.prefetch_matches(end.local);
-        warm_place(head, end.local, end.other);
+        if head.delta.may_mention(end.local, end.other) {
+            head.delta.prefetch(true);
+        }
+        if let Some(patch) = &head.patch {
+            spread.prefetch(patch.added.neighbors(end.local), end.other);
+        }
     });
-}
-
-#[inline]
-fn warm_place(head: &Version, local: LocalVertex, other: VertexId) {
-    let list = head.main.neighbors(local);
-    if list.len() > SHORT {
-        let eighth = list.len() / 8;
-        let part = (1..8).take_while(|i| list[i * eighth] < other).count();
-        let from = part * eighth;
-        simd::prefetch_slice(&list[from..list.len().min(from + eighth + 8)], 5);
-    }
 }
 
 /// Calls `f` with both heads and which of them has the shorter list: as a writer chooses.
@@ -128,9 +122,6 @@ fn with_heads(ends: &[End<'_>; 2], f: impl FnOnce([&Version; 2], usize)) {
         f([a, b], usize::from(lengths[0] > lengths[1]));
     }
 }
-
-/// Lists up to this long are loaded whole.
-const SHORT: usize = 64;
 
 impl Latched<'_> {
     /// Starts loading the header, for a holder of the latch who was away.
@@ -161,18 +152,29 @@ impl Latched<'_> {
 
     /// As [`warm_edges`], for one end.
     #[inline]
-    pub fn warm_edges(&self, direction: Direction, local: LocalVertex, search: bool) {
+    pub fn warm_edges(
+        &self,
+        direction: Direction,
+        local: LocalVertex,
+        other: VertexId,
+        search: Option<Spread>,
+    ) {
         if let Some(head) = &self.writer.heads[direction as usize] {
-            warm_delta_and_list(head, local, search);
+            warm_delta_and_list(head, local, other, search);
         }
     }
 
-    /// Starts loading all of the delta, for several looks and appends.
+    /// Starts loading what is needed of the delta for as many looks and appends: the note and the end, and all of it if it
+    /// has to be merged for them.
     #[inline]
-    pub fn warm_delta(&self, direction: Direction) {
+    pub fn warm_delta(&self, direction: Direction, appends: usize) {
         if let Some(head) = &self.writer.heads[direction as usize] {
-            head.delta.prefetch(true);
-            head.delta.prefetch_dsts();
+            let full = head.delta.len() + appends > head.delta.capacity();
+            head.delta.prefetch_notes();
+            head.delta.prefetch(full);
+            if full {
+                head.delta.prefetch_dsts();
+            }
         }
     }
 
@@ -200,23 +202,11 @@ fn warm_version(head: &Version, local: LocalVertex) {
     simd::prefetch(&raw const head.main.offsets.0[local.index()]);
 }
 
-/// The list: short ones whole, of long ones the places where a binary search looks first.
 #[inline]
-fn warm_delta_and_list(head: &Version, local: LocalVertex, search: bool) {
-    head.delta.prefetch(search);
-    if search {
-        warm_list(head, local);
-    }
-}
-
-#[inline]
-fn warm_list(head: &Version, local: LocalVertex) {
-    let list = head.main.neighbors(local);
-    if list.len() <= SHORT {
-        simd::prefetch_slice(list, 4);
-        return;
-    }
-    for eighth in 1..8 {
-        simd::prefetch(&raw const list[list.len() * eighth / 8]);
+fn warm_delta_and_list(head: &Version, local: LocalVertex, other: VertexId, search: Option<Spread>) {
+    head.delta.prefetch(false);
+    head.delta.prefetch_note(local, other);
+    if let Some(spread) = search {
+        spread.prefetch(head.main.neighbors(local), other);
     }
 }

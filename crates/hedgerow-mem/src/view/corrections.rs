@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{LocalVertex, Neighbors, SUBGRAPH_VERTICES, VertexId, WeightedNeighbors, simd};
+use hedgerow_core::{LocalVertex, Neighbors, SUBGRAPH_VERTICES, Spread, VertexId, WeightedNeighbors, simd};
 use smallvec::SmallVec;
 
 use crate::delta::EdgeOp;
@@ -290,7 +290,7 @@ fn patched(version: &Version, n: usize, scratch: &mut Scratch) -> Corrected {
     let build = &mut scratch.build;
     build.clear();
     for change in &version.changes(n, None) {
-        match (version.main().find(change.local, change.dst), change.weight) {
+        match (version.main().find(change.local, change.dst, Spread::UNKNOWN), change.weight) {
             (None, Some(weight)) => build.add_neighbor(change.local, change.dst, weighted.then_some(weight)),
             (Some(_), None) => build.remove_neighbor(change.local, change.dst),
             (Some(at), Some(weight)) if weighted => build.reweight(change.local, at, weight),

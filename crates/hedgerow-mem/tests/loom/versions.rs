@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId};
+use hedgerow_core::{Direction, LocalVertex, Spread, Timestamp, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{EdgeOp, Horizon, Memory, Pin, Subgraph, SubgraphPage};
 use hedgerow_txn::{ActiveReaders, Clock, Counts, ReaderRegistry, Registration};
@@ -102,6 +102,23 @@ fn a_reader_beside_appends_sees_a_prefix() {
         let appends = thread::spawn(move || writer.commit(2, EdgeOp::Insert));
         let registration = store.register();
         assert_eq!(store.read(registration.ts()), inserted(registration.ts()));
+        store.readers.close(registration);
+        appends.join().unwrap();
+    });
+}
+
+/// A look for one edge asks the note of the delta, and looks at the length of the log only if that says so.
+#[test]
+fn a_look_beside_appends_finds_just_the_edges_of_its_timestamp() {
+    loom::model(|| {
+        let store = store();
+        store.commit(1, EdgeOp::Insert);
+        let writer = store.clone();
+        let appends = thread::spawn(move || writer.commit(2, EdgeOp::Insert));
+        let registration = store.register();
+        let t = registration.ts();
+        let has = |dst| store.subgraph().edge(Direction::Out, t, V, VertexId(dst), Spread::UNKNOWN).is_some();
+        assert_eq!([1, 2].map(has), [true, t.0 == 2]);
         store.readers.close(registration);
         appends.join().unwrap();
     });

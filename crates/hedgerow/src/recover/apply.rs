@@ -7,7 +7,9 @@
 //! it is applied in every subgraph as if there were nothing else.
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
+use hedgerow_core::{
+    Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, Spread, SubgraphId, Timestamp, VertexId,
+};
 use hedgerow_mem::ItemOp;
 use hedgerow_mem::delta::EdgeOp;
 use hedgerow_mem::subgraph::{LocalOp, Subgraph};
@@ -162,7 +164,7 @@ impl Loaded {
             let (local, other) = (of_edge[0].local(), of_edge[0].other());
             let edges = of_edge.iter().filter(|side| side.act() != Act::InsertVertex);
             let Some(last) = edges.clone().next_back() else { continue };
-            let existed = latched.edge(direction, local, other).is_some();
+            let existed = latched.edge(direction, local, other, Spread::UNKNOWN).is_some();
             let mut exists = existed;
             for side in edges {
                 check_alive(side, alive, outcome);

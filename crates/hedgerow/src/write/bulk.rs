@@ -13,10 +13,10 @@ mod lookup;
 mod parts;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Direction, KeyKind, LabelId, LocalVertex, Op, Timestamp, VertexId};
+use hedgerow_core::{Direction, KeyKind, LabelId, LocalVertex, Op, Spread, Timestamp, VertexId};
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::{EdgeOp, Latched, Spread};
+use hedgerow_mem::{EdgeOp, Latched};
 
 use super::commit::{Outcome, Request, draw, must_apply};
 use super::{Ask, TxnOp};
@@ -140,7 +140,7 @@ fn gather(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>, at: usi
     part.vertices += created.count_ones() as usize;
     for direction in DIRECTIONS {
         let items = &items[run.items(direction)];
-        let mut edges = held.finder(direction, items.len(), spread);
+        let mut edges = held.finder(direction, spread);
         for group in items.chunk_by(parts::Item::same_edge) {
             let Some((op, weight)) = outcomes.of(group, &mut edges) else { continue };
             let (local, dst) = (group[0].local(), group[0].dst());

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use hedgerow_core::{KeyKind, Timestamp, VertexKeyRef};
+use hedgerow_core::{KeyKind, Spread, Timestamp, VertexKeyRef};
 
 use hedgerow_mem::subgraph::warm::{self, End};
 
@@ -201,8 +201,9 @@ impl<F: FnMut(Ack)> Pipeline<F> {
     #[inline]
     fn advance(&mut self, newest: u64) {
         self.warm(newest, 1, warm::warm_heads);
-        self.warm(newest, 2, warm::warm_edges);
-        self.warm(newest, 3, warm::warm_search);
+        let spread = Spread::over(self.engine.ids.bound());
+        self.warm(newest, 2, |ends| warm::warm_edges(ends, spread));
+        self.warm(newest, 3, |ends| warm::warm_search(ends, spread));
         while self.submitted - self.executed > self.step * STEPS {
             self.execute_next();
         }

@@ -8,7 +8,7 @@
 //! path with nothing changed.
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Direction, KeyKind, LabelId, Op, Timestamp, VertexId, VertexKeyRef};
+use hedgerow_core::{Direction, KeyKind, LabelId, Op, Spread, Timestamp, VertexId, VertexKeyRef};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::subgraph::warm::End;
 use hedgerow_mem::{EdgeOp, Latched, Subgraph};
@@ -101,7 +101,7 @@ impl<'e> Ends<'e> {
 
     /// The state of the edge, looked up where the list is shorter: both copies say the same.
     #[inline]
-    fn edge(&self, op: &Single, second: Direction) -> Option<f64> {
+    fn edge(&self, op: &Single, second: Direction, spread: Spread) -> Option<f64> {
         self.src.warm_head(Direction::Out, [op.src.local()]);
         self.dst().warm_head(second, [op.dst.local()]);
         let (of_src, of_dst) = (
@@ -109,12 +109,12 @@ impl<'e> Ends<'e> {
             self.dst().settled_degree(second, op.dst.local()),
         );
         let at_src = of_src <= of_dst;
-        self.src.warm_edges(Direction::Out, op.src.local(), at_src);
-        self.dst().warm_edges(second, op.dst.local(), !at_src);
+        self.src.warm_edges(Direction::Out, op.src.local(), op.dst, at_src.then_some(spread));
+        self.dst().warm_edges(second, op.dst.local(), op.src, (!at_src).then_some(spread));
         if at_src {
-            self.src.edge(Direction::Out, op.src.local(), op.dst)
+            self.src.edge(Direction::Out, op.src.local(), op.dst, spread)
         } else {
-            self.dst().edge(second, op.dst.local(), op.src)
+            self.dst().edge(second, op.dst.local(), op.src, spread)
         }
     }
 }
@@ -139,7 +139,7 @@ pub(crate) fn commit_unpublished(
     if !exist || !engine.schema.default_is_plain() || !(unasked || still_named()) {
         return Ok(None);
     }
-    let before = ends.edge(op, second(engine));
+    let before = ends.edge(op, second(engine), Spread::over(engine.ids.bound()));
     let after = op.after(before);
     let kind = match (before, after) {
         (None, Some(_)) => EdgeOp::Insert,

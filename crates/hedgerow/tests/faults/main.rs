@@ -92,6 +92,7 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::VersionReclaimedEarly, Finder::Sequences),
     (Fault::UnlinkedChangesLost, Finder::StaleReads),
     (Fault::NewestEntryLost, Finder::Sequences),
+    (Fault::EntryNotNoted, Finder::Sequences),
     (Fault::PatchForgotten, Finder::Sequences),
     (Fault::ReverseEdgeLost, Finder::Sequences),
     (Fault::ViewNotRefreshed, Finder::Views),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId};
+use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, Spread, VertexId};
 use smallvec::SmallVec;
 
 use super::few::Few;
@@ -44,7 +44,7 @@ impl Builder {
             (true, false) => self.add_neighbor(local, edge.dst, weighted.then(weight)),
             (false, true) => self.remove_neighbor(local, edge.dst),
             (false, false) if weighted => {
-                if let Some(at) = version.main().find(local, edge.dst) {
+                if let Some(at) = version.main().find(local, edge.dst, Spread::UNKNOWN) {
                     self.reweight(local, at, weight());
                 }
             }

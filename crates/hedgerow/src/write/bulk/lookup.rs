@@ -1,9 +1,9 @@
 //! What the operations of a large transaction come to. Both copies of an edge say the same, so it is looked up at one
 //! of them: at that which a thread comes to first.
 
-use hedgerow_core::Direction;
 use hedgerow_core::sync::{AtomicU8, Ordering};
-use hedgerow_mem::{EdgeOp, Finder, Latched, Spread};
+use hedgerow_core::{Direction, Spread};
+use hedgerow_mem::{EdgeOp, Finder, Latched};
 
 use super::parts::{Item, Run};
 use crate::graph::Engine;
@@ -33,7 +33,7 @@ impl<'a> Outcomes<'a> {
             if items.is_empty() {
                 continue;
             }
-            held.warm_delta(direction);
+            held.warm_delta(direction, items.len());
             for item in items.iter().filter(|item| self.known(item) == UNKNOWN) {
                 held.warm_look(direction, item.local(), item.dst(), spread);
             }
