@@ -58,6 +58,9 @@ pub(crate) struct Home {
 /// Under the model checker, which keeps a history of each, one is enough.
 const STAMPS: usize = if cfg!(loom) { 1 } else { PAGE };
 
+/// Stamps in a cache line.
+const LINE: usize = 64 / size_of::<u64>();
+
 impl Home {
     pub(crate) fn new(memory: Memory) -> Home {
         Home { stamps: std::array::from_fn(|_| AtomicU64::new(0)), memory }
@@ -66,13 +69,30 @@ impl Home {
     /// Starts loading the stamps.
     #[inline]
     pub(crate) fn warm(&self) {
-        self.stamps.chunks(64 / size_of::<AtomicU64>()).for_each(|line| simd::prefetch(line.as_ptr()));
+        self.stamps.chunks(LINE).for_each(|line| simd::prefetch(line.as_ptr()));
     }
 
     /// The stamps of the subgraphs, by place.
     #[inline]
     pub(crate) fn stamps(&self) -> impl Iterator<Item = Stamp> {
         self.stamps.iter().map(|stamp| Stamp(stamp.load(Ordering::Acquire)))
+    }
+
+    /// The places whose stamps are after `bound`, and how often all were settled, each modulo 256.
+    #[inline]
+    pub(crate) fn look(&self, bound: Stamp) -> (u64, u64) {
+        let (mut newer, mut settled) = (0, 0);
+        for (at, line) in self.stamps.chunks(LINE).enumerate() {
+            // Without a jump for each: which subgraphs changed is a guess that the processor would often get wrong.
+            let mut in_line = 0;
+            for stamp in line.iter().rev() {
+                let Stamp(stamp) = Stamp(stamp.load(Ordering::Acquire));
+                in_line = in_line << 1 | u64::from(stamp > bound.0);
+                settled += stamp & 0xff;
+            }
+            newer |= in_line << (at * LINE);
+        }
+        (newer, settled)
     }
 }
 
@@ -222,12 +242,6 @@ impl Subgraph {
     #[inline]
     pub fn stamp(&self) -> Stamp {
         Stamp(self.stamp_cell().load(Ordering::Acquire))
-    }
-
-    /// What it shares with the others of its page.
-    #[inline]
-    pub(crate) fn home(&self) -> &Home {
-        &self.home
     }
 
     #[inline]

@@ -10,8 +10,8 @@ use crate::arena::Arena;
 use crate::grace::Memory;
 use crate::subgraph::{Home, Stamp, Subgraph};
 
-/// Subgraphs per page: 4096 vertices.
-pub const PAGE: usize = 64;
+/// Subgraphs per page: 4096 vertices. Fewer under the model checker: chunks of views pass over its threads' small stacks.
+pub const PAGE: usize = if cfg!(loom) { 8 } else { 64 };
 /// Pages up to the largest vertex id.
 const PAGES: usize = 1 << 20;
 
@@ -19,8 +19,10 @@ type Page = OnceLock<SubgraphPage>;
 
 /// Consecutive subgraphs, and what they share: [`PAGE`] of them in a table.
 pub struct SubgraphPage {
-    /// At least one: what they share is found through the first, so that the directory is no larger for it.
+    /// At least one.
     subgraphs: Box<[Subgraph]>,
+    /// Here too, so that a look at the stamps meets no header.
+    home: Arc<Home>,
 }
 
 impl SubgraphPage {
@@ -28,25 +30,25 @@ impl SubgraphPage {
     pub fn new(memory: Memory, count: usize) -> SubgraphPage {
         let home = Arc::new(Home::new(memory));
         let subgraphs = (0..count.max(1)).map(|place| Subgraph::at(home.clone(), place)).collect();
-        SubgraphPage { subgraphs }
+        SubgraphPage { subgraphs, home }
     }
 
     /// The [stamps](Subgraph::stamp) of all its subgraphs, which lie side by side.
     #[inline]
     pub fn stamps(&self) -> impl Iterator<Item = Stamp> {
-        self.subgraphs[0].home().stamps().take(self.subgraphs.len())
+        self.home.stamps().take(self.subgraphs.len())
     }
 
-    /// Starts loading what leads to the stamps.
+    /// The places of subgraphs whose stamps are after `bound`, and how often all were settled, each modulo 256.
     #[inline]
-    pub(crate) fn warm_first(&self) {
-        self.subgraphs[0].warm_header();
+    pub(crate) fn look(&self, bound: Stamp) -> (u64, u64) {
+        self.home.look(bound)
     }
 
-    /// Starts loading the stamps; what leads to them should be here.
+    /// Starts loading the stamps.
     #[inline]
     pub(crate) fn warm_stamps(&self) {
-        self.subgraphs[0].home().warm();
+        self.home.warm();
     }
 
     fn bytes() -> usize {

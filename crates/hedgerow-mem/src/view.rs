@@ -8,7 +8,7 @@
 use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::{
-    Direction, Neighbors, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId, WeightedBlock,
+    Direction, Neighbors, SUBGRAPH_VERTICES, SubgraphId, Timestamp, Topology, VertexId, WeightedBlock,
     WeightedNeighbors, WeightedTopology,
 };
 
@@ -19,6 +19,7 @@ mod reverse;
 mod tests;
 
 pub use chunk::{CHUNK_SUBGRAPHS, Chunk, Page, Stale, ViewBlock, WeightedViewBlock, read_stale};
+use chunk::{GROUP, Known, KnownGroup};
 
 /// A graph at one timestamp, ready for kernels.
 #[derive(Clone)]
@@ -50,17 +51,63 @@ pub struct Shape {
 #[derive(Clone, Default)]
 pub struct Side {
     chunks: Vec<Arc<Chunk>>,
+    /// What is known of the chunks.
+    known: Vec<KnownGroup>,
+    /// The timestamp at which all that is known is exact.
+    as_of: Timestamp,
 }
 
 impl Side {
     /// The chunks, by position, with room for the subgraphs of `vertex_bound` vertices. New ones are empty, and share
-    /// one allocation until they are [refreshed](Chunk::refresh).
+    /// one allocation until they are [read](read_stale).
     pub fn chunks_mut(&mut self, vertex_bound: usize) -> &mut [Arc<Chunk>] {
         let count = vertex_bound.div_ceil(SUBGRAPH_VERTICES * CHUNK_SUBGRAPHS);
         if self.chunks.len() != count {
             self.chunks.resize(count, Arc::default());
+            self.known.resize(count.div_ceil(GROUP), None);
+            // None of what was known of chunks that are gone is left in the last group.
+            if let Some(Some(group)) = self.known.last_mut()
+                && !count.is_multiple_of(GROUP)
+            {
+                group[count % GROUP..].fill(Known::default());
+            }
         }
         &mut self.chunks
+    }
+
+    /// Looks which subgraphs of `vertex_bound` vertices may differ at `t` from what the chunks hold, in content or in layout, and
+    /// tells the chunks that have some. All of them must be [read](read_stale) at `t` before the next look. `page`
+    /// is asked for the subgraphs by the position of the chunk. `t` may be older than what the chunks hold. O(64) a
+    /// chunk, without a look at it or at the subgraphs if nothing changed there.
+    pub fn stale<'a>(
+        &'a mut self,
+        vertex_bound: usize,
+        page: impl Fn(usize) -> Page<'a>,
+        t: Timestamp,
+    ) -> Vec<Stale<'a>> {
+        self.chunks_mut(vertex_bound);
+        let as_of = std::mem::replace(&mut self.as_of, t);
+        Stale::find(&mut self.chunks, &mut self.known, page, as_of, t)
+    }
+
+    /// What is known of the chunks that have subgraphs.
+    fn known(&self) -> impl Iterator<Item = &Known> {
+        self.known.iter().flatten().flat_map(|group| group.iter())
+    }
+
+    /// Brings all chunks to the timestamp `t`, which must be registered, on this thread. Returns how many subgraphs were
+    /// read. Cost: see [`stale`](Self::stale) and [`read_stale`].
+    pub fn refresh<'a>(
+        &'a mut self,
+        vertex_bound: usize,
+        page: impl Fn(usize) -> Page<'a>,
+        direction: Direction,
+        t: Timestamp,
+        weighted: bool,
+    ) -> u32 {
+        let mut stale = self.stale(vertex_bound, page, t);
+        read_stale(&mut stale, direction, t, weighted);
+        stale.iter().map(Stale::count).sum()
     }
 
     #[inline]
@@ -88,7 +135,7 @@ impl View {
     /// A view from its sides, whose chunks are all at the timestamp of the view. `into` is empty for an undirected
     /// graph. The outgoing side knows which vertices exist.
     pub fn new(shape: Shape, out: Side, into: Side) -> View {
-        let vertex_count = out.chunks.iter().map(|chunk| chunk.vertices()).sum();
+        let vertex_count = out.known().map(|known| known.vertices).sum();
         View { shape, vertex_count, out, into, reversed: OnceLock::new() }
     }
 
@@ -129,7 +176,7 @@ impl View {
 
     /// The directed edges in the outgoing lists: twice the number of undirected edges less the self-loops.
     pub fn directed_edges(&self) -> u64 {
-        self.out.chunks.iter().map(|chunk| chunk.edges()).sum()
+        self.out.known().map(|known| known.edges).sum()
     }
 
     fn distinct_chunks(&self) -> impl Iterator<Item = &Chunk> {
@@ -144,8 +191,11 @@ impl View {
 
     /// The bytes that the view itself holds (the lists that it refers to are the store's).
     pub fn bytes(&self) -> usize {
-        let slots = (self.out.chunks.len() + self.into.chunks.len()) * size_of::<usize>();
-        slots + self.distinct_chunks().map(Chunk::bytes).sum::<usize>()
+        let slots = [&self.out, &self.into].map(|side| {
+            let known = size_of_val(&*side.known) + side.known().count() * size_of::<Known>();
+            size_of_val(&*side.chunks) + known
+        });
+        slots.iter().sum::<usize>() + self.distinct_chunks().map(Chunk::bytes).sum::<usize>()
     }
 
     /// The bytes of lists that this view alone keeps: the store has newer ones. Views that share chunks count them all.

@@ -299,7 +299,7 @@ fn refresh_side(
         let existence = tables.1.page(i).filter(|_| direction == Direction::Out);
         Page { lists, existence }
     };
-    let mut stale = Stale::find(side.chunks_mut(shape.vertex_bound), page, ts);
+    let mut stale = side.stale(shape.vertex_bound, page, ts);
     let read = |part: &mut [Stale<'_>]| {
         let _ = failpoint::reach(FailPoint::ViewPart);
         read_stale(part, direction, ts, shape.weighted)

@@ -10,13 +10,14 @@ use hedgerow_core::{
     WeightedNeighbors, simd,
 };
 
-use super::corrections::{Corrections, Masks};
+use super::corrections::{Correcting, Corrections, Few, Masks};
 use crate::arena::{Arena, Counted};
 use crate::items::ItemRef;
 use crate::table::{PAGE, SubgraphPage};
 
 mod refresh;
 
+pub(super) use refresh::{GROUP, Known, KnownGroup};
 pub use refresh::{Page, Stale, read_stale};
 
 /// Subgraphs in a chunk: those of one page of the table.
@@ -27,22 +28,27 @@ pub const CHUNK_SUBGRAPHS: usize = PAGE;
 ///
 /// Where a list is takes two lines: the subgraph's entry of `lists`, and its offsets. What is added to it or taken away
 /// takes a third only for vertices that have such corrections, and if it is more than one neighbour.
+///
+/// What every refresh touches comes first, in the same page as the entries.
 #[derive(Clone)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub struct Chunk {
-    lists: [Lists; CHUNK_SUBGRAPHS],
-    offsets: [[u32; SUBGRAPH_VERTICES + 1]; CHUNK_SUBGRAPHS],
-    /// How often each subgraph was settled when it was read.
-    settled: [[u8; 2]; CHUNK_SUBGRAPHS],
     /// The weights parallel to the main lists; empty in a graph without weights.
     weights: Vec<Counted<f64>>,
-    /// Subgraphs that were read.
-    known: u64,
-    /// The timestamp at which all of them are exact.
-    as_of: Timestamp,
     vertices: usize,
     edges: u64,
+    /// The places of `near` that are free.
+    free: u8,
+    /// A few corrections of some subgraphs.
+    near: [Few; NEAR],
+    lists: [Lists; CHUNK_SUBGRAPHS],
+    /// How often each subgraph was settled when it was read.
+    settled: [[u8; 2]; CHUNK_SUBGRAPHS],
+    offsets: [[u32; SUBGRAPH_VERTICES + 1]; CHUNK_SUBGRAPHS],
 }
+
+/// Subgraphs whose few corrections a chunk has room for.
+const NEAR: usize = 4;
 
 /// The lists of a subgraph, their corrections, and the vertices that exist: all that a refresh writes if the main part is
 /// the same. One cache line.
@@ -54,6 +60,8 @@ struct Lists {
     masks: Masks,
     /// The vertices that exist.
     present: u64,
+    /// The number of entries in the lists, corrected.
+    edges: u64,
 }
 
 const _: () = assert!(size_of::<Lists>() == 64);
@@ -67,14 +75,14 @@ static NO_LISTS: [u32; SUBGRAPH_VERTICES + 1] = [0; SUBGRAPH_VERTICES + 1];
 impl Default for Chunk {
     fn default() -> Self {
         Chunk {
-            lists: std::array::from_fn(|_| Lists::default()),
-            offsets: [NO_LISTS; CHUNK_SUBGRAPHS],
-            settled: [[0; 2]; CHUNK_SUBGRAPHS],
             weights: Vec::new(),
-            known: 0,
-            as_of: Timestamp::ZERO,
             vertices: 0,
             edges: 0,
+            free: (1 << NEAR) - 1,
+            near: std::array::from_fn(|_| Few::default()),
+            lists: std::array::from_fn(|_| Lists::default()),
+            settled: [[0; 2]; CHUNK_SUBGRAPHS],
+            offsets: [NO_LISTS; CHUNK_SUBGRAPHS],
         }
     }
 }
@@ -118,32 +126,40 @@ impl Chunk {
         main: Counted<VertexId>,
         weights: Option<Counted<f64>>,
     ) {
-        self.edges -= self.edges_of(i);
+        self.edges -= self.lists[i].edges;
         self.offsets[i] = offsets;
-        self.lists[i] = Lists { main, present: self.lists[i].present, ..Lists::default() };
+        self.forget_corrections(i);
+        let (present, edges) = (self.lists[i].present, main.len() as u64);
+        self.lists[i] = Lists { main, present, edges, ..Lists::default() };
         if let Some(weights) = weights {
             if self.weights.is_empty() {
                 self.weights = vec![Counted::default(); CHUNK_SUBGRAPHS];
             }
             self.weights[i] = weights;
         }
-        self.edges += self.edges_of(i);
+        self.edges += self.lists[i].edges;
     }
 
-    fn edges_of(&self, i: usize) -> u64 {
-        let lists = &self.lists[i];
-        let (added, removed) = lists.corrections.counts(lists.masks);
-        (lists.main.len() + added - removed) as u64
+    /// Leaves a subgraph without corrections.
+    #[inline]
+    fn forget_corrections(&mut self, i: usize) {
+        if let Corrections::Near(place) = std::mem::take(&mut self.lists[i].corrections) {
+            self.free |= 1 << place;
+        }
     }
 
-    /// The number of vertices that exist.
-    pub(super) fn vertices(&self) -> usize {
-        self.vertices
-    }
-
-    /// The number of entries in the lists.
-    pub(super) fn edges(&self) -> u64 {
-        self.edges
+    /// Keeps a few corrections, where there is room.
+    #[inline]
+    fn keep_few(&mut self, few: &Few) -> Corrections {
+        let place = self.free.trailing_zeros();
+        match self.near.get_mut(place as usize) {
+            Some(near) => {
+                near.clone_from(few);
+                self.free &= !(1 << place);
+                Corrections::Near(place as u8)
+            }
+            None => Corrections::Few(Arc::new(few.clone())),
+        }
     }
 
     #[inline]
@@ -159,6 +175,7 @@ impl Chunk {
     #[inline]
     pub(super) fn block(&self, i: usize) -> ViewBlock<'_> {
         let Lists { main, corrections, masks, .. } = &self.lists[i % CHUNK_SUBGRAPHS];
+        let corrections = corrections.get(&self.near);
         ViewBlock { offsets: self.offsets(i), main, corrections, masks: *masks }
     }
 
@@ -197,7 +214,7 @@ impl Chunk {
 pub struct ViewBlock<'a> {
     offsets: &'a [u32; SUBGRAPH_VERTICES + 1],
     main: &'a [VertexId],
-    corrections: &'a Corrections,
+    corrections: Correcting<'a>,
     /// Corrections are not looked at for vertices that are not touched.
     masks: Masks,
 }
@@ -205,7 +222,7 @@ pub struct ViewBlock<'a> {
 impl<'a> ViewBlock<'a> {
     /// No subgraph at all.
     pub(super) const EMPTY: ViewBlock<'static> =
-        ViewBlock { offsets: &NO_LISTS, main: &[], corrections: &Corrections::None, masks: Masks::NONE };
+        ViewBlock { offsets: &NO_LISTS, main: &[], corrections: Correcting::None, masks: Masks::NONE };
 
     #[inline]
     fn list(&self, local: LocalVertex) -> &'a [VertexId] {

@@ -6,20 +6,20 @@ use hedgerow_core::{LocalVertex, Neighbors, SUBGRAPH_VERTICES, Spread, VertexId,
 use smallvec::SmallVec;
 
 use crate::delta::EdgeOp;
-use crate::version::Version;
+use crate::version::{Read, Version};
 
 mod build;
 mod few;
 mod sorted;
 
-use few::Few;
+pub(super) use few::Few;
 pub(super) use sorted::Scratch;
 use sorted::first_edge;
 
-/// How the lists of a subgraph differ from its main part.
+/// How the lists of a subgraph differ from its main part, as a chunk keeps it.
 ///
-/// The fewer differences, the fewer cache lines a refresh writes for them, and the fewer allocations it makes, each of which
-/// is a miss that it cannot load ahead: that of the allocator's list of free blocks.
+/// The fewer differences, the fewer cache lines a refresh writes for them. What a chunk has room for is not allocated: an
+/// allocation is a miss that a refresh cannot load ahead, that of the allocator's list of free blocks.
 #[derive(Clone, Default)]
 pub(super) enum Corrections {
     /// Not at all.
@@ -27,10 +27,21 @@ pub(super) enum Corrections {
     None,
     /// One neighbour more, or less if the [mask](Masks) of reduced vertices says so. Not in a graph with weights.
     One(LocalVertex, VertexId),
-    /// A few neighbours. Not in a graph with weights.
+    /// A few neighbours, at this place of the chunk. Not in a graph with weights.
+    Near(u8),
+    /// A few neighbours, where the chunk has no room. Not in a graph with weights.
     Few(Arc<Few>),
     /// Anything.
     Many(Arc<Many>),
+}
+
+/// [`Corrections`] for looking at them.
+#[derive(Clone, Copy)]
+pub(super) enum Correcting<'a> {
+    None,
+    One(LocalVertex, &'a VertexId),
+    Few(&'a Few),
+    Many(&'a Many),
 }
 
 /// Which vertices corrections concern.
@@ -67,9 +78,13 @@ const FEW: usize = 16;
 /// What was read of a version.
 pub(super) struct Corrected {
     pub(super) corrections: Corrections,
+    /// Whether the corrections are the few in the scratch buffers instead, to be kept in the chunk or outside.
+    pub(super) few: bool,
     pub(super) masks: Masks,
     /// The vertices that exist.
     pub(super) present: u64,
+    /// How many neighbours are added, and removed.
+    pub(super) counts: (usize, usize),
 }
 
 impl Masks {
@@ -78,50 +93,78 @@ impl Masks {
 }
 
 impl Corrections {
-    /// The first `n` entries of the delta, and what comes with them. O(n log n).
-    ///
-    /// Only effective operations are logged. So the first word about an edge tells whether the main part has it, and
-    /// nothing is looked up there except the place of a new weight.
+    /// How what is read differs from the main part.
     #[inline]
-    pub(super) fn of(version: &Version, n: usize, scratch: &mut Scratch) -> Corrected {
-        match n {
-            0 if version.patch.is_none() => unchanged(version),
-            1 if version.is_plain() && version.patch.is_none() && version.main().weights().is_none() => {
-                one(version)
-            }
-            _ => several(version, n, scratch),
+    pub(super) fn kind(read: Read<'_>) -> Kind {
+        let version = read.version();
+        match read.delta_len() {
+            0 if version.patch.is_none() => Kind::None,
+            1 if is_simple(version) => Kind::One,
+            _ => Kind::More,
         }
     }
 
+    /// For looking at them; `near` is what the chunk has room for.
+    #[inline]
+    pub(super) fn get<'a>(&'a self, near: &'a [Few]) -> Correcting<'a> {
+        match self {
+            Corrections::None => Correcting::None,
+            Corrections::One(from, to) => Correcting::One(*from, to),
+            Corrections::Near(place) => {
+                near.get(usize::from(*place)).map_or(Correcting::None, Correcting::Few)
+            }
+            Corrections::Few(few) => Correcting::Few(few),
+            Corrections::Many(many) => Correcting::Many(many),
+        }
+    }
+
+    /// Starts loading what is not in place, with the count of references to it.
+    #[inline]
+    pub(super) fn warm(&self) {
+        let start = match self {
+            Corrections::None | Corrections::One(..) | Corrections::Near(_) => return,
+            Corrections::Few(few) => Arc::as_ptr(few).cast::<u64>(),
+            Corrections::Many(many) => Arc::as_ptr(many).cast::<u64>(),
+        };
+        simd::prefetch(start.wrapping_sub(2));
+        simd::prefetch(start.wrapping_add(6));
+    }
+
+    /// The bytes outside the chunk.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Corrections::None | Corrections::One(..) | Corrections::Near(_) => 0,
+            Corrections::Few(_) => size_of::<Few>(),
+            Corrections::Many(many) => many.bytes(),
+        }
+    }
+}
+
+impl<'a> Correcting<'a> {
     /// The corrected neighbours of a vertex, which is among those that are touched.
     #[inline]
-    pub(super) fn correct<'a>(
-        &'a self,
-        main: &'a [VertexId],
-        local: LocalVertex,
-        masks: Masks,
-    ) -> Neighbors<'a> {
+    pub(super) fn correct(self, main: &'a [VertexId], local: LocalVertex, masks: Masks) -> Neighbors<'a> {
         match self {
-            Corrections::None => Neighbors::from_slice(main),
-            Corrections::One(_, to) if masks.reduced == 0 => {
+            Correcting::None => Neighbors::from_slice(main),
+            Correcting::One(_, to) if masks.reduced == 0 => {
                 Neighbors { main, added: std::slice::from_ref(to), removed: &[] }
             }
-            Corrections::One(_, to) => Neighbors { main, added: &[], removed: std::slice::from_ref(to) },
-            Corrections::Few(few) => few.correct(main, local),
-            Corrections::Many(many) => many.correct(main, local),
+            Correcting::One(_, to) => Neighbors { main, added: &[], removed: std::slice::from_ref(to) },
+            Correcting::Few(few) => few.correct(main, local),
+            Correcting::Many(many) => many.correct(main, local),
         }
     }
 
     /// The weights for corrected neighbours, whose list in the main part is at `list`.
-    pub(super) fn correct_weights<'a>(
-        &'a self,
+    pub(super) fn correct_weights(
+        self,
         plain: WeightedNeighbors<'a>,
         list: std::ops::Range<u32>,
         local: LocalVertex,
         masks: Masks,
     ) -> WeightedNeighbors<'a> {
         match self {
-            Corrections::Many(many) if (masks.touched | many.reweighted) & local.bit() != 0 => {
+            Correcting::Many(many) if (masks.touched | many.reweighted) & local.bit() != 0 => {
                 many.correct_weights(plain, list, local)
             }
             _ => plain,
@@ -130,51 +173,83 @@ impl Corrections {
 
     /// Calls `f` with what is added to lists, if nothing is taken away from any.
     #[inline]
-    pub(super) fn for_each_added(&self, mut f: impl FnMut(LocalVertex, VertexId)) {
-        let one;
+    pub(super) fn for_each_added(self, mut f: impl FnMut(LocalVertex, VertexId)) {
         let (from, to): (&[LocalVertex], &[VertexId]) = match self {
-            Corrections::None => return,
-            Corrections::One(from, to) => {
-                one = (*from, *to);
-                (std::slice::from_ref(&one.0), std::slice::from_ref(&one.1))
-            }
-            Corrections::Few(few) => few.added(),
-            Corrections::Many(many) => (&many.added_from, &many.added),
+            Correcting::None => return,
+            Correcting::One(from, to) => return f(from, *to),
+            Correcting::Few(few) => few.added(),
+            Correcting::Many(many) => (&many.added_from, &many.added),
         };
         from.iter().zip(to).for_each(|(&local, &v)| f(local, v));
     }
+}
 
-    /// How many neighbours are added, and how many removed.
+/// How what is read differs from the main part.
+pub(super) enum Kind {
+    /// Not at all.
+    None,
+    /// By one entry of the delta of a version without weights, ranks and patch.
+    One,
+    /// By anything.
+    More,
+}
+
+/// Whether edges have no weights and ranks, and the main part no patch.
+#[inline]
+fn is_simple(version: &Version) -> bool {
+    version.is_plain() && version.patch.is_none() && version.main().weights().is_none()
+}
+
+impl Corrected {
+    /// Where nothing differs from the main part.
     #[inline]
-    pub(super) fn counts(&self, masks: Masks) -> (usize, usize) {
-        match self {
-            Corrections::None => (0, 0),
-            Corrections::One(..) if masks.reduced == 0 => (1, 0),
-            Corrections::One(..) => (0, 1),
-            Corrections::Few(few) => few.counts(),
-            Corrections::Many(many) => (many.added.len(), many.removed.len()),
-        }
+    pub(super) fn unchanged(present: u64) -> Corrected {
+        let (corrections, masks) = (Corrections::None, Masks::NONE);
+        Corrected { corrections, few: false, masks, present, counts: (0, 0) }
     }
 
-    /// Starts loading what is not in place, with the count of references to it.
-    #[inline]
-    pub(super) fn warm(&self) {
-        let start = match self {
-            Corrections::None | Corrections::One(..) => return,
-            Corrections::Few(few) => Arc::as_ptr(few).cast::<u64>(),
-            Corrections::Many(many) => Arc::as_ptr(many).cast::<u64>(),
+    /// [One](Kind::One) entry.
+    #[inline(always)]
+    pub(super) fn one(version: &Version) -> Corrected {
+        let ((local, op), dst) = (version.delta().source(0), version.delta().destination(0));
+        let (bit, present) = (local.bit(), version.main().present());
+        let (masks, counts) = match op {
+            EdgeOp::Insert => (Masks { touched: bit, reduced: 0 }, (1, 0)),
+            EdgeOp::Remove => (Masks { touched: bit, reduced: bit }, (0, 1)),
+            EdgeOp::Update => return Corrected::unchanged(present),
+            EdgeOp::Vertex if dst.0 != 0 => return Corrected::unchanged(present | bit),
+            EdgeOp::Vertex => return Corrected::unchanged(present & !bit),
         };
-        simd::prefetch(start.wrapping_sub(2));
-        simd::prefetch(start.wrapping_add(6));
+        Corrected { corrections: Corrections::One(local, dst), few: false, masks, present, counts }
     }
 
-    /// The bytes that are not in place.
-    pub(super) fn bytes(&self) -> usize {
-        match self {
-            Corrections::None | Corrections::One(..) => 0,
-            Corrections::Few(_) => size_of::<Few>(),
-            Corrections::Many(many) => many.bytes(),
+    /// The first `n` entries of the delta, and what comes with them. O(n log n).
+    ///
+    /// Only effective operations are logged. So the first word about an edge tells whether the main part has it, and
+    /// nothing is looked up there except the place of a new weight.
+    pub(super) fn several(version: &Version, n: usize, scratch: &mut Scratch) -> Corrected {
+        if (1..=few::FEW).contains(&n)
+            && is_simple(version)
+            && let Some(corrected) = alike(version, n, &mut scratch.few)
+        {
+            return corrected;
         }
+        if version.is_ranked() {
+            return ranked(version, n, scratch);
+        }
+        if version.patch.is_some() {
+            return patched(version, n, scratch);
+        }
+        let present = scratch.sort(version, n);
+        let Scratch { sorted, build, few, .. } = scratch;
+        let weighted = version.main().weights().is_some();
+        build.clear();
+        let mut rest = &sorted[..];
+        while let Some((edge, others)) = first_edge(rest) {
+            rest = others;
+            build.add(version, &edge, weighted);
+        }
+        build.finish(weighted, present, few)
     }
 }
 
@@ -223,51 +298,36 @@ fn spilled<A: smallvec::Array>(values: &SmallVec<A>) -> usize {
     if values.spilled() { values.capacity() * size_of::<A::Item>() } else { 0 }
 }
 
+/// As [`Corrected::several`] for a few entries, two at least, of a version without weights, ranks and patch, if all insert
+/// edges or all remove some: those differ.
 #[inline]
-fn unchanged(version: &Version) -> Corrected {
-    let present = version.main().present();
-    Corrected { corrections: Corrections::None, masks: Masks::default(), present }
-}
-
-/// As [`Corrections::of`] for the first entry alone of a version without weights, ranks and patch.
-#[inline]
-fn one(version: &Version) -> Corrected {
-    let ((local, op), dst) = (version.delta().source(0), version.delta().destination(0));
-    let (bit, present) = (local.bit(), version.main().present());
-    let (masks, present) = match op {
-        EdgeOp::Insert => (Masks { touched: bit, reduced: 0 }, present),
-        EdgeOp::Remove => (Masks { touched: bit, reduced: bit }, present),
-        EdgeOp::Update => (Masks::default(), present),
-        EdgeOp::Vertex if dst.0 != 0 => (Masks::default(), present | bit),
-        EdgeOp::Vertex => (Masks::default(), present & !bit),
+fn alike(version: &Version, n: usize, few: &mut Few) -> Option<Corrected> {
+    let delta = version.delta();
+    let (_, op) = delta.source(0);
+    let (mut edges, mut touched, mut differ) = ([u64::MAX; few::ROOM], 0, false);
+    for (i, edge) in edges.iter_mut().enumerate().take(n) {
+        let (local, other) = delta.source(i);
+        differ |= other != op;
+        touched |= local.bit();
+        *edge = (local.index() as u64) << 32 | u64::from(delta.destination(i).0);
+    }
+    let (reduced, counts) = match op {
+        EdgeOp::Insert => (0, (n, 0)),
+        EdgeOp::Remove => (touched, (0, n)),
+        EdgeOp::Update | EdgeOp::Vertex => return None,
     };
-    let corrections = if masks.touched == 0 { Corrections::None } else { Corrections::One(local, dst) };
-    Corrected { corrections, masks, present }
+    if differ {
+        return None;
+    }
+    few.sort(&edges, counts);
+    let (masks, present) = (Masks { touched, reduced }, version.main().present());
+    Some(Corrected { corrections: Corrections::None, few: true, masks, present, counts })
 }
 
-fn several(version: &Version, n: usize, scratch: &mut Scratch) -> Corrected {
-    if version.is_ranked() {
-        return ranked(version, n, scratch);
-    }
-    if version.patch.is_some() {
-        return patched(version, n, scratch);
-    }
-    let present = scratch.sort(version, n);
-    let Scratch { sorted, build, .. } = scratch;
-    let weighted = version.main().weights().is_some();
-    build.clear();
-    let mut rest = &sorted[..];
-    while let Some((edge, others)) = first_edge(rest) {
-        rest = others;
-        build.add(version, &edge, weighted);
-    }
-    build.finish(weighted, present)
-}
-
-/// As [`Corrections::of`] where an edge is told from others by its rank too: a neighbour comes once for each edge.
+/// As [`Corrected::several`] where an edge is told from others by its rank too: a neighbour comes once for each edge.
 fn ranked(version: &Version, n: usize, scratch: &mut Scratch) -> Corrected {
     let (changes, vertices) = crate::items::reduce(version.delta().items(n));
-    let build = &mut scratch.build;
+    let Scratch { build, few, .. } = scratch;
     build.clear();
     for change in &changes {
         let found = version.main().find_item(change.local, change.dst, change.rank).is_some();
@@ -281,13 +341,13 @@ fn ranked(version: &Version, n: usize, scratch: &mut Scratch) -> Corrected {
     let present = vertices.iter().fold(version.main().present(), |mask, &(local, inserted)| {
         if inserted { mask | local.bit() } else { mask & !local.bit() }
     });
-    build.finish(false, present)
+    build.finish(false, present, few)
 }
 
-/// As [`Corrections::of`] where the main part has a patch, which comes under the delta.
+/// As [`Corrected::several`] where the main part has a patch, which comes under the delta.
 fn patched(version: &Version, n: usize, scratch: &mut Scratch) -> Corrected {
     let weighted = version.main().weights().is_some();
-    let build = &mut scratch.build;
+    let Scratch { build, few, .. } = scratch;
     build.clear();
     for change in &version.changes(n, None) {
         match (version.main().find(change.local, change.dst, Spread::UNKNOWN), change.weight) {
@@ -297,5 +357,5 @@ fn patched(version: &Version, n: usize, scratch: &mut Scratch) -> Corrected {
             _ => {}
         }
     }
-    build.finish(weighted, version.at_delta(n).present())
+    build.finish(weighted, version.at_delta(n).present(), few)
 }

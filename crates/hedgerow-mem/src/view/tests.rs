@@ -77,12 +77,8 @@ impl World {
 
     fn refresh(&self, view: Option<Arc<View>>, t: Timestamp) -> (View, u32) {
         let (mut out, into) = view.map(View::into_sides).unwrap_or_default();
-        let mut read = 0;
-        for (i, chunk) in out.chunks_mut(BOUND).iter_mut().enumerate() {
-            let lists = self.table.page(i);
-            let page = Page { lists, existence: lists };
-            read += Chunk::refresh(chunk, page, Direction::Out, t, self.weighted);
-        }
+        let page = |i| Page { lists: self.table.page(i), existence: self.table.page(i) };
+        let read = out.refresh(BOUND, page, Direction::Out, t, self.weighted);
         let shape = Shape { weighted: self.weighted, vertex_bound: BOUND, ..Shape::default() };
         (View::new(shape, out, into), read)
     }
@@ -228,10 +224,8 @@ fn a_far_id_costs_a_chunk_not_a_view() {
     latched.apply(Direction::Out, &[op], Timestamp(1), false, &KeepAll, |_| ());
     drop(latched);
     let mut out = Side::default();
-    for (i, chunk) in out.chunks_mut(u32::MAX as usize).iter_mut().enumerate() {
-        let lists = table.page(i);
-        Chunk::refresh(chunk, Page { lists, existence: lists }, Direction::Out, Timestamp(1), false);
-    }
+    let page = |i| Page { lists: table.page(i), existence: table.page(i) };
+    out.refresh(u32::MAX as usize, page, Direction::Out, Timestamp(1), false);
     let shape = Shape { vertex_bound: u32::MAX as usize, ..Shape::default() };
     let view = View::new(shape, out, Side::default());
     assert!(view.neighbors(far, Direction::Out).contains(VertexId(1)));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hedgerow_core::{Direction, Timestamp, Topology, VertexId};
-use hedgerow_mem::view::{Chunk, Page, Shape};
+use hedgerow_mem::view::{Page, Shape};
 use hedgerow_mem::{EdgeOp, View};
 use loom::thread;
 
@@ -14,9 +14,7 @@ impl Store {
     fn view(&self, previous: Option<View>, t: Timestamp) -> View {
         let (mut out, into) = previous.map_or_else(Default::default, |view| View::into_sides(Arc::new(view)));
         let lists = Some(&self.page);
-        for chunk in out.chunks_mut(64) {
-            Chunk::refresh(chunk, Page { lists, existence: lists }, Direction::Out, t, false);
-        }
+        out.refresh(64, |_| Page { lists, existence: lists }, Direction::Out, t, false);
         View::new(Shape { vertex_bound: 64, ..Shape::default() }, out, into)
     }
 }

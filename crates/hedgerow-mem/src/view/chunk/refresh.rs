@@ -8,10 +8,11 @@ use hedgerow_core::{Direction, Timestamp, simd};
 use super::{CHUNK_SUBGRAPHS, Chunk, Lists, NO_LISTS};
 use crate::arena::Counted;
 use crate::grace::Walk;
+use crate::main_part::Main;
 use crate::subgraph::{OFFSET_LINES, Stamp, Subgraph};
 use crate::table::SubgraphPage;
 use crate::version::Read;
-use crate::view::corrections::{Corrected, Corrections, Scratch};
+use crate::view::corrections::{Corrected, Corrections, Kind, Scratch};
 
 /// How many subgraphs lie between one link of the chain of misses and the next: enough to wait for none of them, and what
 /// they need fits the first cache. None under the model checker, where steps that only load would be more walks.
@@ -35,6 +36,11 @@ impl<'a> Page<'a> {
         self.existence.filter(|_| start(self.existence) != start(self.lists))
     }
 
+    /// Whether there is anything to be known.
+    fn exists(self) -> bool {
+        self.lists.is_some() || self.existence.is_some()
+    }
+
     /// The pages whose stamps count.
     #[inline]
     fn stamped(self) -> impl Iterator<Item = &'a SubgraphPage> {
@@ -46,39 +52,61 @@ impl<'a> Page<'a> {
     }
 }
 
+/// What a view knows of a chunk without looking at it. That of many chunks lies side by side.
+#[derive(Clone, Debug, Default)]
+pub(in crate::view) struct Known {
+    /// Subgraphs that were read.
+    subgraphs: u64,
+    /// How often they were settled when they were looked at last, all together.
+    settled: u64,
+    /// The vertices that exist.
+    pub(in crate::view) vertices: usize,
+    /// The number of entries in the lists.
+    pub(in crate::view) edges: u64,
+}
+
+/// Chunks of which what is known is kept together.
+pub(in crate::view) const GROUP: usize = 64;
+
+/// What is known of some consecutive chunks; `None` while there are no subgraphs for any of them.
+pub(in crate::view) type KnownGroup = Option<Box<[Known; GROUP]>>;
+
 /// A chunk of which something is to be read again.
 pub struct Stale<'a> {
     chunk: &'a mut Arc<Chunk>,
+    known: &'a mut Known,
     page: Page<'a>,
     subgraphs: u64,
+    /// Whether nothing was read before.
+    fresh: bool,
 }
 
-/// Chunks that a look for what is stale loads ahead.
+/// Pages whose stamps a look for what is stale loads ahead, and chunks whose heads reading loads ahead.
 const AHEAD: usize = 6;
 
 impl<'a> Stale<'a> {
-    /// Looks which subgraphs may differ at `t` from what the chunks hold, in content or in layout, and tells the chunks
-    /// that have some. `page` is asked for the subgraphs by the position of the chunk. O(64) a chunk, without a look
-    /// at the subgraphs if it holds nothing.
-    pub fn find(
+    /// Looks which subgraphs may differ at `t` from what the chunks hold, which is exact at `as_of`, in content or in layout,
+    /// and tells the chunks that have some: what is not read after this is not known any more. O(64) a chunk, without a
+    /// look at it or at the subgraphs if nothing changed there.
+    pub(in crate::view) fn find(
         chunks: &'a mut [Arc<Chunk>],
+        known: &'a mut [KnownGroup],
         page: impl Fn(usize) -> Page<'a>,
+        as_of: Timestamp,
         t: Timestamp,
     ) -> Vec<Stale<'a>> {
-        let masks: Vec<u64> = (0..chunks.len())
-            .map(|i| {
-                if i + 2 * AHEAD < chunks.len() {
-                    page(i + 2 * AHEAD).stamped().for_each(SubgraphPage::warm_first);
-                }
-                if let Some(next) = chunks.get(i + AHEAD) {
-                    next.warm_known();
-                    page(i + AHEAD).stamped().for_each(SubgraphPage::warm_stamps);
-                }
-                chunks[i].stale(page(i), t)
-            })
-            .collect();
-        let found = chunks.iter_mut().zip(masks).enumerate().filter(|(_, (_, subgraphs))| *subgraphs != 0);
-        found.map(|(i, (chunk, subgraphs))| Stale { chunk, page: page(i), subgraphs }).collect()
+        let blind = faults::is_on(PlantedFault::ViewNotRefreshed);
+        let bound = if blind { Stamp::LAST } else { Stamp::last_of(t.min(as_of)) };
+        let mut found = Vec::new();
+        for (group, (chunks, known)) in chunks.chunks_mut(GROUP).zip(known).enumerate() {
+            let page = |at: usize| page(group * GROUP + at);
+            if known.is_none() && (0..chunks.len()).any(|at| page(at).exists()) {
+                *known = Some(Box::new(std::array::from_fn(|_| Known::default())));
+            }
+            let known = known.as_mut().map_or(&mut [][..], |known| &mut known[..]);
+            find_in_group(chunks, known, page, bound, &mut found);
+        }
+        found
     }
 
     /// How many subgraphs are to be read.
@@ -89,9 +117,10 @@ impl<'a> Stale<'a> {
     /// Starts loading the counts of references to the chunk, and its sums.
     #[inline]
     fn warm_counts(&self) {
-        let chunk = Arc::as_ptr(self.chunk);
-        simd::prefetch(chunk.wrapping_byte_sub(align_of::<Chunk>()));
-        simd::prefetch(&self.chunk.edges);
+        // The counts stand before the chunk, its sums and the first of what it has room for at its start.
+        let line = align_of::<Chunk>();
+        let start = Arc::as_ptr(self.chunk).wrapping_byte_sub(line);
+        (0..4).for_each(|i| simd::prefetch(start.wrapping_byte_add(i * line)));
     }
 
     /// Their places, ascending.
@@ -102,6 +131,29 @@ impl<'a> Stale<'a> {
             rest &= rest.wrapping_sub(1);
             (i < CHUNK_SUBGRAPHS).then_some(i)
         })
+    }
+}
+
+/// As [`Stale::find`], among some chunks; none of what is known of them if none exists.
+fn find_in_group<'a>(
+    chunks: &'a mut [Arc<Chunk>],
+    known: &'a mut [Known],
+    page: impl Fn(usize) -> Page<'a>,
+    bound: Stamp,
+    found: &mut Vec<Stale<'a>>,
+) {
+    let load = |page: Page<'a>| {
+        page.stamped().for_each(SubgraphPage::warm_stamps);
+        page
+    };
+    let mut pages: [Page<'a>; AHEAD] = std::array::from_fn(|at| load(page(at)));
+    for (at, (chunk, known)) in chunks.iter_mut().zip(known).enumerate() {
+        let page = std::mem::replace(&mut pages[at % AHEAD], load(page(at + AHEAD)));
+        let fresh = known.subgraphs == 0;
+        let subgraphs = known.stale(chunk, page, bound);
+        if subgraphs != 0 {
+            found.push(Stale { chunk, known, page, subgraphs, fresh });
+        }
     }
 }
 
@@ -133,9 +185,9 @@ pub fn read_stale(stale: &mut [Stale<'_>], direction: Direction, t: Timestamp, w
             at(3).into_iter().for_each(|place| reading.read(place, &mut scratch));
         }
     }
-    for Own { chunk, subgraphs, .. } in reading.own {
-        chunk.known |= subgraphs;
-        chunk.as_of = t;
+    for Own { chunk, known, subgraphs, .. } in reading.own {
+        known.subgraphs |= subgraphs;
+        (known.vertices, known.edges) = (chunk.vertices, chunk.edges);
     }
     scratch.entries
 }
@@ -143,8 +195,10 @@ pub fn read_stale(stale: &mut [Stale<'_>], direction: Direction, t: Timestamp, w
 /// A stale chunk that nobody else refers to any more.
 struct Own<'a> {
     chunk: &'a mut Chunk,
+    known: &'a mut Known,
     page: Page<'a>,
     subgraphs: u64,
+    fresh: bool,
 }
 
 impl<'a> Own<'a> {
@@ -153,7 +207,8 @@ impl<'a> Own<'a> {
         if weighted && chunk.weights.is_empty() {
             chunk.weights = vec![Counted::default(); CHUNK_SUBGRAPHS];
         }
-        Own { chunk, page: stale.page, subgraphs: stale.subgraphs }
+        let Stale { page, subgraphs, fresh, .. } = *stale;
+        Own { chunk, known: stale.known, page, subgraphs, fresh }
     }
 }
 
@@ -180,8 +235,8 @@ impl Reading<'_> {
     #[inline]
     fn warm_version(&self, (of, i): (usize, usize)) {
         if !cfg!(loom) {
-            let Own { chunk, page, .. } = &self.own[of];
-            page.subgraph(i).into_iter().for_each(|s| s.warm_version(self.direction, chunk.known == 0));
+            let Own { chunk, page, fresh, .. } = &self.own[of];
+            page.subgraph(i).into_iter().for_each(|s| s.warm_version(self.direction, *fresh));
             chunk.warm_corrections(i);
         }
     }
@@ -204,56 +259,54 @@ impl Reading<'_> {
     }
 }
 
-impl Chunk {
-    /// Brings a chunk to the timestamp `t`, which must be registered; `t` may be older than what the chunk was made
-    /// for. Returns how many subgraphs were read. Cost: see [`Stale::find`] and [`read_stale`].
-    pub fn refresh(
-        chunk: &mut Arc<Chunk>,
-        page: Page<'_>,
-        direction: Direction,
-        t: Timestamp,
-        weighted: bool,
-    ) -> u32 {
-        let mut stale = Stale::find(std::slice::from_mut(chunk), |_| page, t);
-        read_stale(&mut stale, direction, t, weighted);
-        stale.iter().map(Stale::count).sum()
-    }
-
-    /// What was last changed at or before both `t` and the time of the chunk is the same at both.
-    fn stale(&self, page: Page<'_>, t: Timestamp) -> u64 {
-        let exists = page.lists.is_some() || page.existence.is_some();
-        if self.known == 0 {
-            return if exists { u64::MAX } else { 0 };
+impl Known {
+    /// The subgraphs to be read, which are no longer known. What was last changed at or before both the time that is asked for
+    /// and that of the chunk, the `bound`, is the same at both.
+    #[inline]
+    fn stale(&mut self, chunk: &Chunk, page: Page<'_>, bound: Stamp) -> u64 {
+        if !page.exists() {
+            return 0;
         }
-        let blind = faults::is_on(PlantedFault::ViewNotRefreshed);
-        let bound = if blind { Stamp::LAST } else { Stamp::last_of(t.min(self.as_of)) };
-        let mut stale = if exists { !self.known } else { 0 };
-        for (of, page) in [page.lists, page.other_existence()].into_iter().enumerate() {
-            let Some(page) = page else { continue };
-            // Each goes in at the top. Without a jump: which subgraphs changed is a guess that the processor would often
-            // get wrong.
-            let count = page.len().min(CHUNK_SUBGRAPHS);
-            let changed = page.stamps().zip(&self.settled).fold(0, |mask, (stamp, known)| {
-                mask >> 1 | u64::from((stamp > bound) | (stamp.settled() != known[of])) << 63
-            });
-            let changed = changed.checked_shr((CHUNK_SUBGRAPHS - count) as u32).unwrap_or(0);
-            stale |= changed;
+        let (mut newer, mut settled) = (0, 0);
+        for (of, page) in page.stamped().enumerate() {
+            let (changed, count) = page.look(bound);
+            newer |= changed;
+            settled |= count << (32 * of);
         }
+        if self.subgraphs == 0 {
+            self.settled = settled;
+            return u64::MAX;
+        }
+        if self.settled != settled {
+            self.settled = settled;
+            newer |= chunk.resettled(page);
+        }
+        let stale = newer | !self.subgraphs;
+        self.subgraphs &= !stale;
         stale
     }
+}
 
-    /// Starts loading what [`stale`](Self::stale) compares.
-    #[inline]
-    fn warm_known(&self) {
-        simd::prefetch(&self.settled[0]);
-        simd::prefetch(&self.settled[CHUNK_SUBGRAPHS / 2]);
-        simd::prefetch(&self.as_of);
+impl Chunk {
+    /// The subgraphs that were settled since they were read.
+    #[cold]
+    fn resettled(&self, page: Page<'_>) -> u64 {
+        let mut resettled = 0;
+        for (of, page) in [page.lists, page.other_existence()].into_iter().enumerate() {
+            for (i, stamp) in
+                page.into_iter().flat_map(SubgraphPage::stamps).take(CHUNK_SUBGRAPHS).enumerate()
+            {
+                resettled |= u64::from(stamp.settled() != self.settled[i][of]) << i;
+            }
+        }
+        resettled
     }
 
     /// Starts loading what is kept of a subgraph.
     #[inline]
     fn warm(&self, i: usize) {
         simd::prefetch(&self.lists[i]);
+        simd::prefetch(&self.settled[i]);
     }
 
     /// Starts loading the corrections that reading a subgraph will replace, whose entry should be here.
@@ -275,7 +328,7 @@ impl Chunk {
         // Before the versions: if a settling comes between, the next refresh reads the subgraph again.
         self.settled[i] = [lists, other].map(|s| s.map_or(0, |s| s.stamp().settled()));
         self.vertices -= self.lists[i].present.count_ones() as usize;
-        self.edges -= self.edges_of(i);
+        self.edges -= self.lists[i].edges;
         let mut own_mask = 0;
         match lists.and_then(|s| s.read(direction, t, |read| own_mask = self.read_lists(i, read, scratch))) {
             Some(()) => {}
@@ -287,10 +340,11 @@ impl Chunk {
             None => 0,
         };
         self.vertices += self.lists[i].present.count_ones() as usize;
-        self.edges += self.edges_of(i);
+        self.edges += self.lists[i].edges;
     }
 
     fn clear(&mut self, i: usize) {
+        self.forget_corrections(i);
         (self.offsets[i], self.lists[i]) = (NO_LISTS, Lists::default());
         if let Some(weights) = self.weights.get_mut(i) {
             *weights = Counted::default();
@@ -298,13 +352,20 @@ impl Chunk {
     }
 
     /// Returns the mask of existing vertices.
+    #[inline]
     fn read_lists(&mut self, i: usize, read: Read<'_>, scratch: &mut Scratch) -> u64 {
         let main = read.version().main();
-        let Corrected { corrections, masks, present } =
-            Corrections::of(read.version(), read.delta_len(), scratch);
         scratch.entries += read.delta_len();
-        self.lists[i].corrections = corrections;
-        self.lists[i].masks = masks;
+        // In each case by itself: a value that went through memory on the way to the chunk would wait for all that was written
+        // before it, lines that are not here yet among them.
+        let present = match Corrections::kind(read) {
+            Kind::None => self.correct(i, main, Corrected::unchanged(main.present()), scratch),
+            Kind::One => self.correct(i, main, Corrected::one(read.version()), scratch),
+            Kind::More => {
+                let corrected = Corrected::several(read.version(), read.delta_len(), scratch);
+                self.correct(i, main, corrected, scratch)
+            }
+        };
         // The same array is that of the same main part, unless both are empty; then the offsets are the same too.
         if !self.lists[i].main.is_same(&main.neighbors) {
             self.lists[i].main = main.neighbors.clone();
@@ -315,6 +376,17 @@ impl Chunk {
         {
             *kept = main.weights.clone().unwrap_or_default();
         }
+        present
+    }
+
+    /// Keeps the corrections of `main`. Returns the mask of existing vertices.
+    #[inline(always)]
+    fn correct(&mut self, i: usize, main: &Main, corrected: Corrected, scratch: &Scratch) -> u64 {
+        let Corrected { corrections, few, masks, present, counts } = corrected;
+        self.forget_corrections(i);
+        self.lists[i].corrections = if few { self.keep_few(&scratch.few) } else { corrections };
+        self.lists[i].masks = masks;
+        self.lists[i].edges = (main.neighbors.len() + counts.0 - counts.1) as u64;
         present
     }
 }

@@ -76,19 +76,21 @@ impl Builder {
         self.removed_from.push(local);
     }
 
-    pub(super) fn finish(&self, weighted: bool, present: u64) -> Corrected {
+    pub(super) fn finish(&self, weighted: bool, present: u64, few: &mut Few) -> Corrected {
         let masks = Masks { touched: self.touched, reduced: self.reduced };
+        let counts = (self.added.len(), self.removed.len());
+        let mut is_few = false;
         let corrections = match (self.added_from.as_slice(), self.removed_from.as_slice()) {
             _ if masks.touched | self.reweighted == 0 => Corrections::None,
             _ if weighted => self.many(),
             (&[from], &[]) => Corrections::One(from, self.added[0]),
             (&[], &[from]) => Corrections::One(from, self.removed[0]),
-            (added, removed) => match Few::new((added, &self.added), (removed, &self.removed)) {
-                Some(few) => Corrections::Few(Arc::new(few)),
-                None => self.many(),
-            },
+            (added, removed) => {
+                is_few = few.fill((added, &self.added), (removed, &self.removed));
+                if is_few { Corrections::None } else { self.many() }
+            }
         };
-        Corrected { corrections, masks, present }
+        Corrected { corrections, few: is_few, masks, present, counts }
     }
 
     fn many(&self) -> Corrections {

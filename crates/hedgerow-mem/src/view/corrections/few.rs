@@ -5,42 +5,56 @@ use hedgerow_core::{LocalVertex, Neighbors, VertexId};
 /// So many added and removed neighbours together are few.
 pub(super) const FEW: usize = 22;
 
-/// Up to [`FEW`] corrections: with the counts of references of an `Arc` two cache lines, so that a refresh writes no more
-/// than that for each subgraph in which a little changed.
+/// Room for them in whole vectors of keys.
+pub(super) const ROOM: usize = FEW.next_multiple_of(4);
+
+/// Up to [`FEW`] corrections, in two cache lines.
+#[derive(Clone, Default)]
+#[repr(C, align(16))]
 pub(in crate::view) struct Few {
-    added: u8,
-    all: u8,
-    /// The source of each of `to`.
-    from: [LocalVertex; FEW],
     /// First what is added, then what is removed, by source, then ascending.
     to: [VertexId; FEW],
+    /// The source of each of `to`.
+    from: [LocalVertex; FEW],
+    added: u8,
+    all: u8,
 }
 
-const _: () = assert!(size_of::<Few>() + 2 * size_of::<usize>() == 128);
+const _: () = assert!(size_of::<Few>() + 2 * size_of::<usize>() <= 128);
 
 impl Few {
-    /// What is added and what is removed, with the source of each, ascending by source and neighbour. `None` if that is
-    /// too much.
-    pub(super) fn new(
+    /// Makes it what is added and what is removed, with the source of each, ascending by source and neighbour. False if
+    /// that is too much.
+    pub(super) fn fill(
+        &mut self,
         added: (&[LocalVertex], &[VertexId]),
         removed: (&[LocalVertex], &[VertexId]),
-    ) -> Option<Few> {
+    ) -> bool {
         let (few, all) = (added.1.len(), added.1.len() + removed.1.len());
         if all > FEW {
-            return None;
+            return false;
         }
-        let (mut from, mut to) = ([LocalVertex(0); FEW], [VertexId(0); FEW]);
-        from[..few].copy_from_slice(added.0);
-        from[few..all].copy_from_slice(removed.0);
-        to[..few].copy_from_slice(added.1);
-        to[few..all].copy_from_slice(removed.1);
-        Some(Few { added: few as u8, all: all as u8, from, to })
+        self.from[..few].copy_from_slice(added.0);
+        self.from[few..all].copy_from_slice(removed.0);
+        self.to[..few].copy_from_slice(added.1);
+        self.to[few..all].copy_from_slice(removed.1);
+        (self.added, self.all) = (few as u8, all as u8);
+        true
     }
 
-    /// How many neighbours are added, and removed.
+    /// Makes it the first of `edges`, which differ from one another: source times 2^32 plus neighbour. So many of them are
+    /// added, or so many removed. The others must be the largest number.
     #[inline]
-    pub(super) fn counts(&self) -> (usize, usize) {
-        (usize::from(self.added), usize::from(self.all - self.added))
+    pub(super) fn sort(&mut self, edges: &[u64; ROOM], (added, removed): (usize, usize)) {
+        let all = (added + removed).min(FEW);
+        for &edge in &edges[..all] {
+            // How many are smaller: no branch to guess.
+            let before = |four: &[u64]| four.iter().map(|&other| usize::from(other < edge)).sum::<usize>();
+            let at: usize = edges[..all.next_multiple_of(4)].chunks_exact(4).map(before).sum();
+            self.from[at] = LocalVertex((edge >> 32) as u8);
+            self.to[at] = VertexId(edge as u32);
+        }
+        (self.added, self.all) = (added.min(all) as u8, all as u8);
     }
 
     /// What is added, with the source of each.

@@ -3,6 +3,7 @@
 use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId};
 
 use super::build::Builder;
+use super::few::Few;
 use crate::delta::EdgeOp;
 use crate::version::Version;
 
@@ -14,6 +15,8 @@ pub(in crate::view) struct Scratch {
     /// The same in the order of the log.
     logged: Vec<u64>,
     pub(super) build: Builder,
+    /// A few corrections that were read last.
+    pub(in crate::view) few: Few,
     /// How many delta entries were read with it.
     pub(in crate::view) entries: usize,
 }
