@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hedgerow_core::Timestamp;
 
 use crate::arena::Arena;
-use crate::delta::{Delta, Entry};
+use crate::delta::{Delta, EdgeOp, Entry};
 use crate::items::{self, ItemEntry};
 use crate::main_part::Main;
 use crate::merge;
@@ -46,9 +46,19 @@ pub(crate) fn published(
     if n == 0 && carried > 0 {
         return None;
     }
-    let capacity = delta_capacity(head.main.neighbors.len() + n);
+    let capacity = delta_capacity(head.main.neighbors.len().saturating_add_signed(growth(&head.delta, n)));
     let offset_fits = ts.0 - begin(head, n).0 <= u64::from(u32::MAX);
     (carried + count <= capacity && offset_fits).then(|| fold(head, n, capacity, Aim::Write, weighted, arena))
+}
+
+/// By how many edges the first `n` entries of a delta change their number: only effective operations are logged. O(n).
+fn growth(delta: &Delta, n: usize) -> isize {
+    let of = |op| match op {
+        EdgeOp::Insert => 1,
+        EdgeOp::Remove => -1,
+        EdgeOp::Update | EdgeOp::Vertex => 0,
+    };
+    (0..n).map(|i| of(delta.source(i).1)).sum()
 }
 
 /// Folds the published part of the delta and leaves no room for more. With `relocate` the main part moves also if
@@ -165,3 +175,6 @@ fn fold(head: &Version, n: usize, capacity: usize, aim: Aim, weighted: bool, are
     version.patch = patch;
     version
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -9,8 +9,9 @@
 //! # Invariants
 //! * Every block belongs to one region, every region to one shard; the lists and block headers of a shard are touched
 //!   only under its lock, except for the words that never change while a block is allocated ([`block`]).
-//! * Blocks tile a region without gaps, from its head to an end mark. No two free blocks of a region are neighbours,
-//!   unless the region is being evacuated.
+//! * Blocks tile a region without gaps, from its head to an end mark. Behind that nothing was ever touched; when no free
+//!   block is large enough, a further piece of a region is opened, and the mark moves.
+//! * No two free blocks of a region are neighbours, unless the region is being evacuated.
 //! * A free block is in exactly one list, of the class of its size, unless its region is being evacuated.
 //!
 //! Under the model checker, and for a handle made by `Arena::default()`, blocks come from the global allocator.
@@ -36,6 +37,9 @@ use shard::Shard;
 const SHARDS: usize = 4;
 /// Blocks of at least this many bytes are mapped by themselves.
 const LARGE: usize = 1 << 20;
+
+/// Below so many bytes in all, regions get their huge pages late: one page more is over 4 % of all.
+const LATE: usize = 48 << 20;
 
 /// A handle to an arena; cloning shares it. The default handle has no arena: its blocks come from the global allocator
 /// one by one.
@@ -67,7 +71,7 @@ struct Padded(Mutex<Shard>);
 pub struct ArenaStats {
     /// Bytes taken from the system.
     pub mapped: usize,
-    /// Bytes of the regions that were ever used: the rest of a fresh region occupies no memory yet.
+    /// Bytes of the open parts of regions: the rest occupies no memory yet.
     pub touched: usize,
     /// Bytes of allocated blocks, with their headers.
     pub allocated: usize,
@@ -218,9 +222,12 @@ impl Inner {
             if let Some(block) = shard.allocate(bytes) {
                 return block;
             }
+            if shard.extend() {
+                continue;
+            }
             let size = self.region_size().max((bytes + region::OVERHEAD).next_power_of_two());
-            self.mapped.fetch_add(size, Ordering::Relaxed);
-            let region = Region::map(self.clone(), shard.index(), size);
+            let mapped = self.mapped.fetch_add(size, Ordering::Relaxed);
+            let region = Region::map(self.clone(), shard.index(), size, mapped < LATE);
             shard.add(region);
         }
     }

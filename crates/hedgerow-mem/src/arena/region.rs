@@ -13,6 +13,8 @@ use super::shard::Shard;
 /// The size of a huge page. Where the system's differs, regions are merely aligned better than need be.
 pub(super) const HUGE: usize = 2 << 20;
 const PAGE: usize = 4096;
+/// The most bytes that a region without huge pages is opened by at a time.
+const LATE_PIECE: usize = 64 << 10;
 /// Bytes of a region before its first block, a multiple of 8.
 pub(super) const HEAD: usize = 128;
 /// Bytes of a region that no block can use: head, end mark, and the header of one block.
@@ -30,8 +32,12 @@ pub(super) struct Region {
     shard: usize,
     /// Allocated blocks.
     pub(super) blocks: usize,
-    /// Bytes from the begin up to the end of the furthest block there ever was.
-    pub(super) touched: usize,
+    /// Bytes from the begin that blocks tile, the end mark included. The rest was never touched and occupies no memory.
+    pub(super) open: usize,
+    /// By how many bytes it is opened further at a time.
+    piece: usize,
+    /// Whether pages become huge ones only once they are open as a whole.
+    late: bool,
     /// Whether the region is being evacuated: its free blocks are in no list.
     pub(super) retired: bool,
     pub(super) next: Option<NonNull<Region>>,
@@ -41,15 +47,19 @@ pub(super) struct Region {
 const _: () = assert!(size_of::<Region>() <= HEAD && HEAD.is_multiple_of(HEADER));
 
 impl Region {
-    /// A fresh region of `size` bytes, a multiple of the page size, for the shard at `shard`.
-    pub(super) fn map(arena: Arc<Inner>, shard: usize, size: usize) -> NonNull<Region> {
-        let start = map(size).cast::<Region>();
+    /// A fresh region of `size` bytes, a multiple of the page size, for the shard at `shard`; no block has a place in it
+    /// yet. `late`: a huge page is to occupy memory only once all of it is in use, see [`grow`](Self::grow).
+    pub(super) fn map(arena: Arc<Inner>, shard: usize, size: usize, late: bool) -> NonNull<Region> {
+        let huge = size >= HUGE;
+        let start = map(size, huge && !late).cast::<Region>();
         let region = Region {
             arena: Arc::into_raw(arena),
             size,
             shard,
             blocks: 0,
-            touched: HEAD,
+            open: 0,
+            piece: if huge && !late { HUGE } else { (size / 16).clamp(PAGE, LATE_PIECE) },
+            late: huge && late,
             retired: false,
             next: None,
             prev: None,
@@ -57,6 +67,31 @@ impl Region {
         // SAFETY: the mapping is larger than the head, aligned to a page, and ours alone.
         unsafe { start.write(region) };
         start
+    }
+
+    /// Opens the next piece, if one is left. Returns the bytes that are open then.
+    ///
+    /// Where huge pages come late, this makes one of each that is open as a whole: that takes half a millisecond, and as much
+    /// again was lost to the faults of its small pages, so it is for arenas in which a page more or less shows.
+    ///
+    /// # Safety
+    /// The caller holds the lock of the shard.
+    pub(super) unsafe fn grow(region: NonNull<Region>) -> Option<usize> {
+        let this = region.as_ptr();
+        // SAFETY: the caller's. Field by field, since what never changes may be read elsewhere meanwhile.
+        let (before, size, piece, late) =
+            unsafe { ((*this).open, (*this).size, (*this).piece, (*this).late) };
+        if before == size {
+            return None;
+        }
+        let open = (before + piece).min(size);
+        // SAFETY: as above.
+        unsafe { (*this).open = open };
+        if late && before / HUGE < open / HUGE {
+            // SAFETY: a huge page inside the mapping.
+            make_huge(unsafe { region.cast::<u8>().add(before / HUGE * HUGE) });
+        }
+        Some(open)
     }
 
     /// Returns a region to the system.
@@ -94,7 +129,7 @@ struct Large {
 /// A block with a mapping of its own, and the size of that.
 pub(super) fn map_large(arena: Arc<Inner>, bytes: usize) -> (Block, usize) {
     let size = (bytes + LARGE_HEAD + HEADER).next_multiple_of(PAGE);
-    let start = map(size);
+    let start = map(size, size >= HUGE);
     // SAFETY: the mapping is larger than both heads, aligned to a page, and ours alone.
     unsafe {
         start.cast::<Large>().write(Large { arena: Arc::into_raw(arena), size });
@@ -125,9 +160,9 @@ pub(super) unsafe fn unmap_large(header: NonNull<u8>) {
     }
 }
 
-/// `size` bytes from the system, aligned to a page, and to a huge one if there is room for it.
+/// `size` bytes from the system, aligned to a page, and to a huge one if there is room for it; with `huge`, of huge pages.
 #[cfg(all(unix, not(any(miri, loom))))]
-fn map(size: usize) -> NonNull<u8> {
+fn map(size: usize, huge: bool) -> NonNull<u8> {
     use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
     // Mapped with room to spare, of which what lies outside the alignment is given back.
@@ -146,23 +181,42 @@ fn map(size: usize) -> NonNull<u8> {
         if spare > skip {
             unmap(aligned.add(size), spare - skip);
         }
-        advise_huge(aligned, size);
+        if size >= HUGE {
+            advise(aligned, size, huge);
+        }
         aligned
     }
 }
 
-/// Asks for huge pages; a system that has none says no, which changes nothing.
+/// Asks for huge pages or for none; a system that has none says no, which changes nothing.
 #[cfg(all(unix, not(any(miri, loom))))]
-fn advise_huge(start: NonNull<u8>, size: usize) {
+fn advise(start: NonNull<u8>, size: usize, huge: bool) {
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    if size >= HUGE {
+    {
+        use rustix::mm::Advice;
+        let advice = if huge { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
         // SAFETY: the advice changes no content; the range is a mapping of ours.
-        let _ =
-            unsafe { rustix::mm::madvise(start.as_ptr().cast(), size, rustix::mm::Advice::LinuxHugepage) };
+        let _ = unsafe { rustix::mm::madvise(start.as_ptr().cast(), size, advice) };
     }
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    let _ = (start, size);
+    let _ = (start, size, huge);
 }
+
+/// Makes one huge page of the small ones at `start`. If the system cannot do so at once, it does later or not at all.
+#[cfg(all(unix, not(any(miri, loom))))]
+fn make_huge(start: NonNull<u8>) {
+    advise(start, HUGE, true);
+    #[cfg(target_os = "linux")]
+    {
+        /// `MADV_COLLAPSE` of Linux 6.1 and later; not every C library has a name for it.
+        const COLLAPSE: libc::c_int = 25;
+        // SAFETY: the advice changes no content; the page is part of a mapping of ours.
+        let _ = unsafe { libc::madvise(start.as_ptr().cast(), HUGE, COLLAPSE) };
+    }
+}
+
+#[cfg(not(all(unix, not(any(miri, loom)))))]
+fn make_huge(_: NonNull<u8>) {}
 
 /// Returns memory to the system.
 ///
@@ -175,7 +229,7 @@ unsafe fn unmap(start: NonNull<u8>, size: usize) {
 }
 
 #[cfg(not(all(unix, not(any(miri, loom)))))]
-fn map(size: usize) -> NonNull<u8> {
+fn map(size: usize, _huge: bool) -> NonNull<u8> {
     let Ok(layout) = std::alloc::Layout::from_size_align(size, PAGE) else { no_memory(size) };
     // SAFETY: callers ask for more than the head of a region, hence never for zero bytes.
     NonNull::new(unsafe { std::alloc::alloc(layout) }).unwrap_or_else(|| no_memory(size))

@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 
 use super::ArenaStats;
 use super::block::{Block, FREE, HEADER, Header, MIN_BLOCK, PREV_FREE};
-use super::region::{HEAD, HUGE, Region};
+use super::region::{HEAD, Region};
 
 /// Classes per doubling of the size, as a power of two: a block is at most 1/32 larger than the least of its class.
 const STEPS_LOG2: usize = 5;
@@ -106,7 +106,6 @@ impl Shard {
             let region = region_of(header);
             let region = region.as_ptr();
             (*region).blocks += 1;
-            (*region).touched = (*region).touched.max(header.as_ref().distance() + header.as_ref().size());
             if self.spare.is_some_and(|spare| spare.as_ptr() == region) {
                 self.spare = None;
             }
@@ -168,16 +167,43 @@ impl Shard {
     /// Takes in a fresh region.
     pub(super) fn add(&mut self, region: NonNull<Region>) {
         self.heads.get_or_insert_with(|| Box::new([[None; STEPS]; LEVELS]));
-        // SAFETY: the region is fresh, hence ours alone, and larger than its head and the end mark.
-        unsafe {
-            let size = (*region.as_ptr()).size;
-            let first = region.cast::<u8>().add(HEAD).cast::<Header>();
-            Header::write(first, HEAD, size - HEAD - HEADER, 0);
-            // The end mark: a block of no size that is never free.
-            Header::write(region.cast::<u8>().add(size - HEADER).cast(), size - HEADER, 0, 0);
-            self.link(first);
-            insert(&mut self.regions, region);
+        // SAFETY: the region is fresh, hence ours alone.
+        unsafe { insert(&mut self.regions, region) };
+        self.open(region);
+    }
+
+    /// Opens a piece more of a region that has one. O(regions).
+    pub(super) fn extend(&mut self) -> bool {
+        let mut next = self.regions;
+        while let Some(region) = next {
+            if self.open(region) {
+                return true;
+            }
+            // SAFETY: a region of the list.
+            next = unsafe { (*region.as_ptr()).next };
         }
+        false
+    }
+
+    /// Opens the next piece of a region of the list: where the end mark was, if there was one, a free block begins, and
+    /// behind it stands the new one.
+    fn open(&mut self, region: NonNull<Region>) -> bool {
+        // SAFETY: a region of the list, see the head of the implementation; `grow` gives a place inside the mapping, further
+        // than the head and the least block at the first time.
+        unsafe {
+            let before = (*region.as_ptr()).open;
+            let Some(open) = Region::grow(region) else { return false };
+            let end: NonNull<Header> = region.cast::<u8>().add(open - HEADER).cast();
+            Header::write(end, open - HEADER, 0, 0);
+            let from = if before == 0 { HEAD } else { before - HEADER };
+            let block = region.cast::<u8>().add(from).cast::<Header>();
+            // The mark at the former end knows whether the block before it is free.
+            let flags = if before > 0 && block.as_ref().has(PREV_FREE) { PREV_FREE } else { 0 };
+            Header::write(block, from, open - HEADER - from, flags);
+            let whole = self.join(block);
+            self.link(whole);
+        }
+        true
     }
 
     /// The smallest free block that holds `size` bytes, or nearly so. O(1).
@@ -368,10 +394,7 @@ impl Shard {
                 unsafe {
                     stats.regions += 1;
                     stats.mapped += (*region.as_ptr()).size;
-                    // A huge page is there as a whole once a byte of it is touched.
-                    let (size, touched) = ((*region.as_ptr()).size, (*region.as_ptr()).touched);
-                    let page = if size < HUGE { 4096 } else { HUGE };
-                    stats.touched += touched.next_multiple_of(page).min(size);
+                    stats.touched += (*region.as_ptr()).open;
                     next = (*region.as_ptr()).next;
                 }
             }
@@ -450,7 +473,7 @@ impl Shard {
                         distance += at.as_ref().size();
                         at = behind(at);
                     }
-                    assert_eq!(distance + HEADER, (*region.as_ptr()).size);
+                    assert_eq!(distance + HEADER, (*region.as_ptr()).open);
                     assert_eq!(own, (*region.as_ptr()).blocks);
                     blocks += own;
                     next = (*region.as_ptr()).next;

@@ -1,0 +1,38 @@
+//! How much room a merge gives to the new delta.
+
+use hedgerow_core::{LocalVertex, VertexId};
+
+use super::*;
+
+const PUBLISHED: Timestamp = Timestamp(1_000_000);
+
+/// The version that a merge makes of the main part of `head` and `ops`.
+fn merged(head: Version, ops: &[(EdgeOp, u32)]) -> Version {
+    let arena = Arena::default();
+    let delta = Delta::new(head.begin, ops.len(), false, &arena);
+    let head = Version::new(head.begin, head.main.clone(), delta, 0);
+    for (i, &(op, edge)) in ops.iter().enumerate() {
+        let ts = Timestamp(head.begin.0 + 1 + i as u64);
+        head.delta.push(LocalVertex((edge % 64) as u8), op, VertexId(edge), ts, 0.0);
+    }
+    published(&head, 1, PUBLISHED, false, PUBLISHED, &arena).expect("all is published")
+}
+
+#[test]
+fn a_delta_has_room_for_an_eighth_of_the_edges_that_are_left() {
+    let empty = || {
+        Version::new(Timestamp(0), Main::default(), Delta::new(Timestamp(0), 0, false, &Arena::default()), 0)
+    };
+    let insert: Vec<_> = (0..800).map(|edge| (EdgeOp::Insert, edge)).collect();
+    let full = merged(empty(), &insert);
+    assert_eq!((full.main.neighbors.len(), full.delta.capacity()), (800, 100));
+    // Removed edges make no room, and neither do operations that leave the number as it is.
+    let remove: Vec<_> = (0..400).map(|edge| (EdgeOp::Remove, edge)).collect();
+    let half = merged(full, &remove);
+    assert_eq!((half.main.neighbors.len(), half.delta.capacity()), (400, 50));
+    let same: Vec<_> = (0..300).map(|edge| (EdgeOp::Update, 400 + edge)).collect();
+    let same = merged(half, &same);
+    assert_eq!((same.main.neighbors.len(), same.delta.capacity()), (400, 50));
+    let none: Vec<_> = (400..800).map(|edge| (EdgeOp::Remove, edge)).collect();
+    assert_eq!(merged(same, &none).delta.capacity(), MIN_DELTA);
+}
