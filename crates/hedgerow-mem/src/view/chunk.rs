@@ -10,7 +10,7 @@ use hedgerow_core::{
     WeightedNeighbors, simd,
 };
 
-use super::corrections::{Correcting, Corrections, Few, Masks};
+use super::corrections::{Corrections, Few, Masks};
 use crate::arena::{Arena, Counted};
 use crate::items::ItemRef;
 use crate::table::{PAGE, SubgraphPage};
@@ -175,8 +175,7 @@ impl Chunk {
     #[inline]
     pub(super) fn block(&self, i: usize) -> ViewBlock<'_> {
         let Lists { main, corrections, masks, .. } = &self.lists[i % CHUNK_SUBGRAPHS];
-        let corrections = corrections.get(&self.near);
-        ViewBlock { offsets: self.offsets(i), main, corrections, masks: *masks }
+        ViewBlock { offsets: self.offsets(i), main, corrections, near: &self.near, masks: *masks }
     }
 
     /// Starts loading the offsets and the first lists of a subgraph.
@@ -214,15 +213,21 @@ impl Chunk {
 pub struct ViewBlock<'a> {
     offsets: &'a [u32; SUBGRAPH_VERTICES + 1],
     main: &'a [VertexId],
-    corrections: Correcting<'a>,
+    corrections: &'a Corrections,
+    near: &'a [Few],
     /// Corrections are not looked at for vertices that are not touched.
     masks: Masks,
 }
 
 impl<'a> ViewBlock<'a> {
     /// No subgraph at all.
-    pub(super) const EMPTY: ViewBlock<'static> =
-        ViewBlock { offsets: &NO_LISTS, main: &[], corrections: Correcting::None, masks: Masks::NONE };
+    pub(super) const EMPTY: ViewBlock<'static> = ViewBlock {
+        offsets: &NO_LISTS,
+        main: &[],
+        corrections: &Corrections::None,
+        near: &[],
+        masks: Masks::NONE,
+    };
 
     #[inline]
     fn list(&self, local: LocalVertex) -> &'a [VertexId] {
@@ -238,7 +243,7 @@ impl<'a> Block<'a> for ViewBlock<'a> {
         if self.masks.touched & local.bit() == 0 {
             return Neighbors::from_slice(list);
         }
-        self.corrections.correct(list, local, self.masks)
+        self.corrections.get(self.near).correct(list, local, self.masks)
     }
 
     #[inline]
@@ -253,7 +258,7 @@ impl<'a> Block<'a> for ViewBlock<'a> {
 
     #[inline]
     fn for_each_added(&self, f: impl FnMut(LocalVertex, VertexId)) {
-        self.corrections.for_each_added(f);
+        self.corrections.get(self.near).for_each_added(f);
     }
 }
 

@@ -118,6 +118,24 @@ impl Corrections {
         }
     }
 
+    /// The weights for corrected neighbours, whose list in the main part is at `list`. Inline: most vertices have none, and
+    /// what is plain would go through memory.
+    #[inline(always)]
+    pub(super) fn correct_weights<'a>(
+        &'a self,
+        plain: WeightedNeighbors<'a>,
+        list: std::ops::Range<u32>,
+        local: LocalVertex,
+        masks: Masks,
+    ) -> WeightedNeighbors<'a> {
+        match self {
+            Corrections::Many(many) if (masks.touched | many.reweighted) & local.bit() != 0 => {
+                many.correct_weights(plain, list, local)
+            }
+            _ => plain,
+        }
+    }
+
     /// Starts loading what is not in place, with the count of references to it.
     #[inline]
     pub(super) fn warm(&self) {
@@ -152,22 +170,6 @@ impl<'a> Correcting<'a> {
             Correcting::One(_, to) => Neighbors { main, added: &[], removed: std::slice::from_ref(to) },
             Correcting::Few(few) => few.correct(main, local),
             Correcting::Many(many) => many.correct(main, local),
-        }
-    }
-
-    /// The weights for corrected neighbours, whose list in the main part is at `list`.
-    pub(super) fn correct_weights(
-        self,
-        plain: WeightedNeighbors<'a>,
-        list: std::ops::Range<u32>,
-        local: LocalVertex,
-        masks: Masks,
-    ) -> WeightedNeighbors<'a> {
-        match self {
-            Correcting::Many(many) if (masks.touched | many.reweighted) & local.bit() != 0 => {
-                many.correct_weights(plain, list, local)
-            }
-            _ => plain,
         }
     }
 
@@ -266,6 +268,7 @@ impl Many {
         Neighbors { main, added, removed: self.removed.get(removed).unwrap_or(&[]) }
     }
 
+    #[inline(never)]
     fn correct_weights<'a>(
         &'a self,
         plain: WeightedNeighbors<'a>,
