@@ -217,23 +217,35 @@ impl Core {
     /// Checks that `key` is of the graph's type and in range.
     #[inline]
     pub(crate) fn check_key(&self, key: VertexKeyRef<'_>) -> Result<()> {
+        if self.takes_key(key) { Ok(()) } else { Err(self.misfit(key)) }
+    }
+
+    /// Whether a vertex may have the key.
+    #[inline]
+    pub(crate) fn takes_key(&self, key: VertexKeyRef<'_>) -> bool {
         match (self.config.keys, key) {
-            (KeyKind::Dense, VertexKeyRef::U64(n)) if n <= u64::from(hedgerow_core::VertexId::MAX.0) => {
-                Ok(())
-            }
-            (KeyKind::Dense, VertexKeyRef::U64(n)) => Err(Error::InvalidArgument(format!(
+            (KeyKind::Dense, VertexKeyRef::U64(n)) => n <= u64::from(hedgerow_core::VertexId::MAX.0),
+            (KeyKind::U64, VertexKeyRef::U64(_)) => true,
+            (KeyKind::Str, VertexKeyRef::Str(s)) => s.len() <= hedgerow_core::key::MAX_KEY_BYTES,
+            _ => false,
+        }
+    }
+
+    /// What is wrong with a key that no vertex may have.
+    #[cold]
+    fn misfit(&self, key: VertexKeyRef<'_>) -> Error {
+        match (self.config.keys, key) {
+            (KeyKind::Dense, VertexKeyRef::U64(n)) => Error::InvalidArgument(format!(
                 "vertex id {n} is out of range: dense ids end at {}",
                 u32::MAX - 1
-            ))),
-            (KeyKind::U64, VertexKeyRef::U64(_)) => Ok(()),
-            (KeyKind::Str, VertexKeyRef::Str(s)) if s.len() <= hedgerow_core::key::MAX_KEY_BYTES => Ok(()),
-            (KeyKind::Str, VertexKeyRef::Str(s)) => Err(Error::TooLarge {
+            )),
+            (KeyKind::Str, VertexKeyRef::Str(s)) => Error::TooLarge {
                 what: format!("a vertex key of {} bytes", s.len()),
                 limit: hedgerow_core::key::MAX_KEY_BYTES as u64,
-            }),
-            (kind, key) => Err(Error::InvalidArgument(format!(
-                "vertex key {key:?} does not fit a graph with {kind:?} keys"
-            ))),
+            },
+            (kind, key) => {
+                Error::InvalidArgument(format!("vertex key {key:?} does not fit a graph with {kind:?} keys"))
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Many looks for edges of one chain, in ascending order.
 
-use hedgerow_core::{Direction, LocalVertex, Spread, VertexId};
+use hedgerow_core::{Direction, LocalVertex, Spread, VertexId, simd};
 
 use super::Latched;
 use crate::version::Version;
@@ -33,7 +33,13 @@ impl Latched<'_> {
     #[inline]
     pub fn warm_look(&self, direction: Direction, local: LocalVertex, dst: VertexId, spread: Spread) {
         let Some(head) = &self.writer.heads[direction as usize] else { return };
-        spread.prefetch(head.main.neighbors(local), dst);
+        let list = head.main.neighbors(local);
+        if list.len() <= SHORT {
+            return simd::prefetch_slice(list, 3);
+        }
+        let likely = spread.place(list.len(), dst);
+        let from = likely.saturating_sub(SHORT / 2);
+        simd::prefetch_slice(&list[from.min(list.len())..list.len().min(likely + SHORT / 2)], 2);
     }
 }
 

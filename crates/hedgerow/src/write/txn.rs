@@ -170,18 +170,16 @@ impl WriteTxn {
         if edges.len() > MAX_OPS - self.ops.len() {
             return Err(too_many());
         }
-        let before = self.ops.len();
-        self.ops.reserve(edges.len());
         for edge in edges {
-            let (src, dst, weight) = parts(edge);
-            match (self.key(src), self.key(dst)) {
-                (Ok(src), Ok(dst)) => self.ops.push(TxnOp::plain(ask, src, dst, weight)),
-                (Err(error), _) | (_, Err(error)) => {
-                    self.ops.truncate(before);
-                    return Err(error);
-                }
-            }
+            let (src, dst, _) = parts(edge);
+            self.engine.check_key(src)?;
+            self.engine.check_key(dst)?;
         }
+        let WriteTxn { ops, keys, .. } = self;
+        ops.extend(edges.iter().map(|edge| {
+            let (src, dst, weight) = parts(edge);
+            TxnOp::plain(ask, keys.intern(src), keys.intern(dst), weight)
+        }));
         Ok(())
     }
 
