@@ -15,8 +15,10 @@ const PART: usize = 1 << 9;
 pub(super) const SERIAL: usize = if cfg!(debug_assertions) { 1 << 10 } else { 1 << 13 };
 /// The most parts.
 const MOST_PARTS: usize = 1 << 11;
-/// Operations that are made into items at a time.
-const CHUNK: usize = 1 << 14;
+/// Operations that are made into items at a time: few enough that those stay in the cache until they are distributed.
+const CHUNK: usize = 1 << 13;
+/// Operations that are looked at to tell where the items will be.
+const SAMPLE: usize = 1 << 9;
 /// The most threads that one commit uses.
 #[cfg(not(shuttle))]
 const MOST_THREADS: usize = 8;
@@ -173,35 +175,25 @@ fn sort(items: &mut Vec<Item>) {
 #[derive(Default)]
 struct Chunk {
     ops: std::ops::Range<usize>,
-    /// The least and the greatest subgraph; none if there is no item.
-    bounds: Option<(u32, u32)>,
     items: Vec<Item>,
     /// Where the items of each range of subgraphs end.
     ends: Vec<u32>,
 }
 
 impl Chunk {
-    fn gather(&mut self, of: &impl Fn(std::ops::Range<usize>, &mut Vec<Item>)) {
-        self.items.reserve_exact(self.ops.len() * 2);
-        of(self.ops.clone(), &mut self.items);
-        let bounds = self.items.iter().fold((u32::MAX, 0), |(lowest, highest), item| {
-            let subgraph = item.subgraph().0;
-            (lowest.min(subgraph), highest.max(subgraph))
-        });
-        self.bounds = (!self.items.is_empty()).then_some(bounds);
-    }
-
-    /// Counting sort by range.
-    fn distribute(&mut self, ranges: usize, range_of: impl Fn(&Item) -> usize) {
-        let mut next = vec![0u32; ranges];
-        self.items.iter().for_each(|item| next[range_of(item)] += 1);
+    /// The items that `of` gives, by range: a counting sort.
+    fn distribute(&mut self, of: &impl Fn(std::ops::Range<usize>, &mut Vec<Item>), ranges: &Ranges) {
+        let mut items = Vec::with_capacity(self.ops.len() * 2);
+        of(self.ops.clone(), &mut items);
+        let mut next = vec![0u32; ranges.count];
+        items.iter().for_each(|item| next[ranges.of(item)] += 1);
         let mut sum = 0;
         for begin in &mut next {
             (sum, *begin) = (sum + *begin, sum);
         }
-        let mut sorted = vec![Item(0); self.items.len()];
-        for item in &self.items {
-            let at = &mut next[range_of(item)];
+        let mut sorted = vec![Item(0); items.len()];
+        for item in &items {
+            let at = &mut next[ranges.of(item)];
             sorted[*at as usize] = *item;
             *at += 1;
         }
@@ -211,6 +203,32 @@ impl Chunk {
     fn range(&self, at: usize) -> &[Item] {
         let from = at.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
         &self.items[from..self.ends[at] as usize]
+    }
+}
+
+/// Ranges of subgraphs of equal width, but for the first and the last, which take all that are before and after.
+struct Ranges {
+    lowest: u32,
+    shift: u32,
+    count: usize,
+}
+
+impl Ranges {
+    /// So many that parts have the size that is wanted if all items stand where the items of some operations do: it is a
+    /// matter of speed alone how well that holds.
+    fn sampled(ops: usize, of: &impl Fn(std::ops::Range<usize>, &mut Vec<Item>)) -> Ranges {
+        let mut sample = Vec::with_capacity(SAMPLE * 2);
+        (0..ops).step_by(ops.div_ceil(SAMPLE).max(1)).for_each(|at| of(at..at + 1, &mut sample));
+        let subgraphs = || sample.iter().map(|item| item.subgraph().0);
+        let (lowest, highest) = (subgraphs().min().unwrap_or(0), subgraphs().max().unwrap_or(0));
+        let wanted = (ops * 2 / PART).clamp(1, MOST_PARTS) as u32;
+        let shift = ((highest - lowest) / wanted + 1).next_power_of_two().trailing_zeros();
+        Ranges { lowest, shift, count: ((highest - lowest) >> shift) as usize + 1 }
+    }
+
+    #[inline]
+    fn of(&self, item: &Item) -> usize {
+        ((item.subgraph().0.saturating_sub(self.lowest) >> self.shift) as usize).min(self.count - 1)
     }
 }
 
@@ -227,18 +245,11 @@ pub(super) fn parts<'e>(
         part.sort();
         return vec![part];
     }
-    let ranges = (0..ops).step_by(CHUNK).map(|from| from..ops.min(from + CHUNK));
-    let mut chunks: Vec<Chunk> = ranges.map(|ops| Chunk { ops, ..Chunk::default() }).collect();
-    for_each(&mut chunks, |chunk| chunk.gather(&of));
-    let bounds = || chunks.iter().filter_map(|chunk| chunk.bounds);
-    let Some(lowest) = bounds().map(|(lowest, _)| lowest).min() else { return Vec::new() };
-    let highest = bounds().map(|(_, highest)| highest).max().unwrap_or(lowest);
-    let wanted = (ops * 2 / PART).clamp(1, MOST_PARTS) as u32;
-    let shift = ((highest - lowest) / wanted + 1).next_power_of_two().trailing_zeros();
-    let range_of = |item: &Item| ((item.subgraph().0 - lowest) >> shift) as usize;
-    let ranges = ((highest - lowest) >> shift) as usize + 1;
-    for_each(&mut chunks, |chunk| chunk.distribute(ranges, range_of));
-    let mut parts: Vec<(usize, Part<'e>)> = (0..ranges).map(|range| (range, Part::default())).collect();
+    let pieces = (0..ops).step_by(CHUNK).map(|from| from..ops.min(from + CHUNK));
+    let mut chunks: Vec<Chunk> = pieces.map(|ops| Chunk { ops, ..Chunk::default() }).collect();
+    let ranges = Ranges::sampled(ops, &of);
+    for_each(&mut chunks, |chunk| chunk.distribute(&of, &ranges));
+    let mut parts: Vec<(usize, Part<'e>)> = (0..ranges.count).map(|range| (range, Part::default())).collect();
     for_each(&mut parts, |(range, part)| {
         part.items.reserve_exact(chunks.iter().map(|chunk| chunk.range(*range).len()).sum());
         chunks.iter().for_each(|chunk| part.items.extend_from_slice(chunk.range(*range)));
@@ -304,4 +315,39 @@ pub(super) fn claim_each<T>(all: &mut [T], claim: impl Fn(&mut T), f: impl Fn(&m
 fn threads() -> usize {
     static THREADS: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
     *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS))
+}
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::*;
+
+    /// Parts hold all items, in order, wherever they stand: also where the operations that are sampled mislead.
+    #[test]
+    fn parts_are_the_sorted_items_however_they_are_spread() {
+        let ops = 3 * CHUNK + 100;
+        let even = |at: usize| (at * 7919 % (1 << 20)) as u32;
+        let sampled = |at: usize| at.is_multiple_of(ops.div_ceil(SAMPLE));
+        let misleading = |at: usize| if sampled(at) { 5_000_000 + at as u32 % 4096 } else { even(at) * 300 };
+        let spreads: [&(dyn Fn(usize) -> u32 + Sync); 4] =
+            [&even, &misleading, &|_| 77, &|at| u32::MAX - 1 - at as u32];
+        for spread in spreads {
+            let of = |range: std::ops::Range<usize>, to: &mut Vec<Item>| {
+                for at in range {
+                    let (u, v) = (VertexId(spread(at)), VertexId(spread((at * 31 + 7) % ops)));
+                    to.push(Item::new(u, v, at, Direction::Out, Ask::Put));
+                    to.push(Item::new(v, u, at, Direction::In, Ask::Put));
+                }
+            };
+            let mut expected = Vec::new();
+            of(0..ops, &mut expected);
+            expected.sort_unstable();
+            let parts = parts(ops, of);
+            let found: Vec<Item> = parts.iter().flat_map(|part| part.items.iter().copied()).collect();
+            assert!(found == expected);
+            let ends =
+                parts.iter().map(|part| (part.runs[0].subgraph, part.runs[part.runs.len() - 1].subgraph));
+            assert!(ends.clone().zip(ends.skip(1)).all(|(before, after)| before.1 < after.0));
+        }
+        assert!(parts(5000, |_, _| ()).is_empty());
+    }
 }
