@@ -222,7 +222,7 @@ impl Core {
 
     /// Whether a vertex may have the key.
     #[inline]
-    pub(crate) fn takes_key(&self, key: VertexKeyRef<'_>) -> bool {
+    fn takes_key(&self, key: VertexKeyRef<'_>) -> bool {
         match (self.config.keys, key) {
             (KeyKind::Dense, VertexKeyRef::U64(n)) => n <= u64::from(hedgerow_core::VertexId::MAX.0),
             (KeyKind::U64, VertexKeyRef::U64(_)) => true,

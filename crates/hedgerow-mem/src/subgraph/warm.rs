@@ -86,8 +86,8 @@ pub fn warm_heads(ends: &[End<'_>; 2]) {
     }
 }
 
-/// Starts loading where the next delta entries go, with their notes, and what a look for the edge reads first, in the shorter list; the
-/// head versions should be here.
+/// Starts loading where the next delta entries go, with their notes, and what a look for the edge reads of the shorter list;
+/// the head versions should be here.
 #[inline]
 pub fn warm_edges(ends: &[End<'_>; 2], spread: Spread) {
     with_heads(ends, |heads, searched| {
@@ -98,8 +98,8 @@ pub fn warm_edges(ends: &[End<'_>; 2], spread: Spread) {
     });
 }
 
-/// Starts loading what a look for the edge reads at last: the tags of the delta if it may speak of the edge, the right part
-/// of the list. What [`warm_edges`] loads should be here.
+/// Starts loading what a look for the edge reads at last: the tags of the delta if it may speak of the edge, and what a patch
+/// adds. What [`warm_edges`] loads should be here.
 #[inline]
 pub fn warm_search(ends: &[End<'_>; 2], spread: Spread) {
     with_heads(ends, |heads, searched| {

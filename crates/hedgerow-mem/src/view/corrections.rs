@@ -58,14 +58,14 @@ pub(super) struct Masks {
 /// Those of neighbours that fit are kept in place.
 #[repr(C)]
 pub(super) struct Many {
-    added: SmallVec<[VertexId; FEW]>,
-    removed: SmallVec<[VertexId; FEW / 4]>,
+    added: SmallVec<[VertexId; IN_PLACE]>,
+    removed: SmallVec<[VertexId; IN_PLACE / 4]>,
     /// Vertices with edges whose weight differs from the main part's.
     reweighted: u64,
     added_at: [u16; SUBGRAPH_VERTICES + 1],
     removed_at: [u16; SUBGRAPH_VERTICES + 1],
     /// The source of each of `added`.
-    added_from: SmallVec<[LocalVertex; FEW]>,
+    added_from: SmallVec<[LocalVertex; IN_PLACE]>,
     /// Parallel to `added`; empty in a graph without weights.
     added_weights: Box<[f64]>,
     /// (position in the main part, weight), ascending.
@@ -73,7 +73,7 @@ pub(super) struct Many {
 }
 
 /// So many added neighbours are kept in place, and a fourth of it removed ones.
-const FEW: usize = 16;
+const IN_PLACE: usize = 16;
 
 /// What was read of a version.
 pub(super) struct Corrected {

@@ -93,34 +93,31 @@ pub(crate) fn inserted(t: Timestamp) -> Vec<u32> {
     (1..=t.0 as u32).collect()
 }
 
-#[test]
-fn a_reader_beside_appends_sees_a_prefix() {
-    loom::model(|| {
+/// Calls `check` with the timestamp of a reader beside a commit that appends the edge to 2 after that to 1.
+fn beside_an_append(check: fn(&Store, Timestamp)) {
+    loom::model(move || {
         let store = store();
         store.commit(1, EdgeOp::Insert);
         let writer = store.clone();
         let appends = thread::spawn(move || writer.commit(2, EdgeOp::Insert));
         let registration = store.register();
-        assert_eq!(store.read(registration.ts()), inserted(registration.ts()));
+        check(&store, registration.ts());
         store.readers.close(registration);
         appends.join().unwrap();
     });
 }
 
+#[test]
+fn a_reader_beside_appends_sees_a_prefix() {
+    beside_an_append(|store, t| assert_eq!(store.read(t), inserted(t)));
+}
+
 /// A look for one edge asks the note of the delta, and looks at the length of the log only if that says so.
 #[test]
 fn a_look_beside_appends_finds_just_the_edges_of_its_timestamp() {
-    loom::model(|| {
-        let store = store();
-        store.commit(1, EdgeOp::Insert);
-        let writer = store.clone();
-        let appends = thread::spawn(move || writer.commit(2, EdgeOp::Insert));
-        let registration = store.register();
-        let t = registration.ts();
+    beside_an_append(|store, t| {
         let has = |dst| store.subgraph().edge(Direction::Out, t, V, VertexId(dst), Spread::UNKNOWN).is_some();
         assert_eq!([1, 2].map(has), [true, t.0 == 2]);
-        store.readers.close(registration);
-        appends.join().unwrap();
     });
 }
 

@@ -22,7 +22,7 @@ pub(in crate::view) struct Scratch {
 }
 
 /// Up to so many entries are each compared with all others.
-const FEW: usize = 24;
+const COMPARED: usize = 24;
 /// From so many entries on they are sorted by source first, and then among those of a source.
 const MANY: usize = 48;
 
@@ -53,7 +53,7 @@ impl Scratch {
             }
         }
         match self.logged.len() {
-            0..=FEW => self.sort_few(),
+            0..=COMPARED => self.sort_few(),
             n if n < MANY => {
                 std::mem::swap(&mut self.sorted, &mut self.logged);
                 self.sorted.sort_unstable();
