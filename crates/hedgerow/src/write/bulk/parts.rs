@@ -326,14 +326,18 @@ mod tests {
     fn parts_are_the_sorted_items_however_they_are_spread() {
         let ops = 3 * CHUNK + 100;
         let even = |at: usize| (at * 7919 % (1 << 20)) as u32;
-        let sampled = |at: usize| at.is_multiple_of(ops.div_ceil(SAMPLE));
-        let misleading = |at: usize| if sampled(at) { 5_000_000 + at as u32 % 4096 } else { even(at) * 300 };
+        // Operations 5 and 6 are not sampled.
+        let far = |at: usize| match at {
+            5 => 0,
+            6 => u32::MAX - 1,
+            _ => (1 << 28) + even(at),
+        };
         let spreads: [&(dyn Fn(usize) -> u32 + Sync); 4] =
-            [&even, &misleading, &|_| 77, &|at| u32::MAX - 1 - at as u32];
+            [&even, &far, &|_| 77, &|at| u32::MAX - 1 - at as u32];
         for spread in spreads {
             let of = |range: std::ops::Range<usize>, to: &mut Vec<Item>| {
                 for at in range {
-                    let (u, v) = (VertexId(spread(at)), VertexId(spread((at * 31 + 7) % ops)));
+                    let (u, v) = (VertexId(spread(at)), VertexId(spread(at) ^ 64));
                     to.push(Item::new(u, v, at, Direction::Out, Ask::Put));
                     to.push(Item::new(v, u, at, Direction::In, Ask::Put));
                 }
