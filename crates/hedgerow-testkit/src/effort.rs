@@ -31,11 +31,17 @@ impl Effort {
 
     /// The seed of the next round, or `None` at the end.
     pub fn next_seed(&self) -> Option<u64> {
+        self.next_seed_while(false)
+    }
+
+    /// The seed of the next round; there is one, too, after the last round while something is still `wanted`. For floors of
+    /// what not every round brings.
+    pub fn next_seed_while(&self, wanted: bool) -> Option<u64> {
         let n = self.taken.fetch_add(1, Ordering::Relaxed);
         if self.replay.is_some() {
             return self.replay.filter(|_| n == 0);
         }
-        let more = n < self.rounds || self.until.is_some_and(|until| Instant::now() < until);
+        let more = n < self.rounds || wanted || self.until.is_some_and(|until| Instant::now() < until);
         // Far apart, so that runs with neighbouring first seeds share no round.
         more.then(|| self.first.wrapping_mul(1_000_003).wrapping_add(n))
     }
@@ -63,6 +69,7 @@ mod tests {
     fn rounds_end_and_floors_are_inclusive() {
         let effort = Effort { first: 1, rounds: 3, taken: AtomicU64::new(0), until: None, replay: None };
         assert_eq!(std::iter::from_fn(|| effort.next_seed()).count(), 3);
+        assert!(effort.next_seed_while(true).is_some() && effort.next_seed_while(false).is_none());
         assert!(is_enough(2, 2) && !is_enough(1, 2));
     }
 }
