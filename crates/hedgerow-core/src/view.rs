@@ -54,6 +54,15 @@ pub trait Topology: Sync {
     /// A hint that the lists of the subgraph will be read from the beginning soon.
     #[inline]
     fn prefetch(&self, _subgraph: SubgraphId, _direction: Direction) {}
+    /// A hint that the neighbours of `v` will be read soon: starts loading what tells where they are.
+    #[inline]
+    fn prefetch_place(&self, _v: VertexId, _direction: Direction) {}
+    /// The step after [`prefetch_place`](Self::prefetch_place): starts loading the list, and what tells its corrections.
+    #[inline]
+    fn prefetch_list(&self, _v: VertexId, _direction: Direction) {}
+    /// The step after [`prefetch_list`](Self::prefetch_list): starts loading what is added to the list, if anything.
+    #[inline]
+    fn prefetch_added(&self, _v: VertexId, _direction: Direction) {}
 
     /// The neighbours of `v` in `direction`; empty for an id without a vertex.
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_>;
@@ -73,8 +82,8 @@ pub trait Block<'a>: Copy {
     }
 
     /// Whether [`main`](Self::main) and [`for_each_added`](Self::for_each_added) together give all neighbours of the
-    /// block. If so, loops over whole blocks can take what is added by itself, and spare each vertex the question. A
-    /// graph that never has corrections has nothing to gain, and says no.
+    /// block. If so, loops over whole blocks can take what is added by itself, and spare each vertex the question. So can
+    /// a graph that never has corrections, which adds nothing.
     #[inline]
     fn is_additive(&self) -> bool {
         false

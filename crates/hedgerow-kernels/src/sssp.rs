@@ -15,7 +15,8 @@
 //! own. Whatever a task adds to the bucket at hand it empties itself while that is little (bucket fusion), which
 //! spares long paths a round of all threads for every few vertices. Only a window of buckets is kept; what lies beyond
 //! waits unsorted until the window moves, and if most of it lies far beyond, the buckets are widened, so that no
-//! choice of weights makes buckets many.
+//! choice of weights makes buckets many. The vertices of a bucket stand anywhere in memory, so what will be read of the
+//! next ones is loaded ahead, in three steps: where the lists are, the lists and weights, what is added to them.
 //!
 //! **Cited.** U. Meyer, P. Sanders, *Δ-stepping: a parallelizable shortest path algorithm*, Journal of Algorithms
 //! 49(1), 2003; Y. Zhang, A. Brahmakshatriya, X. Chen, L. Dhulipala, S. Kamil, S. Amarasinghe, J. Shun, *Optimizing
@@ -26,7 +27,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use hedgerow_core::{Direction, VertexId, WeightedTopology};
+use hedgerow_core::{Direction, VertexId, WeightedTopology, simd};
 use rayon::prelude::*;
 
 use crate::KernelError;
@@ -38,6 +39,10 @@ const WINDOW: usize = 1024;
 
 /// Vertices of a bucket that a task takes at a time.
 const TAKE: usize = 64;
+/// How many vertices ahead it is looked up where lists are, and lists are loaded.
+const PLACES_AHEAD: usize = 12;
+const LISTS_AHEAD: usize = 6;
+const ADDED_AHEAD: usize = 3;
 
 /// A bucket with fewer vertices is emptied by the calling thread.
 const SEQUENTIAL: usize = 256;
@@ -234,15 +239,34 @@ impl<G: WeightedTopology> Search<'_, G> {
         loop {
             let from = taken.fetch_add(TAKE, Relaxed);
             let Some(rest) = frontier.get(from..).filter(|rest| !rest.is_empty()) else { break };
-            rest.iter().take(TAKE).for_each(|&u| self.relax(u, task, buckets, place));
+            self.relax_all(&rest[..rest.len().min(TAKE)], task, buckets, place);
         }
         let mut mine = std::mem::take(&mut task.scratch);
         while (1..FUSED).contains(&task.window[place].len()) {
             mine.clear();
             task.take(place, &mut mine);
-            mine.iter().for_each(|&u| self.relax(u, task, buckets, place));
+            self.relax_all(&mine, task, buckets, place);
         }
         task.scratch = mine;
+    }
+
+    /// As [`relax`](Self::relax), each of `vertices`: they are anywhere, so what is read of the next ones is loaded ahead.
+    fn relax_all(&self, vertices: &[u32], task: &mut Task, buckets: Buckets, place: usize) {
+        let (g, direction) = (self.g, self.direction);
+        for (i, &u) in vertices.iter().enumerate() {
+            if let Some(&far) = vertices.get(i + PLACES_AHEAD) {
+                g.prefetch_place(VertexId(far), direction);
+                simd::prefetch(&raw const self.distance[far as usize]);
+            }
+            if let Some(&near) = vertices.get(i + LISTS_AHEAD) {
+                g.prefetch_list(VertexId(near), direction);
+                g.prefetch_weights(VertexId(near), direction);
+            }
+            if let Some(&nearest) = vertices.get(i + ADDED_AHEAD) {
+                g.prefetch_added(VertexId(nearest), direction);
+            }
+            self.relax(u, task, buckets, place);
+        }
     }
 
     /// Offers `u`'s neighbours the paths through `u`.

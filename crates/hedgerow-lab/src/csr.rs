@@ -5,7 +5,8 @@
 //! directions), plus 8 per edge if it has weights.
 
 use hedgerow_core::{
-    ByVertex, Direction, Neighbors, SubgraphId, Topology, VertexId, WeightedNeighbors, WeightedTopology,
+    Block, ByVertex, Direction, LocalVertex, Neighbors, SubgraphId, Topology, VertexId, WeightedNeighbors,
+    WeightedTopology, simd,
 };
 use rayon::prelude::*;
 
@@ -192,12 +193,36 @@ impl Csr {
     }
 }
 
-impl Topology for Csr {
-    type Block<'a> = ByVertex<'a, Csr>;
+/// The rows of one subgraph: lists to which nothing is ever added, and loops may rely on it.
+#[derive(Clone, Copy, Debug)]
+pub struct RowBlock<'a> {
+    rows: &'a Rows,
+    subgraph: SubgraphId,
+}
+
+impl<'a> Block<'a> for RowBlock<'a> {
+    #[inline]
+    fn neighbors(&self, local: LocalVertex) -> Neighbors<'a> {
+        Neighbors::from_slice(self.rows.list(self.subgraph.vertex(local)))
+    }
 
     #[inline]
-    fn block(&self, subgraph: SubgraphId, direction: Direction) -> ByVertex<'_, Csr> {
-        ByVertex::new(self, subgraph, direction)
+    fn main(&self, local: LocalVertex) -> Option<&'a [VertexId]> {
+        Some(self.rows.list(self.subgraph.vertex(local)))
+    }
+
+    #[inline]
+    fn is_additive(&self) -> bool {
+        true
+    }
+}
+
+impl Topology for Csr {
+    type Block<'a> = RowBlock<'a>;
+
+    #[inline]
+    fn block(&self, subgraph: SubgraphId, direction: Direction) -> RowBlock<'_> {
+        RowBlock { rows: self.rows(direction), subgraph }
     }
 
     #[inline]
@@ -234,11 +259,23 @@ impl Topology for Csr {
     }
 
     #[inline]
+    fn prefetch_place(&self, v: VertexId, direction: Direction) {
+        simd::prefetch(self.rows(direction).offsets.as_ptr().wrapping_add(v.index()));
+    }
+
+    #[inline]
+    fn prefetch_list(&self, v: VertexId, direction: Direction) {
+        simd::prefetch_slice(self.rows(direction).list(v), PREFETCHED_LINES);
+    }
+
+    #[inline]
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
-        let rows = self.rows(direction);
-        Neighbors::from_slice(&rows.targets[rows.range(v.index())])
+        Neighbors::from_slice(self.rows(direction).list(v))
     }
 }
+
+/// How many lines of a list are loaded ahead; the processor follows by itself.
+const PREFETCHED_LINES: usize = 2;
 
 impl WeightedTopology for Csr {
     type WeightedBlock<'a> = ByVertex<'a, Csr>;
@@ -258,6 +295,11 @@ impl WeightedTopology for Csr {
         let range = rows.range(v.index());
         let weights = rows.weights.as_ref().map_or(&[][..], |weights| &weights[range.clone()]);
         WeightedNeighbors::from_slices(&rows.targets[range], weights)
+    }
+
+    #[inline]
+    fn prefetch_weights(&self, v: VertexId, direction: Direction) {
+        simd::prefetch_slice(self.weights(v, direction), PREFETCHED_LINES);
     }
 }
 
@@ -288,6 +330,12 @@ impl Rows {
             Some(&[from, to]) => from as usize..to as usize,
             _ => 0..0,
         }
+    }
+
+    /// Row `v`; empty beyond the last.
+    #[inline]
+    fn list(&self, v: VertexId) -> &[VertexId] {
+        &self.targets[self.range(v.index())]
     }
 
     fn self_loops(&self) -> u64 {

@@ -219,6 +219,27 @@ impl Topology for View {
         }
     }
 
+    #[inline]
+    fn prefetch_place(&self, v: VertexId, direction: Direction) {
+        if let Some(chunk) = self.side(direction).chunk(v.subgraph()) {
+            chunk.prefetch_place(v);
+        }
+    }
+
+    #[inline]
+    fn prefetch_list(&self, v: VertexId, direction: Direction) {
+        if let Some(chunk) = self.side(direction).chunk(v.subgraph()) {
+            chunk.prefetch_list(v);
+        }
+    }
+
+    #[inline]
+    fn prefetch_added(&self, v: VertexId, direction: Direction) {
+        if let Some(chunk) = self.side(direction).chunk(v.subgraph()) {
+            chunk.prefetch_added(v);
+        }
+    }
+
     fn vertex_bound(&self) -> usize {
         self.shape.vertex_bound
     }
@@ -256,6 +277,13 @@ impl Topology for View {
 
 impl WeightedTopology for View {
     type WeightedBlock<'a> = WeightedViewBlock<'a>;
+
+    #[inline]
+    fn prefetch_weights(&self, v: VertexId, direction: Direction) {
+        if let Some(chunk) = self.side(direction).chunk(v.subgraph()) {
+            chunk.prefetch_weights(v);
+        }
+    }
 
     #[inline]
     fn weighted_block(&self, subgraph: SubgraphId, direction: Direction) -> WeightedViewBlock<'_> {

@@ -21,6 +21,10 @@ pub trait WeightedTopology: Topology {
 
     /// The neighbours of `v` in `direction` and their weights; empty for an id without a vertex.
     fn weighted_neighbors(&self, v: VertexId, direction: Direction) -> WeightedNeighbors<'_>;
+
+    /// As [`prefetch_list`](Topology::prefetch_list), the weights.
+    #[inline]
+    fn prefetch_weights(&self, _v: VertexId, _direction: Direction) {}
 }
 
 /// The neighbour lists and weights of one subgraph in one direction.

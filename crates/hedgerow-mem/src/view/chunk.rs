@@ -188,6 +188,46 @@ impl Chunk {
         lists.corrections.warm();
     }
 
+    /// Starts loading what tells where the lists of a vertex are.
+    #[inline]
+    pub(super) fn prefetch_place(&self, v: VertexId) {
+        let i = v.subgraph().index() % CHUNK_SUBGRAPHS;
+        simd::prefetch(&self.offsets[i][v.local().index()]);
+        simd::prefetch(&self.lists[i]);
+    }
+
+    /// Starts loading the list of a vertex, and what tells its corrections.
+    #[inline]
+    pub(super) fn prefetch_list(&self, v: VertexId) {
+        let block = self.block(v.subgraph().index());
+        simd::prefetch_slice(block.list(v.local()), LIST_LINES);
+        if block.masks.touched & v.local().bit() != 0 {
+            block.corrections.warm_places(&self.near, v.local());
+        }
+    }
+
+    /// Starts loading what is added to the list of a vertex.
+    #[inline]
+    pub(super) fn prefetch_added(&self, v: VertexId) {
+        let block = self.block(v.subgraph().index());
+        if block.masks.touched & v.local().bit() != 0
+            && let Corrections::Many(many) = block.corrections
+        {
+            many.warm_added(v.local());
+        }
+    }
+
+    /// Starts loading the weights of a vertex.
+    #[inline]
+    pub(super) fn prefetch_weights(&self, v: VertexId) {
+        let i = v.subgraph().index() % CHUNK_SUBGRAPHS;
+        let at = v.local().index();
+        let range = self.offsets[i][at] as usize..self.offsets[i][at + 1] as usize;
+        if let Some(weights) = self.weights.get(i).and_then(|weights| weights.get(range)) {
+            simd::prefetch_slice(weights, LIST_LINES);
+        }
+    }
+
     #[inline]
     pub(super) fn weighted_block(&self, i: usize) -> WeightedViewBlock<'_> {
         let weights = self.weights.get(i % CHUNK_SUBGRAPHS).map_or(&[][..], |weights| weights);
@@ -207,6 +247,9 @@ impl Chunk {
         lists.map(Counted::bytes).sum::<usize>() + weights
     }
 }
+
+/// How many lines of one list are loaded ahead; the processor follows by itself.
+const LIST_LINES: usize = 2;
 
 /// The lists of one subgraph of a [`View`](super::View).
 #[derive(Clone, Copy)]

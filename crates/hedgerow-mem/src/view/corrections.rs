@@ -148,6 +148,25 @@ impl Corrections {
         simd::prefetch(start.wrapping_add(6));
     }
 
+    /// Starts loading what tells where the corrections of a vertex are, which is touched.
+    #[inline]
+    pub(super) fn warm_places(&self, near: &[Few], local: LocalVertex) {
+        match self {
+            Corrections::None | Corrections::One(..) => {}
+            Corrections::Near(place) => {
+                near.get(usize::from(*place)).into_iter().for_each(|few| simd::prefetch(few))
+            }
+            Corrections::Few(few) => simd::prefetch(Arc::as_ptr(few)),
+            Corrections::Many(many) => {
+                let many = Arc::as_ptr(many);
+                simd::prefetch(many);
+                // Where its offset is, whatever stands there: nothing is read.
+                let offsets = many.cast::<u8>().wrapping_add(std::mem::offset_of!(Many, added_at));
+                simd::prefetch(offsets.wrapping_add(local.index() * size_of::<u16>()));
+            }
+        }
+    }
+
     /// The bytes outside the chunk.
     pub(super) fn bytes(&self) -> usize {
         match self {
@@ -266,6 +285,16 @@ impl Many {
         }
         let removed = self.removed_at[i] as usize..self.removed_at[i + 1] as usize;
         Neighbors { main, added, removed: self.removed.get(removed).unwrap_or(&[]) }
+    }
+
+    /// Starts loading what is added to the list of a vertex, with its weights.
+    #[inline]
+    pub(super) fn warm_added(&self, local: LocalVertex) {
+        let at = self.added_at[local.index()] as usize;
+        simd::prefetch(self.added.as_ptr().wrapping_add(at));
+        if !self.added_weights.is_empty() {
+            simd::prefetch(self.added_weights.as_ptr().wrapping_add(at));
+        }
     }
 
     #[inline(never)]
