@@ -102,6 +102,7 @@ fn prepare(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>) {
         let upto = |ahead: usize| part.runs.len().min(at + ahead);
         for ahead in heads..upto(HEADS_AHEAD) {
             warm_heads(&part.latched[ahead], &part.items, &part.runs[ahead]);
+            outcomes.warm_known(&part.items[part.runs[ahead].all_items()]);
         }
         for ahead in lists..upto(LISTS_AHEAD) {
             outcomes.warm(&part.items, &part.runs[ahead], &part.latched[ahead], spread);

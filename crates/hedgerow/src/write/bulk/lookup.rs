@@ -2,7 +2,7 @@
 //! of them: at that which a thread comes to first.
 
 use hedgerow_core::sync::{AtomicU8, Ordering};
-use hedgerow_core::{Direction, Spread};
+use hedgerow_core::{Direction, Spread, simd};
 use hedgerow_mem::{EdgeOp, Finder, Latched};
 
 use super::parts::{Item, Run};
@@ -38,6 +38,11 @@ impl<'a> Outcomes<'a> {
                 held.warm_look(direction, item.local(), item.dst(), spread);
             }
         }
+    }
+
+    /// Starts loading what is known of the items: another thread may have written that moments ago.
+    pub(super) fn warm_known(&self, items: &[Item]) {
+        items.iter().for_each(|item| simd::prefetch(&raw const self.cells[item.op()]));
     }
 
     #[inline]
