@@ -19,7 +19,7 @@ const FROM: usize = if cfg!(debug_assertions) { 40 } else { 16 << 10 };
 /// A patch grows up to this share of the main part: 1/16...
 const SHARE: usize = 16;
 /// ...but at least to a few deltas, and at most so that positions in it fit 16 bits with a delta on top.
-const LEAST: usize = if cfg!(debug_assertions) { 8 } else { 1 << 10 };
+const LEAST: usize = if cfg!(debug_assertions) { 64 } else { 1 << 10 };
 const MOST: usize = 32 << 10;
 
 /// What changed since the main part was written: the lists are `(main \ removed) ∪ added`. An edge with a new weight is
