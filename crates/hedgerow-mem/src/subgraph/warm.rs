@@ -130,11 +130,20 @@ impl Latched<'_> {
         self.subgraph.warm_header();
     }
 
-    /// Starts loading what an append writes, for a subgraph whose header is here.
+    /// Starts loading what tells where an append goes, for a subgraph whose header is here.
+    #[inline]
+    pub fn warm_delta_head(&self, direction: Direction) {
+        if let Some(head) = &self.writer.heads[direction as usize] {
+            warm_delta_fields(head);
+        }
+    }
+
+    /// Starts loading what appends write, once [`warm_delta_head`](Self::warm_delta_head) has loaded where that is.
     #[inline]
     pub fn warm_append(&self, direction: Direction) {
         if let Some(head) = &self.writer.heads[direction as usize] {
             head.delta.prefetch(false);
+            head.delta.prefetch_notes();
         }
     }
 
@@ -191,6 +200,11 @@ impl Latched<'_> {
 fn warm_fields(head: &Version) {
     simd::prefetch(&raw const head.main.neighbors);
     simd::prefetch(&raw const head.main.extra);
+    warm_delta_fields(head);
+}
+
+#[inline]
+fn warm_delta_fields(head: &Version) {
     let delta = &raw const head.delta;
     simd::prefetch(delta);
     simd::prefetch(delta.wrapping_add(1).cast::<u8>().wrapping_sub(1));

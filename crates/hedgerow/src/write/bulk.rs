@@ -33,7 +33,8 @@ use parts::{Part, claim_each, for_each, parts};
 const HEADERS_AHEAD: usize = 8;
 const HEADS_AHEAD: usize = 10;
 const LISTS_AHEAD: usize = 4;
-const APPENDS_AHEAD: usize = 4;
+const DELTAS_AHEAD: usize = 5;
+const APPENDS_AHEAD: usize = 3;
 /// How often a commit starts over because a key moved before the latches were held.
 const MAX_RESTARTS: usize = 100;
 const DIRECTIONS: [Direction; 2] = [Direction::Out, Direction::In];
@@ -262,6 +263,9 @@ fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
     for (at, run) in runs.iter().enumerate() {
         if let Some(held) = latched.get(at + HEADERS_AHEAD) {
             held.warm_header();
+        }
+        if let Some(held) = latched.get(at + DELTAS_AHEAD) {
+            held.warm_delta_head(Direction::Out);
         }
         if let Some(held) = latched.get(at + APPENDS_AHEAD) {
             held.warm_append(Direction::Out);
