@@ -5,6 +5,8 @@ use crate::simd;
 
 /// Lists up to this long are searched by halving alone: four cache lines.
 const SHORT: usize = 64;
+/// Vertices in a cache line.
+const LINE: usize = 16;
 
 /// Where in a sorted list of vertices one is likely to stand: where it stood if all were spread evenly over the ids there
 /// are. It holds for graphs without local structure, which have the lists that are too long for caches; where it does not
@@ -37,35 +39,14 @@ impl Spread {
         (share.wrapping_mul(len as u64) >> 32) as usize
     }
 
-    /// Where `dst` almost certainly stands in a list of `len` elements if it is spread evenly: within at least 2.8 standard
-    /// deviations, of which one is at most half the root of the length.
-    #[inline]
-    fn window(self, len: usize, dst: VertexId) -> std::ops::Range<usize> {
-        let half = 2 << (len.max(1).ilog2() / 2);
-        let likely = self.place(len, dst);
-        likely.saturating_sub(half)..len.min(likely + half)
-    }
-
-    /// The number of elements of `list`, which ascends, that are less than `dst`.
-    ///
-    /// Two looks tell whether it stands where it is expected; then a stretch of four roots of the length is searched, which
-    /// is a few cache lines next to each other, where halving the list touches a line far away for each step. Else what is
-    /// left on the side of `dst` is. O(log length) in any case.
+    /// The number of elements of `list`, which ascends, that are less than `dst`: found outwards from where it is expected.
+    /// O(log distance from there), at most O(log length).
     #[inline]
     pub fn lower_bound(self, list: &[VertexId], dst: VertexId) -> usize {
-        let smaller = |list: &[VertexId]| list.partition_point(|&x| x < dst);
         if list.len() <= SHORT || self.bound == 0 {
-            return smaller(list);
+            return list.partition_point(|&x| x < dst);
         }
-        let window = self.window(list.len(), dst);
-        let (from, to) = (window.start, window.end);
-        let not_before = from == 0 || list[from - 1] < dst;
-        let not_after = to == list.len() || list[to] >= dst;
-        match (not_before, not_after) {
-            (true, true) => from + smaller(&list[from..to]),
-            (true, false) => to + smaller(&list[to..]),
-            (false, _) => smaller(&list[..from]),
-        }
+        lower_bound_near(list, self.place(list.len(), dst), dst)
     }
 
     /// Where `dst` stands in `list`, which ascends. O(log length).
@@ -75,19 +56,40 @@ impl Spread {
         (list.get(at) == Some(&dst)).then_some(at)
     }
 
-    /// Starts loading what a search for `dst` in `list` reads first: a short list whole, of a long one the middle of the
-    /// stretch and its ends.
+    /// Starts loading what a search for `dst` in `list` reads first: a short list whole, of a long one what is around the
+    /// likely place.
     #[inline]
     pub fn prefetch(self, list: &[VertexId], dst: VertexId) {
         if list.len() <= SHORT {
-            return simd::prefetch_slice(list, SHORT / 16);
+            return simd::prefetch_slice(list, SHORT / LINE);
         }
-        let window = self.window(list.len(), dst);
         let likely = self.place(list.len(), dst);
-        let near = likely.saturating_sub(SHORT / 2).max(window.start)..(likely + SHORT / 2).min(window.end);
-        simd::prefetch_slice(&list[near], SHORT / 16);
-        simd::prefetch_slice(&list[window.start.saturating_sub(1)..window.end], 1);
+        let near = likely.saturating_sub(SHORT / 2)..(likely + SHORT / 2).min(list.len());
+        simd::prefetch_slice(&list[near], SHORT / LINE);
     }
+}
+
+/// The number of elements of `list`, which ascends, that are less than `dst`, which likely stands near `likely` (at most the
+/// length). Gallops from there, a cache line at first (Bentley and Yao, "An almost optimal algorithm for unbounded searching",
+/// 1976): the processor guesses that each step is not the last, and loads the next one's line meanwhile, where halving
+/// waits for each. O(log distance).
+#[inline]
+pub fn lower_bound_near(list: &[VertexId], likely: usize, dst: VertexId) -> usize {
+    let mut step = LINE;
+    let (low, high) = if list.get(likely).is_some_and(|&x| x < dst) {
+        let mut low = likely + 1;
+        while low + step < list.len() && list[low + step] < dst {
+            (low, step) = (low + step + 1, step * 2);
+        }
+        (low, list.len().min(low + step))
+    } else {
+        let mut high = list.len().min(likely);
+        while step < high && list[high - step] >= dst {
+            (high, step) = (high - step, step * 2);
+        }
+        (high.saturating_sub(step), high)
+    };
+    low + list[low..high].partition_point(|&x| x < dst)
 }
 
 #[cfg(test)]
@@ -118,6 +120,26 @@ mod tests {
                         assert_eq!(spread.lower_bound(list, dst), expected, "{about}");
                         assert_eq!(spread.find(list, dst), list.binary_search(&dst).ok(), "{about}");
                         spread.prefetch(list, dst);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_ends_where_a_scan_does_wherever_it_begins() {
+        for len in [0, 1, 7, 15, 16, 17, 33, 100, 300] {
+            for list in lists(len, 1000) {
+                for dst in (0..1003).map(VertexId) {
+                    let expected = list.iter().filter(|&&x| x < dst).count();
+                    let near =
+                        [expected.saturating_sub(1), expected, expected + 1, expected / 2, expected + 40];
+                    for likely in near.into_iter().chain([0, list.len(), list.len() + 1]) {
+                        assert_eq!(
+                            lower_bound_near(&list, likely, dst),
+                            expected,
+                            "length {len}, {dst:?}, {likely}"
+                        );
                     }
                 }
             }

@@ -1,18 +1,17 @@
 //! Many looks for edges of one chain, in ascending order.
 
-use hedgerow_core::{Direction, LocalVertex, Spread, VertexId, simd};
+use hedgerow_core::{Direction, LocalVertex, Spread, VertexId, lower_bound_near, simd};
 
 use super::Latched;
 use crate::version::Version;
 
-/// Lists up to this long are loaded whole, and searched from an end.
+/// Lists up to this long are loaded whole, and searched by halving.
 const SHORT: usize = 32;
 
 /// Looks for edges of one chain of a latched subgraph, everything applied included. Made by [`Latched::finder`].
 ///
 /// Edges are asked for in ascending order of vertex and destination: each look goes on where the last one ended. In a long
-/// list it begins where the vertex is likely to stand and gallops from there (Bentley and Yao, "An almost optimal algorithm
-/// for unbounded searching").
+/// list it begins where the vertex is likely to stand.
 pub struct Finder<'a> {
     head: Option<&'a Version>,
     spread: Spread,
@@ -61,53 +60,17 @@ impl Finder<'_> {
         let range = head.main.range(local);
         let list = head.main.neighbors(local);
         let from = if local == self.local { self.at.max(range.start) - range.start } else { 0 };
-        let likely = if list.len() <= SHORT { from } else { self.spread.place(list.len(), dst).max(from) };
-        let at = search(list, from, likely, dst);
+        let at = from + self.lower_bound(&list[from..], list.len(), from, dst);
         (self.local, self.at) = (local, range.start + at);
         (list.get(at) == Some(&dst)).then(|| head.main.weight_at(self.at))
     }
-}
 
-/// The number of leading elements less than `dst`, which is at least `from` and likely near `likely`.
-#[inline]
-fn search(list: &[VertexId], from: usize, likely: usize, dst: VertexId) -> usize {
-    let (mut low, mut high) = (from, list.len());
-    if high - low > SHORT {
-        let mut step = 8;
-        if likely < high && list[likely] < dst {
-            low = likely + 1;
-            while low + step < high && list[low + step] < dst {
-                (low, step) = (low + step + 1, step * 2);
-            }
-            high = high.min(low + step);
-        } else {
-            high = likely.min(high);
-            while low + step < high && list[high - step] >= dst {
-                (high, step) = (high - step, step * 2);
-            }
-            low = low.max(high.saturating_sub(step));
+    /// The number of elements of `rest` that are less than `dst`: of a list of `len` elements what is left after `from`.
+    #[inline]
+    fn lower_bound(&self, rest: &[VertexId], len: usize, from: usize, dst: VertexId) -> usize {
+        if rest.len() <= SHORT {
+            return rest.partition_point(|&x| x < dst);
         }
-    }
-    low + list[low..high].partition_point(|&x| x < dst)
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_search_ends_where_a_scan_does_wherever_it_begins() {
-        for len in [0, 1, 7, 31, 32, 33, 40, 100, 300] {
-            let list: Vec<VertexId> = (0..len).map(|i| VertexId(i * 3)).collect();
-            for dst in 0..=len * 3 + 1 {
-                let expected = list.iter().filter(|x| x.0 < dst).count();
-                for from in [0, expected / 2, expected] {
-                    for likely in [from, from + (list.len() - from) / 3, list.len(), expected.max(from)] {
-                        let found = search(&list, from, likely, VertexId(dst));
-                        assert_eq!(found, expected, "length {len}, {dst}, from {from}, likely {likely}");
-                    }
-                }
-            }
-        }
+        lower_bound_near(rest, self.spread.place(len, dst).saturating_sub(from), dst)
     }
 }
