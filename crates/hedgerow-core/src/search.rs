@@ -10,7 +10,7 @@ const LINE: usize = 16;
 
 /// Where in a sorted list of vertices one is likely to stand: where it stood if all were spread evenly over the ids there
 /// are. It holds for graphs without local structure, which have the lists that are too long for caches; where it does not
-/// hold it costs two looks (interpolation search: Perl, Itai, Avni, "Interpolation search, a log log n search", 1978).
+/// hold it costs a gallop (interpolation search: Perl, Itai, Avni, "Interpolation search, a log log n search", 1978).
 #[derive(Clone, Copy, Debug)]
 pub struct Spread {
     /// 2^48 over the number of ids.
