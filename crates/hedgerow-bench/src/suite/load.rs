@@ -133,9 +133,8 @@ fn write_share(store: &Graph, edges: &[(u32, u32)], mode: Mode, writer: usize, w
 
 /// Puts the edges in one transaction.
 pub(crate) fn put_batch(store: &Graph, batch: &[(u32, u32)]) -> Result<()> {
-    let edges: Vec<(u64, u64)> = batch.iter().map(|&(u, v)| (u64::from(u), u64::from(v))).collect();
     let mut tx = store.write()?;
-    tx.put_edges(&edges)?;
+    tx.put_edges(batch.iter().map(|&(u, v)| (u64::from(u), u64::from(v))))?;
     tx.commit()?;
     Ok(())
 }

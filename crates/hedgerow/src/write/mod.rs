@@ -51,19 +51,22 @@ impl TxnKeys {
     }
 
     /// The handle of `key`, which must be of the graph's type.
+    #[inline]
     pub(crate) fn intern(&mut self, key: VertexKeyRef<'_>) -> TxnKey {
         match key {
             VertexKeyRef::U64(n) => TxnKey(n),
-            VertexKeyRef::Str(s) => {
-                if let Some(&place) = self.places.get(s) {
-                    return TxnKey(place);
-                }
-                let (place, name) = (self.names.len() as u64, Arc::<str>::from(s));
-                self.names.push(name.clone());
-                self.places.insert(name, place);
-                TxnKey(place)
-            }
+            VertexKeyRef::Str(s) => self.intern_name(s),
         }
+    }
+
+    fn intern_name(&mut self, s: &str) -> TxnKey {
+        if let Some(&place) = self.places.get(s) {
+            return TxnKey(place);
+        }
+        let (place, name) = (self.names.len() as u64, Arc::<str>::from(s));
+        self.names.push(name.clone());
+        self.places.insert(name, place);
+        TxnKey(place)
     }
 
     pub(crate) fn key(&self, key: TxnKey) -> VertexKeyRef<'_> {

@@ -1,5 +1,6 @@
 //! The write transaction.
 
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 use hedgerow_core::{Direction, LabelId, Timestamp, VertexId, VertexKey, VertexKeyRef};
@@ -123,24 +124,32 @@ impl WriteTxn {
         self.push(Ask::Put, src, dst, weight)
     }
 
-    /// As [`put_edge`](Self::put_edge), for many edges.
+    /// As [`put_edge`](Self::put_edge), for many edges: a slice of pairs of keys, or whatever gives pairs. O(edges).
     ///
     /// # Errors
     /// As of `put_edge`; none of the edges is added then.
-    pub fn put_edges<'a, K: Into<VertexKeyRef<'a>> + Copy>(&mut self, edges: &[(K, K)]) -> Result<()> {
-        self.push_all(Ask::Put, edges, |&(src, dst)| (src.into(), dst.into(), 1.0))
+    pub fn put_edges<'a, K, E>(&mut self, edges: impl IntoIterator<Item = E>) -> Result<()>
+    where
+        K: Into<VertexKeyRef<'a>> + Copy,
+        E: Borrow<(K, K)>,
+    {
+        self.push_all(Ask::Put, 1.0, edges)
     }
 
     /// As [`put_weighted_edge`](Self::put_weighted_edge), for many edges.
     ///
     /// # Errors
     /// As of `put_weighted_edge`; none of the edges is added then.
-    pub fn put_weighted_edges<'a, K: Into<VertexKeyRef<'a>> + Copy>(
-        &mut self,
-        edges: &[(K, K, f64)],
-    ) -> Result<()> {
-        edges.iter().try_for_each(|&(_, _, weight)| self.engine.check_weight(weight))?;
-        self.push_all(Ask::Put, edges, |&(src, dst, weight)| (src.into(), dst.into(), weight))
+    pub fn put_weighted_edges<'a, K, E>(&mut self, edges: impl IntoIterator<Item = E>) -> Result<()>
+    where
+        K: Into<VertexKeyRef<'a>> + Copy,
+        E: Borrow<(K, K, f64)>,
+    {
+        let edges = edges.into_iter().map(|edge| {
+            let &(src, dst, weight) = edge.borrow();
+            (src.into(), dst.into(), weight)
+        });
+        self.push_each(Ask::Put, edges, |engine, weight| engine.check_weight(weight))
     }
 
     /// Makes sure that the edges exist; existing ones are left as they are, new ones get weight 1 in a weighted graph.
@@ -148,8 +157,12 @@ impl WriteTxn {
     ///
     /// # Errors
     /// As of `insert_edge`; none of the edges is added then.
-    pub fn insert_edges<'a, K: Into<VertexKeyRef<'a>> + Copy>(&mut self, edges: &[(K, K)]) -> Result<()> {
-        self.push_all(Ask::Insert, edges, |&(src, dst)| (src.into(), dst.into(), 1.0))
+    pub fn insert_edges<'a, K, E>(&mut self, edges: impl IntoIterator<Item = E>) -> Result<()>
+    where
+        K: Into<VertexKeyRef<'a>> + Copy,
+        E: Borrow<(K, K)>,
+    {
+        self.push_all(Ask::Insert, 1.0, edges)
     }
 
     /// Makes sure that the edges do not exist. Unlike [`remove_edge`](Self::remove_edge) it does not say which did, and
@@ -157,29 +170,49 @@ impl WriteTxn {
     ///
     /// # Errors
     /// As of `remove_edge`; none of the removals is added then.
-    pub fn remove_edges<'a, K: Into<VertexKeyRef<'a>> + Copy>(&mut self, edges: &[(K, K)]) -> Result<()> {
-        self.push_all(Ask::Remove, edges, |&(src, dst)| (src.into(), dst.into(), 0.0))
+    pub fn remove_edges<'a, K, E>(&mut self, edges: impl IntoIterator<Item = E>) -> Result<()>
+    where
+        K: Into<VertexKeyRef<'a>> + Copy,
+        E: Borrow<(K, K)>,
+    {
+        self.push_all(Ask::Remove, 0.0, edges)
     }
 
-    fn push_all<'a, T>(
+    fn push_all<'a, K, E>(&mut self, ask: Ask, weight: f64, edges: impl IntoIterator<Item = E>) -> Result<()>
+    where
+        K: Into<VertexKeyRef<'a>> + Copy,
+        E: Borrow<(K, K)>,
+    {
+        let edges = edges.into_iter().map(|edge| {
+            let &(src, dst) = edge.borrow();
+            (src.into(), dst.into(), weight)
+        });
+        self.push_each(ask, edges, |_, _| Ok(()))
+    }
+
+    /// Adds an operation for each edge; none if one of them is wrong.
+    fn push_each<'a>(
         &mut self,
         ask: Ask,
-        edges: &[T],
-        parts: impl Fn(&T) -> (VertexKeyRef<'a>, VertexKeyRef<'a>, f64),
+        edges: impl Iterator<Item = (VertexKeyRef<'a>, VertexKeyRef<'a>, f64)>,
+        check_weight: impl Fn(&Engine, f64) -> Result<()>,
     ) -> Result<()> {
-        if edges.len() > MAX_OPS - self.ops.len() {
-            return Err(too_many());
+        let WriteTxn { engine, ops, keys, .. } = self;
+        let before = ops.len();
+        ops.reserve(edges.size_hint().0.min(MAX_OPS - before));
+        for (src, dst, weight) in edges {
+            let check = || {
+                engine.check_key(src)?;
+                engine.check_key(dst)?;
+                check_weight(engine, weight)?;
+                if ops.len() < MAX_OPS { Ok(()) } else { Err(too_many()) }
+            };
+            if let Err(error) = check() {
+                ops.truncate(before);
+                return Err(error);
+            }
+            ops.push(TxnOp::plain(ask, keys.intern(src), keys.intern(dst), weight));
         }
-        for edge in edges {
-            let (src, dst, _) = parts(edge);
-            self.engine.check_key(src)?;
-            self.engine.check_key(dst)?;
-        }
-        let WriteTxn { ops, keys, .. } = self;
-        ops.extend(edges.iter().map(|edge| {
-            let (src, dst, weight) = parts(edge);
-            TxnOp::plain(ask, keys.intern(src), keys.intern(dst), weight)
-        }));
         Ok(())
     }
 

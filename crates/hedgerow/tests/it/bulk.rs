@@ -11,11 +11,11 @@ fn add(tx: &mut hedgerow::WriteTxn, weighted: bool, ops: &[ModelOp]) -> hedgerow
     for op in ops {
         match op {
             ModelOp::PutEdge(src, dst, weight) if weighted => {
-                tx.put_weighted_edges(&[(src.as_ref(), dst.as_ref(), *weight)])
+                tx.put_weighted_edges([(src.as_ref(), dst.as_ref(), *weight)])
             }
-            ModelOp::PutEdge(src, dst, _) => tx.put_edges(&[(src.as_ref(), dst.as_ref())]),
-            ModelOp::InsertEdge(src, dst, _) => tx.insert_edges(&[(src.as_ref(), dst.as_ref())]),
-            ModelOp::RemoveEdge(src, dst) => tx.remove_edges(&[(src.as_ref(), dst.as_ref())]),
+            ModelOp::PutEdge(src, dst, _) => tx.put_edges([(src.as_ref(), dst.as_ref())]),
+            ModelOp::InsertEdge(src, dst, _) => tx.insert_edges([(src.as_ref(), dst.as_ref())]),
+            ModelOp::RemoveEdge(src, dst) => tx.remove_edges([(src.as_ref(), dst.as_ref())]),
             ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) | ModelOp::Rich(_) => Ok(()),
         }?;
     }
@@ -123,9 +123,9 @@ fn what_large_transactions_insert_is_counted_once_beside_single_operations() {
 fn a_refused_edge_adds_none_of_its_batch() {
     let graph = Options::new().keys(KeyKind::Dense).in_memory().unwrap();
     let mut tx = graph.write().unwrap();
-    tx.put_edges(&[(1u64, 2u64)]).unwrap();
-    assert!(tx.put_edges(&[(3, 4), (5, u64::MAX)]).is_err());
-    assert!(tx.put_weighted_edges(&[(3u64, 4u64, 1.0)]).is_err());
+    tx.put_edges([(1u64, 2u64)]).unwrap();
+    assert!(tx.put_edges([(3, 4), (5, u64::MAX)]).is_err());
+    assert!(tx.put_weighted_edges([(3u64, 4u64, 1.0)]).is_err());
     assert_eq!(tx.len(), 1);
     tx.commit().unwrap();
     assert_eq!(graph.snapshot().unwrap().edge_count(), 1);
@@ -162,9 +162,9 @@ fn batches_on_hubs_are_seen_whole_or_not_at_all_beside_single_operations() {
         scope.spawn(|| {
             for round in 0..ROUNDS {
                 let mut tx = graph.write().unwrap();
-                tx.put_edges(&edges(round)).unwrap();
+                tx.put_edges(edges(round)).unwrap();
                 if let Some(old) = round.checked_sub(2) {
-                    tx.remove_edges(&edges(old)).unwrap();
+                    tx.remove_edges(edges(old)).unwrap();
                 }
                 tx.commit().unwrap();
             }
