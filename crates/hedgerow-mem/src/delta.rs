@@ -23,6 +23,7 @@ use hedgerow_core::sync::{AtomicU32, Ordering};
 use hedgerow_core::{LocalVertex, Row, Timestamp, VertexId, simd};
 
 use crate::items::DeltaExtra;
+use crate::subgraph::LocalOp;
 
 use crate::arena::Arena;
 
@@ -174,12 +175,28 @@ impl Delta {
     pub(crate) fn push(&self, local: LocalVertex, op: EdgeOp, dst: VertexId, ts: Timestamp, weight: f64) {
         let at = self.len.load(Ordering::Relaxed);
         assert!(at < self.capacity, "delta is full");
+        self.write(at as usize, local, op, dst, ts, weight);
+        self.len.store(at + 1, Ordering::Release);
+    }
+
+    /// As [`push`](Self::push), for all operations of the commit `ts` on the log: published together.
+    pub(crate) fn push_all(&self, ops: &[LocalOp], ts: Timestamp) {
+        let at = self.len.load(Ordering::Relaxed) as usize;
+        assert!(ops.len() <= self.capacity() - at, "delta is full");
+        for (at, op) in (at..).zip(ops) {
+            self.write(at, op.local, op.op, op.dst, ts, op.weight);
+        }
+        self.len.store((at + ops.len()) as u32, Ordering::Release);
+    }
+
+    /// Writes an entry that is not published yet, and notes it.
+    #[inline]
+    fn write(&self, at: usize, local: LocalVertex, op: EdgeOp, dst: VertexId, ts: Timestamp, weight: f64) {
         let tag = (local.0 & 0x3f) | ((op as u8) << 6);
-        self.storage.write(at as usize, tag, dst, (ts.0 - self.base.0) as u32, weight);
+        self.storage.write(at, tag, dst, (ts.0 - self.base.0) as u32, weight);
         if op != EdgeOp::Vertex && !faults::is_on(PlantedFault::EntryNotNoted) {
             self.storage.note(self.bit(local, dst));
         }
-        self.len.store(at + 1, Ordering::Release);
     }
 
     /// As [`push`](Self::push), of an edge with rank and row.

@@ -23,13 +23,6 @@ const DELTA_SHARE: usize = 8;
 /// eighth at a time is merged nearly twice as often.
 const DELTA_ROOTS: usize = 3;
 
-/// Appends the operations of the commit `ts`; there is room.
-pub(crate) fn push_all(delta: &Delta, ops: &[LocalOp], ts: Timestamp) {
-    for op in ops {
-        delta.push(op.local, op.op, op.dst, ts, op.weight);
-    }
-}
-
 fn delta_capacity(edges: usize) -> usize {
     (edges / DELTA_SHARE).max(edges.isqrt() * DELTA_ROOTS).clamp(MIN_DELTA, MAX_DELTA)
 }

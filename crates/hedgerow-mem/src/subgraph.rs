@@ -402,7 +402,7 @@ impl Latched<'_> {
         if let Some(head) = &self.writer.heads[direction as usize]
             && head.delta.accepts(ops.len(), ts)
         {
-            fold::push_all(&head.delta, ops, ts);
+            head.delta.push_all(ops, ts);
             return;
         }
         self.apply_with_merge(direction, ops, ts, weighted, horizon, pinned);
@@ -473,7 +473,7 @@ impl Latched<'_> {
     ) {
         let head = self.head(direction, weighted);
         if head.delta.accepts(ops.len(), ts) {
-            fold::push_all(&head.delta, ops, ts);
+            head.delta.push_all(ops, ts);
             return;
         }
         let next = match fold::published(
@@ -485,7 +485,7 @@ impl Latched<'_> {
             self.subgraph.memory().arena(),
         ) {
             Some(next) => {
-                fold::push_all(&next.delta, ops, ts);
+                next.delta.push_all(ops, ts);
                 next
             }
             None => fold::all(&head, ops, ts, weighted, self.subgraph.memory().arena()),
