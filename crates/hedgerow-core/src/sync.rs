@@ -163,6 +163,11 @@ mod model {
             Mutex { held: AtomicBool::new(false), inner: loom::sync::Mutex::new(value) }
         }
 
+        /// What was locked.
+        pub fn into_inner(self) -> T {
+            self.inner.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+        }
+
         /// Takes the lock.
         pub fn lock(&self) -> MutexGuard<'_, T> {
             loop {

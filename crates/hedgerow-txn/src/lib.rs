@@ -7,12 +7,14 @@
 
 pub mod binding;
 pub mod clock;
+pub mod crew;
 pub mod group_commit;
 pub mod readers;
 pub mod reuse;
 
 pub use binding::Bindings;
 pub use clock::{Clock, Counts, OrderGuard};
+pub use crew::{Crew, with_crew};
 pub use group_commit::{DurableLog, GroupCommit, NotDurable};
 pub use readers::{ActiveReaders, ReaderRegistry, Registration};
 pub use reuse::{FreeId, FreeIds};

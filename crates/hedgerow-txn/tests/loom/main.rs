@@ -3,6 +3,7 @@
 
 mod binding;
 mod clock;
+mod crew;
 mod group_commit;
 mod readers;
 mod reuse;

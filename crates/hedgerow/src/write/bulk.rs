@@ -17,6 +17,7 @@ use hedgerow_core::{Direction, KeyKind, LabelId, LocalVertex, Op, Spread, Timest
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{EdgeOp, Latched};
+use hedgerow_txn::{Crew, with_crew};
 
 use super::commit::{Outcome, Request, draw, must_apply};
 use super::{Ask, TxnOp};
@@ -27,12 +28,12 @@ use crate::options::Isolation;
 
 use keys::Resolved;
 use lookup::Outcomes;
-use parts::{Part, claim_each, for_each, parts};
+use parts::{Part, SERIAL, parts};
 
 /// How many runs ahead headers are loaded, then heads, then deltas and lists; and where an append goes.
 const HEADERS_AHEAD: usize = 8;
-const HEADS_AHEAD: usize = 10;
-const LISTS_AHEAD: usize = 4;
+const HEADS_AHEAD: usize = 5;
+const LISTS_AHEAD: usize = 2;
 const DELTAS_AHEAD: usize = 5;
 const APPENDS_AHEAD: usize = 3;
 /// How often a commit starts over because a key moved before the latches were held.
@@ -52,28 +53,53 @@ fn suits(engine: &Engine, request: &Request<'_>) -> bool {
 
 /// Commits the transaction up to and including the mark in the ring. `None` sends the caller to the general path, with
 /// nothing changed.
-pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Result<Option<Outcome>> {
+pub(crate) fn commit_unpublished<'j>(
+    engine: &'j Engine,
+    request: &'j Request<'_>,
+) -> Result<Option<Outcome>> {
     if !suits(engine, request) {
         return Ok(None);
     }
-    for _ in 0..MAX_RESTARTS {
-        let mut keys = Resolved::of(engine, request.ops, request.keys)?;
-        let items = |range: std::ops::Range<usize>, to: &mut Vec<parts::Item>| {
-            keys.each_item(engine.config.directed, request.ops, range, to);
-        };
-        let mut parts = parts(request.ops.len(), items);
-        let outcomes = Outcomes::new(engine, request.ops);
-        claim_each(&mut parts, |part| latch(engine, part), |part| prepare(engine, &outcomes, part));
-        // Edges of the default label may have properties only if the schema says so, which is asked under the latches.
-        if !engine.schema.default_is_plain() {
-            return Ok(None);
+    with_crew(request.ops.len() * 2, SERIAL, |crew| {
+        for _ in 0..MAX_RESTARTS {
+            match attempt(engine, request, crew)? {
+                Attempt::Committed(outcome) => return Ok(Some(outcome)),
+                Attempt::Unsuited => break,
+                Attempt::Moved => {}
+            }
         }
-        let unasked = faults::is_on(PlantedFault::BatchKeysNotLookedAtAgain);
-        if unasked || keys.still_hold(engine, request.keys) {
-            return finish(engine, request, &mut keys, parts).map(Some);
-        }
+        Ok(None)
+    })
+}
+
+/// What came of an attempt; nothing is changed but by the first.
+enum Attempt {
+    Committed(Outcome),
+    /// A key named something else before the latches were held.
+    Moved,
+    /// The transaction cannot go this way.
+    Unsuited,
+}
+
+fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, crew: &Crew<'j>) -> Result<Attempt> {
+    let keys = Resolved::of(engine, request.ops, request.keys)?;
+    let items = |keys: &Resolved<'_>, range: std::ops::Range<usize>, to: &mut Vec<parts::Item>| {
+        keys.each_item(engine.config.directed, request.ops, range, to);
+    };
+    let (mut keys, parts) = parts(crew, request.ops.len(), keys, items);
+    let outcomes = Outcomes::new(engine, request.ops);
+    let latch = |_: &Outcomes<'_>, part: &mut Part<'j>| latch(engine, part);
+    let prepare = |outcomes: &Outcomes<'_>, part: &mut Part<'j>| prepare(engine, outcomes, part);
+    let (_, parts) = crew.claim_each(outcomes, parts, latch, prepare);
+    // Edges of the default label may have properties only if the schema says so, which is asked under the latches.
+    if !engine.schema.default_is_plain() {
+        return Ok(Attempt::Unsuited);
     }
-    Ok(None)
+    let unasked = faults::is_on(PlantedFault::BatchKeysNotLookedAtAgain);
+    if unasked || keys.still_hold(engine, request.keys) {
+        return finish(engine, request, &mut keys, parts, crew).map(Attempt::Committed);
+    }
+    Ok(Attempt::Moved)
 }
 
 /// Latches the subgraphs of a part. Parts are claimed in order, by one thread at a time: so latches are taken in
@@ -169,11 +195,12 @@ fn inserted(mut mask: u64) -> impl Iterator<Item = LocalOp> {
 }
 
 /// With all latches held and everything prepared: order, apply.
-fn finish(
-    engine: &Engine,
+fn finish<'j>(
+    engine: &'j Engine,
     request: &Request<'_>,
     keys: &mut Resolved<'_>,
-    mut parts: Vec<Part<'_>>,
+    parts: Vec<Part<'j>>,
+    crew: &Crew<'j>,
 ) -> Result<Outcome> {
     let applied = request.ops.len() as u64;
     let edges: i64 = parts.iter().map(|part| part.edges).sum();
@@ -195,11 +222,10 @@ fn finish(
     } else {
         keys.bind(engine, request.keys, ts);
     }
-    for_each(&mut parts, |part| {
+    crew.each((), parts, move |(), part| {
         let _ = failpoint::reach(FailPoint::BatchApply);
         apply(engine, part, ts);
     });
-    drop(parts);
     keys.unlatch();
     if engine.clock.complete(ts, vertices as i64, edges) {
         engine.commits.wake();

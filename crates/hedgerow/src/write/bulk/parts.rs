@@ -1,16 +1,17 @@
 //! Items, sorted by subgraph in parts that threads work on.
 
-#[cfg(not(shuttle))]
-use hedgerow_core::sync::Mutex;
 use hedgerow_core::{Direction, LocalVertex, SubgraphId, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{Ahead, Latched};
+use hedgerow_txn::Crew;
 use smallvec::SmallVec;
 
 use crate::write::Ask;
 
-/// Items of a part, about.
-const PART: usize = 1 << 9;
+/// Items of a part, about; fewer if there were too few parts for all threads.
+const PART: usize = 1 << 11;
+/// Parts for each thread, at least: one that is done waits for no other longer than for a fourth of its work.
+const FEWEST_PARTS: usize = 4;
 /// Below this many items a second thread costs more than it saves.
 pub(super) const SERIAL: usize = if cfg!(debug_assertions) { 1 << 10 } else { 1 << 13 };
 /// The most parts.
@@ -19,9 +20,6 @@ const MOST_PARTS: usize = 1 << 11;
 const CHUNK: usize = 1 << 13;
 /// Operations that are looked at to tell where the items will be.
 const SAMPLE: usize = 1 << 9;
-/// The most threads that one commit uses.
-#[cfg(not(shuttle))]
-const MOST_THREADS: usize = 8;
 
 /// An operation at one copy of its edge, packed so that items compare as one number: by subgraph, direction, vertex,
 /// destination and place in the program.
@@ -216,12 +214,12 @@ struct Ranges {
 impl Ranges {
     /// So many that parts have the size that is wanted if all items stand where the items of some operations do: it is a
     /// matter of speed alone how well that holds.
-    fn sampled(ops: usize, of: &impl Fn(std::ops::Range<usize>, &mut Vec<Item>)) -> Ranges {
+    fn sampled(ops: usize, threads: usize, of: &impl Fn(std::ops::Range<usize>, &mut Vec<Item>)) -> Ranges {
         let mut sample = Vec::with_capacity(SAMPLE * 2);
         (0..ops).step_by(ops.div_ceil(SAMPLE).max(1)).for_each(|at| of(at..at + 1, &mut sample));
         let subgraphs = || sample.iter().map(|item| item.subgraph().0);
         let (lowest, highest) = (subgraphs().min().unwrap_or(0), subgraphs().max().unwrap_or(0));
-        let wanted = (ops * 2 / PART).clamp(1, MOST_PARTS) as u32;
+        let wanted = (ops * 2 / PART).max(threads * FEWEST_PARTS).clamp(1, MOST_PARTS) as u32;
         let shift = ((highest - lowest) / wanted + 1).next_power_of_two().trailing_zeros();
         Ranges { lowest, shift, count: ((highest - lowest) >> shift) as usize + 1 }
     }
@@ -233,92 +231,42 @@ impl Ranges {
 }
 
 /// The items of operations `0..ops`, sorted, in parts of consecutive subgraphs, ascending. `of` gives the items of a
-/// range of operations, at most two for each.
-pub(super) fn parts<'e>(
+/// range of operations by the context, at most two for each. Returns the context too.
+pub(super) fn parts<'j, 'e: 'j, X: Send + Sync + 'j>(
+    crew: &Crew<'j>,
     ops: usize,
-    of: impl Fn(std::ops::Range<usize>, &mut Vec<Item>) + Sync,
-) -> Vec<Part<'e>> {
+    context: X,
+    of: impl Fn(&X, std::ops::Range<usize>, &mut Vec<Item>) + Copy + Send + Sync + 'j,
+) -> (X, Vec<Part<'e>>) {
     if ops * 2 < SERIAL {
         let mut part = Part::default();
         part.items.reserve_exact(ops * 2);
-        of(0..ops, &mut part.items);
+        of(&context, 0..ops, &mut part.items);
         part.sort();
-        return vec![part];
+        return (context, vec![part]);
     }
     let pieces = (0..ops).step_by(CHUNK).map(|from| from..ops.min(from + CHUNK));
-    let mut chunks: Vec<Chunk> = pieces.map(|ops| Chunk { ops, ..Chunk::default() }).collect();
-    let ranges = Ranges::sampled(ops, &of);
-    for_each(&mut chunks, |chunk| chunk.distribute(&of, &ranges));
-    let mut parts: Vec<(usize, Part<'e>)> = (0..ranges.count).map(|range| (range, Part::default())).collect();
-    for_each(&mut parts, |(range, part)| {
+    let chunks = pieces.map(|ops| Chunk { ops, ..Chunk::default() }).collect();
+    let ranges = Ranges::sampled(ops, crew.threads(), &|ops, items: &mut _| of(&context, ops, items));
+    let count = ranges.count;
+    let ((context, _), chunks) =
+        crew.each((context, ranges), chunks, move |(context, ranges), chunk: &mut Chunk| {
+            chunk.distribute(&|ops, items: &mut _| of(context, ops, items), ranges);
+        });
+    let parts: Vec<(usize, Part<'e>)> = (0..count).map(|range| (range, Part::default())).collect();
+    let (_, parts) = crew.each(chunks, parts, |chunks, (range, part)| {
         part.items.reserve_exact(chunks.iter().map(|chunk| chunk.range(*range).len()).sum());
         chunks.iter().for_each(|chunk| part.items.extend_from_slice(chunk.range(*range)));
         part.sort();
     });
-    parts.into_iter().map(|(_, part)| part).filter(|part| !part.items.is_empty()).collect()
-}
-
-/// Calls `f` with each element, on several threads where there are several.
-#[cfg(not(shuttle))]
-pub(super) fn for_each<T: Send>(all: &mut [T], f: impl Fn(&mut T) + Sync) {
-    claim_each(all, |_| (), f);
-}
-
-#[cfg(shuttle)]
-pub(super) fn for_each<T>(all: &mut [T], f: impl Fn(&mut T)) {
-    all.iter_mut().for_each(f);
-}
-
-/// Calls `claim` with each element in order, one call at a time, and then `f` with it, on several threads where there are
-/// several. Threads of the commit's own: in a pool of the caller's the thread that holds the latches could be given work
-/// that waits for them.
-#[cfg(not(shuttle))]
-pub(super) fn claim_each<T: Send>(all: &mut [T], claim: impl Fn(&mut T) + Sync, f: impl Fn(&mut T) + Sync) {
-    let threads = threads().min(all.len());
-    if threads < 2 {
-        return all.iter_mut().for_each(|one| {
-            claim(one);
-            f(one);
-        });
-    }
-    let queue = Mutex::new(all.iter_mut());
-    let next = || {
-        let mut queue = queue.lock();
-        let one = queue.next()?;
-        claim(one);
-        Some(one)
-    };
-    let work = || {
-        while let Some(one) = next() {
-            f(one);
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            // If no thread is to be had, those that are do the work.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
-        }
-        work();
-    });
-}
-
-#[cfg(shuttle)]
-pub(super) fn claim_each<T>(all: &mut [T], claim: impl Fn(&mut T), f: impl Fn(&mut T)) {
-    all.iter_mut().for_each(|one| {
-        claim(one);
-        f(one);
-    });
-}
-
-/// The threads to use; asked of the system once.
-#[cfg(not(shuttle))]
-fn threads() -> usize {
-    static THREADS: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
-    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS))
+    let parts = parts.into_iter().map(|(_, part)| part).filter(|part| !part.items.is_empty()).collect();
+    (context, parts)
 }
 
 #[cfg(all(test, not(shuttle)))]
 mod tests {
+    use hedgerow_txn::with_crew;
+
     use super::*;
 
     /// Parts hold all items, in order, wherever they stand: also where the operations that are sampled mislead.
@@ -345,13 +293,15 @@ mod tests {
             let mut expected = Vec::new();
             of(0..ops, &mut expected);
             expected.sort_unstable();
-            let parts = parts(ops, of);
+            let (_, parts) =
+                with_crew(ops, 0, |crew| parts(crew, ops, (), |_: &(), range, to| of(range, to)));
             let found: Vec<Item> = parts.iter().flat_map(|part| part.items.iter().copied()).collect();
             assert!(found == expected);
             let ends =
                 parts.iter().map(|part| (part.runs[0].subgraph, part.runs[part.runs.len() - 1].subgraph));
             assert!(ends.clone().zip(ends.skip(1)).all(|(before, after)| before.1 < after.0));
         }
-        assert!(parts(5000, |_, _| ()).is_empty());
+        let (_, none) = with_crew(5000, 0, |crew| parts(crew, 5000, (), |_: &(), _, _| ()));
+        assert!(none.is_empty());
     }
 }

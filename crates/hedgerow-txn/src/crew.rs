@@ -1,0 +1,329 @@
+//! The threads of one large commit.
+//!
+//! They are the commit's own: in a pool of the caller's the thread that holds the latches could be given work that waits for
+//! them, and in a pool of the store's a commit could wait for threads that wait for its latches. They stay for all phases of
+//! the commit: starting one takes some fifty microseconds, and now and then it does not run before its parent rests, which is
+//! a good part of a phase of a millisecond or two.
+//!
+//! # Protocol
+//! * Work is handed over, counted, taken back and waited for under one lock: a follower that took it is counted before it can
+//!   be taken back, and is counted out after it gave its reference up. So once it was taken back and the count is zero, nobody
+//!   else has it, and nobody will.
+//! * Elements are claimed under a lock of the phase, in order, one at a time; whoever claimed one holds its own lock.
+
+use std::sync::Arc;
+
+use hedgerow_core::sync::{AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
+
+/// The most threads that one commit uses.
+#[cfg(not(any(loom, shuttle)))]
+const MOST_THREADS: usize = 8;
+/// How often a thread looks for the next phase, or for the end of one, before it sleeps: some tens of microseconds, about as
+/// long as waking it would take. The model checkers need no hurry.
+const LOOKS: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 1000 };
+
+/// The threads of a commit: that of the caller, and those that follow it from phase to phase. `'j` is what phases may refer to.
+pub struct Crew<'j> {
+    followers: usize,
+    state: Mutex<State<'j>>,
+    /// Signals another phase, or that there will be none.
+    begun: Condvar,
+    /// Signals that a follower is done.
+    done: Condvar,
+    /// [`State::phase`] and [`State::working`], to be looked at without the lock. Written with it held.
+    phase: AtomicU64,
+    working: AtomicUsize,
+}
+
+#[derive(Default)]
+struct State<'j> {
+    /// How many phases have begun.
+    phase: u64,
+    /// The work of the current phase, if it goes on.
+    work: Option<Arc<dyn Work + 'j>>,
+    /// Followers that have a reference to it.
+    working: usize,
+    panicked: bool,
+    /// Whether there will be no other phase.
+    over: bool,
+}
+
+/// What all threads do in a phase: each takes what is left to do until nothing is.
+trait Work: Send + Sync {
+    fn take_part(&self);
+}
+
+/// Calls `f` with a crew for about so much work: of the caller alone if that is less than `serial`, else of as many threads as
+/// there are processors, at most eight. They end before this returns. Blocks for what `f` does, and no longer.
+#[cfg(not(any(loom, shuttle)))]
+pub fn with_crew<'j, R>(work: usize, serial: usize, f: impl FnOnce(&Crew<'j>) -> R) -> R {
+    let crew = Crew::new(if work < serial { 1 } else { threads() });
+    if crew.followers == 0 {
+        return f(&crew);
+    }
+    std::thread::scope(|scope| {
+        // Also if `f` panics: the scope waits for the followers.
+        let _dismissed = Dismissed(&crew);
+        for _ in 0..crew.followers {
+            // If no thread is to be had, those that are do the work.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, || crew.follow());
+        }
+        f(&crew)
+    })
+}
+
+/// Calls `f` with a crew of the caller alone: the model checkers schedule threads of their own only.
+#[cfg(any(loom, shuttle))]
+pub fn with_crew<'j, R>(_work: usize, _serial: usize, f: impl FnOnce(&Crew<'j>) -> R) -> R {
+    f(&Crew::new(1))
+}
+
+impl<'j> Crew<'j> {
+    /// A crew for so many threads, at least that of the caller. The others are to [`follow`](Self::follow).
+    pub fn new(threads: usize) -> Crew<'j> {
+        Crew {
+            followers: threads.saturating_sub(1),
+            state: Mutex::new(State::default()),
+            begun: Condvar::new(),
+            done: Condvar::new(),
+            phase: AtomicU64::new(0),
+            working: AtomicUsize::new(0),
+        }
+    }
+
+    /// How many threads work on a phase.
+    pub fn threads(&self) -> usize {
+        self.followers + 1
+    }
+
+    /// Calls `f` with the context and each element, on all threads. Returns what it was given.
+    ///
+    /// # Panics
+    /// If `f` does, on whatever thread.
+    pub fn each<X: Send + Sync + 'j, T: Send + 'j>(
+        &self,
+        context: X,
+        all: Vec<T>,
+        f: impl Fn(&X, &mut T) + Send + Sync + 'j,
+    ) -> (X, Vec<T>) {
+        self.claim_each(context, all, |_, _| (), f)
+    }
+
+    /// Calls `claim` with the context and each element in order, one call at a time, and then `f` with them, on all threads.
+    /// Returns what it was given.
+    ///
+    /// # Panics
+    /// If `claim` or `f` does, on whatever thread.
+    pub fn claim_each<X: Send + Sync + 'j, T: Send + 'j>(
+        &self,
+        context: X,
+        mut all: Vec<T>,
+        claim: impl Fn(&X, &mut T) + Send + Sync + 'j,
+        f: impl Fn(&X, &mut T) + Send + Sync + 'j,
+    ) -> (X, Vec<T>) {
+        if self.followers == 0 || all.len() < 2 {
+            for one in &mut all {
+                claim(&context, one);
+                f(&context, one);
+            }
+            return (context, all);
+        }
+        let all = all.into_iter().map(Mutex::new).collect();
+        let phase = Arc::new(Phase { context, all, next: Mutex::new(0), claim, f });
+        self.begin(phase.clone());
+        phase.take_part();
+        self.end();
+        let phase = Arc::into_inner(phase).expect("no follower has the phase after its end");
+        (phase.context, phase.all.into_iter().map(Mutex::into_inner).collect())
+    }
+
+    fn begin(&self, work: Arc<dyn Work + 'j>) {
+        let mut state = self.state.lock();
+        state.phase += 1;
+        state.work = Some(work);
+        self.phase.store(state.phase, Ordering::Release);
+        drop(state);
+        self.begun.notify_all();
+    }
+
+    /// Waits until no follower has the work any more; none begins with it after this.
+    fn end(&self) {
+        let taken_back = self.state.lock().work.take();
+        drop(taken_back);
+        look_until(|| self.working.load(Ordering::Acquire) == 0);
+        let mut state = self.state.lock();
+        while state.working > 0 {
+            self.done.wait(&mut state);
+        }
+        assert!(!state.panicked, "a thread of the commit panicked");
+    }
+
+    /// Takes part in each phase until the crew is [dismissed](Self::dismiss).
+    pub fn follow(&self) {
+        let mut seen = 0;
+        while let Some(taken) = self.next(&mut seen) {
+            taken.work.iter().for_each(|work| work.take_part());
+        }
+    }
+
+    /// Lets the followers go.
+    pub fn dismiss(&self) {
+        let mut state = self.state.lock();
+        state.over = true;
+        // Whoever looks for a phase looks no longer.
+        self.phase.store(u64::MAX, Ordering::Release);
+        drop(state);
+        self.begun.notify_all();
+    }
+
+    /// Waits for a phase after the one that was `seen` last.
+    fn next(&self, seen: &mut u64) -> Option<Taken<'_, 'j>> {
+        look_until(|| self.phase.load(Ordering::Acquire) != *seen);
+        let mut state = self.state.lock();
+        while !state.over {
+            if state.phase != *seen {
+                *seen = state.phase;
+                let work = state.work.clone();
+                if work.is_some() {
+                    state.working += 1;
+                    self.working.store(state.working, Ordering::Release);
+                    return Some(Taken { crew: self, work });
+                }
+            }
+            self.begun.wait(&mut state);
+        }
+        None
+    }
+}
+
+/// Looks some time whether it `is` so.
+fn look_until(is: impl Fn() -> bool) {
+    for _ in 0..LOOKS {
+        if is() {
+            return;
+        }
+        std::hint::spin_loop();
+    }
+}
+
+/// Work that a follower took. When it goes, the follower is counted out, whether it is done or panics.
+struct Taken<'c, 'j> {
+    crew: &'c Crew<'j>,
+    work: Option<Arc<dyn Work + 'j>>,
+}
+
+impl Drop for Taken<'_, '_> {
+    fn drop(&mut self) {
+        // First: who waits for the count takes it to be gone.
+        self.work = None;
+        let mut state = self.crew.state.lock();
+        state.panicked |= std::thread::panicking();
+        state.working -= 1;
+        self.crew.working.store(state.working, Ordering::Release);
+        drop(state);
+        self.crew.done.notify_all();
+    }
+}
+
+/// When it goes, the followers may go.
+#[cfg(not(any(loom, shuttle)))]
+struct Dismissed<'c, 'j>(&'c Crew<'j>);
+
+#[cfg(not(any(loom, shuttle)))]
+impl Drop for Dismissed<'_, '_> {
+    fn drop(&mut self) {
+        self.0.dismiss();
+    }
+}
+
+struct Phase<X, T, C, F> {
+    context: X,
+    all: Vec<Mutex<T>>,
+    /// How many were claimed.
+    next: Mutex<usize>,
+    claim: C,
+    f: F,
+}
+
+impl<X, T, C, F> Work for Phase<X, T, C, F>
+where
+    X: Send + Sync,
+    T: Send,
+    C: Fn(&X, &mut T) + Send + Sync,
+    F: Fn(&X, &mut T) + Send + Sync,
+{
+    fn take_part(&self) {
+        let next = || {
+            let mut next = self.next.lock();
+            let mut one = self.all.get(*next)?.lock();
+            *next += 1;
+            (self.claim)(&self.context, &mut one);
+            Some(one)
+        };
+        while let Some(mut one) = next() {
+            (self.f)(&self.context, &mut one);
+        }
+    }
+}
+
+/// The threads to use; asked of the system once.
+#[cfg(not(any(loom, shuttle)))]
+fn threads() -> usize {
+    static THREADS: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS))
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    fn with_three<'j, R>(f: impl FnOnce(&Crew<'j>) -> R) -> R {
+        let crew = Crew::new(3);
+        std::thread::scope(|scope| {
+            let _dismissed = Dismissed(&crew);
+            (1..crew.threads()).for_each(|_| _ = scope.spawn(|| crew.follow()));
+            f(&crew)
+        })
+    }
+
+    #[test]
+    fn phases_work_on_each_element_once_and_claim_in_order() {
+        for round in 0..200 {
+            let claimed = Mutex::new(Vec::new());
+            let all = with_three(|crew| {
+                let mut all: Vec<u64> = (0..round % 7 * 9).collect();
+                for _ in 0..4 {
+                    let claim = |claimed: &&Mutex<Vec<u64>>, one: &mut u64| claimed.lock().push(*one % 100);
+                    (_, all) = crew.claim_each(&claimed, all, claim, |_, one| *one += 100);
+                }
+                all
+            });
+            let order: Vec<u64> = (0..round % 7 * 9).collect();
+            assert!(all.iter().copied().eq(order.iter().map(|one| one + 400)));
+            assert!(claimed.into_inner().chunks(order.len().max(1)).all(|phase| phase == order));
+        }
+    }
+
+    /// It ends, wherever the panic happens, and the caller learns of it.
+    #[test]
+    fn a_panic_on_any_thread_is_one_of_the_caller() {
+        let bad = [0, 7, 19];
+        for bad in bad {
+            let done = AtomicUsize::new(0);
+            let panicked = catch_unwind(AssertUnwindSafe(|| {
+                with_three(|crew| {
+                    crew.each(&done, (0..20).collect(), |done, one: &mut usize| {
+                        assert!(*one != bad, "planted");
+                        std::thread::sleep(std::time::Duration::from_micros(50));
+                        done.fetch_add(1, Ordering::Relaxed);
+                    });
+                })
+            }));
+            assert!(panicked.is_err());
+            assert!(done.into_inner() < 20);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The threads of a large commit.
+
+use std::sync::Arc;
+
+use hedgerow_txn::Crew;
+use loom::thread;
+
+/// Every element of every phase is worked on once, in phases that do not overlap, and the caller gets all back, however late
+/// the follower comes.
+#[test]
+fn phases_follow_each_other_and_come_back_whole() {
+    loom::model(|| {
+        let crew = Arc::new(Crew::new(2));
+        let follower = {
+            let crew = crew.clone();
+            thread::spawn(move || crew.follow())
+        };
+        let mut all = vec![0, 10];
+        for phase in 0..2 {
+            let (context, back) = crew.each(phase, all, |phase, one| {
+                assert_eq!(*one % 10, *phase);
+                *one += 1;
+            });
+            assert_eq!(context, phase);
+            all = back;
+        }
+        assert_eq!(all, [2, 12]);
+        crew.dismiss();
+        follower.join().unwrap();
+    });
+}
