@@ -15,12 +15,12 @@ use crate::version::Version;
 const SHARDS: usize = 4;
 /// A part frees what it holds when it has so many versions, or so many bytes. The barrier costs microseconds; what is
 /// freed late is cold when it is used again.
-const MOST: usize = if cfg!(any(loom, shuttle)) { 1 } else { 64 };
-const MOST_BYTES: usize = 1 << 20;
+const MOST: usize = if cfg!(any(loom, shuttle)) { 1 } else { 128 };
+const MOST_BYTES: usize = 2 << 20;
 
 /// Where the versions of a store wait that were unlinked. Dropping it frees them.
 ///
-/// Without a walk going on at the time, at most 64 versions and about 1 MiB wait in each of its parts.
+/// Without a walk going on at the time, at most 128 versions and about 2 MiB wait in each of its parts.
 #[derive(Default)]
 pub struct Limbo {
     shards: [Padded; SHARDS],
