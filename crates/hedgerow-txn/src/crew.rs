@@ -16,11 +16,19 @@ use std::sync::Arc;
 use hedgerow_core::sync::{AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
 
 /// The most threads that one commit uses.
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(loom))]
 const MOST_THREADS: usize = 8;
 /// How often a thread looks for the next phase, or for the end of one, before it sleeps: some tens of microseconds, about as
-/// long as waking it would take. The model checkers need no hurry.
-const LOOKS: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 1000 };
+/// long as waking it would take. The model checker needs no hurry.
+const LOOKS: u32 = if cfg!(loom) { 0 } else { 1000 };
+
+/// What all threads of a crew may look at.
+pub trait Shared: Send + Sync {}
+impl<T: Send + Sync> Shared for T {}
+
+/// What may go from one thread of a crew to another.
+pub trait Passed: Send {}
+impl<T: Send> Passed for T {}
 
 /// The threads of a commit: that of the caller, and those that follow it from phase to phase. `'j` is what phases may refer to.
 pub struct Crew<'j> {
@@ -55,7 +63,7 @@ trait Work: Send + Sync {
 
 /// Calls `f` with a crew for about so much work: of the caller alone if that is less than `serial`, else of as many threads as
 /// there are processors, at most eight. They end before this returns. Blocks for what `f` does, and no longer.
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(loom))]
 pub fn with_crew<'j, R>(work: usize, serial: usize, f: impl FnOnce(&Crew<'j>) -> R) -> R {
     let crew = Crew::new(if work < serial { 1 } else { threads() });
     if crew.followers == 0 {
@@ -70,12 +78,6 @@ pub fn with_crew<'j, R>(work: usize, serial: usize, f: impl FnOnce(&Crew<'j>) ->
         }
         f(&crew)
     })
-}
-
-/// Calls `f` with a crew of the caller alone: the model checkers schedule threads of their own only.
-#[cfg(any(loom, shuttle))]
-pub fn with_crew<'j, R>(_work: usize, _serial: usize, f: impl FnOnce(&Crew<'j>) -> R) -> R {
-    f(&Crew::new(1))
 }
 
 impl<'j> Crew<'j> {
@@ -100,11 +102,11 @@ impl<'j> Crew<'j> {
     ///
     /// # Panics
     /// If `f` does, on whatever thread.
-    pub fn each<X: Send + Sync + 'j, T: Send + 'j>(
+    pub fn each<X: Shared + 'j, T: Passed + 'j>(
         &self,
         context: X,
         all: Vec<T>,
-        f: impl Fn(&X, &mut T) + Send + Sync + 'j,
+        f: impl Fn(&X, &mut T) + Shared + 'j,
     ) -> (X, Vec<T>) {
         self.claim_each(context, all, |_, _| (), f)
     }
@@ -114,12 +116,12 @@ impl<'j> Crew<'j> {
     ///
     /// # Panics
     /// If `claim` or `f` does, on whatever thread.
-    pub fn claim_each<X: Send + Sync + 'j, T: Send + 'j>(
+    pub fn claim_each<X: Shared + 'j, T: Passed + 'j>(
         &self,
         context: X,
         mut all: Vec<T>,
-        claim: impl Fn(&X, &mut T) + Send + Sync + 'j,
-        f: impl Fn(&X, &mut T) + Send + Sync + 'j,
+        claim: impl Fn(&X, &mut T) + Shared + 'j,
+        f: impl Fn(&X, &mut T) + Shared + 'j,
     ) -> (X, Vec<T>) {
         if self.followers == 0 || all.len() < 2 {
             for one in &mut all {
@@ -226,10 +228,10 @@ impl Drop for Taken<'_, '_> {
 }
 
 /// When it goes, the followers may go.
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(loom))]
 struct Dismissed<'c, 'j>(&'c Crew<'j>);
 
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(loom))]
 impl Drop for Dismissed<'_, '_> {
     fn drop(&mut self) {
         self.0.dismiss();
@@ -247,10 +249,10 @@ struct Phase<X, T, C, F> {
 
 impl<X, T, C, F> Work for Phase<X, T, C, F>
 where
-    X: Send + Sync,
-    T: Send,
-    C: Fn(&X, &mut T) + Send + Sync,
-    F: Fn(&X, &mut T) + Send + Sync,
+    X: Shared,
+    T: Passed,
+    C: Fn(&X, &mut T) + Shared,
+    F: Fn(&X, &mut T) + Shared,
 {
     fn take_part(&self) {
         let next = || {
@@ -267,13 +269,13 @@ where
 }
 
 /// The threads to use; asked of the system once.
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(loom))]
 fn threads() -> usize {
     static THREADS: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
     *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS))
 }
 
-#[cfg(all(test, not(any(loom, shuttle))))]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicUsize, Ordering};

@@ -7,6 +7,7 @@
 
 pub mod binding;
 pub mod clock;
+#[cfg_attr(shuttle, path = "crew/alone.rs")]
 pub mod crew;
 pub mod group_commit;
 pub mod readers;
@@ -14,7 +15,9 @@ pub mod reuse;
 
 pub use binding::Bindings;
 pub use clock::{Clock, Counts, OrderGuard};
-pub use crew::{Crew, with_crew};
+pub use crew::Crew;
+#[cfg(not(loom))]
+pub use crew::with_crew;
 pub use group_commit::{DurableLog, GroupCommit, NotDurable};
 pub use readers::{ActiveReaders, ReaderRegistry, Registration};
 pub use reuse::{FreeId, FreeIds};

@@ -4,6 +4,7 @@ use hedgerow_core::{Direction, LocalVertex, SubgraphId, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{Ahead, Latched};
 use hedgerow_txn::Crew;
+use hedgerow_txn::crew::Shared;
 use smallvec::SmallVec;
 
 use crate::write::Ask;
@@ -232,11 +233,11 @@ impl Ranges {
 
 /// The items of operations `0..ops`, sorted, in parts of consecutive subgraphs, ascending. `of` gives the items of a
 /// range of operations by the context, at most two for each. Returns the context too.
-pub(super) fn parts<'j, 'e: 'j, X: Send + Sync + 'j>(
+pub(super) fn parts<'j, 'e: 'j, X: Shared + 'j>(
     crew: &Crew<'j>,
     ops: usize,
     context: X,
-    of: impl Fn(&X, std::ops::Range<usize>, &mut Vec<Item>) + Copy + Send + Sync + 'j,
+    of: impl Fn(&X, std::ops::Range<usize>, &mut Vec<Item>) + Copy + Shared + 'j,
 ) -> (X, Vec<Part<'e>>) {
     if ops * 2 < SERIAL {
         let mut part = Part::default();

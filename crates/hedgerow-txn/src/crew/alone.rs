@@ -1,0 +1,52 @@
+//! A crew of the caller alone, for the controlled scheduler: it schedules threads of its own only, and its guards stay with
+//! the thread that took the lock.
+
+use std::marker::PhantomData;
+
+/// Anything: nothing is shared.
+pub trait Shared {}
+impl<T> Shared for T {}
+
+/// Anything: nothing is passed on.
+pub trait Passed {}
+impl<T> Passed for T {}
+
+/// The caller's thread.
+pub struct Crew<'j>(PhantomData<&'j ()>);
+
+/// Calls `f` with a crew of the caller alone.
+pub fn with_crew<'j, R>(_work: usize, _serial: usize, f: impl FnOnce(&Crew<'j>) -> R) -> R {
+    f(&Crew(PhantomData))
+}
+
+impl<'j> Crew<'j> {
+    /// One.
+    pub fn threads(&self) -> usize {
+        1
+    }
+
+    /// Calls `f` with the context and each element. Returns what it was given.
+    pub fn each<X: Shared + 'j, T: Passed + 'j>(
+        &self,
+        context: X,
+        all: Vec<T>,
+        f: impl Fn(&X, &mut T) + Shared + 'j,
+    ) -> (X, Vec<T>) {
+        self.claim_each(context, all, |_, _| (), f)
+    }
+
+    /// Calls `claim` and then `f` with the context and each element. Returns what it was given.
+    pub fn claim_each<X: Shared + 'j, T: Passed + 'j>(
+        &self,
+        context: X,
+        mut all: Vec<T>,
+        claim: impl Fn(&X, &mut T) + Shared + 'j,
+        f: impl Fn(&X, &mut T) + Shared + 'j,
+    ) -> (X, Vec<T>) {
+        for one in &mut all {
+            claim(&context, one);
+            f(&context, one);
+        }
+        (context, all)
+    }
+}
