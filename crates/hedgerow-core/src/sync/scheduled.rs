@@ -30,11 +30,6 @@ impl<T> Mutex<T> {
         Mutex(shuttle::sync::Mutex::new(value))
     }
 
-    /// What was locked.
-    pub fn into_inner(self) -> T {
-        self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
     /// Takes the lock.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         MutexGuard(Some(self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)))

@@ -124,7 +124,8 @@ impl WriteTxn {
         self.push(Ask::Put, src, dst, weight)
     }
 
-    /// As [`put_edge`](Self::put_edge), for many edges: a slice of pairs of keys, or whatever gives pairs. O(edges).
+    /// As [`put_edge`](Self::put_edge), for many edges: a slice of pairs of keys, or whatever gives pairs. O(edges). If what
+    /// gives them panics, those before it are added.
     ///
     /// # Errors
     /// As of `put_edge`; none of the edges is added then.
@@ -198,8 +199,11 @@ impl WriteTxn {
         check_weight: impl Fn(&Engine, f64) -> Result<()>,
     ) -> Result<()> {
         let WriteTxn { engine, ops, keys, .. } = self;
-        let before = ops.len();
-        ops.reserve(edges.size_hint().0.min(MAX_OPS - before));
+        let (before, coming) = (ops.len(), edges.size_hint().0);
+        if coming > MAX_OPS - before {
+            return Err(too_many());
+        }
+        ops.reserve(coming);
         for (src, dst, weight) in edges {
             let check = || {
                 engine.check_key(src)?;

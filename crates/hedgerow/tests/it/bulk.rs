@@ -126,9 +126,16 @@ fn a_refused_edge_adds_none_of_its_batch() {
     tx.put_edges([(1u64, 2u64)]).unwrap();
     assert!(tx.put_edges([(3, 4), (5, u64::MAX)]).is_err());
     assert!(tx.put_weighted_edges([(3u64, 4u64, 1.0)]).is_err());
+    // Told from what is coming, before room is made for it.
+    let endless = std::iter::repeat_n((3u64, 4u64), usize::MAX);
+    assert!(matches!(tx.insert_edges(endless), Err(hedgerow::Error::TooLarge { .. })));
     assert_eq!(tx.len(), 1);
     tx.commit().unwrap();
     assert_eq!(graph.snapshot().unwrap().edge_count(), 1);
+    let weighted = Options::new().weighted(true).in_memory().unwrap();
+    let mut tx = weighted.write().unwrap();
+    assert!(tx.put_weighted_edges([(1u64, 2u64, 1.0), (2, 3, f64::NAN)]).is_err());
+    assert_eq!(tx.len(), 0);
 }
 
 #[test]
