@@ -22,11 +22,11 @@ const MOST_THREADS: usize = 8;
 /// long as waking it would take. The model checker needs no hurry.
 const LOOKS: u32 = if cfg!(loom) { 0 } else { 1000 };
 
-/// What all threads of a crew may look at.
+/// What all threads of a crew may look at. A name of its own, because under the controlled scheduler nothing is asked for.
 pub trait Shared: Send + Sync {}
 impl<T: Send + Sync> Shared for T {}
 
-/// What may go from one thread of a crew to another.
+/// What may go from one thread of a crew to another; see [`Shared`].
 pub trait Passed: Send {}
 impl<T: Send> Passed for T {}
 
@@ -38,22 +38,20 @@ pub struct Crew<'j> {
     begun: Condvar,
     /// Signals that a follower is done.
     done: Condvar,
-    /// [`State::phase`] and [`State::working`], to be looked at without the lock. Written with it held.
+    /// How many phases have begun, or [`OVER`]. Changed with the lock of the state held, as is the next; looked at without.
     phase: AtomicU64,
+    /// Followers that have a reference to the work.
     working: AtomicUsize,
 }
 
+/// There will be no other phase.
+const OVER: u64 = u64::MAX;
+
 #[derive(Default)]
 struct State<'j> {
-    /// How many phases have begun.
-    phase: u64,
     /// The work of the current phase, if it goes on.
     work: Option<Arc<dyn Work + 'j>>,
-    /// Followers that have a reference to it.
-    working: usize,
     panicked: bool,
-    /// Whether there will be no other phase.
-    over: bool,
 }
 
 /// What all threads do in a phase: each takes what is left to do until nothing is.
@@ -141,9 +139,8 @@ impl<'j> Crew<'j> {
 
     fn begin(&self, work: Arc<dyn Work + 'j>) {
         let mut state = self.state.lock();
-        state.phase += 1;
         state.work = Some(work);
-        self.phase.store(state.phase, Ordering::Release);
+        self.phase.fetch_add(1, Ordering::Release);
         drop(state);
         self.begun.notify_all();
     }
@@ -154,7 +151,7 @@ impl<'j> Crew<'j> {
         drop(taken_back);
         look_until(|| self.working.load(Ordering::Acquire) == 0);
         let mut state = self.state.lock();
-        while state.working > 0 {
+        while self.working.load(Ordering::Acquire) > 0 {
             self.done.wait(&mut state);
         }
         assert!(!state.panicked, "a thread of the commit panicked");
@@ -170,10 +167,8 @@ impl<'j> Crew<'j> {
 
     /// Lets the followers go.
     pub fn dismiss(&self) {
-        let mut state = self.state.lock();
-        state.over = true;
-        // Whoever looks for a phase looks no longer.
-        self.phase.store(u64::MAX, Ordering::Release);
+        let state = self.state.lock();
+        self.phase.store(OVER, Ordering::Release);
         drop(state);
         self.begun.notify_all();
     }
@@ -182,19 +177,20 @@ impl<'j> Crew<'j> {
     fn next(&self, seen: &mut u64) -> Option<Taken<'_, 'j>> {
         look_until(|| self.phase.load(Ordering::Acquire) != *seen);
         let mut state = self.state.lock();
-        while !state.over {
-            if state.phase != *seen {
-                *seen = state.phase;
-                let work = state.work.clone();
-                if work.is_some() {
-                    state.working += 1;
-                    self.working.store(state.working, Ordering::Release);
-                    return Some(Taken { crew: self, work });
-                }
+        loop {
+            let phase = self.phase.load(Ordering::Acquire);
+            if phase == OVER {
+                return None;
+            }
+            // None if the phase is over already.
+            let work = if phase == *seen { None } else { state.work.clone() };
+            *seen = phase;
+            if work.is_some() {
+                self.working.fetch_add(1, Ordering::Relaxed);
+                return Some(Taken { crew: self, work });
             }
             self.begun.wait(&mut state);
         }
-        None
     }
 }
 
@@ -220,8 +216,7 @@ impl Drop for Taken<'_, '_> {
         self.work = None;
         let mut state = self.crew.state.lock();
         state.panicked |= std::thread::panicking();
-        state.working -= 1;
-        self.crew.working.store(state.working, Ordering::Release);
+        self.crew.working.fetch_sub(1, Ordering::Release);
         drop(state);
         self.crew.done.notify_all();
     }
@@ -278,7 +273,7 @@ fn threads() -> usize {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
     use super::*;
 
@@ -327,5 +322,27 @@ mod tests {
             assert!(panicked.is_err());
             assert!(done.into_inner() < 20);
         }
+    }
+
+    /// What is prepared in part must not be applied.
+    #[test]
+    fn the_caller_goes_no_further_after_a_panic_of_a_follower() {
+        let caller = std::thread::current().id();
+        let (began, went_on) = (AtomicBool::new(false), AtomicBool::new(false));
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            with_three(|crew| {
+                crew.each(&began, vec![(); 3], move |began, ()| {
+                    let follows = std::thread::current().id() != caller;
+                    began.fetch_or(follows, Ordering::Relaxed);
+                    assert!(!follows, "planted");
+                    while !began.load(Ordering::Relaxed) {
+                        std::thread::yield_now();
+                    }
+                });
+                went_on.store(true, Ordering::Relaxed);
+            });
+        }));
+        assert!(panicked.is_err());
+        assert!(!went_on.into_inner());
     }
 }
