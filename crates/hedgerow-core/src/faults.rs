@@ -89,6 +89,10 @@ faults! {
     VersionReclaimedEarly,
     /// A version is reclaimed although a reader that is registering may need it.
     RegisteringReaderMissed,
+    /// A snapshot that is held for long is forgotten when it gives its slot to another.
+    HeldReaderForgotten,
+    /// A version waits for the end of a snapshot that closed before it did.
+    ClosedReaderWaitedFor,
     /// A version is freed although a walk may stand on it.
     WalkNotWaitedFor,
     /// What a reclaimed version says about changed vertices is lost.

@@ -1,5 +1,6 @@
 //! A subgraph: its latch, what writers know under it, and the heads of its version chains.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
@@ -524,18 +525,38 @@ impl Latched<'_> {
         self.push(direction, Version::new(as_of, main, delta, 0));
     }
 
-    /// Unlinks the dead versions of a chain (rule R6) and reports what pins the others.
+    /// Unlinks the dead versions of a chain (rule R6) and reports what pins the others. O(versions).
     pub fn reclaim(&mut self, direction: Direction, horizon: &impl Horizon, mut pinned: impl FnMut(Pin)) {
+        self.unlink_dead(direction, horizon, |pin| {
+            pinned(pin);
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// As [`reclaim`](Self::reclaim), after a merge, down to the first version that must stay: those behind it have been
+    /// judged, and wait for what was reported then. So a merge does not pay for the snapshots that are held.
+    fn reclaim_recent(&mut self, direction: Direction, horizon: &impl Horizon, mut pinned: impl FnMut(Pin)) {
+        self.unlink_dead(direction, horizon, |pin| {
+            pinned(pin);
+            ControlFlow::Break(())
+        });
+    }
+
+    /// Unlinks dead versions, newest first, as long as `pinned` goes on.
+    fn unlink_dead(
+        &mut self,
+        direction: Direction,
+        horizon: &impl Horizon,
+        mut pinned: impl FnMut(Pin) -> ControlFlow<()>,
+    ) {
         let Some(head) = self.writer.heads[direction as usize].clone() else { return };
         let mut unlinked: SmallVec<[Unlinked; 2]> = SmallVec::new();
         let walk = Walk::begin();
         let mut successor = &*head;
         while let Some(version) = successor.prev.load(&walk) {
             match judge(version.begin, successor.begin, horizon) {
-                Some(pin) => {
-                    pinned(pin);
-                    successor = version;
-                }
+                Some(pin) if pinned(pin).is_break() => break,
+                Some(_) => successor = version,
                 None => {
                     let changed = load_changed(version) | version.delta_mask(successor.begin);
                     if !faults::is_on(PlantedFault::UnlinkedChangesLost) {
@@ -573,7 +594,7 @@ impl Latched<'_> {
         }
         self.push(direction, next);
         drop(head);
-        self.reclaim(direction, horizon, pinned);
+        self.reclaim_recent(direction, horizon, pinned);
     }
 
     /// Makes `next` the head. A release store: whoever loads it sees it whole.

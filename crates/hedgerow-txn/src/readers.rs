@@ -8,24 +8,46 @@
 //! `t_read` at least as new as the one that the reclaimer judges by. Either way no version is called dead that the
 //! reader needs.
 //!
-//! Slots live in chunks of doubling size that are never freed: registering never waits and never runs out.
+//! A reader looks at a few slots from its hint on. Where all are taken, those in them are held for long, or many: they
+//! move to a table of timestamps with counts (`readers/held.rs`), so that neither finding a slot nor a scan depends on
+//! how many are held. Where somebody is at the table, the reader goes on to slots that are made when they are wanted, in
+//! chunks of doubling size that are never freed: registering never waits and never runs out.
+
+mod endings;
+mod held;
 
 use std::sync::OnceLock;
+
+use endings::Endings;
+use held::HeldReaders;
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicU64, AtomicUsize, Ordering, fence};
+use smallvec::SmallVec;
 
+/// The slots that hints lead to.
 #[cfg(not(any(loom, shuttle)))]
 const FIRST_CHUNK: usize = 64;
 #[cfg(any(loom, shuttle))]
 const FIRST_CHUNK: usize = 2;
+/// How many slots a reader looks at from its hint on.
+#[cfg(not(any(loom, shuttle)))]
+const PROBES: usize = 4;
+#[cfg(any(loom, shuttle))]
+const PROBES: usize = 1;
 const CHUNKS: usize = 24;
 
 /// The slot belongs to nobody.
 const FREE: u64 = u64::MAX;
 /// The reader in this slot has not said its timestamp yet.
 const PIN_ALL: u64 = u64::MAX - 1;
+
+/// The timestamp of the reader in a slot with this value, if it has said it.
+#[inline]
+fn timestamp_in(value: u64) -> Option<Timestamp> {
+    (value < PIN_ALL).then_some(Timestamp(value))
+}
 
 /// One slot on a cache line of its own, so that readers on different cores do not disturb each other.
 #[repr(align(64))]
@@ -36,8 +58,10 @@ pub struct ReaderRegistry {
     chunks: [OnceLock<Box<[Slot]>>; CHUNKS],
     /// One more than the largest slot ever claimed.
     high: AtomicUsize,
-    /// How many registrations have ended.
-    closes: AtomicU64,
+    held: HeldReaders,
+    endings: Endings,
+    /// A forked child has the locks as they were, perhaps held by threads that it does not have.
+    process: u32,
 }
 
 /// A registered timestamp. Give it back with [`ReaderRegistry::close`].
@@ -61,7 +85,9 @@ impl Default for ReaderRegistry {
         let registry = ReaderRegistry {
             chunks: std::array::from_fn(|_| OnceLock::new()),
             high: AtomicUsize::new(0),
-            closes: AtomicU64::new(0),
+            held: HeldReaders::default(),
+            endings: Endings::default(),
+            process: std::process::id(),
         };
         // The first chunk is there from the start: no reader of an ordinary store ever allocates.
         registry.slot(0);
@@ -70,14 +96,14 @@ impl Default for ReaderRegistry {
 }
 
 impl ReaderRegistry {
-    /// The bytes of the registry: a cache line for each slot that was ever made.
+    /// The bytes of the registry: a cache line for each slot that was ever made, and about those of the table.
     pub fn bytes(&self) -> usize {
         let slots = self.chunks.iter().filter_map(OnceLock::get).map(|chunk| size_of_val(&**chunk));
-        size_of::<ReaderRegistry>() + slots.sum::<usize>()
+        size_of::<ReaderRegistry>() + slots.sum::<usize>() + self.held.bytes()
     }
 
     /// Registers a reader at the timestamp that `published` loads; it is called after the slot pins everything, and
-    /// again while it returns `None`. Lock-free; O(registered readers) at worst, O(1) where slots are free near `hint`.
+    /// again while it returns `None`. Lock-free. O(1); O(log n) of the timestamps held where slots near `hint` are taken.
     #[inline]
     pub fn register<T>(
         &self,
@@ -95,48 +121,81 @@ impl ReaderRegistry {
         }
     }
 
-    /// Ends a registration.
+    /// Ends a registration. Waits for nobody unless others held it for so long that it was moved, and then only while
+    /// one of them is at the table.
     #[inline]
     pub fn close(&self, registration: Registration) {
-        self.slot(registration.slot).0.store(FREE, Ordering::Release);
-        self.closes.fetch_add(1, Ordering::Release);
+        let Registration { slot, ts } = registration;
+        let freed = self.slot(slot).0.compare_exchange(ts.0, FREE, Ordering::AcqRel, Ordering::Relaxed);
+        if freed.is_err() && self.is_ours() {
+            self.held.close(ts);
+        }
+        if self.endings.are_watched() && self.is_ours() {
+            self.endings.note(ts);
+        }
     }
 
-    /// How many registrations have ended: whoever waits for one looks whether this moved.
+    /// From here on, or no longer, [`take_ended`](Self::take_ended) says which registrations ended. Scan *after* this:
+    /// the endings of what the scan shows will be said.
+    pub fn watch_endings(&self, watch: bool) {
+        self.endings.watch(watch);
+    }
+
+    /// Whether registrations ended that nobody was told of.
     #[inline]
-    pub fn closes(&self) -> u64 {
-        self.closes.load(Ordering::Acquire)
+    pub fn any_ended(&self) -> bool {
+        self.endings.any()
+    }
+
+    /// The timestamps of registrations that ended since this was asked last; others may still read them.
+    pub fn take_ended(&self) -> Vec<Timestamp> {
+        self.endings.take()
     }
 
     /// The timestamps registered now. Load the published timestamp that you judge by *before* calling this.
-    pub fn scan(&self) -> ActiveReaders {
+    pub fn scan(&self) -> ActiveReaders<'_> {
         fence(Ordering::SeqCst);
-        let mut active = ActiveReaders { timestamps: Vec::new(), registering: false };
+        let mut active = ActiveReaders { recent: SmallVec::new(), registering: false, held: None };
         for slot in 0..self.high.load(Ordering::Acquire) {
             match self.slot(slot).0.load(Ordering::Acquire) {
                 FREE => {}
                 PIN_ALL => active.registering = !faults::is_on(PlantedFault::RegisteringReaderMissed),
-                ts => active.timestamps.push(Timestamp(ts)),
+                ts => active.recent.push(Timestamp(ts)),
             }
         }
-        active.timestamps.sort_unstable();
-        active.timestamps.dedup();
+        active.recent.sort_unstable();
+        active.held = (!self.held.is_empty()).then_some(&self.held);
         active
     }
 
     fn claim(&self, hint: usize) -> usize {
-        let mut slot = hint % FIRST_CHUNK;
-        loop {
-            if self.high.load(Ordering::Relaxed) <= slot {
-                self.high.fetch_max(slot + 1, Ordering::SeqCst);
-            }
-            let cell = self.slot(slot);
-            let free = cell.0.load(Ordering::Relaxed) == FREE;
-            if free && cell.0.compare_exchange(FREE, PIN_ALL, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
-                return slot;
-            }
-            slot += 1;
+        let first = hint % FIRST_CHUNK;
+        let near = || (first..first + PROBES).map(|slot| slot % FIRST_CHUNK);
+        near().find(|&slot| self.try_claim(slot)).unwrap_or_else(|| self.claim_taken(near()))
+    }
+
+    /// Makes room at the slots `near`, which are all taken, and claims one; or one that has no hint.
+    #[cold]
+    fn claim_taken(&self, mut near: impl Iterator<Item = usize> + Clone) -> usize {
+        let high = self.high.load(Ordering::Relaxed);
+        let late = FIRST_CHUNK..high.max(FIRST_CHUNK);
+        self.held.try_move(near.clone().chain(late).map(|slot| self.slot(slot)));
+        let slot = near.find(|&slot| self.try_claim(slot));
+        slot.or_else(|| (FIRST_CHUNK..).find(|&slot| self.try_claim(slot))).expect("slots do not end")
+    }
+
+    #[inline]
+    fn try_claim(&self, slot: usize) -> bool {
+        if self.high.load(Ordering::Relaxed) <= slot {
+            self.high.fetch_max(slot + 1, Ordering::SeqCst);
         }
+        let cell = self.slot(slot);
+        let free = cell.0.load(Ordering::Relaxed) == FREE;
+        free && cell.0.compare_exchange(FREE, PIN_ALL, Ordering::SeqCst, Ordering::Relaxed).is_ok()
+    }
+
+    fn is_ours(&self) -> bool {
+        self.process == std::process::id()
     }
 
     #[inline]
@@ -150,34 +209,45 @@ impl ReaderRegistry {
     }
 }
 
-/// A scan of the registry.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ActiveReaders {
-    /// The distinct registered timestamps, ascending.
-    pub timestamps: Vec<Timestamp>,
+/// A scan of the registry. It looks at readers held for long when it is asked: one that closes meanwhile may be missing.
+#[derive(Clone)]
+pub struct ActiveReaders<'a> {
+    /// The timestamps in slots, ascending.
+    recent: SmallVec<[Timestamp; 8]>,
     /// Whether a reader was registering and had not said its timestamp.
     pub registering: bool,
+    held: Option<&'a HeldReaders>,
 }
 
-impl ActiveReaders {
-    /// The newest registered timestamp in `begin..end`.
+impl ActiveReaders<'_> {
+    /// The newest registered timestamp in `begin..end`. O(log n) of the timestamps registered.
     #[inline]
     pub fn newest_in(&self, begin: Timestamp, end: Timestamp) -> Option<Timestamp> {
-        let below = self.timestamps.partition_point(|&t| t < end);
-        let newest = *self.timestamps.get(below.checked_sub(1)?)?;
-        (newest >= begin).then_some(newest)
+        let below = self.recent.partition_point(|&t| t < end);
+        let recent = below.checked_sub(1).map(|last| self.recent[last]).filter(|&newest| newest >= begin);
+        recent.max(self.held.and_then(|held| held.newest_in(begin, end)))
     }
 
     /// The oldest timestamp that any reader can see, now or later, if `published` was loaded before the scan; `None`
     /// while a reader is registering.
     #[inline]
     pub fn oldest(&self, published: Timestamp) -> Option<Timestamp> {
-        let oldest = self.timestamps.first().copied().unwrap_or(published);
-        (!self.registering).then_some(oldest.min(published))
+        let held = self.held.and_then(HeldReaders::oldest);
+        let oldest = self.recent.first().copied().into_iter().chain(held).fold(published, Timestamp::min);
+        (!self.registering).then_some(oldest)
     }
 
     /// Whether `ts` is registered.
     pub fn contains(&self, ts: Timestamp) -> bool {
-        self.timestamps.binary_search(&ts).is_ok()
+        self.newest_in(ts, ts.next()).is_some()
+    }
+
+    /// The distinct registered timestamps, ascending. O(n) of them.
+    pub fn timestamps(&self) -> Vec<Timestamp> {
+        let mut all = self.held.map(HeldReaders::timestamps).unwrap_or_default();
+        all.extend(&self.recent);
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 }

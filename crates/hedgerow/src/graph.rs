@@ -248,30 +248,6 @@ impl Core {
             }
         }
     }
-
-    /// Looks again at versions whose reason to stay may be gone.
-    #[inline]
-    pub(crate) fn reclaim_due(&self) {
-        if self.pending.is_due(self.clock.published(), self.readers.closes()) || self.views.is_wasteful() {
-            self.reclaim();
-        }
-    }
-
-    #[cold]
-    fn reclaim(&self) {
-        if self.process != std::process::id() {
-            return; // a latch may be held for ever by a thread that this process does not have
-        }
-        if self.views.is_wasteful() {
-            self.views.give_up();
-        }
-        for chain in self.pending.take_due(&self.clock, &self.readers) {
-            let entry = self.table(chain.label).and_then(|table| table.get(chain.subgraph));
-            let Some(entry) = entry else { continue };
-            let horizon = self.horizon();
-            entry.latch().reclaim(chain.direction, &horizon, |pin| self.pending.add(chain, pin));
-        }
-    }
 }
 
 impl Graph {

@@ -1,8 +1,9 @@
 //! Which versions wait for a snapshot to close, and looking at them again when it does (rule R6).
 
 use std::cell::{Cell, OnceCell};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
+use foldhash::fast::FixedState;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{LabelId, Timestamp};
@@ -23,7 +24,7 @@ pub(crate) struct LiveHorizon<'a> {
     /// The label of what is merged.
     label: Cell<LabelId>,
     settling: &'a Settling,
-    active: OnceCell<ActiveReaders>,
+    active: OnceCell<ActiveReaders<'a>>,
 }
 
 impl<'a> LiveHorizon<'a> {
@@ -45,7 +46,7 @@ impl<'a> LiveHorizon<'a> {
         self
     }
 
-    fn active(&self) -> &ActiveReaders {
+    fn active(&self) -> &ActiveReaders<'a> {
         self.active.get_or_init(|| self.registry.scan())
     }
 
@@ -77,23 +78,57 @@ impl Horizon for LiveHorizon<'_> {
     }
 }
 
+impl Core {
+    /// Remembers that a version of `chain` waits for `pin`.
+    pub(crate) fn keep(&self, chain: impl Into<Chain>, pin: Pin) {
+        self.pending.add(chain.into(), pin, &self.readers);
+    }
+
+    /// Looks again at versions whose reason to stay may be gone.
+    #[inline]
+    pub(crate) fn reclaim_due(&self) {
+        if self.pending.is_due(self.clock.published(), &self.readers) || self.views.is_wasteful() {
+            self.reclaim();
+        }
+    }
+
+    #[cold]
+    fn reclaim(&self) {
+        if self.process != std::process::id() {
+            return; // a latch may be held for ever by a thread that this process does not have
+        }
+        if self.views.is_wasteful() {
+            self.views.give_up();
+        }
+        for chain in self.pending.take_due(&self.clock, &self.readers) {
+            let entry = self.table(chain.label).and_then(|table| table.get(chain.subgraph));
+            let Some(entry) = entry else { continue };
+            let horizon = self.horizon();
+            entry.latch().reclaim(chain.direction, &horizon, |pin| self.keep(chain, pin));
+        }
+    }
+}
+
 /// Chains with versions that have ended but must stay for now, by what they wait for.
 pub(crate) struct PendingVersions {
     waiting: Mutex<Waiting>,
     registering: AtomicBool,
     /// The least timestamp whose publication is waited for.
     unpublished: AtomicU64,
-    /// The count of closed registrations up to which pinned versions were judged.
-    judged_closes: AtomicU64,
-    any_pinned: AtomicBool,
+    doubtful: AtomicBool,
 }
 
 #[derive(Default)]
 struct Waiting {
-    registering: HashSet<Chain>,
-    unpublished: BTreeMap<Timestamp, HashSet<Chain>>,
-    pinned: BTreeMap<Timestamp, HashSet<Chain>>,
+    registering: Chains,
+    unpublished: BTreeMap<Timestamp, Chains>,
+    /// By the newest timestamp that reads the version. While there are any, the endings of registrations are watched.
+    pinned: HashMap<Timestamp, Chains, FixedState>,
+    /// Timestamps among these whose last reader may have closed before anybody waited for that.
+    doubtful: HashSet<Timestamp, FixedState>,
 }
+
+type Chains = HashSet<Chain, FixedState>;
 
 impl Default for PendingVersions {
     fn default() -> Self {
@@ -101,64 +136,88 @@ impl Default for PendingVersions {
             waiting: Mutex::new(Waiting::default()),
             registering: AtomicBool::new(false),
             unpublished: AtomicU64::new(u64::MAX),
-            judged_closes: AtomicU64::new(0),
-            any_pinned: AtomicBool::new(false),
+            doubtful: AtomicBool::new(false),
         }
     }
 }
 
 impl PendingVersions {
     /// Remembers that a version of `chain` waits for `pin`.
-    pub(crate) fn add(&self, chain: impl Into<Chain>, pin: Pin) {
-        let chain = chain.into();
+    pub(crate) fn add(&self, chain: Chain, pin: Pin, registry: &ReaderRegistry) {
         let mut waiting = self.waiting.lock();
         match pin {
             Pin::Registering => _ = waiting.registering.insert(chain),
             Pin::Unpublished(ts) => _ = waiting.unpublished.entry(ts).or_default().insert(chain),
-            Pin::Snapshot(ts) => {
-                waiting.pinned.entry(ts).or_default().insert(chain);
-                // The snapshot may have closed since it was seen: what was judged before says nothing about it.
-                self.judged_closes.store(u64::MAX, Ordering::Relaxed);
-            }
+            Pin::Snapshot(ts) => waiting.pin(chain, ts, registry),
         }
         self.publish(&waiting);
     }
 
     /// Whether a chain may be worth looking at again. A few loads; called after every commit.
     #[inline]
-    pub(crate) fn is_due(&self, published: Timestamp, closes: u64) -> bool {
+    pub(crate) fn is_due(&self, published: Timestamp, registry: &ReaderRegistry) -> bool {
         self.unpublished.load(Ordering::Relaxed) <= published.0
             || self.registering.load(Ordering::Relaxed)
-            || (self.any_pinned.load(Ordering::Relaxed)
-                && self.judged_closes.load(Ordering::Relaxed) != closes)
+            || self.doubtful.load(Ordering::Relaxed)
+            || registry.any_ended()
     }
 
-    /// Takes out the chains whose reason to wait may be gone.
+    /// Takes out the chains whose reason to wait may be gone. Its cost does not depend on how many others wait.
     pub(crate) fn take_due(&self, clock: &Clock, registry: &ReaderRegistry) -> Vec<Chain> {
         let mut waiting = self.waiting.lock();
-        let closes = registry.closes();
         let published = clock.published();
         let mut due: Vec<Chain> = std::mem::take(&mut waiting.registering).into_iter().collect();
         let later = waiting.unpublished.split_off(&published.next());
         due.extend(std::mem::replace(&mut waiting.unpublished, later).into_values().flatten());
-        if !waiting.pinned.is_empty() {
-            let active = registry.scan();
-            let closed = waiting.pinned.extract_if(.., |ts, _| !active.registering && !active.contains(*ts));
-            due.extend(closed.flat_map(|(_, chains)| chains));
-            if !active.registering {
-                self.judged_closes.store(closes, Ordering::Relaxed);
-            }
-        }
+        waiting.take_ended(registry, &mut due);
         self.publish(&waiting);
         due.sort_unstable_by_key(|chain| chain.order());
         due.dedup();
         due
     }
 
+    /// About the bytes of what is noted here: 9 for a chain.
+    pub(crate) fn bytes(&self) -> usize {
+        let waiting = self.waiting.lock();
+        let sets = waiting.pinned.values().chain(waiting.unpublished.values()).chain([&waiting.registering]);
+        sets.map(|chains| chains.capacity() * (size_of::<Chain>() + 1)).sum()
+    }
+
     fn publish(&self, waiting: &Waiting) {
         self.registering.store(!waiting.registering.is_empty(), Ordering::Relaxed);
-        self.any_pinned.store(!waiting.pinned.is_empty(), Ordering::Relaxed);
+        self.doubtful.store(!waiting.doubtful.is_empty(), Ordering::Relaxed);
         let least = waiting.unpublished.keys().next().map_or(u64::MAX, |ts| ts.0);
         self.unpublished.store(least, Ordering::Relaxed);
+    }
+}
+
+impl Waiting {
+    fn pin(&mut self, chain: Chain, ts: Timestamp, registry: &ReaderRegistry) {
+        if self.pinned.is_empty() {
+            registry.watch_endings(true);
+        }
+        let chains = self.pinned.entry(ts).or_insert_with(|| {
+            // The snapshot may have closed since it was seen. Where others wait for it already, that will be told.
+            if !faults::is_on(PlantedFault::ClosedReaderWaitedFor) {
+                self.doubtful.insert(ts);
+            }
+            Chains::default()
+        });
+        chains.insert(chain);
+    }
+
+    /// Takes out what waits for timestamps that nobody reads any more.
+    fn take_ended(&mut self, registry: &ReaderRegistry, due: &mut Vec<Chain>) {
+        let ended = registry.take_ended().into_iter().filter(|ts| self.pinned.contains_key(ts));
+        self.doubtful.extend(ended);
+        if !self.doubtful.is_empty() {
+            // Who registers may be about to read one of these: then its chains will wait for that.
+            let active = registry.scan();
+            let closed = self.doubtful.drain().filter(|&ts| !active.contains(ts));
+            due.extend(closed.filter_map(|ts| self.pinned.remove(&ts)).flatten());
+        }
+        if self.pinned.is_empty() {
+            registry.watch_endings(false);
+        }
     }
 }

@@ -173,7 +173,7 @@ impl Core {
             let _ = failpoint::reach(FailPoint::SettleSubgraph);
             for &direction in self.directions_of(label) {
                 let horizon = self.horizon();
-                let pinned = |pin| self.pending.add(Chain { label, subgraph, direction }, pin);
+                let pinned = |pin| self.keep(Chain { label, subgraph, direction }, pin);
                 let made =
                     latched.settle(direction, self.is_weighted(label), false, horizon.of(label), pinned);
                 settled += usize::from(made);
@@ -185,7 +185,7 @@ impl Core {
     fn settle_chain(&self, table: &SubgraphTable, chain: Chain, relocate: bool) {
         let Some(entry) = table.get(chain.subgraph) else { return };
         let horizon = self.horizon();
-        let pinned = |pin| self.pending.add(chain, pin);
+        let pinned = |pin| self.keep(chain, pin);
         let (weighted, horizon) = (self.is_weighted(chain.label), horizon.of(chain.label));
         entry.latch().settle(chain.direction, weighted, relocate, horizon, pinned);
     }

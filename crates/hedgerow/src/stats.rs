@@ -49,7 +49,8 @@ pub struct Stats {
     pub table_bytes: u64,
     /// Bytes of the id map, estimated.
     pub id_map_bytes: u64,
-    /// Bytes of what commits and snapshots are ordered by: the clock with its rings, the registry of readers.
+    /// Bytes of what commits and snapshots are ordered by: the clock with its rings, the registry of readers,
+    /// which versions wait for which of them.
     pub coordination_bytes: u64,
     /// How often a commit waited because 4,096 commits, or too many bytes of the log, were not published yet, or because
     /// the log had to be made shorter first.
@@ -131,7 +132,8 @@ impl Graph {
             arena_block_bytes: limbo.block_bytes as u64,
             table_bytes: engine.labels.bytes() as u64,
             id_map_bytes: engine.ids.bytes() as u64,
-            coordination_bytes: (engine.clock.bytes() + engine.readers.bytes()) as u64,
+            coordination_bytes: (engine.clock.bytes() + engine.readers.bytes() + engine.pending.bytes())
+                as u64,
             ..Stats::default()
         };
         drop(snapshot);

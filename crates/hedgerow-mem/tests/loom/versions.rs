@@ -17,12 +17,12 @@ pub(crate) struct Store {
     pub(crate) readers: ReaderRegistry,
 }
 
-pub(crate) struct Live {
+pub(crate) struct Live<'a> {
     published: Timestamp,
-    active: ActiveReaders,
+    active: ActiveReaders<'a>,
 }
 
-impl Horizon for Live {
+impl Horizon for Live<'_> {
     fn published(&self) -> Timestamp {
         self.published
     }
@@ -51,7 +51,7 @@ impl Store {
         &self.page[0]
     }
 
-    pub(crate) fn horizon(&self) -> Live {
+    pub(crate) fn horizon(&self) -> Live<'_> {
         let published = self.clock.published();
         Live { published, active: self.readers.scan() }
     }

@@ -5,5 +5,6 @@ mod binding;
 mod clock;
 mod crew;
 mod group_commit;
+mod held;
 mod readers;
 mod reuse;

@@ -6,22 +6,22 @@ use hedgerow_core::Timestamp;
 use hedgerow_txn::{Clock, Counts, ReaderRegistry};
 use loom::thread;
 
-struct Store {
-    clock: Clock,
-    readers: ReaderRegistry,
+pub(crate) struct Store {
+    pub(crate) clock: Clock,
+    pub(crate) readers: ReaderRegistry,
 }
 
-fn store() -> Arc<Store> {
+pub(crate) fn store() -> Arc<Store> {
     let clock = Clock::new(Timestamp(0), Counts::default(), Timestamp::INFINITY);
     Arc::new(Store { clock, readers: ReaderRegistry::default() })
 }
 
-fn register(store: &Store, hint: usize) -> hedgerow_txn::Registration {
+pub(crate) fn register(store: &Store, hint: usize) -> hedgerow_txn::Registration {
     store.readers.register(hint, || Some((store.clock.published(), ()))).0
 }
 
 /// Publishes a commit, then judges the version that lived before it, as a reclaimer does: `true` if it is dead.
-fn publish_and_judge(store: &Store) -> bool {
+pub(crate) fn publish_and_judge(store: &Store) -> bool {
     let ts = store.clock.order().draw();
     store.clock.complete(ts, 0, 0);
     let published = store.clock.published();
@@ -76,11 +76,11 @@ fn two_readers_that_meet_at_a_slot_both_pin() {
         let theirs = reader.join().unwrap();
         let active = store.readers.scan();
         assert!(!active.registering);
-        assert_eq!(active.timestamps, [Timestamp(0)]);
+        assert_eq!(active.timestamps(), [Timestamp(0)]);
         store.readers.close(mine);
-        assert_eq!(store.readers.scan().timestamps, [Timestamp(0)], "the other one still reads");
+        assert_eq!(store.readers.scan().timestamps(), [Timestamp(0)], "the other one still reads");
         store.readers.close(theirs);
-        assert!(store.readers.scan().timestamps.is_empty());
+        assert!(store.readers.scan().timestamps().is_empty());
     });
 }
 

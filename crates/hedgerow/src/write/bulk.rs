@@ -140,7 +140,7 @@ fn prepare(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>) {
         let (run, held) = (&runs[at], &mut latched[at]);
         for direction in DIRECTIONS {
             let ops = &effects[run.effects(direction)];
-            let pinned = |pin| engine.pending.add((run.subgraph, direction), pin);
+            let pinned = |pin| engine.keep((run.subgraph, direction), pin);
             let built = held.prepare(direction, ops, weighted, &horizon, pinned);
             ahead.extend(built.map(|built| (at as u32, direction, built)));
         }
@@ -300,7 +300,7 @@ fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
             let ops = &effects[run.effects(direction)];
             let version = built.next_if(|&(of, chain, _)| (of as usize, chain) == (at, direction));
             if !ops.is_empty() {
-                let pinned = |pin| engine.pending.add((run.subgraph, direction), pin);
+                let pinned = |pin| engine.keep((run.subgraph, direction), pin);
                 let version = version.map(|(_, _, version)| version);
                 latched[at].apply_ahead(direction, ops, version, ts, weighted, &horizon, pinned);
             }

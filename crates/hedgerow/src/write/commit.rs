@@ -326,7 +326,7 @@ fn apply(engine: &Engine, keys: &TxnKeys, effects: &Effects, ts: Timestamp, latc
     for group in ops.chunk_by(|a, b| a.chain == b.chain) {
         let chain = group[0].chain;
         let Some(latched) = latches.get_mut(chain.label, chain.subgraph) else { continue };
-        let pinned = |pin| engine.pending.add(chain, pin);
+        let pinned = |pin| engine.keep(chain, pin);
         let (weighted, horizon) = (engine.is_weighted(chain.label), horizon.of(chain.label));
         if group.iter().all(SideOp::is_plain) {
             plain.clear();

@@ -186,7 +186,7 @@ fn make_room(engine: &Engine, op: &Single, ends: &mut Ends<'_>) {
     let horizon = engine.horizon();
     let (weighted, second) = (engine.config.weighted, second(engine));
     let at = |latched: &mut Latched<'_>, id: VertexId, direction, count| {
-        let pinned = |pin| engine.pending.add((id.subgraph(), direction), pin);
+        let pinned = |pin| engine.keep((id.subgraph(), direction), pin);
         latched.make_room(direction, count, weighted, &horizon, pinned);
     };
     match &mut ends.dst {
@@ -211,7 +211,7 @@ fn apply(engine: &Engine, op: &Single, kind: EdgeOp, weight: f64, ts: Timestamp,
     let forth = LocalOp { local: op.src.local(), op: kind, dst: op.dst, weight };
     let back = LocalOp { local: op.dst.local(), op: kind, dst: op.src, weight };
     let at = |latched: &mut Latched<'_>, id: VertexId, direction, ops: &[LocalOp]| {
-        let pinned = |pin| engine.pending.add((id.subgraph(), direction), pin);
+        let pinned = |pin| engine.keep((id.subgraph(), direction), pin);
         latched.apply(direction, ops, ts, weighted, &horizon, pinned);
     };
     match &mut ends.dst {

@@ -12,7 +12,7 @@ use hedgerow_testkit::Effort;
 use crate::interleave::{self, Case};
 use crate::plan::{Plan, Planted};
 use crate::{
-    anomalies, bytes, common, equivalence, hermitage, ldbc, lies, poison, rounds, tools, views, writers,
+    anomalies, bytes, common, equivalence, held, hermitage, ldbc, lies, poison, rounds, tools, views, writers,
 };
 
 /// Faults that need a controlled scheduler; `tests/shuttle` finds them.
@@ -24,6 +24,7 @@ pub(crate) const SCHEDULED: &[Fault] = &[
     Fault::BatchKeysNotLookedAtAgain,
     Fault::CompletedCommitForgotten,
     Fault::RegisteringReaderMissed,
+    Fault::ClosedReaderWaitedFor,
     Fault::WalkNotWaitedFor,
 ];
 
@@ -49,6 +50,8 @@ pub(crate) enum Finder {
     Lies,
     /// Views against point reads.
     Views,
+    /// Snapshots held by the hundreds.
+    Held,
     Backup,
     Salvage,
 }
@@ -72,6 +75,7 @@ impl Finder {
             Finder::Lies => caught(|| lies::explore(&Effort::rounds(1_500)))
                 .map(|seen| format!("{} stores that lie", seen.tally.total())),
             Finder::Views => whole(views::refreshed_views_agree_with_point_reads),
+            Finder::Held => whole(held::hundreds_of_snapshots_read_what_they_read_when_they_opened),
             Finder::Backup => whole(tools::a_backup_is_the_store_of_its_moment),
             Finder::Salvage => whole(tools::a_damaged_segment_loses_what_is_damaged),
         }

@@ -20,6 +20,8 @@ mod common;
 #[path = "../it/equivalence.rs"]
 mod equivalence;
 mod finders;
+#[path = "../it/held.rs"]
+mod held;
 #[path = "../isolation/hermitage.rs"]
 mod hermitage;
 #[path = "../isolation/interleave.rs"]
@@ -90,6 +92,7 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::FarEdgesLeft, Finder::Sequences),
     (Fault::IdReusedEarly, Finder::Sequences),
     (Fault::VersionReclaimedEarly, Finder::Sequences),
+    (Fault::HeldReaderForgotten, Finder::Held),
     (Fault::UnlinkedChangesLost, Finder::StaleReads),
     (Fault::NewestEntryLost, Finder::Sequences),
     (Fault::EntryNotNoted, Finder::Sequences),

@@ -14,6 +14,7 @@ mod durability;
 mod equivalence;
 mod files;
 mod fixtures;
+mod held;
 mod labels;
 mod pipeline;
 mod review;

@@ -7,13 +7,15 @@ use std::sync::atomic::Ordering;
 use hedgerow_core::faults::{self, PlantedFault as Fault};
 use hedgerow_testkit::{Effort, explored};
 
-use crate::{DENSE, KEYED, Setting, Tally, reuse, run_program, under, walks};
+use crate::{DENSE, KEYED, Setting, Tally, held, reuse, run_program, under, walks};
 
-/// Random programs in these settings, the one about ids that are reused, or the one about versions that end.
+/// Random programs in these settings, the one about ids that are reused, or the one about versions that end, the
+/// one about snapshots that are held.
 enum Finder {
     Programs(Setting),
     Reuse,
     Walks,
+    Held,
 }
 
 /// Programs in which each must be found.
@@ -27,6 +29,7 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::BatchKeysNotLookedAtAgain, Finder::Programs(KEYED)),
     (Fault::CompletedCommitForgotten, Finder::Programs(DENSE)),
     (Fault::RegisteringReaderMissed, Finder::Programs(DENSE)),
+    (Fault::ClosedReaderWaitedFor, Finder::Held),
     (Fault::WalkNotWaitedFor, Finder::Walks),
 ];
 
@@ -36,6 +39,10 @@ fn round(finder: &Finder, seed: u64, tally: &Tally) {
         Finder::Reuse => {
             let of = reuse::Tally { schedules: tally.schedules.clone(), ..reuse::Tally::default() };
             under(seed, reuse::program(&of));
+        }
+        Finder::Held => {
+            let of = held::Tally { schedules: tally.schedules.clone() };
+            under(seed, held::program(false, &of));
         }
         Finder::Walks => {
             let of = walks::Tally { schedules: tally.schedules.clone() };

@@ -7,6 +7,7 @@
 
 #[cfg(hedgerow_faults)]
 mod faults;
+mod held;
 mod history;
 mod program;
 mod reuse;
@@ -174,4 +175,18 @@ fn versions_end_under_nobodys_feet() {
     }
     let schedules = tally.schedules.load(Ordering::Relaxed);
     explored("shuttle schedules (walks)", schedules, walks::ROUNDS * SCHEDULES as u64);
+}
+
+/// Snapshots give their slots to others, and versions wait for them.
+#[test]
+fn snapshots_that_are_held_leave_nothing() {
+    #[cfg(hedgerow_faults)]
+    let _sound = hedgerow_core::faults::sound();
+    let effort = Effort::rounds(held::ROUNDS);
+    let tally = held::Tally::default();
+    while let Some(seed) = effort.next_seed() {
+        under(seed, held::program(seed % 4 < 2, &tally));
+    }
+    let schedules = tally.schedules.load(Ordering::Relaxed);
+    explored("shuttle schedules (held)", schedules, held::ROUNDS * SCHEDULES as u64);
 }

@@ -1,0 +1,175 @@
+//! Readers that stay, and give their slots to others (invariant I26); and being told of those that end (I27).
+//!
+//! Under the checker a reader looks at one slot before it makes room there.
+
+use std::sync::Arc;
+
+use hedgerow_core::Timestamp;
+use hedgerow_txn::ReaderRegistry;
+use loom::cell::UnsafeCell;
+use loom::thread;
+
+use crate::readers::{publish_and_judge, register, store};
+
+const NEVER: [Timestamp; 0] = [];
+
+/// What readers of the version at timestamp 0 look at, and whoever judges it dead overwrites.
+struct Read(UnsafeCell<u64>);
+
+impl Read {
+    fn look(&self) {
+        // SAFETY: the checker fails where a write is not ordered with this.
+        self.0.with(|value| assert_eq!(unsafe { *value }, 0));
+    }
+
+    fn overwrite(&self) {
+        // SAFETY: as above.
+        self.0.with_mut(|value| unsafe { *value = 1 });
+    }
+}
+
+#[test]
+fn a_reader_whose_slot_another_takes_still_pins() {
+    loom::model(|| {
+        let store = store();
+        let held = register(&store, 0);
+        let opener = store.clone();
+        let opens = thread::spawn(move || register(&opener, 0));
+        let judge = store.clone();
+        let judges = thread::spawn(move || publish_and_judge(&judge));
+        assert!(!judges.join().unwrap(), "the version was freed under its reader");
+        let other = opens.join().unwrap();
+        store.readers.close(other);
+        assert_eq!(store.readers.scan().timestamps(), [Timestamp(0)], "the first one still reads");
+        store.readers.close(held);
+        assert_eq!(store.readers.scan().timestamps(), NEVER);
+    });
+}
+
+#[test]
+fn a_reader_that_closes_while_it_is_moved_is_gone_and_the_other_is_not() {
+    loom::model(|| {
+        let store = store();
+        let held = register(&store, 0);
+        let opener = store.clone();
+        let opens = thread::spawn(move || register(&opener, 0));
+        store.readers.close(held);
+        let other = opens.join().unwrap();
+        assert_eq!(store.readers.scan().timestamps(), [Timestamp(0)], "the second one still reads");
+        store.readers.close(other);
+        assert_eq!(store.readers.scan().timestamps(), NEVER);
+    });
+}
+
+#[test]
+fn readers_of_one_timestamp_may_free_each_other_s_slots() {
+    loom::model(|| {
+        let store = store();
+        let first = register(&store, 0);
+        let second = register(&store, 0);
+        let closer = store.clone();
+        let closes = thread::spawn(move || closer.readers.close(first));
+        assert!(!publish_and_judge(&store), "the version was freed under its reader");
+        closes.join().unwrap();
+        assert_eq!(store.readers.scan().timestamps(), [Timestamp(0)], "the second one still reads");
+        store.readers.close(second);
+        assert_eq!(store.readers.scan().timestamps(), NEVER);
+    });
+}
+
+#[test]
+fn a_slot_that_changed_hands_is_not_freed_for_the_one_who_had_it() {
+    loom::model(|| {
+        let store = store();
+        let held = register(&store, 0);
+        let opener = store.clone();
+        let opens = thread::spawn(move || register(&opener, 0));
+        store.readers.close(held);
+        let ts = store.clock.order().draw();
+        store.clock.complete(ts, 0, 0);
+        let newer = register(&store, 0);
+        let other = opens.join().unwrap();
+        assert!(store.readers.scan().contains(newer.ts()), "the newer one reads");
+        assert!(store.readers.scan().contains(other.ts()), "the one that moved others reads");
+        store.readers.close(newer);
+        store.readers.close(other);
+        assert_eq!(store.readers.scan().timestamps(), NEVER);
+    });
+}
+
+#[test]
+fn what_a_moved_reader_read_is_overwritten_after_it_read() {
+    loom::model(|| {
+        let store = store();
+        let read = Arc::new(Read(UnsafeCell::new(0)));
+        let held = register(&store, 0);
+        let newer = {
+            let ts = store.clock.order().draw();
+            store.clock.complete(ts, 0, 0);
+            register(&store, 0)
+        };
+        let (reader, value) = (store.clone(), read.clone());
+        let reads = thread::spawn(move || {
+            value.look();
+            reader.readers.close(held);
+        });
+        let published = store.clock.published();
+        if store.readers.scan().oldest(published) == Some(Timestamp(1)) {
+            read.overwrite();
+        }
+        reads.join().unwrap();
+        store.readers.close(newer);
+    });
+}
+
+/// A reader closes while another thread begins to watch.
+fn closes_beside_a_watcher(
+    readers: Arc<ReaderRegistry>,
+    close: impl FnOnce(&ReaderRegistry) + Send + 'static,
+) {
+    let closer = readers.clone();
+    let closes = thread::spawn(move || close(&closer));
+    readers.watch_endings(true);
+    let waits = readers.scan().contains(Timestamp(0));
+    closes.join().unwrap();
+    let ended = readers.take_ended();
+    assert!(!waits || ended == [Timestamp(0)], "whoever waits for the reader waits for ever");
+    assert!(!readers.any_ended(), "an ending is told twice");
+}
+
+#[test]
+fn who_waits_for_a_reader_is_told_of_its_end() {
+    loom::model(|| {
+        let readers = Arc::new(ReaderRegistry::default());
+        let (reader, ()) = readers.register(0, || Some((Timestamp(0), ())));
+        closes_beside_a_watcher(readers, |readers| readers.close(reader));
+    });
+}
+
+#[test]
+fn who_waits_for_a_moved_reader_is_told_of_its_end() {
+    loom::model(|| {
+        let readers = Arc::new(ReaderRegistry::default());
+        let (reader, ()) = readers.register(0, || Some((Timestamp(0), ())));
+        let (newer, ()) = readers.register(0, || Some((Timestamp(1), ())));
+        closes_beside_a_watcher(readers.clone(), |readers| readers.close(reader));
+        readers.close(newer);
+    });
+}
+
+#[test]
+fn a_reader_that_finds_another_at_the_table_opens_without_waiting() {
+    loom::model(|| {
+        let store = store();
+        let held = [register(&store, 0), register(&store, 1)];
+        let opens = [0, 1].map(|hint| {
+            let opener = store.clone();
+            thread::spawn(move || register(&opener, hint))
+        });
+        let opened = opens.map(|thread| thread.join().unwrap());
+        held.into_iter().for_each(|registration| store.readers.close(registration));
+        assert_eq!(store.readers.scan().timestamps(), [Timestamp(0)]);
+        opened.into_iter().for_each(|registration| store.readers.close(registration));
+        assert_eq!(store.readers.scan().timestamps(), NEVER);
+    });
+}

@@ -1,0 +1,63 @@
+//! One program: snapshots are held, moved and closed by several threads while the versions that they read end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hedgerow::{Graph, KeyKind, Options, Snapshot};
+
+/// Rounds of the test, each of many schedules.
+pub(crate) const ROUNDS: u64 = 200;
+/// Edges that are inserted while snapshots come and go, each into a version of its own.
+const EDGES: u64 = 2;
+
+#[derive(Clone, Default)]
+pub(crate) struct Tally {
+    pub(crate) schedules: Arc<AtomicU64>,
+}
+
+/// The edges come in the order of their ends, so a snapshot sees those up to one.
+fn check(snapshot: &Snapshot) {
+    let seen = snapshot.edge_count();
+    assert!((1..=EDGES + 1).all(|end| snapshot.contains_edge(0, end) == (end <= seen)), "a snapshot changed");
+}
+
+/// Opens two, the second of which may want the slot of the first, and closes them in the order of `first`.
+fn hold(graph: &Graph, first: usize) {
+    let mut held: Vec<Snapshot> = (0..2).map(|_| graph.snapshot().expect("open")).collect();
+    held.iter().for_each(check);
+    drop(held.remove(first));
+    held.iter().for_each(check);
+}
+
+/// A thread inserts and settles while another closes a snapshot and, with `many`, a third holds two. Each snapshot reads
+/// what it read when it was opened; once all are closed, whoever comes next finds nothing that is kept for them.
+pub(crate) fn program(many: bool, tally: &Tally) -> impl Fn() + Send + Sync + 'static {
+    let tally = tally.clone();
+    move || {
+        let options = Options::new().directed(true).keys(KeyKind::Dense).background_settling(false);
+        let graph = options.in_memory().expect("new");
+        graph.insert_edge(0, 1).expect("new");
+        let old = graph.snapshot().expect("open");
+        let writer = {
+            let (graph, last) = (graph.clone(), if many { EDGES } else { 1 });
+            shuttle::thread::spawn(move || {
+                for end in 2..2 + last {
+                    graph.insert_edge(0, end).expect("new");
+                    graph.settle().expect("open");
+                }
+            })
+        };
+        let holder = many.then(|| {
+            let graph = graph.clone();
+            shuttle::thread::spawn(move || hold(&graph, 0))
+        });
+        check(&old);
+        drop(old);
+        writer.join().expect("no thread panics");
+        holder.into_iter().for_each(|holder| holder.join().expect("no thread panics"));
+        drop(graph.snapshot().expect("open"));
+        let stats = graph.stats().expect("open");
+        assert_eq!(stats.old_version_bytes, 0, "{} versions are left", stats.versions);
+        tally.schedules.fetch_add(1, Ordering::Relaxed);
+    }
+}
