@@ -16,7 +16,12 @@ use crate::figures::median;
 use crate::record::{Metric, Recorder};
 
 /// Snapshots held while a writer runs.
-const IDLE: usize = 8;
+const IDLE: [usize; 3] = [8, 1_000, 10_000];
+/// Operations between the openings of two that are held, at least, and while all are opened.
+const WRITES_BETWEEN: usize = 100;
+const WRITES_IN_ALL: usize = 8_000;
+/// Snapshots opened and closed beside those.
+const OPENINGS: usize = 1_000;
 /// Readings in one phase, at least.
 const READINGS: usize = 5;
 /// A phase lasts this long, at least.
@@ -50,7 +55,7 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     for reading in [Reading::PageRank, Reading::Scan] {
         pairs(work, &store, &csr, reading, &mut writer, recorder)?;
     }
-    idle(work, &store, &mut writer, recorder)
+    IDLE.iter().try_for_each(|&count| idle(count, work, &store, &mut writer, recorder))
 }
 
 fn pairs(
@@ -100,27 +105,48 @@ fn share() -> f64 {
     2.0 / cores.min(2) as f64
 }
 
-/// The writer beside snapshots that are held and not read, opened at different times.
-fn idle(work: &Work<'_>, store: &Graph, writer: &mut Writer<'_>, recorder: &mut Recorder) -> Result<()> {
-    if !work.options.wants("idle") {
+/// The writer beside `count` snapshots that are held and not read, opened at different times; and what it costs then to
+/// open and close one more, and to close them all.
+fn idle(
+    count: usize,
+    work: &Work<'_>,
+    store: &Graph,
+    writer: &mut Writer<'_>,
+    recorder: &mut Recorder,
+) -> Result<()> {
+    let prefix = format!("idle_snapshots_{count}");
+    if !work.options.wants(&prefix) {
         return Ok(());
     }
-    let mut slowdowns = Vec::new();
+    let mut figures: [Vec<f64>; 3] = Default::default();
     for round in 0..=work.options.repeat() {
         let alone = phase(None, Some(writer))?.writer.unwrap_or(f64::NAN);
-        let mut held = Vec::with_capacity(IDLE);
-        for _ in 0..IDLE {
+        let mut held = Vec::with_capacity(count);
+        for _ in 0..count {
             held.push(store.snapshot()?);
-            writer.run(1000)?;
+            writer.run(WRITES_BETWEEN.max(WRITES_IN_ALL / count))?;
         }
         let beside = phase(None, Some(writer))?.writer.unwrap_or(f64::NAN);
+        let begun = Instant::now();
+        for _ in 0..OPENINGS {
+            drop(store.snapshot()?);
+        }
+        let openings = begun.elapsed().as_nanos() as f64 / OPENINGS as f64;
+        let begun = Instant::now();
         drop(held);
+        let closings = begun.elapsed().as_nanos() as f64 / count as f64;
         if round > 0 {
-            slowdowns.push(alone / beside);
+            let measured = [alone / beside, openings, closings];
+            figures.iter_mut().zip(measured).for_each(|(all, one)| all.push(one));
         }
     }
-    let name = format!("idle_snapshots_{IDLE}.slowdown");
-    recorder.add("hedgerow", Metric { name: &name, unit: "x", threads: 1 }, &slowdowns, None)
+    for ((name, unit), figures) in
+        [("slowdown", "x"), ("open_and_close", "ns"), ("close_each", "ns")].into_iter().zip(&figures)
+    {
+        let name = format!("{prefix}.{name}");
+        recorder.add("hedgerow", Metric { name: &name, unit, threads: 1 }, figures, None)?;
+    }
+    Ok(())
 }
 
 fn read<G: Topology>(g: &G, reading: Reading) -> Result<()> {
