@@ -5,8 +5,8 @@ use hedgerow_core::Timestamp;
 /// Why a version that has ended must stay for now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pin {
-    /// A reader is registering and has not said its timestamp yet: look again soon.
-    Registering,
+    /// A reader is registering and has not said its timestamp yet, when the version had ended here: look again soon.
+    Registering(Timestamp),
     /// The successor begins at a timestamp that is not published: snapshots opened now still need the version. Look
     /// again once this timestamp is published.
     Unpublished(Timestamp),

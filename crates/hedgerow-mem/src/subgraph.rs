@@ -525,28 +525,57 @@ impl Latched<'_> {
         self.push(direction, Version::new(as_of, main, delta, 0));
     }
 
-    /// Unlinks the dead versions of a chain (rule R6) and reports what pins the others. O(versions).
-    pub fn reclaim(&mut self, direction: Direction, horizon: &impl Horizon, mut pinned: impl FnMut(Pin)) {
-        self.unlink_dead(direction, horizon, |pin| {
-            pinned(pin);
-            ControlFlow::Continue(())
-        });
+    /// Looks again at the versions of a chain that were said to wait for `gone`, which they need not any more (rule R6):
+    /// unlinks those that are dead, and reports what pins the others. O(versions newer than these) steps and few
+    /// judgements.
+    pub fn reclaim(
+        &mut self,
+        direction: Direction,
+        gone: Pin,
+        horizon: &impl Horizon,
+        mut pinned: impl FnMut(Pin),
+    ) {
+        self.unlink_dead(
+            direction,
+            horizon,
+            |begin, end| match gone {
+                // The one version that the snapshot read.
+                Pin::Snapshot(ts) if begin > ts => Look::Pass,
+                Pin::Snapshot(ts) if end <= ts => Look::Stop,
+                Pin::Unpublished(first) | Pin::Registering(first) if end < first => Look::Stop,
+                _ => Look::Judge,
+            },
+            |pin| {
+                pinned(pin);
+                ControlFlow::Continue(())
+            },
+        );
     }
 
-    /// As [`reclaim`](Self::reclaim), after a merge, down to the first version that must stay: those behind it have been
+    /// Looks at the newest versions after a merge, down to the first that a snapshot reads: those behind it have been
     /// judged, and wait for what was reported then. So a merge does not pay for the snapshots that are held.
     fn reclaim_recent(&mut self, direction: Direction, horizon: &impl Horizon, mut pinned: impl FnMut(Pin)) {
-        self.unlink_dead(direction, horizon, |pin| {
-            pinned(pin);
-            ControlFlow::Break(())
-        });
+        self.unlink_dead(
+            direction,
+            horizon,
+            |_, _| Look::Judge,
+            |pin| {
+                pinned(pin);
+                if matches!(pin, Pin::Snapshot(_)) {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            },
+        );
     }
 
-    /// Unlinks dead versions, newest first, as long as `pinned` goes on.
+    /// Unlinks dead versions, newest first, of those that `look` wants judged, as long as `pinned` goes on.
     fn unlink_dead(
         &mut self,
         direction: Direction,
         horizon: &impl Horizon,
+        look: impl Fn(Timestamp, Timestamp) -> Look,
         mut pinned: impl FnMut(Pin) -> ControlFlow<()>,
     ) {
         let Some(head) = self.writer.heads[direction as usize].clone() else { return };
@@ -554,6 +583,14 @@ impl Latched<'_> {
         let walk = Walk::begin();
         let mut successor = &*head;
         while let Some(version) = successor.prev.load(&walk) {
+            match look(version.begin, successor.begin) {
+                Look::Judge => {}
+                Look::Pass => {
+                    successor = version;
+                    continue;
+                }
+                Look::Stop => break,
+            }
             match judge(version.begin, successor.begin, horizon) {
                 Some(pin) if pinned(pin).is_break() => break,
                 Some(_) => successor = version,
@@ -603,6 +640,15 @@ impl Latched<'_> {
         self.writer.heads[direction as usize] = Some(next.clone());
         next
     }
+}
+
+/// What to do with a version that may be dead.
+enum Look {
+    Judge,
+    /// It stays for what it waits for.
+    Pass,
+    /// It stays, and all behind it.
+    Stop,
 }
 
 fn touches(entry: &crate::delta::Entry, item: ReadItem) -> bool {

@@ -10,13 +10,11 @@
 //!
 //! A reader looks at a few slots from its hint on. Where all are taken, those in them are held for long, or many: they
 //! move to a table of timestamps with counts (`readers/held.rs`), so that neither finding a slot nor a scan depends on
-//! how many are held. Where somebody is at the table, the reader goes on to slots that are made when they are wanted, in
-//! chunks of doubling size that are never freed: registering never waits and never runs out.
+//! how many are held. Where somebody is at the table, the reader takes one of some more slots, and only if these are full
+//! too, it waits for the table: whoever is there looks something up, or moves what slots there are.
 
 mod endings;
 mod held;
-
-use std::sync::OnceLock;
 
 use endings::Endings;
 use held::HeldReaders;
@@ -26,17 +24,17 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicU64, AtomicUsize, Ordering, fence};
 use smallvec::SmallVec;
 
-/// The slots that hints lead to.
+/// The slots that hints lead to, and those for readers that find somebody at the table.
 #[cfg(not(any(loom, shuttle)))]
-const FIRST_CHUNK: usize = 64;
+const NEAR: usize = 64;
 #[cfg(any(loom, shuttle))]
-const FIRST_CHUNK: usize = 2;
+const NEAR: usize = 2;
+const SLOTS: usize = 2 * NEAR;
 /// How many slots a reader looks at from its hint on.
 #[cfg(not(any(loom, shuttle)))]
 const PROBES: usize = 4;
 #[cfg(any(loom, shuttle))]
 const PROBES: usize = 1;
-const CHUNKS: usize = 24;
 
 /// The slot belongs to nobody.
 const FREE: u64 = u64::MAX;
@@ -55,7 +53,7 @@ struct Slot(AtomicU64);
 
 /// The registry of a store.
 pub struct ReaderRegistry {
-    chunks: [OnceLock<Box<[Slot]>>; CHUNKS],
+    slots: Box<[Slot]>,
     /// One more than the largest slot ever claimed.
     high: AtomicUsize,
     held: HeldReaders,
@@ -82,28 +80,25 @@ impl Registration {
 
 impl Default for ReaderRegistry {
     fn default() -> Self {
-        let registry = ReaderRegistry {
-            chunks: std::array::from_fn(|_| OnceLock::new()),
+        ReaderRegistry {
+            slots: (0..SLOTS).map(|_| Slot(AtomicU64::new(FREE))).collect(),
             high: AtomicUsize::new(0),
             held: HeldReaders::default(),
             endings: Endings::default(),
             process: std::process::id(),
-        };
-        // The first chunk is there from the start: no reader of an ordinary store ever allocates.
-        registry.slot(0);
-        registry
+        }
     }
 }
 
 impl ReaderRegistry {
-    /// The bytes of the registry: a cache line for each slot that was ever made, and about those of the table.
+    /// The bytes of the registry: a cache line for each slot, and about those of the table.
     pub fn bytes(&self) -> usize {
-        let slots = self.chunks.iter().filter_map(OnceLock::get).map(|chunk| size_of_val(&**chunk));
-        size_of::<ReaderRegistry>() + slots.sum::<usize>() + self.held.bytes()
+        size_of::<ReaderRegistry>() + size_of_val(&*self.slots) + self.held.bytes()
     }
 
     /// Registers a reader at the timestamp that `published` loads; it is called after the slot pins everything, and
-    /// again while it returns `None`. Lock-free. O(1); O(log n) of the timestamps held where slots near `hint` are taken.
+    /// again while it returns `None`. O(1); O(log n) of the timestamps held where slots near `hint` are taken. Waits for
+    /// nobody, unless a hundred readers stay that came while one thread was at the table.
     #[inline]
     pub fn register<T>(
         &self,
@@ -111,7 +106,7 @@ impl ReaderRegistry {
         mut published: impl FnMut() -> Option<(Timestamp, T)>,
     ) -> (Registration, T) {
         let slot = self.claim(hint);
-        let cell = self.slot(slot);
+        let cell = &self.slots[slot];
         fence(Ordering::SeqCst);
         loop {
             if let Some((ts, value)) = published() {
@@ -121,24 +116,24 @@ impl ReaderRegistry {
         }
     }
 
-    /// Ends a registration. Waits for nobody unless others held it for so long that it was moved, and then only while
-    /// one of them is at the table.
+    /// Ends a registration. Waits for nobody unless the reader was moved, and then only while another is at the table, or
+    /// unless somebody waits for its end, and then only while another ending is noted.
     #[inline]
     pub fn close(&self, registration: Registration) {
         let Registration { slot, ts } = registration;
-        let freed = self.slot(slot).0.compare_exchange(ts.0, FREE, Ordering::AcqRel, Ordering::Relaxed);
+        let freed = self.slots[slot].0.compare_exchange(ts.0, FREE, Ordering::AcqRel, Ordering::Relaxed);
         if freed.is_err() && self.is_ours() {
             self.held.close(ts);
         }
-        if self.endings.are_watched() && self.is_ours() {
+        if self.endings.are_watched(ts) && self.is_ours() {
             self.endings.note(ts);
         }
     }
 
-    /// From here on, or no longer, [`take_ended`](Self::take_ended) says which registrations ended. Scan *after* this:
-    /// the endings of what the scan shows will be said.
-    pub fn watch_endings(&self, watch: bool) {
-        self.endings.watch(watch);
+    /// From here on [`take_ended`](Self::take_ended) says which registrations at timestamps before `until` ended. Scan
+    /// *after* this: the endings of what the scan shows will be said.
+    pub fn watch_endings(&self, until: Timestamp) {
+        self.endings.watch(until);
     }
 
     /// Whether registrations ended that nobody was told of.
@@ -156,8 +151,8 @@ impl ReaderRegistry {
     pub fn scan(&self) -> ActiveReaders<'_> {
         fence(Ordering::SeqCst);
         let mut active = ActiveReaders { recent: SmallVec::new(), registering: false, held: None };
-        for slot in 0..self.high.load(Ordering::Acquire) {
-            match self.slot(slot).0.load(Ordering::Acquire) {
+        for slot in &self.slots[..self.high.load(Ordering::Acquire)] {
+            match slot.0.load(Ordering::Acquire) {
                 FREE => {}
                 PIN_ALL => active.registering = !faults::is_on(PlantedFault::RegisteringReaderMissed),
                 ts => active.recent.push(Timestamp(ts)),
@@ -169,19 +164,23 @@ impl ReaderRegistry {
     }
 
     fn claim(&self, hint: usize) -> usize {
-        let first = hint % FIRST_CHUNK;
-        let near = || (first..first + PROBES).map(|slot| slot % FIRST_CHUNK);
+        let first = hint % NEAR;
+        let near = || (first..first + PROBES).map(|slot| slot % NEAR);
         near().find(|&slot| self.try_claim(slot)).unwrap_or_else(|| self.claim_taken(near()))
     }
 
-    /// Makes room at the slots `near`, which are all taken, and claims one; or one that has no hint.
+    /// Makes room at the slots `near`, which are all taken, and claims one, or one that no hint leads to.
     #[cold]
-    fn claim_taken(&self, mut near: impl Iterator<Item = usize> + Clone) -> usize {
-        let high = self.high.load(Ordering::Relaxed);
-        let late = FIRST_CHUNK..high.max(FIRST_CHUNK);
-        self.held.try_move(near.clone().chain(late).map(|slot| self.slot(slot)));
-        let slot = near.find(|&slot| self.try_claim(slot));
-        slot.or_else(|| (FIRST_CHUNK..).find(|&slot| self.try_claim(slot))).expect("slots do not end")
+    fn claim_taken(&self, near: impl Iterator<Item = usize> + Clone) -> usize {
+        let mut wait = false;
+        loop {
+            let late = NEAR..self.high.load(Ordering::Relaxed).max(NEAR);
+            self.held.make_room(near.clone().chain(late).map(|slot| &self.slots[slot]), wait);
+            if let Some(slot) = near.clone().chain(NEAR..SLOTS).find(|&slot| self.try_claim(slot)) {
+                return slot;
+            }
+            wait = true;
+        }
     }
 
     #[inline]
@@ -189,23 +188,13 @@ impl ReaderRegistry {
         if self.high.load(Ordering::Relaxed) <= slot {
             self.high.fetch_max(slot + 1, Ordering::SeqCst);
         }
-        let cell = self.slot(slot);
+        let cell = &self.slots[slot];
         let free = cell.0.load(Ordering::Relaxed) == FREE;
         free && cell.0.compare_exchange(FREE, PIN_ALL, Ordering::SeqCst, Ordering::Relaxed).is_ok()
     }
 
     fn is_ours(&self) -> bool {
         self.process == std::process::id()
-    }
-
-    #[inline]
-    fn slot(&self, slot: usize) -> &Slot {
-        let n = slot + FIRST_CHUNK;
-        let chunk = (usize::BITS - 1 - n.leading_zeros()) as usize - FIRST_CHUNK.trailing_zeros() as usize;
-        let size = FIRST_CHUNK << chunk;
-        let slots =
-            self.chunks[chunk].get_or_init(|| (0..size).map(|_| Slot(AtomicU64::new(FREE))).collect());
-        &slots[n - size]
     }
 }
 

@@ -266,7 +266,8 @@ impl Graph {
         self.engine.config
     }
 
-    /// A snapshot of everything committed so far. O(1), takes no lock, never blocks and is never blocked.
+    /// A snapshot of everything committed so far. O(1), whatever is held or written; waits for no commit, and no commit
+    /// waits for it.
     ///
     /// # Errors
     /// [`Error::Closed`], [`Error::Forked`].

@@ -69,7 +69,7 @@ impl Horizon for LiveHorizon<'_> {
         if let Some(newest) = active.newest_in(begin, end) {
             return Some(Pin::Snapshot(newest));
         }
-        active.registering.then_some(Pin::Registering)
+        active.registering.then_some(Pin::Registering(end))
     }
 
     fn replaced(&self, bytes: usize) {
@@ -100,11 +100,11 @@ impl Core {
         if self.views.is_wasteful() {
             self.views.give_up();
         }
-        for chain in self.pending.take_due(&self.clock, &self.readers) {
+        for (chain, gone) in self.pending.take_due(&self.clock, &self.readers) {
             let entry = self.table(chain.label).and_then(|table| table.get(chain.subgraph));
             let Some(entry) = entry else { continue };
             let horizon = self.horizon();
-            entry.latch().reclaim(chain.direction, &horizon, |pin| self.keep(chain, pin));
+            entry.latch().reclaim(chain.direction, gone, &horizon, |pin| self.keep(chain, pin));
         }
     }
 }
@@ -120,10 +120,13 @@ pub(crate) struct PendingVersions {
 
 #[derive(Default)]
 struct Waiting {
-    registering: Chains,
+    /// With the least end of the versions that wait.
+    registering: HashMap<Chain, Timestamp, FixedState>,
     unpublished: BTreeMap<Timestamp, Chains>,
-    /// By the newest timestamp that reads the version. While there are any, the endings of registrations are watched.
+    /// By the newest timestamp that reads the version.
     pinned: HashMap<Timestamp, Chains, FixedState>,
+    /// The endings of registrations before this are told.
+    watched: Timestamp,
     /// Timestamps among these whose last reader may have closed before anybody waited for that.
     doubtful: HashSet<Timestamp, FixedState>,
 }
@@ -146,7 +149,10 @@ impl PendingVersions {
     pub(crate) fn add(&self, chain: Chain, pin: Pin, registry: &ReaderRegistry) {
         let mut waiting = self.waiting.lock();
         match pin {
-            Pin::Registering => _ = waiting.registering.insert(chain),
+            Pin::Registering(end) => {
+                let least = waiting.registering.entry(chain).or_insert(end);
+                *least = end.min(*least);
+            }
             Pin::Unpublished(ts) => _ = waiting.unpublished.entry(ts).or_default().insert(chain),
             Pin::Snapshot(ts) => waiting.pin(chain, ts, registry),
         }
@@ -162,25 +168,31 @@ impl PendingVersions {
             || registry.any_ended()
     }
 
-    /// Takes out the chains whose reason to wait may be gone. Its cost does not depend on how many others wait.
-    pub(crate) fn take_due(&self, clock: &Clock, registry: &ReaderRegistry) -> Vec<Chain> {
+    /// Takes out the chains whose reason to wait may be gone, with that reason. Its cost does not depend on how many others
+    /// wait.
+    pub(crate) fn take_due(&self, clock: &Clock, registry: &ReaderRegistry) -> Vec<(Chain, Pin)> {
         let mut waiting = self.waiting.lock();
-        let published = clock.published();
-        let mut due: Vec<Chain> = std::mem::take(&mut waiting.registering).into_iter().collect();
-        let later = waiting.unpublished.split_off(&published.next());
-        due.extend(std::mem::replace(&mut waiting.unpublished, later).into_values().flatten());
+        let registering = std::mem::take(&mut waiting.registering);
+        let mut due: Vec<_> =
+            registering.into_iter().map(|(chain, end)| (chain, Pin::Registering(end))).collect();
+        let later = waiting.unpublished.split_off(&clock.published().next());
+        for (ts, chains) in std::mem::replace(&mut waiting.unpublished, later) {
+            due.extend(chains.into_iter().map(|chain| (chain, Pin::Unpublished(ts))));
+        }
         waiting.take_ended(registry, &mut due);
         self.publish(&waiting);
-        due.sort_unstable_by_key(|chain| chain.order());
-        due.dedup();
+        due.sort_unstable_by_key(|(chain, _)| chain.order());
         due
     }
 
     /// About the bytes of what is noted here: 9 for a chain.
     pub(crate) fn bytes(&self) -> usize {
         let waiting = self.waiting.lock();
-        let sets = waiting.pinned.values().chain(waiting.unpublished.values()).chain([&waiting.registering]);
-        sets.map(|chains| chains.capacity() * (size_of::<Chain>() + 1)).sum()
+        let sets = waiting.pinned.values().chain(waiting.unpublished.values());
+        let chains: usize = sets.map(Chains::capacity).sum();
+        let registering = waiting.registering.capacity() * (size_of::<(Chain, Timestamp)>() + 1);
+        let pinned = waiting.pinned.capacity() * (size_of::<(Timestamp, Chains)>() + 1);
+        chains * (size_of::<Chain>() + 1) + registering + pinned
     }
 
     fn publish(&self, waiting: &Waiting) {
@@ -193,8 +205,9 @@ impl PendingVersions {
 
 impl Waiting {
     fn pin(&mut self, chain: Chain, ts: Timestamp, registry: &ReaderRegistry) {
-        if self.pinned.is_empty() {
-            registry.watch_endings(true);
+        if self.watched <= ts {
+            self.watched = ts.next();
+            registry.watch_endings(self.watched);
         }
         let chains = self.pinned.entry(ts).or_insert_with(|| {
             // The snapshot may have closed since it was seen. Where others wait for it already, that will be told.
@@ -207,17 +220,20 @@ impl Waiting {
     }
 
     /// Takes out what waits for timestamps that nobody reads any more.
-    fn take_ended(&mut self, registry: &ReaderRegistry, due: &mut Vec<Chain>) {
+    fn take_ended(&mut self, registry: &ReaderRegistry, due: &mut Vec<(Chain, Pin)>) {
         let ended = registry.take_ended().into_iter().filter(|ts| self.pinned.contains_key(ts));
         self.doubtful.extend(ended);
         if !self.doubtful.is_empty() {
             // Who registers may be about to read one of these: then its chains will wait for that.
             let active = registry.scan();
-            let closed = self.doubtful.drain().filter(|&ts| !active.contains(ts));
-            due.extend(closed.filter_map(|ts| self.pinned.remove(&ts)).flatten());
+            for ts in self.doubtful.drain().filter(|&ts| !active.contains(ts)) {
+                let chains = self.pinned.remove(&ts).into_iter().flatten();
+                due.extend(chains.map(|chain| (chain, Pin::Snapshot(ts))));
+            }
         }
-        if self.pinned.is_empty() {
-            registry.watch_endings(false);
+        if self.pinned.is_empty() && self.watched > Timestamp::ZERO {
+            self.watched = Timestamp::ZERO;
+            registry.watch_endings(self.watched);
         }
     }
 }

@@ -135,9 +135,12 @@ impl Core {
         self.settling.ordered_at.store(published, Ordering::Relaxed);
     }
 
-    /// One turn of settling subgraphs that were not written to for a whole round. Bounded work; it waits for no latch.
+    /// One turn of settling subgraphs that were not written to for a whole round. Bounded work; it waits for no latch,
+    /// but for those of versions that snapshots have let go.
     fn settle_idle(&self, round: &mut Round) {
         let _ = failpoint::reach(FailPoint::SettleTurn);
+        // What waited for a snapshot of the store's own nobody else would look at, as long as it is idle.
+        self.reclaim_due();
         let bound = self.subgraph_bound();
         if round.next >= bound || round.begun.is_none() {
             let published = self.clock.published();

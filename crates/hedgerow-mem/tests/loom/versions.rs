@@ -32,7 +32,7 @@ impl Horizon for Live<'_> {
             return None;
         }
         let newest = self.active.newest_in(begin, end).map(Pin::Snapshot);
-        newest.or(self.active.registering.then_some(Pin::Registering))
+        newest.or(self.active.registering.then_some(Pin::Registering(end)))
     }
 }
 
@@ -83,7 +83,9 @@ impl Store {
 
     pub(crate) fn reclaim(&self) -> Vec<Pin> {
         let mut pins = Vec::new();
-        self.subgraph().latch().reclaim(Direction::Out, &self.horizon(), |pin| pins.push(pin));
+        // As if the oldest had waited for what is published by now.
+        let all = Pin::Unpublished(Timestamp::ZERO);
+        self.subgraph().latch().reclaim(Direction::Out, all, &self.horizon(), |pin| pins.push(pin));
         pins
     }
 }

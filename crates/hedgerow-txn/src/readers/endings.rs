@@ -1,28 +1,30 @@
 //! Which registrations ended, for whoever waits for that (invariant I27).
 //!
 //! # Protocol
-//! * Reader that closes: give the registration up; full fence; if endings are watched, note the timestamp.
+//! * Reader that closes: give the registration up; full fence; if endings of its timestamp are watched, note it.
 //! * Who waits: begin to watch; full fence; scan; wait only for timestamps that the scan shows.
 //!
 //! If the reader's fence comes first, the scan does not show it. Otherwise the reader sees that endings are watched.
+//! They are watched up to the newest timestamp that is waited for: newer snapshots, most of all, have nothing to note.
 
 use hedgerow_core::Timestamp;
-use hedgerow_core::sync::{AtomicBool, Mutex, Ordering, fence};
+use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering, fence};
 
 /// The endings of a registry.
 #[derive(Default)]
 pub(super) struct Endings {
-    watched: AtomicBool,
+    /// Endings at timestamps before this are watched.
+    watched: AtomicU64,
     any: AtomicBool,
     noted: Mutex<Vec<Timestamp>>,
 }
 
 impl Endings {
-    /// Whether the ending of a registration that was given up is to be noted.
+    /// Whether the ending of a registration at `ts` that was given up is to be noted.
     #[inline]
-    pub(super) fn are_watched(&self) -> bool {
+    pub(super) fn are_watched(&self, ts: Timestamp) -> bool {
         fence(Ordering::SeqCst);
-        self.watched.load(Ordering::Relaxed)
+        ts.0 < self.watched.load(Ordering::Relaxed)
     }
 
     #[cold]
@@ -31,9 +33,9 @@ impl Endings {
         self.any.store(true, Ordering::Release);
     }
 
-    /// Begins or ends to watch: a scan fences after this.
-    pub(super) fn watch(&self, watch: bool) {
-        self.watched.store(watch, Ordering::Relaxed);
+    /// Begins to watch, or ends with a lower timestamp: a scan fences after this.
+    pub(super) fn watch(&self, until: Timestamp) {
+        self.watched.store(until.0, Ordering::Relaxed);
     }
 
     #[inline]

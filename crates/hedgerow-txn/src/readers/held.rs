@@ -26,9 +26,10 @@ pub(super) struct HeldReaders {
 }
 
 impl HeldReaders {
-    /// Moves the readers of `slots` here, unless somebody is at the table: who opens does not wait.
-    pub(super) fn try_move<'a>(&self, slots: impl Iterator<Item = &'a Slot>) {
-        let Some(mut counts) = self.counts.try_lock() else { return };
+    /// Moves the readers of `slots` here; not if somebody is at the table and the reader does not want to `wait`.
+    pub(super) fn make_room<'a>(&self, slots: impl Iterator<Item = &'a Slot>, wait: bool) {
+        let lock = if wait { Some(self.counts.lock()) } else { self.counts.try_lock() };
+        let Some(mut counts) = lock else { return };
         for Slot(cell) in slots {
             let value = cell.load(Ordering::Relaxed);
             let Some(ts) = timestamp_in(value) else { continue };
@@ -64,7 +65,8 @@ impl HeldReaders {
 
     /// The newest timestamp in `begin..end`. O(log n) of the timestamps held.
     pub(super) fn newest_in(&self, begin: Timestamp, end: Timestamp) -> Option<Timestamp> {
-        self.counts.lock().range(begin..end).next_back().map(|(&ts, _)| ts)
+        let counts = (begin < end).then(|| self.counts.lock())?;
+        counts.range(begin..end).next_back().map(|(&ts, _)| ts)
     }
 
     /// The oldest timestamp.

@@ -1,6 +1,8 @@
-//! Group commit with many threads, as it runs outside of the model checkers: they cannot afford so many.
+//! Group commit and the registry of readers with many threads, as they run outside of the model checkers: those cannot afford so many.
 #![cfg(not(any(loom, shuttle)))]
 #![allow(missing_docs, reason = "a test program")]
+
+mod readers;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};

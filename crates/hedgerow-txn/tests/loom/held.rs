@@ -129,7 +129,7 @@ fn closes_beside_a_watcher(
 ) {
     let closer = readers.clone();
     let closes = thread::spawn(move || close(&closer));
-    readers.watch_endings(true);
+    readers.watch_endings(Timestamp(1));
     let waits = readers.scan().contains(Timestamp(0));
     closes.join().unwrap();
     let ended = readers.take_ended();
@@ -154,6 +154,30 @@ fn who_waits_for_a_moved_reader_is_told_of_its_end() {
         let (newer, ()) = readers.register(0, || Some((Timestamp(1), ())));
         closes_beside_a_watcher(readers.clone(), |readers| readers.close(reader));
         readers.close(newer);
+    });
+}
+
+#[test]
+fn who_waits_again_after_a_pause_is_told_too() {
+    loom::model(|| {
+        let readers = Arc::new(ReaderRegistry::default());
+        let (reader, ()) = readers.register(0, || Some((Timestamp(0), ())));
+        readers.watch_endings(Timestamp(9));
+        readers.watch_endings(Timestamp(0));
+        closes_beside_a_watcher(readers, |readers| readers.close(reader));
+    });
+}
+
+#[test]
+fn who_waits_for_older_readers_is_not_told_of_newer_ones() {
+    loom::model(|| {
+        let readers = ReaderRegistry::default();
+        readers.watch_endings(Timestamp(5));
+        for (ts, told) in [(4, true), (5, false), (6, false)] {
+            readers.close(readers.register(0, || Some((Timestamp(ts), ()))).0);
+            assert_eq!(readers.any_ended(), told);
+            readers.take_ended();
+        }
     });
 }
 

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hedgerow::{Graph, KeyKind, Options, Snapshot, VertexId};
+use hedgerow::{Direction, Graph, KeyKind, Options, Snapshot, Stats, VertexId};
 use hedgerow_workload::rng::Rng;
 
 /// Few, so that every subgraph has many versions.
@@ -34,7 +34,7 @@ fn read(snapshot: &Snapshot) -> (u64, u64) {
             hash = hash.rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (v << 32 | u64::from(u.0));
             edges += 1;
         };
-        snapshot.for_each_neighbor(VertexId(v as u32), hedgerow::Direction::Out, |u, _| add(u));
+        snapshot.for_each_neighbor(VertexId(v as u32), Direction::Out, |u, _| add(u));
     }
     (hash, edges)
 }
@@ -58,18 +58,28 @@ impl Held {
 }
 
 /// Waits for a moment without a walk of another test: what was unlinked is freed after walks in the whole process.
-fn nothing_is_kept(graph: &Graph) {
+fn until(graph: &Graph, what: impl Fn(&Stats) -> bool) {
     // The last one may have closed while another thread was looking: who comes next looks again.
     drop(graph.snapshot().unwrap());
     let start = Instant::now();
     loop {
         let stats = graph.stats().unwrap();
-        if stats.old_version_bytes == 0 {
+        if what(&stats) {
             return;
         }
         assert!(start.elapsed() < Duration::from_secs(20), "{} versions are left", stats.versions);
         std::thread::yield_now();
     }
+}
+
+fn nothing_is_kept(graph: &Graph) {
+    until(graph, |stats| stats.old_version_bytes == 0);
+}
+
+/// Each chain has its newest version, and at most one for each snapshot.
+fn no_more_is_kept_than_is_read(graph: &Graph, held: usize) {
+    const CHAINS: u64 = 2 * VERTICES.div_ceil(64);
+    until(graph, |stats| stats.versions <= CHAINS * (held as u64 + 1));
 }
 
 #[cfg_attr(not(hedgerow_faults), test)]
@@ -108,6 +118,29 @@ pub(crate) fn many_snapshots_of_one_moment_end_one_by_one() {
         assert!(kept > 0, "{} still read it", held.len() + 1);
     }
     nothing_is_kept(&graph);
+}
+
+#[cfg_attr(not(hedgerow_faults), test)]
+pub(crate) fn what_a_snapshot_kept_goes_with_it_whatever_others_keep() {
+    for seed in 0..3 {
+        let (graph, mut rng) = (graph(), Rng::new(20 + seed));
+        let mut held = Vec::new();
+        for _ in 0..20 {
+            (0..300).for_each(|_| change(&graph, &mut rng));
+            // More than a delta takes: merged as it is committed.
+            let edges: Vec<_> = (0..500).map(|_| (rng.below(VERTICES), rng.below(VERTICES))).collect();
+            graph.insert_edges(&edges).unwrap();
+            no_more_is_kept_than_is_read(&graph, held.len());
+            held.push(Held::new(&graph));
+        }
+        while !held.is_empty() {
+            // The oldest first, the newest first, or any.
+            let next = [0, held.len() - 1, rng.below(held.len() as u64) as usize][seed as usize];
+            held.remove(next).check();
+            no_more_is_kept_than_is_read(&graph, held.len());
+        }
+        nothing_is_kept(&graph);
+    }
 }
 
 #[cfg_attr(not(hedgerow_faults), test)]
