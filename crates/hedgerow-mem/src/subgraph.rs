@@ -1,25 +1,23 @@
 //! A subgraph: its latch, what writers know under it, and the heads of its version chains.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use hedgerow_core::{Direction, LocalVertex, Spread, Timestamp, VertexId, simd};
-use smallvec::SmallVec;
 
 use crate::arena::Counted;
 use crate::delta::{Delta, EdgeOp, Entry};
 use crate::fold;
-use crate::grace::{Link, Memory, Unlinked, Walk};
+use crate::grace::{Link, Memory, Walk};
 use crate::main_part::Main;
-use crate::reclaim::{Horizon, Pin, judge};
+use crate::reclaim::{Horizon, Pin};
 use crate::table::PAGE;
 use crate::version::{Read, Version, counted_version_at, load_changed, version_at};
 
 mod ahead;
 mod finder;
 mod items;
+mod unlink;
 pub mod warm;
 
 pub use ahead::Ahead;
@@ -525,88 +523,6 @@ impl Latched<'_> {
         self.push(direction, Version::new(as_of, main, delta, 0));
     }
 
-    /// Looks again at the versions of a chain that were said to wait for `gone`, which they need not any more (rule R6):
-    /// unlinks those that are dead, and reports what pins the others. O(versions newer than these) steps and few
-    /// judgements.
-    pub fn reclaim(
-        &mut self,
-        direction: Direction,
-        gone: Pin,
-        horizon: &impl Horizon,
-        mut pinned: impl FnMut(Pin),
-    ) {
-        self.unlink_dead(
-            direction,
-            horizon,
-            |begin, end| match gone {
-                // The one version that the snapshot read.
-                Pin::Snapshot(ts) if begin > ts => Look::Pass,
-                Pin::Snapshot(ts) if end <= ts => Look::Stop,
-                Pin::Unpublished(first) | Pin::Registering(first) if end < first => Look::Stop,
-                _ => Look::Judge,
-            },
-            |pin| {
-                pinned(pin);
-                ControlFlow::Continue(())
-            },
-        );
-    }
-
-    /// Looks at the newest versions after a merge, down to the first that a snapshot reads: those behind it have been
-    /// judged, and wait for what was reported then. So a merge does not pay for the snapshots that are held.
-    fn reclaim_recent(&mut self, direction: Direction, horizon: &impl Horizon, mut pinned: impl FnMut(Pin)) {
-        self.unlink_dead(
-            direction,
-            horizon,
-            |_, _| Look::Judge,
-            |pin| {
-                pinned(pin);
-                if matches!(pin, Pin::Snapshot(_)) {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
-            },
-        );
-    }
-
-    /// Unlinks dead versions, newest first, of those that `look` wants judged, as long as `pinned` goes on.
-    fn unlink_dead(
-        &mut self,
-        direction: Direction,
-        horizon: &impl Horizon,
-        look: impl Fn(Timestamp, Timestamp) -> Look,
-        mut pinned: impl FnMut(Pin) -> ControlFlow<()>,
-    ) {
-        let Some(head) = self.writer.heads[direction as usize].clone() else { return };
-        let mut unlinked: SmallVec<[Unlinked; 2]> = SmallVec::new();
-        let walk = Walk::begin();
-        let mut successor = &*head;
-        while let Some(version) = successor.prev.load(&walk) {
-            match look(version.begin, successor.begin) {
-                Look::Judge => {}
-                Look::Pass => {
-                    successor = version;
-                    continue;
-                }
-                Look::Stop => break,
-            }
-            match judge(version.begin, successor.begin, horizon) {
-                Some(pin) if pinned(pin).is_break() => break,
-                Some(_) => successor = version,
-                None => {
-                    let changed = load_changed(version) | version.delta_mask(successor.begin);
-                    if !faults::is_on(PlantedFault::UnlinkedChangesLost) {
-                        successor.changed.fetch_or(changed, Ordering::Relaxed);
-                    }
-                    unlinked.extend(successor.prev.bypass(&walk));
-                }
-            }
-        }
-        drop(walk);
-        unlinked.into_iter().for_each(|version| self.subgraph.memory().limbo().take(version));
-    }
-
     fn head(&mut self, direction: Direction, weighted: bool) -> Arc<Version> {
         if let Some(head) = &self.writer.heads[direction as usize] {
             return head.clone();
@@ -640,15 +556,6 @@ impl Latched<'_> {
         self.writer.heads[direction as usize] = Some(next.clone());
         next
     }
-}
-
-/// What to do with a version that may be dead.
-enum Look {
-    Judge,
-    /// It stays for what it waits for.
-    Pass,
-    /// It stays, and all behind it.
-    Stop,
 }
 
 fn touches(entry: &crate::delta::Entry, item: ReadItem) -> bool {

@@ -5,11 +5,11 @@
 use std::sync::Arc;
 
 use hedgerow_core::Timestamp;
-use hedgerow_txn::ReaderRegistry;
+use hedgerow_txn::{ReaderRegistry, Registration};
 use loom::cell::UnsafeCell;
 use loom::thread;
 
-use crate::readers::{publish_and_judge, register, store};
+use crate::readers::{Store, publish_and_judge, register, store};
 
 const NEVER: [Timestamp; 0] = [];
 
@@ -28,13 +28,18 @@ impl Read {
     }
 }
 
+/// A thread that opens a reader.
+fn opens(store: &Arc<Store>, hint: usize) -> thread::JoinHandle<Registration> {
+    let store = store.clone();
+    thread::spawn(move || register(&store, hint))
+}
+
 #[test]
 fn a_reader_whose_slot_another_takes_still_pins() {
     loom::model(|| {
         let store = store();
         let held = register(&store, 0);
-        let opener = store.clone();
-        let opens = thread::spawn(move || register(&opener, 0));
+        let opens = opens(&store, 0);
         let judge = store.clone();
         let judges = thread::spawn(move || publish_and_judge(&judge));
         assert!(!judges.join().unwrap(), "the version was freed under its reader");
@@ -51,8 +56,7 @@ fn a_reader_that_closes_while_it_is_moved_is_gone_and_the_other_is_not() {
     loom::model(|| {
         let store = store();
         let held = register(&store, 0);
-        let opener = store.clone();
-        let opens = thread::spawn(move || register(&opener, 0));
+        let opens = opens(&store, 0);
         store.readers.close(held);
         let other = opens.join().unwrap();
         assert_eq!(store.readers.scan().timestamps(), [Timestamp(0)], "the second one still reads");
@@ -82,8 +86,7 @@ fn a_slot_that_changed_hands_is_not_freed_for_the_one_who_had_it() {
     loom::model(|| {
         let store = store();
         let held = register(&store, 0);
-        let opener = store.clone();
-        let opens = thread::spawn(move || register(&opener, 0));
+        let opens = opens(&store, 0);
         store.readers.close(held);
         let ts = store.clock.order().draw();
         store.clock.complete(ts, 0, 0);
@@ -186,11 +189,7 @@ fn a_reader_that_finds_another_at_the_table_opens_without_waiting() {
     loom::model(|| {
         let store = store();
         let held = [register(&store, 0), register(&store, 1)];
-        let opens = [0, 1].map(|hint| {
-            let opener = store.clone();
-            thread::spawn(move || register(&opener, hint))
-        });
-        let opened = opens.map(|thread| thread.join().unwrap());
+        let opened = [0, 1].map(|hint| opens(&store, hint)).map(|thread| thread.join().unwrap());
         held.into_iter().for_each(|registration| store.readers.close(registration));
         assert_eq!(store.readers.scan().timestamps(), [Timestamp(0)]);
         opened.into_iter().for_each(|registration| store.readers.close(registration));
