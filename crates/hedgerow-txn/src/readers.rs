@@ -131,9 +131,15 @@ impl ReaderRegistry {
     }
 
     /// From here on [`take_ended`](Self::take_ended) says which registrations at timestamps before `until` ended. Scan
-    /// *after* this: the endings of what the scan shows will be said.
+    /// *after* this: the endings of what the scan shows will be said. Call this and
+    /// [`ignore_endings`](Self::ignore_endings) under one lock.
     pub fn watch_endings(&self, until: Timestamp) {
         self.endings.watch(until);
+    }
+
+    /// From here on no ending is said.
+    pub fn ignore_endings(&self) {
+        self.endings.ignore();
     }
 
     /// Whether registrations ended that nobody was told of.

@@ -125,8 +125,6 @@ struct Waiting {
     unpublished: BTreeMap<Timestamp, Chains>,
     /// By the newest timestamp that reads the version.
     pinned: HashMap<Timestamp, Chains, FixedState>,
-    /// The endings of registrations before this are told.
-    watched: Timestamp,
     /// Timestamps among these whose last reader may have closed before anybody waited for that.
     doubtful: HashSet<Timestamp, FixedState>,
 }
@@ -205,10 +203,7 @@ impl PendingVersions {
 
 impl Waiting {
     fn pin(&mut self, chain: Chain, ts: Timestamp, registry: &ReaderRegistry) {
-        if self.watched <= ts {
-            self.watched = ts.next();
-            registry.watch_endings(self.watched);
-        }
+        registry.watch_endings(ts.next());
         let chains = self.pinned.entry(ts).or_insert_with(|| {
             // The snapshot may have closed since it was seen. Where others wait for it already, that will be told.
             if !faults::is_on(PlantedFault::ClosedReaderWaitedFor) {
@@ -231,9 +226,8 @@ impl Waiting {
                 due.extend(chains.map(|chain| (chain, Pin::Snapshot(ts))));
             }
         }
-        if self.pinned.is_empty() && self.watched > Timestamp::ZERO {
-            self.watched = Timestamp::ZERO;
-            registry.watch_endings(self.watched);
+        if self.pinned.is_empty() {
+            registry.ignore_endings();
         }
     }
 }

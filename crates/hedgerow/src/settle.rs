@@ -193,3 +193,25 @@ impl Core {
         entry.latch().settle(chain.direction, weighted, relocate, horizon, pinned);
     }
 }
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use crate::{KeyKind, Options};
+
+    #[test]
+    fn what_a_snapshot_of_the_store_kept_goes_although_nobody_commits() {
+        let graph = Options::new().keys(KeyKind::Dense).in_memory().expect("new");
+        let core = &graph.engine.core;
+        graph.insert_edge(0, 1).expect("new");
+        let pin = core.pin();
+        (2..2_000).for_each(|end| _ = graph.insert_edge(0, end).expect("new"));
+        drop(pin);
+        let start = Instant::now();
+        while core.pending.is_due(core.clock.published(), &core.readers) {
+            assert!(start.elapsed() < Duration::from_secs(30), "versions wait for a snapshot that is gone");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}

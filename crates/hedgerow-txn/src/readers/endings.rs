@@ -33,9 +33,19 @@ impl Endings {
         self.any.store(true, Ordering::Release);
     }
 
-    /// Begins to watch, or ends with a lower timestamp: a scan fences after this.
+    /// Watches up to `until` at least: a scan fences after this. Not by two threads at once, nor beside
+    /// [`ignore`](Self::ignore).
     pub(super) fn watch(&self, until: Timestamp) {
-        self.watched.store(until.0, Ordering::Relaxed);
+        if self.watched.load(Ordering::Relaxed) < until.0 {
+            self.watched.store(until.0, Ordering::Relaxed);
+        }
+    }
+
+    /// Watches nothing.
+    pub(super) fn ignore(&self) {
+        if self.watched.load(Ordering::Relaxed) > 0 {
+            self.watched.store(0, Ordering::Relaxed);
+        }
     }
 
     #[inline]

@@ -166,7 +166,7 @@ fn who_waits_again_after_a_pause_is_told_too() {
         let readers = Arc::new(ReaderRegistry::default());
         let (reader, ()) = readers.register(0, || Some((Timestamp(0), ())));
         readers.watch_endings(Timestamp(9));
-        readers.watch_endings(Timestamp(0));
+        readers.ignore_endings();
         closes_beside_a_watcher(readers, |readers| readers.close(reader));
     });
 }
