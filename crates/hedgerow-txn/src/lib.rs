@@ -19,5 +19,5 @@ pub use crew::Crew;
 #[cfg(not(loom))]
 pub use crew::with_crew;
 pub use group_commit::{DurableLog, GroupCommit, NotDurable};
-pub use readers::{ActiveReaders, ReaderRegistry, Registration};
+pub use readers::{ActiveReaders, Ended, ReaderRegistry, Registration};
 pub use reuse::{FreeId, FreeIds};

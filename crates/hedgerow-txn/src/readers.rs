@@ -1,40 +1,42 @@
-//! The registry of readers: which timestamps are being read.
+//! The registry of readers: which timestamps are being read. No reader takes a lock, and no scan waits for a reader, so
+//! a reader that loses its processor anywhere here delays nobody.
 //!
 //! # Protocol (rule R5)
-//! * Reader: claim a slot by setting it to "pins everything"; full fence; load `t_read`; set the slot to it.
+//! * Reader: load `t_read`; claim a slot by setting it to that; full fence; if `t_read` is still the same, it is
+//!   registered. Otherwise close, claim a slot by setting it to "pins everything"; full fence; load `t_read`; set the slot
+//!   to it.
 //! * Reclaimer: load the published `t_read`; full fence; scan the slots.
 //!
 //! If the reader's fence comes first, the scan sees its slot. If the reclaimer's comes first, the reader loads a
 //! `t_read` at least as new as the one that the reclaimer judges by. Either way no version is called dead that the
-//! reader needs.
+//! reader needs. A reader that finds `t_read` unchanged pins just that timestamp, from the beginning: one that loses its
+//! processor while it registers keeps no more than one that is registered.
 //!
-//! A reader looks at a few slots from its hint on. Where all are taken, those in them are held for long, or many: they
-//! move to a table of timestamps with counts (`readers/held.rs`), so that neither finding a slot nor a scan depends on
-//! how many are held. Where somebody is at the table, the reader takes one of some more slots, and only if these are full
-//! too, it waits for the table: whoever is there looks something up, or moves what slots there are.
+//! A reader looks at the slots of its line, eight of them. Where all are taken, those in them are held for long, or many:
+//! they move to a table of timestamps with counts (`readers/held.rs`), so that neither finding a slot nor a scan depends
+//! on how many are held.
 
 mod endings;
 mod held;
 
+pub use endings::Ended;
 use endings::Endings;
-use held::HeldReaders;
+use held::{HeldReaders, HeldScan};
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::sync::{AtomicU64, AtomicUsize, Ordering, fence};
+use hedgerow_core::sync::{AtomicU64, AtomicUsize, Ordering, fence, yield_now};
 use smallvec::SmallVec;
 
-/// The slots that hints lead to, and those for readers that find somebody at the table.
+/// Slots that share a cache line, and a hint.
 #[cfg(not(any(loom, shuttle)))]
-const NEAR: usize = 64;
-#[cfg(any(loom, shuttle))]
-const NEAR: usize = 2;
-const SLOTS: usize = 2 * NEAR;
-/// How many slots a reader looks at from its hint on.
+const LINE: usize = 8;
 #[cfg(not(any(loom, shuttle)))]
-const PROBES: usize = 4;
+const LINES: usize = 128;
 #[cfg(any(loom, shuttle))]
-const PROBES: usize = 1;
+const LINE: usize = 1;
+#[cfg(any(loom, shuttle))]
+const LINES: usize = 2;
 
 /// The slot belongs to nobody.
 const FREE: u64 = u64::MAX;
@@ -47,19 +49,17 @@ fn timestamp_in(value: u64) -> Option<Timestamp> {
     (value < PIN_ALL).then_some(Timestamp(value))
 }
 
-/// One slot on a cache line of its own, so that readers on different cores do not disturb each other.
+/// The slots of one hint on a cache line of their own, so that readers on different cores do not disturb each other.
 #[repr(align(64))]
-struct Slot(AtomicU64);
+struct Line([AtomicU64; LINE]);
 
 /// The registry of a store.
 pub struct ReaderRegistry {
-    slots: Box<[Slot]>,
-    /// One more than the largest slot ever claimed.
+    lines: Box<[Line]>,
+    /// One more than the last line in which a slot was ever claimed.
     high: AtomicUsize,
     held: HeldReaders,
     endings: Endings,
-    /// A forked child has the locks as they were, perhaps held by threads that it does not have.
-    process: u32,
 }
 
 /// A registered timestamp. Give it back with [`ReaderRegistry::close`].
@@ -81,53 +81,79 @@ impl Registration {
 impl Default for ReaderRegistry {
     fn default() -> Self {
         ReaderRegistry {
-            slots: (0..SLOTS).map(|_| Slot(AtomicU64::new(FREE))).collect(),
+            lines: (0..LINES).map(|_| Line(std::array::from_fn(|_| AtomicU64::new(FREE)))).collect(),
             high: AtomicUsize::new(0),
             held: HeldReaders::default(),
             endings: Endings::default(),
-            process: std::process::id(),
         }
     }
 }
 
 impl ReaderRegistry {
-    /// The bytes of the registry: a cache line for each slot, and about those of the table.
+    /// The bytes of the registry: its slots, and the table.
     pub fn bytes(&self) -> usize {
-        size_of::<ReaderRegistry>() + size_of_val(&*self.slots) + self.held.bytes()
+        size_of::<ReaderRegistry>() + size_of_val(&*self.lines) + self.held.bytes()
     }
 
-    /// Registers a reader at the timestamp that `published` loads; it is called after the slot pins everything, and
-    /// again while it returns `None`. O(1); O(log n) of the timestamps held where slots near `hint` are taken. Waits for
-    /// nobody, unless a hundred readers stay that came while one thread was at the table.
+    /// Registers a reader at the timestamp that `published` loads; it is called again after a slot was claimed, and then
+    /// while it returns `None`. O(1), and waits for nobody. Threads with different hints share no cache line, as long as
+    /// there are not too many.
     #[inline]
     pub fn register<T>(
         &self,
         hint: usize,
         mut published: impl FnMut() -> Option<(Timestamp, T)>,
     ) -> (Registration, T) {
-        let slot = self.claim(hint);
-        let cell = &self.slots[slot];
+        if let Some((ts, _)) = published() {
+            let slot = self.claim(hint, ts.0);
+            fence(Ordering::SeqCst);
+            match published() {
+                Some((newest, value)) if newest == ts => return (Registration { slot, ts }, value),
+                Some((_, value)) if faults::is_on(PlantedFault::RegisteringReaderMissed) => {
+                    return (Registration { slot, ts }, value);
+                }
+                // It may have been seen, and moved.
+                _ => _ = self.close(Registration { slot, ts }),
+            }
+        }
+        self.register_late(hint, published)
+    }
+
+    /// Registers a reader beside somebody who publishes.
+    #[cold]
+    fn register_late<T>(
+        &self,
+        hint: usize,
+        mut published: impl FnMut() -> Option<(Timestamp, T)>,
+    ) -> (Registration, T) {
+        let slot = self.claim(hint, PIN_ALL);
         fence(Ordering::SeqCst);
         loop {
             if let Some((ts, value)) = published() {
-                cell.0.store(ts.0, Ordering::Release);
+                self.slot(slot).store(ts.0, Ordering::Release);
                 return (Registration { slot, ts }, value);
             }
         }
     }
 
-    /// Ends a registration. Waits for nobody unless the reader was moved, and then only while another is at the table, or
-    /// unless somebody waits for its end, and then only while another ending is noted.
+    /// Ends a registration. Takes no lock and waits for nobody. Says whether somebody waits for this.
     #[inline]
-    pub fn close(&self, registration: Registration) {
+    pub fn close(&self, registration: Registration) -> bool {
         let Registration { slot, ts } = registration;
-        let freed = self.slots[slot].0.compare_exchange(ts.0, FREE, Ordering::AcqRel, Ordering::Relaxed);
-        if freed.is_err() && self.is_ours() {
-            self.held.close(ts);
+        let freed = self.slot(slot).compare_exchange(ts.0, FREE, Ordering::AcqRel, Ordering::Relaxed);
+        if freed.is_err() {
+            self.held.remove(ts);
         }
-        if self.endings.are_watched(ts) && self.is_ours() {
+        self.note_end(ts)
+    }
+
+    #[inline]
+    fn note_end(&self, ts: Timestamp) -> bool {
+        let watched = self.endings.are_watched(ts);
+        if watched {
             self.endings.note(ts);
         }
+        watched
     }
 
     /// From here on [`take_ended`](Self::take_ended) says which registrations at timestamps before `until` ended. Scan
@@ -148,70 +174,87 @@ impl ReaderRegistry {
         self.endings.any()
     }
 
-    /// The timestamps of registrations that ended since this was asked last; others may still read them.
-    pub fn take_ended(&self) -> Vec<Timestamp> {
+    /// The registrations that ended since this was asked last; others may still read their timestamps.
+    pub fn take_ended(&self) -> Ended {
         self.endings.take()
     }
 
-    /// The timestamps registered now. Load the published timestamp that you judge by *before* calling this.
+    /// The timestamps registered now. Load the published timestamp that you judge by *before* calling this. Waits for
+    /// nobody. O(slots in use), and O(timestamps held) where some came to the table since the last scan.
     pub fn scan(&self) -> ActiveReaders<'_> {
         fence(Ordering::SeqCst);
         let mut active = ActiveReaders { recent: SmallVec::new(), registering: false, held: None };
-        for slot in &self.slots[..self.high.load(Ordering::Acquire)] {
-            match slot.0.load(Ordering::Acquire) {
+        for slot in self.lines[..self.high.load(Ordering::Acquire)].iter().flat_map(|line| &line.0) {
+            match slot.load(Ordering::Acquire) {
                 FREE => {}
-                PIN_ALL => active.registering = !faults::is_on(PlantedFault::RegisteringReaderMissed),
+                PIN_ALL => active.registering = true,
                 ts => active.recent.push(Timestamp(ts)),
             }
         }
         active.recent.sort_unstable();
-        active.held = (!self.held.is_empty()).then_some(&self.held);
+        active.held = self.held.scan();
         active
     }
 
-    fn claim(&self, hint: usize) -> usize {
-        let first = hint % NEAR;
-        let near = || (first..first + PROBES).map(|slot| slot % NEAR);
-        near().find(|&slot| self.try_claim(slot)).unwrap_or_else(|| self.claim_taken(near()))
+    #[inline]
+    fn slot(&self, slot: usize) -> &AtomicU64 {
+        &self.lines[slot / LINE].0[slot % LINE]
     }
 
-    /// Makes room at the slots `near`, which are all taken, and claims one, or one that no hint leads to.
+    fn claim(&self, hint: usize, value: u64) -> usize {
+        let line = hint % LINES;
+        self.try_claim(line, value).unwrap_or_else(|| self.claim_taken(line, value))
+    }
+
+    /// Moves the readers in the slots of `line`, which are all taken, to the table, and claims one, or one of another
+    /// line where more readers come to this one than it has slots.
     #[cold]
-    fn claim_taken(&self, near: impl Iterator<Item = usize> + Clone) -> usize {
-        let mut wait = false;
+    fn claim_taken(&self, line: usize, value: u64) -> usize {
         loop {
-            let late = NEAR..self.high.load(Ordering::Relaxed).max(NEAR);
-            self.held.make_room(near.clone().chain(late).map(|slot| &self.slots[slot]), wait);
-            if let Some(slot) = near.clone().chain(NEAR..SLOTS).find(|&slot| self.try_claim(slot)) {
+            self.lines[line].0.iter().for_each(|slot| self.hold(slot));
+            let lines = (line..line + LINES).map(|line| line % LINES);
+            if let Some(slot) = lines.into_iter().find_map(|line| self.try_claim(line, value)) {
                 return slot;
             }
-            wait = true;
+            yield_now();
         }
     }
 
+    /// Moves the reader in `slot` to the table.
+    fn hold(&self, slot: &AtomicU64) {
+        let value = slot.load(Ordering::Relaxed);
+        let Some(ts) = timestamp_in(value) else { return };
+        self.held.add(ts);
+        let freed = slot.compare_exchange(value, FREE, Ordering::AcqRel, Ordering::Relaxed);
+        if freed.is_err() || faults::is_on(PlantedFault::HeldReaderForgotten) {
+            self.held.remove(ts);
+            // A scan may have seen the count after the reader was gone.
+            self.note_end(ts);
+        }
+    }
+
+    /// Claims a slot of `line` by setting it to `value`.
     #[inline]
-    fn try_claim(&self, slot: usize) -> bool {
-        if self.high.load(Ordering::Relaxed) <= slot {
-            self.high.fetch_max(slot + 1, Ordering::SeqCst);
+    fn try_claim(&self, line: usize, value: u64) -> Option<usize> {
+        let free = |slot: &AtomicU64| {
+            slot.load(Ordering::Relaxed) == FREE
+                && slot.compare_exchange(FREE, value, Ordering::SeqCst, Ordering::Relaxed).is_ok()
+        };
+        if self.high.load(Ordering::Relaxed) <= line {
+            self.high.fetch_max(line + 1, Ordering::SeqCst);
         }
-        let cell = &self.slots[slot];
-        let free = cell.0.load(Ordering::Relaxed) == FREE;
-        free && cell.0.compare_exchange(FREE, PIN_ALL, Ordering::SeqCst, Ordering::Relaxed).is_ok()
-    }
-
-    fn is_ours(&self) -> bool {
-        self.process == std::process::id()
+        self.lines[line].0.iter().position(free).map(|slot| line * LINE + slot)
     }
 }
 
-/// A scan of the registry. It looks at readers held for long when it is asked: one that closes meanwhile may be missing.
+/// A scan of the registry. It asks the table again about readers held for long: one that closes meanwhile may be missing.
 #[derive(Clone)]
 pub struct ActiveReaders<'a> {
     /// The timestamps in slots, ascending.
     recent: SmallVec<[Timestamp; 8]>,
     /// Whether a reader was registering and had not said its timestamp.
     pub registering: bool,
-    held: Option<&'a HeldReaders>,
+    held: Option<HeldScan<'a>>,
 }
 
 impl ActiveReaders<'_> {
@@ -220,14 +263,14 @@ impl ActiveReaders<'_> {
     pub fn newest_in(&self, begin: Timestamp, end: Timestamp) -> Option<Timestamp> {
         let below = self.recent.partition_point(|&t| t < end);
         let recent = below.checked_sub(1).map(|last| self.recent[last]).filter(|&newest| newest >= begin);
-        recent.max(self.held.and_then(|held| held.newest_in(begin, end)))
+        recent.max(self.held.as_ref().and_then(|held| held.newest_in(begin, end)))
     }
 
     /// The oldest timestamp that any reader can see, now or later, if `published` was loaded before the scan; `None`
     /// while a reader is registering.
     #[inline]
     pub fn oldest(&self, published: Timestamp) -> Option<Timestamp> {
-        let held = self.held.and_then(HeldReaders::oldest);
+        let held = self.held.as_ref().and_then(HeldScan::oldest);
         let oldest = self.recent.first().copied().into_iter().chain(held).fold(published, Timestamp::min);
         (!self.registering).then_some(oldest)
     }
@@ -239,7 +282,7 @@ impl ActiveReaders<'_> {
 
     /// The distinct registered timestamps, ascending. O(n) of them.
     pub fn timestamps(&self) -> Vec<Timestamp> {
-        let mut all = self.held.map(HeldReaders::timestamps).unwrap_or_default();
+        let mut all = self.held.as_ref().map(HeldScan::timestamps).unwrap_or_default();
         all.extend(&self.recent);
         all.sort_unstable();
         all.dedup();

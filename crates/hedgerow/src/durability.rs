@@ -206,14 +206,20 @@ impl Core {
             if self.closed.swap(true, Ordering::AcqRel) {
                 drop(order);
                 // Another call closes, or has closed: return when it is done.
-                drop(self.checkpointing.lock());
+                self.closing.wait();
                 return if self.commits.is_failed() { Err(Error::Poisoned) } else { Ok(()) };
             }
             order.last_drawn()
         };
+        let _begun = self.closing.begin();
         self.commits.wake_asked();
         self.log_bound.end();
+        self.settling.wake();
         let _no_checkpoint = self.checkpointing.lock();
+        // It may be syncing; afterwards it keeps no file open.
+        if let Some(syncer) = self.group_syncer.lock().take() {
+            let _ = syncer.join();
+        }
         let finished = self.finish(last);
         self.lock.lock().take();
         finished
@@ -250,28 +256,26 @@ impl Drop for Engine {
 pub(crate) fn spawn_syncer(engine: &Arc<Engine>, interval: Duration) -> std::io::Result<()> {
     let Some(durable) = engine.durable.clone() else { return Ok(()) };
     // Not the engine itself: its last handle must be a user's, so that dropping that closes the store.
-    let (commits, closed) = (engine.commits.clone(), engine.closed.clone());
+    let (commits, closing) = (engine.commits.clone(), engine.closing.clone());
     let sync_every = move || {
         // Without this thread nothing would become durable: its panic is a failure of the log.
-        let _for_ever = UnlessDone::new(|| {
-            if !closed.load(Ordering::Acquire) {
-                commits.fail();
-            }
-        });
-        loop {
-            std::thread::sleep(interval);
+        let for_ever = UnlessDone::new(|| commits.fail());
+        while !closing.rest(interval) {
             let reached = failpoint::reach(FailPoint::SyncTurn);
-            if closed.load(Ordering::Acquire) || commits.is_failed() {
-                return;
+            if commits.is_failed() {
+                break;
             }
             let behind = durable.appended.load(Ordering::Acquire) > durable.durable_ts().0;
             if behind && (reached.is_err() || durable.sync_log().is_err()) {
                 return;
             }
         }
+        for_ever.done();
     };
     failpoint::reach(FailPoint::SyncThread)?;
-    std::thread::Builder::new().name("hedgerow-sync".into()).spawn(sync_every).map(drop)
+    let thread = std::thread::Builder::new().name("hedgerow-sync".into()).spawn(sync_every)?;
+    *engine.group_syncer.lock() = Some(thread);
+    Ok(())
 }
 
 /// Does something when it goes, unless it was told that all is done: in particular when a panic passes by.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
 
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{Direction, KeyKind, Timestamp, VertexKeyRef};
@@ -10,6 +11,7 @@ use hedgerow_mem::SubgraphTable;
 use hedgerow_txn::{Clock, Counts, GroupCommit, ReaderRegistry};
 
 use crate::checkpoint::background::LogBound;
+use crate::closing::Closing;
 use crate::durability::Durable;
 use crate::error::{Error, Result};
 use crate::idmap::IdMap;
@@ -74,6 +76,9 @@ pub(crate) struct Core {
     /// Bytes of the log that may wait to be synced, under `sync`.
     pub(crate) max_unsynced_bytes: u64,
     pub(crate) closed: Arc<AtomicBool>,
+    pub(crate) closing: Arc<Closing>,
+    /// The thread that syncs for [`Durability::Group`].
+    pub(crate) group_syncer: Mutex<Option<JoinHandle<()>>>,
     pub(crate) read_only: bool,
     pub(crate) checkpointing: Mutex<()>,
     /// When the log is to be made shorter.
@@ -126,6 +131,8 @@ impl Engine {
             commit_waits: AtomicU64::new(0),
             max_unsynced_bytes: options.max_unsynced_bytes,
             closed: Arc::default(),
+            closing: Arc::default(),
+            group_syncer: Mutex::new(None),
             read_only: options.read_only,
             checkpointing: Mutex::new(()),
             log_bound: LogBound::new(

@@ -23,6 +23,7 @@
 
 mod check;
 mod checkpoint;
+mod closing;
 mod durability;
 mod error;
 mod graph;

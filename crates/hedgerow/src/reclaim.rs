@@ -1,4 +1,8 @@
-//! Which versions wait for a snapshot to close, and looking at them again when it does (rule R6).
+//! Which versions wait for a snapshot to close, and looking at them again when it did (rule R6).
+//!
+//! Closing a snapshot takes no latch and no lock: the thread in the background ([`crate::settle`]) looks at what snapshots
+//! let go, a few milliseconds later. Where there is no such thread, commits do. Versions that waited for a publication are
+//! looked at by the commit that published.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -7,8 +11,8 @@ use foldhash::fast::FixedState;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{LabelId, Timestamp};
-use hedgerow_mem::{Horizon, Pin};
-use hedgerow_txn::{ActiveReaders, Clock, ReaderRegistry};
+use hedgerow_mem::{Horizon, Latched, Pin, Subgraph};
+use hedgerow_txn::{ActiveReaders, Clock, ReaderRegistry, Registration};
 
 use crate::graph::Core;
 use crate::settle::Settling;
@@ -84,29 +88,86 @@ impl Core {
         self.pending.add(chain.into(), pin, &self.readers);
     }
 
-    /// Looks again at versions whose reason to stay may be gone.
+    /// Looks again at versions whose reason to stay may be gone: after a commit.
     #[inline]
     pub(crate) fn reclaim_due(&self) {
-        if self.pending.is_due(self.clock.published(), &self.readers) || self.views.is_wasteful() {
-            self.reclaim();
+        let reasons = self.reasons_for_commits();
+        if self.pending.is_due(self.clock.published(), &self.readers, reasons) || self.views.is_wasteful() {
+            self.reclaim(reasons);
         }
     }
 
+    /// Ends the registration of a snapshot. Waits for nobody.
+    #[inline]
+    pub(crate) fn close_reader(&self, registration: Registration) {
+        if self.readers.close(registration) {
+            self.reclaim_closed();
+        }
+    }
+
+    /// Has somebody look at what a snapshot that closed let go.
     #[cold]
-    fn reclaim(&self) {
+    fn reclaim_closed(&self) {
+        if self.closed.load(Ordering::Acquire) {
+            // Nobody commits any more: neither the thread nor a commit would do it, and latches are free.
+            self.reclaim(Reasons::All);
+        } else {
+            self.settling.wake();
+        }
+    }
+
+    fn reasons_for_commits(&self) -> Reasons {
+        if self.settling.has_thread() { Reasons::Published } else { Reasons::All }
+    }
+
+    #[cold]
+    fn reclaim(&self, reasons: Reasons) {
         if self.process != std::process::id() {
             return; // a latch may be held for ever by a thread that this process does not have
         }
         if self.views.is_wasteful() {
             self.views.give_up();
         }
-        for (chain, gone) in self.pending.take_due(&self.clock, &self.readers) {
-            let entry = self.table(chain.label).and_then(|table| table.get(chain.subgraph));
-            let Some(entry) = entry else { continue };
-            let horizon = self.horizon();
-            entry.latch().reclaim(chain.direction, gone, &horizon, |pin| self.keep(chain, pin));
+        for (chain, gone) in self.pending.take_due(&self.clock, &self.readers, reasons) {
+            if let Some(entry) = self.entry(chain) {
+                self.reclaim_chain(chain, gone, entry.latch());
+            }
         }
     }
+
+    /// Looks again at all versions whose reason to stay may be gone, and waits for no latch: `left` keeps those whose
+    /// subgraphs are latched, for the next time.
+    pub(crate) fn reclaim_unlatched(&self, left: &mut Vec<(Chain, Pin)>) {
+        let mut due = std::mem::take(left);
+        if self.pending.is_due(self.clock.published(), &self.readers, Reasons::All) {
+            due.extend(self.pending.take_due(&self.clock, &self.readers, Reasons::All));
+        }
+        for (chain, gone) in due {
+            let Some(entry) = self.entry(chain) else { continue };
+            match entry.try_latch() {
+                Some(latched) => self.reclaim_chain(chain, gone, latched),
+                None => left.push((chain, gone)),
+            }
+        }
+    }
+
+    fn entry(&self, chain: Chain) -> Option<&Subgraph> {
+        self.table(chain.label).and_then(|table| table.get(chain.subgraph))
+    }
+
+    fn reclaim_chain(&self, chain: Chain, gone: Pin, mut latched: Latched<'_>) {
+        let horizon = self.horizon();
+        latched.reclaim(chain.direction, gone, &horizon, |pin| self.keep(chain, pin));
+    }
+}
+
+/// The reasons to stay whose end somebody looks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reasons {
+    /// A commit that was not published.
+    Published,
+    /// That, readers, and those that were registering.
+    All,
 }
 
 /// Chains with versions that have ended but must stay for now, by what they wait for.
@@ -159,26 +220,36 @@ impl PendingVersions {
 
     /// Whether a chain may be worth looking at again. A few loads; called after every commit.
     #[inline]
-    pub(crate) fn is_due(&self, published: Timestamp, registry: &ReaderRegistry) -> bool {
-        self.unpublished.load(Ordering::Relaxed) <= published.0
-            || self.registering.load(Ordering::Relaxed)
-            || self.doubtful.load(Ordering::Relaxed)
-            || registry.any_ended()
+    pub(crate) fn is_due(&self, published: Timestamp, registry: &ReaderRegistry, reasons: Reasons) -> bool {
+        let readers = || {
+            self.registering.load(Ordering::Relaxed)
+                || self.doubtful.load(Ordering::Relaxed)
+                || registry.any_ended()
+        };
+        self.unpublished.load(Ordering::Relaxed) <= published.0 || (reasons == Reasons::All && readers())
     }
 
     /// Takes out the chains whose reason to wait may be gone, with that reason. Its cost does not depend on how many others
     /// wait.
-    pub(crate) fn take_due(&self, clock: &Clock, registry: &ReaderRegistry) -> Vec<(Chain, Pin)> {
+    pub(crate) fn take_due(
+        &self,
+        clock: &Clock,
+        registry: &ReaderRegistry,
+        reasons: Reasons,
+    ) -> Vec<(Chain, Pin)> {
         let mut waiting = self.waiting.lock();
-        let registering = std::mem::take(&mut waiting.registering);
-        let mut due: Vec<_> =
-            registering.into_iter().map(|(chain, end)| (chain, Pin::Registering(end))).collect();
+        let mut due = Vec::new();
         let later = waiting.unpublished.split_off(&clock.published().next());
         for (ts, chains) in std::mem::replace(&mut waiting.unpublished, later) {
             due.extend(chains.into_iter().map(|chain| (chain, Pin::Unpublished(ts))));
         }
-        waiting.take_ended(registry, &mut due);
+        if reasons == Reasons::All {
+            let registering = std::mem::take(&mut waiting.registering);
+            due.extend(registering.into_iter().map(|(chain, end)| (chain, Pin::Registering(end))));
+            waiting.take_ended(registry, &mut due);
+        }
         self.publish(&waiting);
+        drop(waiting);
         due.sort_unstable_by_key(|(chain, _)| chain.order());
         due
     }
@@ -216,8 +287,11 @@ impl Waiting {
 
     /// Takes out what waits for timestamps that nobody reads any more.
     fn take_ended(&mut self, registry: &ReaderRegistry, due: &mut Vec<(Chain, Pin)>) {
-        let ended = registry.take_ended().into_iter().filter(|ts| self.pinned.contains_key(ts));
-        self.doubtful.extend(ended);
+        let ended = registry.take_ended();
+        if ended.more {
+            self.doubtful.extend(self.pinned.keys());
+        }
+        self.doubtful.extend(ended.timestamps.iter().filter(|ts| self.pinned.contains_key(ts)));
         if !self.doubtful.is_empty() {
             // Who registers may be about to read one of these: then its chains will wait for that.
             let active = registry.scan();

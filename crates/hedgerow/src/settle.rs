@@ -1,20 +1,23 @@
 //! Settling: merging the deltas of subgraphs that are not written to, so that a graph that is only read becomes a plain
-//! CSR (rule R7).
+//! CSR (rule R7). The same thread frees what snapshots kept, once they are closed (rule R6).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use hedgerow_core::sync::{AtomicU64, Mutex, Ordering};
+use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{SubgraphId, Timestamp};
 use hedgerow_io::failpoint::{self, FailPoint};
-use hedgerow_mem::SubgraphTable;
+use hedgerow_mem::{Pin, SubgraphTable};
 
 use crate::graph::Core;
 use crate::tables::Chain;
 
-/// How often the thread in the background works.
+/// How often the thread in the background works, if nobody wakes it.
 const INTERVAL: Duration = Duration::from_millis(50);
+/// It rests for so long at least: readers that close one after the other are answered together.
+const REST: Duration = Duration::from_millis(2);
 /// A round over all subgraphs begins at most this often. What was not written since the round before began is idle.
 const ROUND: Duration = Duration::from_secs(1);
 /// The most subgraphs that one turn looks at, and the most that it settles: a few milliseconds of work.
@@ -29,8 +32,11 @@ pub(crate) struct Settling {
     ordered_at: AtomicU64,
     /// The store, for the thread in the background; none if there is to be no thread.
     core: Option<Weak<Core>>,
-    /// Set once the thread was started, at the first merge: what never merges has little to settle.
-    started: OnceLock<()>,
+    /// Set once the thread was to be started, at the first merge: what never merges has little to settle. `None` if it
+    /// could not be.
+    thread: OnceLock<Option<Thread>>,
+    /// Whether the thread sleeps, and wants to be woken when a snapshot closes that something waits for.
+    asleep: Arc<AtomicBool>,
     /// Turns of the thread that panicked.
     panics: AtomicU64,
 }
@@ -43,8 +49,25 @@ impl Settling {
             whole: Mutex::new(()),
             ordered_at,
             core,
-            started: OnceLock::new(),
+            thread: OnceLock::new(),
+            asleep: Arc::default(),
             panics: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether the thread was started.
+    #[inline]
+    pub(crate) fn has_thread(&self) -> bool {
+        matches!(self.thread.get(), Some(Some(_)))
+    }
+
+    /// Has the thread look at once, if there is one and it sleeps. Never waits.
+    pub(crate) fn wake(&self) {
+        if let Some(Some(thread)) = self.thread.get()
+            && self.asleep.load(Ordering::Relaxed)
+            && self.asleep.swap(false, Ordering::Relaxed)
+        {
+            thread.unpark();
         }
     }
 
@@ -57,7 +80,7 @@ impl Settling {
     #[inline]
     pub(crate) fn note_merge(&self) {
         if let Some(core) = &self.core
-            && self.started.get().is_none()
+            && self.thread.get().is_none()
         {
             self.start(core);
         }
@@ -65,28 +88,38 @@ impl Settling {
 
     #[cold]
     fn start(&self, core: &Weak<Core>) {
-        self.started.get_or_init(|| {
-            let core = core.clone();
-            // Without the thread nothing is settled until somebody calls `settle`.
-            if failpoint::reach(FailPoint::SettleThread).is_err() {
-                return;
-            }
-            _ = std::thread::Builder::new().name("hedgerow-settle".into()).spawn(move || run(&core));
+        self.thread.get_or_init(|| {
+            let (core, asleep) = (core.clone(), self.asleep.clone());
+            // Without the thread nothing is settled until somebody calls `settle`, and commits free what snapshots kept.
+            failpoint::reach(FailPoint::SettleThread).ok()?;
+            let thread = std::thread::Builder::new().name("hedgerow-settle".into());
+            Some(thread.spawn(move || run(&core, &asleep)).ok()?.thread().clone())
         });
     }
 }
 
-/// Settles idle subgraphs until the store is closed. It holds no handle: dropping the last of these closes the store.
-fn run(core: &Weak<Core>) {
+/// Settles idle subgraphs until the store is closed, and frees what snapshots kept. It holds no handle: dropping the last
+/// of these closes the store.
+fn run(core: &Weak<Core>, asleep: &AtomicBool) {
     let mut round = Round::default();
+    let mut settled_at = Instant::now();
     loop {
-        std::thread::sleep(INTERVAL);
+        std::thread::sleep(REST);
+        asleep.store(true, Ordering::Relaxed);
+        std::thread::park_timeout(INTERVAL.saturating_sub(settled_at.elapsed()));
+        asleep.store(false, Ordering::Relaxed);
         let Some(core) = core.upgrade() else { return };
         if core.check_usable().is_err() {
             return;
         }
         // A subgraph that cannot be settled stays as it is, and the others are not to suffer.
-        let turn = catch_unwind(AssertUnwindSafe(|| core.settle_idle(&mut round)));
+        let turn = catch_unwind(AssertUnwindSafe(|| {
+            core.reclaim_unlatched(&mut round.latched);
+            if settled_at.elapsed() >= INTERVAL {
+                core.settle_idle(&mut round);
+                settled_at = Instant::now();
+            }
+        }));
         if turn.is_err() {
             core.settling.panics.fetch_add(1, Ordering::Relaxed);
             (round.next, round.left) = (round.next.saturating_add(1), true);
@@ -108,6 +141,8 @@ struct Round {
     left: bool,
     /// What was published when the last round began that left nothing.
     quiet: Option<Timestamp>,
+    /// What waits for the latch of its subgraph to be looked at.
+    latched: Vec<(Chain, Pin)>,
 }
 
 impl Core {
@@ -135,12 +170,9 @@ impl Core {
         self.settling.ordered_at.store(published, Ordering::Relaxed);
     }
 
-    /// One turn of settling subgraphs that were not written to for a whole round. Bounded work; it waits for no latch,
-    /// but for those of versions that snapshots have let go.
+    /// One turn of settling subgraphs that were not written to for a whole round. Bounded work; it waits for no latch.
     fn settle_idle(&self, round: &mut Round) {
         let _ = failpoint::reach(FailPoint::SettleTurn);
-        // What waited for a snapshot of the store's own nobody else would look at, as long as it is idle.
-        self.reclaim_due();
         let bound = self.subgraph_bound();
         if round.next >= bound || round.begun.is_none() {
             let published = self.clock.published();
@@ -198,6 +230,7 @@ impl Core {
 mod tests {
     use std::time::{Duration, Instant};
 
+    use crate::reclaim::Reasons;
     use crate::{KeyKind, Options};
 
     #[test]
@@ -209,9 +242,27 @@ mod tests {
         (2..2_000).for_each(|end| _ = graph.insert_edge(0, end).expect("new"));
         drop(pin);
         let start = Instant::now();
-        while core.pending.is_due(core.clock.published(), &core.readers) {
+        while core.pending.is_due(core.clock.published(), &core.readers, Reasons::All) {
             assert!(start.elapsed() < Duration::from_secs(30), "versions wait for a snapshot that is gone");
             std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn what_snapshots_of_a_closed_store_kept_goes_as_they_close() {
+        for background in [true, false] {
+            let options = Options::new().keys(KeyKind::Dense).background_settling(background);
+            let graph = options.in_memory().expect("new");
+            let core = graph.engine.core.clone();
+            let write = |end| graph.insert_edge(0, end).and_then(|_| graph.snapshot()).expect("open");
+            let held: Vec<_> = (1..2_000).map(write).collect();
+            graph.close().expect("open");
+            assert!(core.pending.bytes() > 0, "the snapshots keep versions");
+            for snapshot in held {
+                drop(snapshot);
+                let due = core.pending.is_due(core.clock.published(), &core.readers, Reasons::All);
+                assert!(!due, "versions wait for a snapshot that is gone");
+            }
         }
     }
 }

@@ -32,13 +32,13 @@ struct Inner {
     view: OnceLock<Arc<View>>,
 }
 
-/// Threads begin their search for a free slot of the registry at different places.
+/// Each thread has slots of its own in the registry, as long as there are not too many threads.
 fn slot_hint() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local!(static HINT: Cell<usize> = const { Cell::new(usize::MAX) });
     HINT.with(|hint| {
         if hint.get() == usize::MAX {
-            hint.set(NEXT.fetch_add(1, Ordering::Relaxed) * 7);
+            hint.set(NEXT.fetch_add(1, Ordering::Relaxed));
         }
         hint.get()
     })
@@ -60,8 +60,7 @@ impl Pinned<'_> {
 impl Drop for Pinned<'_> {
     fn drop(&mut self) {
         if let Some(registration) = self.registration.take() {
-            // What was pinned is looked at by the next commit: it may be under a latch that waits for this.
-            self.core.readers.close(registration);
+            self.core.close_reader(registration);
         }
     }
 }
@@ -310,8 +309,7 @@ impl Snapshot {
 impl Drop for Inner {
     fn drop(&mut self) {
         if let Some(registration) = self.registration.take() {
-            self.engine.readers.close(registration);
-            self.engine.reclaim_due();
+            self.engine.close_reader(registration);
         }
     }
 }

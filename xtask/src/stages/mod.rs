@@ -51,6 +51,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "hostile", run: |root, workspace| exploring(root, workspace, "hostile", plain) },
     Stage { name: "faults", run: faults },
     Stage { name: "background", run: background },
+    Stage { name: "endings", run: |root, workspace| exploring(root, workspace, "endings", plain) },
     Stage { name: "soak", run: |root, workspace| exploring(root, workspace, "soak", plain) },
     Stage { name: "system", run: |root, workspace| exploring(root, workspace, "system", plain) },
 ];
@@ -68,6 +69,7 @@ const DEEP_STAGES: &[&str] = &[
     "history",
     "hostile",
     "background",
+    "endings",
     "soak",
     "system",
 ];
@@ -86,12 +88,13 @@ const OWN_STAGE: &[&str] = &[
     "history",
     "hostile",
     "background",
+    "endings",
     "soak",
     "system",
 ];
 
 /// Fewest loom models that must have run.
-const LOOM_MODELS_FLOOR: u64 = 41;
+const LOOM_MODELS_FLOOR: u64 = 43;
 
 /// Runs the stages called `chosen` (all if none is) and stops at the first that fails.
 pub(crate) fn run(root: &Path, chosen: &[&str]) -> Result<(), String> {

@@ -6,17 +6,48 @@
 //!
 //! If the reader's fence comes first, the scan does not show it. Otherwise the reader sees that endings are watched.
 //! They are watched up to the newest timestamp that is waited for: newer snapshots, most of all, have nothing to note.
+//!
+//! A reader notes its timestamp in one of a few cells; where these are taken it notes that there were more, and whoever
+//! waits looks at every timestamp that it waits for. So closing takes no lock and never waits.
 
 use hedgerow_core::Timestamp;
-use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering, fence};
+use hedgerow_core::sync::{AtomicBool, AtomicU64, Ordering, fence};
+
+/// How many endings can be noted by their timestamps until they are taken.
+const CELLS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 256 };
+/// How many cells a reader looks at.
+const PROBES: usize = if cfg!(any(loom, shuttle)) { 1 } else { 4 };
+/// Nothing is noted in the cell.
+const EMPTY: u64 = u64::MAX;
 
 /// The endings of a registry.
-#[derive(Default)]
 pub(super) struct Endings {
     /// Endings at timestamps before this are watched.
     watched: AtomicU64,
     any: AtomicBool,
-    noted: Mutex<Vec<Timestamp>>,
+    cells: Box<[AtomicU64]>,
+    /// Registrations ended for which there was no cell.
+    more: AtomicBool,
+}
+
+/// Registrations that ended.
+#[derive(Debug, Default)]
+pub struct Ended {
+    /// The timestamps of those that could be noted.
+    pub timestamps: Vec<Timestamp>,
+    /// Whether there were others, of any timestamp that is watched.
+    pub more: bool,
+}
+
+impl Default for Endings {
+    fn default() -> Self {
+        Endings {
+            watched: AtomicU64::new(0),
+            any: AtomicBool::new(false),
+            cells: (0..CELLS).map(|_| AtomicU64::new(EMPTY)).collect(),
+            more: AtomicBool::new(false),
+        }
+    }
 }
 
 impl Endings {
@@ -29,8 +60,12 @@ impl Endings {
 
     #[cold]
     pub(super) fn note(&self, ts: Timestamp) {
-        self.noted.lock().push(ts);
-        self.any.store(true, Ordering::Release);
+        let first = (ts.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize;
+        let noted = (first..first + PROBES).any(|i| self.cells[i % CELLS].note(ts));
+        if !noted {
+            self.more.swap(true, Ordering::AcqRel);
+        }
+        self.any.swap(true, Ordering::AcqRel);
     }
 
     /// Watches up to `until` at least: a scan fences after this. Not by two threads at once, nor beside
@@ -54,12 +89,30 @@ impl Endings {
     }
 
     /// Takes out what was noted.
-    pub(super) fn take(&self) -> Vec<Timestamp> {
+    pub(super) fn take(&self) -> Ended {
         if !self.any() {
-            return Vec::new();
+            return Ended::default();
         }
-        let mut noted = self.noted.lock();
-        self.any.store(false, Ordering::Relaxed);
-        std::mem::take(&mut *noted)
+        // Taken back first: what is noted after a cell was looked at sets it again.
+        self.any.swap(false, Ordering::AcqRel);
+        let noted = self.cells.iter().filter(|cell| cell.load(Ordering::Relaxed) != EMPTY);
+        let timestamps = noted.map(|cell| cell.swap(EMPTY, Ordering::AcqRel)).filter(|&ts| ts != EMPTY);
+        let timestamps = timestamps.map(Timestamp).collect();
+        Ended { timestamps, more: self.more.swap(false, Ordering::AcqRel) }
+    }
+}
+
+/// A cell in which an ending is noted.
+trait Note {
+    fn note(&self, ts: Timestamp) -> bool;
+}
+
+impl Note for AtomicU64 {
+    /// Notes `ts` unless another timestamp is noted here.
+    fn note(&self, ts: Timestamp) -> bool {
+        // Written also where it stands already: whoever takes it must come after this reader's end.
+        [EMPTY, ts.0]
+            .iter()
+            .any(|&seen| self.compare_exchange(seen, ts.0, Ordering::AcqRel, Ordering::Relaxed).is_ok())
     }
 }

@@ -1,86 +1,235 @@
-//! Readers that stay: a table of timestamps with counts, in place of slots (rule R5, invariant I26).
+//! Readers that stay: a table of timestamps with counts, in place of slots (rule R5, invariant I26). Nobody takes a lock
+//! in it that a reader takes too, so a reader that loses its processor here delays nobody.
 //!
 //! # Protocol
-//! * Mover: under the lock, enter the timestamp, *then* free the slot if it still holds that timestamp, else take the
-//!   entry back.
-//! * Reader that closes: free the slot if it holds its timestamp; if not, take one entry of that timestamp away.
+//! * Mover: count the timestamp, *then* free the slot if it still holds that timestamp, else take the count back.
+//! * Reader that closes: free the slot if it holds its timestamp; if not, take one from the count of that timestamp.
 //! * Scanner: read the slots, *then* the table.
 //!
 //! What a slot and the table say of a timestamp is a number of readers, not which ones: a slot that one reader of a
 //! timestamp left, and another took, may be freed by either of the two.
+//!
+//! # The table
+//! Open addressing over levels of doubling size. A timestamp may stand in any of [`PROBES`] cells of each level, and in
+//! several of them at once. A cell's state holds a count and a generation; the key of a cell changes only while its
+//! state says that it is being taken, and the generation changes with it. So whoever changes a count with a
+//! compare-and-swap knows that the key it read before belongs to that count.
 
-use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::Timestamp;
-use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::sync::{AtomicUsize, Mutex, Ordering};
+use hedgerow_core::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, yield_now};
 
-use super::{FREE, Slot, timestamp_in};
+/// The cells of the first level; each further level has twice as many.
+const FIRST: usize = if cfg!(any(loom, shuttle)) { 4 } else { 256 };
+/// The model checkers have one level.
+const LEVELS: usize = if cfg!(any(loom, shuttle)) { 1 } else { 24 };
+/// In how many cells of a level a timestamp may stand.
+const PROBES: usize = if cfg!(any(loom, shuttle)) { 4 } else { 16 };
+
+/// The state of a cell: a count, [`TAKING`], and the generation.
+const COUNT: u64 = (1 << 32) - 1;
+const TAKING: u64 = 1 << 32;
+const GENERATION: u64 = 1 << 33;
+
+struct Cell {
+    key: AtomicU64,
+    state: AtomicU64,
+}
 
 /// The table of a registry.
-#[derive(Default)]
 pub(super) struct HeldReaders {
-    counts: Mutex<BTreeMap<Timestamp, usize>>,
-    /// The number of timestamps in the table: whoever reads 0 after the slots need not look.
-    distinct: AtomicUsize,
+    levels: [OnceLock<Box<[Cell]>>; LEVELS],
+    /// At least the number of cells with a count: whoever reads 0 after the slots need not look.
+    used: AtomicUsize,
+    /// How often a timestamp was counted, and how often a cell's count fell to 0.
+    counted: AtomicU64,
+    emptied: AtomicU64,
+    index: Mutex<Index>,
+}
+
+/// The timestamps of the table in order, as of a moment. Only scanners use it.
+#[derive(Clone, Default)]
+struct Index {
+    counted: u64,
+    emptied: u64,
+    timestamps: Arc<[Timestamp]>,
+}
+
+/// The table as a scanner sees it: nobody is missing who was in it when the scan began.
+#[derive(Clone)]
+pub(super) struct HeldScan<'a> {
+    table: &'a HeldReaders,
+    timestamps: Arc<[Timestamp]>,
+}
+
+impl Default for HeldReaders {
+    fn default() -> Self {
+        let held = HeldReaders {
+            levels: [const { OnceLock::new() }; LEVELS],
+            used: AtomicUsize::new(0),
+            counted: AtomicU64::new(0),
+            emptied: AtomicU64::new(0),
+            index: Mutex::new(Index::default()),
+        };
+        // The model checker cannot make atomics for a cell that outlives a schedule: they are made with the table.
+        held.level(0);
+        held
+    }
+}
+
+impl Cell {
+    /// Changes the count with `next`, if the cell counts readers of `ts` and still does when it is changed. Returns the
+    /// new count.
+    fn update(&self, ts: Timestamp, next: impl Fn(u64) -> u64) -> Option<u64> {
+        loop {
+            let state = self.state.load(Ordering::Acquire);
+            let counts = state & COUNT > 0 && state & TAKING == 0;
+            if !counts || self.key.load(Ordering::Acquire) != ts.0 {
+                return None;
+            }
+            let new = next(state);
+            // Acquire and release: whoever finds a count of 0 comes after all who left the cell.
+            if self.state.compare_exchange(state, new, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                return Some(new & COUNT);
+            }
+        }
+    }
+
+    /// Takes a cell that counts nobody, for one reader of `ts`.
+    fn take(&self, ts: Timestamp) -> bool {
+        let state = self.state.load(Ordering::Relaxed);
+        if state & (COUNT | TAKING) != 0 {
+            return false;
+        }
+        let taking = state | TAKING;
+        let taken = self.state.compare_exchange(state, taking, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        if taken {
+            self.key.store(ts.0, Ordering::Release);
+            self.state.store(state.wrapping_add(GENERATION) | 1, Ordering::Release);
+        }
+        taken
+    }
+
+    /// The timestamp whose readers are counted here.
+    fn timestamp(&self) -> Option<Timestamp> {
+        let state = self.state.load(Ordering::Acquire);
+        let counts = state & COUNT > 0 && state & TAKING == 0;
+        counts.then(|| Timestamp(self.key.load(Ordering::Acquire)))
+    }
 }
 
 impl HeldReaders {
-    /// Moves the readers of `slots` here; not if somebody is at the table and the reader does not want to `wait`.
-    pub(super) fn make_room<'a>(&self, slots: impl Iterator<Item = &'a Slot>, wait: bool) {
-        let lock = if wait { Some(self.counts.lock()) } else { self.counts.try_lock() };
-        let Some(mut counts) = lock else { return };
-        for Slot(cell) in slots {
-            let value = cell.load(Ordering::Relaxed);
-            let Some(ts) = timestamp_in(value) else { continue };
-            *counts.entry(ts).or_insert(0) += 1;
-            self.distinct.store(counts.len(), Ordering::Release);
-            let freed = cell.compare_exchange(value, FREE, Ordering::AcqRel, Ordering::Relaxed);
-            if freed.is_err() || faults::is_on(PlantedFault::HeldReaderForgotten) {
-                self.take_away(&mut counts, ts);
+    /// Counts a reader of `ts`. O(1) of the timestamps held, but for a new level now and then.
+    pub(super) fn add(&self, ts: Timestamp) {
+        let counted = self.cells(ts).any(|cell| cell.update(ts, |state| state + 1).is_some());
+        if !counted {
+            self.used.fetch_add(1, Ordering::AcqRel);
+            while !self.cells(ts).any(|cell| cell.take(ts)) {
+                match self.levels.iter().position(|level| level.get().is_none()) {
+                    Some(next) => _ = self.level(next),
+                    // 4 billion cells are full, or those of a model.
+                    None => yield_now(),
+                }
             }
         }
+        self.counted.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Takes away a reader of `ts` that was moved here.
+    /// Takes a reader of `ts` away that was counted. O(1) of the timestamps held.
     #[cold]
-    pub(super) fn close(&self, ts: Timestamp) {
-        self.take_away(&mut self.counts.lock(), ts);
-    }
-
-    fn take_away(&self, counts: &mut BTreeMap<Timestamp, usize>, ts: Timestamp) {
-        if let Some(count) = counts.get_mut(&ts) {
-            *count -= 1;
-            if *count == 0 {
-                counts.remove(&ts);
-                self.distinct.store(counts.len(), Ordering::Release);
+    pub(super) fn remove(&self, ts: Timestamp) {
+        loop {
+            let left = self.cells(ts).find_map(|cell| cell.update(ts, |state| state - 1));
+            match left {
+                Some(0) => {
+                    self.emptied.fetch_add(1, Ordering::AcqRel);
+                    self.used.fetch_sub(1, Ordering::AcqRel);
+                    return;
+                }
+                Some(_) => return,
+                // Counts move between cells only as readers come and go: the search met none of them by chance.
+                None => yield_now(),
             }
         }
     }
 
-    /// Whether nobody is here. Acquires what those who were here did.
-    pub(super) fn is_empty(&self) -> bool {
-        self.distinct.load(Ordering::Acquire) == 0
+    /// What is in the table; `None` if nobody is. Acquires what those who were here did.
+    pub(super) fn scan(&self) -> Option<HeldScan<'_>> {
+        if self.used.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        let counted = self.counted.load(Ordering::Acquire);
+        let emptied = self.emptied.load(Ordering::Acquire);
+        let mut index = self.index.try_lock();
+        if let Some(index) = &index
+            && index.counted == counted
+            && emptied.wrapping_sub(index.emptied) <= 16 + index.timestamps.len() as u64 / 4
+        {
+            return Some(HeldScan { table: self, timestamps: index.timestamps.clone() });
+        }
+        let timestamps: Arc<[Timestamp]> = self.sorted().into();
+        if let Some(index) = &mut index {
+            **index = Index { counted, emptied, timestamps: timestamps.clone() };
+        }
+        Some(HeldScan { table: self, timestamps })
     }
 
-    /// The newest timestamp in `begin..end`. O(log n) of the timestamps held.
+    /// The bytes of the table, which keeps the size that it once had.
+    pub(super) fn bytes(&self) -> usize {
+        let cells: usize = self.levels.iter().filter_map(OnceLock::get).map(|level| level.len()).sum();
+        let index = self.index.try_lock().map_or(0, |index| size_of_val(&*index.timestamps));
+        cells * size_of::<Cell>() + index
+    }
+
+    fn contains(&self, ts: Timestamp) -> bool {
+        self.cells(ts).any(|cell| cell.timestamp() == Some(ts))
+    }
+
+    /// All timestamps, ascending. O(cells).
+    fn sorted(&self) -> Vec<Timestamp> {
+        let levels = self.levels.iter().filter_map(OnceLock::get);
+        let mut found: Vec<Timestamp> =
+            levels.flat_map(|level| level.iter().filter_map(Cell::timestamp)).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The cells in which a timestamp may stand.
+    fn cells(&self, ts: Timestamp) -> impl Iterator<Item = &Cell> {
+        // Fibonacci hashing: timestamps that follow each other spread over the level.
+        let hash = (ts.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize;
+        let levels = self.levels.iter().map_while(OnceLock::get);
+        levels.flat_map(move |level| (0..PROBES).map(move |i| &level[(hash + i) % level.len()]))
+    }
+
+    fn level(&self, number: usize) -> &[Cell] {
+        let cell = |_| Cell { key: AtomicU64::new(0), state: AtomicU64::new(0) };
+        if self.levels[number].get().is_none() {
+            // Made first: others wait for a new level only while it is put in its place.
+            let _ = self.levels[number].set((0..FIRST << number).map(cell).collect());
+        }
+        self.levels[number].get().map_or(&[], |level| level)
+    }
+}
+
+impl HeldScan<'_> {
+    /// The newest timestamp in `begin..end`. O(log n) of the timestamps held, and O(those in between that closed since
+    /// they were put in order).
     pub(super) fn newest_in(&self, begin: Timestamp, end: Timestamp) -> Option<Timestamp> {
-        let counts = (begin < end).then(|| self.counts.lock())?;
-        counts.range(begin..end).next_back().map(|(&ts, _)| ts)
+        let below = self.timestamps.partition_point(|&ts| ts < end);
+        let inside = self.timestamps[..below].iter().rev().take_while(|&&ts| ts >= begin);
+        inside.copied().find(|&ts| self.table.contains(ts))
     }
 
     /// The oldest timestamp.
     pub(super) fn oldest(&self) -> Option<Timestamp> {
-        self.counts.lock().first_key_value().map(|(&ts, _)| ts)
+        self.timestamps.iter().copied().find(|&ts| self.table.contains(ts))
     }
 
     /// All timestamps, ascending. O(n).
     pub(super) fn timestamps(&self) -> Vec<Timestamp> {
-        self.counts.lock().keys().copied().collect()
-    }
-
-    /// About the bytes of the table, whose nodes are half full when timestamps come in order.
-    pub(super) fn bytes(&self) -> usize {
-        2 * self.distinct.load(Ordering::Relaxed) * size_of::<(Timestamp, usize)>()
+        self.timestamps.iter().copied().filter(|&ts| self.table.contains(ts)).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! The registry against a trivial one, with more readers than slots, and under threads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 use hedgerow_core::Timestamp;
@@ -73,58 +73,94 @@ fn many_readers_are_told_apart_by_their_timestamps() {
 fn slots_are_not_made_for_readers_that_stay() {
     let registry = ReaderRegistry::default();
     let before = registry.bytes();
-    let held: Vec<_> = (0..100_000).map(|ts| register(&registry, 5, ts)).collect();
+    let hold =
+        |first: u64| -> Vec<_> { (first..first + 100_000).map(|ts| register(&registry, 5, ts)).collect() };
+    let held = hold(0);
     assert_eq!(registry.scan().timestamps().len(), held.len());
-    assert!(registry.bytes() - before <= 64 * held.len(), "{} bytes", registry.bytes());
-    held.into_iter().for_each(|registration| registry.close(registration));
-    assert_eq!(registry.bytes(), before);
+    let bytes = registry.bytes();
+    assert!(bytes - before <= 64 * held.len(), "{bytes} bytes");
+    held.into_iter().for_each(|registration| _ = registry.close(registration));
+    assert!(registry.scan().timestamps().is_empty());
+    // The table keeps its size, and later readers use it again.
+    let held = hold(1 << 40);
+    assert_eq!(registry.scan().timestamps().len(), held.len());
+    assert!(registry.bytes() <= bytes + bytes / 2, "{} bytes, {bytes} before", registry.bytes());
+    held.into_iter().for_each(|registration| _ = registry.close(registration));
+    assert!(registry.scan().timestamps().is_empty());
+}
+
+#[test]
+fn thousands_of_readers_of_one_timestamp_take_the_room_of_one() {
+    let registry = ReaderRegistry::default();
+    let before = registry.bytes();
+    let held: Vec<_> = (0..50_000).map(|_| register(&registry, 5, 7)).collect();
+    assert_eq!(registry.scan().timestamps(), [Timestamp(7)]);
+    assert!(registry.bytes() <= before + 64, "{} bytes", registry.bytes() - before);
+    for registration in held {
+        assert!(registry.scan().contains(Timestamp(7)));
+        registry.close(registration);
+    }
+    assert!(registry.scan().timestamps().is_empty());
 }
 
 #[test]
 fn every_open_reader_is_seen_and_every_closed_one_is_told() {
     const THREADS: u64 = 6;
     let (registry, published, done) = (ReaderRegistry::default(), AtomicU64::new(0), AtomicBool::new(false));
-    let before = registry.bytes();
     registry.watch_endings(Timestamp(u64::MAX));
-    let mut told = 0;
-    let closed: usize = std::thread::scope(|scope| {
+    let (closed, mut told): (BTreeSet<Timestamp>, _) = std::thread::scope(|scope| {
         let threads = (0..THREADS).map(|thread| {
             let (registry, published) = (&registry, &published);
             scope.spawn(move || {
                 let mut random = Random(thread + 1);
-                let (mut open, mut closed) = (Vec::new(), 0);
+                let (mut open, mut closed) = (Vec::new(), Vec::new());
                 for _ in 0..20_000 {
                     if open.len() < 60 && random.below(2) == 0 {
-                        let ts = || Some((Timestamp(published.fetch_add(1, SeqCst) / 4), ()));
+                        let ts = || Some((Timestamp(published.fetch_add(1, SeqCst) / 8), ()));
                         open.push(registry.register(random.below(16), ts).0);
                     } else if !open.is_empty() {
-                        close_one(registry, &mut open, &mut random);
-                        closed += 1;
+                        closed.push(close_one(registry, &mut open, &mut random));
                     }
                     if let Some(one) = open.first() {
                         assert!(registry.scan().contains(one.ts()), "an open reader is not seen");
                     }
                 }
-                closed += open.len();
-                open.into_iter().for_each(|registration| registry.close(registration));
+                closed.extend(open.iter().map(Registration::ts));
+                open.into_iter().for_each(|registration| assert!(registry.close(registration)));
                 closed
             })
         });
         let threads: Vec<_> = threads.collect();
         let listener = scope.spawn(|| {
-            let mut told = 0;
+            let (mut told, mut more) = (BTreeSet::new(), 0);
             while !done.load(SeqCst) {
-                told += registry.take_ended().len();
+                let ended = registry.take_ended();
+                told.extend(ended.timestamps);
+                more += u32::from(ended.more);
             }
-            told
+            (told, more)
         });
-        let closed = threads.into_iter().map(|thread| thread.join().expect("no thread panics")).sum();
+        let closed =
+            threads.into_iter().flat_map(|thread| thread.join().expect("no thread panics")).collect();
         done.store(true, SeqCst);
-        told += listener.join().expect("no thread panics");
-        closed
+        (closed, listener.join().expect("no thread panics"))
     });
-    told += registry.take_ended().len();
-    assert_eq!(told, closed);
+    let last = registry.take_ended();
+    told.0.extend(last.timestamps);
+    let untold = closed.difference(&told.0).count();
+    assert!(untold == 0 || told.1 > 0 || last.more, "{untold} endings were told nobody");
     assert!(registry.scan().timestamps().is_empty());
-    assert_eq!(registry.bytes(), before);
+    assert!(!registry.any_ended());
+}
+
+#[test]
+fn endings_that_find_no_cell_are_told_as_more() {
+    let registry = ReaderRegistry::default();
+    registry.watch_endings(Timestamp(u64::MAX));
+    let held: Vec<_> = (0..10_000).map(|ts| register(&registry, 5, ts)).collect();
+    held.into_iter().for_each(|registration| assert!(registry.close(registration)));
+    let ended = registry.take_ended();
+    assert!(ended.more && !ended.timestamps.is_empty());
+    let ended = registry.take_ended();
+    assert!(!ended.more && ended.timestamps.is_empty(), "an ending is told twice");
 }

@@ -67,7 +67,7 @@ impl Pace<'_> {
         let published = self.core.clock.published();
         let late = self.core.log_bound.is_late(self.core.log_end());
         if published != self.published && !late && self.core.check_usable().is_ok() {
-            std::thread::sleep(worked.min(MOST_WORK) * REST);
+            self.core.closing.rest(worked.min(MOST_WORK) * REST);
         }
         self.published = self.core.clock.published();
         self.begun = Instant::now();

@@ -259,7 +259,7 @@ pub(crate) fn draw(
         if !order.has_room() || engine.backlog_is_full() {
             order = wait_for_room(engine, order)?;
         } else if engine.log_is_full() {
-            order = wait_for_checkpoint(engine, order);
+            order = wait_for_checkpoint(engine, order)?;
         } else {
             break;
         }
@@ -296,13 +296,16 @@ fn wait_for_room<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<OrderG
     Ok(engine.clock.order())
 }
 
-/// Leaves the ordering section until the log is shorter, and enters it again.
+/// Leaves the ordering section until the log is shorter, and enters it again. The store may be closed meanwhile: then no
+/// checkpoint makes the log shorter any more.
 #[cold]
-fn wait_for_checkpoint<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> OrderGuard<'e> {
+fn wait_for_checkpoint<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<OrderGuard<'e>> {
+    // Closing says so in the ordering section, before it ends the thread of checkpoints.
+    engine.check_open()?;
     drop(order);
     engine.commit_waits.fetch_add(1, hedgerow_core::sync::Ordering::Relaxed);
     engine.log_bound.wait(engine.log_end(), || engine.commits.is_failed());
-    engine.clock.order()
+    Ok(engine.clock.order())
 }
 
 fn apply(engine: &Engine, keys: &TxnKeys, effects: &Effects, ts: Timestamp, latches: &mut Latches<'_>) {

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "no test program uses all of it")]
 
 pub(crate) mod contention;
+pub(crate) mod gated;
 pub(crate) mod rich;
 pub(crate) mod script;
 

@@ -1,0 +1,135 @@
+//! A disk whose syncs of the log wait while a gate is closed.
+
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use hedgerow::io::{Access, Vfs, VfsFile, VfsLock};
+
+/// The gate of a [`GatedFs`].
+#[derive(Debug, Default)]
+pub(crate) struct Gate {
+    closed: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Gate {
+    pub(crate) fn close(&self) {
+        self.set(true);
+    }
+
+    pub(crate) fn open(&self) {
+        self.set(false);
+    }
+
+    fn set(&self, closed: bool) {
+        *self.closed.lock().unwrap_or_else(PoisonError::into_inner) = closed;
+        self.changed.notify_all();
+    }
+
+    fn pass(&self) {
+        let closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.changed.wait_while(closed, |closed| *closed));
+    }
+}
+
+/// Another disk, whose log is synced while the gate is open.
+#[derive(Debug)]
+pub(crate) struct GatedFs {
+    inner: Arc<dyn Vfs>,
+    gate: Arc<Gate>,
+}
+
+impl GatedFs {
+    pub(crate) fn new(inner: Arc<dyn Vfs>) -> (Arc<dyn Vfs>, Arc<Gate>) {
+        let gate = Arc::new(Gate::default());
+        (Arc::new(GatedFs { inner, gate: gate.clone() }), gate)
+    }
+
+    fn file(&self, name: &str, inner: Arc<dyn VfsFile>) -> Arc<dyn VfsFile> {
+        let gate = name.ends_with(".wal").then(|| self.gate.clone());
+        Arc::new(GatedFile { inner, gate })
+    }
+}
+
+#[derive(Debug)]
+struct GatedFile {
+    inner: Arc<dyn VfsFile>,
+    gate: Option<Arc<Gate>>,
+}
+
+impl GatedFile {
+    fn pass(&self) {
+        self.gate.iter().for_each(|gate| gate.pass());
+    }
+}
+
+impl Vfs for GatedFs {
+    fn path(&self) -> &Path {
+        self.inner.path()
+    }
+
+    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn VfsFile>> {
+        Ok(self.file(name, self.inner.open(name, access)?))
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn VfsFile>> {
+        Ok(self.file(name, self.inner.create(name)?))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.inner.rename(from, to)
+    }
+
+    fn unlink(&self, name: &str) -> io::Result<()> {
+        self.inner.unlink(name)
+    }
+
+    fn list(&self) -> io::Result<Vec<String>> {
+        self.inner.list()
+    }
+
+    fn sync_dir(&self) -> io::Result<()> {
+        self.inner.sync_dir()
+    }
+
+    fn lock(&self, name: &str) -> io::Result<Box<dyn VfsLock>> {
+        self.inner.lock(name)
+    }
+
+    fn lock_existing(&self, name: &str) -> io::Result<Option<Box<dyn VfsLock>>> {
+        self.inner.lock_existing(name)
+    }
+}
+
+impl VfsFile for GatedFile {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.inner.read_at(buf, offset)
+    }
+
+    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
+        self.inner.write_at(buf, offset)
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        self.inner.len()
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.inner.set_len(len)
+    }
+
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        self.inner.allocate(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.pass();
+        self.inner.sync_data()
+    }
+
+    fn sync_all(&self) -> io::Result<()> {
+        self.pass();
+        self.inner.sync_all()
+    }
+}

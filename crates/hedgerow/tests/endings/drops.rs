@@ -1,0 +1,91 @@
+//! Snapshots that are dropped while commits hold latches and wait for a disk that does not answer.
+
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use hedgerow::{Direction, Graph, KeyKind, Options, Snapshot, VertexId};
+use hedgerow_testkit::{SimFs, explored};
+
+use crate::common::gated::GatedFs;
+
+const SNAPSHOTS: usize = 1_000;
+/// All in one subgraph, so that what a snapshot keeps is under the latches of those who wait.
+const VERTICES: u64 = 64;
+const WRITERS: u64 = 4;
+/// Who takes longer waits for something that does not come.
+const FOR_EVER: Duration = Duration::from_secs(60);
+
+/// Commits edges that no other `n` has.
+fn put_some(graph: &Graph, n: u64) -> hedgerow::Result<()> {
+    let mut tx = graph.write()?;
+    (0..20).try_for_each(|i| tx.put_edge((n + i) % VERTICES, VERTICES + n))?;
+    tx.commit().map(drop)
+}
+
+/// Snapshots opened between commits, so that each keeps versions that others do not need.
+fn held(graph: &Graph) -> Vec<Snapshot> {
+    let open = |n| {
+        put_some(graph, n as u64).expect("the disk answers");
+        graph.snapshot().expect("open")
+    };
+    (0..SNAPSHOTS).map(open).collect()
+}
+
+fn until(what: &str, reached: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !reached() {
+        assert!(start.elapsed() < FOR_EVER, "{what} does not come");
+        std::thread::yield_now();
+    }
+}
+
+/// Opens the store on a disk whose gate is closed once snapshots are held, and drops them while every writer waits.
+fn drop_beside_a_disk_that_does_not_answer(background: bool) {
+    let (fs, gate) = GatedFs::new(SimFs::new().handle());
+    let options = Options::new().keys(KeyKind::Dense).max_unsynced_bytes(0).background_settling(background);
+    let graph = options.open_on(fs).expect("a new store");
+    let held = held(&graph);
+    let kept = graph.stats().expect("open").old_version_bytes;
+    assert!(kept > 0, "the snapshots keep versions");
+    gate.close();
+    let waits = graph.stats().expect("open").commit_waits;
+    std::thread::scope(|scope| {
+        for n in 0..WRITERS {
+            let graph = &graph;
+            scope.spawn(move || {
+                let own = (SNAPSHOTS as u64 + 10 * n)..;
+                own.take(5).for_each(|n| put_some(graph, n).expect("the gate is opened in the end"));
+            });
+        }
+        // One syncs, and another waits in the ordering section with its latches.
+        until("a commit that waits", || graph.stats().is_ok_and(|stats| stats.commit_waits > waits));
+        let (done, wait) = mpsc::channel();
+        let last = scope.spawn(move || {
+            for snapshot in held {
+                snapshot.for_each_neighbor(VertexId(1), Direction::Out, |_, _| ());
+                drop(snapshot);
+            }
+            let _ = done.send(());
+        });
+        let dropped = wait.recv_timeout(FOR_EVER);
+        gate.open();
+        assert_eq!(dropped, Ok(()), "a snapshot that is dropped waits for a commit");
+        last.join().expect("no thread panics");
+    });
+    // What they kept is freed all the same.
+    until("the end of what the snapshots kept", || {
+        put_some(&graph, 2 * SNAPSHOTS as u64).expect("the disk answers");
+        graph.stats().is_ok_and(|stats| stats.old_version_bytes < kept / 10)
+    });
+    explored("snapshots dropped while commits wait for the disk", SNAPSHOTS as u64, 1_000);
+}
+
+#[test]
+fn dropping_a_snapshot_never_waits_for_a_commit() {
+    drop_beside_a_disk_that_does_not_answer(true);
+}
+
+#[test]
+fn dropping_a_snapshot_never_waits_for_a_commit_without_a_thread_in_the_background() {
+    drop_beside_a_disk_that_does_not_answer(false);
+}
