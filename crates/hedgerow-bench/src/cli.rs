@@ -36,7 +36,7 @@ enum Command {
     /// Point reads, scans and two-hop reads against a CSR; opening snapshots and views; one hub
     Ops(SuiteOptions),
     /// A reader beside a writer, each against itself alone
-    Mixed(SuiteOptions),
+    Mixed(MixedArgs),
     /// Durable commits by 1, 8 and 64 clients, in each durability mode, and beside a checkpoint
     Commit(SuiteOptions),
     /// Opening a store from a checkpoint and from the log
@@ -80,6 +80,15 @@ struct ChildArgs {
 }
 
 #[derive(Debug, Args)]
+struct MixedArgs {
+    #[command(flatten)]
+    suite: SuiteOptions,
+    /// Instead: two writers beside so many threads that open, read and drop snapshots
+    #[arg(long, value_name = "N")]
+    readers: Option<usize>,
+}
+
+#[derive(Debug, Args)]
 struct ReportArgs {
     /// Files of JSON lines
     #[arg(required = true, value_name = "FILE")]
@@ -102,7 +111,7 @@ pub(crate) fn run() -> ExitCode {
         Command::InsertMemory(options) => finish(suite::memory_child(&options)),
         Command::Update(options) => finish(suite::update(&options)),
         Command::Ops(options) => finish(suite::ops(&options)),
-        Command::Mixed(options) => finish(suite::mixed(&options)),
+        Command::Mixed(args) => finish(suite::mixed(&args.suite, args.readers)),
         Command::Commit(options) => finish(suite::commit(&options)),
         Command::Recovery(options) => finish(suite::recovery(&options)),
         Command::Report(args) => finish(suite::report(&args.files, &args.out)),

@@ -2,6 +2,7 @@
 
 mod analytics;
 mod commit;
+mod crowd;
 mod insert;
 mod load;
 mod memory;
@@ -106,9 +107,12 @@ pub(crate) fn ops(options: &SuiteOptions) -> Result<()> {
     run("ops", options, ops::run)
 }
 
-/// Readers beside writers.
-pub(crate) fn mixed(options: &SuiteOptions) -> Result<()> {
-    run("mixed", options, mixed::run)
+/// Readers beside writers; with `readers`, a crowd of short ones.
+pub(crate) fn mixed(options: &SuiteOptions, readers: Option<usize>) -> Result<()> {
+    run("mixed", options, |work, recorder| match readers {
+        Some(readers) => crowd::run(work, readers, recorder),
+        None => mixed::run(work, recorder),
+    })
 }
 
 /// Durable commits.
