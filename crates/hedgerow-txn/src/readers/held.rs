@@ -15,6 +15,7 @@
 //! state says that it is being taken, and the generation changes with it. So whoever changes a count with a
 //! compare-and-swap knows that the key it read before belongs to that count.
 
+use std::cell::{Cell, OnceCell};
 use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::Timestamp;
@@ -27,19 +28,22 @@ const LEVELS: usize = if cfg!(any(loom, shuttle)) { 1 } else { 24 };
 /// In how many cells of a level a timestamp may stand.
 const PROBES: usize = if cfg!(any(loom, shuttle)) { 4 } else { 16 };
 
+/// How many questions a scan answers by looking at all cells, before it puts the timestamps in order.
+const QUESTIONS: u32 = 4;
+
 /// The state of a cell: a count, [`TAKING`], and the generation.
 const COUNT: u64 = (1 << 32) - 1;
 const TAKING: u64 = 1 << 32;
 const GENERATION: u64 = 1 << 33;
 
-struct Cell {
+struct HeldCell {
     key: AtomicU64,
     state: AtomicU64,
 }
 
 /// The table of a registry.
 pub(super) struct HeldReaders {
-    levels: [OnceLock<Box<[Cell]>>; LEVELS],
+    levels: [OnceLock<Box<[HeldCell]>>; LEVELS],
     /// At least the number of cells with a count: whoever reads 0 after the slots need not look.
     used: AtomicUsize,
     /// How often a timestamp was counted, and how often a cell's count fell to 0.
@@ -60,7 +64,9 @@ struct Index {
 #[derive(Clone)]
 pub(super) struct HeldScan<'a> {
     table: &'a HeldReaders,
-    timestamps: Arc<[Timestamp]>,
+    /// The timestamps in order, if they are known or were worth ordering.
+    ordered: OnceCell<Arc<[Timestamp]>>,
+    questions: Cell<u32>,
 }
 
 impl Default for HeldReaders {
@@ -78,7 +84,7 @@ impl Default for HeldReaders {
     }
 }
 
-impl Cell {
+impl HeldCell {
     /// Changes the count with `next`, if the cell counts readers of `ts` and still does when it is changed. Returns the
     /// new count.
     fn update(&self, ts: Timestamp, next: impl Fn(u64) -> u64) -> Option<u64> {
@@ -159,53 +165,67 @@ impl HeldReaders {
         if self.used.load(Ordering::Acquire) == 0 {
             return None;
         }
-        let counted = self.counted.load(Ordering::Acquire);
-        let emptied = self.emptied.load(Ordering::Acquire);
-        let mut index = self.index.try_lock();
-        if let Some(index) = &index
-            && index.counted == counted
-            && emptied.wrapping_sub(index.emptied) <= 16 + index.timestamps.len() as u64 / 4
+        let scan = HeldScan { table: self, ordered: OnceCell::new(), questions: Cell::new(0) };
+        if let Some(index) = self.index.try_lock()
+            && self.is_current(&index)
         {
-            return Some(HeldScan { table: self, timestamps: index.timestamps.clone() });
+            _ = scan.ordered.set(index.timestamps.clone());
         }
+        Some(scan)
+    }
+
+    /// Whether nobody came since `index` was made, and not too many left.
+    fn is_current(&self, index: &Index) -> bool {
+        let left = self.emptied.load(Ordering::Acquire).wrapping_sub(index.emptied);
+        index.counted == self.counted.load(Ordering::Acquire)
+            && left <= 16 + index.timestamps.len() as u64 / 4
+    }
+
+    /// Puts the timestamps in order, for this scan and for later ones.
+    fn order(&self) -> Arc<[Timestamp]> {
+        let (counted, emptied) = (self.counted.load(Ordering::Acquire), self.emptied.load(Ordering::Acquire));
         let timestamps: Arc<[Timestamp]> = self.sorted().into();
-        if let Some(index) = &mut index {
-            **index = Index { counted, emptied, timestamps: timestamps.clone() };
+        // Whoever is at the index has an order of its own to put there.
+        if let Some(mut index) = self.index.try_lock() {
+            *index = Index { counted, emptied, timestamps: timestamps.clone() };
         }
-        Some(HeldScan { table: self, timestamps })
+        timestamps
     }
 
     /// The bytes of the table, which keeps the size that it once had.
     pub(super) fn bytes(&self) -> usize {
         let cells: usize = self.levels.iter().filter_map(OnceLock::get).map(|level| level.len()).sum();
         let index = self.index.try_lock().map_or(0, |index| size_of_val(&*index.timestamps));
-        cells * size_of::<Cell>() + index
+        cells * size_of::<HeldCell>() + index
     }
 
     fn contains(&self, ts: Timestamp) -> bool {
         self.cells(ts).any(|cell| cell.timestamp() == Some(ts))
     }
 
+    fn all(&self) -> impl Iterator<Item = Timestamp> {
+        let levels = self.levels.iter().map_while(OnceLock::get);
+        levels.flat_map(|level| level.iter().filter_map(HeldCell::timestamp))
+    }
+
     /// All timestamps, ascending. O(cells).
     fn sorted(&self) -> Vec<Timestamp> {
-        let levels = self.levels.iter().filter_map(OnceLock::get);
-        let mut found: Vec<Timestamp> =
-            levels.flat_map(|level| level.iter().filter_map(Cell::timestamp)).collect();
+        let mut found: Vec<Timestamp> = self.all().collect();
         found.sort_unstable();
         found.dedup();
         found
     }
 
     /// The cells in which a timestamp may stand.
-    fn cells(&self, ts: Timestamp) -> impl Iterator<Item = &Cell> {
+    fn cells(&self, ts: Timestamp) -> impl Iterator<Item = &HeldCell> {
         // Fibonacci hashing: timestamps that follow each other spread over the level.
         let hash = (ts.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize;
         let levels = self.levels.iter().map_while(OnceLock::get);
         levels.flat_map(move |level| (0..PROBES).map(move |i| &level[(hash + i) % level.len()]))
     }
 
-    fn level(&self, number: usize) -> &[Cell] {
-        let cell = |_| Cell { key: AtomicU64::new(0), state: AtomicU64::new(0) };
+    fn level(&self, number: usize) -> &[HeldCell] {
+        let cell = |_| HeldCell { key: AtomicU64::new(0), state: AtomicU64::new(0) };
         if self.levels[number].get().is_none() {
             // Made first: others wait for a new level only while it is put in its place.
             let _ = self.levels[number].set((0..FIRST << number).map(cell).collect());
@@ -216,20 +236,33 @@ impl HeldReaders {
 
 impl HeldScan<'_> {
     /// The newest timestamp in `begin..end`. O(log n) of the timestamps held, and O(those in between that closed since
-    /// they were put in order).
+    /// they were put in order); O(n) for the first questions after others came.
     pub(super) fn newest_in(&self, begin: Timestamp, end: Timestamp) -> Option<Timestamp> {
-        let below = self.timestamps.partition_point(|&ts| ts < end);
-        let inside = self.timestamps[..below].iter().rev().take_while(|&&ts| ts >= begin);
+        let Some(ordered) = self.ordered() else {
+            return self.table.all().filter(|&ts| begin <= ts && ts < end).max();
+        };
+        let below = ordered.partition_point(|&ts| ts < end);
+        let inside = ordered[..below].iter().rev().take_while(|&&ts| ts >= begin);
         inside.copied().find(|&ts| self.table.contains(ts))
     }
 
-    /// The oldest timestamp.
+    /// The oldest timestamp. As [`newest_in`](Self::newest_in).
     pub(super) fn oldest(&self) -> Option<Timestamp> {
-        self.timestamps.iter().copied().find(|&ts| self.table.contains(ts))
+        match self.ordered() {
+            Some(ordered) => ordered.iter().copied().find(|&ts| self.table.contains(ts)),
+            None => self.table.all().min(),
+        }
     }
 
-    /// All timestamps, ascending. O(n).
+    /// All timestamps, ascending. O(n log n).
     pub(super) fn timestamps(&self) -> Vec<Timestamp> {
-        self.timestamps.iter().copied().filter(|&ts| self.table.contains(ts)).collect()
+        self.table.sorted()
+    }
+
+    /// The timestamps in order, where they are known, or where this scan has so many questions that ordering pays.
+    fn ordered(&self) -> Option<&[Timestamp]> {
+        self.questions.set(self.questions.get() + 1);
+        let pays = self.ordered.get().is_some() || self.questions.get() > QUESTIONS;
+        pays.then(|| &**self.ordered.get_or_init(|| self.table.order()))
     }
 }

@@ -161,6 +161,26 @@ fn who_waits_for_a_moved_reader_is_told_of_its_end() {
     });
 }
 
+/// The table may count a reader that is moved for a moment longer than it reads.
+#[test]
+fn who_sees_the_count_of_a_reader_that_closed_while_it_was_moved_is_told() {
+    loom::model(|| {
+        let readers = Arc::new(ReaderRegistry::default());
+        let (reader, ()) = readers.register(0, || Some((Timestamp(0), ())));
+        let other = readers.clone();
+        let moves = thread::spawn(move || other.register(0, || Some((Timestamp(1), ()))).0);
+        let closer = readers.clone();
+        let closes = thread::spawn(move || _ = closer.close(reader));
+        readers.watch_endings(Timestamp(1));
+        let waits = readers.scan().contains(Timestamp(0));
+        closes.join().unwrap();
+        readers.close(moves.join().unwrap());
+        let ended = readers.take_ended();
+        let told = ended.timestamps == [Timestamp(0)] || ended.more;
+        assert!(!waits || told, "whoever waits for the reader waits for ever");
+    });
+}
+
 #[test]
 fn who_waits_again_after_a_pause_is_told_too() {
     loom::model(|| {
