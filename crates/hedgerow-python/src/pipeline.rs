@@ -7,6 +7,7 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
 use crate::bulk::{Arguments, Edges};
+use crate::ending::released;
 use crate::error::{NotSupportedError, ProgrammingError, raise};
 use crate::handle::{Handle, lock};
 use crate::key::Key;
@@ -244,6 +245,9 @@ impl Drop for Pipeline {
     fn drop(&mut self) {
         if self.handle.is_forked() {
             std::mem::forget(lock(&self.inner).take());
+        } else if let Some(inner) = lock(&self.inner).take() {
+            // It waits for what was submitted.
+            released(|| drop(inner));
         }
     }
 }
