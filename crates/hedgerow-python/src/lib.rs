@@ -3,8 +3,8 @@
 //! * [`open`]: arguments of `hedgerow.open`. [`tools`]: `hedgerow.salvage`.
 //! * [`database`], [`transaction`], [`snapshot`], [`ticket`], [`pipeline`]: one class each.
 //! * [`handle`]: what the three share: the store, whether it is closed, the process that opened it.
-//! * [`key`], [`value`], [`bulk`], [`columns`]: vertex ids, values of properties and NumPy arrays, checked. [`results`],
-//!   [`schema`]: answers as Python objects.
+//! * [`key`], [`value`], [`bulk`], [`columns`]: vertex ids, values of properties and columns of them, checked. [`arrays`],
+//!   [`times`]: what columns of other libraries hold. [`results`], [`schema`]: answers as Python objects.
 //! * [`pool`]: threads of parallel calls. [`ending`]: threads at the end of the interpreter. [`error`]: the exception tree.
 //!
 //! Doc comments on Python classes are Python docstrings; their examples are run by the package's tests.
@@ -14,6 +14,7 @@
 //! of Python code hold an [`ending::Calling`].
 #![forbid(unsafe_code)]
 
+mod arrays;
 mod bulk;
 mod columns;
 mod database;
@@ -28,6 +29,7 @@ mod results;
 mod schema;
 mod snapshot;
 mod ticket;
+mod times;
 mod tools;
 mod transaction;
 mod value;

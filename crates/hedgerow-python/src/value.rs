@@ -1,6 +1,7 @@
 //! Values of properties, from Python and back; and what names an edge.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 
 use hedgerow::{EdgeKey, PropertyType, Schema, Value, ValueRef};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
@@ -9,9 +10,12 @@ use pyo3::types::{
     PyBool, PyBytes, PyDateTime, PyDelta, PyDict, PyFloat, PyInt, PyMapping, PyString, PyTzInfo,
 };
 
+use crate::arrays::{exact, not_exact};
+use crate::ending::calling;
 use crate::error::{DataError, NotSupportedError};
 use crate::handle::Handle;
 use crate::key::{Key, type_name};
+use crate::times::Unit;
 
 /// The property that the weight of a weighted graph is.
 pub(crate) const WEIGHT: &str = "weight";
@@ -104,6 +108,8 @@ pub(crate) fn read_cells(
     if mapping.is_none() && named.is_none_or(|named| named.is_empty()) {
         return Ok(cells);
     }
+    let py = mapping.map(|mapping| mapping.py()).or(named.map(|named| named.py()));
+    let _calling = py.map(calling);
     let types = Types::new(handle, owner);
     if let Some(mapping) = mapping {
         let mapping = mapping.cast::<PyMapping>().map_err(|_| {
@@ -140,15 +146,21 @@ pub(crate) fn add_weight(
 }
 
 /// The value of property `name` that `object` stands for; an int becomes a float where the property holds floats.
-pub(crate) fn read(name: &str, object: &Bound<'_, PyAny>, kind: Option<PropertyType>) -> PyResult<Value> {
+pub(crate) fn read(
+    name: &dyn Display,
+    object: &Bound<'_, PyAny>,
+    kind: Option<PropertyType>,
+) -> PyResult<Value> {
     let value = read_any(name, object)?;
     Ok(match (value, kind) {
-        (Value::I64(number), Some(PropertyType::F64)) => Value::F64(number as f64),
+        (Value::I64(number), Some(PropertyType::F64)) => {
+            Value::F64(exact(number).ok_or_else(|| not_exact(&format_args!("property {name}"), number))?)
+        }
         (value, _) => value,
     })
 }
 
-fn read_any(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Value> {
+fn read_any(name: &dyn Display, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     let py = object.py();
     if object.is_none() {
         return Ok(Value::Null);
@@ -178,18 +190,22 @@ fn read_any(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(bytes) = object.cast::<PyBytes>() {
         return Ok(Value::from(bytes.as_bytes()));
     }
+    let kind = type_name(object);
+    if MISSING.contains(&kind.as_str()) {
+        return Ok(Value::Null);
+    }
     if let Ok(time) = object.cast::<PyDateTime>() {
         return read_time(name, time);
     }
     let numpy = py.import("numpy")?;
     if object.is_instance(&numpy.getattr("datetime64")?)? {
-        let micros: i64 = object
-            .call_method1("astype", ("datetime64[us]",))?
-            .call_method1("astype", ("int64",))?
-            .extract()?;
-        return Ok(if micros == i64::MIN { Value::Null } else { Value::Timestamp(micros) });
+        let number = object.call_method1("astype", ("int64",))?.extract()?;
+        let value = Unit::of(&object.getattr("dtype")?)?.value(number);
+        return value.map_err(|why| DataError::new_err(format!("property {name} {why}")));
     }
-    if object.is_instance(&numpy.getattr("generic")?)? {
+    // What `item` would make an int of: a span of time; and a record, which it would make bytes or a tuple of.
+    let has_item = !["timedelta64", "void"].contains(&kind.as_str());
+    if has_item && object.is_instance(&numpy.getattr("generic")?)? {
         let item = object.call_method0("item")?;
         // A scalar that has no Python equal gives itself.
         if !item.is_instance(&numpy.getattr("generic")?)? {
@@ -197,19 +213,31 @@ fn read_any(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Value> {
         }
     }
     Err(PyTypeError::new_err(format!(
-        "property {name}: a value is None, a bool, int, float, str, bytes or datetime, found {}",
-        type_name(object)
+        "property {name}: a value is None, a bool, int, float, str, bytes or datetime, found {kind}"
     )))
 }
 
+/// Names of the types whose objects stand for a missing value: of pandas, and of masked arrays.
+const MISSING: [&str; 3] = ["NAType", "NaTType", "MaskedConstant"];
+
 /// Microseconds since 1970 of a time that says where on Earth it is meant.
-fn read_time(name: &str, time: &Bound<'_, PyDateTime>) -> PyResult<Value> {
+fn read_time(name: &dyn Display, time: &Bound<'_, PyDateTime>) -> PyResult<Value> {
     if time.call_method0("utcoffset")?.is_none() {
         return Err(DataError::new_err(format!("property {name}: a datetime needs a time zone")));
     }
-    let since = time.call_method1("__sub__", (epoch(time.py())?,))?;
-    let microsecond = PyDelta::new(time.py(), 0, 0, 1, false)?;
-    Ok(Value::Timestamp(since.call_method1("__floordiv__", (microsecond,))?.extract()?))
+    // Times of pandas have nanoseconds too.
+    if time.getattr_opt("nanosecond")?.is_some_and(|n| n.is_truthy().unwrap_or(true)) {
+        let why = "has parts of a microsecond, and times are kept in microseconds";
+        return Err(DataError::new_err(format!("property {name} {why}")));
+    }
+    let micros = || -> PyResult<i64> {
+        let since = time.call_method1("__sub__", (epoch(time.py())?,))?;
+        let microsecond = PyDelta::new(time.py(), 0, 0, 1, false)?;
+        since.call_method1("__floordiv__", (microsecond,))?.extract()
+    };
+    micros()
+        .map(Value::Timestamp)
+        .map_err(|error| DataError::new_err(format!("property {name}: {}", error.value(time.py()))))
 }
 
 fn epoch(py: Python<'_>) -> PyResult<Bound<'_, PyDateTime>> {
@@ -245,6 +273,7 @@ pub(crate) fn to_dict<'py>(
     py: Python<'py>,
     properties: &hedgerow::Properties,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let _calling = calling(py);
     let dict = PyDict::new(py);
     for (name, value) in properties {
         dict.set_item(&**name, to_object(py, value.as_ref())?)?;
