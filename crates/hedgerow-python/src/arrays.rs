@@ -82,7 +82,7 @@ fn not_an_array(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
     if !error.is_instance_of::<PyException>(py) || error.is_instance_of::<PyMemoryError>(py) {
         return error;
     }
-    let described = DataError::new_err(format!("{name} is not an array: {}", error.value(py)));
+    let described = DataError::new_err(format!("{name} cannot be read as a column: {}", error.value(py)));
     described.set_cause(py, Some(error));
     described
 }

@@ -294,7 +294,8 @@ impl Database {
     /// Parameters
     /// ----------
     /// src, dst : array_like
-    ///     Vertex ids, of equal length: integer arrays, or sequences of str for a graph with str ids.
+    ///     Vertex ids, of equal length: columns of ints, or of str for a graph with str ids. Columns are arrays of NumPy,
+    ///     columns of pandas, Polars and PyArrow, and sequences.
     /// weights : array_like of float, optional
     ///     For a weighted graph; 1 if not given. The weight of an existing edge is replaced.
     /// label : str, optional
@@ -302,8 +303,8 @@ impl Database {
     /// ranks : array_like of int, optional
     ///     Of a ``multi`` label; 0 if not given.
     /// properties : mapping, optional
-    ///     Arrays by name, a value for each edge: bools, ints, floats, ``datetime64`` (as UTC), str, bytes, or objects.
-    ///     Masked elements, None and ``NaT`` are no value.
+    ///     Columns by name, a value for each edge: bools, ints, floats, times (those without a zone as UTC), str, bytes, or
+    ///     objects. Nulls of any library, masked elements, None and ``NaT`` are no value; NaN in a column of floats is NaN.
     /// batch : int
     ///     Edges in a transaction.
     ///
@@ -315,7 +316,8 @@ impl Database {
     /// Raises
     /// ------
     /// DataError
-    ///     A negative id, a weight that is not a number, arrays of other shapes; the message names the position.
+    ///     An id that is negative or missing, a weight that is not a number, a value that no property can hold exactly,
+    ///     arrays of other shapes; the message names the position.
     ///
     /// Examples
     /// --------

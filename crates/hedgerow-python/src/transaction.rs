@@ -12,7 +12,7 @@ use crate::error::{ProgrammingError, raise};
 use crate::handle::{Handle, lock};
 use crate::key::{Key, direction, to_list, with_ranks};
 use crate::ticket::Ticket;
-use crate::value::{Cells, Edge, Owner, add_weight, read_cells, to_dict};
+use crate::value::{Cells, Edge, Owner, Weight, add_weight, read_cells, to_dict};
 
 const ROLLED_BACK: &str = "rolled back";
 
@@ -175,8 +175,9 @@ impl Transaction {
     /// rank : int, optional
     ///     Tells edges of a ``multi`` label between the same vertices apart; 0 if not given.
     /// properties : mapping, optional
-    ///     Values by name: None, bool, int, float, str, bytes or datetime with a time zone. An int is taken for a float
-    ///     where the property holds floats.
+    ///     Values by name: None, bool, int, float, str, bytes or datetime with a time zone, and NumPy's scalars of these
+    ///     kinds. An int is taken for a float where the property holds floats, if a float equals it. None, ``NaT`` and
+    ///     ``pandas.NA`` are no value.
     /// **named
     ///     More of them.
     ///
@@ -194,13 +195,14 @@ impl Transaction {
         &self,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
-        weight: Option<f64>,
+        weight: Option<Weight>,
         label: Option<&str>,
         rank: Option<&Bound<'_, PyAny>>,
         properties: Option<&Bound<'_, PyAny>>,
         named: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
         let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        let weight = weight.map(|weight| weight.0);
         let cells = self.cells(&edge, weight, properties, named)?;
         self.with(|txn| match weight {
             None if edge.is_plain() && cells.is_empty() => txn.put_edge(edge.src.as_ref(), edge.dst.as_ref()),
@@ -231,7 +233,7 @@ impl Transaction {
         dst: &Bound<'_, PyAny>,
         label: Option<&str>,
         rank: Option<&Bound<'_, PyAny>>,
-        weight: Option<f64>,
+        weight: Option<Weight>,
         properties: Option<&Bound<'_, PyAny>>,
         named: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
@@ -259,13 +261,14 @@ impl Transaction {
         &self,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
-        weight: Option<f64>,
+        weight: Option<Weight>,
         label: Option<&str>,
         rank: Option<&Bound<'_, PyAny>>,
         properties: Option<&Bound<'_, PyAny>>,
         named: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<bool> {
         let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        let weight = weight.map(|weight| weight.0);
         let cells = self.cells(&edge, weight, properties, named)?;
         self.with(|txn| match weight {
             None if edge.is_plain() && cells.is_empty() => {
@@ -424,7 +427,7 @@ impl Transaction {
     /// Parameters
     /// ----------
     /// src, dst : array_like
-    ///     Vertex ids, of equal length: integer arrays, or sequences of str for a graph with str ids.
+    ///     Vertex ids, of equal length: columns of ints, or of str for a graph with str ids.
     /// weights : array_like of float, optional
     ///     For a weighted graph; 1 if not given. The weight of an existing edge is replaced.
     /// label, ranks, properties
@@ -438,7 +441,8 @@ impl Transaction {
     /// Raises
     /// ------
     /// DataError
-    ///     A negative id, a weight that is not a number, arrays of other shapes; the message names the position.
+    ///     An id that is negative or missing, a weight that is not a number, a value that no property can hold exactly,
+    ///     arrays of other shapes; the message names the position.
     ///     Nothing was added. If there are more operations than a transaction may hold, it is rolled back.
     #[pyo3(signature = (src, dst, weights=None, *, label=None, ranks=None, properties=None))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]

@@ -117,13 +117,13 @@ pub(crate) fn read_cells(
         })?;
         for item in mapping.items()?.iter() {
             let (name, value) = item.extract::<(String, Bound<'_, PyAny>)>()?;
-            let value = read(&name, &value, types.of(&name))?;
+            let value = read(&format_args!("property {name}"), &value, types.of(&name))?;
             cells.push((name, value));
         }
     }
     for (name, value) in named.into_iter().flatten() {
         let name = name.extract::<String>()?;
-        let value = read(&name, &value, types.of(&name))?;
+        let value = read(&format_args!("property {name}"), &value, types.of(&name))?;
         cells.push((name, value));
     }
     Ok(cells)
@@ -145,7 +145,7 @@ pub(crate) fn add_weight(
     Ok(())
 }
 
-/// The value of property `name` that `object` stands for; an int becomes a float where the property holds floats.
+/// The value that `object`, which messages call `name`, stands for; an int becomes a float where the property holds floats.
 pub(crate) fn read(
     name: &dyn Display,
     object: &Bound<'_, PyAny>,
@@ -154,10 +154,28 @@ pub(crate) fn read(
     let value = read_any(name, object)?;
     Ok(match (value, kind) {
         (Value::I64(number), Some(PropertyType::F64)) => {
-            Value::F64(exact(number).ok_or_else(|| not_exact(&format_args!("property {name}"), number))?)
+            Value::F64(exact(number).ok_or_else(|| not_exact(name, number))?)
         }
         (value, _) => value,
     })
+}
+
+/// The argument `weight`: a number that a float holds.
+pub(crate) struct Weight(pub(crate) f64);
+
+impl<'py> FromPyObject<'_, 'py> for Weight {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Weight> {
+        if let Ok(number) = object.cast::<PyFloat>() {
+            return Ok(Weight(number.value()));
+        }
+        let _calling = calling(object.py());
+        match read(&"weight", &object, Some(PropertyType::F64))? {
+            Value::F64(weight) => Ok(Weight(weight)),
+            _ => Err(PyTypeError::new_err(format!("a weight is a number, found {}", type_name(&object)))),
+        }
+    }
 }
 
 fn read_any(name: &dyn Display, object: &Bound<'_, PyAny>) -> PyResult<Value> {
@@ -171,9 +189,7 @@ fn read_any(name: &dyn Display, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     }
     if object.is_instance_of::<PyInt>() {
         return object.extract().map(Value::I64).map_err(|_| {
-            DataError::new_err(format!(
-                "property {name}: {object} is out of range: ints are -2**63 to 2**63 - 1"
-            ))
+            DataError::new_err(format!("{name}: {object} is out of range: ints are -2**63 to 2**63 - 1"))
         });
     }
     if let Ok(number) = object.cast::<PyFloat>() {
@@ -181,9 +197,7 @@ fn read_any(name: &dyn Display, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     }
     if let Ok(text) = object.cast::<PyString>() {
         let text = text.to_str().map_err(|_| {
-            DataError::new_err(format!(
-                "property {name}: text must not hold surrogates: it is stored as UTF-8"
-            ))
+            DataError::new_err(format!("{name}: text must not hold surrogates: it is stored as UTF-8"))
         })?;
         return Ok(Value::from(text));
     }
@@ -201,7 +215,7 @@ fn read_any(name: &dyn Display, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if object.is_instance(&numpy.getattr("datetime64")?)? {
         let number = object.call_method1("astype", ("int64",))?.extract()?;
         let value = Unit::of(&object.getattr("dtype")?)?.value(number);
-        return value.map_err(|why| DataError::new_err(format!("property {name} {why}")));
+        return value.map_err(|why| DataError::new_err(format!("{name} {why}")));
     }
     // What `item` would make an int of: a span of time; and a record, which it would make bytes or a tuple of.
     let has_item = !["timedelta64", "void"].contains(&kind.as_str());
@@ -213,7 +227,7 @@ fn read_any(name: &dyn Display, object: &Bound<'_, PyAny>) -> PyResult<Value> {
         }
     }
     Err(PyTypeError::new_err(format!(
-        "property {name}: a value is None, a bool, int, float, str, bytes or datetime, found {kind}"
+        "{name}: a value is None, a bool, int, float, str, bytes or datetime, found {kind}"
     )))
 }
 
@@ -223,12 +237,12 @@ const MISSING: [&str; 3] = ["NAType", "NaTType", "MaskedConstant"];
 /// Microseconds since 1970 of a time that says where on Earth it is meant.
 fn read_time(name: &dyn Display, time: &Bound<'_, PyDateTime>) -> PyResult<Value> {
     if time.call_method0("utcoffset")?.is_none() {
-        return Err(DataError::new_err(format!("property {name}: a datetime needs a time zone")));
+        return Err(DataError::new_err(format!("{name}: a datetime needs a time zone")));
     }
     // Times of pandas have nanoseconds too.
     if time.getattr_opt("nanosecond")?.is_some_and(|n| n.is_truthy().unwrap_or(true)) {
         let why = "has parts of a microsecond, and times are kept in microseconds";
-        return Err(DataError::new_err(format!("property {name} {why}")));
+        return Err(DataError::new_err(format!("{name} {why}")));
     }
     let micros = || -> PyResult<i64> {
         let since = time.call_method1("__sub__", (epoch(time.py())?,))?;
@@ -237,7 +251,7 @@ fn read_time(name: &dyn Display, time: &Bound<'_, PyDateTime>) -> PyResult<Value
     };
     micros()
         .map(Value::Timestamp)
-        .map_err(|error| DataError::new_err(format!("property {name}: {}", error.value(time.py()))))
+        .map_err(|error| DataError::new_err(format!("{name}: {}", error.value(time.py()))))
 }
 
 fn epoch(py: Python<'_>) -> PyResult<Bound<'_, PyDateTime>> {

@@ -6,12 +6,20 @@ Columns of pandas, Polars and PyArrow are told by their methods, so that none of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 
 __all__: list[str] = []
+
+
+class Column(Protocol):
+    """A column of pandas, Polars or PyArrow, as the stubs call it."""
+
+    def __len__(self) -> int: ...
+    def to_numpy(self) -> Any: ...
+
 
 _Plain = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any] | None]
 
@@ -34,7 +42,7 @@ def plain(column: Any) -> _Plain:
         return _of_numpy(np.asarray(column))
     if _has(column, "__arrow_c_stream__") or _has(column, "__arrow_c_array__"):
         return _of_arrow(_through_pyarrow(column))
-    if isinstance(column, (str, bytes, Mapping, Set)) or not isinstance(column, Iterable):
+    if isinstance(column, (str, bytes, set, frozenset, Mapping)) or not isinstance(column, Iterable):
         return np.asarray(column, object), None
     return _objects(list(column)), None
 
@@ -78,11 +86,11 @@ def _of_pandas(column: Any) -> _Plain:
     if hasattr(dtype, "numpy_dtype"):
         return column.to_numpy(dtype=dtype.numpy_dtype, na_value=dtype.numpy_dtype.type(0)), missing
     if isinstance(dtype, np.dtype) and dtype.kind != "O":
-        # NaN is a number here.
+        # NaN is a float.
         return column.to_numpy(), None
     values = column.to_numpy(dtype=object)
     if any(isinstance(value, float) for value in values[~missing]):
-        missing &= np.fromiter((not isinstance(value, float) for value in values), bool, len(values))
+        missing = missing & np.fromiter((not isinstance(value, float) for value in values), bool, len(values))
     return values, missing
 
 
@@ -131,7 +139,11 @@ def _filled(column: Any, value: Any) -> np.ndarray[Any, Any]:
 
 
 def _times(numbers: np.ndarray[Any, Any], unit: str) -> np.ndarray[Any, Any]:
-    return numbers.astype("int64").view(f"datetime64[{unit}]")
+    numbers = numbers.astype("int64")
+    if (numbers == np.iinfo("int64").min).any():
+        at = int(np.argmin(numbers))
+        raise ValueError(f"element {at} is -2**63 {unit} since 1970, which NumPy takes for NaT")
+    return numbers.view(f"datetime64[{unit}]")
 
 
 def _objects(values: list[Any]) -> np.ndarray[Any, Any]:
