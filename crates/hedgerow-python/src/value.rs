@@ -179,7 +179,6 @@ impl<'py> FromPyObject<'_, 'py> for Weight {
 }
 
 fn read_any(name: &dyn Display, object: &Bound<'_, PyAny>) -> PyResult<Value> {
-    let py = object.py();
     if object.is_none() {
         return Ok(Value::Null);
     }
@@ -211,24 +210,32 @@ fn read_any(name: &dyn Display, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(time) = object.cast::<PyDateTime>() {
         return read_time(name, time);
     }
-    let numpy = py.import("numpy")?;
-    if object.is_instance(&numpy.getattr("datetime64")?)? {
-        let number = object.call_method1("astype", ("int64",))?.extract()?;
-        let value = Unit::of(&object.getattr("dtype")?)?.value(number);
-        return value.map_err(|why| DataError::new_err(format!("{name} {why}")));
-    }
-    // What `item` would make an int of: a span of time; and a record, which it would make bytes or a tuple of.
-    let has_item = !["timedelta64", "void"].contains(&kind.as_str());
-    if has_item && object.is_instance(&numpy.getattr("generic")?)? {
-        let item = object.call_method0("item")?;
-        // A scalar that has no Python equal gives itself.
-        if !item.is_instance(&numpy.getattr("generic")?)? {
-            return read_any(name, &item);
-        }
+    if let Some(value) = read_scalar(name, object, &kind)? {
+        return Ok(value);
     }
     Err(PyTypeError::new_err(format!(
         "{name}: a value is None, a bool, int, float, str, bytes or datetime, found {kind}"
     )))
+}
+
+/// The value of a scalar of NumPy whose type is called `kind`; of other objects none.
+fn read_scalar(name: &dyn Display, object: &Bound<'_, PyAny>, kind: &str) -> PyResult<Option<Value>> {
+    let numpy = object.py().import("numpy")?;
+    if object.is_instance(&numpy.getattr("datetime64")?)? {
+        let number = object.call_method1("astype", ("int64",))?.extract()?;
+        let value = Unit::of(&object.getattr("dtype")?)?.value(number);
+        return value.map(Some).map_err(|why| DataError::new_err(format!("{name} {why}")));
+    }
+    // `item` would make an int of some spans of time, and bytes or a tuple of a record.
+    if ["timedelta64", "void"].contains(&kind) || !object.is_instance(&numpy.getattr("generic")?)? {
+        return Ok(None);
+    }
+    let item = object.call_method0("item")?;
+    // A scalar that has no Python equal gives itself.
+    if item.is_instance(&numpy.getattr("generic")?)? {
+        return Ok(None);
+    }
+    read_any(name, &item).map(Some)
 }
 
 /// Names of the types whose objects stand for a missing value: of pandas, and of masked arrays.
