@@ -3,6 +3,7 @@
 use numpy::{PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use crate::error::{DataError, out_of_memory};
 
@@ -72,9 +73,10 @@ impl<'py> Array<'py> {
         self.kind == 'f' && self.array.dtype().getattr("itemsize").and_then(|n| n.extract()).unwrap_or(0) > 8
     }
 
-    /// The elements as Python objects, or scalars of NumPy.
-    pub(crate) fn objects(&self) -> PyResult<impl Iterator<Item = PyResult<Bound<'py, PyAny>>>> {
-        self.array.try_iter()
+    /// The elements as Python objects.
+    pub(crate) fn objects(&self) -> PyResult<impl Iterator<Item = Bound<'py, PyAny>>> {
+        let list = self.array.call_method0("tolist")?;
+        Ok(list.cast_into::<PyList>().map_err(PyErr::from)?.into_iter())
     }
 }
 

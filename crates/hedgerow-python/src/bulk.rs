@@ -228,7 +228,7 @@ fn read_numbers(kind: KeyKind, name: &str, object: &Bound<'_, PyAny>) -> PyResul
         }
         'O' => {
             for (at, item) in array.objects()?.enumerate() {
-                numbers.push(read_number(kind, name, at, &item?)?);
+                numbers.push(read_number(kind, name, at, &item)?);
             }
         }
         // NumPy makes floats of an empty list.
@@ -275,7 +275,6 @@ fn read_texts(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<PyBackedStr
     array.check_whole(name)?;
     let mut texts = reserved("vertex ids", array.len())?;
     for (at, item) in array.objects()?.enumerate() {
-        let item = item?;
         let Ok(text) = item.cast::<PyString>() else {
             let found = key::type_name(&item);
             return Err(DataError::new_err(format!("{name}[{at}] must be a str, found {found}")));
@@ -310,7 +309,7 @@ fn read_weights(object: &Bound<'_, PyAny>, edges: usize) -> PyResult<Vec<f64>> {
         }
         'O' => {
             for (at, item) in array.objects()?.enumerate() {
-                weights.push(read_weight(at, &item?)?);
+                weights.push(read_weight(at, &item)?);
             }
         }
         _ if array.len() == 0 => {}

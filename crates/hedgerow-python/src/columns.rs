@@ -84,7 +84,6 @@ fn times(shown: &str, array: &Array<'_>) -> PyResult<Vec<Value>> {
 fn objects(shown: &str, array: &Array<'_>) -> PyResult<Vec<Value>> {
     let mut values = reserved("values of a property", array.len())?;
     for (at, item) in array.objects()?.enumerate() {
-        let item = item?;
         let value = if array.is_missing(at) {
             Value::Null
         } else {

@@ -147,10 +147,8 @@ def _times(numbers: np.ndarray[Any, Any], unit: str) -> np.ndarray[Any, Any]:
 
 
 def _objects(values: list[Any]) -> np.ndarray[Any, Any]:
-    array = np.empty(len(values), object)
-    for at, value in enumerate(values):
-        array[at] = value
-    return array
+    # Other ways make arrays of two dimensions of a list of lists.
+    return np.fromiter(values, object, len(values))
 
 
 def _through_pyarrow(column: Any) -> Any:
