@@ -3,16 +3,20 @@
 use std::ops::Range;
 
 use hedgerow::{EdgeKey, KeyKind, PropertyType, Value, VertexKeyRef, WriteTxn};
-use numpy::{PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyMapping, PyString};
 
+use crate::arrays::{Array, exact, not_exact, reserved, view};
 use crate::columns::{self, Column};
-use crate::error::{DataError, NotSupportedError, out_of_memory};
+use crate::ending::calling;
+use crate::error::{DataError, NotSupportedError};
 use crate::handle::Handle;
 use crate::key::{self, Key};
-use crate::value::{Owner, Types, WEIGHT};
+use crate::value::{self, Owner, Types, WEIGHT};
+
+/// What messages call the column of ranks.
+const RANKS: &str = "ranks";
 
 /// One column of vertex ids, copied: other threads may change the array while the interpreter lock is released.
 enum Keys {
@@ -65,6 +69,7 @@ pub(crate) struct Arguments<'a, 'py> {
 impl Edges {
     /// Reads the arguments of `add_edges`.
     pub(crate) fn read(handle: &Handle, arguments: &Arguments<'_, '_>) -> PyResult<Edges> {
+        let _calling = calling(arguments.src.py());
         let kind = handle.config.keys;
         let (src, dst) = (read_keys(kind, "src", arguments.src)?, read_keys(kind, "dst", arguments.dst)?);
         if src.len() != dst.len() {
@@ -192,7 +197,7 @@ fn check_type(types: &Types<'_>, column: &Column) -> PyResult<()> {
 }
 
 fn read_ranks(object: &Bound<'_, PyAny>, edges: usize) -> PyResult<Vec<u64>> {
-    let ranks = read_numbers(KeyKind::U64, "ranks", object)?;
+    let ranks = read_numbers(KeyKind::U64, RANKS, object)?;
     if ranks.len() != edges {
         return Err(DataError::new_err(format!("ranks has {} elements for {edges} edges", ranks.len())));
     }
@@ -206,73 +211,31 @@ fn read_keys(kind: KeyKind, name: &str, object: &Bound<'_, PyAny>) -> PyResult<K
     }
 }
 
-/// An array of one dimension and the letter of its kind of elements, as NumPy has it.
-pub(crate) fn as_array<'py>(
-    name: &str,
-    object: &Bound<'py, PyAny>,
-) -> PyResult<(Bound<'py, PyUntypedArray>, char)> {
-    let array = object.py().import("numpy")?.call_method1("asarray", (object,)).map_err(|error| {
-        let described = DataError::new_err(format!("{name} is not an array: {error}"));
-        described.set_cause(object.py(), Some(error));
-        described
-    })?;
-    let array = array.cast_into::<PyUntypedArray>().map_err(PyErr::from)?;
-    if array.ndim() != 1 {
-        return Err(DataError::new_err(format!("{name} must have one dimension, found {}", array.ndim())));
-    }
-    let kind: char = array.dtype().getattr("kind")?.extract()?;
-    Ok((array, kind))
-}
-
-/// A readable view of `array` with elements of type `dtype`, converted where they are of another.
-pub(crate) fn view<'py, T: numpy::Element>(
-    array: &Bound<'py, PyUntypedArray>,
-    dtype: &str,
-) -> PyResult<PyReadonlyArray1<'py, T>> {
-    let numpy = array.py().import("numpy")?;
-    numpy.call_method1("require", (array, dtype, "A"))?.extract::<PyReadonlyArray1<'py, T>>()
-}
-
-pub(crate) fn reserved<T>(what: &str, items: usize) -> PyResult<Vec<T>> {
-    let mut vec = Vec::new();
-    vec.try_reserve_exact(items).map_err(|_| out_of_memory(what, items))?;
-    Ok(vec)
-}
-
 fn read_numbers(kind: KeyKind, name: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
-    let (mut array, mut letter) = as_array(name, object)?;
-    if letter == 'f' && !array.is_empty() && !object.is_instance_of::<PyUntypedArray>() {
-        // NumPy makes floats of ints that fit no one integer type: look at each instead.
-        let objects = object.py().import("numpy")?.call_method1("asarray", (object, "O"))?;
-        (array, letter) = (objects.cast_into::<PyUntypedArray>().map_err(PyErr::from)?, 'O');
-    }
+    let array = Array::read(name, object)?;
+    array.check_whole(name)?;
     let mut numbers = reserved("vertex ids", array.len())?;
-    match letter {
-        'u' => numbers.extend(view::<u64>(&array, "uint64")?.as_array().iter()),
+    match array.kind {
+        'u' => numbers.extend(view::<u64>(&array.array, "uint64")?.as_array().iter()),
         'i' => {
-            for (at, &number) in view::<i64>(&array, "int64")?.as_array().iter().enumerate() {
+            for (at, &number) in view::<i64>(&array.array, "int64")?.as_array().iter().enumerate() {
                 let number = u64::try_from(number).map_err(|_| {
-                    DataError::new_err(format!("{name}[{at}] is {number}: ids are not negative"))
+                    let what = if name == RANKS { "ranks" } else { "ids" };
+                    DataError::new_err(format!("{name}[{at}] is {number}: {what} are not negative"))
                 })?;
                 numbers.push(number);
             }
         }
         'O' => {
-            for (at, item) in array.try_iter()?.enumerate() {
-                match Key::read(kind, &item?) {
-                    Ok(Key::Number(number)) => numbers.push(number),
-                    Ok(Key::Text(_)) => {
-                        return Err(DataError::new_err(format!("{name}[{at}] is not an int")));
-                    }
-                    Err(error) => {
-                        return Err(DataError::new_err(format!("{name}[{at}]: {}", error.value(array.py()))));
-                    }
-                }
+            for (at, item) in array.objects()?.enumerate() {
+                numbers.push(read_number(kind, name, at, &item)?);
             }
         }
         // NumPy makes floats of an empty list.
-        _ if array.is_empty() => {}
-        _ => return Err(DataError::new_err(format!("{name} must hold ints, found {}", array.dtype()))),
+        _ if array.len() == 0 => {}
+        _ => {
+            return Err(DataError::new_err(format!("{name} must hold ints, found {}", array.dtype())));
+        }
     }
     if kind == KeyKind::Dense {
         for (at, &number) in numbers.iter().enumerate() {
@@ -280,6 +243,20 @@ fn read_numbers(kind: KeyKind, name: &str, object: &Bound<'_, PyAny>) -> PyResul
         }
     }
     Ok(numbers)
+}
+
+fn read_number(kind: KeyKind, name: &str, at: usize, item: &Bound<'_, PyAny>) -> PyResult<u64> {
+    let error = match Key::read(kind, item) {
+        Ok(Key::Number(number)) => return Ok(number),
+        Ok(Key::Text(_)) => return Err(DataError::new_err(format!("{name}[{at}] is not an int"))),
+        Err(error) => error,
+    };
+    if name == RANKS || item.is_instance_of::<PyString>() {
+        let shown = item.repr().map_or_else(|_| key::type_name(item), |repr| repr.to_string());
+        let what = if name == RANKS { "ranks" } else { "ids" };
+        return Err(DataError::new_err(format!("{name}[{at}] is {shown}: {what} are ints, 0 to 2**64 - 1")));
+    }
+    Err(DataError::new_err(format!("{name}[{at}]: {}", error.value(item.py()))))
 }
 
 fn read_texts(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<PyBackedStr>> {
@@ -290,12 +267,14 @@ fn read_texts(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<PyBackedStr
             key::type_name(object)
         )));
     }
-    let items = object.try_iter().map_err(|_| {
-        DataError::new_err(format!("{name} must be a sequence of str, found {}", key::type_name(object)))
-    })?;
-    let mut texts = Vec::new();
-    for (at, item) in items.enumerate() {
-        let item = item?;
+    if object.try_iter().is_err() {
+        let found = key::type_name(object);
+        return Err(DataError::new_err(format!("{name} must be a sequence of str, found {found}")));
+    }
+    let array = Array::read(name, object)?;
+    array.check_whole(name)?;
+    let mut texts = reserved("vertex ids", array.len())?;
+    for (at, item) in array.objects()?.enumerate() {
         let Ok(text) = item.cast::<PyString>() else {
             let found = key::type_name(&item);
             return Err(DataError::new_err(format!("{name}[{at}] must be a str, found {found}")));
@@ -306,18 +285,53 @@ fn read_texts(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<PyBackedStr
 }
 
 fn read_weights(object: &Bound<'_, PyAny>, edges: usize) -> PyResult<Vec<f64>> {
-    let (array, letter) = as_array("weights", object)?;
+    let array = Array::read("weights", object)?;
     if array.len() != edges {
         let found = array.len();
         return Err(DataError::new_err(format!("weights has {found} elements for {edges} edges")));
     }
-    if !matches!(letter, 'f' | 'i' | 'u') {
-        return Err(DataError::new_err(format!("weights must hold numbers, found {}", array.dtype())));
+    array.check_whole("weights")?;
+    let mut weights: Vec<f64> = reserved("weights", edges)?;
+    let inexact = |at: usize, number: i128| not_exact(&format_args!("weights[{at}]"), number);
+    match array.kind {
+        'f' if !array.is_wide_float() => {
+            weights.extend(view::<f64>(&array.array, "float64")?.as_array().iter());
+        }
+        'i' => {
+            for (at, &number) in view::<i64>(&array.array, "int64")?.as_array().iter().enumerate() {
+                weights.push(exact(number).ok_or_else(|| inexact(at, number.into()))?);
+            }
+        }
+        'u' => {
+            for (at, &number) in view::<u64>(&array.array, "uint64")?.as_array().iter().enumerate() {
+                weights.push(exact(number).ok_or_else(|| inexact(at, number.into()))?);
+            }
+        }
+        'O' => {
+            for (at, item) in array.objects()?.enumerate() {
+                weights.push(read_weight(at, &item)?);
+            }
+        }
+        _ if array.len() == 0 => {}
+        _ => {
+            let found = array.dtype();
+            return Err(DataError::new_err(format!("weights must hold numbers, found {found}")));
+        }
     }
-    let mut weights = reserved("weights", edges)?;
-    weights.extend(view::<f64>(&array, "float64")?.as_array().iter());
     match weights.iter().position(|w: &f64| w.is_nan()) {
         Some(at) => Err(DataError::new_err(format!("weights[{at}] is NaN: a weight must be a number"))),
         None => Ok(weights),
+    }
+}
+
+fn read_weight(at: usize, item: &Bound<'_, PyAny>) -> PyResult<f64> {
+    let shown = format_args!("weights[{at}]");
+    match value::read(&shown, item, Some(PropertyType::F64)) {
+        Ok(Value::F64(weight)) => Ok(weight),
+        Err(error) if error.is_instance_of::<DataError>(item.py()) => Err(error),
+        Ok(_) | Err(_) => {
+            let found = key::type_name(item);
+            Err(DataError::new_err(format!("weights[{at}]: weights must hold numbers, found {found}")))
+        }
     }
 }

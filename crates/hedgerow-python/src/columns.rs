@@ -1,12 +1,15 @@
 //! Columns of properties: from arrays into values, and back into arrays.
 
 use hedgerow::{PropertyType, Value, ValueRef};
-use numpy::{IntoPyArray, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyUntypedArray};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::bulk::{as_array, reserved, view};
+use crate::arrays::{Array, exact, not_exact, reserved, view};
+use crate::ending::calling;
 use crate::error::DataError;
+use crate::times::Unit;
 use crate::value::{self, to_object};
 
 /// One value per edge.
@@ -23,69 +26,88 @@ pub(crate) fn read(
     kind: Option<PropertyType>,
 ) -> PyResult<Column> {
     let shown = format!("properties[{name:?}]");
-    let (mut array, mut letter) = as_array(&shown, object)?;
-    if matches!(letter, 'U' | 'S') && !object.is_instance_of::<PyUntypedArray>() {
-        // NumPy makes texts of numbers among texts, and cuts zeros off their ends: look at each instead.
-        let objects = object.py().import("numpy")?.call_method1("asarray", (object, "O"))?;
-        (array, letter) = (objects.cast_into::<PyUntypedArray>().map_err(PyErr::from)?, 'O');
-    }
+    let array = Array::read(&shown, object)?;
     if array.len() != edges {
         let found = array.len();
         return Err(DataError::new_err(format!("{shown} has {found} elements for {edges} edges")));
     }
-    let mut values = reserved("values of a property", edges)?;
-    let float = kind == Some(PropertyType::F64);
-    match letter {
-        'b' => values.extend(view::<bool>(&array, "bool")?.as_array().iter().map(|&b| Value::Bool(b))),
-        'f' => values.extend(view::<f64>(&array, "float64")?.as_array().iter().map(|&x| Value::F64(x))),
-        'i' | 'u' if float => {
-            values.extend(view::<f64>(&array, "float64")?.as_array().iter().map(|&x| Value::F64(x)));
+    let mut values = match array.kind {
+        'b' => typed(&array, &view::<bool>(&array.array, "bool")?, |_, b| Ok(Value::Bool(b)))?,
+        'f' if !array.is_wide_float() => {
+            typed(&array, &view::<f64>(&array.array, "float64")?, |_, x| Ok(Value::F64(x)))?
         }
-        'i' => values.extend(view::<i64>(&array, "int64")?.as_array().iter().map(|&n| Value::I64(n))),
-        'u' => {
-            for (at, &number) in view::<u64>(&array, "uint64")?.as_array().iter().enumerate() {
-                let number = i64::try_from(number).map_err(|_| {
-                    DataError::new_err(format!("{shown}[{at}] is {number}: ints are -2**63 to 2**63 - 1"))
-                })?;
-                values.push(Value::I64(number));
-            }
-        }
-        'M' => {
-            let micros = array.call_method1("astype", ("datetime64[us]",))?;
-            let micros = micros.call_method1("astype", ("int64",))?;
-            let micros = micros.cast_into::<PyUntypedArray>().map_err(PyErr::from)?;
-            let time = |&t: &i64| if t == i64::MIN { Value::Null } else { Value::Timestamp(t) };
-            values.extend(view::<i64>(&micros, "int64")?.as_array().iter().map(time));
-        }
-        'O' | 'U' | 'S' => {
-            for (at, item) in array.call_method0("tolist")?.try_iter()?.enumerate() {
-                values.push(value::read(&format!("{shown}[{at}]"), &item?, kind)?);
-            }
-        }
+        'i' => typed(&array, &view::<i64>(&array.array, "int64")?, |_, n| Ok(Value::I64(n)))?,
+        'u' => typed(&array, &view::<u64>(&array.array, "uint64")?, |at, number| {
+            i64::try_from(number).map(Value::I64).map_err(|_| {
+                DataError::new_err(format!("{shown}[{at}] is {number}: ints are -2**63 to 2**63 - 1"))
+            })
+        })?,
+        'M' => times(&shown, &array)?,
+        'O' | 'U' | 'S' => objects(&shown, &array)?,
         _ => {
-            let message = format!(
-                "{shown} must hold bools, ints, floats, str, bytes or times, found {}",
-                array.dtype()
-            );
-            return Err(DataError::new_err(message));
+            let found = array.dtype();
+            return Err(DataError::new_err(format!(
+                "{shown} must hold bools, ints, floats, str, bytes or times, found {found}"
+            )));
         }
+    };
+    let has_floats = values.iter().any(|value| matches!(value, Value::F64(_)));
+    if has_floats || kind == Some(PropertyType::F64) {
+        ints_as_floats(&shown, &mut values)?;
     }
-    mask(object, &mut values)?;
     one_type(&shown, &values)?;
     Ok(Column { name, values })
 }
 
-/// Makes masked elements null.
-fn mask(object: &Bound<'_, PyAny>, values: &mut [Value]) -> PyResult<()> {
-    let masked = object.py().import("numpy")?.getattr("ma")?;
-    if !object.is_instance(&masked.getattr("MaskedArray")?)? {
-        return Ok(());
+/// Values of the elements of a typed array, null where they are missing.
+fn typed<T: numpy::Element + Copy>(
+    array: &Array<'_>,
+    elements: &PyReadonlyArray1<'_, T>,
+    value: impl Fn(usize, T) -> PyResult<Value>,
+) -> PyResult<Vec<Value>> {
+    let mut values = reserved("values of a property", array.len())?;
+    for (at, &element) in elements.as_array().iter().enumerate() {
+        values.push(if array.is_missing(at) { Value::Null } else { value(at, element)? });
     }
-    let mask =
-        masked.call_method1("getmaskarray", (object,))?.cast_into::<PyUntypedArray>().map_err(PyErr::from)?;
-    for (value, &hidden) in values.iter_mut().zip(view::<bool>(&mask, "bool")?.as_array().iter()) {
-        if hidden {
-            *value = Value::Null;
+    Ok(values)
+}
+
+fn times(shown: &str, array: &Array<'_>) -> PyResult<Vec<Value>> {
+    let unit = Unit::of(&array.dtype())?;
+    let numbers = array.array.call_method1("astype", ("int64",))?;
+    let numbers = numbers.cast_into::<PyUntypedArray>().map_err(PyErr::from)?;
+    typed(array, &view::<i64>(&numbers, "int64")?, |at, number| {
+        unit.value(number).map_err(|why| DataError::new_err(format!("{shown}[{at}] {why}")))
+    })
+}
+
+fn objects(shown: &str, array: &Array<'_>) -> PyResult<Vec<Value>> {
+    let mut values = reserved("values of a property", array.len())?;
+    for (at, item) in array.objects()?.enumerate() {
+        let value = if array.is_missing(at) {
+            Value::Null
+        } else {
+            value::read(&format_args!("{shown}[{at}]"), &item, None).map_err(|e| data_error(item.py(), e))?
+        };
+        values.push(value);
+    }
+    Ok(values)
+}
+
+/// An element of the wrong kind is wrong data of the column.
+fn data_error(py: Python<'_>, error: PyErr) -> PyErr {
+    match error.is_instance_of::<PyTypeError>(py) {
+        true => DataError::new_err(error.value(py).to_string()),
+        false => error,
+    }
+}
+
+/// Makes floats of ints, if there are floats that equal them.
+fn ints_as_floats(shown: &str, values: &mut [Value]) -> PyResult<()> {
+    for (at, value) in values.iter_mut().enumerate() {
+        if let Value::I64(number) = *value {
+            let float = exact(number).ok_or_else(|| not_exact(&format_args!("{shown}[{at}]"), number))?;
+            *value = Value::F64(float);
         }
     }
     Ok(())
@@ -141,6 +163,7 @@ impl Gather {
 
     /// A masked array; of text and bytes, an array of objects with None.
     pub(crate) fn finish(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let _calling = calling(py);
         let numpy = py.import("numpy")?;
         let values = match self.kind {
             PropertyType::Bool => self.bools.into_pyarray(py).into_any(),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use hedgerow::{Graph, KeyKind, LabelOptions};
+use hedgerow::{Graph, KeyKind, LabelOptions, Timestamp};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -76,33 +76,6 @@ impl Database {
         arguments.set_item("segments", written.segments)?;
         make(py, "Checkpoint", &arguments)
     }
-
-    /// One attempt of `transact`: the call of `f` inside the transaction that the store gave.
-    fn attempt(
-        &self,
-        f: &Py<PyAny>,
-        txn: &mut hedgerow::WriteTxn,
-        failure: &mut Option<PyErr>,
-    ) -> hedgerow::Result<Option<Py<PyAny>>> {
-        let lent = std::mem::replace(txn, self.handle.graph.write()?);
-        let outcome = Python::attach(|py| {
-            let lent = Py::new(py, Transaction::new(&self.handle, lent))?;
-            let value = f.call1(py, (&lent,))?;
-            let txn = lent.get().take_back()?;
-            Ok((value, txn))
-        });
-        match outcome {
-            Ok((value, returned)) => {
-                *txn = returned;
-                Ok(Some(value))
-            }
-            Err(error) => {
-                *failure = Some(error);
-                // Ends the attempts; the caller raises `failure` instead.
-                Err(hedgerow::Error::InvalidArgument(String::new()))
-            }
-        }
-    }
 }
 
 #[pymethods]
@@ -148,53 +121,12 @@ impl Database {
         Ok(Snapshot::new(&self.handle, self.handle.graph.snapshot().map_err(raise)?))
     }
 
-    /// Run a function in a write transaction and commit it, again after each conflict.
-    ///
-    /// Parameters
-    /// ----------
-    /// fn : callable
-    ///     Called with the transaction, once per attempt. It should do nothing besides, and not end the transaction. If
-    ///     it raises, the transaction is rolled back and the exception passes on.
-    /// retries : int
-    ///     How many times more it is run after a conflict.
-    ///
-    /// Returns
-    /// -------
-    /// object
-    ///     What the last call of ``fn`` returned.
-    ///
-    /// Raises
-    /// ------
-    /// ConflictError
-    ///     The retries are used up.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import hedgerow
-    /// >>> db = hedgerow.open(directed=False)
-    /// >>> def befriend(tx):
-    /// ...     return tx.degree(1) < 100 and tx.insert_edge(1, 3)
-    /// >>> db.insert_edge(1, 2)
-    /// True
-    /// >>> db.transact(befriend, retries=5)
-    /// True
-    #[pyo3(signature = (r#fn, *, retries=None), text_signature = "($self, fn, *, retries=16)")]
-    fn transact(
-        &self,
-        py: Python<'_>,
-        r#fn: Py<PyAny>,
-        retries: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Py<PyAny>> {
-        self.handle.check_usable()?;
-        let retries = retries.map_or(Ok(16), |object| count("retries", object, 0))?;
-        let mut failure = None;
-        let outcome =
-            py.detach(|| self.handle.graph.transact(retries, |txn| self.attempt(&r#fn, txn, &mut failure)));
-        match (outcome, failure) {
-            (_, Some(error)) => Err(error),
-            (Err(error), None) => Err(raise(error)),
-            (Ok((value, _)), None) => Ok(value.unwrap_or_else(|| py.None())),
-        }
+    /// Waits, after the conflict of a transaction, until it makes sense to run it again.
+    fn _wait_for_conflict(&self, py: Python<'_>, timestamp: u64, attempt: u32) -> PyResult<()> {
+        self.detached(py, |graph| {
+            graph.wait_for_conflict(Timestamp(timestamp), attempt);
+            Ok(())
+        })
     }
 
     /// Insert one edge in a transaction of its own, and its endpoints where absent.
@@ -362,7 +294,8 @@ impl Database {
     /// Parameters
     /// ----------
     /// src, dst : array_like
-    ///     Vertex ids, of equal length: integer arrays, or sequences of str for a graph with str ids.
+    ///     Vertex ids, of equal length: columns of ints, or of str for a graph with str ids. Columns are arrays of NumPy,
+    ///     columns of pandas, Polars and PyArrow, and sequences.
     /// weights : array_like of float, optional
     ///     For a weighted graph; 1 if not given. The weight of an existing edge is replaced.
     /// label : str, optional
@@ -370,8 +303,8 @@ impl Database {
     /// ranks : array_like of int, optional
     ///     Of a ``multi`` label; 0 if not given.
     /// properties : mapping, optional
-    ///     Arrays by name, a value for each edge: bools, ints, floats, ``datetime64`` (as UTC), str, bytes, or objects.
-    ///     Masked elements, None and ``NaT`` are no value.
+    ///     Columns by name, a value for each edge: bools, ints, floats, times (those without a zone as UTC), str, bytes, or
+    ///     objects. Nulls of any library, masked elements, None and ``NaT`` are no value; NaN in a column of floats is NaN.
     /// batch : int
     ///     Edges in a transaction.
     ///
@@ -383,7 +316,8 @@ impl Database {
     /// Raises
     /// ------
     /// DataError
-    ///     A negative id, a weight that is not a number, arrays of other shapes; the message names the position.
+    ///     An id that is negative or missing, a weight that is not a number, a value that no property can hold exactly,
+    ///     arrays of other shapes; the message names the position.
     ///
     /// Examples
     /// --------

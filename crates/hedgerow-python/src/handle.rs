@@ -6,11 +6,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use hedgerow::{Graph, GraphConfig};
 use pyo3::prelude::*;
 
+use crate::ending::released;
 use crate::error::{ClosedError, ForkedError};
 
 /// An open store.
 pub(crate) struct Handle {
-    pub(crate) graph: Graph,
+    pub(crate) graph: Store,
     pub(crate) config: GraphConfig,
     /// The directory; `None` for a store without files.
     pub(crate) path: Option<String>,
@@ -23,7 +24,7 @@ impl Handle {
     pub(crate) fn new(graph: Graph, path: Option<String>, read_only: bool) -> Handle {
         let config = graph.config();
         let process = std::process::id();
-        Handle { graph, config, path, read_only, closed: AtomicBool::new(false), process }
+        Handle { graph: Store(Some(graph)), config, path, read_only, closed: AtomicBool::new(false), process }
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -61,8 +62,26 @@ impl Drop for Handle {
     /// that waited for it would wait for ever. One more reference keeps the engine from being dropped.
     fn drop(&mut self) {
         if self.is_forked() {
-            std::mem::forget(self.graph.clone());
+            std::mem::forget(Graph::clone(&self.graph));
         }
+    }
+}
+
+/// A store that is dropped without the interpreter lock: the last reference closes it, which takes as long as the disk.
+pub(crate) struct Store(Option<Graph>);
+
+impl std::ops::Deref for Store {
+    type Target = Graph;
+
+    fn deref(&self) -> &Graph {
+        self.0.as_ref().expect("only its destructor empties a store")
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        let graph = self.0.take();
+        released(|| drop(graph));
     }
 }
 

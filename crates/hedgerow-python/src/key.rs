@@ -5,8 +5,9 @@ use hedgerow_core::key::MAX_KEY_BYTES;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::PyString;
+use pyo3::types::{PyInt, PyString};
 
+use crate::ending::calling;
 use crate::error::{DataError, IntegrityError};
 
 /// A vertex id as the user names it. Strings are borrowed from Python.
@@ -21,6 +22,8 @@ impl Key {
         match kind {
             KeyKind::Str => read_text(object).map(Key::Text),
             KeyKind::U64 | KeyKind::Dense => {
+                // Other objects than ints may run code of Python to become one.
+                let _calling = (!object.is_exact_instance_of::<PyInt>()).then(|| calling(object.py()));
                 let number = object.extract().map_err(|error| not_a_number(object, error))?;
                 check_range(kind, number).map_err(DataError::new_err)?;
                 Ok(Key::Number(number))
@@ -114,6 +117,7 @@ pub(crate) fn count(name: &str, object: &Bound<'_, PyAny>, least: u32) -> PyResu
 
 /// Vertex ids as a Python list.
 pub(crate) fn to_list(py: Python<'_>, keys: &[VertexKey]) -> PyResult<Vec<Py<PyAny>>> {
+    let _calling = calling(py);
     keys.iter().map(|key| to_object(py, key)).collect()
 }
 
@@ -123,6 +127,7 @@ pub(crate) fn with_ranks(
     found: &[(VertexKey, u64)],
     ranks: bool,
 ) -> PyResult<Vec<Py<PyAny>>> {
+    let _calling = calling(py);
     let object = |(key, rank): &(VertexKey, u64)| {
         let key = to_object(py, key)?;
         Ok(if ranks { (key, *rank).into_pyobject(py)?.into_any().unbind() } else { key })

@@ -3,19 +3,22 @@
 //! * [`open`]: arguments of `hedgerow.open`. [`tools`]: `hedgerow.salvage`.
 //! * [`database`], [`transaction`], [`snapshot`], [`ticket`], [`pipeline`]: one class each.
 //! * [`handle`]: what the three share: the store, whether it is closed, the process that opened it.
-//! * [`key`], [`value`], [`bulk`], [`columns`]: vertex ids, values of properties and NumPy arrays, checked. [`results`],
-//!   [`schema`]: answers as Python objects.
-//! * [`pool`]: threads of parallel calls. [`error`]: the exception tree.
+//! * [`key`], [`value`], [`bulk`], [`columns`]: vertex ids, values of properties and columns of them, checked. [`arrays`],
+//!   [`times`]: what columns of other libraries hold. [`results`], [`schema`]: answers as Python objects.
+//! * [`pool`]: threads of parallel calls. [`ending`]: threads at the end of the interpreter. [`error`]: the exception tree.
 //!
 //! Doc comments on Python classes are Python docstrings; their examples are run by the package's tests.
 //!
-//! Two rules keep threads safe. Calls that can take long, or wait for anything, release the interpreter lock. And no
-//! lock of this crate is held while Python code may run, which includes making Python objects.
+//! Three rules keep threads safe. Calls that can take long, or wait for anything, release the interpreter lock; so do
+//! destructors. No lock of this crate is held while Python code may run, which includes making Python objects. And calls
+//! of Python code hold an [`ending::Calling`].
 #![forbid(unsafe_code)]
 
+mod arrays;
 mod bulk;
 mod columns;
 mod database;
+mod ending;
 mod error;
 mod handle;
 mod key;
@@ -26,6 +29,7 @@ mod results;
 mod schema;
 mod snapshot;
 mod ticket;
+mod times;
 mod tools;
 mod transaction;
 mod value;
@@ -42,5 +46,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<pipeline::Pipeline>()?;
     module.add_function(wrap_pyfunction!(open::open, module)?)?;
     module.add_function(wrap_pyfunction!(tools::salvage, module)?)?;
+    ending::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

@@ -7,9 +7,11 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
 use crate::bulk::{Arguments, Edges};
+use crate::ending::released;
 use crate::error::{NotSupportedError, ProgrammingError, raise};
 use crate::handle::{Handle, lock};
 use crate::key::Key;
+use crate::value::Weight;
 
 /// Operations of a column that are submitted between two looks for Ctrl-C.
 const AT_ONCE: usize = 1 << 16;
@@ -121,14 +123,14 @@ impl Pipeline {
         py: Python<'_>,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
-        weight: Option<f64>,
+        weight: Option<Weight>,
     ) -> PyResult<()> {
         let config = &self.handle.config;
         if weight.is_some() && !config.weighted {
             return Err(NotSupportedError::new_err("the graph has no weights"));
         }
         let (src, dst) = (Key::read(config.keys, src)?, Key::read(config.keys, dst)?);
-        self.detached(py, |inner| match weight {
+        self.detached(py, |inner| match weight.map(|weight| weight.0) {
             Some(weight) => inner.put_weighted_edge(src.as_ref(), dst.as_ref(), weight).map(drop),
             None => inner.put_edge(src.as_ref(), dst.as_ref()).map(drop),
         })
@@ -244,6 +246,9 @@ impl Drop for Pipeline {
     fn drop(&mut self) {
         if self.handle.is_forked() {
             std::mem::forget(lock(&self.inner).take());
+        } else if let Some(inner) = lock(&self.inner).take() {
+            // It waits for what was submitted.
+            released(|| drop(inner));
         }
     }
 }

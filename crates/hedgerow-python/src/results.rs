@@ -9,6 +9,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::columns::Gather;
+use crate::ending::calling;
 use crate::error::{DataError, out_of_memory, raise};
 use crate::pool::parallel;
 use crate::value::WEIGHT;
@@ -21,6 +22,7 @@ pub(crate) const BYTES_PER_ROW: usize = 8;
 
 /// Makes an object of the class `name` with these keyword arguments.
 pub(crate) fn make(py: Python<'_>, name: &str, arguments: &Bound<'_, PyDict>) -> PyResult<Py<PyAny>> {
+    let _calling = calling(py);
     Ok(py.import(MODULE)?.getattr(name)?.call((), Some(arguments))?.unbind())
 }
 
@@ -84,6 +86,7 @@ impl Reading {
         self.vertices.get_or_try_init(py, || {
             let (live, keys): (Vec<VertexId>, Vec<VertexKey>) =
                 py.detach(|| self.snapshot.vertices().unzip());
+            let _calling = calling(py);
             let keys = keys_array(py, self.kind, &keys)?;
             keys.getattr("flags")?.setattr("writeable", false)?;
             Ok(Vertices { live, keys: keys.unbind() })
@@ -238,6 +241,7 @@ impl Reading {
         vertices: &Vertices,
         rows: Vec<i64>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let _calling = calling(py);
         vertices.keys.bind(py).call_method1("take", (rows.into_pyarray(py),))
     }
 

@@ -4,10 +4,12 @@ use hedgerow::Property;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::ending::calling;
 use crate::results::make;
 
 /// A `Schema`.
 pub(crate) fn to_object(py: Python<'_>, schema: &hedgerow::Schema) -> PyResult<Py<PyAny>> {
+    let _calling = calling(py);
     let labels = PyDict::new(py);
     for label in schema.labels() {
         let arguments = PyDict::new(py);

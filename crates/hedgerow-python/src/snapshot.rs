@@ -7,6 +7,7 @@ use hedgerow_kernels::{BfsConfig, PageRankConfig, SsspConfig, UNREACHED};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::ending::released;
 use crate::error::{ClosedError, raise, raise_kernel};
 use crate::handle::{Handle, lock};
 use crate::key::{self, Key, count, direction, to_list, with_ranks};
@@ -57,6 +58,8 @@ impl Drop for Snapshot {
     fn drop(&mut self) {
         if self.handle.is_forked() {
             std::mem::forget(lock(&self.reading).take());
+        } else if let Some(reading) = lock(&self.reading).take() {
+            released(|| drop(reading));
         }
     }
 }
@@ -555,10 +558,10 @@ impl Snapshot {
     }
 
     /// Let go of what the snapshot keeps in memory. Closing again does nothing.
-    fn close(&self) {
+    fn close(&self, py: Python<'_>) {
         if !self.handle.is_forked() {
             let reading = lock(&self.reading).take();
-            drop(reading);
+            py.detach(|| drop(reading));
         }
     }
 
@@ -574,8 +577,8 @@ impl Snapshot {
     }
 
     #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, _exception: &Bound<'_, PyAny>) -> bool {
-        self.close();
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> bool {
+        self.close(py);
         false
     }
 

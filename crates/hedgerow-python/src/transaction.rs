@@ -7,17 +7,22 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::bulk::{Arguments, Edges};
+use crate::ending::released;
 use crate::error::{ProgrammingError, raise};
 use crate::handle::{Handle, lock};
 use crate::key::{Key, direction, to_list, with_ranks};
 use crate::ticket::Ticket;
-use crate::value::{Cells, Edge, Owner, add_weight, read_cells, to_dict};
+use crate::value::{Cells, Edge, Owner, Weight, add_weight, read_cells, to_dict};
+
+const ROLLED_BACK: &str = "rolled back";
 
 /// Where a transaction stands.
 enum State {
     Active(Box<WriteTxn>),
     /// A call that released the interpreter lock has it.
     Busy,
+    /// As `Busy`, and the call rolls it back: the block that the transaction belongs to has raised meanwhile.
+    Abandoned,
     /// Ended, and how.
     Done(&'static str),
 }
@@ -55,7 +60,7 @@ impl Transaction {
         self.handle.check_usable()?;
         let outcome = match &mut *lock(&self.state) {
             State::Active(txn) => Ok(f(txn)),
-            State::Busy => Err(None),
+            State::Busy | State::Abandoned => Err(None),
             State::Done(how) => Err(Some(*how)),
         };
         // The lock is free again: making an exception may run Python code.
@@ -81,9 +86,21 @@ impl Transaction {
         outcome.map_err(refused)
     }
 
-    /// Gives the transaction back to `transact`, which commits it.
-    pub(crate) fn take_back(&self) -> PyResult<WriteTxn> {
-        Ok(*self.take(State::Done("handed back by the function that transact called"))?)
+    /// Leaves what became of a transaction that was busy.
+    fn put_back(&self, py: Python<'_>, next: State) {
+        let mut state = lock(&self.state);
+        let abandoned = match (&*state, next) {
+            (State::Abandoned, State::Active(txn)) => {
+                *state = State::Done(ROLLED_BACK);
+                Some(txn)
+            }
+            (_, next) => {
+                *state = next;
+                None
+            }
+        };
+        drop(state);
+        py.detach(|| drop(abandoned));
     }
 
     fn key(&self, object: &Bound<'_, PyAny>) -> PyResult<Key> {
@@ -103,6 +120,19 @@ impl Transaction {
         Ok(cells)
     }
 
+    /// Rolls the transaction back: now, or where another thread uses it, when that thread's call ends.
+    fn abandon(&self, py: Python<'_>) {
+        let mut state = lock(&self.state);
+        let next = match &*state {
+            State::Active(_) => State::Done(ROLLED_BACK),
+            State::Busy | State::Abandoned => State::Abandoned,
+            State::Done(how) => State::Done(how),
+        };
+        let before = std::mem::replace(&mut *state, next);
+        drop(state);
+        py.detach(|| drop(before));
+    }
+
     fn is_active(&self) -> bool {
         matches!(*lock(&self.state), State::Active(_))
     }
@@ -118,8 +148,11 @@ fn refused(how: Option<&'static str>) -> PyErr {
 impl Drop for Transaction {
     /// In a forked child nothing of the parent's is touched.
     fn drop(&mut self) {
+        let state = std::mem::replace(&mut *lock(&self.state), State::Busy);
         if self.handle.is_forked() {
-            std::mem::forget(std::mem::replace(&mut *lock(&self.state), State::Busy));
+            std::mem::forget(state);
+        } else if let State::Active(txn) = state {
+            released(|| drop(txn));
         }
     }
 }
@@ -142,8 +175,9 @@ impl Transaction {
     /// rank : int, optional
     ///     Tells edges of a ``multi`` label between the same vertices apart; 0 if not given.
     /// properties : mapping, optional
-    ///     Values by name: None, bool, int, float, str, bytes or datetime with a time zone. An int is taken for a float
-    ///     where the property holds floats.
+    ///     Values by name: None, bool, int, float, str, bytes or datetime with a time zone, and NumPy's scalars of these
+    ///     kinds. An int is taken for a float where the property holds floats, if a float equals it. None, ``NaT`` and
+    ///     ``pandas.NA`` are no value.
     /// **named
     ///     More of them.
     ///
@@ -161,13 +195,14 @@ impl Transaction {
         &self,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
-        weight: Option<f64>,
+        weight: Option<Weight>,
         label: Option<&str>,
         rank: Option<&Bound<'_, PyAny>>,
         properties: Option<&Bound<'_, PyAny>>,
         named: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
         let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        let weight = weight.map(|weight| weight.0);
         let cells = self.cells(&edge, weight, properties, named)?;
         self.with(|txn| match weight {
             None if edge.is_plain() && cells.is_empty() => txn.put_edge(edge.src.as_ref(), edge.dst.as_ref()),
@@ -198,7 +233,7 @@ impl Transaction {
         dst: &Bound<'_, PyAny>,
         label: Option<&str>,
         rank: Option<&Bound<'_, PyAny>>,
-        weight: Option<f64>,
+        weight: Option<Weight>,
         properties: Option<&Bound<'_, PyAny>>,
         named: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
@@ -226,13 +261,14 @@ impl Transaction {
         &self,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
-        weight: Option<f64>,
+        weight: Option<Weight>,
         label: Option<&str>,
         rank: Option<&Bound<'_, PyAny>>,
         properties: Option<&Bound<'_, PyAny>>,
         named: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<bool> {
         let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        let weight = weight.map(|weight| weight.0);
         let cells = self.cells(&edge, weight, properties, named)?;
         self.with(|txn| match weight {
             None if edge.is_plain() && cells.is_empty() => {
@@ -391,7 +427,7 @@ impl Transaction {
     /// Parameters
     /// ----------
     /// src, dst : array_like
-    ///     Vertex ids, of equal length: integer arrays, or sequences of str for a graph with str ids.
+    ///     Vertex ids, of equal length: columns of ints, or of str for a graph with str ids.
     /// weights : array_like of float, optional
     ///     For a weighted graph; 1 if not given. The weight of an existing edge is replaced.
     /// label, ranks, properties
@@ -405,7 +441,8 @@ impl Transaction {
     /// Raises
     /// ------
     /// DataError
-    ///     A negative id, a weight that is not a number, arrays of other shapes; the message names the position.
+    ///     An id that is negative or missing, a weight that is not a number, a value that no property can hold exactly,
+    ///     arrays of other shapes; the message names the position.
     ///     Nothing was added. If there are more operations than a transaction may hold, it is rolled back.
     #[pyo3(signature = (src, dst, weights=None, *, label=None, ranks=None, properties=None))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
@@ -429,7 +466,7 @@ impl Transaction {
                 (Err(error), State::Done("rolled back: add_edges failed"))
             }
         });
-        *lock(&self.state) = next;
+        self.put_back(py, next);
         outcome.map_err(raise)?;
         Ok(edges.len())
     }
@@ -602,9 +639,10 @@ impl Transaction {
     }
 
     /// Drop all operations and end the transaction.
-    fn rollback(&self) -> PyResult<()> {
+    fn rollback(&self, py: Python<'_>) -> PyResult<()> {
         self.handle.check_process()?;
-        self.take(State::Done("rolled back"))?.rollback();
+        let txn = self.take(State::Done(ROLLED_BACK))?;
+        py.detach(|| txn.rollback());
         Ok(())
     }
 
@@ -630,8 +668,8 @@ impl Transaction {
         if !matches!(*lock(&self.state), State::Done(_)) {
             if kind.is_none() {
                 self.commit(py)?;
-            } else if self.is_active() && !self.handle.is_forked() {
-                self.rollback()?;
+            } else if !self.handle.is_forked() {
+                self.abandon(py);
             }
         }
         Ok(false)
@@ -640,7 +678,7 @@ impl Transaction {
     fn __repr__(&self) -> String {
         let state = match &*lock(&self.state) {
             State::Active(txn) => format!("active with {} operations", txn.len()),
-            State::Busy => "in use".to_owned(),
+            State::Busy | State::Abandoned => "in use".to_owned(),
             State::Done(how) => (*how).to_owned(),
         };
         format!("<hedgerow.Transaction {state}>")

@@ -1,6 +1,7 @@
 //! Values of properties, from Python and back; and what names an edge.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 
 use hedgerow::{EdgeKey, PropertyType, Schema, Value, ValueRef};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
@@ -9,9 +10,12 @@ use pyo3::types::{
     PyBool, PyBytes, PyDateTime, PyDelta, PyDict, PyFloat, PyInt, PyMapping, PyString, PyTzInfo,
 };
 
+use crate::arrays::{exact, not_exact};
+use crate::ending::calling;
 use crate::error::{DataError, NotSupportedError};
 use crate::handle::Handle;
 use crate::key::{Key, type_name};
+use crate::times::Unit;
 
 /// The property that the weight of a weighted graph is.
 pub(crate) const WEIGHT: &str = "weight";
@@ -104,6 +108,8 @@ pub(crate) fn read_cells(
     if mapping.is_none() && named.is_none_or(|named| named.is_empty()) {
         return Ok(cells);
     }
+    let py = mapping.map(|mapping| mapping.py()).or(named.map(|named| named.py()));
+    let _calling = py.map(calling);
     let types = Types::new(handle, owner);
     if let Some(mapping) = mapping {
         let mapping = mapping.cast::<PyMapping>().map_err(|_| {
@@ -111,13 +117,13 @@ pub(crate) fn read_cells(
         })?;
         for item in mapping.items()?.iter() {
             let (name, value) = item.extract::<(String, Bound<'_, PyAny>)>()?;
-            let value = read(&name, &value, types.of(&name))?;
+            let value = read(&format_args!("property {name}"), &value, types.of(&name))?;
             cells.push((name, value));
         }
     }
     for (name, value) in named.into_iter().flatten() {
         let name = name.extract::<String>()?;
-        let value = read(&name, &value, types.of(&name))?;
+        let value = read(&format_args!("property {name}"), &value, types.of(&name))?;
         cells.push((name, value));
     }
     Ok(cells)
@@ -139,17 +145,40 @@ pub(crate) fn add_weight(
     Ok(())
 }
 
-/// The value of property `name` that `object` stands for; an int becomes a float where the property holds floats.
-pub(crate) fn read(name: &str, object: &Bound<'_, PyAny>, kind: Option<PropertyType>) -> PyResult<Value> {
+/// The value that `object`, which messages call `name`, stands for; an int becomes a float where the property holds floats.
+pub(crate) fn read(
+    name: &dyn Display,
+    object: &Bound<'_, PyAny>,
+    kind: Option<PropertyType>,
+) -> PyResult<Value> {
     let value = read_any(name, object)?;
     Ok(match (value, kind) {
-        (Value::I64(number), Some(PropertyType::F64)) => Value::F64(number as f64),
+        (Value::I64(number), Some(PropertyType::F64)) => {
+            Value::F64(exact(number).ok_or_else(|| not_exact(name, number))?)
+        }
         (value, _) => value,
     })
 }
 
-fn read_any(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Value> {
-    let py = object.py();
+/// The argument `weight`: a number that a float holds.
+pub(crate) struct Weight(pub(crate) f64);
+
+impl<'py> FromPyObject<'_, 'py> for Weight {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Weight> {
+        if let Ok(number) = object.cast::<PyFloat>() {
+            return Ok(Weight(number.value()));
+        }
+        let _calling = calling(object.py());
+        match read(&"weight", &object, Some(PropertyType::F64))? {
+            Value::F64(weight) => Ok(Weight(weight)),
+            _ => Err(PyTypeError::new_err(format!("a weight is a number, found {}", type_name(&object)))),
+        }
+    }
+}
+
+fn read_any(name: &dyn Display, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if object.is_none() {
         return Ok(Value::Null);
     }
@@ -159,9 +188,7 @@ fn read_any(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     }
     if object.is_instance_of::<PyInt>() {
         return object.extract().map(Value::I64).map_err(|_| {
-            DataError::new_err(format!(
-                "property {name}: {object} is out of range: ints are -2**63 to 2**63 - 1"
-            ))
+            DataError::new_err(format!("{name}: {object} is out of range: ints are -2**63 to 2**63 - 1"))
         });
     }
     if let Ok(number) = object.cast::<PyFloat>() {
@@ -169,47 +196,69 @@ fn read_any(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     }
     if let Ok(text) = object.cast::<PyString>() {
         let text = text.to_str().map_err(|_| {
-            DataError::new_err(format!(
-                "property {name}: text must not hold surrogates: it is stored as UTF-8"
-            ))
+            DataError::new_err(format!("{name}: text must not hold surrogates: it is stored as UTF-8"))
         })?;
         return Ok(Value::from(text));
     }
     if let Ok(bytes) = object.cast::<PyBytes>() {
         return Ok(Value::from(bytes.as_bytes()));
     }
+    let kind = type_name(object);
+    if MISSING.contains(&kind.as_str()) {
+        return Ok(Value::Null);
+    }
     if let Ok(time) = object.cast::<PyDateTime>() {
         return read_time(name, time);
     }
-    let numpy = py.import("numpy")?;
-    if object.is_instance(&numpy.getattr("datetime64")?)? {
-        let micros: i64 = object
-            .call_method1("astype", ("datetime64[us]",))?
-            .call_method1("astype", ("int64",))?
-            .extract()?;
-        return Ok(if micros == i64::MIN { Value::Null } else { Value::Timestamp(micros) });
-    }
-    if object.is_instance(&numpy.getattr("generic")?)? {
-        let item = object.call_method0("item")?;
-        // A scalar that has no Python equal gives itself.
-        if !item.is_instance(&numpy.getattr("generic")?)? {
-            return read_any(name, &item);
-        }
+    if let Some(value) = read_scalar(name, object, &kind)? {
+        return Ok(value);
     }
     Err(PyTypeError::new_err(format!(
-        "property {name}: a value is None, a bool, int, float, str, bytes or datetime, found {}",
-        type_name(object)
+        "{name}: a value is None, a bool, int, float, str, bytes or datetime, found {kind}"
     )))
 }
 
-/// Microseconds since 1970 of a time that says where on Earth it is meant.
-fn read_time(name: &str, time: &Bound<'_, PyDateTime>) -> PyResult<Value> {
-    if time.call_method0("utcoffset")?.is_none() {
-        return Err(DataError::new_err(format!("property {name}: a datetime needs a time zone")));
+/// The value of a scalar of NumPy whose type is called `kind`; of other objects none.
+fn read_scalar(name: &dyn Display, object: &Bound<'_, PyAny>, kind: &str) -> PyResult<Option<Value>> {
+    let numpy = object.py().import("numpy")?;
+    if object.is_instance(&numpy.getattr("datetime64")?)? {
+        let number = object.call_method1("astype", ("int64",))?.extract()?;
+        let value = Unit::of(&object.getattr("dtype")?)?.value(number);
+        return value.map(Some).map_err(|why| DataError::new_err(format!("{name} {why}")));
     }
-    let since = time.call_method1("__sub__", (epoch(time.py())?,))?;
-    let microsecond = PyDelta::new(time.py(), 0, 0, 1, false)?;
-    Ok(Value::Timestamp(since.call_method1("__floordiv__", (microsecond,))?.extract()?))
+    // `item` would make an int of some spans of time, and bytes or a tuple of a record.
+    if ["timedelta64", "void"].contains(&kind) || !object.is_instance(&numpy.getattr("generic")?)? {
+        return Ok(None);
+    }
+    let item = object.call_method0("item")?;
+    // A scalar that has no Python equal gives itself.
+    if item.is_instance(&numpy.getattr("generic")?)? {
+        return Ok(None);
+    }
+    read_any(name, &item).map(Some)
+}
+
+/// Names of the types whose objects stand for a missing value: of pandas, and of masked arrays.
+const MISSING: [&str; 3] = ["NAType", "NaTType", "MaskedConstant"];
+
+/// Microseconds since 1970 of a time that says where on Earth it is meant.
+fn read_time(name: &dyn Display, time: &Bound<'_, PyDateTime>) -> PyResult<Value> {
+    if time.call_method0("utcoffset")?.is_none() {
+        return Err(DataError::new_err(format!("{name}: a datetime needs a time zone")));
+    }
+    // Times of pandas have nanoseconds too.
+    if time.getattr_opt("nanosecond")?.is_some_and(|n| n.is_truthy().unwrap_or(true)) {
+        let why = "has parts of a microsecond, and times are kept in microseconds";
+        return Err(DataError::new_err(format!("{name} {why}")));
+    }
+    let micros = || -> PyResult<i64> {
+        let since = time.call_method1("__sub__", (epoch(time.py())?,))?;
+        let microsecond = PyDelta::new(time.py(), 0, 0, 1, false)?;
+        since.call_method1("__floordiv__", (microsecond,))?.extract()
+    };
+    micros()
+        .map(Value::Timestamp)
+        .map_err(|error| DataError::new_err(format!("{name}: {}", error.value(time.py()))))
 }
 
 fn epoch(py: Python<'_>) -> PyResult<Bound<'_, PyDateTime>> {
@@ -245,6 +294,7 @@ pub(crate) fn to_dict<'py>(
     py: Python<'py>,
     properties: &hedgerow::Properties,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let _calling = calling(py);
     let dict = PyDict::new(py);
     for (name, value) in properties {
         dict.set_item(&**name, to_object(py, value.as_ref())?)?;

@@ -316,6 +316,12 @@ impl Graph {
         }
     }
 
+    /// Waits as [`transact`](Graph::transact) does before it tries again: for loops around it in other languages.
+    #[doc(hidden)]
+    pub fn wait_for_conflict(&self, with: Timestamp, attempt: u32) {
+        crate::write::wait_for_conflict(&self.engine, with, attempt);
+    }
+
     /// Inserts one edge in a transaction of its own, and its endpoints where absent. Returns whether it was new; an
     /// existing edge is left as it is. In a weighted graph the weight is 1.
     ///

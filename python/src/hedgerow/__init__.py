@@ -15,6 +15,7 @@ Examples
 {1: 0, 2: 1, 3: 1}
 """
 
+from . import _transact
 from ._native import (
     AbortedError,
     ClosedError,
@@ -53,6 +54,8 @@ from ._result import (
     Stats,
     VertexResult,
 )
+
+Database.transact = _transact.transact  # type: ignore[method-assign]
 
 __all__ = [
     "AbortedError",

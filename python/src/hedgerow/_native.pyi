@@ -9,14 +9,20 @@ from typing import Any, Final, Literal, Self, TypeAlias, TypeVar, final
 import numpy as np
 import numpy.typing as npt
 
+from ._columns import Column as _Column
 from ._result import Backup, Checkpoint, CheckReport, Edges, EdgeTable, SalvageReport, Schema, Stats, VertexResult
 
 _T = TypeVar("_T")
 _Key: TypeAlias = int | str
 _Keys: TypeAlias = (
-    npt.NDArray[np.integer[Any]] | npt.NDArray[np.object_] | npt.NDArray[np.str_] | Sequence[int] | Sequence[str]
+    npt.NDArray[np.integer[Any]]
+    | npt.NDArray[np.object_]
+    | npt.NDArray[np.str_]
+    | Sequence[int]
+    | Sequence[str]
+    | _Column
 )
-_Weights: TypeAlias = npt.NDArray[np.floating[Any]] | npt.NDArray[np.integer[Any]] | Sequence[float]
+_Weights: TypeAlias = npt.NDArray[np.floating[Any]] | npt.NDArray[np.integer[Any]] | Sequence[float] | _Column
 _Value: TypeAlias = None | bool | int | float | str | bytes | datetime | np.generic
 _Type: TypeAlias = (
     Literal["bool", "i64", "f64", "utf8", "bytes", "timestamp"]
@@ -27,7 +33,7 @@ _Type: TypeAlias = (
     | type[bytes]
     | type[datetime]
 )
-_Columns: TypeAlias = Mapping[str, npt.NDArray[Any] | Sequence[Any]]
+_Columns: TypeAlias = Mapping[str, npt.NDArray[Any] | Sequence[Any] | _Column]
 _Direction: TypeAlias = Literal["out", "in"]
 
 __version__: Final[str]

@@ -314,12 +314,27 @@ class VertexResult:
         KeyError
             There is no such vertex.
         """
-        if self._positions is None:
-            self._positions = {key: at for at, key in enumerate(self.ids.tolist())}
-        value = self.values[self._positions[key]]
+        value = self.values[self._index()[key]]
         if value is np.ma.masked:
             return None
         return value.item() if isinstance(value, np.generic) else value
+
+    def __contains__(self, key: object) -> bool:
+        """Whether there is such a vertex."""
+        return key in self._index()
+
+    def _index(self) -> dict[Any, int]:
+        """The position of every vertex."""
+        if self._positions is None:
+            self._positions = {key: at for at, key in enumerate(self.ids.tolist())}
+        return self._positions
+
+    def _has_value(self) -> npt.NDArray[np.bool_]:
+        """Which vertices have a value."""
+        present = ~np.ma.getmaskarray(self.values)
+        if self.values.dtype.kind == "O":
+            present &= np.fromiter((value is not None for value in self.values), bool, len(self.values))
+        return present
 
     def to_dict(self) -> dict[Any, Any]:
         """A dictionary from vertex id to value."""
@@ -328,6 +343,8 @@ class VertexResult:
     def top(self, k: int) -> list[tuple[Any, Any]]:
         """The ``k`` vertices with the highest values, best first; fewer where there are fewer.
 
+        Vertices without a value, or with NaN, are left out.
+
         Parameters
         ----------
         k : int
@@ -335,12 +352,17 @@ class VertexResult:
         """
         if k <= 0:
             return []
+        values, present = np.ma.getdata(self.values), self._has_value()
+        if values.dtype.kind == "f":
+            present &= ~np.isnan(values)
+        rows = np.flatnonzero(present)
         # Sorting the reverse makes a stable sort keep equal values in order after turning it round again.
-        best = (len(self.values) - 1 - np.argsort(self.values[::-1], kind="stable"))[::-1][:k]
-        return list(zip(self.ids[best].tolist(), self.values[best].tolist(), strict=True))
+        order = np.argsort(values[rows[::-1]], kind="stable")[::-1][:k]
+        best = rows[::-1][order]
+        return list(zip(self.ids[best].tolist(), values[best].tolist(), strict=True))
 
     def counts(self) -> dict[Any, int]:
-        """How many vertices have each value: sizes of components, widths of levels.
+        """How many vertices have each value: sizes of components, widths of levels. Those without one count as None.
 
         Examples
         --------
@@ -348,8 +370,11 @@ class VertexResult:
         >>> VertexResult(np.array([1, 2, 3]), np.array([1, 2, 1])).counts()
         {1: 2, 2: 1}
         """
-        values, counts = np.unique(self.values, return_counts=True)
-        return dict(zip(values.tolist(), counts.tolist(), strict=True))
+        present = self._has_value()
+        values, counts = np.unique(np.ma.getdata(self.values)[present], return_counts=True)
+        found = dict(zip(values.tolist(), counts.tolist(), strict=True))
+        without = len(present) - int(present.sum())
+        return found | {None: without} if without else found
 
     def __repr__(self) -> str:
         return f"<hedgerow.VertexResult of {len(self)} vertices, {self.values.dtype}>"

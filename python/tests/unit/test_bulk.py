@@ -76,11 +76,11 @@ def test_texts() -> None:
         (np.array([1.0, 2.0]), "float64"),
         (np.array([True, False]), "bool"),
         ([1, 2.5], r"src\[1\]: .*found float"),
-        (["a", "b"], "must hold ints"),
+        (["a", "b"], r"src\[0\] is .a.: ids are ints"),
         (np.array([1, None], object), r"src\[1\]"),
         (np.array([[1, 2]]), "one dimension, found 2"),
         (np.array(5), "one dimension, found 0"),
-        ([[1], [2, 3]], "src is not an array"),
+        ([[1], [2, 3]], r"src\[0\]: .* found list"),
         (np.array([1, 2, 3]), "src has 3 elements and dst has 2"),
         (np.array([1]), "src has 1 elements and dst has 2"),
         (None, "one dimension"),
@@ -117,7 +117,9 @@ def test_weights() -> None:
             ([0.5], "1 elements for 2 edges"),
             (["a", "b"], "must hold numbers"),
             ([None, 1.0], "must hold numbers"),
-            ([[1.0, 2.0]], "one dimension"),
+            ([[1.0], [2.0]], r"weights\[0\].* must hold numbers, found list"),
+            (np.zeros((2, 2)), "one dimension"),
+            (7, "one dimension"),
         ]:
             with pytest.raises(hedgerow.DataError, match=message):
                 db.add_edges([8, 9], [9, 8], bad)

@@ -1,5 +1,8 @@
 """Writing: single operations, commit and rollback, conflicts."""
 
+import threading
+
+import numpy as np
 import pytest
 
 import hedgerow
@@ -146,11 +149,67 @@ def test_transact_passes_exceptions_on(db: hedgerow.Database) -> None:
 
     with pytest.raises(LookupError, match="no"):
         db.transact(fail)
-    # The transaction was never committed, whatever is done with what the function kept.
+    # The transaction is rolled back, whatever is done with what the function kept.
+    assert not kept[0].active
+    for call in (lambda: kept[0].commit(), lambda: kept[0].put_edge(3, 4), lambda: kept[0].add_edges([1], [2])):
+        with pytest.raises(hedgerow.ProgrammingError, match="was rolled back"):
+            call()
     assert db.snapshot().edge_count == 0
     db.transact(kept.append)
-    with pytest.raises(hedgerow.ProgrammingError, match="handed back"):
+    with pytest.raises(hedgerow.ProgrammingError, match="was committed"):
         kept[1].put_edge(1, 2)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit, hedgerow.ConflictError])
+def test_transact_rolls_back_whatever_is_raised(db: hedgerow.Database, error: type[BaseException]) -> None:
+    kept = []
+
+    def fail(tx: hedgerow.Transaction) -> None:
+        kept.append(tx)
+        tx.put_edge(1, 2)
+        raise error
+
+    with pytest.raises(error):
+        db.transact(fail)
+    assert [tx.active for tx in kept] == [False]
+    assert db.snapshot().edge_count == 0
+
+
+def test_transactions_of_conflicting_attempts_are_over(db: hedgerow.Database) -> None:
+    kept = []
+
+    def meet_another(tx: hedgerow.Transaction) -> None:
+        kept.append(tx)
+        tx.has_edge(1, 2)
+        tx.put_edge(8, 9)
+        if len(kept) < 3:
+            (db.insert_edge if len(kept) == 1 else db.remove_edge)(1, 2)
+        assert [t.active for t in kept] == [False] * (len(kept) - 1) + [True]
+
+    db.transact(meet_another)
+    assert len(kept) == 3
+    for tx in kept:
+        with pytest.raises(hedgerow.ProgrammingError):
+            tx.commit()
+
+
+def test_a_block_that_raises_rolls_back_what_another_thread_uses(db: hedgerow.Database) -> None:
+    ids = np.arange(1_000_000, dtype=np.uint64)
+    outcome = []
+
+    def load(tx: hedgerow.Transaction) -> None:
+        outcome.append(tx.add_edges(ids, ids))
+
+    with pytest.raises(LookupError), db.write() as tx:
+        thread = threading.Thread(target=load, args=(tx,))
+        thread.start()
+        while "in use" not in repr(tx) and not outcome:
+            pass
+        raise LookupError
+    thread.join()
+    with pytest.raises(hedgerow.ProgrammingError, match="was rolled back"):
+        tx.commit()
+    assert db.snapshot().edge_count == 0
 
 
 def test_transact_misused(db: hedgerow.Database) -> None:

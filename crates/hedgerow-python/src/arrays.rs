@@ -1,0 +1,119 @@
+//! Columns of any library as NumPy arrays of one dimension, and where they have no value.
+
+use numpy::{PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyException, PyMemoryError};
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::error::{DataError, out_of_memory};
+
+/// The Python module that makes arrays of columns.
+const MODULE: &str = "hedgerow._columns";
+
+/// A column.
+pub(crate) struct Array<'py> {
+    pub(crate) array: Bound<'py, PyUntypedArray>,
+    /// NumPy's letter for the kind of the elements.
+    pub(crate) kind: char,
+    /// Which elements have no value; empty if all have one.
+    missing: Vec<bool>,
+}
+
+impl<'py> Array<'py> {
+    /// The column `object`, which messages call `name`.
+    pub(crate) fn read(name: &str, object: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
+        let py = object.py();
+        let plain = py.import(MODULE)?.getattr("plain")?;
+        let plain = plain.call1((object,)).map_err(|error| not_an_array(py, name, error))?;
+        let (array, missing) = plain.extract::<(Bound<'_, PyAny>, Option<Bound<'_, PyAny>>)>()?;
+        let array = array.cast_into::<PyUntypedArray>().map_err(PyErr::from)?;
+        if array.ndim() != 1 {
+            return Err(DataError::new_err(format!(
+                "{name} must have one dimension, found {}",
+                array.ndim()
+            )));
+        }
+        let missing = match missing {
+            Some(mask) => {
+                let mask = mask.cast_into::<PyUntypedArray>().map_err(PyErr::from)?;
+                let mask = view::<bool>(&mask, "bool")?;
+                // A mask without effect costs nothing later.
+                let mask = mask.as_array();
+                if mask.iter().any(|&hidden| hidden) { mask.to_vec() } else { Vec::new() }
+            }
+            None => Vec::new(),
+        };
+        let kind: char = array.dtype().getattr("kind")?.extract()?;
+        Ok(Array { array, kind, missing })
+    }
+
+    pub(crate) fn dtype(&self) -> Bound<'py, PyAny> {
+        self.array.dtype().into_any()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.array.len()
+    }
+
+    /// Whether the element `at` has no value.
+    pub(crate) fn is_missing(&self, at: usize) -> bool {
+        self.missing.get(at).is_some_and(|&missing| missing)
+    }
+
+    /// Refuses a column with an element that has no value.
+    pub(crate) fn check_whole(&self, name: &str) -> PyResult<()> {
+        match self.missing.iter().position(|&missing| missing) {
+            Some(at) => Err(DataError::new_err(format!("{name}[{at}] has no value: every edge needs one"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the elements are floats of more than 64 bits.
+    pub(crate) fn is_wide_float(&self) -> bool {
+        self.kind == 'f' && self.array.dtype().getattr("itemsize").and_then(|n| n.extract()).unwrap_or(0) > 8
+    }
+
+    /// The elements as Python objects.
+    pub(crate) fn objects(&self) -> PyResult<impl Iterator<Item = Bound<'py, PyAny>>> {
+        let list = self.array.call_method0("tolist")?;
+        Ok(list.cast_into::<PyList>().map_err(PyErr::from)?.into_iter())
+    }
+}
+
+fn not_an_array(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
+    if !error.is_instance_of::<PyException>(py) || error.is_instance_of::<PyMemoryError>(py) {
+        return error;
+    }
+    let described = DataError::new_err(format!("{name} cannot be read as a column: {}", error.value(py)));
+    described.set_cause(py, Some(error));
+    described
+}
+
+/// A readable view of `array` with elements of type `dtype`, converted where they are of another.
+pub(crate) fn view<'py, T: numpy::Element>(
+    array: &Bound<'py, PyUntypedArray>,
+    dtype: &str,
+) -> PyResult<PyReadonlyArray1<'py, T>> {
+    let numpy = array.py().import("numpy")?;
+    numpy.call_method1("require", (array, dtype, "A"))?.extract::<PyReadonlyArray1<'py, T>>()
+}
+
+pub(crate) fn reserved<T>(what: &str, items: usize) -> PyResult<Vec<T>> {
+    let mut vec = Vec::new();
+    vec.try_reserve_exact(items).map_err(|_| out_of_memory(what, items))?;
+    Ok(vec)
+}
+
+/// The float that is exactly this int.
+pub(crate) fn exact(number: impl Into<i128>) -> Option<f64> {
+    let number = number.into();
+    let float = number as f64;
+    (float as i128 == number).then_some(float)
+}
+
+/// The error for an int that no float equals.
+pub(crate) fn not_exact(shown: &dyn std::fmt::Display, number: impl std::fmt::Display) -> PyErr {
+    DataError::new_err(format!(
+        "{shown} is {number}: a float holds ints exactly from -2**53 to 2**53, and few beyond"
+    ))
+}

@@ -1,0 +1,112 @@
+//! The end of the interpreter.
+//!
+//! Before Python 3.14 an interpreter that finalizes ends a daemon thread where the thread asks for the interpreter lock:
+//! `pthread_exit` unwinds its stack. A frame of Rust that called Python code stands on such a stack and cannot be
+//! unwound so: the process aborts. (A thread that comes back from `Python::detach` is safe: PyO3 lets it hang.)
+//!
+//! So each call of this crate into Python code holds a [`Calling`], and `atexit` runs [`end`] while other threads can still
+//! run: it sets a flag and waits until no other thread holds a [`Calling`]. A thread that wants one after that parks for
+//! ever, without the interpreter lock, as Python 3.14 does it.
+//!
+//! The order is Dekker's: a thread counts itself, then reads the flag; `end` sets the flag, then reads the count. One of
+//! them sees the other.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+
+/// Milliseconds that the end waits for threads in Python code that this crate called. Code of the user, such as an
+/// iterator given as a column, may take for ever.
+const PATIENCE_MS: usize = 10_000;
+
+/// How many threads hold a [`Calling`].
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+static ENDING: AtomicBool = AtomicBool::new(false);
+/// The thread that ends the interpreter. It goes on: later hooks and destructors may use the store.
+static ENDER: OnceLock<ThreadId> = OnceLock::new();
+
+thread_local! {
+    /// How many [`Calling`]s this thread holds.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Held while code of this crate calls Python code.
+pub(crate) struct Calling {
+    /// It counts for the thread that made it.
+    _thread: PhantomData<*const ()>,
+}
+
+/// Announces calls of Python code. Never returns once the interpreter ends, but in the thread that ends it.
+pub(crate) fn calling(py: Python<'_>) -> Calling {
+    if DEPTH.replace(DEPTH.get() + 1) == 0 {
+        THREADS.fetch_add(1, Ordering::SeqCst);
+    }
+    if ENDING.load(Ordering::SeqCst) && ENDER.get() != Some(&thread::current().id()) {
+        THREADS.fetch_sub(1, Ordering::SeqCst);
+        py.detach(|| {
+            loop {
+                thread::park();
+            }
+        });
+    }
+    Calling { _thread: PhantomData }
+}
+
+impl Drop for Calling {
+    fn drop(&mut self) {
+        if DEPTH.replace(DEPTH.get() - 1) == 1 {
+            THREADS.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Lets other threads leave the Python code that this crate called, and lets none enter again.
+#[pyfunction]
+fn end(py: Python<'_>) {
+    let _ = ENDER.set(thread::current().id());
+    ENDING.store(true, Ordering::SeqCst);
+    for _ in 0..PATIENCE_MS {
+        if THREADS.load(Ordering::SeqCst) <= own() {
+            break;
+        }
+        py.detach(|| thread::sleep(Duration::from_millis(1)));
+    }
+}
+
+/// Forgets the threads of the parent, which a forked child does not have.
+#[pyfunction]
+fn forked() {
+    THREADS.store(own(), Ordering::SeqCst);
+}
+
+/// This thread's part of [`THREADS`].
+fn own() -> usize {
+    usize::from(DEPTH.get() > 0)
+}
+
+/// Has [`end`] and [`forked`] called in time.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    py.import("atexit")?.call_method1("register", (wrap_pyfunction!(end, module)?,))?;
+    let hooks = pyo3::types::PyDict::new(py);
+    hooks.set_item("after_in_child", wrap_pyfunction!(forked, module)?)?;
+    py.import("os")?.call_method("register_at_fork", (), Some(&hooks))?;
+    Ok(())
+}
+
+/// Runs `f`, which may wait for the store, without the interpreter lock: in destructors, which get no token. A thread that
+/// is not attached, or may not be, runs it as it is.
+pub(crate) fn released<T: Send>(f: impl FnOnce() -> T + Send) -> T {
+    let mut f = Some(f);
+    let outcome = Python::try_attach(|py| f.take().map(|f| py.detach(f)));
+    match (outcome.flatten(), f) {
+        (Some(done), _) => done,
+        (None, Some(f)) => f(),
+        (None, None) => unreachable!("f was called or is left"),
+    }
+}

@@ -1,0 +1,159 @@
+"""Columns of any library as NumPy arrays, without loss.
+
+The native half reads what `plain` returns: an array of one of NumPy's types and a mask of the elements without a value.
+Columns of pandas, Polars and PyArrow are told by their methods, so that none of these packages is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+__all__: list[str] = []
+
+
+class Column(Protocol):
+    """A column of pandas, Polars or PyArrow, as the stubs call it."""
+
+    def __len__(self) -> int: ...
+    def to_numpy(self) -> Any: ...
+
+
+_Plain = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any] | None]
+
+
+def plain(column: Any) -> _Plain:
+    """The values of a column, and where it has none: an array of bool, or None where it has all.
+
+    The elements of lists, and of other sequences without a type of their own, become objects: NumPy would make floats of
+    ints among floats, ints of bools among ints, and texts of numbers among texts.
+    """
+    if isinstance(column, np.ndarray):
+        return _of_numpy(column)
+    if _has(column, "isna", "to_numpy", "dtype"):
+        return _of_pandas(column)
+    if _has(column, "is_null", "to_physical", "to_numpy"):
+        return _of_polars(column)
+    if _has(column, "is_null", "to_pylist", "type"):
+        return _of_arrow(column)
+    if _has(column, "__array__") or _has(column, "__array_interface__") or _is_buffer(column):
+        return _of_numpy(np.asarray(column))
+    if _has(column, "__arrow_c_stream__") or _has(column, "__arrow_c_array__"):
+        return _of_arrow(_through_pyarrow(column))
+    if isinstance(column, (str, bytes, set, frozenset, Mapping)) or not isinstance(column, Iterable):
+        return np.asarray(column, object), None
+    return _objects(list(column)), None
+
+
+def _has(column: Any, *names: str) -> bool:
+    return all(hasattr(column, name) for name in names)
+
+
+def _is_buffer(column: Any) -> bool:
+    try:
+        memoryview(column)
+    except TypeError:
+        return False
+    return True
+
+
+def _of_numpy(array: np.ndarray[Any, Any]) -> _Plain:
+    mask = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
+    array = np.asarray(array)
+    if array.dtype.kind == "T" and array.ndim == 1:
+        # Text of any length; what is no text stands for a missing one.
+        array = array.astype(object)
+        missing = np.fromiter((not isinstance(text, str) for text in array), bool, len(array))
+        mask = missing if mask is None else mask | missing
+    return array, mask
+
+
+def _of_pandas(column: Any) -> _Plain:
+    """A Series, an Index or an array of pandas."""
+    dtype, array = column.dtype, getattr(column, "array", column)
+    if hasattr(dtype, "pyarrow_dtype"):
+        return _of_arrow(array.__arrow_array__())
+    missing = np.asarray(column.isna(), bool)
+    if hasattr(dtype, "categories"):
+        codes, (values, none) = np.asarray(array.codes), plain(dtype.categories)
+        if not len(values):
+            return np.full(len(codes), None, object), missing
+        return values.take(codes, mode="clip"), missing if none is None else missing | none.take(codes, mode="clip")
+    if hasattr(dtype, "tz"):
+        return column.to_numpy(dtype=f"datetime64[{dtype.unit}]"), missing
+    if hasattr(dtype, "numpy_dtype"):
+        return column.to_numpy(dtype=dtype.numpy_dtype, na_value=dtype.numpy_dtype.type(0)), missing
+    if isinstance(dtype, np.dtype) and dtype.kind != "O":
+        # NaN is a float.
+        return column.to_numpy(), None
+    values = column.to_numpy(dtype=object)
+    if any(isinstance(value, float) for value in values[~missing]):
+        missing = missing & np.fromiter((not isinstance(value, float) for value in values), bool, len(values))
+    return values, missing
+
+
+def _of_polars(column: Any) -> _Plain:
+    dtype, missing = column.dtype, column.is_null().to_numpy()
+    name = type(dtype).__name__ if not isinstance(dtype, type) else dtype.__name__
+    if name == "Datetime":
+        return _times(column.to_physical().fill_null(0).to_numpy(), dtype.time_unit), missing
+    if name == "Date":
+        return _times(column.to_physical().fill_null(0).to_numpy(), "D"), missing
+    if name in ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64"):
+        return column.fill_null(0).to_numpy(), missing
+    if name == "Boolean":
+        return column.fill_null(False).to_numpy(), missing
+    return _objects(column.to_list()), missing
+
+
+def _of_arrow(column: Any) -> _Plain:
+    """An Array or a ChunkedArray of PyArrow."""
+    kind = column.type
+    if hasattr(kind, "storage_type"):
+        raise TypeError(f"it is of the Arrow type {kind}")
+    if hasattr(kind, "value_type") and hasattr(kind, "index_type"):
+        return _of_arrow(column.cast(kind.value_type))
+    missing = column.is_null().to_numpy(zero_copy_only=False)
+    name = str(kind)
+    if name.startswith("timestamp["):
+        return _times(_filled(column.cast("int64"), 0), kind.unit), missing
+    if name.startswith("date32"):
+        return _times(_filled(column.cast("int32"), 0), "D"), missing
+    if name.startswith("date64"):
+        return _times(_filled(column.cast("int64"), 0), "ms"), missing
+    if name == "bool":
+        return _filled(column, False), missing
+    if name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float", "double"):
+        return _filled(column, 0), missing
+    if not name.startswith(("string", "large_string", "binary", "large_binary", "fixed_size_binary", "halffloat", "null")):
+        raise TypeError(f"it is of the Arrow type {kind}")
+    return _objects(column.to_pylist()), missing
+
+
+def _filled(column: Any, value: Any) -> np.ndarray[Any, Any]:
+    if column.null_count:
+        column = column.fill_null(value)
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def _times(numbers: np.ndarray[Any, Any], unit: str) -> np.ndarray[Any, Any]:
+    numbers = numbers.astype("int64")
+    if (numbers == np.iinfo("int64").min).any():
+        at = int(np.argmin(numbers))
+        raise ValueError(f"element {at} is -2**63 {unit} since 1970, which NumPy takes for NaT")
+    return numbers.view(f"datetime64[{unit}]")
+
+
+def _objects(values: list[Any]) -> np.ndarray[Any, Any]:
+    # Other ways make arrays of two dimensions of a list of lists.
+    return np.fromiter(values, object, len(values))
+
+
+def _through_pyarrow(column: Any) -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        raise TypeError(f"a {type(column).__name__} with Arrow data is read through the package pyarrow") from None
+    return pyarrow.array(column) if hasattr(column, "__arrow_c_array__") else pyarrow.chunked_array(column)
