@@ -94,7 +94,7 @@ const OWN_STAGE: &[&str] = &[
 ];
 
 /// Fewest loom models that must have run.
-const LOOM_MODELS_FLOOR: u64 = 44;
+const LOOM_MODELS_FLOOR: u64 = 45;
 
 /// Runs the stages called `chosen` (all if none is) and stops at the first that fails.
 pub(crate) fn run(root: &Path, chosen: &[&str]) -> Result<(), String> {

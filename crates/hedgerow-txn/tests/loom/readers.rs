@@ -42,6 +42,26 @@ fn a_reader_keeps_the_version_that_it_reads() {
     });
 }
 
+/// The reader finds that the timestamp moved since it claimed a slot with it, and it moves again.
+#[test]
+fn a_reader_that_registers_late_keeps_the_version_that_it_reads() {
+    loom::model(|| {
+        let store = store();
+        let writer = store.clone();
+        let judge = thread::spawn(move || [publish_and_judge(&writer), publish_and_judge(&writer)]);
+        let registration = register(&store, 0);
+        let dead = judge.join().unwrap();
+        for (ts, dead) in (1..).zip(dead) {
+            let seen = registration.ts();
+            assert!(
+                !dead || seen >= Timestamp(ts),
+                "the version before {ts} was freed under its reader of {seen:?}"
+            );
+        }
+        store.readers.close(registration);
+    });
+}
+
 #[test]
 fn a_reclaimer_that_did_not_publish_itself_judges_by_what_it_loaded() {
     loom::model(|| {
