@@ -406,6 +406,10 @@ fn for_each_incident(
     mut f: impl FnMut(LabelId, VertexId, VertexId, u64),
 ) {
     for (label, table) in engine.tables() {
+        // Edges to the vertex stand with their sources: the vertex's own subgraph of the label may be untouched.
+        if engine.config.is_one_way() && label != LabelId::VERTICES {
+            for_each_source(engine, table, id, |src, rank| f(label, src, id, rank));
+        }
         let Some(latched) = latches.get_of(label, id.subgraph()) else {
             let touched = |subgraph: &hedgerow_mem::Subgraph| {
                 [Direction::Out, Direction::In].into_iter().any(|d| !subgraph.is_untouched(d))
@@ -415,9 +419,6 @@ fn for_each_incident(
             }
             continue;
         };
-        if engine.config.is_one_way() && label != LabelId::VERTICES {
-            for_each_source(engine, table, id, |src, rank| f(label, src, id, rank));
-        }
         for &direction in engine.directions_of(label) {
             latched.for_each_item(direction, id.local(), |item| {
                 let (src, dst) = match (engine.config.directed, direction) {
