@@ -16,6 +16,8 @@ mod files;
 mod fixtures;
 mod held;
 mod labels;
+mod own_reads;
+mod own_writes;
 mod pipeline;
 mod review;
 mod scan;
