@@ -175,7 +175,11 @@ impl Slots {
                 }
             });
         }
-        missing.retain(|&(label, subgraph)| latches.get_of(label, subgraph).is_none());
+        // What has no page holds nothing.
+        missing.retain(|&(label, subgraph)| {
+            let exists = engine.table(label).is_some_and(|table| table.get(subgraph).is_some());
+            exists && latches.get_of(label, subgraph).is_none()
+        });
         missing.sort_unstable();
         missing.dedup();
         missing
@@ -327,6 +331,21 @@ impl Effects {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.edges.is_empty() && self.removed.is_empty() && self.inserted.is_empty()
+    }
+
+    /// The subgraphs that the commit writes, ascending.
+    pub(crate) fn places(&self, engine: &Engine) -> Vec<Place> {
+        let vertices = self.removed.iter().chain(&self.inserted);
+        let mut places: Vec<Place> = vertices.map(|&(_, id)| (LabelId::DEFAULT, id.subgraph())).collect();
+        for e in &self.edges {
+            places.push((e.label, e.src.subgraph()));
+            if !engine.config.is_one_way() {
+                places.push((e.label, e.dst.subgraph()));
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        places
     }
 
     /// By how much the counts of vertices and edges change.
@@ -522,8 +541,10 @@ fn net_effect(
     effects: &mut Effects,
 ) {
     let EdgeWrite { label, src, dst, rank, .. } = item[0];
-    let Some(latched) = latches.get_of(label, src.subgraph()) else { return };
-    let before: Option<State> = latched.item(Direction::Out, src.local(), dst, rank);
+    // Where nothing is latched, there is no page, and so no edge.
+    let latched = latches.get_of(label, src.subgraph());
+    let before: Option<State> =
+        latched.and_then(|latched| latched.item(Direction::Out, src.local(), dst, rank));
     let removed_at = |id: VertexId| {
         let at = removals.partition_point(|&(r, _)| r < id);
         removals.get(at).filter(|&&(r, _)| r == id).map(|&(_, seq)| seq)

@@ -16,6 +16,7 @@ mod files;
 mod fixtures;
 mod held;
 mod labels;
+mod no_effect;
 mod own_reads;
 mod own_writes;
 mod pipeline;

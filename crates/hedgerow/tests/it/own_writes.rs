@@ -238,7 +238,7 @@ fn a_read_of_a_blind_insertion_is_validated() {
     graph.put_weighted_edge(1, 2, 5.0).unwrap();
     let inserted = || {
         let mut tx = graph.write().unwrap();
-        tx.insert_edges(&[(1u64, 2u64), (1, 3)]).unwrap();
+        tx.insert_edges([(1u64, 2u64), (1, 3)]).unwrap();
         tx
     };
     let reads: [fn(&mut WriteTxn) -> hedgerow::Result<bool>; 3] = [
