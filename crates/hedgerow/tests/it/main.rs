@@ -17,6 +17,7 @@ mod fixtures;
 mod held;
 mod labels;
 mod no_effect;
+mod options;
 mod own_reads;
 mod own_writes;
 mod pipeline;
