@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 
 use hedgerow::{Direction, EdgeKey, Error, Graph, Isolation, Options, Value, WriteTxn};
-use hedgerow_testkit::{Effort, Generator, Model, ModelConfig, ModelOp, RichOp, explored};
+use hedgerow_testkit::{BulkOp, Effort, Generator, Model, ModelConfig, ModelOp, RichOp, explored};
 
 use crate::common;
 use crate::own_reads::{Read, draw};
@@ -166,11 +166,28 @@ impl Store {
         Ok(())
     }
 
+    /// The operations of a transaction that commits before one with these steps: half of the time on an edge that the
+    /// latter inserted blindly.
+    fn between(&mut self, steps: &[Step]) -> Vec<ModelOp> {
+        let blind = steps.iter().filter_map(|step| match step {
+            Step::Wrote(ModelOp::Bulk(BulkOp::Insert(edges)), _) => Some(edges),
+            _ => None,
+        });
+        let blind: Vec<_> = blind.flatten().collect();
+        if blind.is_empty() || self.generator.rng().eighths(4) {
+            return self.generator.transaction(Some(&self.model), 2);
+        }
+        let (src, dst) = blind[self.generator.rng().below(blind.len() as u64) as usize].clone();
+        let weight = if self.config.weighted { self.generator.rng().below(9) as f64 } else { 1.0 };
+        let gone = self.generator.rng().eighths(3);
+        vec![if gone { ModelOp::RemoveEdge(src, dst) } else { ModelOp::PutEdge(src, dst, weight) }]
+    }
+
     /// Commits after another transaction. If that succeeds, every answer must be what it would be after that transaction:
     /// so each read of own writes that depends on the snapshot was noted.
     fn commit_second(&mut self, tx: WriteTxn, create: bool, steps: &[Step]) -> Verdict {
         let mut between = self.graph.write().map_err(shown)?;
-        for op in self.generator.transaction(Some(&self.model), 2) {
+        for op in self.between(steps) {
             self.model.apply(&op);
             common::apply(&mut between, self.config.weighted, &op).map_err(shown)?;
         }
