@@ -153,12 +153,9 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[Place]) -> Result<At
         }
         return Ok(Attempt::Done(Outcome { ts: order.last_drawn(), edges: 0, applied: effects.applied }));
     }
-    if !make_pages(engine, request, &effects, &mut latches, &key_indices)? {
-        return Ok(Attempt::Again(Vec::new()));
-    }
 
     // 5. Order.
-    let Some(ts) = order(engine, request, &effects, &latches, &key_indices)? else {
+    let Some(ts) = order(engine, request, &effects, &mut latches, &key_indices)? else {
         return Ok(Attempt::Again(Vec::new()));
     };
 
@@ -199,15 +196,19 @@ fn make_pages<'e>(
     Ok(latches.make(engine, &places))
 }
 
-/// The ordering section. `None` sends the caller back to the beginning: a page was made that the commit takes for absent.
-fn order(
-    engine: &Engine,
+/// What is left to do before the ordering section, and that section. `None` sends the caller back to the beginning: a page
+/// was made that the commit took for absent.
+fn order<'e>(
+    engine: &'e Engine,
     request: &Request<'_>,
     effects: &Effects,
-    latches: &Latches<'_>,
+    latches: &mut Latches<'e>,
     key_latches: &[usize],
 ) -> Result<Option<Timestamp>> {
     let record = engine.durable.as_ref().map(|_| encode(engine, effects, request.keys)).transpose()?;
+    if !make_pages(engine, request, effects, latches, key_latches)? {
+        return Ok(None);
+    }
     let mut absent = true;
     let drawn = draw(engine, record, |last_drawn| {
         absent = latches.still_absent(engine);
