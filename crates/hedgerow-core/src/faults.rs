@@ -77,6 +77,8 @@ faults! {
     IdsNotLookedAtAgain,
     /// As [`VerticesNotLookedAtAgain`](Self::VerticesNotLookedAtAgain), in large transactions.
     BatchKeysNotLookedAtAgain,
+    /// A commit does not look again whether the pages of which it found none still do not exist.
+    AbsentNotLookedAtAgain,
     /// The removal of a vertex leaves its edges alone where the other end lies in a subgraph that the commit does not write to.
     FarEdgesLeft,
     /// The id of a removed vertex is given out again while a snapshot sees that vertex.

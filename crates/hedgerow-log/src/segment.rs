@@ -88,9 +88,12 @@ impl Preamble {
 
 const _: () = assert!(PREAMBLE_BYTES == 64 && GUARD_BYTES as usize >= crate::record::ALIGN);
 
-/// The length of a segment that has room for `data` bytes of commits and is at least `least` bytes long.
-pub(crate) fn allocated_len(least: u64, data: u64) -> u64 {
-    (DATA_START + data + SEAL_BYTES + GUARD_BYTES).max(least).next_multiple_of(8)
+/// The length of a segment that has room for `data` bytes of commits and is at least `least` bytes long; `None` for one
+/// that no reader would believe.
+pub(crate) fn allocated_len(least: u64, data: u64) -> Option<u64> {
+    let len =
+        data.checked_add(DATA_START + SEAL_BYTES + GUARD_BYTES)?.max(least).checked_next_multiple_of(8)?;
+    (len <= LAST_POSITION).then_some(len)
 }
 
 /// The position in the file up to which commits may reach.

@@ -92,3 +92,18 @@ fn corruption<T>(result: Result<T, RecoverError<Infallible>>) -> Option<Corrupti
 fn names(fs: &SimFs) -> Vec<String> {
     fs.files().into_keys().collect()
 }
+
+/// Lengths of segments are computed without wrapping around, and none is made that no reader would believe.
+#[test]
+fn no_segment_is_longer_than_a_reader_believes() {
+    use crate::segment::{DATA_START, allocated_len};
+    const MOST: u64 = 1 << 61;
+    assert_eq!(allocated_len(0, 0).map(|len| len % 8), Some(0));
+    assert_eq!((allocated_len(MOST - 1, 0), allocated_len(MOST, 0)), (Some(MOST), Some(MOST)));
+    assert_eq!((allocated_len(MOST + 1, 0), allocated_len(0, MOST)), (None, None));
+    assert_eq!((allocated_len(u64::MAX, 0), allocated_len(u64::MAX - 6, 0)), (None, None));
+    assert_eq!((allocated_len(0, u64::MAX), allocated_len(0, u64::MAX - DATA_START)), (None, None));
+    let options = LogOptions { segment_bytes: u64::MAX, ..LogOptions::new(STORE) };
+    let made = Log::create(SimFs::new().handle(), options, LogPosition::START);
+    assert!(made.is_err(), "a log in a file of impossible length");
+}

@@ -115,6 +115,16 @@ pub(crate) fn count(name: &str, object: &Bound<'_, PyAny>, least: u32) -> PyResu
     }
 }
 
+/// An int that fits 64 bits.
+pub(crate) fn long_count(name: &str, object: &Bound<'_, PyAny>) -> PyResult<u64> {
+    match object.extract::<u64>() {
+        Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => {
+            Err(DataError::new_err(format!("{name} must be 0 to {}, found {object}", u64::MAX)))
+        }
+        read => read,
+    }
+}
+
 /// Vertex ids as a Python list.
 pub(crate) fn to_list(py: Python<'_>, keys: &[VertexKey]) -> PyResult<Vec<Py<PyAny>>> {
     let _calling = calling(py);

@@ -10,7 +10,7 @@ use pyo3::types::PyString;
 use crate::database::Database;
 use crate::error::{DataError, raise};
 use crate::handle::Handle;
-use crate::key::type_name;
+use crate::key::{long_count, type_name};
 use crate::pool::parallel;
 
 /// Open the store in a directory, or make a store without files.
@@ -37,7 +37,8 @@ use crate::pool::parallel;
 ///     agree.
 /// durability : {"sync", "manual"} or tuple of ("group", float)
 ///     When a commit returns: once it is on stable media (``"sync"``); after the append, with a sync within that many
-///     seconds (``("group", 0.05)``); or after the append, with a sync at ``flush`` and ``checkpoint`` only.
+///     seconds (``("group", 0.05)``, a microsecond to a day); or after the append, with a sync at ``flush`` and
+///     ``checkpoint`` only.
 /// isolation : {"serializable", "snapshot"}
 ///     What concurrent write transactions may see of each other.
 /// create : bool
@@ -72,7 +73,7 @@ use crate::pool::parallel;
 /// ...     db.insert_edge(1, 2)
 /// True
 #[pyfunction]
-#[pyo3(signature = (path=None, *, read_only=false, directed=None, keys=None, weighted=None, reverse=None, durability=None, isolation="serializable", create=true, checkpoint_log_bytes=268_435_456), text_signature = "(path=None, *, read_only=False, directed=None, keys=None, weighted=None, reverse=None, durability='sync', isolation='serializable', create=True, checkpoint_log_bytes=268435456)")]
+#[pyo3(signature = (path=None, *, read_only=false, directed=None, keys=None, weighted=None, reverse=None, durability=None, isolation="serializable", create=true, checkpoint_log_bytes=None), text_signature = "(path=None, *, read_only=False, directed=None, keys=None, weighted=None, reverse=None, durability='sync', isolation='serializable', create=True, checkpoint_log_bytes=268435456)")]
 #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
 pub(crate) fn open(
     py: Python<'_>,
@@ -85,14 +86,16 @@ pub(crate) fn open(
     durability: Option<&Bound<'_, PyAny>>,
     isolation: &str,
     create: bool,
-    checkpoint_log_bytes: u64,
+    checkpoint_log_bytes: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Database> {
     let mut options = Options::new()
         .read_only(read_only)
         .create(create)
-        .checkpoint_log_bytes(checkpoint_log_bytes)
         .isolation(read_isolation(isolation)?)
         .durability(durability.map_or(Ok(Durability::Sync), read_durability)?);
+    if let Some(bytes) = checkpoint_log_bytes {
+        options = options.checkpoint_log_bytes(long_count("checkpoint_log_bytes", bytes)?);
+    }
     if let Some(directed) = directed {
         options = options.directed(directed);
     }
@@ -148,12 +151,13 @@ fn read_durability(object: &Bound<'_, PyAny>) -> PyResult<Durability> {
     } else if let Ok((word, seconds)) = object.extract::<(String, f64)>()
         && word == "group"
     {
-        return match Duration::try_from_secs_f64(seconds) {
-            Ok(interval) if !interval.is_zero() => Ok(Durability::Group(interval)),
-            _ => Err(DataError::new_err(format!(
-                "the interval of durability must be positive, found {seconds}"
-            ))),
-        };
+        // What is no duration at all is refused with the words that the store has for one out of range.
+        let interval = Duration::try_from_secs_f64(seconds);
+        return interval.map(Durability::Group).map_err(|_| {
+            DataError::new_err(format!(
+                "the interval of group durability must be 0.000001 to 86400 seconds, found {seconds}"
+            ))
+        });
     }
     let found = object.repr().map_or_else(|_| type_name(object), |repr| repr.to_string());
     Err(DataError::new_err(format!(

@@ -12,6 +12,7 @@ pub mod sim_fs;
 pub use effort::{Effort, explored};
 pub use forge::{Forge, Forged, Part};
 pub use model::{
-    Generator, ItemKey, LABELS, Model, ModelConfig, ModelOp, PROPERTIES, Props, RichOp, vertex_key,
+    BulkOp, Generator, ItemKey, LABELS, Model, ModelConfig, ModelOp, PROPERTIES, Props, RichOp, WEIGHT,
+    vertex_key,
 };
 pub use sim_fs::{Damage, SimFs};

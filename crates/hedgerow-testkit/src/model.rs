@@ -4,6 +4,7 @@
 //! operations to a [`Model`] and to a store and compares; keeping a clone per commit gives the states that old
 //! snapshots, and stores after a crash, must equal.
 
+mod bulk;
 mod generate;
 mod rich;
 
@@ -11,8 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hedgerow_core::{KeyKind, VertexKey};
 
+pub use bulk::BulkOp;
 pub use generate::{Generator, vertex_key};
-pub use rich::{ItemKey, LABELS, PROPERTIES, Props, RichOp};
+pub use rich::{ItemKey, LABELS, PROPERTIES, Props, RichOp, WEIGHT};
 
 /// What a model graph is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +62,8 @@ pub enum ModelOp {
     RemoveEdge(VertexKey, VertexKey),
     /// An operation with labels, ranks or properties.
     Rich(RichOp),
+    /// An operation on many edges.
+    Bulk(BulkOp),
 }
 
 /// The neighbours of a vertex with their weights, ascending.
@@ -92,7 +96,7 @@ impl Model {
     }
 
     /// Applies one operation, creating endpoints. Returns what the store's method returns: whether a vertex or edge
-    /// was new, or existed before its removal; true for [`ModelOp::PutEdge`].
+    /// was new, or existed before its removal; true for [`ModelOp::PutEdge`] and [`ModelOp::Bulk`].
     pub fn apply(&mut self, op: &ModelOp) -> bool {
         match op {
             ModelOp::InsertVertex(v) => self.vertices.insert(v.clone()),
@@ -118,6 +122,7 @@ impl Model {
                 self.edges.remove(&self.item(src, dst)).is_some()
             }
             ModelOp::Rich(op) => self.apply_rich(op),
+            ModelOp::Bulk(op) => self.apply_bulk(op),
         }
     }
 
@@ -130,6 +135,7 @@ impl Model {
             ModelOp::Rich(RichOp::Put(item, _) | RichOp::Insert(item, _)) => {
                 self.vertices.contains(&item.src) && self.vertices.contains(&item.dst)
             }
+            ModelOp::Bulk(op) => op.each().iter().all(|op| self.has_endpoints(op)),
             _ => true,
         }
     }

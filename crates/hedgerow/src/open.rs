@@ -24,6 +24,7 @@ use crate::tables::LabelTables;
 pub(crate) const LOCK: &str = "LOCK";
 
 pub(crate) fn in_memory(options: Options) -> Result<Graph> {
+    options.check()?;
     let parts = empty(options.config(), None, None);
     Ok(Graph { engine: Engine::new(&options, parts) })
 }
@@ -45,6 +46,8 @@ fn empty(config: GraphConfig, durable: Option<Durable>, lock: Option<Box<dyn Vfs
 }
 
 pub(crate) fn open_path(options: Options, path: &Path) -> Result<Graph> {
+    // Before the directory is made.
+    options.check()?;
     let shown = || path.display().to_string();
     let io = |operation: &str, source| Error::Io { file: shown(), operation: operation.to_owned(), source };
     let fs = match path.symlink_metadata() {
@@ -71,6 +74,7 @@ pub(crate) fn open_path(options: Options, path: &Path) -> Result<Graph> {
 }
 
 pub(crate) fn open_on(options: Options, fs: Arc<dyn Vfs>) -> Result<Graph> {
+    options.check()?;
     let engine = if options.read_only {
         open_to_read(&options, fs.clone())?
     } else {

@@ -10,6 +10,11 @@ use hedgerow_io::Vfs;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 
+/// The least and the most bytes of a log segment. More is reserved ahead than any log needs at once.
+const LOG_SEGMENT_BYTES: (u64, u64) = (4 << 10, 16 << 30);
+/// The least and the most time between two syncs: a thread that sleeps for less only spins.
+const GROUP_INTERVAL: (Duration, Duration) = (Duration::from_micros(1), Duration::from_secs(86_400));
+
 /// When a commit is acknowledged. See `docs/contract.md` for the exact promise of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -17,7 +22,7 @@ pub enum Durability {
     /// `commit` returns once the commit is on stable media; one sync serves all concurrent committers.
     #[default]
     Sync,
-    /// `commit` returns after the append; the log is synced within the interval.
+    /// `commit` returns after the append; the log is synced within the interval, which is between a microsecond and a day.
     Group(Duration),
     /// `commit` returns after the append; [`Graph::flush`] and checkpoints sync.
     Manual,
@@ -166,9 +171,9 @@ impl Options {
         self
     }
 
-    /// The size of a log segment in bytes (default 64 MiB, at least 4 KiB); space for it is reserved ahead.
+    /// The size of a log segment in bytes (default 64 MiB; 4 KiB to 16 GiB); space for it is reserved ahead.
     pub fn log_segment_bytes(mut self, bytes: u64) -> Options {
-        self.log_segment_bytes = bytes.max(4 << 10);
+        self.log_segment_bytes = bytes;
         self
     }
 
@@ -180,7 +185,8 @@ impl Options {
         self
     }
 
-    /// Under [`Durability::Sync`], the bytes of log records that may be appended and not yet synced (default 64 MiB): beyond it
+    /// Under [`Durability::Sync`], the bytes of log records that may be appended and not yet synced (default 64 MiB; any number, and
+    /// 0 has every commit wait until those before it are synced): beyond it
     /// commits wait for a sync before they append, which [`Stats::commit_waits`](crate::Stats::commit_waits) counts.
     /// Snapshots never wait. A transaction larger than this commits alone.
     pub fn max_unsynced_bytes(mut self, bytes: u64) -> Options {
@@ -189,7 +195,7 @@ impl Options {
     }
 
     /// When the log since the last checkpoint has more than so many bytes, a thread in the background writes a checkpoint, beside
-    /// readers and writers (default 256 MiB; 0 for never). When it has twice as many, commits wait for that, which
+    /// readers and writers (default 256 MiB; any number; 0 for never). When it has twice as many, commits wait for that, which
     /// [`Stats::commit_waits`](crate::Stats::commit_waits) counts. So the log on disk has at most twice as many bytes, plus one log
     /// segment and the transactions under way, unless checkpoints fail (see
     /// [`Graph::checkpoint_error`](crate::Graph::checkpoint_error)).
@@ -204,7 +210,8 @@ impl Options {
     ///
     /// # Errors
     /// [`Error::Locked`] if it is open already, here or in another process; [`Error::NotAStore`] for a directory with
-    /// other content; [`Error::FutureVersion`]; [`Error::Corruption`]; [`Error::ConfigMismatch`]; [`Error::Io`].
+    /// other content; [`Error::FutureVersion`]; [`Error::Corruption`]; [`Error::ConfigMismatch`]; [`Error::Io`];
+    /// [`Error::InvalidArgument`] for an option out of its range.
     pub fn open(self, path: impl AsRef<Path>) -> Result<Graph> {
         crate::open::open_path(self, path.as_ref())
     }
@@ -215,11 +222,35 @@ impl Options {
     }
 
     /// A store without files: its content goes with its last handle.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for an option out of its range, and for [`read_only`](Self::read_only).
     pub fn in_memory(self) -> Result<Graph> {
         if self.read_only {
             return Err(Error::InvalidArgument("a store without files cannot be read-only".into()));
         }
         crate::open::in_memory(self)
+    }
+
+    /// Refuses options out of their ranges, also those that have no effect on the store.
+    pub(crate) fn check(&self) -> Result<()> {
+        let (least, most) = LOG_SEGMENT_BYTES;
+        let found = self.log_segment_bytes;
+        if !(least..=most).contains(&found) {
+            let text = format!("log_segment_bytes must be {least} to {most}, found {found}");
+            return Err(Error::InvalidArgument(text));
+        }
+        let (least, most) = GROUP_INTERVAL;
+        match self.durability {
+            Durability::Group(interval) if !(least..=most).contains(&interval) => {
+                let [least, most, found] = [least, most, interval].map(|time| time.as_secs_f64());
+                let text = format!(
+                    "the interval of group durability must be {least} to {most} seconds, found {found}"
+                );
+                Err(Error::InvalidArgument(text))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The configuration of a new graph.

@@ -71,6 +71,12 @@ def test_modes(store: Path, durability: object, isolation: str) -> None:
         {"durability": ("group", 0)},
         {"durability": ("group", -1.0)},
         {"durability": ("group", float("nan"))},
+        {"durability": ("group", float("inf"))},
+        {"durability": ("group", 9e-7)},
+        {"durability": ("group", 86_400.001)},
+        {"durability": ("group", 1e300)},
+        {"checkpoint_log_bytes": -1},
+        {"checkpoint_log_bytes": 2**64},
         {"durability": ("sync", 1.0)},
         {"durability": 3},
         {"isolation": "none"},
@@ -90,6 +96,34 @@ def test_arguments_of_wrong_types() -> None:
         hedgerow.open(directed="yes")
     with pytest.raises(TypeError):
         hedgerow.open(memory=True)
+    with pytest.raises(TypeError):
+        hedgerow.open(checkpoint_log_bytes="1")
+    with pytest.raises(TypeError):
+        hedgerow.open(checkpoint_log_bytes=1.5)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"durability": ("group", 1e-6)},
+        {"durability": ("group", 86_400)},
+        {"checkpoint_log_bytes": 0},
+        {"checkpoint_log_bytes": 1},
+        {"checkpoint_log_bytes": 2**64 - 1},
+    ],
+)
+def test_extremes_of_options_open_again(store: Path, options: dict) -> None:
+    for n in range(3):
+        with hedgerow.open(store, **options) as db:
+            assert db.snapshot().edge_count == n
+            assert db.insert_edge(n, n + 1)
+
+
+def test_ranges_are_named() -> None:
+    with pytest.raises(hedgerow.DataError, match="group durability must be 0.000001 to 86400 seconds, found 0"):
+        hedgerow.open(durability=("group", 0.0))
+    with pytest.raises(hedgerow.DataError, match="checkpoint_log_bytes must be 0 to 18446744073709551615, found -1"):
+        hedgerow.open(checkpoint_log_bytes=-1)
 
 
 def test_second_open_is_locked(store: Path) -> None:

@@ -152,7 +152,11 @@ pub(super) fn new_segment(
     data: u64,
 ) -> Result<Active, CreateError> {
     let header = FileHeader::new(FileKind::Log, options.store, start.segment, options.epoch);
-    let allocated = allocated_len(options.segment_bytes, data);
+    let too_long = || {
+        let source = std::io::ErrorKind::FileTooLarge.into();
+        CreateError::File(IoError::new(segment_name(start.segment), "allocate", source))
+    };
+    let allocated = allocated_len(options.segment_bytes, data).ok_or_else(too_long)?;
     let preamble = Preamble {
         base: start.lsn,
         previous_checksum: start.previous_checksum,

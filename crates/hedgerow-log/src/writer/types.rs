@@ -14,7 +14,7 @@ pub struct LogOptions {
     pub store: StoreId,
     /// The store's epoch, repeated in the header of each segment.
     pub epoch: u32,
-    /// The length of a segment, in bytes; a record that does not fit gets a longer one of its own.
+    /// The length of a segment, in bytes, at most 2^61; a record that does not fit gets a longer one of its own.
     pub segment_bytes: u64,
 }
 

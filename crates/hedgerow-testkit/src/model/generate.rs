@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use hedgerow_core::{KeyKind, PropertyType, Value, VertexKey};
 
-use super::rich::PROPERTIES;
-use super::{ItemKey, LABELS, Model, ModelConfig, ModelOp, RichOp};
+use super::rich::{PROPERTIES, WEIGHT};
+use super::{BulkOp, ItemKey, LABELS, Model, ModelConfig, ModelOp, RichOp};
 use crate::sim_fs::SplitMix64;
 
 /// The `n`-th key of a kind: dense keys are the number itself, the others are scattered.
@@ -28,13 +28,31 @@ pub struct Generator {
     rng: SplitMix64,
     first: u64,
     universe: u64,
+    /// Whether operations on many edges are drawn too, and weights given as properties.
+    bulk: bool,
+    /// How far apart the numbers of two neighbouring keys are.
+    stride: u64,
 }
+
+/// A stride by which no two dense ids lie in one page of subgraphs.
+const FAR: u64 = 5_003;
 
 impl Generator {
     /// Operations on the keys number `first` to `first + universe - 1`; the first of them are drawn more often, so that
     /// some vertices have many neighbours.
     pub fn new(config: ModelConfig, seed: u64, first: u64, universe: u64) -> Generator {
-        Generator { config, rng: SplitMix64::new(seed), first, universe: universe.max(1) }
+        let rng = SplitMix64::new(seed);
+        Generator { config, rng, first, universe: universe.max(1), bulk: false, stride: 1 }
+    }
+
+    /// As this one, but every method that writes is drawn: those for many edges too, and weights given as properties.
+    pub fn with_bulk(self) -> Generator {
+        Generator { bulk: true, ..self }
+    }
+
+    /// As this one, with keys far apart: of dense ids each has a page of subgraphs of its own.
+    pub fn far_apart(self) -> Generator {
+        Generator { stride: FAR, ..self }
     }
 
     /// The source of randomness, for decisions of the test.
@@ -45,7 +63,7 @@ impl Generator {
     /// A key of the universe.
     pub fn key(&mut self) -> VertexKey {
         let bound = if self.rng.eighths(3) { self.universe.div_ceil(8) } else { self.universe };
-        vertex_key(self.config.keys, self.first + self.rng.below(bound))
+        vertex_key(self.config.keys, (self.first + self.rng.below(bound)) * self.stride)
     }
 
     fn weight(&mut self) -> f64 {
@@ -63,6 +81,9 @@ impl Generator {
 
     /// An operation. Where `model` is given, most removals of edges hit an existing one.
     pub fn op(&mut self, model: Option<&Model>) -> ModelOp {
+        if self.bulk && self.rng.eighths(2) {
+            return ModelOp::Bulk(self.bulk_op(model));
+        }
         if self.config.rich && self.rng.eighths(5) {
             return ModelOp::Rich(self.rich_op(model));
         }
@@ -79,14 +100,47 @@ impl Generator {
         }
     }
 
+    fn bulk_op(&mut self, model: Option<&Model>) -> BulkOp {
+        let count = [0, 1, 2, 5][self.rng.below(4) as usize];
+        let pairs = |this: &mut Self| (0..count).map(|_| this.pair(model)).collect();
+        match self.rng.below(8) {
+            0 | 1 if self.config.weighted => {
+                let weighted = |this: &mut Self| {
+                    let (src, dst) = this.pair(model);
+                    (src, dst, this.weight())
+                };
+                BulkOp::PutWeighted((0..count).map(|_| weighted(self)).collect())
+            }
+            0..3 => BulkOp::Put(pairs(self)),
+            3..6 => BulkOp::Insert(pairs(self)),
+            _ => BulkOp::Remove(pairs(self)),
+        }
+    }
+
+    /// The endpoints of an edge: of one that exists, half of the time.
+    fn pair(&mut self, model: Option<&Model>) -> (VertexKey, VertexKey) {
+        let existing = model.filter(|model| model.plain_edge_count() > 0 && self.rng.eighths(4));
+        let found = existing.and_then(|model| {
+            let at = self.rng.below(model.plain_edge_count()) as usize;
+            model.edges().nth(at).map(|(src, dst, _)| (src.clone(), dst.clone()))
+        });
+        found.unwrap_or_else(|| (self.key(), self.key()))
+    }
+
     fn rich_op(&mut self, model: Option<&Model>) -> RichOp {
         match self.rng.below(16) {
             0 | 1 => RichOp::PutVertex(self.key(), self.props(false)),
             2 | 3 => RichOp::UpdateVertex(self.key(), self.props(true)),
             4..7 => RichOp::Remove(self.existing(model)),
             7..10 => RichOp::Update(self.existing(model), self.props(true)),
-            10 | 11 => RichOp::Insert(self.item(), self.props(false)),
-            _ => RichOp::Put(self.item(), self.props(false)),
+            10 | 11 => {
+                let item = self.item();
+                RichOp::Insert(item.clone(), self.props_of_new(&item))
+            }
+            _ => {
+                let item = self.item();
+                RichOp::Put(item.clone(), self.props_of_new(&item))
+            }
         }
     }
 
@@ -108,6 +162,15 @@ impl Generator {
             }
         }
         self.item()
+    }
+
+    /// Properties of an edge that is put or inserted, its weight among them now and then.
+    fn props_of_new(&mut self, item: &ItemKey) -> Vec<(String, Value)> {
+        let mut props = self.props(false);
+        if self.bulk && self.config.weighted && item.label.is_empty() && self.rng.eighths(4) {
+            props.push((WEIGHT.to_owned(), Value::F64(self.weight())));
+        }
+        props
     }
 
     /// Some properties of all types, with nulls if asked for.

@@ -22,6 +22,9 @@ pub const PROPERTIES: [(&str, PropertyType); 6] = [
     ("when", PropertyType::Timestamp),
 ];
 
+/// The property under which the weight of an edge of the default label is set, in a weighted graph.
+pub const WEIGHT: &str = "weight";
+
 /// An edge of the model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ItemKey {
@@ -172,7 +175,9 @@ impl Model {
         let mut kept = Props::new();
         lay(&mut kept, props);
         if key.label.is_empty() {
-            self.put(&key.src, &key.dst, 1.0);
+            let given = if self.weighted { kept.remove(WEIGHT) } else { None };
+            let weight = if let Some(Value::F64(weight)) = given { weight } else { 1.0 };
+            self.put(&key.src, &key.dst, weight);
         }
         self.vertices.insert(key.src.clone());
         self.vertices.insert(key.dst.clone());

@@ -22,7 +22,7 @@ use hedgerow_txn::{Crew, with_crew};
 use super::commit::{Outcome, Request, draw, must_apply};
 use super::{Ask, TxnOp};
 use crate::durability::Record;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::Engine;
 use crate::options::Isolation;
 
@@ -75,7 +75,7 @@ pub(crate) fn commit_unpublished<'j>(
 /// What came of an attempt; nothing is changed but by the first.
 enum Attempt {
     Committed(Outcome),
-    /// A key named something else before the latches were held.
+    /// A key named something else before the latches were held, or a page was made of which none was there.
     Moved,
     /// The transaction cannot go this way.
     Unsuited,
@@ -97,23 +97,42 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, crew: &Crew<'j>) ->
     }
     let unasked = faults::is_on(PlantedFault::BatchKeysNotLookedAtAgain);
     if unasked || keys.still_hold(engine, request.keys) {
-        return finish(engine, request, &mut keys, parts, crew).map(Attempt::Committed);
+        return finish(engine, request, &mut keys, parts, crew);
     }
     Ok(Attempt::Moved)
 }
 
 /// Latches the subgraphs of a part. Parts are claimed in order, by one thread at a time: so latches are taken in
-/// ascending order by the commit as a whole.
+/// ascending order by the commit as a whole. Where there is no page and nothing is to be put, there is nothing to remove
+/// and nothing to latch: it is looked at again when the commit orders (invariant I28).
 fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>) {
     let mut ahead = 0;
-    part.latched.reserve_exact(part.runs.len());
-    for at in 0..part.runs.len() {
-        while ahead < part.runs.len().min(at + HEADERS_AHEAD) {
-            engine.subgraphs.get_or_create(part.runs[ahead].subgraph).warm_header();
+    let Part { items, runs, latched, absent, .. } = part;
+    latched.reserve_exact(runs.len());
+    for at in 0..runs.len() {
+        while ahead < runs.len().min(at + HEADERS_AHEAD) {
+            engine.subgraphs.get(runs[ahead].subgraph).inspect(|subgraph| subgraph.warm_header());
             ahead += 1;
         }
-        part.latched.push(engine.subgraphs.get_or_create(part.runs[at].subgraph).latch());
+        let run = &runs[at];
+        match engine.subgraphs.get(run.subgraph) {
+            Some(subgraph) => latched.push(subgraph.latch()),
+            None if items[run.all_items()].iter().all(|item| item.asks(Ask::Remove)) => {
+                absent.push(run.subgraph);
+            }
+            None => latched.push(engine.subgraphs.get_or_create(run.subgraph).latch()),
+        }
     }
+    if !absent.is_empty() {
+        runs.retain(|run| absent.binary_search(&run.subgraph).is_err());
+    }
+}
+
+/// Whether the pages that did not exist still do not: asked in the ordering section (invariant I28).
+fn still_absent(engine: &Engine, parts: &[Part<'_>]) -> bool {
+    let mut absent = parts.iter().flat_map(|part| &part.absent);
+    faults::is_on(PlantedFault::AbsentNotLookedAtAgain)
+        || !absent.any(|&subgraph| engine.subgraphs.get(subgraph).is_some())
 }
 
 /// Everything that can be done before the timestamp is drawn, for the subgraphs of one part: what the operations come to,
@@ -201,7 +220,7 @@ fn finish<'j>(
     keys: &mut Resolved<'_>,
     parts: Vec<Part<'j>>,
     crew: &Crew<'j>,
-) -> Result<Outcome> {
+) -> Result<Attempt> {
     let applied = request.ops.len() as u64;
     let edges: i64 = parts.iter().map(|part| part.edges).sum();
     let vertices: usize = parts.iter().map(|part| part.vertices).sum();
@@ -209,13 +228,24 @@ fn finish<'j>(
         // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this moment.
         let order = engine.clock.order();
         engine.check_open()?;
-        return Ok(Outcome { ts: order.last_drawn(), edges: 0, applied });
+        if !still_absent(engine, &parts) {
+            return Ok(Attempt::Moved);
+        }
+        return Ok(Attempt::Committed(Outcome { ts: order.last_drawn(), edges: 0, applied }));
     }
     let record = match &engine.durable {
         Some(_) => Some(encode(engine, request, keys, &parts)?),
         None => None,
     };
-    let ts = draw(engine, record, |_| engine.check_open())?;
+    let mut absent = true;
+    let drawn = draw(engine, record, |last_drawn| {
+        absent = still_absent(engine, &parts);
+        if absent { engine.check_open() } else { Err(Error::Conflict { with: last_drawn }) }
+    });
+    if !absent {
+        return Ok(Attempt::Moved);
+    }
+    let ts = drawn?;
     let applied_all = must_apply(engine);
     if engine.config.keys == KeyKind::Dense {
         created(&parts).max().into_iter().for_each(|id| engine.ids.include(id));
@@ -231,7 +261,7 @@ fn finish<'j>(
         engine.commits.wake();
     }
     applied_all.done();
-    Ok(Outcome { ts, edges, applied })
+    Ok(Attempt::Committed(Outcome { ts, edges, applied }))
 }
 
 /// All effects on one chain of each subgraph, with the vertices they are about.

@@ -148,14 +148,16 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[Place]) -> Result<At
         // are not published yet: wait for all that were drawn before this moment.
         let order = engine.clock.order();
         check_open_and_reads(engine, request, &latches, &key_indices, order.last_drawn())?;
+        if !latches.still_absent(engine) {
+            return Ok(Attempt::Again(Vec::new()));
+        }
         return Ok(Attempt::Done(Outcome { ts: order.last_drawn(), edges: 0, applied: effects.applied }));
     }
 
     // 5. Order.
-    let record = engine.durable.as_ref().map(|_| encode(engine, &effects, request.keys)).transpose()?;
-    let ts = draw(engine, record, |last_drawn| {
-        check_open_and_reads(engine, request, &latches, &key_indices, last_drawn)
-    })?;
+    let Some(ts) = order(engine, request, &effects, &mut latches, &key_indices)? else {
+        return Ok(Attempt::Again(Vec::new()));
+    };
 
     // 6. Apply.
     let applied = must_apply(engine);
@@ -171,6 +173,52 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[Place]) -> Result<At
     }
     applied.done();
     Ok(Attempt::Done(Outcome { ts, edges, applied: effects.applied }))
+}
+
+/// Makes the pages that the commit is the first to write to, and latches its subgraphs there. Last of all, since a commit
+/// that changes nothing or fails is to leave none. `false` sends the caller back to the beginning.
+fn make_pages<'e>(
+    engine: &'e Engine,
+    request: &Request<'_>,
+    effects: &Effects,
+    latches: &mut Latches<'e>,
+    key_latches: &[usize],
+) -> Result<bool> {
+    if latches.all_exist() {
+        return Ok(true);
+    }
+    let places = effects.places(engine);
+    if latches.hold(&places) {
+        return Ok(true);
+    }
+    let last_drawn = engine.clock.order().last_drawn();
+    check_open_and_reads(engine, request, latches, key_latches, last_drawn)?;
+    Ok(latches.make(engine, &places))
+}
+
+/// What is left to do before the ordering section, and that section. `None` sends the caller back to the beginning: a page
+/// was made that the commit took for absent.
+fn order<'e>(
+    engine: &'e Engine,
+    request: &Request<'_>,
+    effects: &Effects,
+    latches: &mut Latches<'e>,
+    key_latches: &[usize],
+) -> Result<Option<Timestamp>> {
+    let record = engine.durable.as_ref().map(|_| encode(engine, effects, request.keys)).transpose()?;
+    if !make_pages(engine, request, effects, latches, key_latches)? {
+        return Ok(None);
+    }
+    let mut absent = true;
+    let drawn = draw(engine, record, |last_drawn| {
+        absent = latches.still_absent(engine);
+        if !absent {
+            // It only ends the section.
+            return Err(Error::Conflict { with: last_drawn });
+        }
+        check_open_and_reads(engine, request, latches, key_latches, last_drawn)
+    });
+    if absent { drawn.map(Some) } else { Ok(None) }
 }
 
 /// First committer wins: under snapshot isolation nothing that is written, with effect or without, may have changed

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hedgerow_core::{Direction, LabelId, PropertyId, Row, Value, VertexKey, VertexKeyRef};
 
 use super::commit::Outcome;
-use super::overlay::State;
+use super::overlay::{Listed, State};
 use super::txn::WriteTxn;
 use super::{Ask, Rich, TxnKey, TxnKeys, TxnOp, autocommit};
 use crate::error::{Error, Result};
@@ -344,17 +344,12 @@ impl WriteTxn {
 
     /// Weight and properties of an edge, or the properties of a vertex, under the transaction's own writes.
     fn reads_item(&mut self, item: Item) -> Option<(f64, Option<Row>)> {
-        let patch = match self.own().and_then(|own| own.item(item.label, item.src, item.dst, item.rank)) {
-            Some(State::Is(state)) => return state,
-            Some(State::Patched(patch)) => Some(patch),
-            None => None,
-        };
-        let found = self.base_item(item);
-        match (found, patch) {
-            (found, None) => found,
-            // Of a vertex that the transaction inserted, or that had no properties.
-            (None, Some(patch)) if item.label == LabelId::VERTICES => Some((1.0, Row::merged(None, &patch))),
-            (found, Some(patch)) => found.map(|(w, row)| (w, Row::merged(row.as_ref(), &patch))),
+        let own = self.own().and_then(|own| own.item(item.label, item.src, item.dst, item.rank));
+        match own {
+            Some(State::Is(edge)) => edge,
+            // It depends on the snapshot, and counts as a read of it.
+            Some(state) => state.over(self.base_item(item)),
+            None => self.base_item(item),
         }
     }
 
@@ -396,12 +391,11 @@ impl WriteTxn {
                 found.remove(&name);
             }
         }
-        for (other, rank, exists) in own.written_of(label, key, direction == Direction::Out) {
+        for (other, rank, listed) in own.written(label, key, direction == Direction::Out) {
             let name = (self.keys.key(other).to_owned(), rank);
-            if exists {
-                found.insert(name, ())
-            } else {
-                found.remove(&name)
+            match listed {
+                Listed::Gone => found.remove(&name),
+                Listed::Is(_) | Listed::Otherwise(_) => found.insert(name, ()),
             };
         }
         Some(found)

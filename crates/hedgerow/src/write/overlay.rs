@@ -12,13 +12,67 @@ type Item = (LabelId, TxnKey, TxnKey, u64);
 /// Other endpoints and ranks of the edges of a label at a vertex.
 type Others = HashMap<(LabelId, TxnKey), BTreeSet<(TxnKey, u64)>>;
 
+/// Weight and properties of an edge; `None` where there is no edge.
+pub(crate) type Edge = Option<(f64, Option<Row>)>;
+
 /// What a transaction's writes make of an edge.
 #[derive(Clone, Debug)]
 pub(crate) enum State {
-    /// Weight and properties, whatever it was before; `None` for removed.
-    Is(Option<(f64, Option<Row>)>),
-    /// What the snapshot says, with properties laid over it.
-    Patched(Vec<(PropertyId, Value)>),
+    /// The edge is this, whatever the snapshot says.
+    Is(Edge),
+    /// The snapshot decides: if it has the edge, that edge with the properties of `patch` laid over its own; if it has not,
+    /// `otherwise`.
+    Based { patch: Vec<(PropertyId, Value)>, otherwise: Edge },
+}
+
+impl State {
+    /// The state of an edge that the transaction has not written.
+    const UNTOUCHED: State = State::Based { patch: Vec::new(), otherwise: None };
+
+    /// The state after `op`, which has the properties `cells`.
+    fn after(self, op: &TxnOp, cells: &[(PropertyId, Value)]) -> State {
+        let new = || Some((op.weight, Row::new(cells.to_vec())));
+        let laid_over = |(weight, row): (f64, Option<Row>)| (weight, Row::merged(row.as_ref(), cells));
+        match (op.ask, self) {
+            (Ask::Put, _) => State::Is(new()),
+            (Ask::Insert, State::Is(edge)) => State::Is(edge.or_else(new)),
+            (Ask::Insert, State::Based { patch, otherwise }) => {
+                State::Based { patch, otherwise: otherwise.or_else(new) }
+            }
+            (Ask::Update, State::Is(edge)) => State::Is(edge.map(laid_over)),
+            (Ask::Merge, State::Is(edge)) => State::Is(Some(laid_over(edge.unwrap_or((1.0, None))))),
+            (Ask::Update | Ask::Merge, State::Based { mut patch, otherwise }) => {
+                patch.extend_from_slice(cells);
+                let made = (op.ask == Ask::Merge).then_some((1.0, None));
+                State::Based { patch, otherwise: otherwise.or(made).map(laid_over) }
+            }
+            (Ask::Remove | Ask::InsertVertex | Ask::RemoveVertex, _) => State::Is(None),
+        }
+    }
+
+    /// The edge, if the snapshot has `found`.
+    pub(crate) fn over(self, found: Edge) -> Edge {
+        match (self, found) {
+            (State::Is(edge), _) => edge,
+            (State::Based { patch, .. }, Some((weight, row))) if patch.is_empty() => Some((weight, row)),
+            (State::Based { patch, .. }, Some((weight, row))) => {
+                Some((weight, Row::merged(row.as_ref(), &patch)))
+            }
+            (State::Based { otherwise, .. }, None) => otherwise,
+        }
+    }
+}
+
+/// What a transaction's writes make of an edge in the list of a vertex, where the snapshot's edges are at hand. The number is the
+/// weight.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Listed {
+    /// There is no such edge.
+    Gone,
+    /// There is, with this weight.
+    Is(f64),
+    /// There is: as the snapshot has it, or with this weight if it has none.
+    Otherwise(f64),
 }
 
 /// The state that the operations of a transaction leave, laid over its snapshot.
@@ -66,37 +120,17 @@ impl Overlay {
                     self.vertices.insert(op.src, true);
                     self.vertices.insert(op.dst, true);
                 }
-                self.set(op, rich, State::Is(Some((op.weight, rich.row(op.rich)))));
+                self.write(op, rich);
             }
-            Ask::Remove => self.set(op, rich, State::Is(None)),
-            Ask::Update | Ask::Merge => {
-                let state = self.patched(op, rich);
-                self.set(op, rich, state);
-            }
+            Ask::Remove | Ask::Update | Ask::Merge => self.write(op, rich),
         }
     }
 
-    /// The state of the edge of `op` with the operation's properties laid over it.
-    fn patched(&self, op: &TxnOp, rich: RichTable<'_>) -> State {
-        let cells = rich.cells(op.rich);
-        match self.item(op.label, op.src, op.dst, rich.rank(op.rich)) {
-            Some(State::Is(Some((weight, row)))) => {
-                State::Is(Some((weight, Row::merged(row.as_ref(), cells))))
-            }
-            Some(State::Is(None)) if op.ask == Ask::Merge => State::Is(Some((1.0, Row::merged(None, cells)))),
-            Some(State::Is(None)) => State::Is(None),
-            Some(State::Patched(mut patch)) => {
-                patch.extend_from_slice(cells);
-                State::Patched(patch)
-            }
-            None => State::Patched(cells.to_vec()),
-        }
-    }
-
-    fn set(&mut self, op: &TxnOp, rich: RichTable<'_>, state: State) {
+    fn write(&mut self, op: &TxnOp, rich: RichTable<'_>) {
         let item = self.item_key(op.label, op.src, op.dst, rich.rank(op.rich));
         let (label, src, dst, rank) = item;
-        self.edges.insert(item, state);
+        let before = self.item(label, src, dst, rank).unwrap_or(State::UNTOUCHED);
+        self.edges.insert(item, before.after(op, rich.cells(op.rich)));
         self.out.entry((label, src)).or_default().insert((dst, rank));
         self.into.entry((label, dst)).or_default().insert((src, rank));
         self.labels.insert(label);
@@ -131,29 +165,24 @@ impl Overlay {
         }
     }
 
-    /// What the transaction says about a plain edge of the default label: `Some(None)` for removed, `None` for nothing.
-    pub(crate) fn edge(&self, src: TxnKey, dst: TxnKey) -> Option<Option<f64>> {
-        match self.item(LabelId::DEFAULT, src, dst, 0)? {
-            State::Is(state) => Some(state.map(|(weight, _)| weight)),
-            // Properties leave the weight as it was.
-            State::Patched(_) => None,
-        }
-    }
-
     /// Whether what the snapshot says about edges of the vertex no longer holds.
     pub(crate) fn hides(&self, key: TxnKey) -> bool {
         self.wiped.contains(&key)
     }
 
-    /// The edges of a label at `key` that the transaction wrote: other endpoint, rank, and weight unless removed; those
-    /// it only gave properties are left out. `outgoing` chooses the direction in a directed graph; an undirected one
-    /// gives all.
-    fn written_states(&self, label: LabelId, key: TxnKey, outgoing: bool) -> Vec<(TxnKey, u64, Option<f64>)> {
+    /// The edges of a label at `key` that the transaction wrote, with the other endpoint and the rank; those of which the
+    /// snapshot alone says whether they exist are left out. `outgoing` chooses the direction in a directed graph; an
+    /// undirected one gives all.
+    pub(crate) fn written(&self, label: LabelId, key: TxnKey, outgoing: bool) -> Vec<(TxnKey, u64, Listed)> {
         let mut found = Vec::new();
         let mut add = |other, item: Item| {
-            if let Some(State::Is(state)) = self.edges.get(&item) {
-                found.push((other, item.3, state.as_ref().map(|(weight, _)| *weight)));
-            }
+            let listed = match self.edges.get(&item) {
+                Some(State::Is(None)) => Listed::Gone,
+                Some(State::Is(Some((weight, _)))) => Listed::Is(*weight),
+                Some(State::Based { otherwise: Some((weight, _)), .. }) => Listed::Otherwise(*weight),
+                Some(State::Based { otherwise: None, .. }) | None => return,
+            };
+            found.push((other, item.3, listed));
         };
         if outgoing || !self.directed {
             let others = self.out.get(&(label, key)).into_iter().flatten();
@@ -165,17 +194,5 @@ impl Overlay {
             others.for_each(|&(src, rank)| add(src, (label, src, key, rank)));
         }
         found
-    }
-
-    /// The other endpoints of plain edges of `key` that the transaction wrote, with their state.
-    pub(crate) fn written(&self, key: TxnKey, outgoing: bool) -> Vec<(TxnKey, Option<f64>)> {
-        let found = self.written_states(LabelId::DEFAULT, key, outgoing).into_iter();
-        found.map(|(other, _, weight)| (other, weight)).collect()
-    }
-
-    /// The edges of a label at `key` that the transaction wrote: other endpoint, rank, and whether it exists.
-    pub(crate) fn written_of(&self, label: LabelId, key: TxnKey, outgoing: bool) -> Vec<(TxnKey, u64, bool)> {
-        let found = self.written_states(label, key, outgoing).into_iter();
-        found.map(|(other, rank, weight)| (other, rank, weight.is_some())).collect()
     }
 }

@@ -101,7 +101,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         }
     }
 
-    /// About how many operations are in flight, 1 to 64 (default 16).
+    /// About how many operations are in flight, 1 to 64 (default 16); of another number the nearest of these.
     pub fn with_window(mut self, window: usize) -> Pipeline<F> {
         self.step = (window as u64).min(PLACES - 1) / STEPS;
         self

@@ -175,7 +175,11 @@ impl Slots {
                 }
             });
         }
-        missing.retain(|&(label, subgraph)| latches.get_of(label, subgraph).is_none());
+        // What has no page holds nothing.
+        missing.retain(|&(label, subgraph)| {
+            let exists = engine.table(label).is_some_and(|table| table.get(subgraph).is_some());
+            exists && latches.get_of(label, subgraph).is_none()
+        });
         missing.sort_unstable();
         missing.dedup();
         missing
@@ -329,6 +333,21 @@ impl Effects {
         self.edges.is_empty() && self.removed.is_empty() && self.inserted.is_empty()
     }
 
+    /// The subgraphs that the commit writes, ascending.
+    pub(crate) fn places(&self, engine: &Engine) -> Vec<Place> {
+        let vertices = self.removed.iter().chain(&self.inserted);
+        let mut places: Vec<Place> = vertices.map(|&(_, id)| (LabelId::DEFAULT, id.subgraph())).collect();
+        for e in &self.edges {
+            places.push((e.label, e.src.subgraph()));
+            if !engine.config.is_one_way() {
+                places.push((e.label, e.dst.subgraph()));
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
     /// By how much the counts of vertices and edges change.
     pub(crate) fn count_changes(&self) -> (i64, i64) {
         let edges = self.edges.iter().filter(|e| e.label != LabelId::VERTICES);
@@ -406,6 +425,10 @@ fn for_each_incident(
     mut f: impl FnMut(LabelId, VertexId, VertexId, u64),
 ) {
     for (label, table) in engine.tables() {
+        // Edges to the vertex stand with their sources: the vertex's own subgraph of the label may be untouched.
+        if engine.config.is_one_way() && label != LabelId::VERTICES {
+            for_each_source(engine, table, id, |src, rank| f(label, src, id, rank));
+        }
         let Some(latched) = latches.get_of(label, id.subgraph()) else {
             let touched = |subgraph: &hedgerow_mem::Subgraph| {
                 [Direction::Out, Direction::In].into_iter().any(|d| !subgraph.is_untouched(d))
@@ -415,9 +438,6 @@ fn for_each_incident(
             }
             continue;
         };
-        if engine.config.is_one_way() && label != LabelId::VERTICES {
-            for_each_source(engine, table, id, |src, rank| f(label, src, id, rank));
-        }
         for &direction in engine.directions_of(label) {
             latched.for_each_item(direction, id.local(), |item| {
                 let (src, dst) = match (engine.config.directed, direction) {
@@ -521,8 +541,10 @@ fn net_effect(
     effects: &mut Effects,
 ) {
     let EdgeWrite { label, src, dst, rank, .. } = item[0];
-    let Some(latched) = latches.get_of(label, src.subgraph()) else { return };
-    let before: Option<State> = latched.item(Direction::Out, src.local(), dst, rank);
+    // Where nothing is latched, there is no page, and so no edge.
+    let latched = latches.get_of(label, src.subgraph());
+    let before: Option<State> =
+        latched.and_then(|latched| latched.item(Direction::Out, src.local(), dst, rank));
     let removed_at = |id: VertexId| {
         let at = removals.partition_point(|&(r, _)| r < id);
         removals.get(at).filter(|&&(r, _)| r == id).map(|&(_, seq)| seq)

@@ -2,7 +2,7 @@
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
-use hedgerow_mem::{Latched, ReadItem};
+use hedgerow_mem::{Latched, ReadItem, Subgraph};
 
 use super::{TxnKey, TxnKeys};
 use crate::error::{Error, Result};
@@ -134,19 +134,72 @@ impl ReadSet {
 /// A subgraph of a label: what a latch guards. Ascending by label, so that existence comes first.
 pub(crate) type Place = (LabelId, SubgraphId);
 
+/// The subgraph, if its page exists.
+fn existing(engine: &Engine, (label, id): Place) -> Option<&Subgraph> {
+    engine.table(label)?.get(id)
+}
+
 /// The latched subgraphs of a commit, ascending.
 #[derive(Default)]
 pub(crate) struct Latches<'a> {
     held: smallvec::SmallVec<[(Place, Latched<'a>); 4]>,
+    /// Subgraphs whose pages did not exist when they were to be latched, ascending: nothing was ever written there. The
+    /// commit makes the pages of those that it writes ([`Latches::make`]), and looks again at the others when it orders
+    /// ([`Latches::still_absent`]): so what changes nothing takes no memory (invariant I28).
+    absent: Vec<Place>,
 }
 
 impl<'a> Latches<'a> {
     /// Latches `places`, which must ascend: the order that keeps committers from waiting for each other in a ring.
     pub(crate) fn take(engine: &'a Engine, places: &[Place]) -> Latches<'a> {
         debug_assert!(places.is_sorted_by(|a, b| a < b));
-        let latch =
-            |&(label, id): &Place| ((label, id), engine.table_or_create(label).get_or_create(id).latch());
-        Latches { held: places.iter().map(latch).collect() }
+        let mut latches = Latches::default();
+        for &place in places {
+            match existing(engine, place) {
+                Some(subgraph) => latches.held.push((place, subgraph.latch())),
+                None => latches.absent.push(place),
+            }
+        }
+        latches
+    }
+
+    /// Whether the pages that did not exist still do not. In the ordering section: then nothing was written there before
+    /// this commit in the order, since who writes there makes the page before it draws its timestamp.
+    #[inline]
+    pub(crate) fn still_absent(&self, engine: &Engine) -> bool {
+        let exists = |&place: &Place| existing(engine, place).is_some();
+        faults::is_on(PlantedFault::AbsentNotLookedAtAgain) || !self.absent.iter().any(exists)
+    }
+
+    /// Whether all pages exist.
+    #[inline]
+    pub(crate) fn all_exist(&self) -> bool {
+        self.absent.is_empty()
+    }
+
+    /// Whether all of `places` are latched.
+    pub(crate) fn hold(&self, places: &[Place]) -> bool {
+        places.iter().all(|&place| self.place(place).is_some())
+    }
+
+    /// Makes the pages of `places` and latches what was absent of them, and what else of these pages was. `false`: somebody
+    /// else was there first, and the commit must start over. Latches that are out of order are only tried (invariant I3).
+    pub(crate) fn make(&mut self, engine: &'a Engine, places: &[Place]) -> bool {
+        for &(label, id) in places.iter().filter(|&place| self.absent.binary_search(place).is_ok()) {
+            engine.table_or_create(label).get_or_create(id);
+        }
+        for place in std::mem::take(&mut self.absent) {
+            let Some(subgraph) = existing(engine, place) else {
+                self.absent.push(place);
+                continue;
+            };
+            match subgraph.try_latch() {
+                Some(latched) if latched.last_ts() == Timestamp::ZERO => self.held.push((place, latched)),
+                _ => return false,
+            }
+        }
+        self.held.sort_unstable_by_key(|&(place, _)| place);
+        true
     }
 
     #[inline]

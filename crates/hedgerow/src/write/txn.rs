@@ -7,7 +7,7 @@ use hedgerow_core::{Direction, LabelId, Timestamp, VertexId, VertexKey, VertexKe
 
 use super::autocommit;
 use super::commit::{self, Outcome, Request};
-use super::overlay::Overlay;
+use super::overlay::{Listed, Overlay, State};
 use super::reads::ReadSet;
 use super::{Ask, Rich, RichTable, Ticket, TxnKey, TxnKeys, TxnOp};
 use crate::error::{Error, Result};
@@ -477,9 +477,19 @@ impl WriteTxn {
     }
 
     fn reads_edge(&mut self, src: TxnKey, dst: TxnKey) -> Option<f64> {
-        if let Some(state) = self.own().and_then(|own| own.edge(src, dst)) {
-            return state;
+        let own = self.own().and_then(|own| own.item(LabelId::DEFAULT, src, dst, 0));
+        match own {
+            Some(State::Is(edge)) => edge.map(|(weight, _)| weight),
+            // Properties leave the weight as it was.
+            Some(State::Based { otherwise, .. }) => {
+                self.base_weight(src, dst).or(otherwise.map(|(weight, _)| weight))
+            }
+            None => self.base_weight(src, dst),
         }
+    }
+
+    /// The weight of the edge in the snapshot, which counts as read.
+    fn base_weight(&mut self, src: TxnKey, dst: TxnKey) -> Option<f64> {
         let (src, dst) = (self.base_id(src)?, self.base_id(dst)?);
         let (src, dst) = if self.engine.config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) };
         self.reads.edge(LabelId::DEFAULT, src, dst);
@@ -523,12 +533,13 @@ impl WriteTxn {
                 found.remove(&name);
             }
         }
-        for (other, state) in own.written(key, direction == Direction::Out) {
+        for (other, _, listed) in own.written(LabelId::DEFAULT, key, direction == Direction::Out) {
             let name = self.keys.key(other).to_owned();
-            match state {
-                Some(weight) => found.insert(name, if weighted { weight } else { 1.0 }),
-                None => found.remove(&name),
-            };
+            match listed {
+                Listed::Gone => drop(found.remove(&name)),
+                Listed::Is(weight) => drop(found.insert(name, if weighted { weight } else { 1.0 })),
+                Listed::Otherwise(weight) => drop(found.entry(name).or_insert(weight)),
+            }
         }
     }
 }

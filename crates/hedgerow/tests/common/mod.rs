@@ -7,7 +7,7 @@ pub(crate) mod rich;
 pub(crate) mod script;
 
 use hedgerow::{Direction, Graph, Options, Result, Snapshot, WriteTxn};
-use hedgerow_testkit::{Model, ModelConfig, ModelOp};
+use hedgerow_testkit::{BulkOp, Model, ModelConfig, ModelOp};
 
 /// Options for a graph like the model.
 pub(crate) fn options(config: ModelConfig) -> Options {
@@ -31,6 +31,18 @@ pub(crate) fn apply(tx: &mut WriteTxn, weighted: bool, op: &ModelOp) -> Result<b
         ModelOp::InsertEdge(src, dst, _) => tx.insert_edge(src, dst),
         ModelOp::RemoveEdge(src, dst) => tx.remove_edge(src, dst),
         ModelOp::Rich(op) => rich::apply(tx, op),
+        ModelOp::Bulk(op) => apply_bulk(tx, op).map(|()| true),
+    }
+}
+
+fn apply_bulk(tx: &mut WriteTxn, op: &BulkOp) -> Result<()> {
+    match op {
+        BulkOp::Put(edges) => tx.put_edges(edges.iter().map(|(src, dst)| (src, dst))),
+        BulkOp::Insert(edges) => tx.insert_edges(edges.iter().map(|(src, dst)| (src, dst))),
+        BulkOp::Remove(edges) => tx.remove_edges(edges.iter().map(|(src, dst)| (src, dst))),
+        BulkOp::PutWeighted(edges) => {
+            tx.put_weighted_edges(edges.iter().map(|(src, dst, weight)| (src, dst, *weight)))
+        }
     }
 }
 
@@ -38,7 +50,7 @@ pub(crate) fn apply(tx: &mut WriteTxn, weighted: bool, op: &ModelOp) -> Result<b
 /// has no such call.
 pub(crate) fn apply_alone(graph: &Graph, weighted: bool, op: &ModelOp) -> Option<Result<bool>> {
     Some(match op {
-        ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) => return None,
+        ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) | ModelOp::Bulk(_) => return None,
         ModelOp::Rich(op) => return rich::apply_alone(graph, op),
         // The model says "true" of every put; the store says whether the edge was new.
         ModelOp::PutEdge(src, dst, weight) if weighted => {

@@ -22,6 +22,7 @@ pub(crate) const SCHEDULED: &[Fault] = &[
     Fault::VerticesNotLookedAtAgain,
     Fault::IdsNotLookedAtAgain,
     Fault::BatchKeysNotLookedAtAgain,
+    Fault::AbsentNotLookedAtAgain,
     Fault::CompletedCommitForgotten,
     Fault::RegisteringReaderMissed,
     Fault::ClosedReaderWaitedFor,

@@ -16,7 +16,9 @@ fn add(tx: &mut hedgerow::WriteTxn, weighted: bool, ops: &[ModelOp]) -> hedgerow
             ModelOp::PutEdge(src, dst, _) => tx.put_edges([(src.as_ref(), dst.as_ref())]),
             ModelOp::InsertEdge(src, dst, _) => tx.insert_edges([(src.as_ref(), dst.as_ref())]),
             ModelOp::RemoveEdge(src, dst) => tx.remove_edges([(src.as_ref(), dst.as_ref())]),
-            ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) | ModelOp::Rich(_) => Ok(()),
+            ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) | ModelOp::Rich(_) | ModelOp::Bulk(_) => {
+                Ok(())
+            }
         }?;
     }
     Ok(())
@@ -27,7 +29,7 @@ fn operations(generator: &mut Generator, model: &Model, count: usize) -> Vec<Mod
     let mut ops = Vec::new();
     while ops.len() < count {
         match generator.op(Some(model)) {
-            ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) | ModelOp::Rich(_) => {}
+            ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) | ModelOp::Rich(_) | ModelOp::Bulk(_) => {}
             ModelOp::InsertEdge(src, dst, _) => ops.push(ModelOp::InsertEdge(src, dst, 1.0)),
             op => ops.push(op),
         }

@@ -45,6 +45,12 @@ impl Sequence {
         let mut generator = Generator::new(config, seed, 0, 1);
         let universe = [4, 12, 40, 200][generator.rng().below(4) as usize];
         generator = Generator::new(config, generator.rng().next_u64(), 0, universe);
+        if seed / 48 % 2 == 1 {
+            generator = generator.with_bulk();
+        }
+        if seed / 96 % 4 == 1 && universe <= 40 {
+            generator = generator.far_apart();
+        }
         let isolation =
             [hedgerow::Isolation::Serializable, hedgerow::Isolation::Snapshot][(seed / 12 % 2) as usize];
         let durability = [Durability::Sync, Durability::Manual][generator.rng().below(2) as usize];

@@ -340,3 +340,18 @@ fn weights_of_a_hub_are_those_of_its_edges() {
         graph.settle().unwrap();
     }
 }
+
+/// Without incoming lists the edges to a vertex stand with their sources alone, also where no vertex near it has an edge of
+/// the label.
+#[test]
+fn a_removed_vertex_takes_the_labelled_edges_to_it_along_also_without_incoming_lists() {
+    let graph = Options::new().keys(hedgerow::KeyKind::Dense).reverse(false).in_memory().unwrap();
+    let none: [(&str, i64); 0] = [];
+    let edge = || EdgeKey::new("knows", 0, 5_003);
+    graph.transact(0, |tx| tx.put_edge_with(edge(), none)).unwrap();
+    graph.transact(0, |tx| tx.remove_vertex(5_003)).unwrap();
+    graph.transact(0, |tx| tx.insert_vertex(5_003)).unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    assert_eq!((snapshot.edge_count(), snapshot.contains_edge_of(edge()).unwrap()), (0, false));
+    assert!(graph.check().unwrap().is_ok());
+}

@@ -16,7 +16,9 @@ fn submit<F: FnMut(Ack)>(
     op: &ModelOp,
 ) -> Option<hedgerow::Result<u64>> {
     Some(match op {
-        ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) | ModelOp::Rich(_) => return None,
+        ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) | ModelOp::Rich(_) | ModelOp::Bulk(_) => {
+            return None;
+        }
         ModelOp::PutEdge(src, dst, weight) if weighted => pipeline.put_weighted_edge(src, dst, *weight),
         ModelOp::PutEdge(src, dst, _) => pipeline.put_edge(src, dst),
         ModelOp::InsertEdge(src, dst, weight) if weighted => pipeline.insert_weighted_edge(src, dst, *weight),

@@ -27,6 +27,7 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::VerticesNotLookedAtAgain, Finder::Programs(KEYED)),
     (Fault::IdsNotLookedAtAgain, Finder::Reuse),
     (Fault::BatchKeysNotLookedAtAgain, Finder::Programs(KEYED)),
+    (Fault::AbsentNotLookedAtAgain, Finder::Programs(DENSE)),
     (Fault::CompletedCommitForgotten, Finder::Programs(DENSE)),
     (Fault::RegisteringReaderMissed, Finder::Programs(DENSE)),
     (Fault::ClosedReaderWaitedFor, Finder::Held),

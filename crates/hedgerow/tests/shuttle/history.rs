@@ -90,8 +90,12 @@ impl State {
                 self.properties.remove(&v);
                 u64::from(self.vertices.remove(&v))
             }
-            Step::PutEdge(v, u) => {
+            Step::PutEdge(v, u) | Step::PutBlindly(v, u) | Step::InsertBlindly(v, u) => {
                 self.put(v, u, directed);
+                0
+            }
+            Step::RemoveBlindly(v, u) => {
+                self.edges.remove(&Self::item(v, u, directed));
                 0
             }
             Step::InsertEdge(v, u) => self.put(v, u, directed),

@@ -1,12 +1,12 @@
-//! Random programs: a few threads, each with a few transactions over five vertices of two subgraphs.
+//! Random programs: a few threads, each with a few transactions over five vertices.
 
 use hedgerow::{Direction, EdgeKey, Error, Graph, LabelOptions, PropertyType, Snapshot, Value, WriteTxn};
 use hedgerow_testkit::sim_fs::SplitMix64;
 
 use crate::history::{Attempt, Done, History};
 
-/// The vertices of all programs; in a dense graph they lie in two subgraphs.
-pub(crate) const VERTICES: [u64; 5] = [0, 1, 2, 64, 65];
+/// The vertices of all programs; in a dense graph they lie in four subgraphs, and the last two on pages of their own.
+pub(crate) const VERTICES: [u64; 5] = [0, 1, 64, 5_003, 10_006];
 
 /// One step of a transaction. Reads answer with a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,10 @@ pub(crate) enum Step {
     PutEdge(u64, u64),
     InsertEdge(u64, u64),
     RemoveEdge(u64, u64),
+    /// Those of many edges, which read nothing.
+    PutBlindly(u64, u64),
+    InsertBlindly(u64, u64),
+    RemoveBlindly(u64, u64),
     /// Those after this have a label: parallel edges by rank, with a property.
     HasItem(Item),
     /// The label's edges from a vertex, as a bit mask over [`VERTICES`] and ranks.
@@ -83,7 +87,7 @@ fn step(rng: &mut SplitMix64, reads_only: bool, labels: bool) -> Step {
     }
     let v = VERTICES[rng.below(5) as usize];
     let u = VERTICES[rng.below(5) as usize];
-    match rng.below(if reads_only { 5 } else { 14 }) {
+    match rng.below(if reads_only { 5 } else { 18 }) {
         0 => Step::HasVertex(v),
         1 | 2 => Step::HasEdge(v, u),
         3 | 4 => Step::Neighbors(v),
@@ -91,7 +95,10 @@ fn step(rng: &mut SplitMix64, reads_only: bool, labels: bool) -> Step {
         6 => Step::RemoveVertex(v),
         7..=9 => Step::PutEdge(v, u),
         10 | 11 => Step::InsertEdge(v, u),
-        _ => Step::RemoveEdge(v, u),
+        12 | 13 => Step::RemoveEdge(v, u),
+        14 => Step::PutBlindly(v, u),
+        15 => Step::InsertBlindly(v, u),
+        _ => Step::RemoveBlindly(v, u),
     }
 }
 
@@ -248,6 +255,9 @@ fn perform(txn: &mut WriteTxn, step: Step) -> hedgerow::Result<u64> {
         Step::PutEdge(v, u) => txn.put_edge(v, u).map(|()| 0)?,
         Step::InsertEdge(v, u) => u64::from(txn.insert_edge(v, u)?),
         Step::RemoveEdge(v, u) => u64::from(txn.remove_edge(v, u)?),
+        Step::PutBlindly(v, u) => txn.put_edges([(v, u)]).map(|()| 0)?,
+        Step::InsertBlindly(v, u) => txn.insert_edges([(v, u)]).map(|()| 0)?,
+        Step::RemoveBlindly(v, u) => txn.remove_edges([(v, u)]).map(|()| 0)?,
         Step::HasItem(item) => u64::from(txn.contains_edge_of(edge(item))?),
         Step::Items(v) => items(txn.neighbors_of(LABEL, v, Direction::Out)?.unwrap_or_default()),
         Step::ItemProperty(item) => number(txn.edge_property(edge(item), PROPERTY)?),

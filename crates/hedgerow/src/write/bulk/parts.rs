@@ -122,6 +122,8 @@ pub(super) struct Part<'e> {
     pub(super) runs: Vec<Run>,
     /// The latches, one for each run.
     pub(super) latched: Vec<Latched<'e>>,
+    /// Subgraphs without a page in which nothing is to be put, ascending: they have no run any more.
+    pub(super) absent: Vec<SubgraphId>,
     /// Insertions of vertices of a subgraph come first, then effects by direction, vertex and destination.
     pub(super) effects: Vec<LocalOp>,
     /// What was built ahead of the timestamp: the place of the run, the chain, the version.

@@ -1,0 +1,145 @@
+//! Every read of a transaction, asked of a transaction and of the model.
+
+use std::collections::BTreeMap;
+
+use hedgerow::{Direction, Properties, Value, VertexKey, WriteTxn};
+use hedgerow_testkit::{Generator, ItemKey, LABELS, Model, ModelConfig, PROPERTIES, WEIGHT};
+
+use crate::common::rich::edge;
+
+/// A read that [`WriteTxn`] offers.
+#[derive(Clone, Debug)]
+pub(crate) enum Read {
+    Vertex(VertexKey),
+    Edge(VertexKey, VertexKey),
+    Weight(VertexKey, VertexKey),
+    Degree(VertexKey, Direction),
+    Neighbors(VertexKey, Direction),
+    WeightedNeighbors(VertexKey, Direction),
+    Item(ItemKey),
+    Properties(ItemKey),
+    Property(ItemKey, &'static str),
+    VertexProperties(VertexKey),
+    VertexProperty(VertexKey, &'static str),
+    NeighborsOf(&'static str, VertexKey, Direction),
+    DegreeOf(&'static str, VertexKey, Direction),
+}
+
+/// A read of vertices and edges that `generator` names, or, half of the time, of an edge of `model`.
+pub(crate) fn draw(generator: &mut Generator, config: ModelConfig, model: &Model) -> Read {
+    let (mut a, mut b) = (generator.key(), generator.key());
+    let edges = model.plain_edge_count();
+    if edges > 0 && generator.rng().eighths(4) {
+        let at = generator.rng().below(edges) as usize;
+        let (src, dst, _) = model.edges().nth(at).expect("as many as were counted");
+        (a, b) = (src.clone(), dst.clone());
+    }
+    let direction = [Direction::Out, Direction::In][generator.rng().below(2) as usize];
+    let kinds = if config.rich { 13 } else { 7 };
+    let label = LABELS[generator.rng().below(3) as usize].0;
+    let property = PROPERTIES[generator.rng().below(6) as usize].0;
+    let mut item = || {
+        let items = model.items().count() as u64;
+        if items > 0 && generator.rng().eighths(4) {
+            let at = generator.rng().below(items) as usize;
+            return model.items().nth(at).expect("as many as were counted").0.clone();
+        }
+        match generator.rng().eighths(4) {
+            true => generator.item(),
+            false => ItemKey { label: "", src: a.clone(), dst: b.clone(), rank: 0 },
+        }
+    };
+    let item = item();
+    match generator.rng().below(kinds) {
+        0 => Read::Vertex(a),
+        1 => Read::Edge(a, b),
+        2 => Read::Weight(a, b),
+        3 => Read::Degree(a, direction),
+        4 => Read::Neighbors(a, direction),
+        5 | 6 => Read::WeightedNeighbors(a, direction),
+        7 => Read::Item(item),
+        8 => Read::Properties(item),
+        9 => Read::Property(item, property),
+        10 => Read::VertexProperties(a),
+        11 => match generator.rng().eighths(4) {
+            true => Read::VertexProperty(a, property),
+            false => Read::DegreeOf(label, a, direction),
+        },
+        _ => Read::NeighborsOf(label, a, direction),
+    }
+}
+
+fn named(found: Properties) -> BTreeMap<String, Value> {
+    found.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+}
+
+/// An answer as text: the sign of a zero is seen, which `==` does not see.
+fn text(answer: &impl std::fmt::Debug) -> String {
+    format!("{answer:?}")
+}
+
+impl Read {
+    /// What the transaction answers.
+    pub(crate) fn of_transaction(&self, tx: &mut WriteTxn) -> hedgerow::Result<String> {
+        Ok(match self {
+            Read::Vertex(v) => text(&tx.contains_vertex(v)?),
+            Read::Edge(a, b) => text(&tx.contains_edge(a, b)?),
+            Read::Weight(a, b) => text(&tx.weight(a, b)?),
+            Read::Degree(v, direction) => text(&tx.degree(v, *direction)?),
+            Read::Neighbors(v, direction) => text(&tx.neighbors(v, *direction)?),
+            Read::WeightedNeighbors(v, direction) => text(&tx.weighted_neighbors(v, *direction)?),
+            Read::Item(item) => text(&tx.contains_edge_of(edge(item))?),
+            Read::Properties(item) => text(&tx.edge_properties(edge(item))?.map(named)),
+            Read::Property(item, name) => text(&tx.edge_property(edge(item), name)?),
+            Read::VertexProperties(v) => text(&tx.vertex_properties(v)?.map(named)),
+            Read::VertexProperty(v, name) => text(&tx.vertex_property(v, name)?),
+            Read::NeighborsOf(label, v, direction) => text(&tx.neighbors_of(*label, v, *direction)?),
+            Read::DegreeOf(label, v, direction) => text(&tx.degree_of(*label, v, *direction)?),
+        })
+    }
+
+    /// What the model answers.
+    pub(crate) fn of_model(&self, model: &Model, config: ModelConfig) -> String {
+        let list = |v: &VertexKey, direction: &Direction| {
+            let lists = model.neighbors(v);
+            lists.map(|[out, into]| if *direction == Direction::Out { out } else { into })
+        };
+        let list_of = |label: &str, v: &VertexKey, direction: &Direction| {
+            if label.is_empty() {
+                return list(v, direction).map(|list| list.into_iter().map(|(v, _)| (v, 0)).collect());
+            }
+            let incoming = *direction == Direction::In && config.directed;
+            model.contains_vertex(v).then(|| model.neighbors_of(label, v, incoming))
+        };
+        let properties = |item: &ItemKey| {
+            let mut props = model.item_props(item)?;
+            if config.weighted && item.label.is_empty() {
+                props.insert(WEIGHT.to_owned(), Value::F64(model.weight(&item.src, &item.dst)?));
+            }
+            Some(props)
+        };
+        match self {
+            Read::Vertex(v) => text(&model.contains_vertex(v)),
+            Read::Edge(a, b) => text(&model.weight(a, b).is_some()),
+            Read::Weight(a, b) => text(&model.weight(a, b)),
+            Read::Degree(v, direction) => text(&list(v, direction).map(|list| list.len())),
+            Read::Neighbors(v, direction) => {
+                let names =
+                    |list: Vec<(VertexKey, f64)>| list.into_iter().map(|(v, _)| v).collect::<Vec<_>>();
+                text(&list(v, direction).map(names))
+            }
+            Read::WeightedNeighbors(v, direction) => text(&list(v, direction)),
+            Read::Item(item) => text(&properties(item).is_some()),
+            Read::Properties(item) => text(&properties(item)),
+            Read::Property(item, name) => {
+                text(&properties(item).map(|mut props| props.remove(*name).unwrap_or(Value::Null)))
+            }
+            Read::VertexProperties(v) => text(&model.vertex_props(v)),
+            Read::VertexProperty(v, name) => {
+                text(&model.vertex_props(v).map(|mut props| props.remove(*name).unwrap_or(Value::Null)))
+            }
+            Read::NeighborsOf(label, v, direction) => text(&list_of(label, v, direction)),
+            Read::DegreeOf(label, v, direction) => text(&list_of(label, v, direction).map(|list| list.len())),
+        }
+    }
+}
