@@ -6,7 +6,7 @@
 //! threads and any bucket width.
 //!
 //! **Input.** Any graph whose reachable edges have weights of 0 or more; an infinite weight is never crossed, a
-//! negative one and one that is not a number are refused. Without weights every edge weighs 1, and
+//! negative one and one that is not a number are refused once every path to such an edge is known. Without weights every edge weighs 1, and
 //! [`bfs()`](crate::bfs()) gives the same answer sooner. Directed graphs are followed along or against their edges.
 //!
 //! **Trick.** Vertices wait in buckets by distance, each bucket `delta` wide, and the nearest bucket is emptied in
@@ -278,8 +278,12 @@ impl<G: WeightedTopology> Search<'_, G> {
         }
         let mut sound = true;
         self.g.weighted_neighbors(VertexId(u), self.direction).for_each(|v, weight| {
-            sound &= weight >= 0.0;
-            // Of a weight that is negative or no number the bits are above all distances: nothing happens.
+            // An edge that is refused is not crossed either: along a path distances never shrink, so the search ends
+            // whatever the weights are, and it reaches the same vertices whichever thread meets the edge first.
+            if weight.is_nan() || weight < 0.0 {
+                sound = false;
+                return;
+            }
             let through_u = reached + weight;
             let slot = &self.distance[v.index()];
             let mut known = slot.load(Relaxed);
@@ -328,7 +332,8 @@ impl<G: WeightedTopology> Search<'_, G> {
         let distance: Vec<f64> =
             self.distance.into_iter().map(|bits| f64::from_bits(bits.into_inner())).collect();
         if refused {
-            // Paths over sound edges reach the same vertices in every run: so the first such edge is the same too.
+            // The search crossed only edges with valid weights, so it reached the same vertices in every run, and the
+            // first refused edge is the same too.
             for (u, _) in distance.iter().enumerate().filter(|(_, d)| d.is_finite()) {
                 let from = VertexId(u as u32);
                 let mut bad = None;
