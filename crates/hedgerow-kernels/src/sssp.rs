@@ -32,7 +32,6 @@ use rayon::prelude::*;
 
 use crate::KernelError;
 use crate::error::checked_bound;
-use crate::par::in_pool;
 
 /// Buckets in the window.
 const WINDOW: usize = 1024;
@@ -91,13 +90,10 @@ pub fn sssp<G: WeightedTopology>(
     if source.index() >= vertex_bound || !g.contains(source) {
         return Err(KernelError::SourceNotLive { source, vertex_bound });
     }
-    in_pool(|| {
+    hedgerow_par::run(|| {
         let width = config.delta.unwrap_or_else(|| choose_width(g, config.direction));
-        let distance: Vec<AtomicU64> = (0..vertex_bound)
-            .into_par_iter()
-            .with_min_len(1 << 14)
-            .map(|_| AtomicU64::new(f64::INFINITY.to_bits()))
-            .collect();
+        let vertices = (0..vertex_bound).into_par_iter().with_min_len(1 << 14);
+        let distance = hedgerow_par::map(vertices, |_| AtomicU64::new(f64::INFINITY.to_bits()));
         let search = Search { g, direction: config.direction, distance, refused: AtomicBool::new(false) };
         search.run(source, Buckets::new(width));
         search.finish()
@@ -211,7 +207,7 @@ struct Search<'g, G> {
 impl<G: WeightedTopology> Search<'_, G> {
     fn run(&self, source: VertexId, mut buckets: Buckets) {
         self.distance[source.index()].store(0f64.to_bits(), Relaxed);
-        let mut tasks: Vec<Task> = (0..rayon::current_num_threads()).map(|_| Task::new()).collect();
+        let mut tasks: Vec<Task> = (0..hedgerow_par::threads()).map(|_| Task::new()).collect();
         let mut frontier = vec![source.0];
         let mut place = 0;
         loop {
@@ -220,7 +216,7 @@ impl<G: WeightedTopology> Search<'_, G> {
                 self.work(&mut tasks[0], &frontier, &taken, buckets, place);
             } else {
                 let work = |task: &mut Task| self.work(task, &frontier, &taken, buckets, place);
-                tasks.par_iter_mut().with_max_len(1).for_each(work);
+                hedgerow_par::for_each(tasks.par_iter_mut().with_max_len(1), work);
             }
             frontier.clear();
             place = match tasks.iter().filter_map(|task| task.next(place)).min() {

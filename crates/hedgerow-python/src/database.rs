@@ -543,7 +543,7 @@ impl Database {
     ///     Its ``problems`` are empty for a sound store.
     fn check(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.handle.check_usable()?;
-        let report = parallel(py, || self.handle.graph.check())?.map_err(raise)?;
+        let report = parallel(py, || self.handle.graph.check()).map_err(raise)?;
         let arguments = PyDict::new(py);
         arguments.set_item("vertices", report.vertices)?;
         arguments.set_item("edges", report.edges)?;
