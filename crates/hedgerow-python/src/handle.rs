@@ -6,11 +6,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use hedgerow::{Graph, GraphConfig};
 use pyo3::prelude::*;
 
-use crate::error::{ClosedError, ForkedError};
+use crate::error::{ClosedError, ForkedError, raise};
 
 /// An open store.
 pub(crate) struct Handle {
-    pub(crate) graph: Graph,
+    graph: Mutex<Store>,
     pub(crate) config: GraphConfig,
     /// The directory; `None` for a store without files.
     pub(crate) path: Option<String>,
@@ -23,7 +23,55 @@ impl Handle {
     pub(crate) fn new(graph: Graph, path: Option<String>, read_only: bool) -> Handle {
         let config = graph.config();
         let process = std::process::id();
+        let graph = Mutex::new(Store::Open(graph));
         Handle { graph, config, path, read_only, closed: AtomicBool::new(false), process }
+    }
+
+    /// The usable store, for one call.
+    pub(crate) fn graph(&self) -> PyResult<Graph> {
+        self.check_usable()?;
+        match &*lock(&self.graph) {
+            Store::Open(graph) => Ok(graph.clone()),
+            Store::Closed(_) => Err(ClosedError::new_err("the store is closed")),
+        }
+    }
+
+    /// What is known of a store, also of one that was closed.
+    pub(crate) fn known<T>(
+        &self,
+        of_open: impl FnOnce(&Graph) -> T,
+        of_closed: impl FnOnce(&Closed) -> T,
+    ) -> T {
+        match &*lock(&self.graph) {
+            Store::Open(graph) => of_open(graph),
+            Store::Closed(closed) => of_closed(closed),
+        }
+    }
+
+    /// Closes the store, and lets go of it: its memory goes back to the system now, although Python objects still refer to
+    /// this handle, unless snapshots or transactions are open.
+    pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.set_closed();
+        let graph = match &*lock(&self.graph) {
+            Store::Open(graph) => graph.clone(),
+            Store::Closed(closed) if closed.failed => return Err(raise(hedgerow::Error::Poisoned)),
+            Store::Closed(_) => return Ok(()),
+        };
+        py.detach(|| {
+            let closed = graph.close();
+            let figures = Closed {
+                published_ts: graph.published_ts().0,
+                durable_ts: graph.durable_ts().0,
+                checkpoint_error: graph.checkpoint_error(),
+                failed: closed.is_err(),
+            };
+            let left = std::mem::replace(&mut *lock(&self.graph), Store::Closed(figures));
+            drop((left, graph));
+            #[cfg(target_os = "linux")]
+            crate::memory::give_back();
+            closed
+        })
+        .map_err(raise)
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -56,12 +104,30 @@ impl Handle {
     }
 }
 
+/// The store, or what is left of it.
+enum Store {
+    Open(Graph),
+    Closed(Closed),
+}
+
+/// What a closed store still tells.
+pub(crate) struct Closed {
+    pub(crate) published_ts: u64,
+    pub(crate) durable_ts: u64,
+    pub(crate) checkpoint_error: Option<String>,
+    /// Whether closing found that the log had failed.
+    failed: bool,
+}
+
 impl Drop for Handle {
     /// A child leaves everything alone: another thread of the parent may have held any latch at the fork, and a child
     /// that waited for it would wait for ever. One more reference keeps the engine from being dropped.
     fn drop(&mut self) {
         if self.is_forked() {
-            std::mem::forget(self.graph.clone());
+            let graph = self.graph.get_mut().unwrap_or_else(PoisonError::into_inner);
+            if let Store::Open(graph) = graph {
+                std::mem::forget(graph.clone());
+            }
         }
     }
 }

@@ -5,13 +5,13 @@
 //! * [`handle`]: what the three share: the store, whether it is closed, the process that opened it.
 //! * [`key`], [`value`], [`bulk`], [`columns`]: vertex ids, values of properties and NumPy arrays, checked. [`results`],
 //!   [`schema`]: answers as Python objects.
-//! * [`pool`]: threads of parallel calls. [`error`]: the exception tree.
+//! * [`pool`]: parallel calls. [`memory`]: the allocator. [`error`]: the exception tree.
 //!
 //! Doc comments on Python classes are Python docstrings; their examples are run by the package's tests.
 //!
 //! Two rules keep threads safe. Calls that can take long, or wait for anything, release the interpreter lock. And no
 //! lock of this crate is held while Python code may run, which includes making Python objects.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod bulk;
 mod columns;
@@ -19,6 +19,8 @@ mod database;
 mod error;
 mod handle;
 mod key;
+#[cfg(target_os = "linux")]
+mod memory;
 mod open;
 mod pipeline;
 mod pool;
@@ -31,6 +33,10 @@ mod transaction;
 mod value;
 
 use pyo3::prelude::*;
+
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: memory::Allocator = memory::Allocator;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
