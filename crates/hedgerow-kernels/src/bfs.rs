@@ -26,7 +26,7 @@ use rayon::prelude::*;
 
 use crate::KernelError;
 use crate::error::checked_bound;
-use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES, in_pool, into_plain, reverse};
+use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES, into_plain, reverse};
 
 /// The depth of a vertex that the source does not reach.
 pub const UNREACHED: u32 = u32::MAX;
@@ -66,7 +66,7 @@ pub fn bfs<G: Topology>(g: &G, source: VertexId, config: &BfsConfig) -> Result<V
     if source.index() >= vertex_bound || !g.contains(source) {
         return Err(KernelError::SourceNotLive { source, vertex_bound });
     }
-    Ok(in_pool(|| {
+    Ok(hedgerow_par::run(|| {
         let mut search = Search::new(g, vertex_bound, config);
         search.run(source);
         into_plain(search.depth)
@@ -123,16 +123,14 @@ impl<'g, G: Topology> Search<'g, G> {
             let next_edges = self.expand(frontier, level, &mut next);
             return (next, next_edges);
         }
-        let parts: Vec<(Vec<VertexId>, u64)> = frontier
-            .par_chunks(EXPAND_VERTICES)
-            .fold(
-                || (Vec::new(), 0),
-                |(mut found, edges), chunk| {
-                    let more = self.expand(chunk, level, &mut found);
-                    (found, edges + more)
-                },
-            )
-            .collect();
+        let parts: Vec<(Vec<VertexId>, u64)> = hedgerow_par::fold(
+            frontier.par_chunks(EXPAND_VERTICES),
+            Default::default,
+            |(mut found, edges), chunk| {
+                let more = self.expand(chunk, level, &mut found);
+                (found, edges + more)
+            },
+        );
         let next_edges = parts.iter().map(|(_, edges)| edges).sum();
         (parts.into_iter().flat_map(|(found, _)| found).collect(), next_edges)
     }
@@ -179,21 +177,19 @@ impl<'g, G: Topology> Search<'g, G> {
     fn bottom_up(&mut self, maps: &mut Bitmaps, level: u32) -> usize {
         let (g, backward, front) = (self.g, self.backward, maps.front.as_slice());
         let words = maps.next.par_chunks_mut(CHUNK_SUBGRAPHS).zip(maps.open.par_chunks_mut(CHUNK_SUBGRAPHS));
-        words
-            .zip(self.depth.par_chunks_mut(CHUNK_VERTICES))
-            .enumerate()
-            .map(|(chunk, ((next, open), depth))| {
-                let mut found = 0;
-                let first = chunk * CHUNK_SUBGRAPHS;
-                for (i, depth) in depth.chunks_mut(64).enumerate() {
-                    let base = (first + i) * 64;
-                    g.prefetch(SubgraphId((first + i + 1) as u32), backward);
-                    next[i] = adopt(g, backward, front, base as u32, &mut open[i], depth, level);
-                    found += next[i].count_ones() as usize;
-                }
-                found
-            })
-            .sum()
+        let chunks = words.zip(self.depth.par_chunks_mut(CHUNK_VERTICES)).enumerate();
+        let found = hedgerow_par::map(chunks, |(chunk, ((next, open), depth))| {
+            let mut found = 0;
+            let first = chunk * CHUNK_SUBGRAPHS;
+            for (i, depth) in depth.chunks_mut(64).enumerate() {
+                let base = (first + i) * 64;
+                g.prefetch(SubgraphId((first + i + 1) as u32), backward);
+                next[i] = adopt(g, backward, front, base as u32, &mut open[i], depth, level);
+                found += next[i].count_ones() as usize;
+            }
+            found
+        });
+        found.into_iter().sum()
     }
 }
 

@@ -10,7 +10,7 @@
 //! | [`wcc()`] | the least vertex of each vertex's component | O(vertices + edges), usually few edges |
 //!
 //! Kernels are parallel: they run in the rayon pool that is current where they are called (`ThreadPool::install`), or
-//! else in the global one. Results do not depend on the number of threads, not even in the last bit of a score. The
+//! else in the global one; where no thread can be started, on the calling thread. Results do not depend on the number of threads, not even in the last bit of a score. The
 //! [`verify`] module holds slow, independent, single-threaded answers to compare with.
 #![forbid(unsafe_code)]
 

@@ -29,7 +29,7 @@ use rayon::prelude::*;
 
 use crate::KernelError;
 use crate::error::checked_bound;
-use crate::par::{CHUNK_VERTICES, in_pool};
+use crate::par::CHUNK_VERTICES;
 
 mod score;
 pub use score::Score;
@@ -87,7 +87,7 @@ pub fn pagerank_with<S: Score, G: Topology>(g: &G, config: &PageRankConfig) -> R
     if g.vertex_count() == 0 {
         return Ok(vec![S::ZERO; vertex_bound]);
     }
-    Ok(in_pool(|| {
+    Ok(hedgerow_par::run(|| {
         let mut ranking = Ranking::new(g, vertex_bound);
         for iteration in 1..=config.iterations {
             // Between iterations only what is given matters; scores and their change are not looked at, unless the
@@ -133,15 +133,14 @@ struct Partial {
 impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
     fn new(g: &'g G, vertex_bound: usize) -> Self {
         let count = g.vertex_count() as f64;
-        let share: Vec<S> = (0..vertex_bound as u32)
-            .into_par_iter()
-            .with_min_len(CHUNK_VERTICES)
-            .map(|v| match (g.contains(VertexId(v)), g.degree(VertexId(v), Direction::Out)) {
+        let vertices = (0..vertex_bound as u32).into_par_iter().with_min_len(CHUNK_VERTICES);
+        let share: Vec<S> = hedgerow_par::map(vertices, |v| {
+            match (g.contains(VertexId(v)), g.degree(VertexId(v), Direction::Out)) {
                 (false, _) => S::from_f64(HOLE),
                 (true, 0) => S::ZERO,
                 (true, degree) => S::from_f64(1.0 / degree as f64),
-            })
-            .collect();
+            }
+        });
         let start = S::from_f64(1.0 / count);
         let hole = S::from_f64(HOLE);
         let scores: Vec<S> = share.iter().map(|&s| if s == hole { S::ZERO } else { start }).collect();
@@ -159,7 +158,8 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
         let outputs =
             self.scores.par_chunks_mut(CHUNK_VERTICES).zip(self.next_given.par_chunks_mut(CHUNK_VERTICES));
         let inputs = self.share.par_chunks(CHUNK_VERTICES).zip(self.partial.par_iter_mut());
-        outputs.zip(inputs).enumerate().for_each(|(chunk, ((scores, next_given), (share, partial)))| {
+        let chunks = outputs.zip(inputs).enumerate();
+        hedgerow_par::for_each(chunks, |(chunk, ((scores, next_given), (share, partial)))| {
             let first = (chunk * CHUNK_VERTICES) as u32;
             let mut sums = Partial::default();
             let mut rows = scores.iter_mut().zip(next_given).zip(share);

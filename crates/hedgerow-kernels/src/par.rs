@@ -11,12 +11,6 @@ pub(crate) const CHUNK_SUBGRAPHS: usize = 16;
 /// Vertices per work item, a whole number of subgraphs: one subgraph is never read by two threads at once.
 pub(crate) const CHUNK_VERTICES: usize = CHUNK_SUBGRAPHS * SUBGRAPH_VERTICES;
 
-/// Runs `body` on a thread of the current pool, so that each of its parallel passes starts from a worker: passing a
-/// job in from outside costs a lock and two wake-ups, which a search of thousands of short levels would feel.
-pub(crate) fn in_pool<R: Send>(body: impl FnOnce() -> R + Send) -> R {
-    rayon::scope(|_| body())
-}
-
 /// The other direction.
 pub(crate) fn reverse(direction: Direction) -> Direction {
     match direction {

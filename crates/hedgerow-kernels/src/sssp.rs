@@ -6,7 +6,7 @@
 //! threads and any bucket width.
 //!
 //! **Input.** Any graph whose reachable edges have weights of 0 or more; an infinite weight is never crossed, a
-//! negative one and one that is not a number are refused. Without weights every edge weighs 1, and
+//! negative one and one that is not a number are refused once every path to such an edge is known. Without weights every edge weighs 1, and
 //! [`bfs()`](crate::bfs()) gives the same answer sooner. Directed graphs are followed along or against their edges.
 //!
 //! **Trick.** Vertices wait in buckets by distance, each bucket `delta` wide, and the nearest bucket is emptied in
@@ -32,7 +32,6 @@ use rayon::prelude::*;
 
 use crate::KernelError;
 use crate::error::checked_bound;
-use crate::par::in_pool;
 
 /// Buckets in the window.
 const WINDOW: usize = 1024;
@@ -91,13 +90,10 @@ pub fn sssp<G: WeightedTopology>(
     if source.index() >= vertex_bound || !g.contains(source) {
         return Err(KernelError::SourceNotLive { source, vertex_bound });
     }
-    in_pool(|| {
+    hedgerow_par::run(|| {
         let width = config.delta.unwrap_or_else(|| choose_width(g, config.direction));
-        let distance: Vec<AtomicU64> = (0..vertex_bound)
-            .into_par_iter()
-            .with_min_len(1 << 14)
-            .map(|_| AtomicU64::new(f64::INFINITY.to_bits()))
-            .collect();
+        let vertices = (0..vertex_bound).into_par_iter().with_min_len(1 << 14);
+        let distance = hedgerow_par::map(vertices, |_| AtomicU64::new(f64::INFINITY.to_bits()));
         let search = Search { g, direction: config.direction, distance, refused: AtomicBool::new(false) };
         search.run(source, Buckets::new(width));
         search.finish()
@@ -211,7 +207,7 @@ struct Search<'g, G> {
 impl<G: WeightedTopology> Search<'_, G> {
     fn run(&self, source: VertexId, mut buckets: Buckets) {
         self.distance[source.index()].store(0f64.to_bits(), Relaxed);
-        let mut tasks: Vec<Task> = (0..rayon::current_num_threads()).map(|_| Task::new()).collect();
+        let mut tasks: Vec<Task> = (0..hedgerow_par::threads()).map(|_| Task::new()).collect();
         let mut frontier = vec![source.0];
         let mut place = 0;
         loop {
@@ -220,7 +216,7 @@ impl<G: WeightedTopology> Search<'_, G> {
                 self.work(&mut tasks[0], &frontier, &taken, buckets, place);
             } else {
                 let work = |task: &mut Task| self.work(task, &frontier, &taken, buckets, place);
-                tasks.par_iter_mut().with_max_len(1).for_each(work);
+                hedgerow_par::for_each(tasks.par_iter_mut().with_max_len(1), work);
             }
             frontier.clear();
             place = match tasks.iter().filter_map(|task| task.next(place)).min() {
@@ -278,8 +274,12 @@ impl<G: WeightedTopology> Search<'_, G> {
         }
         let mut sound = true;
         self.g.weighted_neighbors(VertexId(u), self.direction).for_each(|v, weight| {
-            sound &= weight >= 0.0;
-            // Of a weight that is negative or no number the bits are above all distances: nothing happens.
+            // An edge that is refused is not crossed either: along a path distances never shrink, so the search ends
+            // whatever the weights are, and it reaches the same vertices whichever thread meets the edge first.
+            if weight.is_nan() || weight < 0.0 {
+                sound = false;
+                return;
+            }
             let through_u = reached + weight;
             let slot = &self.distance[v.index()];
             let mut known = slot.load(Relaxed);
@@ -328,7 +328,8 @@ impl<G: WeightedTopology> Search<'_, G> {
         let distance: Vec<f64> =
             self.distance.into_iter().map(|bits| f64::from_bits(bits.into_inner())).collect();
         if refused {
-            // Paths over sound edges reach the same vertices in every run: so the first such edge is the same too.
+            // The search crossed only edges with valid weights, so it reached the same vertices in every run, and the
+            // first refused edge is the same too.
             for (u, _) in distance.iter().enumerate().filter(|(_, d)| d.is_finite()) {
                 let from = VertexId(u as u32);
                 let mut bad = None;

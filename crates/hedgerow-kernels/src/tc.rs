@@ -30,7 +30,6 @@ use rayon::prelude::*;
 
 use crate::KernelError;
 use crate::error::checked_bound;
-use crate::par::in_pool;
 
 /// Vertices ranked before this may be hubs: the bits of all of them take 4 MiB, about what stays near a core.
 const MOST_HUBS: usize = 8192;
@@ -50,7 +49,7 @@ const WORDS_PER_TEST: usize = 2;
 /// O(edges^1.5) at worst; memory as the [module](self) says. Blocks the caller until all tasks are done.
 pub fn triangle_count<G: Topology>(g: &G) -> Result<u64, KernelError> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
-    Ok(in_pool(|| {
+    Ok(hedgerow_par::run(|| {
         let ranking = Ranking::new(g, vertex_bound);
         let earlier = Earlier::new(g, &ranking);
         let hubs = Hubs::new(&earlier);
@@ -73,12 +72,11 @@ impl Ranking {
             let into = if g.is_directed() { g.degree_estimate(v, Direction::In) } else { 0 };
             (g.degree_estimate(v, Direction::Out) + into).min(u32::MAX as usize) as u32
         };
-        let mut keys: Vec<u64> = (0..vertex_bound as u32)
-            .into_par_iter()
-            .map(|v| u64::from(!degree(VertexId(v))) << 32 | u64::from(v))
-            .collect();
-        keys.par_sort_unstable();
-        let order: Vec<u32> = keys.par_iter().map(|&key| key as u32).collect();
+        let vertices = (0..vertex_bound as u32).into_par_iter();
+        let key = |v| u64::from(!degree(VertexId(v))) << 32 | u64::from(v);
+        let mut keys: Vec<u64> = hedgerow_par::map(vertices, key);
+        hedgerow_par::sort_unstable(&mut keys);
+        let order: Vec<u32> = hedgerow_par::map(keys.par_iter(), |&key| key as u32);
         let mut rank = vec![0; vertex_bound];
         order.iter().zip(0..).for_each(|(&v, r)| rank[v as usize] = r);
         Ranking { order, rank }
@@ -93,11 +91,8 @@ struct Earlier {
 
 impl Earlier {
     fn new<G: Topology>(g: &G, ranking: &Ranking) -> Earlier {
-        let chunks: Vec<(Vec<u32>, Vec<u32>)> = ranking
-            .order
-            .par_chunks(CHUNK_RANKS)
-            .enumerate()
-            .map(|(chunk, vertices)| {
+        let chunks: Vec<(Vec<u32>, Vec<u32>)> =
+            hedgerow_par::map(ranking.order.par_chunks(CHUNK_RANKS).enumerate(), |(chunk, vertices)| {
                 let mut ranks = Vec::new();
                 let mut lengths = Vec::with_capacity(vertices.len());
                 for (&v, r) in vertices.iter().zip((chunk * CHUNK_RANKS) as u32..) {
@@ -107,8 +102,7 @@ impl Earlier {
                     lengths.push((ranks.len() - from) as u32);
                 }
                 (lengths, ranks)
-            })
-            .collect();
+            });
         let mut offsets = Vec::with_capacity(ranking.order.len() + 1);
         let mut end = 0;
         offsets.push(end);
@@ -124,7 +118,7 @@ impl Earlier {
             copies.push((to, from));
             rest = after;
         }
-        copies.into_par_iter().for_each(|(to, from)| to.copy_from_slice(&from));
+        hedgerow_par::for_each(copies.into_par_iter(), |(to, from)| to.copy_from_slice(&from));
         Earlier { offsets, ranks }
     }
 
@@ -185,7 +179,7 @@ impl Hubs {
         let count = earlier.len().min(MOST_HUBS);
         let words = count.div_ceil(64);
         let mut bits = vec![0; count * words];
-        bits.par_chunks_mut(words.max(1)).enumerate().for_each(|(hub, bits)| {
+        hedgerow_par::for_each(bits.par_chunks_mut(words.max(1)).enumerate(), |(hub, bits)| {
             earlier.list(hub as u32).iter().for_each(|&r| set(bits, r));
         });
         Hubs { count, words, bits }
@@ -209,16 +203,13 @@ fn is_set(bits: &[u64], at: u32) -> bool {
 
 fn count(earlier: &Earlier, hubs: &Hubs) -> u64 {
     let chunks = earlier.len().div_ceil(CHUNK_RANKS);
-    (0..chunks)
-        .into_par_iter()
-        .with_max_len(1)
-        .map(|chunk| {
-            let first = chunk * CHUNK_RANKS;
-            let mut bits = vec![0; hubs.words];
-            let ranks = first as u32..(first + CHUNK_RANKS).min(earlier.len()) as u32;
-            ranks.map(|u| count_at(earlier, hubs, u, &mut bits)).sum::<u64>()
-        })
-        .sum()
+    let count_chunk = |chunk: usize| {
+        let first = chunk * CHUNK_RANKS;
+        let mut bits = vec![0; hubs.words];
+        let ranks = first as u32..(first + CHUNK_RANKS).min(earlier.len()) as u32;
+        ranks.map(|u| count_at(earlier, hubs, u, &mut bits)).sum::<u64>()
+    };
+    hedgerow_par::map_reduce((0..chunks).into_par_iter().with_max_len(1), count_chunk, || 0, |a, b| a + b)
 }
 
 /// The triangles whose last vertex has rank `u`. `bits` are 0 before and after.

@@ -72,8 +72,8 @@ pub fn wcc<G: Topology>(g: &G) -> Vec<u32> {
         .collect()
 }
 
-/// Distances by Dijkstra's algorithm, with the vertices that were reached in a set ordered by distance. Weights must not
-/// be negative. All infinite if `source` is not live.
+/// Distances by Dijkstra's algorithm, with the vertices that were reached in a set ordered by distance. Edges with a
+/// negative weight are not crossed. All infinite if `source` is not live.
 pub fn sssp<G: WeightedTopology>(g: &G, source: VertexId, direction: Direction) -> Vec<f64> {
     let mut distance = vec![f64::INFINITY; g.vertex_bound()];
     // The bits of distances are ordered as the distances are.
@@ -86,7 +86,7 @@ pub fn sssp<G: WeightedTopology>(g: &G, source: VertexId, direction: Direction) 
         g.weighted_neighbors(u, direction).for_each_sorted(|v, weight| {
             let through_u = f64::from_bits(bits) + weight;
             let known = &mut distance[v.index()];
-            if through_u < *known {
+            if weight >= 0.0 && through_u < *known {
                 open.remove(&(known.to_bits(), v));
                 *known = through_u;
                 open.insert((through_u.to_bits(), v));

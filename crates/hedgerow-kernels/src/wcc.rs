@@ -26,7 +26,7 @@ use rayon::prelude::*;
 
 use crate::KernelError;
 use crate::error::checked_bound;
-use crate::par::{CHUNK_VERTICES, in_pool, into_plain};
+use crate::par::{CHUNK_VERTICES, into_plain};
 
 /// The component of an id without a vertex.
 pub const NO_COMPONENT: u32 = u32::MAX;
@@ -46,7 +46,7 @@ const SAMPLES: usize = 1024;
 /// O(vertices + edges) expected; blocks the caller until all tasks are done.
 pub fn wcc<G: Topology>(g: &G) -> Result<Vec<u32>, KernelError> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
-    Ok(in_pool(|| {
+    Ok(hedgerow_par::run(|| {
         let forest = Forest { parent: (0..vertex_bound as u32).map(AtomicU32::new).collect() };
         for round in 0..LINK_ROUNDS {
             forest.link_nth_neighbors(g, round);
@@ -98,7 +98,7 @@ impl Forest {
     /// Runs `f` on ranges of whole subgraphs, in parallel.
     fn for_each_chunk(&self, f: impl Fn(std::ops::Range<u32>) + Sync) {
         let bound = self.parent.len();
-        (0..bound.div_ceil(CHUNK_VERTICES)).into_par_iter().for_each(|chunk| {
+        hedgerow_par::for_each((0..bound.div_ceil(CHUNK_VERTICES)).into_par_iter(), |chunk| {
             let first = chunk * CHUNK_VERTICES;
             f(first as u32..(first + CHUNK_VERTICES).min(bound) as u32);
         });
@@ -186,7 +186,7 @@ fn for_each_with_block<'g, G: Topology>(
 }
 
 fn mark_holes<G: Topology>(g: &G, components: &mut [u32]) {
-    components.par_chunks_mut(CHUNK_VERTICES).enumerate().for_each(|(chunk, components)| {
+    hedgerow_par::for_each(components.par_chunks_mut(CHUNK_VERTICES).enumerate(), |(chunk, components)| {
         let first = (chunk * CHUNK_VERTICES) as u32;
         for (v, component) in (first..).zip(components) {
             if !g.contains(VertexId(v)) {

@@ -145,7 +145,7 @@ impl Rich {
         edges: usize,
     ) -> PyResult<Rich> {
         let ranks = arguments.ranks.map(|ranks| read_ranks(ranks, edges)).transpose()?;
-        let types = Types::new(handle, Owner::Edges(label));
+        let types = Types::new(handle, Owner::Edges(label))?;
         let mut columns = Vec::new();
         if let Some(properties) = arguments.properties {
             let mapping = properties.cast::<PyMapping>().map_err(|_| {

@@ -53,8 +53,8 @@ impl Database {
         py: Python<'_>,
         f: impl Send + FnOnce(&Graph) -> hedgerow::Result<T>,
     ) -> PyResult<T> {
-        self.handle.check_usable()?;
-        py.detach(|| f(&self.handle.graph)).map_err(raise)
+        let graph = self.handle.graph()?;
+        py.detach(move || f(&graph)).map_err(raise)
     }
 
     /// A checkpoint of either kind, as a Python object.
@@ -103,8 +103,7 @@ impl Database {
     /// hedgerow.IntegrityError: no vertex 1
     #[pyo3(signature = (*, create_endpoints=true))]
     fn write(&self, create_endpoints: bool) -> PyResult<Transaction> {
-        self.handle.check_usable()?;
-        let mut txn = self.handle.graph.write().map_err(raise)?;
+        let mut txn = self.handle.graph()?.write().map_err(raise)?;
         txn.create_endpoints(create_endpoints).map_err(raise)?;
         Ok(Transaction::new(&self.handle, txn))
     }
@@ -117,8 +116,8 @@ impl Database {
     /// -------
     /// Snapshot
     fn snapshot(&self) -> PyResult<Snapshot> {
-        self.handle.check_usable()?;
-        Ok(Snapshot::new(&self.handle, self.handle.graph.snapshot().map_err(raise)?))
+        let snapshot = self.handle.graph()?.snapshot().map_err(raise)?;
+        Ok(Snapshot::new(&self.handle, snapshot))
     }
 
     /// Waits, after the conflict of a transaction, until it makes sense to run it again.
@@ -188,7 +187,7 @@ impl Database {
     /// 3
     fn pipeline(&self) -> PyResult<Pipeline> {
         self.handle.check_usable()?;
-        Pipeline::new(&self.handle).map_err(raise)
+        Pipeline::new(&self.handle)
     }
 
     /// Define a label, or do nothing if there is one like it. The first edge of a label that is not ``multi`` does so too.
@@ -272,8 +271,7 @@ impl Database {
 
     /// The names of the labels, the default one, ``""``, first.
     fn labels(&self) -> PyResult<Vec<String>> {
-        self.handle.check_usable()?;
-        Ok(schema::names(&self.handle.graph.schema()))
+        Ok(schema::names(&self.handle.graph()?.schema()))
     }
 
     /// The labels and properties that are defined, and their types.
@@ -282,8 +280,7 @@ impl Database {
     /// -------
     /// Schema
     fn schema(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.handle.check_usable()?;
-        schema::to_object(py, &self.handle.graph.schema())
+        schema::to_object(py, &self.handle.graph()?.schema())
     }
 
     /// Put many edges, in transactions of ``batch`` edges each.
@@ -417,7 +414,7 @@ impl Database {
     /// Why the last checkpoint in the background failed; None if it did not.
     #[getter]
     fn checkpoint_error(&self) -> Option<String> {
-        self.handle.graph.checkpoint_error()
+        self.handle.known(Graph::checkpoint_error, |closed| closed.checkpoint_error.clone())
     }
 
     /// Make everything committed before the call durable, whatever the durability mode.
@@ -476,8 +473,9 @@ impl Database {
     /// CheckReport
     ///     Its ``problems`` are empty for a sound store.
     fn check(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.handle.check_usable()?;
-        let report = parallel(py, || self.handle.graph.check())?.map_err(raise)?;
+        let graph = self.handle.graph()?;
+        let report = parallel(py, || graph.check()).map_err(raise)?;
+        drop(graph);
         let arguments = PyDict::new(py);
         arguments.set_item("vertices", report.vertices)?;
         arguments.set_item("edges", report.edges)?;
@@ -496,8 +494,7 @@ impl Database {
     ///     The log failed, now or before. The directory is released all the same.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.handle.check_process()?;
-        self.handle.set_closed();
-        py.detach(|| self.handle.graph.close()).map_err(raise)
+        self.handle.close(py)
     }
 
     /// Whether the store was closed.
@@ -543,13 +540,13 @@ impl Database {
     /// The timestamp of the last commit that a snapshot opened now sees.
     #[getter]
     fn published_ts(&self) -> u64 {
-        self.handle.graph.published_ts().0
+        self.handle.known(|graph| graph.published_ts().0, |closed| closed.published_ts)
     }
 
     /// The timestamp of the last commit known to be on stable media; without files, ``published_ts``.
     #[getter]
     fn durable_ts(&self) -> u64 {
-        self.handle.graph.durable_ts().0
+        self.handle.known(|graph| graph.durable_ts().0, |closed| closed.durable_ts)
     }
 
     fn __enter__(slf: Py<Self>) -> PyResult<Py<Self>> {

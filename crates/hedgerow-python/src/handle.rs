@@ -7,11 +7,11 @@ use hedgerow::{Graph, GraphConfig};
 use pyo3::prelude::*;
 
 use crate::ending::released;
-use crate::error::{ClosedError, ForkedError};
+use crate::error::{ClosedError, ForkedError, raise};
 
 /// An open store.
 pub(crate) struct Handle {
-    pub(crate) graph: Store,
+    graph: Mutex<Store>,
     pub(crate) config: GraphConfig,
     /// The directory; `None` for a store without files.
     pub(crate) path: Option<String>,
@@ -24,7 +24,55 @@ impl Handle {
     pub(crate) fn new(graph: Graph, path: Option<String>, read_only: bool) -> Handle {
         let config = graph.config();
         let process = std::process::id();
-        Handle { graph: Store(Some(graph)), config, path, read_only, closed: AtomicBool::new(false), process }
+        let graph = Mutex::new(Store::Open(graph));
+        Handle { graph, config, path, read_only, closed: AtomicBool::new(false), process }
+    }
+
+    /// The usable store, for one call.
+    pub(crate) fn graph(&self) -> PyResult<Graph> {
+        self.check_usable()?;
+        match &*lock(&self.graph) {
+            Store::Open(graph) => Ok(graph.clone()),
+            Store::Closed(_) => Err(ClosedError::new_err("the store is closed")),
+        }
+    }
+
+    /// What is known of a store, also of one that was closed.
+    pub(crate) fn known<T>(
+        &self,
+        of_open: impl FnOnce(&Graph) -> T,
+        of_closed: impl FnOnce(&Closed) -> T,
+    ) -> T {
+        match &*lock(&self.graph) {
+            Store::Open(graph) => of_open(graph),
+            Store::Closed(closed) => of_closed(closed),
+        }
+    }
+
+    /// Closes the store, and lets go of it: its memory goes back to the system now, although Python objects still refer to
+    /// this handle, unless snapshots or transactions are open.
+    pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.set_closed();
+        let graph = match &*lock(&self.graph) {
+            Store::Open(graph) => graph.clone(),
+            Store::Closed(closed) if closed.failed => return Err(raise(hedgerow::Error::Poisoned)),
+            Store::Closed(_) => return Ok(()),
+        };
+        py.detach(|| {
+            let closed = graph.close();
+            let figures = Closed {
+                published_ts: graph.published_ts().0,
+                durable_ts: graph.durable_ts().0,
+                checkpoint_error: graph.checkpoint_error(),
+                failed: closed.is_err(),
+            };
+            let left = std::mem::replace(&mut *lock(&self.graph), Store::Closed(figures));
+            drop((left, graph));
+            #[cfg(target_os = "linux")]
+            crate::memory::give_back();
+            closed
+        })
+        .map_err(raise)
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -57,32 +105,39 @@ impl Handle {
     }
 }
 
+/// The store, or what is left of it.
+enum Store {
+    Open(Graph),
+    Closed(Closed),
+}
+
+/// What a closed store still tells.
+#[derive(Default)]
+pub(crate) struct Closed {
+    pub(crate) published_ts: u64,
+    pub(crate) durable_ts: u64,
+    pub(crate) checkpoint_error: Option<String>,
+    /// Whether closing found that the log had failed.
+    failed: bool,
+}
+
 impl Drop for Handle {
     /// A child leaves everything alone: another thread of the parent may have held any latch at the fork, and a child
     /// that waited for it would wait for ever. One more reference keeps the engine from being dropped.
     fn drop(&mut self) {
+        let store = std::mem::replace(own(&mut self.graph), Store::Closed(Closed::default()));
         if self.is_forked() {
-            std::mem::forget(Graph::clone(&self.graph));
+            std::mem::forget(store);
+        } else {
+            // The last reference closes the store, which takes as long as the disk.
+            released(|| drop(store));
         }
     }
 }
 
-/// A store that is dropped without the interpreter lock: the last reference closes it, which takes as long as the disk.
-pub(crate) struct Store(Option<Graph>);
-
-impl std::ops::Deref for Store {
-    type Target = Graph;
-
-    fn deref(&self) -> &Graph {
-        self.0.as_ref().expect("only its destructor empties a store")
-    }
-}
-
-impl Drop for Store {
-    fn drop(&mut self) {
-        let graph = self.0.take();
-        released(|| drop(graph));
-    }
+/// What `mutex` holds, without locking it: its owner alone reaches it, in its drop.
+pub(crate) fn own<T>(mutex: &mut Mutex<T>) -> &mut T {
+    mutex.get_mut().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Locks `mutex`. What it guards is whole even if a thread panicked meanwhile.

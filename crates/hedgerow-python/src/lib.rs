@@ -5,14 +5,14 @@
 //! * [`handle`]: what the three share: the store, whether it is closed, the process that opened it.
 //! * [`key`], [`value`], [`bulk`], [`columns`]: vertex ids, values of properties and columns of them, checked. [`arrays`],
 //!   [`times`]: what columns of other libraries hold. [`results`], [`schema`]: answers as Python objects.
-//! * [`pool`]: threads of parallel calls. [`ending`]: threads at the end of the interpreter. [`error`]: the exception tree.
+//! * [`pool`]: parallel calls. [`memory`]: the allocator. [`ending`]: threads at the end of the interpreter. [`error`]: the exception tree.
 //!
 //! Doc comments on Python classes are Python docstrings; their examples are run by the package's tests.
 //!
 //! Three rules keep threads safe. Calls that can take long, or wait for anything, release the interpreter lock; so do
 //! destructors. No lock of this crate is held while Python code may run, which includes making Python objects. And calls
 //! of Python code hold an [`ending::Calling`].
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod arrays;
 mod bulk;
@@ -22,6 +22,8 @@ mod ending;
 mod error;
 mod handle;
 mod key;
+#[cfg(target_os = "linux")]
+mod memory;
 mod open;
 mod pipeline;
 mod pool;
@@ -35,6 +37,10 @@ mod transaction;
 mod value;
 
 use pyo3::prelude::*;
+
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: memory::Allocator = memory::Allocator;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -116,7 +116,7 @@ pub(crate) fn open(
     let graph = parallel(py, || match path {
         Some(path) => options.open(path),
         None => options.in_memory(),
-    })?;
+    });
     Ok(Database::new(Handle::new(graph.map_err(raise)?, shown, read_only)))
 }
 

@@ -60,11 +60,11 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    pub(crate) fn new(handle: &Arc<Handle>) -> hedgerow::Result<Pipeline> {
+    pub(crate) fn new(handle: &Arc<Handle>) -> PyResult<Pipeline> {
         let acks = Arc::<Mutex<Acks>>::default();
         let sink = acks.clone();
         let on_ack: Box<dyn FnMut(Ack) + Send> = Box::new(move |ack| lock(&sink).take(ack));
-        let inner = handle.graph.pipeline(on_ack)?;
+        let inner = handle.graph()?.pipeline(on_ack).map_err(raise)?;
         Ok(Pipeline { inner: Mutex::new(Some(inner)), acks, handle: handle.clone() })
     }
 

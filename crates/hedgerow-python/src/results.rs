@@ -71,8 +71,8 @@ impl Reading {
         bytes_per_id: usize,
     ) -> PyResult<OneView<'_>> {
         let view = match label.filter(|label| !label.is_empty()) {
-            None => OneView::Kept(parallel(py, || self.snapshot.view())?),
-            Some(label) => OneView::Shared(parallel(py, || self.snapshot.view_of(label))?.map_err(raise)?),
+            None => OneView::Kept(parallel(py, || self.snapshot.view())),
+            Some(label) => OneView::Shared(parallel(py, || self.snapshot.view_of(label)).map_err(raise)?),
         };
         let ids = view.vertex_bound();
         Vec::<u8>::new()

@@ -398,7 +398,7 @@ impl Snapshot {
         let config = BfsConfig { direction, ..BfsConfig::default() };
         // Depths and bitmaps.
         let view = reading.prepare(py, label, 5)?;
-        let depths = parallel(py, || hedgerow_kernels::bfs(&*view, id, &config))?;
+        let depths = parallel(py, || hedgerow_kernels::bfs(&*view, id, &config));
         let depth = |&depth: &u32| if depth == UNREACHED { -1 } else { i64::from(depth) };
         reading.per_vertex(py, &depths.map_err(raise_kernel)?, depth)
     }
@@ -443,7 +443,7 @@ impl Snapshot {
         let reading = self.reading()?;
         // Four arrays of scores.
         let view = reading.prepare(py, label, 32)?;
-        let scores = parallel(py, || hedgerow_kernels::pagerank(&*view, &config))?;
+        let scores = parallel(py, || hedgerow_kernels::pagerank(&*view, &config));
         reading.per_vertex(py, &scores.map_err(raise_kernel)?, |&score| score)
     }
 
@@ -503,12 +503,12 @@ impl Snapshot {
         let view = reading.prepare(py, label, 32)?;
         let config = SsspConfig { direction, delta };
         let distances = match weight {
-            None => parallel(py, || hedgerow_kernels::sssp(&*view, id, &config))?,
+            None => parallel(py, || hedgerow_kernels::sssp(&*view, id, &config)),
             Some(property) => {
                 let label = label.unwrap_or("");
-                let view =
-                    py.detach(|| reading.snapshot.view_weighted_by(label, property, None)).map_err(raise)?;
-                parallel(py, || hedgerow_kernels::sssp(&view, id, &config))?
+                let view = parallel(py, || reading.snapshot.view_weighted_by(label, property, None))
+                    .map_err(raise)?;
+                parallel(py, || hedgerow_kernels::sssp(&view, id, &config))
             }
         };
         reading.per_vertex(py, &distances.map_err(raise_kernel)?, |&distance| distance)
@@ -531,7 +531,7 @@ impl Snapshot {
         // Per id the order; per edge its rank, twice while they are gathered.
         let per_edge = reading.snapshot.edge_count().saturating_mul(8) as usize;
         let view = reading.prepare(py, label, per_edge.div_ceil(ids).saturating_add(24))?;
-        parallel(py, || hedgerow_kernels::triangle_count(&*view))?.map_err(raise_kernel)
+        parallel(py, || hedgerow_kernels::triangle_count(&*view)).map_err(raise_kernel)
     }
 
     /// Weakly connected components: which vertices a path joins when directions are ignored.
@@ -553,7 +553,7 @@ impl Snapshot {
     fn wcc(&self, py: Python<'_>, label: Option<&str>) -> PyResult<Py<PyAny>> {
         let reading = self.reading()?;
         let view = reading.prepare(py, label, 4 + BYTES_PER_ROW)?;
-        let components = parallel(py, || hedgerow_kernels::wcc(&*view))?;
+        let components = parallel(py, || hedgerow_kernels::wcc(&*view));
         reading.vertex_per_vertex(py, &components.map_err(raise_kernel)?)
     }
 

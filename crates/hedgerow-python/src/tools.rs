@@ -35,7 +35,7 @@ use crate::results::make;
 ///     There is no file of a store, or the new store cannot be written.
 #[pyfunction]
 pub(crate) fn salvage(py: Python<'_>, path: PathBuf, into: PathBuf) -> PyResult<Py<PyAny>> {
-    let report = parallel(py, || hedgerow::salvage(path, into))?.map_err(raise)?;
+    let report = parallel(py, || hedgerow::salvage(path, into)).map_err(raise)?;
     let arguments = PyDict::new(py);
     arguments.set_item("vertices", report.vertices)?;
     arguments.set_item("edges", report.edges)?;

@@ -80,9 +80,9 @@ pub(crate) struct Types<'a> {
 }
 
 impl<'a> Types<'a> {
-    pub(crate) fn new(handle: &Handle, owner: Owner<'a>) -> Types<'a> {
+    pub(crate) fn new(handle: &Handle, owner: Owner<'a>) -> PyResult<Types<'a>> {
         let weighted = handle.config.weighted && matches!(owner, Owner::Edges(""));
-        Types { schema: handle.graph.schema(), owner, weighted }
+        Ok(Types { schema: handle.graph()?.schema(), owner, weighted })
     }
 
     pub(crate) fn of(&self, name: &str) -> Option<PropertyType> {
@@ -110,7 +110,7 @@ pub(crate) fn read_cells(
     }
     let py = mapping.map(|mapping| mapping.py()).or(named.map(|named| named.py()));
     let _calling = py.map(calling);
-    let types = Types::new(handle, owner);
+    let types = Types::new(handle, owner)?;
     if let Some(mapping) = mapping {
         let mapping = mapping.cast::<PyMapping>().map_err(|_| {
             PyTypeError::new_err(format!("properties must be a mapping, found {}", type_name(mapping)))

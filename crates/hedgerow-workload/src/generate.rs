@@ -97,16 +97,16 @@ fn undirected(
 ) -> EdgeList {
     let drawn = u64::from(edge_factor) << scale;
     let mut packed: Vec<u64> = vec![0; drawn as usize];
-    packed.par_chunks_mut(BLOCK_EDGES as usize).enumerate().for_each(|(block, edges)| {
+    hedgerow_par::for_each(packed.par_chunks_mut(BLOCK_EDGES as usize).enumerate(), |(block, edges)| {
         let mut rng = Rng::part(seed, block as u64 + 1);
         for edge in edges {
             let (u, v) = draw(&mut rng);
             *edge = u64::from(u.min(v)) << 32 | u64::from(u.max(v));
         }
     });
-    packed.par_sort_unstable();
+    hedgerow_par::sort_unstable(&mut packed);
     packed.dedup();
     packed.retain(|&edge| (edge >> 32) as u32 != edge as u32);
-    let edges = packed.par_iter().map(|&edge| ((edge >> 32) as u32, edge as u32)).collect();
+    let edges = hedgerow_par::map(packed.par_iter(), |&edge| ((edge >> 32) as u32, edge as u32));
     EdgeList { vertices: 1 << scale, directed: false, edges }
 }

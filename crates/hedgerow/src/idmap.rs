@@ -202,16 +202,33 @@ impl IdMap {
         };
     }
 
-    /// An estimate of the bytes held.
+    /// The bytes held, with those of slots without a key, as common allocators round them.
     pub(crate) fn bytes(&self) -> usize {
-        let entry = Bindings::bytes_each() + 32;
         let mut texts = 0;
         self.strings.iter_sync(|k, _| {
-            texts += k.len() + 16;
+            // The text, and the cell by which its vertex finds it.
+            texts += allocated(COUNTS + k.len()) + allocated(COUNTS + size_of::<Arc<str>>());
             true
         });
-        self.keys.bytes() + self.numbers.len() * (entry + 8) + self.strings.len() * (entry + 16) + texts
+        self.keys.bytes() + bytes_of(&self.numbers) + bytes_of(&self.strings) + texts
     }
+}
+
+/// The two counts of references before the content of an [`Arc`].
+const COUNTS: usize = 16;
+
+/// What a map keeps of a slot besides key and bindings: part of the hash, and its share of the header of 32 slots.
+const SLOT_HEADER: usize = 2;
+
+/// The bytes that an allocation of `bytes` takes: most allocators round up, or add a header.
+fn allocated(bytes: usize) -> usize {
+    (bytes + 8).next_multiple_of(16)
+}
+
+/// The bytes of a map: of all slots, and of the binding of each key.
+fn bytes_of<K: Eq + std::hash::Hash + 'static>(map: &Map<K>) -> usize {
+    let slots = map.capacity() * (size_of::<(K, Bindings)>() + SLOT_HEADER);
+    slots + map.len() * allocated(COUNTS + Bindings::bytes_each())
 }
 
 /// Binds `key` to `id`: see [`Bindings::bind`].

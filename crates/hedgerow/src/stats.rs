@@ -47,7 +47,7 @@ pub struct Stats {
     pub views_refreshed: u64,
     /// Bytes of the table of subgraphs.
     pub table_bytes: u64,
-    /// Bytes of the id map, estimated.
+    /// Bytes of the id map, as far as they can be told without asking the allocator.
     pub id_map_bytes: u64,
     /// Bytes of what commits and snapshots are ordered by: the clock with its rings, the registry of readers,
     /// which versions wait for which of them.

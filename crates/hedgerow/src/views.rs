@@ -180,7 +180,7 @@ impl ViewCache {
         };
         // Tens of thousands of references: not on the thread of a committer.
         if let Some(view) = given_up {
-            rayon::spawn(move || drop(view));
+            hedgerow_par::spawn(move || drop(view));
         }
     }
 
@@ -256,7 +256,7 @@ fn weigh_side(
         }
     };
     let chunks = side.chunks_mut(shape.vertex_bound).par_iter_mut().enumerate().with_min_len(1);
-    chunks.for_each(|(i, chunk)| {
+    hedgerow_par::for_each(chunks, |(i, chunk)| {
         let first = (i * CHUNK_SUBGRAPHS) as u32;
         let weigh = |subgraph: usize, local, item: ItemRef<'_>| {
             of(SubgraphId(first + subgraph as u32).vertex(local), item)
@@ -319,5 +319,7 @@ fn refresh_side(
             rest = others;
         }
     }
-    rest.par_chunks_mut(MIN_CHUNKS).for_each(|part| _ = read(part));
+    if !rest.is_empty() {
+        hedgerow_par::for_each(rest.par_chunks_mut(MIN_CHUNKS), |part| _ = read(part));
+    }
 }

@@ -18,6 +18,7 @@ const TXN: &str = "hedgerow-txn";
 const MEM: &str = "hedgerow-mem";
 const LOG: &str = "hedgerow-log";
 const TIER: &str = "hedgerow-tier";
+const PAR: &str = "hedgerow-par";
 const STORE: &str = "hedgerow";
 const KERNELS: &str = "hedgerow-kernels";
 const WORKLOAD: &str = "hedgerow-workload";
@@ -29,19 +30,20 @@ const TABLE: &[Row] = &[
     row(CORE, &[], &[TESTKIT]),
     row(IO, &[CORE], &[TESTKIT]),
     row(TXN, &[CORE], &[TESTKIT, WORKLOAD]),
+    row(PAR, &[CORE], &[TESTKIT]),
     // The models of versions and reclamation run them with the real clock and registry (docs/design/protocol.md).
     row(MEM, &[CORE], &[TESTKIT, WORKLOAD, TXN]),
     row(LOG, &[CORE, IO], &[TESTKIT, WORKLOAD]),
     row(TIER, &[CORE, IO], &[TESTKIT, WORKLOAD]),
-    row(STORE, &[CORE, IO, LOG, MEM, TIER, TXN], &[TESTKIT, WORKLOAD, KERNELS]),
+    row(STORE, &[CORE, IO, LOG, MEM, PAR, TIER, TXN], &[TESTKIT, WORKLOAD, KERNELS]),
     // Kernels are tested on the container that they are compared on.
-    row(KERNELS, &[CORE], &[TESTKIT, WORKLOAD, LAB]),
-    row(WORKLOAD, &[CORE], &[TESTKIT]),
+    row(KERNELS, &[CORE, PAR], &[TESTKIT, WORKLOAD, LAB]),
+    row(WORKLOAD, &[CORE, PAR], &[TESTKIT]),
     row(LAB, &[CORE], &[TESTKIT, WORKLOAD]),
     row(TESTKIT, &[CORE, IO, WORKLOAD], &[]),
     row("hedgerow-bench", &[CORE, IO, KERNELS, WORKLOAD, LAB, STORE], &[TESTKIT]),
-    row("hedgerow-cli", &[STORE, KERNELS, WORKLOAD, CORE], &[TESTKIT]),
-    row("hedgerow-python", &[STORE, KERNELS, CORE], &[]),
+    row("hedgerow-cli", &[STORE, KERNELS, WORKLOAD, CORE, PAR], &[TESTKIT]),
+    row("hedgerow-python", &[STORE, KERNELS, CORE, PAR], &[]),
     row("xtask", &[], &[]),
 ];
 

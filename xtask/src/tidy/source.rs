@@ -4,8 +4,11 @@ use super::lexer::{body_end, code_only, line_of, word_positions};
 use super::{File, Report};
 
 /// The crates that may hold `unsafe`, and the modules in which. A new one comes with its reason in `docs/design/`.
-const UNSAFE_MODULES: &[(&str, &[&str])] =
-    &[("hedgerow-core", &["simd"]), ("hedgerow-mem", &["arena", "delta", "grace"])];
+const UNSAFE_MODULES: &[(&str, &[&str])] = &[
+    ("hedgerow-core", &["simd"]),
+    ("hedgerow-mem", &["arena", "delta", "grace"]),
+    ("hedgerow-python", &["memory"]),
+];
 /// Crates that reach files through `Vfs` alone.
 const NO_FILES: &[&str] = &[
     "hedgerow",

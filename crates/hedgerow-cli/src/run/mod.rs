@@ -98,18 +98,30 @@ impl Machine {
         style: Style,
         algorithm: impl FnOnce(&Work<'_>) -> Result<Report, CliError> + Send,
     ) -> Result<(), CliError> {
-        let mut pool = rayon::ThreadPoolBuilder::new();
-        if let Some(threads) = self.threads {
-            pool = pool.num_threads(usize::from(threads));
+        // Fewer threads than asked for, down to none: the result is the same.
+        let pool = self.threads.and_then(|threads| {
+            rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build().ok()
+        });
+        match pool {
+            Some(pool) => pool.install(|| self.execute_here(out, style, algorithm)),
+            None => hedgerow_par::run(|| self.execute_here(out, style, algorithm)),
         }
-        let pool = pool.build().map_err(|error| CliError::Failed(format!("starting threads: {error}")))?;
+    }
+
+    /// Executes in the pool that is current.
+    fn execute_here(
+        &self,
+        out: Option<&Path>,
+        style: Style,
+        algorithm: impl FnOnce(&Work<'_>) -> Result<Report, CliError>,
+    ) -> Result<(), CliError> {
         let graph = open_read_only(&self.store)?;
         let snapshot = graph.snapshot()?;
         let label = self.label.as_deref().filter(|label| !label.is_empty());
-        let own = label.map(|label| pool.install(|| snapshot.view_of(label))).transpose()?;
+        let own = label.map(|label| snapshot.view_of(label)).transpose()?;
         let work =
             Work { snapshot: &snapshot, label, own: own.as_deref(), kind: graph.config().keys, out, style };
-        let report = pool.install(|| algorithm(&work))?;
+        let report = algorithm(&work)?;
         if work.only_result() { Ok(()) } else { report.print(style) }
     }
 }

@@ -100,3 +100,87 @@ fn bad_weights_sources_and_widths_are_refused() {
         assert!(matches!(refused, Err(KernelError::Delta { .. })), "{delta}");
     }
 }
+
+/// What `search` returns, unless it takes longer than any of these searches may.
+fn in_time<T: Send + 'static>(search: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, returned) = std::sync::mpsc::channel();
+    std::thread::spawn(move || done.send(search()));
+    returned.recv_timeout(std::time::Duration::from_secs(60)).expect("the search goes round a cycle")
+}
+
+#[test]
+fn a_cycle_of_negative_sum_is_refused_soon() {
+    // From 0 to the cycle of 1 and 2; a distance of `first` shrinks by 1 at a turn, or never where it is too large for that.
+    for (first, turn) in [(1.0, 1.0), (1e8, 1.0), (1e12, 1.0), (1e17, 1.0), (f64::MAX, 1.0), (1e12, 1e-3)] {
+        for delta in [None, Some(1e-300), Some(1.0), Some(1e6), Some(f64::MAX)] {
+            let refused = in_time(move || {
+                let mut weights = [first, turn, -2.0 * turn].into_iter();
+                let g =
+                    weighted_graph(3, &[(0, 1), (1, 2), (2, 1)], true, |_| weights.next().expect("three"));
+                sssp(&g, VertexId(0), &SsspConfig { delta, ..SsspConfig::default() })
+            });
+            let expected = KernelError::Weight { from: VertexId(2), to: VertexId(1), weight: -2.0 * turn };
+            assert_eq!(refused, Err(expected), "{first} {turn} {delta:?}");
+        }
+    }
+}
+
+#[test]
+fn the_refused_edge_is_the_same_for_any_number_of_threads_and_any_width() {
+    for seed in 0..6 {
+        let mut found = Vec::new();
+        for threads in [1, 2, 5] {
+            for delta in [None, Some(1e-300), Some(0.5), Some(1e6)] {
+                found.push(in_time(move || {
+                    let draw = |rng: &mut Rng| {
+                        let weight = 10f64.powi(rng.below(30) as i32 - 10);
+                        if rng.chance(0.002) { -weight } else { weight }
+                    };
+                    let g = weighted_graph(4_000, &edges(4_000, 40_000, seed), true, draw);
+                    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+                    pool.install(|| sssp(&g, VertexId(0), &SsspConfig { delta, ..SsspConfig::default() }))
+                }));
+            }
+        }
+        assert!(
+            matches!(found[0], Err(KernelError::Weight { weight, .. }) if weight < 0.0),
+            "{:?}",
+            found[0]
+        );
+        assert!(found.iter().all(|other| *other == found[0]), "{found:?}");
+    }
+}
+
+/// Bucket numbers that overflow, and sums that stop growing: the search must neither go on for ever nor try every order.
+#[test]
+fn widths_and_weights_far_apart_end_soon() {
+    let grid = |side: u32| {
+        let at = move |x: u32, y: u32| y * side + x;
+        let right = (0..side).flat_map(move |y| (1..side).map(move |x| (at(x - 1, y), at(x, y))));
+        let down = (1..side).flat_map(move |y| (0..side).map(move |x| (at(x, y - 1), at(x, y))));
+        right.chain(down).collect::<Vec<_>>()
+    };
+    let kinds: [(f64, f64); 4] = [(1.0, 1000.0), (1e15, 1.0), (1e300, 1e280), (1e200, 1e-300)];
+    for (first, rest) in kinds {
+        for delta in [None, Some(1e-300), Some(5e-324), Some(1e-12), Some(1.0), Some(1e290)] {
+            let started = std::time::Instant::now();
+            in_time(move || {
+                let mut edges = grid(150);
+                edges.push((22_500, 0));
+                let mut left = edges.len();
+                let g = weighted_graph(22_501, &edges, false, |rng| {
+                    left -= 1;
+                    if left == 0 { first } else { rest * (1.0 + rng.below(1000) as f64 / 10.0) }
+                });
+                let source = VertexId(22_500);
+                let found = sssp(&g, source, &SsspConfig { delta, ..SsspConfig::default() }).expect("valid");
+                assert_eq!(
+                    bits(&found),
+                    bits(&verify::sssp(&g, source, Direction::Out)),
+                    "{first} {rest} {delta:?}"
+                );
+            });
+            println!("{first:e} {rest:e} {delta:?}: {:?}", started.elapsed());
+        }
+    }
+}

@@ -64,10 +64,8 @@ impl Loaded {
         let outcome = if shared.len() < WORTH_THREADS {
             lists.iter_mut().map(|list| self.apply_list(list, shared)).fold(Outcome::default(), Outcome::and)
         } else {
-            lists
-                .par_iter_mut()
-                .map(|list| self.apply_list(list, shared))
-                .reduce(Outcome::default, Outcome::and)
+            let apply = |list: &mut Vec<Side>| self.apply_list(list, shared);
+            hedgerow_par::map_reduce(lists.par_iter_mut(), apply, Outcome::default, Outcome::and)
         };
         match outcome.misfit {
             // The batch keeps its commits, to say where this is.

@@ -103,7 +103,7 @@ impl Loaded {
                 .map(move |(i, valid)| (run, i * LOAD_CHUNK, valid.len()))
         });
         let chunks: Vec<(&Run, usize, usize)> = chunks.collect();
-        chunks.into_par_iter().try_for_each(|(run, from, len)| {
+        hedgerow_par::try_for_each(chunks.into_par_iter(), |(run, from, len)| {
             let is_valid = |id| run.reader.position(id).is_some_and(|at| run.valid.get(at) == Some(&true));
             run.reader.read_where(from..from + len, is_valid, |image| -> std::result::Result<(), LoadError> {
                 vertices.fetch_add(u64::from(image.present.count_ones()), Ordering::Relaxed);

@@ -44,7 +44,8 @@ impl Loaded {
         let tables = std::iter::once((LabelId::DEFAULT, &self.subgraphs)).chain(self.labels.iter());
         tables.filter(|(label, _)| *label != LabelId::VERTICES).all(|(_, table)| {
             let all: Vec<SubgraphId> = table.existing().collect();
-            all.par_iter().all(|&id| leads_to(table, id, &living))
+            let leads = |id: &SubgraphId| if leads_to(table, *id, &living) { Ok(()) } else { Err(()) };
+            hedgerow_par::try_for_each(all.par_iter(), leads).is_ok()
         })
     }
 }

@@ -1,0 +1,108 @@
+//! The package's allocator: large blocks come from the system and go back to it.
+//!
+//! The C library keeps large blocks that were freed, up to 64 MiB in each of its heaps, of which each thread may have its own. After a
+//! load of a million edges that was more than the graph itself. So a block of [`LARGE`] bytes or more is mapped by itself
+//! and unmapped when it is freed, and grows by moving its pages. Smaller ones are left to the C library. This concerns what
+//! the package allocates, not NumPy or the interpreter.
+//!
+//! # Invariants
+//! * A block is mapped by itself if and only if its layout says so ([`is_mapped`]): who frees or resizes it knows the layout
+//!   that it was allocated with, so that both agree where it came from.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::ptr::{NonNull, null_mut};
+
+use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap_anonymous, mremap, munmap};
+
+/// From so many bytes on a block is mapped: what each thread of a large commit gathers is. What a store keeps for long in
+/// great number, the pages of its tables and the chunks of views, is smaller: a process may have 65,530 mappings.
+const LARGE: usize = 32 << 10;
+/// The least size of a page on any system: stricter alignments are left to the C library.
+const PAGE: usize = 4096;
+
+pub(crate) struct Allocator;
+
+/// Has the C library give free pages among its small blocks back to the system; elsewhere than on glibc it does so by itself, or
+/// never. Some milliseconds per 100 MB: after much was freed for good.
+pub(crate) fn give_back() {
+    // SAFETY: it may be called at any time, from any thread.
+    #[cfg(target_env = "gnu")]
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
+/// Whether a block of this layout is mapped by itself.
+fn is_mapped(layout: Layout) -> bool {
+    layout.size() >= LARGE && layout.align() <= PAGE
+}
+
+/// Fresh memory, filled with zeros; null if there is none.
+fn map(bytes: usize) -> *mut u8 {
+    // SAFETY: no address is asked for, so that the mapping replaces no other.
+    let mapped =
+        unsafe { mmap_anonymous(null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE) };
+    mapped.map_or(null_mut(), |start| start.cast())
+}
+
+// SAFETY: a block comes from `System` or from a mapping of its own, which holds at least its size, is aligned to a page, and is
+// not shared. `is_mapped` tells which, by the layout alone, at every call about it. Nothing here panics.
+unsafe impl GlobalAlloc for Allocator {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if is_mapped(layout) {
+            return map(layout.size());
+        }
+        // SAFETY: the caller's promises are those that `System` asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if is_mapped(layout) {
+            return map(layout.size());
+        }
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        if is_mapped(layout) {
+            // SAFETY: the block was mapped by itself, with this size, and the caller uses it no more. It can only fail for
+            // want of memory for the kernel's own accounts; the block then stays.
+            let _ = unsafe { munmap(block.cast(), layout.size()) };
+            return;
+        }
+        // SAFETY: the block is one of `System`'s, of this layout.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: the caller promises a size that fits the alignment.
+        let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        match (is_mapped(layout), is_mapped(wanted)) {
+            // SAFETY: the block is one of `System`'s, and is to stay one.
+            (false, false) => unsafe { System.realloc(block, layout, size) },
+            (true, true) => {
+                // SAFETY: the block was mapped by itself, with this size. If it cannot be moved it stays as it is.
+                let moved = unsafe { mremap(block.cast(), layout.size(), size, MremapFlags::MAYMOVE) };
+                moved.map_or(null_mut(), |start| start.cast())
+            }
+            _ => {
+                // SAFETY: `wanted` has a size above 0, as the caller promises. The copied bytes are in both blocks, which do
+                // not overlap, and the old one is freed with its own layout once its content is copied.
+                unsafe {
+                    let new = self.alloc(wanted);
+                    if let Some(new) = NonNull::new(new) {
+                        new.as_ptr().copy_from_nonoverlapping(block, layout.size().min(size));
+                        self.dealloc(block, layout);
+                    }
+                    new
+                }
+            }
+        }
+    }
+}

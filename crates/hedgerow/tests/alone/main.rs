@@ -1,0 +1,165 @@
+//! A process that may have no other thread: everything works on the calling thread, or says why not.
+//!
+//! The limit is that of the system on the processes of a user. It does not bind the superuser, so a superuser's run goes
+//! on as another user. Where neither can be arranged the test says so and passes.
+#![allow(missing_docs, reason = "a test program")]
+#![allow(clippy::disallowed_methods, reason = "the program is copied to where another user can run it")]
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use hedgerow::{Direction, Durability, EdgeKey, Error, Graph, KeyKind, Options, Topology, VertexId};
+use hedgerow_kernels::{BfsConfig, PageRankConfig, SsspConfig, verify};
+
+/// Where the child works; set for it alone.
+const FOLDER: &str = "HEDGEROW_ALONE_FOLDER";
+/// What the child says if the limit does not bind it.
+const NOT_BOUND: &str = "threads can be started all the same";
+/// What it says at the end.
+const ALL_DONE: &str = "all of it worked without threads";
+
+#[test]
+fn a_process_that_may_start_no_thread() {
+    run_limited(1);
+}
+
+#[test]
+fn a_process_that_may_start_one_thread() {
+    run_limited(2);
+}
+
+/// Runs [`child`] where the user may have so many threads in all.
+fn run_limited(threads: u32) {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Another user must reach it.
+    let everyone = |path: &Path| std::fs::set_permissions(path, PermissionsExt::from_mode(0o777));
+    everyone(folder.path()).expect("its owner may");
+    let program = folder.path().join("alone");
+    std::fs::copy(std::env::current_exe().expect("a program"), &program).expect("room");
+    everyone(&program).expect("its owner may");
+    let limit = format!("--nproc={threads}:{threads}");
+    let other_user = ["setpriv", "--reuid=65534", "--clear-groups", "prlimit", &limit];
+    for launcher in [&other_user[3..], &other_user[..]] {
+        let mut command = Command::new(launcher[0]);
+        command.args(&launcher[1..]).arg(&program).args([
+            "--exact",
+            "child",
+            "--nocapture",
+            "--test-threads=1",
+        ]);
+        let Ok(output) = command.env(FOLDER, folder.path()).output() else { continue };
+        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        if said.contains(NOT_BOUND) || !said.contains("running 1 test") {
+            continue; // not bound, or the launcher may not do this
+        }
+        assert!(output.status.success() && said.contains(ALL_DONE), "{:?}\n{said}", output.status);
+        assert!(!said.contains("panicked"), "{said}");
+        return;
+    }
+    println!("skipped: no way to limit the threads of a process");
+}
+
+/// Does everything, in a process of its own.
+#[test]
+fn child() {
+    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
+    // Two at once.
+    let wait = || std::thread::sleep(Duration::from_millis(50));
+    let threads: Vec<_> = (0..2).map_while(|_| std::thread::Builder::new().spawn(wait).ok()).collect();
+    if threads.len() == 2 {
+        return println!("{NOT_BOUND}");
+    }
+    threads.into_iter().for_each(|thread| thread.join().expect("it sleeps"));
+    let edges: Vec<(u64, u64)> = (0..60_000).map(|i| (i % 20_000, i * 7_919 % 20_011)).collect();
+    let path = folder.join("store");
+    write(&path, &edges);
+    let replayed = Options::new().open(&path).expect("a long log");
+    read(&replayed);
+    background(&folder);
+    finish(replayed, &path, &folder);
+    group(&folder);
+    println!("{ALL_DONE}");
+}
+
+fn write(path: &Path, edges: &[(u64, u64)]) {
+    let graph = Options::new().weighted(true).open(path).expect("an empty folder");
+    assert!(graph.insert_edges(edges).expect("a large commit") > 50_000);
+    let mut txn = graph.write().expect("open");
+    txn.put_edge_with(EdgeKey::new("road", 1, 2), [("miles", 2.5)]).expect("a new label");
+    let ticket = txn.submit().expect("open");
+    ticket.wait().expect("the submitter syncs");
+    let mut acknowledged = 0;
+    let mut pipeline = graph.pipeline(|_| acknowledged += 1).expect("open");
+    (0..500).for_each(|end| _ = pipeline.insert_edge(30_000, 30_001 + end).expect("a new edge"));
+    pipeline.flush().expect("the caller syncs");
+    drop(pipeline);
+    assert_eq!(acknowledged, 500);
+    graph.close().expect("the log is sound");
+}
+
+/// Views and kernels, against answers that never had threads.
+fn read(graph: &Graph) {
+    let snapshot = graph.snapshot().expect("open");
+    let (view, source) = (snapshot.view(), VertexId(0));
+    assert_eq!(
+        hedgerow_kernels::bfs(view, source, &BfsConfig::default()).expect("live"),
+        verify::bfs(view, source, Direction::Out)
+    );
+    assert_eq!(
+        hedgerow_kernels::sssp(view, source, &SsspConfig::default()).expect("valid weights"),
+        verify::sssp(view, source, Direction::Out)
+    );
+    assert_eq!(hedgerow_kernels::wcc(view).expect("few"), verify::wcc(view));
+    assert_eq!(hedgerow_kernels::triangle_count(view).expect("few"), verify::triangle_count(view));
+    let scores = hedgerow_kernels::pagerank(view, &PageRankConfig::default()).expect("valid");
+    assert!((scores.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    assert_eq!(snapshot.view_of("road").expect("a label").edge_count(), 1);
+    assert!(snapshot.view_weighted_by("road", "miles", None).is_ok());
+    let report = graph.check().expect("open");
+    assert!(report.is_ok(), "{:?}", report.problems);
+}
+
+/// What threads in the background would do: checkpoints by the length of the log, settling, views that are given up.
+fn background(folder: &Path) {
+    let options = Options::new().keys(KeyKind::Dense).checkpoint_log_bytes(1 << 16);
+    let graph = options.durability(Durability::Manual).open(folder.join("small")).expect("an empty folder");
+    for round in 0..40u64 {
+        let edges: Vec<(u64, u64)> =
+            (0..2_000).map(|i| (i % 4_000, (i * 31 + round * 977) % 4_000)).collect();
+        graph.insert_edges(&edges).expect("no commit waits for a thread that there is not");
+        assert!(graph.snapshot().expect("open").view().edge_count() > 0);
+    }
+    graph.settle().expect("open");
+    assert!(graph.snapshot().expect("open").view().edge_count() > 0);
+    graph.close().expect("sound");
+}
+
+/// Checkpoints, the other tools, and opening of segments.
+fn finish(graph: Graph, path: &Path, folder: &Path) {
+    graph.settle().expect("open");
+    graph.checkpoint().expect("open");
+    graph.compact().expect("open");
+    graph.backup(folder.join("backup")).expect("a new folder");
+    let edges = graph.snapshot().expect("open").edge_count();
+    graph.close().expect("sound");
+    drop(graph);
+    let again = Options::new().open(path).expect("segments");
+    assert_eq!(again.snapshot().expect("open").edge_count(), edges);
+    again.close().expect("sound");
+    assert!(hedgerow::check_path(path).expect("closed").is_ok());
+    hedgerow::salvage(path, folder.join("salvaged")).expect("closed");
+}
+
+/// Group durability needs its thread: without it the store says so, and lets the directory go.
+fn group(folder: &Path) {
+    let path = folder.join("group");
+    let group = Options::new().durability(Durability::Group(Duration::from_millis(5))).open(&path);
+    match group {
+        Err(Error::Io { operation, .. }) => assert!(operation.contains("thread"), "{operation}"),
+        Err(other) => panic!("{other}"),
+        Ok(graph) => graph.close().expect("there was a thread after all"),
+    }
+    Options::new().open(&path).expect("the directory was let go").close().expect("sound");
+}

@@ -1,0 +1,118 @@
+"""What a store takes of memory: `stats()` tells it, and it goes back to the system when the store is closed.
+
+Each case runs in a process of its own, which holds nothing else. Growth is that of the anonymous memory of the process, which
+the arrays with the edges are part of before the store is opened.
+"""
+
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support import data, lines
+
+if not Path("/proc/self/smaps_rollup").exists():
+    pytest.skip("only Linux tells what a process takes", allow_module_level=True)
+
+# Its arguments: the file of edges, the kind of ids, whether the graph is directed, the directory or "" for none.
+PROGRAM = """
+import sys, time
+from pathlib import Path
+import numpy as np
+import hedgerow
+
+def anonymous():
+    fields = dict(line.split(":") for line in Path("/proc/self/smaps_rollup").read_text().splitlines()[1:])
+    return int(fields["Anonymous"].split()[0]) * 1024
+
+edges, keys, directed, folder = sys.argv[1:]
+edges = np.load(edges)
+src, dst = edges[0], edges[1]
+with hedgerow.open() as small:  # what the first use of anything takes is not the store's
+    small.add_edges(np.arange(20_000), np.arange(1, 20_001))
+    small.snapshot().pagerank()
+before = anonymous()
+options = {"durability": "manual"} if folder else {}
+db = hedgerow.open(folder or None, keys=keys, directed=directed == "True", **options)
+db.add_edges(src, dst)
+print("loaded", anonymous() - before, db.stats().memory_bytes)
+if folder:
+    db.checkpoint()
+    print("checkpointed", anonymous() - before, db.stats().memory_bytes)
+with db.snapshot() as g:
+    g.pagerank()
+    g.wcc()
+print("analysed", anonymous() - before, db.stats().memory_bytes)
+taken = anonymous() - before
+db.close()
+deadline = time.monotonic() + 5  # a thread in the background may be in the middle of something
+while anonymous() - before > taken * 0.2 and time.monotonic() < deadline:
+    time.sleep(0.05)
+print("closed", anonymous() - before, taken)
+assert db.closed and db.published_ts > 0  # the closed store is still referred to
+"""
+
+
+def measure(edges: Path, keys: str, directed: bool, folder: str) -> dict[str, tuple[int, int]]:
+    """What the process grew by, and what it should have, at each step."""
+    arguments = [sys.executable, "-c", PROGRAM, str(edges), keys, str(directed), folder]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    steps = (line.split() for line in done.stdout.splitlines())
+    return {step: (int(grown), int(told)) for step, grown, told in steps}
+
+
+def check(steps: dict[str, tuple[int, int]], constant: int) -> None:
+    """Told within a tenth, and at most a fifth left: with a constant for what does not depend on the graph."""
+    grown, taken = steps.pop("closed")
+    for step, (grew, told) in steps.items():
+        assert abs(told - grew) <= 0.1 * grew + constant, (step, grew, told)
+    assert grown <= 0.2 * taken + constant, (grown, taken)
+
+
+def saved(path: Path, src: np.ndarray, dst: np.ndarray) -> Path:
+    np.save(path, np.ascontiguousarray(np.stack([src, dst]).astype(np.uint64)))
+    return path
+
+
+# What the C library's heaps keep for threads whatever the graph. Dense ids take so little that it counts beside them.
+THREADS = 16 << 20
+
+# So large that the constant is small beside them: some 20 to 100 MB.
+SHAPES = {"sparse": (700_000, 900_000, False), "dense": (150_000, 1_500_000, True)}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("keys", "files"), [("u64", False), ("dense", False), ("u64", True)])
+def test_stats_tell_what_a_store_takes_and_close_gives_it_back(
+    tmp_path: Path, shape: str, keys: str, files: bool
+) -> None:
+    vertices, edges, directed = SHAPES[shape]
+    rng = np.random.default_rng(7)
+    src = rng.integers(0, vertices, edges)
+    # A road leads to a place nearby, a link often to a popular page.
+    near = src + rng.integers(1, 50, edges)
+    dst = (rng.random(edges) ** 3 * vertices).astype(np.int64) if directed else near % vertices
+    path = saved(tmp_path / "edges.npy", src, dst)
+    check(measure(path, keys, directed, str(tmp_path / "store") if files else ""), 4 << 20 if keys == "u64" else THREADS)
+
+
+@cache
+def real(name: str) -> np.ndarray:
+    """The ends of the edges of a data set."""
+    # The road network's first line begins with a letter.
+    return np.array([fields[:2] for fields in lines(data(name)) if fields[0].isdigit()], dtype=np.uint64).T
+
+
+@pytest.mark.parametrize(("keys", "files"), [("u64", False), ("dense", False), ("u64", True)])
+@pytest.mark.parametrize(
+    ("name", "directed"),
+    [("static/dimacs9-road-FLA/FLA.gr.zst", False), ("static/law-cnr-2000/cnr-2000.txt.zst", True)],
+)
+def test_real_graphs(
+    tmp_path: Path, name: str, directed: bool, keys: str, files: bool
+) -> None:
+    path = saved(tmp_path / "edges.npy", *real(name))
+    check(measure(path, keys, directed, str(tmp_path / "store") if files else ""), 0 if keys == "u64" else THREADS)
