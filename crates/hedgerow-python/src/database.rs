@@ -482,8 +482,9 @@ impl Database {
 
     /// Why the last checkpoint in the background failed; None if it did not.
     #[getter]
-    fn checkpoint_error(&self) -> Option<String> {
-        self.handle.graph.checkpoint_error()
+    fn checkpoint_error(&self) -> PyResult<Option<String>> {
+        self.handle.check_process()?;
+        Ok(self.handle.graph.checkpoint_error())
     }
 
     /// Make everything committed before the call durable, whatever the durability mode.
@@ -608,14 +609,16 @@ impl Database {
 
     /// The timestamp of the last commit that a snapshot opened now sees.
     #[getter]
-    fn published_ts(&self) -> u64 {
-        self.handle.graph.published_ts().0
+    fn published_ts(&self) -> PyResult<u64> {
+        self.handle.check_process()?;
+        Ok(self.handle.graph.published_ts().0)
     }
 
     /// The timestamp of the last commit known to be on stable media; without files, ``published_ts``.
     #[getter]
-    fn durable_ts(&self) -> u64 {
-        self.handle.graph.durable_ts().0
+    fn durable_ts(&self) -> PyResult<u64> {
+        self.handle.check_process()?;
+        Ok(self.handle.graph.durable_ts().0)
     }
 
     fn __enter__(slf: Py<Self>) -> PyResult<Py<Self>> {

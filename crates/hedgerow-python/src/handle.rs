@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hedgerow::{Graph, GraphConfig};
+use hedgerow_core::fork::OwnerProcess;
 use pyo3::prelude::*;
 
 use crate::error::{ClosedError, ForkedError};
@@ -16,14 +17,14 @@ pub(crate) struct Handle {
     pub(crate) path: Option<String>,
     pub(crate) read_only: bool,
     closed: AtomicBool,
-    process: u32,
+    owner: OwnerProcess,
 }
 
 impl Handle {
     pub(crate) fn new(graph: Graph, path: Option<String>, read_only: bool) -> Handle {
         let config = graph.config();
-        let process = std::process::id();
-        Handle { graph, config, path, read_only, closed: AtomicBool::new(false), process }
+        let owner = OwnerProcess::current();
+        Handle { graph, config, path, read_only, closed: AtomicBool::new(false), owner }
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -34,22 +35,24 @@ impl Handle {
         self.closed.store(true, Ordering::Release);
     }
 
-    /// Whether this is a child of the process that opened the store.
+    /// Whether this is a child of the process that opened the store. One load.
     pub(crate) fn is_forked(&self) -> bool {
-        self.process != std::process::id()
+        !self.owner.is_current()
     }
 
-    /// Refuses a closed store, and a store with files in a forked child.
+    /// Refuses a forked child, and a closed store. Every method asks this, or [`check_process`](Self::check_process), before
+    /// it takes a lock: one that a thread of the parent held at the fork is never released in the child.
     pub(crate) fn check_usable(&self) -> PyResult<()> {
+        self.check_process()?;
         if self.is_closed() {
             return Err(ClosedError::new_err("the store is closed"));
         }
-        self.check_process()
+        Ok(())
     }
 
-    /// Refuses a store with files in a forked child.
+    /// Refuses a forked child.
     pub(crate) fn check_process(&self) -> PyResult<()> {
-        if self.path.is_some() && self.is_forked() {
+        if self.is_forked() {
             return Err(ForkedError::new_err("the store was opened before this process was forked"));
         }
         Ok(())
@@ -64,6 +67,11 @@ impl Drop for Handle {
             std::mem::forget(self.graph.clone());
         }
     }
+}
+
+/// What `mutex` holds, without locking it: its owner alone reaches it, in its drop.
+pub(crate) fn own<T>(mutex: &mut Mutex<T>) -> &mut T {
+    mutex.get_mut().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Locks `mutex`. What it guards is whole even if a thread panicked meanwhile.

@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 
 use crate::bulk::{Arguments, Edges};
 use crate::error::{ProgrammingError, raise};
-use crate::handle::{Handle, lock};
+use crate::handle::{Handle, lock, own};
 use crate::key::{Key, direction, to_list, with_ranks};
 use crate::ticket::Ticket;
 use crate::value::{Cells, Edge, Owner, add_weight, read_cells, to_dict};
@@ -87,6 +87,7 @@ impl Transaction {
     }
 
     fn key(&self, object: &Bound<'_, PyAny>) -> PyResult<Key> {
+        self.handle.check_process()?;
         Key::read(self.handle.config.keys, object)
     }
 
@@ -119,7 +120,7 @@ impl Drop for Transaction {
     /// In a forked child nothing of the parent's is touched.
     fn drop(&mut self) {
         if self.handle.is_forked() {
-            std::mem::forget(std::mem::replace(&mut *lock(&self.state), State::Busy));
+            std::mem::forget(std::mem::replace(own(&mut self.state), State::Busy));
         }
     }
 }
@@ -610,8 +611,9 @@ impl Transaction {
 
     /// Whether the transaction is neither committed nor rolled back.
     #[getter]
-    fn active(&self) -> bool {
-        self.is_active()
+    fn active(&self) -> PyResult<bool> {
+        self.handle.check_process()?;
+        Ok(self.is_active())
     }
 
     fn __enter__(slf: Py<Self>) -> PyResult<Py<Self>> {
@@ -626,11 +628,15 @@ impl Transaction {
         _value: &Bound<'_, PyAny>,
         _traceback: &Bound<'_, PyAny>,
     ) -> PyResult<bool> {
+        if self.handle.is_forked() {
+            // The parent ends the transaction. A child that leaves the block because of an exception goes on with that.
+            return if kind.is_none() { self.handle.check_process().map(|()| false) } else { Ok(false) };
+        }
         // The block may have ended the transaction itself.
         if !matches!(*lock(&self.state), State::Done(_)) {
             if kind.is_none() {
                 self.commit(py)?;
-            } else if self.is_active() && !self.handle.is_forked() {
+            } else if self.is_active() {
                 self.rollback()?;
             }
         }
@@ -638,6 +644,9 @@ impl Transaction {
     }
 
     fn __repr__(&self) -> String {
+        if self.handle.is_forked() {
+            return "<hedgerow.Transaction of another process>".to_owned();
+        }
         let state = match &*lock(&self.state) {
             State::Active(txn) => format!("active with {} operations", txn.len()),
             State::Busy => "in use".to_owned(),

@@ -94,7 +94,7 @@ impl Core {
 
     #[cold]
     fn reclaim(&self) {
-        if self.process != std::process::id() {
+        if self.is_forked() {
             return; // a latch may be held for ever by a thread that this process does not have
         }
         if self.views.is_wasteful() {
