@@ -1,7 +1,7 @@
 //! The vocabulary of Hedgerow: ids, timestamps, operations, keys and the capability traits between storage and
 //! analytics. No I/O and no threads live here, but for what [`fork`] does in a forked child.
 //!
-//! `unsafe` is confined to [`fork`] and [`simd`].
+//! `unsafe` is confined to [`fork`], [`simd`] and the locks of [`sync`].
 #![deny(unsafe_code)]
 
 pub mod column;

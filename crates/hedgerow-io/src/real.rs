@@ -13,10 +13,12 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use hedgerow_core::fork::{self, Descriptor, OwnerProcess};
 use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
+use rustix::process::Pid;
 
 use crate::blocks::BLOCK_BYTES;
 use crate::vfs::{Access, LockHeld, LockHolder, Vfs, VfsFile, VfsLock};
@@ -147,17 +149,31 @@ impl Vfs for RealFs {
     }
 }
 
+/// How often, and after how long each time, the lock of a process that has ended is tried again.
+const TRIES: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(4);
+
 /// Locks an open lock file. With `sign` the process writes its id into it, for openers that are refused.
 fn hold(file: Descriptor<File>, sign: bool) -> io::Result<Box<dyn VfsLock>> {
     let held = Held::enter(&file)?;
-    match file.try_lock() {
-        Ok(()) => {
-            let signed = sign && sign_lock(&file).is_ok();
-            Ok(Box::new(RealLock { file, held, signed }))
+    for tries in 1.. {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::Error(e)) => return Err(e),
+            Err(TryLockError::WouldBlock) => {}
         }
-        Err(TryLockError::WouldBlock) => Err(LockHeld(holder_of(&file)).into()),
-        Err(TryLockError::Error(e)) => Err(e),
+        match signer(&file) {
+            Some(process) if lives(process) => {
+                let id = process.as_raw_nonzero().get().unsigned_abs();
+                return Err(LockHeld(LockHolder::Process(id)).into());
+            }
+            // A child that it had just forked gives the lock up as soon as it runs.
+            Some(_) if tries < TRIES => std::thread::sleep(PAUSE),
+            _ => return Err(LockHeld(LockHolder::Unknown).into()),
+        }
     }
+    let signed = sign && sign_lock(&file).is_ok();
+    Ok(Box::new(RealLock { file, held, signed }))
 }
 
 /// Writes the id of this process into a lock file. It need not last: a crash releases the lock, too.
@@ -166,19 +182,18 @@ fn sign_lock(file: &File) -> io::Result<()> {
     file.write_all_at(format!("{}\n", std::process::id()).as_bytes(), 0)
 }
 
-/// The process whose id a lock file holds, if it lives. A process that opened the store for reading writes no id: what an
-/// earlier one left is not believed once that one has ended.
-fn holder_of(file: &File) -> LockHolder {
+/// The process whose id a lock file holds. One that opened the store for reading writes no id: what an earlier process
+/// left counts only as long as that process lives.
+fn signer(file: &File) -> Option<Pid> {
     let mut text = [0; 16];
-    let read = file.read_at(&mut text, 0).unwrap_or(0);
-    let line = std::str::from_utf8(&text[..read]).ok().and_then(|text| text.strip_suffix('\n'));
-    let id = line.filter(|line| line.bytes().all(|b| b.is_ascii_digit())).and_then(|line| line.parse().ok());
-    let process = id.and_then(rustix::process::Pid::from_raw);
-    let lives = |process| rustix::process::test_kill_process(process) != Err(Errno::SRCH);
-    match process.filter(|&process| lives(process)) {
-        Some(process) => LockHolder::Process(process.as_raw_nonzero().get().unsigned_abs()),
-        None => LockHolder::Unknown,
-    }
+    let read = file.read_at(&mut text, 0).ok()?;
+    let line = std::str::from_utf8(&text[..read]).ok()?.strip_suffix('\n')?;
+    let id = line.bytes().all(|b| b.is_ascii_digit()).then(|| line.parse().ok())??;
+    Pid::from_raw(id)
+}
+
+fn lives(process: Pid) -> bool {
+    rustix::process::test_kill_process(process) != Err(Errno::SRCH)
 }
 
 /// Lock files held by this process, by device and inode, with the process that entered them: some kinds of file locks do
