@@ -83,7 +83,7 @@ impl<'a> Busy<'a> {
             scope.spawn(|| {
                 self.until_stopped(|i| {
                     let edges: Vec<_> =
-                        (0..200).map(|k| (20_000 + (i * 37 + k * k) % 3000, 30_000 + k)).collect();
+                        (0..50).map(|k| (20_000 + (i * 37 + k * k) % 500, 30_000 + k)).collect();
                     self.graph.insert_edges(&edges).map(drop)
                 });
             });
