@@ -27,7 +27,7 @@ import hedgerow
 STUBS = Path(hedgerow.__file__).with_name("_native.pyi")
 # A child that takes longer hangs.
 DEADLINE = 10.0
-FORKS = 12
+FORKS = 8
 SEED = int(os.environ.get("HEDGEROW_SEED", "1"))
 DEEP_SECONDS = float(os.environ.get("HEDGEROW_DEEP_SECONDS", "0"))
 
@@ -259,7 +259,7 @@ def busy(db: hedgerow.Database) -> Iterator[list[int]]:
     """Threads of a parent that write, sync, write checkpoints and run kernels. Gives the number of acknowledged commits."""
     stop, acknowledged, failures = threading.Event(), [0], list[BaseException]()
     rng = np.random.default_rng(SEED)
-    bulk = rng.integers(10_000, 11_000, (2, 4000), dtype=np.uint64)
+    bulk = rng.integers(10_000, 11_000, (2, 2000), dtype=np.uint64)
 
     def write() -> None:
         db.insert_edge(5_000, 20_000 + acknowledged[0])
