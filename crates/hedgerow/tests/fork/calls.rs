@@ -221,10 +221,10 @@ fn of_txn(txn: &mut WriteTxn, wrong: &mut Vec<&'static str>) {
     refused!("WriteTxn::remove_vertex", txn.remove_vertex(1));
     refused!("WriteTxn::put_edge", txn.put_edge(1, 2));
     refused!("WriteTxn::put_weighted_edge", txn.put_weighted_edge(1, 2, 1.0));
-    refused!("WriteTxn::put_edges", txn.put_edges(&one));
-    refused!("WriteTxn::put_weighted_edges", txn.put_weighted_edges(&[(1u64, 2u64, 1.0)]));
-    refused!("WriteTxn::insert_edges", txn.insert_edges(&one));
-    refused!("WriteTxn::remove_edges", txn.remove_edges(&one));
+    refused!("WriteTxn::put_edges", txn.put_edges(one));
+    refused!("WriteTxn::put_weighted_edges", txn.put_weighted_edges([(1u64, 2u64, 1.0)]));
+    refused!("WriteTxn::insert_edges", txn.insert_edges(one));
+    refused!("WriteTxn::remove_edges", txn.remove_edges(one));
     refused!("WriteTxn::insert_edge", txn.insert_edge(1, 2));
     refused!("WriteTxn::insert_weighted_edge", txn.insert_weighted_edge(1, 2, 1.0));
     refused!("WriteTxn::remove_edge", txn.remove_edge(0, 1));
