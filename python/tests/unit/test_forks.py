@@ -341,6 +341,35 @@ def test_every_call_in_a_child(tmp_path: Path, durability: Any) -> None:
     db.close()
 
 
+def test_a_child_of_a_parent_inside_a_pipeline() -> None:
+    db = hedgerow.open()
+    src, dst = np.arange(20_000, dtype=np.uint64) % 1000, np.arange(20_000, dtype=np.uint64)
+    stop = threading.Event()
+    held = [db.pipeline()]
+
+    def submit(p: hedgerow.Pipeline) -> None:
+        while not stop.is_set():
+            p.insert_edges(src, dst)
+
+    def child() -> None:
+        for name in ("flush", "close", "__exit__"):
+            with pytest.raises(hedgerow.ForkedError):
+                getattr(held[0], name)(*ARGUMENTS["Pipeline"][name])
+        held.clear()
+        gc.collect()
+
+    thread = threading.Thread(target=submit, args=(held[0],), daemon=True)
+    thread.start()
+    for rng in rounds(3 * FORKS):
+        time.sleep(rng.random() * 0.005)
+        assert Child(child).wait() == ""
+    stop.set()
+    thread.join(60)
+    assert not thread.is_alive()
+    held[0].close()
+    assert db.snapshot().edge_count == 20_000
+
+
 # Blocks that a child leaves ---------------------------------------------------------------------------------------------
 
 BLOCKS: dict[str, Callable[[hedgerow.Database], Any]] = {

@@ -1,3 +1,5 @@
+#![allow(clippy::disallowed_methods, reason = "these are files, not those of a store")]
+
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;

@@ -37,7 +37,7 @@ fn set_up(graph: &Graph) -> hedgerow::Result<()> {
     let mut txn = graph.write()?;
     txn.put_edge_with(hedgerow::EdgeKey::new(LABEL, 0, 1), [("since", 2001)])?;
     txn.commit()?;
-    Ok(())
+    graph.flush()
 }
 
 fn options() -> Options {
@@ -182,6 +182,30 @@ fn every_call_in_children_of_a_store_without_files() {
     let aside = tempfile::tempdir().expect("a directory");
     let graph = options().in_memory().expect("a store");
     try_every_call(&graph, aside.path());
+}
+
+/// A view may be the last owner of lists: a child that drops it does not wait for the lock of the parent's memory.
+#[test]
+fn children_drop_views_beside_busy_parents() {
+    let graph = options().in_memory().expect("a store");
+    set_up(&graph).expect("commits");
+    let busy = Busy::new(&graph);
+    let effort = Effort::rounds(FORKS);
+    busy.beside(|| {
+        while effort.next_seed().is_some() {
+            let view = graph.snapshot().and_then(|snapshot| snapshot.view_of("")).expect("a view");
+            graph.forget_views();
+            // Merges replace what the view refers to.
+            std::thread::sleep(Duration::from_millis(5));
+            let (view, child) = Child::with(Way::Fork, view, |view, _| {
+                drop(view);
+                String::new()
+            });
+            assert_eq!(child.wait(), "");
+            drop(view);
+        }
+    });
+    busy.assert_all_in(&graph);
 }
 
 /// The table of calls names every public method of every handle.
