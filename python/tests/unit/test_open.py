@@ -94,7 +94,7 @@ def test_arguments_of_wrong_types() -> None:
 
 def test_second_open_is_locked(store: Path) -> None:
     with hedgerow.open(store):
-        with pytest.raises(hedgerow.LockedError, match="open elsewhere"):
+        with pytest.raises(hedgerow.LockedError, match="this process has it open already"):
             hedgerow.open(store)
     hedgerow.open(store).close()
 
