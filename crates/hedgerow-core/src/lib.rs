@@ -1,11 +1,12 @@
 //! The vocabulary of Hedgerow: ids, timestamps, operations, keys and the capability traits between storage and
-//! analytics. No I/O and no threads live here.
+//! analytics. No I/O and no threads live here, but for what [`fork`] does in a forked child.
 //!
-//! `unsafe` is confined to [`simd`].
+//! `unsafe` is confined to [`fork`], [`simd`] and the locks of [`sync`].
 #![deny(unsafe_code)]
 
 pub mod column;
 pub mod faults;
+pub mod fork;
 pub mod growing;
 pub mod id;
 pub mod key;

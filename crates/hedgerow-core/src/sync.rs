@@ -5,6 +5,9 @@
 
 use std::sync::Arc;
 
+#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+#[allow(unsafe_code)]
+mod lock;
 #[cfg(shuttle)]
 mod scheduled;
 mod signal;
@@ -34,7 +37,10 @@ pub use loom::sync::atomic::{
 #[cfg(loom)]
 pub use loom::{lazy_static, thread_local};
 
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+pub use lock::{Condvar, Mutex, MutexGuard};
+
+#[cfg(all(not(target_os = "linux"), not(any(loom, shuttle))))]
 pub use parking_lot::{Condvar, Mutex, MutexGuard};
 
 #[cfg(loom)]

@@ -29,4 +29,4 @@ pub use header::{
 };
 pub use lsn::Lsn;
 pub use real::RealFs;
-pub use vfs::{Access, Vfs, VfsFile, VfsLock};
+pub use vfs::{Access, LockHeld, LockHolder, Vfs, VfsFile, VfsLock};

@@ -1,7 +1,8 @@
 //! The operating system's file system.
 //!
 //! Names are opened relative to a handle of the directory, never through a path, so that a renamed or replaced
-//! directory cannot redirect them; links and special files are refused.
+//! directory cannot redirect them; links and special files are refused. Every descriptor is a
+//! [`Descriptor`]: a forked child gives it up.
 // The engine's only use of `std::fs`: everything else goes through `Vfs`.
 #![allow(clippy::disallowed_methods, reason = "this is the one implementation on real files")]
 
@@ -12,12 +13,15 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
+use hedgerow_core::fork::{self, Descriptor, OwnerProcess};
 use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
+use rustix::process::Pid;
 
 use crate::blocks::BLOCK_BYTES;
-use crate::vfs::{Access, Vfs, VfsFile, VfsLock};
+use crate::vfs::{Access, LockHeld, LockHolder, Vfs, VfsFile, VfsLock};
 
 const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
 const DIR_MODE: u32 = 0o700;
@@ -27,7 +31,7 @@ static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 #[derive(Debug)]
 pub struct RealFs {
     path: PathBuf,
-    dir: File,
+    dir: Descriptor<File>,
 }
 
 impl RealFs {
@@ -38,7 +42,7 @@ impl RealFs {
     pub fn open_dir(path: impl AsRef<Path>) -> io::Result<RealFs> {
         let path = path.as_ref();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let dir = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+        let dir = Descriptor::open(|| rustix::fs::open(path, flags, Mode::empty()).map(File::from))?;
         Ok(RealFs { path: path.to_owned(), dir })
     }
 
@@ -65,12 +69,12 @@ impl RealFs {
         RealFs::open_dir(parent)?.sync_dir()
     }
 
-    fn open_file(&self, name: &str, flags: OFlags, mode: Mode) -> io::Result<File> {
+    fn open_file(&self, name: &str, flags: OFlags, mode: Mode) -> io::Result<Descriptor<File>> {
         check_name(name)?;
         // Without NONBLOCK the open of a pipe would wait for its other end.
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let fd = rustix::io::retry_on_intr(|| rustix::fs::openat(&self.dir, name, flags, mode))?;
-        let file = File::from(fd);
+        let open = || rustix::io::retry_on_intr(|| rustix::fs::openat(&*self.dir, name, flags, mode));
+        let file = Descriptor::open(|| open().map(File::from))?;
         if !file.metadata()?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
@@ -106,17 +110,19 @@ impl Vfs for RealFs {
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         check_name(from)?;
         check_name(to)?;
-        Ok(rustix::fs::renameat(&self.dir, from, &self.dir, to)?)
+        Ok(rustix::fs::renameat(&*self.dir, from, &*self.dir, to)?)
     }
 
     fn unlink(&self, name: &str) -> io::Result<()> {
         check_name(name)?;
-        Ok(rustix::fs::unlinkat(&self.dir, name, AtFlags::empty())?)
+        Ok(rustix::fs::unlinkat(&*self.dir, name, AtFlags::empty())?)
     }
 
     fn list(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
-        for entry in rustix::fs::Dir::read_from(&self.dir)? {
+        // The descriptor that is read from is opened and closed in here.
+        let _whole = fork::hold_off();
+        for entry in rustix::fs::Dir::read_from(&*self.dir)? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy();
             if name != "." && name != ".." {
@@ -131,59 +137,96 @@ impl Vfs for RealFs {
     }
 
     fn lock(&self, name: &str) -> io::Result<Box<dyn VfsLock>> {
-        hold(self.open_file(name, OFlags::RDWR | OFlags::CREATE, FILE_MODE)?)
+        hold(self.open_file(name, OFlags::RDWR | OFlags::CREATE, FILE_MODE)?, true)
     }
 
     fn lock_existing(&self, name: &str) -> io::Result<Option<Box<dyn VfsLock>>> {
         match self.open_file(name, OFlags::RDONLY, Mode::empty()) {
-            Ok(file) => hold(file).map(Some),
+            Ok(file) => hold(file, false).map(Some),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(e) => Err(e),
         }
     }
 }
 
-fn hold(file: File) -> io::Result<Box<dyn VfsLock>> {
+/// How often, and after how long each time, the lock of a process that has ended is tried again.
+const TRIES: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(4);
+
+/// Locks an open lock file. With `sign` the process writes its id into it, for openers that are refused.
+fn hold(file: Descriptor<File>, sign: bool) -> io::Result<Box<dyn VfsLock>> {
     let held = Held::enter(&file)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Box::new(RealLock { file, held })),
-        Err(TryLockError::WouldBlock) => Err(would_block()),
-        Err(TryLockError::Error(e)) => Err(e),
+    for tries in 1.. {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::Error(e)) => return Err(e),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        match signer(&file) {
+            Some(process) if lives(process) => {
+                let id = process.as_raw_nonzero().get().unsigned_abs();
+                return Err(LockHeld(LockHolder::Process(id)).into());
+            }
+            // A child that it had just forked gives the lock up as soon as it runs.
+            Some(_) if tries < TRIES => std::thread::sleep(PAUSE),
+            _ => return Err(LockHeld(LockHolder::Unknown).into()),
+        }
     }
+    let signed = sign && sign_lock(&file).is_ok();
+    Ok(Box::new(RealLock { file, held, signed }))
 }
 
-fn would_block() -> io::Error {
-    io::Error::new(io::ErrorKind::WouldBlock, "the directory is in use")
+/// Writes the id of this process into a lock file. It need not last: a crash releases the lock, too.
+fn sign_lock(file: &File) -> io::Result<()> {
+    file.set_len(0)?;
+    file.write_all_at(format!("{}\n", std::process::id()).as_bytes(), 0)
+}
+
+/// The process whose id a lock file holds. One that opened the store for reading writes no id: what an earlier process
+/// left counts only as long as that process lives.
+fn signer(file: &File) -> Option<Pid> {
+    let mut text = [0; 16];
+    let read = file.read_at(&mut text, 0).ok()?;
+    let line = std::str::from_utf8(&text[..read]).ok()?.strip_suffix('\n')?;
+    let id = line.bytes().all(|b| b.is_ascii_digit()).then(|| line.parse().ok())??;
+    Pid::from_raw(id)
+}
+
+fn lives(process: Pid) -> bool {
+    rustix::process::test_kill_process(process) != Err(Errno::SRCH)
 }
 
 /// Lock files held by this process, by device and inode, with the process that entered them: some kinds of file locks do
-/// not exclude their own process. A forked child inherits the list and none of the locks.
-static HELD: Mutex<Option<HashMap<(u64, u64), u32>>> = Mutex::new(None);
+/// not exclude their own process. A forked child inherits the list and none of the locks. The lock of the list is taken in
+/// sections in which the process is not forked, so that no child finds it taken.
+static HELD: Mutex<Option<HashMap<(u64, u64), OwnerProcess>>> = Mutex::new(None);
 
 #[derive(Debug)]
 struct Held {
     key: (u64, u64),
-    process: u32,
+    owner: OwnerProcess,
 }
 
 impl Held {
     fn enter(file: &File) -> io::Result<Held> {
         let meta = file.metadata()?;
-        let (key, process) = ((meta.dev(), meta.ino()), std::process::id());
+        let (key, owner) = ((meta.dev(), meta.ino()), OwnerProcess::current());
+        let _whole = fork::hold_off();
         let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
         let held = held.get_or_insert_default();
-        if held.get(&key) == Some(&process) {
-            return Err(would_block());
+        if held.get(&key) == Some(&owner) {
+            return Err(LockHeld(LockHolder::ThisProcess).into());
         }
-        held.insert(key, process);
-        Ok(Held { key, process })
+        held.insert(key, owner);
+        Ok(Held { key, owner })
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // In a forked child the lock may be held by a thread that it does not have, and the entry is not its own.
-        if self.process == std::process::id() {
+        // In a forked child the entry is not its own.
+        if self.owner.is_current_by_id() {
+            let _whole = fork::hold_off();
             let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
             held.get_or_insert_default().remove(&self.key);
         }
@@ -193,15 +236,19 @@ impl Drop for Held {
 // The fields go after `drop`, the file first: its lock must be gone before another opener may pass the registry.
 #[derive(Debug)]
 struct RealLock {
-    file: File,
+    file: Descriptor<File>,
     held: Held,
+    signed: bool,
 }
 
 impl Drop for RealLock {
     fn drop(&mut self) {
-        // The lock belongs to the open file, which forked children share: closing it here would leave it locked for as
-        // long as one of them lives. And a child that gives up its handle must not unlock what its parent holds.
-        if self.held.process == std::process::id() {
+        // The lock belongs to the open file, which children share that were made past the C library: closing it here would
+        // leave it locked for as long as one of them lives. And such a child must not unlock what its parent holds.
+        if self.held.owner.is_current_by_id() {
+            if self.signed {
+                let _ = self.file.set_len(0);
+            }
             let _ = self.file.unlock();
         }
     }
@@ -211,20 +258,20 @@ impl VfsLock for RealLock {}
 
 #[derive(Debug)]
 struct RealFile {
-    file: File,
+    file: Descriptor<File>,
     direct: OnceLock<Option<Direct>>,
 }
 
 /// The same file, opened for writing past the cache of the operating system.
 #[derive(Debug)]
 struct Direct {
-    file: File,
+    file: Descriptor<File>,
     /// Whether it was found not to work after all.
     refused: AtomicBool,
 }
 
 impl RealFile {
-    fn new(file: File) -> RealFile {
+    fn new(file: Descriptor<File>) -> RealFile {
         RealFile { file, direct: OnceLock::new() }
     }
 
@@ -255,15 +302,15 @@ impl RealFile {
 /// Through the handle rather than the name, which may stand for another file by now. Where that is not possible, writes go
 /// through the cache.
 #[cfg(target_os = "linux")]
-fn reopen_direct(file: &File) -> Option<File> {
+fn reopen_direct(file: &File) -> Option<Descriptor<File>> {
     use std::os::fd::AsRawFd;
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     let flags = OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC;
-    rustix::fs::open(path, flags, Mode::empty()).ok().map(File::from)
+    Descriptor::open(|| rustix::fs::open(path, flags, Mode::empty()).map(File::from)).ok()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn reopen_direct(_: &File) -> Option<File> {
+fn reopen_direct(_: &File) -> Option<Descriptor<File>> {
     None
 }
 
@@ -311,7 +358,7 @@ impl VfsFile for RealFile {
             return Ok(());
         }
         let flags = FallocateFlags::empty();
-        match rustix::io::retry_on_intr(|| rustix::fs::fallocate(&self.file, flags, 0, len)) {
+        match rustix::io::retry_on_intr(|| rustix::fs::fallocate(&*self.file, flags, 0, len)) {
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.fill_with_zeros(len),
             done => Ok(done?),
         }

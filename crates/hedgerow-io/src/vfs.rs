@@ -34,7 +34,8 @@ pub trait Vfs: Send + Sync + fmt::Debug {
     /// Makes creations, renames and removals in this directory durable.
     fn sync_dir(&self) -> io::Result<()>;
     /// Takes the exclusive lock of the directory through the file `name`, created if absent and never removed. Fails
-    /// with [`io::ErrorKind::WouldBlock`] while another holder, in this process or another, has it.
+    /// with [`io::ErrorKind::WouldBlock`] while another holder, in this process or another, has it; a [`LockHeld`] inside
+    /// the error says which.
     fn lock(&self, name: &str) -> io::Result<Box<dyn VfsLock>>;
     /// As [`lock`](Vfs::lock), but changes nothing: `None` if there is no file `name`, that is, if nobody who writes was
     /// ever here. Works in a directory that can only be read.
@@ -70,6 +71,53 @@ pub trait VfsFile: Send + Sync + fmt::Debug {
     fn sync_data(&self) -> io::Result<()>;
     /// Makes the content and all metadata durable.
     fn sync_all(&self) -> io::Result<()>;
+}
+
+/// Who has a directory locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockHolder {
+    /// The process that asks.
+    ThisProcess,
+    /// The process with this id.
+    Process(u32),
+    /// A process that is not known.
+    Unknown,
+}
+
+impl fmt::Display for LockHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LockHolder::ThisProcess => write!(f, "this process has it open already"),
+            LockHolder::Process(id) => write!(f, "process {id} has it open"),
+            LockHolder::Unknown => write!(f, "it is open elsewhere"),
+        }
+    }
+}
+
+/// What an error of [`Vfs::lock`] holds where the directory is locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LockHeld(pub LockHolder);
+
+impl LockHeld {
+    /// The holder that an error of [`Vfs::lock`] names.
+    pub fn holder_in(error: &io::Error) -> LockHolder {
+        let held = error.get_ref().and_then(|inner| inner.downcast_ref::<LockHeld>());
+        held.map_or(LockHolder::Unknown, |held| held.0)
+    }
+}
+
+impl fmt::Display for LockHeld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the directory is locked: {}", self.0)
+    }
+}
+
+impl std::error::Error for LockHeld {}
+
+impl From<LockHeld> for io::Error {
+    fn from(held: LockHeld) -> io::Error {
+        io::Error::new(io::ErrorKind::WouldBlock, held)
+    }
 }
 
 /// A held directory lock; dropping it releases the lock, also where forked children of this process live on.

@@ -413,7 +413,7 @@ impl Database {
 
     /// Why the last checkpoint in the background failed; None if it did not.
     #[getter]
-    fn checkpoint_error(&self) -> Option<String> {
+    fn checkpoint_error(&self) -> PyResult<Option<String>> {
         self.handle.known(Graph::checkpoint_error, |closed| closed.checkpoint_error.clone())
     }
 
@@ -539,13 +539,13 @@ impl Database {
 
     /// The timestamp of the last commit that a snapshot opened now sees.
     #[getter]
-    fn published_ts(&self) -> u64 {
+    fn published_ts(&self) -> PyResult<u64> {
         self.handle.known(|graph| graph.published_ts().0, |closed| closed.published_ts)
     }
 
     /// The timestamp of the last commit known to be on stable media; without files, ``published_ts``.
     #[getter]
-    fn durable_ts(&self) -> u64 {
+    fn durable_ts(&self) -> PyResult<u64> {
         self.handle.known(|graph| graph.durable_ts().0, |closed| closed.durable_ts)
     }
 

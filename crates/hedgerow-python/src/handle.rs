@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hedgerow::{Graph, GraphConfig};
+use hedgerow_core::fork::OwnerProcess;
 use pyo3::prelude::*;
 
 use crate::ending::released;
@@ -17,15 +18,15 @@ pub(crate) struct Handle {
     pub(crate) path: Option<String>,
     pub(crate) read_only: bool,
     closed: AtomicBool,
-    process: u32,
+    owner: OwnerProcess,
 }
 
 impl Handle {
     pub(crate) fn new(graph: Graph, path: Option<String>, read_only: bool) -> Handle {
         let config = graph.config();
-        let process = std::process::id();
+        let owner = OwnerProcess::current();
         let graph = Mutex::new(Store::Open(graph));
-        Handle { graph, config, path, read_only, closed: AtomicBool::new(false), process }
+        Handle { graph, config, path, read_only, closed: AtomicBool::new(false), owner }
     }
 
     /// The usable store, for one call.
@@ -42,16 +43,18 @@ impl Handle {
         &self,
         of_open: impl FnOnce(&Graph) -> T,
         of_closed: impl FnOnce(&Closed) -> T,
-    ) -> T {
-        match &*lock(&self.graph) {
+    ) -> PyResult<T> {
+        self.check_process()?;
+        Ok(match &*lock(&self.graph) {
             Store::Open(graph) => of_open(graph),
             Store::Closed(closed) => of_closed(closed),
-        }
+        })
     }
 
     /// Closes the store, and lets go of it: its memory goes back to the system now, although Python objects still refer to
     /// this handle, unless snapshots or transactions are open.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.check_process()?;
         self.set_closed();
         let graph = match &*lock(&self.graph) {
             Store::Open(graph) => graph.clone(),
@@ -83,22 +86,24 @@ impl Handle {
         self.closed.store(true, Ordering::Release);
     }
 
-    /// Whether this is a child of the process that opened the store.
+    /// Whether this is a child of the process that opened the store. One load.
     pub(crate) fn is_forked(&self) -> bool {
-        self.process != std::process::id()
+        !self.owner.is_current()
     }
 
-    /// Refuses a closed store, and a store with files in a forked child.
+    /// Refuses a forked child, and a closed store. Every method asks this, or [`check_process`](Self::check_process), before
+    /// it takes a lock: one that a thread of the parent held at the fork is never released in the child.
     pub(crate) fn check_usable(&self) -> PyResult<()> {
+        self.check_process()?;
         if self.is_closed() {
             return Err(ClosedError::new_err("the store is closed"));
         }
-        self.check_process()
+        Ok(())
     }
 
-    /// Refuses a store with files in a forked child.
+    /// Refuses a forked child.
     pub(crate) fn check_process(&self) -> PyResult<()> {
-        if self.path.is_some() && self.is_forked() {
+        if self.is_forked() {
             return Err(ForkedError::new_err("the store was opened before this process was forked"));
         }
         Ok(())

@@ -52,8 +52,8 @@ type Inner = hedgerow::Pipeline<Box<dyn FnMut(Ack) + Send>>;
 /// [True, False, True]
 #[pyclass(frozen, weakref, module = "hedgerow")]
 pub(crate) struct Pipeline {
-    /// `None` once it is closed. Taken for the length of a call by one thread.
-    inner: Mutex<Option<Inner>>,
+    /// `None` once it is closed. Locked for the length of a call by one thread, which does not have the interpreter lock.
+    inner: Arc<Mutex<Option<Inner>>>,
     acks: Arc<Mutex<Acks>>,
     /// Goes after the pipeline, so that in a forked child the store is left alone.
     handle: Arc<Handle>,
@@ -65,7 +65,7 @@ impl Pipeline {
         let sink = acks.clone();
         let on_ack: Box<dyn FnMut(Ack) + Send> = Box::new(move |ack| lock(&sink).take(ack));
         let inner = handle.graph()?.pipeline(on_ack).map_err(raise)?;
-        Ok(Pipeline { inner: Mutex::new(Some(inner)), acks, handle: handle.clone() })
+        Ok(Pipeline { inner: Arc::new(Mutex::new(Some(inner))), acks, handle: handle.clone() })
     }
 
     /// Calls `f` without the interpreter lock: a submission may wait for the log, and another thread for this one.
@@ -201,6 +201,7 @@ impl Pipeline {
     /// Error
     ///     That of the first operation that failed; the others were executed all the same.
     fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        self.handle.check_usable()?;
         let flushed = self.detached(py, Inner::flush);
         let Acks { changed, failure } = std::mem::take(&mut *lock(&self.acks));
         match failure {
@@ -211,6 +212,7 @@ impl Pipeline {
 
     /// Flush, and accept nothing more. Closing again does nothing.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.handle.check_process()?;
         if py.detach(|| lock(&self.inner).is_none()) {
             return Ok(());
         }
@@ -242,10 +244,11 @@ impl Pipeline {
 }
 
 impl Drop for Pipeline {
-    /// In a forked child what is left must not be executed: another thread of the parent may hold any latch.
+    /// In a forked child all is left as it is: a thread of the parent may have been in any call of the pipeline. One more
+    /// reference of each keeps them from being dropped.
     fn drop(&mut self) {
         if self.handle.is_forked() {
-            std::mem::forget(lock(&self.inner).take());
+            std::mem::forget((self.inner.clone(), self.acks.clone()));
         } else if let Some(inner) = lock(&self.inner).take() {
             // It waits for what was submitted.
             released(|| drop(inner));

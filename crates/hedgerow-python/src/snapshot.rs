@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 
 use crate::ending::released;
 use crate::error::{ClosedError, raise, raise_kernel};
-use crate::handle::{Handle, lock};
+use crate::handle::{Handle, lock, own};
 use crate::key::{self, Key, count, direction, to_list, with_ranks};
 use crate::pool::parallel;
 use crate::results::{BYTES_PER_ROW, Reading};
@@ -49,6 +49,7 @@ impl Snapshot {
     }
 
     fn key(&self, object: &Bound<'_, PyAny>) -> PyResult<Key> {
+        self.handle.check_process()?;
         Key::read(self.handle.config.keys, object)
     }
 }
@@ -57,8 +58,8 @@ impl Drop for Snapshot {
     /// In a forked child nothing of the parent's is touched.
     fn drop(&mut self) {
         if self.handle.is_forked() {
-            std::mem::forget(lock(&self.reading).take());
-        } else if let Some(reading) = lock(&self.reading).take() {
+            std::mem::forget(own(&mut self.reading).take());
+        } else if let Some(reading) = own(&mut self.reading).take() {
             released(|| drop(reading));
         }
     }
@@ -558,17 +559,18 @@ impl Snapshot {
     }
 
     /// Let go of what the snapshot keeps in memory. Closing again does nothing.
-    fn close(&self, py: Python<'_>) {
-        if !self.handle.is_forked() {
-            let reading = lock(&self.reading).take();
-            py.detach(|| drop(reading));
-        }
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.handle.check_process()?;
+        let reading = lock(&self.reading).take();
+        py.detach(|| drop(reading));
+        Ok(())
     }
 
     /// Whether the snapshot was closed.
     #[getter]
-    fn closed(&self) -> bool {
-        lock(&self.reading).is_none()
+    fn closed(&self) -> PyResult<bool> {
+        self.handle.check_process()?;
+        Ok(lock(&self.reading).is_none())
     }
 
     fn __enter__(slf: Py<Self>) -> PyResult<Py<Self>> {
@@ -577,12 +579,18 @@ impl Snapshot {
     }
 
     #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> bool {
-        self.close(py);
-        false
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<bool> {
+        // A forked child that leaves the block has nothing to close.
+        if !self.handle.is_forked() {
+            self.close(py)?;
+        }
+        Ok(false)
     }
 
     fn __repr__(&self) -> String {
+        if self.handle.is_forked() {
+            return "<hedgerow.Snapshot of another process>".to_owned();
+        }
         match lock(&self.reading).as_ref().map(|reading| &reading.snapshot) {
             Some(s) => format!(
                 "<hedgerow.Snapshot at {} with {} vertices and {} edges>",

@@ -41,8 +41,9 @@ impl Ticket {
 impl Ticket {
     /// The place of the transaction in the order of commits.
     #[getter]
-    fn timestamp(&self) -> u64 {
-        self.ticket.timestamp().0
+    fn timestamp(&self) -> PyResult<u64> {
+        self.handle.check_process()?;
+        Ok(self.ticket.timestamp().0)
     }
 
     /// Whether the transaction is acknowledged: visible to every snapshot opened from now on, and durable as the store's

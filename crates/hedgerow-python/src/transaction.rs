@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 use crate::bulk::{Arguments, Edges};
 use crate::ending::released;
 use crate::error::{ProgrammingError, raise};
-use crate::handle::{Handle, lock};
+use crate::handle::{Handle, lock, own};
 use crate::key::{Key, direction, to_list, with_ranks};
 use crate::ticket::Ticket;
 use crate::value::{Cells, Edge, Owner, Weight, add_weight, read_cells, to_dict};
@@ -104,6 +104,7 @@ impl Transaction {
     }
 
     fn key(&self, object: &Bound<'_, PyAny>) -> PyResult<Key> {
+        self.handle.check_process()?;
         Key::read(self.handle.config.keys, object)
     }
 
@@ -148,7 +149,7 @@ fn refused(how: Option<&'static str>) -> PyErr {
 impl Drop for Transaction {
     /// In a forked child nothing of the parent's is touched.
     fn drop(&mut self) {
-        let state = std::mem::replace(&mut *lock(&self.state), State::Busy);
+        let state = std::mem::replace(own(&mut self.state), State::Busy);
         if self.handle.is_forked() {
             std::mem::forget(state);
         } else if let State::Active(txn) = state {
@@ -648,8 +649,9 @@ impl Transaction {
 
     /// Whether the transaction is neither committed nor rolled back.
     #[getter]
-    fn active(&self) -> bool {
-        self.is_active()
+    fn active(&self) -> PyResult<bool> {
+        self.handle.check_process()?;
+        Ok(self.is_active())
     }
 
     fn __enter__(slf: Py<Self>) -> PyResult<Py<Self>> {
@@ -664,6 +666,10 @@ impl Transaction {
         _value: &Bound<'_, PyAny>,
         _traceback: &Bound<'_, PyAny>,
     ) -> PyResult<bool> {
+        if self.handle.is_forked() {
+            // The parent ends the transaction. A child that leaves the block because of an exception goes on with that.
+            return if kind.is_none() { self.handle.check_process().map(|()| false) } else { Ok(false) };
+        }
         // The block may have ended the transaction itself.
         if !matches!(*lock(&self.state), State::Done(_)) {
             if kind.is_none() {
@@ -676,6 +682,9 @@ impl Transaction {
     }
 
     fn __repr__(&self) -> String {
+        if self.handle.is_forked() {
+            return "<hedgerow.Transaction of another process>".to_owned();
+        }
         let state = match &*lock(&self.state) {
             State::Active(txn) => format!("active with {} operations", txn.len()),
             State::Busy | State::Abandoned => "in use".to_owned(),

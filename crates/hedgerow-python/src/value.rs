@@ -39,6 +39,7 @@ impl<'a> Edge<'a> {
         label: Option<&'a str>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Edge<'a>> {
+        handle.check_process()?;
         let kind = handle.config.keys;
         let (src, dst) = (Key::read(kind, src)?, Key::read(kind, dst)?);
         let rank = rank.map_or(Ok(0), read_rank)?;

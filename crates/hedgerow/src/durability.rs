@@ -197,10 +197,8 @@ impl Core {
 
     /// Ends the store: no commit is accepted any more, those under way are finished, the log is closed.
     pub(crate) fn close(&self) -> Result<()> {
-        if self.lock.lock().is_some() && self.process != std::process::id() {
-            // The log and the lock are the parent's.
-            return Err(Error::Forked);
-        }
+        // The log and the lock are the parent's.
+        self.check_owner_by_id()?;
         let last = {
             let order = self.clock.order();
             if self.closed.swap(true, Ordering::AcqRel) {
@@ -244,10 +242,14 @@ impl Core {
 }
 
 impl Drop for Engine {
-    /// The last handle is gone: end as [`Engine::close`] does. A failure here is found by the next opening.
+    /// The last handle is gone: end as [`Engine::close`] does. A failure here is found by the next opening. In a forked child
+    /// the core stays as it is: threads that the child does not have may have been changing any part of it.
     fn drop(&mut self) {
-        if self.process == std::process::id() {
+        if self.owner.is_current_by_id() {
             let _ = self.close();
+        } else {
+            // One more reference keeps the core from being dropped with this one.
+            std::mem::forget(self.core.clone());
         }
     }
 }

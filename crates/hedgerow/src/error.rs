@@ -1,7 +1,7 @@
 //! Errors of the store.
 
 use hedgerow_core::{Timestamp, VertexKey};
-use hedgerow_io::Corruption;
+use hedgerow_io::{Corruption, LockHolder};
 
 use crate::options::GraphConfig;
 
@@ -13,10 +13,12 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// The directory is open already, in this process or another.
-    #[error("{path} is locked: the store is open elsewhere")]
+    #[error("{path} is locked: {holder}")]
     Locked {
         /// The directory.
         path: String,
+        /// The process that has it open.
+        holder: LockHolder,
     },
     /// The directory does not hold a store, and is not an empty directory to create one in.
     #[error("{path} is not a store: {reason}")]
@@ -79,6 +81,10 @@ pub enum Error {
     /// The process was forked since the store was opened; the child cannot use it.
     #[error("the store was opened before this process was forked")]
     Forked,
+    /// The function given to [`Graph::pipeline`](crate::Graph::pipeline) panicked earlier: the pipeline takes no more
+    /// operations. Those submitted before are executed, and not acknowledged.
+    #[error("the pipeline takes no more operations: the function that it calls for each panicked")]
+    AckPanicked,
     /// The store was opened for reading only.
     #[error("the store is open for reading only")]
     ReadOnly,

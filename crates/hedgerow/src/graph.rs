@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
+use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{Direction, KeyKind, Timestamp, VertexKeyRef};
 use hedgerow_io::VfsLock;
@@ -28,6 +29,10 @@ use crate::write::{Ack, Ask, Pipeline, WriteTxn, autocommit, commit};
 ///
 /// The last handle that goes (snapshots and transactions are handles too) closes the store; call
 /// [`close`](Graph::close) to see errors of that.
+///
+/// A store belongs to the process that opened it. In a forked child every call that returns a [`Result`] is an
+/// [`Error::Forked`], and dropping a handle does nothing; what the other calls do says each of them. The child may open
+/// other stores, and this one once its parent has closed it or ended.
 #[derive(Clone)]
 pub struct Graph {
     pub(crate) engine: Arc<Engine>,
@@ -83,8 +88,8 @@ pub(crate) struct Core {
     pub(crate) checkpointing: Mutex<()>,
     /// When the log is to be made shorter.
     pub(crate) log_bound: Arc<LogBound>,
-    /// The process that opened the store.
-    pub(crate) process: u32,
+    /// The process that opened the store. Its forked children use nothing of it (`docs/design/processes.md`).
+    pub(crate) owner: OwnerProcess,
 }
 
 /// What [`Engine`] is built from, at opening.
@@ -140,7 +145,7 @@ impl Engine {
                 covered,
                 checkpoints.then(|| core.clone()),
             ),
-            process: std::process::id(),
+            owner: OwnerProcess::current(),
         });
         Arc::new(Engine { core })
     }
@@ -186,14 +191,29 @@ impl Core {
         }
     }
 
-    /// Refuses work on a closed store, or in a forked child.
+    /// Whether this process is a forked child of the one that opened the store. One load.
+    #[inline]
+    pub(crate) fn is_forked(&self) -> bool {
+        !self.owner.is_current()
+    }
+
+    /// Refuses work in a forked child: what its parent's other threads were in the middle of is never finished there. Every
+    /// call of every handle asks this before it takes a lock.
+    #[inline]
+    pub(crate) fn check_owner(&self) -> Result<()> {
+        if self.is_forked() { Err(Error::Forked) } else { Ok(()) }
+    }
+
+    /// As [`check_owner`](Self::check_owner), also in a child that was made past the C library. Costs a system call.
+    pub(crate) fn check_owner_by_id(&self) -> Result<()> {
+        if self.owner.is_current_by_id() { Ok(()) } else { Err(Error::Forked) }
+    }
+
+    /// Refuses work in a forked child, and on a closed store.
     pub(crate) fn check_usable(&self) -> Result<()> {
+        self.check_owner()?;
         if self.closed.load(Ordering::Acquire) {
             return Err(Error::Closed);
-        }
-        // Only a store with files can be harmed by a child that writes; asking costs a system call.
-        if self.durable.is_some() && self.process != std::process::id() {
-            return Err(Error::Forked);
         }
         Ok(())
     }
@@ -210,8 +230,9 @@ impl Core {
         Ok(())
     }
 
-    /// Checks that the graph has weights, and that this is one.
+    /// Checks that the graph has weights, and that this is one; refuses in a forked child.
     pub(crate) fn check_weight(&self, weight: f64) -> Result<()> {
+        self.check_owner()?;
         if !self.config.weighted {
             return Err(Error::InvalidArgument("the graph has no weights".into()));
         }
@@ -221,9 +242,10 @@ impl Core {
         Ok(())
     }
 
-    /// Checks that `key` is of the graph's type and in range.
+    /// Checks that `key` is of the graph's type and in range; refuses in a forked child.
     #[inline]
     pub(crate) fn check_key(&self, key: VertexKeyRef<'_>) -> Result<()> {
+        self.check_owner()?;
         if self.takes_key(key) { Ok(()) } else { Err(self.misfit(key)) }
     }
 
@@ -413,17 +435,21 @@ impl Graph {
     }
 
     /// Gives up the view that the store keeps for the next one to be made of. Its memory goes with the last snapshot that
-    /// uses it. The store does the same by itself once the view keeps much that it has replaced.
+    /// uses it. The store does the same by itself once the view keeps much that it has replaced. Does nothing in a forked
+    /// child.
     pub fn forget_views(&self) {
-        self.engine.views.forget();
+        if !self.engine.is_forked() {
+            self.engine.views.forget();
+        }
     }
 
-    /// The last timestamp that is published: what a snapshot opened now sees.
+    /// The last timestamp that is published: what a snapshot opened now sees. In a forked child, that of the fork.
     pub fn published_ts(&self) -> Timestamp {
         self.engine.clock.published()
     }
 
-    /// The last timestamp known to be on stable media. Of a store without files, the published one.
+    /// The last timestamp known to be on stable media. Of a store without files, the published one. In a forked child, that
+    /// of the fork.
     pub fn durable_ts(&self) -> Timestamp {
         self.engine.durable.as_ref().map_or_else(|| self.published_ts(), |durable| durable.durable_ts())
     }
@@ -432,13 +458,14 @@ impl Graph {
     /// handles are closed with it; snapshots that are open stay readable.
     ///
     /// # Errors
-    /// [`Error::Poisoned`] if the log failed, now or before. The directory is released all the same.
+    /// [`Error::Forked`]; [`Error::Poisoned`] if the log failed, now or before. The directory is released all the same.
     pub fn close(&self) -> Result<()> {
         self.engine.close()
     }
 
     /// Makes everything committed before the call durable, whatever the durability mode. Blocks for a sync.
     pub fn flush(&self) -> Result<()> {
+        self.engine.check_owner_by_id()?;
         self.engine.check_writable()?;
         self.engine.flush()
     }

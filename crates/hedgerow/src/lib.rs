@@ -54,6 +54,7 @@ pub use hedgerow_core::{
     ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedBlock, WeightedNeighbors, WeightedTopology,
 };
 pub use hedgerow_io as io;
+pub use hedgerow_io::LockHolder;
 pub use hedgerow_mem::View;
 pub use labelled::EdgeOf;
 pub use options::{Durability, GraphConfig, Isolation, Options};

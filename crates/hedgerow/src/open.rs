@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_core::{KeyKind, Timestamp};
-use hedgerow_io::{FileId, RealFs, StoreId, Vfs, VfsLock};
+use hedgerow_io::{FileId, LockHeld, RealFs, StoreId, Vfs, VfsLock};
 use hedgerow_log::{Log, LogOptions, LogPosition, RecoverError, Witness, recover_commits};
 use hedgerow_mem::SubgraphTable;
 use hedgerow_tier::{LoadedManifest, LogSegmentRef, Manifest};
@@ -117,7 +117,7 @@ fn is_empty(fs: &Arc<dyn Vfs>) -> Error {
 fn not_locked(fs: &Arc<dyn Vfs>, source: std::io::Error) -> Error {
     let path = fs.path().display().to_string();
     match source.kind() {
-        std::io::ErrorKind::WouldBlock => Error::Locked { path },
+        std::io::ErrorKind::WouldBlock => Error::Locked { path, holder: LockHeld::holder_in(&source) },
         _ => Error::Io { file: path, operation: "lock".to_owned(), source },
     }
 }

@@ -122,7 +122,7 @@ impl Core {
 
     #[cold]
     fn reclaim(&self, reasons: Reasons) {
-        if self.process != std::process::id() {
+        if self.is_forked() {
             return; // a latch may be held for ever by a thread that this process does not have
         }
         if self.views.is_wasteful() {

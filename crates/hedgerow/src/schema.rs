@@ -365,8 +365,9 @@ fn check_name(what: &str, name: &str) -> Result<()> {
 }
 
 impl Engine {
-    /// The id of a label that is read.
+    /// The id of a label that is read. Refuses in a forked child, as the next two.
     pub(crate) fn label(&self, label: LabelRef<'_>) -> Result<LabelId> {
+        self.check_owner()?;
         if label == LabelRef::Name("") {
             return Ok(LabelId::DEFAULT);
         }
@@ -375,6 +376,7 @@ impl Engine {
 
     /// The id of a label that is written to, defined now if it is new.
     pub(crate) fn label_for_writing(&self, label: LabelRef<'_>, rank: u64) -> Result<LabelId> {
+        self.check_owner()?;
         let found = self.schema.load().find(label).map(|l| (l.id, l.multi));
         let (id, multi) = match (found, label) {
             (Some(found), _) => found,
@@ -422,6 +424,7 @@ impl Engine {
         name: &str,
         kind: PropertyType,
     ) -> Result<PropertyId> {
+        self.check_owner()?;
         let agree = |found: &Property| {
             if found.kind == kind {
                 return Ok(found.id);
@@ -530,6 +533,7 @@ impl Graph {
     /// [`Error::SchemaConflict`] or [`Error::PropertyType`] if a definition exists that says otherwise;
     /// [`Error::InvalidArgument`] and [`Error::TooLarge`] for names; those of a commit.
     pub fn define_label(&self, name: &str, options: LabelOptions) -> Result<LabelId> {
+        self.engine.check_owner()?;
         let id = if name.is_empty() && !options.multi {
             LabelId::DEFAULT
         } else {

@@ -11,6 +11,7 @@ use hedgerow_mem::View;
 use hedgerow_mem::version::Read;
 use hedgerow_txn::{Counts, Registration};
 
+use crate::error::Error;
 use crate::graph::{Core, Engine};
 use crate::views::{ViewCache, Weight};
 
@@ -19,6 +20,9 @@ use crate::views::{ViewCache, Weight};
 /// Cloning shares it. It never blocks a writer and is never blocked by one; it keeps alive the versions it needs and
 /// none of the later ones. Point reads cost one walk to a subgraph; whole-graph kernels ask for a
 /// [`view`](Snapshot::view).
+///
+/// In a forked child, point reads answer as in the parent and wait for nobody; a view that was not made before the fork
+/// cannot be had, and what returns a [`Result`](crate::Result) is an [`Error::Forked`](crate::Error::Forked).
 #[derive(Clone)]
 pub struct Snapshot {
     inner: Arc<Inner>,
@@ -242,10 +246,14 @@ impl Snapshot {
     /// The whole graph for kernels, kept while the snapshot lives. Snapshots of one timestamp share it. It is made from
     /// the last view that was asked for, where there is one: O(subgraphs), and O(delta entries) of those that changed
     /// since; in parallel on the current rayon pool. Copies no main part.
+    ///
+    /// # Panics
+    /// In a forked child, if the view was not made before the fork.
     pub fn view(&self) -> &View {
         if let Some(view) = self.inner.view.get() {
             return view;
         }
+        assert!(!self.inner.engine.is_forked(), "{}", Error::Forked);
         // Made outside the cell: a worker that waits for its part may run another task that asks for this view, and
         // would wait for itself. Two threads that meet here make it twice, and one is kept.
         let view = self.cached_view_of(LabelId::DEFAULT);
@@ -286,13 +294,13 @@ impl Snapshot {
         &self.inner.engine
     }
 
-    /// All vertices with their ids, by ascending id. Builds the view.
+    /// All vertices with their ids, by ascending id. Builds the view, and panics where [`view`](Self::view) does.
     pub fn vertices(&self) -> impl Iterator<Item = (VertexId, VertexKey)> + '_ {
         self.view().vertices().map(|id| (id, self.inner.engine.ids.key_of(id)))
     }
 
     /// Calls `f` with source, destination and weight of every edge; of an undirected graph once per edge. Builds the
-    /// view. O(edges).
+    /// view, and panics where [`view`](Self::view) does. O(edges).
     pub fn for_each_edge(&self, mut f: impl FnMut(VertexId, VertexId, f64)) {
         let view = self.view();
         let directed = self.inner.engine.config.directed;
@@ -308,7 +316,10 @@ impl Snapshot {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if let Some(registration) = self.registration.take() {
+        if self.engine.is_forked() {
+            // The registry and the lists of the view are the parent's: nothing is given back.
+            std::mem::forget(self.view.take());
+        } else if let Some(registration) = self.registration.take() {
             self.engine.close_reader(registration);
         }
     }

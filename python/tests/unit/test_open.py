@@ -128,7 +128,7 @@ def test_ranges_are_named() -> None:
 
 def test_second_open_is_locked(store: Path) -> None:
     with hedgerow.open(store):
-        with pytest.raises(hedgerow.LockedError, match="open elsewhere"):
+        with pytest.raises(hedgerow.LockedError, match="this process has it open already"):
             hedgerow.open(store)
     hedgerow.open(store).close()
 

@@ -5,7 +5,7 @@ use super::{File, Report};
 
 /// The crates that may hold `unsafe`, and the modules in which. A new one comes with its reason in `docs/design/`.
 const UNSAFE_MODULES: &[(&str, &[&str])] = &[
-    ("hedgerow-core", &["simd"]),
+    ("hedgerow-core", &["fork", "simd", "sync"]),
     ("hedgerow-mem", &["arena", "delta", "grace"]),
     ("hedgerow-python", &["memory"]),
 ];

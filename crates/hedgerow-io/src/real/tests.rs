@@ -123,9 +123,9 @@ fn another_holder_of_the_file_lock_is_respected() {
 fn a_lock_is_released_though_a_forked_child_shares_the_file() {
     let (scratch, fs) = scratch();
     let file = fs.open_file("LOCK", OFlags::RDWR | OFlags::CREATE, FILE_MODE).unwrap();
-    // What a child inherits: another descriptor of the same open file.
+    // What a child inherits that was made past the C library: another descriptor of the same open file.
     let inherited = file.try_clone().unwrap();
-    let lock = hold(file).unwrap();
+    let lock = hold(file, true).unwrap();
     let other = File::open(scratch.0.join("LOCK")).unwrap();
     assert!(matches!(other.try_lock(), Err(TryLockError::WouldBlock)));
     drop(lock);
@@ -134,19 +134,46 @@ fn a_lock_is_released_though_a_forked_child_shares_the_file() {
 }
 
 #[test]
-fn a_forked_child_neither_unlocks_its_parent_nor_is_kept_out_by_the_list_it_inherited() {
+fn a_refused_opener_learns_who_holds_the_lock() {
     let (scratch, fs) = scratch();
-    let file = fs.open_file("LOCK", OFlags::RDWR | OFlags::CREATE, FILE_MODE).unwrap();
-    let key = (file.metadata().unwrap().dev(), file.metadata().unwrap().ino());
-    file.try_lock().unwrap();
-    // As in a child: the entry and the handle are those of another process.
-    let parent = std::process::id() + 1;
-    HELD.lock().unwrap().get_or_insert_default().insert(key, parent);
-    drop(RealLock { file: file.try_clone().unwrap(), held: Held { key, process: parent } });
-    let other = File::open(scratch.0.join("LOCK")).unwrap();
-    assert!(matches!(other.try_lock(), Err(TryLockError::WouldBlock)), "still locked by the parent");
-    drop(file);
-    fs.lock("LOCK").unwrap();
+    let path = scratch.0.join("LOCK");
+    let holder = |fs: &RealFs| LockHeld::holder_in(&fs.lock("LOCK").unwrap_err());
+    let lock = fs.lock("LOCK").unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{}\n", std::process::id()));
+    assert_eq!(holder(&fs), LockHolder::ThisProcess);
+    drop(lock);
+    assert_eq!(std::fs::read(&path).unwrap(), b"", "an id in the lock of a closed store");
+    // Locked as by another process; what stands in the file decides whom it names.
+    let file = File::create(&path).unwrap();
+    file.lock().unwrap();
+    let own = std::process::id();
+    let living = format!("{own}\n");
+    let ended = format!("{}\n", i32::MAX);
+    let texts: [(&[u8], LockHolder); 7] = [
+        (living.as_bytes(), LockHolder::Process(own)),
+        (ended.as_bytes(), LockHolder::Unknown),
+        (b"", LockHolder::Unknown),
+        (b"12", LockHolder::Unknown),
+        (b"-1\n", LockHolder::Unknown),
+        (b"0\n", LockHolder::Unknown),
+        (&[0xff; 100], LockHolder::Unknown),
+    ];
+    for (text, named) in texts {
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(holder(&fs), named, "{text:?}");
+        assert_eq!(std::fs::read(&path).unwrap(), text, "an opener that is refused changes nothing");
+    }
+}
+
+#[test]
+fn a_lock_for_reading_changes_nothing() {
+    let (scratch, fs) = scratch();
+    let path = scratch.0.join("LOCK");
+    std::fs::write(&path, "left by a crash").unwrap();
+    let lock = fs.lock_existing("LOCK").unwrap();
+    assert_eq!(LockHeld::holder_in(&fs.lock("LOCK").unwrap_err()), LockHolder::ThisProcess);
+    drop(lock);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "left by a crash");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::region::{self, Region};
-use super::{release, shard};
+use super::{Padded, release, shard};
 
 /// The bytes of a header, and the granularity of sizes and addresses.
 pub(super) const HEADER: usize = 8;
@@ -176,7 +176,7 @@ impl Block {
             // SAFETY: the region lives at least as long as the block.
             let shard = unsafe { Region::owner(self.region()) };
             // SAFETY: the block is allocated in a region of this shard, and has bytes to spare.
-            unsafe { shard.lock().shrink(self.header(), bytes) };
+            unsafe { shard.0.lock().shrink(self.header(), bytes) };
         }
     }
 }
@@ -195,8 +195,11 @@ impl Drop for Block {
                     std::alloc::dealloc(start.as_ptr(), plain_layout(bytes));
                 }
                 _ => {
-                    let empty = Region::owner(self.region()).lock().free(self.header());
-                    release(empty);
+                    let Padded(shard, process) = Region::owner(self.region());
+                    if process.is_current() {
+                        let empty = shard.lock().free(self.header());
+                        release(empty);
+                    }
                 }
             }
         }

@@ -13,6 +13,7 @@
 //!   block is large enough, a further piece of a region is opened, and the mark moves.
 //! * No two free blocks of a region are neighbours, unless the region is being evacuated.
 //! * A free block is in exactly one list, of the class of its size, unless its region is being evacuated.
+//! * A forked child frees no block of its parent's arenas: a thread that it does not have may hold the lock of the shard.
 //!
 //! Under the model checker, and for a handle made by `Arena::default()`, blocks come from the global allocator.
 #![allow(unsafe_code)]
@@ -29,6 +30,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::Mutex;
 use region::Region;
 use shard::Shard;
@@ -62,9 +64,9 @@ struct Inner {
     large_bytes: AtomicUsize,
 }
 
-/// A shard on cache lines of its own.
+/// A shard on cache lines of its own, and the process that made the arena.
 #[repr(align(128))]
-struct Padded(Mutex<Shard>);
+struct Padded(Mutex<Shard>, OwnerProcess);
 
 /// Where the bytes of an arena are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,8 +101,9 @@ impl Arena {
     }
 
     fn managed() -> Arena {
+        let process = OwnerProcess::current();
         let inner = Inner {
-            shards: std::array::from_fn(|index| Padded(Mutex::new(Shard::new(index)))),
+            shards: std::array::from_fn(|index| Padded(Mutex::new(Shard::new(index)), process)),
             mapped: AtomicUsize::new(0),
             large_blocks: AtomicUsize::new(0),
             large_bytes: AtomicUsize::new(0),

@@ -4,11 +4,8 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hedgerow_core::sync::Mutex;
-
-use super::Inner;
 use super::block::{Block, HEADER};
-use super::shard::Shard;
+use super::{Inner, Padded};
 
 /// The size of a huge page. Where the system's differs, regions are merely aligned better than need be.
 pub(super) const HUGE: usize = 2 << 20;
@@ -113,10 +110,10 @@ impl Region {
     /// # Safety
     /// The region exists for as long as the result is used, which keeps the arena alive.
     #[inline]
-    pub(super) unsafe fn owner<'a>(region: NonNull<Region>) -> &'a Mutex<Shard> {
+    pub(super) unsafe fn owner<'a>(region: NonNull<Region>) -> &'a Padded {
         // SAFETY: both fields were written before the first block was given out and never change. They are read without
         // a reference to the whole head, which others may be changing under the lock.
-        unsafe { &(*(*region.as_ptr()).arena).shards[(*region.as_ptr()).shard].0 }
+        unsafe { &(*(*region.as_ptr()).arena).shards[(*region.as_ptr()).shard] }
     }
 }
 

@@ -93,27 +93,24 @@ impl Slots {
     }
 }
 
-/// A forked child has one thread. The walks of the others that were going on at the fork never end there: without a word
-/// about it nothing would be freed in the child any more.
-#[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
+/// A forked child has one thread. The walks of the other threads that were going on at the fork never end there: without
+/// this the child would free nothing of its own stores.
+#[cfg(not(any(loom, shuttle)))]
 mod forked {
-    use std::sync::Once;
+    use std::sync::atomic::AtomicBool;
 
     use super::{Ordering, SLOTS, local};
 
-    /// Sees to it that children know. The first call registers, all others cost a load.
+    /// Registers what a child does. All but the first call cost a load.
     pub(super) fn prepare() {
-        static REGISTERED: Once = Once::new();
-        REGISTERED.call_once(|| {
-            // SAFETY: the function is there as long as the process, and does in a child what is allowed between a fork
-            // and what follows: it loads and stores atomics. Where it cannot be registered (no memory), children keep
-            // what they could free, and no more.
-            unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
-        });
+        static REGISTERED: AtomicBool = AtomicBool::new(false);
+        if !REGISTERED.load(Ordering::Relaxed) && !REGISTERED.swap(true, Ordering::Relaxed) {
+            hedgerow_core::fork::on_child(in_child);
+        }
     }
 
-    /// Ends the walks of the threads that are not there, and gives back their slots.
-    extern "C" fn in_child() {
+    /// Ends the walks of the threads that are not there, and gives back their slots. Loads and stores atomics only.
+    fn in_child() {
         let own = local::kept().map(std::ptr::from_ref);
         for slot in SLOTS.iter().filter(|&slot| Some(std::ptr::from_ref(slot)) != own) {
             let state = slot.state.load(Ordering::Relaxed);
@@ -123,7 +120,7 @@ mod forked {
     }
 }
 
-#[cfg(not(all(target_os = "linux", not(any(loom, shuttle, miri)))))]
+#[cfg(any(loom, shuttle))]
 mod forked {
     pub(super) fn prepare() {}
 }
@@ -169,7 +166,7 @@ mod local {
     }
 
     /// The slot that this thread has, if it had a walk.
-    #[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
+    #[cfg(not(any(loom, shuttle)))]
     pub(super) fn kept() -> Option<&'static Slot> {
         SLOT.try_with(Cell::get).ok().flatten()
     }

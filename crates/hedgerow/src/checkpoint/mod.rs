@@ -69,9 +69,9 @@ impl Graph {
     }
 
     /// Why the last checkpoint in the background failed, if it did and none has succeeded since. The store is as it was
-    /// before; the log grows until a later attempt succeeds.
+    /// before; the log grows until a later attempt succeeds. `None` in a forked child.
     pub fn checkpoint_error(&self) -> Option<String> {
-        self.engine.log_bound.last_error()
+        self.engine.check_owner().ok().and_then(|()| self.engine.log_bound.last_error())
     }
 }
 
@@ -83,6 +83,7 @@ impl Core {
 
     /// Writes a checkpoint. One at a time.
     pub(crate) fn checkpoint(&self, extent: Extent) -> Result<Checkpoint> {
+        self.check_owner_by_id()?;
         self.check_writable()?;
         let Some(durable) = &self.durable else {
             return Err(Error::InvalidArgument("a store without files has no checkpoints".into()));

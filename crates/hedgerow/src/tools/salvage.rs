@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{SubgraphId, Timestamp};
-use hedgerow_io::{Access, Dir, FileHeader, FileId, FileKind, HEADER_BYTES, Lsn, RealFs, StoreId, Vfs};
+use hedgerow_io::{
+    Access, Dir, FileHeader, FileId, FileKind, HEADER_BYTES, LockHeld, Lsn, RealFs, StoreId, Vfs,
+};
 use hedgerow_log::{Witness, parse_segment_name, recover_commits};
 use hedgerow_tier::manifest::segment_id;
 use hedgerow_tier::segment::{SegmentInfo, read_damaged, segment_name};
@@ -113,9 +115,10 @@ impl Source {
     fn find(fs: &Arc<dyn Vfs>) -> Result<Source> {
         let names = fs.list().map_err(io_error(fs.path(), "list"))?;
         // The lock file is not made where there is none: nothing is changed here.
-        let locked = names.iter().any(|name| name == LOCK).then(|| fs.lock(LOCK));
-        let lock = locked.transpose().map_err(|error| match error.kind() {
-            std::io::ErrorKind::WouldBlock => Error::Locked { path: fs.path().display().to_string() },
+        let lock = fs.lock_existing(LOCK).map_err(|error| match error.kind() {
+            std::io::ErrorKind::WouldBlock => {
+                Error::Locked { path: fs.path().display().to_string(), holder: LockHeld::holder_in(&error) }
+            }
             _ => io_error(fs.path(), "lock")(error),
         })?;
         let mut report = SalvageReport::default();

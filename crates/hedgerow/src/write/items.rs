@@ -273,6 +273,7 @@ impl WriteTxn {
     }
 
     fn label(&mut self, label: LabelRef<'_>) -> Result<LabelId> {
+        self.engine.check_owner()?;
         let found = self.engine.label(label);
         if found.is_err() {
             // A snapshot must be there for the absence to be checked against.

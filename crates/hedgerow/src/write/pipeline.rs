@@ -2,6 +2,7 @@
 //! will touch, step by step. Every operation stays a transaction of its own.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use hedgerow_core::{KeyKind, Spread, Timestamp, VertexKeyRef};
@@ -61,7 +62,12 @@ struct Pending {
 /// the order is that of execution, and respects real time from acknowledgement to submission. Acknowledgements come in
 /// the order of submission, to the function given at the beginning, on the submitting thread.
 ///
-/// Dropping the pipeline executes what is left; it waits for nothing, so acknowledgements may stay undelivered.
+/// Dropping the pipeline executes what is left; it waits for nothing, so acknowledgements may stay undelivered. In a forked
+/// child dropping it executes nothing: what was submitted is the parent's to execute.
+///
+/// If the function panics, the panic goes on to whoever called the pipeline, and the function is never called again. What
+/// was submitted before is executed in its order all the same, at the latest when the pipeline is dropped, and not
+/// acknowledged; the pipeline takes nothing more ([`Error::AckPanicked`]).
 ///
 /// ```
 /// use hedgerow::{Graph, KeyKind, Options};
@@ -85,6 +91,8 @@ pub struct Pipeline<F: FnMut(Ack)> {
     /// Executed, not yet published.
     unacknowledged: VecDeque<(u64, Outcome)>,
     on_ack: F,
+    /// Set while `on_ack` runs: still set after a call, if that panicked.
+    ack_panicked: bool,
 }
 
 impl<F: FnMut(Ack)> Pipeline<F> {
@@ -98,6 +106,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
             executed: 0,
             unacknowledged: VecDeque::new(),
             on_ack,
+            ack_panicked: false,
         }
     }
 
@@ -111,8 +120,8 @@ impl<F: FnMut(Ack)> Pipeline<F> {
     /// tickets count up from 0.
     ///
     /// # Errors
-    /// Those of [`Graph::insert_edge`](crate::Graph::insert_edge) that concern its arguments or the store as a whole:
-    /// nothing was submitted.
+    /// Those of [`Graph::insert_edge`](crate::Graph::insert_edge) that concern its arguments or the store as a whole, and
+    /// [`Error::AckPanicked`]: nothing was submitted.
     #[inline]
     pub fn insert_edge<'a>(
         &mut self,
@@ -171,16 +180,25 @@ impl<F: FnMut(Ack)> Pipeline<F> {
     ///
     /// # Errors
     /// [`Error::OutcomeUnknown`]: the log failed; what it concerns was acknowledged with the same error.
+    /// [`Error::AckPanicked`]: all is executed, and as durable as after `Ok`, but was not acknowledged.
+    /// [`Error::Forked`]: nothing is executed.
     pub fn flush(&mut self) -> Result<()> {
+        self.engine.check_owner_by_id()?;
         while self.executed < self.submitted {
             self.execute_next();
         }
-        self.wait_for_earlier()
+        self.wait_for_earlier()?;
+        self.check_acks()
+    }
+
+    fn check_acks(&self) -> Result<()> {
+        if self.ack_panicked { Err(Error::AckPanicked) } else { Ok(()) }
     }
 
     #[inline]
     fn submit(&mut self, ask: Ask, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>, weight: f64) -> Result<u64> {
         self.engine.check_writable()?;
+        self.check_acks()?;
         self.engine.check_key(src)?;
         self.engine.check_key(dst)?;
         let (VertexKeyRef::U64(a), VertexKeyRef::U64(b)) = (src, dst) else {
@@ -259,7 +277,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
                 self.engine.make_durable_soon(outcome.ts);
                 self.engine.reclaim_due();
                 if self.unacknowledged.is_empty() && self.engine.clock.published() >= outcome.ts {
-                    (self.on_ack)(acknowledge(ticket, outcome));
+                    self.acknowledge(applied(ticket, outcome));
                 } else {
                     self.unacknowledged.push_back((ticket, outcome));
                     self.acknowledge_published();
@@ -268,7 +286,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
             Err(error) => {
                 // In the order of submission: those before it come first, or will never come.
                 let _ = self.wait_for_earlier();
-                (self.on_ack)(Ack { ticket, result: Err(error) });
+                self.acknowledge(Ack { ticket, result: Err(error) });
             }
         }
     }
@@ -279,7 +297,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         let outcome = last.map_or(Ok(()), |last| self.engine.wait_published(last));
         self.acknowledge_published();
         for (ticket, _) in std::mem::take(&mut self.unacknowledged) {
-            (self.on_ack)(Ack { ticket, result: Err(Error::OutcomeUnknown) });
+            self.acknowledge(Ack { ticket, result: Err(Error::OutcomeUnknown) });
         }
         outcome
     }
@@ -290,19 +308,42 @@ impl<F: FnMut(Ack)> Pipeline<F> {
             && outcome.ts <= published
         {
             self.unacknowledged.pop_front();
-            (self.on_ack)(acknowledge(ticket, outcome));
+            self.acknowledge(applied(ticket, outcome));
+        }
+    }
+
+    /// Calls the function of the caller, unless it panicked before. All of `self` is as it should be when it is called: it
+    /// may panic.
+    #[inline]
+    fn acknowledge(&mut self, ack: Ack) {
+        if !self.ack_panicked {
+            self.ack_panicked = true;
+            (self.on_ack)(ack);
+            self.ack_panicked = false;
         }
     }
 }
 
-fn acknowledge(ticket: u64, outcome: Outcome) -> Ack {
+fn applied(ticket: u64, outcome: Outcome) -> Ack {
     Ack { ticket, result: Ok(Applied { timestamp: outcome.ts, edges: outcome.edges }) }
 }
 
 impl<F: FnMut(Ack)> Drop for Pipeline<F> {
+    /// Executes what is left. A panic, of the caller's function most likely, keeps no later operation from that; it goes on
+    /// at the end, unless this drop is part of another panic, which a second one would turn into the end of the process.
     fn drop(&mut self) {
+        if !self.engine.owner.is_current_by_id() {
+            return;
+        }
+        let mut panic = None;
         while self.executed < self.submitted {
-            self.execute_next();
+            let executed = catch_unwind(AssertUnwindSafe(|| self.execute_next()));
+            panic = panic.or(executed.err());
+        }
+        if let Some(panic) = panic
+            && !std::thread::panicking()
+        {
+            resume_unwind(panic);
         }
     }
 }

@@ -40,7 +40,7 @@ impl Ticket {
     }
 
     /// Whether the transaction is acknowledged: visible to every snapshot opened from now on, and durable as the
-    /// store's durability mode says. Never blocks.
+    /// store's durability mode says. Never blocks. In a forked child, what it was at the fork.
     pub fn is_done(&self) -> bool {
         self.engine.clock.published() >= self.ts
     }
@@ -50,7 +50,9 @@ impl Ticket {
     ///
     /// # Errors
     /// [`Error::OutcomeUnknown`](crate::Error::OutcomeUnknown): the log failed, and only reopening the store tells.
+    /// [`Error::Forked`](crate::Error::Forked).
     pub fn wait(self) -> Result<Timestamp> {
+        self.engine.check_owner_by_id()?;
         self.engine.wait_published(self.ts)?;
         self.engine.reclaim_due();
         Ok(self.ts)

@@ -71,6 +71,7 @@ impl WriteTxn {
     /// # Errors
     /// [`Error::InvalidArgument`] once the transaction holds operations.
     pub fn create_endpoints(&mut self, create: bool) -> Result<()> {
+        self.engine.check_owner()?;
         if !self.ops.is_empty() && create != self.create {
             return Err(Error::InvalidArgument("create_endpoints comes before the first operation".into()));
         }
@@ -199,6 +200,7 @@ impl WriteTxn {
         check_weight: impl Fn(&Engine, f64) -> Result<()>,
     ) -> Result<()> {
         let WriteTxn { engine, ops, keys, .. } = self;
+        engine.check_owner()?;
         let (before, coming) = (ops.len(), edges.size_hint().0);
         if coming > MAX_OPS - before {
             return Err(too_many());
@@ -321,7 +323,11 @@ impl WriteTxn {
 
     /// The snapshot that the transaction reads, without its own writes. From here on the whole graph counts as read:
     /// the commit conflicts with every commit after the snapshot.
+    ///
+    /// # Panics
+    /// In a forked child.
     pub fn snapshot(&mut self) -> Snapshot {
+        assert!(!self.engine.is_forked(), "{}", Error::Forked);
         self.reads.whole();
         self.base().clone()
     }

@@ -280,3 +280,90 @@ fn commits_wait_while_too_much_is_not_synced_and_snapshots_do_not() {
     let graph = open(64 << 20);
     assert_eq!(graph.snapshot().expect("open").edge_count(), 300);
 }
+
+/// Where a function of a pipeline panics, and what the test does beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PanicIn {
+    Submit,
+    Flush,
+    Drop,
+    DropBesideAnother,
+}
+
+/// Submits edges into a pipeline whose function panics at each call from the acknowledgement `first` on. Returns how many
+/// were submitted, how often the function was called, and what the panic said that came out.
+fn panic_in(graph: &Graph, place: PanicIn, first: u64) -> (u64, u64, String) {
+    let (submitted, calls) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+    let run = || {
+        let on_ack = |ack: Ack| {
+            calls.set(calls.get() + 1);
+            assert!(ack.ticket < first, "in the function");
+        };
+        // In a window of 64 nothing of few operations is executed before the end.
+        let few = place != PanicIn::Submit;
+        let mut pipeline = graph.pipeline(on_ack).expect("open").with_window(if few { 64 } else { 8 });
+        for i in 0..if few { 30 } else { 100 } {
+            submitted.set(submitted.get() + 1);
+            pipeline.insert_edge(i, i + 1).expect("submitted");
+        }
+        match place {
+            PanicIn::Flush => pipeline.flush().expect("it panics"),
+            PanicIn::DropBesideAnother => panic!("another"),
+            PanicIn::Submit | PanicIn::Drop => {}
+        }
+    };
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).expect_err("a panic");
+    let said = panic.downcast_ref::<&str>().map_or("", |text| text);
+    (submitted.get(), calls.get(), said.to_owned())
+}
+
+#[test]
+fn a_function_that_panicked_is_not_called_again_and_loses_no_operation() {
+    for place in [PanicIn::Submit, PanicIn::Flush, PanicIn::Drop, PanicIn::DropBesideAnother] {
+        for first in [0, 20] {
+            let dir = tempfile::tempdir().expect("a directory");
+            let path = dir.path().join("store");
+            let graph = Options::new().durability(Durability::Manual).open(&path).expect("new");
+            let (submitted, calls, said) = panic_in(&graph, place, first);
+            let wanted = if place == PanicIn::DropBesideAnother { "another" } else { "in the function" };
+            assert_eq!((calls, said.as_str()), (first + 1, wanted), "{place:?} {first}");
+            let snapshot = graph.snapshot().expect("open");
+            assert_eq!(snapshot.edge_count(), submitted, "{place:?} {first}");
+            graph.close().expect("whole");
+            let again = Options::new().open(&path).expect("whole");
+            assert_eq!(again.snapshot().expect("open").edge_count(), submitted);
+        }
+    }
+}
+
+#[test]
+fn a_pipeline_whose_function_panicked_takes_nothing_more() {
+    for options in [Options::new().keys(KeyKind::Dense), Options::new(), Options::new().keys(KeyKind::Str)] {
+        let text = options.clone().in_memory().expect("new").config().keys == KeyKind::Str;
+        let graph = options.in_memory().expect("new");
+        let calls = std::cell::Cell::new(0);
+        let mut pipeline = graph
+            .pipeline(|_| {
+                calls.set(calls.get() + 1);
+                panic!("in the function")
+            })
+            .expect("open");
+        let mut submitted = 0;
+        let insert = |pipeline: &mut Pipeline<_>, i: u64| match text {
+            true => pipeline.insert_edge(i.to_string().as_str(), "end"),
+            false => pipeline.insert_edge(i, 1000),
+        };
+        let panicked = (0..100).any(|i| {
+            submitted += 1;
+            let call = std::panic::AssertUnwindSafe(|| insert(&mut pipeline, i));
+            std::panic::catch_unwind(call).is_err()
+        });
+        assert!(panicked);
+        assert!(matches!(insert(&mut pipeline, 500), Err(Error::AckPanicked)));
+        assert!(matches!(pipeline.flush(), Err(Error::AckPanicked)));
+        // All is executed and visible.
+        assert_eq!((graph.snapshot().expect("open").edge_count(), calls.get()), (submitted, 1));
+        drop(pipeline);
+        assert_eq!((graph.snapshot().expect("open").edge_count(), calls.get()), (submitted, 1));
+    }
+}

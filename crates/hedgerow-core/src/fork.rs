@@ -1,0 +1,163 @@
+//! The process that a store belongs to, and what a forked child does with what it inherits.
+//!
+//! A fork copies the memory of a process and one of its threads. What the other threads were in the middle of stays as it
+//! was for ever: locks that they held, lists that they were changing. So a child uses nothing of a store that its parent
+//! opened. This module tells whether a value was made by this process ([`OwnerProcess`]), keeps a fork away from short
+//! sections that a child must not find half done ([`hold_off`]), and gives up the parent's files in a child
+//! ([`Descriptor`]).
+//!
+//! The C library calls the handlers of this module around every `fork()`. A process made past it (a raw `clone`) is found
+//! by its id, where [`OwnerProcess::is_current_by_id`] is asked.
+//!
+//! # Invariants
+//! * **K1.** In a child [`generation`] differs from that of its parent before any code of the program runs.
+//! * **K2.** No thread is in a section of [`hold_off`] at the moment of a fork: what is changed only in such sections is
+//!   whole in a child.
+//! * **K3.** In a child no descriptor of the parent's stores refers to the parent's open files: its number refers to
+//!   `/dev/null`, open for reading, until the child ends. So the child shares no lock, a write by mistake fails, and no
+//!   other file of the child's ever gets such a number.
+//!
+//! The handler in the child calls `open`, `dup2`, `fcntl` and `close`, and loads and stores atomics: POSIX allows all of
+//! these between a fork and what follows, whatever the other threads were doing.
+#![allow(unsafe_code)]
+
+mod descriptor;
+#[cfg(all(test, unix, not(any(loom, shuttle, miri))))]
+mod tests;
+
+pub use descriptor::Descriptor;
+
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Counts the forks between the process that loaded this library and this one.
+static GENERATION: AtomicU64 = AtomicU64::new(0);
+
+/// A number that differs between a process and its forked children, once [`OwnerProcess::current`] was called. One load.
+#[inline]
+pub fn generation() -> u64 {
+    // The handler changes it while the child has one thread.
+    GENERATION.load(Ordering::Relaxed)
+}
+
+/// The process that made a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnerProcess {
+    generation: u64,
+    id: u32,
+}
+
+impl OwnerProcess {
+    /// This process. The first call registers the handlers of this module.
+    pub fn current() -> OwnerProcess {
+        handlers::register();
+        OwnerProcess { generation: generation(), id: std::process::id() }
+    }
+
+    /// Whether this is still that process, and not a forked child of it. One load.
+    #[inline]
+    pub fn is_current(&self) -> bool {
+        self.generation == generation()
+    }
+
+    /// As [`is_current`](Self::is_current), also for children that were made past the C library. Costs a system call.
+    pub fn is_current_by_id(&self) -> bool {
+        self.is_current() && self.id == std::process::id()
+    }
+}
+
+/// A fork that is being made, in [`SECTIONS`].
+const FORK: u64 = 1 << 32;
+
+/// The number of threads in sections, and the number of forks that are being made, times [`FORK`].
+static SECTIONS: AtomicU64 = AtomicU64::new(0);
+
+/// A section in which this process is not forked. It ends when this is dropped.
+#[must_use = "forks go on when this is dropped"]
+pub struct HeldOff {
+    /// It belongs to its thread.
+    thread: PhantomData<*const ()>,
+}
+
+/// Begins a section in which this process is not forked: waits for forks that are being made, and forks wait for its end.
+/// For a few system calls; sections of one thread do not nest, and nothing in one forks.
+pub fn hold_off() -> HeldOff {
+    loop {
+        let now = SECTIONS.load(Ordering::Relaxed);
+        if now >= FORK {
+            std::thread::yield_now();
+        } else if SECTIONS.compare_exchange_weak(now, now + 1, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+            return HeldOff { thread: PhantomData };
+        }
+    }
+}
+
+impl Drop for HeldOff {
+    fn drop(&mut self) {
+        SECTIONS.fetch_sub(1, Ordering::Release);
+    }
+}
+
+/// What other modules do in a child; called by the handler, after the generation was changed.
+static IN_CHILD: [OnceLock<fn()>; 4] = [const { OnceLock::new() }; 4];
+
+/// Has `hook` called in every child, before any code of the program runs there. It may do what POSIX allows after a fork
+/// (`signal-safety(7)`): it takes no lock and allocates nothing. At most four hooks; each module registers its own once.
+pub fn on_child(hook: fn()) {
+    handlers::register();
+    let _whole = hold_off();
+    let registered = IN_CHILD.iter().any(|slot| slot.set(hook).is_ok());
+    assert!(registered, "more than four modules watch for forks");
+}
+
+#[cfg(all(unix, not(any(loom, shuttle, miri))))]
+mod handlers {
+    use super::{AtomicBool, FORK, GENERATION, IN_CHILD, Ordering, SECTIONS, descriptor};
+
+    /// Registers the handlers, once. All but the first calls cost a load.
+    #[inline]
+    pub(super) fn register() {
+        static REGISTERED: AtomicBool = AtomicBool::new(false);
+        if !REGISTERED.load(Ordering::Acquire) {
+            // Two threads may both come here: handlers that run twice do what they do once. No thread waits for another,
+            // which a child of this moment would not have.
+            // SAFETY: the functions exist as long as the process, and that for the child does what is allowed between a
+            // fork and what follows. Where they cannot be registered (no memory), children are found by their id.
+            unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
+            REGISTERED.store(true, Ordering::Release);
+        }
+    }
+
+    /// Lets the sections under way end, and no other begin.
+    extern "C" fn before() {
+        SECTIONS.fetch_add(FORK, Ordering::SeqCst);
+        let mut looks = 0;
+        while !SECTIONS.load(Ordering::Acquire).is_multiple_of(FORK) {
+            looks += 1;
+            if looks < 64 {
+                std::thread::yield_now();
+            } else {
+                std::thread::sleep(std::time::Duration::from_micros(50));
+            }
+        }
+    }
+
+    extern "C" fn in_parent() {
+        SECTIONS.fetch_sub(FORK, Ordering::Release);
+    }
+
+    extern "C" fn in_child() {
+        SECTIONS.store(0, Ordering::Relaxed);
+        GENERATION.fetch_add(1, Ordering::Relaxed);
+        descriptor::give_up_all();
+        for hook in IN_CHILD.iter().filter_map(std::sync::OnceLock::get) {
+            hook();
+        }
+    }
+}
+
+#[cfg(not(all(unix, not(any(loom, shuttle, miri)))))]
+mod handlers {
+    pub(super) fn register() {}
+}

@@ -1,0 +1,214 @@
+//! Locks whose whole state is in themselves: a word on which the kernel lets threads sleep.
+//!
+//! Locks that keep their sleepers in a table of the process (as those of `parking_lot` do) are no use in a forked child: a
+//! thread of the parent may have held a part of that table at the fork, and entries of threads that the child does not have
+//! stay in it. These locks work in a child for every store that the child opens itself.
+//!
+//! The lock is that of U. Drepper, *Futexes Are Tricky* (2011), section "Mutex, Take 2".
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use lock_api::{GuardSend, RawMutex};
+use rustix::thread::futex;
+
+const FREE: u32 = 0;
+const HELD: u32 = 1;
+/// Held, and a thread may sleep until it is free.
+const AWAITED: u32 = 2;
+
+/// How often a thread looks whether the lock is free before it sleeps.
+const LOOKS: u32 = 100;
+
+/// A lock on a word.
+#[derive(Debug)]
+pub struct RawLock(AtomicU32);
+
+/// A lock. Its guards may be dropped by other threads than took them.
+pub type Mutex<T> = lock_api::Mutex<RawLock, T>;
+/// A held lock.
+pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, RawLock, T>;
+
+// SAFETY: the lock is taken by whoever changes the word from `FREE`, and given back by the store of `FREE`; the one
+// acquires what the other releases.
+unsafe impl RawMutex for RawLock {
+    #[allow(clippy::declare_interior_mutable_const, reason = "how the trait makes a lock")]
+    const INIT: RawLock = RawLock(AtomicU32::new(FREE));
+
+    type GuardMarker = GuardSend;
+
+    #[inline]
+    fn lock(&self) {
+        if self.0.compare_exchange_weak(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            self.lock_held();
+        }
+    }
+
+    #[inline]
+    fn try_lock(&self) -> bool {
+        self.0.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    #[inline]
+    unsafe fn unlock(&self) {
+        if self.0.swap(FREE, Ordering::Release) == AWAITED {
+            wake(&self.0, 1);
+        }
+    }
+
+    fn is_locked(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != FREE
+    }
+}
+
+impl RawLock {
+    #[cold]
+    fn lock_held(&self) {
+        if self.look_often() == FREE && self.try_lock() {
+            return;
+        }
+        // Whoever slept once cannot know whether others sleep still, and says that they may.
+        while self.0.swap(AWAITED, Ordering::Acquire) != FREE {
+            sleep(&self.0, AWAITED);
+            self.look_often();
+        }
+    }
+
+    /// What the word holds after it was looked at for a while: for as long as it is held, and not awaited.
+    fn look_often(&self) -> u32 {
+        let mut state = self.0.load(Ordering::Relaxed);
+        for _ in 0..LOOKS {
+            if state != HELD {
+                break;
+            }
+            std::hint::spin_loop();
+            state = self.0.load(Ordering::Relaxed);
+        }
+        state
+    }
+}
+
+/// A place to sleep until the holder of a lock changed what is waited for.
+#[derive(Debug, Default)]
+pub struct Condvar {
+    /// Counts notifications.
+    count: AtomicU32,
+    sleepers: AtomicU32,
+}
+
+impl Condvar {
+    /// Without sleepers.
+    pub const fn new() -> Condvar {
+        Condvar { count: AtomicU32::new(0), sleepers: AtomicU32::new(0) }
+    }
+
+    /// Gives the lock up, sleeps until it is notified, and takes the lock again. Now and then it returns without a
+    /// notification.
+    pub fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
+        // Under the lock, before the count is read: who notifies after this sees the sleeper or is seen by it.
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        let seen = self.count.load(Ordering::SeqCst);
+        MutexGuard::unlocked(guard, || sleep(&self.count, seen));
+        self.sleepers.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Wakes one sleeper.
+    pub fn notify_one(&self) {
+        self.notify(1);
+    }
+
+    /// Wakes all sleepers.
+    pub fn notify_all(&self) {
+        self.notify(i32::MAX as u32);
+    }
+
+    #[inline]
+    fn notify(&self, most: u32) {
+        self.count.fetch_add(1, Ordering::SeqCst);
+        if self.sleepers.load(Ordering::SeqCst) > 0 {
+            wake(&self.count, most);
+        }
+    }
+}
+
+/// Sleeps while `word` holds `seen`. Whoever is woken, interrupted or late looks again.
+fn sleep(word: &AtomicU32, seen: u32) {
+    let _ = futex::wait(word, futex::Flags::PRIVATE, seen, None);
+}
+
+#[cold]
+fn wake(word: &AtomicU32, most: u32) {
+    // Fails for no word that is mapped; one that was unmapped since has no sleeper.
+    let _ = futex::wake(word, futex::Flags::PRIVATE, most);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Condvar, Mutex};
+
+    #[test]
+    fn counts_under_a_lock_are_right() {
+        let count = Mutex::new(0u64);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for i in 0..20_000 {
+                        let mut guard = count.lock();
+                        let before = *guard;
+                        if i % 512 == 0 {
+                            std::thread::yield_now();
+                        }
+                        *guard = before + 1;
+                    }
+                });
+            }
+        });
+        assert_eq!(*count.lock(), 160_000);
+        let held = count.lock();
+        assert!(count.try_lock().is_none());
+        drop(held);
+        assert!(count.try_lock().is_some());
+    }
+
+    #[test]
+    fn every_item_of_a_queue_is_taken_once() {
+        let (queue, changed) = (Mutex::new((Vec::new(), false)), Condvar::new());
+        let taken = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    loop {
+                        let mut guard = queue.lock();
+                        while guard.0.is_empty() && !guard.1 {
+                            changed.wait(&mut guard);
+                        }
+                        let Some(item) = guard.0.pop() else { return };
+                        drop(guard);
+                        taken.lock().push(item);
+                    }
+                });
+            }
+            for item in 0..5_000 {
+                queue.lock().0.push(item);
+                changed.notify_one();
+                if item % 1000 == 0 {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
+            queue.lock().1 = true;
+            changed.notify_all();
+        });
+        let mut taken = taken.into_inner();
+        taken.sort_unstable();
+        assert!(taken.into_iter().eq(0..5_000));
+    }
+
+    #[test]
+    fn a_guard_is_dropped_by_another_thread() {
+        let lock = Mutex::new(1);
+        let guard = lock.lock();
+        std::thread::scope(|scope| _ = scope.spawn(move || drop(guard)));
+        assert!(lock.try_lock().is_some());
+    }
+}

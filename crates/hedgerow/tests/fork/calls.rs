@@ -1,0 +1,259 @@
+//! Every public call of every handle, and what it must say in a child.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use hedgerow::{
+    Ack, Direction, EdgeKey, Error, Graph, LabelOptions, Pipeline, PropertyType, Snapshot, Ticket, Timestamp,
+    Value, VertexId, WriteTxn,
+};
+
+/// The edges `0 -> 1..=EDGES` are there before any snapshot.
+pub(crate) const EDGES: u64 = 5;
+/// A label whose edges have a property.
+pub(crate) const LABEL: &str = "knows";
+
+/// What a child inherits.
+pub(crate) struct Handles {
+    pub(crate) graph: Graph,
+    pub(crate) with_view: Snapshot,
+    pub(crate) without_view: Snapshot,
+    pub(crate) txns: [WriteTxn; 3],
+    pub(crate) pipeline: Pipeline<Box<dyn FnMut(Ack) + Send>>,
+    pub(crate) ticket: Ticket,
+}
+
+impl Handles {
+    pub(crate) fn new(graph: &Graph) -> hedgerow::Result<Handles> {
+        let with_view = graph.snapshot()?;
+        with_view.view();
+        let txn = || {
+            let mut txn = graph.write()?;
+            txn.put_edge(70, 71)?;
+            txn.contains_edge(0, 1)?;
+            Ok::<_, Error>(txn)
+        };
+        let mut submitted = graph.write()?;
+        submitted.put_edge(72, 73)?;
+        let on_ack: Box<dyn FnMut(Ack) + Send> = Box::new(|_| ());
+        let mut pipeline = graph.pipeline(on_ack)?;
+        for i in 0..20 {
+            pipeline.put_edge(80 + i, 81)?;
+        }
+        Ok(Handles {
+            graph: graph.clone(),
+            with_view,
+            without_view: graph.snapshot()?,
+            txns: [txn()?, txn()?, graph.write()?],
+            pipeline,
+            ticket: submitted.submit()?,
+        })
+    }
+}
+
+/// Names the calls that do not answer as they must in a child. Drops all handles.
+pub(crate) fn wrong_answers(handles: Handles, aside: &Path) -> Vec<&'static str> {
+    let mut wrong = Vec::new();
+    let Handles { graph, with_view, without_view, txns, mut pipeline, ticket } = handles;
+    of_graph(&graph, aside, &mut wrong);
+    of_snapshot(&with_view, &mut wrong);
+    of_snapshot(&without_view, &mut wrong);
+    of_views(&with_view, &without_view, &mut wrong);
+    let [mut txn, second, third] = txns;
+    of_txn(&mut txn, &mut wrong);
+    let mut refused = |name, refused: bool| {
+        if !refused {
+            wrong.push(name);
+        }
+    };
+    macro_rules! refused {
+        ($name:literal, $call:expr) => {
+            refused($name, matches!($call, Err(Error::Forked)))
+        };
+    }
+    refused!("WriteTxn::commit", txn.commit());
+    refused!("WriteTxn::submit", second.submit());
+    third.rollback(); // "WriteTxn::rollback": drops the operations
+    refused!("Pipeline::insert_edge", pipeline.insert_edge(1, 2));
+    refused!("Pipeline::insert_weighted_edge", pipeline.insert_weighted_edge(1, 2, 1.0));
+    refused!("Pipeline::put_edge", pipeline.put_edge(1, 2));
+    refused!("Pipeline::put_weighted_edge", pipeline.put_weighted_edge(1, 2, 1.0));
+    refused!("Pipeline::remove_edge", pipeline.remove_edge(1, 2));
+    refused!("Pipeline::flush", pipeline.flush());
+    drop(pipeline.with_window(4)); // "Pipeline::with_window": a number
+    let (_, _) = (ticket.timestamp(), ticket.is_done()); // "Ticket::timestamp", "Ticket::is_done": as at the fork
+    refused!("Ticket::wait", ticket.clone().wait());
+    drop((ticket, with_view, without_view));
+    refused!("Graph::close", graph.close());
+    drop(graph);
+    wrong
+}
+
+fn of_graph(graph: &Graph, aside: &Path, wrong: &mut Vec<&'static str>) {
+    macro_rules! refused {
+        ($name:literal, $call:expr) => {
+            if !matches!($call, Err(Error::Forked)) {
+                wrong.push($name);
+            }
+        };
+    }
+    let edge = || EdgeKey::new(LABEL, 0, 1);
+    refused!("Graph::snapshot", graph.snapshot());
+    refused!("Graph::write", graph.write());
+    refused!("Graph::transact", graph.transact(3, |_| Ok(())));
+    refused!("Graph::insert_edge", graph.insert_edge(1, 2));
+    refused!("Graph::insert_edges", graph.insert_edges(&[(1, 2)]));
+    refused!("Graph::insert_weighted_edge", graph.insert_weighted_edge(1, 2, 1.0));
+    refused!("Graph::put_edge", graph.put_edge(1, 2));
+    refused!("Graph::put_weighted_edge", graph.put_weighted_edge(1, 2, 1.0));
+    refused!("Graph::remove_edge", graph.remove_edge(0, 1));
+    refused!("Graph::update_edge", graph.update_edge(edge(), [("since", 1)]));
+    refused!("Graph::remove_edge_of", graph.remove_edge_of(edge()));
+    refused!("Graph::pipeline", graph.pipeline(|_| ()));
+    refused!("Graph::settle", graph.settle());
+    refused!("Graph::flush", graph.flush());
+    refused!("Graph::check", graph.check());
+    refused!("Graph::stats", graph.stats());
+    refused!("Graph::checkpoint", graph.checkpoint());
+    refused!("Graph::compact", graph.compact());
+    refused!("Graph::backup", graph.backup(aside.join("backup")));
+    let vfs = hedgerow::io::RealFs::open_dir(aside);
+    refused!("Graph::backup_on", graph.backup_on(std::sync::Arc::new(vfs.expect("a directory"))));
+    refused!("Graph::define_label", graph.define_label("other", LabelOptions::new()));
+    refused!("Graph::define_edge_property", graph.define_edge_property(LABEL, "p", PropertyType::I64));
+    refused!("Graph::define_vertex_property", graph.define_vertex_property("p", PropertyType::I64));
+    graph.forget_views(); // "Graph::forget_views": does nothing
+    // "Graph::config", "Graph::published_ts", "Graph::durable_ts", "Graph::schema": as at the fork
+    let as_at_the_fork = graph.config().weighted
+        && graph.published_ts() > Timestamp::ZERO
+        && graph.durable_ts() > Timestamp::ZERO
+        && graph.schema().label(LABEL).is_some();
+    if !as_at_the_fork || graph.checkpoint_error().is_some() {
+        wrong.push("Graph::checkpoint_error");
+    }
+}
+
+/// Point reads answer as in the parent.
+fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) {
+    let mut answers = |name, right: bool| {
+        if !right {
+            wrong.push(name);
+        }
+    };
+    let (id, one) = (snapshot.vertex_id(0), snapshot.vertex_id(1));
+    let (Some(id), Some(one)) = (id, one) else { return answers("Snapshot::vertex_id", false) };
+    answers("Snapshot::timestamp", snapshot.timestamp() > Timestamp::ZERO);
+    answers("Snapshot::vertex_count", snapshot.vertex_count() > EDGES);
+    answers("Snapshot::edge_count", snapshot.edge_count() >= EDGES);
+    answers("Snapshot::vertex_key", snapshot.vertex_key(id) == Some(0.into()));
+    answers("Snapshot::contains_vertex", snapshot.contains_vertex(0));
+    answers("Snapshot::contains_edge", snapshot.contains_edge(0, 1));
+    answers("Snapshot::weight", snapshot.weight(0, 1) == Some(1.0));
+    answers("Snapshot::weight_by_id", snapshot.weight_by_id(id, one) == Some(1.0));
+    answers("Snapshot::contains_edge_by_id", snapshot.contains_edge_by_id(id, one));
+    answers("Snapshot::degree_by_id", snapshot.degree_by_id(id, Direction::Out) as u64 == EDGES);
+    answers("Snapshot::degree", snapshot.degree(0, Direction::Out).map(|n| n as u64) == Some(EDGES));
+    let neighbors = snapshot.neighbors(0, Direction::Out).map(|found| found.len() as u64);
+    answers("Snapshot::neighbors", neighbors == Some(EDGES));
+    let weighted = snapshot.weighted_neighbors(0, Direction::Out).map(|found| found.len() as u64);
+    answers("Snapshot::weighted_neighbors", weighted == Some(EDGES));
+    let mut met = 0;
+    snapshot.for_each_neighbor(id, Direction::Out, |_, _| met += 1);
+    answers("Snapshot::for_each_neighbor", met == EDGES);
+    answers("Snapshot::schema", snapshot.schema().label(LABEL).is_some());
+    answers("Snapshot::vertex_properties", snapshot.vertex_properties(0) == Some(Vec::new()));
+    answers("Snapshot::vertex_property", snapshot.vertex_property(0, "p") == Some(Value::Null));
+    let edge = || EdgeKey::new(LABEL, 0, 1);
+    let all = VertexId(0)..VertexId(1);
+    macro_rules! refused {
+        ($name:literal, $call:expr) => {
+            answers($name, matches!($call, Err(Error::Forked)))
+        };
+    }
+    refused!("Snapshot::contains_edge_of", snapshot.contains_edge_of(edge()));
+    refused!("Snapshot::edge_properties", snapshot.edge_properties(edge()));
+    refused!("Snapshot::edge_property", snapshot.edge_property(edge(), "since"));
+    refused!("Snapshot::neighbors_of", snapshot.neighbors_of(LABEL, 0, Direction::Out));
+    refused!("Snapshot::edges_of", snapshot.edges_of(LABEL, 0, Direction::Out));
+    refused!("Snapshot::degree_of", snapshot.degree_of(LABEL, 0, Direction::Out));
+    refused!("Snapshot::edge_count_of", snapshot.edge_count_of(LABEL));
+    refused!("Snapshot::for_each_edge_of", snapshot.for_each_edge_of(LABEL, |_, _, _| ()));
+    refused!("Snapshot::for_each_edge_in", snapshot.for_each_edge_in(LABEL, all, |_, _, _| ()));
+    refused!("Snapshot::for_each_edge_row", snapshot.for_each_edge_row(LABEL, |_| ()));
+    refused!("Snapshot::view_of", snapshot.view_of(LABEL));
+    refused!("Snapshot::view_weighted_by", snapshot.view_weighted_by(LABEL, "since", Some(1.0)));
+}
+
+/// A view that was made before the fork answers; another cannot be had.
+fn of_views(with: &Snapshot, without: &Snapshot, wrong: &mut Vec<&'static str>) {
+    let panics = |read: &dyn Fn()| catch_unwind(AssertUnwindSafe(read)).is_err();
+    let count = |snapshot: &Snapshot| {
+        let mut met = 0;
+        snapshot.for_each_edge(|_, _, _| met += 1);
+        met
+    };
+    if with.vertices().count() as u64 != with.vertex_count() || count(with) < EDGES {
+        wrong.push("Snapshot::view");
+    }
+    if !panics(&|| _ = without.view()) {
+        wrong.push("Snapshot::view");
+    }
+    if !panics(&|| _ = without.vertices().count()) {
+        wrong.push("Snapshot::vertices");
+    }
+    if !panics(&|| _ = count(without)) {
+        wrong.push("Snapshot::for_each_edge");
+    }
+}
+
+fn of_txn(txn: &mut WriteTxn, wrong: &mut Vec<&'static str>) {
+    macro_rules! refused {
+        ($name:literal, $call:expr) => {
+            if !matches!($call, Err(Error::Forked)) {
+                wrong.push($name);
+            }
+        };
+    }
+    let edge = || EdgeKey::new(LABEL, 0, 1);
+    let one = [(1u64, 2u64)];
+    refused!("WriteTxn::create_endpoints", txn.create_endpoints(true));
+    refused!("WriteTxn::insert_vertex", txn.insert_vertex(1));
+    refused!("WriteTxn::remove_vertex", txn.remove_vertex(1));
+    refused!("WriteTxn::put_edge", txn.put_edge(1, 2));
+    refused!("WriteTxn::put_weighted_edge", txn.put_weighted_edge(1, 2, 1.0));
+    refused!("WriteTxn::put_edges", txn.put_edges(one));
+    refused!("WriteTxn::put_weighted_edges", txn.put_weighted_edges([(1u64, 2u64, 1.0)]));
+    refused!("WriteTxn::insert_edges", txn.insert_edges(one));
+    refused!("WriteTxn::remove_edges", txn.remove_edges(one));
+    refused!("WriteTxn::insert_edge", txn.insert_edge(1, 2));
+    refused!("WriteTxn::insert_weighted_edge", txn.insert_weighted_edge(1, 2, 1.0));
+    refused!("WriteTxn::remove_edge", txn.remove_edge(0, 1));
+    refused!("WriteTxn::contains_vertex", txn.contains_vertex(0));
+    refused!("WriteTxn::contains_edge", txn.contains_edge(0, 1));
+    refused!("WriteTxn::weight", txn.weight(0, 1));
+    refused!("WriteTxn::degree", txn.degree(0, Direction::Out));
+    refused!("WriteTxn::neighbors", txn.neighbors(0, Direction::Out));
+    refused!("WriteTxn::weighted_neighbors", txn.weighted_neighbors(0, Direction::Out));
+    refused!("WriteTxn::put_edge_with", txn.put_edge_with(edge(), [("since", 1)]));
+    refused!("WriteTxn::insert_edge_with", txn.insert_edge_with(edge(), [("since", 1)]));
+    refused!("WriteTxn::update_edge", txn.update_edge(edge(), [("since", 1)]));
+    refused!("WriteTxn::set_edge_property", txn.set_edge_property(edge(), "since", 1));
+    refused!("WriteTxn::remove_edge_of", txn.remove_edge_of(edge()));
+    refused!("WriteTxn::put_vertex_with", txn.put_vertex_with(0, [("p", 1)]));
+    refused!("WriteTxn::update_vertex", txn.update_vertex(0, [("p", 1)]));
+    refused!("WriteTxn::set_vertex_property", txn.set_vertex_property(0, "p", 1));
+    refused!("WriteTxn::contains_edge_of", txn.contains_edge_of(edge()));
+    refused!("WriteTxn::edge_properties", txn.edge_properties(edge()));
+    refused!("WriteTxn::edge_property", txn.edge_property(edge(), "since"));
+    refused!("WriteTxn::vertex_properties", txn.vertex_properties(0));
+    refused!("WriteTxn::vertex_property", txn.vertex_property(0, "p"));
+    refused!("WriteTxn::neighbors_of", txn.neighbors_of("none of this name", 0, Direction::Out));
+    refused!("WriteTxn::degree_of", txn.degree_of(LABEL, 0, Direction::Out));
+    if catch_unwind(AssertUnwindSafe(|| drop(txn.snapshot()))).is_ok() {
+        wrong.push("WriteTxn::snapshot");
+    }
+    // "WriteTxn::len", "WriteTxn::is_empty": of the child's copy
+    if txn.len() != 1 || txn.is_empty() {
+        wrong.push("WriteTxn::len");
+    }
+}

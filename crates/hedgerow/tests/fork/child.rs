@@ -1,0 +1,108 @@
+//! Making children, and waiting for them.
+
+use std::io::{PipeReader, Read, Write};
+use std::time::{Duration, Instant};
+
+/// A child that takes longer hangs.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
+
+/// How a child is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// `fork()` of the C library.
+    Fork,
+    /// The system call: no handler runs.
+    Clone,
+}
+
+/// A child of this process. Dropping it kills it.
+pub(crate) struct Child {
+    id: libc::pid_t,
+    said: PipeReader,
+    ended: bool,
+}
+
+impl Child {
+    /// Runs `body` in a child with `value`, which the parent gets back. The child says what `body` returns.
+    pub(crate) fn with<T>(way: Way, value: T, body: impl FnOnce(T, &mut dyn Write) -> String) -> (T, Child) {
+        let (said, mut say) = std::io::pipe().expect("a pipe");
+        // SAFETY: the child has one thread. It runs what children of this library must be able to run, which is what these
+        // tests are about, and leaves without running what the test harness does at its end.
+        let id = unsafe {
+            match way {
+                Way::Fork => libc::fork(),
+                Way::Clone => libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as libc::pid_t,
+            }
+        };
+        assert!(id >= 0, "forking failed");
+        if id > 0 {
+            return (value, Child { id, said, ended: false });
+        }
+        // The harness prints what panics say under locks that other threads may have held.
+        std::panic::set_hook(Box::new(|_| ()));
+        let body = std::panic::AssertUnwindSafe(|| body(value, &mut say));
+        let text = std::panic::catch_unwind(body).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map_or("", String::as_str);
+            format!("panicked: {}", panic.downcast_ref::<&str>().unwrap_or(&text))
+        });
+        let told = say.write_all(text.as_bytes()).is_ok();
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(i32::from(!told)) }
+    }
+
+    /// The process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.id.unsigned_abs()
+    }
+
+    /// Waits until the child has said at least one byte.
+    pub(crate) fn first_byte(&mut self) -> u8 {
+        let mut byte = [0];
+        self.said.read_exact(&mut byte).expect("the child says something");
+        byte[0]
+    }
+
+    /// Kills the child as `kill -9` does.
+    pub(crate) fn kill(&mut self) {
+        if !self.ended {
+            self.ended = true;
+            // SAFETY: the own child, which was not waited for yet.
+            unsafe {
+                libc::kill(self.id, libc::SIGKILL);
+                libc::waitpid(self.id, std::ptr::null_mut(), 0);
+            }
+        }
+    }
+
+    /// What the child said, once it has ended by itself.
+    pub(crate) fn wait(mut self) -> String {
+        let (begun, mut status) = (Instant::now(), 0);
+        // SAFETY: the own child; writes to a local variable.
+        while unsafe { libc::waitpid(self.id, &raw mut status, libc::WNOHANG) } == 0 {
+            if begun.elapsed() > DEADLINE {
+                self.kill();
+                return "hangs".to_owned();
+            }
+            std::thread::sleep(Duration::from_micros(500));
+        }
+        self.ended = true;
+        if !libc::WIFEXITED(status) || libc::WEXITSTATUS(status) != 0 {
+            return format!("ended with status {status:#x}");
+        }
+        let mut text = String::new();
+        self.said.read_to_string(&mut text).expect("text");
+        text
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Runs `body` in a child; what it says must be nothing.
+pub(crate) fn in_child(body: impl FnOnce() -> String) {
+    let ((), child) = Child::with(Way::Fork, (), |(), _| body());
+    assert_eq!(child.wait(), "", "in a child");
+}

@@ -1,0 +1,425 @@
+//! Forked children beside parents whose threads are anywhere in the store: every call of every handle in a child says that
+//! the store is its parent's, none hangs, and nothing that the parent acknowledged is lost.
+#![allow(missing_docs, reason = "a test program")]
+#![allow(clippy::disallowed_methods, reason = "copies stores as a crash leaves them")]
+
+mod calls;
+mod child;
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use hedgerow::{Durability, Error, Graph, KeyKind, LockHolder, Options};
+use hedgerow_testkit::Effort;
+
+use calls::{EDGES, Handles, LABEL, wrong_answers};
+use child::{Child, Way, in_child};
+
+/// Forks of one test, unless a deep run asks for more.
+const FORKS: u64 = 40;
+/// Threads of a parent that write.
+const WRITERS: u64 = 2;
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir(to).expect("a new directory");
+    for entry in std::fs::read_dir(from).expect("a directory") {
+        let entry = entry.expect("an entry");
+        std::fs::copy(entry.path(), to.join(entry.file_name())).expect("a copy");
+    }
+}
+
+fn set_up(graph: &Graph) -> hedgerow::Result<()> {
+    for i in 1..=EDGES {
+        graph.insert_edge(0, i)?;
+    }
+    let mut txn = graph.write()?;
+    txn.put_edge_with(hedgerow::EdgeKey::new(LABEL, 0, 1), [("since", 2001)])?;
+    txn.commit()?;
+    graph.flush()
+}
+
+fn options() -> Options {
+    Options::new().weighted(true)
+}
+
+/// A parent's threads: they write, sync, read views, settle and make checkpoints.
+struct Busy<'a> {
+    graph: &'a Graph,
+    stop: AtomicBool,
+    /// The commits of each writer that were acknowledged.
+    acknowledged: [AtomicU64; WRITERS as usize],
+}
+
+impl<'a> Busy<'a> {
+    fn new(graph: &'a Graph) -> Busy<'a> {
+        Busy { graph, stop: AtomicBool::new(false), acknowledged: Default::default() }
+    }
+
+    fn until_stopped(&self, mut turn: impl FnMut(u64) -> hedgerow::Result<()>) {
+        for i in 0.. {
+            if self.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            turn(i).expect("a call of the parent");
+        }
+    }
+
+    fn write(&self, writer: u64) {
+        self.until_stopped(|i| {
+            self.graph.insert_edge(1000 + writer, 10_000 + i)?;
+            self.acknowledged[writer as usize].store(i + 1, Ordering::SeqCst);
+            Ok(())
+        });
+    }
+
+    /// Runs the threads beside `body`.
+    fn beside<R>(&self, body: impl FnOnce() -> R) -> R {
+        std::thread::scope(|scope| {
+            for writer in 0..WRITERS {
+                scope.spawn(move || self.write(writer));
+            }
+            scope.spawn(|| {
+                self.until_stopped(|i| {
+                    let edges: Vec<_> =
+                        (0..50).map(|k| (20_000 + (i * 37 + k * k) % 500, 30_000 + k)).collect();
+                    self.graph.insert_edges(&edges).map(drop)
+                });
+            });
+            scope.spawn(|| {
+                self.until_stopped(|_| {
+                    let snapshot = self.graph.snapshot()?;
+                    snapshot.view();
+                    self.graph.flush()
+                });
+            });
+            scope.spawn(|| {
+                self.until_stopped(|i| match self.graph.checkpoint() {
+                    Err(Error::InvalidArgument(_)) | Ok(_) if i % 2 == 0 => self.graph.settle(),
+                    Err(Error::InvalidArgument(_)) | Ok(_) => self.graph.stats().map(drop),
+                    Err(error) => Err(error),
+                });
+            });
+            // The threads end whatever becomes of the body.
+            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
+            self.stop.store(true, Ordering::Relaxed);
+            result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
+    /// Whether all acknowledged commits are in a graph.
+    fn assert_all_in(&self, graph: &Graph) {
+        let snapshot = graph.snapshot().expect("a snapshot");
+        for writer in 0..WRITERS {
+            let count = self.acknowledged[writer as usize].load(Ordering::SeqCst);
+            let lost = (0..count).filter(|i| !snapshot.contains_edge(1000 + writer, 10_000 + i)).count();
+            assert_eq!(lost, 0, "of {count} acknowledged commits of writer {writer}");
+        }
+        assert!(graph.check().expect("a check").is_ok());
+    }
+}
+
+/// Forks again and again beside busy threads; every child tries every call.
+fn try_every_call(graph: &Graph, aside: &Path) -> u64 {
+    set_up(graph).expect("commits");
+    let busy = Busy::new(graph);
+    let effort = Effort::rounds(FORKS);
+    let mut forks = 0;
+    busy.beside(|| {
+        while let Some(seed) = effort.next_seed() {
+            std::thread::sleep(Duration::from_micros(seed.wrapping_mul(2_654_435_761) % 3000));
+            let handles = Handles::new(graph).expect("handles");
+            let (handles, child) =
+                Child::with(Way::Fork, handles, |handles, _| wrong_answers(handles, aside).join(", "));
+            assert_eq!(child.wait(), "", "fork {forks}: these calls, in a child");
+            // The parent's handles are as good as before.
+            let Handles { mut pipeline, ticket, txns: [first, ..], .. } = handles;
+            pipeline.flush().expect("a flush");
+            ticket.wait().expect("a commit");
+            assert!(first.commit().map_or_else(|error| error.is_conflict(), |_| true));
+            forks += 1;
+        }
+    });
+    busy.assert_all_in(graph);
+    forks
+}
+
+#[test]
+fn every_call_in_children_of_a_durable_store() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (path, aside) = (dir.path().join("store"), dir.path().join("aside"));
+    std::fs::create_dir(&aside).expect("a directory");
+    let graph = options().open(&path).expect("a store");
+    let forks = try_every_call(&graph, &aside);
+    assert!(forks >= FORKS.min(1));
+    // As after `kill -9` of the parent.
+    copy(&path, &dir.path().join("copy"));
+    let snapshot = graph.snapshot().expect("a snapshot");
+    let again = options().open(dir.path().join("copy")).expect("the copy opens");
+    assert_eq!(again.snapshot().expect("a snapshot").edge_count(), snapshot.edge_count());
+    assert!(again.check().expect("a check").is_ok());
+    graph.close().expect("closed");
+}
+
+#[test]
+fn every_call_in_children_of_a_store_synced_in_groups() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (path, aside) = (dir.path().join("store"), dir.path().join("aside"));
+    std::fs::create_dir(&aside).expect("a directory");
+    let group = Durability::Group(Duration::from_millis(2));
+    let graph = options().durability(group).open(&path).expect("a store");
+    try_every_call(&graph, &aside);
+    graph.flush().expect("a flush");
+    copy(&path, &dir.path().join("copy"));
+    let edges = graph.snapshot().expect("a snapshot").edge_count();
+    let again = options().open(dir.path().join("copy")).expect("the copy opens");
+    assert_eq!(again.snapshot().expect("a snapshot").edge_count(), edges);
+}
+
+#[test]
+fn every_call_in_children_of_a_store_without_files() {
+    let aside = tempfile::tempdir().expect("a directory");
+    let graph = options().in_memory().expect("a store");
+    try_every_call(&graph, aside.path());
+}
+
+/// A view may be the last owner of lists: a child that drops it does not wait for the lock of the parent's memory.
+#[test]
+fn children_drop_views_beside_busy_parents() {
+    let graph = options().in_memory().expect("a store");
+    set_up(&graph).expect("commits");
+    let busy = Busy::new(&graph);
+    let effort = Effort::rounds(FORKS);
+    busy.beside(|| {
+        while effort.next_seed().is_some() {
+            let view = graph.snapshot().and_then(|snapshot| snapshot.view_of("")).expect("a view");
+            graph.forget_views();
+            // Merges replace what the view refers to.
+            std::thread::sleep(Duration::from_millis(5));
+            let (view, child) = Child::with(Way::Fork, view, |view, _| {
+                drop(view);
+                String::new()
+            });
+            assert_eq!(child.wait(), "");
+            drop(view);
+        }
+    });
+    busy.assert_all_in(&graph);
+}
+
+/// The table of calls names every public method of every handle.
+#[test]
+fn no_call_is_missing_from_the_table() {
+    let table = include_str!("calls.rs");
+    let mut seen = 0;
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path())
+        {
+            if entry.is_dir() {
+                folders.push(entry);
+                continue;
+            }
+            let text = std::fs::read_to_string(&entry).expect("text");
+            let mut handle = None;
+            let mut lines = text.lines().peekable();
+            while let Some(line) = lines.next() {
+                if line.starts_with("impl") {
+                    let handles = ["Graph", "Snapshot", "WriteTxn", "Pipeline", "Ticket"];
+                    let named =
+                        line.rsplit([' ', '>']).find_map(|word| word.strip_suffix('{').or(Some(word)));
+                    let named = named.filter(|word| !word.is_empty());
+                    let after = line.trim_end_matches(" {");
+                    let last = after.rsplit(' ').next().and_then(|word| word.split('<').next()).or(named);
+                    handle = last.filter(|last| handles.contains(last) && !line.contains(" for "));
+                }
+                let Some(name) =
+                    line.strip_prefix("    pub fn ").and_then(|rest| rest.split(['<', '(']).next())
+                else {
+                    continue;
+                };
+                let mut head = line.to_owned();
+                while !head.contains('{')
+                    && let Some(next) = lines.next_if(|_| true)
+                {
+                    head.push_str(next);
+                }
+                if let Some(handle) = handle.filter(|_| head.contains("self")) {
+                    seen += 1;
+                    assert!(
+                        table.contains(&format!("\"{handle}::{name}\"")),
+                        "{handle}::{name} is not in calls.rs"
+                    );
+                }
+            }
+        }
+    }
+    assert!(seen > 90, "{seen} methods found");
+}
+
+/// What a parent submitted is not executed, synced or waited for by its child, however that was made.
+#[test]
+fn children_leave_what_was_submitted_to_the_parent() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for what in ["ticket", "flush", "drop", "close", "all"] {
+        leave_to_the_parent(Way::Fork, what, &dir.path().join(format!("fork-{what}")));
+        // Nothing mends the allocator in a child made past the C library, so its parent has no threads that allocate.
+        in_child(|| {
+            leave_to_the_parent(Way::Clone, what, &dir.path().join(format!("clone-{what}")));
+            String::new()
+        });
+    }
+}
+
+fn leave_to_the_parent(way: Way, what: &str, path: &Path) {
+    let graph = options().open(path).expect("a store");
+    if what != "drop" {
+        graph.insert_edge(0, 0).expect("a commit");
+    }
+    let mut pipeline = graph.pipeline(|_| ()).expect("a pipeline");
+    (0..10u64).for_each(|i| _ = pipeline.insert_edge(1, 2 + i).expect("submitted"));
+    let mut txn = graph.write().expect("a transaction");
+    txn.put_edge(50, 51).expect("an operation");
+    let ticket = txn.submit().expect("submitted");
+    let (mut after_r, mut after_w) = std::io::pipe().expect("a pipe");
+    let handles = (graph, pipeline, ticket);
+    let ((graph, mut pipeline, ticket), child) = Child::with(way, handles, |handles, _| {
+        let (graph, mut pipeline, ticket) = handles;
+        // Once the parent has written on.
+        _ = after_r.read(&mut [0]);
+        let done = match what {
+            "ticket" => ticket.clone().wait().map(drop),
+            "flush" => pipeline.flush(),
+            "close" => graph.close(),
+            _ => Err(Error::Forked),
+        };
+        if what == "drop" {
+            drop(pipeline);
+        } else if what == "all" {
+            drop((pipeline, ticket, graph));
+        }
+        std::thread::sleep(Duration::from_millis(30));
+        if matches!(done, Err(Error::Forked)) { String::new() } else { format!("{done:?}") }
+    });
+    (0..5u64).for_each(|i| assert!(graph.insert_edge(100, 200 + i).expect("a commit")));
+    _ = after_w.write(&[1]).expect("the child reads");
+    assert_eq!(child.wait(), "", "{way:?} {what}");
+    // As after `kill -9` of the parent.
+    let aside = path.with_extension("copy");
+    copy(path, &aside);
+    let again = options().open(&aside).expect("the copy opens");
+    let snapshot = again.snapshot().expect("a snapshot");
+    let there = (0..5u64).filter(|i| snapshot.contains_edge(100, 200 + i)).count();
+    assert_eq!(there, 5, "acknowledged commits: {way:?} {what}");
+    pipeline.flush().expect("a flush");
+    ticket.wait().expect("a commit");
+    assert_eq!(graph.snapshot().expect("a snapshot").degree(1, hedgerow::Direction::Out), Some(10));
+}
+
+/// A child that lives on does not keep the directory of its dead parent.
+#[test]
+fn the_directory_of_a_killed_parent_can_be_opened_though_its_child_lives() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("store");
+    let ((), mut parent) = Child::with(Way::Fork, (), |(), say| {
+        let graph = Graph::open(&path).expect("a store");
+        graph.insert_edge(1, 2).expect("a commit");
+        let (graph, child) = Child::with(Way::Fork, graph, |graph, _| {
+            _ = say.write_all(&[1]);
+            std::thread::sleep(Duration::from_secs(30));
+            drop(graph);
+            String::new()
+        });
+        // The grandchild outlives this process.
+        std::mem::forget(child);
+        std::thread::sleep(Duration::from_secs(30));
+        drop(graph);
+        String::new()
+    });
+    assert_eq!(parent.first_byte(), 1);
+    let refused = Graph::open(&path).err();
+    assert!(
+        matches!(refused, Some(Error::Locked { holder: LockHolder::Process(id), .. }) if id == parent.id()),
+        "{refused:?}"
+    );
+    parent.kill();
+    let graph = Graph::open(&path).expect("nobody has it open");
+    assert!(graph.snapshot().expect("a snapshot").contains_edge(1, 2));
+}
+
+#[test]
+fn a_refused_opener_learns_who_has_the_store_open() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("store");
+    let graph = Graph::open(&path).expect("a store");
+    let message = Graph::open(&path).err().map(|error| error.to_string());
+    let shown = path.display();
+    assert_eq!(message, Some(format!("{shown} is locked: this process has it open already")));
+    let parent = std::process::id();
+    in_child(|| {
+        let message = Graph::open(&path).err().map(|error| error.to_string());
+        let wanted = format!("{shown} is locked: process {parent} has it open");
+        if message.as_ref() == Some(&wanted) { String::new() } else { format!("{message:?}") }
+    });
+    graph.close().expect("closed");
+    // A child that inherited the closed store opens it.
+    in_child(|| match Graph::open(&path).and_then(|own| own.insert_edge(1, 2)) {
+        Ok(true) => String::new(),
+        other => format!("{other:?}"),
+    });
+    assert!(Graph::open(&path).and_then(|graph| graph.snapshot()).expect("a snapshot").contains_edge(1, 2));
+}
+
+/// A store of the child's own works, whatever its parent's threads are doing.
+fn use_own_store(path: &Path) -> hedgerow::Result<String> {
+    for round in 0..2u64 {
+        let graph = options().keys(KeyKind::U64).open(path)?;
+        std::thread::scope(|scope| {
+            let writers: Vec<_> = (0..4)
+                .map(|writer: u64| {
+                    let graph = &graph;
+                    scope.spawn(move || {
+                        (0..20).try_for_each(|i| graph.insert_edge(writer, round * 100 + i).map(drop))
+                    })
+                })
+                .collect();
+            writers.into_iter().try_for_each(|writer| writer.join().expect("a writer"))
+        })?;
+        let mut pipeline = graph.pipeline(|_| ())?;
+        for i in 0..100 {
+            pipeline.put_edge(50, round * 100 + i)?;
+        }
+        pipeline.flush()?;
+        graph.checkpoint()?;
+        graph.settle()?;
+        let snapshot = graph.snapshot()?;
+        let seen = snapshot.view().vertices().count() as u64;
+        if snapshot.edge_count() != (round + 1) * 180 || seen != snapshot.vertex_count() {
+            return Ok(format!("{} edges, {seen} vertices", snapshot.edge_count()));
+        }
+        if !graph.check()?.is_ok() {
+            return Ok("the check failed".to_owned());
+        }
+        drop((pipeline, snapshot));
+        graph.close()?;
+    }
+    Ok(String::new())
+}
+
+#[test]
+fn children_use_stores_of_their_own_beside_busy_parents() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let graph = options().open(dir.path().join("parent")).expect("a store");
+    set_up(&graph).expect("commits");
+    let busy = Busy::new(&graph);
+    let effort = Effort::rounds(FORKS / 2);
+    busy.beside(|| {
+        while let Some(seed) = effort.next_seed() {
+            std::thread::sleep(Duration::from_micros(seed.wrapping_mul(2_654_435_761) % 5000));
+            let own = dir.path().join(format!("child-{seed}"));
+            in_child(|| use_own_store(&own).unwrap_or_else(|error| error.to_string()));
+        }
+    });
+    busy.assert_all_in(&graph);
+}
