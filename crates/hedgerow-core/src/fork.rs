@@ -34,7 +34,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Counts the forks between the process that loaded this library and this one.
 static GENERATION: AtomicU64 = AtomicU64::new(0);
 
-/// A number that differs between a process and its forked children, once [`OwnerProcess::current`] was called. One load.
+/// Has forks counted from now on: see [`generation`].
+pub fn count_forks() {
+    handlers::register();
+}
+
+/// A number that differs between a process and its forked children, once [`count_forks`] or [`OwnerProcess::current`] was
+/// called. One load.
 #[inline]
 pub fn generation() -> u64 {
     // The handler changes it while the child has one thread.

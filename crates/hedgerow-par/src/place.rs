@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError, mpsc};
 use std::time::Duration;
 
+use hedgerow_core::fork;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// Where a call runs.
@@ -46,9 +47,10 @@ thread_local! {
     static ALONE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The process, never 0. Pools do not outlive a fork.
+/// The process, never 0. Pools do not outlive a fork. Forks are counted once [`find`] asked for that, before which no pool is
+/// known.
 fn process() -> u64 {
-    u64::from(std::process::id())
+    fork::generation() + 1
 }
 
 /// As if no thread could be started from now on, for tests; what runs in a pool already stays there.
@@ -96,8 +98,7 @@ impl Drop for StayAlone {
     }
 }
 
-/// Where a call made by this thread runs. A few nanoseconds within a pool, and a system call outside; the first call of a
-/// process starts the threads.
+/// Where a call made by this thread runs. A few nanoseconds; the first call of a process starts the threads.
 pub(crate) fn place() -> Place {
     if rayon::current_thread_index().is_some() {
         return Place::Here;
@@ -105,12 +106,11 @@ pub(crate) fn place() -> Place {
     if ALONE.get() || REFUSED.load(Ordering::Relaxed) {
         return Place::Alone;
     }
-    let process = process();
-    if GLOBAL_WORKS_IN.load(Ordering::Acquire) == process {
+    if GLOBAL_WORKS_IN.load(Ordering::Acquire) == process() {
         return Place::Here;
     }
     let Some(mut known) = lock() else { return Place::Alone };
-    find(&mut known, process)
+    find(&mut known)
 }
 
 /// Locks what is known; `None` if that takes too long.
@@ -125,7 +125,9 @@ fn lock() -> Option<MutexGuard<'static, Option<Known>>> {
     None
 }
 
-fn find(known: &mut Option<Known>, process: u64) -> Place {
+fn find(known: &mut Option<Known>) -> Place {
+    fork::count_forks();
+    let process = process();
     match known {
         Some(here) if here.process == process => return here.own.clone().map_or(Place::Here, Place::Own),
         _ => {}
