@@ -35,17 +35,18 @@ impl Gate {
 
 /// Another disk, whose log is synced while the gate is open.
 #[derive(Debug)]
-pub(crate) struct GatedFs {
+struct GatedFs {
     inner: Arc<dyn Vfs>,
     gate: Arc<Gate>,
 }
 
-impl GatedFs {
-    pub(crate) fn new(inner: Arc<dyn Vfs>) -> (Arc<dyn Vfs>, Arc<Gate>) {
-        let gate = Arc::new(Gate::default());
-        (Arc::new(GatedFs { inner, gate: gate.clone() }), gate)
-    }
+/// Puts a gate, which is open, before the syncs of the log on `inner`.
+pub(crate) fn gated(inner: Arc<dyn Vfs>) -> (Arc<dyn Vfs>, Arc<Gate>) {
+    let gate = Arc::new(Gate::default());
+    (Arc::new(GatedFs { inner, gate: gate.clone() }), gate)
+}
 
+impl GatedFs {
     fn file(&self, name: &str, inner: Arc<dyn VfsFile>) -> Arc<dyn VfsFile> {
         let gate = name.ends_with(".wal").then(|| self.gate.clone());
         Arc::new(GatedFile { inner, gate })

@@ -184,7 +184,7 @@ fn close_beside(calls: &[Call], seed: u64) -> std::result::Result<u64, String> {
     let acknowledged = std::mem::take(&mut *round.durable.lock().unwrap_or_else(PoisonError::into_inner));
     let made = round.calls.load(Ordering::Relaxed);
     drop(round);
-    if seed % 20 == 0 {
+    if seed.is_multiple_of(20) {
         let graph =
             Options::new().open_on(disk.handle()).map_err(|error| format!("opening again: {error}"))?;
         let snapshot = graph.snapshot().map_err(|error| error.to_string())?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use hedgerow::{Direction, Graph, KeyKind, Options, Snapshot, VertexId};
 use hedgerow_testkit::{SimFs, explored};
 
-use crate::common::gated::GatedFs;
+use crate::common::gated::gated;
 
 const SNAPSHOTS: usize = 1_000;
 /// All in one subgraph, so that what a snapshot keeps is under the latches of those who wait.
@@ -41,7 +41,7 @@ fn until(what: &str, reached: impl Fn() -> bool) {
 
 /// Opens the store on a disk whose gate is closed once snapshots are held, and drops them while every writer waits.
 fn drop_beside_a_disk_that_does_not_answer(background: bool) {
-    let (fs, gate) = GatedFs::new(SimFs::new().handle());
+    let (fs, gate) = gated(SimFs::new().handle());
     let options = Options::new().keys(KeyKind::Dense).max_unsynced_bytes(0).background_settling(background);
     let graph = options.open_on(fs).expect("a new store");
     let held = held(&graph);
