@@ -122,10 +122,7 @@ impl Database {
 
     /// Waits, after the conflict of a transaction, until it makes sense to run it again.
     fn _wait_for_conflict(&self, py: Python<'_>, timestamp: u64, attempt: u32) -> PyResult<()> {
-        self.detached(py, |graph| {
-            graph.wait_for_conflict(Timestamp(timestamp), attempt);
-            Ok(())
-        })
+        self.detached(py, |graph| graph.wait_for_conflict(Timestamp(timestamp), attempt))
     }
 
     /// Insert one edge in a transaction of its own, and its endpoints where absent.

@@ -339,9 +339,14 @@ impl Graph {
     }
 
     /// Waits as [`transact`](Graph::transact) does before it tries again: for loops around it in other languages.
+    ///
+    /// # Errors
+    /// [`Error::Closed`], [`Error::Forked`].
     #[doc(hidden)]
-    pub fn wait_for_conflict(&self, with: Timestamp, attempt: u32) {
+    pub fn wait_for_conflict(&self, with: Timestamp, attempt: u32) -> Result<()> {
+        self.engine.check_usable()?;
         crate::write::wait_for_conflict(&self.engine, with, attempt);
+        Ok(())
     }
 
     /// Inserts one edge in a transaction of its own, and its endpoints where absent. Returns whether it was new; an

@@ -101,6 +101,7 @@ fn of_graph(graph: &Graph, aside: &Path, wrong: &mut Vec<&'static str>) {
     refused!("Graph::snapshot", graph.snapshot());
     refused!("Graph::write", graph.write());
     refused!("Graph::transact", graph.transact(3, |_| Ok(())));
+    refused!("Graph::wait_for_conflict", graph.wait_for_conflict(hedgerow::Timestamp(1 << 40), 1));
     refused!("Graph::insert_edge", graph.insert_edge(1, 2));
     refused!("Graph::insert_edges", graph.insert_edges(&[(1, 2)]));
     refused!("Graph::insert_weighted_edge", graph.insert_weighted_edge(1, 2, 1.0));

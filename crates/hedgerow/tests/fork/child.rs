@@ -15,6 +15,20 @@ pub(crate) enum Way {
     Clone,
 }
 
+/// Keeps the panics of children out of the output: the harness prints them under locks that other threads may have held at
+/// the fork.
+fn keep_children_quiet() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let (parent, print) = (std::process::id(), std::panic::take_hook());
+        std::panic::set_hook(Box::new(move |panic| {
+            if std::process::id() == parent {
+                print(panic);
+            }
+        }));
+    });
+}
+
 /// A child of this process. Dropping it kills it.
 pub(crate) struct Child {
     id: libc::pid_t,
@@ -26,6 +40,7 @@ impl Child {
     /// Runs `body` in a child with `value`, which the parent gets back. The child says what `body` returns.
     pub(crate) fn with<T>(way: Way, value: T, body: impl FnOnce(T, &mut dyn Write) -> String) -> (T, Child) {
         let (said, mut say) = std::io::pipe().expect("a pipe");
+        keep_children_quiet();
         // SAFETY: the child has one thread. It runs what children of this library must be able to run, which is what these
         // tests are about, and leaves without running what the test harness does at its end.
         let id = unsafe {
@@ -38,8 +53,6 @@ impl Child {
         if id > 0 {
             return (value, Child { id, said, ended: false });
         }
-        // The harness prints what panics say under locks that other threads may have held.
-        std::panic::set_hook(Box::new(|_| ()));
         let body = std::panic::AssertUnwindSafe(|| body(value, &mut say));
         let text = std::panic::catch_unwind(body).unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().map_or("", String::as_str);
