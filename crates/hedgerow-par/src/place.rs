@@ -31,6 +31,9 @@ static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 /// The process in which rayon's global pool was found to work; 0 for none. What [`KNOWN`] says, to be read without a lock.
 static GLOBAL_WORKS_IN: AtomicU64 = AtomicU64::new(0);
 
+/// The process in which a call waited for the lock of [`KNOWN`] in vain: its holder was left behind in a fork. 0 for none.
+static LOCKED_FOR_EVER_IN: AtomicU64 = AtomicU64::new(0);
+
 /// Set by [`refuse_threads`].
 static REFUSED: AtomicBool = AtomicBool::new(false);
 
@@ -109,7 +112,13 @@ pub(crate) fn place() -> Place {
     if GLOBAL_WORKS_IN.load(Ordering::Acquire) == process() {
         return Place::Here;
     }
-    let Some(mut known) = lock() else { return Place::Alone };
+    if LOCKED_FOR_EVER_IN.load(Ordering::Relaxed) == process() {
+        return Place::Alone;
+    }
+    let Some(mut known) = lock() else {
+        LOCKED_FOR_EVER_IN.store(process(), Ordering::Relaxed);
+        return Place::Alone;
+    };
     find(&mut known)
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use hedgerow::{EdgeKey, KeyKind, PropertyType, Value, VertexKeyRef, WriteTxn};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyBytes, PyMapping, PyString};
+use pyo3::types::{PyBool, PyBytes, PyMapping, PyString};
 
 use crate::arrays::{Array, exact, not_exact, reserved, view};
 use crate::columns::{self, Column};
@@ -247,6 +247,13 @@ fn read_numbers(kind: KeyKind, name: &str, object: &Bound<'_, PyAny>) -> PyResul
 
 fn read_number(kind: KeyKind, name: &str, at: usize, item: &Bound<'_, PyAny>) -> PyResult<u64> {
     let error = match Key::read(kind, item) {
+        // A list of bools is no list of ids, as an array of them is none.
+        _ if item.is_instance_of::<PyBool>() => {
+            let what = if name == RANKS { "ranks" } else { "ids" };
+            return Err(DataError::new_err(format!(
+                "{name}[{at}] is a bool: {what} are ints, 0 to 2**64 - 1"
+            )));
+        }
         Ok(Key::Number(number)) => return Ok(number),
         Ok(Key::Text(_)) => return Err(DataError::new_err(format!("{name}[{at}] is not an int"))),
         Err(error) => error,

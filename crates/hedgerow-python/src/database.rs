@@ -471,8 +471,8 @@ impl Database {
     ///     Its ``problems`` are empty for a sound store.
     fn check(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let graph = self.handle.graph()?;
-        let report = parallel(py, || graph.check()).map_err(raise)?;
-        drop(graph);
+        // It may be the last to refer to a store that is closed meanwhile, and frees it then.
+        let report = parallel(py, move || graph.check()).map_err(raise)?;
         let arguments = PyDict::new(py);
         arguments.set_item("vertices", report.vertices)?;
         arguments.set_item("edges", report.edges)?;

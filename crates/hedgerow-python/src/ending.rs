@@ -82,6 +82,7 @@ fn end(py: Python<'_>) {
 #[pyfunction]
 fn forked() {
     THREADS.store(own(), Ordering::SeqCst);
+    ENDING.store(false, Ordering::SeqCst);
 }
 
 /// This thread's part of [`THREADS`].

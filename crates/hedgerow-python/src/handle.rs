@@ -10,6 +10,9 @@ use pyo3::prelude::*;
 use crate::ending::released;
 use crate::error::{ClosedError, ForkedError, raise};
 
+/// What a store takes whose end is worth a look at the heap of the process.
+const LARGE_BYTES: u64 = 4 << 20;
+
 /// An open store.
 pub(crate) struct Handle {
     graph: Mutex<Store>,
@@ -52,7 +55,7 @@ impl Handle {
     }
 
     /// Closes the store, and lets go of it: its memory goes back to the system now, although Python objects still refer to
-    /// this handle, unless snapshots or transactions are open.
+    /// this handle, unless snapshots, transactions, tickets or pipelines are kept.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.check_process()?;
         self.set_closed();
@@ -62,6 +65,7 @@ impl Handle {
             Store::Closed(_) => return Ok(()),
         };
         py.detach(|| {
+            let bytes = graph.stats().map_or(0, |stats| stats.memory_bytes());
             let closed = graph.close();
             let figures = Closed {
                 published_ts: graph.published_ts().0,
@@ -71,8 +75,11 @@ impl Handle {
             };
             let left = std::mem::replace(&mut *lock(&self.graph), Store::Closed(figures));
             drop((left, graph));
+            // Looking at the whole heap of the process pays for much only.
             #[cfg(target_os = "linux")]
-            crate::memory::give_back();
+            if bytes > LARGE_BYTES {
+                crate::memory::give_back();
+            }
             closed
         })
         .map_err(raise)

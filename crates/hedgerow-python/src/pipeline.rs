@@ -250,7 +250,7 @@ impl Drop for Pipeline {
         if self.handle.is_forked() {
             std::mem::forget((self.inner.clone(), self.acks.clone()));
         } else if let Some(inner) = lock(&self.inner).take() {
-            // It waits for what was submitted.
+            // It executes what was submitted.
             released(|| drop(inner));
         }
     }

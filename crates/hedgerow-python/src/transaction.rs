@@ -672,11 +672,12 @@ impl Transaction {
         }
         // The block may have ended the transaction itself.
         if !matches!(*lock(&self.state), State::Done(_)) {
-            if kind.is_none() {
-                self.commit(py)?;
-            } else if !self.handle.is_forked() {
+            // A commit may be refused before the transaction is taken, by a closed store: it is over all the same.
+            let committed = if kind.is_none() { self.commit(py).map(drop) } else { Ok(()) };
+            if !matches!(*lock(&self.state), State::Done(_)) {
                 self.abandon(py);
             }
+            committed?;
         }
         Ok(false)
     }

@@ -140,7 +140,8 @@ impl ReaderRegistry {
     #[inline]
     pub fn close(&self, registration: Registration) -> bool {
         let Registration { slot, ts } = registration;
-        let freed = self.slot(slot).compare_exchange(ts.0, FREE, Ordering::AcqRel, Ordering::Relaxed);
+        // Acquire, if it was moved: the count that the mover made is there.
+        let freed = self.slot(slot).compare_exchange(ts.0, FREE, Ordering::AcqRel, Ordering::Acquire);
         if freed.is_err() {
             self.held.remove(ts);
         }
@@ -180,7 +181,7 @@ impl ReaderRegistry {
     }
 
     /// The timestamps registered now. Load the published timestamp that you judge by *before* calling this. Waits for
-    /// nobody. O(slots in use), and O(timestamps held) where some came to the table since the last scan.
+    /// nobody. O(lines that were ever in use), of which there are 128.
     pub fn scan(&self) -> ActiveReaders<'_> {
         fence(Ordering::SeqCst);
         let mut active = ActiveReaders { recent: SmallVec::new(), registering: false, held: None };

@@ -218,8 +218,12 @@ impl Core {
         if let Some(syncer) = self.group_syncer.lock().take() {
             let _ = syncer.join();
         }
+        // Another call that closes must not take it for done if this panics.
+        let whole = UnlessDone::new(|| self.commits.fail());
         let finished = self.finish(last);
+        whole.done();
         self.lock.lock().take();
+        self.reclaim_for_the_closed();
         finished
     }
 

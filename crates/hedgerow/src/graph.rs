@@ -331,7 +331,7 @@ impl Graph {
             match attempt {
                 Err(Error::Conflict { with }) if left > 0 => {
                     left -= 1;
-                    crate::write::wait_for_conflict(&self.engine, with, retries - left);
+                    self.wait_for_conflict(with, retries - left)?;
                 }
                 other => return other,
             }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use foldhash::fast::FixedState;
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
+use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, fence};
 use hedgerow_core::{LabelId, Timestamp};
 use hedgerow_mem::{Horizon, Latched, Pin, Subgraph};
 use hedgerow_txn::{ActiveReaders, Clock, ReaderRegistry, Registration};
@@ -108,12 +108,22 @@ impl Core {
     /// Has somebody look at what a snapshot that closed let go.
     #[cold]
     fn reclaim_closed(&self) {
+        // Orders noting the end before this look: the close looks at what was noted after it said that it began.
+        fence(Ordering::SeqCst);
         if self.closed.load(Ordering::Acquire) {
-            // Nobody commits any more: neither the thread nor a commit would do it, and latches are free.
-            self.reclaim(Reasons::All);
+            self.reclaim_for_the_closed();
         } else {
             self.settling.wake();
         }
+    }
+
+    /// Looks at what snapshots of a closed store let go, for which neither the thread nor a commit comes any more. Commits that
+    /// are refused may hold latches still: what they hold is left for the next snapshot that closes, or for the end of the close.
+    pub(crate) fn reclaim_for_the_closed(&self) {
+        fence(Ordering::SeqCst);
+        let mut left = Vec::new();
+        self.reclaim_unlatched(&mut left, false);
+        left.into_iter().for_each(|(chain, gone)| self.keep(chain, gone));
     }
 
     fn reasons_for_commits(&self) -> Reasons {
@@ -130,23 +140,30 @@ impl Core {
         }
         for (chain, gone) in self.pending.take_due(&self.clock, &self.readers, reasons) {
             if let Some(entry) = self.entry(chain) {
-                self.reclaim_chain(chain, gone, entry.latch());
+                self.reclaim_chain(chain, gone, &mut entry.latch());
             }
         }
     }
 
-    /// Looks again at all versions whose reason to stay may be gone, and waits for no latch: `left` keeps those whose
-    /// subgraphs are latched, for the next time.
-    pub(crate) fn reclaim_unlatched(&self, left: &mut Vec<(Chain, Pin)>) {
-        let mut due = std::mem::take(left);
+    /// Looks again at all versions whose reason to stay may be gone. `left` keeps those whose subgraphs are latched, for the
+    /// next time, in the order of their chains. Waits for no latch, but, if asked to be `patient`, for that of the first.
+    pub(crate) fn reclaim_unlatched(&self, left: &mut Vec<(Chain, Pin)>, mut patient: bool) {
         if self.pending.is_due(self.clock.published(), &self.readers, Reasons::All) {
-            due.extend(self.pending.take_due(&self.clock, &self.readers, Reasons::All));
+            left.extend(self.pending.take_due(&self.clock, &self.readers, Reasons::All));
+            left.sort_by_key(|(chain, _)| chain.order());
         }
-        for (chain, gone) in due {
+        // What a panic interrupts is looked at by the next turn.
+        let mut rest = Rest { due: std::mem::take(left), latched: Vec::new(), left };
+        while let Some(&(chain, _)) = rest.due.last() {
+            let of_chain = rest.due.iter().rev().take_while(|(other, _)| *other == chain).count();
+            let reasons = rest.due.split_off(rest.due.len() - of_chain);
             let Some(entry) = self.entry(chain) else { continue };
-            match entry.try_latch() {
-                Some(latched) => self.reclaim_chain(chain, gone, latched),
-                None => left.push((chain, gone)),
+            let latched = if std::mem::take(&mut patient) { Some(entry.latch()) } else { entry.try_latch() };
+            match latched {
+                Some(mut latched) => {
+                    reasons.iter().for_each(|&(_, gone)| self.reclaim_chain(chain, gone, &mut latched));
+                }
+                None => rest.latched.extend(reasons),
             }
         }
     }
@@ -155,9 +172,23 @@ impl Core {
         self.table(chain.label).and_then(|table| table.get(chain.subgraph))
     }
 
-    fn reclaim_chain(&self, chain: Chain, gone: Pin, mut latched: Latched<'_>) {
+    fn reclaim_chain(&self, chain: Chain, gone: Pin, latched: &mut Latched<'_>) {
         let horizon = self.horizon();
         latched.reclaim(chain.direction, gone, &horizon, |pin| self.keep(chain, pin));
+    }
+}
+
+/// What is to be looked at still; goes back where it came from.
+struct Rest<'a> {
+    due: Vec<(Chain, Pin)>,
+    latched: Vec<(Chain, Pin)>,
+    left: &'a mut Vec<(Chain, Pin)>,
+}
+
+impl Drop for Rest<'_> {
+    fn drop(&mut self) {
+        self.left.append(&mut self.due);
+        self.left.extend(self.latched.drain(..).rev());
     }
 }
 
@@ -246,12 +277,40 @@ impl PendingVersions {
         if reasons == Reasons::All {
             let registering = std::mem::take(&mut waiting.registering);
             due.extend(registering.into_iter().map(|(chain, end)| (chain, Pin::Registering(end))));
-            waiting.take_ended(registry, &mut due);
+            waiting = self.take_ended(waiting, registry, &mut due);
         }
         self.publish(&waiting);
         drop(waiting);
         due.sort_unstable_by_key(|(chain, _)| chain.order());
         due
+    }
+
+    /// Takes out what waits for timestamps that nobody reads any more. The lock is not held while readers are looked at:
+    /// commits take it with their latches.
+    fn take_ended<'a>(
+        &'a self,
+        mut waiting: MutexGuard<'a, Waiting>,
+        registry: &ReaderRegistry,
+        due: &mut Vec<(Chain, Pin)>,
+    ) -> MutexGuard<'a, Waiting> {
+        let doubtful = waiting.take_doubtful(registry);
+        if !doubtful.is_empty() {
+            self.publish(&waiting);
+            drop(waiting);
+            // Who registers may be about to read one of these: then its chains will wait for that.
+            let active = registry.scan();
+            let gone: Vec<Timestamp> = doubtful.into_iter().filter(|&ts| !active.contains(ts)).collect();
+            waiting = self.waiting.lock();
+            for ts in gone {
+                // What came to wait for it meanwhile is looked at once too often.
+                let chains = waiting.pinned.remove(&ts).into_iter().flatten();
+                due.extend(chains.map(|chain| (chain, Pin::Snapshot(ts))));
+            }
+        }
+        if waiting.pinned.is_empty() {
+            registry.ignore_endings();
+        }
+        waiting
     }
 
     /// About the bytes of what is noted here: 9 for a chain.
@@ -285,23 +344,13 @@ impl Waiting {
         chains.insert(chain);
     }
 
-    /// Takes out what waits for timestamps that nobody reads any more.
-    fn take_ended(&mut self, registry: &ReaderRegistry, due: &mut Vec<(Chain, Pin)>) {
+    /// The timestamps whose last reader may have closed.
+    fn take_doubtful(&mut self, registry: &ReaderRegistry) -> HashSet<Timestamp, FixedState> {
         let ended = registry.take_ended();
         if ended.more {
             self.doubtful.extend(self.pinned.keys());
         }
         self.doubtful.extend(ended.timestamps.iter().filter(|ts| self.pinned.contains_key(ts)));
-        if !self.doubtful.is_empty() {
-            // Who registers may be about to read one of these: then its chains will wait for that.
-            let active = registry.scan();
-            for ts in self.doubtful.drain().filter(|&ts| !active.contains(ts)) {
-                let chains = self.pinned.remove(&ts).into_iter().flatten();
-                due.extend(chains.map(|chain| (chain, Pin::Snapshot(ts))));
-            }
-        }
-        if self.pinned.is_empty() {
-            registry.ignore_endings();
-        }
+        std::mem::take(&mut self.doubtful)
     }
 }

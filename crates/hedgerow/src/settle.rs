@@ -6,18 +6,21 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
+use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering, fence};
 use hedgerow_core::{SubgraphId, Timestamp};
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::{Pin, SubgraphTable};
 
 use crate::graph::Core;
+use crate::reclaim::Reasons;
 use crate::tables::Chain;
 
 /// How often the thread in the background works, if nobody wakes it.
 const INTERVAL: Duration = Duration::from_millis(50);
 /// It rests for so long at least: readers that close one after the other are answered together.
 const REST: Duration = Duration::from_millis(2);
+/// After so many turns in which latches were taken it waits for one.
+const PATIENCE: u32 = 16;
 /// A round over all subgraphs begins at most this often. What was not written since the round before began is idle.
 const ROUND: Duration = Duration::from_secs(1);
 /// The most subgraphs that one turn looks at, and the most that it settles: a few milliseconds of work.
@@ -106,15 +109,22 @@ fn run(core: &Weak<Core>, asleep: &AtomicBool) {
     loop {
         std::thread::sleep(REST);
         asleep.store(true, Ordering::Relaxed);
-        std::thread::park_timeout(INTERVAL.saturating_sub(settled_at.elapsed()));
+        // Orders going to sleep before the look: who closes notes that before it looks whether this sleeps.
+        fence(Ordering::SeqCst);
+        let Some(idle) = core.upgrade().map(|core| core.nothing_to_reclaim(&round)) else { return };
+        if idle {
+            std::thread::park_timeout(INTERVAL.saturating_sub(settled_at.elapsed()));
+        }
         asleep.store(false, Ordering::Relaxed);
         let Some(core) = core.upgrade() else { return };
         if core.check_usable().is_err() {
+            round.latched.into_iter().for_each(|(chain, gone)| core.keep(chain, gone));
+            core.reclaim_for_the_closed();
             return;
         }
         // A subgraph that cannot be settled stays as it is, and the others are not to suffer.
         let turn = catch_unwind(AssertUnwindSafe(|| {
-            core.reclaim_unlatched(&mut round.latched);
+            core.reclaim_turn(&mut round);
             if settled_at.elapsed() >= INTERVAL {
                 core.settle_idle(&mut round);
                 settled_at = Instant::now();
@@ -141,8 +151,9 @@ struct Round {
     left: bool,
     /// What was published when the last round began that left nothing.
     quiet: Option<Timestamp>,
-    /// What waits for the latch of its subgraph to be looked at.
+    /// What waits for the latch of its subgraph to be looked at, and for how many turns there has been some.
     latched: Vec<(Chain, Pin)>,
+    turns: u32,
 }
 
 impl Core {
@@ -168,6 +179,20 @@ impl Core {
         drop(evacuation);
         self.views.note_settled();
         self.settling.ordered_at.store(published, Ordering::Relaxed);
+    }
+
+    /// Whether no version waits to be looked at.
+    fn nothing_to_reclaim(&self, round: &Round) -> bool {
+        let due = self.pending.is_due(self.clock.published(), &self.readers, Reasons::All);
+        round.latched.is_empty() && !due
+    }
+
+    /// Looks at what snapshots let go. Waits for no latch, but for one that it met taken many times: commits hold that of a
+    /// hub nearly always.
+    fn reclaim_turn(&self, round: &mut Round) {
+        self.reclaim_unlatched(&mut round.latched, round.turns >= PATIENCE);
+        let waits = !round.latched.is_empty() && round.turns < PATIENCE;
+        round.turns = if waits { round.turns + 1 } else { 0 };
     }
 
     /// One turn of settling subgraphs that were not written to for a whole round. Bounded work; it waits for no latch.

@@ -89,8 +89,9 @@ def _of_pandas(column: Any) -> _Plain:
         # NaN is a float.
         return column.to_numpy(), None
     values = column.to_numpy(dtype=object)
-    if any(isinstance(value, float) for value in values[~missing]):
-        missing = missing & np.fromiter((not isinstance(value, float) for value in values), bool, len(values))
+    floats = (float, np.floating)
+    if any(isinstance(value, floats) for value in values[~missing]):
+        missing = missing & np.fromiter((not isinstance(value, floats) for value in values), bool, len(values))
     return values, missing
 
 

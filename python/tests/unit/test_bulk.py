@@ -75,6 +75,8 @@ def test_texts() -> None:
         ([5, -(2**70)], r"src\[1\]: "),
         (np.array([1.0, 2.0]), "float64"),
         (np.array([True, False]), "bool"),
+        ([True, False], r"src\[0\] is a bool: ids are ints"),
+        (np.array([1, True], object), r"src\[1\] is a bool"),
         ([1, 2.5], r"src\[1\]: .*found float"),
         (["a", "b"], r"src\[0\] is .a.: ids are ints"),
         (np.array([1, None], object), r"src\[1\]"),

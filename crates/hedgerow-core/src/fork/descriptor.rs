@@ -108,8 +108,12 @@ pub(super) fn give_up_all() {
                     // SAFETY: as above; the number stays one of ours. `dup2` clears the flag that closes it in programs
                     // that are executed.
                     unsafe {
-                        libc::dup2(null, fd);
-                        libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
+                        if libc::dup2(null, fd) < 0 {
+                            // The number is above what this process may open by now. The lock goes all the same.
+                            libc::close(fd);
+                        } else {
+                            libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
+                        }
                     }
                 }
             }

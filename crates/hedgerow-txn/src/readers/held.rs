@@ -1,5 +1,6 @@
-//! Readers that stay: a table of timestamps with counts, in place of slots (rule R5, invariant I26). Nobody takes a lock
-//! in it that a reader takes too, so a reader that loses its processor here delays nobody.
+//! Readers that stay: a table of timestamps with counts, in place of slots (rule R5, invariant I26). Readers take no lock in
+//! it, and scans wait for no reader: one that loses its processor here delays no writer. (Another reader waits for it only if
+//! both need a new level, of which there are 24 at most, and while that is put in its place.)
 //!
 //! # Protocol
 //! * Mover: count the timestamp, *then* free the slot if it still holds that timestamp, else take the count back.
@@ -13,9 +14,10 @@
 //! Open addressing over levels of doubling size. A timestamp may stand in any of [`PROBES`] cells of each level, and in
 //! several of them at once. A cell's state holds a count and a generation; the key of a cell changes only while its
 //! state says that it is being taken, and the generation changes with it. So whoever changes a count with a
-//! compare-and-swap knows that the key it read before belongs to that count.
+//! compare-and-swap knows that the key it read before belongs to that count. All searches go through the cells in one
+//! order: only then does a search for a timestamp that is held all along meet a count of it.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::Timestamp;
@@ -28,8 +30,9 @@ const LEVELS: usize = if cfg!(any(loom, shuttle)) { 1 } else { 24 };
 /// In how many cells of a level a timestamp may stand.
 const PROBES: usize = if cfg!(any(loom, shuttle)) { 4 } else { 16 };
 
-/// How many questions a scan answers by looking at all cells, before it puts the timestamps in order.
-const QUESTIONS: u32 = 4;
+/// How many questions are answered by looking at all cells, before it pays to put the timestamps in order: where readers come
+/// all the time the order would not be used again.
+const QUESTIONS: u64 = 4;
 
 /// The state of a cell: a count, [`TAKING`], and the generation.
 const COUNT: u64 = (1 << 32) - 1;
@@ -49,6 +52,10 @@ pub(super) struct HeldReaders {
     /// How often a timestamp was counted, and how often a cell's count fell to 0.
     counted: AtomicU64,
     emptied: AtomicU64,
+    /// How many questions were answered by looking at all cells since a timestamp was counted last, and what
+    /// [`counted`](Self::counted) was then. Approximate.
+    questions: AtomicU64,
+    questions_at: AtomicU64,
     index: Mutex<Index>,
 }
 
@@ -66,7 +73,6 @@ pub(super) struct HeldScan<'a> {
     table: &'a HeldReaders,
     /// The timestamps in order, if they are known or were worth ordering.
     ordered: OnceCell<Arc<[Timestamp]>>,
-    questions: Cell<u32>,
 }
 
 impl Default for HeldReaders {
@@ -76,6 +82,8 @@ impl Default for HeldReaders {
             used: AtomicUsize::new(0),
             counted: AtomicU64::new(0),
             emptied: AtomicU64::new(0),
+            questions: AtomicU64::new(0),
+            questions_at: AtomicU64::new(0),
             index: Mutex::new(Index::default()),
         };
         // The model checker cannot make atomics for a cell that outlives a schedule: they are made with the table.
@@ -131,15 +139,25 @@ impl HeldReaders {
         let counted = self.cells(ts).any(|cell| cell.update(ts, |state| state + 1).is_some());
         if !counted {
             self.used.fetch_add(1, Ordering::AcqRel);
-            while !self.cells(ts).any(|cell| cell.take(ts)) {
-                match self.levels.iter().position(|level| level.get().is_none()) {
-                    Some(next) => _ = self.level(next),
-                    // 4 billion cells are full, or those of a model.
-                    None => yield_now(),
-                }
-            }
+            self.take_cell(ts);
         }
         self.counted.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Takes a cell for a reader of `ts`, on a new level where those that there are have no room.
+    fn take_cell(&self, ts: Timestamp) {
+        loop {
+            // Looked for before the search: another thread may make a level meanwhile, which has room.
+            let missing = self.levels.iter().position(|level| level.get().is_none());
+            if self.cells(ts).any(|cell| cell.take(ts)) {
+                return;
+            }
+            match missing {
+                Some(next) => _ = self.level(next),
+                // 4 billion cells are full, or those of a model.
+                None => yield_now(),
+            }
+        }
     }
 
     /// Takes a reader of `ts` away that was counted. O(1) of the timestamps held.
@@ -154,7 +172,7 @@ impl HeldReaders {
                     return;
                 }
                 Some(_) => return,
-                // Counts move between cells only as readers come and go: the search met none of them by chance.
+                // The count that is this reader's was not seen yet.
                 None => yield_now(),
             }
         }
@@ -165,7 +183,7 @@ impl HeldReaders {
         if self.used.load(Ordering::Acquire) == 0 {
             return None;
         }
-        let scan = HeldScan { table: self, ordered: OnceCell::new(), questions: Cell::new(0) };
+        let scan = HeldScan { table: self, ordered: OnceCell::new() };
         if let Some(index) = self.index.try_lock()
             && self.is_current(&index)
         {
@@ -179,6 +197,15 @@ impl HeldReaders {
         let left = self.emptied.load(Ordering::Acquire).wrapping_sub(index.emptied);
         index.counted == self.counted.load(Ordering::Acquire)
             && left <= 16 + index.timestamps.len() as u64 / 4
+    }
+
+    /// Notes a question that no order answers. Whether there were many since a timestamp was counted last.
+    fn ordering_pays(&self) -> bool {
+        let counted = self.counted.load(Ordering::Relaxed);
+        if self.questions_at.swap(counted, Ordering::Relaxed) != counted {
+            self.questions.store(0, Ordering::Relaxed);
+        }
+        self.questions.fetch_add(1, Ordering::Relaxed) >= QUESTIONS
     }
 
     /// Puts the timestamps in order, for this scan and for later ones.
@@ -221,7 +248,8 @@ impl HeldReaders {
         // Fibonacci hashing: timestamps that follow each other spread over the level.
         let hash = (ts.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize;
         let levels = self.levels.iter().map_while(OnceLock::get);
-        levels.flat_map(move |level| (0..PROBES).map(move |i| &level[(hash + i) % level.len()]))
+        // Not beyond the end: a search of these cells and one of all cells meet them in one order, on which I26 rests.
+        levels.flat_map(move |level| level.iter().skip(hash % (level.len() - PROBES + 1)).take(PROBES))
     }
 
     fn level(&self, number: usize) -> &[HeldCell] {
@@ -259,10 +287,9 @@ impl HeldScan<'_> {
         self.table.sorted()
     }
 
-    /// The timestamps in order, where they are known, or where this scan has so many questions that ordering pays.
+    /// The timestamps in order, where they are known, or where there were so many questions that ordering pays.
     fn ordered(&self) -> Option<&[Timestamp]> {
-        self.questions.set(self.questions.get() + 1);
-        let pays = self.ordered.get().is_some() || self.questions.get() > QUESTIONS;
+        let pays = self.ordered.get().is_some() || self.table.ordering_pays();
         pays.then(|| &**self.ordered.get_or_init(|| self.table.order()))
     }
 }

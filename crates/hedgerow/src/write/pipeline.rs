@@ -240,6 +240,11 @@ impl<F: FnMut(Ack)> Pipeline<F> {
 
     #[inline]
     fn execute_next(&mut self) {
+        if self.engine.is_forked() {
+            // The function of the caller forked, and returned in the child: what is left is the parent's.
+            self.executed = self.submitted;
+            return;
+        }
         let ticket = self.executed;
         self.executed += 1;
         let Pending { ask, src, dst, weight, op } = self.places[(ticket % PLACES) as usize];
@@ -293,6 +298,10 @@ impl<F: FnMut(Ack)> Pipeline<F> {
 
     #[cold]
     fn wait_for_earlier(&mut self) -> Result<()> {
+        if self.engine.is_forked() {
+            self.unacknowledged.clear();
+            return Err(Error::Forked);
+        }
         let last = self.unacknowledged.iter().map(|(_, outcome)| outcome.ts).max();
         let outcome = last.map_or(Ok(()), |last| self.engine.wait_published(last));
         self.acknowledge_published();
@@ -316,7 +325,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
     /// may panic.
     #[inline]
     fn acknowledge(&mut self, ack: Ack) {
-        if !self.ack_panicked {
+        if !self.ack_panicked && !self.engine.is_forked() {
             self.ack_panicked = true;
             (self.on_ack)(ack);
             self.ack_panicked = false;

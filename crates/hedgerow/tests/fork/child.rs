@@ -63,6 +63,16 @@ impl Child {
         unsafe { libc::_exit(i32::from(!told)) }
     }
 
+    /// Forks, and goes on in both processes: the child gets `None`, and must [`leave`].
+    pub(crate) fn fork() -> Option<Child> {
+        let (said, _) = std::io::pipe().expect("a pipe");
+        keep_children_quiet();
+        // SAFETY: as in `with`.
+        let id = unsafe { libc::fork() };
+        assert!(id >= 0, "forking failed");
+        (id > 0).then(|| Child { id, said, ended: false })
+    }
+
     /// The process id.
     pub(crate) fn id(&self) -> u32 {
         self.id.unsigned_abs()
@@ -106,6 +116,12 @@ impl Child {
         self.said.read_to_string(&mut text).expect("text");
         text
     }
+}
+
+/// Ends a child, which says whether all was as it should be.
+pub(crate) fn leave(well: bool) -> ! {
+    // SAFETY: ends the child.
+    unsafe { libc::_exit(i32::from(!well)) }
 }
 
 impl Drop for Child {

@@ -6,6 +6,7 @@
 mod calls;
 mod child;
 
+use std::cell::{Cell, RefCell};
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,7 +16,7 @@ use hedgerow::{Durability, Error, Graph, KeyKind, LockHolder, Options};
 use hedgerow_testkit::Effort;
 
 use calls::{EDGES, Handles, LABEL, wrong_answers};
-use child::{Child, Way, in_child};
+use child::{Child, Way, in_child, leave};
 
 /// Forks of one test, unless a deep run asks for more.
 const FORKS: u64 = 40;
@@ -270,6 +271,61 @@ fn children_leave_what_was_submitted_to_the_parent() {
             String::new()
         });
     }
+}
+
+/// The function of a pipeline forks, and returns in the child into the call that executes operations.
+#[test]
+fn a_child_made_by_the_function_of_a_pipeline_executes_nothing() {
+    for last in ["flush", "drop", "submit"] {
+        in_child(|| {
+            fork_in_the_function_of_a_pipeline(last);
+            String::new()
+        });
+    }
+}
+
+fn fork_in_the_function_of_a_pipeline(last: &str) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let graph = options().open(dir.path().join("store")).expect("a store");
+    let forked: RefCell<Option<(Option<Child>, hedgerow::Timestamp)>> = RefCell::default();
+    let acks_of_the_child = Cell::new(0);
+    let on_ack = |_| {
+        let mut forked = forked.borrow_mut();
+        match &*forked {
+            None => *forked = Some((Child::fork(), graph.published_ts())),
+            Some((None, _)) => acks_of_the_child.set(acks_of_the_child.get() + 1),
+            Some(_) => {}
+        }
+    };
+    let mut pipeline = graph.pipeline(on_ack).expect("a pipeline");
+    let mut refused = None;
+    let operations = if last == "submit" { 2_000 } else { 12 };
+    for end in 0..operations {
+        refused = refused.or(pipeline.insert_edge(1, end).err());
+    }
+    let flushed = if last == "flush" { pipeline.flush() } else { Err(Error::Forked) };
+    if last == "submit" {
+        // Acknowledgements come once the log was synced.
+        while forked.borrow().is_none() && pipeline.insert_edge(2, 3).is_ok() {}
+        refused = refused.or(pipeline.insert_edge(2, 3).err());
+    }
+    drop(pipeline);
+    let Some((child, published)) = forked.take() else {
+        // A pipeline that is dropped waits for no sync, so its function may not have been called.
+        assert_eq!(last, "drop");
+        return;
+    };
+    let Some(child) = child else {
+        let well = matches!(flushed, Err(Error::Forked))
+            && (last != "submit" || matches!(refused, Some(Error::Forked)))
+            && acks_of_the_child.get() == 0
+            && graph.published_ts() == published;
+        leave(well)
+    };
+    assert_eq!(child.wait(), "", "{last}");
+    graph.flush().expect("durable");
+    let edges = graph.snapshot().expect("a snapshot").edge_count();
+    assert!(edges >= operations, "{edges} edges");
 }
 
 fn leave_to_the_parent(way: Way, what: &str, path: &Path) {
