@@ -188,6 +188,8 @@ impl<F: FnMut(Ack)> Pipeline<F> {
             self.execute_next();
         }
         self.wait_for_earlier()?;
+        // The function of the caller may have forked.
+        self.engine.check_owner()?;
         self.check_acks()
     }
 
