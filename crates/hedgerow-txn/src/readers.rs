@@ -193,7 +193,7 @@ impl ReaderRegistry {
             }
         }
         active.recent.sort_unstable();
-        active.held = self.held.scan();
+        active.held = self.held.scan().filter(|_| !faults::is_on(PlantedFault::HeldReaderForgotten));
         active
     }
 
@@ -227,7 +227,7 @@ impl ReaderRegistry {
         let Some(ts) = timestamp_in(value) else { return };
         self.held.add(ts);
         let freed = slot.compare_exchange(value, FREE, Ordering::AcqRel, Ordering::Relaxed);
-        if freed.is_err() || faults::is_on(PlantedFault::HeldReaderForgotten) {
+        if freed.is_err() {
             self.held.remove(ts);
             // A scan may have seen the count after the reader was gone.
             self.note_end(ts);
