@@ -252,12 +252,15 @@ impl PendingVersions {
     /// Whether a chain may be worth looking at again. A few loads; called after every commit.
     #[inline]
     pub(crate) fn is_due(&self, published: Timestamp, registry: &ReaderRegistry, reasons: Reasons) -> bool {
-        let readers = || {
-            self.registering.load(Ordering::Relaxed)
-                || self.doubtful.load(Ordering::Relaxed)
-                || registry.any_ended()
-        };
+        let readers = || self.is_due_to_readers(registry);
         self.unpublished.load(Ordering::Relaxed) <= published.0 || (reasons == Reasons::All && readers())
+    }
+
+    /// Whether a chain may be worth looking at again whatever was published: what no commit looks for.
+    pub(crate) fn is_due_to_readers(&self, registry: &ReaderRegistry) -> bool {
+        self.registering.load(Ordering::Relaxed)
+            || self.doubtful.load(Ordering::Relaxed)
+            || registry.any_ended()
     }
 
     /// Takes out the chains whose reason to wait may be gone, with that reason. Its cost does not depend on how many others

@@ -12,7 +12,6 @@ use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::{Pin, SubgraphTable};
 
 use crate::graph::Core;
-use crate::reclaim::Reasons;
 use crate::tables::Chain;
 
 /// How often the thread in the background works, if nobody wakes it.
@@ -181,10 +180,9 @@ impl Core {
         self.settling.ordered_at.store(published, Ordering::Relaxed);
     }
 
-    /// Whether no version waits to be looked at.
+    /// Whether no version waits to be looked at, but for those that the next commit looks at.
     fn nothing_to_reclaim(&self, round: &Round) -> bool {
-        let due = self.pending.is_due(self.clock.published(), &self.readers, Reasons::All);
-        round.latched.is_empty() && !due
+        round.latched.is_empty() && !self.pending.is_due_to_readers(&self.readers)
     }
 
     /// Looks at what snapshots let go. Waits for no latch, but for one that it met taken many times: commits hold that of a
