@@ -32,7 +32,7 @@ use smallvec::SmallVec;
 #[cfg(not(any(loom, shuttle)))]
 const LINE: usize = 8;
 #[cfg(not(any(loom, shuttle)))]
-const LINES: usize = 128;
+const LINES: usize = 32;
 #[cfg(any(loom, shuttle))]
 const LINE: usize = 1;
 #[cfg(any(loom, shuttle))]
@@ -181,7 +181,7 @@ impl ReaderRegistry {
     }
 
     /// The timestamps registered now. Load the published timestamp that you judge by *before* calling this. Waits for
-    /// nobody. O(lines that were ever in use), of which there are 128.
+    /// nobody. O(lines that were ever in use), of which there are 32.
     pub fn scan(&self) -> ActiveReaders<'_> {
         fence(Ordering::SeqCst);
         let mut active = ActiveReaders { recent: SmallVec::new(), registering: false, held: None };

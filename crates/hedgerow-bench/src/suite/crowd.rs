@@ -16,6 +16,8 @@ use crate::record::{Metric, Recorder};
 const WRITERS: usize = 2;
 /// A phase lasts this long: a hundred threads have many turns on two cores.
 const PHASE: Duration = Duration::from_secs(5);
+/// Before a phase, and between looks whether all threads run.
+const WARM_UP: Duration = Duration::from_millis(500);
 /// Enough for a reader; the default of a hundred threads would be most of what is measured.
 const STACK_BYTES: usize = 256 << 10;
 
@@ -93,6 +95,10 @@ impl Slowest {
         self.0.fetch_max(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
     }
 
+    fn forget(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
     fn seconds(&self) -> f64 {
         self.0.load(Ordering::Relaxed) as f64 / 1e9
     }
@@ -107,13 +113,16 @@ fn phase(
 ) -> Result<Phase> {
     // Writers remove and insert a fifth; readers ask for the others.
     let (written, read) = edges.split_at(edges.len() / 5);
-    let (done, commits) = (AtomicBool::new(false), AtomicU64::new(0));
+    let (done, commits, started) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
     let (commit, opening) = (Slowest::default(), Slowest::default());
     let mut seconds = 0.0;
     std::thread::scope(|scope| -> Result<()> {
         for thread in 0..readers {
-            let (done, opening) = (&done, &opening);
-            let reader = move || beside(store, read, crowd, thread as u64, done, opening);
+            let (done, opening, started) = (&done, &opening, &started);
+            let reader = move || {
+                started.fetch_add(1, Ordering::Relaxed);
+                beside(store, read, crowd, thread as u64, done, opening);
+            };
             std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, reader)?;
         }
         let half = written.len() / WRITERS;
@@ -124,6 +133,13 @@ fn phase(
                 scope.spawn(move || write(work, store, own, done, commits, commit))
             })
             .collect();
+        // Starting a hundred threads takes the system seconds, in which nobody gets far.
+        while started.load(Ordering::Relaxed) < readers as u64 || commits.load(Ordering::Relaxed) < 1_000 {
+            std::thread::sleep(WARM_UP);
+        }
+        std::thread::sleep(WARM_UP);
+        commit.forget();
+        opening.forget();
         let (begun, before) = (Instant::now(), commits.load(Ordering::Relaxed));
         std::thread::sleep(PHASE);
         let made = commits.load(Ordering::Relaxed) - before;
