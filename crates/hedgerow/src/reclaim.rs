@@ -105,7 +105,7 @@ impl Core {
         }
     }
 
-    /// Has somebody look at what a snapshot that closed let go.
+    /// Wakes the thread in the background for the versions that a closed snapshot let go, or, in a closed store, judges them.
     #[cold]
     fn reclaim_closed(&self) {
         // Orders noting the end before this look: the close looks at what was noted after it said that it began.
@@ -145,8 +145,8 @@ impl Core {
         }
     }
 
-    /// Looks again at all versions whose reason to stay may be gone. `left` keeps those whose subgraphs are latched, for the
-    /// next time, in the order of their chains. Waits for no latch, but, if asked to be `patient`, for that of the first.
+    /// Looks again at all versions whose reason to stay may be gone. `left` keeps the versions whose subgraphs are latched, for
+    /// the next call, in the order of their chains. Waits for no latch; if asked to be `patient`, for the latch of one subgraph.
     pub(crate) fn reclaim_unlatched(&self, left: &mut Vec<(Chain, Pin)>, mut patient: bool) {
         if self.pending.is_due(self.clock.published(), &self.readers, Reasons::All) {
             left.extend(self.pending.take_due(&self.clock, &self.readers, Reasons::All));
@@ -178,7 +178,7 @@ impl Core {
     }
 }
 
-/// What is to be looked at still; goes back where it came from.
+/// The versions that a call of [`Core::reclaim_unlatched`] has not looked at; its drop puts them back, also in a panic.
 struct Rest<'a> {
     due: Vec<(Chain, Pin)>,
     latched: Vec<(Chain, Pin)>,

@@ -154,7 +154,7 @@ impl HeldReaders {
             }
             match missing {
                 Some(next) => _ = self.level(next),
-                // 4 billion cells are full, or those of a model.
+                // All levels are full: only a model has so few cells.
                 None => yield_now(),
             }
         }
@@ -172,7 +172,7 @@ impl HeldReaders {
                     return;
                 }
                 Some(_) => return,
-                // The count that is this reader's was not seen yet.
+                // The mover's count of this reader is not visible to this thread yet.
                 None => yield_now(),
             }
         }
@@ -212,7 +212,7 @@ impl HeldReaders {
     fn order(&self) -> Arc<[Timestamp]> {
         let (counted, emptied) = (self.counted.load(Ordering::Acquire), self.emptied.load(Ordering::Acquire));
         let timestamps: Arc<[Timestamp]> = self.sorted().into();
-        // Whoever is at the index has an order of its own to put there.
+        // Another scan that holds the lock stores its own order.
         if let Some(mut index) = self.index.try_lock() {
             *index = Index { counted, emptied, timestamps: timestamps.clone() };
         }
