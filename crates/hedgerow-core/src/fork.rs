@@ -109,12 +109,19 @@ impl Drop for HeldOff {
 static IN_CHILD: [OnceLock<fn()>; 4] = [const { OnceLock::new() }; 4];
 
 /// Has `hook` called in every child, before any code of the program runs there. It may do what POSIX allows after a fork
-/// (`signal-safety(7)`): it takes no lock and allocates nothing. At most four hooks; each module registers its own once.
-pub fn on_child(hook: fn()) {
+/// (`signal-safety(7)`): it takes no lock and allocates nothing. At most four hooks. Each module calls this as often as it
+/// likes, with a flag of its own that says whether its hook is registered; all but the first calls cost a load.
+pub fn on_child(is_registered: &AtomicBool, hook: fn()) {
+    if is_registered.load(Ordering::Acquire) {
+        return;
+    }
     handlers::register();
+    // Whoever finds the flag raised may be ahead of the thread that registers. No fork is: that waits for the section.
     let _whole = hold_off();
-    let registered = IN_CHILD.iter().any(|slot| slot.set(hook).is_ok());
-    assert!(registered, "more than four modules watch for forks");
+    if !is_registered.swap(true, Ordering::AcqRel) {
+        let found = IN_CHILD.iter().any(|slot| slot.set(hook).is_ok());
+        assert!(found, "more than four modules watch for forks");
+    }
 }
 
 #[cfg(all(unix, not(any(loom, shuttle, miri))))]

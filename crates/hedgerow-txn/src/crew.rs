@@ -263,11 +263,19 @@ where
     }
 }
 
-/// The threads to use; asked of the system once.
+/// The threads to use. The system is asked until a thread has noted its answer; no thread waits for another one's, which a
+/// child that is forked meanwhile would lack.
 #[cfg(not(loom))]
 fn threads() -> usize {
-    static THREADS: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
-    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS))
+    static THREADS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+    match THREADS.load(std::sync::atomic::Ordering::Relaxed) {
+        0 => {
+            let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+            THREADS.store(threads, std::sync::atomic::Ordering::Relaxed);
+            threads
+        }
+        threads => threads,
+    }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -5,6 +5,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use hedgerow_core::fork;
 use hedgerow_core::growing::Growing;
 use hedgerow_core::sync::{ArcCell, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering};
 use hedgerow_core::{KeyKind, Timestamp, VertexId, VertexKey, VertexKeyRef};
@@ -38,6 +39,8 @@ pub(crate) type KeyLatch<'a> = MutexGuard<'a, ()>;
 
 impl IdMap {
     pub(crate) fn new(kind: KeyKind) -> IdMap {
+        // The first map of a process makes the seed of all hashers, for which others wait: no fork comes between.
+        let _whole = fork::hold_off();
         IdMap {
             kind,
             numbers: Map::default(),
@@ -211,6 +214,18 @@ impl IdMap {
             true
         });
         self.keys.bytes() + bytes_of(&self.numbers) + bytes_of(&self.strings) + texts
+    }
+}
+
+/// A map that is dropped takes a lock of each thread that ever changed one in this process. So forks wait until it has: a
+/// child could not take the lock of the thread that goes on in it. And a forked child does not drop maps, also its own ones,
+/// whose memory stays: the threads that it lacks may have had locks of theirs.
+impl Drop for IdMap {
+    fn drop(&mut self) {
+        let _whole = fork::hold_off();
+        // What takes the locks goes with the maps; empty ones, which take their places, have none.
+        let maps = (std::mem::take(&mut self.numbers), std::mem::take(&mut self.strings));
+        if fork::generation() == 0 { drop(maps) } else { std::mem::forget(maps) }
     }
 }
 

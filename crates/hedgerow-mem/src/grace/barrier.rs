@@ -32,18 +32,33 @@ pub(super) fn heavy() -> bool {
 
 #[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
 mod system {
-    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicU8, Ordering};
 
     use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_query};
 
     pub(super) fn is_available() -> bool {
-        static AVAILABLE: OnceLock<bool> = OnceLock::new();
-        *AVAILABLE.get_or_init(|| {
-            // Before Linux 4.14, and where a sandbox forbids the call, it is missing.
-            membarrier_query().contains(MembarrierQuery::PRIVATE_EXPEDITED)
-                && membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
-                && barrier()
-        })
+        const UNKNOWN: u8 = 0;
+        const MISSING: u8 = 1;
+        const AVAILABLE: u8 = 2;
+        /// Several threads may ask the system, and hear the same. None waits for another: that takes milliseconds, and in
+        /// a child that is forked meanwhile the other thread would be missing.
+        static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
+        match ANSWER.load(Ordering::Relaxed) {
+            UNKNOWN => {
+                let answer = if ask() { AVAILABLE } else { MISSING };
+                // Should they hear different answers, which Linux does not give, the first one holds for all.
+                let first = ANSWER.compare_exchange(UNKNOWN, answer, Ordering::Relaxed, Ordering::Relaxed);
+                first.err().unwrap_or(answer) == AVAILABLE
+            }
+            answer => answer == AVAILABLE,
+        }
+    }
+
+    /// Before Linux 4.14, and where a sandbox forbids the call, it is missing.
+    fn ask() -> bool {
+        membarrier_query().contains(MembarrierQuery::PRIVATE_EXPEDITED)
+            && membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+            && barrier()
     }
 
     pub(super) fn barrier() -> bool {

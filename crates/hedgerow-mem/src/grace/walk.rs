@@ -104,9 +104,7 @@ mod forked {
     /// Registers what a child does. All but the first call cost a load.
     pub(super) fn prepare() {
         static REGISTERED: AtomicBool = AtomicBool::new(false);
-        if !REGISTERED.load(Ordering::Relaxed) && !REGISTERED.swap(true, Ordering::Relaxed) {
-            hedgerow_core::fork::on_child(in_child);
-        }
+        hedgerow_core::fork::on_child(&REGISTERED, in_child);
     }
 
     /// Ends the walks of the threads that are not there, and gives back their slots. Loads and stores atomics only.

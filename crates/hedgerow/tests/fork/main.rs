@@ -465,6 +465,73 @@ fn use_own_store(path: &Path) -> hedgerow::Result<String> {
     Ok(String::new())
 }
 
+/// Stores with keys come and go beside the children: what a store keeps for the whole process is then in use at any fork.
+fn open_and_close_stores_with_keys(stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        let graph = Options::new().keys(KeyKind::U64).in_memory().expect("a store");
+        (0..300).for_each(|i| _ = graph.insert_edge(i, i + 1).expect("a commit"));
+        graph.close().expect("closed");
+    }
+}
+
+#[test]
+fn children_use_stores_of_their_own_beside_stores_that_come_and_go() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let effort = Effort::rounds(FORKS / 2);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        (0..WRITERS).for_each(|_| _ = scope.spawn(|| open_and_close_stores_with_keys(&stop)));
+        let _stopped = StopAtEnd(&stop);
+        while let Some(seed) = effort.next_seed() {
+            std::thread::sleep(Duration::from_micros(seed.wrapping_mul(2_654_435_761) % 2000));
+            let own = dir.path().join(format!("child-{seed}"));
+            in_child(|| use_own_store(&own).unwrap_or_else(|error| error.to_string()));
+        }
+    });
+}
+
+/// The first store of a process finds out what the system can do. A child is forked meanwhile.
+///
+/// Each round is a process of its own: this test, run again.
+#[test]
+fn children_use_stores_of_their_own_of_parents_that_open_their_first() {
+    const DIRECTORY: &str = "HEDGEROW_TEST_FIRST_STORES";
+    if let Some(dir) = std::env::var_os(DIRECTORY) {
+        return fork_beside_the_first_stores(Path::new(&dir));
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let name = "children_use_stores_of_their_own_of_parents_that_open_their_first";
+    let effort = Effort::rounds(FORKS / 2);
+    while let Some(seed) = effort.next_seed() {
+        let path = dir.path().join(seed.to_string());
+        std::fs::create_dir(&path).expect("a directory");
+        let mut again = std::process::Command::new(std::env::current_exe().expect("this program"));
+        let output =
+            again.args(["--exact", name, "--nocapture"]).env(DIRECTORY, &path).output().expect("run");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+fn fork_beside_the_first_stores(dir: &Path) {
+    let stop = AtomicBool::new(false);
+    let seed = dir.file_name().and_then(|name| name.to_str()?.parse::<u64>().ok()).unwrap_or(0);
+    std::thread::scope(|scope| {
+        (0..WRITERS).for_each(|_| _ = scope.spawn(|| open_and_close_stores_with_keys(&stop)));
+        let _stopped = StopAtEnd(&stop);
+        std::thread::sleep(Duration::from_micros(seed.wrapping_mul(2_654_435_761) % 1500));
+        in_child(|| use_own_store(&dir.join("own")).unwrap_or_else(|error| error.to_string()));
+    });
+}
+
+/// Raises the flag when it is dropped, also by a test that fails.
+struct StopAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for StopAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn children_use_stores_of_their_own_beside_busy_parents() {
     let dir = tempfile::tempdir().expect("a directory");
