@@ -4,7 +4,7 @@ use std::io::{PipeReader, Read, Write};
 use std::time::{Duration, Instant};
 
 /// A child that takes longer hangs.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
 /// How a child is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
