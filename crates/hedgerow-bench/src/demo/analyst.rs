@@ -11,13 +11,15 @@ use crate::failure::Result;
 
 /// The pause between two rounds, so that two writers and the analyst share two cores.
 const PAUSE: Duration = Duration::from_secs(1);
+/// Of a stream that goes in within seconds, a round for each tenth of it.
+const ROUNDS: u64 = 10;
 /// Vertices that a round names.
 const TOP: usize = 3;
 
 /// Analyses until the writers have ended.
 pub(crate) fn run(one: &Ingestion, messages: &Sender<Message>) -> Result<()> {
     while !one.is_done() {
-        one.sleep(PAUSE);
+        one.sleep_unless_ahead(PAUSE, ROUNDS);
         messages.send(Message::Analysis(analyse(one)?))?;
     }
     Ok(())

@@ -19,8 +19,12 @@ use crate::system;
 
 /// Retries of a conflicting transaction. Scheduled transactions share no vertex, so that a few would do.
 const RETRIES: u32 = 1000;
-/// How often the state is reported.
+/// How often the state is reported at least.
 const SAMPLE_EVERY: Duration = Duration::from_millis(200);
+/// How often the state is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+/// The state is reported as often as the stream has hundredths, too: one that is over within a second has a curve.
+const SAMPLES: u64 = 100;
 
 /// What a child is told.
 #[derive(Clone, Debug)]
@@ -42,6 +46,8 @@ pub(crate) struct Ingestion {
     counters: std::sync::Arc<IoCounters>,
     commits: AtomicU64,
     events: AtomicU64,
+    /// Events of the whole stream.
+    total_events: u64,
     conflicts: AtomicU64,
     done: AtomicBool,
 }
@@ -55,6 +61,15 @@ impl Ingestion {
     /// Whether the writers have ended.
     pub(crate) fn is_done(&self) -> bool {
         self.done.load(Ordering::Acquire)
+    }
+
+    /// Sleeps for `time`, or until one of `parts` equal parts of the stream was ingested meanwhile, or all of it.
+    pub(crate) fn sleep_unless_ahead(&self, time: Duration, parts: u64) {
+        let end = Instant::now() + time;
+        let events = self.events.load(Ordering::Relaxed) + (self.total_events / parts).max(1);
+        while !self.is_done() && Instant::now() < end && self.events.load(Ordering::Relaxed) < events {
+            std::thread::sleep(LOOK_EVERY);
+        }
     }
 
     /// Sleeps until the writers have ended, at most for `time`.
@@ -106,6 +121,7 @@ fn ingest(options: &ChildOptions, messages: &Sender<Message>) -> Result<()> {
         counters,
         commits: AtomicU64::new(0),
         events: AtomicU64::new(0),
+        total_events: options.total_events,
         conflicts: AtomicU64::new(0),
         done: AtomicBool::new(false),
     };
@@ -195,6 +211,6 @@ fn checkpoint(one: &Ingestion, first_event: u64, total: u64, messages: &Sender<M
 
 fn report(one: &Ingestion, messages: &Sender<Message>) {
     while !one.is_done() && messages.send(Message::Sample(one.sample())).is_ok() {
-        one.sleep(SAMPLE_EVERY);
+        one.sleep_unless_ahead(SAMPLE_EVERY, SAMPLES);
     }
 }

@@ -5,7 +5,7 @@ mod svg;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use svg::{Bars, Chart, Series};
+pub(crate) use svg::{Bars, Chart, Mark, Series};
 
 /// A page under construction.
 pub(crate) struct Page {

@@ -27,24 +27,46 @@ impl Series {
     }
 }
 
+/// A moment that a chart marks with a line: where it is on the x axis, and what happened.
+#[derive(Clone, Debug)]
+pub(crate) struct Mark {
+    pub(crate) at: f64,
+    pub(crate) what: String,
+}
+
 /// Curves over one axis; y begins at 0.
 pub(crate) struct Chart {
     pub(crate) title: String,
     x_label: String,
     y_label: String,
     series: Vec<Series>,
+    /// The x axis reaches at least this far.
+    x_end: f64,
+    marks: Vec<Mark>,
 }
+
+/// Of a curve with more points none is drawn by itself: the line shows them.
+const MOST_DOTS: usize = 150;
 
 impl Chart {
     /// A chart.
     pub(crate) fn new(title: &str, x_label: &str, y_label: &str, series: Vec<Series>) -> Chart {
-        Chart { title: title.to_owned(), x_label: x_label.to_owned(), y_label: y_label.to_owned(), series }
+        let (title, x_label, y_label) = (title.to_owned(), x_label.to_owned(), y_label.to_owned());
+        Chart { title, x_label, y_label, series, x_end: 0.0, marks: Vec::new() }
+    }
+
+    /// The chart with an x axis that reaches to `x_end`, and with marks: charts of one story get the same.
+    pub(crate) fn over(mut self, x_end: f64, marks: &[Mark]) -> Chart {
+        self.x_end = x_end;
+        self.marks = marks.iter().filter(|mark| mark.at.is_finite()).cloned().collect();
+        self
     }
 
     /// The chart as an `svg` element.
     pub(crate) fn to_svg(&self) -> String {
         let all = || self.series.iter().flat_map(|s| &s.points);
-        let xs: Vec<f64> = all().map(|p| p.0).collect();
+        let marks = self.marks.iter().map(|mark| mark.at);
+        let xs: Vec<f64> = all().map(|p| p.0).chain(marks).chain([self.x_end]).collect();
         let ys: Vec<f64> = all().map(|p| p.1).collect();
         let x_max = ceiling(range(&xs).1);
         let y_max = ceiling(range(&ys).1);
@@ -62,15 +84,13 @@ impl Chart {
             );
             let _ = write!(svg, "{}</text>", number(x_max * share));
         }
+        for (i, mark) in self.marks.iter().enumerate() {
+            mark_at(&mut svg, x(mark.at), &mark.what, i % 2 == 0);
+        }
         for (i, series) in self.series.iter().enumerate() {
             let color = COLORS[i % COLORS.len()];
-            let points: Vec<String> =
-                series.points.iter().map(|&(px, py)| format!("{:.1},{:.1}", x(px), y(py))).collect();
-            let _ = write!(
-                svg,
-                "<polyline fill=\"none\" stroke=\"{color}\" stroke-width=\"1.6\" points=\"{}\"/>",
-                points.join(" ")
-            );
+            let points: Vec<(f64, f64)> = series.points.iter().map(|&(px, py)| (x(px), y(py))).collect();
+            curve(&mut svg, &points, color);
             legend(&mut svg, i, color, &series.name);
         }
         let middle = (LEFT + WIDTH - RIGHT) / 2.0;
@@ -147,6 +167,31 @@ fn open(title: &str) -> String {
         "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-size=\"11\" fill=\"#444\" role=\"img\" aria-label=\"{}\">",
         escape(title)
     )
+}
+
+/// A line through points, and the points: a curve of one point is a dot.
+fn curve(svg: &mut String, points: &[(f64, f64)], color: &str) {
+    let texts: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+    let _ = write!(
+        svg,
+        "<polyline fill=\"none\" stroke=\"{color}\" stroke-width=\"1.6\" points=\"{}\"/>",
+        texts.join(" ")
+    );
+    for (x, y) in points.iter().filter(|_| points.len() <= MOST_DOTS) {
+        let _ = write!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.4\" fill=\"{color}\"/>");
+    }
+}
+
+/// A dashed line from top to bottom, with its name to the left or right of it: two that are close keep apart.
+fn mark_at(svg: &mut String, x: f64, what: &str, left: bool) {
+    let (from, to) = (TOP, HEIGHT - BOTTOM);
+    let _ = write!(
+        svg,
+        "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{from}\" y2=\"{to}\" stroke=\"#888\" stroke-dasharray=\"4 3\"/>"
+    );
+    let (at, anchor) = if left { (x - 4.0, "end") } else { (x + 4.0, "start") };
+    let y = TOP + 10.0;
+    let _ = write!(svg, "<text x=\"{at:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>", escape(what));
 }
 
 fn rule(svg: &mut String, y: f64, label: &str) {
