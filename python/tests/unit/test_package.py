@@ -77,6 +77,15 @@ def test_examples(test: doctest.DocTest, tmp_path: Path, monkeypatch: pytest.Mon
     assert runner.failures == 0, "".join(report)
 
 
+def test_the_example_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = (ROOT / "README.md").read_text().split("```python\n")[1:]
+    assert len(blocks) == 1
+    scope: dict[str, object] = {}
+    exec(compile(blocks[0].split("```\n")[0], "README.md", "exec"), scope)  # noqa: S102
+    assert scope["db"].closed
+
+
 def test_there_are_examples() -> None:
     assert sum(len(test.examples) for test in examples()) >= MIN_EXAMPLES
 

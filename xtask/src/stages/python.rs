@@ -32,7 +32,34 @@ pub(super) fn test(root: &Path, _: &Workspace) -> Outcome {
     if outcome.failures.is_empty() && outcome.counts.passed == 0 {
         outcome.failures.push("pytest ran no test".to_owned());
     }
+    installed(root, &mut outcome);
     outcome
+}
+
+/// Where [`installed`] puts the package.
+const PIP_TARGET: &str = "target/pip";
+
+/// `pip install .`, as users call it, except that what was built is used again: with the profile of the tests, and with the
+/// build tools of `.venv`. The package is then imported from where it was put, alone.
+fn installed(root: &Path, outcome: &mut Outcome) {
+    let arguments =
+        ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-build-isolation"];
+    let arguments = [&arguments[..], &["--no-deps", "--upgrade", "--target", PIP_TARGET, "."]].concat();
+    let tools = std::env::join_paths(
+        std::iter::once(root.join(".venv/bin"))
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+    );
+    let tools = tools.unwrap_or_default();
+    let pip = Step::new(program(root, "python"), root, &arguments)
+        .env("PATH", &tools.to_string_lossy())
+        .env("MATURIN_PEP517_ARGS", "--profile dev")
+        .env_unless_set("CARGO_TARGET_DIR", &root.join("target").to_string_lossy());
+    outcome.step(&pip.build_only());
+    let check = format!(
+        "import sys; sys.path.insert(0, {PIP_TARGET:?}); import hedgerow; assert {PIP_TARGET:?} in hedgerow.__file__; \
+         hedgerow.open().insert_edge(1, 2)"
+    );
+    outcome.step(&Step::new(program(root, "python"), root, &["-I", "-c", &check]).build_only());
 }
 
 /// Builds the package, optimised, into `.venv`.
@@ -69,7 +96,7 @@ fn environment(root: &Path) -> Result<(), String> {
 
 fn maturin(root: &Path, arguments: &[&str]) -> Step {
     let environment = root.join(".venv");
-    Step::new(program(root, "maturin"), &root.join("python"), arguments)
+    Step::new(program(root, "maturin"), root, arguments)
         .env("VIRTUAL_ENV", &environment.to_string_lossy())
         // The tests' profile and folder: what they built is used again.
         .env_unless_set("CARGO_TARGET_DIR", &root.join("target").to_string_lossy())

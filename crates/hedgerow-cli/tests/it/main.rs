@@ -6,6 +6,7 @@ mod bad_input;
 mod happy;
 mod labels;
 mod published;
+mod readme;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
