@@ -28,12 +28,17 @@ def data(name: str) -> Path:
     return path
 
 
-def lines(path: Path) -> list[list[str]]:
-    """The fields of every line of a text file, which may be compressed."""
+def text(path: Path) -> str:
+    """A text file, which may be compressed."""
     content = path.read_bytes()
     if path.suffix == ".zst":
         content = zstandard.ZstdDecompressor().stream_reader(content).read()
-    return [line.split() for line in content.decode().splitlines() if line and not line.startswith("#")]
+    return content.decode()
+
+
+def lines(path: Path) -> list[list[str]]:
+    """The fields of every line of a text file, which may be compressed."""
+    return [line.split() for line in text(path).splitlines() if line and not line.startswith("#")]
 
 
 def in_child(body: Callable[[], None]) -> int:

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use hedgerow::{Graph, GraphConfig};
 use hedgerow_core::fork::OwnerProcess;
@@ -12,6 +13,9 @@ use crate::error::{ClosedError, ForkedError, raise};
 
 /// What a store takes whose end is worth a look at the heap of the process.
 const LARGE_BYTES: u64 = 4 << 20;
+
+/// How long closing waits for a thread of the store's own that is in the middle of something: its memory goes back with the rest.
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// An open store.
 pub(crate) struct Handle {
@@ -74,10 +78,12 @@ impl Handle {
                 failed: closed.is_err(),
             };
             let left = std::mem::replace(&mut *lock(&self.graph), Store::Closed(figures));
+            let remains = graph.remains();
             drop((left, graph));
             // Looking at the whole heap of the process pays for much only.
             #[cfg(target_os = "linux")]
             if bytes > LARGE_BYTES {
+                remains.wait_until_gone(PATIENCE);
                 crate::memory::give_back();
             }
             closed

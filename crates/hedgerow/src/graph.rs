@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
@@ -90,6 +91,8 @@ pub(crate) struct Core {
     pub(crate) log_bound: Arc<LogBound>,
     /// The process that opened the store. Its forked children use nothing of it (`docs/design/processes.md`).
     pub(crate) owner: OwnerProcess,
+    /// The last field.
+    pub(crate) gone: Gone,
 }
 
 /// What [`Engine`] is built from, at opening.
@@ -146,6 +149,7 @@ impl Engine {
                 checkpoints.then(|| core.clone()),
             ),
             owner: OwnerProcess::current(),
+            gone: Gone::default(),
         });
         Arc::new(Engine { core })
     }
@@ -468,10 +472,41 @@ impl Graph {
         self.engine.close()
     }
 
+    /// For the Python package: tells, once all handles are dropped, whether a thread of the store's own still has it.
+    #[doc(hidden)]
+    pub fn remains(&self) -> Remains {
+        Remains(self.engine.gone.0.clone())
+    }
+
     /// Makes everything committed before the call durable, whatever the durability mode. Blocks for a sync.
     pub fn flush(&self) -> Result<()> {
         self.engine.check_owner_by_id()?;
         self.engine.check_writable()?;
         self.engine.flush()
+    }
+}
+
+/// Told at the end of dropping a [`Core`], as its last field.
+#[derive(Default)]
+pub(crate) struct Gone(Arc<std::sync::atomic::AtomicBool>);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.0.store(true, std::sync::atomic::Ordering::Release);
+    }
+}
+
+/// What may be left of a store whose handles were dropped.
+#[doc(hidden)]
+pub struct Remains(Arc<std::sync::atomic::AtomicBool>);
+
+impl Remains {
+    /// Waits until the memory of the store was freed, for `patience` at most. A thread of the store's own that is in the middle
+    /// of a turn frees it at the end of that; snapshots and transactions keep it for as long as they live.
+    pub fn wait_until_gone(&self, patience: Duration) {
+        let end = Instant::now() + patience;
+        while !self.0.load(std::sync::atomic::Ordering::Acquire) && Instant::now() < end {
+            std::thread::sleep(Duration::from_micros(200));
+        }
     }
 }

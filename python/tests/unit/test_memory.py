@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support import data, lines
+from support import data, text
 
 if not Path("/proc/self/smaps_rollup").exists():
     pytest.skip("only Linux tells what a process takes", allow_module_level=True)
@@ -65,11 +65,11 @@ def measure(edges: Path, keys: str, directed: bool, folder: str) -> dict[str, tu
 
 
 def check(steps: dict[str, tuple[int, int]], constant: int) -> None:
-    """Told within a tenth, and at most a fifth left: with a constant for what does not depend on the graph."""
+    """Told within a tenth, with a constant for what does not depend on the graph, and at most a fifth left."""
     grown, taken = steps.pop("closed")
     for step, (grew, told) in steps.items():
         assert abs(told - grew) <= 0.1 * grew + constant, (step, grew, told)
-    assert grown <= 0.2 * taken + constant, (grown, taken)
+    assert grown <= 0.2 * taken, (grown, taken)
 
 
 def saved(path: Path, src: np.ndarray, dst: np.ndarray) -> Path:
@@ -77,7 +77,7 @@ def saved(path: Path, src: np.ndarray, dst: np.ndarray) -> Path:
     return path
 
 
-# What the C library's heaps keep for threads whatever the graph. Dense ids take so little that it counts beside them.
+# What the C library's heaps keep for threads while a store is loaded. Dense ids take so little that it counts beside them.
 THREADS = 16 << 20
 
 # So large that the constant is small beside them: some 20 to 100 MB.
@@ -101,9 +101,11 @@ def test_stats_tell_what_a_store_takes_and_close_gives_it_back(
 
 @cache
 def real(name: str) -> np.ndarray:
-    """The ends of the edges of a data set."""
-    # The road network's first line begins with a letter.
-    return np.array([fields[:2] for fields in lines(data(name)) if fields[0].isdigit()], dtype=np.uint64).T
+    """The ends of the edges of a data set: a pair of numbers a line, after a head that begins with letters."""
+    rows = text(data(name))
+    while not rows[0].isdigit():
+        rows = rows.partition("\n")[2]
+    return np.fromstring(rows, dtype=np.uint64, sep=" ").reshape(-1, 2).T
 
 
 @pytest.mark.parametrize(("keys", "files"), [("u64", False), ("dense", False), ("u64", True)])
@@ -115,4 +117,4 @@ def test_real_graphs(
     tmp_path: Path, name: str, directed: bool, keys: str, files: bool
 ) -> None:
     path = saved(tmp_path / "edges.npy", *real(name))
-    check(measure(path, keys, directed, str(tmp_path / "store") if files else ""), 0 if keys == "u64" else THREADS)
+    check(measure(path, keys, directed, str(tmp_path / "store") if files else ""), 0)
