@@ -10,16 +10,11 @@ use crate::{Cli, Command};
 fn unchecked(line: &[&str], existing: Option<&Graph>) -> Result<(), String> {
     let cli = Cli::try_parse_from([&["hedgerow", "load"], line].concat()).expect("well-formed");
     let Command::Load(args) = cli.command else { panic!("not a load") };
-    let inputs = input::inputs(&args).expect("the files are there");
-    let rules = Rules {
-        kind: KeyKind::U64,
-        weighted: false,
-        weight_required: false,
-        finite: false,
-        on_error: OnError::Raise,
-        rank: false,
-        properties: Vec::new(),
-    };
+    let mut inputs = input::inputs(&args).expect("the files are there");
+    for input in &mut inputs {
+        input.settle(&args, KeyKind::U64, false).expect("nothing is open");
+    }
+    let rules = Rules { kind: KeyKind::U64, finite: false, on_error: OnError::Raise };
     let loaded = match existing {
         Some(graph) => write::into_existing(graph, &args, &inputs, &rules),
         None => write::into_new(options(&args, &inputs), &args, &inputs, &rules),
@@ -37,7 +32,7 @@ fn a_late_failure_removes_a_new_store_and_owns_up_in_an_old_one() {
     let error = unchecked(&line, None).expect_err("a malformed row");
     assert!(
         error.ends_with(
-            "a.csv:3: vertex id \"x\" is not a number from 0 to 18446744073709551615; the file has changed"
+            "a.csv:3: vertex id \"x\" is not a number from 0 to 18446744073709551615 in column 1; the file has changed"
         ),
         "{error}"
     );

@@ -1,10 +1,11 @@
 //! The second reading: rows into transactions.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use hedgerow::{EdgeKey, Graph, LabelOptions, Options, Timestamp, Value, WriteTxn};
 
-use super::input::{Content, Input};
+use super::input::{Content, EdgeTable, Input};
 use super::rows::{EdgeItem, Item, OnError, Rules, for_each};
 use super::{LoadArgs, Repeat};
 use crate::error::CliError;
@@ -20,6 +21,8 @@ pub(super) struct Loaded {
     pub(super) edges: u64,
     pub(super) transactions: u64,
     pub(super) timestamp: Timestamp,
+    /// Bytes of the segment in which the load was written down; nothing without a checkpoint.
+    pub(super) segment_bytes: Option<u64>,
 }
 
 /// Loads into a store that was there before. What was committed before a failure stays; the error says so.
@@ -85,11 +88,8 @@ struct Loader<'a> {
     graph: &'a Graph,
     args: &'a LoadArgs,
     weighted: bool,
-    /// Whether edges have a label, ranks or properties.
-    rich: bool,
-    /// Whether edges get ranks by counting, and the next of them.
-    counted: bool,
-    next_rank: u64,
+    /// The next rank of each label whose edges get ranks by counting.
+    next_ranks: HashMap<String, u64>,
     txn: Option<WriteTxn>,
     /// Rows in the transaction.
     pending: usize,
@@ -99,16 +99,11 @@ struct Loader<'a> {
 
 impl<'a> Loader<'a> {
     fn new(graph: &'a Graph, args: &'a LoadArgs) -> Loader<'a> {
-        let weighted = graph.config().weighted;
-        let rich = !label(args).is_empty() || args.rank.is_some() || !args.property.is_empty();
-        let counted = args.multi && args.rank.is_none();
         Loader {
             graph,
             args,
-            weighted,
-            rich,
-            counted,
-            next_rank: 0,
+            weighted: graph.config().weighted,
+            next_ranks: HashMap::new(),
             txn: None,
             pending: 0,
             rows: 0,
@@ -119,24 +114,36 @@ impl<'a> Loader<'a> {
     /// Defines what the files hold, before any of it: a store that has it otherwise refuses.
     fn define(&mut self, inputs: &[Input]) -> Result<(), CliError> {
         for input in inputs {
-            let Content::VertexTable(_, properties) = &input.content else { continue };
-            for (name, kind) in properties {
-                self.graph.define_vertex_property(name, *kind)?;
+            match &input.content {
+                Content::Vertices => {}
+                Content::VertexTable(_, properties) => {
+                    for (name, kind) in properties {
+                        self.graph.define_vertex_property(name, *kind)?;
+                    }
+                }
+                Content::Edges(table) => {
+                    for label in table.label.iter().chain(&input.labels) {
+                        self.define_label(table, label)?;
+                    }
+                }
             }
         }
-        if !self.rich {
+        Ok(())
+    }
+
+    fn define_label(&mut self, table: &EdgeTable, label: &str) -> Result<(), CliError> {
+        if !table.is_rich() {
             return Ok(());
         }
-        let label = label(self.args);
-        let multi = self.args.multi || self.args.rank.is_some();
-        let is_multi = self.graph.schema().label(label).is_some_and(hedgerow::Label::is_multi);
-        let mut options = LabelOptions::new().multi(multi || is_multi);
-        for property in &self.args.property {
-            options = options.property(&property.name, property.kind);
+        let is_multi = || self.graph.schema().label(label).is_some_and(hedgerow::Label::is_multi);
+        let mut options = LabelOptions::new().multi(table.multi.unwrap_or_else(is_multi));
+        for (name, kind) in &table.properties {
+            options = options.property(name, *kind);
         }
         self.graph.define_label(label, options)?;
-        if self.counted {
-            self.next_rank = self.graph.snapshot()?.edge_count_of(label)?;
+        if table.is_counted() {
+            let next = self.graph.snapshot()?.edge_count_of(label)?;
+            self.next_ranks.insert(label.to_owned(), next);
         }
         Ok(())
     }
@@ -152,7 +159,7 @@ impl<'a> Loader<'a> {
                 input,
                 rules,
                 "loading",
-                |item| self.add(item, rules),
+                |item| self.add(item),
                 |line, reason| match rules.on_error {
                     // It was sound when it was checked.
                     OnError::Raise => Err(CliError::Failed(format!(
@@ -164,7 +171,12 @@ impl<'a> Loader<'a> {
             )?;
         }
         self.commit()?;
-        self.graph.flush()?;
+        let segment_bytes = if self.args.no_checkpoint {
+            self.graph.flush()?;
+            None
+        } else {
+            Some(self.graph.checkpoint()?.bytes)
+        };
         let after = self.graph.snapshot()?;
         let loaded = Loaded {
             rows: self.rows,
@@ -174,13 +186,14 @@ impl<'a> Loader<'a> {
             edges: after.edge_count(),
             transactions: self.transactions,
             timestamp: after.timestamp(),
+            segment_bytes,
         };
         drop(after);
         self.graph.close()?;
         Ok(loaded)
     }
 
-    fn add(&mut self, item: Item<'_>, rules: &Rules) -> Result<(), CliError> {
+    fn add(&mut self, item: Item<'_>) -> Result<(), CliError> {
         let txn = match &mut self.txn {
             Some(txn) => txn,
             none => none.insert(self.graph.write()?),
@@ -194,13 +207,13 @@ impl<'a> Loader<'a> {
                 let cells = cells.filter(|(_, value)| !value.is_null()).map(|(n, v)| (n, v.clone()));
                 txn.put_vertex_with(key, cells)?;
             }
-            Item::Edge(edge) if self.rich => {
-                let rank = if self.counted { self.next_rank } else { edge.rank.unwrap_or(0) };
-                self.next_rank += 1;
-                put_rich(txn, self.args, rules, &edge, rank)?;
+            Item::Edge(edge, table) if table.is_rich() => {
+                let counted = self.next_ranks.get_mut(edge.label).filter(|_| table.is_counted());
+                let rank = counted.map(|next| std::mem::replace(next, *next + 1)).or(edge.rank);
+                put_rich(txn, self.args, table, &edge, rank.unwrap_or(0))?;
             }
-            Item::Edge(EdgeItem { src, dst, .. }) if !self.weighted => txn.put_edge(src, dst)?,
-            Item::Edge(EdgeItem { src, dst, weight, .. }) => match self.args.repeat {
+            Item::Edge(EdgeItem { src, dst, .. }, _) if !self.weighted => txn.put_edge(src, dst)?,
+            Item::Edge(EdgeItem { src, dst, weight, .. }, _) => match self.args.repeat {
                 Repeat::Last => txn.put_weighted_edge(src, dst, weight)?,
                 Repeat::First => {
                     txn.insert_weighted_edge(src, dst, weight)?;
@@ -226,22 +239,18 @@ impl<'a> Loader<'a> {
     }
 }
 
-fn label(args: &LoadArgs) -> &str {
-    args.label.as_deref().unwrap_or("")
-}
-
 /// Puts an edge with label, rank and properties, its weight among them.
 fn put_rich(
     txn: &mut WriteTxn,
     args: &LoadArgs,
-    rules: &Rules,
+    table: &EdgeTable,
     edge: &EdgeItem<'_>,
     rank: u64,
 ) -> Result<(), CliError> {
-    let weight = rules.weighted.then_some(("weight", Value::F64(edge.weight)));
-    let cells = rules.properties.iter().map(|(name, _)| name.as_str()).zip(edge.values.iter().cloned());
+    let weight = table.weighted.then_some(("weight", Value::F64(edge.weight)));
+    let cells = table.properties.iter().map(|(name, _)| name.as_str()).zip(edge.values.iter().cloned());
     let cells = weight.into_iter().chain(cells.filter(|(_, value)| !value.is_null()));
-    let key = EdgeKey::new(label(args), edge.src, edge.dst).rank(rank);
+    let key = EdgeKey::new(edge.label, edge.src, edge.dst).rank(rank);
     if args.repeat == Repeat::First {
         txn.insert_edge_with(key, cells)?;
     } else {

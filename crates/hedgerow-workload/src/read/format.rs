@@ -36,6 +36,8 @@ pub enum Column {
     IfPresent(usize),
     /// Under this name in the header.
     Name(String),
+    /// Nowhere, whatever the header says.
+    Absent,
 }
 
 /// What lines mean.
@@ -70,6 +72,10 @@ pub struct EdgeFormat {
     pub extra: Vec<Column>,
     /// Lines to skip before everything else.
     pub skip_lines: u64,
+    /// Texts without quotes that stand for null; an empty field without quotes always does.
+    pub nulls: Vec<String>,
+    /// Every line is data, blanks belong to fields, and a key in quotes may be empty: as an export writes files.
+    pub exact: bool,
 }
 
 /// A name of no known format.
