@@ -3,6 +3,7 @@
 //! Every file is read twice: first to check every row, then to load. So a load that must not pass malformed rows, or
 //! cannot read a file to its end, fails before the store is touched, or created.
 
+mod beside;
 mod directory;
 mod input;
 mod report;
@@ -197,7 +198,7 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
         input.labels = rows::validate(input, &rules, &mut rejects)?.labels;
     }
     let loaded = match existing {
-        Some(graph) => write::into_existing(&graph, args, &inputs, &rules)?,
+        Some(graph) => write::into_existing(graph, args, &inputs, &rules)?,
         None => write::into_new(options(args, &inputs), args, &inputs, &rules)?,
     };
     report::print(&loaded, &inputs, &rejects, &rules, clock, style)

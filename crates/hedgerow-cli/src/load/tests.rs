@@ -7,7 +7,7 @@ use super::{OnError, Rules, input, options, write};
 use crate::{Cli, Command};
 
 /// Runs `load` with the arguments in `line` as far as its second reading, without the first.
-fn unchecked(line: &[&str], existing: Option<&Graph>) -> Result<(), String> {
+fn unchecked(line: &[&str], existing: Option<Graph>) -> Result<(), String> {
     let cli = Cli::try_parse_from([&["hedgerow", "load"], line].concat()).expect("well-formed");
     let Command::Load(args) = cli.command else { panic!("not a load") };
     let mut inputs = input::inputs(&args).expect("the files are there");
@@ -42,10 +42,11 @@ fn a_late_failure_removes_a_new_store_and_owns_up_in_an_old_one() {
     unchecked(&line, None).expect_err("a malformed row");
     assert_eq!(std::fs::read_dir(&store).expect("there").count(), 0);
 
-    let graph = Graph::open(&store).expect("opens");
-    let error = unchecked(&line, Some(&graph)).expect_err("a malformed row");
+    let open = || Graph::open(&store).expect("opens");
+    drop(open());
+    let error = unchecked(&line, Some(open())).expect_err("a malformed row");
     assert!(error.ends_with("the file has changed (the first 2 rows are committed)"), "{error}");
-    assert_eq!(graph.snapshot().expect("open").edge_count(), 2);
-    let error = unchecked(&[line[0], line[1], "--batch", "0"], Some(&graph)).expect_err("a malformed row");
+    assert_eq!(open().snapshot().expect("open").edge_count(), 2);
+    let error = unchecked(&[line[0], line[1], "--batch", "0"], Some(open())).expect_err("a malformed row");
     assert!(error.ends_with("the file has changed"), "{error}");
 }

@@ -235,7 +235,7 @@ impl EdgeReader {
         let text = self.records.text();
         let Some((field, at)) = self.field(i)? else { return Err(RowError::Empty { what: WHAT[i] }) };
         let key = field.of(text);
-        let key = if field.quoted || self.format.exact { key } else { key.trim() };
+        let key = if field.quoted || self.format.exact { key } else { trim(key) };
         let empty = key.is_empty() && !(field.quoted && self.format.exact);
         if empty || is_null(field, text, &self.format) {
             return Err(null(WHAT[i], key).in_column(at));
@@ -250,12 +250,19 @@ impl EdgeReader {
         parse: impl FnOnce(&str) -> Result<T, RowError>,
     ) -> Result<Option<T>, RowError> {
         let Some((field, at)) = self.field(i)? else { return Ok(None) };
-        let text = field.of(self.records.text()).trim();
+        let text = trim(field.of(self.records.text()));
         if text.is_empty() || is_null(field, self.records.text(), &self.format) {
             return Err(null(WHAT[i], text).in_column(at));
         }
         parse(text).map(Some).map_err(|reason| reason.in_column(at))
     }
+}
+
+/// `text` without blanks around it. Looks at single characters only where there may be some: this is done for every key.
+fn trim(text: &str) -> &str {
+    let is_plain = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
+    let bytes = text.as_bytes();
+    if is_plain(bytes.first()) && is_plain(bytes.last()) { text } else { text.trim() }
 }
 
 /// Whether a field stands for null: without quotes it is empty, or one of the texts that do.

@@ -137,7 +137,8 @@ impl Lines {
         // Checked once here, so that nobody who looks at the line has to.
         self.buffer =
             String::from_utf8(bytes).map_err(|_| ReadError::row(&self.path, self.line, RowError::NotUtf8))?;
-        self.len = self.buffer.trim_end_matches(['\n', '\r']).len();
+        let end = self.buffer.bytes().rev().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+        self.len = self.buffer.len() - end;
         Ok(true)
     }
 
