@@ -312,3 +312,26 @@ fn a_load_ends_with_a_checkpoint() {
     let written = hedgerow("checkpoint @ --json", &[&bench.store()]).ok();
     assert_eq!(field(&written, "segment_bytes"), 0);
 }
+
+#[test]
+fn an_export_with_line_breaks_loads_again() {
+    let bench = Bench::new();
+    let people = bench.file("people.csv", "id;note:utf8\n\"x\ny\";\"line 1\nline 2, \"\"q\"\"\"\n\" z \";\n");
+    let file = bench.file("a.csv", "src,dst,note\n\"x\ny\",\" z \",\"p\r\nq\"\n\"#c\",d,\n");
+    let (store, again) = (bench.store(), bench.path("again"));
+    hedgerow("load @ --vertices @ @ --keys str --property note:utf8", &[&store, &people, &file]).ok();
+    let export = |store: &Path, name: &str| {
+        let (vertices, edges) = (bench.path(&format!("{name}-v.csv")), bench.path(&format!("{name}-e.csv")));
+        hedgerow("export @ --properties --vertices @ --out @", &[store, &vertices, &edges]).ok();
+        (vertices, edges)
+    };
+    let (vertices, written) = export(&store, "a");
+    let command = "load @ --vertices @ @ --keys str --property note:utf8";
+    hedgerow(command, &[&again, &vertices, &written]).ok();
+    let (vertices_again, written_again) = export(&again, "b");
+    let text = |path: &Path| std::fs::read_to_string(path).expect("written");
+    assert_eq!((text(&vertices), text(&written)), (text(&vertices_again), text(&written_again)));
+    assert!(text(&vertices).contains("\"line 1\nline 2, \"\"q\"\"\""));
+    assert_eq!(edges(&again), edges(&store));
+    assert_eq!(edges(&store).len(), 2);
+}

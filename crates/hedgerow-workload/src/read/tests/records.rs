@@ -4,7 +4,9 @@ use std::io::Cursor;
 use std::path::Path;
 
 use super::super::records::Records;
-use super::super::{Delimiter, EdgeFormat, Lines, MAX_LINE_BYTES, ReadError, RowError, parse_microseconds};
+use super::super::{
+    Delimiter, EdgeFormat, EdgeReader, Lines, MAX_LINE_BYTES, ReadError, RowError, parse_microseconds, sniff,
+};
 use super::{at, read_as, row};
 use crate::rng::Rng;
 
@@ -133,4 +135,57 @@ fn times() {
     ] {
         assert_eq!(parse_microseconds(text), expected, "{text}");
     }
+}
+
+#[test]
+fn nothing_panics_and_lines_only_grow() {
+    const PIECES: [&[u8]; 16] = [
+        b"1",
+        b"x",
+        b"\"",
+        b"\"\"",
+        b",",
+        b";",
+        b"\t",
+        b" ",
+        b"\n",
+        b"\r\n",
+        b"#",
+        b"a ",
+        b"\xEF\xBB\xBF",
+        b"\xFF",
+        b"1,2\n",
+        b"2024-01-01",
+    ];
+    let mut rng = Rng::new(11);
+    let (mut rows, mut malformed) = (0, 0);
+    for round in 0..6000 {
+        let bytes: Vec<u8> = (0..rng.below(30))
+            .flat_map(|_| PIECES[rng.below(PIECES.len() as u64) as usize])
+            .copied()
+            .collect();
+        let formats =
+            [EdgeFormat::csv(), EdgeFormat::default(), EdgeFormat::dimacs(), EdgeFormat::temporal(), exact()];
+        let mut format = formats[round % formats.len()].clone();
+        format.skip_lines = rng.below(2);
+        let lines = || Lines::of(Path::new("a"), Cursor::new(bytes.clone()));
+        let _ = sniff(lines(), &format, round % 2 == 0);
+        let (mut reader, mut last) = (EdgeReader::of(lines(), &format), 0);
+        while let Some(row) = reader.next_row() {
+            let line = match row {
+                Ok(row) => {
+                    rows += 1;
+                    row.line
+                }
+                Err(ReadError::Row { line, .. } | ReadError::Record { line, .. }) => {
+                    malformed += 1;
+                    line
+                }
+                Err(other) => panic!("{other}"),
+            };
+            assert!(line > last, "{bytes:?}");
+            last = line;
+        }
+    }
+    assert!(rows > 1000 && malformed > 1000, "{rows} rows, {malformed} malformed");
 }
