@@ -77,8 +77,8 @@ fn everything_comes_back() {
     assert_eq!((field(&again, "new_edges"), field(&again, "new_vertices")), (json!(0), json!(0)));
     assert_eq!(all(&bench.store()), expected);
     let other = bench.path("other");
-    let file = bench.file("a.csv", "1,2\n");
-    for options in ["", "--keys str", "--keys str --weighted --weight-col 2"] {
+    let file = bench.file("a.csv", "1,2,3\n");
+    for options in ["", "--keys str", "--keys str --weight-col 3"] {
         hedgerow(&format!("load @ @ {options}"), &[&other, &file]).ok();
         let error = hedgerow("load @ @", &[&other, &directory]).fails(1);
         assert!(error.contains("directed: true"), "{error}");

@@ -191,6 +191,12 @@ fn labels_come_in_the_order_of_their_first_rows() {
     hedgerow(&format!("load @ @ {columns}"), &[&bench.store(), &file]).ok();
     let schema = hedgerow("schema @ --csv", &[&bench.store()]).ok();
     assert_eq!(schema, "kind,label,property,type\nlabel,\"\",-,-\nlabel,b,-,-\nlabel,a,-,-\nlabel,c,-,-\n");
+    // Without positions the keys are the first two columns that have no other meaning.
+    let (first, second) = (bench.path("first"), bench.path("second"));
+    hedgerow("load @ @ --label-column 2", &[&first, &file]).ok();
+    assert_eq!(edges(&first), edges(&bench.store()));
+    hedgerow("load @ @ --label-column 2 --src-col 3", &[&second, &file]).ok();
+    assert_eq!(edges(&second), ["a: 2 -> 1", "b: 1 -> 2", "b: 3 -> 3", "c: 4 -> 4"]);
     let ranked = bench.path("ranked");
     hedgerow(&format!("load @ @ {columns} --multi"), &[&ranked, &file]).ok();
     hedgerow(&format!("load @ @ {columns} --multi"), &[&ranked, &file]).ok();

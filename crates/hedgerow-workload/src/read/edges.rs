@@ -165,7 +165,8 @@ impl EdgeReader {
                 Some(Column::IfPresent(at)) => (Some(*at), i < 2),
                 Some(Column::Name(name)) => (Some(self.named(&names, name, header)?), true),
                 Some(Column::Absent) => (None, false),
-                None => (if header { usual(&names, i) } else { None }.or((i < 2).then_some(i)), true),
+                None if header && usual(&names, i).is_some() => (usual(&names, i), true),
+                None => ((i < 2).then(|| self.format.usual_key(i)), true),
             };
         }
         let mut extra_at = Vec::new();

@@ -188,11 +188,8 @@ fn shown(record: &Record, delimiter: Delimiter) -> String {
 
 /// The source and the destination of a record, where their positions are known.
 fn keys<'a>(record: &'a Record, format: &EdgeFormat) -> [Option<&'a str>; 2] {
-    [(&format.src, 0), (&format.dst, 1)].map(|(column, usual)| {
-        let at = match column {
-            Some(Column::Index(at) | Column::IfPresent(at)) => *at,
-            _ => usual,
-        };
+    [(&format.src, 0), (&format.dst, 1)].map(|(column, end)| {
+        let at = column.as_ref().and_then(Column::position).unwrap_or_else(|| format.usual_key(end));
         record.fields.get(at).and_then(|field| field.as_deref())
     })
 }

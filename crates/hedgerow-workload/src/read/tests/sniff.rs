@@ -51,6 +51,9 @@ fn delimiters_and_headers() {
     }
     let named = EdgeFormat { src: Some(Column::Name("x".into())), ..EdgeFormat::default() };
     assert_eq!(found("x,y\na,b\n", &named, false).expect("told"), (COMMA, true, 2));
+    // A column of labels that comes first is no key.
+    let labelled = EdgeFormat { extra: vec![Column::Index(0)], ..EdgeFormat::default() };
+    assert_eq!(found("x,y,z\na,1,2\n", &labelled, true).expect("told"), (COMMA, true, 3));
     let said = EdgeFormat { header: Header::No, ..EdgeFormat::csv() };
     assert_eq!(found("x;y,a\n", &said, false).expect("told"), (COMMA, false, 2));
     let nulls = EdgeFormat { nulls: vec!["NULL".into()], ..EdgeFormat::default() };
