@@ -9,6 +9,7 @@ use crate::error::CliError;
 pub(crate) fn parse(kind: KeyKind, text: &str) -> Result<VertexKeyRef<'_>, String> {
     let number = || -> Result<u64, String> {
         text.parse()
+            .or_else(|_| text.trim().parse())
             .map_err(|_| format!("vertex id {:?} is not a number from 0 to {}", shorten(text), u64::MAX))
     };
     match kind {

@@ -1,6 +1,7 @@
 //! Properties as text: in files, on the command line, in results.
 
 use hedgerow::{Property, PropertyType, Value, ValueRef};
+use hedgerow_workload::read::parse_microseconds;
 
 use crate::output::number;
 
@@ -17,11 +18,11 @@ pub(crate) fn parse(name: &str, kind: PropertyType, text: &str) -> Result<Value,
         PropertyType::F64 => trimmed.parse().ok().map(Value::F64),
         PropertyType::Utf8 => Some(Value::from(text)),
         PropertyType::Bytes => bytes(trimmed).map(|bytes| Value::from(&bytes[..])),
-        PropertyType::Timestamp => trimmed.parse().ok().map(Value::Timestamp),
+        PropertyType::Timestamp => parse_microseconds(trimmed).map(Value::Timestamp),
     };
     value.ok_or_else(|| {
         let shown: String = text.chars().take(40).collect();
-        format!("property {name} is not {}: {shown:?}", what(kind))
+        format!("property {name} is not {} ({kind}): {shown:?}", what(kind))
     })
 }
 
@@ -32,7 +33,7 @@ fn what(kind: PropertyType) -> &'static str {
         PropertyType::F64 => "a number",
         PropertyType::Utf8 => "text",
         PropertyType::Bytes => "bytes as pairs of hexadecimal digits",
-        PropertyType::Timestamp => "a whole number of microseconds since 1970",
+        PropertyType::Timestamp => "a whole number of microseconds since 1970 or an ISO 8601 time",
     }
 }
 

@@ -1,9 +1,13 @@
 //! Which files are read, and as what.
 
+use std::fs::File;
+use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
-use hedgerow::PropertyType;
-use hedgerow_workload::read::{Column, EdgeFormat, Graphalytics, Header, read_header};
+use hedgerow::{KeyKind, PropertyType};
+use hedgerow_workload::read::{
+    Column, Delimiter, EdgeFormat, Graphalytics, Header, Lines, ReadError, Sniffed, sniff,
+};
 
 use super::{FileFormat, LoadArgs};
 use crate::error::CliError;
@@ -12,22 +16,144 @@ use crate::property;
 /// One file to read.
 #[derive(Debug)]
 pub(super) struct Input {
+    /// The file, or what messages call standard input.
     pub(super) path: PathBuf,
+    /// What standard input held; nothing for a file.
+    spooled: Option<File>,
     pub(super) content: Content,
     /// Whether a properties file says that edges have a direction.
     pub(super) directed: Option<bool>,
     /// Whether the format, or a properties file, says that edges have weights.
     pub(super) weighted: bool,
+    /// What was found out about the file rather than said.
+    pub(super) sniffed: Option<Sniffed>,
+    /// The labels that its rows name, in the order of their first rows: known after the check.
+    pub(super) labels: Vec<String>,
 }
 
 #[derive(Debug)]
 pub(super) enum Content {
     /// A vertex a line.
     Vertices,
-    /// An edge a line.
-    Edges(EdgeFormat),
-    /// A vertex a line with properties: the key in the first field, a property in each of the others.
+    /// An edge a record.
+    Edges(EdgeTable),
+    /// A vertex a record with properties: the key in the first field, a property in each of the others.
     VertexTable(EdgeFormat, Vec<(String, PropertyType)>),
+}
+
+/// Edges with what belongs to them.
+#[derive(Debug)]
+pub(super) struct EdgeTable {
+    /// How records are laid out. Further columns are the label, the rank, and then the properties.
+    pub(super) format: EdgeFormat,
+    /// The label of all edges; nothing if a column has it.
+    pub(super) label: Option<String>,
+    /// Whether labels get several edges between two vertices; nothing leaves it to labels that are there.
+    pub(super) multi: Option<bool>,
+    /// Whether a column has the rank.
+    pub(super) rank: bool,
+    /// Whether weights count; else they are not looked at.
+    pub(super) weighted: bool,
+    /// Whether rows without a weight are malformed.
+    pub(super) weight_required: bool,
+    pub(super) properties: Vec<(String, PropertyType)>,
+}
+
+impl EdgeTable {
+    /// Whether edges have a label, ranks or properties.
+    pub(super) fn is_rich(&self) -> bool {
+        self.is_labelled() || self.rank || !self.properties.is_empty()
+    }
+
+    /// Whether edges have another label than the default one.
+    pub(super) fn is_labelled(&self) -> bool {
+        self.label.as_ref().is_none_or(|label| !label.is_empty())
+    }
+
+    /// Whether edges get their ranks by counting.
+    pub(super) fn is_counted(&self) -> bool {
+        self.multi == Some(true) && !self.rank
+    }
+}
+
+impl Input {
+    pub(super) fn new(path: &Path, content: Content) -> Input {
+        Input {
+            path: path.to_owned(),
+            spooled: None,
+            content,
+            directed: None,
+            weighted: false,
+            sniffed: None,
+            labels: Vec::new(),
+        }
+    }
+
+    /// The lines of the file, from the first.
+    pub(super) fn lines(&self) -> Result<Lines, ReadError> {
+        match &self.spooled {
+            Some(file) => Lines::of_file(&self.path, file),
+            None => Lines::open(&self.path),
+        }
+    }
+
+    /// Finds out what the arguments leave open. `weighted` says whether weights count.
+    pub(super) fn settle(&mut self, args: &LoadArgs, kind: KeyKind, weighted: bool) -> Result<(), CliError> {
+        let numbers = kind != KeyKind::Str;
+        let lines = |input: &Input| input.lines();
+        let sniffed = match &self.content {
+            Content::Vertices => return Ok(()),
+            Content::Edges(table) if is_settled(&table.format) => None,
+            Content::Edges(EdgeTable { format, .. }) | Content::VertexTable(format, _) => {
+                sniff(lines(self)?, format, numbers).map_err(unclear)?
+            }
+        };
+        match &mut self.content {
+            Content::Vertices => {}
+            Content::Edges(table) => {
+                table.weighted = weighted;
+                table.weight_required =
+                    args.weighted && !matches!(table.format.weight, Some(Column::IfPresent(_)));
+                if !weighted && table.format.weight.is_none() {
+                    // A column that happens to be called so.
+                    table.format.weight = Some(Column::Absent);
+                }
+                if let Some(sniffed) = &sniffed {
+                    take(&mut table.format, sniffed);
+                }
+            }
+            Content::VertexTable(format, properties) => {
+                let Some(sniffed) = &sniffed else {
+                    return Err(CliError::Failed(format!("{}: no header", self.path.display())));
+                };
+                take(format, sniffed);
+                *properties = vertex_properties(&self.path, &sniffed.first)?;
+                format.extra = (1..sniffed.first.len()).map(Column::Index).collect();
+            }
+        }
+        self.sniffed = sniffed;
+        Ok(())
+    }
+}
+
+/// Whether nothing about a format is to be found out.
+fn is_settled(format: &EdgeFormat) -> bool {
+    format.delimiter != Delimiter::Auto && format.header != Header::Auto
+        || format.delimiter == Delimiter::Whitespace
+}
+
+fn take(format: &mut EdgeFormat, sniffed: &Sniffed) {
+    format.delimiter = sniffed.delimiter;
+    format.header = if sniffed.header { Header::Yes } else { Header::No };
+}
+
+/// Says which options settle what a file leaves open.
+fn unclear(error: ReadError) -> CliError {
+    match error {
+        ReadError::HeaderUnclear { .. } => CliError::Failed(format!("{error}; say --header or --no-header")),
+        ReadError::DelimiterUnclear { .. } => CliError::Failed(format!("{error}; say --delimiter")),
+        other => other.into(),
+    }
 }
 
 /// A column as the command line names it: a position from 1, else a name.
@@ -37,6 +163,17 @@ pub(super) fn column(text: &str) -> Result<Column, String> {
         Ok(position) => Ok(Column::Index(position - 1)),
         Err(_) if text.is_empty() => Err("a position from 1 or a name is needed".to_owned()),
         Err(_) => Ok(Column::Name(text.to_owned())),
+    }
+}
+
+/// What separates fields, as the command line names it.
+pub(super) fn delimiter(text: &str) -> Result<Delimiter, String> {
+    match (text, text.as_bytes()) {
+        ("tab" | "\\t", _) => Ok(Delimiter::Byte(b'\t')),
+        ("blanks" | " ", _) => Ok(Delimiter::Whitespace),
+        (_, [b'"' | b'\r' | b'\n' | 0]) => Err("a quote or a line break cannot separate fields".to_owned()),
+        (_, [byte]) if byte.is_ascii() && !byte.is_ascii_alphanumeric() => Ok(Delimiter::Byte(*byte)),
+        _ => Err("one ASCII character that is no letter or digit is needed, or tab, or blanks".to_owned()),
     }
 }
 
@@ -59,23 +196,27 @@ pub(super) fn edge_property(text: &str) -> Result<EdgeProperty, String> {
 /// All files that the arguments name, those included that properties files name.
 pub(super) fn inputs(args: &LoadArgs) -> Result<Vec<Input>, CliError> {
     let mut inputs = Vec::new();
+    if args.files.iter().chain(&args.vertices).filter(|path| is_standard_input(path)).count() > 1 {
+        return Err(CliError::Usage("-: standard input can be read once".to_owned()));
+    }
     for path in &args.vertices {
-        check_regular(path)?;
-        inputs.push(vertex_table(path)?);
+        inputs.push(open(vertex_table(path, args))?);
     }
     for path in &args.files {
-        check_regular(path)?;
         let wanted = if args.format == FileFormat::Auto { by_name(path) } else { args.format };
         match (wanted, extension(path).as_deref()) {
-            (FileFormat::Graphalytics, Some("v")) | (FileFormat::Vertices, _) => inputs.push(vertices(path)),
+            (FileFormat::Graphalytics, Some("v")) | (FileFormat::Vertices, _) => {
+                inputs.push(open(Input::new(path, Content::Vertices))?);
+            }
             (FileFormat::Graphalytics, Some("properties")) => {
+                check_regular(path)?;
                 let graph = Graphalytics::open(path)?;
-                inputs.push(vertices(&graph.vertex_file));
-                let mut edges = edges(&graph.edge_file, EdgeFormat::edge_list(), args);
+                inputs.push(Input::new(&graph.vertex_file, Content::Vertices));
+                let mut edges = edges(&graph.edge_file, EdgeFormat::edge_list(), args)?;
                 (edges.directed, edges.weighted) = (Some(graph.directed), graph.weighted);
                 inputs.push(edges);
             }
-            (wanted, _) => inputs.push(edges(path, edge_format(wanted, path), args)),
+            (wanted, _) => inputs.push(open(edges(path, edge_format(wanted, path), args)?)?),
         }
     }
     let mut stated = inputs.iter().filter_map(|input| input.directed);
@@ -87,31 +228,57 @@ pub(super) fn inputs(args: &LoadArgs) -> Result<Vec<Input>, CliError> {
     Ok(inputs)
 }
 
+fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Copies standard input, which can be read but once, to a file that has no name and goes with its last handle;
+/// checks that anything else can be read twice.
+fn open(mut input: Input) -> Result<Input, CliError> {
+    if !is_standard_input(&input.path) {
+        check_regular(&input.path)?;
+        return Ok(input);
+    }
+    let failed = |why: io::Error| CliError::Failed(format!("standard input: copying it to a file: {why}"));
+    let mut file = tempfile::tempfile().map_err(failed)?;
+    io::copy(&mut io::stdin().lock(), &mut file).map_err(failed)?;
+    file.rewind().map_err(failed)?;
+    (input.path, input.spooled) = (PathBuf::from("standard input"), Some(file));
+    Ok(input)
+}
+
 fn check_regular(path: &Path) -> Result<(), CliError> {
     let metadata = path.metadata().map_err(|why| CliError::Failed(format!("{}: {why}", path.display())))?;
     if !metadata.is_file() {
-        let why = "not a regular file; a load reads its files twice";
+        let why = "not a regular file; a load reads its files twice, and standard input as -";
         return Err(CliError::Failed(format!("{}: {why}", path.display())));
     }
     Ok(())
 }
 
 /// A file of vertices with properties, by its header.
-fn vertex_table(path: &Path) -> Result<Input, CliError> {
-    let mut format =
-        if extension(path).as_deref() == Some("tsv") { EdgeFormat::tsv() } else { EdgeFormat::csv() };
-    let names = read_header(path, format.delimiter)?;
-    let mut properties = Vec::new();
-    for name in names.iter().skip(1) {
-        let property = property::parse_header(name)
-            .map_err(|why| CliError::Failed(format!("{}: header: {why}", path.display())))?;
-        properties.push(property);
-    }
-    (format.src, format.dst) = (Some(Column::Index(0)), Some(Column::Index(0)));
-    format.header = Header::Yes;
-    format.extra = (1..names.len()).map(Column::Index).collect();
-    let content = Content::VertexTable(format, properties);
-    Ok(Input { path: path.to_owned(), content, directed: None, weighted: false })
+fn vertex_table(path: &Path, args: &LoadArgs) -> Input {
+    let delimiter = match extension(path).as_deref() {
+        Some("tsv") => Delimiter::Byte(b'\t'),
+        _ => Delimiter::Auto,
+    };
+    let format = EdgeFormat {
+        delimiter: args.delimiter.unwrap_or(delimiter),
+        header: Header::Yes,
+        src: Some(Column::Index(0)),
+        dst: Some(Column::Index(0)),
+        weight: Some(Column::Absent),
+        time: Some(Column::Absent),
+        nulls: args.null.clone(),
+        skip_lines: args.skip,
+        ..EdgeFormat::default()
+    };
+    Input::new(path, Content::VertexTable(format, Vec::new()))
+}
+
+fn vertex_properties(path: &Path, header: &[String]) -> Result<Vec<(String, PropertyType)>, CliError> {
+    let failed = |why| CliError::Failed(format!("{}: header: {why}", path.display()));
+    header.iter().skip(1).map(|name| property::parse_header(name).map_err(failed)).collect()
 }
 
 /// The extension, that of compression left out.
@@ -139,15 +306,14 @@ fn edge_format(wanted: FileFormat, path: &Path) -> EdgeFormat {
         FileFormat::Graphalytics | FileFormat::El => EdgeFormat::edge_list(),
         FileFormat::Wel => EdgeFormat::weighted_edge_list(),
         FileFormat::Gr => EdgeFormat::dimacs(),
+        // What separates the fields of a file called so differs by country and by program.
+        FileFormat::Auto if extension(path).as_deref() == Some("csv") => EdgeFormat::default(),
         FileFormat::Auto | FileFormat::Vertices => EdgeFormat::of_path(path),
     }
 }
 
-fn vertices(path: &Path) -> Input {
-    Input { path: path.to_owned(), content: Content::Vertices, directed: None, weighted: false }
-}
-
-fn edges(path: &Path, mut format: EdgeFormat, args: &LoadArgs) -> Input {
+/// A file of edges, in `format` as far as the arguments say nothing else.
+fn edges(path: &Path, mut format: EdgeFormat, args: &LoadArgs) -> Result<Input, CliError> {
     let weighted = matches!(format.weight, Some(Column::Index(_)));
     let set = |to: &mut Option<Column>, from: &Option<Column>| {
         if from.is_some() {
@@ -158,14 +324,35 @@ fn edges(path: &Path, mut format: EdgeFormat, args: &LoadArgs) -> Input {
     set(&mut format.dst, &args.dst_col);
     set(&mut format.weight, &args.weight_col);
     set(&mut format.time, &args.time_col);
-    if args.weighted && args.format == FileFormat::Snap && format.weight.is_none() && format.time.is_none() {
+    // Times are not stored: a column that happens to be called so is none of ours.
+    format.time = format.time.or(Some(Column::Absent));
+    if args.weighted && args.format == FileFormat::Snap && format.weight.is_none() && args.time_col.is_none()
+    {
         format.weight = Some(Column::Index(2));
     }
-    format.extra = args.rank.iter().cloned().chain(args.property.iter().map(|p| p.column.clone())).collect();
-    let named = [&args.src_col, &args.dst_col, &args.weight_col, &args.time_col];
-    let is_name = |column: &Column| matches!(column, Column::Name(_));
-    if named.iter().any(|column| column.as_ref().is_some_and(is_name)) || format.extra.iter().any(is_name) {
-        format.header = Header::Yes;
+    let columns = [&args.label_column, &args.rank].into_iter().flatten().cloned();
+    format.extra = columns.chain(args.property.iter().map(|p| p.column.clone())).collect();
+    format.delimiter = args.delimiter.unwrap_or(format.delimiter);
+    (format.nulls, format.skip_lines) = (args.null.clone(), args.skip);
+    let named = [&args.src_col, &args.dst_col, &args.weight_col, &args.time_col].into_iter().flatten();
+    let is_named = named.chain(&format.extra).any(|column| matches!(column, Column::Name(_)));
+    if is_named && args.no_header {
+        return Err(CliError::Usage("--no-header: a column is asked for by its name".to_owned()));
     }
-    Input { path: path.to_owned(), content: Content::Edges(format), directed: None, weighted }
+    if args.header || is_named {
+        format.header = Header::Yes;
+    } else if args.no_header {
+        format.header = Header::No;
+    }
+    let label = args.label_column.is_none().then(|| args.label.clone().unwrap_or_default());
+    let table = EdgeTable {
+        format,
+        label,
+        multi: (args.multi || args.rank.is_some()).then_some(true),
+        rank: args.rank.is_some(),
+        weighted: false,
+        weight_required: false,
+        properties: args.property.iter().map(|p| (p.name.clone(), p.kind)).collect(),
+    };
+    Ok(Input { weighted, ..Input::new(path, Content::Edges(table)) })
 }

@@ -3,7 +3,10 @@
 //! Every file is read twice: first to check every row, then to load. So a load that must not pass malformed rows, or
 //! cannot read a file to its end, fails before the store is touched, or created.
 
+mod beside;
+mod directory;
 mod input;
+mod report;
 mod rows;
 mod write;
 
@@ -11,26 +14,26 @@ mod write;
 mod tests;
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use clap::ValueEnum;
 use hedgerow::{Durability, Graph, KeyKind, Options};
-use hedgerow_workload::read::Column;
-use serde_json::Value;
+use hedgerow_workload::read::{Column, Delimiter};
 
 use crate::error::CliError;
-use crate::keys::kind_name;
-use crate::output::{Report, Style};
+use crate::output::Style;
 use crate::store::is_vacant;
 use input::Input;
+use report::Clock;
 use rows::{OnError, Rejects, Rules};
 
 /// Arguments of `load`.
 #[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("labelled").args(["label", "label_column"]))]
 pub(crate) struct LoadArgs {
     /// The directory of the store
     store: PathBuf,
-    /// Files to load, in this order; .gz and .zst are decompressed on the way
+    /// Files to load, in this order, those of gzip and zstd decompressed on the way; - for standard input; or one
+    /// directory that an export wrote
     #[arg(required_unless_present = "vertices", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// A file of vertices with properties, loaded first: under a header, the key and then a column for each property,
@@ -40,18 +43,36 @@ pub(crate) struct LoadArgs {
     /// The label of the edges; weights are then its property weight
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
-    /// The label may have several edges between two vertices, told apart by rank; without --rank they are counted on
-    #[arg(long, requires = "label")]
+    /// The column of each edge's label; labels are defined in the order in which they come
+    #[arg(long, value_name = "COLUMN", value_parser = input::column, conflicts_with = "label")]
+    label_column: Option<Column>,
+    /// Labels may have several edges between two vertices, told apart by rank; without --rank they are counted on
+    #[arg(long, requires = "labelled")]
     multi: bool,
     /// The column of the rank, a whole number from 0; such a label is multi
-    #[arg(long, value_name = "COLUMN", value_parser = input::column, requires = "label")]
+    #[arg(long, value_name = "COLUMN", value_parser = input::column, requires = "labelled")]
     rank: Option<Column>,
     /// A property of the edges: its name and type, and its column if that is named otherwise; may be repeated
     #[arg(long, value_name = "NAME:TYPE[=COLUMN]", value_parser = input::edge_property)]
     property: Vec<input::EdgeProperty>,
-    /// How the files are laid out; auto goes by the name of each, and by its first row
+    /// How the files are laid out; auto goes by the name of each, and by its first 1,000 lines
     #[arg(long, value_enum, default_value_t = FileFormat::Auto)]
     format: FileFormat,
+    /// The first row names the columns
+    #[arg(long, conflicts_with = "no_header")]
+    header: bool,
+    /// The first row is data
+    #[arg(long)]
+    no_header: bool,
+    /// Lines to leave out before everything else
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    skip: u64,
+    /// What separates fields: one character, tab, or blanks
+    #[arg(long, value_name = "C", value_parser = input::delimiter)]
+    delimiter: Option<Delimiter>,
+    /// A text without quotes that stands for null, as \N or NULL, beside the empty one; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    null: Vec<String>,
     /// Edges have a direction (the default of a new store, unless a .properties file says otherwise)
     #[arg(long, conflicts_with = "undirected")]
     directed: bool,
@@ -92,15 +113,18 @@ pub(crate) struct LoadArgs {
     /// When transactions become durable
     #[arg(long, value_enum, default_value_t = Sync::Manual)]
     durability: Sync,
+    /// Leave what was loaded in the log: the next open replays it
+    #[arg(long)]
+    no_checkpoint: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FileFormat {
     /// By the name of the file
     Auto,
-    /// Comma-separated, with or without a header
+    /// Separated by commas, with or without a header
     Csv,
-    /// Tab-separated, with or without a header
+    /// Separated by tabs, with or without a header
     Tsv,
     /// SRC DST separated by blanks, # before comments
     Snap,
@@ -148,14 +172,17 @@ enum Sync {
 
 /// Loads files into a store.
 pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
-    let start = Instant::now();
-    let inputs = input::inputs(args)?;
-    let vacant = is_vacant(&args.store);
-    // An existing store is opened first: its keys decide what is malformed, and a locked one needs no reading.
-    let existing = if vacant { None } else { Some(options(args, &inputs).create(false).open(&args.store)?) };
+    let clock = Clock::start();
+    if let [directory] = &args.files[..]
+        && directory.is_dir()
+    {
+        return directory::load(args, directory, style, clock);
+    }
+    let mut inputs = input::inputs(args)?;
+    let existing = open_existing(args, options(args, &inputs))?;
     let config = existing.as_ref().map(Graph::config);
     let asked = is_weighted(args, &inputs);
-    let labelled = args.label.as_ref().is_some_and(|label| !label.is_empty());
+    let labelled = is_labelled(args);
     let weighted = if labelled { asked } else { config.map_or(asked, |config| config.weighted) };
     if args.repeat == Repeat::Sum && (labelled || !args.property.is_empty()) {
         return Err(CliError::Usage("--repeat sum: not with --label or --property".to_owned()));
@@ -164,54 +191,39 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
         return Err(CliError::Usage("--repeat sum: the graph has no weights (see --weighted)".to_owned()));
     }
     let kind = config.map_or(key_kind(args).unwrap_or(KeyKind::U64), |config| config.keys);
-    let rules = Rules {
-        kind,
-        weighted,
-        weight_required: args.weighted,
-        finite: args.repeat == Repeat::Sum,
-        on_error: args.on_error,
-        rank: args.rank.is_some(),
-        properties: args.property.iter().map(|p| (p.name.clone(), p.kind)).collect(),
-    };
+    let rules = Rules { kind, finite: args.repeat == Repeat::Sum, on_error: args.on_error };
     let mut rejects = Rejects::default();
-    for input in &inputs {
-        rows::validate(input, &rules, &mut rejects)?;
+    for input in &mut inputs {
+        input.settle(args, kind, weighted)?;
+        input.labels = rows::validate(input, &rules, &mut rejects)?.labels;
     }
     let loaded = match existing {
-        Some(graph) => write::into_existing(&graph, args, &inputs, &rules)?,
+        Some(graph) => write::into_existing(graph, args, &inputs, &rules)?,
         None => write::into_new(options(args, &inputs), args, &inputs, &rules)?,
     };
-    let rejected = rejects.rows();
-    if style == Style::Text {
-        rejects.print();
+    report::print(&loaded, &inputs, &rejects, &rules, clock, style)
+}
+
+/// Opens the store if there is one: its keys decide what is malformed, and a locked one needs no reading.
+fn open_existing(args: &LoadArgs, options: Options) -> Result<Option<Graph>, CliError> {
+    if is_vacant(&args.store) { Ok(None) } else { Ok(Some(options.create(false).open(&args.store)?)) }
+}
+
+/// Whether edges get another label than the default one.
+fn is_labelled(args: &LoadArgs) -> bool {
+    args.label_column.is_some() || args.label.as_ref().is_some_and(|label| !label.is_empty())
+}
+
+fn durability(args: &LoadArgs) -> Durability {
+    match args.durability {
+        Sync::Sync => Durability::Sync,
+        Sync::Manual => Durability::Manual,
     }
-    let rate = loaded.rows as f64 / start.elapsed().as_secs_f64();
-    Report::default()
-        .field("rows", loaded.rows)
-        .field("rejected", rejects.count())
-        .field("new_vertices", loaded.new_vertices)
-        .field("new_edges", loaded.new_edges)
-        .field("vertices", loaded.vertices)
-        .field("edges", loaded.edges)
-        .field("keys", kind_name(kind))
-        .field("transactions", loaded.transactions)
-        .field("timestamp", loaded.timestamp.0)
-        .field("seconds", (start.elapsed().as_secs_f64() * 1e3).round() / 1e3)
-        .field("rows_per_second", rate.round() as u64)
-        .table(
-            "rejects",
-            &["file", "line", "reason"],
-            if style == Style::Text { Vec::new() } else { rejected },
-        )
-        .print(style)
 }
 
 /// How the store is opened: what the arguments leave open is as the store has it.
 fn options(args: &LoadArgs, inputs: &[Input]) -> Options {
-    let mut options = Options::new().durability(match args.durability {
-        Sync::Sync => Durability::Sync,
-        Sync::Manual => Durability::Manual,
-    });
+    let mut options = Options::new().durability(durability(args));
     let stated = inputs.iter().find_map(|input| input.directed);
     if let Some(directed) = (args.directed || args.undirected).then_some(args.directed).or(stated) {
         options = options.directed(directed);
@@ -222,7 +234,7 @@ fn options(args: &LoadArgs, inputs: &[Input]) -> Options {
     if args.no_reverse {
         options = options.reverse(false);
     }
-    if is_weighted(args, inputs) && args.label.as_ref().is_none_or(String::is_empty) {
+    if is_weighted(args, inputs) && !is_labelled(args) {
         options = options.weighted(true);
     }
     options
@@ -239,9 +251,4 @@ fn key_kind(args: &LoadArgs) -> Option<KeyKind> {
 /// Whether weights are asked for: by name, by column, or by the properties of a graph.
 fn is_weighted(args: &LoadArgs, inputs: &[Input]) -> bool {
     args.weighted || args.weight_col.is_some() || inputs.iter().any(|input| input.weighted)
-}
-
-/// A row that was rejected, for the report.
-fn reject_row(file: &str, line: u64, reason: &str) -> Vec<Value> {
-    vec![file.into(), line.into(), reason.into()]
 }

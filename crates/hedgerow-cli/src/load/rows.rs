@@ -1,13 +1,14 @@
 //! Rows of the files: what is malformed, and what becomes of it.
 
+use std::collections::HashSet;
 use std::io::Write;
 
 use clap::ValueEnum;
-use hedgerow::{KeyKind, PropertyType, Value, VertexKeyRef};
-use hedgerow_workload::read::{Column, EdgeFormat, EdgeReader, Lines, ReadError, Row};
+use hedgerow::{KeyKind, LabelId, PropertyType, Value, VertexKeyRef};
+use hedgerow_core::property::MAX_NAME_BYTES;
+use hedgerow_workload::read::{EdgeFormat, EdgeReader, Extra, ReadError, Row};
 
-use super::input::{Content, Input};
-use super::reject_row;
+use super::input::{Content, EdgeTable, Input};
 use crate::error::CliError;
 use crate::keys;
 use crate::progress::Bar;
@@ -26,21 +27,13 @@ pub(crate) enum OnError {
     Collect,
 }
 
-/// What a row must be.
-#[derive(Clone, Debug)]
+/// What a row must be, whatever file it is in.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) kind: KeyKind,
-    /// Whether weights count; else they are not looked at.
-    pub(super) weighted: bool,
-    /// Whether rows without a weight are malformed where the format does not leave it open.
-    pub(super) weight_required: bool,
     /// Whether weights must be finite: sums of those are never NaN.
     pub(super) finite: bool,
     pub(super) on_error: OnError,
-    /// Whether the first further column is the rank.
-    pub(super) rank: bool,
-    /// The properties of edges, in the order of the other further columns.
-    pub(super) properties: Vec<(String, PropertyType)>,
 }
 
 /// A row that is fit to load.
@@ -50,15 +43,17 @@ pub(super) enum Item<'a> {
     Vertex(VertexKeyRef<'a>),
     /// A vertex with a value, perhaps null, for each property of its file.
     VertexRow(VertexKeyRef<'a>, &'a [(String, PropertyType)], &'a [Value]),
-    Edge(EdgeItem<'a>),
+    Edge(EdgeItem<'a>, &'a EdgeTable),
 }
 
 /// An edge that is fit to load.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EdgeItem<'a> {
+    line: u64,
     pub(super) src: VertexKeyRef<'a>,
     pub(super) dst: VertexKeyRef<'a>,
     pub(super) weight: f64,
+    pub(super) label: &'a str,
     pub(super) rank: Option<u64>,
     /// A value, perhaps null, for each property.
     pub(super) values: &'a [Value],
@@ -87,7 +82,10 @@ impl Rejects {
 
     /// Those that are described.
     pub(super) fn rows(&self) -> Vec<Vec<serde_json::Value>> {
-        self.described.iter().map(|(file, line, reason)| reject_row(file, *line, reason)).collect()
+        let row = |(file, line, reason): &(String, u64, String)| {
+            vec![file.as_str().into(), (*line).into(), reason.as_str().into()]
+        };
+        self.described.iter().map(row).collect()
     }
 
     /// Prints them to standard error.
@@ -104,13 +102,38 @@ impl Rejects {
     }
 }
 
+/// What a check found in a file.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// Rows that are fit to load.
+    pub(super) rows: u64,
+    /// The labels that a column names, in the order of their first rows.
+    pub(super) labels: Vec<String>,
+}
+
 /// Reads `input` to its end without loading it. Under `raise` the first malformed row is the error.
-pub(super) fn validate(input: &Input, rules: &Rules, rejects: &mut Rejects) -> Result<(), CliError> {
+pub(super) fn validate(input: &Input, rules: &Rules, rejects: &mut Rejects) -> Result<Seen, CliError> {
+    let (mut seen, mut known) = (Seen::default(), HashSet::new());
     for_each(
         input,
         rules,
         "checking",
-        |_| Ok(()),
+        |item| {
+            seen.rows += 1;
+            let Item::Edge(edge, EdgeTable { label: None, .. }) = item else { return Ok(()) };
+            if known.contains(edge.label) {
+                return Ok(());
+            }
+            // Before the names of a column that is none of labels fill the memory. The default label counts too.
+            if seen.labels.len() >= usize::from(LabelId::MAX.0) {
+                let (file, line, most) = (input.path.display(), edge.line, LabelId::MAX.0);
+                let why = format!("{file}:{line}: label {:?} is one more than {most}", edge.label);
+                return Err(CliError::Failed(why));
+            }
+            known.insert(edge.label.to_owned());
+            seen.labels.push(edge.label.to_owned());
+            Ok(())
+        },
         |line, reason| {
             if rules.on_error == OnError::Raise {
                 return Err(CliError::Failed(format!("{}:{line}: {reason}", input.path.display())));
@@ -118,7 +141,8 @@ pub(super) fn validate(input: &Input, rules: &Rules, rejects: &mut Rejects) -> R
             rejects.add(input, line, reason, rules.on_error);
             Ok(())
         },
-    )
+    )?;
+    Ok(seen)
 }
 
 /// Calls `keep` with each row that is fit to load, and `reject` with the line and the fault of each that is not.
@@ -129,53 +153,52 @@ pub(super) fn for_each(
     mut keep: impl FnMut(Item<'_>) -> Result<(), CliError>,
     mut reject: impl FnMut(u64, String) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
+    let mut values = Vec::new();
     match &input.content {
-        Content::Edges(format) => {
-            let required = rules.weight_required && !matches!(format.weight, Some(Column::IfPresent(_)));
-            let mut values = Vec::new();
-            for_each_row(input, format, what, |row| {
-                match row
-                    .and_then(|row| edge(&row, rules, required, &mut values).map_err(|why| (row.line, why)))
-                {
-                    Ok(item) => keep(Item::Edge(EdgeItem { values: &values, ..item })),
-                    Err((line, why)) => reject(line, why),
-                }
-            })?;
-        }
-        Content::VertexTable(format, properties) => {
-            let mut values = Vec::new();
-            for_each_row(input, format, what, |row| {
-                let read = row.and_then(|row| {
-                    let key = keys::parse(rules.kind, row.src);
-                    let read =
-                        key.and_then(|key| read_values(properties, row.extra, &mut values).map(|()| key));
-                    read.map_err(|why| (row.line, why))
-                });
-                match read {
-                    Ok(key) => keep(Item::VertexRow(key, properties, &values)),
-                    Err((line, why)) => reject(line, why),
-                }
-            })?;
-        }
-        Content::Vertices => {
-            let mut lines = Lines::open(&input.path)?;
-            let mut bar = Bar::new(what, &input.path, lines.progress());
-            loop {
-                bar.row();
-                match lines.advance() {
-                    Ok(false) => break,
-                    Ok(true) => match vertex(lines.text(), rules) {
-                        None => {}
-                        Some(Ok(item)) => keep(item)?,
-                        Some(Err(reason)) => reject(lines.line(), reason)?,
-                    },
-                    Err(ReadError::Row { line, reason, .. }) => reject(line, reason.to_string())?,
-                    Err(other) => return Err(other.into()),
-                }
+        Content::Edges(table) => for_each_row(input, &table.format, what, |row| {
+            match row.and_then(|row| edge(&row, rules, table, &mut values).map_err(|why| (row.line, why))) {
+                Ok(item) => keep(Item::Edge(EdgeItem { values: &values, ..item }, table)),
+                Err((line, reason)) => reject(line, reason),
             }
+        }),
+        Content::VertexTable(format, properties) => for_each_row(input, format, what, |row| {
+            let read = row.and_then(|row| {
+                let read = key(rules, &row, 0)
+                    .and_then(|key| read_values(properties, &row.extra, 0, &mut values).map(|()| key));
+                read.map_err(|why| (row.line, why))
+            });
+            match read {
+                Ok(key) => keep(Item::VertexRow(key, properties, &values)),
+                Err((line, reason)) => reject(line, reason),
+            }
+        }),
+        Content::Vertices => for_each_line(input, rules, what, keep, reject),
+    }
+}
+
+/// [`for_each`] of a file with a vertex a line.
+fn for_each_line(
+    input: &Input,
+    rules: &Rules,
+    what: &'static str,
+    mut keep: impl FnMut(Item<'_>) -> Result<(), CliError>,
+    mut reject: impl FnMut(u64, String) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let mut lines = input.lines()?;
+    let mut bar = Bar::new(what, &input.path, lines.progress());
+    loop {
+        bar.row();
+        match lines.advance() {
+            Ok(false) => return Ok(()),
+            Ok(true) => match vertex(lines.text(), rules) {
+                None => {}
+                Some(Ok(item)) => keep(item)?,
+                Some(Err(reason)) => reject(lines.line(), reason)?,
+            },
+            Err(ReadError::Row { line, reason, .. }) => reject(line, reason.to_string())?,
+            Err(other) => return Err(other.into()),
         }
     }
-    Ok(())
 }
 
 /// Calls `f` with every row, or with the line and the fault of a malformed one.
@@ -185,7 +208,7 @@ fn for_each_row(
     what: &'static str,
     mut f: impl FnMut(Result<Row<'_>, (u64, String)>) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
-    let mut reader = EdgeReader::open(&input.path, format)?;
+    let mut reader = EdgeReader::of(input.lines()?, format);
     let mut bar = Bar::new(what, &input.path, reader.progress());
     while let Some(row) = reader.next_row() {
         bar.row();
@@ -198,46 +221,76 @@ fn for_each_row(
     Ok(())
 }
 
+/// The key of the source (0) or of the destination (1).
+fn key<'a>(rules: &Rules, row: &Row<'a>, end: usize) -> Result<VertexKeyRef<'a>, String> {
+    let text = [row.src, row.dst][end];
+    keys::parse(rules.kind, text).map_err(|why| in_column(why, row.columns[end]))
+}
+
+fn in_column(why: String, column: usize) -> String {
+    format!("{why} in column {}", column + 1)
+}
+
 /// The edge of a row without its values, which go into `values`.
 fn edge<'a>(
     row: &Row<'a>,
     rules: &Rules,
-    weight_required: bool,
+    table: &'a EdgeTable,
     values: &mut Vec<Value>,
 ) -> Result<EdgeItem<'a>, String> {
-    if weight_required && row.weight.is_none() {
+    if table.weight_required && row.weight.is_none() {
         return Err("no weight; --weight-col says which column it is in".to_owned());
     }
-    let src = keys::parse(rules.kind, row.src)?;
-    let dst = keys::parse(rules.kind, row.dst)?;
-    let weight = row.weight.filter(|_| rules.weighted).unwrap_or(1.0);
+    let (src, dst) = (key(rules, row, 0)?, key(rules, row, 1)?);
+    let weight = row.weight.filter(|_| table.weighted).unwrap_or(1.0);
     if rules.finite && !weight.is_finite() {
         return Err(format!("weight {weight} cannot be added: weights must be finite"));
     }
-    let (rank, fields) = match (rules.rank, row.extra) {
-        (true, [rank, fields @ ..]) => (Some(read_rank(rank.as_deref())?), fields),
-        (_, fields) => (None, fields),
+    let mut next = 0;
+    let mut column = || {
+        next += 1;
+        next - 1
     };
-    read_values(&rules.properties, fields, values)?;
-    Ok(EdgeItem { src, dst, weight, rank, values: &[] })
+    let label = match &table.label {
+        Some(label) => label,
+        None => read_label(&row.extra, column())?,
+    };
+    let rank = if table.rank { Some(read_rank(&row.extra, column())?) } else { None };
+    read_values(&table.properties, &row.extra, column(), values)?;
+    Ok(EdgeItem { line: row.line, src, dst, weight, label, rank, values: &[] })
 }
 
-fn read_rank(text: Option<&str>) -> Result<u64, String> {
-    let text = text.unwrap_or_default().trim();
+fn read_label<'a>(extra: &Extra<'a>, at: usize) -> Result<&'a str, String> {
+    match extra.get(at) {
+        None | Some("") => Err(in_column("no label".to_owned(), extra.column(at))),
+        Some(label) if label.len() > MAX_NAME_BYTES => {
+            let why = format!("label of {} bytes is longer than {MAX_NAME_BYTES}", label.len());
+            Err(in_column(why, extra.column(at)))
+        }
+        Some(label) => Ok(label),
+    }
+}
+
+fn read_rank(extra: &Extra<'_>, at: usize) -> Result<u64, String> {
+    let text = extra.get(at).unwrap_or_default().trim();
     let shown: String = text.chars().take(40).collect();
-    text.parse().map_err(|_| format!("rank {shown:?} is not a number from 0 to {}", u64::MAX))
+    let why = |_| format!("rank {shown:?} is not a number from 0 to {}", u64::MAX);
+    text.parse().map_err(|error: std::num::ParseIntError| in_column(why(error), extra.column(at)))
 }
 
-/// Reads a field for each property; an empty one is null.
+/// Reads a field for each property, from the further column `first` on.
 fn read_values(
     properties: &[(String, PropertyType)],
-    fields: &[Option<String>],
+    extra: &Extra<'_>,
+    first: usize,
     values: &mut Vec<Value>,
 ) -> Result<(), String> {
     values.clear();
-    for ((name, kind), field) in properties.iter().zip(fields) {
-        values.push(match field {
-            Some(text) => property::parse(name, *kind, text)?,
+    for ((name, kind), at) in properties.iter().zip(first..) {
+        values.push(match extra.get(at) {
+            Some(text) => {
+                property::parse(name, *kind, text).map_err(|why| in_column(why, extra.column(at)))?
+            }
             None => Value::Null,
         });
     }

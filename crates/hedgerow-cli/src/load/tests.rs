@@ -7,19 +7,14 @@ use super::{OnError, Rules, input, options, write};
 use crate::{Cli, Command};
 
 /// Runs `load` with the arguments in `line` as far as its second reading, without the first.
-fn unchecked(line: &[&str], existing: Option<&Graph>) -> Result<(), String> {
+fn unchecked(line: &[&str], existing: Option<Graph>) -> Result<(), String> {
     let cli = Cli::try_parse_from([&["hedgerow", "load"], line].concat()).expect("well-formed");
     let Command::Load(args) = cli.command else { panic!("not a load") };
-    let inputs = input::inputs(&args).expect("the files are there");
-    let rules = Rules {
-        kind: KeyKind::U64,
-        weighted: false,
-        weight_required: false,
-        finite: false,
-        on_error: OnError::Raise,
-        rank: false,
-        properties: Vec::new(),
-    };
+    let mut inputs = input::inputs(&args).expect("the files are there");
+    for input in &mut inputs {
+        input.settle(&args, KeyKind::U64, false).expect("nothing is open");
+    }
+    let rules = Rules { kind: KeyKind::U64, finite: false, on_error: OnError::Raise };
     let loaded = match existing {
         Some(graph) => write::into_existing(graph, &args, &inputs, &rules),
         None => write::into_new(options(&args, &inputs), &args, &inputs, &rules),
@@ -37,7 +32,7 @@ fn a_late_failure_removes_a_new_store_and_owns_up_in_an_old_one() {
     let error = unchecked(&line, None).expect_err("a malformed row");
     assert!(
         error.ends_with(
-            "a.csv:3: vertex id \"x\" is not a number from 0 to 18446744073709551615; the file has changed"
+            "a.csv:3: vertex id \"x\" is not a number from 0 to 18446744073709551615 in column 1; the file has changed"
         ),
         "{error}"
     );
@@ -47,10 +42,11 @@ fn a_late_failure_removes_a_new_store_and_owns_up_in_an_old_one() {
     unchecked(&line, None).expect_err("a malformed row");
     assert_eq!(std::fs::read_dir(&store).expect("there").count(), 0);
 
-    let graph = Graph::open(&store).expect("opens");
-    let error = unchecked(&line, Some(&graph)).expect_err("a malformed row");
+    let open = || Graph::open(&store).expect("opens");
+    drop(open());
+    let error = unchecked(&line, Some(open())).expect_err("a malformed row");
     assert!(error.ends_with("the file has changed (the first 2 rows are committed)"), "{error}");
-    assert_eq!(graph.snapshot().expect("open").edge_count(), 2);
-    let error = unchecked(&[line[0], line[1], "--batch", "0"], Some(&graph)).expect_err("a malformed row");
+    assert_eq!(open().snapshot().expect("open").edge_count(), 2);
+    let error = unchecked(&[line[0], line[1], "--batch", "0"], Some(open())).expect_err("a malformed row");
     assert!(error.ends_with("the file has changed"), "{error}");
 }

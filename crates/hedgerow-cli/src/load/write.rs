@@ -1,10 +1,12 @@
 //! The second reading: rows into transactions.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use hedgerow::{EdgeKey, Graph, LabelOptions, Options, Timestamp, Value, WriteTxn};
 
-use super::input::{Content, Input};
+use super::beside::{Sink, commit_beside};
+use super::input::{Content, EdgeTable, Input};
 use super::rows::{EdgeItem, Item, OnError, Rules, for_each};
 use super::{LoadArgs, Repeat};
 use crate::error::CliError;
@@ -20,18 +22,23 @@ pub(super) struct Loaded {
     pub(super) edges: u64,
     pub(super) transactions: u64,
     pub(super) timestamp: Timestamp,
+    /// Bytes of the segment in which the load was written down; nothing without a checkpoint.
+    pub(super) segment_bytes: Option<u64>,
 }
 
 /// Loads into a store that was there before. What was committed before a failure stays; the error says so.
 pub(super) fn into_existing(
-    graph: &Graph,
+    graph: Graph,
     args: &LoadArgs,
     inputs: &[Input],
     rules: &Rules,
 ) -> Result<Loaded, CliError> {
-    let mut loader = Loader::new(graph, args);
+    let mut loader = Loader::new(&graph, args);
     let result = loader.load(inputs, rules);
     let committed = loader.rows;
+    if result.is_ok() {
+        leave(graph);
+    }
     result.map_err(|error| match committed {
         0 => error,
         rows => CliError::Failed(format!("{error} (the first {rows} rows are committed)")),
@@ -65,8 +72,15 @@ pub(super) fn into_new(
     if result.is_err() {
         // Before the lock goes with the handle, so that nobody else can have opened it.
         remove(&args.store, existed);
+    } else {
+        leave(graph);
     }
     result
+}
+
+/// Leaves the memory of a closed store to the end of the process, which is near: taking it apart costs a tenth of a load.
+fn leave(graph: Graph) {
+    std::mem::forget(graph);
 }
 
 /// Removes a store that this load created; of a directory that was there before only the content.
@@ -85,11 +99,10 @@ struct Loader<'a> {
     graph: &'a Graph,
     args: &'a LoadArgs,
     weighted: bool,
-    /// Whether edges have a label, ranks or properties.
-    rich: bool,
-    /// Whether edges get ranks by counting, and the next of them.
-    counted: bool,
-    next_rank: u64,
+    /// The next rank of each label whose edges get ranks by counting.
+    next_ranks: HashMap<String, u64>,
+    /// Where filled transactions go; committed here without one.
+    sink: Option<Sink>,
     txn: Option<WriteTxn>,
     /// Rows in the transaction.
     pending: usize,
@@ -99,16 +112,12 @@ struct Loader<'a> {
 
 impl<'a> Loader<'a> {
     fn new(graph: &'a Graph, args: &'a LoadArgs) -> Loader<'a> {
-        let weighted = graph.config().weighted;
-        let rich = !label(args).is_empty() || args.rank.is_some() || !args.property.is_empty();
-        let counted = args.multi && args.rank.is_none();
         Loader {
             graph,
             args,
-            weighted,
-            rich,
-            counted,
-            next_rank: 0,
+            weighted: graph.config().weighted,
+            next_ranks: HashMap::new(),
+            sink: None,
             txn: None,
             pending: 0,
             rows: 0,
@@ -119,24 +128,36 @@ impl<'a> Loader<'a> {
     /// Defines what the files hold, before any of it: a store that has it otherwise refuses.
     fn define(&mut self, inputs: &[Input]) -> Result<(), CliError> {
         for input in inputs {
-            let Content::VertexTable(_, properties) = &input.content else { continue };
-            for (name, kind) in properties {
-                self.graph.define_vertex_property(name, *kind)?;
+            match &input.content {
+                Content::Vertices => {}
+                Content::VertexTable(_, properties) => {
+                    for (name, kind) in properties {
+                        self.graph.define_vertex_property(name, *kind)?;
+                    }
+                }
+                Content::Edges(table) => {
+                    for label in table.label.iter().chain(&input.labels) {
+                        self.define_label(table, label)?;
+                    }
+                }
             }
         }
-        if !self.rich {
+        Ok(())
+    }
+
+    fn define_label(&mut self, table: &EdgeTable, label: &str) -> Result<(), CliError> {
+        if !table.is_rich() {
             return Ok(());
         }
-        let label = label(self.args);
-        let multi = self.args.multi || self.args.rank.is_some();
-        let is_multi = self.graph.schema().label(label).is_some_and(hedgerow::Label::is_multi);
-        let mut options = LabelOptions::new().multi(multi || is_multi);
-        for property in &self.args.property {
-            options = options.property(&property.name, property.kind);
+        let is_multi = || self.graph.schema().label(label).is_some_and(hedgerow::Label::is_multi);
+        let mut options = LabelOptions::new().multi(table.multi.unwrap_or_else(is_multi));
+        for (name, kind) in &table.properties {
+            options = options.property(name, *kind);
         }
         self.graph.define_label(label, options)?;
-        if self.counted {
-            self.next_rank = self.graph.snapshot()?.edge_count_of(label)?;
+        if table.is_counted() {
+            let next = self.graph.snapshot()?.edge_count_of(label)?;
+            self.next_ranks.insert(label.to_owned(), next);
         }
         Ok(())
     }
@@ -146,13 +167,61 @@ impl<'a> Loader<'a> {
         let (vertices, edges) = (before.vertex_count(), before.edge_count());
         drop(before);
         self.define(inputs)?;
+        if self.is_blind(inputs) {
+            self.read_beside(inputs, rules)?;
+        } else {
+            self.read(inputs, rules)?;
+        }
+        let segment_bytes = if self.args.no_checkpoint {
+            self.graph.flush()?;
+            None
+        } else {
+            Some(self.graph.checkpoint()?.bytes)
+        };
+        let after = self.graph.snapshot()?;
+        let loaded = Loaded {
+            rows: self.rows,
+            new_vertices: after.vertex_count().saturating_sub(vertices),
+            new_edges: after.edge_count().saturating_sub(edges),
+            vertices: after.vertex_count(),
+            edges: after.edge_count(),
+            transactions: self.transactions,
+            timestamp: after.timestamp(),
+            segment_bytes,
+        };
+        drop(after);
+        self.graph.close()?;
+        Ok(loaded)
+    }
+
+    /// Whether no transaction reads what another one wrote.
+    fn is_blind(&self, inputs: &[Input]) -> bool {
+        self.args.repeat == Repeat::Last
+            && !inputs.iter().any(|input| matches!(input.content, Content::Vertices))
+    }
+
+    /// As [`read`](Self::read), with the commits on a thread of their own.
+    fn read_beside(&mut self, inputs: &[Input], rules: &Rules) -> Result<(), CliError> {
+        let (committed, read) = commit_beside(|sink| {
+            self.sink = sink;
+            let read = self.read(inputs, rules);
+            self.sink = None;
+            read
+        });
+        self.rows += committed.rows;
+        self.transactions += committed.transactions;
+        committed.error.map_or(read, |error| Err(error.into()))
+    }
+
+    /// Reads the files into transactions.
+    fn read(&mut self, inputs: &[Input], rules: &Rules) -> Result<(), CliError> {
         for input in inputs {
             let path = &input.path;
             for_each(
                 input,
                 rules,
                 "loading",
-                |item| self.add(item, rules),
+                |item| self.add(item),
                 |line, reason| match rules.on_error {
                     // It was sound when it was checked.
                     OnError::Raise => Err(CliError::Failed(format!(
@@ -163,24 +232,10 @@ impl<'a> Loader<'a> {
                 },
             )?;
         }
-        self.commit()?;
-        self.graph.flush()?;
-        let after = self.graph.snapshot()?;
-        let loaded = Loaded {
-            rows: self.rows,
-            new_vertices: after.vertex_count().saturating_sub(vertices),
-            new_edges: after.edge_count().saturating_sub(edges),
-            vertices: after.vertex_count(),
-            edges: after.edge_count(),
-            transactions: self.transactions,
-            timestamp: after.timestamp(),
-        };
-        drop(after);
-        self.graph.close()?;
-        Ok(loaded)
+        self.commit()
     }
 
-    fn add(&mut self, item: Item<'_>, rules: &Rules) -> Result<(), CliError> {
+    fn add(&mut self, item: Item<'_>) -> Result<(), CliError> {
         let txn = match &mut self.txn {
             Some(txn) => txn,
             none => none.insert(self.graph.write()?),
@@ -194,13 +249,13 @@ impl<'a> Loader<'a> {
                 let cells = cells.filter(|(_, value)| !value.is_null()).map(|(n, v)| (n, v.clone()));
                 txn.put_vertex_with(key, cells)?;
             }
-            Item::Edge(edge) if self.rich => {
-                let rank = if self.counted { self.next_rank } else { edge.rank.unwrap_or(0) };
-                self.next_rank += 1;
-                put_rich(txn, self.args, rules, &edge, rank)?;
+            Item::Edge(edge, table) if table.is_rich() => {
+                let counted = self.next_ranks.get_mut(edge.label).filter(|_| table.is_counted());
+                let rank = counted.map(|next| std::mem::replace(next, *next + 1)).or(edge.rank);
+                put_rich(txn, self.args, table, &edge, rank.unwrap_or(0))?;
             }
-            Item::Edge(EdgeItem { src, dst, .. }) if !self.weighted => txn.put_edge(src, dst)?,
-            Item::Edge(EdgeItem { src, dst, weight, .. }) => match self.args.repeat {
+            Item::Edge(EdgeItem { src, dst, .. }, _) if !self.weighted => txn.put_edge(src, dst)?,
+            Item::Edge(EdgeItem { src, dst, weight, .. }, _) => match self.args.repeat {
                 Repeat::Last => txn.put_weighted_edge(src, dst, weight)?,
                 Repeat::First => {
                     txn.insert_weighted_edge(src, dst, weight)?;
@@ -216,32 +271,31 @@ impl<'a> Loader<'a> {
     }
 
     fn commit(&mut self) -> Result<(), CliError> {
-        if let Some(txn) = self.txn.take() {
-            txn.commit()?;
-            self.transactions += 1;
-            self.rows += self.pending as u64;
-            self.pending = 0;
+        let Some(txn) = self.txn.take() else { return Ok(()) };
+        let rows = std::mem::take(&mut self.pending) as u64;
+        if let Some(sink) = &self.sink {
+            // The commit that failed says why.
+            return sink.send((txn, rows)).map_err(|_| CliError::Failed("a commit failed".to_owned()));
         }
+        txn.commit()?;
+        self.transactions += 1;
+        self.rows += rows;
         Ok(())
     }
-}
-
-fn label(args: &LoadArgs) -> &str {
-    args.label.as_deref().unwrap_or("")
 }
 
 /// Puts an edge with label, rank and properties, its weight among them.
 fn put_rich(
     txn: &mut WriteTxn,
     args: &LoadArgs,
-    rules: &Rules,
+    table: &EdgeTable,
     edge: &EdgeItem<'_>,
     rank: u64,
 ) -> Result<(), CliError> {
-    let weight = rules.weighted.then_some(("weight", Value::F64(edge.weight)));
-    let cells = rules.properties.iter().map(|(name, _)| name.as_str()).zip(edge.values.iter().cloned());
+    let weight = table.weighted.then_some(("weight", Value::F64(edge.weight)));
+    let cells = table.properties.iter().map(|(name, _)| name.as_str()).zip(edge.values.iter().cloned());
     let cells = weight.into_iter().chain(cells.filter(|(_, value)| !value.is_null()));
-    let key = EdgeKey::new(label(args), edge.src, edge.dst).rank(rank);
+    let key = EdgeKey::new(edge.label, edge.src, edge.dst).rank(rank);
     if args.repeat == Repeat::First {
         txn.insert_edge_with(key, cells)?;
     } else {

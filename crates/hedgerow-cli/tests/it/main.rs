@@ -3,7 +3,9 @@
 #![allow(clippy::disallowed_methods, reason = "tests write input files and damage stores")]
 
 mod bad_input;
+mod directory;
 mod happy;
+mod import;
 mod labels;
 mod published;
 mod readme;
@@ -87,8 +89,12 @@ fn program() -> Command {
 
 /// Runs the program. Words of `command` are split at blanks; a word `@` stands for the next of `paths`.
 fn hedgerow(command: &str, paths: &[&Path]) -> Ran {
+    run(program(), command, paths)
+}
+
+/// As [`hedgerow`], with a program that has its standard input.
+fn run(mut call: Command, command: &str, paths: &[&Path]) -> Ran {
     let mut paths = paths.iter();
-    let mut call = program();
     for word in command.split_whitespace() {
         match word {
             "@" => call.arg(paths.next().expect("a path for every @")),

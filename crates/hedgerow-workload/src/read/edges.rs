@@ -2,38 +2,62 @@
 
 use std::path::Path;
 
-use super::fields::{Field, split};
-use super::{Column, Delimiter, EdgeFormat, Header, Lines, Progress, ReadError, RowError, Syntax};
+use super::error::shorten;
+use super::fields::Field;
+use super::records::Records;
+use super::time::parse_microseconds;
+use super::{Column, Delimiter, EdgeFormat, Header, Lines, Progress, ReadError, RowError};
 
-/// One edge as the file has it; the names borrow from the reader.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// One edge as the file has it; everything borrows from the reader.
+#[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
-    /// The line, from 1.
+    /// The line on which it begins, from 1.
     pub line: u64,
     /// The source.
     pub src: &'a str,
     /// The destination.
     pub dst: &'a str,
+    /// The positions of source and destination, from 0.
+    pub columns: [usize; 2],
     /// The weight, where the format has one. Never NaN.
     pub weight: Option<f64>,
-    /// The time, where the format has one; fractions are cut off.
+    /// The time in whole seconds, where the format has one.
     pub time: Option<i64>,
-    /// The further columns of the format, in its order; nothing for a field that is empty and not quoted.
-    pub extra: &'a [Option<String>],
+    /// The further columns of the format, in its order.
+    pub extra: Extra<'a>,
+}
+
+/// The further columns of a row.
+#[derive(Clone, Copy, Debug)]
+pub struct Extra<'a> {
+    text: &'a str,
+    fields: &'a [Field],
+    at: &'a [usize],
+    format: &'a EdgeFormat,
+}
+
+impl<'a> Extra<'a> {
+    /// The text of the further column number `i`; nothing for null.
+    pub fn get(&self, i: usize) -> Option<&'a str> {
+        let field = self.fields.get(*self.at.get(i)?)?;
+        (!is_null(*field, self.text, self.format)).then(|| field.of(self.text))
+    }
+
+    /// The position in the row of the further column number `i`, from 0.
+    pub fn column(&self, i: usize) -> usize {
+        self.at.get(i).copied().unwrap_or_default()
+    }
 }
 
 /// Reads the rows of an edge file in order.
 pub struct EdgeReader {
-    lines: Lines,
+    records: Records,
     format: EdgeFormat,
-    delimiter: Delimiter,
     columns: Columns,
-    header_seen: bool,
-    /// Fields in which quotes had to be undone.
-    scratch: [String; 2],
-    /// Positions of the further columns, and what the row at hand has in them.
+    /// What the first record was, once it was read.
+    first: Option<First>,
+    /// Positions of the further columns.
     extra_at: Vec<usize>,
-    extra: Vec<Option<String>>,
 }
 
 /// Positions of source, destination, weight and time; the last two may be absent, from the format or from a row.
@@ -41,6 +65,14 @@ pub struct EdgeReader {
 struct Columns {
     at: [Option<usize>; 4],
     required: [bool; 4],
+}
+
+/// The first record: the others have as many columns.
+#[derive(Clone, Copy, Debug)]
+struct First {
+    line: u64,
+    width: usize,
+    header: bool,
 }
 
 const WHAT: [&str; 4] = ["source", "destination", "weight", "time"];
@@ -53,11 +85,20 @@ const NAMES: [&[&str]; 4] = [
     &["time", "timestamp", "ts", "unixts", "date"],
 ];
 
+/// Whether the names of a header tell the source and the destination in a usual way.
+pub(super) fn are_usual(names: &[String]) -> bool {
+    usual(names, 0).is_some() && usual(names, 1).is_some()
+}
+
+fn usual(names: &[String], i: usize) -> Option<usize> {
+    names.iter().position(|name| NAMES[i].contains(&name.trim().to_lowercase().as_str()))
+}
+
 impl EdgeReader {
     /// Opens `path`, compressed or not.
     ///
     /// # Errors
-    /// [`ReadError::Open`].
+    /// Those of [`Lines::open`].
     pub fn open(path: &Path, format: &EdgeFormat) -> Result<EdgeReader, ReadError> {
         Ok(EdgeReader::of(Lines::open(path)?, format))
     }
@@ -65,225 +106,174 @@ impl EdgeReader {
     /// The rows of `lines`.
     pub fn of(lines: Lines, format: &EdgeFormat) -> EdgeReader {
         EdgeReader {
-            lines,
-            delimiter: format.delimiter,
+            records: Records::of(lines, format),
             columns: Columns::default(),
-            header_seen: false,
+            first: None,
             format: format.clone(),
-            scratch: Default::default(),
             extra_at: Vec::new(),
-            extra: Vec::new(),
         }
     }
 
     /// How much of the file has been read.
     pub fn progress(&self) -> Progress {
-        self.lines.progress()
+        self.records.progress()
     }
 
     /// The file.
     pub fn path(&self) -> &Path {
-        self.lines.path()
+        self.records.path()
     }
 
     /// The next row, or `None` at the end. After an error for which [`ReadError::is_row`] holds, the next call goes
     /// on with the next row.
     pub fn next_row(&mut self) -> Option<Result<Row<'_>, ReadError>> {
         loop {
-            match self.lines.advance() {
+            match self.records.advance() {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => return Some(Err(error)),
             }
-            if self.lines.line() <= self.format.skip_lines || !self.is_data() {
-                continue;
+            if self.first.is_some() {
+                break;
             }
-            if !self.header_seen {
-                match self.read_header() {
-                    Ok(false) => {}
-                    Ok(true) => continue,
-                    Err(error) => return Some(Err(error)),
-                }
+            match self.read_first() {
+                Ok(false) => break,
+                Ok(true) => {}
+                Err(error) => return Some(Err(error)),
             }
-            break;
         }
-        Some(self.parse_row())
+        Some(self.parse_row().map_err(|reason| ReadError::row(self.path(), self.records.line(), reason)))
     }
 
-    fn is_data(&self) -> bool {
-        let text = self.lines.text();
-        match self.format.syntax {
-            Syntax::Rows => !(text.trim_ascii().is_empty() || text.starts_with(['#', '%'])),
-            Syntax::Dimacs => !(text.trim_ascii().is_empty() || text.starts_with(['c', 'p'])),
-        }
-    }
-
-    /// Settles delimiter and columns with the first line that holds data; true if that line is a header.
-    fn read_header(&mut self) -> Result<bool, ReadError> {
-        let text = self.lines.text();
-        if self.delimiter == Delimiter::Auto {
-            let found = [b'\t', b',', b';'].into_iter().find(|&b| text.as_bytes().contains(&b));
-            self.delimiter = found.map_or(Delimiter::Whitespace, Delimiter::Byte);
-        }
-        let mut names = Vec::new();
-        // A line that cannot be split is no header; as a row it will be reported.
-        let _ = split(text, self.delimiter, |_, field| names.push(text[field.range].trim().to_lowercase()));
-        let usual = |i: usize| names.iter().position(|name| NAMES[i].contains(&name.as_str()));
+    /// Settles the columns with the first record; true if that is a header.
+    fn read_first(&mut self) -> Result<bool, ReadError> {
+        let text = self.records.text();
+        let names: Vec<String> = self.records.fields().iter().map(|f| f.of(text).trim().to_owned()).collect();
         let chosen = [&self.format.src, &self.format.dst, &self.format.weight, &self.format.time];
         let is_name = |c: &Column| matches!(c, Column::Name(_));
         let named = chosen.iter().any(|c| c.as_ref().is_some_and(is_name));
         let named = named || self.format.extra.iter().any(is_name);
-        let is_header = match self.format.header {
+        let header = match self.format.header {
             Header::Yes => true,
             Header::No => false,
-            Header::Auto => named || (usual(0).is_some() && usual(1).is_some()),
+            Header::Auto => named || are_usual(&names),
         };
         let mut columns = Columns::default();
         for (i, choice) in chosen.into_iter().enumerate() {
             (columns.at[i], columns.required[i]) = match choice {
                 Some(Column::Index(at)) => (Some(*at), true),
                 Some(Column::IfPresent(at)) => (Some(*at), i < 2),
-                Some(Column::Name(name)) => {
-                    let wanted = name.to_lowercase();
-                    let found = names.iter().position(|n| is_header && *n == wanted);
-                    let absent =
-                        || ReadError::Column { path: self.lines.path().into(), column: name.clone() };
-                    (Some(found.ok_or_else(absent)?), true)
-                }
-                None => (if is_header { usual(i) } else { None }.or((i < 2).then_some(i)), true),
+                Some(Column::Name(name)) => (Some(self.named(&names, name, header)?), true),
+                Some(Column::Absent) => (None, false),
+                None if header && usual(&names, i).is_some() => (usual(&names, i), true),
+                None => ((i < 2).then(|| self.format.usual_key(i)), true),
             };
         }
         let mut extra_at = Vec::new();
         for column in &self.format.extra {
-            extra_at.push(match column {
-                Column::Index(at) | Column::IfPresent(at) => *at,
-                Column::Name(name) => {
-                    let wanted = name.to_lowercase();
-                    let found = names.iter().position(|n| is_header && *n == wanted);
-                    // As `hedgerow export` names them: with the type behind a colon.
-                    let typed = |n: &String| n.rsplit_once(':').is_some_and(|(name, _)| name == wanted);
-                    let found = found.or_else(|| names.iter().position(|n| is_header && typed(n)));
-                    let absent =
-                        || ReadError::Column { path: self.lines.path().into(), column: name.clone() };
-                    found.ok_or_else(absent)?
-                }
-            });
-        }
-        self.extra_at = extra_at;
-        self.columns = columns;
-        self.header_seen = true;
-        Ok(is_header)
-    }
-
-    fn parse_row(&mut self) -> Result<Row<'_>, ReadError> {
-        let line = self.lines.line();
-        let failed = |reason| ReadError::row(self.lines.path(), line, reason);
-        if !self.extra_at.is_empty() {
-            read_extra(self.lines.text(), self.delimiter, &self.extra_at, &mut self.extra).map_err(failed)?;
-        }
-        let mut row =
-            parse(self.lines.text(), &self.format, self.delimiter, &self.columns, &mut self.scratch, line)
-                .map_err(failed)?;
-        row.extra = &self.extra;
-        Ok(row)
-    }
-}
-
-/// Reads the fields at the positions `wanted` into `extra`.
-fn read_extra(
-    text: &str,
-    delimiter: Delimiter,
-    wanted: &[usize],
-    extra: &mut Vec<Option<String>>,
-) -> Result<(), RowError> {
-    let mut seen = vec![false; wanted.len()];
-    extra.clear();
-    extra.resize(wanted.len(), None);
-    let found = split(text, delimiter, |at, field| {
-        for (slot, _) in wanted.iter().enumerate().filter(|(_, wanted)| **wanted == at) {
-            seen[slot] = true;
-            let is_quoted = field.range.start > 0 && text.as_bytes()[field.range.start - 1] == b'"';
-            let raw = text.get(field.range.clone()).unwrap_or_default();
-            let raw = if field.escaped { raw.replace("\"\"", "\"") } else { raw.to_owned() };
-            extra[slot] = (is_quoted || !raw.is_empty()).then_some(raw);
-        }
-    })?;
-    match seen.iter().position(|seen| !seen) {
-        Some(slot) => Err(RowError::MissingColumn { what: "property", column: wanted[slot], found }),
-        None => Ok(()),
-    }
-}
-
-/// The names in the first line with data of a file whose fields `delimiter` separates.
-///
-/// # Errors
-/// [`ReadError`] if the file cannot be read, is empty, or a name's quotes do not end.
-pub fn read_header(path: &Path, delimiter: Delimiter) -> Result<Vec<String>, ReadError> {
-    let mut lines = Lines::open(path)?;
-    while lines.advance()? {
-        let text = lines.text();
-        if text.trim_ascii().is_empty() || text.starts_with(['#', '%']) {
-            continue;
-        }
-        let mut names = Vec::new();
-        split(text, delimiter, |_, field| names.push(text[field.range].trim().to_owned()))
-            .map_err(|reason| ReadError::row(path, lines.line(), reason))?;
-        return Ok(names);
-    }
-    Err(ReadError::row(path, lines.line(), RowError::unexpected("a header", "")))
-}
-
-fn parse<'a>(
-    text: &'a str,
-    format: &EdgeFormat,
-    delimiter: Delimiter,
-    columns: &Columns,
-    scratch: &'a mut [String; 2],
-    line: u64,
-) -> Result<Row<'a>, RowError> {
-    let text = match format.syntax {
-        Syntax::Dimacs => text.strip_prefix("a ").unwrap_or(text),
-        Syntax::Rows => text,
-    };
-    let mut fields: [Option<Field>; 4] = Default::default();
-    let found = split(text, delimiter, |at, field| {
-        for (slot, wanted) in fields.iter_mut().zip(columns.at) {
-            if wanted == Some(at) {
-                *slot = Some(field.clone());
+            match column {
+                Column::Index(at) | Column::IfPresent(at) => extra_at.push(*at),
+                Column::Name(name) => extra_at.push(self.named(&names, name, header)?),
+                Column::Absent => {}
             }
         }
-    })?;
-    for i in 0..4 {
-        if let (None, Some(column), true) = (&fields[i], columns.at[i], columns.required[i]) {
-            return Err(RowError::MissingColumn { what: WHAT[i], column, found });
+        self.first = Some(First { line: self.records.line(), width: names.len(), header });
+        (self.extra_at, self.columns) = (extra_at, columns);
+        Ok(header)
+    }
+
+    /// The column under `name`, or under that and its type behind a colon, as exports name them.
+    fn named(&self, names: &[String], name: &str, header: bool) -> Result<usize, ReadError> {
+        let wanted = name.to_lowercase();
+        let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+        let typed = |n: &String| n.rsplit_once(':').is_some_and(|(name, _)| name == wanted);
+        let found = names.iter().position(|n| *n == wanted).or_else(|| names.iter().position(typed));
+        found
+            .filter(|_| header)
+            .ok_or_else(|| ReadError::Column { path: self.records.path().into(), column: name.to_owned() })
+    }
+
+    fn parse_row(&self) -> Result<Row<'_>, RowError> {
+        let (text, fields) = (self.records.text(), self.records.fields());
+        self.check_width(fields.len())?;
+        let (src, src_at) = self.key(0)?;
+        let (dst, dst_at) = self.key(1)?;
+        let weight = self.number(2, parse_weight)?;
+        let time = self.number(3, parse_time)?;
+        if let Some(&column) = self.extra_at.iter().find(|&&at| at >= fields.len()) {
+            return Err(RowError::MissingColumn { what: "property", column, found: fields.len() });
+        }
+        let extra = Extra { text, fields, at: &self.extra_at, format: &self.format };
+        Ok(Row { line: self.records.line(), src, dst, columns: [src_at, dst_at], weight, time, extra })
+    }
+
+    /// Refuses a row of another width than the first; between blanks, columns may be left out.
+    fn check_width(&self, found: usize) -> Result<(), RowError> {
+        match (self.first, self.records.delimiter()) {
+            (Some(First { line: first, width: expected, header }), Delimiter::Byte(_))
+                if found != expected =>
+            {
+                Err(RowError::Width { found, expected, first, header })
+            }
+            _ => Ok(()),
         }
     }
-    let [src, dst, weight, time] = fields;
-    let [src_scratch, dst_scratch] = scratch;
-    let src = key(text, src, src_scratch, WHAT[0])?;
-    let dst = key(text, dst, dst_scratch, WHAT[1])?;
-    let plain = |field: Option<Field>| field.and_then(|f| text.get(f.range)).map(str::trim);
-    let weight = plain(weight).map(parse_weight).transpose()?;
-    let time = plain(time).map(parse_time).transpose()?;
-    Ok(Row { line, src, dst, weight, time, extra: &[] })
+
+    /// The field of column `i` of the four, and its position; nothing where it may be absent.
+    fn field(&self, i: usize) -> Result<Option<(Field, usize)>, RowError> {
+        let Some(column) = self.columns.at[i] else { return Ok(None) };
+        match self.records.fields().get(column) {
+            Some(&field) => Ok(Some((field, column))),
+            None if self.columns.required[i] => {
+                Err(RowError::MissingColumn { what: WHAT[i], column, found: self.records.fields().len() })
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The source or the destination, and its position.
+    fn key(&self, i: usize) -> Result<(&str, usize), RowError> {
+        let text = self.records.text();
+        let Some((field, at)) = self.field(i)? else { return Err(RowError::Empty { what: WHAT[i] }) };
+        let key = field.of(text);
+        let key = if field.quoted || self.format.exact { key } else { trim(key) };
+        let empty = key.is_empty() && !(field.quoted && self.format.exact);
+        if empty || is_null(field, text, &self.format) {
+            return Err(null(WHAT[i], key).in_column(at));
+        }
+        Ok((key, at))
+    }
+
+    /// The weight or the time.
+    fn number<T>(
+        &self,
+        i: usize,
+        parse: impl FnOnce(&str) -> Result<T, RowError>,
+    ) -> Result<Option<T>, RowError> {
+        let Some((field, at)) = self.field(i)? else { return Ok(None) };
+        let text = trim(field.of(self.records.text()));
+        if text.is_empty() || is_null(field, self.records.text(), &self.format) {
+            return Err(null(WHAT[i], text).in_column(at));
+        }
+        parse(text).map(Some).map_err(|reason| reason.in_column(at))
+    }
 }
 
-fn key<'a>(
-    text: &'a str,
-    field: Option<Field>,
-    scratch: &'a mut String,
-    what: &'static str,
-) -> Result<&'a str, RowError> {
-    let escaped = field.as_ref().is_some_and(|f| f.escaped);
-    let raw = field.and_then(|f| text.get(f.range)).unwrap_or_default().trim();
-    if raw.is_empty() {
-        return Err(RowError::Empty { what });
-    }
-    if !escaped {
-        return Ok(raw);
-    }
-    *scratch = raw.replace("\"\"", "\"");
-    Ok(scratch)
+/// `text` without blanks around it. Looks at single characters only where there may be some: this is done for every key.
+fn trim(text: &str) -> &str {
+    let is_plain = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
+    let bytes = text.as_bytes();
+    if is_plain(bytes.first()) && is_plain(bytes.last()) { text } else { text.trim() }
+}
+
+/// Whether a field stands for null: without quotes it is empty, or one of the texts that do.
+fn is_null(field: Field, text: &str, format: &EdgeFormat) -> bool {
+    let text = field.of(text);
+    !field.quoted && (text.is_empty() || format.nulls.iter().any(|null| null == text.trim()))
+}
+
+fn null(what: &'static str, text: &str) -> RowError {
+    if text.is_empty() { RowError::Empty { what } } else { RowError::Null { what, text: shorten(text) } }
 }
 
 fn parse_weight(text: &str) -> Result<f64, RowError> {
@@ -293,13 +283,16 @@ fn parse_weight(text: &str) -> Result<f64, RowError> {
     }
 }
 
-/// Seconds as an integer; a fraction is cut off, as some data sets have one.
+/// Seconds as an integer, or an ISO 8601 time; a fraction is cut off, as some data sets have one.
 fn parse_time(text: &str) -> Result<i64, RowError> {
     if let Ok(time) = text.parse::<i64>() {
         return Ok(time);
     }
     match text.parse::<f64>() {
         Ok(time) if time.abs() < i64::MAX as f64 => Ok(time.trunc() as i64),
-        _ => Err(RowError::not_a_number("time", text)),
+        _ => match parse_microseconds(text) {
+            Some(microseconds) => Ok(microseconds.div_euclid(1_000_000)),
+            None => Err(RowError::not_a_number("time", text)),
+        },
     }
 }

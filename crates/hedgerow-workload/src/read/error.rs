@@ -35,6 +35,48 @@ pub enum ReadError {
         /// What is wrong with it.
         reason: RowError,
     },
+    /// A record of several lines does not end; nothing after it can be told apart.
+    #[error("{}:{line}: {reason}", .path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// The line on which the record begins, from 1.
+        line: u64,
+        /// What is wrong with it.
+        reason: RowError,
+    },
+    /// The name promises a compressed file, and the file is none.
+    #[error("{}: not a {format} file, though its name says so", .path.display())]
+    NotCompressed {
+        /// The file.
+        path: PathBuf,
+        /// The promised format.
+        format: &'static str,
+    },
+    /// A sample does not tell what separates the fields.
+    #[error("{}:{line}: cannot tell what separates the fields of {row:?}: {candidates} would do", .path.display())]
+    DelimiterUnclear {
+        /// The file.
+        path: PathBuf,
+        /// The line of the first record, from 1.
+        line: u64,
+        /// That record, shortened to 100 characters.
+        row: String,
+        /// The names of the delimiters in question.
+        candidates: String,
+    },
+    /// A sample does not tell whether the first record names the columns.
+    #[error("{}:{line}: cannot tell whether {row:?} is a header: {why}", .path.display())]
+    HeaderUnclear {
+        /// The file.
+        path: PathBuf,
+        /// The line of the first record, from 1.
+        line: u64,
+        /// That record, shortened to 100 characters.
+        row: String,
+        /// What speaks for both, or that nothing speaks for either.
+        why: &'static str,
+    },
     /// The header lacks a column that was asked for by name, or there is no header.
     #[error("{}: no column named {column:?} in the header", .path.display())]
     Column {
@@ -89,11 +131,31 @@ pub enum RowError {
         /// Columns in the row.
         found: usize,
     },
+    /// The row has another number of columns than the first one.
+    #[error("the row has {found} columns, the {} in line {first} has {expected}", if *.header { "header" } else { "first row" })]
+    Width {
+        /// Columns in the row.
+        found: usize,
+        /// Columns in the first record.
+        expected: usize,
+        /// The line of the first record.
+        first: u64,
+        /// Whether that is a header.
+        header: bool,
+    },
     /// A field is empty.
     #[error("empty {what}")]
     Empty {
         /// What the field should hold.
         what: &'static str,
+    },
+    /// A field is a text that stands for null.
+    #[error("{what} is null: {text:?}")]
+    Null {
+        /// What the field should hold.
+        what: &'static str,
+        /// The field, shortened to 40 characters.
+        text: String,
     },
     /// A field is not a number of the kind needed.
     #[error("{what} is not a number: {text:?}")]
@@ -106,6 +168,20 @@ pub enum RowError {
     /// A quoted field does not end with a quote before the delimiter.
     #[error("a quoted field does not end before the next delimiter")]
     Quote,
+    /// A quoted field does not end within the limit, or within the file.
+    #[error("a quoted field that begins here does not end within {limit} bytes or before the file does")]
+    Unclosed {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// Something is wrong with the field in a column.
+    #[error("{reason} in column {}", .column + 1)]
+    InColumn {
+        /// The position of the column, from 0.
+        column: usize,
+        /// What is wrong.
+        reason: Box<RowError>,
+    },
     /// A keyword is not one of those expected.
     #[error("expected {expected}, found {text:?}")]
     Unexpected {
@@ -121,11 +197,15 @@ impl RowError {
         RowError::NotANumber { what, text: shorten(text) }
     }
 
+    pub(crate) fn in_column(self, column: usize) -> Self {
+        RowError::InColumn { column, reason: Box::new(self) }
+    }
+
     pub(crate) fn unexpected(expected: &'static str, text: &str) -> Self {
         RowError::Unexpected { expected, text: shorten(text) }
     }
 }
 
-fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     text.chars().take(40).collect()
 }

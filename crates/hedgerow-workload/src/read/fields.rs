@@ -1,73 +1,47 @@
-//! Splitting a line into the fields that are wanted, without allocation.
+//! Splitting a line without quotes into its fields, without allocation.
 
-use std::ops::Range;
-
-use super::{Delimiter, RowError};
-
-/// A field's place in its line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A field's place in the text of its record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
-    /// The bytes between delimiters or quotes.
-    pub(crate) range: Range<usize>,
-    /// Whether `""` inside stands for one quote.
-    pub(crate) escaped: bool,
+    start: u32,
+    end: u32,
+    /// Whether the field stood in quotes, which are not part of it.
+    pub(crate) quoted: bool,
 }
 
-/// Calls `f` with the position and place of each field; returns their number.
-pub(crate) fn split(
-    line: &str,
-    delimiter: Delimiter,
-    mut f: impl FnMut(usize, Field),
-) -> Result<usize, RowError> {
-    match delimiter {
-        Delimiter::Byte(byte) => split_at_byte(line.as_bytes(), byte, f),
-        Delimiter::Auto | Delimiter::Whitespace => {
-            let start = line.as_ptr() as usize;
-            let mut count = 0;
-            for field in line.split_ascii_whitespace() {
-                let from = field.as_ptr() as usize - start;
-                f(count, Field { range: from..from + field.len(), escaped: false });
-                count += 1;
-            }
-            Ok(count)
-        }
+impl Field {
+    /// Records are bounded by [`MAX_LINE_BYTES`](super::MAX_LINE_BYTES), far below 2^32.
+    pub(crate) fn new(start: usize, end: usize, quoted: bool) -> Field {
+        Field { start: start as u32, end: end as u32, quoted }
+    }
+
+    /// The field as it stands in `text`.
+    pub(crate) fn of(self, text: &str) -> &str {
+        text.get(self.start as usize..self.end as usize).unwrap_or_default()
     }
 }
 
-fn split_at_byte(line: &[u8], delimiter: u8, mut f: impl FnMut(usize, Field)) -> Result<usize, RowError> {
-    let (mut at, mut count) = (0, 0);
-    loop {
-        let (field, end) = match line.get(at) {
-            Some(b'"') => quoted(line, at)?,
-            _ => {
-                let rest = line.get(at..).unwrap_or_default();
-                let end = at + rest.iter().position(|&b| b == delimiter).unwrap_or(rest.len());
-                (Field { range: at..end, escaped: false }, end)
-            }
-        };
-        f(count, field);
-        count += 1;
-        match line.get(end) {
-            None => return Ok(count),
-            Some(&b) if b == delimiter => at = end + 1,
-            Some(_) => return Err(RowError::Quote),
-        }
-    }
+/// Adds the fields between blanks and tabs.
+pub(crate) fn split_at_blanks(line: &str, fields: &mut Vec<Field>) {
+    let start = line.as_ptr() as usize;
+    fields.extend(line.split_ascii_whitespace().map(|field| {
+        let from = field.as_ptr() as usize - start;
+        Field::new(from, from + field.len(), false)
+    }));
 }
 
-/// The field whose opening quote is at `at`, and the position after its closing quote.
-fn quoted(line: &[u8], at: usize) -> Result<(Field, usize), RowError> {
-    let mut end = at + 1;
-    let mut escaped = false;
-    loop {
-        match (line.get(end), line.get(end + 1)) {
-            (None, _) => return Err(RowError::Quote),
-            (Some(b'"'), Some(b'"')) => {
-                escaped = true;
-                end += 2;
-            }
-            (Some(b'"'), _) => return Ok((Field { range: at + 1..end, escaped }, end + 1)),
-            _ => end += 1,
+/// Adds the fields between `delimiter`s; false if a quote was met, before which nothing is added in vain: the caller
+/// clears the list.
+pub(crate) fn split_at(line: &str, delimiter: u8, fields: &mut Vec<Field>) -> bool {
+    let bytes = line.as_bytes();
+    let mut start = 0;
+    for at in memchr::memchr2_iter(delimiter, b'"', bytes) {
+        if bytes[at] == b'"' {
+            return false;
         }
+        fields.push(Field::new(start, at, false));
+        start = at + 1;
     }
+    fields.push(Field::new(start, bytes.len(), false));
+    true
 }

@@ -36,6 +36,18 @@ pub enum Column {
     IfPresent(usize),
     /// Under this name in the header.
     Name(String),
+    /// Nowhere, whatever the header says.
+    Absent,
+}
+
+impl Column {
+    /// The position, where it is known without a header.
+    pub(super) fn position(&self) -> Option<usize> {
+        match self {
+            Column::Index(at) | Column::IfPresent(at) => Some(*at),
+            Column::Name(_) | Column::Absent => None,
+        }
+    }
 }
 
 /// What lines mean.
@@ -58,9 +70,9 @@ pub struct EdgeFormat {
     pub delimiter: Delimiter,
     /// Whether there is a header.
     pub header: Header,
-    /// The source; by default as the header names it, else the first column.
+    /// The source; by default as the header names it, else the first column that has no other meaning here.
     pub src: Option<Column>,
-    /// The destination; by default as the header names it, else the second column.
+    /// The destination; by default as the header names it, else the second such column.
     pub dst: Option<Column>,
     /// The weight; by default as the header names it, else none.
     pub weight: Option<Column>,
@@ -70,6 +82,10 @@ pub struct EdgeFormat {
     pub extra: Vec<Column>,
     /// Lines to skip before everything else.
     pub skip_lines: u64,
+    /// Texts without quotes that stand for null; an empty field without quotes always does.
+    pub nulls: Vec<String>,
+    /// Every line is data, blanks belong to fields, and a key in quotes may be empty: as an export writes files.
+    pub exact: bool,
 }
 
 /// A name of no known format.
@@ -114,6 +130,17 @@ impl EdgeFormat {
     /// DIMACS `.gr`.
     pub fn dimacs() -> Self {
         EdgeFormat { syntax: Syntax::Dimacs, ..EdgeFormat::edge_list() }
+    }
+
+    /// Where the source (0) or the destination (1) stands if neither the format nor a header says it: a column of labels,
+    /// say, that comes first is no source.
+    pub(super) fn usual_key(&self, end: usize) -> usize {
+        let others = self.extra.iter().chain(&self.weight).chain(&self.time);
+        let taken: Vec<usize> = others.filter_map(Column::position).collect();
+        let mut free = (0..).filter(|at| !taken.contains(at));
+        let keys = [free.next().unwrap_or(0), free.next().unwrap_or(1)];
+        let other = [&self.dst, &self.src][end].as_ref().and_then(Column::position);
+        if other == Some(keys[end]) { keys[1 - end] } else { keys[end] }
     }
 
     /// The usual format of files named like `path`, compressed or not; [`EdgeFormat::default`] for unknown names.

@@ -1,23 +1,23 @@
 //! Lines of a file that may be compressed.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::source::{self, buffered};
 use super::{ReadError, RowError};
 
-/// The longest line, in bytes: room for two vertex keys of the longest kind and their quotes.
+/// The longest line, and the longest record of several lines, in bytes: room for two vertex keys of the longest kind
+/// and their quotes.
 pub const MAX_LINE_BYTES: usize = 1 << 20;
-
-const BUFFER_BYTES: usize = 1 << 18;
 
 /// How much of a file's bytes on disk has been read; may be polled from another thread.
 #[derive(Clone, Debug)]
 pub struct Progress {
-    read: Arc<AtomicU64>,
-    total: u64,
+    pub(super) read: Arc<AtomicU64>,
+    pub(super) total: u64,
 }
 
 impl Progress {
@@ -38,34 +38,50 @@ pub struct Lines {
     reader: Box<dyn BufRead + Send>,
     progress: Progress,
     line: u64,
-    buffer: Vec<u8>,
+    /// The line with its end.
+    buffer: String,
+    /// The length of the line without its end.
+    len: usize,
     ended: bool,
 }
 
 impl Lines {
-    /// Opens `path`, with decompression if its name ends in `.gz` or `.zst`.
+    /// Opens `path`, with decompression if it begins as a gzip or zstd file does.
     ///
     /// # Errors
-    /// [`ReadError::Open`].
+    /// [`ReadError::Open`]; [`ReadError::NotCompressed`] if the name ends in `.gz` or `.zst` and the file is neither.
     pub fn open(path: &Path) -> Result<Lines, ReadError> {
-        let failed = |source| ReadError::Open { path: path.to_owned(), source };
-        let file = File::open(path).map_err(failed)?;
-        let total = file.metadata().map_err(failed)?.len();
-        let progress = Progress { read: Arc::default(), total };
-        let counted = Counted { file, read: Arc::clone(&progress.read) };
-        let reader: Box<dyn BufRead + Send> = match path.extension().and_then(|e| e.to_str()) {
-            Some("gz") => buffered(flate2::read::MultiGzDecoder::new(BufReader::new(counted))),
-            Some("zst") => buffered(zstd::stream::read::Decoder::new(counted).map_err(failed)?),
-            _ => buffered(counted),
-        };
-        Ok(Lines { path: path.to_owned(), reader, progress, line: 0, buffer: Vec::new(), ended: false })
+        let file = File::open(path).map_err(|source| ReadError::Open { path: path.to_owned(), source })?;
+        let (reader, progress) = source::open(path, file)?;
+        Ok(Lines::new(path, reader, progress))
+    }
+
+    /// The lines of an open file from its beginning, under a name for messages. The position of `file` is shared
+    /// with its other handles: only one reader at a time can read it.
+    ///
+    /// # Errors
+    /// As of [`open`](Self::open).
+    pub fn of_file(name: &Path, file: &File) -> Result<Lines, ReadError> {
+        let file = file.try_clone().map_err(|source| ReadError::Open { path: name.to_owned(), source })?;
+        let (reader, progress) = source::open(name, file)?;
+        Ok(Lines::new(name, reader, progress))
     }
 
     /// The lines of anything that can be read, under a name for messages; never decompressed.
     pub fn of(name: &Path, reader: impl Read + Send + 'static) -> Lines {
-        let progress = Progress { read: Arc::default(), total: 0 };
-        let (path, reader) = (name.to_owned(), buffered(reader));
-        Lines { path, reader, progress, line: 0, buffer: Vec::new(), ended: false }
+        Lines::new(name, buffered(reader), Progress { read: Arc::default(), total: 0 })
+    }
+
+    fn new(path: &Path, reader: Box<dyn BufRead + Send>, progress: Progress) -> Lines {
+        Lines {
+            path: path.to_owned(),
+            reader,
+            progress,
+            line: 0,
+            buffer: String::new(),
+            len: 0,
+            ended: false,
+        }
     }
 
     /// The file.
@@ -89,13 +105,15 @@ impl Lines {
     /// [`ReadError::Row`] for a line that is too long or not UTF-8, after which the next can be read;
     /// [`ReadError::Io`] once, then the end.
     pub fn advance(&mut self) -> Result<bool, ReadError> {
-        self.buffer.clear();
+        self.len = 0;
+        let mut bytes = std::mem::take(&mut self.buffer).into_bytes();
+        bytes.clear();
         if self.ended {
             return Ok(false);
         }
         self.line += 1;
         let limit = MAX_LINE_BYTES as u64 + 1;
-        let read = (&mut self.reader).take(limit).read_until(b'\n', &mut self.buffer);
+        let read = (&mut self.reader).take(limit).read_until(b'\n', &mut bytes);
         match read {
             Err(source) => return Err(self.fail(source)),
             Ok(0) => {
@@ -103,8 +121,7 @@ impl Lines {
                 self.line -= 1;
                 return Ok(false);
             }
-            Ok(n) if n as u64 == limit && self.buffer.last() != Some(&b'\n') => {
-                self.buffer.clear();
+            Ok(n) if n as u64 == limit && bytes.last() != Some(&b'\n') => {
                 self.reader.skip_until(b'\n').map_err(|source| self.fail(source))?;
                 return Err(ReadError::row(
                     &self.path,
@@ -114,44 +131,29 @@ impl Lines {
             }
             Ok(_) => {}
         }
-        while let Some(b'\n' | b'\r') = self.buffer.last() {
-            self.buffer.pop();
+        if self.line == 1 && bytes.starts_with(b"\xEF\xBB\xBF") {
+            bytes.drain(..3);
         }
-        if self.line == 1 && self.buffer.starts_with(b"\xEF\xBB\xBF") {
-            self.buffer.drain(..3);
-        }
-        if std::str::from_utf8(&self.buffer).is_err() {
-            self.buffer.clear();
-            return Err(ReadError::row(&self.path, self.line, RowError::NotUtf8));
-        }
+        // Checked once here, so that nobody who looks at the line has to.
+        self.buffer =
+            String::from_utf8(bytes).map_err(|_| ReadError::row(&self.path, self.line, RowError::NotUtf8))?;
+        let end = self.buffer.bytes().rev().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+        self.len = self.buffer.len() - end;
         Ok(true)
     }
 
     /// The line read last, without its end.
     pub fn text(&self) -> &str {
-        // Checked by `advance`, which clears what is not UTF-8.
-        std::str::from_utf8(&self.buffer).unwrap_or_default()
+        self.buffer.get(..self.len).unwrap_or_default()
+    }
+
+    /// The line read last, with its end if it has one.
+    pub(super) fn with_end(&self) -> &str {
+        &self.buffer
     }
 
     fn fail(&mut self, source: io::Error) -> ReadError {
         self.ended = true;
         ReadError::Io { path: self.path.clone(), line: self.line, source }
-    }
-}
-
-fn buffered(reader: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
-    Box::new(BufReader::with_capacity(BUFFER_BYTES, reader))
-}
-
-struct Counted {
-    file: File,
-    read: Arc<AtomicU64>,
-}
-
-impl Read for Counted {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.file.read(buffer)?;
-        self.read.fetch_add(n as u64, Relaxed);
-        Ok(n)
     }
 }

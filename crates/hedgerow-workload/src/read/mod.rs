@@ -1,6 +1,6 @@
 //! Streaming readers of graph files: one row at a time, constant memory, errors that name file and line.
 //!
-//! `.gz` and `.zst` files are decompressed on the way, told by the last extension. What to do about a malformed row is
+//! Gzip and zstd files are decompressed on the way, told by their first bytes. What to do about a malformed row is
 //! the caller's decision: a reader yields an error for it ([`ReadError::is_row`]) and goes on with the next.
 
 mod edges;
@@ -10,13 +10,19 @@ mod fields;
 mod format;
 mod graphalytics;
 mod lines;
+mod records;
+mod sniff;
+mod source;
+mod time;
 
 #[cfg(test)]
 mod tests;
 
-pub use edges::{EdgeReader, Row, read_header};
+pub use edges::{EdgeReader, Extra, Row};
 pub use error::{ReadError, RowError};
 pub use expected::{read_expected, read_vertices};
 pub use format::{Column, Delimiter, EdgeFormat, FormatError, Header, Syntax};
 pub use graphalytics::Graphalytics;
 pub use lines::{Lines, MAX_LINE_BYTES, Progress};
+pub use sniff::{Sniffed, sniff};
+pub use time::parse_microseconds;

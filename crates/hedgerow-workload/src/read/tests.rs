@@ -9,6 +9,9 @@ use super::{
 };
 use crate::require_data;
 
+mod records;
+mod sniff;
+
 struct Files(tempfile::TempDir);
 
 impl Files {
@@ -104,12 +107,17 @@ fn columns_by_choice() {
     assert_eq!(read_as("noname", "a\tb c\n", &auto).0, [row(1, "a", "b c", None, None)]);
 }
 
+/// `reason` of the field at `column`, from 0.
+fn at(column: usize, reason: RowError) -> RowError {
+    RowError::InColumn { column, reason: Box::new(reason) }
+}
+
 #[test]
 fn quoted_fields() {
-    let (rows, errors) = read("a.csv", "\"a,1\",\"say \"\"b\"\"\"\n\"x\"y,1\n\"open,1\nc,d\n\"\",e\n");
-    assert_eq!(rows, [row(1, "a,1", "say \"b\"", None, None), row(4, "c", "d", None, None)]);
-    let reasons = [(2, RowError::Quote), (3, RowError::Quote), (5, RowError::Empty { what: "source" })];
-    assert_eq!(errors, reasons);
+    let (rows, errors) = read("a.csv", "\"a,1\",\"say \"\"b\"\"\"\n\"x\"y,1\n\" c \",d\"\n\"\",e\n");
+    let expected = [row(1, "a,1", "say \"b\"", None, None), row(3, " c ", "d\"", None, None)];
+    assert_eq!(rows, expected);
+    assert_eq!(errors, [(2, RowError::Quote), (4, at(0, RowError::Empty { what: "source" }))]);
 }
 
 #[test]
@@ -119,7 +127,7 @@ fn malformed_rows_are_named_and_passed() {
     text.extend(b"\n4 5 6\n");
     let (rows, errors) = read_as("a.wel", text, &EdgeFormat::weighted_edge_list());
     assert_eq!(rows, [row(1, "1", "2", Some(3.0), None), row(7, "4", "5", Some(6.0), None)]);
-    let not_a_number = |text: &str| RowError::NotANumber { what: "weight", text: text.to_owned() };
+    let not_a_number = |text: &str| at(2, RowError::NotANumber { what: "weight", text: text.to_owned() });
     let missing = RowError::MissingColumn { what: "destination", column: 1, found: 1 };
     let expected = [
         (2, missing),
@@ -164,6 +172,16 @@ fn compressed_files() {
         assert!(matches!(error, ReadError::Io { .. }) && !error.is_row(), "{error}");
         let progress = reader.progress();
         assert!(progress.read() <= progress.total() && progress.total() == bytes.len() as u64 - 5);
+    }
+    let files = Files::new();
+    // By content, not by name; and a name that promises what the content is not.
+    let mut lines = Lines::open(&files.write("a.txt", &gz)).expect("opens");
+    assert!(lines.advance().expect("text") && lines.text() == "1 2");
+    for (name, bytes) in
+        [("plain.gz", &b"1 2\n"[..]), ("plain.zst", b"1 2\n"), ("empty.gz", b""), ("cut.zst", b"\x28\xb5")]
+    {
+        let error = Lines::open(&files.write(name, bytes)).err().expect("not compressed").to_string();
+        assert!(error.contains(name) && error.contains("file, though its name says so"), "{error}");
     }
     assert!(matches!(Lines::open(&PathBuf::from("absent.txt")), Err(ReadError::Open { .. })));
 }

@@ -1,0 +1,312 @@
+//! `hedgerow load` of a directory that an export wrote.
+//!
+//! `schema.json` says what the store is and what the files hold. Everything it says is held against the files before
+//! the store is touched, so that what comes back is all of what was written.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use hedgerow::{KeyKind, Options, PropertyType};
+use hedgerow_workload::read::{Column, Delimiter, EdgeFormat, Header, sniff};
+use serde_json::Value;
+
+use super::input::{Content, EdgeTable, Input};
+use super::report::{self, Clock};
+use super::rows::{self, OnError, Rejects, Rules};
+use super::{FileFormat, LoadArgs, Repeat, durability, open_existing, write};
+use crate::error::CliError;
+use crate::output::Style;
+
+const FORMAT: &str = "hedgerow-export";
+const VERSION: u64 = 1;
+/// Far more than 65,534 labels with many properties each take.
+const MAX_SCHEMA_BYTES: u64 = 1 << 26;
+
+/// A file of the directory.
+struct Part {
+    input: Input,
+    rows: u64,
+    header: Vec<String>,
+}
+
+/// Loads the directory into a store that is new, or of the same configuration.
+pub(super) fn load(args: &LoadArgs, directory: &Path, style: Style, clock: Clock) -> Result<(), CliError> {
+    if let Some(option) = foreign_option(args) {
+        let why = format!("{option}: a directory is loaded as its schema.json says");
+        return Err(CliError::Usage(why));
+    }
+    let schema = Schema::read(directory)?;
+    let (options, kind) = schema.options()?;
+    let parts = schema.parts(directory)?;
+    let existing = open_existing(args, options.clone().durability(durability(args)))?;
+    let rules = Rules { kind, finite: false, on_error: OnError::Raise };
+    for part in &parts {
+        check(part, &rules, &schema)?;
+    }
+    let inputs: Vec<Input> = parts.into_iter().map(|part| part.input).collect();
+    let loaded = match existing {
+        Some(graph) => write::into_existing(graph, args, &inputs, &rules)?,
+        None => write::into_new(options.durability(durability(args)), args, &inputs, &rules)?,
+    };
+    report::print(&loaded, &inputs, &Rejects::default(), &rules, clock, style)
+}
+
+/// An option that says what `schema.json` says.
+fn foreign_option(args: &LoadArgs) -> Option<&'static str> {
+    let given = [
+        ("--vertices", !args.vertices.is_empty()),
+        ("--label", args.label.is_some()),
+        ("--label-column", args.label_column.is_some()),
+        ("--multi", args.multi),
+        ("--rank", args.rank.is_some()),
+        ("--property", !args.property.is_empty()),
+        ("--format", args.format != FileFormat::Auto),
+        ("--header", args.header),
+        ("--no-header", args.no_header),
+        ("--skip", args.skip != 0),
+        ("--delimiter", args.delimiter.is_some()),
+        ("--null", !args.null.is_empty()),
+        ("--directed", args.directed),
+        ("--undirected", args.undirected),
+        ("--no-reverse", args.no_reverse),
+        ("--keys", args.keys.is_some()),
+        ("--weighted", args.weighted),
+        ("--src-col", args.src_col.is_some()),
+        ("--dst-col", args.dst_col.is_some()),
+        ("--weight-col", args.weight_col.is_some()),
+        ("--time-col", args.time_col.is_some()),
+        ("--on-error", args.on_error != OnError::Raise),
+        ("--repeat", args.repeat != Repeat::Last),
+    ];
+    given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+}
+
+/// Reads a part to its end: its header, its rows and their number must be what the schema says.
+fn check(part: &Part, rules: &Rules, schema: &Schema) -> Result<(), CliError> {
+    let path = &part.input.path;
+    let (Content::Edges(EdgeTable { format, .. }) | Content::VertexTable(format, _)) = &part.input.content
+    else {
+        return Ok(());
+    };
+    let found = sniff(part.input.lines()?, format, false)?.map(|found| found.first).unwrap_or_default();
+    let differs = |what: &str, expected: String, found: String| {
+        let says = schema.path.display();
+        Err(CliError::Failed(format!("{}: {what} is {found}, {says} says {expected}", path.display())))
+    };
+    let shown = |names: &[String]| format!("{:?}", names.join(","));
+    if part.header.iter().map(|name| name.trim()).ne(found.iter().map(String::as_str)) {
+        return differs("the header", shown(&part.header), shown(&found));
+    }
+    let rows = rows::validate(&part.input, rules, &mut Rejects::default())?.rows;
+    if rows != part.rows {
+        return differs("the number of rows", part.rows.to_string(), rows.to_string());
+    }
+    Ok(())
+}
+
+/// `schema.json`.
+struct Schema {
+    path: PathBuf,
+    content: Value,
+}
+
+impl Schema {
+    fn read(directory: &Path) -> Result<Schema, CliError> {
+        let path = directory.join("schema.json");
+        let failed = |why: String| CliError::Failed(format!("{}: {why}", path.display()));
+        let file = File::open(&path)
+            .map_err(|why| failed(format!("{why}; a directory to load is one that an export wrote")))?;
+        let mut text = String::new();
+        file.take(MAX_SCHEMA_BYTES + 1).read_to_string(&mut text).map_err(|why| failed(why.to_string()))?;
+        if text.len() as u64 > MAX_SCHEMA_BYTES {
+            return Err(failed(format!("longer than {MAX_SCHEMA_BYTES} bytes")));
+        }
+        let content = serde_json::from_str(&text).map_err(|why| failed(format!("no JSON: {why}")))?;
+        let schema = Schema { path, content };
+        let root = schema.root();
+        if root.text("format")? != FORMAT {
+            return Err(root.wrong("format", &format!("{FORMAT:?}")));
+        }
+        if root.number("version")? != VERSION {
+            return Err(root.wrong("version", &format!("{VERSION}, the one this program knows")));
+        }
+        Ok(schema)
+    }
+
+    fn root(&self) -> Entry<'_> {
+        Entry { schema: self, at: String::new(), value: &self.content }
+    }
+
+    /// How the store is made, and the type of its keys.
+    fn options(&self) -> Result<(Options, KeyKind), CliError> {
+        let root = self.root();
+        let kind = match root.text("keys")? {
+            "u64" => KeyKind::U64,
+            "str" => KeyKind::Str,
+            "dense" => KeyKind::Dense,
+            _ => return Err(root.wrong("keys", "\"u64\", \"str\" or \"dense\"")),
+        };
+        let (directed, reverse) = (root.truth("directed")?, root.truth("reverse")?);
+        let options = Options::new().directed(directed).keys(kind).weighted(root.truth("weighted")?);
+        // An undirected store has no incoming edges to keep or leave out.
+        Ok((if directed { options.reverse(reverse) } else { options }, kind))
+    }
+
+    /// The files: vertices first, then the labels in the order of their ids.
+    fn parts(&self, directory: &Path) -> Result<Vec<Part>, CliError> {
+        let root = self.root();
+        let weighted = root.truth("weighted")?;
+        let mut parts = vec![vertices(&root.entry("vertices")?, directory)?];
+        let labels = root.list("labels")?;
+        let mut names: Vec<&str> = Vec::new();
+        for label in &labels {
+            let name = label.text("name")?;
+            if names.is_empty() != name.is_empty() {
+                return Err(label.wrong("name", "\"\", of the default label, first and only there"));
+            }
+            names.push(name);
+            parts.push(edges(label, directory, weighted && name.is_empty())?);
+        }
+        if names.is_empty() {
+            return Err(root.wrong("labels", "at least the default label"));
+        }
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(root.wrong("labels", &format!("one label named {:?}", pair[0]))),
+            None => Ok(parts),
+        }
+    }
+}
+
+/// The layout of every file of a directory.
+fn exact(extra: std::ops::Range<usize>, weight: Option<usize>) -> EdgeFormat {
+    EdgeFormat {
+        delimiter: Delimiter::Byte(b','),
+        header: Header::Yes,
+        src: Some(Column::Index(0)),
+        dst: Some(Column::Index(1)),
+        weight: Some(weight.map_or(Column::Absent, Column::Index)),
+        time: Some(Column::Absent),
+        extra: extra.map(Column::Index).collect(),
+        exact: true,
+        ..EdgeFormat::default()
+    }
+}
+
+fn vertices(entry: &Entry<'_>, directory: &Path) -> Result<Part, CliError> {
+    let properties = entry.properties()?;
+    let mut format = exact(1..1 + properties.len(), None);
+    format.dst = Some(Column::Index(0));
+    let mut header = vec!["id".to_owned()];
+    header.extend(properties.iter().map(typed));
+    let input = Input::new(&entry.file(directory)?, Content::VertexTable(format, properties));
+    Ok(Part { input, rows: entry.number("rows")?, header })
+}
+
+fn edges(entry: &Entry<'_>, directory: &Path, weighted: bool) -> Result<Part, CliError> {
+    let (label, multi) = (entry.text("name")?, entry.truth("multi")?);
+    let properties = entry.properties()?;
+    let mut header = vec!["src".to_owned(), "dst".to_owned()];
+    header.extend(multi.then(|| "rank".to_owned()));
+    let weight = weighted.then_some(header.len());
+    header.extend(weighted.then(|| "weight".to_owned()));
+    let first = header.len();
+    header.extend(properties.iter().map(typed));
+    let mut format = exact(first..header.len(), weight);
+    if multi {
+        format.extra.insert(0, Column::Index(2));
+    }
+    let table = EdgeTable {
+        format,
+        label: Some(label.to_owned()),
+        multi: Some(multi),
+        rank: multi,
+        weighted,
+        weight_required: weighted,
+        properties,
+    };
+    let input = Input::new(&entry.file(directory)?, Content::Edges(table));
+    Ok(Part { input, rows: entry.number("rows")?, header })
+}
+
+fn typed((name, kind): &(String, PropertyType)) -> String {
+    format!("{name}:{kind}")
+}
+
+/// An object in `schema.json`, with its place for messages.
+struct Entry<'a> {
+    schema: &'a Schema,
+    at: String,
+    value: &'a Value,
+}
+
+impl<'a> Entry<'a> {
+    fn wrong(&self, name: &str, expected: &str) -> CliError {
+        let found = self.value.get(name).map_or_else(|| "nothing".to_owned(), Value::to_string);
+        let found: String = found.chars().take(100).collect();
+        let (path, at) = (self.schema.path.display(), &self.at);
+        CliError::Failed(format!("{path}: {at}{name}: expected {expected}, found {found}"))
+    }
+
+    fn get<T>(
+        &self,
+        name: &str,
+        expected: &str,
+        f: impl FnOnce(&'a Value) -> Option<T>,
+    ) -> Result<T, CliError> {
+        self.value.get(name).and_then(f).ok_or_else(|| self.wrong(name, expected))
+    }
+
+    fn text(&self, name: &str) -> Result<&'a str, CliError> {
+        self.get(name, "a text", Value::as_str)
+    }
+
+    fn number(&self, name: &str) -> Result<u64, CliError> {
+        self.get(name, "a whole number", Value::as_u64)
+    }
+
+    fn truth(&self, name: &str) -> Result<bool, CliError> {
+        self.get(name, "true or false", Value::as_bool)
+    }
+
+    fn entry(&self, name: &str) -> Result<Entry<'a>, CliError> {
+        let value = self.get(name, "an object", |value| value.is_object().then_some(value))?;
+        Ok(Entry { schema: self.schema, at: format!("{}{name}.", self.at), value })
+    }
+
+    fn list(&self, name: &str) -> Result<Vec<Entry<'a>>, CliError> {
+        let list = self.get(name, "a list", Value::as_array)?;
+        let entry =
+            |(at, value)| Entry { schema: self.schema, at: format!("{}{name}[{at}].", self.at), value };
+        Ok(list.iter().enumerate().map(entry).collect())
+    }
+
+    fn properties(&self) -> Result<Vec<(String, PropertyType)>, CliError> {
+        let mut properties: Vec<(String, PropertyType)> = Vec::new();
+        for entry in self.list("properties")? {
+            let name = entry.text("name")?;
+            let kind = PropertyType::from_name(entry.text("type")?)
+                .ok_or_else(|| entry.wrong("type", "bool, i64, f64, utf8, bytes or timestamp"))?;
+            if name.is_empty() || properties.iter().any(|(other, _)| other == name) {
+                return Err(entry.wrong("name", "a name that no other property has"));
+            }
+            properties.push((name.to_owned(), kind));
+        }
+        Ok(properties)
+    }
+
+    /// The file that the entry names: one in the directory itself.
+    fn file(&self, directory: &Path) -> Result<PathBuf, CliError> {
+        let name = self.text("file")?;
+        if name.is_empty() || name.contains(['/', '\\', '\0']) || name == "." || name == ".." {
+            return Err(self.wrong("file", "the name of a file in the same directory"));
+        }
+        let path = directory.join(name);
+        if !path.is_file() {
+            let (says, path) = (self.schema.path.display(), path.display());
+            return Err(CliError::Failed(format!("{path}: no such file, and {says} names it")));
+        }
+        Ok(path)
+    }
+}

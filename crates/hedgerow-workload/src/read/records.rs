@@ -1,0 +1,259 @@
+//! Records of a file: a line each, or several where a quoted field holds line breaks.
+
+use std::path::Path;
+
+use csv_core::{ReadFieldResult, Terminator};
+
+use super::fields::{Field, split_at, split_at_blanks};
+use super::{Delimiter, EdgeFormat, Lines, MAX_LINE_BYTES, Progress, ReadError, RowError, Syntax};
+
+/// A file's records, one at a time, split into fields.
+pub(super) struct Records {
+    lines: Lines,
+    syntax: Syntax,
+    delimiter: Delimiter,
+    skip_lines: u64,
+    exact: bool,
+    /// The line on which the record begins.
+    line: u64,
+    fields: Vec<Field>,
+    /// What undoes quotes, made for the first record that has any.
+    unquoter: Option<Box<Unquoter>>,
+    /// The text of a record with quotes, which are undone; others are as their line has them.
+    unquoted: String,
+    is_unquoted: bool,
+    ended: bool,
+}
+
+impl Records {
+    pub(super) fn of(lines: Lines, format: &EdgeFormat) -> Records {
+        Records {
+            lines,
+            syntax: format.syntax,
+            delimiter: format.delimiter,
+            skip_lines: format.skip_lines,
+            exact: format.exact,
+            line: 0,
+            fields: Vec::new(),
+            unquoter: None,
+            unquoted: String::new(),
+            is_unquoted: false,
+            ended: false,
+        }
+    }
+
+    pub(super) fn progress(&self) -> Progress {
+        self.lines.progress()
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.lines.path()
+    }
+
+    /// What separates fields: settled by the first record, where it was open.
+    pub(super) fn delimiter(&self) -> Delimiter {
+        self.delimiter
+    }
+
+    /// The line on which the record at hand begins, from 1.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// The fields of the record at hand, in [`text`](Self::text).
+    pub(super) fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// The text in which the fields of the record at hand lie.
+    pub(super) fn text(&self) -> &str {
+        if self.is_unquoted { &self.unquoted } else { self.lines.text() }
+    }
+
+    /// Reads the next record; false at the end.
+    ///
+    /// # Errors
+    /// Those of [`Lines::advance`]; [`ReadError::Row`] for text behind a closing quote, after which the next record
+    /// can be read; [`ReadError::Record`] for quotes that do not close, after which nothing can.
+    pub(super) fn advance(&mut self) -> Result<bool, ReadError> {
+        self.fields.clear();
+        if self.ended {
+            return Ok(false);
+        }
+        loop {
+            match self.lines.advance() {
+                Ok(true) if self.lines.line() > self.skip_lines && self.is_data() => break,
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(error) if error.is_row() && self.lines.line() <= self.skip_lines => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.line = self.lines.line();
+        self.is_unquoted = false;
+        match self.settle_delimiter() {
+            Delimiter::Byte(byte) => {
+                if !split_at(self.lines.text(), byte, &mut self.fields) {
+                    self.fields.clear();
+                    self.read_quoted(byte)?;
+                }
+            }
+            Delimiter::Auto | Delimiter::Whitespace => {
+                let text = self.lines.text();
+                split_at_blanks(text, &mut self.fields);
+                if self.syntax == Syntax::Dimacs && text.starts_with("a ") {
+                    self.fields.remove(0);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn is_data(&self) -> bool {
+        let text = self.lines.text();
+        match self.syntax {
+            Syntax::Rows if self.exact => true,
+            Syntax::Rows => !(text.starts_with(['#', '%']) || text.trim_ascii().is_empty()),
+            Syntax::Dimacs => !(text.starts_with(['c', 'p']) || text.trim_ascii().is_empty()),
+        }
+    }
+
+    fn settle_delimiter(&mut self) -> Delimiter {
+        if self.delimiter == Delimiter::Auto {
+            let text = self.lines.text().as_bytes();
+            let found = [b'\t', b',', b';'].into_iter().find(|b| text.contains(b));
+            self.delimiter = found.map_or(Delimiter::Whitespace, Delimiter::Byte);
+        }
+        self.delimiter
+    }
+
+    /// Reads the record that begins with the line at hand, with as many more lines as its quotes take in.
+    fn read_quoted(&mut self, delimiter: u8) -> Result<(), ReadError> {
+        let unquoter = self.unquoter.get_or_insert_with(|| Box::new(Unquoter::new(delimiter)));
+        unquoter.begin();
+        let mut bytes = 0;
+        // A field that does not close says nothing about where the next record begins: nothing after it can be read.
+        let lost = loop {
+            bytes += self.lines.with_end().len();
+            if bytes > MAX_LINE_BYTES + 2 {
+                break RowError::Unclosed { limit: MAX_LINE_BYTES };
+            }
+            if unquoter.feed(self.lines.with_end(), &mut self.fields) {
+                unquoter.text_into(&mut self.unquoted);
+                self.is_unquoted = true;
+                let sound = !unquoter.is_malformed;
+                let fault = || ReadError::row(self.lines.path(), self.line, RowError::Quote);
+                return sound.then_some(()).ok_or_else(fault);
+            }
+            match self.lines.advance() {
+                Ok(true) => {}
+                Ok(false) => break RowError::Unclosed { limit: MAX_LINE_BYTES },
+                Err(ReadError::Row { reason, .. }) => break reason,
+                Err(other) => return Err(other),
+            }
+        };
+        self.ended = true;
+        self.fields.clear();
+        Err(ReadError::Record { path: self.lines.path().to_owned(), line: self.line, reason: lost })
+    }
+}
+
+/// Undoes the quotes of a record, line by line.
+struct Unquoter {
+    reader: csv_core::Reader,
+    /// The text so far, then room for more.
+    out: Vec<u8>,
+    used: usize,
+    field: Begun,
+    is_malformed: bool,
+}
+
+/// The field that is being read.
+#[derive(Default)]
+struct Begun {
+    /// Where its text begins.
+    start: usize,
+    /// Its first byte in the file.
+    first: Option<u8>,
+    /// Its bytes in the file, the delimiter or line break behind it included.
+    bytes: usize,
+}
+
+impl Unquoter {
+    fn new(delimiter: u8) -> Unquoter {
+        let mut reader =
+            csv_core::ReaderBuilder::new().delimiter(delimiter).terminator(Terminator::Any(b'\n')).build();
+        // The first bytes that this reader ever sees may be a mark of UTF-8, which it drops; so let them be others.
+        let _ = reader.read_field(b"\n\n\n", &mut [0; 4]);
+        Unquoter { reader, out: Vec::new(), used: 0, field: Begun::default(), is_malformed: false }
+    }
+
+    fn begin(&mut self) {
+        self.used = 0;
+        self.field = Begun::default();
+        self.is_malformed = false;
+    }
+
+    /// Takes the next line of the record; true if the record ends with it.
+    fn feed(&mut self, line: &str, fields: &mut Vec<Field>) -> bool {
+        if line.ends_with('\n') {
+            return self.feed_bytes(line.as_bytes(), fields);
+        }
+        // The last line of the file may lack its end, without which the reader waits for more.
+        self.feed_bytes(format!("{line}\n").as_bytes(), fields)
+    }
+
+    fn feed_bytes(&mut self, mut input: &[u8], fields: &mut Vec<Field>) -> bool {
+        // Undoing quotes adds nothing. The reader takes an empty input for the end of the file.
+        if self.out.len() < self.used + input.len() + 1 {
+            self.out.resize(self.used + input.len() + 1, 0);
+        }
+        while !input.is_empty() {
+            let (result, read, written) = self.reader.read_field(input, &mut self.out[self.used..]);
+            self.field.first = self.field.first.or_else(|| input.first().copied().filter(|_| read > 0));
+            self.field.bytes += read;
+            self.used += written;
+            match result {
+                ReadFieldResult::Field { record_end } => {
+                    self.end_field(&input[..read], record_end, fields);
+                    if record_end {
+                        return true;
+                    }
+                    input = &input[read..];
+                }
+                ReadFieldResult::OutputFull => {
+                    self.out.resize(self.out.len() + input.len() + 1, 0);
+                    input = &input[read..];
+                }
+                ReadFieldResult::InputEmpty => return false,
+                ReadFieldResult::End => return true,
+            }
+        }
+        false
+    }
+
+    /// Adds the field that ends with `piece` of the line; the last byte of that is the delimiter or the line break.
+    fn end_field(&mut self, piece: &[u8], record_end: bool, fields: &mut Vec<Field>) {
+        let field = std::mem::take(&mut self.field);
+        let mut piece = &piece[..piece.len().saturating_sub(1)];
+        let mut bytes = field.bytes - 1;
+        if let (true, [rest @ .., b'\r']) = (record_end, piece) {
+            (piece, bytes, self.used) = (rest, bytes - 1, self.used.saturating_sub(1).max(field.start));
+        }
+        let text = &self.out[field.start..self.used];
+        let quoted = field.first == Some(b'"');
+        if quoted {
+            // The reader takes text behind a closing quote as it comes; here that is an error.
+            let doubled = memchr::memchr_iter(b'"', text).count();
+            self.is_malformed |= piece.last() != Some(&b'"') || bytes != text.len() + 2 + doubled;
+        }
+        fields.push(Field::new(field.start, self.used, quoted));
+        self.field.start = self.used;
+    }
+
+    /// The text of the record: bytes of lines that are UTF-8, without some ASCII characters, are UTF-8.
+    fn text_into(&self, text: &mut String) {
+        text.clear();
+        text.push_str(&String::from_utf8_lossy(&self.out[..self.used]));
+    }
+}

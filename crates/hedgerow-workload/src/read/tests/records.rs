@@ -1,0 +1,191 @@
+//! Records of one line and of several, against a writer of the same form.
+
+use std::io::Cursor;
+use std::path::Path;
+
+use super::super::records::Records;
+use super::super::{
+    Delimiter, EdgeFormat, EdgeReader, Lines, MAX_LINE_BYTES, ReadError, RowError, parse_microseconds, sniff,
+};
+use super::{at, read_as, row};
+use crate::rng::Rng;
+
+fn exact() -> EdgeFormat {
+    EdgeFormat { delimiter: Delimiter::Byte(b','), exact: true, ..EdgeFormat::default() }
+}
+
+fn records(text: &str, format: &EdgeFormat) -> Records {
+    Records::of(Lines::of(Path::new("a.csv"), Cursor::new(text.to_owned().into_bytes())), format)
+}
+
+/// All records, with the lines on which they begin; nothing for an empty field without quotes.
+fn all(text: &str) -> Vec<(u64, Vec<Option<String>>)> {
+    let mut records = records(text, &exact());
+    let mut all = Vec::new();
+    while records.advance().unwrap_or_else(|why| panic!("{why}: {text:?}")) {
+        let field = |f: &super::super::fields::Field| {
+            let text = f.of(records.text());
+            (f.quoted || !text.is_empty()).then(|| text.to_owned())
+        };
+        all.push((records.line(), records.fields().iter().map(field).collect()));
+    }
+    all
+}
+
+#[test]
+fn what_was_written_comes_back() {
+    const PIECES: [&str; 14] =
+        ["a", "\"", ",", "\n", "\r\n", "\r", " ", "#", "%", ";", "\t", "é", "\u{feff}", "\"\""];
+    let mut rng = Rng::new(7);
+    for _ in 0..3000 {
+        let (rows, width) = (1 + rng.below(4), 2 + rng.below(3));
+        let (mut text, mut expected, mut line) = (String::new(), Vec::new(), 1);
+        for _ in 0..rows {
+            let mut fields = Vec::new();
+            let begin = line;
+            for column in 0..width {
+                let field: String =
+                    (0..rng.below(5)).map(|_| PIECES[rng.below(PIECES.len() as u64) as usize]).collect();
+                let special = field.contains(['"', ',', '\n', '\r']);
+                // A mark at the beginning of the file is none of its content.
+                let mark = text.is_empty() && field.starts_with('\u{feff}');
+                let null = field.is_empty() && rng.below(2) == 0;
+                line += field.matches('\n').count() as u64;
+                text += if column > 0 { "," } else { "" };
+                if !null && (special || mark || field.is_empty() || rng.below(3) == 0) {
+                    text += &format!("\"{}\"", field.replace('"', "\"\""));
+                } else {
+                    text += &field;
+                }
+                fields.push((!null).then_some(field));
+            }
+            text += ["\n", "\r\n"][rng.below(2) as usize];
+            line += 1;
+            expected.push((begin, fields));
+        }
+        if rng.below(4) == 0 {
+            text.truncate(text.trim_end_matches(['\r', '\n']).len());
+        }
+        assert_eq!(all(&text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn quotes_that_do_not_close_end_the_file() {
+    let far = format!("a,b\n\"c\n{}", "x\n".repeat(MAX_LINE_BYTES / 2 + 2));
+    for text in ["a,b\n\"c,d\ne,f\n", "a,b\n\"c,d", far.as_str()] {
+        let mut records = records(text, &exact());
+        assert!(records.advance().expect("the first record"));
+        let error = records.advance().expect_err("not closed");
+        let reason = RowError::Unclosed { limit: MAX_LINE_BYTES };
+        assert!(
+            matches!(&error, ReadError::Record { line: 2, reason: found, .. } if *found == reason),
+            "{error}"
+        );
+        assert!(!error.is_row() && !records.advance().expect("the end"));
+    }
+    let long = format!("\"{}\n{}\",b\n", "x".repeat(MAX_LINE_BYTES - 20), "y".repeat(10));
+    assert_eq!(all(&long).len(), 1, "within the limit");
+}
+
+#[test]
+fn rows_of_another_width_are_malformed() {
+    let (rows, errors) = read_as("a.csv", "# c\nsrc,dst\n1,2\n3\n4,5,6\n7,8\n", &EdgeFormat::csv());
+    assert_eq!(rows, [row(3, "1", "2", None, None), row(6, "7", "8", None, None)]);
+    let width = |found| RowError::Width { found, expected: 2, first: 2, header: true };
+    assert_eq!(errors, [(4, width(1)), (5, width(3))]);
+    assert_eq!(width(3).to_string(), "the row has 3 columns, the header in line 2 has 2");
+}
+
+#[test]
+fn nulls_are_no_keys() {
+    let format = EdgeFormat { nulls: vec!["\\N".to_owned(), "NULL".to_owned()], ..EdgeFormat::csv() };
+    let (rows, errors) = read_as("a.csv", "src,dst\n\\N,b\na, NULL\n\"NULL\",b\n,b\n", &format);
+    assert_eq!(rows, [row(4, "NULL", "b", None, None)]);
+    let null = |what, text: &str| RowError::Null { what, text: text.to_owned() };
+    let empty = RowError::Empty { what: "source" };
+    let expected =
+        [(2, at(0, null("source", "\\N"))), (3, at(1, null("destination", "NULL"))), (5, at(0, empty))];
+    assert_eq!(errors, expected);
+}
+
+#[test]
+fn times() {
+    const DAY: i64 = 86_400_000_000;
+    for (text, expected) in [
+        ("0", Some(0)),
+        ("-17", Some(-17)),
+        ("1970-01-02", Some(DAY)),
+        ("1970-01-02T00:00:00Z", Some(DAY)),
+        ("1970-01-02 00:00", Some(DAY)),
+        ("1970-01-02T00:00:00.25", Some(DAY + 250_000)),
+        ("1970-01-02T02:00:00+02:00", Some(DAY)),
+        ("1970-01-01T22:30:00-01:30", Some(DAY)),
+        ("1969-12-31T23:59:59.9999999Z", Some(-1)),
+        ("9999-12-31T23:59:59Z", Some(253_402_300_799_000_000)),
+        ("1970-02-30", None),
+        ("1970-01-02T25:00:00", None),
+        ("1970-01-02T00:00:00+99:00", None),
+        ("1970-01", None),
+        ("02.01.1970", None),
+        ("1970-01-02x", None),
+        ("1970-01-02T00:00:00+01:00[Europe/Paris]", None),
+        ("é970-01-02", None),
+        ("", None),
+    ] {
+        assert_eq!(parse_microseconds(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn nothing_panics_and_lines_only_grow() {
+    const PIECES: [&[u8]; 16] = [
+        b"1",
+        b"x",
+        b"\"",
+        b"\"\"",
+        b",",
+        b";",
+        b"\t",
+        b" ",
+        b"\n",
+        b"\r\n",
+        b"#",
+        b"a ",
+        b"\xEF\xBB\xBF",
+        b"\xFF",
+        b"1,2\n",
+        b"2024-01-01",
+    ];
+    let mut rng = Rng::new(11);
+    let (mut rows, mut malformed) = (0, 0);
+    for round in 0..6000 {
+        let bytes: Vec<u8> = (0..rng.below(30))
+            .flat_map(|_| PIECES[rng.below(PIECES.len() as u64) as usize])
+            .copied()
+            .collect();
+        let formats =
+            [EdgeFormat::csv(), EdgeFormat::default(), EdgeFormat::dimacs(), EdgeFormat::temporal(), exact()];
+        let mut format = formats[round % formats.len()].clone();
+        format.skip_lines = rng.below(2);
+        let lines = || Lines::of(Path::new("a"), Cursor::new(bytes.clone()));
+        let _ = sniff(lines(), &format, round % 2 == 0);
+        let (mut reader, mut last) = (EdgeReader::of(lines(), &format), 0);
+        while let Some(row) = reader.next_row() {
+            let line = match row {
+                Ok(row) => {
+                    rows += 1;
+                    row.line
+                }
+                Err(ReadError::Row { line, .. } | ReadError::Record { line, .. }) => {
+                    malformed += 1;
+                    line
+                }
+                Err(other) => panic!("{other}"),
+            };
+            assert!(line > last, "{bytes:?}");
+            last = line;
+        }
+    }
+    assert!(rows > 1000 && malformed > 1000, "{rows} rows, {malformed} malformed");
+}
