@@ -62,6 +62,21 @@ fn backup_compact_and_salvage() {
 }
 
 #[test]
+fn no_copy_goes_into_the_store_itself() {
+    let bench = Bench::new();
+    let file = bench.file("a.csv", "1,2\n2,3\n");
+    hedgerow("load @ @", &[&bench.store(), &file]).ok();
+    let before = names(&bench.store());
+    for inside in ["store", "store/copy", "store/../store/copy"] {
+        for command in ["backup @ @", "salvage @ @"] {
+            let refused = hedgerow(command, &[&bench.store(), &bench.path(inside)]).fails(1);
+            assert!(refused.contains("or below it"), "{refused}");
+        }
+    }
+    assert_eq!(names(&bench.store()), before);
+}
+
+#[test]
 fn a_graphalytics_graph_by_its_properties() {
     let bench = Bench::new();
     bench.file("g.v", "1\n2\n3\n9\n");
