@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use crate::{Bench, field, hedgerow, program};
+use crate::{Bench, field, hedgerow, names, program};
 
 fn gz(text: &str) -> Vec<u8> {
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
