@@ -72,6 +72,14 @@ impl SalvageReport {
         count
     }
 
+    /// Tells of bytes at the end of the log that are no record, and that nothing shows to have been durable.
+    pub(super) fn lose_tail(&mut self, error: &impl fmt::Display, bytes: u64) {
+        self.lose(format_args!(
+            "{error}; {bytes} bytes from there on are no commit: a crash left them of commits that were never \
+             acknowledged, or the last ones are damaged"
+        ));
+    }
+
     /// Adds the sums, which are told however many losses there are.
     pub(super) fn sum_up(&mut self, sums: &[(u64, &str)]) {
         let more = [(self.unlisted, "more losses")];

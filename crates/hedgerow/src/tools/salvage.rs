@@ -170,8 +170,7 @@ impl Source {
         }
         let durable = self.manifest.as_ref().map_or(Lsn::ZERO, |manifest| manifest.durable_lsn);
         let witness = Witness { store: self.store, live: &self.logs, durable };
-        let mut take = |finding: LogFinding<'_>| {
-            match finding {
+        let mut take = |finding: LogFinding<'_>| match finding {
             LogFinding::Commit(commit, ops) => {
                 ops.for_each(|op| wreck.apply(op));
                 report.commits += 1;
@@ -182,12 +181,8 @@ impl Source {
                 let count = report.lose_commits(first, last);
                 wreck.lose_commits(count);
             }
-            LogFinding::Tail { error, bytes } => report.lose(format_args!(
-                "{error}; {bytes} bytes from there on are no commit: a crash left them of commits that were never \
-                 acknowledged, or the last ones are damaged"
-            )),
+            LogFinding::Tail { error, bytes } => report.lose_tail(&error, bytes),
             other => report.lose(format_args!("{other:?}")),
-        }
         };
         if let Err(error) = hedgerow_log::read_damaged(self.fs.clone(), witness, checkpoint, &mut take) {
             report.lose(format_args!("the log: {error}"));
