@@ -51,7 +51,10 @@ pub(crate) fn salvage(args: &IntoArgs, style: Style) -> Result<(), CliError> {
         .field("commits", report.commits)
         .field("timestamp", report.timestamp.0)
         .field("lost_subgraphs", report.lost_subgraphs)
+        .field("lost_commits", report.lost_commits)
         .field("lost_edges", report.lost_edges)
+        .field("doubtful_vertices", report.doubtful_vertices)
+        .field("doubtful_edges", report.doubtful_edges)
         .table("losses", &["loss"], rows)
         .print(style)?;
     if whole { Ok(()) } else { Err(CliError::Lossy) }

@@ -93,6 +93,10 @@ impl Vfs for CountingFs {
     fn lock_existing(&self, name: &str) -> io::Result<Option<Box<dyn VfsLock>>> {
         self.inner.lock_existing(name)
     }
+
+    fn contains(&self, path: &Path) -> io::Result<bool> {
+        self.inner.contains(path)
+    }
 }
 
 #[derive(Debug)]

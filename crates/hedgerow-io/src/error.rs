@@ -74,6 +74,15 @@ pub enum CorruptionKind {
         /// The checksum of what is there.
         found: u64,
     },
+    /// The checksum of the header of a log record does not match, so neither its length nor anything else in it can be
+    /// believed.
+    #[error("the header of a record is damaged: checksum {found:#018x} instead of {expected:#018x}")]
+    RecordHeader {
+        /// The stored checksum.
+        expected: u64,
+        /// The checksum of what is there.
+        found: u64,
+    },
     /// A checksum of a whole file does not match.
     #[error("file checksum {found:#034x} instead of {expected:#034x}")]
     FileChecksum {

@@ -147,6 +147,24 @@ impl Vfs for RealFs {
             Err(e) => Err(e),
         }
     }
+
+    fn contains(&self, path: &Path) -> io::Result<bool> {
+        let own = self.dir.metadata()?;
+        let mut path = std::path::absolute(path)?;
+        // Of a path that does not exist the part that does.
+        let real = loop {
+            match path.canonicalize() {
+                Ok(real) => break real,
+                Err(e) if e.kind() == io::ErrorKind::NotFound && path.pop() => {}
+                Err(e) => return Err(e),
+            }
+        };
+        // By identity and not by name: the store may have been opened by another one, or moved since.
+        let is_own = |dir: &Path| {
+            dir.metadata().is_ok_and(|found| (found.dev(), found.ino()) == (own.dev(), own.ino()))
+        };
+        Ok(real.ancestors().any(is_own))
+    }
 }
 
 /// How often, and after how long each time, the lock of a process that has ended is tried again.

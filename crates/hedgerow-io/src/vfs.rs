@@ -40,6 +40,11 @@ pub trait Vfs: Send + Sync + fmt::Debug {
     /// As [`lock`](Vfs::lock), but changes nothing: `None` if there is no file `name`, that is, if nobody who writes was
     /// ever here. Works in a directory that can only be read.
     fn lock_existing(&self, name: &str) -> io::Result<Option<Box<dyn VfsLock>>>;
+    /// Whether `path`, which need not exist, names this directory or something below it, through whatever links. Never, for a
+    /// file system that is not the operating system's.
+    fn contains(&self, _path: &Path) -> io::Result<bool> {
+        Ok(false)
+    }
 }
 
 /// An open file. All positions are in bytes from its beginning; all methods may be called from several threads.

@@ -31,6 +31,9 @@
 //! [`Log::remove_segments_through`]`(t)`. Segments that rotation makes meanwhile need not be named: the seal of each
 //! names the next.
 //!
+//! # A damaged log
+//! [`read_damaged`] hands over what is left of a log that [`recover`] refuses: for salvage alone, never for opening.
+//!
 //! # Closing
 //! [`Log::close`] syncs, writes a closing seal and cuts the file at it, so that any later damage is told from a crash.
 #![forbid(unsafe_code)]
@@ -46,7 +49,9 @@ mod writer;
 pub use hedgerow_io::{FileId, Lsn, StoreId};
 pub use ops::Ops;
 pub use record::{MAX_RECORD_BYTES, MAX_ROW_BYTES, RECORD_HEADER_BYTES, RecordBuilder, RecordError};
-pub use recover::{CommitPlace, RecoverError, Recovered, Tail, Witness, recover, recover_commits};
+pub use recover::{
+    CommitPlace, LogFinding, RecoverError, Recovered, Tail, Witness, read_damaged, recover, recover_commits,
+};
 pub use resume::Resumed;
 pub use row::{decode_row, encode_row};
 pub use segment::{DATA_START, parse_segment_name, segment_name};

@@ -354,12 +354,21 @@ impl Frame {
         store: StoreId,
         segment: FileId,
     ) -> Option<(Frame, u64)> {
-        let (body, stored) = bytes.split_first_chunk::<FRAME_BODY_BYTES>()?;
-        let checksum = u64::from_le_bytes(stored.try_into().ok()?);
-        if frame_checksum(store, segment, body) != checksum {
+        let (stored, checksum) = Frame::checksums(bytes, store, segment)?;
+        if stored != checksum {
             return None;
         }
-        Frame::decode_body(body).ok()?.map(|frame| (frame, checksum))
+        Frame::decode_body(bytes).ok()?.map(|frame| (frame, checksum))
+    }
+
+    /// The checksum that is stored in a frame, and that of its bytes.
+    pub(crate) fn checksums(
+        bytes: &[u8; RECORD_HEADER_BYTES],
+        store: StoreId,
+        segment: FileId,
+    ) -> Option<(u64, u64)> {
+        let (body, stored) = bytes.split_first_chunk::<FRAME_BODY_BYTES>()?;
+        Some((u64::from_le_bytes(stored.try_into().ok()?), frame_checksum(store, segment, body)))
     }
 
     fn decode_body(body: &[u8]) -> Result<Option<Frame>, OutOfBytes> {

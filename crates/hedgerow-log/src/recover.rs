@@ -4,6 +4,9 @@
 //! that the log had been durable beyond that place; then it is damaged, and nothing is opened. Witnesses are the
 //! manifest, seals, and the frame of any later record: each says how far the log was durable when it was written.
 
+mod damaged;
+mod found;
+mod remains;
 mod scan;
 mod window;
 
@@ -19,6 +22,7 @@ use hedgerow_io::{Access, Corruption, CorruptionKind, Dir, FileError, FileId, Io
 use crate::ops::Ops;
 use crate::segment::{DATA_START, parse_segment_name, segment_name};
 
+pub use damaged::{LogFinding, read_damaged};
 pub(crate) use scan::{Cursor, End, SegmentScan, Step};
 
 /// What the manifest says about the log.

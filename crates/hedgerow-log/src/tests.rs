@@ -6,6 +6,7 @@ mod crash;
 mod damage;
 mod faults;
 mod records;
+mod salvage;
 mod store;
 mod writing;
 

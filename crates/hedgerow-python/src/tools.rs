@@ -11,14 +11,15 @@ use crate::results::make;
 
 /// Make a new store of what can be read of a damaged one, which is left as it is.
 ///
-/// Every part whose checksum is right is taken, and the log is followed up to the first damage.
+/// Every part whose checksum is right is taken, also behind the damage. What later commits do not show to be as it was is
+/// counted as doubtful.
 ///
 /// Parameters
 /// ----------
 /// path : str or os.PathLike
 ///     The directory of the damaged store. It must not be open elsewhere.
 /// into : str or os.PathLike
-///     The directory of the new store, which must not exist or be empty.
+///     The directory of the new store, which must not exist or be empty, nor lie in that of the damaged one.
 ///
 /// Returns
 /// -------
@@ -30,7 +31,7 @@ use crate::results::make;
 /// LockedError
 ///     The store is open.
 /// DataError
-///     There is something at `into`.
+///     There is something at `into`, or it lies in the directory of the store.
 /// OperationalError
 ///     There is no file of a store, or the new store cannot be written.
 #[pyfunction]
@@ -43,7 +44,10 @@ pub(crate) fn salvage(py: Python<'_>, path: PathBuf, into: PathBuf) -> PyResult<
     arguments.set_item("commits", report.commits)?;
     arguments.set_item("timestamp", report.timestamp.0)?;
     arguments.set_item("lost_subgraphs", report.lost_subgraphs)?;
+    arguments.set_item("lost_commits", report.lost_commits)?;
     arguments.set_item("lost_edges", report.lost_edges)?;
+    arguments.set_item("doubtful_vertices", report.doubtful_vertices)?;
+    arguments.set_item("doubtful_edges", report.doubtful_edges)?;
     arguments.set_item("losses", report.losses)?;
     make(py, "SalvageReport", &arguments)
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{Direction, KeyKind, Timestamp, VertexKeyRef};
-use hedgerow_io::VfsLock;
+use hedgerow_io::{Vfs, VfsLock};
 use hedgerow_mem::SubgraphTable;
 use hedgerow_txn::{Clock, Counts, GroupCommit, ReaderRegistry};
 
@@ -75,6 +75,8 @@ pub(crate) struct Core {
     pub(crate) durable: Option<Arc<Durable>>,
     /// Whether the thread could be started that syncs for tickets; unset until the first one.
     pub(crate) syncer: OnceLock<bool>,
+    /// The directory that the store was opened in, if it has one.
+    pub(crate) directory: Option<Arc<dyn Vfs>>,
     /// The lock of the directory, while the store is open.
     pub(crate) lock: Mutex<Option<Box<dyn VfsLock>>>,
     /// How often a commit waited because too much was not published yet (rule R11).
@@ -105,6 +107,8 @@ pub(crate) struct EngineParts {
     pub(crate) schema: Schema,
     pub(crate) ids: IdMap,
     pub(crate) durable: Option<Durable>,
+    /// The directory, of a store that has one.
+    pub(crate) directory: Option<Arc<dyn Vfs>>,
     pub(crate) lock: Option<Box<dyn VfsLock>>,
 }
 
@@ -135,6 +139,7 @@ impl Engine {
             settling: Settling::new(settles.then(|| core.clone())),
             durable: parts.durable.map(Arc::new),
             syncer: OnceLock::new(),
+            directory: parts.directory,
             lock: Mutex::new(parts.lock),
             commit_waits: AtomicU64::new(0),
             max_unsynced_bytes: options.max_unsynced_bytes,

@@ -40,6 +40,7 @@ fn empty(config: GraphConfig, durable: Option<Durable>, lock: Option<Box<dyn Vfs
         subgraphs,
         schema: Schema::default(),
         ids: IdMap::new(config.keys),
+        directory: durable.as_ref().map(|durable| durable.fs.clone()),
         durable,
         lock,
     }
@@ -225,6 +226,7 @@ fn open_existing(
     }
     state.free_unused_ids();
     let last = recovered.as_ref().map_or(manifest.checkpoint, |r| r.last_ts.max(manifest.checkpoint));
+    let directory = Some(fs.clone());
     let durable = match recovered {
         Some(recovered) if !options.read_only => {
             let runs = std::mem::take(&mut state.runs);
@@ -233,7 +235,8 @@ fn open_existing(
         _ => None,
     };
     let Loaded { config, subgraphs, labels, schema, ids, counts, .. } = state;
-    let parts = EngineParts { config, last, counts, subgraphs, labels, schema, ids, durable, lock };
+    let parts =
+        EngineParts { config, last, counts, subgraphs, labels, schema, ids, durable, directory, lock };
     Ok(Engine::new(options, parts))
 }
 

@@ -152,10 +152,13 @@ class SalvageReport:
         Groups of 64 vertices read from segments, and commits read from the log.
     timestamp : int
         The last commit that was read.
-    lost_subgraphs, lost_edges : int
-        Groups that are lost or of which an older state had to do; edges left out because one of their ends is lost.
+    lost_subgraphs, lost_commits, lost_edges : int
+        Groups that are lost or of which an older state had to do; commits that are lost, at most; edges left out because one
+        of their ends is lost.
+    doubtful_vertices, doubtful_edges : int
+        In the new store as they were before what is lost, which may have changed or removed them.
     losses : list of str
-        What was lost, at most 1,000 items; empty if the store was sound.
+        All damage, what was lost and what is doubtful: at most 1,000 items, and sums; empty if the store was sound.
     """
 
     vertices: int
@@ -164,7 +167,10 @@ class SalvageReport:
     commits: int
     timestamp: int
     lost_subgraphs: int
+    lost_commits: int
     lost_edges: int
+    doubtful_vertices: int
+    doubtful_edges: int
     losses: list[str]
 
     @property

@@ -70,3 +70,30 @@ def test_salvage(tmp_path: Path) -> None:
         assert db.snapshot().edge_count == report.edges
     with pytest.raises(hedgerow.Error, match="not empty"):
         hedgerow.salvage(store, tmp_path / "new")
+
+
+def test_salvage_goes_on_behind_a_lost_commit(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with hedgerow.open(store) as db:
+        for v in range(1, 30):
+            db.insert_edge(v, 100 + v)
+    log = next(store.glob("*.wal"))
+    damaged = bytearray(log.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    log.write_bytes(damaged)
+    report = hedgerow.salvage(store, tmp_path / "new")
+    assert (report.lost_commits, report.edges, report.lost_edges) == (1, 28, 0)
+    assert 0 < report.doubtful_edges < 28
+    assert 0 < report.doubtful_vertices < 56
+
+
+def test_no_copy_goes_into_the_store_itself(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    (tmp_path / "link").symlink_to(store)
+    with ring(store) as db:
+        for path in (store, store / "copy", tmp_path / "link" / "copy"):
+            with pytest.raises(hedgerow.Error, match="or below it"):
+                db.backup(path)
+    with pytest.raises(hedgerow.Error, match="or below it"):
+        hedgerow.salvage(store, tmp_path / "link" / "copy")
+    assert not (store / "copy").exists()

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use crate::{Bench, field, hedgerow, program};
+use crate::{Bench, field, hedgerow, names, program};
 
 fn gz(text: &str) -> Vec<u8> {
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -59,6 +59,21 @@ fn backup_compact_and_salvage() {
     let report = hedgerow("salvage @ @ --json", &[&bench.store(), &saved]).ok();
     assert_eq!(field(&report, "whole"), true, "{report}");
     assert_eq!(hedgerow("export @", &[&saved]).ok(), exported);
+}
+
+#[test]
+fn no_copy_goes_into_the_store_itself() {
+    let bench = Bench::new();
+    let file = bench.file("a.csv", "1,2\n2,3\n");
+    hedgerow("load @ @", &[&bench.store(), &file]).ok();
+    let before = names(&bench.store());
+    for inside in ["store", "store/copy", "store/../store/copy"] {
+        for command in ["backup @ @", "salvage @ @"] {
+            let refused = hedgerow(command, &[&bench.store(), &bench.path(inside)]).fails(1);
+            assert!(refused.contains("or below it"), "{refused}");
+        }
+    }
+    assert_eq!(names(&bench.store()), before);
 }
 
 #[test]

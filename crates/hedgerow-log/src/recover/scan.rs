@@ -8,6 +8,7 @@ use hedgerow_io::{Corruption, CorruptionKind, Dir, FileError, FileId, Lsn, Store
 use crate::record::{
     ALIGN, Frame, MAX_RECORD_BYTES, RECORD_HEADER_BYTES, RecordType, SEAL_PAYLOAD_BYTES, Seal, record_len,
 };
+use crate::recover::found::{Found, look};
 use crate::recover::open_segment;
 use crate::recover::window::Window;
 use crate::segment::{DATA_START, Preamble, read_head};
@@ -217,13 +218,21 @@ impl SegmentScan {
     }
 
     /// A segment without a seal has the length that it was given at first: files are cut only after their seal is
-    /// durable.
+    /// durable. So in a shorter one a record is damaged, or the rest is missing.
     fn end_open(&mut self) -> Result<Step<'_>, FileError> {
-        let (expected, found) = (self.preamble.allocated, self.window.len());
-        if found != expected {
-            return Err(self.damage(CorruptionKind::Truncated { expected, found }));
+        if self.window.len() == self.preamble.allocated {
+            return Ok(Step::End(End::Open));
         }
-        Ok(Step::End(End::Open))
+        let base = self.preamble.base.0;
+        let kind = match look(&mut self.window, (self.store, self.id), self.offset, Some(base))? {
+            Found::Nothing(kind) | Found::Damaged(_, _, kind) => kind,
+            Found::Whole(frame, _) => CorruptionKind::Mismatch {
+                what: "checksum of the record before",
+                expected: self.cursor.chain,
+                found: frame.previous,
+            },
+        };
+        Err(self.damage(kind))
     }
 
     /// Looks through what follows the present place for frames that belong where they stand. Their payloads do not
@@ -264,7 +273,7 @@ impl SegmentScan {
 }
 
 /// The position of the last byte that is not zero. Most of a segment is zeros, so whole blocks are looked at first.
-fn last_nonzero(bytes: &[u8]) -> Option<usize> {
+pub(super) fn last_nonzero(bytes: &[u8]) -> Option<usize> {
     const BLOCK_BYTES: usize = 512;
     let any = |block: &[u8]| block.iter().fold(0, |bits, &b| bits | b) != 0;
     let (i, block) = bytes.chunks(BLOCK_BYTES).enumerate().rfind(|(_, block)| any(block))?;

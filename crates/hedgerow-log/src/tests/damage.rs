@@ -4,7 +4,7 @@ use hedgerow_testkit::Damage;
 use hedgerow_testkit::sim_fs::SplitMix64;
 
 /// Three and a half segments; the timestamps 1 to `n` in each case.
-fn several_segments(close: bool) -> (SimFs, u64, Lsn) {
+pub(super) fn several_segments(close: bool) -> (SimFs, u64, Lsn) {
     let fs = SimFs::new();
     let log = new_log(&fs);
     let mut ts = 0;
@@ -17,7 +17,7 @@ fn several_segments(close: bool) -> (SimFs, u64, Lsn) {
     (fs, ts + 4, durable)
 }
 
-fn copy(fs: &SimFs) -> SimFs {
+pub(super) fn copy(fs: &SimFs) -> SimFs {
     fs.crash_clone(Damage::KeepAll, 0)
 }
 

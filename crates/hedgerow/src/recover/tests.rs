@@ -167,8 +167,9 @@ fn replayed(fs: &Arc<dyn Vfs>, config: GraphConfig, sides: usize) -> Result<Stri
     };
     state.free_unused_ids();
     let Loaded { config, subgraphs, labels, schema, ids, counts, .. } = state;
+    let (durable, directory, lock) = (None, None, None);
     let parts =
-        EngineParts { config, last, counts, subgraphs, labels, schema, ids, durable: None, lock: None };
+        EngineParts { config, last, counts, subgraphs, labels, schema, ids, durable, directory, lock };
     let graph = Graph { engine: Engine::new(&Options::new().background_settling(false), parts) };
     let report = graph.check().unwrap();
     assert!(report.is_ok(), "{report:?}");

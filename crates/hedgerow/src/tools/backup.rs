@@ -9,7 +9,7 @@ use hedgerow_io::{Dir, FileId, StoreId, Vfs};
 use hedgerow_log::{Log, LogOptions, LogPosition};
 use hedgerow_tier::{LevelSegment, Manifest, SegmentReader};
 
-use super::{check_vacant, vacant};
+use super::{check_vacant, refuse_inside, vacant};
 use crate::checkpoint::write::{Ask, Target};
 use crate::error::{Error, Result};
 use crate::graph::{Core, Graph};
@@ -38,10 +38,14 @@ impl Graph {
     /// blocks nobody, and keeps the versions of its moment in memory while it runs.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] where there is something at `path`; [`Error::DiskFull`], [`Error::Io`] and
+    /// [`Error::InvalidArgument`] where there is something at `path`, or it is the store's own directory or below it;
+    /// [`Error::DiskFull`], [`Error::Io`] and
     /// [`Error::Corruption`] (what was read back is not what was written): what was begun is removed as far as possible.
     pub fn backup(&self, path: impl AsRef<Path>) -> Result<Backup> {
         self.engine.check_usable()?;
+        if let Some(directory) = &self.engine.directory {
+            refuse_inside(&**directory, path.as_ref())?;
+        }
         self.backup_on(vacant(path.as_ref())?)
     }
 

@@ -1,11 +1,15 @@
 //! Tools for stores: a copy of a store at one moment, and a new store of what is left of a damaged one.
 
 mod backup;
+mod names;
+mod rebuild;
+mod report;
 mod salvage;
 mod wreck;
 
 pub use backup::Backup;
-pub use salvage::{SalvageReport, salvage, salvage_on};
+pub use report::SalvageReport;
+pub use salvage::{salvage, salvage_on};
 
 use std::path::Path;
 use std::sync::Arc;
@@ -30,6 +34,20 @@ fn vacant(path: &Path) -> Result<Arc<dyn Vfs>> {
     let fs: Arc<dyn Vfs> = Arc::new(fs.map_err(io_error(path, "create"))?);
     check_vacant(&fs)?;
     Ok(fs)
+}
+
+/// Refuses to write into the directory of the store itself, or below it, by whatever name: there the copy would be lost with
+/// what it is a copy of, and its files would lie among those of the store.
+fn refuse_inside(store: &dyn Vfs, path: &Path) -> Result<()> {
+    match store.contains(path) {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(Error::InvalidArgument(format!(
+            "{} is the directory of the store {} itself, or below it: choose one outside",
+            path.display(),
+            store.path().display()
+        ))),
+        Err(error) => Err(io_error(path, "look for")(error)),
+    }
 }
 
 fn check_vacant(fs: &Arc<dyn Vfs>) -> Result<()> {

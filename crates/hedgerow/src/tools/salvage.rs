@@ -1,10 +1,9 @@
 //! Salvage: a new store of what is left of a damaged one.
 //!
 //! What is used has passed its checksums. Of the images of a subgraph the newest that can be read is taken; the log is
-//! followed up to the first damage. The old store is only read.
+//! read on behind every damage. The old store is only read. The rules, and what is doubtful, are in `docs/design/salvage.md`.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,65 +12,17 @@ use hedgerow_core::{SubgraphId, Timestamp};
 use hedgerow_io::{
     Access, Dir, FileHeader, FileId, FileKind, HEADER_BYTES, LockHeld, Lsn, RealFs, StoreId, Vfs,
 };
-use hedgerow_log::{Witness, parse_segment_name, recover_commits};
+use hedgerow_log::{LogFinding, Witness, parse_segment_name};
 use hedgerow_tier::manifest::segment_id;
-use hedgerow_tier::segment::{SegmentInfo, read_damaged, segment_name};
+use hedgerow_tier::segment::{SegmentInfo, SegmentLoss, read_damaged, segment_name};
 use hedgerow_tier::{Manifest, SubgraphImage};
 
+use super::report::SalvageReport;
 use super::wreck::Wreck;
-use super::{check_vacant, io_error, vacant};
+use super::{check_vacant, io_error, refuse_inside, vacant};
 use crate::error::{Error, Result};
 use crate::open::{LOCK, from_tier};
 use crate::schema::Schema;
-
-/// At most so many losses are described.
-const MAX_LOSSES: usize = 1000;
-
-/// What was saved, and what was lost.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SalvageReport {
-    /// Vertices in the new store.
-    pub vertices: u64,
-    /// Edges in the new store.
-    pub edges: u64,
-    /// Subgraphs read from segments.
-    pub subgraphs: u64,
-    /// Commits read from the log.
-    pub commits: u64,
-    /// The last commit that was read, or that a segment holds.
-    pub timestamp: Timestamp,
-    /// Subgraphs that are known to be lost, or of which an older image had to do.
-    pub lost_subgraphs: u64,
-    /// Edges left out because one of their ends is lost.
-    pub lost_edges: u64,
-    /// What was lost or uncertain, at most 1,000 items; empty if the store was sound.
-    pub losses: Vec<String>,
-}
-
-impl SalvageReport {
-    /// Whether nothing was lost.
-    pub fn is_whole(&self) -> bool {
-        self.losses.is_empty()
-    }
-
-    fn lose(&mut self, what: impl fmt::Display) {
-        if self.losses.len() < MAX_LOSSES {
-            self.losses.push(what.to_string());
-        }
-    }
-}
-
-impl fmt::Display for SalvageReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{} vertices and {} edges saved, up to commit {}",
-            self.vertices, self.edges, self.timestamp
-        )?;
-        self.losses.iter().try_for_each(|loss| writeln!(f, "lost: {loss}"))
-    }
-}
 
 /// Reads what can be read of the store in the directory `path`, whatever is damaged, and makes a new store of it in the
 /// directory `into`, which must not exist or be empty. Changes nothing at `path`, which must not be open elsewhere.
@@ -80,13 +31,14 @@ impl fmt::Display for SalvageReport {
 ///
 /// # Errors
 /// [`Error::Locked`]; [`Error::NotAStore`] where there is no file of a store at all; [`Error::InvalidArgument`] where
-/// there is something at `into`; those of [`Graph::backup`](crate::Graph::backup) for the new store. Damage is no
+/// there is something at `into`, or it is the directory of the store or below it; those of [`Graph::backup`](crate::Graph::backup) for the new store. Damage is no
 /// error: the report tells of it.
 pub fn salvage(path: impl AsRef<Path>, into: impl AsRef<Path>) -> Result<SalvageReport> {
     let fs = RealFs::open_dir(&path).map_err(io_error(path.as_ref(), "open"))?;
     let fs: Arc<dyn Vfs> = Arc::new(fs);
     // Looked at before anything is made at `into`.
     let source = Source::find(&fs)?;
+    refuse_inside(&*fs, into.as_ref())?;
     salvage_from(source, vacant(into.as_ref())?)
 }
 
@@ -158,75 +110,134 @@ impl Source {
         Ok(source)
     }
 
-    /// Reads all segments, newest first; gives each image that is the newest of its subgraph to `found`. Returns the
-    /// configuration of the graph, and up to where the segments hold it.
-    fn read_segments(
-        &mut self,
-        found: &mut dyn FnMut(SubgraphImage),
-    ) -> (Option<hedgerow_tier::GraphConfig>, Timestamp) {
-        let mut config = self.manifest.as_ref().map(|manifest| manifest.config);
-        let mut checkpoint = self.manifest.as_ref().map_or(Timestamp::ZERO, |m| m.checkpoint);
+    /// Reads all segments, newest first.
+    fn read_segments(&mut self) -> Images {
+        let mut images = Images {
+            config: self.manifest.as_ref().map(|manifest| manifest.config),
+            checkpoint: self.manifest.as_ref().map_or(Timestamp::ZERO, |m| m.checkpoint),
+            found: Vec::new(),
+            newest: BTreeSet::new(),
+        };
         let (mut seen, mut missed): (BTreeSet<SubgraphId>, BTreeSet<SubgraphId>) = Default::default();
-        let report = &mut self.report;
+        // Once a segment is lost as a whole, any image in an older one may be outdated.
+        let mut outdated = false;
         for (id, info) in &self.segments {
-            let name = segment_name(*id);
-            let mut losses = Vec::new();
+            let (mut losses, mut count) = (Vec::new(), 0);
             let mut take = |image: SubgraphImage| {
-                checkpoint = checkpoint.max(image.as_of);
+                images.checkpoint = images.checkpoint.max(image.as_of);
+                count += 1;
                 if seen.insert(image.id) {
-                    found(image);
+                    if !outdated && !missed.contains(&image.id) {
+                        images.newest.insert(image.id);
+                    }
+                    images.found.push(image);
                 }
             };
-            let read =
-                read_damaged(&self.fs, (*id, self.store), info.as_ref(), config, &mut take, &mut |loss| {
-                    losses.push(loss)
-                });
+            let read = read_damaged(
+                &self.fs,
+                (*id, self.store),
+                info.as_ref(),
+                images.config,
+                &mut take,
+                &mut |loss| losses.push(loss),
+            );
+            let whole = info.is_some_and(|info| info.subgraphs == count);
+            let lost = tell_losses(&mut self.report, &segment_name(*id), losses, &seen, whole);
+            missed.extend(lost.subgraphs);
+            outdated |= lost.unknown;
             match read {
-                Ok(stated) => config = config.or(stated),
-                Err(error) => report.lose(format_args!("{name}: {error}")),
-            }
-            for loss in losses {
-                match loss.subgraph {
-                    Some(_) if faults::is_on(PlantedFault::SalvageSilent) => {}
-                    Some(subgraph) if !seen.contains(&subgraph) => {
-                        missed.insert(subgraph);
-                        report.lose(format_args!("{name}, subgraph {}: {}", subgraph.0, loss.error));
-                    }
-                    Some(_) => {}
-                    None => report.lose(format_args!("{name}: {}", loss.error)),
+                Ok(stated) => images.config = images.config.or(stated),
+                Err(error) => {
+                    self.report.lose(format_args!("{}: {error}", segment_name(*id)));
+                    outdated = true;
                 }
             }
         }
         for subgraph in missed.intersection(&seen) {
-            report.lose(format_args!("subgraph {}: an older image had to do", subgraph.0));
+            self.report.lose(format_args!("subgraph {}: an older image had to do", subgraph.0));
         }
-        report.lost_subgraphs = missed.len() as u64;
-        report.subgraphs = seen.len() as u64;
-        (config, checkpoint)
+        self.report.lost_subgraphs = missed.len() as u64;
+        self.report.subgraphs = seen.len() as u64;
+        images
     }
 
-    /// Follows the log up to its end or the first damage; gives each commit that the segments do not hold to `wreck`.
+    /// Gives each commit of the log that the segments do not hold to `wreck`, on behind every damage.
     fn read_log(&mut self, wreck: &mut Wreck, checkpoint: Timestamp) {
-        self.report.timestamp = checkpoint;
+        let report = &mut self.report;
+        report.timestamp = checkpoint;
         if self.logs.is_empty() {
             return;
         }
         let durable = self.manifest.as_ref().map_or(Lsn::ZERO, |manifest| manifest.durable_lsn);
         let witness = Witness { store: self.store, live: &self.logs, durable };
-        let report = &mut self.report;
-        let read = recover_commits(self.fs.clone(), witness, |commit, ops| {
-            if commit.ts > checkpoint {
+        let mut take = |finding: LogFinding<'_>| match finding {
+            LogFinding::Commit(commit, ops) => {
                 ops.for_each(|op| wreck.apply(op));
                 report.commits += 1;
                 report.timestamp = commit.ts;
             }
-            Ok::<(), std::convert::Infallible>(())
-        });
-        let last = report.timestamp;
-        if let Err(error) = read {
-            report.lose(format_args!("the log after commit {last}: {error}"));
+            LogFinding::Damage(error) => report.lose(error),
+            LogFinding::Lost { first, last } => {
+                let count = report.lose_commits(first, last);
+                wreck.lose_commits(count);
+            }
+            LogFinding::Tail { error, bytes } => report.lose_tail(&error, bytes),
+            other => report.lose(format_args!("{other:?}")),
+        };
+        if let Err(error) = hedgerow_log::read_damaged(self.fs.clone(), witness, checkpoint, &mut take) {
+            report.lose(format_args!("the log: {error}"));
         }
     }
+}
+
+/// What segments hold.
+struct Images {
+    config: Option<hedgerow_tier::GraphConfig>,
+    /// Up to where.
+    checkpoint: Timestamp,
+    /// Of each subgraph the newest image that can be read.
+    found: Vec<SubgraphImage>,
+    /// The subgraphs of which that is the newest that there was.
+    newest: BTreeSet<SubgraphId>,
+}
+
+/// What a segment cannot say.
+struct LostImages {
+    subgraphs: Vec<SubgraphId>,
+    /// Whether there may be more of which nothing is known.
+    unknown: bool,
+}
+
+/// Tells of what cannot be read of a segment, of the rest of which everything was read if it is `whole`. Images of what was
+/// `seen` in it or in a newer one are not missed.
+fn tell_losses(
+    report: &mut SalvageReport,
+    name: &str,
+    losses: Vec<SegmentLoss>,
+    seen: &BTreeSet<SubgraphId>,
+    whole: bool,
+) -> LostImages {
+    let mut lost = LostImages { subgraphs: Vec::new(), unknown: false };
+    for SegmentLoss { subgraph, error } in losses {
+        match subgraph {
+            Some(_) if faults::is_on(PlantedFault::SalvageSilent) => {}
+            Some(subgraph) if !seen.contains(&subgraph) => {
+                lost.subgraphs.push(subgraph);
+                report.lose(format_args!("{name}, subgraph {}: {error}", subgraph.0));
+            }
+            Some(_) => {}
+            None => {
+                lost.unknown |= !whole;
+                report.lose(format_args!("{name}: {error}"));
+            }
+        }
+    }
+    if lost.unknown {
+        report.lose(format_args!(
+            "{name}: what else it held is not known; images in older segments may be outdated"
+        ));
+    }
+    lost
 }
 
 fn salvage_from(mut source: Source, into: Arc<dyn Vfs>) -> Result<SalvageReport> {
@@ -238,30 +249,39 @@ fn salvage_from(mut source: Source, into: Arc<dyn Vfs>) -> Result<SalvageReport>
         }
         None => Schema::default(),
     };
-    let mut images = Vec::new();
-    let (config, checkpoint) = source.read_segments(&mut |image| images.push(image));
-    let Some(config) = config else {
+    let images = source.read_segments();
+    let Some(config) = images.config else {
         return Err(Error::NotAStore {
             path: source.fs.path().display().to_string(),
             reason: "neither a manifest nor a segment says what kind of graph it is".into(),
         });
     };
-    let mut wreck = Wreck::new(from_tier(config), schema);
+    let mut wreck = Wreck::new(from_tier(config), &schema);
     // Each goes as soon as it is taken apart: the two are not to stand side by side.
-    images.into_iter().for_each(|image| wreck.add_image(&image));
-    source.read_log(&mut wreck, checkpoint);
-    let rebuilt = wreck.rebuild()?;
-    let mut report = source.report;
-    report.lost_edges = rebuilt.dangling;
-    for (count, what) in [
-        (rebuilt.dangling, "edges one end of which is lost"),
-        (rebuilt.halves, "edges of which properties of variable length may be lost"),
-        (rebuilt.repeated, "vertices with the key of another one"),
-    ] {
-        if count > 0 {
-            report.lose(format_args!("{count} {what}"));
-        }
+    let newest = images.newest;
+    images.found.into_iter().for_each(|image| wreck.add_image(&image, |id| newest.contains(&id)));
+    if !source.report.is_whole() {
+        wreck.distrust();
     }
+    source.read_log(&mut wreck, images.checkpoint);
+    finish(source.report, wreck, into)
+}
+
+/// Writes the new store, and the sums into the report.
+fn finish(mut report: SalvageReport, wreck: Wreck, into: Arc<dyn Vfs>) -> Result<SalvageReport> {
+    let rebuilt = wreck.rebuild()?;
+    report.lost_edges = rebuilt.dangling;
+    (report.doubtful_vertices, report.doubtful_edges) = rebuilt.doubtful;
+    for name in &rebuilt.made_up {
+        report.lose(format_args!("the name of what is called {name:?} now"));
+    }
+    report.sum_up(&[
+        (rebuilt.dangling, "edges one end of which is lost"),
+        (rebuilt.halves, "edges of which properties may be lost"),
+        (rebuilt.bare, "vertices known only by their edges: their properties may be lost"),
+        (rebuilt.repeated, "vertices with the key of another one, which was written later"),
+        (rebuilt.replaced, "vertices that lost commits removed, as later commits show"),
+    ]);
     let snapshot = rebuilt.graph.snapshot()?;
     (report.vertices, report.edges) = (snapshot.vertex_count(), snapshot.edge_count());
     rebuilt.graph.backup_on(into)?;

@@ -1,58 +1,85 @@
-//! What was found of a damaged store: vertices and edges under their old ids, whatever is missing around them.
+//! What was found of a damaged store: vertices and edges under their old ids, whatever is missing around them, and which of
+//! them may be stale.
+//!
+//! Time is counted in *eras*: each loss of commits begins one. What was last written in an era before the last
+//! loss may have been changed by what is lost (`docs/design/salvage.md`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use hedgerow_core::{
-    Direction, KeyKind, LabelId, Op, PropertyId, Row, SUBGRAPH_VERTICES, Value, VertexId, VertexKey,
-};
+use hedgerow_core::{Direction, KeyKind, Op, Row, SUBGRAPH_VERTICES, SubgraphId, VertexId, VertexKey};
 use hedgerow_tier::{AdjacencyPart, ImageKeys, SubgraphImage};
 
-use crate::error::Result;
-use crate::graph::Graph;
-use crate::options::{GraphConfig, Options};
-use crate::schema::{LabelOptions, Schema};
-use crate::write::EdgeKey;
+use super::names::Names;
+use crate::options::GraphConfig;
+use crate::schema::Schema;
 
 /// Label, source, destination, rank. The ends of an undirected edge ascend.
-type Place = (u16, u32, u32, u64);
-
-/// How many operations one transaction takes.
-const BATCH: usize = 4096;
+pub(super) type Place = (u16, u32, u32, u64);
 
 #[derive(Clone, Debug)]
-struct Found {
-    weight: Option<f64>,
-    row: Option<Row>,
+pub(super) struct Found {
+    pub(super) weight: Option<f64>,
+    pub(super) row: Option<Row>,
     /// Whether it was read where it is kept with all its properties, and not from its other end.
-    whole: bool,
+    pub(super) whole: bool,
+    /// When it was last written.
+    pub(super) era: u32,
 }
+
+#[derive(Clone, Debug)]
+pub(super) struct FoundVertex {
+    pub(super) key: VertexKey,
+    pub(super) era: u32,
+}
+
+/// The era of images that older ones stand for, and of the others. Losses begin later ones.
+const STALE: u32 = 0;
+const SOUND: u32 = 1;
 
 /// Vertices and edges.
 pub(super) struct Wreck {
-    config: GraphConfig,
-    pub(super) schema: Schema,
-    vertices: BTreeMap<u32, VertexKey>,
-    edges: BTreeMap<Place, Found>,
-}
-
-/// What became of a wreck.
-pub(super) struct Rebuilt {
-    pub(super) graph: Graph,
-    /// Edges one end of which is lost.
-    pub(super) dangling: u64,
-    /// Edges known only from the end that does not keep all properties.
-    pub(super) halves: u64,
-    /// Vertices whose key is that of another one.
-    pub(super) repeated: u64,
+    pub(super) config: GraphConfig,
+    pub(super) names: Names,
+    pub(super) vertices: BTreeMap<u32, FoundVertex>,
+    pub(super) edges: BTreeMap<Place, Found>,
+    era: u32,
+    /// What was last written before this era may be stale.
+    pub(super) certain_from: u32,
+    /// Whether an id may stand for another key than the one known: somebody may have removed the vertex, and somebody
+    /// else may have got its id, both in commits that are lost.
+    pub(super) rebound: bool,
+    lost_commits: u64,
+    /// Once something is lost: where each key was bound last. What contradicts it is gone.
+    keys: Option<HashMap<VertexKey, u32>>,
+    /// Edges of these vertices that were last written before these eras are gone with the vertex that had the id then.
+    begun: BTreeMap<u32, u32>,
+    /// Vertices that lost commits removed, as later ones show.
+    pub(super) replaced: u64,
 }
 
 impl Wreck {
-    pub(super) fn new(config: GraphConfig, schema: Schema) -> Wreck {
-        Wreck { config, schema, vertices: BTreeMap::new(), edges: BTreeMap::new() }
+    pub(super) fn new(config: GraphConfig, schema: &Schema) -> Wreck {
+        Wreck {
+            config,
+            names: Names::new(schema),
+            vertices: BTreeMap::new(),
+            edges: BTreeMap::new(),
+            era: SOUND,
+            certain_from: SOUND,
+            rebound: false,
+            lost_commits: 0,
+            keys: None,
+            begun: BTreeMap::new(),
+            replaced: 0,
+        }
     }
 
-    /// Adds what an image holds.
-    pub(super) fn add_image(&mut self, image: &SubgraphImage) {
+    /// Adds what an image holds. `newest` says of which subgraphs the newest image was read: of an edge between one of those and
+    /// this subgraph it knows better than an older image of this one.
+    pub(super) fn add_image(&mut self, image: &SubgraphImage, newest: impl Fn(SubgraphId) -> bool) {
+        let stale = !newest(image.id);
+        let era = if stale { STALE } else { SOUND };
+        self.rebound |= stale && self.config.keys != KeyKind::Dense;
         let first = image.id.0.wrapping_mul(SUBGRAPH_VERTICES as u32);
         let live = (0..SUBGRAPH_VERTICES as u32).filter(|local| image.present >> local & 1 == 1);
         for (i, id) in live.map(|local| first | local).enumerate() {
@@ -61,17 +88,22 @@ impl Wreck {
                 ImageKeys::U64(keys) => keys.get(i).map(|&n| VertexKey::U64(n)),
                 ImageKeys::Str(keys) => keys.get(i).map(|s| VertexKey::Str(s.clone())),
             };
-            self.vertices.extend(key.map(|key| (id, key)));
+            self.vertices.extend(key.map(|key| (id, FoundVertex { key, era })));
         }
         for part in &image.parts {
             for local in 0..SUBGRAPH_VERTICES {
                 let range = part.offsets[local] as usize..part.offsets[local + 1] as usize;
-                range.for_each(|at| self.add_entry(first | local as u32, part, at));
+                for at in range {
+                    let other = part.neighbors.get(at).map(|v| v.subgraph());
+                    if !(stale && other.is_some_and(&newest)) {
+                        self.add_entry(first | local as u32, part, at, era);
+                    }
+                }
             }
         }
     }
 
-    fn add_entry(&mut self, v: u32, part: &AdjacencyPart, at: usize) {
+    fn add_entry(&mut self, v: u32, part: &AdjacencyPart, at: usize, era: u32) {
         let Some(&VertexId(u)) = part.neighbors.get(at) else { return };
         let (src, dst) = match part.direction {
             Direction::In => (u, v),
@@ -83,6 +115,7 @@ impl Wreck {
             weight: part.weights.as_ref().and_then(|weights| weights.get(at).copied()),
             row: part.columns.row(at),
             whole,
+            era,
         };
         let rank = part.ranks.as_ref().and_then(|ranks| ranks.get(at).copied()).unwrap_or(0);
         let place = (part.label.0, src, dst, rank);
@@ -91,14 +124,37 @@ impl Wreck {
         }
     }
 
+    /// From here on what is applied may contradict what is known: something before it is lost.
+    pub(super) fn distrust(&mut self) {
+        if self.keys.is_none() && self.config.keys != KeyKind::Dense {
+            let bound = self.vertices.iter().map(|(&id, vertex)| (vertex.key.clone(), id));
+            self.keys = Some(bound.collect());
+        }
+        self.era = self.era.saturating_add(1);
+    }
+
+    /// Up to `count` commits are lost here: all that was written before may be stale.
+    pub(super) fn lose_commits(&mut self, count: u64) {
+        self.distrust();
+        self.certain_from = self.era;
+        self.lost_commits = self.lost_commits.saturating_add(count);
+        // One commit does not give an id out again that it has freed.
+        self.rebound |= self.lost_commits > 1 && self.config.keys != KeyKind::Dense;
+    }
+
+    fn is_sound(&self) -> bool {
+        self.era == SOUND
+    }
+
     /// Does what an operation of the log says, as far as that is possible.
     pub(super) fn apply(&mut self, op: Op<'_>) {
+        let era = self.era;
         let mut put = |place: Place, weight, row| {
-            self.edges.insert(place, Found { weight, row, whole: true });
+            self.edges.insert(place, Found { weight, row, whole: true, era });
         };
         match op {
-            Op::InsertVertex { id, key } => _ = self.vertices.insert(id.0, key.to_owned()),
-            Op::RemoveVertex { id } => _ = self.vertices.remove(&id.0),
+            Op::InsertVertex { id, key } => self.insert_vertex(id.0, key.to_owned()),
+            Op::RemoveVertex { id } => self.remove_vertex(id.0),
             Op::PutEdge { label, src, dst, weight } => put((label.0, src.0, dst.0, 0), weight, None),
             Op::PutItem { label, src, dst, rank, weight, row } => {
                 let row = hedgerow_log::decode_row(row).ok().flatten();
@@ -108,97 +164,60 @@ impl Wreck {
             Op::RemoveItem { label, src, dst, rank } => {
                 _ = self.edges.remove(&(label.0, src.0, dst.0, rank));
             }
-            Op::DefineLabel { .. } | Op::DefineProperty { .. } => {
-                // What the schema knows already it refuses.
-                let _ = self.schema.add(hedgerow_core::Timestamp::ZERO, op);
-            }
+            Op::DefineLabel { .. } | Op::DefineProperty { .. } => self.names.define(op),
         }
     }
 
-    /// Puts everything that hangs together into a new graph in memory.
-    pub(super) fn rebuild(mut self) -> Result<Rebuilt> {
-        let GraphConfig { directed, keys, weighted, reverse } = self.config;
-        let options = Options::new().directed(directed).keys(keys).weighted(weighted).reverse(reverse);
-        let graph = options.in_memory()?;
-        let mut rebuilt = Rebuilt { graph: graph.clone(), dangling: 0, halves: 0, repeated: 0 };
-        if keys == KeyKind::Dense {
-            // The number of a vertex is its key: its edges are proof of it.
-            let ends: Vec<u32> = self.edges.keys().flat_map(|&(_, src, dst, _)| [src, dst]).collect();
-            self.vertices.extend(ends.into_iter().map(|v| (v, VertexKey::U64(u64::from(v)))));
-        }
-        self.define(&graph)?;
-        let all: Vec<&VertexKey> = self.vertices.values().collect();
-        for batch in all.chunks(BATCH) {
-            let mut tx = graph.write()?;
-            for key in batch {
-                rebuilt.repeated += u64::from(!tx.insert_vertex(*key)?);
+    fn insert_vertex(&mut self, id: u32, key: VertexKey) {
+        if !self.is_sound() {
+            let elsewhere = self.keys.as_mut().and_then(|keys| keys.insert(key.clone(), id));
+            if let Some(old) = elsewhere.filter(|&old| old != id) {
+                self.replaced += u64::from(self.vertices.remove(&old).is_some());
+                self.begin(old);
             }
-            tx.commit()?;
+            // A vertex that has the id still, with another key or the same one, was removed meanwhile, and its edges were.
+            self.unbind(id, &key);
+            self.begin(id);
         }
-        let edges: Vec<(&Place, &Found)> = self.edges.iter().collect();
-        for batch in edges.chunks(BATCH) {
-            let mut tx = graph.write()?;
-            tx.create_endpoints(false)?;
-            for (place, found) in batch {
-                let (Some(src), Some(dst)) = (self.vertices.get(&place.1), self.vertices.get(&place.2))
-                else {
-                    rebuilt.dangling += u64::from(place.0 != LabelId::VERTICES.0);
-                    continue;
-                };
-                let label = LabelId(place.0);
-                let mut values = self.values(label, found.row.as_ref());
-                if label == LabelId::VERTICES {
-                    tx.put_vertex_with(src, values)?;
-                    continue;
-                }
-                rebuilt.halves += u64::from(!found.whole && !values.is_empty());
-                let weight = found.weight.filter(|_| weighted && label == LabelId::DEFAULT);
-                values.extend(weight.map(|w| (crate::write::WEIGHT.to_owned(), Value::F64(w))));
-                let name = self.label_name(label);
-                tx.put_edge_with(EdgeKey::new(name.as_str(), src, dst).rank(place.3), values)?;
-            }
-            tx.commit()?;
-        }
-        Ok(rebuilt)
+        self.vertices.insert(id, FoundVertex { key, era: self.era });
     }
 
-    /// Defines labels and properties in the order of their ids, and labels of which only edges are left.
-    fn define(&self, graph: &Graph) -> Result<()> {
-        for label in self.schema.labels().iter().skip(1) {
-            graph.define_label(label.name(), LabelOptions::new().multi(label.is_multi()))?;
+    fn remove_vertex(&mut self, id: u32) {
+        if let Some(vertex) = self.vertices.remove(&id)
+            && let Some(keys) = &mut self.keys
+            && keys.get(&vertex.key) == Some(&id)
+        {
+            keys.remove(&vertex.key);
         }
-        let known = |label: u16| self.schema.label_by_id(LabelId(label)).is_some();
-        let mut ranked: BTreeMap<u16, bool> = BTreeMap::new();
-        for &(label, _, _, rank) in self.edges.keys().filter(|place| !known(place.0)) {
-            *ranked.entry(label).or_default() |= rank != 0;
+        if !self.is_sound() {
+            self.begin(id);
         }
-        for (label, multi) in ranked {
-            graph.define_label(&self.label_name(LabelId(label)), LabelOptions::new().multi(multi))?;
-        }
-        for label in self.schema.labels() {
-            for property in label.properties() {
-                let name: &str = label.name();
-                graph.define_edge_property(name, property.name(), property.property_type())?;
-            }
-        }
-        for property in self.schema.vertex_properties() {
-            graph.define_vertex_property(property.name(), property.property_type())?;
-        }
-        Ok(())
     }
 
-    fn label_name(&self, label: LabelId) -> String {
-        let known = self.schema.label_by_id(label);
-        known.map_or_else(|| format!("label-{}", label.0), |label| label.name().to_string())
+    /// Forgets the key that `id` had, where that is another one than `key`.
+    fn unbind(&mut self, id: u32, key: &VertexKey) {
+        let Some(before) = self.vertices.get(&id) else { return };
+        self.replaced += 1;
+        if before.key != *key
+            && let Some(keys) = &mut self.keys
+            && keys.get(&before.key) == Some(&id)
+        {
+            keys.remove(&before.key);
+        }
     }
 
-    fn values(&self, label: LabelId, row: Option<&Row>) -> Vec<(String, Value)> {
-        let label = self.schema.label_by_id(label);
-        let name = |id: PropertyId| {
-            let known = label.and_then(|label| label.property_by_id(id));
-            known.map_or_else(|| format!("property-{}", id.0), |property| property.name().to_string())
-        };
-        let cells = row.map_or(&[][..], Row::cells);
-        cells.iter().map(|(id, value)| (name(*id), value.clone())).collect()
+    /// Edges of `id` that were written before now are gone.
+    fn begin(&mut self, id: u32) {
+        self.era = self.era.saturating_add(1);
+        self.begun.insert(id, self.era);
+    }
+
+    /// Drops the edges of vertices that had their id before another one, or were removed.
+    pub(super) fn drop_gone_edges(&mut self) {
+        let begun = std::mem::take(&mut self.begun);
+        if !begun.is_empty() {
+            let begun = |id: u32| begun.get(&id).copied().unwrap_or(STALE);
+            self.edges.retain(|place, found| found.era >= begun(place.1).max(begun(place.2)));
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod contention;
 pub(crate) mod gated;
+pub(crate) mod records;
 pub(crate) mod rich;
 pub(crate) mod script;
 

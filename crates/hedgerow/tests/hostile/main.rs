@@ -11,6 +11,7 @@ mod lies;
 mod memory;
 mod parsers;
 mod places;
+mod salvage;
 mod stores;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -22,6 +22,7 @@ mod own_reads;
 mod own_writes;
 mod pipeline;
 mod review;
+mod salvage;
 mod scan;
 mod settling;
 mod tools;

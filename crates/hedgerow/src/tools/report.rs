@@ -1,0 +1,108 @@
+//! What a salvage tells.
+
+use std::fmt;
+
+use hedgerow_core::Timestamp;
+
+/// At most so many losses are described one by one.
+const MAX_LOSSES: usize = 1000;
+
+/// What was saved, what was lost, and what is doubtful about that which was saved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SalvageReport {
+    /// Vertices in the new store.
+    pub vertices: u64,
+    /// Edges in the new store.
+    pub edges: u64,
+    /// Subgraphs read from segments.
+    pub subgraphs: u64,
+    /// Commits read from the log.
+    pub commits: u64,
+    /// The last commit that was read, or that a segment holds.
+    pub timestamp: Timestamp,
+    /// Subgraphs that are known to be lost, or of which an older image had to do.
+    pub lost_subgraphs: u64,
+    /// Commits that are lost, at most: timestamps are counted, and those may have gaps. Where the end of the log is lost
+    /// nobody knows how many it held, and it counts as one.
+    pub lost_commits: u64,
+    /// Edges left out because one of their ends is lost.
+    pub lost_edges: u64,
+    /// Vertices in the new store that nothing shows to be there after what is lost: lost commits may have changed or removed
+    /// them.
+    pub doubtful_vertices: u64,
+    /// Edges in the new store of which the same holds.
+    pub doubtful_edges: u64,
+    /// All damage that was found, what was lost, and what is doubtful: at most 1,000 damages and losses, the number of others,
+    /// and the sums. Empty if the store was sound.
+    pub losses: Vec<String>,
+    /// Losses beyond the 1,000.
+    unlisted: u64,
+}
+
+impl SalvageReport {
+    /// Whether nothing was damaged, lost or doubtful.
+    pub fn is_whole(&self) -> bool {
+        self.losses.is_empty()
+    }
+
+    pub(super) fn lose(&mut self, what: impl fmt::Display) {
+        if self.losses.len() < MAX_LOSSES {
+            self.losses.push(what.to_string());
+        } else {
+            self.unlisted += 1;
+        }
+    }
+
+    /// Tells of lost commits; returns how many there are at most, and the largest number where that is not known.
+    pub(super) fn lose_commits(&mut self, first: Timestamp, last: Option<Timestamp>) -> u64 {
+        let before = Timestamp(first.0.saturating_sub(1));
+        let Some(last) = last else {
+            self.lost_commits += 1;
+            self.lose(format_args!("commits after {before} are lost; how many is not known"));
+            return u64::MAX;
+        };
+        let count = last.0.saturating_sub(before.0).max(1);
+        self.lost_commits = self.lost_commits.saturating_add(count);
+        if count == 1 {
+            self.lose(format_args!("commit {last} is lost"));
+        } else {
+            self.lose(format_args!("the commits {first} to {last} are lost, at most {count}"));
+        }
+        count
+    }
+
+    /// Tells of bytes at the end of the log that are no record, and that nothing shows to have been durable.
+    pub(super) fn lose_tail(&mut self, error: &impl fmt::Display, bytes: u64) {
+        self.lose(format_args!(
+            "{error}; {bytes} bytes from there on are no commit: a crash left them of commits that were never \
+             acknowledged, or the last ones are damaged"
+        ));
+    }
+
+    /// Adds the sums, which are told however many losses there are.
+    pub(super) fn sum_up(&mut self, sums: &[(u64, &str)]) {
+        let more = [(self.unlisted, "more losses")];
+        let sums = more.iter().chain(sums);
+        let told = sums.filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+        self.losses.extend(told);
+        let (vertices, edges) = (self.doubtful_vertices, self.doubtful_edges);
+        if vertices + edges > 0 {
+            self.losses.push(format!(
+                "{vertices} vertices and {edges} edges are saved as they were before what is lost, which may have changed or \
+                 removed them"
+            ));
+        }
+    }
+}
+
+impl fmt::Display for SalvageReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{} vertices and {} edges saved, up to commit {}",
+            self.vertices, self.edges, self.timestamp
+        )?;
+        self.losses.iter().try_for_each(|loss| writeln!(f, "lost: {loss}"))
+    }
+}
