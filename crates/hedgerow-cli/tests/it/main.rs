@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests write input files and damage stores")]
 
 mod bad_input;
+mod exports;
 mod happy;
 mod labels;
 mod published;
