@@ -162,7 +162,7 @@ impl WriteTxn {
     }
 
     /// Sets properties of an existing vertex and leaves its others as they are; a null removes. Returns whether the
-    /// vertex exists. Reads its existence.
+    /// vertex exists. Reads its existence, and if a null is given for a property that is not defined, its properties.
     ///
     /// # Errors
     /// As of [`put_edge_with`](Self::put_edge_with).
@@ -172,8 +172,14 @@ impl WriteTxn {
         properties: impl IntoIterator<Item = (N, V)>,
     ) -> Result<bool> {
         let key = self.key(key.into())?;
+        let mut given = 0;
+        let properties = properties.into_iter().inspect(|_| given += 1);
         let cells = self.engine.cells(LabelId::VERTICES, properties)?;
         let exists = self.reads_vertex(key);
+        if exists && cells.len() < given {
+            // A null for a property that nobody has is left out: that holds until the vertex gets one.
+            self.reads_item(of_vertex(key));
+        }
         if exists {
             self.push_item(Ask::Merge, of_vertex(key), 1.0, cells)?;
         }
