@@ -176,6 +176,7 @@ impl Reading {
         arguments.set_item("dst", self.names(py, vertices, found.dst)?)?;
         arguments.set_item("weights", shape.weights.then(|| found.weights.into_pyarray(py)))?;
         if shape.labels {
+            let _calling = calling(py);
             let names = text_array(py, schema.labels().iter().map(|label| &**label.name()))?;
             arguments.set_item("labels", names.call_method1("take", (found.labels.into_pyarray(py),))?)?;
         }
