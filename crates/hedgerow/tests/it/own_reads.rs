@@ -151,7 +151,7 @@ impl Read {
             Read::NeighborsOfAll(v, direction) => text(&list_of_all(v, direction)),
             Read::DegreeOfAll(v, direction) => text(&list_of_all(v, direction).map(|list| list.len())),
             Read::AnyEdge(label, a, b, rank) => {
-                let id = label.map(|label| rich::label_id(label));
+                let id = label.map(rich::label_id);
                 let wanted = |(other, label, found): &(VertexKey, LabelId, u64)| {
                     other == b && id.is_none_or(|id| id == *label) && rank.is_none_or(|rank| rank == *found)
                 };
