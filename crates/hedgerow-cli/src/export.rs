@@ -1,13 +1,15 @@
 //! `hedgerow export`.
 
+mod directory;
+
 use std::path::PathBuf;
 
-use hedgerow::{Direction, Snapshot, Topology, ValueRef, VertexId, WeightedTopology};
+use hedgerow::{Direction, GraphConfig, Label, LabelId, Property, Snapshot, Topology, ValueRef, VertexId};
 
 use crate::error::CliError;
 use crate::output::{Style, quoted};
 use crate::property;
-use crate::store::open_read_only;
+use crate::store::{label_to_read, open_read_only};
 use crate::target::Target;
 
 /// Arguments of `export`.
@@ -15,6 +17,10 @@ use crate::target::Target;
 pub(crate) struct ExportArgs {
     /// The directory of the store
     store: PathBuf,
+    /// Write everything into this directory, which must not exist or be empty: vertices, the edges of each label, all
+    /// properties, and schema.json
+    #[arg(value_name = "DIR", conflicts_with_all = ["format", "out", "vertices", "label", "properties"])]
+    dir: Option<PathBuf>,
     /// The form of the file
     #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
     format: ExportFormat,
@@ -24,7 +30,8 @@ pub(crate) struct ExportArgs {
     /// Write the vertices too, one key a line, those without edges included
     #[arg(long, value_name = "FILE")]
     vertices: Option<PathBuf>,
-    /// Write the edges of this label, with their ranks if it is multi
+    /// Write the edges of this label, with their ranks if it is multi; "" is the default label [default: the label of all
+    /// edges]
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
     /// Write the properties too, of edges and of vertices; their columns are named NAME:TYPE
@@ -40,8 +47,14 @@ enum ExportFormat {
     Tsv,
 }
 
-/// Writes `src,dst[,weight]` rows under a header; of an undirected graph each edge once.
+/// What an export of one file has beside `--label` when edges have several labels.
+const OR_A_DIRECTORY: &str = ", or export all of them into a directory: hedgerow export STORE DIR";
+
+/// Writes a directory, or `src,dst[,weight]` rows of one label under a header; of an undirected graph each edge once.
 pub(crate) fn export(args: &ExportArgs, style: Style) -> Result<(), CliError> {
+    if let Some(dir) = &args.dir {
+        return directory::export_directory(&args.store, dir, style);
+    }
     let delimiter = match (args.format, style) {
         (_, Style::Json) => {
             return Err(CliError::Usage("--json: edges are exported as csv or tsv".to_owned()));
@@ -50,15 +63,30 @@ pub(crate) fn export(args: &ExportArgs, style: Style) -> Result<(), CliError> {
         (ExportFormat::Tsv, _) => b'\t',
     };
     let graph = open_read_only(&args.store)?;
-    let config = graph.config();
-    let snapshot = graph.snapshot()?;
-    let names: Vec<String> = names(&snapshot, delimiter);
+    let (config, snapshot) = (graph.config(), graph.snapshot()?);
+    let label = label_to_read(&snapshot, args.label.as_deref(), OR_A_DIRECTORY)?;
     let mut out = Target::open(args.out.as_deref())?;
-    if args.label.is_some() || args.properties {
-        write_rows(args, &snapshot, &names, delimiter, &mut out)?;
-        write_vertices(args, &snapshot, delimiter)?;
-        return out.finish();
+    if label == LabelId::DEFAULT && !args.properties {
+        write_plain(config, &snapshot, delimiter, &mut out)?;
+    } else {
+        let schema = snapshot.schema();
+        let owner = schema.find_label(label)?;
+        let properties = if args.properties { owner.properties() } else { &[] };
+        let weighted = config.weighted && label == LabelId::DEFAULT;
+        write_edge_rows(&snapshot, owner, properties, weighted, delimiter, &mut out)?;
     }
+    write_vertices(args, &snapshot, delimiter)?;
+    out.finish()
+}
+
+/// The edges of the default label without properties.
+fn write_plain(
+    config: GraphConfig,
+    snapshot: &Snapshot,
+    delimiter: u8,
+    out: &mut Target,
+) -> Result<(), CliError> {
+    let names: Vec<String> = names(snapshot, delimiter);
     let comma = char::from(delimiter);
     let header = if config.weighted { format!("{comma}weight") } else { String::new() };
     out.write(|w| writeln!(w, "src{comma}dst{header}"))?;
@@ -76,8 +104,7 @@ pub(crate) fn export(args: &ExportArgs, style: Style) -> Result<(), CliError> {
             result
         })?;
     }
-    write_vertices(args, &snapshot, delimiter)?;
-    out.finish()
+    Ok(())
 }
 
 /// The keys of all vertices by id, ready to be written.
@@ -95,33 +122,36 @@ fn name(names: &[String], id: VertexId) -> &str {
     names.get(id.0 as usize).map_or("", String::as_str)
 }
 
-/// `src,dst[,rank][,weight][,NAME:TYPE...]` of the edges of one label.
-fn write_rows(
-    args: &ExportArgs,
+/// `src,dst[,rank][,weight][,NAME:TYPE...]` of the edges of one label, edge by edge. Returns how many there are.
+fn write_edge_rows(
     snapshot: &Snapshot,
-    names: &[String],
+    label: &Label,
+    properties: &[Property],
+    weighted: bool,
     delimiter: u8,
     out: &mut Target,
-) -> Result<(), CliError> {
-    let label = args.label.as_deref().unwrap_or("");
-    let schema = snapshot.schema();
-    let owner =
-        schema.label(label).ok_or_else(|| hedgerow::Error::NoSuchLabel { label: label.to_owned() })?;
-    let properties = if args.properties { owner.properties() } else { &[] };
-    let weighted = label.is_empty() && snapshot.view().has_weights();
+) -> Result<u64, CliError> {
     let mut columns = vec!["src".to_owned(), "dst".to_owned()];
-    columns.extend(owner.is_multi().then(|| "rank".to_owned()));
+    columns.extend(label.is_multi().then(|| "rank".to_owned()));
     columns.extend(weighted.then(|| "weight".to_owned()));
     columns.extend(properties.iter().map(|p| quoted(&property::header(p), delimiter).into_owned()));
     let comma = char::from(delimiter).to_string();
     out.write(|w| writeln!(w, "{}", columns.join(&comma)))?;
-    let mut result = Ok(());
+    let key = |id: VertexId| {
+        let key = snapshot.vertex_key(id).map_or_else(String::new, |key| key.to_string());
+        quoted(&key, delimiter).into_owned()
+    };
+    // Edges come by ascending source.
+    let mut source: Option<(VertexId, String)> = None;
+    let (mut rows, mut result) = (0, Ok(()));
     snapshot.for_each_edge_row(label, |edge| {
         if result.is_err() {
             return;
         }
-        let mut line = format!("{}{comma}{}", name(names, edge.src()), name(names, edge.dst()));
-        if owner.is_multi() {
+        let known = source.take().filter(|(id, _)| *id == edge.src());
+        let (_, src) = source.insert(known.unwrap_or_else(|| (edge.src(), key(edge.src()))));
+        let mut line = format!("{src}{comma}{}", key(edge.dst()));
+        if label.is_multi() {
             line += &format!("{comma}{}", edge.rank());
         }
         if weighted {
@@ -131,9 +161,10 @@ fn write_rows(
             line += &comma;
             line += &field(edge.get(property.id()), delimiter);
         }
+        rows += 1;
         result = out.write(|w| writeln!(w, "{line}"));
     })?;
-    result
+    result.map(|()| rows)
 }
 
 /// A value as a field: nothing for null, and `""` for an empty text.
@@ -148,11 +179,21 @@ fn write_vertices(args: &ExportArgs, snapshot: &Snapshot, delimiter: u8) -> Resu
         out.write(|w| snapshot.vertices().try_for_each(|(_, key)| writeln!(w, "{key}")))?;
         return out.finish();
     }
-    let schema = snapshot.schema();
-    let properties = schema.vertex_properties();
+    write_vertex_rows(snapshot, snapshot.schema().vertex_properties(), delimiter, &mut out)?;
+    out.finish()
+}
+
+/// `id[,NAME:TYPE...]` of all vertices. Returns how many there are.
+fn write_vertex_rows(
+    snapshot: &Snapshot,
+    properties: &[Property],
+    delimiter: u8,
+    out: &mut Target,
+) -> Result<u64, CliError> {
     let comma = char::from(delimiter).to_string();
     let headers = properties.iter().map(|p| comma.clone() + &quoted(&property::header(p), delimiter));
     out.write(|w| writeln!(w, "id{}", headers.collect::<String>()))?;
+    let mut rows = 0;
     for (_, key) in snapshot.vertices() {
         let mut line = quoted(&key.to_string(), delimiter).into_owned();
         for property in properties {
@@ -160,7 +201,8 @@ fn write_vertices(args: &ExportArgs, snapshot: &Snapshot, delimiter: u8) -> Resu
             let value = snapshot.vertex_property(&key, property.name());
             line += &field(value.as_ref().map_or(ValueRef::Null, |value| value.as_ref()), delimiter);
         }
+        rows += 1;
         out.write(|w| writeln!(w, "{line}"))?;
     }
-    out.finish()
+    Ok(rows)
 }

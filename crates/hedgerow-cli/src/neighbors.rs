@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use hedgerow::{Direction, EdgeOf};
+use hedgerow::{Direction, LabelId, Properties, VertexKey};
 use serde_json::Value;
 
 use crate::error::CliError;
 use crate::keys::{parse_argument, to_json};
 use crate::output::{Report, Style, number};
 use crate::property;
-use crate::store::open_read_only;
+use crate::store::{label_to_read, open_read_only};
 
 /// Arguments of `neighbors`.
 #[derive(clap::Args)]
@@ -24,7 +24,7 @@ pub(crate) struct NeighborsArgs {
     /// Print the weights of the edges too (1 in a graph without weights)
     #[arg(long)]
     weights: bool,
-    /// Follow the edges of this label
+    /// Follow the edges of this label; "" is the default label [default: all labels]
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
     /// Print the ranks of the edges too (0 unless the label is multi)
@@ -35,49 +35,83 @@ pub(crate) struct NeighborsArgs {
     properties: bool,
 }
 
-/// Prints the neighbors of one vertex, sorted by key.
+/// Prints the neighbors of one vertex, sorted by key: a line for each edge. Where edges have several labels and none is
+/// named, a column tells the label.
 pub(crate) fn neighbors(args: &NeighborsArgs, style: Style) -> Result<(), CliError> {
     let graph = open_read_only(&args.store)?;
     let key = parse_argument(graph.config().keys, "KEY", &args.key)?;
     let direction = if args.incoming { Direction::In } else { Direction::Out };
     let snapshot = graph.snapshot()?;
     let missing = || CliError::Failed(format!("KEY: no vertex {key} in {}", args.store.display()));
-    let report = Report::default();
-    let label = args.label.as_deref().unwrap_or("");
-    if args.label.is_none() && !(args.ranks || args.properties) {
-        let found = snapshot.weighted_neighbors(&key, direction).ok_or_else(missing)?;
-        return if args.weights {
-            let rows = found.iter().map(|(key, weight)| vec![to_json(key), number(*weight)]).collect();
-            report.table("neighbors", &["key", "weight"], rows)
-        } else {
-            let rows = found.iter().map(|(key, _)| vec![to_json(key)]).collect();
-            report.table("neighbors", &["key"], rows)
-        }
-        .print(style);
-    }
+    let named = args.label.as_deref().map(|name| label_to_read(&snapshot, Some(name), "")).transpose()?;
+    let used = named.map_or_else(|| snapshot.labels_with_edges(), |label| vec![label]);
     if args.weights {
-        return Err(CliError::Usage("--weights: with --label, --properties prints them".to_owned()));
+        if used.iter().any(|&label| label != LabelId::DEFAULT) {
+            let message = "--weights: only edges of the default label have them (--label \"\"); --properties prints those of \
+                           others";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        let found = snapshot.weighted_neighbors(&key, direction).ok_or_else(missing)?;
+        let rows = found.iter().map(|(key, weight)| vec![to_json(key), number(*weight)]).collect();
+        return Report::default().table("neighbors", &["key", "weight"], rows).print(style);
     }
-    if args.properties {
-        let found = snapshot.edges_of(label, &key, direction)?.ok_or_else(missing)?;
-        let object = |edge: &EdgeOf| {
-            edge.properties
-                .iter()
-                .map(|(name, value)| (name.to_string(), property::to_json(value.as_ref())))
-                .collect()
-        };
-        let rows = found
-            .iter()
-            .map(|edge| vec![to_json(&edge.key), edge.rank.into(), Value::Object(object(edge))])
-            .collect();
-        return report.table("neighbors", &["key", "rank", "properties"], rows).print(style);
+    let shown = Shown { labels: used.len() > 1, ranks: args.ranks, properties: args.properties };
+    let schema = snapshot.schema();
+    let row = |key: &VertexKey, label: LabelId, rank: u64, properties: &Properties| {
+        let mut row = vec![to_json(key)];
+        let name = || schema.label_by_id(label).map_or("", |label| label.name());
+        row.extend(shown.labels.then(|| name().into()));
+        row.extend((shown.ranks || shown.properties).then(|| rank.into()));
+        row.extend(shown.properties.then(|| object(properties)));
+        row
+    };
+    let rows = match (named, shown.properties) {
+        (None, true) => {
+            rows(snapshot.edges_of_all(&key, direction), |(l, e)| row(&e.key, *l, e.rank, &e.properties))
+        }
+        (Some(l), true) => {
+            rows(snapshot.edges_of(l, &key, direction)?, |e| row(&e.key, l, e.rank, &e.properties))
+        }
+        (None, false) => {
+            rows(snapshot.neighbors_of_all(&key, direction), |(key, l, rank)| row(key, *l, *rank, &NONE))
+        }
+        (Some(l), false) => {
+            rows(snapshot.neighbors_of(l, &key, direction)?, |(key, rank)| row(key, l, *rank, &NONE))
+        }
+    };
+    Report::default().table("neighbors", shown.columns(), rows.ok_or_else(missing)?).print(style)
+}
+
+const NONE: Properties = Properties::new();
+
+/// The rows of the edges of a vertex, if there is the vertex.
+fn rows<T>(found: Option<Vec<T>>, row: impl Fn(&T) -> Vec<Value>) -> Option<Vec<Vec<Value>>> {
+    found.map(|edges| edges.iter().map(row).collect())
+}
+
+/// Properties as JSON.
+fn object(properties: &Properties) -> Value {
+    let pairs = properties.iter().map(|(name, value)| (name.to_string(), property::to_json(value.as_ref())));
+    Value::Object(pairs.collect())
+}
+
+/// What is shown of an edge beside the neighbor.
+#[derive(Clone, Copy)]
+struct Shown {
+    labels: bool,
+    ranks: bool,
+    properties: bool,
+}
+
+impl Shown {
+    fn columns(self) -> &'static [&'static str] {
+        match (self.labels, self.properties, self.ranks) {
+            (false, true, _) => &["key", "rank", "properties"],
+            (false, false, true) => &["key", "rank"],
+            (false, false, false) => &["key"],
+            (true, true, _) => &["key", "label", "rank", "properties"],
+            (true, false, true) => &["key", "label", "rank"],
+            (true, false, false) => &["key", "label"],
+        }
     }
-    let found = snapshot.neighbors_of(label, &key, direction)?.ok_or_else(missing)?;
-    if args.ranks {
-        let rows = found.iter().map(|(key, rank)| vec![to_json(key), (*rank).into()]).collect();
-        return report.table("neighbors", &["key", "rank"], rows).print(style);
-    }
-    report
-        .table("neighbors", &["key"], found.iter().map(|(key, _)| vec![to_json(key)]).collect())
-        .print(style)
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hedgerow::{Graph, Options};
+use hedgerow::{Error, Graph, LabelId, Options, Snapshot};
 
 use crate::error::CliError;
 
@@ -12,6 +12,18 @@ pub(crate) fn open_read_only(path: &Path) -> Result<Graph, CliError> {
         return Err(not_a_store(path));
     }
     Ok(Options::new().create(false).read_only(true).open(path)?)
+}
+
+/// The label that is read: the one that was named, or else the label of all edges. Where they have several, the error
+/// says to name one, `or` what else can be done.
+pub(crate) fn label_to_read(snapshot: &Snapshot, named: Option<&str>, or: &str) -> Result<LabelId, CliError> {
+    if let Some(name) = named {
+        return Ok(snapshot.schema().find_label(name)?.id());
+    }
+    snapshot.only_label().map_err(|error| match error {
+        Error::SeveralLabels { .. } => CliError::Failed(format!("{error} with --label{or}")),
+        error => error.into(),
+    })
 }
 
 /// Whether nothing is at `path`, or an empty directory: a place where a store can be created.

@@ -463,14 +463,13 @@ impl<'a> crate::version::Read<'a> {
         }
     }
 
-    /// Calls `f` with each edge to `dst`, ascending by rank. O(log degree + delta), and with ranks O(degree + delta).
+    /// Calls `f` with each edge to `dst`, ascending by rank. O(log degree + delta + edges to `dst`).
     pub fn for_each_item_to(&self, local: LocalVertex, dst: VertexId, mut f: impl FnMut(ItemRef<'a>)) {
         if self.version().is_ranked() {
-            self.for_each_item(local, |item| {
-                if item.dst == dst {
-                    f(item)
-                }
-            });
+            let main = &self.version().main;
+            let (all, next) = (main.range(local), VertexId(dst.0.saturating_add(1)));
+            let of_dst = main.lower_bound(all.clone(), dst, 0)..main.lower_bound(all, next, 0);
+            self.for_each_merged(local, of_dst, |other| other == dst, f);
         } else if let Some(item) = self.item(local, dst, 0) {
             f(item);
         }
@@ -485,11 +484,26 @@ impl<'a> crate::version::Read<'a> {
             // By name of the trait: the two functions call each other, and types must not nest for ever.
             return self.for_each_neighbor(local, &mut item as &mut dyn FnMut(VertexId, f64));
         }
-        let (main, delta) = (&version.main, &version.delta);
+        self.for_each_merged(local, version.main.range(local), |_| true, f);
+    }
+
+    /// Calls `f` with the edges of the main part in `range`, under the entries of the delta whose destination is `wanted`.
+    fn for_each_merged(
+        &self,
+        local: LocalVertex,
+        range: std::ops::Range<usize>,
+        wanted: impl Fn(VertexId) -> bool,
+        mut f: impl FnMut(ItemRef<'a>),
+    ) {
+        let (main, delta) = (&self.version().main, &self.version().delta);
         let mut entries = Vec::new();
-        delta.for_each_index_of(self.delta_len(), local, |i| entries.push(delta.item(i)));
+        delta.for_each_index_of(self.delta_len(), local, |i| {
+            let item = delta.item(i);
+            if wanted(item.entry.dst) {
+                entries.push(item);
+            }
+        });
         let (changes, _) = reduce(entries.into_iter());
-        let range = main.range(local);
         let mut at = range.start;
         for change in &changes {
             let upto = main.lower_bound(at..range.end, change.dst, change.rank);

@@ -119,6 +119,7 @@ pub(crate) fn raise(error: hedgerow::Error) -> PyErr {
         E::Io { source, .. } if source.kind() == ErrorKind::StorageFull => DiskFullError::new_err(text),
         E::Closed => ClosedError::new_err(text),
         E::Forked => ForkedError::new_err(text),
+        E::SeveralLabels { .. } => ProgrammingError::new_err(format!("{text} with label=")),
         // The program asked for something else than what it opened.
         E::ConfigMismatch { .. } | E::ReadOnly | E::NoSuchLabel { .. } | E::SchemaConflict { .. } => {
             ProgrammingError::new_err(text)

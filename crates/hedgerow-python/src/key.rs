@@ -131,20 +131,7 @@ pub(crate) fn to_list(py: Python<'_>, keys: &[VertexKey]) -> PyResult<Vec<Py<PyA
     keys.iter().map(|key| to_object(py, key)).collect()
 }
 
-/// Vertex ids as a Python list, with ranks if wanted as pairs.
-pub(crate) fn with_ranks(
-    py: Python<'_>,
-    found: &[(VertexKey, u64)],
-    ranks: bool,
-) -> PyResult<Vec<Py<PyAny>>> {
-    let _calling = calling(py);
-    let object = |(key, rank): &(VertexKey, u64)| {
-        let key = to_object(py, key)?;
-        Ok(if ranks { (key, *rank).into_pyobject(py)?.into_any().unbind() } else { key })
-    };
-    found.iter().map(object).collect()
-}
-
+/// A vertex id as a Python object.
 pub(crate) fn to_object(py: Python<'_>, key: &VertexKey) -> PyResult<Py<PyAny>> {
     Ok(match key {
         VertexKey::U64(number) => number.into_pyobject(py)?.into_any().unbind(),

@@ -24,6 +24,7 @@ mod handle;
 mod key;
 #[cfg(target_os = "linux")]
 mod memory;
+mod neighbors;
 mod open;
 mod pipeline;
 mod pool;

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use hedgerow::{KeyKind, PropertyType, Topology, ValueRef, VertexId, VertexKey, View, WeightedTopology};
+use hedgerow::{
+    KeyKind, Label, LabelId, LabelRef, PropertyType, Topology, ValueRef, VertexId, VertexKey, View,
+    WeightedTopology,
+};
 use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -62,17 +65,37 @@ impl Reading {
         Reading { snapshot, kind, vertices: PyOnceLock::new() }
     }
 
-    /// Builds the view of the whole graph, or of one label, and refuses if there is not enough memory for `bytes_per_id`
-    /// bytes for every id of its domain. Kernels take the memory they need for granted: without it the process would end.
+    /// The label that a kernel reads: the one that was named, or else the label of all edges.
+    pub(crate) fn label<'a>(&self, py: Python<'_>, label: Option<&'a str>) -> PyResult<LabelRef<'a>> {
+        match label {
+            Some(name) => Ok(LabelRef::Name(name)),
+            None => py.detach(|| self.snapshot.only_label()).map(LabelRef::Id).map_err(raise),
+        }
+    }
+
+    /// As [`view`](Self::view), of the label that was named, or else of the label of all edges.
     pub(crate) fn prepare(
         &self,
         py: Python<'_>,
         label: Option<&str>,
         bytes_per_id: usize,
     ) -> PyResult<OneView<'_>> {
-        let view = match label.filter(|label| !label.is_empty()) {
-            None => OneView::Kept(parallel(py, || self.snapshot.view())),
-            Some(label) => OneView::Shared(parallel(py, || self.snapshot.view_of(label)).map_err(raise)?),
+        self.view(py, self.label(py, label)?, bytes_per_id)
+    }
+
+    /// Builds the view of one label, and refuses if there is not enough memory for `bytes_per_id` bytes for every id of its
+    /// domain. Kernels take the memory they need for granted: without it the process would end.
+    pub(crate) fn view(
+        &self,
+        py: Python<'_>,
+        label: LabelRef<'_>,
+        bytes_per_id: usize,
+    ) -> PyResult<OneView<'_>> {
+        let view = match label {
+            LabelRef::Name("") | LabelRef::Id(LabelId::DEFAULT) => {
+                OneView::Kept(parallel(py, || self.snapshot.view()))
+            }
+            label => OneView::Shared(parallel(py, || self.snapshot.view_of(label)).map_err(raise)?),
         };
         let ids = view.vertex_bound();
         Vec::<u8>::new()
@@ -81,8 +104,13 @@ impl Reading {
         Ok(view)
     }
 
+    /// A view that is asked for its vertices alone, of whatever label.
+    pub(crate) fn vertex_view(&self, py: Python<'_>, bytes_per_id: usize) -> PyResult<OneView<'_>> {
+        self.view(py, LabelRef::Id(LabelId::DEFAULT), bytes_per_id)
+    }
+
     fn vertices(&self, py: Python<'_>) -> PyResult<&Vertices> {
-        self.prepare(py, None, 0)?;
+        self.vertex_view(py, 0)?;
         self.vertices.get_or_try_init(py, || {
             let (live, keys): (Vec<VertexId>, Vec<VertexKey>) =
                 py.detach(|| self.snapshot.vertices().unzip());
@@ -121,48 +149,87 @@ impl Reading {
         self.result(py, vertices, named)
     }
 
-    /// All edges as `Edges`.
-    pub(crate) fn edges(&self, py: Python<'_>, weighted: bool) -> PyResult<Py<PyAny>> {
-        self.prepare(py, None, BYTES_PER_ROW)?;
+    /// All edges as `Edges`, of one label or of all.
+    pub(crate) fn edges(&self, py: Python<'_>, weighted: bool, label: Option<&str>) -> PyResult<Py<PyAny>> {
+        self.vertex_view(py, BYTES_PER_ROW)?;
         let vertices = self.vertices(py)?;
-        let edges = self.snapshot.edge_count() as usize;
-        // Rows, weights and ids of both ends.
-        Vec::<u8>::new()
-            .try_reserve_exact(edges.saturating_mul(40))
-            .map_err(|_| out_of_memory("edges", edges))?;
-        let (src, dst, weights) = py.detach(|| {
-            let row_of = self.rows(&vertices.live);
-            let (mut src, mut dst) = (Vec::with_capacity(edges), Vec::with_capacity(edges));
-            let mut weights = Vec::with_capacity(if weighted { edges } else { 0 });
-            self.snapshot.for_each_edge(|v, u, weight| {
-                src.push(row_of[v.index()]);
-                dst.push(row_of[u.index()]);
-                if weighted {
-                    weights.push(weight);
-                }
-            });
-            (src, dst, weights)
-        });
+        let schema = self.snapshot.schema();
+        let labels: Vec<&Label> = match label {
+            Some(name) => vec![schema.find_label(name).map_err(raise)?],
+            None => schema.labels().iter().collect(),
+        };
+        let shape = EdgesShape {
+            weights: weighted,
+            labels: schema.labels().len() > 1,
+            ranks: labels.iter().any(|label| label.is_multi()),
+        };
+        let found = py.detach(|| {
+            let edges = match label {
+                Some(label) => self.snapshot.edge_count_of(label).map_err(raise)?,
+                None => self.snapshot.edge_count(),
+            };
+            let columns = EdgeColumns::with_capacity(edges as usize, shape)?;
+            self.gather(&labels, shape, &self.rows(&vertices.live), columns)
+        })?;
         let arguments = PyDict::new(py);
-        arguments.set_item("src", self.names(py, vertices, src)?)?;
-        arguments.set_item("dst", self.names(py, vertices, dst)?)?;
-        arguments.set_item("weights", weighted.then(|| weights.into_pyarray(py)))?;
+        arguments.set_item("src", self.names(py, vertices, found.src)?)?;
+        arguments.set_item("dst", self.names(py, vertices, found.dst)?)?;
+        arguments.set_item("weights", shape.weights.then(|| found.weights.into_pyarray(py)))?;
+        if shape.labels {
+            let _calling = calling(py);
+            let names = text_array(py, schema.labels().iter().map(|label| &**label.name()))?;
+            arguments.set_item("labels", names.call_method1("take", (found.labels.into_pyarray(py),))?)?;
+        }
+        arguments.set_item("ranks", shape.ranks.then(|| found.ranks.into_pyarray(py)))?;
         make(py, "Edges", &arguments)
+    }
+
+    /// The edges of these labels, label after label; endpoints as rows.
+    fn gather(
+        &self,
+        labels: &[&Label],
+        shape: EdgesShape,
+        row_of: &[i64],
+        mut found: EdgeColumns,
+    ) -> PyResult<EdgeColumns> {
+        for label in labels {
+            let at = i64::from(label.id().0);
+            let mut push = |src: VertexId, dst: VertexId, rank, weight| {
+                found.src.push(row_of[src.index()]);
+                found.dst.push(row_of[dst.index()]);
+                if shape.weights {
+                    found.weights.push(weight);
+                }
+                if shape.labels {
+                    found.labels.push(at);
+                }
+                if shape.ranks {
+                    found.ranks.push(rank);
+                }
+            };
+            if label.id() == LabelId::DEFAULT {
+                self.snapshot.for_each_edge(|src, dst, weight| push(src, dst, 0, weight));
+                continue;
+            }
+            let rows =
+                self.snapshot.for_each_edge_row(label.id(), |e| push(e.src(), e.dst(), e.rank(), e.weight()));
+            rows.map_err(raise)?;
+        }
+        Ok(found)
     }
 
     /// All edges of a label as an `EdgeTable`.
     pub(crate) fn edge_table(
         &self,
         py: Python<'_>,
-        label: &str,
+        label: Option<&str>,
         wanted: Option<Vec<String>>,
     ) -> PyResult<Py<PyAny>> {
-        self.prepare(py, None, BYTES_PER_ROW)?;
+        self.vertex_view(py, BYTES_PER_ROW)?;
         let vertices = self.vertices(py)?;
         let schema = self.snapshot.schema();
-        let owner = schema
-            .label(label)
-            .ok_or_else(|| raise(hedgerow::Error::NoSuchLabel { label: label.to_owned() }))?;
+        let owner = schema.find_label(self.label(py, label)?).map_err(raise)?;
+        let label = &**owner.name();
         let weighted = label.is_empty() && self.snapshot.view().has_weights();
         let all = || {
             let weight = weighted.then(|| WEIGHT.to_owned()).into_iter();
@@ -258,14 +325,57 @@ impl Reading {
     }
 }
 
+/// Which columns `Edges` has beside the endpoints.
+#[derive(Clone, Copy)]
+struct EdgesShape {
+    weights: bool,
+    labels: bool,
+    ranks: bool,
+}
+
+/// The columns of `Edges`: endpoints as rows of the vertices, labels as ids.
+struct EdgeColumns {
+    src: Vec<i64>,
+    dst: Vec<i64>,
+    weights: Vec<f64>,
+    labels: Vec<i64>,
+    ranks: Vec<u64>,
+}
+
+impl EdgeColumns {
+    /// Room for so many edges; an error where there is not enough memory for them as arrays.
+    fn with_capacity(edges: usize, shape: EdgesShape) -> PyResult<EdgeColumns> {
+        // Rows, ids of both ends and weights; numbers and names of labels; ranks.
+        let bytes = 40 + if shape.labels { 16 } else { 0 } + if shape.ranks { 8 } else { 0 };
+        Vec::<u8>::new()
+            .try_reserve_exact(edges.saturating_mul(bytes))
+            .map_err(|_| out_of_memory("edges", edges))?;
+        let of = |wanted: bool| if wanted { edges } else { 0 };
+        Ok(EdgeColumns {
+            src: Vec::with_capacity(edges),
+            dst: Vec::with_capacity(edges),
+            weights: Vec::with_capacity(of(shape.weights)),
+            labels: Vec::with_capacity(of(shape.labels)),
+            ranks: Vec::with_capacity(of(shape.ranks)),
+        })
+    }
+}
+
+fn text_of(key: &VertexKey) -> Option<&str> {
+    if let VertexKey::Str(text) = key { Some(text) } else { None }
+}
+
+/// Texts as a NumPy array of Python strings.
+fn text_array<'py, 'a>(py: Python<'py>, texts: impl Iterator<Item = &'a str>) -> PyResult<Bound<'py, PyAny>> {
+    let list = PyList::new(py, texts.map(|text| PyString::new(py, text)).collect::<Vec<_>>())?;
+    py.import("numpy")?.call_method1("array", (list, "O"))
+}
+
 /// Vertex ids as a NumPy array: of `uint64`, or of Python strings.
 fn keys_array<'py>(py: Python<'py>, kind: KeyKind, keys: &[VertexKey]) -> PyResult<Bound<'py, PyAny>> {
     if kind != KeyKind::Str {
         let number = |key: &VertexKey| if let VertexKey::U64(number) = key { Some(*number) } else { None };
         return Ok(keys.iter().filter_map(number).collect::<Vec<u64>>().into_pyarray(py).into_any());
     }
-    let text =
-        |key: &VertexKey| if let VertexKey::Str(text) = key { Some(PyString::new(py, text)) } else { None };
-    let list = PyList::new(py, keys.iter().filter_map(text).collect::<Vec<_>>())?;
-    py.import("numpy")?.call_method1("array", (list, "O"))
+    text_array(py, keys.iter().filter_map(text_of))
 }

@@ -1,6 +1,6 @@
 //! The schema as Python objects.
 
-use hedgerow::Property;
+use hedgerow::{LabelId, Property};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -27,6 +27,12 @@ pub(crate) fn to_object(py: Python<'_>, schema: &hedgerow::Schema) -> PyResult<P
 /// The names of all labels, the default one first.
 pub(crate) fn names(schema: &hedgerow::Schema) -> Vec<String> {
     schema.labels().iter().map(|label| label.name().to_string()).collect()
+}
+
+/// What a label is called: as the caller named it, or else as the schema does.
+pub(crate) fn name(schema: Option<&hedgerow::Schema>, named: Option<&str>, label: LabelId) -> String {
+    let known = schema.and_then(|schema| schema.label_by_id(label)).map(|label| label.name().to_string());
+    named.map(str::to_owned).or(known).unwrap_or_default()
 }
 
 fn types<'py>(py: Python<'py>, properties: &[Property]) -> PyResult<Bound<'py, PyDict>> {

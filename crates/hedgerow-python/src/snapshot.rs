@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use hedgerow::Topology;
+use hedgerow::{LabelId, Topology};
 use hedgerow_kernels::{BfsConfig, PageRankConfig, SsspConfig, UNREACHED};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -10,11 +10,12 @@ use pyo3::types::PyDict;
 use crate::ending::released;
 use crate::error::{ClosedError, raise, raise_kernel};
 use crate::handle::{Handle, lock, own};
-use crate::key::{self, Key, count, direction, to_list, with_ranks};
+use crate::key::{Key, count, direction, to_list};
+use crate::neighbors::{Neighbor, Parts};
 use crate::pool::parallel;
 use crate::results::{BYTES_PER_ROW, Reading};
 use crate::schema;
-use crate::value::{Edge, to_dict};
+use crate::value::{AnyEdge, Edge, to_dict};
 
 /// The graph as of one timestamp: exactly the commits up to it. Made by ``Database.snapshot``.
 ///
@@ -54,6 +55,33 @@ impl Snapshot {
     }
 }
 
+/// The edges at a vertex, of one label or of all.
+fn neighbors(
+    snapshot: &hedgerow::Snapshot,
+    label: Option<&str>,
+    key: &Key,
+    direction: hedgerow::Direction,
+    properties: bool,
+) -> hedgerow::Result<Option<Vec<Neighbor>>> {
+    let key = key.as_ref();
+    let list = |found: Vec<_>| found.into_iter().map(Neighbor::from).collect();
+    let rich_list = |found: Vec<_>| found.into_iter().map(Neighbor::from).collect();
+    // Of one label the caller knows the name: any id will do.
+    let of_one = |(key, rank)| Neighbor::from((key, LabelId::DEFAULT, rank));
+    Ok(match (label, properties) {
+        (None, false) => snapshot.neighbors_of_all(key, direction).map(list),
+        (None, true) => snapshot.edges_of_all(key, direction).map(rich_list),
+        (Some(label), false) => {
+            let found = snapshot.neighbors_of(label, key, direction)?;
+            found.map(|found| found.into_iter().map(of_one).collect())
+        }
+        (Some(label), true) => {
+            let found = snapshot.edges_of(label, key, direction)?;
+            found.map(|found| found.into_iter().map(|edge| (LabelId::DEFAULT, edge).into()).collect())
+        }
+    })
+}
+
 impl Drop for Snapshot {
     /// In a forked child nothing of the parent's is touched.
     fn drop(&mut self) {
@@ -79,7 +107,7 @@ impl Snapshot {
         Ok(self.reading()?.snapshot.vertex_count())
     }
 
-    /// The number of edges; an undirected edge counts once.
+    /// The number of edges of all labels; an undirected edge counts once.
     #[getter]
     fn edge_count(&self) -> PyResult<u64> {
         Ok(self.reading()?.snapshot.edge_count())
@@ -111,7 +139,21 @@ impl Snapshot {
         schema::to_object(py, &self.reading()?.snapshot.schema())
     }
 
-    /// Whether an edge exists.
+    /// Whether there is an edge.
+    ///
+    /// Parameters
+    /// ----------
+    /// src, dst : int or str
+    ///     Vertex ids.
+    /// label : str, optional
+    ///     The label of the edge; any label if not given. ``""`` is the default one.
+    /// rank : int, optional
+    ///     Its rank; any rank if not given.
+    ///
+    /// Raises
+    /// ------
+    /// ProgrammingError
+    ///     There is no such label.
     #[pyo3(signature = (src, dst, *, label=None, rank=None))]
     fn has_edge(
         &self,
@@ -120,12 +162,8 @@ impl Snapshot {
         label: Option<&str>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
-        let edge = Edge::read(&self.handle, src, dst, label, rank)?;
-        let reading = self.reading()?;
-        match edge.is_plain() {
-            true => Ok(reading.snapshot.contains_edge(edge.src.as_ref(), edge.dst.as_ref())),
-            false => reading.snapshot.contains_edge_of(edge.key()).map_err(raise),
-        }
+        let edges = AnyEdge::read(&self.handle, src, dst, label, rank)?;
+        self.reading()?.snapshot.contains_any_edge(edges.pattern()).map_err(raise)
     }
 
     /// The properties of an edge that have a value, or ``None`` if there is no such edge.
@@ -135,7 +173,7 @@ impl Snapshot {
     /// src, dst : int or str
     ///     Vertex ids.
     /// label : str, optional
-    ///     The label of the edge.
+    ///     The label of the edge; the default one, ``""``, if not given.
     /// rank : int, optional
     ///     Its rank in a ``multi`` label; 0 if not given.
     ///
@@ -173,13 +211,14 @@ impl Snapshot {
         found.map(|found| to_dict(py, &found)).transpose()
     }
 
-    /// The weight of an edge, or ``None`` if there is no such edge; 1 in a graph without weights.
+    /// The weight of an edge of the default label, or ``None`` if there is no such edge; 1 in a graph without weights.
     fn weight(&self, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let (src, dst) = (self.key(src)?, self.key(dst)?);
         Ok(self.reading()?.snapshot.weight(src.as_ref(), dst.as_ref()))
     }
 
-    /// The neighbors of a vertex, sorted.
+    /// The neighbors of a vertex, sorted: one entry for each edge, so that a neighbor that several edges lead to, of several
+    /// labels or ranks, comes several times.
     ///
     /// Parameters
     /// ----------
@@ -188,9 +227,10 @@ impl Snapshot {
     /// direction : {"out", "in"}
     ///     Along the edges or against them; the same in an undirected graph.
     /// label : str, optional
-    ///     The label of the edges. A neighbor in a ``multi`` label comes once for each edge.
-    /// ranks, properties : bool
-    ///     Give tuples of neighbor, rank, dictionary of properties.
+    ///     The label of the edges; all labels if not given. ``""`` is the default one.
+    /// ranks, properties, labels : bool
+    ///     Give tuples of the neighbor and, of these, what is asked for: label, rank, dictionary of properties. Edges to one
+    ///     neighbor come in the order in which their labels were defined, then by rank.
     ///
     /// Raises
     /// ------
@@ -207,7 +247,8 @@ impl Snapshot {
     /// ...     tx.put_edge(1, 2, label="knows", since=2001)
     /// >>> db.snapshot().neighbors(1, label="knows", properties=True)
     /// [(2, {'since': 2001})]
-    #[pyo3(signature = (key, direction="out", *, label=None, ranks=false, properties=false), text_signature = "($self, key, direction='out', *, label=None, ranks=False, properties=False)")]
+    #[pyo3(signature = (key, direction="out", *, label=None, ranks=false, properties=false, labels=false), text_signature = "($self, key, direction='out', *, label=None, ranks=False, properties=False, labels=False)")]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn neighbors(
         &self,
         py: Python<'_>,
@@ -216,35 +257,23 @@ impl Snapshot {
         label: Option<&str>,
         ranks: bool,
         properties: bool,
+        labels: bool,
     ) -> PyResult<Vec<Py<PyAny>>> {
         let (key, direction) = (self.key(key)?, self::direction(direction)?);
         let reading = self.reading()?;
-        let name = label.unwrap_or("");
-        if properties {
-            let found =
-                py.detach(|| reading.snapshot.edges_of(name, key.as_ref(), direction)).map_err(raise)?;
-            let found = found.ok_or_else(|| key.no_such_vertex())?;
-            let object = |edge: &hedgerow::EdgeOf| {
-                let (key, values) = (key::to_object(py, &edge.key)?, to_dict(py, &edge.properties)?);
-                let tuple = if ranks {
-                    (key, edge.rank, values).into_pyobject(py)?
-                } else {
-                    return Ok((key, values).into_pyobject(py)?.into_any().unbind());
-                };
-                Ok(tuple.into_any().unbind())
-            };
-            return found.iter().map(object).collect();
-        }
-        if label.is_none() && !ranks {
-            let found = py.detach(|| reading.snapshot.neighbors(key.as_ref(), direction));
+        let (snapshot, parts) = (&reading.snapshot, Parts { labels, ranks, properties });
+        if label.is_none() && parts.none() && !snapshot.has_labels() {
+            let found = py.detach(|| snapshot.neighbors(key.as_ref(), direction));
             return to_list(py, &found.ok_or_else(|| key.no_such_vertex())?);
         }
-        let found =
-            py.detach(|| reading.snapshot.neighbors_of(name, key.as_ref(), direction)).map_err(raise)?;
-        with_ranks(py, &found.ok_or_else(|| key.no_such_vertex())?, ranks)
+        let found = py.detach(|| neighbors(snapshot, label, &key, direction, properties)).map_err(raise)?;
+        let schema = if labels && label.is_none() { Some(snapshot.schema()) } else { None };
+        parts.list(py, &found.ok_or_else(|| key.no_such_vertex())?, |id| {
+            schema::name(schema.as_ref(), label, id)
+        })
     }
 
-    /// The number of edges at a vertex; a self-loop counts once.
+    /// The number of edges at a vertex: the length of ``neighbors``. A self-loop counts once.
     ///
     /// Parameters
     /// ----------
@@ -253,7 +282,7 @@ impl Snapshot {
     /// direction : {"out", "in"}
     ///     Along the edges or against them; the same in an undirected graph.
     /// label : str, optional
-    ///     The label of the edges.
+    ///     The label of the edges; all labels if not given. ``""`` is the default one.
     ///
     /// Raises
     /// ------
@@ -266,6 +295,7 @@ impl Snapshot {
         let (key, direction) = (self.key(key)?, self::direction(direction)?);
         let reading = self.reading()?;
         let found = match label {
+            None if reading.snapshot.has_labels() => reading.snapshot.degree_of_all(key.as_ref(), direction),
             None => reading.snapshot.degree(key.as_ref(), direction),
             Some(label) => reading.snapshot.degree_of(label, key.as_ref(), direction).map_err(raise)?,
         };
@@ -282,12 +312,23 @@ impl Snapshot {
         self.reading()?.ids(py)
     }
 
-    /// All edges; of an undirected graph each edge once.
+    /// All edges of all labels, or of one; of an undirected graph each edge once.
+    ///
+    /// Parameters
+    /// ----------
+    /// label : str, optional
+    ///     The label of the edges; all labels if not given. ``""`` is the default one.
     ///
     /// Returns
     /// -------
     /// Edges
-    ///     Arrays ``src``, ``dst`` and ``weights``, the last ``None`` in a graph without weights.
+    ///     Arrays ``src``, ``dst`` and ``weights``, the last ``None`` in a graph without weights; and, where labels are
+    ///     defined, ``labels`` and ``ranks``. Label after label, in the order of their definition.
+    ///
+    /// Raises
+    /// ------
+    /// ProgrammingError
+    ///     There is no such label.
     ///
     /// Examples
     /// --------
@@ -298,16 +339,17 @@ impl Snapshot {
     /// >>> src, dst, weights = db.snapshot().edges()
     /// >>> sorted(zip(src.tolist(), dst.tolist()))
     /// [(7, 8), (7, 9)]
-    fn edges(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.reading()?.edges(py, self.handle.config.weighted)
+    #[pyo3(signature = (*, label=None))]
+    fn edges(&self, py: Python<'_>, label: Option<&str>) -> PyResult<Py<PyAny>> {
+        self.reading()?.edges(py, self.handle.config.weighted, label)
     }
 
     /// All edges of a label with ranks and properties; of an undirected graph each edge once.
     ///
     /// Parameters
     /// ----------
-    /// label : str
-    ///     The label; ``""`` is the default one.
+    /// label : str, optional
+    ///     The label; ``""`` is the default one. If not given, the label of all edges.
     /// properties : sequence of str, optional
     ///     Which properties; all if not given. In a weighted graph ``"weight"`` is one of the default label.
     ///
@@ -318,14 +360,14 @@ impl Snapshot {
     /// Raises
     /// ------
     /// ProgrammingError
-    ///     There is no such label.
+    ///     There is no such label; or none is given and edges have several labels.
     /// DataError
     ///     The label has no such property.
-    #[pyo3(signature = (label="", *, properties=None))]
+    #[pyo3(signature = (label=None, *, properties=None))]
     fn edge_table(
         &self,
         py: Python<'_>,
-        label: &str,
+        label: Option<&str>,
         properties: Option<Vec<String>>,
     ) -> PyResult<Py<PyAny>> {
         self.reading()?.edge_table(py, label, properties)
@@ -365,7 +407,7 @@ impl Snapshot {
     /// direction : {"out", "in"}
     ///     Along the edges or against them; the same in an undirected graph.
     /// label : str, optional
-    ///     The label of the edges; the default one if not given.
+    ///     The label of the edges, ``""`` for the default one. If not given, the label of all edges.
     ///
     /// Returns
     /// -------
@@ -376,6 +418,8 @@ impl Snapshot {
     /// ------
     /// IntegrityError
     ///     There is no such vertex.
+    /// ProgrammingError
+    ///     There is no such label; or none is given and edges have several labels.
     ///
     /// Examples
     /// --------
@@ -415,12 +459,17 @@ impl Snapshot {
     /// tolerance : float, optional
     ///     Stop after an iteration that changed the scores by less than this in total.
     /// label : str, optional
-    ///     The label of the edges; the default one if not given.
+    ///     The label of the edges, ``""`` for the default one. If not given, the label of all edges.
     ///
     /// Returns
     /// -------
     /// VertexResult
     ///     Values are ``float64`` and sum to 1. What vertices without out-edges hold is spread evenly.
+    ///
+    /// Raises
+    /// ------
+    /// ProgrammingError
+    ///     There is no such label; or none is given and edges have several labels.
     ///
     /// Examples
     /// --------
@@ -462,7 +511,7 @@ impl Snapshot {
     ///     The width of a bucket of distances, above 0; by default chosen by a sample of the weights. It changes the
     ///     time, never the result.
     /// label : str, optional
-    ///     The label of the edges; the default one if not given.
+    ///     The label of the edges, ``""`` for the default one. If not given, the label of all edges.
     /// weight : str, optional
     ///     The property that is the length of an edge; if not given the graph's weights, and with a label 1.
     ///
@@ -475,6 +524,8 @@ impl Snapshot {
     /// ------
     /// IntegrityError
     ///     There is no such vertex.
+    /// ProgrammingError
+    ///     There is no such label; or none is given and edges have several labels.
     /// DataError
     ///     A path reaches an edge with a negative weight; the property holds no numbers, or an edge has no value of it.
     ///
@@ -501,12 +552,12 @@ impl Snapshot {
         let reading = self.reading()?;
         let id = reading.snapshot.vertex_id(source.as_ref()).ok_or_else(|| source.no_such_vertex())?;
         // Distances, what is returned, and buckets.
-        let view = reading.prepare(py, label, 32)?;
+        let label = reading.label(py, label)?;
+        let view = reading.view(py, label, 32)?;
         let config = SsspConfig { direction, delta };
         let distances = match weight {
             None => parallel(py, || hedgerow_kernels::sssp(&*view, id, &config)),
             Some(property) => {
-                let label = label.unwrap_or("");
                 let view = parallel(py, || reading.snapshot.view_weighted_by(label, property, None))
                     .map_err(raise)?;
                 parallel(py, || hedgerow_kernels::sssp(&view, id, &config))
@@ -516,6 +567,16 @@ impl Snapshot {
     }
 
     /// The number of triangles: sets of three vertices, each joined to the two others, directions ignored.
+    ///
+    /// Parameters
+    /// ----------
+    /// label : str, optional
+    ///     The label of the edges, ``""`` for the default one. If not given, the label of all edges.
+    ///
+    /// Raises
+    /// ------
+    /// ProgrammingError
+    ///     There is no such label; or none is given and edges have several labels.
     ///
     /// Examples
     /// --------
@@ -528,7 +589,7 @@ impl Snapshot {
     #[pyo3(signature = (*, label=None))]
     fn triangle_count(&self, py: Python<'_>, label: Option<&str>) -> PyResult<u64> {
         let reading = self.reading()?;
-        let ids = reading.prepare(py, None, 0)?.vertex_bound().max(1);
+        let ids = reading.vertex_view(py, 0)?.vertex_bound().max(1);
         // Per id the order; per edge its rank, twice while they are gathered.
         let per_edge = reading.snapshot.edge_count().saturating_mul(8) as usize;
         let view = reading.prepare(py, label, per_edge.div_ceil(ids).saturating_add(24))?;
@@ -537,10 +598,20 @@ impl Snapshot {
 
     /// Weakly connected components: which vertices a path joins when directions are ignored.
     ///
+    /// Parameters
+    /// ----------
+    /// label : str, optional
+    ///     The label of the edges, ``""`` for the default one. If not given, the label of all edges.
+    ///
     /// Returns
     /// -------
     /// VertexResult
     ///     The value is the id of one vertex of the component, the same for all its vertices.
+    ///
+    /// Raises
+    /// ------
+    /// ProgrammingError
+    ///     There is no such label; or none is given and edges have several labels.
     ///
     /// Examples
     /// --------

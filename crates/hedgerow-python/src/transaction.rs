@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use hedgerow::WriteTxn;
+use hedgerow::{LabelId, WriteTxn};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -10,9 +10,11 @@ use crate::bulk::{Arguments, Edges};
 use crate::ending::released;
 use crate::error::{ProgrammingError, raise};
 use crate::handle::{Handle, lock, own};
-use crate::key::{Key, direction, to_list, with_ranks};
+use crate::key::{Key, direction};
+use crate::neighbors::{Neighbor, Parts};
+use crate::schema;
 use crate::ticket::Ticket;
-use crate::value::{Cells, Edge, Owner, Weight, add_weight, read_cells, to_dict};
+use crate::value::{AnyEdge, Cells, Edge, Owner, Weight, add_weight, read_cells, to_dict};
 
 const ROLLED_BACK: &str = "rolled back";
 
@@ -172,7 +174,7 @@ impl Transaction {
     /// weight : float, optional
     ///     For a weighted graph; 1 if not given. With a label, its property ``weight``.
     /// label : str, optional
-    ///     The kind of edge. Edges of different labels do not meet.
+    ///     The kind of edge; the default label, ``""``, if not given. Each label has edges of its own.
     /// rank : int, optional
     ///     Tells edges of a ``multi`` label between the same vertices apart; 0 if not given.
     /// properties : mapping, optional
@@ -478,7 +480,21 @@ impl Transaction {
         self.with(|txn| txn.contains_vertex(key.as_ref()))
     }
 
-    /// Whether an edge exists.
+    /// Whether there is an edge.
+    ///
+    /// Parameters
+    /// ----------
+    /// src, dst : int or str
+    ///     Vertex ids.
+    /// label : str, optional
+    ///     The label of the edge; any label if not given. ``""`` is the default one.
+    /// rank : int, optional
+    ///     Its rank; any rank if not given.
+    ///
+    /// Raises
+    /// ------
+    /// ProgrammingError
+    ///     There is no such label.
     #[pyo3(signature = (src, dst, *, label=None, rank=None))]
     fn has_edge(
         &self,
@@ -487,14 +503,20 @@ impl Transaction {
         label: Option<&str>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
-        let edge = Edge::read(&self.handle, src, dst, label, rank)?;
-        self.with(|txn| match edge.is_plain() {
-            true => txn.contains_edge(edge.src.as_ref(), edge.dst.as_ref()),
-            false => txn.contains_edge_of(edge.key()),
-        })
+        let edges = AnyEdge::read(&self.handle, src, dst, label, rank)?;
+        self.with(|txn| txn.contains_any_edge(edges.pattern()))
     }
 
     /// The properties of an edge that have a value, or ``None`` if there is no such edge.
+    ///
+    /// Parameters
+    /// ----------
+    /// src, dst : int or str
+    ///     Vertex ids.
+    /// label : str, optional
+    ///     The label of the edge; the default one, ``""``, if not given.
+    /// rank : int, optional
+    ///     Its rank in a ``multi`` label; 0 if not given.
     #[pyo3(signature = (src, dst, *, label=None, rank=None))]
     fn edge_properties<'py>(
         &self,
@@ -520,13 +542,14 @@ impl Transaction {
         found.map(|found| to_dict(py, &found)).transpose()
     }
 
-    /// The weight of an edge, or ``None`` if there is no such edge; 1 in a graph without weights.
+    /// The weight of an edge of the default label, or ``None`` if there is no such edge; 1 in a graph without weights.
     fn weight(&self, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let (src, dst) = (self.key(src)?, self.key(dst)?);
         self.with(|txn| txn.weight(src.as_ref(), dst.as_ref()))
     }
 
-    /// The neighbors of a vertex, sorted.
+    /// The neighbors of a vertex, sorted: one entry for each edge, so that a neighbor that several edges lead to, of several
+    /// labels or ranks, comes several times.
     ///
     /// Parameters
     /// ----------
@@ -535,9 +558,10 @@ impl Transaction {
     /// direction : {"out", "in"}
     ///     Along the edges or against them; the same in an undirected graph.
     /// label : str, optional
-    ///     The label of the edges. A neighbor in a ``multi`` label comes once for each edge.
-    /// ranks : bool
-    ///     Give pairs of neighbor and rank.
+    ///     The label of the edges; all labels if not given. ``""`` is the default one.
+    /// ranks, labels : bool
+    ///     Give tuples of the neighbor and, of these, what is asked for: label, rank. Edges to one neighbor come in the order in
+    ///     which their labels were defined, then by rank.
     ///
     /// Raises
     /// ------
@@ -545,7 +569,8 @@ impl Transaction {
     ///     There is no such vertex.
     /// ProgrammingError
     ///     There is no such label.
-    #[pyo3(signature = (key, direction="out", *, label=None, ranks=false), text_signature = "($self, key, direction='out', *, label=None, ranks=False)")]
+    #[pyo3(signature = (key, direction="out", *, label=None, ranks=false, labels=false), text_signature = "($self, key, direction='out', *, label=None, ranks=False, labels=False)")]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn neighbors(
         &self,
         py: Python<'_>,
@@ -553,17 +578,30 @@ impl Transaction {
         direction: &str,
         label: Option<&str>,
         ranks: bool,
+        labels: bool,
     ) -> PyResult<Vec<Py<PyAny>>> {
         let (key, direction) = (self.key(key)?, self::direction(direction)?);
-        if label.is_none() && !ranks {
-            let found = self.with(|txn| txn.neighbors(key.as_ref(), direction))?;
-            return to_list(py, &found.ok_or_else(|| key.no_such_vertex())?);
-        }
-        let found = self.with(|txn| txn.neighbors_of(label.unwrap_or(""), key.as_ref(), direction))?;
-        with_ranks(py, &found.ok_or_else(|| key.no_such_vertex())?, ranks)
+        // Of one label the caller knows the name: any id will do.
+        let of_one = |(key, rank)| Neighbor::from((key, LabelId::DEFAULT, rank));
+        let found: Option<Vec<Neighbor>> = self.with(|txn| {
+            Ok(match label {
+                None => {
+                    let found = txn.neighbors_of_all(key.as_ref(), direction)?;
+                    found.map(|found| found.into_iter().map(Neighbor::from).collect())
+                }
+                Some(label) => {
+                    let found = txn.neighbors_of(label, key.as_ref(), direction)?;
+                    found.map(|found| found.into_iter().map(of_one).collect())
+                }
+            })
+        })?;
+        let schema = if labels && label.is_none() { Some(self.handle.graph()?.schema()) } else { None };
+        let parts = Parts { labels, ranks, properties: false };
+        let name = |id| schema::name(schema.as_deref(), label, id);
+        parts.list(py, &found.ok_or_else(|| key.no_such_vertex())?, name)
     }
 
-    /// The number of edges at a vertex; a self-loop counts once.
+    /// The number of edges at a vertex: the length of ``neighbors``. A self-loop counts once.
     ///
     /// Parameters
     /// ----------
@@ -572,7 +610,7 @@ impl Transaction {
     /// direction : {"out", "in"}
     ///     Along the edges or against them; the same in an undirected graph.
     /// label : str, optional
-    ///     The label of the edges.
+    ///     The label of the edges; all labels if not given. ``""`` is the default one.
     ///
     /// Raises
     /// ------
@@ -584,7 +622,7 @@ impl Transaction {
     fn degree(&self, key: &Bound<'_, PyAny>, direction: &str, label: Option<&str>) -> PyResult<usize> {
         let (key, direction) = (self.key(key)?, self::direction(direction)?);
         let found = self.with(|txn| match label {
-            None => txn.degree(key.as_ref(), direction),
+            None => txn.degree_of_all(key.as_ref(), direction),
             Some(label) => txn.degree_of(label, key.as_ref(), direction),
         })?;
         found.ok_or_else(|| key.no_such_vertex())

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Display;
 
-use hedgerow::{EdgeKey, PropertyType, Schema, Value, ValueRef};
+use hedgerow::{EdgeKey, EdgePattern, PropertyType, Schema, Value, ValueRef};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -53,6 +53,35 @@ impl<'a> Edge<'a> {
     /// Whether it is an edge without rank of the default label.
     pub(crate) fn is_plain(&self) -> bool {
         self.label.is_empty() && self.rank == 0
+    }
+}
+
+/// Edges between two vertices, as the arguments of a method name them: of any label and rank that they leave out.
+pub(crate) struct AnyEdge<'a> {
+    src: Key,
+    dst: Key,
+    label: Option<&'a str>,
+    rank: Option<u64>,
+}
+
+impl<'a> AnyEdge<'a> {
+    pub(crate) fn read(
+        handle: &Handle,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+        label: Option<&'a str>,
+        rank: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<AnyEdge<'a>> {
+        handle.check_process()?;
+        let kind = handle.config.keys;
+        let (src, dst) = (Key::read(kind, src)?, Key::read(kind, dst)?);
+        Ok(AnyEdge { src, dst, label, rank: rank.map(read_rank).transpose()? })
+    }
+
+    pub(crate) fn pattern(&self) -> EdgePattern<'_> {
+        let edges = EdgePattern::between(self.src.as_ref(), self.dst.as_ref());
+        let edges = self.label.map_or(edges, |label| edges.label(label));
+        self.rank.map_or(edges, |rank| edges.rank(rank))
     }
 }
 

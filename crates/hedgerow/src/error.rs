@@ -95,10 +95,18 @@ pub enum Error {
         key: VertexKey,
     },
     /// A label was named that is not defined.
-    #[error("no label {label}")]
+    #[error("no label {label}: the labels are {}", listed(known))]
     NoSuchLabel {
         /// The label.
         label: String,
+        /// The names of those there are; the default label's is empty.
+        known: Vec<String>,
+    },
+    /// Edges have different labels, and what was asked for reads the edges of one.
+    #[error("the edges have {} labels, {}: name one of them", labels.len(), listed(labels))]
+    SeveralLabels {
+        /// Their names; the default label's is empty.
+        labels: Vec<String>,
     },
     /// A label is defined otherwise.
     #[error("label {name} is {found}, not {wanted}")]
@@ -131,6 +139,19 @@ pub enum Error {
         /// The limit.
         limit: u64,
     },
+}
+
+/// The most names that a message lists.
+const MOST_LISTED: usize = 32;
+
+/// Names for a message, quoted: the default label's is empty.
+fn listed(names: &[String]) -> String {
+    let mut text =
+        names.iter().take(MOST_LISTED).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    if names.len() > MOST_LISTED {
+        text += &format!(" and {} more", names.len() - MOST_LISTED);
+    }
+    text
 }
 
 impl Error {

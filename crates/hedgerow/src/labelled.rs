@@ -47,9 +47,9 @@ impl Snapshot {
     }
 
     /// Endpoints as they are stored: of an undirected graph the smaller first.
-    fn ends(&self, edge: &EdgeKey<'_>) -> Option<(VertexId, VertexId)> {
+    pub(crate) fn ends(&self, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> Option<(VertexId, VertexId)> {
         let ids = &self.engine().ids;
-        let (src, dst) = (ids.lookup(edge.src, self.timestamp())?, ids.lookup(edge.dst, self.timestamp())?);
+        let (src, dst) = (ids.lookup(src, self.timestamp())?, ids.lookup(dst, self.timestamp())?);
         Some(if self.engine().config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) })
     }
 
@@ -125,14 +125,15 @@ impl Snapshot {
         self.read_of(label, id, self.stored(direction), |read| read.degree(id.local())).unwrap_or(0)
     }
 
-    /// Whether an edge of any label exists. O(log degree).
+    /// Whether the edge of this label and rank exists. O(log degree). See
+    /// [`contains_any_edge`](Self::contains_any_edge) for those of any label or rank.
     ///
     /// # Errors
     /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
     pub fn contains_edge_of(&self, edge: EdgeKey<'_>) -> Result<bool> {
         let label = self.label(edge.label)?;
-        let found =
-            self.ends(&edge).and_then(|(src, dst)| self.with_item(label, src, dst, edge.rank, |_| ()));
+        let ends = self.ends(edge.src, edge.dst);
+        let found = ends.and_then(|(src, dst)| self.with_item(label, src, dst, edge.rank, |_| ()));
         Ok(found.is_some())
     }
 
@@ -143,7 +144,8 @@ impl Snapshot {
     /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
     pub fn edge_properties(&self, edge: EdgeKey<'_>) -> Result<Option<Properties>> {
         let label = self.label(edge.label)?;
-        let found = self.ends(&edge).and_then(|(src, dst)| self.item_by_id(label, src, dst, edge.rank));
+        let ends = self.ends(edge.src, edge.dst);
+        let found = ends.and_then(|(src, dst)| self.item_by_id(label, src, dst, edge.rank));
         let weighted = self.engine().is_weighted(label);
         let schema = self.engine().schema.load();
         Ok(found.map(|(weight, row)| named(&schema, label, weighted.then_some(weight), row.as_ref())))
@@ -155,7 +157,7 @@ impl Snapshot {
     /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
     pub fn edge_property(&self, edge: EdgeKey<'_>, property: &str) -> Result<Option<Value>> {
         let label = self.label(edge.label)?;
-        let Some((src, dst)) = self.ends(&edge) else { return Ok(None) };
+        let Some((src, dst)) = self.ends(edge.src, edge.dst) else { return Ok(None) };
         let weighted = self.engine().is_weighted(label) && property == WEIGHT;
         let id =
             self.engine().schema.load().label_by_id(label).and_then(|l| l.property(property)).map(|p| p.id());
@@ -216,19 +218,22 @@ impl Snapshot {
     ) -> Result<Option<Vec<EdgeOf>>> {
         let label = self.label(label.into())?;
         let Some(id) = self.vertex_id(key) else { return Ok(None) };
+        let mut edges = self.edges_by_label(label, id, direction);
+        edges.sort_unstable_by(|a, b| (&a.key, a.rank).cmp(&(&b.key, b.rank)));
+        Ok(Some(edges))
+    }
+
+    /// The edges of a label at a vertex with all their properties.
+    pub(crate) fn edges_by_label(&self, label: LabelId, id: VertexId, direction: Direction) -> Vec<EdgeOf> {
         let mut found = Vec::new();
         self.for_each_item(label, id, direction, |item| found.push((item.dst, item.rank)));
         let schema = self.engine().schema.load_full();
-        let mut edges: Vec<EdgeOf> = found
-            .into_iter()
-            .map(|(other, rank)| EdgeOf {
-                key: self.engine().ids.key_of(other),
-                rank,
-                properties: self.properties_between(&schema, label, id, other, direction, rank),
-            })
-            .collect();
-        edges.sort_unstable_by(|a, b| (&a.key, a.rank).cmp(&(&b.key, b.rank)));
-        Ok(Some(edges))
+        let edge = |(other, rank)| EdgeOf {
+            key: self.engine().ids.key_of(other),
+            rank,
+            properties: self.properties_between(&schema, label, id, other, direction, rank),
+        };
+        found.into_iter().map(edge).collect()
     }
 
     fn properties_between(

@@ -21,6 +21,7 @@
 //! What a commit promises is in `docs/contract.md`; how it is kept, in `docs/design/protocol.md`.
 #![forbid(unsafe_code)]
 
+mod all_labels;
 mod check;
 mod checkpoint;
 mod closing;
@@ -45,6 +46,7 @@ mod tools;
 mod views;
 mod write;
 
+pub use all_labels::EdgePattern;
 pub use check::{CheckReport, check_path};
 pub use checkpoint::Checkpoint;
 pub use error::{Error, Result};

@@ -119,6 +119,15 @@ impl Schema {
         self.names.get(name).and_then(|id| self.label_by_id(*id))
     }
 
+    /// The label that `label` names.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`], which lists the labels there are.
+    pub fn find_label<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<&Label> {
+        let label = label.into();
+        self.find(label).ok_or_else(|| label.missing(self))
+    }
+
     /// The label with this id.
     pub fn label_by_id(&self, id: LabelId) -> Option<&Label> {
         if id == LabelId::VERTICES {
@@ -276,8 +285,9 @@ impl LabelRef<'_> {
         }
     }
 
-    pub(crate) fn missing(self) -> Error {
-        Error::NoSuchLabel { label: self.shown() }
+    fn missing(self, schema: &Schema) -> Error {
+        let known = schema.labels.iter().map(|label| label.name.to_string()).collect();
+        Error::NoSuchLabel { label: self.shown(), known }
     }
 }
 
@@ -371,7 +381,7 @@ impl Engine {
         if label == LabelRef::Name("") {
             return Ok(LabelId::DEFAULT);
         }
-        self.schema.load().find(label).map(Label::id).ok_or_else(|| label.missing())
+        self.schema.load().find_label(label).map(Label::id)
     }
 
     /// The id of a label that is written to, defined now if it is new.
@@ -381,7 +391,7 @@ impl Engine {
         let (id, multi) = match (found, label) {
             (Some(found), _) => found,
             (None, LabelRef::Name(name)) => (self.define_label(name, false)?, false),
-            (None, LabelRef::Id(_)) => return Err(label.missing()),
+            (None, LabelRef::Id(_)) => return Err(label.missing(&self.schema.load())),
         };
         if rank != 0 && !multi {
             return Err(Error::InvalidArgument(format!(
@@ -438,7 +448,7 @@ impl Engine {
         self.check_writable()?;
         let _defining = self.schema.defining.lock();
         let mut schema = (*self.schema.load_full()).clone();
-        let Some(owner) = schema.label_by_id(label) else { return Err(LabelRef::Id(label).missing()) };
+        let Some(owner) = schema.label_by_id(label) else { return Err(LabelRef::Id(label).missing(&schema)) };
         if let Some(found) = owner.property(name) {
             return agree(found);
         }

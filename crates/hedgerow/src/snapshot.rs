@@ -21,6 +21,12 @@ use crate::views::{ViewCache, Weight};
 /// none of the later ones. Point reads cost one walk to a subgraph; whole-graph kernels ask for a
 /// [`view`](Snapshot::view).
 ///
+/// Methods that name no label mean the default one. Those of one label end in `_of` and take its name or id; those of all
+/// labels are [`edge_count`](Snapshot::edge_count), [`contains_any_edge`](Snapshot::contains_any_edge),
+/// [`degree_of_all`](Snapshot::degree_of_all), [`neighbors_of_all`](Snapshot::neighbors_of_all) and
+/// [`edges_of_all`](Snapshot::edges_of_all). [`only_label`](Snapshot::only_label) tells whether the whole graph has the
+/// edges of one label, as a kernel reads them.
+///
 /// In a forked child, point reads answer as in the parent and wait for nobody; a view that was not made before the fork
 /// cannot be had, and what returns a [`Result`](crate::Result) is an [`Error::Forked`](crate::Error::Forked).
 #[derive(Clone)]
@@ -150,7 +156,7 @@ impl Snapshot {
         self.vertex_id(key).is_some()
     }
 
-    /// Whether the edge exists. O(log degree).
+    /// Whether the edge of the default label exists. O(log degree).
     pub fn contains_edge<'a>(
         &self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -159,7 +165,7 @@ impl Snapshot {
         self.weight(src, dst).is_some()
     }
 
-    /// The weight of the edge if it exists; 1 in a graph without weights. O(log degree).
+    /// The weight of the edge of the default label if it exists; 1 in a graph without weights. O(log degree).
     pub fn weight<'a>(
         &self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -198,13 +204,15 @@ impl Snapshot {
         self.degree_by_label(LabelId::DEFAULT, id, direction)
     }
 
-    /// The number of neighbours in `direction`, or `None` if there is no such vertex. A self-loop counts once.
+    /// The number of neighbours over the default label in `direction`, or `None` if there is no such vertex. A self-loop
+    /// counts once.
     pub fn degree<'a>(&self, key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<usize> {
         let id = self.vertex_id(key)?;
         Some(self.degree_by_id(id, direction))
     }
 
-    /// The neighbours in `direction`, sorted by key, or `None` if there is no such vertex. O(degree log degree).
+    /// The neighbours over the default label in `direction`, sorted by key, or `None` if there is no such vertex.
+    /// O(degree log degree).
     pub fn neighbors<'a>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -217,7 +225,8 @@ impl Snapshot {
         Some(keys)
     }
 
-    /// The neighbours and weights in `direction`, sorted by key, or `None` if there is no such vertex.
+    /// The neighbours over the default label and weights in `direction`, sorted by key, or `None` if there is no such
+    /// vertex.
     pub fn weighted_neighbors<'a>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -230,7 +239,8 @@ impl Snapshot {
         Some(found)
     }
 
-    /// Calls `f` with each neighbour of `id` and the weight of the edge, by ascending vertex id. O(degree).
+    /// Calls `f` with each neighbour of `id` over the default label and the weight of the edge, by ascending vertex id.
+    /// O(degree).
     pub fn for_each_neighbor(&self, id: VertexId, direction: Direction, mut f: impl FnMut(VertexId, f64)) {
         if self.has_to_search(direction) {
             return self.for_each_source(LabelId::DEFAULT, id, |item| f(item.dst, item.weight));
@@ -243,9 +253,10 @@ impl Snapshot {
         });
     }
 
-    /// The whole graph for kernels, kept while the snapshot lives. Snapshots of one timestamp share it. It is made from
-    /// the last view that was asked for, where there is one: O(subgraphs), and O(delta entries) of those that changed
-    /// since; in parallel on the current rayon pool. Copies no main part.
+    /// All vertices and the edges of the default label for kernels ([`view_of`](Self::view_of) has those of another), kept
+    /// while the snapshot lives. Snapshots of one timestamp share it. It is made from the last view that was asked for,
+    /// where there is one: O(subgraphs), and O(delta entries) of those that changed since; in parallel on the current rayon
+    /// pool. Copies no main part.
     ///
     /// # Panics
     /// In a forked child, if the view was not made before the fork.
@@ -299,8 +310,8 @@ impl Snapshot {
         self.view().vertices().map(|id| (id, self.inner.engine.ids.key_of(id)))
     }
 
-    /// Calls `f` with source, destination and weight of every edge; of an undirected graph once per edge. Builds the
-    /// view, and panics where [`view`](Self::view) does. O(edges).
+    /// Calls `f` with source, destination and weight of every edge of the default label; of an undirected graph once per
+    /// edge. Builds the view, and panics where [`view`](Self::view) does. O(edges).
     pub fn for_each_edge(&self, mut f: impl FnMut(VertexId, VertexId, f64)) {
         let view = self.view();
         let directed = self.inner.engine.config.directed;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,20 +23,54 @@ __all__ = [
 ]
 
 
-class Edges(NamedTuple):
-    """All edges of a snapshot: three arrays of equal length.
+class _EdgeArrays(NamedTuple):
+    src: npt.NDArray[Any]
+    dst: npt.NDArray[Any]
+    weights: npt.NDArray[np.float64] | None
+
+
+class Edges(_EdgeArrays):
+    """Edges of a snapshot: arrays of equal length.
+
+    It unpacks into the first three, ``src, dst, weights``; ``labels`` and ``ranks`` are had by their names.
 
     Attributes
     ----------
     src, dst : numpy.ndarray
         Vertex ids: ``uint64``, or str objects for a graph with str ids.
     weights : numpy.ndarray or None
-        ``float64``; None in a graph without weights.
+        ``float64``; None in a graph without weights. In a weighted graph only the default label has weights; edges of other
+        labels weigh 1.
+    labels : numpy.ndarray or None
+        The label of each edge, as str objects, ``""`` for the default one; None where no other label is defined.
+    ranks : numpy.ndarray or None
+        ``uint64``; 0 for edges of labels that are not ``multi``, and None where no label that was read is.
     """
 
-    src: npt.NDArray[Any]
-    dst: npt.NDArray[Any]
-    weights: npt.NDArray[np.float64] | None
+    _labels: npt.NDArray[Any] | None = None
+    _ranks: npt.NDArray[np.uint64] | None = None
+
+    def __new__(
+        cls,
+        src: npt.NDArray[Any],
+        dst: npt.NDArray[Any],
+        weights: npt.NDArray[np.float64] | None,
+        labels: npt.NDArray[Any] | None = None,
+        ranks: npt.NDArray[np.uint64] | None = None,
+    ) -> Self:
+        edges = super().__new__(cls, src, dst, weights)
+        edges._labels, edges._ranks = labels, ranks
+        return edges
+
+    @property
+    def labels(self) -> npt.NDArray[Any] | None:
+        """The label of each edge; None where no label but the default one is defined."""
+        return self._labels
+
+    @property
+    def ranks(self) -> npt.NDArray[np.uint64] | None:
+        """The rank of each edge; None where no label that was read is ``multi``."""
+        return self._ranks
 
 
 @dataclass(frozen=True, slots=True)

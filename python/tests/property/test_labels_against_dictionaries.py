@@ -67,13 +67,27 @@ def compare(model: Model, reader: hedgerow.Snapshot | hedgerow.Transaction) -> N
                 expected = model.neighbors(label, v, direction)
                 assert reader.neighbors(v, direction, label=label, ranks=True) == expected
                 assert reader.degree(v, direction, label=label) == len(expected)
+        for direction in ("out", "in"):
+            of_all = [(b, label, rank) for label in LABELS for b, rank in model.neighbors(label, v, direction)]
+            of_all.sort(key=lambda edge: (edge[0], LABELS.index(edge[1]), edge[2]))
+            assert reader.neighbors(v, direction, labels=True, ranks=True) == of_all
+            assert reader.neighbors(v, direction) == [b for b, _, _ in of_all]
+            assert reader.degree(v, direction) == len(of_all)
+        found = {b for label in LABELS for b, _ in model.neighbors(label, v, "out")}
+        assert found == {b for b in model.vertices if reader.has_edge(v, b)}
+        calls = {b for b, _ in model.neighbors("calls", v, "out")}
+        assert calls == {b for b in model.vertices if reader.has_edge(v, b, label="calls")}
     for (label, a, b, rank), row in model.edges.items():
         assert reader.edge_properties(a, b, label=label, rank=rank) == row
         assert reader.has_edge(a, b, label=label, rank=rank)
 
 
 def compare_tables(model: Model, g: hedgerow.Snapshot) -> None:
-    assert g.edge_count == len(model.edges)
+    edges = g.edges()
+    assert edges.labels is not None and edges.ranks is not None
+    columns = (column.tolist() for column in (edges.labels, edges.src, edges.dst, edges.ranks))
+    listed = {model.edge(*edge) for edge in zip(*columns, strict=True)}
+    assert listed == set(model.edges) and g.edge_count == len(model.edges) == len(edges.src)
     for label in LABELS:
         table = g.edge_table(label)
         ranks = [0] * len(table) if table.ranks is None else table.ranks.tolist()

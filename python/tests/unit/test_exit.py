@@ -29,10 +29,10 @@ db.add_edges(ids[:4000], ids[4000:])
 g = db.snapshot()
 
 def kernels():
-    g.pagerank(iterations=3), g.bfs(int(ids[0])), g.wcc().counts()
+    g.pagerank(iterations=3, label=""), g.bfs(int(ids[0]), label="k"), g.wcc(label="").counts()
 
 def tables():
-    g.edge_table("k"), db.snapshot().edges(), db.stats(), db.schema(), g.neighbors(int(ids[0]))
+    g.edge_table("k"), db.snapshot().edges(), db.stats(), db.schema(), g.neighbors(int(ids[0]), labels=True)
 
 def writers():
     db.add_edges([1, 2], np.array([3, 4]), label="k", properties={"s": ["a", None], "t": np.ma.array([1, 2], mask=[0, 1])})

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Subcommand;
-use hedgerow::{Snapshot, Topology, VertexId, VertexKey, View};
+use hedgerow::{LabelId, Snapshot, Topology, VertexId, VertexKey, View};
 use hedgerow_kernels::KernelError;
 
 use crate::error::CliError;
 use crate::keys::parse_argument;
 use crate::output::{Report, Style, quoted};
-use crate::store::open_read_only;
+use crate::store::{label_to_read, open_read_only};
 use crate::target::Target;
 
 /// Arguments of `run`.
@@ -45,7 +45,7 @@ enum Algorithm {
 struct Machine {
     /// The directory of the store
     store: PathBuf,
-    /// Follow the edges of this label
+    /// Follow the edges of this label; "" is the default label [default: the label of all edges]
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
     /// Threads to compute with; all cores by default
@@ -117,10 +117,11 @@ impl Machine {
     ) -> Result<(), CliError> {
         let graph = open_read_only(&self.store)?;
         let snapshot = graph.snapshot()?;
-        let label = self.label.as_deref().filter(|label| !label.is_empty());
-        let own = label.map(|label| snapshot.view_of(label)).transpose()?;
-        let work =
-            Work { snapshot: &snapshot, label, own: own.as_deref(), kind: graph.config().keys, out, style };
+        let id = label_to_read(&snapshot, self.label.as_deref(), "")?;
+        let label = snapshot.schema().find_label(id)?.name().clone();
+        let own = (id != LabelId::DEFAULT).then(|| snapshot.view_of(id)).transpose()?;
+        let (own, kind) = (own.as_deref(), graph.config().keys);
+        let work = Work { snapshot: &snapshot, label: &label, own, kind, out, style };
         let report = algorithm(&work)?;
         if work.only_result() { Ok(()) } else { report.print(style) }
     }
@@ -129,8 +130,8 @@ impl Machine {
 /// What an algorithm works on, and where its result goes.
 struct Work<'a> {
     snapshot: &'a Snapshot,
-    /// The label whose edges are followed, if not the default one, and its view.
-    label: Option<&'a str>,
+    /// The label whose edges are followed, and its view if it is not the default one.
+    label: &'a str,
     own: Option<&'a View>,
     kind: hedgerow::KeyKind,
     /// Where the full result goes, if anywhere.
@@ -183,7 +184,7 @@ impl Work<'_> {
     /// The report's first lines.
     fn summary(&self, algorithm: &'static str, milliseconds: f64) -> Report {
         let report = Report::default().field("algorithm", algorithm);
-        let report = if let Some(label) = self.label { report.field("label", label) } else { report };
+        let report = if self.label.is_empty() { report } else { report.field("label", self.label) };
         report
             .field("timestamp", self.snapshot.timestamp().0)
             .field("vertices", self.snapshot.vertex_count())

@@ -22,7 +22,7 @@ pub(super) struct SsspArgs {
     /// The width of a bucket of distances: changes the time, not the result [default: by a sample of the weights]
     #[arg(long, value_name = "D")]
     delta: Option<f64>,
-    /// The property that is the length of an edge [default: the weight, and with --label 1]
+    /// The property that is the length of an edge [default: the weight, and of other labels than the default one 1]
     #[arg(long, value_name = "PROPERTY")]
     weight: Option<String>,
 }
@@ -35,7 +35,7 @@ pub(super) fn sssp(args: &SsspArgs, work: &Work<'_>) -> Result<Report, CliError>
     let (distances, milliseconds) = match &args.weight {
         None => work.timed(|| hedgerow_kernels::sssp(work.view(), source, &config))?,
         Some(property) => {
-            let view = work.snapshot.view_weighted_by(work.label.unwrap_or(""), property, None);
+            let view = work.snapshot.view_weighted_by(work.label, property, None);
             let view = view.map_err(|error| CliError::Failed(format!("--weight: {error}")))?;
             work.timed(|| hedgerow_kernels::sssp(&view, source, &config))?
         }

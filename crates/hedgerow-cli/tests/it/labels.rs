@@ -43,6 +43,15 @@ fn what_was_loaded_is_printed() {
         // The last of equal rows holds.
         let outgoing = hedgerow("neighbors @ 1 --label calls --properties", &[&store]).ok();
         assert_eq!(outgoing, "2\t100\t{\"seconds\":31}\n2\t101\t{\"seconds\":45}\n");
+        // Without a label the edges of all labels, a line for each.
+        let all = hedgerow("neighbors @ 2 --in --ranks --csv", &[&store]).ok();
+        let undirected = if options == "--undirected" { "3,calls,100\n3,friend,0\n" } else { "" };
+        assert_eq!(all, format!("key,label,rank\n1,calls,100\n1,calls,101\n1,friend,0\n{undirected}"));
+        let all = hedgerow("neighbors @ 3 --json", &[&store]).ok();
+        assert_eq!(field(&all, "neighbors")[0]["label"], "");
+        let all = hedgerow("neighbors @ 1 --properties --json", &[&store]).ok();
+        let first = &field(&all, "neighbors")[0];
+        assert_eq!((&first["label"], &first["properties"]), (&json!("calls"), &json!({"seconds": 31})));
 
         let stats = hedgerow("stats @ --json", &[&store]).ok();
         assert_eq!(field(&stats, "edges"), 6);
@@ -96,7 +105,6 @@ fn what_is_exported_can_be_loaded_again() {
         hedgerow("export @ --label calls", &[&store]).ok(),
         "src,dst,rank\n1,2,100\n1,2,101\n2,3,100\n"
     );
-    assert_eq!(hedgerow("export @", &[&store]).ok(), "src,dst\n3,1\n");
     let marks = bench.file("marks.csv", "1,2,0.5,x\n");
     let weighted = bench.path("weighted");
     hedgerow("load @ @ --weight-col 3 --property note:utf8=4", &[&weighted, &marks]).ok();
@@ -109,7 +117,11 @@ fn algorithms_on_one_label() {
     load(&bench, "");
     let store = bench.store();
     let bfs = |label: &str| hedgerow(&format!("run bfs @ --source 1 --out - {label}"), &[&store]).ok();
-    assert_eq!(bfs(""), "1 0\n2 -1\n3 -1\n");
+    let default = crate::program()
+        .args(["run", "bfs", "--source", "1", "--out", "-", "--label", ""])
+        .arg(&store)
+        .output();
+    assert_eq!(String::from_utf8_lossy(&default.expect("the program runs").stdout), "1 0\n2 -1\n3 -1\n");
     assert_eq!(bfs("--label calls"), "1 0\n2 1\n3 2\n");
     let sssp = |more: &str| {
         hedgerow(&format!("run sssp @ --source 1 --label friend --out - {more}"), &[&store]).ok()
@@ -122,8 +134,18 @@ fn algorithms_on_one_label() {
         (json!("calls"), json!(3), json!(0))
     );
     for (command, expected) in [
-        ("run bfs @ --source 1 --label likes", "no label likes"),
-        ("run sssp @ --source 1 --weight x", "--weight: label \"\" has no property x"),
+        ("run bfs @ --source 1 --label likes", "no label likes: the labels are \"\", \"calls\", \"friend\""),
+        (
+            "run bfs @ --source 1",
+            "the edges have 3 labels, \"\", \"calls\", \"friend\": name one of them with --label",
+        ),
+        ("run sssp @ --source 1 --weight seconds", "the edges have 3 labels"),
+        ("run tc @", "the edges have 3 labels"),
+        (
+            "export @",
+            "name one of them with --label, or export all of them into a directory: hedgerow export STORE DIR",
+        ),
+        ("run sssp @ --source 1 --label calls --weight x", "--weight: label \"calls\" has no property x"),
         ("run sssp @ --source 1 --label friend --weight how", "--weight: property how is of type utf8"),
         (
             "run sssp @ --source 1 --label calls --weight seconds",

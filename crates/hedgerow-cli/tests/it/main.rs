@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod directory;
+mod exports;
 mod happy;
 mod import;
 mod labels;

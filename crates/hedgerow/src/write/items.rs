@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, LabelId, PropertyId, Row, Value, VertexKey, VertexKeyRef};
+use hedgerow_core::{Direction, LabelId, PropertyId, Row, Value, VertexId, VertexKey, VertexKeyRef};
 
 use super::commit::Outcome;
 use super::overlay::{Listed, State};
@@ -56,11 +56,11 @@ impl<'a> EdgeKey<'a> {
 
 /// An edge under the names of one transaction.
 #[derive(Clone, Copy)]
-struct Item {
-    label: LabelId,
-    src: TxnKey,
-    dst: TxnKey,
-    rank: u64,
+pub(super) struct Item {
+    pub(super) label: LabelId,
+    pub(super) src: TxnKey,
+    pub(super) dst: TxnKey,
+    pub(super) rank: u64,
 }
 
 /// The name under which the weight of an edge of a weighted graph is set and read as a property.
@@ -162,7 +162,7 @@ impl WriteTxn {
     }
 
     /// Sets properties of an existing vertex and leaves its others as they are; a null removes. Returns whether the
-    /// vertex exists. Reads its existence.
+    /// vertex exists. Reads its existence, and if a null is given for a property that is not defined, its properties.
     ///
     /// # Errors
     /// As of [`put_edge_with`](Self::put_edge_with).
@@ -172,8 +172,14 @@ impl WriteTxn {
         properties: impl IntoIterator<Item = (N, V)>,
     ) -> Result<bool> {
         let key = self.key(key.into())?;
+        let mut given = 0;
+        let properties = properties.into_iter().inspect(|_| given += 1);
         let cells = self.engine.cells(LabelId::VERTICES, properties)?;
         let exists = self.reads_vertex(key);
+        if exists && cells.len() < given {
+            // A null for a property that nobody has is left out: that holds until the vertex gets one.
+            self.reads_item(of_vertex(key));
+        }
         if exists {
             self.push_item(Ask::Merge, of_vertex(key), 1.0, cells)?;
         }
@@ -190,7 +196,8 @@ impl WriteTxn {
         self.update_vertex(key, [(property, value)])
     }
 
-    /// Whether an edge of any label exists.
+    /// Whether the edge of this label and rank exists. See [`contains_any_edge`](Self::contains_any_edge) for those of any
+    /// label or rank.
     ///
     /// # Errors
     /// [`Error::NoSuchLabel`].
@@ -272,7 +279,7 @@ impl WriteTxn {
         Ok(self.neighbors_of(label, key, direction)?.map(|found| found.len()))
     }
 
-    fn label(&mut self, label: LabelRef<'_>) -> Result<LabelId> {
+    pub(super) fn label(&mut self, label: LabelRef<'_>) -> Result<LabelId> {
         self.engine.check_owner()?;
         let found = self.engine.label(label);
         if found.is_err() {
@@ -344,7 +351,7 @@ impl WriteTxn {
     }
 
     /// Weight and properties of an edge, or the properties of a vertex, under the transaction's own writes.
-    fn reads_item(&mut self, item: Item) -> Option<(f64, Option<Row>)> {
+    pub(super) fn reads_item(&mut self, item: Item) -> Option<(f64, Option<Row>)> {
         let own = self.own().and_then(|own| own.item(item.label, item.src, item.dst, item.rank));
         match own {
             Some(State::Is(edge)) => edge,
@@ -355,14 +362,19 @@ impl WriteTxn {
     }
 
     fn base_item(&mut self, item: Item) -> Option<(f64, Option<Row>)> {
-        let (src, dst) = (self.base_id(item.src)?, self.base_id(item.dst)?);
-        let (src, dst) = if self.engine.config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) };
+        let (src, dst) = self.base_ends(item.src, item.dst)?;
         self.reads.edge(item.label, src, dst);
         self.base().item_by_id(item.label, src, dst, item.rank)
     }
 
+    /// Endpoints in the snapshot as they are stored: of an undirected graph the smaller first.
+    pub(super) fn base_ends(&mut self, src: TxnKey, dst: TxnKey) -> Option<(VertexId, VertexId)> {
+        let (src, dst) = (self.base_id(src)?, self.base_id(dst)?);
+        Some(if self.engine.config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) })
+    }
+
     /// Other endpoint and rank of every edge of a label at a vertex.
-    fn reads_adjacency_of(
+    pub(super) fn reads_adjacency_of(
         &mut self,
         label: LabelId,
         key: TxnKey,

@@ -4,12 +4,13 @@
 //! * [`reads`]: what was read, for validation.
 //! * [`plan`]: keys to vertex ids, operations to net effects.
 //! * [`commit`]: the phases of a commit, in one place.
-//! * [`items`]: operations with labels, ranks and properties.
+//! * [`items`]: operations with labels, ranks and properties; [`all_labels`]: reads over the edges of all labels.
 //! * [`autocommit`]: single operations without a transaction object; [`single`]: their short way through the phases;
 //!   [`pipeline`]: a window of them in flight.
 //! * [`bulk`]: transactions of many blind operations, sorted and in parallel.
 //! * [`ticket`]: commits that are not waited for.
 
+mod all_labels;
 pub(crate) mod autocommit;
 pub(crate) mod bulk;
 pub(crate) mod commit;

@@ -75,6 +75,17 @@ pub(crate) enum Listed {
     Otherwise(f64),
 }
 
+/// What a transaction's writes make of the edges of a label between two vertices.
+#[derive(Clone, Debug)]
+pub(crate) enum Between {
+    /// There is one, whatever the snapshot says.
+    Exists,
+    /// There is none, whatever the snapshot says.
+    Nothing,
+    /// Those of the snapshot, but for these ranks.
+    AllBut(BTreeSet<u64>),
+}
+
 /// The state that the operations of a transaction leave, laid over its snapshot.
 ///
 /// Built at the first read after a write, so that transactions which only write do not pay for it.
@@ -163,6 +174,22 @@ impl Overlay {
             Some(state) => Some(state.clone()),
             None => (self.hides(src) || self.hides(dst)).then_some(State::Is(None)),
         }
+    }
+
+    /// What the transaction's writes make of the edges of a label between two vertices, of whatever rank.
+    pub(crate) fn between(&self, label: LabelId, src: TxnKey, dst: TxnKey) -> Between {
+        let (_, src, dst, _) = self.item_key(label, src, dst, 0);
+        let others = self.out.get(&(label, src));
+        let written = others.into_iter().flat_map(|others| others.range((dst, 0)..=(dst, u64::MAX)));
+        let mut gone = BTreeSet::new();
+        for &(_, rank) in written {
+            match self.edges.get(&(label, src, dst, rank)) {
+                Some(State::Is(Some(_)) | State::Based { otherwise: Some(_), .. }) => return Between::Exists,
+                Some(State::Is(None)) => _ = gone.insert(rank),
+                Some(State::Based { otherwise: None, .. }) | None => {}
+            }
+        }
+        if self.hides(src) || self.hides(dst) { Between::Nothing } else { Between::AllBut(gone) }
     }
 
     /// Whether what the snapshot says about edges of the vertex no longer holds.

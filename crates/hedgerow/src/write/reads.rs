@@ -17,13 +17,33 @@ pub(crate) struct ReadSet {
     absent: Vec<TxnKey>,
     /// A label was looked for and not found: any later definition conflicts.
     no_label: bool,
+    /// What was read of all labels: it is looked at in the labels that were defined since, too.
+    of_all: Vec<OfAllLabels>,
+    /// How many labels [`prepare`](Self::prepare) has looked at for those.
+    labels: Option<u16>,
     /// The whole graph was read: any later commit conflicts.
     whole: bool,
 }
 
+/// A read of the edges of all labels at a vertex.
+struct OfAllLabels {
+    /// How many labels there were. Each of them has an item of its own in the read set.
+    labels: u16,
+    at: VertexId,
+    direction: Direction,
+    item: ReadItem,
+}
+
 impl ReadSet {
     pub(crate) const fn new() -> ReadSet {
-        ReadSet { items: Vec::new(), absent: Vec::new(), no_label: false, whole: false }
+        ReadSet {
+            items: Vec::new(),
+            absent: Vec::new(),
+            no_label: false,
+            of_all: Vec::new(),
+            labels: None,
+            whole: false,
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -58,8 +78,25 @@ impl ReadSet {
         self.item(label, id, direction, ReadItem::Adjacency(id.local()));
     }
 
-    /// Sorts the set so that validation visits each subgraph once.
-    pub(crate) fn prepare(&mut self) {
+    /// Notes that the first `labels` labels were all that there were when an edge was looked for in each.
+    pub(crate) fn edge_of_all(&mut self, labels: u16, src: VertexId, dst: VertexId) {
+        let item = ReadItem::Edge(src.local(), dst);
+        self.of_all.push(OfAllLabels { labels, at: src, direction: Direction::Out, item });
+    }
+
+    /// Notes that the first `labels` labels were all that there were when the edges of a vertex were read in each.
+    pub(crate) fn adjacency_of_all(&mut self, labels: u16, at: VertexId, direction: Direction) {
+        let item = ReadItem::Adjacency(at.local());
+        self.of_all.push(OfAllLabels { labels, at, direction, item });
+    }
+
+    /// Sorts the set so that validation visits each subgraph once. `defined` says how many labels there are now: those that
+    /// are new since a read of all labels count as read by it, since a commit after the snapshot may have given them edges.
+    pub(crate) fn prepare(&mut self, defined: impl Fn() -> u16) {
+        for OfAllLabels { labels, at, direction, item } in std::mem::take(&mut self.of_all) {
+            let defined = *self.labels.get_or_insert_with(&defined);
+            (labels..defined).for_each(|label| self.item(LabelId(label), at, direction, item));
+        }
         self.items.sort_unstable_by_key(|&(chain, item)| (chain.order(), item));
         self.items.dedup();
     }
@@ -100,6 +137,10 @@ impl ReadSet {
             return Err(Error::Conflict { with: last_drawn });
         }
         if self.no_label && engine.schema.load().changed() > start {
+            return Err(Error::Conflict { with: last_drawn });
+        }
+        // Between the preparation and this section: rare, and a definition may be followed by an edge at once.
+        if self.labels.is_some_and(|labels| engine.defined_labels().end > labels) {
             return Err(Error::Conflict { with: last_drawn });
         }
         for group in self.items.chunk_by(|(a, _), (b, _)| (a.label, a.subgraph) == (b.label, b.subgraph)) {

@@ -20,6 +20,10 @@ pub(crate) const MAX_OPS: usize = 1 << 24;
 
 /// A write transaction: gathers operations, sees its own writes, and commits them atomically or not at all.
 ///
+/// Methods that name no label mean the default one, but for those of all labels
+/// ([`contains_any_edge`](Self::contains_any_edge), [`neighbors_of_all`](Self::neighbors_of_all),
+/// [`degree_of_all`](Self::degree_of_all)).
+///
 /// Reads see one snapshot, taken at the first read, under the transaction's own writes. Under
 /// [`Isolation::Serializable`] the commit fails with [`Error::Conflict`] if something that was read has changed since;
 /// blind writes ([`put_edge`](Self::put_edge)) read nothing and conflict with nobody. Dropping a transaction rolls it
@@ -273,7 +277,7 @@ impl WriteTxn {
         Ok(self.reads_vertex(key))
     }
 
-    /// Whether the edge exists.
+    /// Whether the edge of the default label exists.
     pub fn contains_edge<'a>(
         &mut self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -282,7 +286,7 @@ impl WriteTxn {
         Ok(self.weight(src, dst)?.is_some())
     }
 
-    /// The weight of the edge if it exists; 1 in a graph without weights.
+    /// The weight of the edge of the default label if it exists; 1 in a graph without weights.
     pub fn weight<'a>(
         &mut self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -292,7 +296,7 @@ impl WriteTxn {
         Ok(self.reads_edge(src, dst))
     }
 
-    /// The number of neighbours in `direction`, or `None` if there is no such vertex. Reads the adjacency.
+    /// The number of neighbours over the default label in `direction`, or `None` if there is no such vertex. Reads the adjacency.
     pub fn degree<'a>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -301,7 +305,7 @@ impl WriteTxn {
         Ok(self.weighted_neighbors(key, direction)?.map(|n| n.len()))
     }
 
-    /// The neighbours in `direction`, sorted by key, or `None` if there is no such vertex. Reads the adjacency.
+    /// The neighbours over the default label in `direction`, sorted by key, or `None` if there is no such vertex. Reads the adjacency.
     pub fn neighbors<'a>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -311,7 +315,7 @@ impl WriteTxn {
         Ok(found.map(|n| n.into_iter().map(|(key, _)| key).collect()))
     }
 
-    /// The neighbours and weights in `direction`, sorted by key, or `None` if there is no such vertex.
+    /// The neighbours over the default label and weights in `direction`, sorted by key, or `None` if there is no such vertex.
     pub fn weighted_neighbors<'a>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -383,7 +387,7 @@ impl WriteTxn {
         if let Some(outcome) = self.commit_alone()? {
             return Ok(outcome);
         }
-        self.reads.prepare();
+        self.reads.prepare(|| self.engine.defined_labels().end);
         let request = Request {
             ops: &self.ops,
             rich: RichTable(&self.rich),

@@ -1,7 +1,8 @@
 //! Labels, ranks and properties: the same operations on a store and on a model, and their comparison.
 
 use hedgerow::{
-    Direction, EdgeKey, Graph, LabelOptions, Properties, Result, Snapshot, Topology, VertexKey, WriteTxn,
+    Direction, EdgeKey, EdgePattern, Graph, LabelId, LabelOptions, Properties, Result, Snapshot, Topology,
+    VertexKey, WriteTxn,
 };
 use hedgerow_testkit::{ItemKey, LABELS, Model, ModelConfig, PROPERTIES, Props, RichOp};
 
@@ -83,9 +84,73 @@ pub(crate) fn add_content(snapshot: &Snapshot, model: &mut Model) {
     }
 }
 
+/// The id of a label that [`define_labels`] defines.
+pub(crate) fn label_id(label: &str) -> LabelId {
+    LabelId(LABELS.iter().position(|(name, _)| *name == label).expect("a label of rich graphs") as u16)
+}
+
+/// Other endpoint, label and rank of every edge of the model at a vertex, ascending, if there is such a vertex.
+pub(crate) fn edges_of_all(
+    model: &Model,
+    config: ModelConfig,
+    key: &VertexKey,
+    incoming: bool,
+) -> Option<Vec<(VertexKey, LabelId, u64)>> {
+    let [out, into] = model.neighbors(key)?;
+    let plain = if incoming { into } else { out };
+    let mut found: Vec<_> = plain.into_iter().map(|(other, _)| (other, LabelId::DEFAULT, 0)).collect();
+    for (label, _) in LABELS.into_iter().skip(1) {
+        let edges = model.neighbors_of(label, key, incoming && config.directed);
+        found.extend(edges.into_iter().map(|(other, rank)| (other, label_id(label), rank)));
+    }
+    found.sort();
+    Some(found)
+}
+
+/// Reads over the edges of all labels.
+fn same_over_all_labels(snapshot: &Snapshot, config: ModelConfig, expected: &Model) -> Verdict {
+    let error = |e: hedgerow::Error| e.to_string();
+    let mut used = std::collections::BTreeSet::new();
+    for key in expected.vertices() {
+        for (direction, incoming) in [(Direction::Out, false), (Direction::In, true)] {
+            let wanted = edges_of_all(expected, config, key, incoming);
+            let found = snapshot.neighbors_of_all(key, direction);
+            let named = snapshot.edges_of_all(key, direction);
+            let named = named.map(|all| all.into_iter().map(|(l, e)| (e.key, l, e.rank)).collect::<Vec<_>>());
+            let degree = snapshot.degree_of_all(key, direction);
+            if found != wanted || named != wanted || degree != wanted.as_ref().map(Vec::len) {
+                return Err(format!(
+                    "all {direction:?} of {key}: {found:?}, {named:?} instead of {wanted:?}"
+                ));
+            }
+            for (other, label, rank) in wanted.into_iter().flatten() {
+                let (src, dst) = if incoming { (&other, key) } else { (key, &other) };
+                let edges = EdgePattern::between(src, dst);
+                let mut all = [edges, edges.rank(rank), edges.label(label), edges.label(label).rank(rank)];
+                for edges in &mut all {
+                    if !snapshot.contains_any_edge(*edges).map_err(error)? {
+                        return Err(format!("no {edges:?}"));
+                    }
+                }
+                used.insert(label);
+            }
+        }
+    }
+    if !snapshot.labels_with_edges().iter().eq(&used) {
+        return Err(format!("{:?} instead of {used:?}", snapshot.labels_with_edges()));
+    }
+    match (snapshot.only_label(), used.len()) {
+        (Ok(LabelId::DEFAULT), 0) => Ok(()),
+        (Ok(label), 1) if used.contains(&label) => Ok(()),
+        (Err(hedgerow::Error::SeveralLabels { labels }), n) if n > 1 && labels.len() == n => Ok(()),
+        (found, _) => Err(format!("the only label: {found:?} of {used:?}")),
+    }
+}
+
 /// Every read of one edge or vertex, and the lists of all labels in both directions.
 pub(crate) fn same_in_all_reads(snapshot: &Snapshot, config: ModelConfig, expected: &Model) -> Verdict {
     let error = |e: hedgerow::Error| e.to_string();
+    same_over_all_labels(snapshot, config, expected)?;
     for (item, wanted) in expected.items() {
         let found = snapshot.edge_properties(edge(item)).map_err(error)?.map(props);
         if found.as_ref() != Some(wanted) {

@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use hedgerow::{
-    Ack, Direction, EdgeKey, Error, Graph, LabelOptions, Pipeline, PropertyType, Snapshot, Ticket, Timestamp,
-    Value, VertexId, WriteTxn,
+    Ack, Direction, EdgeKey, EdgePattern, Error, Graph, LabelId, LabelOptions, Pipeline, PropertyType,
+    Snapshot, Ticket, Timestamp, Value, VertexId, WriteTxn,
 };
 
 /// The edges `0 -> 1..=EDGES` are there before any snapshot.
@@ -162,6 +162,14 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) {
     let mut met = 0;
     snapshot.for_each_neighbor(id, Direction::Out, |_, _| met += 1);
     answers("Snapshot::for_each_neighbor", met == EDGES);
+    let all = snapshot.neighbors_of_all(0, Direction::Out).map(|found| found.len() as u64);
+    answers("Snapshot::neighbors_of_all", all >= Some(EDGES));
+    let degree = snapshot.degree_of_all(0, Direction::Out).map(|n| n as u64);
+    answers("Snapshot::degree_of_all", degree == all);
+    let edges = snapshot.edges_of_all(0, Direction::Out).map(|found| found.len() as u64);
+    answers("Snapshot::edges_of_all", edges == all);
+    answers("Snapshot::has_labels", snapshot.has_labels());
+    answers("Snapshot::labels_with_edges", snapshot.labels_with_edges().contains(&LabelId::DEFAULT));
     answers("Snapshot::schema", snapshot.schema().label(LABEL).is_some());
     answers("Snapshot::vertex_properties", snapshot.vertex_properties(0) == Some(Vec::new()));
     answers("Snapshot::vertex_property", snapshot.vertex_property(0, "p") == Some(Value::Null));
@@ -173,6 +181,8 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) {
         };
     }
     refused!("Snapshot::contains_edge_of", snapshot.contains_edge_of(edge()));
+    refused!("Snapshot::contains_any_edge", snapshot.contains_any_edge(EdgePattern::between(0, 1)));
+    refused!("Snapshot::only_label", snapshot.only_label());
     refused!("Snapshot::edge_properties", snapshot.edge_properties(edge()));
     refused!("Snapshot::edge_property", snapshot.edge_property(edge(), "since"));
     refused!("Snapshot::neighbors_of", snapshot.neighbors_of(LABEL, 0, Direction::Out));
@@ -245,6 +255,9 @@ fn of_txn(txn: &mut WriteTxn, wrong: &mut Vec<&'static str>) {
     refused!("WriteTxn::update_vertex", txn.update_vertex(0, [("p", 1)]));
     refused!("WriteTxn::set_vertex_property", txn.set_vertex_property(0, "p", 1));
     refused!("WriteTxn::contains_edge_of", txn.contains_edge_of(edge()));
+    refused!("WriteTxn::contains_any_edge", txn.contains_any_edge(EdgePattern::between(0, 1)));
+    refused!("WriteTxn::neighbors_of_all", txn.neighbors_of_all(0, Direction::Out));
+    refused!("WriteTxn::degree_of_all", txn.degree_of_all(0, Direction::Out));
     refused!("WriteTxn::edge_properties", txn.edge_properties(edge()));
     refused!("WriteTxn::edge_property", txn.edge_property(edge(), "since"));
     refused!("WriteTxn::vertex_properties", txn.vertex_properties(0));

@@ -355,3 +355,28 @@ fn a_removed_vertex_takes_the_labelled_edges_to_it_along_also_without_incoming_l
     assert_eq!((snapshot.edge_count(), snapshot.contains_edge_of(edge()).unwrap()), (0, false));
     assert!(graph.check().unwrap().is_ok());
 }
+
+/// The null for a property that is not defined yet still removes what a commit before this one sets.
+#[test]
+fn a_null_for_a_property_that_is_defined_meanwhile_is_a_conflict() {
+    for (other, conflicts) in [(1u64, true), (2, false)] {
+        let graph = Graph::in_memory().unwrap();
+        let mut tx = graph.write().unwrap();
+        tx.put_edge(1, 2).unwrap();
+        tx.commit().unwrap();
+        let mut tx = graph.write().unwrap();
+        let cells = [("age", Value::Null), ("name", "Ann".into())];
+        assert!(tx.update_vertex(1, cells).unwrap());
+        let mut first = graph.write().unwrap();
+        assert!(first.update_vertex(other, [("age", 30)]).unwrap());
+        first.commit().unwrap();
+        assert!(tx.update_vertex(2, [("age", 31)]).unwrap());
+        match tx.commit() {
+            Err(Error::Conflict { .. }) if conflicts => {}
+            Ok(_) if !conflicts => {
+                assert_eq!(graph.snapshot().unwrap().vertex_property(2, "age"), Some(31.into()))
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}

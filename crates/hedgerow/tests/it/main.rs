@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod all_labels;
 mod bad_input;
 mod basics;
 mod bulk;

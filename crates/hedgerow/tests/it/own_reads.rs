@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use hedgerow::{Direction, Properties, Value, VertexKey, WriteTxn};
+use hedgerow::{Direction, EdgePattern, LabelId, Properties, Value, VertexKey, WriteTxn};
 use hedgerow_testkit::{Generator, ItemKey, LABELS, Model, ModelConfig, PROPERTIES, WEIGHT};
 
-use crate::common::rich::edge;
+use crate::common::rich::{self, edge};
 
 /// A read that [`WriteTxn`] offers.
 #[derive(Clone, Debug)]
@@ -16,6 +16,9 @@ pub(crate) enum Read {
     Degree(VertexKey, Direction),
     Neighbors(VertexKey, Direction),
     WeightedNeighbors(VertexKey, Direction),
+    NeighborsOfAll(VertexKey, Direction),
+    DegreeOfAll(VertexKey, Direction),
+    AnyEdge(Option<&'static str>, VertexKey, VertexKey, Option<u64>),
     Item(ItemKey),
     Properties(ItemKey),
     Property(ItemKey, &'static str),
@@ -35,8 +38,10 @@ pub(crate) fn draw(generator: &mut Generator, config: ModelConfig, model: &Model
         (a, b) = (src.clone(), dst.clone());
     }
     let direction = [Direction::Out, Direction::In][generator.rng().below(2) as usize];
-    let kinds = if config.rich { 13 } else { 7 };
+    let kinds = if config.rich { 17 } else { 10 };
     let label = LABELS[generator.rng().below(3) as usize].0;
+    let of_label = config.rich && generator.rng().eighths(4);
+    let rank = generator.rng().eighths(3).then(|| generator.rng().below(3));
     let property = PROPERTIES[generator.rng().below(6) as usize].0;
     let mut item = || {
         let items = model.items().count() as u64;
@@ -57,11 +62,15 @@ pub(crate) fn draw(generator: &mut Generator, config: ModelConfig, model: &Model
         3 => Read::Degree(a, direction),
         4 => Read::Neighbors(a, direction),
         5 | 6 => Read::WeightedNeighbors(a, direction),
-        7 => Read::Item(item),
-        8 => Read::Properties(item),
-        9 => Read::Property(item, property),
-        10 => Read::VertexProperties(a),
-        11 => match generator.rng().eighths(4) {
+        7 => Read::NeighborsOfAll(a, direction),
+        8 => Read::DegreeOfAll(a, direction),
+        9 => Read::AnyEdge(of_label.then_some(label), a, b, rank),
+        10 => Read::AnyEdge(of_label.then_some(item.label), item.src, item.dst, rank.map(|_| item.rank)),
+        11 => Read::Item(item),
+        12 => Read::Properties(item),
+        13 => Read::Property(item, property),
+        14 => Read::VertexProperties(a),
+        15 => match generator.rng().eighths(4) {
             true => Read::VertexProperty(a, property),
             false => Read::DegreeOf(label, a, direction),
         },
@@ -88,6 +97,13 @@ impl Read {
             Read::Degree(v, direction) => text(&tx.degree(v, *direction)?),
             Read::Neighbors(v, direction) => text(&tx.neighbors(v, *direction)?),
             Read::WeightedNeighbors(v, direction) => text(&tx.weighted_neighbors(v, *direction)?),
+            Read::NeighborsOfAll(v, direction) => text(&tx.neighbors_of_all(v, *direction)?),
+            Read::DegreeOfAll(v, direction) => text(&tx.degree_of_all(v, *direction)?),
+            Read::AnyEdge(label, a, b, rank) => {
+                let mut edges = EdgePattern::between(a, b);
+                edges = label.map_or(edges, |label| edges.label(label));
+                text(&tx.contains_any_edge(rank.map_or(edges, |rank| edges.rank(rank)))?)
+            }
             Read::Item(item) => text(&tx.contains_edge_of(edge(item))?),
             Read::Properties(item) => text(&tx.edge_properties(edge(item))?.map(named)),
             Read::Property(item, name) => text(&tx.edge_property(edge(item), name)?),
@@ -111,6 +127,9 @@ impl Read {
             let incoming = *direction == Direction::In && config.directed;
             model.contains_vertex(v).then(|| model.neighbors_of(label, v, incoming))
         };
+        let list_of_all = |v: &VertexKey, direction: &Direction| {
+            rich::edges_of_all(model, config, v, *direction == Direction::In)
+        };
         let properties = |item: &ItemKey| {
             let mut props = model.item_props(item)?;
             if config.weighted && item.label.is_empty() {
@@ -129,6 +148,15 @@ impl Read {
                 text(&list(v, direction).map(names))
             }
             Read::WeightedNeighbors(v, direction) => text(&list(v, direction)),
+            Read::NeighborsOfAll(v, direction) => text(&list_of_all(v, direction)),
+            Read::DegreeOfAll(v, direction) => text(&list_of_all(v, direction).map(|list| list.len())),
+            Read::AnyEdge(label, a, b, rank) => {
+                let id = label.map(rich::label_id);
+                let wanted = |(other, label, found): &(VertexKey, LabelId, u64)| {
+                    other == b && id.is_none_or(|id| id == *label) && rank.is_none_or(|rank| rank == *found)
+                };
+                text(&list_of_all(a, &Direction::Out).is_some_and(|list| list.iter().any(wanted)))
+            }
             Read::Item(item) => text(&properties(item).is_some()),
             Read::Properties(item) => text(&properties(item)),
             Read::Property(item, name) => {

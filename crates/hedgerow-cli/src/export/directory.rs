@@ -1,0 +1,150 @@
+//! `hedgerow export STORE DIR`: a file of edges for each label, one of vertices, and `schema.json`, which names them.
+//!
+//! `schema.json` is written last: a directory without it is no export.
+
+use std::path::{Path, PathBuf};
+
+use hedgerow::{GraphConfig, Label, Property, Schema};
+use serde_json::{Value, json};
+
+use super::{write_edge_rows, write_vertex_rows};
+use crate::error::CliError;
+use crate::keys::kind_name;
+use crate::output::{Report, Style};
+use crate::store::{is_vacant, open_read_only};
+use crate::target::Target;
+
+const DELIMITER: u8 = b',';
+const VERTICES: &str = "vertices.csv";
+const SCHEMA: &str = "schema.json";
+const FORMAT: &str = "hedgerow-export";
+const VERSION: u32 = 1;
+/// The most characters of a label's name that its file bears.
+const MOST_NAME_CHARS: usize = 40;
+
+/// Writes everything that the store holds into `dir`, which must not exist or be empty.
+pub(super) fn export_directory(store: &Path, dir: &Path, style: Style) -> Result<(), CliError> {
+    let graph = open_read_only(store)?;
+    let (config, snapshot) = (graph.config(), graph.snapshot()?);
+    let schema = snapshot.schema();
+    let mut files = Directory::create(store, dir)?;
+    let properties = schema.vertex_properties();
+    let vertices = files.write(VERTICES, |to| write_vertex_rows(&snapshot, properties, DELIMITER, to))?;
+    let (mut labels, mut edges) = (Vec::new(), 0);
+    for label in schema.labels() {
+        let weighted = config.weighted && label.name().is_empty();
+        let rows = files.write(&file_name(label), |to| {
+            write_edge_rows(&snapshot, label, label.properties(), weighted, DELIMITER, to)
+        })?;
+        labels.push(json!({
+            "name": &**label.name(),
+            "multi": label.is_multi(),
+            "file": file_name(label),
+            "rows": rows,
+            "properties": described(label.properties()),
+        }));
+        edges += rows;
+    }
+    let count = labels.len();
+    let description = describe(config, &schema, vertices, labels);
+    files.write(SCHEMA, |to| to.write(|w| writeln!(w, "{description:#}")))?;
+    files.done = true;
+    Report::default()
+        .field("vertices", vertices)
+        .field("edges", edges)
+        .field("labels", count as u64)
+        .print(style)
+}
+
+fn describe(config: GraphConfig, schema: &Schema, vertices: u64, labels: Vec<Value>) -> Value {
+    json!({
+        "format": FORMAT,
+        "version": VERSION,
+        "directed": config.directed,
+        "keys": kind_name(config.keys),
+        "weighted": config.weighted,
+        "reverse": config.reverse,
+        "vertices": {
+            "file": VERTICES,
+            "rows": vertices,
+            "properties": described(schema.vertex_properties()),
+        },
+        "labels": labels,
+    })
+}
+
+fn described(properties: &[Property]) -> Vec<Value> {
+    let property = |p: &Property| json!({"name": &**p.name(), "type": p.property_type().name()});
+    properties.iter().map(property).collect()
+}
+
+/// The name of a label's file: with its id, which tells labels apart whose names look alike there.
+fn file_name(label: &Label) -> String {
+    if label.name().is_empty() {
+        return "edges.csv".to_owned();
+    }
+    let harmless = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let name = label.name().chars().take(MOST_NAME_CHARS).map(|c| if harmless(c) { c } else { '_' });
+    format!("edges-{}-{}.csv", label.id().0, name.collect::<String>())
+}
+
+/// The directory of an export. Until it is done, dropping it takes back what was written.
+struct Directory {
+    path: PathBuf,
+    /// Whether the command made it.
+    made: bool,
+    files: Vec<PathBuf>,
+    done: bool,
+}
+
+impl Directory {
+    fn create(store: &Path, path: &Path) -> Result<Directory, CliError> {
+        let shown = path.display();
+        let failed = |source| CliError::Write { to: shown.to_string(), source };
+        let exists = path.symlink_metadata().is_ok();
+        if !is_vacant(path) {
+            let what = if path.is_dir() { "is not empty" } else { "is not a directory" };
+            let message = format!("DIR: {shown} {what}: an export goes into a new directory or an empty one");
+            return Err(CliError::Failed(message));
+        }
+        if !exists {
+            std::fs::create_dir(path).map_err(failed)?;
+        }
+        let directory = Directory { path: path.to_owned(), made: !exists, files: Vec::new(), done: false };
+        // A store holds its own files only.
+        let inside = |store: PathBuf| path.canonicalize().is_ok_and(|path| path.starts_with(store));
+        if store.canonicalize().is_ok_and(inside) {
+            return Err(CliError::Failed(format!("DIR: {shown} is inside the store")));
+        }
+        Ok(directory)
+    }
+
+    /// Writes one file, which gets its name once it is whole.
+    fn write<T>(
+        &mut self,
+        name: &str,
+        content: impl FnOnce(&mut Target) -> Result<T, CliError>,
+    ) -> Result<T, CliError> {
+        let path = self.path.join(name);
+        let mut to = Target::open(Some(&path))?;
+        let written = content(&mut to)?;
+        to.finish()?;
+        self.files.push(path);
+        Ok(written)
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        if self.done {
+            return;
+        }
+        // What cannot be taken back stays, without a `schema.json`; the failure itself is reported.
+        for file in self.files.iter().rev() {
+            let _ = std::fs::remove_file(file);
+        }
+        if self.made {
+            let _ = std::fs::remove_dir(&self.path);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Lists of neighbors as Python objects.
+
+use hedgerow::{EdgeOf, LabelId, Properties, VertexKey};
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+use crate::ending::calling;
+use crate::key;
+use crate::value::to_dict;
+
+/// An edge in the list of a vertex.
+pub(crate) struct Neighbor {
+    key: VertexKey,
+    label: LabelId,
+    rank: u64,
+    properties: Properties,
+}
+
+impl From<(VertexKey, LabelId, u64)> for Neighbor {
+    fn from((key, label, rank): (VertexKey, LabelId, u64)) -> Neighbor {
+        Neighbor { key, label, rank, properties: Properties::new() }
+    }
+}
+
+impl From<(LabelId, EdgeOf)> for Neighbor {
+    fn from((label, edge): (LabelId, EdgeOf)) -> Neighbor {
+        Neighbor { key: edge.key, label, rank: edge.rank, properties: edge.properties }
+    }
+}
+
+/// What of an edge is given beside the neighbor: if anything, as tuples in this order.
+#[derive(Clone, Copy)]
+pub(crate) struct Parts {
+    pub(crate) labels: bool,
+    pub(crate) ranks: bool,
+    pub(crate) properties: bool,
+}
+
+impl Parts {
+    /// Whether neighbors are given by themselves.
+    pub(crate) fn none(self) -> bool {
+        !(self.labels || self.ranks || self.properties)
+    }
+
+    /// The edges as a Python list. `name` tells what a label is called; it is asked once for each that occurs in a row.
+    pub(crate) fn list(
+        self,
+        py: Python<'_>,
+        found: &[Neighbor],
+        name: impl Fn(LabelId) -> String,
+    ) -> PyResult<Vec<Py<PyAny>>> {
+        let _calling = calling(py);
+        let mut named: Option<(LabelId, Py<PyString>)> = None;
+        let mut list = Vec::with_capacity(found.len());
+        for edge in found {
+            let key = key::to_object(py, &edge.key)?;
+            if self.none() {
+                list.push(key);
+                continue;
+            }
+            let mut parts = vec![key];
+            if self.labels {
+                let known = named.take().filter(|(label, _)| *label == edge.label);
+                let (label, text) =
+                    known.unwrap_or_else(|| (edge.label, PyString::new(py, &name(edge.label)).unbind()));
+                parts.push(text.clone_ref(py).into_any());
+                named = Some((label, text));
+            }
+            if self.ranks {
+                parts.push(edge.rank.into_pyobject(py)?.into_any().unbind());
+            }
+            if self.properties {
+                parts.push(to_dict(py, &edge.properties)?.into_any().unbind());
+            }
+            list.push(PyTuple::new(py, parts)?.into_any().unbind());
+        }
+        Ok(list)
+    }
+}

@@ -1,0 +1,136 @@
+//! Reads over the edges of all labels, and the one label that a kernel reads. That they agree with a model, own writes
+//! included, is tested in `own_writes` and `equivalence`.
+
+use hedgerow::{Direction, EdgeKey, EdgePattern, Error, Graph, LabelId, LabelOptions, Options, VertexKey};
+
+type Cells = [(&'static str, i64); 0];
+
+fn put(graph: &Graph, label: &str, src: u64, dst: u64, rank: u64) {
+    let mut tx = graph.write().unwrap();
+    tx.put_edge_with(EdgeKey::new(label, src, dst).rank(rank), Cells::default()).unwrap();
+    tx.commit().unwrap();
+}
+
+fn any(src: u64, dst: u64) -> EdgePattern<'static> {
+    EdgePattern::between(src, dst)
+}
+
+#[test]
+fn an_edge_of_any_label_and_rank_is_found() {
+    for directed in [true, false] {
+        let graph = Options::new().directed(directed).in_memory().unwrap();
+        graph.define_label("calls", LabelOptions::new().multi(true)).unwrap();
+        put(&graph, "calls", 1, 2, 7);
+        put(&graph, "calls", 1, 2, 9);
+        put(&graph, "knows", 1, 2, 0);
+        put(&graph, "", 1, 3, 0);
+        for settled in [false, true] {
+            if settled {
+                graph.settle().unwrap();
+            }
+            let s = graph.snapshot().unwrap();
+            let mut tx = graph.write().unwrap();
+            for (edges, expected) in [
+                (any(1, 2), true),
+                (any(2, 1), !directed),
+                (any(1, 4), false),
+                (any(2, 3), false),
+                (any(1, 2).label("calls"), true),
+                (any(1, 2).label("calls").rank(0), false),
+                (any(1, 2).label("calls").rank(9), true),
+                (any(1, 2).label(""), false),
+                (any(1, 3).label(""), true),
+                (any(1, 2).rank(0), true),
+                (any(1, 2).rank(8), false),
+            ] {
+                assert_eq!(s.contains_any_edge(edges).unwrap(), expected, "{edges:?}");
+                assert_eq!(tx.contains_any_edge(edges).unwrap(), expected, "{edges:?} in a transaction");
+            }
+            let two = VertexKey::from(2);
+            let expected = [
+                (two.clone(), LabelId(1), 7),
+                (two.clone(), LabelId(1), 9),
+                (two, LabelId(2), 0),
+                (3.into(), LabelId(0), 0),
+            ];
+            assert_eq!(s.neighbors_of_all(1, Direction::Out).unwrap(), expected);
+            assert_eq!(tx.neighbors_of_all(1, Direction::Out).unwrap().unwrap(), expected);
+            assert_eq!(s.degree_of_all(1, Direction::Out), Some(4));
+            assert_eq!(tx.degree_of_all(2, Direction::In).unwrap(), Some(3));
+            assert_eq!((s.degree_of_all(9, Direction::Out), s.edge_count()), (None, 4));
+            // Own writes: one rank gone, then all of them.
+            assert!(tx.remove_edge_of(EdgeKey::new("calls", 1, 2).rank(7)).unwrap());
+            assert!(tx.contains_any_edge(any(1, 2).label("calls")).unwrap());
+            assert!(tx.remove_edge_of(EdgeKey::new("calls", 1, 2).rank(9)).unwrap());
+            assert!(!tx.contains_any_edge(any(1, 2).label("calls")).unwrap());
+            assert!(tx.contains_any_edge(any(1, 2)).unwrap());
+            assert!(tx.remove_vertex(2).unwrap());
+            assert!(!tx.contains_any_edge(any(1, 2)).unwrap());
+            tx.put_edge_with(EdgeKey::new("calls", 1, 2).rank(1), Cells::default()).unwrap();
+            assert!(tx.contains_any_edge(any(1, 2)).unwrap());
+            assert_eq!(tx.degree_of_all(1, Direction::Out).unwrap(), Some(2));
+            tx.rollback();
+        }
+    }
+}
+
+#[test]
+fn the_only_label_is_that_of_all_edges() {
+    let graph = Graph::in_memory().unwrap();
+    let only = || graph.snapshot().unwrap().only_label();
+    graph.define_label("unused", LabelOptions::new()).unwrap();
+    assert_eq!(only().unwrap(), LabelId::DEFAULT);
+    put(&graph, "knows", 1, 2, 0);
+    assert_eq!(only().unwrap(), LabelId(2));
+    let before = graph.snapshot().unwrap();
+    put(&graph, "", 1, 2, 0);
+    put(&graph, "likes", 500, 2, 0);
+    assert_eq!(before.only_label().unwrap(), LabelId(2));
+    let Err(Error::SeveralLabels { labels }) = only() else { panic!("several labels") };
+    assert_eq!(labels, ["", "knows", "likes"]);
+    let message = only().unwrap_err().to_string();
+    assert_eq!(message, r#"the edges have 3 labels, "", "knows", "likes": name one of them"#);
+    let mut tx = graph.write().unwrap();
+    assert!(tx.remove_edge(1, 2).unwrap() && tx.remove_vertex(500).unwrap());
+    tx.commit().unwrap();
+    assert_eq!(only().unwrap(), LabelId(2));
+    assert_eq!(graph.snapshot().unwrap().labels_with_edges(), [LabelId(2)]);
+    let message = graph.snapshot().unwrap().degree_of("like", 1, Direction::Out).unwrap_err().to_string();
+    assert_eq!(message, r#"no label like: the labels are "", "unused", "knows", "likes""#);
+}
+
+/// A read of all labels says that no other label has an edge there: also none that was not defined yet.
+#[test]
+fn a_read_of_all_labels_conflicts_with_an_edge_of_a_label_defined_later() {
+    type Read = fn(&mut hedgerow::WriteTxn);
+    let reads: [(Read, u64); 3] = [
+        (|tx| assert_eq!(tx.degree_of_all(1, Direction::Out).unwrap(), Some(1)), 3),
+        (|tx| assert_eq!(tx.degree_of_all(2, Direction::In).unwrap(), Some(1)), 2),
+        (|tx| assert!(!tx.contains_any_edge(any(1, 9)).unwrap()), 9),
+    ];
+    for reverse in [true, false] {
+        for (at, (read, dst)) in reads.into_iter().enumerate() {
+            // Of the edge that another commits: there, elsewhere, or nowhere.
+            for (src, conflicts) in [(Some(1), true), (Some(70), false), (None, false)] {
+                let graph = Options::new().reverse(reverse).in_memory().unwrap();
+                put(&graph, "", 1, 2, 0);
+                put(&graph, "", 8, 9, 0);
+                let mut tx = graph.write().unwrap();
+                read(&mut tx);
+                // Definitions are no conflict, be they its own or those of others.
+                tx.put_edge_with(EdgeKey::new("own", 200, 201), [("of", 1)]).unwrap();
+                match src {
+                    Some(src) => put(&graph, "later", src, if conflicts { dst } else { 71 }, 0),
+                    None => _ = graph.define_label("later", LabelOptions::new()).unwrap(),
+                }
+                // Who searches for incoming edges reads the whole graph.
+                let whole = !reverse && at == 1 && src.is_some();
+                match tx.commit() {
+                    Err(Error::Conflict { .. }) if conflicts || whole => {}
+                    Ok(_) if !conflicts && !whole => {}
+                    other => panic!("read {at}, edge from {src:?}, reverse {reverse}: {other:?}"),
+                }
+            }
+        }
+    }
+}
