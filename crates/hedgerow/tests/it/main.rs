@@ -21,6 +21,7 @@ mod options;
 mod own_reads;
 mod own_writes;
 mod pipeline;
+mod readers;
 mod review;
 mod scan;
 mod settling;
