@@ -11,7 +11,8 @@ use pyo3::types::{PyDict, PyList, PyString};
 use crate::columns::Gather;
 use crate::ending::calling;
 use crate::error::{DataError, out_of_memory, raise};
-use crate::pool::parallel;
+use crate::handle::Origin;
+use crate::pool::attended;
 use crate::value::WEIGHT;
 
 /// The Python module that defines the classes of results.
@@ -29,22 +30,22 @@ pub(crate) fn make(py: Python<'_>, name: &str, arguments: &Bound<'_, PyDict>) ->
 /// An open snapshot and what its results share.
 pub(crate) struct Reading {
     pub(crate) snapshot: hedgerow::Snapshot,
-    kind: KeyKind,
+    origin: Origin,
     vertices: PyOnceLock<Vertices>,
 }
 
-/// A view that the snapshot keeps, or one that the store does.
-pub(crate) enum OneView<'a> {
-    Kept(&'a View),
+/// A view that the snapshot keeps, or one that the store does. It can go to another thread.
+pub(crate) enum OneView {
+    Kept(hedgerow::Snapshot),
     Shared(Arc<View>),
 }
 
-impl std::ops::Deref for OneView<'_> {
+impl std::ops::Deref for OneView {
     type Target = View;
 
     fn deref(&self) -> &View {
         match self {
-            OneView::Kept(view) => view,
+            OneView::Kept(snapshot) => snapshot.view(),
             OneView::Shared(view) => view,
         }
     }
@@ -58,8 +59,8 @@ struct Vertices {
 }
 
 impl Reading {
-    pub(crate) fn new(snapshot: hedgerow::Snapshot, kind: KeyKind) -> Reading {
-        Reading { snapshot, kind, vertices: PyOnceLock::new() }
+    pub(crate) fn new(snapshot: hedgerow::Snapshot, origin: Origin) -> Reading {
+        Reading { snapshot, origin, vertices: PyOnceLock::new() }
     }
 
     /// Builds the view of the whole graph, or of one label, and refuses if there is not enough memory for `bytes_per_id`
@@ -69,10 +70,17 @@ impl Reading {
         py: Python<'_>,
         label: Option<&str>,
         bytes_per_id: usize,
-    ) -> PyResult<OneView<'_>> {
-        let view = match label.filter(|label| !label.is_empty()) {
-            None => OneView::Kept(parallel(py, || self.snapshot.view())),
-            Some(label) => OneView::Shared(parallel(py, || self.snapshot.view_of(label)).map_err(raise)?),
+    ) -> PyResult<OneView> {
+        let snapshot = self.snapshot.clone();
+        let view = match label.filter(|label| !label.is_empty()).map(str::to_owned) {
+            None => {
+                attended(py, &self.origin, || (), move || _ = snapshot.view())?;
+                OneView::Kept(self.snapshot.clone())
+            }
+            Some(label) => {
+                let made = attended(py, &self.origin, || (), move || snapshot.view_of(&label))?;
+                OneView::Shared(made.map_err(raise)?)
+            }
         };
         let ids = view.vertex_bound();
         Vec::<u8>::new()
@@ -87,7 +95,7 @@ impl Reading {
             let (live, keys): (Vec<VertexId>, Vec<VertexKey>) =
                 py.detach(|| self.snapshot.vertices().unzip());
             let _calling = calling(py);
-            let keys = keys_array(py, self.kind, &keys)?;
+            let keys = keys_array(py, self.origin.config.keys, &keys)?;
             keys.getattr("flags")?.setattr("writeable", false)?;
             Ok(Vertices { live, keys: keys.unbind() })
         })
