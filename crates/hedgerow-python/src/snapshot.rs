@@ -23,6 +23,7 @@ use crate::value::{Edge, to_dict};
 ///
 /// It waits for no writer and no writer waits for it. What it sees stays in memory for as long as it is open: use it as
 /// a context manager, or close it. It stays readable when the store is closed. All methods may be called from any thread.
+/// Ctrl-C ends a kernel (``bfs``, ``pagerank``, ``sssp``, ``triangle_count``, ``wcc``) within 100 milliseconds.
 ///
 /// Examples
 /// --------
