@@ -41,7 +41,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Loads, inspects, analyses, checks and exports Hedgerow graph stores.
 #[derive(Parser)]
-#[command(name = "hedgerow", version, max_term_width = 100)]
+// Without a command, the error names those that there are.
+#[command(name = "hedgerow", version, max_term_width = 100, arg_required_else_help = false)]
 struct Cli {
     #[command(flatten)]
     style: StyleArgs,

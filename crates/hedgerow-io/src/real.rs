@@ -6,22 +6,25 @@
 // The engine's only use of `std::fs`: everything else goes through `Vfs`.
 #![allow(clippy::disallowed_methods, reason = "this is the one implementation on real files")]
 
-use std::collections::HashMap;
 use std::fs::{DirBuilder, File, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use hedgerow_core::fork::{self, Descriptor, OwnerProcess};
+use hedgerow_core::fork::{self, Descriptor};
 use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
 use crate::blocks::BLOCK_BYTES;
 use crate::vfs::{Access, LockHeld, LockHolder, Vfs, VfsFile, VfsLock};
+
+mod held;
+
+use held::{Held, Sharing};
 
 const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
 const DIR_MODE: u32 = 0o700;
@@ -137,12 +140,12 @@ impl Vfs for RealFs {
     }
 
     fn lock(&self, name: &str) -> io::Result<Box<dyn VfsLock>> {
-        hold(self.open_file(name, OFlags::RDWR | OFlags::CREATE, FILE_MODE)?, true)
+        hold(self.open_file(name, OFlags::RDWR | OFlags::CREATE, FILE_MODE)?, Sharing::Alone)
     }
 
     fn lock_existing(&self, name: &str) -> io::Result<Option<Box<dyn VfsLock>>> {
         match self.open_file(name, OFlags::RDONLY, Mode::empty()) {
-            Ok(file) => hold(file, false).map(Some),
+            Ok(file) => hold(file, Sharing::Shared).map(Some),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(e) => Err(e),
         }
@@ -171,14 +174,23 @@ impl Vfs for RealFs {
 const TRIES: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(4);
 
-/// Locks an open lock file. With `sign` the process writes its id into it, for openers that are refused.
-fn hold(file: Descriptor<File>, sign: bool) -> io::Result<Box<dyn VfsLock>> {
-    let held = Held::enter(&file)?;
+/// Locks an open lock file. A process that has it alone writes its id into it, for openers that are refused.
+fn hold(file: Descriptor<File>, sharing: Sharing) -> io::Result<Box<dyn VfsLock>> {
+    let held = Held::enter(&file, sharing)?;
     for tries in 1.. {
-        match file.try_lock() {
-            Ok(()) => break,
-            Err(TryLockError::Error(e)) => return Err(e),
-            Err(TryLockError::WouldBlock) => {}
+        if is_locked(match sharing {
+            Sharing::Alone => file.try_lock(),
+            Sharing::Shared => file.try_lock_shared(),
+        })? {
+            break;
+        }
+        if sharing == Sharing::Alone && is_locked(file.try_lock_shared())? {
+            // Only those who share it have it. They may have let it go meanwhile.
+            if is_locked(file.try_lock())? {
+                break;
+            }
+            let _ = file.unlock();
+            return Err(LockHeld(LockHolder::Readers).into());
         }
         match signer(&file) {
             Some(process) if lives(process) => {
@@ -190,8 +202,17 @@ fn hold(file: Descriptor<File>, sign: bool) -> io::Result<Box<dyn VfsLock>> {
             _ => return Err(LockHeld(LockHolder::Unknown).into()),
         }
     }
-    let signed = sign && sign_lock(&file).is_ok();
+    let signed = sharing == Sharing::Alone && sign_lock(&file).is_ok();
     Ok(Box::new(RealLock { file, held, signed }))
+}
+
+/// Whether a try to lock took the lock.
+fn is_locked(tried: Result<(), TryLockError>) -> io::Result<bool> {
+    match tried {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
 }
 
 /// Writes the id of this process into a lock file. It need not last: a crash releases the lock, too.
@@ -214,43 +235,6 @@ fn lives(process: Pid) -> bool {
     rustix::process::test_kill_process(process) != Err(Errno::SRCH)
 }
 
-/// Lock files held by this process, by device and inode, with the process that entered them: some kinds of file locks do
-/// not exclude their own process. A forked child inherits the list and none of the locks. The lock of the list is taken in
-/// sections in which the process is not forked, so that no child finds it taken.
-static HELD: Mutex<Option<HashMap<(u64, u64), OwnerProcess>>> = Mutex::new(None);
-
-#[derive(Debug)]
-struct Held {
-    key: (u64, u64),
-    owner: OwnerProcess,
-}
-
-impl Held {
-    fn enter(file: &File) -> io::Result<Held> {
-        let meta = file.metadata()?;
-        let (key, owner) = ((meta.dev(), meta.ino()), OwnerProcess::current());
-        let _whole = fork::hold_off();
-        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-        let held = held.get_or_insert_default();
-        if held.get(&key) == Some(&owner) {
-            return Err(LockHeld(LockHolder::ThisProcess).into());
-        }
-        held.insert(key, owner);
-        Ok(Held { key, owner })
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        // In a forked child the entry is not its own.
-        if self.owner.is_current_by_id() {
-            let _whole = fork::hold_off();
-            let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-            held.get_or_insert_default().remove(&self.key);
-        }
-    }
-}
-
 // The fields go after `drop`, the file first: its lock must be gone before another opener may pass the registry.
 #[derive(Debug)]
 struct RealLock {
@@ -263,7 +247,7 @@ impl Drop for RealLock {
     fn drop(&mut self) {
         // The lock belongs to the open file, which children share that were made past the C library: closing it here would
         // leave it locked for as long as one of them lives. And such a child must not unlock what its parent holds.
-        if self.held.owner.is_current_by_id() {
+        if self.held.is_own() {
             if self.signed {
                 let _ = self.file.set_len(0);
             }

@@ -34,11 +34,12 @@ pub trait Vfs: Send + Sync + fmt::Debug {
     /// Makes creations, renames and removals in this directory durable.
     fn sync_dir(&self) -> io::Result<()>;
     /// Takes the exclusive lock of the directory through the file `name`, created if absent and never removed. Fails
-    /// with [`io::ErrorKind::WouldBlock`] while another holder, in this process or another, has it; a [`LockHeld`] inside
-    /// the error says which.
+    /// with [`io::ErrorKind::WouldBlock`] while another holder, in this process or another, has it or shares it; a
+    /// [`LockHeld`] inside the error says which.
     fn lock(&self, name: &str) -> io::Result<Box<dyn VfsLock>>;
-    /// As [`lock`](Vfs::lock), but changes nothing: `None` if there is no file `name`, that is, if nobody who writes was
-    /// ever here. Works in a directory that can only be read.
+    /// Takes the lock as one who shares it with others that do: fails while [`lock`](Vfs::lock) is held. Changes nothing:
+    /// `None` if there is no file `name`, that is, if nobody who writes was ever here. Works in a directory that can only
+    /// be read.
     fn lock_existing(&self, name: &str) -> io::Result<Option<Box<dyn VfsLock>>>;
     /// Whether `path`, which need not exist, names this directory or something below it, through whatever links. Never, for a
     /// file system that is not the operating system's.
@@ -80,11 +81,16 @@ pub trait VfsFile: Send + Sync + fmt::Debug {
 
 /// Who has a directory locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LockHolder {
-    /// The process that asks.
+    /// The process that asks, for writing.
     ThisProcess,
-    /// The process with this id.
+    /// The process that asks, for reading; others may read too.
+    ThisProcessReads,
+    /// The process with this id, for writing.
     Process(u32),
+    /// Processes that are not known, for reading.
+    Readers,
     /// A process that is not known.
     Unknown,
 }
@@ -93,7 +99,9 @@ impl fmt::Display for LockHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LockHolder::ThisProcess => write!(f, "this process has it open already"),
+            LockHolder::ThisProcessReads => write!(f, "this process has it open for reading"),
             LockHolder::Process(id) => write!(f, "process {id} has it open"),
+            LockHolder::Readers => write!(f, "another process has it open for reading"),
             LockHolder::Unknown => write!(f, "it is open elsewhere"),
         }
     }

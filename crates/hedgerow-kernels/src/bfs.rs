@@ -25,6 +25,7 @@ use hedgerow_core::{Block, Direction, LocalVertex, Neighbors, SubgraphId, Topolo
 use rayon::prelude::*;
 
 use crate::KernelError;
+use crate::cancel::{Cancel, Meter};
 use crate::error::checked_bound;
 use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES, into_plain, reverse};
 
@@ -62,15 +63,29 @@ impl Default for BfsConfig {
 /// # Cost
 /// O(vertices + edges); blocks the caller until all tasks are done.
 pub fn bfs<G: Topology>(g: &G, source: VertexId, config: &BfsConfig) -> Result<Vec<u32>, KernelError> {
+    bfs_until(g, source, config, &Cancel::new())
+}
+
+/// [`bfs`], until `cancel` ends it.
+///
+/// # Errors
+/// As [`bfs`], and [`KernelError::Cancelled`].
+pub fn bfs_until<G: Topology>(
+    g: &G,
+    source: VertexId,
+    config: &BfsConfig,
+    cancel: &Cancel,
+) -> Result<Vec<u32>, KernelError> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
     if source.index() >= vertex_bound || !g.contains(source) {
         return Err(KernelError::SourceNotLive { source, vertex_bound });
     }
-    Ok(hedgerow_par::run(|| {
-        let mut search = Search::new(g, vertex_bound, config);
+    hedgerow_par::run(|| {
+        let mut search = Search::new(g, vertex_bound, config, cancel);
         search.run(source);
-        into_plain(search.depth)
-    }))
+        cancel.check()?;
+        Ok(into_plain(search.depth))
+    })
 }
 
 struct Search<'g, G> {
@@ -81,10 +96,11 @@ struct Search<'g, G> {
     depth: Vec<AtomicU32>,
     /// Edges of vertices that no frontier has held yet.
     unexplored: u64,
+    cancel: &'g Cancel,
 }
 
 impl<'g, G: Topology> Search<'g, G> {
-    fn new(g: &'g G, vertex_bound: usize, config: &BfsConfig) -> Self {
+    fn new(g: &'g G, vertex_bound: usize, config: &BfsConfig, cancel: &'g Cancel) -> Self {
         Search {
             g,
             config: *config,
@@ -92,6 +108,7 @@ impl<'g, G: Topology> Search<'g, G> {
             backward: reverse(config.direction),
             depth: (0..vertex_bound).map(|_| AtomicU32::new(UNREACHED)).collect(),
             unexplored: g.edge_count() * if g.is_directed() { 1 } else { 2 },
+            cancel,
         }
     }
 
@@ -101,7 +118,7 @@ impl<'g, G: Topology> Search<'g, G> {
         let mut frontier_edges = self.g.degree(source, self.forward) as u64;
         let mut level = 0;
         let mut bitmaps: Option<Bitmaps> = None;
-        while !frontier.is_empty() {
+        while !frontier.is_empty() && !self.cancel.poll() {
             level += 1;
             if frontier_edges.saturating_mul(u64::from(self.config.alpha)) > self.unexplored {
                 let maps = bitmaps.get_or_insert_with(|| Bitmaps::new(self.depth.len()));
@@ -137,19 +154,22 @@ impl<'g, G: Topology> Search<'g, G> {
 
     fn expand(&self, chunk: &[VertexId], level: u32, found: &mut Vec<VertexId>) -> u64 {
         let mut edges = 0;
+        let Some(mut meter) = self.cancel.meter() else { return edges };
+        let mut visit = |v: VertexId| {
+            let slot = &self.depth[v.index()];
+            // Relaxed is enough: the value itself is the whole message, and the join after the level orders the
+            // levels. The plain load keeps the exchange away from the many vertices already reached.
+            if slot.load(Relaxed) == UNREACHED
+                && slot.compare_exchange(UNREACHED, level, Relaxed, Relaxed).is_ok()
+            {
+                // Decides only when to change direction: an estimate will do.
+                edges += self.g.degree_estimate(v, self.forward) as u64;
+                found.push(v);
+            }
+        };
         for &u in chunk {
-            self.g.neighbors(u, self.forward).for_each(|v| {
-                let slot = &self.depth[v.index()];
-                // Relaxed is enough: the value itself is the whole message, and the join after the level orders the
-                // levels. The plain load keeps the exchange away from the many vertices already reached.
-                if slot.load(Relaxed) == UNREACHED
-                    && slot.compare_exchange(UNREACHED, level, Relaxed, Relaxed).is_ok()
-                {
-                    // Decides only when to change direction: an estimate will do.
-                    edges += self.g.degree_estimate(v, self.forward) as u64;
-                    found.push(v);
-                }
-            });
+            let neighbors = self.g.neighbors(u, self.forward);
+            neighbors.for_each_run(|run| meter.parts(run, |part| part.iter().for_each(|&v| visit(v))));
         }
         edges
     }
@@ -166,6 +186,7 @@ impl<'g, G: Topology> Search<'g, G> {
             let shrinks = found < awake;
             awake = found;
             if found == 0
+                || self.cancel.poll()
                 || (shrinks && found as u64 * u64::from(self.config.beta) <= self.depth.len() as u64)
             {
                 return level;
@@ -175,16 +196,21 @@ impl<'g, G: Topology> Search<'g, G> {
     }
 
     fn bottom_up(&mut self, maps: &mut Bitmaps, level: u32) -> usize {
-        let (g, backward, front) = (self.g, self.backward, maps.front.as_slice());
+        let (g, backward, front, cancel) = (self.g, self.backward, maps.front.as_slice(), self.cancel);
         let words = maps.next.par_chunks_mut(CHUNK_SUBGRAPHS).zip(maps.open.par_chunks_mut(CHUNK_SUBGRAPHS));
         let chunks = words.zip(self.depth.par_chunks_mut(CHUNK_VERTICES)).enumerate();
         let found = hedgerow_par::map(chunks, |(chunk, ((next, open), depth))| {
             let mut found = 0;
+            let Some(mut meter) = cancel.meter() else { return found };
             let first = chunk * CHUNK_SUBGRAPHS;
             for (i, depth) in depth.chunks_mut(64).enumerate() {
+                if meter.is_over() {
+                    break;
+                }
                 let base = (first + i) * 64;
                 g.prefetch(SubgraphId((first + i + 1) as u32), backward);
-                next[i] = adopt(g, backward, front, base as u32, &mut open[i], depth, level);
+                let search = Adoption { g, backward, front, level };
+                next[i] = search.adopt(base as u32, &mut open[i], depth, &mut meter);
                 found += next[i].count_ones() as usize;
             }
             found
@@ -193,53 +219,55 @@ impl<'g, G: Topology> Search<'g, G> {
     }
 }
 
-/// Lets each open vertex of one subgraph look for a neighbour in the frontier. Returns the vertices that found one
-/// and takes them out of `open`, along with those that never can.
-#[inline]
-fn adopt<G: Topology>(
-    g: &G,
+/// One bottom-up level.
+struct Adoption<'a, G> {
+    g: &'a G,
     backward: Direction,
-    front: &[u64],
-    base: u32,
-    open: &mut u64,
-    depth: &mut [AtomicU32],
+    front: &'a [u64],
     level: u32,
-) -> u64 {
-    let (mut found, mut closed) = (0u64, 0u64);
-    let block = g.block(VertexId(base).subgraph(), backward);
-    let mut rest = *open;
-    while rest != 0 {
-        let i = rest.trailing_zeros();
-        let bit = rest & rest.wrapping_neg();
-        rest ^= bit;
-        let slot = depth[i as usize].get_mut();
-        if *slot != UNREACHED {
-            closed |= bit; // reached by an earlier top-down level
-            continue;
+}
+
+impl<G: Topology> Adoption<'_, G> {
+    /// Lets each open vertex of one subgraph look for a neighbour in the frontier. Returns the vertices that found one
+    /// and takes them out of `open`, along with those that never can.
+    #[inline]
+    fn adopt(&self, base: u32, open: &mut u64, depth: &mut [AtomicU32], meter: &mut Meter<'_>) -> u64 {
+        let (mut found, mut closed) = (0u64, 0u64);
+        let block = self.g.block(VertexId(base).subgraph(), self.backward);
+        let mut rest = *open;
+        while rest != 0 {
+            let i = rest.trailing_zeros();
+            let bit = rest & rest.wrapping_neg();
+            rest ^= bit;
+            let slot = depth[i as usize].get_mut();
+            if *slot != UNREACHED {
+                closed |= bit; // reached by an earlier top-down level
+                continue;
+            }
+            let local = LocalVertex(i as u8);
+            // Most searches end within the first few neighbours: what is added is looked up only for the others.
+            let main = block.main(local);
+            if main.is_some_and(|main| any_set(main, self.front, meter)) {
+                *slot = self.level;
+                found |= bit;
+                continue;
+            }
+            let mut neighbors = block.neighbors(local);
+            if neighbors.is_empty() {
+                closed |= bit;
+                continue;
+            }
+            if main.is_some() {
+                neighbors.main = &[];
+            }
+            if any_in(neighbors, self.front, meter) {
+                *slot = self.level;
+                found |= bit;
+            }
         }
-        let local = LocalVertex(i as u8);
-        // Most searches end within the first few neighbours: what is added is looked up only for the others.
-        let main = block.main(local);
-        if main.is_some_and(|main| main.iter().any(|&v| is_set(front, v))) {
-            *slot = level;
-            found |= bit;
-            continue;
-        }
-        let mut neighbors = block.neighbors(local);
-        if neighbors.is_empty() {
-            closed |= bit;
-            continue;
-        }
-        if main.is_some() {
-            neighbors.main = &[];
-        }
-        if any_in(neighbors, front) {
-            *slot = level;
-            found |= bit;
-        }
+        *open &= !(found | closed);
+        found
     }
-    *open &= !(found | closed);
-    found
 }
 
 #[inline]
@@ -247,13 +275,26 @@ fn is_set(bitmap: &[u64], v: VertexId) -> bool {
     bitmap[v.index() >> 6] >> (v.0 & 63) & 1 != 0
 }
 
+/// Whether any vertex of `list` is in the bitmap.
 #[inline]
-fn any_in(neighbors: Neighbors<'_>, bitmap: &[u64]) -> bool {
-    if neighbors.removed.is_empty() {
-        neighbors.main.iter().chain(neighbors.added).any(|&v| is_set(bitmap, v))
-    } else {
-        neighbors.iter().any(|v| is_set(bitmap, v))
+fn any_set(list: &[VertexId], bitmap: &[u64], meter: &mut Meter<'_>) -> bool {
+    if meter.takes(list.len()) {
+        return list.iter().any(|&v| is_set(bitmap, v));
     }
+    any_set_polling(list, bitmap, meter)
+}
+
+#[cold]
+fn any_set_polling(list: &[VertexId], bitmap: &[u64], meter: &mut Meter<'_>) -> bool {
+    let mut parts = list.chunks(Cancel::EDGES_BETWEEN_POLLS);
+    parts.any(|part| meter.spend(part.len()) && part.iter().any(|&v| is_set(bitmap, v)))
+}
+
+#[inline]
+fn any_in(neighbors: Neighbors<'_>, bitmap: &[u64], meter: &mut Meter<'_>) -> bool {
+    let mut found = false;
+    neighbors.for_each_run(|run| found = found || any_set(run, bitmap, meter));
+    found
 }
 
 /// The frontier as bits, the next one, and the vertices that may still be found.

@@ -1,10 +1,10 @@
-//! What a kernel refuses.
+//! Why a kernel gives no result.
 
 use std::fmt;
 
 use hedgerow_core::VertexId;
 
-/// An argument that a kernel cannot work with. Nothing was computed.
+/// An argument that a kernel cannot work with, or the end that the caller asked for.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum KernelError {
@@ -44,6 +44,8 @@ pub enum KernelError {
         /// One more than the largest id that could be live.
         vertex_bound: usize,
     },
+    /// The kernel was ended through its [`Cancel`](crate::Cancel). What it had computed is gone.
+    Cancelled,
 }
 
 impl fmt::Display for KernelError {
@@ -63,6 +65,7 @@ impl fmt::Display for KernelError {
             KernelError::TooManyVertices { vertex_bound } => {
                 write!(f, "at most {} vertices fit 32-bit ids, found {vertex_bound}", u32::MAX)
             }
+            KernelError::Cancelled => write!(f, "the kernel was cancelled"),
         }
     }
 }

@@ -10,11 +10,13 @@
 //! | [`wcc()`] | the least vertex of each vertex's component | O(vertices + edges), usually few edges |
 //!
 //! Kernels are parallel: they run in the rayon pool that is current where they are called (`ThreadPool::install`), or
-//! else in the global one; where no thread can be started, on the calling thread. Results do not depend on the number of threads, not even in the last bit of a score. The
+//! else in the global one; where no thread can be started, on the calling thread. A kernel under way is ended through a
+//! [`Cancel`], which the functions whose names end in `_until` take. Results do not depend on the number of threads, not even in the last bit of a score. The
 //! [`verify`] module holds slow, independent, single-threaded answers to compare with.
 #![forbid(unsafe_code)]
 
 pub mod bfs;
+mod cancel;
 mod error;
 pub mod pagerank;
 mod par;
@@ -24,10 +26,11 @@ pub mod tc;
 pub mod verify;
 pub mod wcc;
 
-pub use bfs::{BfsConfig, UNREACHED, bfs};
+pub use bfs::{BfsConfig, UNREACHED, bfs, bfs_until};
+pub use cancel::Cancel;
 pub use error::KernelError;
-pub use pagerank::{PageRankConfig, pagerank, pagerank_with};
-pub use sssp::{SsspConfig, sssp};
+pub use pagerank::{PageRankConfig, pagerank, pagerank_until, pagerank_with};
+pub use sssp::{SsspConfig, sssp, sssp_until};
 pub use summary::{count_components, top_k};
-pub use tc::triangle_count;
-pub use wcc::{NO_COMPONENT, wcc};
+pub use tc::{triangle_count, triangle_count_until};
+pub use wcc::{NO_COMPONENT, wcc, wcc_until};

@@ -28,6 +28,7 @@ use hedgerow_core::{
 use rayon::prelude::*;
 
 use crate::KernelError;
+use crate::cancel::{Cancel, Meter};
 use crate::error::checked_bound;
 use crate::par::CHUNK_VERTICES;
 
@@ -82,13 +83,25 @@ pub fn pagerank<G: Topology>(g: &G, config: &PageRankConfig) -> Result<Vec<f64>,
 /// # Errors
 /// As [`pagerank`].
 pub fn pagerank_with<S: Score, G: Topology>(g: &G, config: &PageRankConfig) -> Result<Vec<S>, KernelError> {
+    pagerank_until(g, config, &Cancel::new())
+}
+
+/// [`pagerank_with`], until `cancel` ends it.
+///
+/// # Errors
+/// As [`pagerank`], and [`KernelError::Cancelled`].
+pub fn pagerank_until<S: Score, G: Topology>(
+    g: &G,
+    config: &PageRankConfig,
+    cancel: &Cancel,
+) -> Result<Vec<S>, KernelError> {
     config.check()?;
     let vertex_bound = checked_bound(g.vertex_bound())?;
     if g.vertex_count() == 0 {
         return Ok(vec![S::ZERO; vertex_bound]);
     }
-    Ok(hedgerow_par::run(|| {
-        let mut ranking = Ranking::new(g, vertex_bound);
+    hedgerow_par::run(|| {
+        let mut ranking = Ranking::new(g, vertex_bound, cancel)?;
         for iteration in 1..=config.iterations {
             // Between iterations only what is given matters; scores and their change are not looked at, unless the
             // caller asked when to stop.
@@ -96,12 +109,13 @@ pub fn pagerank_with<S: Score, G: Topology>(g: &G, config: &PageRankConfig) -> R
                 None if iteration < config.iterations => ranking.iterate::<false>(config.damping),
                 _ => ranking.iterate::<true>(config.damping),
             }
+            cancel.check()?;
             if config.tolerance.is_some_and(|tolerance| ranking.change < tolerance) {
                 break;
             }
         }
-        ranking.scores
-    }))
+        Ok(ranking.scores)
+    })
 }
 
 /// Marks a hole in [`Ranking::share`].
@@ -122,6 +136,7 @@ struct Ranking<'g, S, G> {
     dangling: f64,
     /// By how much the scores changed in the last iteration that noted them.
     change: f64,
+    cancel: &'g Cancel,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -131,16 +146,23 @@ struct Partial {
 }
 
 impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
-    fn new(g: &'g G, vertex_bound: usize) -> Self {
+    fn new(g: &'g G, vertex_bound: usize, cancel: &'g Cancel) -> Result<Self, KernelError> {
         let count = g.vertex_count() as f64;
+        let share = |v| match (g.contains(VertexId(v)), g.degree(VertexId(v), Direction::Out)) {
+            (false, _) => S::from_f64(HOLE),
+            (true, 0) => S::ZERO,
+            (true, degree) => S::from_f64(1.0 / degree as f64),
+        };
         let vertices = (0..vertex_bound as u32).into_par_iter().with_min_len(CHUNK_VERTICES);
         let share: Vec<S> = hedgerow_par::map(vertices, |v| {
-            match (g.contains(VertexId(v)), g.degree(VertexId(v), Direction::Out)) {
-                (false, _) => S::from_f64(HOLE),
-                (true, 0) => S::ZERO,
-                (true, degree) => S::from_f64(1.0 / degree as f64),
-            }
+            let is_over = if (v as usize).is_multiple_of(CHUNK_VERTICES) {
+                cancel.poll()
+            } else {
+                cancel.is_cancelled()
+            };
+            if is_over { S::ZERO } else { share(v) }
         });
+        cancel.check()?;
         let start = S::from_f64(1.0 / count);
         let hole = S::from_f64(HOLE);
         let scores: Vec<S> = share.iter().map(|&s| if s == hole { S::ZERO } else { start }).collect();
@@ -148,23 +170,26 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
         let dangling = share.iter().filter(|&&s| s == S::ZERO).count() as f64 / count;
         let partial = vec![Partial::default(); vertex_bound.div_ceil(CHUNK_VERTICES)];
         let next_given = vec![S::ZERO; vertex_bound];
-        Ranking { g, count, scores, share, given, next_given, partial, dangling, change: f64::INFINITY }
+        let change = f64::INFINITY;
+        Ok(Ranking { g, count, scores, share, given, next_given, partial, dangling, change, cancel })
     }
 
     /// One iteration; with `KEEP` also notes the scores and by how much they changed in total.
     fn iterate<const KEEP: bool>(&mut self, damping: f64) {
         let base = S::from_f64((1.0 - damping) / self.count + damping * self.dangling / self.count);
         let (g, damping, given) = (self.g, S::from_f64(damping), self.given.as_slice());
+        let cancel = self.cancel;
         let outputs =
             self.scores.par_chunks_mut(CHUNK_VERTICES).zip(self.next_given.par_chunks_mut(CHUNK_VERTICES));
         let inputs = self.share.par_chunks(CHUNK_VERTICES).zip(self.partial.par_iter_mut());
         let chunks = outputs.zip(inputs).enumerate();
         hedgerow_par::for_each(chunks, |(chunk, ((scores, next_given), (share, partial)))| {
+            let Some(mut meter) = cancel.meter() else { return };
             let first = (chunk * CHUNK_VERTICES) as u32;
             let mut sums = Partial::default();
             let mut rows = scores.iter_mut().zip(next_given).zip(share);
             for subgraph in (VertexId(first).subgraph().0..).map(SubgraphId) {
-                if rows.len() == 0 {
+                if rows.len() == 0 || meter.is_over() {
                     break;
                 }
                 let block = g.block(subgraph, Direction::In);
@@ -183,8 +208,8 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
                         continue;
                     }
                     let gathered = match block.main(local) {
-                        Some(list) if additive => gather_list(list, given, added[local.index()]),
-                        _ => gather(block.neighbors(local), given),
+                        Some(list) if additive => gather_list(list, given, added[local.index()], &mut meter),
+                        _ => gather(block.neighbors(local), given, &mut meter),
                     };
                     let new = base + damping * gathered;
                     if share == S::ZERO {
@@ -210,13 +235,29 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
 /// Subtracting the removed ones from a sum over `main` would spare the merge, but a large removed share could cancel
 /// all digits of a small remainder.
 #[inline]
-fn gather<S: Score>(neighbors: Neighbors<'_>, given: &[S]) -> S {
+fn gather<S: Score>(neighbors: Neighbors<'_>, given: &[S], meter: &mut Meter<'_>) -> S {
     let mut sum = S::ZERO;
-    neighbors.for_each_run(|run| sum = gather_list(run, given, sum));
+    neighbors.for_each_run(|run| sum = gather_list(run, given, sum, meter));
     sum
 }
 
 #[inline]
-fn gather_list<S: Score>(list: &[VertexId], given: &[S], start: S) -> S {
+fn gather_list<S: Score>(list: &[VertexId], given: &[S], start: S, meter: &mut Meter<'_>) -> S {
+    if meter.takes(list.len()) {
+        return gather_part(list, given, start);
+    }
+    gather_polling(list, given, start, meter)
+}
+
+/// As [`gather_list`], in the same order and hence with the same bits.
+#[cold]
+fn gather_polling<S: Score>(list: &[VertexId], given: &[S], start: S, meter: &mut Meter<'_>) -> S {
+    let mut sum = start;
+    meter.parts(list, |part| sum = gather_part(part, given, sum));
+    sum
+}
+
+#[inline]
+fn gather_part<S: Score>(list: &[VertexId], given: &[S], start: S) -> S {
     list.iter().fold(start, |sum, u| sum + given[u.index()])
 }

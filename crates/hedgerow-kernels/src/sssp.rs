@@ -27,10 +27,11 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use hedgerow_core::{Direction, VertexId, WeightedTopology, simd};
+use hedgerow_core::{Direction, VertexId, WeightedNeighbors, WeightedTopology, simd};
 use rayon::prelude::*;
 
 use crate::KernelError;
+use crate::cancel::{Cancel, Meter};
 use crate::error::checked_bound;
 
 /// Buckets in the window.
@@ -81,6 +82,19 @@ pub fn sssp<G: WeightedTopology>(
     source: VertexId,
     config: &SsspConfig,
 ) -> Result<Vec<f64>, KernelError> {
+    sssp_until(g, source, config, &Cancel::new())
+}
+
+/// [`sssp`], until `cancel` ends it.
+///
+/// # Errors
+/// As [`sssp`], and [`KernelError::Cancelled`].
+pub fn sssp_until<G: WeightedTopology>(
+    g: &G,
+    source: VertexId,
+    config: &SsspConfig,
+    cancel: &Cancel,
+) -> Result<Vec<f64>, KernelError> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
     if let Some(delta) = config.delta
         && !(delta > 0.0 && delta.is_finite())
@@ -91,26 +105,26 @@ pub fn sssp<G: WeightedTopology>(
         return Err(KernelError::SourceNotLive { source, vertex_bound });
     }
     hedgerow_par::run(|| {
-        let width = config.delta.unwrap_or_else(|| choose_width(g, config.direction));
+        let width = config.delta.unwrap_or_else(|| choose_width(g, config.direction, cancel));
         let vertices = (0..vertex_bound).into_par_iter().with_min_len(1 << 14);
         let distance = hedgerow_par::map(vertices, |_| AtomicU64::new(f64::INFINITY.to_bits()));
-        let search = Search { g, direction: config.direction, distance, refused: AtomicBool::new(false) };
+        let refused = AtomicBool::new(false);
+        let search = Search { g, direction: config.direction, distance, refused, cancel };
         search.run(source, Buckets::new(width));
+        cancel.check()?;
         search.finish()
     })
 }
 
 /// A width by the weights of evenly spaced vertices: the shorter the lists, the more edges a path crosses, and the
 /// wider a bucket must be to hold work for all threads.
-fn choose_width<G: WeightedTopology>(g: &G, direction: Direction) -> f64 {
-    if !g.has_weights() {
-        return 1.0;
-    }
+fn choose_width<G: WeightedTopology>(g: &G, direction: Direction, cancel: &Cancel) -> f64 {
+    let Some(mut meter) = cancel.meter().filter(|_| g.has_weights()) else { return 1.0 };
     let step = (g.vertex_bound() / SAMPLES).max(1);
     let (mut sum, mut edges, mut vertices) = (0.0, 0.0, 0.0);
     for v in (0..g.vertex_bound()).step_by(step) {
         let before = edges;
-        g.weighted_neighbors(VertexId(v as u32), direction).for_each(|_, weight| {
+        for_each_neighbor(g.weighted_neighbors(VertexId(v as u32), direction), &mut meter, |_, weight| {
             if weight > 0.0 && weight.is_finite() {
                 sum += weight;
                 edges += 1.0;
@@ -120,6 +134,26 @@ fn choose_width<G: WeightedTopology>(g: &G, direction: Direction) -> f64 {
     }
     let width = sum / edges / (edges / vertices) * WIDTH_FACTOR;
     if width > 0.0 && width.is_finite() { width } else { 1.0 }
+}
+
+/// Calls `f` with each neighbour and weight, until the flag is raised.
+#[inline]
+fn for_each_neighbor(
+    neighbors: WeightedNeighbors<'_>,
+    meter: &mut Meter<'_>,
+    mut f: impl FnMut(VertexId, f64),
+) {
+    neighbors.for_each_run(|run, weights| {
+        let mut before = 0;
+        meter.parts(run, |part| {
+            // Without weights all are 1.
+            let weights = weights.get(before..).unwrap_or(&[]);
+            before += part.len();
+            for (i, &v) in part.iter().enumerate() {
+                f(v, weights.get(i).copied().unwrap_or(1.0));
+            }
+        });
+    });
 }
 
 /// The chosen width as a multiple of mean weight / mean degree: the best of the powers of two on Kronecker and uniform
@@ -202,6 +236,7 @@ struct Search<'g, G> {
     distance: Vec<AtomicU64>,
     /// Whether a weight was met that cannot be.
     refused: AtomicBool,
+    cancel: &'g Cancel,
 }
 
 impl<G: WeightedTopology> Search<'_, G> {
@@ -218,6 +253,9 @@ impl<G: WeightedTopology> Search<'_, G> {
                 let work = |task: &mut Task| self.work(task, &frontier, &taken, buckets, place);
                 hedgerow_par::for_each(tasks.par_iter_mut().with_max_len(1), work);
             }
+            if self.cancel.poll() {
+                return;
+            }
             frontier.clear();
             place = match tasks.iter().filter_map(|task| task.next(place)).min() {
                 Some(place) => place,
@@ -232,22 +270,23 @@ impl<G: WeightedTopology> Search<'_, G> {
 
     /// Takes a share of the frontier, then what it added to the same bucket while that is little.
     fn work(&self, task: &mut Task, frontier: &[u32], taken: &AtomicUsize, buckets: Buckets, place: usize) {
+        let Some(mut meter) = self.cancel.meter() else { return };
         loop {
             let from = taken.fetch_add(TAKE, Relaxed);
             let Some(rest) = frontier.get(from..).filter(|rest| !rest.is_empty()) else { break };
-            self.relax_all(&rest[..rest.len().min(TAKE)], task, buckets, place);
+            self.relax_all(&rest[..rest.len().min(TAKE)], task, (buckets, place), &mut meter);
         }
         let mut mine = std::mem::take(&mut task.scratch);
         while (1..FUSED).contains(&task.window[place].len()) {
             mine.clear();
             task.take(place, &mut mine);
-            self.relax_all(&mine, task, buckets, place);
+            self.relax_all(&mine, task, (buckets, place), &mut meter);
         }
         task.scratch = mine;
     }
 
     /// As [`relax`](Self::relax), each of `vertices`: they are anywhere, so what is read of the next ones is loaded ahead.
-    fn relax_all(&self, vertices: &[u32], task: &mut Task, buckets: Buckets, place: usize) {
+    fn relax_all(&self, vertices: &[u32], task: &mut Task, at: (Buckets, usize), meter: &mut Meter<'_>) {
         let (g, direction) = (self.g, self.direction);
         for (i, &u) in vertices.iter().enumerate() {
             if let Some(&far) = vertices.get(i + PLACES_AHEAD) {
@@ -261,19 +300,19 @@ impl<G: WeightedTopology> Search<'_, G> {
             if let Some(&nearest) = vertices.get(i + ADDED_AHEAD) {
                 g.prefetch_added(VertexId(nearest), direction);
             }
-            self.relax(u, task, buckets, place);
+            self.relax(u, task, at, meter);
         }
     }
 
     /// Offers `u`'s neighbours the paths through `u`.
     #[inline]
-    fn relax(&self, u: u32, task: &mut Task, buckets: Buckets, place: usize) {
+    fn relax(&self, u: u32, task: &mut Task, (buckets, place): (Buckets, usize), meter: &mut Meter<'_>) {
         let reached = f64::from_bits(self.distance[u as usize].load(Relaxed));
-        if buckets.place(reached) < place {
+        if buckets.place(reached) < place || meter.is_over() {
             return; // settled in an earlier bucket since it was put into this one
         }
         let mut sound = true;
-        self.g.weighted_neighbors(VertexId(u), self.direction).for_each(|v, weight| {
+        for_each_neighbor(self.g.weighted_neighbors(VertexId(u), self.direction), meter, |v, weight| {
             // An edge that is refused is not crossed either: along a path distances never shrink, so the search ends
             // whatever the weights are, and it reaches the same vertices whichever thread meets the edge first.
             if weight.is_nan() || weight < 0.0 {
@@ -330,10 +369,15 @@ impl<G: WeightedTopology> Search<'_, G> {
         if refused {
             // The search crossed only edges with valid weights, so it reached the same vertices in every run, and the
             // first refused edge is the same too.
+            let mut meter = self.cancel.meter().ok_or(KernelError::Cancelled)?;
             for (u, _) in distance.iter().enumerate().filter(|(_, d)| d.is_finite()) {
                 let from = VertexId(u as u32);
                 let mut bad = None;
-                self.g.weighted_neighbors(from, self.direction).for_each_sorted(|to, weight| {
+                let neighbors = self.g.weighted_neighbors(from, self.direction);
+                if !meter.spend(neighbors.len()) {
+                    return Err(KernelError::Cancelled);
+                }
+                neighbors.for_each_sorted(|to, weight| {
                     if bad.is_none() && (weight.is_nan() || weight < 0.0) {
                         bad = Some(KernelError::Weight { from, to, weight });
                     }

@@ -29,7 +29,9 @@ use hedgerow_core::{Direction, Neighbors, Topology, VertexId};
 use rayon::prelude::*;
 
 use crate::KernelError;
+use crate::cancel::{Cancel, Meter};
 use crate::error::checked_bound;
+use crate::par::CHUNK_VERTICES;
 
 /// Vertices ranked before this may be hubs: the bits of all of them take 4 MiB, about what stays near a core.
 const MOST_HUBS: usize = 8192;
@@ -40,6 +42,12 @@ const CHUNK_RANKS: usize = 1024;
 /// Intersecting this many words of bits costs about as much as testing one bit.
 const WORDS_PER_TEST: usize = 2;
 
+/// What a kept list costs at most with each hub in it, in edges visited: all words of a hub.
+const EDGES_PER_HUB: usize = MOST_HUBS / 64 / 8;
+
+/// From this degree on vertices are few, and sorted by comparing them; below it each degree has a place of its own.
+const HIGH_DEGREE: u32 = 4096;
+
 /// The number of triangles.
 ///
 /// # Errors
@@ -48,13 +56,23 @@ const WORDS_PER_TEST: usize = 2;
 /// # Cost
 /// O(edges^1.5) at worst; memory as the [module](self) says. Blocks the caller until all tasks are done.
 pub fn triangle_count<G: Topology>(g: &G) -> Result<u64, KernelError> {
+    triangle_count_until(g, &Cancel::new())
+}
+
+/// [`triangle_count`], until `cancel` ends it.
+///
+/// # Errors
+/// As [`triangle_count`], and [`KernelError::Cancelled`].
+pub fn triangle_count_until<G: Topology>(g: &G, cancel: &Cancel) -> Result<u64, KernelError> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
-    Ok(hedgerow_par::run(|| {
-        let ranking = Ranking::new(g, vertex_bound);
-        let earlier = Earlier::new(g, &ranking);
-        let hubs = Hubs::new(&earlier);
-        count(&earlier, &hubs)
-    }))
+    hedgerow_par::run(|| {
+        let ranking = Ranking::new(g, vertex_bound, cancel)?;
+        let earlier = Earlier::new(g, &ranking, cancel)?;
+        let hubs = Hubs::new(&earlier, cancel)?;
+        let triangles = count(&earlier, &hubs, cancel);
+        cancel.check()?;
+        Ok(triangles)
+    })
 }
 
 /// The order by falling degree.
@@ -66,21 +84,61 @@ struct Ranking {
 }
 
 impl Ranking {
-    fn new<G: Topology>(g: &G, vertex_bound: usize) -> Ranking {
+    fn new<G: Topology>(g: &G, vertex_bound: usize, cancel: &Cancel) -> Result<Ranking, KernelError> {
         // An estimate of the degree will do: any order gives the right count.
         let degree = |v: VertexId| {
             let into = if g.is_directed() { g.degree_estimate(v, Direction::In) } else { 0 };
             (g.degree_estimate(v, Direction::Out) + into).min(u32::MAX as usize) as u32
         };
-        let vertices = (0..vertex_bound as u32).into_par_iter();
-        let key = |v| u64::from(!degree(VertexId(v))) << 32 | u64::from(v);
-        let mut keys: Vec<u64> = hedgerow_par::map(vertices, key);
-        hedgerow_par::sort_unstable(&mut keys);
-        let order: Vec<u32> = hedgerow_par::map(keys.par_iter(), |&key| key as u32);
-        let mut rank = vec![0; vertex_bound];
-        order.iter().zip(0..).for_each(|(&v, r)| rank[v as usize] = r);
-        Ranking { order, rank }
+        let mut degrees = vec![0; vertex_bound];
+        let chunks = degrees.par_chunks_mut(CHUNK_VERTICES).enumerate();
+        hedgerow_par::for_each(chunks, |(chunk, degrees)| {
+            if !cancel.poll() {
+                let vertices = ((chunk * CHUNK_VERTICES) as u32..).map(VertexId);
+                degrees.iter_mut().zip(vertices).for_each(|(slot, v)| *slot = degree(v));
+            }
+        });
+        let order = by_falling_degree(&degrees, cancel)?;
+        let mut rank = degrees;
+        for (part, first) in in_parts(&order) {
+            cancel.check()?;
+            part.iter().zip(first..).for_each(|(&v, r)| rank[v as usize] = r);
+        }
+        Ok(Ranking { order, rank })
     }
+}
+
+/// The vertices by falling degree, those of one degree ascending. A sort by counting, since one by comparing could not be
+/// ended: each vertex goes to the place of its degree, in two passes.
+fn by_falling_degree(degrees: &[u32], cancel: &Cancel) -> Result<Vec<u32>, KernelError> {
+    let class = |degree: u32| (HIGH_DEGREE - degree.min(HIGH_DEGREE)) as usize;
+    // At first how many there are of each class, one place further on; then where its next vertex goes.
+    let mut places = vec![0u32; HIGH_DEGREE as usize + 2];
+    for (part, _) in in_parts(degrees) {
+        cancel.check()?;
+        part.iter().for_each(|&degree| places[class(degree) + 1] += 1);
+    }
+    let high = places[1] as usize;
+    for at in 1..places.len() {
+        places[at] += places[at - 1];
+    }
+    let mut order = vec![0; degrees.len()];
+    for (part, first) in in_parts(degrees) {
+        cancel.check()?;
+        for (&degree, v) in part.iter().zip(first..) {
+            let place = &mut places[class(degree)];
+            order[*place as usize] = v;
+            *place += 1;
+        }
+    }
+    order[..high].sort_unstable_by_key(|&v| (std::cmp::Reverse(degrees[v as usize]), v));
+    Ok(order)
+}
+
+/// The parts of a list between which is polled, and where each begins.
+fn in_parts<T>(list: &[T]) -> impl Iterator<Item = (&[T], u32)> {
+    let firsts = (0..=u32::MAX).step_by(Cancel::EDGES_BETWEEN_POLLS);
+    list.chunks(Cancel::EDGES_BETWEEN_POLLS).zip(firsts)
 }
 
 /// For each rank the neighbours with lower ranks, as ranks, ascending.
@@ -90,19 +148,24 @@ struct Earlier {
 }
 
 impl Earlier {
-    fn new<G: Topology>(g: &G, ranking: &Ranking) -> Earlier {
+    fn new<G: Topology>(g: &G, ranking: &Ranking, cancel: &Cancel) -> Result<Earlier, KernelError> {
         let chunks: Vec<(Vec<u32>, Vec<u32>)> =
             hedgerow_par::map(ranking.order.par_chunks(CHUNK_RANKS).enumerate(), |(chunk, vertices)| {
                 let mut ranks = Vec::new();
+                let Some(mut meter) = cancel.meter() else { return (Vec::new(), ranks) };
                 let mut lengths = Vec::with_capacity(vertices.len());
                 for (&v, r) in vertices.iter().zip((chunk * CHUNK_RANKS) as u32..) {
+                    if meter.is_over() {
+                        break;
+                    }
                     let from = ranks.len();
-                    push_earlier(g, VertexId(v), r, &ranking.rank, &mut ranks);
+                    push_earlier(g, VertexId(v), (&ranking.rank, r), &mut ranks, &mut meter);
                     ranks[from..].sort_unstable();
                     lengths.push((ranks.len() - from) as u32);
                 }
                 (lengths, ranks)
             });
+        cancel.check()?;
         let mut offsets = Vec::with_capacity(ranking.order.len() + 1);
         let mut end = 0;
         offsets.push(end);
@@ -118,8 +181,13 @@ impl Earlier {
             copies.push((to, from));
             rest = after;
         }
-        hedgerow_par::for_each(copies.into_par_iter(), |(to, from)| to.copy_from_slice(&from));
-        Earlier { offsets, ranks }
+        hedgerow_par::for_each(copies.into_par_iter(), |(to, from)| {
+            let Some(mut meter) = cancel.meter() else { return };
+            let mut to = to.iter_mut();
+            meter.parts(&from, |part| to.by_ref().zip(part).for_each(|(to, from)| *to = *from));
+        });
+        cancel.check()?;
+        Ok(Earlier { offsets, ranks })
     }
 
     fn len(&self) -> usize {
@@ -133,10 +201,16 @@ impl Earlier {
     }
 }
 
-/// Appends the ranks before `r` of the neighbours of `v`, each once.
-fn push_earlier<G: Topology>(g: &G, v: VertexId, r: u32, rank: &[u32], to: &mut Vec<u32>) {
+/// Appends the ranks before `r`, that of `v`, of the neighbours of `v`, each once.
+fn push_earlier<G: Topology>(
+    g: &G,
+    v: VertexId,
+    (rank, r): (&[u32], u32),
+    to: &mut Vec<u32>,
+    meter: &mut Meter<'_>,
+) {
     let mut last = None;
-    let push = |w: VertexId| {
+    let mut push = |w: VertexId| {
         // Lists ascend, so that repetitions follow each other.
         if last != Some(w) {
             last = Some(w);
@@ -148,12 +222,26 @@ fn push_earlier<G: Topology>(g: &G, v: VertexId, r: u32, rank: &[u32], to: &mut 
     };
     let out = g.neighbors(v, Direction::Out);
     if g.is_directed() {
-        merged(out, g.neighbors(v, Direction::In)).for_each(push);
-        return;
+        return push_all(merged(out, g.neighbors(v, Direction::In)), push, meter);
     }
     match out.as_slice() {
-        Some(list) => list.iter().copied().for_each(push),
-        None => out.iter().for_each(push),
+        Some(list) => meter.parts(list, |part| part.iter().copied().for_each(&mut push)),
+        None => push_all(out.iter(), push, meter),
+    }
+}
+
+/// Calls `push` with each of `neighbors`, as many at a time as may be visited between two polls.
+fn push_all(
+    mut neighbors: impl Iterator<Item = VertexId>,
+    mut push: impl FnMut(VertexId),
+    meter: &mut Meter<'_>,
+) {
+    const AT_ONCE: usize = 1024;
+    while let Some(first) = neighbors.next()
+        && meter.spend(AT_ONCE)
+    {
+        push(first);
+        neighbors.by_ref().take(AT_ONCE - 1).for_each(&mut push);
     }
 }
 
@@ -175,14 +263,17 @@ struct Hubs {
 }
 
 impl Hubs {
-    fn new(earlier: &Earlier) -> Hubs {
+    fn new(earlier: &Earlier, cancel: &Cancel) -> Result<Hubs, KernelError> {
         let count = earlier.len().min(MOST_HUBS);
         let words = count.div_ceil(64);
         let mut bits = vec![0; count * words];
         hedgerow_par::for_each(bits.par_chunks_mut(words.max(1)).enumerate(), |(hub, bits)| {
-            earlier.list(hub as u32).iter().for_each(|&r| set(bits, r));
+            if !cancel.poll() {
+                earlier.list(hub as u32).iter().for_each(|&r| set(bits, r));
+            }
         });
-        Hubs { count, words, bits }
+        cancel.check()?;
+        Ok(Hubs { count, words, bits })
     }
 
     #[inline]
@@ -201,22 +292,26 @@ fn is_set(bits: &[u64], at: u32) -> bool {
     bits[(at >> 6) as usize] >> (at & 63) & 1 != 0
 }
 
-fn count(earlier: &Earlier, hubs: &Hubs) -> u64 {
+fn count(earlier: &Earlier, hubs: &Hubs, cancel: &Cancel) -> u64 {
     let chunks = earlier.len().div_ceil(CHUNK_RANKS);
     let count_chunk = |chunk: usize| {
         let first = chunk * CHUNK_RANKS;
+        let Some(mut meter) = cancel.meter() else { return 0 };
         let mut bits = vec![0; hubs.words];
         let ranks = first as u32..(first + CHUNK_RANKS).min(earlier.len()) as u32;
-        ranks.map(|u| count_at(earlier, hubs, u, &mut bits)).sum::<u64>()
+        ranks.map(|u| count_at(earlier, hubs, u, &mut bits, &mut meter)).sum::<u64>()
     };
     hedgerow_par::map_reduce((0..chunks).into_par_iter().with_max_len(1), count_chunk, || 0, |a, b| a + b)
 }
 
 /// The triangles whose last vertex has rank `u`. `bits` are 0 before and after.
-fn count_at(earlier: &Earlier, hubs: &Hubs, u: u32, bits: &mut [u64]) -> u64 {
+fn count_at(earlier: &Earlier, hubs: &Hubs, u: u32, bits: &mut [u64], meter: &mut Meter<'_>) -> u64 {
     let list = earlier.list(u);
     let among_hubs = list.partition_point(|&v| (v as usize) < hubs.count);
     let mut found = 0;
+    if !meter.spend(among_hubs * EDGES_PER_HUB) {
+        return found;
+    }
     let mut set_up_to = 0;
     for (i, &v) in list[..among_hubs].iter().enumerate().skip(1) {
         let words = v as usize / 64 + 1;
@@ -231,7 +326,11 @@ fn count_at(earlier: &Earlier, hubs: &Hubs, u: u32, bits: &mut [u64]) -> u64 {
     }
     list[..set_up_to].iter().for_each(|&w| bits[(w >> 6) as usize] = 0);
     for (i, &v) in list.iter().enumerate().skip(among_hubs.max(1)) {
-        found += intersect_count(&list[..i], earlier.list(v)) as u64;
+        let other = earlier.list(v);
+        if !meter.spend(i + other.len()) {
+            return found;
+        }
+        found += intersect_count(&list[..i], other) as u64;
     }
     found
 }

@@ -21,10 +21,11 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use hedgerow_core::{Block, Direction, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
+use hedgerow_core::{Block, Direction, Neighbors, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
 use rayon::prelude::*;
 
 use crate::KernelError;
+use crate::cancel::{Cancel, Meter};
 use crate::error::checked_bound;
 use crate::par::{CHUNK_VERTICES, into_plain};
 
@@ -45,9 +46,17 @@ const SAMPLES: usize = 1024;
 /// # Cost
 /// O(vertices + edges) expected; blocks the caller until all tasks are done.
 pub fn wcc<G: Topology>(g: &G) -> Result<Vec<u32>, KernelError> {
+    wcc_until(g, &Cancel::new())
+}
+
+/// [`wcc`], until `cancel` ends it.
+///
+/// # Errors
+/// As [`wcc`], and [`KernelError::Cancelled`].
+pub fn wcc_until<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<u32>, KernelError> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
-    Ok(hedgerow_par::run(|| {
-        let forest = Forest { parent: (0..vertex_bound as u32).map(AtomicU32::new).collect() };
+    hedgerow_par::run(|| {
+        let forest = Forest { parent: (0..vertex_bound as u32).map(AtomicU32::new).collect(), cancel };
         for round in 0..LINK_ROUNDS {
             forest.link_nth_neighbors(g, round);
             forest.compress();
@@ -57,19 +66,21 @@ pub fn wcc<G: Topology>(g: &G) -> Result<Vec<u32>, KernelError> {
         forest.compress();
         let mut components = into_plain(forest.parent);
         if g.vertex_count() < vertex_bound {
-            mark_holes(g, &mut components);
+            mark_holes(g, &mut components, cancel);
         }
-        components
-    }))
+        cancel.check()?;
+        Ok(components)
+    })
 }
 
 /// A parent for each vertex, never larger than the vertex itself; links only ever lower a root's parent. All accesses
 /// are relaxed: a stale parent is still an ancestor, and compare-exchange decides who hooks a root.
-struct Forest {
+struct Forest<'c> {
     parent: Vec<AtomicU32>,
+    cancel: &'c Cancel,
 }
 
-impl Forest {
+impl Forest<'_> {
     #[inline]
     fn parent(&self, v: u32) -> u32 {
         self.parent[v as usize].load(Relaxed)
@@ -95,19 +106,20 @@ impl Forest {
         }
     }
 
-    /// Runs `f` on ranges of whole subgraphs, in parallel.
-    fn for_each_chunk(&self, f: impl Fn(std::ops::Range<u32>) + Sync) {
+    /// Runs `f` on ranges of whole subgraphs, in parallel; on those that are left, not any more once the flag is raised.
+    fn for_each_chunk(&self, f: impl Fn(std::ops::Range<u32>, &mut Meter<'_>) + Sync) {
         let bound = self.parent.len();
         hedgerow_par::for_each((0..bound.div_ceil(CHUNK_VERTICES)).into_par_iter(), |chunk| {
+            let Some(mut meter) = self.cancel.meter() else { return };
             let first = chunk * CHUNK_VERTICES;
-            f(first as u32..(first + CHUNK_VERTICES).min(bound) as u32);
+            f(first as u32..(first + CHUNK_VERTICES).min(bound) as u32, &mut meter);
         });
     }
 
     /// Links each vertex to one neighbour. Any subset of the edges will do here, so that lists with removals, where
     /// the n-th neighbour is not at hand, are left to [`link_rest`](Self::link_rest).
     fn link_nth_neighbors<G: Topology>(&self, g: &G, n: usize) {
-        self.for_each_chunk(|range| {
+        self.for_each_chunk(|range, _| {
             for_each_with_block(g, range, Direction::Out, |v, block| {
                 let local = VertexId(v).local();
                 if let Some(main) = block.main(local)
@@ -119,9 +131,14 @@ impl Forest {
         });
     }
 
+    #[inline]
+    fn link_all(&self, v: u32, neighbors: Neighbors<'_>, meter: &mut Meter<'_>) {
+        neighbors.for_each_run(|run| meter.parts(run, |part| part.iter().for_each(|u| self.link(v, u.0))));
+    }
+
     /// Points every vertex at its root.
     fn compress(&self) {
-        self.for_each_chunk(|range| {
+        self.for_each_chunk(|range, _| {
             for (v, slot) in range.clone().zip(&self.parent[range.start as usize..range.end as usize]) {
                 let first = slot.load(Relaxed);
                 let mut root = first;
@@ -153,14 +170,14 @@ impl Forest {
     /// Links all edges that have an end outside the component of `largest`.
     fn link_rest<G: Topology>(&self, g: &G, largest: u32) {
         let directed = g.is_directed();
-        self.for_each_chunk(|range| {
+        self.for_each_chunk(|range, meter| {
             for_each_with_block(g, range, Direction::Out, |v, block| {
-                if self.parent(v) == largest {
+                if self.parent(v) == largest || meter.is_over() {
                     return;
                 }
-                block.neighbors(VertexId(v).local()).for_each(|u| self.link(v, u.0));
+                self.link_all(v, block.neighbors(VertexId(v).local()), meter);
                 if directed {
-                    g.neighbors(VertexId(v), Direction::In).for_each(|u| self.link(v, u.0));
+                    self.link_all(v, g.neighbors(VertexId(v), Direction::In), meter);
                 }
             });
         });
@@ -185,8 +202,11 @@ fn for_each_with_block<'g, G: Topology>(
     }
 }
 
-fn mark_holes<G: Topology>(g: &G, components: &mut [u32]) {
+fn mark_holes<G: Topology>(g: &G, components: &mut [u32], cancel: &Cancel) {
     hedgerow_par::for_each(components.par_chunks_mut(CHUNK_VERTICES).enumerate(), |(chunk, components)| {
+        if cancel.poll() {
+            return;
+        }
         let first = (chunk * CHUNK_VERTICES) as u32;
         for (v, component) in (first..).zip(components) {
             if !g.contains(VertexId(v)) {

@@ -16,10 +16,12 @@
 use rayon::iter::plumbing::{Producer, ProducerCallback};
 use rayon::prelude::*;
 
+mod job;
 mod place;
 #[cfg(test)]
 mod tests;
 
+pub use job::{Job, start};
 use place::{Place, place};
 pub use place::{refuse_threads, run, spawn, threads};
 

@@ -1,12 +1,14 @@
 //! Each kind of loop in every place.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use rayon::prelude::*;
 
+use super::place::Place;
 use super::{
-    fold, for_each, map, map_reduce, refuse_threads, run, sort_unstable, spawn, threads, try_for_each,
+    fold, for_each, map, map_reduce, refuse_threads, run, sort_unstable, spawn, start, threads, try_for_each,
 };
 
 /// [`refuse_threads`] is for the whole process: one test at a time.
@@ -63,4 +65,60 @@ fn loops_without_threads() {
     assert_eq!(was_done.try_recv(), Ok(caller));
     refuse_threads(false);
     assert!(rayon::current_thread_index().is_none());
+}
+
+#[test]
+fn jobs_are_waited_for_and_given_up() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|lock| lock.into_inner());
+    let soon = Duration::from_millis(1);
+    let caller = std::thread::current().id();
+    let (go, may_go) = std::sync::mpsc::channel::<()>();
+    let job = start(move || {
+        may_go.recv().expect("the sender is there");
+        std::thread::current().id()
+    });
+    assert!(!job.wait(soon));
+    go.send(()).expect("the receiver is there");
+    assert_ne!(job.join(), caller);
+    let job = start(|| std::panic::panic_any("told to"));
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job.join()));
+    assert_eq!(panic.err().and_then(|told| told.downcast::<&str>().ok()).as_deref(), Some(&"told to"));
+}
+
+/// What a job holds is gone once it is done or given up, whether it had begun or not.
+#[test]
+fn nothing_of_a_job_is_left() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|lock| lock.into_inner());
+    let held = Arc::new(());
+    let holding = |held: &Arc<()>| {
+        let held = held.clone();
+        move || drop(held)
+    };
+    start(holding(&held)).join();
+    assert_eq!(Arc::strong_count(&held), 1);
+    // The only thread of a pool is busy: what is started there has to wait.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    let (go, may_go) = std::sync::mpsc::channel::<()>();
+    pool.spawn(move || may_go.recv().expect("the sender is there"));
+    let waiting = super::job::start_in(Place::Own(Arc::new(pool)), holding(&held));
+    assert!(!waiting.wait(Duration::from_millis(1)));
+    waiting.give_up();
+    assert_eq!(Arc::strong_count(&held), 1, "it was taken back");
+    go.send(()).expect("the receiver is there");
+    let begun = start(holding(&held));
+    begun.give_up();
+    assert_eq!(Arc::strong_count(&held), 1);
+}
+
+#[test]
+fn jobs_without_other_threads_are_done_at_once() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|lock| lock.into_inner());
+    let caller = std::thread::current().id();
+    refuse_threads(true);
+    let job = start(|| (std::thread::current().id(), threads()));
+    assert!(job.wait(Duration::ZERO));
+    assert_eq!(job.join(), (caller, 1));
+    refuse_threads(false);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    assert!(pool.install(|| start(|| 7).wait(Duration::ZERO)), "the pool's one thread waits for itself");
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use hedgerow::{EdgeKey, KeyKind, PropertyType, Value, VertexKeyRef, WriteTxn};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyBytes, PyMapping, PyString};
@@ -153,9 +154,15 @@ impl Rich {
                 DataError::new_err(format!("properties must map names to arrays, found {found}"))
             })?;
             for item in mapping.items()?.iter() {
-                let (name, column) = item.extract::<(String, Bound<'_, PyAny>)>()?;
-                let column =
-                    columns::read(name, &column, edges, types.of(&item.get_item(0)?.extract::<String>()?))?;
+                let (name, column) = item.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
+                let Ok(name) = name.extract::<String>() else {
+                    let found = key::shown(&name);
+                    return Err(PyTypeError::new_err(format!(
+                        "properties: a name must be a str, found {found}"
+                    )));
+                };
+                let kind = types.of(&name);
+                let column = columns::read(name, &column, edges, kind)?;
                 check_type(&types, &column)?;
                 columns.push(column);
             }

@@ -17,23 +17,51 @@ const LARGE_BYTES: u64 = 4 << 20;
 /// How long closing waits for a thread of the store's own that is in the middle of something: its memory goes back with the rest.
 const PATIENCE: Duration = Duration::from_millis(200);
 
+/// How a store was made, and the process that opened it: all that those need to know who keep nothing of the store.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin {
+    pub(crate) config: GraphConfig,
+    owner: OwnerProcess,
+}
+
+impl Origin {
+    /// Whether this is a child of the process that opened the store. One load.
+    pub(crate) fn is_forked(&self) -> bool {
+        !self.owner.is_current()
+    }
+
+    /// Refuses a forked child.
+    pub(crate) fn check_process(&self) -> PyResult<()> {
+        if self.is_forked() {
+            return Err(ForkedError::new_err("the store was opened before this process was forked"));
+        }
+        Ok(())
+    }
+}
+
 /// An open store.
 pub(crate) struct Handle {
     graph: Mutex<Store>,
-    pub(crate) config: GraphConfig,
+    pub(crate) origin: Origin,
     /// The directory; `None` for a store without files.
     pub(crate) path: Option<String>,
     pub(crate) read_only: bool,
     closed: AtomicBool,
-    owner: OwnerProcess,
+}
+
+impl std::ops::Deref for Handle {
+    type Target = Origin;
+
+    fn deref(&self) -> &Origin {
+        &self.origin
+    }
 }
 
 impl Handle {
     pub(crate) fn new(graph: Graph, path: Option<String>, read_only: bool) -> Handle {
-        let config = graph.config();
-        let owner = OwnerProcess::current();
+        let origin = Origin { config: graph.config(), owner: OwnerProcess::current() };
         let graph = Mutex::new(Store::Open(graph));
-        Handle { graph, config, path, read_only, closed: AtomicBool::new(false), owner }
+        Handle { graph, origin, path, read_only, closed: AtomicBool::new(false) }
     }
 
     /// The usable store, for one call.
@@ -99,25 +127,12 @@ impl Handle {
         self.closed.store(true, Ordering::Release);
     }
 
-    /// Whether this is a child of the process that opened the store. One load.
-    pub(crate) fn is_forked(&self) -> bool {
-        !self.owner.is_current()
-    }
-
-    /// Refuses a forked child, and a closed store. Every method asks this, or [`check_process`](Self::check_process), before
+    /// Refuses a forked child, and a closed store. Every method asks this, or [`Origin::check_process`], before
     /// it takes a lock: one that a thread of the parent held at the fork is never released in the child.
     pub(crate) fn check_usable(&self) -> PyResult<()> {
         self.check_process()?;
         if self.is_closed() {
             return Err(ClosedError::new_err("the store is closed"));
-        }
-        Ok(())
-    }
-
-    /// Refuses a forked child.
-    pub(crate) fn check_process(&self) -> PyResult<()> {
-        if self.is_forked() {
-            return Err(ForkedError::new_err("the store was opened before this process was forked"));
         }
         Ok(())
     }

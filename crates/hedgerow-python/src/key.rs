@@ -125,6 +125,32 @@ pub(crate) fn long_count(name: &str, object: &Bound<'_, PyAny>) -> PyResult<u64>
     }
 }
 
+/// A sequence of str, which is not a str itself.
+pub(crate) fn read_names(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let read = if object.is_instance_of::<PyString>() { None } else { object.extract().ok() };
+    read.ok_or_else(|| {
+        PyTypeError::new_err(format!("{name} must be a sequence of str, found {}", shown(object)))
+    })
+}
+
+/// A bool.
+pub(crate) fn flag(name: &str, object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    object
+        .extract()
+        .map_err(|_| PyTypeError::new_err(format!("{name} must be True or False, found {}", shown(object))))
+}
+
+/// An object for messages: as Python shows it, if that is short, and its type.
+pub(crate) fn shown(object: &Bound<'_, PyAny>) -> String {
+    const MOST: usize = 40;
+    let _calling = calling(object.py());
+    let kind = type_name(object);
+    match object.repr().and_then(|repr| repr.extract::<String>()) {
+        Ok(text) if text.len() <= MOST => format!("{text} ({kind})"),
+        _ => kind,
+    }
+}
+
 /// Vertex ids as a Python list.
 pub(crate) fn to_list(py: Python<'_>, keys: &[VertexKey]) -> PyResult<Vec<Py<PyAny>>> {
     let _calling = calling(py);

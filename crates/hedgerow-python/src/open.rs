@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hedgerow::{Durability, Isolation, KeyKind, Options};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::database::Database;
 use crate::error::{DataError, raise};
 use crate::handle::Handle;
-use crate::key::{long_count, type_name};
+use crate::key::{flag, long_count, shown, type_name};
 use crate::pool::parallel;
 
 /// Open the store in a directory, or make a store without files.
@@ -23,7 +24,7 @@ use crate::pool::parallel;
 ///     The directory; it is created if there is none. Without a path, or with ``":memory:"``, the store has no files
 ///     and its content goes with it.
 /// read_only : bool
-///     Write nothing. The store must not be open elsewhere.
+///     Write nothing. Any number may read a store at once, in one process or several, and nobody writes meanwhile.
 /// directed : bool, optional
 ///     Whether edges have a direction. Of a new store true if not given; an existing store must agree.
 /// keys : {"u64", "str", "dense"}, optional
@@ -54,7 +55,7 @@ use crate::pool::parallel;
 /// Raises
 /// ------
 /// LockedError
-///     The directory is open already, in this process or another.
+///     The directory is open already, in this process or another, and not both for reading only.
 /// CorruptionError
 ///     A file is damaged.
 /// NotSupportedError
@@ -79,10 +80,10 @@ pub(crate) fn open(
     py: Python<'_>,
     path: Option<PathBuf>,
     read_only: bool,
-    directed: Option<bool>,
-    keys: Option<&str>,
-    weighted: Option<bool>,
-    reverse: Option<bool>,
+    directed: Option<&Bound<'_, PyAny>>,
+    keys: Option<&Bound<'_, PyAny>>,
+    weighted: Option<&Bound<'_, PyAny>>,
+    reverse: Option<&Bound<'_, PyAny>>,
     durability: Option<&Bound<'_, PyAny>>,
     isolation: &str,
     create: bool,
@@ -97,16 +98,16 @@ pub(crate) fn open(
         options = options.checkpoint_log_bytes(long_count("checkpoint_log_bytes", bytes)?);
     }
     if let Some(directed) = directed {
-        options = options.directed(directed);
+        options = options.directed(flag("directed", directed)?);
     }
     if let Some(keys) = keys {
         options = options.keys(read_kind(keys)?);
     }
     if let Some(weighted) = weighted {
-        options = options.weighted(weighted);
+        options = options.weighted(flag("weighted", weighted)?);
     }
     if let Some(reverse) = reverse {
-        options = options.reverse(reverse);
+        options = options.reverse(flag("reverse", reverse)?);
     }
     let path = path.filter(|path| path.as_os_str() != ":memory:");
     let shown = path.as_ref().map(|path| path.to_string_lossy().into_owned());
@@ -120,13 +121,15 @@ pub(crate) fn open(
     Ok(Database::new(Handle::new(graph.map_err(raise)?, shown, read_only)))
 }
 
-fn read_kind(text: &str) -> PyResult<KeyKind> {
+fn read_kind(object: &Bound<'_, PyAny>) -> PyResult<KeyKind> {
+    let text = object.cast::<PyString>().ok().map(|text| text.to_str()).transpose()?;
     match text {
-        "u64" => Ok(KeyKind::U64),
-        "str" => Ok(KeyKind::Str),
-        "dense" => Ok(KeyKind::Dense),
+        Some("u64") => Ok(KeyKind::U64),
+        Some("str") => Ok(KeyKind::Str),
+        Some("dense") => Ok(KeyKind::Dense),
         other => {
-            Err(DataError::new_err(format!("keys must be \"u64\", \"str\" or \"dense\", found {other:?}")))
+            let message = format!("keys must be \"u64\", \"str\" or \"dense\", found {}", shown(object));
+            Err(if other.is_some() { DataError::new_err(message) } else { PyTypeError::new_err(message) })
         }
     }
 }

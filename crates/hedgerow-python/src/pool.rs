@@ -1,9 +1,98 @@
-//! Parallel calls without the interpreter lock.
+//! Parallel calls without the interpreter lock, and how Ctrl-C ends a kernel.
 
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hedgerow_kernels::{Cancel, KernelError};
 use pyo3::prelude::*;
+
+use crate::ending::calling;
+use crate::error::{ForkedError, raise_kernel};
+use crate::handle::{Origin, lock};
+
+/// How often the main thread looks for signals while a kernel runs.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Runs `f` where parallel calls run, without the interpreter lock: on a pool of this process, also in a forked child, and
 /// on the calling thread where no thread can be started.
 pub(crate) fn parallel<T: Send>(py: Python<'_>, f: impl FnOnce() -> T + Send) -> T {
     py.detach(|| hedgerow_par::run(f))
+}
+
+/// Runs `f` as [`parallel`] does. On the main thread, which alone gets signals, their handlers are called meanwhile. If one
+/// raises, as that of Ctrl-C does, what it raised is returned: `f` is taken back if no thread has got to it, else `end` is
+/// called and the end of `f` waited for.
+pub(crate) fn attended<T: Send + 'static>(
+    py: Python<'_>,
+    origin: &Origin,
+    end: impl Fn(),
+    f: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    if !is_main_thread(py) {
+        return Ok(parallel(py, f));
+    }
+    let job = py.detach(|| hedgerow_par::start(f));
+    while !py.detach(|| job.wait(LOOK_EVERY)) {
+        let looked = look(py);
+        // A handler may have forked. The child has no thread that works, and nobody to wait for.
+        if origin.is_forked() {
+            looked?;
+            return Err(ForkedError::new_err("the process was forked while the call was under way"));
+        }
+        if let Err(error) = looked {
+            end();
+            py.detach(|| job.give_up());
+            return Err(error);
+        }
+    }
+    Ok(py.detach(|| job.join()))
+}
+
+/// Runs a kernel [with an eye on signals](attended), and ends it if a handler raises. The main thread looks for signals while
+/// threads of the pool work; without any, the kernel runs on the main thread and its polls look.
+pub(crate) fn kernel<T: Send + 'static>(
+    py: Python<'_>,
+    origin: &Origin,
+    f: impl FnOnce(&Cancel) -> Result<T, KernelError> + Send + 'static,
+) -> PyResult<T> {
+    let raised = Arc::<Mutex<Option<PyErr>>>::default();
+    let cancel = Cancel::asking(looks(raised.clone()));
+    let given = cancel.clone();
+    let outcome = attended(py, origin, || cancel.cancel(), move || f(&given))?;
+    let error = lock(&raised).take();
+    error.map_or(outcome.map_err(raise_kernel), Err)
+}
+
+/// Whether the calling thread is the one that gets signals.
+fn is_main_thread(py: Python<'_>) -> bool {
+    let _calling = calling(py);
+    let ask = || -> PyResult<bool> {
+        let threading = py.import("threading")?;
+        let main = threading.call_method0("main_thread")?.getattr("ident")?;
+        main.eq(threading.call_method0("get_ident")?)
+    };
+    ask().unwrap_or(false)
+}
+
+/// Calls the handlers of signals that have come.
+fn look(py: Python<'_>) -> PyResult<()> {
+    let _calling = calling(py);
+    py.check_signals()
+}
+
+/// What polls do: nothing in threads of the pool. In the calling thread they look for signals now and then, keep what a handler
+/// raised, and say whether one did.
+fn looks(raised: Arc<Mutex<Option<PyErr>>>) -> impl Fn() -> bool + Send + Sync + 'static {
+    let main = thread::current().id();
+    let next = Mutex::new(Instant::now() + LOOK_EVERY);
+    move || {
+        if thread::current().id() != main || Instant::now() < *lock(&next) {
+            return false;
+        }
+        *lock(&next) = Instant::now() + LOOK_EVERY;
+        let Some(Err(error)) = Python::try_attach(look) else { return false };
+        *lock(&raised) = Some(error);
+        true
+    }
 }

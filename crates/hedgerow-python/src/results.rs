@@ -14,7 +14,8 @@ use pyo3::types::{PyDict, PyList, PyString};
 use crate::columns::Gather;
 use crate::ending::calling;
 use crate::error::{DataError, out_of_memory, raise};
-use crate::pool::parallel;
+use crate::handle::Origin;
+use crate::pool::attended;
 use crate::value::WEIGHT;
 
 /// The Python module that defines the classes of results.
@@ -32,22 +33,22 @@ pub(crate) fn make(py: Python<'_>, name: &str, arguments: &Bound<'_, PyDict>) ->
 /// An open snapshot and what its results share.
 pub(crate) struct Reading {
     pub(crate) snapshot: hedgerow::Snapshot,
-    kind: KeyKind,
+    origin: Origin,
     vertices: PyOnceLock<Vertices>,
 }
 
-/// A view that the snapshot keeps, or one that the store does.
-pub(crate) enum OneView<'a> {
-    Kept(&'a View),
+/// A view that the snapshot keeps, or one that the store does. It can go to another thread.
+pub(crate) enum OneView {
+    Kept(hedgerow::Snapshot),
     Shared(Arc<View>),
 }
 
-impl std::ops::Deref for OneView<'_> {
+impl std::ops::Deref for OneView {
     type Target = View;
 
     fn deref(&self) -> &View {
         match self {
-            OneView::Kept(view) => view,
+            OneView::Kept(snapshot) => snapshot.view(),
             OneView::Shared(view) => view,
         }
     }
@@ -61,15 +62,15 @@ struct Vertices {
 }
 
 impl Reading {
-    pub(crate) fn new(snapshot: hedgerow::Snapshot, kind: KeyKind) -> Reading {
-        Reading { snapshot, kind, vertices: PyOnceLock::new() }
+    pub(crate) fn new(snapshot: hedgerow::Snapshot, origin: Origin) -> Reading {
+        Reading { snapshot, origin, vertices: PyOnceLock::new() }
     }
 
     /// The label that a kernel reads: the one that was named, or else the label of all edges.
-    pub(crate) fn label<'a>(&self, py: Python<'_>, label: Option<&'a str>) -> PyResult<LabelRef<'a>> {
+    pub(crate) fn label(&self, py: Python<'_>, label: Option<&str>) -> PyResult<LabelId> {
         match label {
-            Some(name) => Ok(LabelRef::Name(name)),
-            None => py.detach(|| self.snapshot.only_label()).map(LabelRef::Id).map_err(raise),
+            Some(name) => self.snapshot.schema().find_label(name).map(Label::id).map_err(raise),
+            None => py.detach(|| self.snapshot.only_label()).map_err(raise),
         }
     }
 
@@ -79,23 +80,23 @@ impl Reading {
         py: Python<'_>,
         label: Option<&str>,
         bytes_per_id: usize,
-    ) -> PyResult<OneView<'_>> {
+    ) -> PyResult<OneView> {
         self.view(py, self.label(py, label)?, bytes_per_id)
     }
 
     /// Builds the view of one label, and refuses if there is not enough memory for `bytes_per_id` bytes for every id of its
     /// domain. Kernels take the memory they need for granted: without it the process would end.
-    pub(crate) fn view(
-        &self,
-        py: Python<'_>,
-        label: LabelRef<'_>,
-        bytes_per_id: usize,
-    ) -> PyResult<OneView<'_>> {
+    pub(crate) fn view(&self, py: Python<'_>, label: LabelId, bytes_per_id: usize) -> PyResult<OneView> {
+        let snapshot = self.snapshot.clone();
         let view = match label {
-            LabelRef::Name("") | LabelRef::Id(LabelId::DEFAULT) => {
-                OneView::Kept(parallel(py, || self.snapshot.view()))
+            LabelId::DEFAULT => {
+                attended(py, &self.origin, || (), move || _ = snapshot.view())?;
+                OneView::Kept(self.snapshot.clone())
             }
-            label => OneView::Shared(parallel(py, || self.snapshot.view_of(label)).map_err(raise)?),
+            label => {
+                let make = move || snapshot.view_of(LabelRef::Id(label));
+                OneView::Shared(attended(py, &self.origin, || (), make)?.map_err(raise)?)
+            }
         };
         let ids = view.vertex_bound();
         Vec::<u8>::new()
@@ -105,8 +106,8 @@ impl Reading {
     }
 
     /// A view that is asked for its vertices alone, of whatever label.
-    pub(crate) fn vertex_view(&self, py: Python<'_>, bytes_per_id: usize) -> PyResult<OneView<'_>> {
-        self.view(py, LabelRef::Id(LabelId::DEFAULT), bytes_per_id)
+    pub(crate) fn vertex_view(&self, py: Python<'_>, bytes_per_id: usize) -> PyResult<OneView> {
+        self.view(py, LabelId::DEFAULT, bytes_per_id)
     }
 
     fn vertices(&self, py: Python<'_>) -> PyResult<&Vertices> {
@@ -115,7 +116,7 @@ impl Reading {
             let (live, keys): (Vec<VertexId>, Vec<VertexKey>) =
                 py.detach(|| self.snapshot.vertices().unzip());
             let _calling = calling(py);
-            let keys = keys_array(py, self.kind, &keys)?;
+            let keys = keys_array(py, self.origin.config.keys, &keys)?;
             keys.getattr("flags")?.setattr("writeable", false)?;
             Ok(Vertices { live, keys: keys.unbind() })
         })

@@ -2,17 +2,20 @@
 
 use std::sync::{Arc, Mutex};
 
-use hedgerow::{LabelId, Topology};
-use hedgerow_kernels::{BfsConfig, PageRankConfig, SsspConfig, UNREACHED};
+use hedgerow::{LabelId, LabelRef, Topology};
+use hedgerow_kernels::{
+    BfsConfig, PageRankConfig, SsspConfig, UNREACHED, bfs_until, pagerank_until, sssp_until,
+    triangle_count_until, wcc_until,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::ending::released;
-use crate::error::{ClosedError, raise, raise_kernel};
-use crate::handle::{Handle, lock, own};
-use crate::key::{Key, count, direction, to_list};
+use crate::error::{ClosedError, raise};
+use crate::handle::{Handle, Origin, lock, own};
+use crate::key::{Key, count, direction, read_names, to_list};
 use crate::neighbors::{Neighbor, Parts};
-use crate::pool::parallel;
+use crate::pool::{attended, kernel};
 use crate::results::{BYTES_PER_ROW, Reading};
 use crate::schema;
 use crate::value::{AnyEdge, Edge, to_dict};
@@ -21,6 +24,7 @@ use crate::value::{AnyEdge, Edge, to_dict};
 ///
 /// It waits for no writer and no writer waits for it. What it sees stays in memory for as long as it is open: use it as
 /// a context manager, or close it. It stays readable when the store is closed. All methods may be called from any thread.
+/// Ctrl-C ends a kernel (``bfs``, ``pagerank``, ``sssp``, ``triangle_count``, ``wcc``) within 100 milliseconds.
 ///
 /// Examples
 /// --------
@@ -33,14 +37,15 @@ use crate::value::{AnyEdge, Edge, to_dict};
 /// (3, 3, [1, 2])
 #[pyclass(frozen, weakref, module = "hedgerow")]
 pub(crate) struct Snapshot {
-    handle: Arc<Handle>,
+    /// Not the store: a snapshot that was closed keeps nothing of it.
+    handle: Origin,
     reading: Mutex<Option<Arc<Reading>>>,
 }
 
 impl Snapshot {
     pub(crate) fn new(handle: &Arc<Handle>, snapshot: hedgerow::Snapshot) -> Snapshot {
-        let reading = Reading::new(snapshot, handle.config.keys);
-        Snapshot { handle: handle.clone(), reading: Mutex::new(Some(Arc::new(reading))) }
+        let reading = Reading::new(snapshot, handle.origin);
+        Snapshot { handle: handle.origin, reading: Mutex::new(Some(Arc::new(reading))) }
     }
 
     fn reading(&self) -> PyResult<Arc<Reading>> {
@@ -368,8 +373,9 @@ impl Snapshot {
         &self,
         py: Python<'_>,
         label: Option<&str>,
-        properties: Option<Vec<String>>,
+        properties: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
+        let properties = properties.map(|names| read_names("properties", names)).transpose()?;
         self.reading()?.edge_table(py, label, properties)
     }
 
@@ -443,9 +449,9 @@ impl Snapshot {
         let config = BfsConfig { direction, ..BfsConfig::default() };
         // Depths and bitmaps.
         let view = reading.prepare(py, label, 5)?;
-        let depths = parallel(py, || hedgerow_kernels::bfs(&*view, id, &config));
+        let depths = kernel(py, &self.handle, move |cancel| bfs_until(&*view, id, &config, cancel))?;
         let depth = |&depth: &u32| if depth == UNREACHED { -1 } else { i64::from(depth) };
-        reading.per_vertex(py, &depths.map_err(raise_kernel)?, depth)
+        reading.per_vertex(py, &depths, depth)
     }
 
     /// PageRank: how often a random surfer visits each vertex.
@@ -493,8 +499,8 @@ impl Snapshot {
         let reading = self.reading()?;
         // Four arrays of scores.
         let view = reading.prepare(py, label, 32)?;
-        let scores = parallel(py, || hedgerow_kernels::pagerank(&*view, &config));
-        reading.per_vertex(py, &scores.map_err(raise_kernel)?, |&score| score)
+        let scores = kernel(py, &self.handle, move |cancel| pagerank_until(&*view, &config, cancel))?;
+        reading.per_vertex(py, &scores, |&score: &f64| score)
     }
 
     /// Shortest paths: the least sum of weights along a path from a source to every vertex.
@@ -556,14 +562,15 @@ impl Snapshot {
         let view = reading.view(py, label, 32)?;
         let config = SsspConfig { direction, delta };
         let distances = match weight {
-            None => parallel(py, || hedgerow_kernels::sssp(&*view, id, &config)),
+            None => kernel(py, &self.handle, move |cancel| sssp_until(&*view, id, &config, cancel)),
             Some(property) => {
-                let view = parallel(py, || reading.snapshot.view_weighted_by(label, property, None))
-                    .map_err(raise)?;
-                parallel(py, || hedgerow_kernels::sssp(&view, id, &config))
+                let (snapshot, property) = (reading.snapshot.clone(), property.to_owned());
+                let make = move || snapshot.view_weighted_by(LabelRef::Id(label), &property, None);
+                let view = attended(py, &self.handle, || (), make)?.map_err(raise)?;
+                kernel(py, &self.handle, move |cancel| sssp_until(&view, id, &config, cancel))
             }
         };
-        reading.per_vertex(py, &distances.map_err(raise_kernel)?, |&distance| distance)
+        reading.per_vertex(py, &distances?, |&distance| distance)
     }
 
     /// The number of triangles: sets of three vertices, each joined to the two others, directions ignored.
@@ -593,7 +600,7 @@ impl Snapshot {
         // Per id the order; per edge its rank, twice while they are gathered.
         let per_edge = reading.snapshot.edge_count().saturating_mul(8) as usize;
         let view = reading.prepare(py, label, per_edge.div_ceil(ids).saturating_add(24))?;
-        parallel(py, || hedgerow_kernels::triangle_count(&*view)).map_err(raise_kernel)
+        kernel(py, &self.handle, move |cancel| triangle_count_until(&*view, cancel))
     }
 
     /// Weakly connected components: which vertices a path joins when directions are ignored.
@@ -625,8 +632,8 @@ impl Snapshot {
     fn wcc(&self, py: Python<'_>, label: Option<&str>) -> PyResult<Py<PyAny>> {
         let reading = self.reading()?;
         let view = reading.prepare(py, label, 4 + BYTES_PER_ROW)?;
-        let components = parallel(py, || hedgerow_kernels::wcc(&*view));
-        reading.vertex_per_vertex(py, &components.map_err(raise_kernel)?)
+        let components = kernel(py, &self.handle, move |cancel| wcc_until(&*view, cancel))?;
+        reading.vertex_per_vertex(py, &components)
     }
 
     /// Let go of what the snapshot keeps in memory. Closing again does nothing.

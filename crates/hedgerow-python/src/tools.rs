@@ -17,7 +17,7 @@ use crate::results::make;
 /// Parameters
 /// ----------
 /// path : str or os.PathLike
-///     The directory of the damaged store. It must not be open elsewhere.
+///     The directory of the damaged store. It must not be open for writing.
 /// into : str or os.PathLike
 ///     The directory of the new store, which must not exist or be empty, nor lie in that of the damaged one.
 ///

@@ -14,7 +14,7 @@ use crate::key::{Key, direction};
 use crate::neighbors::{Neighbor, Parts};
 use crate::schema;
 use crate::ticket::Ticket;
-use crate::value::{AnyEdge, Cells, Edge, Owner, Weight, add_weight, read_cells, to_dict};
+use crate::value::{AnyEdge, Cells, Edge, Label, Owner, Weight, add_weight, read_cells, to_dict};
 
 const ROLLED_BACK: &str = "rolled back";
 
@@ -199,12 +199,12 @@ impl Transaction {
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
         weight: Option<Weight>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         rank: Option<&Bound<'_, PyAny>>,
         properties: Option<&Bound<'_, PyAny>>,
         named: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
-        let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        let edge = Edge::read(&self.handle, src, dst, label.map(|label| label.0), rank)?;
         let weight = weight.map(|weight| weight.0);
         let cells = self.cells(&edge, weight, properties, named)?;
         self.with(|txn| match weight {
@@ -234,7 +234,7 @@ impl Transaction {
         &self,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         rank: Option<&Bound<'_, PyAny>>,
         weight: Option<Weight>,
         properties: Option<&Bound<'_, PyAny>>,
@@ -265,12 +265,12 @@ impl Transaction {
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
         weight: Option<Weight>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         rank: Option<&Bound<'_, PyAny>>,
         properties: Option<&Bound<'_, PyAny>>,
         named: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<bool> {
-        let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        let edge = Edge::read(&self.handle, src, dst, label.map(|label| label.0), rank)?;
         let weight = weight.map(|weight| weight.0);
         let cells = self.cells(&edge, weight, properties, named)?;
         self.with(|txn| match weight {

@@ -13,8 +13,8 @@ use pyo3::types::{
 use crate::arrays::{exact, not_exact};
 use crate::ending::calling;
 use crate::error::{DataError, NotSupportedError};
-use crate::handle::Handle;
-use crate::key::{Key, type_name};
+use crate::handle::{Handle, Origin};
+use crate::key::{Key, shown, type_name};
 use crate::times::Unit;
 
 /// The property that the weight of a weighted graph is.
@@ -33,14 +33,14 @@ pub(crate) struct Edge<'a> {
 
 impl<'a> Edge<'a> {
     pub(crate) fn read(
-        handle: &Handle,
+        origin: &Origin,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
         label: Option<&'a str>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Edge<'a>> {
-        handle.check_process()?;
-        let kind = handle.config.keys;
+        origin.check_process()?;
+        let kind = origin.config.keys;
         let (src, dst) = (Key::read(kind, src)?, Key::read(kind, dst)?);
         let rank = rank.map_or(Ok(0), read_rank)?;
         Ok(Edge { src, dst, label: label.unwrap_or(""), rank })
@@ -66,7 +66,7 @@ pub(crate) struct AnyEdge<'a> {
 
 impl<'a> AnyEdge<'a> {
     pub(crate) fn read(
-        handle: &Handle,
+        handle: &Origin,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
         label: Option<&'a str>,
@@ -82,6 +82,22 @@ impl<'a> AnyEdge<'a> {
         let edges = EdgePattern::between(self.src.as_ref(), self.dst.as_ref());
         let edges = self.label.map_or(edges, |label| edges.label(label));
         self.rank.map_or(edges, |rank| edges.rank(rank))
+    }
+}
+
+/// The argument `label` where a label may be given.
+pub(crate) struct Label<'a>(pub(crate) &'a str);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Label<'a> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Label<'a>> {
+        if object.is_instance_of::<PyString>() {
+            return object.extract().map(Label);
+        }
+        // The place of the weight in some calls is that of the label in others.
+        let advice = if object.is_instance_of::<PyFloat>() { "; a weight is given as weight=" } else { "" };
+        Err(PyTypeError::new_err(format!("label must be a str, found {}{advice}", shown(&object))))
     }
 }
 

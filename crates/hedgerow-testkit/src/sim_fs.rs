@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hedgerow_io::{Access, Vfs, VfsFile, VfsLock};
+use hedgerow_io::{Access, LockHeld, LockHolder, Vfs, VfsFile, VfsLock};
 use parking_lot::Mutex;
 
 pub use crash::Damage;
@@ -356,24 +356,38 @@ impl Vfs for SimFs {
         if !self.shared.state.lock().names.contains_key(name) {
             self.create(name)?;
         }
-        self.hold(name)
+        self.hold(name, Locked::Alone)
     }
 
     fn lock_existing(&self, name: &str) -> io::Result<Option<Box<dyn VfsLock>>> {
         if !self.shared.state.lock().names.contains_key(name) {
             return Ok(None);
         }
-        self.hold(name).map(Some)
+        self.hold(name, Locked::Shared(1)).map(Some)
     }
 }
 
 impl SimFs {
-    fn hold(&self, name: &str) -> io::Result<Box<dyn VfsLock>> {
-        if !self.shared.state.lock().locks.insert(name.to_owned()) {
-            return Err(io::Error::new(io::ErrorKind::WouldBlock, "the directory is in use"));
+    fn hold(&self, name: &str, wanted: Locked) -> io::Result<Box<dyn VfsLock>> {
+        let locks = &mut self.shared.state.lock().locks;
+        match (locks.get_mut(name), wanted) {
+            (None, wanted) => _ = locks.insert(name.to_owned(), wanted),
+            (Some(Locked::Shared(readers)), Locked::Shared(_)) => *readers += 1,
+            (Some(Locked::Shared(_)), Locked::Alone) => {
+                return Err(LockHeld(LockHolder::ThisProcessReads).into());
+            }
+            (Some(Locked::Alone), _) => return Err(LockHeld(LockHolder::ThisProcess).into()),
         }
         Ok(Box::new(SimLock { fs: self.clone(), name: name.to_owned() }))
     }
+}
+
+/// How a lock is held.
+#[derive(Clone, Copy, Debug)]
+enum Locked {
+    Alone,
+    /// By so many readers.
+    Shared(usize),
 }
 
 #[derive(Debug)]
@@ -386,7 +400,11 @@ impl VfsLock for SimLock {}
 
 impl Drop for SimLock {
     fn drop(&mut self) {
-        self.fs.shared.state.lock().locks.remove(&self.name);
+        let locks = &mut self.fs.shared.state.lock().locks;
+        match locks.get_mut(&self.name) {
+            Some(Locked::Shared(readers)) if *readers > 1 => *readers -= 1,
+            _ => _ = locks.remove(&self.name),
+        }
     }
 }
 

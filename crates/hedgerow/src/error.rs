@@ -1,6 +1,6 @@
 //! Errors of the store.
 
-use hedgerow_core::{Timestamp, VertexKey};
+use hedgerow_core::{KeyKind, Timestamp, VertexKey};
 use hedgerow_io::{Corruption, LockHolder};
 
 use crate::options::GraphConfig;
@@ -12,7 +12,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The directory is open already, in this process or another.
+    /// The directory is open already, in this process or another. Only readers share it.
     #[error("{path} is locked: {holder}")]
     Locked {
         /// The directory.
@@ -39,7 +39,11 @@ pub enum Error {
         supported: String,
     },
     /// The options disagree with what the graph was created with.
-    #[error("the graph was created as {found:?}, but {wanted:?} was asked for")]
+    #[error(
+        "the graph was created {}, but {} was asked for",
+        difference(found, wanted),
+        difference(wanted, found)
+    )]
     ConfigMismatch {
         /// What the options ask for.
         wanted: GraphConfig,
@@ -159,6 +163,30 @@ impl Error {
     pub fn is_conflict(&self) -> bool {
         matches!(self, Error::Conflict { .. })
     }
+}
+
+/// What `this` says where the two differ.
+fn difference(this: &GraphConfig, other: &GraphConfig) -> String {
+    let either = |yes: bool, text: &'static str, no: &'static str| if yes { text } else { no };
+    let mut words = Vec::new();
+    if this.directed != other.directed {
+        words.push(either(this.directed, "directed", "undirected"));
+    }
+    if this.keys != other.keys {
+        words.push(match this.keys {
+            KeyKind::Dense => "with dense keys",
+            KeyKind::U64 => "with u64 keys",
+            KeyKind::Str => "with str keys",
+        });
+    }
+    if this.weighted != other.weighted {
+        words.push(either(this.weighted, "weighted", "without weights"));
+    }
+    // An undirected graph has one list for both directions.
+    if this.directed == other.directed && this.reverse != other.reverse {
+        words.push(either(this.reverse, "with incoming edges (reverse)", "without incoming edges (reverse)"));
+    }
+    words.join(", ")
 }
 
 impl From<hedgerow_io::IoError> for Error {

@@ -91,7 +91,7 @@ pub(crate) fn open_on(options: Options, fs: Arc<dyn Vfs>) -> Result<Graph> {
     Ok(Graph { engine })
 }
 
-/// Changes nothing in the directory, which may be one that can only be read: the lock is taken where its file exists.
+/// Changes nothing in the directory, which may be one that can only be read: the lock is shared where its file exists.
 fn open_to_read(options: &Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>> {
     let lock = fs.lock_existing(LOCK).map_err(|e| not_locked(&fs, e))?;
     let loaded = Manifest::look(&fs)?.ok_or_else(|| is_empty(&fs))?;

@@ -165,7 +165,7 @@ impl Options {
     }
 
     /// Opens for reading only (default: no): nothing is written, not even what recovery would make durable, and write
-    /// transactions are refused. The store must not be open elsewhere.
+    /// transactions are refused. Several may read one store at once, in this process and others; nobody writes meanwhile.
     pub fn read_only(mut self, read_only: bool) -> Options {
         self.read_only = read_only;
         self
@@ -209,7 +209,8 @@ impl Options {
     /// Blocks for recovery: time in proportion to the size of the graph and of the log since the last checkpoint.
     ///
     /// # Errors
-    /// [`Error::Locked`] if it is open already, here or in another process; [`Error::NotAStore`] for a directory with
+    /// [`Error::Locked`] if it is open already, here or in another process, unless all open it for reading;
+    /// [`Error::NotAStore`] for a directory with
     /// other content; [`Error::FutureVersion`]; [`Error::Corruption`]; [`Error::ConfigMismatch`]; [`Error::Io`];
     /// [`Error::InvalidArgument`] for an option out of its range.
     pub fn open(self, path: impl AsRef<Path>) -> Result<Graph> {

@@ -394,10 +394,11 @@ impl Engine {
             (None, LabelRef::Id(_)) => return Err(label.missing(&self.schema.load())),
         };
         if rank != 0 && !multi {
-            return Err(Error::InvalidArgument(format!(
-                "label {} is not multi: its edges have no rank",
-                label.shown()
-            )));
+            let which = match label.shown().as_str() {
+                "" => "the default label".to_owned(),
+                name => format!("label {name}"),
+            };
+            return Err(Error::InvalidArgument(format!("{which} is not multi: its edges have no rank")));
         }
         Ok(id)
     }

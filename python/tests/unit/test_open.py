@@ -2,6 +2,8 @@
 
 import gc
 import pickle
+import subprocess
+import sys
 import weakref
 from pathlib import Path
 
@@ -133,6 +135,48 @@ def test_second_open_is_locked(store: Path) -> None:
     hedgerow.open(store).close()
 
 
+def test_readers_share_a_store(store: Path) -> None:
+    with hedgerow.open(store) as db:
+        db.insert_edge(1, 2)
+        with pytest.raises(hedgerow.LockedError, match="this process has it open already"):
+            hedgerow.open(store, read_only=True)
+    code = "import hedgerow, sys\nprint(hedgerow.open(sys.argv[1], read_only=sys.argv[2:] == ['read']).snapshot().edge_count)"
+
+    def other(*arguments: str) -> tuple[str, str]:
+        command = [sys.executable, "-I", "-c", code, str(store), *arguments]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        return ended.stdout.strip(), ended.stderr.strip().rpartition("is locked: ")[2]
+
+    with hedgerow.open(store, read_only=True) as first, hedgerow.open(store, read_only=True) as second:
+        assert first.snapshot().edge_count == second.snapshot().edge_count == 1
+        assert other("read") == ("1", "")
+        assert other() == ("", "another process has it open for reading")
+        first.close()
+        with pytest.raises(hedgerow.LockedError, match="this process has it open for reading"):
+            hedgerow.open(store)
+    hedgerow.open(store).close()
+
+
+def test_a_closed_snapshot_keeps_no_lock(store: Path) -> None:
+    db = hedgerow.open(store)
+    db.insert_edge(1, 2)
+    closed, left = db.snapshot(), db.snapshot()
+    closed.pagerank()
+    closed.close()
+    with left:
+        del db
+        gc.collect()
+        # An open one reads on, and the directory is not free for as long.
+        assert left.neighbors(1) == [2]
+        with pytest.raises(hedgerow.LockedError):
+            hedgerow.open(store)
+    with hedgerow.open(store) as again:
+        assert again.insert_edge(2, 3)
+    assert closed.closed and left.closed
+    with pytest.raises(hedgerow.ClosedError, match="snapshot"):
+        left.neighbors(1)
+
+
 def test_not_a_store(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear reader")
     with pytest.raises(hedgerow.OperationalError, match="not a store"):
@@ -147,7 +191,7 @@ def test_not_a_store(tmp_path: Path) -> None:
 def test_other_configuration(store: Path) -> None:
     hedgerow.open(store, directed=False).close()
     for asked in ({"directed": True}, {"keys": "str"}, {"weighted": True}):
-        with pytest.raises(hedgerow.ProgrammingError, match="created as"):
+        with pytest.raises(hedgerow.ProgrammingError, match="was created .*, but .* was asked for"):
             hedgerow.open(store, **asked)
 
 

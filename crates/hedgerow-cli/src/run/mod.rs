@@ -21,6 +21,7 @@ use crate::target::Target;
 
 /// Arguments of `run`.
 #[derive(clap::Args)]
+#[command(arg_required_else_help = false)]
 pub(crate) struct RunArgs {
     #[command(subcommand)]
     algorithm: Algorithm,

@@ -89,13 +89,22 @@ impl<'a> WeightedNeighbors<'a> {
     /// Calls `f` with each neighbour and weight: those of the main part ascending, then the added ones ascending.
     #[inline]
     pub fn for_each(self, mut f: impl FnMut(VertexId, f64)) {
-        // One loop for all stretches, so that the closure is there once and stays inlined, whatever its size.
-        let mut rest = self;
-        loop {
-            let (run, weights, others) = rest.next_run();
+        self.for_each_run(|run, weights| {
             for (i, &v) in run.iter().enumerate() {
                 f(v, weights.get(i).copied().unwrap_or(1.0));
             }
+        });
+    }
+
+    /// Calls `f` with stretches of neighbours that no correction interrupts, and their weights, which are none where all
+    /// weigh 1: in order all that [`for_each`](Self::for_each) gives. At least once.
+    #[inline]
+    pub fn for_each_run(self, mut f: impl FnMut(&'a [VertexId], &'a [f64])) {
+        // One call for all stretches, so that the closure is there once and stays inlined, whatever its size.
+        let mut rest = self;
+        loop {
+            let (run, weights, others) = rest.next_run();
+            f(run, weights);
             if others.neighbors.main.is_empty() && others.neighbors.added.is_empty() {
                 return;
             }

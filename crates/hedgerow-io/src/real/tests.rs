@@ -125,7 +125,7 @@ fn a_lock_is_released_though_a_forked_child_shares_the_file() {
     let file = fs.open_file("LOCK", OFlags::RDWR | OFlags::CREATE, FILE_MODE).unwrap();
     // What a child inherits that was made past the C library: another descriptor of the same open file.
     let inherited = file.try_clone().unwrap();
-    let lock = hold(file, true).unwrap();
+    let lock = hold(file, Sharing::Alone).unwrap();
     let other = File::open(scratch.0.join("LOCK")).unwrap();
     assert!(matches!(other.try_lock(), Err(TryLockError::WouldBlock)));
     drop(lock);
@@ -171,7 +171,7 @@ fn a_lock_for_reading_changes_nothing() {
     let path = scratch.0.join("LOCK");
     std::fs::write(&path, "left by a crash").unwrap();
     let lock = fs.lock_existing("LOCK").unwrap();
-    assert_eq!(LockHeld::holder_in(&fs.lock("LOCK").unwrap_err()), LockHolder::ThisProcess);
+    assert_eq!(LockHeld::holder_in(&fs.lock("LOCK").unwrap_err()), LockHolder::ThisProcessReads);
     drop(lock);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "left by a crash");
 }
@@ -184,9 +184,43 @@ fn a_lock_that_must_exist_is_not_made() {
     drop(fs.lock("LOCK").unwrap());
     let lock = fs.lock_existing("LOCK").unwrap().unwrap();
     assert_eq!(fs.lock("LOCK").unwrap_err().kind(), io::ErrorKind::WouldBlock);
-    assert_eq!(fs.lock_existing("LOCK").unwrap_err().kind(), io::ErrorKind::WouldBlock);
     drop(lock);
     fs.lock("LOCK").unwrap();
+}
+
+#[test]
+fn readers_share_a_lock_that_excludes_writers() {
+    let (scratch, fs) = scratch();
+    let holder = |tried: io::Result<Option<Box<dyn VfsLock>>>| tried.err().map(|e| LockHeld::holder_in(&e));
+    let lock = |fs: &RealFs| fs.lock("LOCK").map(Some);
+    let writer = lock(&fs).unwrap();
+    assert_eq!(holder(fs.lock_existing("LOCK")), Some(LockHolder::ThisProcess));
+    drop(writer);
+    let again = RealFs::open_dir(&scratch.0).unwrap();
+    let readers = [&fs, &again, &fs].map(|fs| fs.lock_existing("LOCK").unwrap().unwrap());
+    for reader in readers {
+        assert_eq!(holder(lock(&again)), Some(LockHolder::ThisProcessReads));
+        drop(reader);
+    }
+    assert_eq!(holder(lock(&again)), None, "the last reader has gone");
+
+    // Past the list of this process, as others would lock.
+    let file = File::open(scratch.0.join("LOCK")).unwrap();
+    file.lock_shared().unwrap();
+    assert_eq!(holder(lock(&fs)), Some(LockHolder::Readers));
+    let reader = fs.lock_existing("LOCK").unwrap();
+    // Who was refused holds nothing of it.
+    assert!(matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+    drop(reader);
+    file.try_lock().unwrap();
+    std::fs::write(scratch.0.join("LOCK"), format!("{}\n", std::process::id())).unwrap();
+    assert_eq!(holder(fs.lock_existing("LOCK")), Some(LockHolder::Process(std::process::id())));
+    drop(file);
+    // What a writer left that crashed says nothing of readers.
+    let reader = fs.lock_existing("LOCK").unwrap();
+    assert_eq!(holder(lock(&again)), Some(LockHolder::ThisProcessReads));
+    drop(reader);
+    lock(&fs).unwrap();
 }
 
 #[test]

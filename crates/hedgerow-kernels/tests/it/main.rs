@@ -1,6 +1,7 @@
 //! The kernels against slow independent answers and against published ones.
 
 mod arguments;
+mod cancel;
 mod corrected;
 mod published;
 mod random;

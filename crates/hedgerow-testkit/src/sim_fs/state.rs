@@ -1,9 +1,10 @@
 //! What is on the disk, what is not yet, and the operations in between.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::sync::Arc;
 
+use super::Locked;
 use super::content::Content;
 
 /// A file, under whatever name.
@@ -82,7 +83,7 @@ pub(super) struct State {
     pub(super) durable_names: BTreeMap<String, InodeId>,
     pub(super) pending_names: Vec<Pending<DirOp>>,
     pub(super) inodes: BTreeMap<InodeId, Inode>,
-    pub(super) locks: HashSet<String>,
+    pub(super) locks: HashMap<String, Locked>,
     next_inode: u64,
     next_seq: u64,
 }

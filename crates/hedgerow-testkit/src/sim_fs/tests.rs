@@ -242,7 +242,13 @@ fn files_can_be_damaged_by_hand_and_locks_exclude() {
     let lock = fs.handle().lock("LOCK").unwrap();
     assert_eq!(fs.handle().lock("LOCK").unwrap_err().kind(), io::ErrorKind::WouldBlock);
     fs.crash_clone(Damage::KeepAll, 0).handle().lock("LOCK").unwrap();
+    assert_eq!(fs.handle().lock_existing("LOCK").unwrap_err().kind(), io::ErrorKind::WouldBlock);
     drop(lock);
+    let readers = [(); 2].map(|()| fs.handle().lock_existing("LOCK").unwrap());
+    for reader in readers {
+        assert_eq!(fs.handle().lock("LOCK").unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        drop(reader);
+    }
     fs.handle().lock("LOCK").unwrap();
     let read_only = fs.handle().open("LOCK", Access::Read).unwrap();
     assert!(read_only.write_at(b"x", 0).is_err());

@@ -25,7 +25,7 @@ use crate::open::{LOCK, from_tier};
 use crate::schema::Schema;
 
 /// Reads what can be read of the store in the directory `path`, whatever is damaged, and makes a new store of it in the
-/// directory `into`, which must not exist or be empty. Changes nothing at `path`, which must not be open elsewhere.
+/// directory `into`, which must not exist or be empty. Changes nothing at `path`, which must not be open for writing.
 ///
 /// The graph is rebuilt in memory: about 140 bytes for each edge, and what the graph itself takes. O(edges log edges).
 ///

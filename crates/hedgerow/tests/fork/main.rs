@@ -429,6 +429,40 @@ fn a_refused_opener_learns_who_has_the_store_open() {
     assert!(Graph::open(&path).and_then(|graph| graph.snapshot()).expect("a snapshot").contains_edge(1, 2));
 }
 
+/// The child is a process of its own: it shares none of its parent's locks.
+#[test]
+fn readers_of_two_processes_share_a_store() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("store");
+    Graph::open(&path).and_then(|graph| graph.insert_edge(1, 2)).expect("a store");
+    let read = || Options::new().read_only(true).open(&path);
+    let reader = read().expect("nobody writes");
+    let shown = path.display();
+    in_child(|| {
+        let message = Graph::open(&path).err().map(|error| error.to_string());
+        if message != Some(format!("{shown} is locked: another process has it open for reading")) {
+            return format!("{message:?}");
+        }
+        match read().and_then(|own| own.snapshot()).map(|snapshot| snapshot.contains_edge(1, 2)) {
+            Ok(true) => String::new(),
+            other => format!("{other:?}"),
+        }
+    });
+    // The child's end, and its refused openings, took nothing of the parent's lock.
+    assert!(matches!(
+        Graph::open(&path).err(),
+        Some(Error::Locked { holder: LockHolder::ThisProcessReads, .. })
+    ));
+    drop(reader);
+    let writer = Graph::open(&path).expect("no reader is left");
+    let parent = std::process::id();
+    in_child(|| match read().err() {
+        Some(Error::Locked { holder: LockHolder::Process(id), .. }) if id == parent => String::new(),
+        other => format!("{other:?}"),
+    });
+    writer.close().expect("closed");
+}
+
 /// A store of the child's own works, whatever its parent's threads are doing.
 fn use_own_store(path: &Path) -> hedgerow::Result<String> {
     for round in 0..2u64 {

@@ -121,13 +121,18 @@ fn options_that_disagree_with_the_store() {
     let disk = SimFs::new();
     let made = Options::new().directed(false).weighted(true).keys(KeyKind::Str);
     made.open_on(disk.handle()).unwrap().insert_edge("a", "b").unwrap();
-    for wrong in [
-        Options::new().directed(true),
-        Options::new().weighted(false),
-        Options::new().keys(KeyKind::U64),
-        Options::new().keys(KeyKind::Dense).directed(false),
+    for (wrong, message) in [
+        (Options::new().directed(true), "created undirected, but directed was asked for"),
+        (Options::new().weighted(false), "created weighted, but without weights was asked for"),
+        (Options::new().keys(KeyKind::U64), "created with str keys, but with u64 keys was asked for"),
+        (
+            Options::new().keys(KeyKind::Dense).directed(true),
+            "created undirected, with str keys, but directed, with dense keys was asked for",
+        ),
     ] {
-        assert!(matches!(wrong.open_on(disk.handle()).err(), Some(Error::ConfigMismatch { .. })));
+        let error = wrong.open_on(disk.handle()).err();
+        assert!(matches!(error, Some(Error::ConfigMismatch { .. })));
+        assert_eq!(error.map(|error| error.to_string()), Some(format!("the graph was {message}")));
     }
     let graph = Options::new().open_on(disk.handle()).unwrap();
     assert!(graph.config().weighted && !graph.config().directed);

@@ -22,6 +22,7 @@ mod options;
 mod own_reads;
 mod own_writes;
 mod pipeline;
+mod readers;
 mod review;
 mod salvage;
 mod scan;

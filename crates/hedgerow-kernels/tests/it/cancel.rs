@@ -1,0 +1,297 @@
+//! Kernels that are cancelled, told by counting: how many edges a graph hands out between two polls, and after the flag is
+//! raised. No clock is read.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+use hedgerow_core::{
+    Block, Direction, LocalVertex, Neighbors, SubgraphId, Topology, VertexId, WeightedBlock,
+    WeightedNeighbors, WeightedTopology,
+};
+use hedgerow_kernels::{
+    BfsConfig, Cancel, KernelError, PageRankConfig, SsspConfig, bfs_until, pagerank_until, sssp_until,
+    triangle_count_until, wcc_until,
+};
+use hedgerow_lab::Csr;
+
+use crate::{plain_graph, random_graph, weighted_graph, with_threads};
+
+const BETWEEN: usize = Cancel::EDGES_BETWEEN_POLLS;
+
+/// A graph that counts the edges of the lists that it hands out.
+struct Counted {
+    graph: Csr,
+    handed_out: Arc<AtomicUsize>,
+    /// How many parts of lists that are to be read with polls between.
+    long_parts: AtomicUsize,
+    /// Whether main lists that are asked for alone are read whole.
+    reads_mains: AtomicBool,
+}
+
+impl Counted {
+    fn new(graph: Csr) -> Counted {
+        Counted {
+            graph,
+            handed_out: Arc::default(),
+            long_parts: AtomicUsize::new(0),
+            reads_mains: AtomicBool::new(true),
+        }
+    }
+
+    fn count(&self, edges: usize) {
+        if edges < BETWEEN {
+            self.handed_out.fetch_add(edges, Relaxed);
+        } else {
+            self.long_parts.fetch_add(edges / BETWEEN, Relaxed);
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct CountedBlock<'a> {
+    counted: &'a Counted,
+    block: <Csr as Topology>::Block<'a>,
+    weighted: <Csr as WeightedTopology>::WeightedBlock<'a>,
+}
+
+impl<'a> Block<'a> for CountedBlock<'a> {
+    fn neighbors(&self, local: LocalVertex) -> Neighbors<'a> {
+        let neighbors = self.block.neighbors(local);
+        self.counted.count(neighbors.len());
+        neighbors
+    }
+
+    fn main(&self, local: LocalVertex) -> Option<&'a [VertexId]> {
+        let main = self.block.main(local);
+        if self.counted.reads_mains.load(Relaxed) {
+            self.counted.count(main.map_or(0, <[VertexId]>::len));
+        }
+        main
+    }
+
+    fn is_additive(&self) -> bool {
+        self.block.is_additive()
+    }
+}
+
+impl<'a> WeightedBlock<'a> for CountedBlock<'a> {
+    fn weighted_neighbors(&self, local: LocalVertex) -> WeightedNeighbors<'a> {
+        self.weighted.weighted_neighbors(local)
+    }
+}
+
+impl Topology for Counted {
+    type Block<'a> = CountedBlock<'a>;
+
+    fn block(&self, subgraph: SubgraphId, direction: Direction) -> CountedBlock<'_> {
+        let (block, weighted) =
+            (self.graph.block(subgraph, direction), self.graph.weighted_block(subgraph, direction));
+        CountedBlock { counted: self, block, weighted }
+    }
+
+    fn vertex_bound(&self) -> usize {
+        self.graph.vertex_bound()
+    }
+
+    fn vertex_count(&self) -> usize {
+        self.graph.vertex_count()
+    }
+
+    fn edge_count(&self) -> u64 {
+        self.graph.edge_count()
+    }
+
+    fn is_directed(&self) -> bool {
+        self.graph.is_directed()
+    }
+
+    fn contains(&self, v: VertexId) -> bool {
+        self.graph.contains(v)
+    }
+
+    fn degree(&self, v: VertexId, direction: Direction) -> usize {
+        self.graph.degree(v, direction)
+    }
+
+    fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
+        let neighbors = self.graph.neighbors(v, direction);
+        self.count(neighbors.len());
+        neighbors
+    }
+}
+
+impl WeightedTopology for Counted {
+    type WeightedBlock<'a> = CountedBlock<'a>;
+
+    fn weighted_block(&self, subgraph: SubgraphId, direction: Direction) -> CountedBlock<'_> {
+        self.block(subgraph, direction)
+    }
+
+    fn has_weights(&self) -> bool {
+        self.graph.has_weights()
+    }
+
+    fn weighted_neighbors(&self, v: VertexId, direction: Direction) -> WeightedNeighbors<'_> {
+        let neighbors = self.graph.weighted_neighbors(v, direction);
+        self.count(neighbors.len());
+        neighbors
+    }
+}
+
+type Kernel = fn(&Counted, &Cancel) -> Result<(), KernelError>;
+
+/// Every kernel, BFS in each of its directions.
+const KERNELS: [(&str, Kernel); 7] = [
+    ("bfs", |g, cancel| bfs_until(g, VertexId(0), &BfsConfig::default(), cancel).map(drop)),
+    ("bfs top-down", |g, cancel| {
+        bfs_until(g, VertexId(0), &BfsConfig { alpha: 0, ..BfsConfig::default() }, cancel).map(drop)
+    }),
+    ("bfs bottom-up", |g, cancel| {
+        let config = BfsConfig { alpha: u32::MAX, beta: u32::MAX, ..BfsConfig::default() };
+        bfs_until(g, VertexId(0), &config, cancel).map(drop)
+    }),
+    ("pagerank", |g, cancel| {
+        let config = PageRankConfig { iterations: 3, ..PageRankConfig::default() };
+        pagerank_until::<f64, _>(g, &config, cancel).map(drop)
+    }),
+    ("sssp", |g, cancel| sssp_until(g, VertexId(0), &SsspConfig::default(), cancel).map(drop)),
+    ("tc", |g, cancel| triangle_count_until(g, cancel).map(drop)),
+    ("wcc", |g, cancel| {
+        // Of a main list it takes one neighbour.
+        g.reads_mains.store(false, Relaxed);
+        let ended = wcc_until(g, cancel).map(drop);
+        g.reads_mains.store(true, Relaxed);
+        ended
+    }),
+];
+
+/// Every vertex of one work item has a long list: together far more than may lie between two polls.
+fn dense(directed: bool) -> Csr {
+    let edges: Vec<(u32, u32)> = (0..700u32).flat_map(|v| (0..1500).map(move |u| (v, 700 + u))).collect();
+    plain_graph(2200, &edges, directed)
+}
+
+/// One list is far longer than may lie between two polls. Its vertex is not the source of a search.
+fn star(directed: bool, weighted: bool) -> Csr {
+    let leaves = 3 * BETWEEN as u32 + 17;
+    let edges: Vec<(u32, u32)> = (0..leaves).map(|v| if v == 0 { (0, 1) } else { (1, v + 1) }).collect();
+    if weighted {
+        weighted_graph(leaves as usize + 1, &edges, directed, |rng| rng.below(100) as f64)
+    } else {
+        plain_graph(leaves as usize + 1, &edges, directed)
+    }
+}
+
+/// Runs a kernel with one thread. Returns how often it polled, and the most edges that were handed out between two polls.
+fn polls(kernel: Kernel, g: &Counted) -> (usize, usize) {
+    let (count, last, most) =
+        (Arc::new(AtomicUsize::new(0)), AtomicUsize::new(0), Arc::new(AtomicUsize::new(0)));
+    let (polls, handed_out, gap) = (count.clone(), g.handed_out.clone(), most.clone());
+    last.store(handed_out.load(Relaxed), Relaxed);
+    let cancel = Cancel::asking(move || {
+        count.fetch_add(1, Relaxed);
+        let now = handed_out.load(Relaxed);
+        most.fetch_max(now - last.swap(now, Relaxed), Relaxed);
+        false
+    });
+    with_threads(1, || kernel(g, &cancel)).expect("nobody raises the flag");
+    (polls.load(Relaxed), gap.load(Relaxed))
+}
+
+#[test]
+fn the_edges_between_two_polls_are_bounded() {
+    for directed in [false, true] {
+        let edges = 30_000;
+        for (shape, g) in [
+            ("dense", dense(directed)),
+            ("star", star(directed, false)),
+            ("weighted star", star(directed, true)),
+            ("random", random_graph(3000, edges, directed, 0.1, 3)),
+        ] {
+            let g = Counted::new(g);
+            for (name, kernel) in KERNELS {
+                if !g.contains(VertexId(0)) {
+                    continue;
+                }
+                g.long_parts.store(0, Relaxed);
+                let (polls, most) = polls(kernel, &g);
+                // The list that makes a poll necessary is handed out before it, and a list may be handed out twice.
+                assert!(
+                    most <= 3 * BETWEEN,
+                    "{name}, {shape}, directed {directed}: {most} edges between two polls"
+                );
+                let parts = g.long_parts.load(Relaxed);
+                assert!(
+                    polls >= parts,
+                    "{name}, {shape}, directed {directed}: {polls} polls in {parts} parts"
+                );
+                let reads_hub =
+                    ["bfs top-down", "sssp", "tc"].contains(&name) || (name == "pagerank" && !directed);
+                assert!(
+                    !shape.ends_with("star") || !reads_hub || parts >= 3,
+                    "{name}, {shape}: no hub was read"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_kernel_ends_soon_after_the_flag_is_raised() {
+    for g in [dense(false), star(true, true)] {
+        let g = Counted::new(g);
+        for (name, kernel) in KERNELS {
+            let (all, _) = polls(kernel, &g);
+            for (at, threads) in [(2, 3), (all / 3, 1), (all / 2, 3), (all - 1, 1)] {
+                let raised = Arc::new(AtomicUsize::new(usize::MAX));
+                let (count, handed_out, when) = (AtomicUsize::new(0), g.handed_out.clone(), raised.clone());
+                let cancel = Cancel::asking(move || {
+                    let raise = count.fetch_add(1, Relaxed) + 1 >= at.max(1);
+                    if raise {
+                        when.fetch_min(handed_out.load(Relaxed), Relaxed);
+                    }
+                    raise
+                });
+                let ended = with_threads(threads, || kernel(&g, &cancel));
+                assert_eq!(ended, Err(KernelError::Cancelled), "{name} at poll {at} of {all}");
+                let after = g.handed_out.load(Relaxed) - raised.load(Relaxed);
+                assert!(after <= 3 * BETWEEN * threads, "{name} at poll {at} of {all}: {after} edges more");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_raised_flag_stays_raised() {
+    let cancel = Cancel::new();
+    let g = Counted::new(plain_graph(3, &[(0, 1), (1, 2)], true));
+    KERNELS.iter().for_each(|(name, kernel)| assert_eq!(kernel(&g, &cancel), Ok(()), "{name}"));
+    let before = g.handed_out.load(Relaxed);
+    cancel.clone().cancel();
+    for (name, kernel) in KERNELS {
+        assert_eq!(kernel(&g, &cancel), Err(KernelError::Cancelled), "{name}");
+    }
+    assert_eq!(g.handed_out.load(Relaxed), before, "nothing is read");
+}
+
+#[test]
+fn another_thread_ends_a_kernel() {
+    let g = dense(false);
+    let (cancel, begun) = (Cancel::new(), Arc::new(AtomicUsize::new(0)));
+    let polled = begun.clone();
+    let other = cancel.clone();
+    let asking = Cancel::asking(move || {
+        polled.fetch_add(1, Relaxed);
+        cancel.is_cancelled()
+    });
+    let impatient = std::thread::spawn(move || {
+        while begun.load(Relaxed) < 100 {
+            std::thread::yield_now();
+        }
+        other.cancel();
+    });
+    // Would take days.
+    let config = PageRankConfig { iterations: u32::MAX, ..PageRankConfig::default() };
+    assert_eq!(pagerank_until::<f32, _>(&g, &config, &asking), Err(KernelError::Cancelled));
+    impatient.join().expect("it cancels");
+}

@@ -1,0 +1,117 @@
+//! Work that a thread of the pool does while the thread that wants it looks after something else now and then.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::place::{Place, place, run};
+
+/// Work that was started. Dropping it lets the work go on alone.
+#[must_use = "the work goes on alone"]
+pub struct Job<R> {
+    shared: Arc<Shared<R>>,
+}
+
+struct Shared<R> {
+    state: Mutex<State<R>>,
+    ended: Condvar,
+}
+
+type Work<R> = Box<dyn FnOnce() -> R + Send>;
+
+enum State<R> {
+    /// No thread has got to it yet.
+    Waiting(Work<R>),
+    Running,
+    Done(std::thread::Result<R>),
+    /// The result was taken, or the work given up before it began.
+    Gone,
+}
+
+/// Has a thread of the pool call `f`, and returns meanwhile. Where no thread can be started, and where the calling thread is
+/// one of a pool itself, `f` has been called when this returns.
+///
+/// What `f` holds is dropped before the job is [done](Job::wait). A panic of `f` goes on in [`Job::join`].
+pub fn start<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> Job<R> {
+    start_in(place(), f)
+}
+
+pub(crate) fn start_in<R: Send + 'static>(place: Place, f: impl FnOnce() -> R + Send + 'static) -> Job<R> {
+    let state = Mutex::new(State::Waiting(Box::new(f)));
+    let shared = Arc::new(Shared { state, ended: Condvar::new() });
+    let job = Job { shared: shared.clone() };
+    let work = move || shared.work();
+    match place {
+        // The pool may have no other thread than the one that is going to wait.
+        Place::Here if rayon::current_thread_index().is_some() => work(),
+        Place::Here => rayon::spawn(work),
+        Place::Own(pool) => pool.spawn(work),
+        Place::Alone => run(work),
+    }
+    job
+}
+
+impl<R> Job<R> {
+    /// Waits until the work is done, at most for `at_most`. Whether it is.
+    pub fn wait(&self, at_most: Duration) -> bool {
+        let unfinished = |state: &mut State<R>| matches!(state, State::Waiting(_) | State::Running);
+        let (state, _) = (self.shared.ended)
+            .wait_timeout_while(self.shared.state(), at_most, unfinished)
+            .unwrap_or_else(PoisonError::into_inner);
+        !matches!(&*state, State::Waiting(_) | State::Running)
+    }
+
+    /// Waits for the result.
+    ///
+    /// # Panics
+    /// As the work did.
+    pub fn join(self) -> R {
+        match self.end() {
+            State::Done(Ok(result)) => result,
+            State::Done(Err(panic)) => resume_unwind(panic),
+            _ => unreachable!("the work has ended, and its result is taken once"),
+        }
+    }
+
+    /// Takes the work back if it has not begun; else waits for its end. Nothing of it is left then.
+    pub fn give_up(self) {
+        let mut state = self.shared.state();
+        if matches!(&*state, State::Waiting(_)) {
+            let work = std::mem::replace(&mut *state, State::Gone);
+            drop(state);
+            drop(work);
+            return;
+        }
+        drop(state);
+        drop(self.end());
+    }
+
+    fn end(self) -> State<R> {
+        let unfinished = |state: &mut State<R>| matches!(state, State::Waiting(_) | State::Running);
+        let ended = self.shared.ended.wait_while(self.shared.state(), unfinished);
+        std::mem::replace(&mut *ended.unwrap_or_else(PoisonError::into_inner), State::Gone)
+    }
+}
+
+impl<R> Shared<R> {
+    fn work(&self) {
+        let work = {
+            let mut state = self.state();
+            match std::mem::replace(&mut *state, State::Running) {
+                State::Waiting(work) => work,
+                other => {
+                    *state = other;
+                    return;
+                }
+            }
+        };
+        let outcome = catch_unwind(AssertUnwindSafe(work));
+        *self.state() = State::Done(outcome);
+        self.ended.notify_all();
+    }
+
+    /// No panic happens under this lock.
+    fn state(&self) -> MutexGuard<'_, State<R>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,61 @@
+//! Stores that are opened for reading several times at once.
+
+use hedgerow::{Error, Graph, LockHolder, Options};
+use hedgerow_testkit::SimFs;
+
+fn held_by(opened: hedgerow::Result<Graph>) -> LockHolder {
+    match opened.err() {
+        Some(Error::Locked { holder, .. }) => holder,
+        other => panic!("not locked: {other:?}"),
+    }
+}
+
+/// Openings of one store as tests make them: for reading, for writing.
+type Openings<'a> = [&'a dyn Fn() -> hedgerow::Result<Graph>; 2];
+
+fn readers_exclude_writers([read, write]: Openings<'_>) {
+    let writer = write().unwrap();
+    writer.insert_edge(1, 2).unwrap();
+    assert_eq!(held_by(read()), LockHolder::ThisProcess);
+    writer.close().unwrap();
+    let readers = [read().unwrap(), read().unwrap(), read().unwrap()];
+    for reader in readers {
+        assert_eq!(held_by(write()), LockHolder::ThisProcessReads);
+        assert!(read().unwrap().snapshot().unwrap().contains_edge(1, 2), "one more reader");
+        assert!(reader.snapshot().unwrap().contains_edge(1, 2) && reader.check().unwrap().is_ok());
+        reader.close().unwrap();
+    }
+    // A snapshot reads on when its store was closed, and keeps no lock.
+    let reader = read().unwrap();
+    let snapshot = reader.snapshot().unwrap();
+    reader.close().unwrap();
+    let writer = write().unwrap();
+    assert!(writer.insert_edge(1, 3).unwrap() && snapshot.degree(1, hedgerow::Direction::Out) == Some(1));
+    drop((snapshot, reader));
+    assert_eq!(held_by(read()), LockHolder::ThisProcess, "a reader of before has not let it go");
+}
+
+#[test]
+fn readers_share_a_store_and_exclude_writers() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store");
+    let (read, write) = (|| Options::new().read_only(true).open(&path), || Options::new().open(&path));
+    readers_exclude_writers([&read, &write]);
+    let disk = SimFs::new();
+    let read = || Options::new().read_only(true).open_on(disk.handle());
+    readers_exclude_writers([&read, &|| Options::new().open_on(disk.handle())]);
+}
+
+#[test]
+fn a_refused_writer_is_told_of_readers() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store");
+    Options::new().open(&path).unwrap().close().unwrap();
+    let reader = Options::new().read_only(true).open(&path).unwrap();
+    let message = Options::new().open(&path).err().map(|error| error.to_string());
+    assert_eq!(message, Some(format!("{} is locked: this process has it open for reading", path.display())));
+    // What only reads the directory goes on beside readers.
+    hedgerow::salvage(&path, dir.path().join("salvaged")).unwrap();
+    assert!(hedgerow::check_path(&path).unwrap().is_ok());
+    drop(reader);
+}
