@@ -1,4 +1,4 @@
-use hedgerow::{Direction, Graph, Options};
+use hedgerow::{Direction, Options};
 use hedgerow_kernels::{PageRankConfig, pagerank, top_k};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
