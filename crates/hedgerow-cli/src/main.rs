@@ -13,6 +13,7 @@ mod checkpoint;
 mod error;
 mod export;
 mod keys;
+mod layout;
 mod load;
 mod neighbors;
 mod output;

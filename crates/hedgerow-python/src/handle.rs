@@ -106,12 +106,12 @@ impl Handle {
                 failed: closed.is_err(),
             };
             let left = std::mem::replace(&mut *lock(&self.graph), Store::Closed(figures));
-            let remains = graph.remains();
+            let freed = graph.freed();
             drop((left, graph));
             // Looking at the whole heap of the process pays for much only.
             #[cfg(target_os = "linux")]
             if bytes > LARGE_BYTES {
-                remains.wait_until_gone(PATIENCE);
+                freed.wait(PATIENCE);
                 crate::memory::give_back();
             }
             closed

@@ -39,9 +39,7 @@ impl<'a> Edge<'a> {
         label: Option<&'a str>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Edge<'a>> {
-        origin.check_process()?;
-        let kind = origin.config.keys;
-        let (src, dst) = (Key::read(kind, src)?, Key::read(kind, dst)?);
+        let (src, dst) = read_ends(origin, src, dst)?;
         let rank = rank.map_or(Ok(0), read_rank)?;
         Ok(Edge { src, dst, label: label.unwrap_or(""), rank })
     }
@@ -66,15 +64,13 @@ pub(crate) struct AnyEdge<'a> {
 
 impl<'a> AnyEdge<'a> {
     pub(crate) fn read(
-        handle: &Origin,
+        origin: &Origin,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
         label: Option<&'a str>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<AnyEdge<'a>> {
-        handle.check_process()?;
-        let kind = handle.config.keys;
-        let (src, dst) = (Key::read(kind, src)?, Key::read(kind, dst)?);
+        let (src, dst) = read_ends(origin, src, dst)?;
         Ok(AnyEdge { src, dst, label, rank: rank.map(read_rank).transpose()? })
     }
 
@@ -83,6 +79,12 @@ impl<'a> AnyEdge<'a> {
         let edges = self.label.map_or(edges, |label| edges.label(label));
         self.rank.map_or(edges, |rank| edges.rank(rank))
     }
+}
+
+fn read_ends(origin: &Origin, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<(Key, Key)> {
+    origin.check_process()?;
+    let kind = origin.config.keys;
+    Ok((Key::read(kind, src)?, Key::read(kind, dst)?))
 }
 
 /// The argument `label` where a label may be given.

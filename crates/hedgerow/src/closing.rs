@@ -1,7 +1,8 @@
 //! The end of a store, for threads that rest and for calls that wait until the store is closed.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How far the closing of a store is.
 #[derive(Default)]
@@ -56,5 +57,36 @@ impl Closing {
 impl Drop for Begun<'_> {
     fn drop(&mut self) {
         self.0.enter(Stage::Done);
+    }
+}
+
+/// Says, when it is dropped, that the store was freed.
+#[derive(Default)]
+pub(crate) struct TellsFreed(Arc<AtomicBool>);
+
+impl TellsFreed {
+    pub(crate) fn flag(&self) -> Freed {
+        Freed(self.0.clone())
+    }
+}
+
+impl Drop for TellsFreed {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// Whether the memory of a store was freed.
+#[doc(hidden)]
+pub struct Freed(Arc<AtomicBool>);
+
+impl Freed {
+    /// Waits until the memory was freed, at most for `patience`. A thread of the store's own that is in the middle of a turn frees it
+    /// at the end of that; snapshots and transactions keep it for as long as they live.
+    pub fn wait(&self, patience: Duration) {
+        let end = Instant::now() + patience;
+        while !self.0.load(Ordering::Acquire) && Instant::now() < end {
+            std::thread::sleep(Duration::from_micros(200));
+        }
     }
 }

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
@@ -13,7 +12,7 @@ use hedgerow_mem::SubgraphTable;
 use hedgerow_txn::{Clock, Counts, GroupCommit, ReaderRegistry};
 
 use crate::checkpoint::background::LogBound;
-use crate::closing::Closing;
+use crate::closing::{Closing, Freed, TellsFreed};
 use crate::durability::Durable;
 use crate::error::{Error, Result};
 use crate::idmap::IdMap;
@@ -93,8 +92,8 @@ pub(crate) struct Core {
     pub(crate) log_bound: Arc<LogBound>,
     /// The process that opened the store. Its forked children use nothing of it (`docs/design/processes.md`).
     pub(crate) owner: OwnerProcess,
-    /// The last field.
-    pub(crate) gone: Gone,
+    /// Stays the last field: fields are dropped in their order.
+    pub(crate) tells_freed: TellsFreed,
 }
 
 /// What [`Engine`] is built from, at opening.
@@ -154,7 +153,7 @@ impl Engine {
                 checkpoints.then(|| core.clone()),
             ),
             owner: OwnerProcess::current(),
-            gone: Gone::default(),
+            tells_freed: TellsFreed::default(),
         });
         Arc::new(Engine { core })
     }
@@ -477,10 +476,10 @@ impl Graph {
         self.engine.close()
     }
 
-    /// For the Python package: tells, once all handles are dropped, whether a thread of the store's own still has it.
+    /// For the Python package: tells, once all handles are dropped, whether the store's memory was freed.
     #[doc(hidden)]
-    pub fn remains(&self) -> Remains {
-        Remains(self.engine.gone.0.clone())
+    pub fn freed(&self) -> Freed {
+        self.engine.tells_freed.flag()
     }
 
     /// Makes everything committed before the call durable, whatever the durability mode. Blocks for a sync.
@@ -488,30 +487,5 @@ impl Graph {
         self.engine.check_owner_by_id()?;
         self.engine.check_writable()?;
         self.engine.flush()
-    }
-}
-
-/// Told at the end of dropping a [`Core`], as its last field.
-#[derive(Default)]
-pub(crate) struct Gone(Arc<std::sync::atomic::AtomicBool>);
-
-impl Drop for Gone {
-    fn drop(&mut self) {
-        self.0.store(true, std::sync::atomic::Ordering::Release);
-    }
-}
-
-/// What may be left of a store whose handles were dropped.
-#[doc(hidden)]
-pub struct Remains(Arc<std::sync::atomic::AtomicBool>);
-
-impl Remains {
-    /// Waits until the memory of the store was freed, for `patience` at most. A thread of the store's own that is in the middle
-    /// of a turn frees it at the end of that; snapshots and transactions keep it for as long as they live.
-    pub fn wait_until_gone(&self, patience: Duration) {
-        let end = Instant::now() + patience;
-        while !self.0.load(std::sync::atomic::Ordering::Acquire) && Instant::now() < end {
-            std::thread::sleep(Duration::from_micros(200));
-        }
     }
 }

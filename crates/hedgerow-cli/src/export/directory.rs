@@ -10,15 +10,12 @@ use serde_json::{Value, json};
 use super::{write_edge_rows, write_vertex_rows};
 use crate::error::CliError;
 use crate::keys::kind_name;
+use crate::layout::{DELIMITER, FORMAT, SCHEMA_FILE, VERSION};
 use crate::output::{Report, Style};
 use crate::store::{is_vacant, open_read_only};
 use crate::target::Target;
 
-const DELIMITER: u8 = b',';
 const VERTICES: &str = "vertices.csv";
-const SCHEMA: &str = "schema.json";
-const FORMAT: &str = "hedgerow-export";
-const VERSION: u32 = 1;
 /// The most characters of a label's name that its file bears.
 const MOST_NAME_CHARS: usize = 40;
 
@@ -47,7 +44,7 @@ pub(super) fn export_directory(store: &Path, dir: &Path, style: Style) -> Result
     }
     let count = labels.len();
     let description = describe(config, &schema, vertices, labels);
-    files.write(SCHEMA, |to| to.write(|w| writeln!(w, "{description:#}")))?;
+    files.write(SCHEMA_FILE, |to| to.write(|w| writeln!(w, "{description:#}")))?;
     files.done = true;
     Report::default()
         .field("vertices", vertices)

@@ -16,10 +16,9 @@ use super::report::{self, Clock};
 use super::rows::{self, OnError, Rejects, Rules};
 use super::{FileFormat, LoadArgs, Repeat, durability, open_existing, write};
 use crate::error::CliError;
+use crate::layout::{DELIMITER, FORMAT, SCHEMA_FILE, VERSION};
 use crate::output::Style;
 
-const FORMAT: &str = "hedgerow-export";
-const VERSION: u64 = 1;
 /// Far more than 65,534 labels with many properties each take.
 const MAX_SCHEMA_BYTES: u64 = 1 << 26;
 
@@ -113,7 +112,7 @@ struct Schema {
 
 impl Schema {
     fn read(directory: &Path) -> Result<Schema, CliError> {
-        let path = directory.join("schema.json");
+        let path = directory.join(SCHEMA_FILE);
         let failed = |why: String| CliError::Failed(format!("{}: {why}", path.display()));
         let file = File::open(&path)
             .map_err(|why| failed(format!("{why}; a directory to load is one that an export wrote")))?;
@@ -182,7 +181,7 @@ impl Schema {
 /// The layout of every file of a directory.
 fn exact(extra: std::ops::Range<usize>, weight: Option<usize>) -> EdgeFormat {
     EdgeFormat {
-        delimiter: Delimiter::Byte(b','),
+        delimiter: Delimiter::Byte(DELIMITER),
         header: Header::Yes,
         src: Some(Column::Index(0)),
         dst: Some(Column::Index(1)),

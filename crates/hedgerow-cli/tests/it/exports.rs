@@ -106,6 +106,28 @@ fn a_directory_holds_everything_and_its_schema() {
     assert_eq!((&schema["keys"], &schema["weighted"]), (&json!("dense"), &json!(false)));
 }
 
+/// Everything in a directory, by the names of its files.
+fn content_of(directory: &Path) -> Vec<(String, String)> {
+    let content = |name: String| (text(&directory.join(&name)), name);
+    names(directory).into_iter().map(content).map(|(content, name)| (name, content)).collect()
+}
+
+#[test]
+fn what_is_exported_into_a_directory_is_loaded_equal() {
+    for directed in [true, false] {
+        let bench = Bench::new();
+        fill(&bench, directed);
+        let (first, again, other) = (bench.path("first"), bench.path("again"), bench.path("other"));
+        hedgerow("export @ @", &[&bench.store(), &first]).ok();
+        hedgerow("load @ @", &[&other, &first]).ok();
+        hedgerow("export @ @", &[&other, &again]).ok();
+        assert_eq!(content_of(&again), content_of(&first));
+        let schema = |store: &Path| hedgerow("schema @ --csv", &[store]).ok();
+        assert_eq!(schema(&other), schema(&bench.store()));
+        hedgerow("check @", &[&other]).ok();
+    }
+}
+
 #[test]
 fn a_directory_that_is_in_use_is_left_alone() {
     let bench = Bench::new();
