@@ -169,7 +169,11 @@ impl<'g, G: Topology> Search<'g, G> {
         };
         for &u in chunk {
             let neighbors = self.g.neighbors(u, self.forward);
-            neighbors.for_each_run(|run| meter.parts(run, |part| part.iter().for_each(|&v| visit(v))));
+            if meter.takes(neighbors.main.len() + neighbors.added.len()) {
+                neighbors.for_each(&mut visit);
+            } else {
+                expand_polling(neighbors, &mut meter, &mut visit);
+            }
         }
         edges
     }
@@ -201,10 +205,10 @@ impl<'g, G: Topology> Search<'g, G> {
         let chunks = words.zip(self.depth.par_chunks_mut(CHUNK_VERTICES)).enumerate();
         let found = hedgerow_par::map(chunks, |(chunk, ((next, open), depth))| {
             let mut found = 0;
-            let Some(mut meter) = cancel.meter() else { return found };
+            let Some(mut meter) = cancel.meter_of_subgraphs() else { return found };
             let first = chunk * CHUNK_SUBGRAPHS;
             for (i, depth) in depth.chunks_mut(64).enumerate() {
-                if meter.is_over() {
+                if !meter.next_subgraph() {
                     break;
                 }
                 let base = (first + i) * 64;
@@ -218,6 +222,10 @@ impl<'g, G: Topology> Search<'g, G> {
         found.into_iter().sum()
     }
 }
+
+/// Of a vertex this much of the main part, and as much of what is left of its neighbours, is looked at without asking the
+/// meter: together a short list.
+const MOST_UNMETERED: usize = Cancel::SHORT_LIST / 2;
 
 /// One bottom-up level.
 struct Adoption<'a, G> {
@@ -247,7 +255,9 @@ impl<G: Topology> Adoption<'_, G> {
             let local = LocalVertex(i as u8);
             // Most searches end within the first few neighbours: what is added is looked up only for the others.
             let main = block.main(local);
-            if main.is_some_and(|main| any_set(main, self.front, meter)) {
+            let (first, later) =
+                main.map_or((&[][..], &[][..]), |main| main.split_at(main.len().min(MOST_UNMETERED)));
+            if first.iter().any(|&v| is_set(self.front, v)) {
                 *slot = self.level;
                 found |= bit;
                 continue;
@@ -258,9 +268,14 @@ impl<G: Topology> Adoption<'_, G> {
                 continue;
             }
             if main.is_some() {
-                neighbors.main = &[];
+                neighbors.main = later;
             }
-            if any_in(neighbors, self.front, meter) {
+            let adopted = if neighbors.main.len() + neighbors.added.len() <= MOST_UNMETERED {
+                any_in(neighbors, self.front)
+            } else {
+                any_in_polling(neighbors, self.front, meter)
+            };
+            if adopted {
                 *slot = self.level;
                 found |= bit;
             }
@@ -270,30 +285,33 @@ impl<G: Topology> Adoption<'_, G> {
     }
 }
 
+/// Not inlined: the loop over a list that needs no poll is to stay small.
+#[cold]
+fn expand_polling(neighbors: Neighbors<'_>, meter: &mut Meter<'_>, visit: &mut dyn FnMut(VertexId)) {
+    neighbors.for_each_run(|run| meter.parts(run, |part| part.iter().for_each(|&v| visit(v))));
+}
+
 #[inline]
 fn is_set(bitmap: &[u64], v: VertexId) -> bool {
     bitmap[v.index() >> 6] >> (v.0 & 63) & 1 != 0
 }
 
-/// Whether any vertex of `list` is in the bitmap.
 #[inline]
-fn any_set(list: &[VertexId], bitmap: &[u64], meter: &mut Meter<'_>) -> bool {
-    if meter.takes(list.len()) {
-        return list.iter().any(|&v| is_set(bitmap, v));
+fn any_in(neighbors: Neighbors<'_>, bitmap: &[u64]) -> bool {
+    if neighbors.removed.is_empty() {
+        neighbors.main.iter().chain(neighbors.added).any(|&v| is_set(bitmap, v))
+    } else {
+        neighbors.iter().any(|v| is_set(bitmap, v))
     }
-    any_set_polling(list, bitmap, meter)
 }
 
+/// As [`any_in`], with polls.
 #[cold]
-fn any_set_polling(list: &[VertexId], bitmap: &[u64], meter: &mut Meter<'_>) -> bool {
-    let mut parts = list.chunks(Cancel::EDGES_BETWEEN_POLLS);
-    parts.any(|part| meter.spend(part.len()) && part.iter().any(|&v| is_set(bitmap, v)))
-}
-
-#[inline]
-fn any_in(neighbors: Neighbors<'_>, bitmap: &[u64], meter: &mut Meter<'_>) -> bool {
+fn any_in_polling(neighbors: Neighbors<'_>, bitmap: &[u64], meter: &mut Meter<'_>) -> bool {
     let mut found = false;
-    neighbors.for_each_run(|run| found = found || any_set(run, bitmap, meter));
+    neighbors.for_each_run(|run| {
+        meter.parts(run, |part| found = found || part.iter().any(|&v| is_set(bitmap, v)));
+    });
     found
 }
 

@@ -184,12 +184,12 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
         let inputs = self.share.par_chunks(CHUNK_VERTICES).zip(self.partial.par_iter_mut());
         let chunks = outputs.zip(inputs).enumerate();
         hedgerow_par::for_each(chunks, |(chunk, ((scores, next_given), (share, partial)))| {
-            let Some(mut meter) = cancel.meter() else { return };
+            let Some(mut meter) = cancel.meter_of_subgraphs() else { return };
             let first = (chunk * CHUNK_VERTICES) as u32;
             let mut sums = Partial::default();
             let mut rows = scores.iter_mut().zip(next_given).zip(share);
             for subgraph in (VertexId(first).subgraph().0..).map(SubgraphId) {
-                if rows.len() == 0 || meter.is_over() {
+                if rows.len() == 0 || !meter.next_subgraph() {
                     break;
                 }
                 let block = g.block(subgraph, Direction::In);
@@ -237,13 +237,16 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
 #[inline]
 fn gather<S: Score>(neighbors: Neighbors<'_>, given: &[S], meter: &mut Meter<'_>) -> S {
     let mut sum = S::ZERO;
-    neighbors.for_each_run(|run| sum = gather_list(run, given, sum, meter));
+    let is_short = neighbors.main.len() + neighbors.added.len() <= Cancel::SHORT_LIST;
+    neighbors.for_each_run(|run| {
+        sum = if is_short { gather_part(run, given, sum) } else { gather_polling(run, given, sum, meter) };
+    });
     sum
 }
 
 #[inline]
 fn gather_list<S: Score>(list: &[VertexId], given: &[S], start: S, meter: &mut Meter<'_>) -> S {
-    if meter.takes(list.len()) {
+    if list.len() <= Cancel::SHORT_LIST {
         return gather_part(list, given, start);
     }
     gather_polling(list, given, start, meter)

@@ -236,6 +236,30 @@ fn the_edges_between_two_polls_are_bounded() {
     }
 }
 
+/// PageRank and the bottom-up levels of BFS poll once for each subgraph. So the polls within the list of a hub are told by
+/// comparing with a graph of as many vertices, and of as many levels, in which no long list is read.
+#[test]
+fn a_hub_is_read_with_polls_between() {
+    let parts = 3;
+    let hub = Counted::new(star(false, false));
+    let bound = hub.vertex_bound() as u32;
+    let ring: Vec<(u32, u32)> = (0..bound).map(|v| (v, (v + 1) % bound)).collect();
+    let ring = Counted::new(plain_graph(bound as usize, &ring, false));
+    let ranks: Kernel = |g, cancel| {
+        let config = PageRankConfig { iterations: 3, ..PageRankConfig::default() };
+        pagerank_until::<f64, _>(g, &config, cancel).map(drop)
+    };
+    let (with, without) = (polls(ranks, &hub).0, polls(ranks, &ring).0);
+    assert!(with >= without + 3 * parts, "pagerank: {with} polls with a hub, {without} without");
+    // From its least neighbour the hub is found at once, from its largest one after a look at all others.
+    const BOTTOM_UP: BfsConfig = BfsConfig { direction: Direction::Out, alpha: u32::MAX, beta: u32::MAX };
+    let from_least: Kernel = |g, cancel| bfs_until(g, VertexId(0), &BOTTOM_UP, cancel).map(drop);
+    let from_largest: Kernel =
+        |g, cancel| bfs_until(g, VertexId(g.vertex_bound() as u32 - 1), &BOTTOM_UP, cancel).map(drop);
+    let (with, without) = (polls(from_largest, &hub).0, polls(from_least, &hub).0);
+    assert!(with >= without + parts, "bfs bottom-up: {with} polls in the list, {without} without it");
+}
+
 #[test]
 fn a_kernel_ends_soon_after_the_flag_is_raised() {
     for g in [dense(false), star(true, true)] {
