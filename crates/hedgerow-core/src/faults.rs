@@ -1,5 +1,5 @@
 //! Planted faults: negative controls of the tests. Each is a mistake that could have been made, at the one place where it
-//! would have been made. They exist only in builds with `--cfg hedgerow_faults`; in every other build [`is_on`] is the
+//! would have been made. They exist only in builds with the feature `planted-faults`; in every other build [`is_on`] is the
 //! constant `false`, and nothing of them is left in the code.
 //!
 //! A fault is chosen at run time, for the whole process, since commits, checkpoints and clients run on threads of their
@@ -118,16 +118,16 @@ faults! {
 }
 
 /// Whether `fault` is planted: never, in this build.
-#[cfg(not(hedgerow_faults))]
+#[cfg(not(feature = "planted-faults"))]
 #[inline(always)]
 pub const fn is_on(_: PlantedFault) -> bool {
     false
 }
 
-#[cfg(hedgerow_faults)]
+#[cfg(feature = "planted-faults")]
 pub use planting::{Planting, Sound, is_on, plant, sound};
 
-#[cfg(hedgerow_faults)]
+#[cfg(feature = "planted-faults")]
 mod planting {
     // Not those of `crate::sync`: what is planted is no part of what schedulers explore.
     use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};

@@ -22,7 +22,7 @@
 #![allow(unsafe_code)]
 
 mod descriptor;
-#[cfg(all(test, unix, not(any(loom, shuttle, miri))))]
+#[cfg(all(test, unix, not(any(feature = "model-checking", miri))))]
 mod tests;
 
 pub use descriptor::Descriptor;
@@ -124,7 +124,7 @@ pub fn on_child(is_registered: &AtomicBool, hook: fn()) {
     }
 }
 
-#[cfg(all(unix, not(any(loom, shuttle, miri))))]
+#[cfg(all(unix, not(any(feature = "model-checking", miri))))]
 mod handlers {
     use super::{AtomicBool, FORK, GENERATION, IN_CHILD, Ordering, SECTIONS, descriptor};
 
@@ -170,7 +170,7 @@ mod handlers {
     }
 }
 
-#[cfg(not(all(unix, not(any(loom, shuttle, miri)))))]
+#[cfg(not(all(unix, not(any(feature = "model-checking", miri)))))]
 mod handlers {
     pub(super) fn register() {}
 }

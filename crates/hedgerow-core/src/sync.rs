@@ -1,59 +1,59 @@
 //! Atomics, locks and the shared-pointer cell behind one switch: real ones, those of the model checker under
-//! `--cfg loom`, or those of the controlled scheduler under `--cfg shuttle`, so that the protocols that are checked are
+//! the feature `loom`, or those of the controlled scheduler under `shuttle`, so that the protocols that are checked are
 //! the ones that run. The model checker explores small protocols under weak memory, exhaustively; the scheduler explores
 //! whole transactions under sequential consistency, at random.
 
 use std::sync::Arc;
 
-#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+#[cfg(all(target_os = "linux", not(feature = "model-checking")))]
 #[allow(unsafe_code)]
 mod lock;
-#[cfg(shuttle)]
+#[cfg(feature = "shuttle")]
 mod scheduled;
 mod signal;
 
 pub use signal::Signal;
 
-#[cfg(shuttle)]
+#[cfg(feature = "shuttle")]
 pub use scheduled::{Condvar, Mutex, MutexGuard, fence, yield_now};
-#[cfg(shuttle)]
+#[cfg(feature = "shuttle")]
 pub use shuttle::sync::atomic::{
     AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
 };
-#[cfg(shuttle)]
+#[cfg(feature = "shuttle")]
 pub use shuttle::{lazy_static, thread_local};
 
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(feature = "model-checking"))]
 pub use std::sync::atomic::{
     AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
 };
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(feature = "model-checking"))]
 pub use std::thread_local;
 
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 pub use loom::sync::atomic::{
     AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
 };
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 pub use loom::{lazy_static, thread_local};
 
-#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+#[cfg(all(target_os = "linux", not(feature = "model-checking")))]
 pub use lock::{Condvar, Mutex, MutexGuard};
 
-#[cfg(all(not(target_os = "linux"), not(any(loom, shuttle))))]
+#[cfg(all(not(target_os = "linux"), not(feature = "model-checking")))]
 pub use parking_lot::{Condvar, Mutex, MutexGuard};
 
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 pub use model::{Condvar, Mutex, MutexGuard};
 
 /// Lets another thread run while waiting for it.
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(feature = "model-checking"))]
 pub fn yield_now() {
     std::thread::yield_now();
 }
 
 /// Lets another thread run while waiting for it.
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 pub fn yield_now() {
     loom::thread::yield_now();
 }
@@ -63,26 +63,26 @@ pub fn yield_now() {
 /// A load yields a protected pointer: what it points to stays alive until the guard is dropped, also when the cell is
 /// overwritten meanwhile. Loads are lock-free; under the model checker a small lock stands in for the library.
 pub struct ArcCell<T> {
-    #[cfg(not(loom))]
+    #[cfg(not(feature = "loom"))]
     inner: arc_swap::ArcSwapOption<T>,
-    #[cfg(loom)]
+    #[cfg(feature = "loom")]
     inner: Mutex<Option<Arc<T>>>,
 }
 
 /// A loaded pointer of an [`ArcCell`].
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 pub type ArcGuard<T> = arc_swap::Guard<Option<Arc<T>>>;
 
 /// A loaded pointer of an [`ArcCell`].
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 pub type ArcGuard<T> = Box<Option<Arc<T>>>;
 
 impl<T> ArcCell<T> {
     /// A cell that holds `value`.
     pub fn new(value: Option<Arc<T>>) -> Self {
-        #[cfg(not(loom))]
+        #[cfg(not(feature = "loom"))]
         let inner = arc_swap::ArcSwapOption::new(value);
-        #[cfg(loom)]
+        #[cfg(feature = "loom")]
         let inner = Mutex::new(value);
         ArcCell { inner }
     }
@@ -90,26 +90,26 @@ impl<T> ArcCell<T> {
     /// The current value, protected while the guard lives. Keep guards short: one operation, not one analysis.
     #[inline]
     pub fn load(&self) -> ArcGuard<T> {
-        #[cfg(not(loom))]
+        #[cfg(not(feature = "loom"))]
         return self.inner.load();
-        #[cfg(loom)]
+        #[cfg(feature = "loom")]
         return Box::new(self.inner.lock().clone());
     }
 
     /// The current value as an owned reference.
     #[inline]
     pub fn load_full(&self) -> Option<Arc<T>> {
-        #[cfg(not(loom))]
+        #[cfg(not(feature = "loom"))]
         return self.inner.load_full();
-        #[cfg(loom)]
+        #[cfg(feature = "loom")]
         return self.inner.lock().clone();
     }
 
     /// Replaces the value.
     pub fn store(&self, value: Option<Arc<T>>) {
-        #[cfg(not(loom))]
+        #[cfg(not(feature = "loom"))]
         self.inner.store(value);
-        #[cfg(loom)]
+        #[cfg(feature = "loom")]
         {
             *self.inner.lock() = value;
         }
@@ -122,7 +122,7 @@ impl<T> Default for ArcCell<T> {
     }
 }
 
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 mod model {
     //! The model checker's locks under the interface of the real ones.
 

@@ -1,10 +1,12 @@
 //! Points of background work at which a test can have an error, a panic or a delay. They exist only in builds with
-//! `--cfg hedgerow_faults`; in every other build [`reach`] is the constant `Ok`.
+//! the feature `planted-faults`; in every other build [`reach`] is the constant `Ok`.
 //!
 //! Unlike the [planted faults](hedgerow_core::faults), which are mistakes of the engine that the tests must find, what happens here
 //! may happen to a sound engine, which must live with it.
 
 use std::io;
+#[cfg(feature = "planted-faults")]
+use std::sync::atomic::Ordering;
 
 /// A place in background work, or in work that is shared between threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +78,7 @@ pub enum Action {
     Delay,
 }
 
-#[cfg(hedgerow_faults)]
+#[cfg(feature = "planted-faults")]
 mod armed {
     use super::{Action, FailPoint};
 
@@ -89,27 +91,33 @@ mod armed {
 
     pub(super) static ARMED: std::sync::Mutex<(Option<Armed>, u64)> = std::sync::Mutex::new((None, 0));
 
+    /// Whether a point is armed. Else nobody takes the lock: a child that is forked while another thread has it would wait
+    /// for ever.
+    pub(super) static ANY: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
     pub(super) fn lock() -> std::sync::MutexGuard<'static, (Option<Armed>, u64)> {
         ARMED.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
 /// Has `action` happen at `point`, in any thread of the process: not the first `pass` times, then `times` times.
-#[cfg(hedgerow_faults)]
+#[cfg(feature = "planted-faults")]
 pub fn arm(point: FailPoint, action: Action, pass: u64, times: u64) {
     *armed::lock() = (Some(armed::Armed { point, action, pass, times }), 0);
+    armed::ANY.store(true, Ordering::Release);
 }
 
 /// Ends that. Returns how often it happened.
-#[cfg(hedgerow_faults)]
+#[cfg(feature = "planted-faults")]
 pub fn disarm() -> u64 {
+    armed::ANY.store(false, Ordering::Release);
     let mut armed = armed::lock();
     armed.0 = None;
     armed.1
 }
 
 /// How often it happened so far.
-#[cfg(hedgerow_faults)]
+#[cfg(feature = "planted-faults")]
 pub fn happened() -> u64 {
     armed::lock().1
 }
@@ -121,8 +129,11 @@ pub fn happened() -> u64 {
 ///
 /// # Panics
 /// If a test wants that.
-#[cfg(hedgerow_faults)]
+#[cfg(feature = "planted-faults")]
 pub fn reach(point: FailPoint) -> io::Result<()> {
+    if !armed::ANY.load(Ordering::Acquire) {
+        return Ok(());
+    }
     let action = {
         let mut guard = armed::lock();
         let (armed, happened) = &mut *guard;
@@ -152,7 +163,7 @@ pub fn reach(point: FailPoint) -> io::Result<()> {
 ///
 /// # Errors
 /// None in this build.
-#[cfg(not(hedgerow_faults))]
+#[cfg(not(feature = "planted-faults"))]
 #[inline(always)]
 pub const fn reach(_: FailPoint) -> io::Result<()> {
     Ok(())

@@ -332,7 +332,7 @@ impl Delta {
 }
 
 /// The arrays of a log: tags (local source and operation), destinations, timestamp offsets, weights.
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 mod storage {
     use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -494,7 +494,7 @@ mod storage {
 }
 
 /// The same arrays as cells that the model checker watches for concurrent access.
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 mod storage {
     use hedgerow_core::sync::{AtomicU64, Ordering};
     use loom::cell::UnsafeCell;
@@ -569,5 +569,5 @@ mod storage {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests;

@@ -14,9 +14,9 @@ use crate::subgraph::LocalOp;
 use crate::version::Version;
 
 /// The first capacity of a delta, in entries. Under the model checkers two, so that merges come early.
-pub(crate) const MIN_DELTA: usize = if cfg!(any(loom, shuttle)) { 2 } else { 4 };
+pub(crate) const MIN_DELTA: usize = if cfg!(feature = "model-checking") { 2 } else { 4 };
 /// The largest capacity of a delta, in entries.
-const MAX_DELTA: usize = if cfg!(any(loom, shuttle)) { 2 } else { 256 };
+const MAX_DELTA: usize = if cfg!(feature = "model-checking") { 2 } else { 256 };
 /// A delta has room for this share of the main part: 1/8, within the bounds above.
 const DELTA_SHARE: usize = 8;
 /// While that is more, it has room for so many roots of the size of the main part: a main part that grows from nothing by an
@@ -172,5 +172,5 @@ fn fold(head: &Version, n: usize, capacity: usize, aim: Aim, weighted: bool, are
     version
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests;

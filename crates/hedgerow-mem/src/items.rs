@@ -522,5 +522,5 @@ impl<'a> crate::version::Read<'a> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests;

@@ -172,5 +172,5 @@ pub(crate) fn is_in_main(patch: &Patch, first: EdgeOp, local: LocalVertex, dst: 
         || (first != EdgeOp::Insert && patch.added.find(local, dst, Spread::UNKNOWN).is_none())
 }
 
-#[cfg(all(test, not(any(loom, shuttle))))]
+#[cfg(all(test, not(feature = "model-checking")))]
 mod tests;

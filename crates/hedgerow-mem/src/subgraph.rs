@@ -39,7 +39,7 @@ pub struct Subgraph {
     place: u8,
 }
 
-#[cfg(all(target_pointer_width = "64", not(any(loom, shuttle))))]
+#[cfg(all(target_pointer_width = "64", not(feature = "model-checking")))]
 const _: () = assert!(size_of::<Subgraph>() == 64, "the header is one cache line");
 
 /// What the subgraphs of a page of the table share.
@@ -55,7 +55,7 @@ pub(crate) struct Home {
 }
 
 /// Under the model checker, which keeps a history of each, one is enough.
-const STAMPS: usize = if cfg!(loom) { 1 } else { PAGE };
+const STAMPS: usize = if cfg!(feature = "loom") { 1 } else { PAGE };
 
 /// Stamps in a cache line.
 const LINE: usize = 64 / size_of::<u64>();
@@ -169,7 +169,7 @@ impl Default for Subgraph {
 }
 
 /// How often a latch that is held is looked at before the lock is waited for.
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(feature = "model-checking"))]
 const LATCH_SPINS: u32 = 200;
 
 impl Subgraph {
@@ -194,7 +194,7 @@ impl Subgraph {
     #[inline]
     pub fn latch(&self) -> Latched<'_> {
         // Under the model checkers one way to wait is enough.
-        let free = if cfg!(any(loom, shuttle)) { None } else { self.writer.try_lock() };
+        let free = if cfg!(feature = "model-checking") { None } else { self.writer.try_lock() };
         Latched { writer: free.unwrap_or_else(|| self.wait_for_latch()), subgraph: self }
     }
 
@@ -202,7 +202,7 @@ impl Subgraph {
     /// away sooner, which two writers on one hub then do for almost every edge.
     #[cold]
     fn wait_for_latch(&self) -> MutexGuard<'_, Writer> {
-        #[cfg(not(any(loom, shuttle)))]
+        #[cfg(not(feature = "model-checking"))]
         for _ in 0..LATCH_SPINS {
             std::hint::spin_loop();
             if !self.writer.is_locked()

@@ -11,7 +11,7 @@ use crate::grace::Memory;
 use crate::subgraph::{Home, Stamp, Subgraph};
 
 /// Subgraphs per page: 4096 vertices. Fewer under the model checker: chunks of views pass over its threads' small stacks.
-pub const PAGE: usize = if cfg!(loom) { 8 } else { 64 };
+pub const PAGE: usize = if cfg!(feature = "loom") { 8 } else { 64 };
 /// Pages up to the largest vertex id.
 const PAGES: usize = 1 << 20;
 
@@ -132,7 +132,7 @@ impl SubgraphTable {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use super::*;
 

@@ -15,7 +15,7 @@ use hedgerow_core::{
 mod chunk;
 mod corrections;
 mod reverse;
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests;
 
 pub use chunk::{CHUNK_SUBGRAPHS, Chunk, Page, Stale, ViewBlock, WeightedViewBlock, read_stale};

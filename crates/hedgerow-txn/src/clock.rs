@@ -14,9 +14,9 @@ use hedgerow_core::Timestamp;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicI64, AtomicU64, Mutex, MutexGuard, Ordering, fence};
 
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(feature = "model-checking"))]
 const RING: u64 = 4096;
-#[cfg(any(loom, shuttle))]
+#[cfg(feature = "model-checking")]
 const RING: u64 = 4;
 
 /// How many vertices and edges a snapshot holds.

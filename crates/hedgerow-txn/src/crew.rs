@@ -16,11 +16,11 @@ use std::sync::Arc;
 use hedgerow_core::sync::{AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
 
 /// The most threads that one commit uses.
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 const MOST_THREADS: usize = 8;
 /// How often a thread looks for the next phase, or for the end of one, before it sleeps: some tens of microseconds, about as
 /// long as waking it would take. The model checker needs no hurry.
-const LOOKS: u32 = if cfg!(loom) { 0 } else { 1000 };
+const LOOKS: u32 = if cfg!(feature = "loom") { 0 } else { 1000 };
 
 /// What all threads of a crew may look at. A name of its own, because under the controlled scheduler nothing is asked for.
 pub trait Shared: Send + Sync {}
@@ -61,7 +61,7 @@ trait Work: Send + Sync {
 
 /// Calls `f` with a crew for about so much work: of the caller alone if that is less than `serial`, else of as many threads as
 /// there are processors, at most eight. They end before this returns. Blocks for what `f` does, and no longer.
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 pub fn with_crew<'j, R>(work: usize, serial: usize, f: impl FnOnce(&Crew<'j>) -> R) -> R {
     let crew = Crew::new(if work < serial { 1 } else { threads() });
     if crew.followers == 0 {
@@ -223,10 +223,10 @@ impl Drop for Taken<'_, '_> {
 }
 
 /// When it goes, the followers may go.
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 struct Dismissed<'c, 'j>(&'c Crew<'j>);
 
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 impl Drop for Dismissed<'_, '_> {
     fn drop(&mut self) {
         self.0.dismiss();
@@ -265,7 +265,7 @@ where
 
 /// The threads to use. The system is asked until a thread has noted its answer; no thread waits for another one's, which a
 /// child that is forked meanwhile would lack.
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 fn threads() -> usize {
     static THREADS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
     match THREADS.load(std::sync::atomic::Ordering::Relaxed) {
@@ -278,7 +278,7 @@ fn threads() -> usize {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

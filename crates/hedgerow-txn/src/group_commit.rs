@@ -33,7 +33,7 @@ pub struct NotDurable;
 /// lead over costs the time that a thread takes to wake, in which nobody syncs; so a few in many commits take longer.
 ///
 /// The model checker and the scheduler try going on once and handing over.
-const ROUNDS: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 8 };
+const ROUNDS: u32 = if cfg!(feature = "model-checking") { 2 } else { 8 };
 
 #[derive(Default)]
 struct State {
@@ -255,7 +255,7 @@ impl GroupCommit {
 
 /// Waits a little without sleeping: an earlier committer usually needs well under a microsecond to finish. Only where
 /// publication does not wait for the disk.
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(feature = "model-checking"))]
 fn spin(clock: &Clock, ts: Timestamp) -> bool {
     if clock.gate() < ts {
         return false;
@@ -270,7 +270,7 @@ fn spin(clock: &Clock, ts: Timestamp) -> bool {
     clock.published() >= ts
 }
 
-#[cfg(any(loom, shuttle))]
+#[cfg(feature = "model-checking")]
 fn spin(_: &Clock, _: Timestamp) -> bool {
     false
 }

@@ -7,7 +7,7 @@
 
 pub mod binding;
 pub mod clock;
-#[cfg_attr(shuttle, path = "crew/alone.rs")]
+#[cfg_attr(feature = "shuttle", path = "crew/alone.rs")]
 pub mod crew;
 pub mod group_commit;
 pub mod readers;
@@ -16,7 +16,7 @@ pub mod reuse;
 pub use binding::Bindings;
 pub use clock::{Clock, Counts, OrderGuard};
 pub use crew::Crew;
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 pub use crew::with_crew;
 pub use group_commit::{DurableLog, GroupCommit, NotDurable};
 pub use readers::{ActiveReaders, Ended, ReaderRegistry, Registration};

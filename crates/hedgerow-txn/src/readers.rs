@@ -29,13 +29,13 @@ use hedgerow_core::sync::{AtomicU64, AtomicUsize, Ordering, fence, yield_now};
 use smallvec::SmallVec;
 
 /// Slots that share a cache line, and a hint.
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(feature = "model-checking"))]
 const LINE: usize = 8;
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(feature = "model-checking"))]
 const LINES: usize = 32;
-#[cfg(any(loom, shuttle))]
+#[cfg(feature = "model-checking")]
 const LINE: usize = 1;
-#[cfg(any(loom, shuttle))]
+#[cfg(feature = "model-checking")]
 const LINES: usize = 2;
 
 /// The slot belongs to nobody.

@@ -116,8 +116,8 @@ impl Engine {
         let waits = parts.durable.is_some() && options.durability == Durability::Sync;
         let gate = if waits { parts.last } else { Timestamp::INFINITY };
         // Under the model checkers threads are theirs to make.
-        let settles = options.background_settling && !options.read_only && !cfg!(any(loom, shuttle));
-        let checkpoints = parts.durable.is_some() && !options.read_only && !cfg!(any(loom, shuttle));
+        let settles = options.background_settling && !options.read_only && !cfg!(feature = "model-checking");
+        let checkpoints = parts.durable.is_some() && !options.read_only && !cfg!(feature = "model-checking");
         // Of an opened store everything that the log still holds counts.
         let covered =
             parts.durable.as_ref().and_then(|durable| durable.log.segments().first().map(|s| s.first_lsn.0));

@@ -12,7 +12,7 @@ use hedgerow_core::{KeyKind, Timestamp, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_txn::{Bindings, FreeId, FreeIds};
 
 /// Fewer under the controlled scheduler, so that keys meet at latches.
-const LATCHES: usize = if cfg!(shuttle) { 4 } else { 256 };
+const LATCHES: usize = if cfg!(feature = "shuttle") { 4 } else { 256 };
 
 /// Seeded per map, and several times faster on short keys than the standard library's.
 type Hasher = foldhash::fast::RandomState;

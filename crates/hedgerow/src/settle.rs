@@ -249,7 +249,7 @@ impl Core {
     }
 }
 
-#[cfg(all(test, not(any(loom, shuttle))))]
+#[cfg(all(test, not(feature = "model-checking")))]
 mod tests {
     use std::time::{Duration, Instant};
 

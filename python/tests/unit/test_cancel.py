@@ -15,6 +15,8 @@ import numpy as np, numpy.ma, numpy.random
 import hedgerow, hedgerow._columns, hedgerow._result
 
 FOREVER = 2**32 - 1
+# A shell starts what runs in its background with Ctrl-C ignored, and Python then leaves it ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 """
 
 DATA = """

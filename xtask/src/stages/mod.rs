@@ -44,16 +44,16 @@ const STAGES: &[Stage] = &[
     Stage { name: "shuttle", run: shuttle },
     Stage { name: "asan", run: asan },
     Stage { name: "python", run: python::test },
-    Stage { name: "kill9", run: |root, workspace| exploring(root, workspace, "kill9", plain) },
-    Stage { name: "crash", run: |root, workspace| exploring(root, workspace, "crash", plain) },
-    Stage { name: "isolation", run: |root, workspace| exploring(root, workspace, "isolation", plain) },
-    Stage { name: "history", run: |root, workspace| exploring(root, workspace, "history", plain) },
-    Stage { name: "hostile", run: |root, workspace| exploring(root, workspace, "hostile", plain) },
+    Stage { name: "kill9", run: |root, workspace| exploring(root, workspace, "kill9") },
+    Stage { name: "crash", run: |root, workspace| exploring(root, workspace, "crash") },
+    Stage { name: "isolation", run: |root, workspace| exploring(root, workspace, "isolation") },
+    Stage { name: "history", run: |root, workspace| exploring(root, workspace, "history") },
+    Stage { name: "hostile", run: |root, workspace| exploring(root, workspace, "hostile") },
     Stage { name: "faults", run: faults },
-    Stage { name: "background", run: background },
-    Stage { name: "endings", run: |root, workspace| exploring(root, workspace, "endings", plain) },
-    Stage { name: "soak", run: |root, workspace| exploring(root, workspace, "soak", plain) },
-    Stage { name: "system", run: |root, workspace| exploring(root, workspace, "system", plain) },
+    Stage { name: "background", run: |root, workspace| exploring(root, workspace, "background") },
+    Stage { name: "endings", run: |root, workspace| exploring(root, workspace, "endings") },
+    Stage { name: "soak", run: |root, workspace| exploring(root, workspace, "soak") },
+    Stage { name: "system", run: |root, workspace| exploring(root, workspace, "system") },
 ];
 
 /// Stages that explore for as long as they are given.
@@ -95,6 +95,9 @@ const OWN_STAGE: &[&str] = &[
 
 /// Fewest loom models that must have run.
 const LOOM_MODELS_FLOOR: u64 = 45;
+
+/// One build for all tests, with mistakes and failure points that some of them turn on. The Python package is built without.
+const PLANTED_FAULTS: &str = "--features=hedgerow/planted-faults";
 
 /// Runs the stages called `chosen` (all if none is) and stops at the first that fails.
 pub(crate) fn run(root: &Path, chosen: &[&str]) -> Result<(), String> {
@@ -243,15 +246,14 @@ fn tidy_stage(root: &Path, _: &Workspace) -> Outcome {
 
 fn clippy(root: &Path, _: &Workspace) -> Outcome {
     let mut outcome = Outcome::default();
-    outcome.step(
-        &Step::cargo(root, &["clippy", "--locked", "--all-targets", "--", "-D", "warnings"]).build_only(),
-    );
+    let arguments = ["clippy", "--locked", PLANTED_FAULTS, "--all-targets", "--", "-D", "warnings"];
+    outcome.step(&Step::cargo(root, &arguments).build_only());
     outcome
 }
 
 /// Unit tests, examples and every integration target without a stage of its own.
 fn unit(root: &Path, workspace: &Workspace) -> Outcome {
-    let mut arguments = vec!["test", "--locked", "--lib", "--bins", "--examples"];
+    let mut arguments = vec!["test", "--locked", PLANTED_FAULTS, "--lib", "--bins", "--examples"];
     for target in workspace.test_targets() {
         if !OWN_STAGE.contains(&target) {
             arguments.extend(["--test", target]);
@@ -265,17 +267,16 @@ fn unit(root: &Path, workspace: &Workspace) -> Outcome {
 
 fn doc(root: &Path, _: &Workspace) -> Outcome {
     let mut outcome = Outcome::default();
-    outcome.step(&Step::cargo(root, &["test", "--locked", "--doc"]));
+    outcome.step(&Step::cargo(root, &["test", "--locked", PLANTED_FAULTS, "--doc"]));
     outcome
 }
 
-/// The model-checked protocols: another cfg, hence another target folder.
+/// The model-checked protocols.
 fn loom(root: &Path, workspace: &Workspace) -> Outcome {
-    let mut outcome = own_target(root, workspace, "loom", |step| {
-        let step = step.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", "target/loom");
-        // Exhaustive up to three preemptions, unless a caller asks for another bound.
-        step.env_unless_set("LOOM_MAX_PREEMPTIONS", "3")
-    });
+    // Exhaustive up to three preemptions, unless a caller asks for another bound.
+    let bounded = |step: Step| step.env_unless_set("LOOM_MAX_PREEMPTIONS", "3");
+    let features = "--features=hedgerow-mem/loom,hedgerow-txn/loom";
+    let mut outcome = own_target(root, workspace, "loom", features, bounded);
     let models = outcome.counts.passed;
     if outcome.failures.is_empty() && outcome.absent.is_none() {
         let floor = LOOM_MODELS_FLOOR;
@@ -285,11 +286,12 @@ fn loom(root: &Path, workspace: &Workspace) -> Outcome {
     outcome
 }
 
-/// Whole transactions under a controlled scheduler: another cfg, hence another target folder.
+/// Whole transactions under a controlled scheduler.
 fn shuttle(root: &Path, workspace: &Workspace) -> Outcome {
-    exploring(root, workspace, "shuttle", |step| {
-        step.env("RUSTFLAGS", "--cfg shuttle --cfg hedgerow_faults").env("CARGO_TARGET_DIR", "target/shuttle")
-    })
+    let features = "--features=hedgerow/planted-faults,hedgerow/shuttle";
+    let mut outcome = own_target(root, workspace, "shuttle", features, |step| step);
+    outcome.require_explored();
+    outcome
 }
 
 /// The modules with `unsafe` code under AddressSanitizer, with blocks from the global allocator, which it watches. The
@@ -300,62 +302,45 @@ fn asan(root: &Path, _: &Workspace) -> Outcome {
         let reason = format!("AddressSanitizer is run on {TARGET} only");
         return Outcome { absent: Some(reason), ..Outcome::default() };
     }
-    let arguments = ["test", "--locked", "--target", TARGET, "-p", "hedgerow-mem", "--lib"];
+    let arguments =
+        ["test", "--locked", "--target", TARGET, "-p", "hedgerow-mem", "--features=plain-blocks", "--lib"];
     let mut outcome = Outcome::default();
     let step = Step::cargo(root, &arguments)
         .env("RUSTC_BOOTSTRAP", "1")
-        .env("RUSTFLAGS", "-Zsanitizer=address --cfg hedgerow_plain")
+        .env("RUSTFLAGS", "-Zsanitizer=address")
         .env("CARGO_TARGET_DIR", "target/asan")
         .built_first();
     outcome.step(&step);
     outcome
 }
 
-/// Planted faults that need a build of their own, where there are any.
+/// Each planted fault is found by the tests that claim to find its kind.
 fn faults(root: &Path, workspace: &Workspace) -> Outcome {
-    if workspace.packages_with_test("faults").next().is_none() {
-        return Outcome { absent: Some("no test target `faults`".to_owned()), ..Outcome::default() };
-    }
-    own_target(root, workspace, "faults", with_faults)
-}
-
-/// Failures in the threads of a store, at points that only the build with planted faults has.
-fn background(root: &Path, workspace: &Workspace) -> Outcome {
-    exploring(root, workspace, "background", with_faults)
-}
-
-/// The build that the other stages use.
-fn plain(step: Step) -> Step {
-    step
-}
-
-/// The build with planted faults and failure points: another cfg, hence another target folder.
-fn with_faults(step: Step) -> Step {
-    step.env("RUSTFLAGS", "--cfg hedgerow_faults").env("CARGO_TARGET_DIR", "target/faults")
+    own_target(root, workspace, "faults", PLANTED_FAULTS, |step| step)
 }
 
 /// A test target that must say what it explored. In the deep form each of its exploring tests takes the time given.
-fn exploring(root: &Path, workspace: &Workspace, target: &str, prepare: impl Fn(Step) -> Step) -> Outcome {
-    let mut outcome = own_target(root, workspace, target, prepare);
+fn exploring(root: &Path, workspace: &Workspace, target: &str) -> Outcome {
+    let mut outcome = own_target(root, workspace, target, PLANTED_FAULTS, |step| step);
     outcome.require_explored();
     outcome
 }
 
-/// Runs the test target `target` wherever a crate has it, with its output shown.
-fn own_target(root: &Path, workspace: &Workspace, target: &str, prepare: impl Fn(Step) -> Step) -> Outcome {
-    let packages: Vec<&str> = workspace.packages_with_test(target).collect();
+/// Runs the test target `target` wherever a crate has it, with its output shown. All of the workspace's packages are selected,
+/// as in the stage `unit`: another selection would turn other features of libraries on, and build them anew.
+fn own_target(
+    root: &Path,
+    workspace: &Workspace,
+    target: &str,
+    features: &str,
+    prepare: impl Fn(Step) -> Step,
+) -> Outcome {
     let mut outcome = Outcome::default();
-    if packages.is_empty() {
+    if workspace.packages_with_test(target).next().is_none() {
         outcome.failures.push(format!("no crate has a test target `{target}`"));
         return outcome;
     }
-    let mut arguments = vec!["test", "--locked"];
-    // The builds of the model checker and the scheduler stay small. The others use what the stage `unit` built, hence the same selection of
-    // packages: another one would turn other features on, and build anew.
-    if target == "loom" || target == "shuttle" {
-        arguments.extend(packages.iter().flat_map(|package| ["-p", package]));
-    }
-    arguments.extend(["--test", target, "--", "--nocapture"]);
+    let arguments = ["test", "--locked", features, "--test", target, "--", "--nocapture"];
     outcome.step(&prepare(Step::cargo(root, &arguments).built_first()));
     outcome.check_floors();
     outcome

@@ -46,7 +46,7 @@ pub(super) fn load(args: &LoadArgs, directory: &Path, style: Style, clock: Clock
     let inputs: Vec<Input> = parts.into_iter().map(|part| part.input).collect();
     let loaded = match existing {
         Some(graph) => write::into_existing(graph, args, &inputs, &rules)?,
-        None => write::into_new(options.durability(durability(args)), args, &inputs, &rules)?,
+        None => write::into_new(options.durability(durability(args)), args, &inputs, &rules, None)?,
     };
     report::print(&loaded, &inputs, &Rejects::default(), &rules, clock, style)
 }

@@ -233,7 +233,7 @@ fn is_standard_input(path: &Path) -> bool {
 }
 
 /// Copies standard input, which can be read but once, to a file that has no name and goes with its last handle;
-/// checks that anything else can be read twice.
+/// checks that anything else can be read again.
 fn open(mut input: Input) -> Result<Input, CliError> {
     if !is_standard_input(&input.path) {
         check_regular(&input.path)?;
@@ -250,7 +250,7 @@ fn open(mut input: Input) -> Result<Input, CliError> {
 fn check_regular(path: &Path) -> Result<(), CliError> {
     let metadata = path.metadata().map_err(|why| CliError::Failed(format!("{}: {why}", path.display())))?;
     if !metadata.is_file() {
-        let why = "not a regular file; a load reads its files twice, and standard input as -";
+        let why = "not a regular file; a load reads its files more than once, and standard input as -";
         return Err(CliError::Failed(format!("{}: {why}", path.display())));
     }
     Ok(())

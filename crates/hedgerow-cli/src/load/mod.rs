@@ -1,7 +1,8 @@
 //! `hedgerow load`.
 //!
-//! Every file is read twice: first to check every row, then to load. So a load that must not pass malformed rows, or
-//! cannot read a file to its end, fails before the store is touched, or created.
+//! A load that meets a malformed row which it must not pass, or cannot read a file to its end, leaves a store as it was.
+//! Into a store that was there before, every file is read twice: first to check every row, then to load. A new store is
+//! loaded while the rows are checked, and removed after a failure; only labels that a column names are looked up before.
 
 mod beside;
 mod directory;
@@ -193,13 +194,17 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
     let kind = config.map_or(key_kind(args).unwrap_or(KeyKind::U64), |config| config.keys);
     let rules = Rules { kind, finite: args.repeat == Repeat::Sum, on_error: args.on_error };
     let mut rejects = Rejects::default();
+    let checks = existing.is_some() || args.label_column.is_some();
     for input in &mut inputs {
         input.settle(args, kind, weighted)?;
-        input.labels = rows::validate(input, &rules, &mut rejects)?.labels;
+        if checks {
+            input.labels = rows::validate(input, &rules, &mut rejects)?.labels;
+        }
     }
+    let unchecked = (!checks).then_some(&mut rejects);
     let loaded = match existing {
         Some(graph) => write::into_existing(graph, args, &inputs, &rules)?,
-        None => write::into_new(options(args, &inputs), args, &inputs, &rules)?,
+        None => write::into_new(options(args, &inputs), args, &inputs, &rules, unchecked)?,
     };
     report::print(&loaded, &inputs, &rejects, &rules, clock, style)
 }

@@ -67,12 +67,26 @@ pub(super) struct Rejects {
 }
 
 impl Rejects {
-    fn add(&mut self, input: &Input, line: u64, reason: String, on_error: OnError) {
+    /// Takes a malformed row; under `raise` it is the error.
+    pub(super) fn add(
+        &mut self,
+        input: &Input,
+        line: u64,
+        reason: String,
+        on_error: OnError,
+    ) -> Result<(), CliError> {
+        let most = match on_error {
+            OnError::Raise => {
+                return Err(CliError::Failed(format!("{}:{line}: {reason}", input.path.display())));
+            }
+            OnError::Skip => 1,
+            OnError::Collect => MAX_DESCRIBED,
+        };
         self.count += 1;
-        let most = if on_error == OnError::Collect { MAX_DESCRIBED } else { 1 };
         if self.described.len() < most {
             self.described.push((input.path.display().to_string(), line, reason));
         }
+        Ok(())
     }
 
     /// How many.
@@ -134,13 +148,7 @@ pub(super) fn validate(input: &Input, rules: &Rules, rejects: &mut Rejects) -> R
             seen.labels.push(edge.label.to_owned());
             Ok(())
         },
-        |line, reason| {
-            if rules.on_error == OnError::Raise {
-                return Err(CliError::Failed(format!("{}:{line}: {reason}", input.path.display())));
-            }
-            rejects.add(input, line, reason, rules.on_error);
-            Ok(())
-        },
+        |line, reason| rejects.add(input, line, reason, rules.on_error),
     )?;
     Ok(seen)
 }

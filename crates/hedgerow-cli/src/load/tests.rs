@@ -17,7 +17,7 @@ fn unchecked(line: &[&str], existing: Option<Graph>) -> Result<(), String> {
     let rules = Rules { kind: KeyKind::U64, finite: false, on_error: OnError::Raise };
     let loaded = match existing {
         Some(graph) => write::into_existing(graph, &args, &inputs, &rules),
-        None => write::into_new(options(&args, &inputs), &args, &inputs, &rules),
+        None => write::into_new(options(&args, &inputs), &args, &inputs, &rules, None),
     };
     loaded.map(drop).map_err(|error| error.to_string())
 }

@@ -7,7 +7,7 @@ use hedgerow::{EdgeKey, Graph, LabelOptions, Options, Timestamp, Value, WriteTxn
 
 use super::beside::{Sink, commit_beside};
 use super::input::{Content, EdgeTable, Input};
-use super::rows::{EdgeItem, Item, OnError, Rules, for_each};
+use super::rows::{EdgeItem, Item, OnError, Rejects, Rules, for_each};
 use super::{LoadArgs, Repeat};
 use crate::error::CliError;
 
@@ -33,7 +33,7 @@ pub(super) fn into_existing(
     inputs: &[Input],
     rules: &Rules,
 ) -> Result<Loaded, CliError> {
-    let mut loader = Loader::new(&graph, args);
+    let mut loader = Loader::new(&graph, args, None);
     let result = loader.load(inputs, rules);
     let committed = loader.rows;
     if result.is_ok() {
@@ -45,12 +45,14 @@ pub(super) fn into_existing(
     })
 }
 
-/// Creates the store and loads into it. After a failure nothing is left of it.
+/// Creates the store and loads into it. After a failure nothing is left of it: so rows need not have been checked before,
+/// if `unchecked` takes the malformed ones.
 pub(super) fn into_new(
     options: Options,
     args: &LoadArgs,
     inputs: &[Input],
     rules: &Rules,
+    unchecked: Option<&mut Rejects>,
 ) -> Result<Loaded, CliError> {
     let existed = args.store.exists();
     let graph = match options.open(&args.store) {
@@ -68,7 +70,7 @@ pub(super) fn into_new(
             args.store.display()
         )));
     }
-    let result = Loader::new(&graph, args).load(inputs, rules);
+    let result = Loader::new(&graph, args, unchecked).load(inputs, rules);
     if result.is_err() {
         // Before the lock goes with the handle, so that nobody else can have opened it.
         remove(&args.store, existed);
@@ -101,6 +103,8 @@ struct Loader<'a> {
     weighted: bool,
     /// The next rank of each label whose edges get ranks by counting.
     next_ranks: HashMap<String, u64>,
+    /// Takes malformed rows; nothing if a check found all rows sound that are to be.
+    unchecked: Option<&'a mut Rejects>,
     /// Where filled transactions go; committed here without one.
     sink: Option<Sink>,
     txn: Option<WriteTxn>,
@@ -111,12 +115,13 @@ struct Loader<'a> {
 }
 
 impl<'a> Loader<'a> {
-    fn new(graph: &'a Graph, args: &'a LoadArgs) -> Loader<'a> {
+    fn new(graph: &'a Graph, args: &'a LoadArgs, unchecked: Option<&'a mut Rejects>) -> Loader<'a> {
         Loader {
             graph,
             args,
             weighted: graph.config().weighted,
             next_ranks: HashMap::new(),
+            unchecked,
             sink: None,
             txn: None,
             pending: 0,
@@ -215,20 +220,21 @@ impl<'a> Loader<'a> {
 
     /// Reads the files into transactions.
     fn read(&mut self, inputs: &[Input], rules: &Rules) -> Result<(), CliError> {
+        let mut unchecked = self.unchecked.take();
         for input in inputs {
-            let path = &input.path;
             for_each(
                 input,
                 rules,
                 "loading",
                 |item| self.add(item),
-                |line, reason| match rules.on_error {
+                |line, reason| match (&mut unchecked, rules.on_error) {
+                    (Some(rejects), on_error) => rejects.add(input, line, reason, on_error),
                     // It was sound when it was checked.
-                    OnError::Raise => Err(CliError::Failed(format!(
+                    (None, OnError::Raise) => Err(CliError::Failed(format!(
                         "{}:{line}: {reason}; the file has changed",
-                        path.display()
+                        input.path.display()
                     ))),
-                    OnError::Skip | OnError::Collect => Ok(()),
+                    (None, OnError::Skip | OnError::Collect) => Ok(()),
                 },
             )?;
         }

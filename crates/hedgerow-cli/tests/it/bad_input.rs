@@ -270,6 +270,28 @@ fn wrong_usage() {
     assert!(!new.exists());
 }
 
+/// A new store is loaded while its rows are checked: whatever was committed before a malformed row goes.
+#[test]
+fn a_malformed_row_behind_many_commits_leaves_no_store() {
+    let bench = Bench::new();
+    let rows: String = (0..30_000).map(|n| format!("{n} {}\n", n + 1)).collect();
+    let file = bench.file("edges.txt", rows + "5 x\n");
+    let error = hedgerow("load @ @ --batch 1000", &[&bench.store(), &file]).fails(1);
+    assert!(error.contains("edges.txt:30001: vertex id \"x\" is not a number"), "{error}");
+    assert_eq!(bench.names(), ["edges.txt"]);
+    // A directory that was there before stays, empty.
+    std::fs::create_dir(bench.store()).expect("created");
+    hedgerow("load @ @ --batch 1000", &[&bench.store(), &file]).fails(1);
+    assert_eq!(names(&bench.store()), [""; 0]);
+    // Of a store that was there before nothing changes.
+    hedgerow("load @ @", &[&bench.store(), &bench.file("one.txt", "1 2\n")]).ok();
+    hedgerow("load @ @ --batch 1000", &[&bench.store(), &file]).fails(1);
+    let stats = hedgerow("stats @ --json", &[&bench.store()]).ok();
+    assert_eq!(field(&stats, "edges"), 1);
+    let loaded = hedgerow("load @ @ --on-error skip --json", &[&bench.path("other"), &file]).ok();
+    assert_eq!((field(&loaded, "rows"), field(&loaded, "rejected")), (30_000.into(), 1.into()));
+}
+
 #[test]
 fn a_failed_export_leaves_the_old_file() {
     let bench = Bench::new();

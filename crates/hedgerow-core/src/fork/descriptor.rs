@@ -85,7 +85,7 @@ impl<T: AsRawFd> Drop for Descriptor<T> {
 }
 
 /// In a child: makes every registered descriptor one of `/dev/null`, and empties the table.
-#[cfg(all(unix, not(any(loom, shuttle, miri))))]
+#[cfg(all(unix, not(any(feature = "model-checking", miri))))]
 pub(super) fn give_up_all() {
     let mut null = open_null();
     let mut is_extra = null >= 0;
@@ -126,7 +126,7 @@ pub(super) fn give_up_all() {
 }
 
 /// A new descriptor of `/dev/null`, for reading only; negative if there is none.
-#[cfg(all(unix, not(any(loom, shuttle, miri))))]
+#[cfg(all(unix, not(any(feature = "model-checking", miri))))]
 fn open_null() -> RawFd {
     // SAFETY: the path is a string that ends with a zero byte.
     unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) }

@@ -1,6 +1,6 @@
 //! A place to sleep until another thread says that something happened.
 
-#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+#[cfg(all(target_os = "linux", not(feature = "model-checking")))]
 mod word {
     use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -31,7 +31,7 @@ mod word {
     }
 }
 
-#[cfg(not(all(target_os = "linux", not(any(loom, shuttle)))))]
+#[cfg(not(all(target_os = "linux", not(feature = "model-checking"))))]
 mod word {
     use crate::sync::{Condvar, Mutex};
 

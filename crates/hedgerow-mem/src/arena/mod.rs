@@ -91,10 +91,10 @@ impl ArenaStats {
 }
 
 impl Arena {
-    /// An arena of its own, without any memory yet. Under the model checkers, and in builds with `--cfg hedgerow_plain`
+    /// An arena of its own, without any memory yet. Under the model checkers, and with the feature `plain-blocks`
     /// (for tools that watch the global allocator), the same as [`Arena::default`].
     pub fn new() -> Arena {
-        if cfg!(any(loom, shuttle, miri, hedgerow_plain)) {
+        if cfg!(any(feature = "model-checking", miri, feature = "plain-blocks")) {
             return Arena::default();
         }
         Arena::managed()
@@ -258,5 +258,5 @@ fn release(region: Option<NonNull<Region>>) {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests;

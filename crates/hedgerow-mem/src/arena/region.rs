@@ -158,7 +158,7 @@ pub(super) unsafe fn unmap_large(header: NonNull<u8>) {
 }
 
 /// `size` bytes from the system, aligned to a page, and to a huge one if there is room for it; with `huge`, of huge pages.
-#[cfg(all(unix, not(any(miri, loom))))]
+#[cfg(all(unix, not(any(miri, feature = "loom"))))]
 fn map(size: usize, huge: bool) -> NonNull<u8> {
     use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
@@ -186,7 +186,7 @@ fn map(size: usize, huge: bool) -> NonNull<u8> {
 }
 
 /// Asks for huge pages or for none; a system that has none says no, which changes nothing.
-#[cfg(all(unix, not(any(miri, loom))))]
+#[cfg(all(unix, not(any(miri, feature = "loom"))))]
 fn advise(start: NonNull<u8>, size: usize, huge: bool) {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
@@ -200,7 +200,7 @@ fn advise(start: NonNull<u8>, size: usize, huge: bool) {
 }
 
 /// Makes one huge page of the small ones at `start`. If the system cannot do so at once, it does later or not at all.
-#[cfg(all(unix, not(any(miri, loom))))]
+#[cfg(all(unix, not(any(miri, feature = "loom"))))]
 fn make_huge(start: NonNull<u8>) {
     advise(start, HUGE, true);
     #[cfg(target_os = "linux")]
@@ -212,20 +212,20 @@ fn make_huge(start: NonNull<u8>) {
     }
 }
 
-#[cfg(not(all(unix, not(any(miri, loom)))))]
+#[cfg(not(all(unix, not(any(miri, feature = "loom")))))]
 fn make_huge(_: NonNull<u8>) {}
 
 /// Returns memory to the system.
 ///
 /// # Safety
 /// The range was given by [`map`], is not used any more, and is returned once.
-#[cfg(all(unix, not(any(miri, loom))))]
+#[cfg(all(unix, not(any(miri, feature = "loom"))))]
 unsafe fn unmap(start: NonNull<u8>, size: usize) {
     // SAFETY: the caller's. A refusal (too many mappings) leaves the range mapped and unused.
     let _ = unsafe { rustix::mm::munmap(start.as_ptr().cast(), size) };
 }
 
-#[cfg(not(all(unix, not(any(miri, loom)))))]
+#[cfg(not(all(unix, not(any(miri, feature = "loom")))))]
 fn map(size: usize, _huge: bool) -> NonNull<u8> {
     let Ok(layout) = std::alloc::Layout::from_size_align(size, PAGE) else { no_memory(size) };
     // SAFETY: callers ask for more than the head of a region, hence never for zero bytes.
@@ -236,7 +236,7 @@ fn map(size: usize, _huge: bool) -> NonNull<u8> {
 ///
 /// # Safety
 /// The range was given by [`map`] with this size, is not used any more, and is returned once.
-#[cfg(not(all(unix, not(any(miri, loom)))))]
+#[cfg(not(all(unix, not(any(miri, feature = "loom")))))]
 unsafe fn unmap(start: NonNull<u8>, size: usize) {
     // SAFETY: the caller's; `map` made the same layout.
     unsafe { std::alloc::dealloc(start.as_ptr(), std::alloc::Layout::from_size_align_unchecked(size, PAGE)) };

@@ -30,7 +30,7 @@ pub(super) fn heavy() -> bool {
     !is_asymmetric() || system::barrier()
 }
 
-#[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
+#[cfg(all(target_os = "linux", not(any(feature = "model-checking", miri))))]
 mod system {
     use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -66,7 +66,7 @@ mod system {
     }
 }
 
-#[cfg(not(all(target_os = "linux", not(any(loom, shuttle, miri)))))]
+#[cfg(not(all(target_os = "linux", not(any(feature = "model-checking", miri)))))]
 mod system {
     pub(super) fn is_available() -> bool {
         false

@@ -4,24 +4,24 @@
 /// before it.
 #[derive(Default)]
 pub(crate) struct Life {
-    #[cfg(any(loom, shuttle))]
+    #[cfg(feature = "model-checking")]
     ended: std::sync::atomic::AtomicBool,
-    #[cfg(loom)]
+    #[cfg(feature = "loom")]
     uses: Uses,
 }
 
 /// A cell whose accesses the checker compares: uses are reads, the end is a write.
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 struct Uses(loom::cell::UnsafeCell<()>);
 
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 impl Default for Uses {
     fn default() -> Self {
         Uses(loom::cell::UnsafeCell::new(()))
     }
 }
 
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 // SAFETY: nothing is in it; the checker reports accesses that are not ordered.
 unsafe impl Sync for Uses {}
 
@@ -29,17 +29,17 @@ impl Life {
     /// Notes a use.
     #[inline]
     pub(crate) fn touch(&self) {
-        #[cfg(any(loom, shuttle))]
+        #[cfg(feature = "model-checking")]
         assert!(!self.ended.load(std::sync::atomic::Ordering::Relaxed), "a version is used after its end");
-        #[cfg(loom)]
+        #[cfg(feature = "loom")]
         self.uses.0.with(|_| ());
     }
 
     /// Notes the end.
-    #[cfg(any(loom, shuttle))]
+    #[cfg(feature = "model-checking")]
     pub(crate) fn end(&self) {
         self.ended.store(true, std::sync::atomic::Ordering::Relaxed);
-        #[cfg(loom)]
+        #[cfg(feature = "loom")]
         self.uses.0.with_mut(|_| ());
     }
 }

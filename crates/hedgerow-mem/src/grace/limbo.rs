@@ -15,7 +15,7 @@ use crate::version::Version;
 const SHARDS: usize = 4;
 /// A part frees what it holds when it has so many versions, or so many bytes. The barrier costs microseconds; what is
 /// freed late is cold when it is used again.
-const MOST: usize = if cfg!(any(loom, shuttle)) { 1 } else { 128 };
+const MOST: usize = if cfg!(feature = "model-checking") { 1 } else { 128 };
 const MOST_BYTES: usize = 2 << 20;
 
 /// Where the versions of a store wait that were unlinked. Dropping it frees them.
@@ -24,7 +24,7 @@ const MOST_BYTES: usize = 2 << 20;
 #[derive(Default)]
 pub struct Limbo {
     shards: [Padded; SHARDS],
-    #[cfg(any(loom, shuttle))]
+    #[cfg(feature = "model-checking")]
     buried: Mutex<Vec<Arc<Version>>>,
 }
 
@@ -103,14 +103,14 @@ impl Limbo {
         }
     }
 
-    #[cfg(not(any(loom, shuttle)))]
+    #[cfg(not(feature = "model-checking"))]
     fn let_go(&self, version: Arc<Version>) {
         drop(version);
     }
 
     /// Under the model checkers the end of a version is noted, and its memory stays until the model is done, so that a
     /// walk that still stands on it is found out.
-    #[cfg(any(loom, shuttle))]
+    #[cfg(feature = "model-checking")]
     fn let_go(&self, version: Arc<Version>) {
         let mut next = Some(version);
         while let Some(version) = next {

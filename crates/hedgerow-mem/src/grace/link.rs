@@ -82,7 +82,7 @@ impl Link {
     }
 
     /// Empties the link of a version that a model saw end.
-    #[cfg(any(loom, shuttle))]
+    #[cfg(feature = "model-checking")]
     pub(super) fn cut(&self) -> Option<Arc<Version>> {
         let to = self.to.load(Ordering::Relaxed);
         self.to.store(std::ptr::null_mut(), Ordering::Relaxed);

@@ -63,5 +63,5 @@ impl Memory {
     }
 }
 
-#[cfg(all(test, not(any(loom, shuttle))))]
+#[cfg(all(test, not(feature = "model-checking")))]
 mod tests;

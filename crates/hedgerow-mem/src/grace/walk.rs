@@ -32,10 +32,10 @@ impl Slot {
     #[inline]
     fn own_state(&self) -> u64 {
         // What nobody else writes need not be explored.
-        #[cfg(loom)]
+        #[cfg(feature = "loom")]
         // SAFETY: only the thread that has the slot writes it, and the checker verifies that.
         return unsafe { self.state.unsync_load() };
-        #[cfg(not(loom))]
+        #[cfg(not(feature = "loom"))]
         return self.state.load(Ordering::Relaxed);
     }
 }
@@ -45,10 +45,10 @@ struct Slots {
     newest: AtomicPtr<Slot>,
 }
 
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(feature = "model-checking"))]
 static SLOTS: Slots = Slots { newest: AtomicPtr::new(std::ptr::null_mut()) };
 
-#[cfg(any(loom, shuttle))]
+#[cfg(feature = "model-checking")]
 hedgerow_core::sync::lazy_static! {
     static ref SLOTS: Slots = Slots { newest: AtomicPtr::new(std::ptr::null_mut()) };
 }
@@ -95,7 +95,7 @@ impl Slots {
 
 /// A forked child has one thread. The walks of the other threads that were going on at the fork never end there: without
 /// this the child would free nothing of its own stores.
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(feature = "model-checking"))]
 mod forked {
     use std::sync::atomic::AtomicBool;
 
@@ -118,7 +118,7 @@ mod forked {
     }
 }
 
-#[cfg(any(loom, shuttle))]
+#[cfg(feature = "model-checking")]
 mod forked {
     pub(super) fn prepare() {}
 }
@@ -132,14 +132,14 @@ mod local {
 
     use super::{SLOTS, Slot};
 
-    #[cfg(not(any(loom, shuttle)))]
+    #[cfg(not(feature = "model-checking"))]
     thread_local! {
         /// Kept apart from what gives it back, so that reaching it is one load.
         static SLOT: Cell<Option<&'static Slot>> = const { Cell::new(None) };
         static GIVER: GiveBack = const { GiveBack };
     }
 
-    #[cfg(any(loom, shuttle))]
+    #[cfg(feature = "model-checking")]
     thread_local! {
         static SLOT: Cell<Option<&'static Slot>> = Cell::new(None);
         static GIVER: GiveBack = GiveBack;
@@ -164,7 +164,7 @@ mod local {
     }
 
     /// The slot that this thread has, if it had a walk.
-    #[cfg(not(any(loom, shuttle)))]
+    #[cfg(not(feature = "model-checking"))]
     pub(super) fn kept() -> Option<&'static Slot> {
         SLOT.try_with(Cell::get).ok().flatten()
     }
@@ -240,7 +240,7 @@ pub(super) fn ongoing() -> Vec<Ongoing> {
 }
 
 /// How many slots there are.
-#[cfg(all(test, not(any(loom, shuttle))))]
+#[cfg(all(test, not(feature = "model-checking")))]
 pub(super) fn slots() -> usize {
     SLOTS.iter().count()
 }

@@ -1,5 +1,5 @@
 //! Model-checked protocols of the versions: every interleaving up to the preemption bound.
-#![cfg(loom)]
+#![cfg(feature = "loom")]
 
 mod reuse;
 mod room;

@@ -14,9 +14,9 @@ use hedgerow_core::Timestamp;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Ordering, fence};
 
 /// How many endings can be noted by their timestamps until they are taken.
-const CELLS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 256 };
+const CELLS: usize = if cfg!(feature = "model-checking") { 2 } else { 256 };
 /// How many cells a reader looks at.
-const PROBES: usize = if cfg!(any(loom, shuttle)) { 1 } else { 4 };
+const PROBES: usize = if cfg!(feature = "model-checking") { 1 } else { 4 };
 /// Nothing is noted in the cell.
 const EMPTY: u64 = u64::MAX;
 

@@ -24,11 +24,11 @@ use hedgerow_core::Timestamp;
 use hedgerow_core::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, yield_now};
 
 /// The cells of the first level; each further level has twice as many.
-const FIRST: usize = if cfg!(any(loom, shuttle)) { 4 } else { 256 };
+const FIRST: usize = if cfg!(feature = "model-checking") { 4 } else { 256 };
 /// The model checkers have one level.
-const LEVELS: usize = if cfg!(any(loom, shuttle)) { 1 } else { 24 };
+const LEVELS: usize = if cfg!(feature = "model-checking") { 1 } else { 24 };
 /// In how many cells of a level a timestamp may stand.
-const PROBES: usize = if cfg!(any(loom, shuttle)) { 4 } else { 16 };
+const PROBES: usize = if cfg!(feature = "model-checking") { 4 } else { 16 };
 
 /// How many questions are answered by looking at all cells, before it pays to put the timestamps in order: where readers come
 /// all the time the order would not be used again.

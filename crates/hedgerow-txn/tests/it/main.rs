@@ -1,5 +1,5 @@
 //! Group commit and the registry of readers with many threads, as they run outside of the model checkers: those cannot afford so many.
-#![cfg(not(any(loom, shuttle)))]
+#![cfg(not(feature = "model-checking"))]
 #![allow(missing_docs, reason = "a test program")]
 
 mod readers;

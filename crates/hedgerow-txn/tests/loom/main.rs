@@ -1,5 +1,5 @@
 //! Model-checked protocols of the transaction layer: every interleaving up to the preemption bound.
-#![cfg(loom)]
+#![cfg(feature = "loom")]
 
 mod binding;
 mod clock;

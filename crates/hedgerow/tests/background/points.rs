@@ -80,7 +80,7 @@ fn checkpoint(point: FailPoint, action: Action, seed: u64) -> Verdict<()> {
     let fails = action != Action::Delay && !(point == FailPoint::CheckpointRemove && action == Action::Error);
     let in_switch = matches!(point, FailPoint::CheckpointSwitched | FailPoint::CheckpointRemove);
     if action == Action::Panic && in_switch {
-        going = going && world.commit_until(|_| false).or_else(|_| Err("it is never poisoned".to_owned()))?;
+        going = going && world.commit_until(|_| false).map_err(|_| "it is never poisoned".to_owned())?;
         expect("a panic in a switch of manifests poisons", !going && world.is_poisoned())?;
         return world.end();
     }

@@ -1,6 +1,22 @@
 //! What the test programs of this crate share: the same operations on a store and on a model, and their comparison.
 #![allow(dead_code, reason = "no test program uses all of it")]
 
+/// Makes tests of functions that stand in modules which `tests/faults` shares: there they find planted faults, and must not
+/// run of their own accord.
+#[allow(unused_macros, reason = "only programs that share modules use it")]
+macro_rules! shared_tests {
+    ($($module:ident: $($test:ident),+;)+) => {
+        mod shared {
+            $(mod $module {
+                $(#[test]
+                fn $test() {
+                    crate::$module::$test();
+                })+
+            })+
+        }
+    };
+}
+
 pub(crate) mod contention;
 pub(crate) mod gated;
 pub(crate) mod records;

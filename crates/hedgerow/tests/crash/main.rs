@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "a test program")]
 
 #[path = "../common/mod.rs"]
+#[macro_use]
 mod common;
 mod negative;
 mod plan;
@@ -75,4 +76,13 @@ fn crashes_among_generations_of_segments() {
     explored("segments of one store at once", total.most_runs, 3);
     explored("crash states while old segments are removed", total.site("unlink:csr"), 200);
     explored("crash states while segments are written", total.site("write:csr"), 600);
+}
+
+shared_tests! {
+    writers:
+        crashes_under_two_writers,
+        commits_that_come_during_a_sync_are_not_part_of_it;
+    poison:
+        failed_operations_never_lose_what_was_acknowledged,
+        every_error_of_every_operation;
 }

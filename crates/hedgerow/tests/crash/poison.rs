@@ -150,8 +150,7 @@ pub(crate) fn sweep(effort: &Effort) -> Verdict<Seen> {
     Ok(seen)
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
-fn failed_operations_never_lose_what_was_acknowledged() {
+pub(crate) fn failed_operations_never_lose_what_was_acknowledged() {
     let seen = sweep(&Effort::rounds(6)).unwrap_or_else(|e| panic!("{e}"));
     println!("{} full disks, {} unknown outcomes, {} refusals", seen.full, seen.unknown, seen.refused);
     explored("failed operations", seen.runs, 1_000);
@@ -159,8 +158,7 @@ fn failed_operations_never_lose_what_was_acknowledged() {
 }
 
 /// Each error that a change can end with, at each operation, once and for ever, also where transfers are short.
-#[cfg_attr(not(hedgerow_faults), test)]
-fn every_error_of_every_operation() {
+pub(crate) fn every_error_of_every_operation() {
     const ERRORS: [i32; 6] =
         [errno::EIO, errno::ENOSPC, errno::EDQUOT, errno::EROFS, errno::EMFILE, errno::EINTR];
     let (mut seen, mut operations) = (Seen::default(), 0);

@@ -123,8 +123,7 @@ pub(crate) fn explore(effort: &Effort) -> Verdict<(u64, u64)> {
     Ok((states, grouped))
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
-fn crashes_under_two_writers() {
+pub(crate) fn crashes_under_two_writers() {
     let (states, grouped) = explore(&Effort::rounds(6)).unwrap_or_else(|e| panic!("{e}"));
     explored("crash states under two writers", states, 600);
     explored("crash states with two commits under way", grouped, 100);
@@ -159,8 +158,7 @@ pub(crate) fn commits_during_syncs(flushes: u64) -> Verdict<u64> {
     Ok(late.load(Ordering::Relaxed))
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
-fn commits_that_come_during_a_sync_are_not_part_of_it() {
+pub(crate) fn commits_that_come_during_a_sync_are_not_part_of_it() {
     let late = commits_during_syncs(20).unwrap_or_else(|e| panic!("{e}"));
     explored("commits during a sync", late, 20);
 }

@@ -1,9 +1,8 @@
 //! Faults planted in the engine: each must be found by the tests that claim to find its kind, and where nothing is planted
-//! the same tests must find nothing. Built with `--cfg hedgerow_faults`; otherwise there is nothing here.
+//! the same tests must find nothing. The feature `planted-faults` brings them in.
 //!
-//! What finds a fault is the code of the other test programs, with as many rounds as it takes. In such a build their
-//! test functions are plain functions, so that nothing of them runs beside a planted fault.
-#![cfg(hedgerow_faults)]
+//! What finds a fault is the code of the other test programs, with as many rounds as it takes. Their test functions
+//! that stand in shared modules are plain functions, which their own programs list as tests, so that nothing of them runs beside a planted fault.
 #![allow(missing_docs, reason = "a test program")]
 #![allow(dead_code, reason = "it uses a part of what the other tests use")]
 

@@ -144,8 +144,7 @@ pub(crate) fn explore(effort: &Effort, first: (usize, usize, usize)) -> ([u64; 4
     (counts, tally)
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
-fn every_byte_length_and_block() {
+pub(crate) fn every_byte_length_and_block() {
     let _alone = crate::alone();
     let (counts, tally) = explore(&Effort::rounds(1), (3, 17, 300));
     println!("{tally:?}");

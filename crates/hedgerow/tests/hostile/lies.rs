@@ -9,8 +9,7 @@ use hedgerow_testkit::{Effort, Forge, Part, explored};
 use crate::judge::{self, Tally, Verdict};
 use crate::stores::{self, Store};
 
-#[cfg_attr(not(hedgerow_faults), test)]
-fn the_forge_knows_its_files() {
+pub(crate) fn the_forge_knows_its_files() {
     let _alone = crate::alone();
     for store in stores::all(1) {
         let forge = Forge::new(&store.files);
@@ -57,8 +56,7 @@ pub(crate) fn explore(effort: &Effort) -> Seen {
     seen.into_inner().unwrap()
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
-fn stores_that_lie() {
+pub(crate) fn stores_that_lie() {
     let _alone = crate::alone();
     let Seen { tally, parts, several } = explore(&Effort::rounds(12_000));
     println!("{tally:?} {parts:?}");

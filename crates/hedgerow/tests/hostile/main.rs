@@ -2,6 +2,7 @@
 //! that is sound; never in a panic, a hang, much memory, or a wrong answer that `check` does not see.
 
 #[path = "../common/mod.rs"]
+#[macro_use]
 mod common;
 
 mod bytes;
@@ -25,4 +26,11 @@ static ALONE: Mutex<()> = Mutex::new(());
 /// Held by each test: they use all processors themselves, and memory is counted for the whole process.
 fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+shared_tests! {
+    bytes: every_byte_length_and_block;
+    lies:
+        the_forge_knows_its_files,
+        stores_that_lie;
 }

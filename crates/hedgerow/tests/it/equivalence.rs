@@ -243,8 +243,7 @@ impl Sequence {
     }
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
-fn random_transactions_agree_with_the_model() {
+pub(crate) fn random_transactions_agree_with_the_model() {
     let total = Mutex::new(Seen::default());
     let effort = Effort::rounds(SEQUENCES);
     std::thread::scope(|scope| {

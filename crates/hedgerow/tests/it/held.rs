@@ -82,7 +82,6 @@ fn no_more_is_kept_than_is_read(graph: &Graph, held: usize) {
     until(graph, |stats| stats.versions <= CHAINS * (held as u64 + 1));
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn hundreds_of_snapshots_read_what_they_read_when_they_opened() {
     let (graph, mut rng) = (graph(), Rng::new(11));
     let mut held: Vec<Held> = Vec::new();
@@ -106,7 +105,6 @@ pub(crate) fn hundreds_of_snapshots_read_what_they_read_when_they_opened() {
     nothing_is_kept(&graph);
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn many_snapshots_of_one_moment_end_one_by_one() {
     let (graph, mut rng) = (graph(), Rng::new(12));
     (0..2_000).for_each(|_| change(&graph, &mut rng));
@@ -120,7 +118,6 @@ pub(crate) fn many_snapshots_of_one_moment_end_one_by_one() {
     nothing_is_kept(&graph);
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn what_a_snapshot_kept_goes_with_it_whatever_others_keep() {
     for seed in 0..3 {
         let (graph, mut rng) = (graph(), Rng::new(20 + seed));
@@ -143,7 +140,6 @@ pub(crate) fn what_a_snapshot_kept_goes_with_it_whatever_others_keep() {
     }
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn threads_that_hold_snapshots_beside_writers_leave_nothing() {
     let graph = graph();
     for round in 0..20 {

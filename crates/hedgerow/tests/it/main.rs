@@ -1,6 +1,7 @@
 //! Tests of the store through its public interface.
 
 #[path = "../common/mod.rs"]
+#[macro_use]
 mod common;
 
 mod all_labels;
@@ -29,3 +30,33 @@ mod scan;
 mod settling;
 mod tools;
 mod views;
+
+shared_tests! {
+    held:
+        hundreds_of_snapshots_read_what_they_read_when_they_opened,
+        many_snapshots_of_one_moment_end_one_by_one,
+        what_a_snapshot_kept_goes_with_it_whatever_others_keep,
+        threads_that_hold_snapshots_beside_writers_leave_nothing;
+    tools:
+        a_backup_is_the_store_of_its_moment,
+        a_backup_beside_writers_is_a_prefix,
+        a_backup_overwrites_nothing_and_cleans_up,
+        a_sound_store_is_salvaged_whole,
+        without_a_manifest_everything_else_is_found,
+        a_damaged_log_is_read_on_behind_the_damage,
+        a_damaged_segment_loses_what_is_damaged,
+        what_is_missing_or_foreign_is_told,
+        a_hub_that_is_lost_is_told_edge_by_edge;
+    equivalence: random_transactions_agree_with_the_model;
+    views:
+        reads_by_id_agree_with_and_without_a_view,
+        reads_by_id_find_every_neighbor_of_a_hub,
+        snapshots_of_one_timestamp_share_a_view,
+        a_point_read_never_builds_a_view,
+        refreshed_views_agree_with_point_reads,
+        a_refresh_of_many_subgraphs_reads_all_that_changed,
+        views_beside_writers_are_of_one_timestamp,
+        a_settled_graph_gets_a_settled_view_at_the_same_timestamp,
+        a_view_that_keeps_many_old_lists_is_given_up,
+        views_of_labels_are_kept_and_made_of_one_another;
+}

@@ -223,7 +223,7 @@ impl Store {
     }
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
+#[test]
 fn own_writes_read_as_they_will_be_after_the_commit() {
     let total = Mutex::new(Seen::default());
     let effort = Effort::rounds(STORES);

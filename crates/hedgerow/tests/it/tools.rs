@@ -46,7 +46,6 @@ fn opened(disk: &SimFs) -> Graph {
     graph
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn a_backup_is_the_store_of_its_moment() {
     for (seed, config) in ModelConfig::all().flat_map(|all| [all, all.with_labels()]).enumerate() {
         let (disk, states) = store(config, seed as u64, true);
@@ -67,7 +66,6 @@ pub(crate) fn a_backup_is_the_store_of_its_moment() {
     }
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn a_backup_beside_writers_is_a_prefix() {
     let disk = SimFs::new();
     let graph = Options::new().keys(KeyKind::Dense).open_on(disk.handle()).unwrap();
@@ -97,7 +95,6 @@ pub(crate) fn a_backup_beside_writers_is_a_prefix() {
     explored("backups beside a writer", checked, 20);
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn a_backup_overwrites_nothing_and_cleans_up() {
     let graph = Graph::in_memory().unwrap();
     for v in 0..2000u64 {
@@ -145,7 +142,6 @@ fn names(disk: &SimFs, end: &str) -> Vec<String> {
     disk.files().keys().filter(|name| name.ends_with(end)).cloned().collect()
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn a_sound_store_is_salvaged_whole() {
     for (seed, config) in ModelConfig::all().enumerate() {
         for close in [true, false] {
@@ -158,7 +154,6 @@ pub(crate) fn a_sound_store_is_salvaged_whole() {
     }
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn without_a_manifest_everything_else_is_found() {
     for (seed, config) in ModelConfig::all().filter(|config| !config.rich).enumerate() {
         let (disk, states) = store(config, 40 + seed as u64, true);
@@ -175,7 +170,6 @@ pub(crate) fn without_a_manifest_everything_else_is_found() {
     }
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn a_damaged_log_is_read_on_behind_the_damage() {
     let config = ModelConfig { directed: true, weighted: true, keys: KeyKind::Str, rich: false };
     let (disk, states) = store(config, 7, true);
@@ -201,7 +195,6 @@ pub(crate) fn a_damaged_log_is_read_on_behind_the_damage() {
 }
 
 /// Damage anywhere in a segment: nothing that can be read is left out, nothing is invented, and all is told.
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn a_damaged_segment_loses_what_is_damaged() {
     let disk = SimFs::new();
     const VERTICES: u64 = 64 * 300;
@@ -238,7 +231,6 @@ pub(crate) fn a_damaged_segment_loses_what_is_damaged() {
     explored("damaged indexes and footers", others, 4);
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn what_is_missing_or_foreign_is_told() {
     let config = ModelConfig { directed: true, weighted: false, keys: KeyKind::U64, rich: false };
     let (disk, _) = store(config, 9, true);
@@ -268,7 +260,6 @@ pub(crate) fn what_is_missing_or_foreign_is_told() {
 
 /// The image of a hub goes over many blocks, and one of them is damaged. Its edges are known from their other ends: they are
 /// saved where a vertex is its number, and counted where its key is lost with it.
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn a_hub_that_is_lost_is_told_edge_by_edge() {
     const EDGES: u64 = 40_000;
     for keys in [KeyKind::Dense, KeyKind::U64] {

@@ -52,7 +52,6 @@ fn check_whole(snapshot: &Snapshot) {
     assert_eq!(edges, snapshot.edge_count());
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn reads_by_id_agree_with_and_without_a_view() {
     for directed in [false, true] {
         let (graph, mut rng) = random_graph(directed, true, 8);
@@ -84,7 +83,6 @@ pub(crate) fn reads_by_id_agree_with_and_without_a_view() {
 }
 
 /// A hub's list has parts beside its main part: reads by id must find what is in any of them.
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn reads_by_id_find_every_neighbor_of_a_hub() {
     let options = hedgerow::Options::new().directed(false).keys(hedgerow::KeyKind::Dense);
     let graph = options.background_settling(false).in_memory().unwrap();
@@ -122,7 +120,6 @@ fn change(graph: &Graph, rng: &mut Rng) {
     graph.transact(1000, change).unwrap();
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn snapshots_of_one_timestamp_share_a_view() {
     let (graph, _) = random_graph(false, false, 1);
     let (a, b) = (graph.snapshot().unwrap(), graph.snapshot().unwrap());
@@ -135,7 +132,6 @@ pub(crate) fn snapshots_of_one_timestamp_share_a_view() {
     assert!(stats.view_bytes > 0);
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn a_point_read_never_builds_a_view() {
     let (graph, mut rng) = random_graph(true, true, 2);
     for _ in 0..100 {
@@ -158,7 +154,6 @@ pub(crate) fn a_point_read_never_builds_a_view() {
     assert_eq!((stats.views_built, stats.views_refreshed, stats.view_bytes), (0, 0, 0));
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn refreshed_views_agree_with_point_reads() {
     for (directed, weighted) in [(false, false), (true, false), (false, true), (true, true)] {
         let (graph, mut rng) = random_graph(directed, weighted, 3);
@@ -187,7 +182,6 @@ pub(crate) fn refreshed_views_agree_with_point_reads() {
 }
 
 /// In several parts, on one thread and on several.
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn a_refresh_of_many_subgraphs_reads_all_that_changed() {
     const SUBGRAPHS: u64 = 1500;
     let graph = Options::new().keys(KeyKind::Dense).directed(false).in_memory().unwrap();
@@ -214,7 +208,6 @@ pub(crate) fn a_refresh_of_many_subgraphs_reads_all_that_changed() {
     assert!(graph.stats().unwrap().views_refreshed >= 6);
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn views_beside_writers_are_of_one_timestamp() {
     let (graph, _) = random_graph(false, false, 4);
     let stop = AtomicBool::new(false);
@@ -255,7 +248,6 @@ pub(crate) fn views_beside_writers_are_of_one_timestamp() {
     assert!(graph.check().unwrap().is_ok());
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn a_settled_graph_gets_a_settled_view_at_the_same_timestamp() {
     let (graph, mut rng) = random_graph(false, false, 5);
     (0..2000).for_each(|_| change(&graph, &mut rng));
@@ -269,7 +261,6 @@ pub(crate) fn a_settled_graph_gets_a_settled_view_at_the_same_timestamp() {
     assert_eq!(corrected(&graph.snapshot().unwrap()), 0);
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn a_view_that_keeps_many_old_lists_is_given_up() {
     let (graph, mut rng) = random_graph(false, false, 6);
     graph.snapshot().unwrap().view();
@@ -298,7 +289,6 @@ fn listed(view: &View) -> Vec<(u32, u32)> {
     edges
 }
 
-#[cfg_attr(not(hedgerow_faults), test)]
 pub(crate) fn views_of_labels_are_kept_and_made_of_one_another() {
     const LABELS: u64 = 10;
     let graph =

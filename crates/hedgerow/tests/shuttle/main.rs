@@ -1,11 +1,7 @@
 //! Whole transactions under a controlled scheduler: small random programs of three threads, each run under many
 //! schedules of its atomic accesses and locks. What every committed transaction read must be what the transactions
 //! before it, in the order of their timestamps, leave behind; and that order must respect real time.
-//!
-//! Built with `--cfg shuttle`; otherwise there is nothing here.
-#![cfg(shuttle)]
 
-#[cfg(hedgerow_faults)]
 mod faults;
 mod held;
 mod history;
@@ -83,7 +79,6 @@ fn run_program(setting: Setting, seed: u64, tally: &Tally) {
 }
 
 fn explore(setting: Setting) {
-    #[cfg(hedgerow_faults)]
     let _sound = hedgerow_core::faults::sound();
     let effort = Effort::rounds(PROGRAMS);
     let tally = Tally::default();
@@ -151,7 +146,6 @@ fn directed_transactions_with_labels_are_serializable() {
 /// given to another.
 #[test]
 fn ids_that_are_given_out_again_are_looked_at_again() {
-    #[cfg(hedgerow_faults)]
     let _sound = hedgerow_core::faults::sound();
     let effort = Effort::rounds(reuse::ROUNDS);
     let tally = reuse::Tally::default();
@@ -166,7 +160,6 @@ fn ids_that_are_given_out_again_are_looked_at_again() {
 /// Versions end while a reader walks over them.
 #[test]
 fn versions_end_under_nobodys_feet() {
-    #[cfg(hedgerow_faults)]
     let _sound = hedgerow_core::faults::sound();
     let effort = Effort::rounds(walks::ROUNDS);
     let tally = walks::Tally::default();
@@ -180,7 +173,6 @@ fn versions_end_under_nobodys_feet() {
 /// Snapshots give their slots to others, and versions wait for them.
 #[test]
 fn snapshots_that_are_held_leave_nothing() {
-    #[cfg(hedgerow_faults)]
     let _sound = hedgerow_core::faults::sound();
     let effort = Effort::rounds(held::ROUNDS);
     let tally = held::Tally::default();

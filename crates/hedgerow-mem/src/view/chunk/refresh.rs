@@ -16,7 +16,7 @@ use crate::view::corrections::{Corrected, Corrections, Kind, Scratch};
 
 /// How many subgraphs lie between one link of the chain of misses and the next: enough to wait for none of them, and what
 /// they need fits the first cache. None under the model checker, where steps that only load would be more walks.
-const APART: usize = if cfg!(loom) { 0 } else { 8 };
+const APART: usize = if cfg!(feature = "loom") { 0 } else { 8 };
 /// Subgraphs that are read in one walk.
 const IN_ONE_WALK: usize = 16;
 
@@ -226,7 +226,7 @@ impl Reading<'_> {
     #[inline]
     fn warm_headers(&self, (of, i): (usize, usize)) {
         // Under the model checker loads ahead would only be more interleavings.
-        if !cfg!(loom) {
+        if !cfg!(feature = "loom") {
             self.own[of].chunk.warm(i);
             self.own[of].page.subgraph(i).into_iter().for_each(Subgraph::warm_header);
         }
@@ -234,7 +234,7 @@ impl Reading<'_> {
 
     #[inline]
     fn warm_version(&self, (of, i): (usize, usize)) {
-        if !cfg!(loom) {
+        if !cfg!(feature = "loom") {
             let Own { chunk, page, fresh, .. } = &self.own[of];
             page.subgraph(i).into_iter().for_each(|s| s.warm_version(self.direction, *fresh));
             chunk.warm_corrections(i);
@@ -243,7 +243,7 @@ impl Reading<'_> {
 
     #[inline]
     fn warm_lists(&self, (of, i): (usize, usize)) {
-        if !cfg!(loom) {
+        if !cfg!(feature = "loom") {
             let Own { chunk, page, .. } = &self.own[of];
             let Some(subgraph) = page.subgraph(i) else { return };
             if subgraph.warm_lists(self.direction, &chunk.lists[i].main) {

@@ -266,7 +266,7 @@ pub(super) fn parts<'j, 'e: 'j, X: Shared + 'j>(
     (context, parts)
 }
 
-#[cfg(all(test, not(shuttle)))]
+#[cfg(all(test, not(feature = "shuttle")))]
 mod tests {
     use hedgerow_txn::with_crew;
 
