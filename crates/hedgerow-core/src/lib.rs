@@ -23,7 +23,7 @@ pub use id::{LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 pub use key::{KeyKind, VertexKey, VertexKeyRef};
 pub use op::Op;
 pub use property::{PropertyId, PropertyType, Row, Value, ValueRef};
-pub use search::{Spread, lower_bound_near};
+pub use search::{InterpolationHint, lower_bound_near};
 pub use time::Timestamp;
 pub use view::{
     Block, ByVertex, Direction, Neighbors, Topology, WeightedBlock, WeightedNeighbors, WeightedTopology,

@@ -12,20 +12,20 @@ const LINE: usize = 16;
 /// are. It holds for graphs without local structure, which have the lists that are too long for caches; where it does not
 /// hold it costs a gallop (interpolation search: Perl, Itai, Avni, "Interpolation search, a log log n search", 1978).
 #[derive(Clone, Copy, Debug)]
-pub struct Spread {
+pub struct InterpolationHint {
     /// 2^48 over the number of ids.
     inverse: u64,
     bound: u32,
 }
 
-impl Spread {
+impl InterpolationHint {
     /// Nothing is known of the ids.
-    pub const UNKNOWN: Spread = Spread { inverse: 0, bound: 0 };
+    pub const UNKNOWN: InterpolationHint = InterpolationHint { inverse: 0, bound: 0 };
 
     /// Over the ids `0..bound`.
     #[inline]
-    pub fn over(bound: u32) -> Spread {
-        Spread { inverse: (1 << 48) / u64::from(bound.max(1)), bound }
+    pub fn over(bound: u32) -> InterpolationHint {
+        InterpolationHint { inverse: (1 << 48) / u64::from(bound.max(1)), bound }
     }
 
     /// The likely place of `dst` in a list of `len` elements, at most `len`.
@@ -113,13 +113,15 @@ mod tests {
             for (shape, list) in lists(len, bound).iter().enumerate() {
                 for dst in (0..bound + 3).step_by(7).chain(list.iter().map(|v| v.0)).map(VertexId) {
                     let expected = list.iter().filter(|&&x| x < dst).count();
-                    for spread in
-                        [bound, 1, bound / 3, u32::MAX].map(Spread::over).into_iter().chain([Spread::UNKNOWN])
+                    for hint in [bound, 1, bound / 3, u32::MAX]
+                        .map(InterpolationHint::over)
+                        .into_iter()
+                        .chain([InterpolationHint::UNKNOWN])
                     {
-                        let about = format!("length {len}, shape {shape}, {dst:?}, {spread:?}");
-                        assert_eq!(spread.lower_bound(list, dst), expected, "{about}");
-                        assert_eq!(spread.find(list, dst), list.binary_search(&dst).ok(), "{about}");
-                        spread.prefetch(list, dst);
+                        let about = format!("length {len}, shape {shape}, {dst:?}, {hint:?}");
+                        assert_eq!(hint.lower_bound(list, dst), expected, "{about}");
+                        assert_eq!(hint.find(list, dst), list.binary_search(&dst).ok(), "{about}");
+                        hint.prefetch(list, dst);
                     }
                 }
             }
@@ -149,14 +151,14 @@ mod tests {
     #[test]
     fn places_are_in_the_list_or_at_its_end() {
         for bound in [0, 1, 2, 1000, 1 << 20, u32::MAX] {
-            let spread = Spread::over(bound);
+            let hint = InterpolationHint::over(bound);
             for len in [0, 1, 100, u32::MAX as usize] {
                 for dst in [0, 1, bound / 2, bound.saturating_sub(1), bound, u32::MAX] {
-                    assert!(spread.place(len, VertexId(dst)) <= len);
+                    assert!(hint.place(len, VertexId(dst)) <= len);
                 }
             }
             if bound > 1 {
-                assert!((450..=500).contains(&spread.place(1000, VertexId(bound / 2))));
+                assert!((450..=500).contains(&hint.place(1000, VertexId(bound / 2))));
             }
         }
     }

@@ -16,12 +16,12 @@ use crate::row::check_row;
 #[derive(Clone, Debug)]
 pub struct Ops<'a> {
     reader: Reader<'a>,
-    run: Run,
+    run: OpRun,
     left: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Run {
+struct OpRun {
     kind: u8,
     flags: u8,
     label: LabelId,
@@ -36,7 +36,7 @@ impl<'a> Ops<'a> {
     /// The payload is not a whole number of well-formed runs. O(runs), plus O(rows) of string keys.
     pub fn new(payload: &'a [u8]) -> Result<Ops<'a>, CorruptionKind> {
         check(payload)?;
-        Ok(Ops { reader: Reader::new(payload), run: Run::default(), left: 0 })
+        Ok(Ops { reader: Reader::new(payload), run: OpRun::default(), left: 0 })
     }
 
     fn try_next(&mut self) -> Result<Option<Op<'a>>, CorruptionKind> {
@@ -54,7 +54,7 @@ impl<'a> Ops<'a> {
     #[inline]
     fn read_row(&mut self) -> Result<Op<'a>, CorruptionKind> {
         let r = &mut self.reader;
-        let Run { kind, flags, label } = self.run;
+        let OpRun { kind, flags, label } = self.run;
         if matches!(kind, DEFINE_LABEL | DEFINE_PROPERTY) {
             return read_definition(r, self.run);
         }
@@ -116,7 +116,7 @@ fn read_name<'a>(r: &mut Reader<'a>) -> Result<&'a str, CorruptionKind> {
     std::str::from_utf8(bytes).map_err(|_| CorruptionKind::Invalid("a name that is not UTF-8"))
 }
 
-fn read_definition<'a>(r: &mut Reader<'a>, run: Run) -> Result<Op<'a>, CorruptionKind> {
+fn read_definition<'a>(r: &mut Reader<'a>, run: OpRun) -> Result<Op<'a>, CorruptionKind> {
     let label = run.label;
     if run.kind == DEFINE_LABEL {
         return Ok(Op::DefineLabel { label, multi: run.flags & MULTI != 0, name: read_name(r)? });
@@ -137,9 +137,9 @@ impl<'a> Iterator for Ops<'a> {
     }
 }
 
-fn read_run(r: &mut Reader<'_>) -> Result<(Run, u32), CorruptionKind> {
+fn read_run(r: &mut Reader<'_>) -> Result<(OpRun, u32), CorruptionKind> {
     let short = |_: OutOfBytes| SHORT;
-    let run = Run {
+    let run = OpRun {
         kind: r.u8().map_err(short)?,
         flags: r.u8().map_err(short)?,
         label: LabelId(r.u16().map_err(short)?),

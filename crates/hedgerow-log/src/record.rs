@@ -70,21 +70,21 @@ pub enum RecordError {
 #[derive(Clone, Debug, Default)]
 pub struct RecordBuilder {
     payload: Vec<u8>,
-    run: Option<Run>,
+    run: Option<OpRun>,
     ops: u64,
     finished: Option<Finished>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct RunKey {
+struct OpRunKey {
     kind: u8,
     flags: u8,
     label: u16,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Run {
-    key: RunKey,
+struct OpRun {
+    key: OpRunKey,
     /// Where the run's count stands in the payload.
     count_at: usize,
     count: u32,
@@ -133,7 +133,7 @@ impl RecordBuilder {
     pub fn push(&mut self, op: Op<'_>) -> Result<(), RecordError> {
         match op {
             Op::InsertVertex { id, key: VertexKeyRef::U64(key) } => {
-                self.row(RunKey { kind: INSERT_VERTEX_U64, flags: 0, label: 0 }, 12)?;
+                self.row(OpRunKey { kind: INSERT_VERTEX_U64, flags: 0, label: 0 }, 12)?;
                 self.payload.put_u32(id.0);
                 self.payload.put_u64(key);
             }
@@ -141,25 +141,25 @@ impl RecordBuilder {
                 if key.len() > MAX_KEY_BYTES {
                     return Err(RecordError::KeyTooLong { bytes: key.len() });
                 }
-                self.row(RunKey { kind: INSERT_VERTEX_STR, flags: 0, label: 0 }, 8 + key.len())?;
+                self.row(OpRunKey { kind: INSERT_VERTEX_STR, flags: 0, label: 0 }, 8 + key.len())?;
                 self.payload.put_u32(id.0);
                 self.payload.put_u32(key.len() as u32);
                 self.payload.put_bytes(key.as_bytes());
             }
             Op::RemoveVertex { id } => {
-                self.row(RunKey { kind: REMOVE_VERTEX, flags: 0, label: 0 }, 4)?;
+                self.row(OpRunKey { kind: REMOVE_VERTEX, flags: 0, label: 0 }, 4)?;
                 self.payload.put_u32(id.0);
             }
             Op::PutEdge { label, src, dst, weight } => {
                 let (flags, bytes) = if weight.is_some() { (WEIGHTED, 16) } else { (0, 8) };
-                self.row(RunKey { kind: PUT_EDGE, flags, label: label.0 }, bytes)?;
+                self.row(OpRunKey { kind: PUT_EDGE, flags, label: label.0 }, bytes)?;
                 self.payload.put_u64(u64::from(src.0) | u64::from(dst.0) << 32);
                 if let Some(weight) = weight {
                     self.payload.put_f64(weight);
                 }
             }
             Op::RemoveEdge { label, src, dst } => {
-                self.row(RunKey { kind: REMOVE_EDGE, flags: 0, label: label.0 }, 8)?;
+                self.row(OpRunKey { kind: REMOVE_EDGE, flags: 0, label: label.0 }, 8)?;
                 self.payload.put_u64(u64::from(src.0) | u64::from(dst.0) << 32);
             }
             other => self.push_rich(other)?,
@@ -177,7 +177,7 @@ impl RecordBuilder {
                 }
                 let flags = flag(weight.is_some(), WEIGHTED) | flag(rank != 0, RANKED);
                 let flags = flags | flag(!row.is_empty(), PROPERTIES);
-                self.row(RunKey { kind: PUT_EDGE, flags, label: label.0 }, 28 + row.len())?;
+                self.row(OpRunKey { kind: PUT_EDGE, flags, label: label.0 }, 28 + row.len())?;
                 self.payload.put_u64(u64::from(src.0) | u64::from(dst.0) << 32);
                 if let Some(weight) = weight {
                     self.payload.put_f64(weight);
@@ -191,7 +191,7 @@ impl RecordBuilder {
                 }
             }
             Op::RemoveItem { label, src, dst, rank } => {
-                let key = RunKey { kind: REMOVE_EDGE, flags: flag(rank != 0, RANKED), label: label.0 };
+                let key = OpRunKey { kind: REMOVE_EDGE, flags: flag(rank != 0, RANKED), label: label.0 };
                 self.row(key, 16)?;
                 self.payload.put_u64(u64::from(src.0) | u64::from(dst.0) << 32);
                 if rank != 0 {
@@ -199,13 +199,13 @@ impl RecordBuilder {
                 }
             }
             Op::DefineLabel { label, multi, name } => {
-                let key = RunKey { kind: DEFINE_LABEL, flags: flag(multi, MULTI), label: label.0 };
+                let key = OpRunKey { kind: DEFINE_LABEL, flags: flag(multi, MULTI), label: label.0 };
                 self.row(key, 1 + check_name(name)?)?;
                 self.payload.put_u8(name.len() as u8);
                 self.payload.put_bytes(name.as_bytes());
             }
             Op::DefineProperty { label, property, kind, name } => {
-                let key = RunKey { kind: DEFINE_PROPERTY, flags: 0, label: label.0 };
+                let key = OpRunKey { kind: DEFINE_PROPERTY, flags: 0, label: label.0 };
                 self.row(key, 4 + check_name(name)?)?;
                 self.payload.put_u16(property.0);
                 self.payload.put_u8(kind as u8);
@@ -220,7 +220,7 @@ impl RecordBuilder {
 
     /// Makes room for one row of `bytes`, in the current run or in a new one.
     #[inline]
-    fn row(&mut self, key: RunKey, bytes: usize) -> Result<(), RecordError> {
+    fn row(&mut self, key: OpRunKey, bytes: usize) -> Result<(), RecordError> {
         if self.finished.is_none()
             && self.payload.len() + bytes <= MAX_PAYLOAD_BYTES
             && let Some(run) = self.run.as_mut().filter(|run| run.key == key)
@@ -236,7 +236,7 @@ impl RecordBuilder {
 
     /// The first row of a run, or the first one after the record was finished, which begins a new run too.
     #[cold]
-    fn first_row(&mut self, key: RunKey, bytes: usize) -> Result<(), RecordError> {
+    fn first_row(&mut self, key: OpRunKey, bytes: usize) -> Result<(), RecordError> {
         let len = self.finished.map_or(self.payload.len(), |finished| finished.len);
         if len + RUN_HEADER_BYTES + bytes > MAX_PAYLOAD_BYTES {
             return Err(RecordError::TooLarge);
@@ -248,7 +248,7 @@ impl RecordBuilder {
         self.payload.put_u16(key.label);
         let count_at = self.payload.len();
         self.payload.put_u32(1);
-        self.run = Some(Run { key, count_at, count: 1 });
+        self.run = Some(OpRun { key, count_at, count: 1 });
         self.ops += 1;
         Ok(())
     }

@@ -7,7 +7,7 @@
 //!   acquire and look at nothing beyond.
 //! * Timestamps ascend along the log, because they are drawn while the latch is held.
 //!
-//! * The *note* has a bit set for each entry about an edge before the entry is published, and bits are never cleared: who
+//! * The *Bloom filter* has a bit set for each entry about an edge before the entry is published, and bits are never cleared: who
 //!   sees an entry sees its bit. It is a filter of one hash (Bloom, "Space/time trade-offs in hash coding with allowable
 //!   errors", 1970), one byte for an entry: a full log has a bit in eight set, so that a look for an edge of which the log
 //!   says nothing, as most are, takes one word of it.
@@ -27,8 +27,8 @@ use crate::subgraph::LocalOp;
 
 use crate::arena::Arena;
 
-/// Entries for each word of the note.
-const NOTED: usize = 8;
+/// Entries for each word of the Bloom filter.
+const ENTRIES_PER_WORD: usize = 8;
 
 /// What an entry does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +102,7 @@ impl Delta {
         }
     }
 
-    /// Starts loading what the next append writes, less the note, and with `scan` what a look at all tags reads.
+    /// Starts loading what the next append writes, less the Bloom filter, and with `scan` what a look at all tags reads.
     #[inline]
     pub(crate) fn prefetch(&self, scan: bool) {
         self.storage.prefetch(self.len.load(Ordering::Relaxed) as usize, scan);
@@ -110,14 +110,14 @@ impl Delta {
 
     /// Starts loading what is noted about the edge: what a look for it reads first, and an append writes.
     #[inline]
-    pub(crate) fn prefetch_note(&self, local: LocalVertex, dst: VertexId) {
-        self.storage.prefetch_note(self.bit(local, dst));
+    pub(crate) fn prefetch_filter(&self, local: LocalVertex, dst: VertexId) {
+        self.storage.prefetch_filter(self.bit(local, dst));
     }
 
     /// Starts loading the whole note.
     #[inline]
-    pub(crate) fn prefetch_notes(&self) {
-        (0..self.note_bits()).step_by(512).for_each(|bit| self.storage.prefetch_note(bit));
+    pub(crate) fn prefetch_filters(&self) {
+        (0..self.filter_bits()).step_by(512).for_each(|bit| self.storage.prefetch_filter(bit));
     }
 
     /// Starts loading all destinations.
@@ -195,7 +195,7 @@ impl Delta {
         let tag = (local.0 & 0x3f) | ((op as u8) << 6);
         self.storage.write(at, tag, dst, (ts.0 - self.base.0) as u32, weight);
         if op != EdgeOp::Vertex && !faults::is_on(PlantedFault::EntryNotNoted) {
-            self.storage.note(self.bit(local, dst));
+            self.storage.filter(self.bit(local, dst));
         }
     }
 
@@ -279,22 +279,22 @@ impl Delta {
     }
 
     #[inline]
-    fn note_bits(&self) -> usize {
-        self.capacity().div_ceil(NOTED) * 64
+    fn filter_bits(&self) -> usize {
+        self.capacity().div_ceil(ENTRIES_PER_WORD) * 64
     }
 
-    /// Where the note speaks of an edge.
+    /// Where the Bloom filter speaks of an edge.
     #[inline]
     fn bit(&self, local: LocalVertex, dst: VertexId) -> usize {
         let hash = (dst.0 ^ u32::from(local.0) << 26).wrapping_mul(0x9e37_79b1);
-        ((u64::from(hash) * self.note_bits() as u64) >> 32) as usize
+        ((u64::from(hash) * self.filter_bits() as u64) >> 32) as usize
     }
 
     /// Whether there may be an entry about the edge from `local` to `dst`: false is certain for all entries that the caller
     /// has to see, be it by [`len`](Self::len) or because a timestamp at or after theirs was published to it.
     #[inline]
     pub(crate) fn may_mention(&self, local: LocalVertex, dst: VertexId) -> bool {
-        self.capacity > 0 && self.storage.is_noted(self.bit(local, dst))
+        self.capacity > 0 && self.storage.filter_has(self.bit(local, dst))
     }
 
     /// The last of the first `n` entries about the edge from `local` to `dst`, if any.
@@ -306,7 +306,7 @@ impl Delta {
         self.scan_for(n, local, dst)
     }
 
-    /// As [`last_edge`](Self::last_edge), without the note. By itself: most looks end before it, in their caller.
+    /// As [`last_edge`](Self::last_edge), without the Bloom filter. By itself: most looks end before it, in their caller.
     #[inline(never)]
     fn scan_for(&self, n: usize, local: LocalVertex, dst: VertexId) -> Option<Entry> {
         let mut found = None;
@@ -336,10 +336,10 @@ impl Delta {
 mod storage {
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use super::{Arena, NOTED, VertexId, simd};
+    use super::{Arena, ENTRIES_PER_WORD, VertexId, simd};
     use crate::arena::Block;
 
-    /// One block: the words of the note, `capacity` weights (if weighted), destinations, timestamp offsets, tags, in falling
+    /// One block: the words of the Bloom filter, `capacity` weights (if weighted), destinations, timestamp offsets, tags, in falling
     /// alignment. A log without room has none.
     pub(super) struct Storage {
         block: Option<Block>,
@@ -352,7 +352,7 @@ mod storage {
 
     impl Storage {
         pub(super) fn new(capacity: usize, weighted: bool, arena: &Arena) -> Storage {
-            let words = capacity.div_ceil(NOTED);
+            let words = capacity.div_ceil(ENTRIES_PER_WORD);
             let bytes = words * 8 + capacity * if weighted { 17 } else { 9 };
             let block = (capacity > 0).then(|| arena.block(bytes));
             if let Some(block) = &block {
@@ -362,28 +362,28 @@ mod storage {
             Storage { block, capacity, weighted }
         }
 
-        /// The word of the note that has this bit.
+        /// The word of the Bloom filter that has this bit.
         #[inline]
         fn word(&self, bit: usize) -> &AtomicU64 {
-            assert!(bit / 64 < self.capacity.div_ceil(NOTED));
+            assert!(bit / 64 < self.capacity.div_ceil(ENTRIES_PER_WORD));
             // SAFETY: in bounds, aligned as blocks are, written when the block was made, and only accessed like this since.
             unsafe { &*self.start().cast::<AtomicU64>().add(bit / 64) }
         }
 
         /// Sets a bit. Under the latch: nobody else writes.
         #[inline]
-        pub(super) fn note(&self, bit: usize) {
+        pub(super) fn filter(&self, bit: usize) {
             let word = self.word(bit);
             word.store(word.load(Ordering::Relaxed) | 1 << (bit % 64), Ordering::Relaxed);
         }
 
         #[inline]
-        pub(super) fn is_noted(&self, bit: usize) -> bool {
+        pub(super) fn filter_has(&self, bit: usize) -> bool {
             self.word(bit).load(Ordering::Relaxed) >> (bit % 64) & 1 != 0
         }
 
         #[inline]
-        pub(super) fn prefetch_note(&self, bit: usize) {
+        pub(super) fn prefetch_filter(&self, bit: usize) {
             simd::prefetch(self.start().cast::<u64>().wrapping_add(bit / 64));
         }
 
@@ -399,7 +399,7 @@ mod storage {
         #[inline]
         fn weights(&self) -> *mut f64 {
             // SAFETY: within or one past the allocation, by the layout above.
-            unsafe { self.start().cast::<f64>().add(self.capacity.div_ceil(NOTED)) }
+            unsafe { self.start().cast::<f64>().add(self.capacity.div_ceil(ENTRIES_PER_WORD)) }
         }
 
         #[inline]
@@ -499,11 +499,11 @@ mod storage {
     use hedgerow_core::sync::{AtomicU64, Ordering};
     use loom::cell::UnsafeCell;
 
-    use super::{Arena, NOTED, VertexId, simd};
+    use super::{Arena, ENTRIES_PER_WORD, VertexId, simd};
 
     pub(super) struct Storage {
         cells: Vec<UnsafeCell<(u8, u32, u32, f64)>>,
-        note: Vec<AtomicU64>,
+        filter: Vec<AtomicU64>,
     }
 
     // SAFETY: the checker reports any access that breaks the protocol of the module.
@@ -518,19 +518,22 @@ mod storage {
 
         pub(super) fn new(capacity: usize, _weighted: bool, _arena: &Arena) -> Storage {
             let cells = (0..capacity).map(|_| UnsafeCell::new((0, 0, 0, 0.0))).collect();
-            Storage { cells, note: (0..capacity.div_ceil(NOTED)).map(|_| AtomicU64::new(0)).collect() }
+            Storage {
+                cells,
+                filter: (0..capacity.div_ceil(ENTRIES_PER_WORD)).map(|_| AtomicU64::new(0)).collect(),
+            }
         }
 
-        pub(super) fn note(&self, bit: usize) {
-            let word = &self.note[bit / 64];
+        pub(super) fn filter(&self, bit: usize) {
+            let word = &self.filter[bit / 64];
             word.store(word.load(Ordering::Relaxed) | 1 << (bit % 64), Ordering::Relaxed);
         }
 
-        pub(super) fn is_noted(&self, bit: usize) -> bool {
-            self.note[bit / 64].load(Ordering::Relaxed) >> (bit % 64) & 1 != 0
+        pub(super) fn filter_has(&self, bit: usize) -> bool {
+            self.filter[bit / 64].load(Ordering::Relaxed) >> (bit % 64) & 1 != 0
         }
 
-        pub(super) fn prefetch_note(&self, _bit: usize) {}
+        pub(super) fn prefetch_filter(&self, _bit: usize) {}
 
         fn get(&self, at: usize) -> (u8, u32, u32, f64) {
             // SAFETY: the checker verifies that no write is concurrent.

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use hedgerow_core::column::Piece;
 use hedgerow_core::sync::{AtomicU64, Ordering};
 use hedgerow_core::{
-    Columns, LocalVertex, Row, RowRef, SUBGRAPH_VERTICES, Spread, SubgraphId, Timestamp, VertexId,
+    Columns, InterpolationHint, LocalVertex, Row, RowRef, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
 };
 
 use crate::arena::Arena;
@@ -423,8 +423,9 @@ impl<'a> crate::version::Read<'a> {
         };
         let mut settled: u64 = (0..SUBGRAPH_VERTICES as u8).map(|l| of(LocalVertex(l))).sum();
         if let Some(patch) = &self.version().patch {
-            let has =
-                |part: &Main, local| u64::from(part.find(local, id.vertex(local), Spread::UNKNOWN).is_some());
+            let has = |part: &Main, local| {
+                u64::from(part.find(local, id.vertex(local), InterpolationHint::UNKNOWN).is_some())
+            };
             for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
                 settled = settled + has(&patch.added, local) - has(&patch.removed, local);
             }
@@ -441,7 +442,7 @@ impl<'a> crate::version::Read<'a> {
     pub fn item(&self, local: LocalVertex, dst: VertexId, rank: u64) -> Option<ItemRef<'a>> {
         let version = self.version();
         if version.patch.is_some() {
-            let weight = self.edge(local, dst, Spread::UNKNOWN).filter(|_| rank == 0)?;
+            let weight = self.edge(local, dst, InterpolationHint::UNKNOWN).filter(|_| rank == 0)?;
             return Some(ItemRef { dst, rank, weight, row: RowRef::Empty });
         }
         let (main, delta) = (&version.main, &version.delta);

@@ -1,6 +1,6 @@
 //! The main part of a version: an immutable small CSR of 64 vertices, exactly as large as its content.
 
-use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, Spread, VertexId};
+use hedgerow_core::{InterpolationHint, LocalVertex, SUBGRAPH_VERTICES, VertexId};
 
 use crate::arena::{Arena, Counted};
 use crate::items::Extra;
@@ -101,9 +101,9 @@ impl Main {
 
     /// Where `dst` stands among all edges, if it is a neighbour of `local`. O(log degree).
     #[inline]
-    pub fn find(&self, local: LocalVertex, dst: VertexId, spread: Spread) -> Option<usize> {
+    pub fn find(&self, local: LocalVertex, dst: VertexId, hint: InterpolationHint) -> Option<usize> {
         let range = self.range(local);
-        Some(range.start + spread.find(self.neighbors.get(range)?, dst)?)
+        Some(range.start + hint.find(self.neighbors.get(range)?, dst)?)
     }
 
     /// The weight at a position that [`find`](Self::find) gave; 1 in a graph without weights.

@@ -6,7 +6,7 @@
 //! merged into that, as runs of a log-structured merge tree are (O'Neil et al., *The log-structured merge-tree*, 1996).
 //! Main part and patch are shared by versions, so a version that a snapshot pins costs the patch at most.
 
-use hedgerow_core::{LocalVertex, Spread, VertexId};
+use hedgerow_core::{InterpolationHint, LocalVertex, VertexId};
 
 use crate::arena::Arena;
 use crate::delta::{Delta, EdgeOp, Entry};
@@ -43,10 +43,15 @@ impl Patch {
     }
 
     /// What the patch says about an edge: nothing, or its weight, or that it is gone. O(log patch).
-    pub(crate) fn word(&self, local: LocalVertex, dst: VertexId, spread: Spread) -> Option<Option<f64>> {
-        match self.added.find(local, dst, spread) {
+    pub(crate) fn word(
+        &self,
+        local: LocalVertex,
+        dst: VertexId,
+        hint: InterpolationHint,
+    ) -> Option<Option<f64>> {
+        match self.added.find(local, dst, hint) {
             Some(at) => Some(Some(self.added.weight_at(at))),
-            None => self.removed.find(local, dst, spread).map(|_| None),
+            None => self.removed.find(local, dst, hint).map(|_| None),
         }
     }
 
@@ -168,8 +173,8 @@ pub(crate) fn fold_entries(
 /// Whether an edge is in the main part of `head`, told by the first entry about it and by the patch alone: only
 /// effective operations are logged.
 pub(crate) fn is_in_main(patch: &Patch, first: EdgeOp, local: LocalVertex, dst: VertexId) -> bool {
-    patch.removed.find(local, dst, Spread::UNKNOWN).is_some()
-        || (first != EdgeOp::Insert && patch.added.find(local, dst, Spread::UNKNOWN).is_none())
+    patch.removed.find(local, dst, InterpolationHint::UNKNOWN).is_some()
+        || (first != EdgeOp::Insert && patch.added.find(local, dst, InterpolationHint::UNKNOWN).is_none())
 }
 
 #[cfg(all(test, not(feature = "model-checking")))]

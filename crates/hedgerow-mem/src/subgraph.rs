@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use hedgerow_core::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
-use hedgerow_core::{Direction, LocalVertex, Spread, Timestamp, VertexId, simd};
+use hedgerow_core::{Direction, InterpolationHint, LocalVertex, Timestamp, VertexId, simd};
 
 use crate::arena::Counted;
 use crate::delta::{Delta, EdgeOp, Entry};
 use crate::fold;
-use crate::grace::{Link, Memory, Walk};
+use crate::grace::{Link, Memory, ReadGuard};
 use crate::main_part::Main;
 use crate::reclaim::{Horizon, Pin};
 use crate::table::PAGE;
@@ -17,12 +17,12 @@ use crate::version::{Read, Version, counted_version_at, load_changed, version_at
 mod ahead;
 mod finder;
 mod items;
+pub mod prefetch;
 mod unlink;
-pub mod warm;
 
 pub use ahead::Ahead;
 pub use finder::Finder;
-pub(crate) use warm::OFFSET_LINES;
+pub(crate) use prefetch::OFFSET_LINES;
 
 /// 64 consecutive vertices with their adjacency in both directions.
 ///
@@ -67,7 +67,7 @@ impl Home {
 
     /// Starts loading the stamps.
     #[inline]
-    pub(crate) fn warm(&self) {
+    pub(crate) fn prefetch(&self) {
         self.stamps.chunks(LINE).for_each(|line| simd::prefetch(line.as_ptr()));
     }
 
@@ -227,7 +227,7 @@ impl Subgraph {
     /// for what takes long.
     #[inline]
     pub fn read<R>(&self, direction: Direction, t: Timestamp, f: impl FnOnce(Read<'_>) -> R) -> Option<R> {
-        let walk = Walk::begin();
+        let walk = ReadGuard::begin();
         Some(f(version_at(&self.heads[direction as usize], t, &walk)?.at(t)))
     }
 
@@ -240,10 +240,10 @@ impl Subgraph {
         t: Timestamp,
         local: LocalVertex,
         dst: VertexId,
-        spread: Spread,
+        hint: InterpolationHint,
     ) -> Option<f64> {
-        let walk = Walk::begin();
-        version_at(&self.heads[direction as usize], t, &walk)?.edge_at(t, local, dst, spread)
+        let walk = ReadGuard::begin();
+        version_at(&self.heads[direction as usize], t, &walk)?.edge_at(t, local, dst, hint)
     }
 
     /// As [`read`](Self::read), with a reference that keeps the version and nothing else: for code of the caller of the
@@ -339,9 +339,9 @@ impl Latched<'_> {
         direction: Direction,
         local: LocalVertex,
         dst: VertexId,
-        spread: Spread,
+        hint: InterpolationHint,
     ) -> Option<f64> {
-        self.writer.heads[direction as usize].as_ref()?.latest().edge(local, dst, spread)
+        self.writer.heads[direction as usize].as_ref()?.latest().edge(local, dst, hint)
     }
 
     /// The neighbours with weights, everything applied included, ascending.
@@ -362,7 +362,7 @@ impl Latched<'_> {
         if self.last_ts() <= start || self.writer.heads[direction as usize].is_none() {
             return false;
         }
-        let walk = Walk::begin();
+        let walk = ReadGuard::begin();
         let mut next = self.writer.heads[direction as usize].as_deref();
         while let Some(version) = next {
             let seen = version.delta.visible(start);

@@ -47,8 +47,8 @@ impl SubgraphPage {
 
     /// Starts loading the stamps.
     #[inline]
-    pub(crate) fn warm_stamps(&self) {
-        self.home.warm();
+    pub(crate) fn prefetch_stamps(&self) {
+        self.home.prefetch();
     }
 
     fn bytes() -> usize {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicU64, Ordering};
-use hedgerow_core::{LocalVertex, Spread, Timestamp, VertexId};
+use hedgerow_core::{InterpolationHint, LocalVertex, Timestamp, VertexId};
 
 use crate::arena::Arena;
 use crate::delta::{Delta, EdgeOp};
-use crate::grace::{Life, Link, Walk};
+use crate::grace::{Life, Link, ReadGuard};
 use crate::main_part::Main;
 use crate::patch::Patch;
 
@@ -90,20 +90,20 @@ impl Version {
         t: Timestamp,
         local: LocalVertex,
         dst: VertexId,
-        spread: Spread,
+        hint: InterpolationHint,
     ) -> Option<f64> {
         if self.is_plain() && !self.delta.may_mention(local, dst) {
-            return self.merged_edge(local, dst, spread);
+            return self.merged_edge(local, dst, hint);
         }
-        self.at(t).edge(local, dst, spread)
+        self.at(t).edge(local, dst, hint)
     }
 
     /// The weight of the edge in main part and patch.
     #[inline]
-    fn merged_edge(&self, local: LocalVertex, dst: VertexId, spread: Spread) -> Option<f64> {
-        match self.patch.as_ref().and_then(|patch| patch.word(local, dst, spread)) {
+    fn merged_edge(&self, local: LocalVertex, dst: VertexId, hint: InterpolationHint) -> Option<f64> {
+        match self.patch.as_ref().and_then(|patch| patch.word(local, dst, hint)) {
             Some(word) => word,
-            None => self.main.find(local, dst, spread).map(|at| self.main.weight_at(at)),
+            None => self.main.find(local, dst, hint).map(|at| self.main.weight_at(at)),
         }
     }
 
@@ -132,7 +132,7 @@ impl Drop for Version {
 /// The newest version that began at or before `t`. `None` where the subgraph has no version that old (it was empty
 /// then). Takes no lock; walks over versions that began after `t`.
 #[inline]
-pub(crate) fn version_at<'a>(head: &'a Link, t: Timestamp, walk: &'a Walk) -> Option<&'a Version> {
+pub(crate) fn version_at<'a>(head: &'a Link, t: Timestamp, walk: &'a ReadGuard) -> Option<&'a Version> {
     let mut version = head.load(walk)?;
     while version.begin > t {
         version = version.prev.load(walk)?;
@@ -186,13 +186,13 @@ impl<'a> Read<'a> {
     /// The weight of the edge if it exists (1 in a graph without weights), of edges with ranks that of rank 0.
     /// O(log degree + delta).
     #[inline]
-    pub fn edge(&self, local: LocalVertex, dst: VertexId, spread: Spread) -> Option<f64> {
+    pub fn edge(&self, local: LocalVertex, dst: VertexId, hint: InterpolationHint) -> Option<f64> {
         if !self.version.is_plain() {
             return self.item(local, dst, 0).map(|item| item.weight);
         }
         match self.delta_word(local, dst) {
             Some(state) => state,
-            None => self.version.merged_edge(local, dst, spread),
+            None => self.version.merged_edge(local, dst, hint),
         }
     }
 
@@ -207,7 +207,7 @@ impl<'a> Read<'a> {
     /// Whether the edge exists. O(log degree + delta).
     #[inline]
     pub fn contains_edge(&self, local: LocalVertex, dst: VertexId) -> bool {
-        self.edge(local, dst, Spread::UNKNOWN).is_some()
+        self.edge(local, dst, InterpolationHint::UNKNOWN).is_some()
     }
 
     /// The number of neighbours. O(delta).

@@ -19,17 +19,17 @@ mod reverse;
 mod tests;
 
 pub use chunk::{CHUNK_SUBGRAPHS, Chunk, Page, Stale, ViewBlock, WeightedViewBlock, read_stale};
-use chunk::{GROUP, Known, KnownGroup};
+use chunk::{ChunkMeta, GROUP, KnownGroup};
 
 /// A graph at one timestamp, ready for kernels.
 #[derive(Clone)]
 pub struct View {
     shape: Shape,
     vertex_count: usize,
-    out: Side,
-    into: Side,
+    out: DirectionView,
+    into: DirectionView,
     /// The incoming side of a graph that keeps none.
-    reversed: OnceLock<Box<Side>>,
+    reversed: OnceLock<Box<DirectionView>>,
 }
 
 /// What a view is told about its graph.
@@ -49,7 +49,7 @@ pub struct Shape {
 
 /// All subgraphs in one direction.
 #[derive(Clone, Default)]
-pub struct Side {
+pub struct DirectionView {
     chunks: Vec<Arc<Chunk>>,
     /// What is known of the chunks.
     known: Vec<KnownGroup>,
@@ -57,7 +57,7 @@ pub struct Side {
     as_of: Timestamp,
 }
 
-impl Side {
+impl DirectionView {
     /// The chunks, by position, with room for the subgraphs of `vertex_bound` vertices. New ones are empty, and share
     /// one allocation until they are [read](read_stale).
     pub fn chunks_mut(&mut self, vertex_bound: usize) -> &mut [Arc<Chunk>] {
@@ -69,7 +69,7 @@ impl Side {
             if let Some(Some(group)) = self.known.last_mut()
                 && !count.is_multiple_of(GROUP)
             {
-                group[count % GROUP..].fill(Known::default());
+                group[count % GROUP..].fill(ChunkMeta::default());
             }
         }
         &mut self.chunks
@@ -91,7 +91,7 @@ impl Side {
     }
 
     /// What is known of the chunks that have subgraphs.
-    fn known(&self) -> impl Iterator<Item = &Known> {
+    fn known(&self) -> impl Iterator<Item = &ChunkMeta> {
         self.known.iter().flatten().flat_map(|group| group.iter())
     }
 
@@ -134,19 +134,19 @@ impl Side {
 impl View {
     /// A view from its sides, whose chunks are all at the timestamp of the view. `into` is empty for an undirected
     /// graph. The outgoing side knows which vertices exist.
-    pub fn new(shape: Shape, out: Side, into: Side) -> View {
+    pub fn new(shape: Shape, out: DirectionView, into: DirectionView) -> View {
         let vertex_count = out.known().map(|known| known.vertices).sum();
         View { shape, vertex_count, out, into, reversed: OnceLock::new() }
     }
 
     /// The sides, outgoing and incoming, to make another view of. In place, if this was the only reference.
-    pub fn into_sides(view: Arc<View>) -> (Side, Side) {
+    pub fn into_sides(view: Arc<View>) -> (DirectionView, DirectionView) {
         let view = Arc::unwrap_or_clone(view);
         (view.out, view.into)
     }
 
     #[inline]
-    fn side(&self, direction: Direction) -> &Side {
+    fn side(&self, direction: Direction) -> &DirectionView {
         if !self.shape.directed || direction == Direction::Out {
             &self.out
         } else if self.shape.one_way {
@@ -192,7 +192,7 @@ impl View {
     /// The bytes that the view itself holds (the lists that it refers to are the store's).
     pub fn bytes(&self) -> usize {
         let slots = [&self.out, &self.into].map(|side| {
-            let known = size_of_val(&*side.known) + side.known().count() * size_of::<Known>();
+            let known = size_of_val(&*side.known) + side.known().count() * size_of::<ChunkMeta>();
             size_of_val(&*side.chunks) + known
         });
         slots.iter().sum::<usize>() + self.distinct_chunks().map(Chunk::bytes).sum::<usize>()

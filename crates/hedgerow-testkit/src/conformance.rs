@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hedgerow_core::{
-    Block, Direction, Neighbors, SUBGRAPH_VERTICES, Spread, SubgraphId, VertexId, WeightedBlock,
+    Block, Direction, InterpolationHint, Neighbors, SUBGRAPH_VERTICES, SubgraphId, VertexId, WeightedBlock,
     WeightedTopology,
 };
 
@@ -85,8 +85,10 @@ fn check_list(neighbors: Neighbors<'_>, list: &[(u32, f64)]) {
     assert_eq!(neighbors.iter().map(|u| u.0).collect::<Vec<_>>(), expected);
     assert_eq!((neighbors.len(), neighbors.is_empty()), (expected.len(), expected.is_empty()));
     for u in [0, 1, 63, 64, u32::MAX - 1].into_iter().chain(expected.iter().copied()) {
-        for spread in [Spread::UNKNOWN, Spread::over(100), Spread::over(u32::MAX)] {
-            assert_eq!(neighbors.contains_near(VertexId(u), spread), expected.contains(&u));
+        for hint in
+            [InterpolationHint::UNKNOWN, InterpolationHint::over(100), InterpolationHint::over(u32::MAX)]
+        {
+            assert_eq!(neighbors.contains_near(VertexId(u), hint), expected.contains(&u));
         }
     }
     if let Some(slice) = neighbors.as_slice() {

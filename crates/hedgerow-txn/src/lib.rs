@@ -7,17 +7,17 @@
 
 pub mod binding;
 pub mod clock;
-#[cfg_attr(feature = "shuttle", path = "crew/alone.rs")]
-pub mod crew;
+#[cfg_attr(feature = "shuttle", path = "commit_threads/alone.rs")]
+pub mod commit_threads;
 pub mod group_commit;
 pub mod readers;
 pub mod reuse;
 
 pub use binding::Bindings;
 pub use clock::{Clock, Counts, OrderGuard};
-pub use crew::Crew;
+pub use commit_threads::CommitThreads;
 #[cfg(not(feature = "loom"))]
-pub use crew::with_crew;
+pub use commit_threads::with_commit_threads;
 pub use group_commit::{DurableLog, GroupCommit, NotDurable};
 pub use readers::{ActiveReaders, Ended, ReaderRegistry, Registration};
 pub use reuse::{FreeId, FreeIds};

@@ -16,11 +16,11 @@
 //! they move to a table of timestamps with counts (`readers/held.rs`), so that neither finding a slot nor a scan depends
 //! on how many are held.
 
-mod endings;
+mod close_log;
 mod held;
 
-pub use endings::Ended;
-use endings::Endings;
+use close_log::CloseLog;
+pub use close_log::Ended;
 use held::{HeldReaders, HeldScan};
 
 use hedgerow_core::Timestamp;
@@ -59,7 +59,7 @@ pub struct ReaderRegistry {
     /// One more than the last line in which a slot was ever claimed.
     high: AtomicUsize,
     held: HeldReaders,
-    endings: Endings,
+    endings: CloseLog,
 }
 
 /// A registered timestamp. Give it back with [`ReaderRegistry::close`].
@@ -84,7 +84,7 @@ impl Default for ReaderRegistry {
             lines: (0..LINES).map(|_| Line(std::array::from_fn(|_| AtomicU64::new(FREE)))).collect(),
             high: AtomicUsize::new(0),
             held: HeldReaders::default(),
-            endings: Endings::default(),
+            endings: CloseLog::default(),
         }
     }
 }

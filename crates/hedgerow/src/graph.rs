@@ -23,7 +23,7 @@ use crate::settle::Settling;
 use crate::snapshot::Snapshot;
 use crate::tables::LabelTables;
 use crate::views::Views;
-use crate::write::{Ack, Ask, Pipeline, WriteTxn, autocommit, commit};
+use crate::write::{Ack, OpKind, Pipeline, WriteTxn, autocommit, commit};
 
 /// An open graph. Cloning it gives another handle to the same store; all methods may be called from any thread.
 ///
@@ -366,7 +366,7 @@ impl Graph {
         src: impl Into<VertexKeyRef<'a>>,
         dst: impl Into<VertexKeyRef<'a>>,
     ) -> Result<bool> {
-        Ok(autocommit::edge(&self.engine, Ask::Insert, src.into(), dst.into(), 1.0)?.edges > 0)
+        Ok(autocommit::edge(&self.engine, OpKind::Insert, src.into(), dst.into(), 1.0)?.edges > 0)
     }
 
     /// Inserts many edges in one transaction, and their endpoints where absent; existing edges are left as they are.
@@ -392,7 +392,7 @@ impl Graph {
         weight: f64,
     ) -> Result<bool> {
         self.engine.check_weight(weight)?;
-        Ok(autocommit::edge(&self.engine, Ask::Insert, src.into(), dst.into(), weight)?.edges > 0)
+        Ok(autocommit::edge(&self.engine, OpKind::Insert, src.into(), dst.into(), weight)?.edges > 0)
     }
 
     /// Makes sure, in a transaction of its own, that the edge exists, and its endpoints; in a weighted graph its weight
@@ -402,7 +402,7 @@ impl Graph {
         src: impl Into<VertexKeyRef<'a>>,
         dst: impl Into<VertexKeyRef<'a>>,
     ) -> Result<bool> {
-        Ok(autocommit::edge(&self.engine, Ask::Put, src.into(), dst.into(), 1.0)?.edges > 0)
+        Ok(autocommit::edge(&self.engine, OpKind::Put, src.into(), dst.into(), 1.0)?.edges > 0)
     }
 
     /// As [`put_edge`](Graph::put_edge), with a weight.
@@ -416,7 +416,7 @@ impl Graph {
         weight: f64,
     ) -> Result<bool> {
         self.engine.check_weight(weight)?;
-        Ok(autocommit::edge(&self.engine, Ask::Put, src.into(), dst.into(), weight)?.edges > 0)
+        Ok(autocommit::edge(&self.engine, OpKind::Put, src.into(), dst.into(), weight)?.edges > 0)
     }
 
     /// A [`Pipeline`] for single edge operations of the calling thread, each a transaction of its own. `on_ack` learns
@@ -435,7 +435,7 @@ impl Graph {
         src: impl Into<VertexKeyRef<'a>>,
         dst: impl Into<VertexKeyRef<'a>>,
     ) -> Result<bool> {
-        Ok(autocommit::edge(&self.engine, Ask::Remove, src.into(), dst.into(), 0.0)?.edges < 0)
+        Ok(autocommit::edge(&self.engine, OpKind::Remove, src.into(), dst.into(), 0.0)?.edges < 0)
     }
 
     /// Merges all deltas, so that reads find plain CSR blocks, and lays the lists out anew in the order of the vertices;

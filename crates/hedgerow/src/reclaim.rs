@@ -16,7 +16,7 @@ use hedgerow_txn::{ActiveReaders, Clock, ReaderRegistry, Registration};
 
 use crate::graph::Core;
 use crate::settle::Settling;
-use crate::tables::Chain;
+use crate::tables::PartitionKey;
 use crate::views::Views;
 
 /// What the store knows about its readers at one moment. The registry is scanned at the first question, after the
@@ -84,7 +84,7 @@ impl Horizon for LiveHorizon<'_> {
 
 impl Core {
     /// Remembers that a version of `chain` waits for `pin`.
-    pub(crate) fn keep(&self, chain: impl Into<Chain>, pin: Pin) {
+    pub(crate) fn keep(&self, chain: impl Into<PartitionKey>, pin: Pin) {
         self.pending.add(chain.into(), pin, &self.readers);
     }
 
@@ -147,7 +147,7 @@ impl Core {
 
     /// Looks again at all versions whose reason to stay may be gone. `left` keeps the versions whose subgraphs are latched, for
     /// the next call, in the order of their chains. Waits for no latch; if asked to be `patient`, for the latch of one subgraph.
-    pub(crate) fn reclaim_unlatched(&self, left: &mut Vec<(Chain, Pin)>, mut patient: bool) {
+    pub(crate) fn reclaim_unlatched(&self, left: &mut Vec<(PartitionKey, Pin)>, mut patient: bool) {
         if self.pending.is_due(self.clock.published(), &self.readers, Reasons::All) {
             left.extend(self.pending.take_due(&self.clock, &self.readers, Reasons::All));
             left.sort_by_key(|(chain, _)| chain.order());
@@ -168,11 +168,11 @@ impl Core {
         }
     }
 
-    fn entry(&self, chain: Chain) -> Option<&Subgraph> {
+    fn entry(&self, chain: PartitionKey) -> Option<&Subgraph> {
         self.table(chain.label).and_then(|table| table.get(chain.subgraph))
     }
 
-    fn reclaim_chain(&self, chain: Chain, gone: Pin, latched: &mut Latched<'_>) {
+    fn reclaim_chain(&self, chain: PartitionKey, gone: Pin, latched: &mut Latched<'_>) {
         let horizon = self.horizon();
         latched.reclaim(chain.direction, gone, &horizon, |pin| self.keep(chain, pin));
     }
@@ -180,9 +180,9 @@ impl Core {
 
 /// The versions that a call of [`Core::reclaim_unlatched`] has not looked at; its drop puts them back, also in a panic.
 struct Rest<'a> {
-    due: Vec<(Chain, Pin)>,
-    latched: Vec<(Chain, Pin)>,
-    left: &'a mut Vec<(Chain, Pin)>,
+    due: Vec<(PartitionKey, Pin)>,
+    latched: Vec<(PartitionKey, Pin)>,
+    left: &'a mut Vec<(PartitionKey, Pin)>,
 }
 
 impl Drop for Rest<'_> {
@@ -213,7 +213,7 @@ pub(crate) struct PendingVersions {
 #[derive(Default)]
 struct Waiting {
     /// With the least end of the versions that wait.
-    registering: HashMap<Chain, Timestamp, FixedState>,
+    registering: HashMap<PartitionKey, Timestamp, FixedState>,
     unpublished: BTreeMap<Timestamp, Chains>,
     /// By the newest timestamp that reads the version.
     pinned: HashMap<Timestamp, Chains, FixedState>,
@@ -221,7 +221,7 @@ struct Waiting {
     doubtful: HashSet<Timestamp, FixedState>,
 }
 
-type Chains = HashSet<Chain, FixedState>;
+type Chains = HashSet<PartitionKey, FixedState>;
 
 impl Default for PendingVersions {
     fn default() -> Self {
@@ -236,7 +236,7 @@ impl Default for PendingVersions {
 
 impl PendingVersions {
     /// Remembers that a version of `chain` waits for `pin`.
-    pub(crate) fn add(&self, chain: Chain, pin: Pin, registry: &ReaderRegistry) {
+    pub(crate) fn add(&self, chain: PartitionKey, pin: Pin, registry: &ReaderRegistry) {
         let mut waiting = self.waiting.lock();
         match pin {
             Pin::Registering(end) => {
@@ -270,7 +270,7 @@ impl PendingVersions {
         clock: &Clock,
         registry: &ReaderRegistry,
         reasons: Reasons,
-    ) -> Vec<(Chain, Pin)> {
+    ) -> Vec<(PartitionKey, Pin)> {
         let mut waiting = self.waiting.lock();
         let mut due = Vec::new();
         let later = waiting.unpublished.split_off(&clock.published().next());
@@ -294,7 +294,7 @@ impl PendingVersions {
         &'a self,
         mut waiting: MutexGuard<'a, Waiting>,
         registry: &ReaderRegistry,
-        due: &mut Vec<(Chain, Pin)>,
+        due: &mut Vec<(PartitionKey, Pin)>,
     ) -> MutexGuard<'a, Waiting> {
         let doubtful = waiting.take_doubtful(registry);
         if !doubtful.is_empty() {
@@ -321,9 +321,9 @@ impl PendingVersions {
         let waiting = self.waiting.lock();
         let sets = waiting.pinned.values().chain(waiting.unpublished.values());
         let chains: usize = sets.map(Chains::capacity).sum();
-        let registering = waiting.registering.capacity() * (size_of::<(Chain, Timestamp)>() + 1);
+        let registering = waiting.registering.capacity() * (size_of::<(PartitionKey, Timestamp)>() + 1);
         let pinned = waiting.pinned.capacity() * (size_of::<(Timestamp, Chains)>() + 1);
-        chains * (size_of::<Chain>() + 1) + registering + pinned
+        chains * (size_of::<PartitionKey>() + 1) + registering + pinned
     }
 
     fn publish(&self, waiting: &Waiting) {
@@ -335,7 +335,7 @@ impl PendingVersions {
 }
 
 impl Waiting {
-    fn pin(&mut self, chain: Chain, ts: Timestamp, registry: &ReaderRegistry) {
+    fn pin(&mut self, chain: PartitionKey, ts: Timestamp, registry: &ReaderRegistry) {
         registry.watch_endings(ts.next());
         let chains = self.pinned.entry(ts).or_insert_with(|| {
             // The snapshot may have closed since it was seen. Where others wait for it already, that will be told.

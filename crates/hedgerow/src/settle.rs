@@ -12,7 +12,7 @@ use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::{Pin, SubgraphTable};
 
 use crate::graph::Core;
-use crate::tables::Chain;
+use crate::tables::PartitionKey;
 
 /// How often the thread in the background works, if nobody wakes it.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -151,7 +151,7 @@ struct Round {
     /// What was published when the last round began that left nothing.
     quiet: Option<Timestamp>,
     /// What waits for the latch of its subgraph to be looked at, and for how many turns there has been some.
-    latched: Vec<(Chain, Pin)>,
+    latched: Vec<(PartitionKey, Pin)>,
     turns: u32,
 }
 
@@ -170,11 +170,11 @@ impl Core {
         for (label, table) in self.tables() {
             for subgraph in (0..self.subgraph_bound()).map(SubgraphId) {
                 for &direction in self.directions_of(label) {
-                    self.settle_chain(table, Chain { label, subgraph, direction }, true);
+                    self.settle_chain(table, PartitionKey { label, subgraph, direction }, true);
                 }
             }
         }
-        self.subgraphs.memory().limbo().drain();
+        self.subgraphs.memory().retire_list().drain();
         drop(evacuation);
         self.views.note_settled();
         self.settling.ordered_at.store(published, Ordering::Relaxed);
@@ -207,7 +207,7 @@ impl Core {
             (round.begun, round.next, round.left) = (Some(Instant::now()), 0, false);
         }
         // What an idle store unlinked last nobody else would free.
-        self.subgraphs.memory().limbo().drain();
+        self.subgraphs.memory().retire_list().drain();
         let (mut settled, mut looks) = (0, 0);
         while round.next < bound && settled < SETTLED && looks < LOOKS {
             settled += self.settle_if_idle(SubgraphId(round.next), round);
@@ -231,7 +231,7 @@ impl Core {
             let _ = failpoint::reach(FailPoint::SettleSubgraph);
             for &direction in self.directions_of(label) {
                 let horizon = self.horizon();
-                let pinned = |pin| self.keep(Chain { label, subgraph, direction }, pin);
+                let pinned = |pin| self.keep(PartitionKey { label, subgraph, direction }, pin);
                 let made =
                     latched.settle(direction, self.is_weighted(label), false, horizon.of(label), pinned);
                 settled += usize::from(made);
@@ -240,7 +240,7 @@ impl Core {
         settled
     }
 
-    fn settle_chain(&self, table: &SubgraphTable, chain: Chain, relocate: bool) {
+    fn settle_chain(&self, table: &SubgraphTable, chain: PartitionKey, relocate: bool) {
         let Some(entry) = table.get(chain.subgraph) else { return };
         let horizon = self.horizon();
         let pinned = |pin| self.keep(chain, pin);

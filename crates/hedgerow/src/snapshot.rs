@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::{
-    Direction, LabelId, PropertyId, Spread, Timestamp, Topology, VertexId, VertexKey, VertexKeyRef,
+    Direction, InterpolationHint, LabelId, PropertyId, Timestamp, Topology, VertexId, VertexKey, VertexKeyRef,
 };
 use hedgerow_mem::View;
 use hedgerow_mem::version::Read;
@@ -142,8 +142,8 @@ impl Snapshot {
 
     /// How the ids of neighbours are spread.
     #[inline]
-    fn spread(&self) -> Spread {
-        Spread::over(self.inner.engine.ids.bound())
+    fn hint(&self) -> InterpolationHint {
+        InterpolationHint::over(self.inner.engine.ids.bound())
     }
 
     /// The direction in which the neighbours are stored: undirected graphs keep one list.
@@ -180,7 +180,7 @@ impl Snapshot {
     /// As [`weight`](Self::weight), by vertex ids.
     pub fn weight_by_id(&self, src: VertexId, dst: VertexId) -> Option<f64> {
         let subgraph = self.inner.engine.subgraphs.get(src.subgraph())?;
-        subgraph.edge(Direction::Out, self.inner.ts, src.local(), dst, self.spread())
+        subgraph.edge(Direction::Out, self.inner.ts, src.local(), dst, self.hint())
     }
 
     /// As [`contains_edge`](Self::contains_edge), by vertex ids. Makes no view, but reads the one that this snapshot
@@ -189,7 +189,7 @@ impl Snapshot {
     #[inline]
     pub fn contains_edge_by_id(&self, src: VertexId, dst: VertexId) -> bool {
         if let Some(view) = self.inner.view.get() {
-            return view.neighbors(src, Direction::Out).contains_near(dst, self.spread());
+            return view.neighbors(src, Direction::Out).contains_near(dst, self.hint());
         }
         self.weight_by_id(src, dst).is_some()
     }

@@ -112,9 +112,9 @@ impl Graph {
         let snapshot = self.snapshot()?;
         let engine = &self.engine;
         let views = engine.views.figures();
-        let limbo = engine.subgraphs.memory().limbo();
-        limbo.drain();
-        let (arena, limbo) = (engine.subgraphs.arena().stats(), limbo.stats());
+        let retire_list = engine.subgraphs.memory().retire_list();
+        retire_list.drain();
+        let (arena, retire_list) = (engine.subgraphs.arena().stats(), retire_list.stats());
         let mut stats = Stats {
             view_bytes: views.bytes,
             views_built: views.built,
@@ -127,9 +127,9 @@ impl Graph {
             durable: self.durable_ts(),
             arena_free_bytes: arena.free() as u64,
             arena_bytes: arena.touched as u64,
-            versions: limbo.versions as u64,
-            old_version_bytes: limbo.bytes as u64,
-            arena_block_bytes: limbo.block_bytes as u64,
+            versions: retire_list.versions as u64,
+            old_version_bytes: retire_list.bytes as u64,
+            arena_block_bytes: retire_list.block_bytes as u64,
             table_bytes: engine.labels.bytes() as u64,
             id_map_bytes: engine.ids.bytes() as u64,
             coordination_bytes: (engine.clock.bytes() + engine.readers.bytes() + engine.pending.bytes())

@@ -53,22 +53,22 @@ impl LabelTables {
 
 /// The subgraph of a label in one direction: the unit of versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Chain {
+pub(crate) struct PartitionKey {
     pub(crate) label: LabelId,
     pub(crate) subgraph: SubgraphId,
     pub(crate) direction: Direction,
 }
 
-impl Chain {
+impl PartitionKey {
     pub(crate) fn order(self) -> (LabelId, SubgraphId, u8) {
         (self.label, self.subgraph, self.direction as u8)
     }
 }
 
-impl From<(SubgraphId, Direction)> for Chain {
+impl From<(SubgraphId, Direction)> for PartitionKey {
     /// A chain of the default label.
     fn from((subgraph, direction): (SubgraphId, Direction)) -> Self {
-        Chain { label: LabelId::DEFAULT, subgraph, direction }
+        PartitionKey { label: LabelId::DEFAULT, subgraph, direction }
     }
 }
 

@@ -9,7 +9,7 @@ use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{Direction, LabelId, PropertyId, SubgraphId, Timestamp, VertexId};
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::version::Read;
-use hedgerow_mem::view::{CHUNK_SUBGRAPHS, Chunk, Page, Shape, Side, Stale, read_stale};
+use hedgerow_mem::view::{CHUNK_SUBGRAPHS, Chunk, DirectionView, Page, Shape, Stale, read_stale};
 use hedgerow_mem::{ItemRef, SubgraphTable, View};
 use rayon::prelude::*;
 
@@ -135,7 +135,7 @@ impl ViewCache {
         edge_count: u64,
     ) -> View {
         let shape = Shape { weighted: true, ..shape(engine, label, edge_count) };
-        let (mut out, mut into) = (Side::default(), Side::default());
+        let (mut out, mut into) = (DirectionView::default(), DirectionView::default());
         let tables = (engine.table(label), &engine.subgraphs);
         refresh_side(&mut out, tables, Direction::Out, ts, shape);
         weigh_side(&mut out, engine, label, Direction::Out, weight, ts, shape);
@@ -232,7 +232,7 @@ fn shape(engine: &Engine, label: LabelId, edge_count: u64) -> Shape {
 }
 
 fn weigh_side(
-    side: &mut Side,
+    side: &mut DirectionView,
     engine: &Engine,
     label: LabelId,
     direction: Direction,
@@ -288,7 +288,7 @@ fn make(
 
 /// `tables`: of the label, if it has one, and the one that says which vertices exist.
 fn refresh_side(
-    side: &mut Side,
+    side: &mut DirectionView,
     tables: (Option<&SubgraphTable>, &SubgraphTable),
     direction: Direction,
     ts: Timestamp,

@@ -253,11 +253,11 @@ fn hub(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let mut of_hub: Vec<(u32, u32)> = (1..=degree as u32).map(|v| (0, v)).collect();
     hedgerow_workload::shuffle(&mut of_hub, 5);
     let mut draw = || rng.below(vertices as u64) as u32;
-    let spread: Vec<(u32, u32)> = (0..degree).map(|_| (draw(), draw())).collect();
+    let hint: Vec<(u32, u32)> = (0..degree).map(|_| (draw(), draw())).collect();
     let writers = work.options.threads().min(2);
     let (mut hub, mut uniform) = (Vec::new(), Vec::new());
     for _ in 0..work.options.repeat() {
-        for (edges, rates) in [(&of_hub, &mut hub), (&spread, &mut uniform)] {
+        for (edges, rates) in [(&of_hub, &mut hub), (&hint, &mut uniform)] {
             let store = load::empty_store(false, vertices)?;
             let seconds = load::write_edges(&store, edges, load::Mode::Single, writers)?;
             rates.push(2.0 * edges.len() as f64 / seconds);

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::{Spread, VertexId};
+use crate::{InterpolationHint, VertexId};
 
 #[cfg(test)]
 mod tests;
@@ -109,17 +109,17 @@ impl<'a> Neighbors<'a> {
 
     /// Whether `v` is a neighbour. O(log degree).
     pub fn contains(&self, v: VertexId) -> bool {
-        self.contains_near(v, Spread::UNKNOWN)
+        self.contains_near(v, InterpolationHint::UNKNOWN)
     }
 
     /// As [`contains`](Self::contains), where it is known how ids are spread: quicker in long lists.
     #[inline]
-    pub fn contains_near(&self, v: VertexId, spread: Spread) -> bool {
+    pub fn contains_near(&self, v: VertexId, hint: InterpolationHint) -> bool {
         let in_main = || match self.removed.is_empty() {
-            true => spread.find(self.main, v).is_some(),
+            true => hint.find(self.main, v).is_some(),
             false => occurrences(self.main, v) > occurrences(self.removed, v),
         };
-        in_main() || spread.find(self.added, v).is_some()
+        in_main() || hint.find(self.added, v).is_some()
     }
 
     /// All neighbours, ascending, as one slice: the main list itself where no correction applies, otherwise merged

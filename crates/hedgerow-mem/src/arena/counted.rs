@@ -68,7 +68,7 @@ impl<T: Plain> Counted<T> {
 
     /// Starts loading the count of references.
     #[inline]
-    pub(crate) fn warm(&self) {
+    pub(crate) fn prefetch(&self) {
         hedgerow_core::simd::prefetch(self.data.as_ptr().cast::<u8>().wrapping_sub(HEAD));
     }
 

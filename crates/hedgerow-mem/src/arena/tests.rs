@@ -221,14 +221,14 @@ fn shrinking_and_growing_all_blocks_over_and_over_leaves_few_gaps() {
     let arena = Arena::managed();
     let sizes: Vec<usize> = (0..4_000).map(|i| 400 + 4_000_000 / (i + 100)).collect();
     let mut blocks: Vec<Counted<u8>> = sizes.iter().map(|_| Counted::default()).collect();
-    let mut limbo = std::collections::VecDeque::new();
+    let mut retire_list = std::collections::VecDeque::new();
     let mut replace_all = |share: usize, seed: usize| {
         for i in 0..sizes.len() {
             let at = (i * 1_609 + seed * 577) % sizes.len();
             // The sizes of a step differ, so that no block is replaced by one that fits exactly.
             let size = sizes[at] * (share * 16 + (at * 7 + seed * 5) % 16) / 1_600;
-            limbo.push_back(std::mem::replace(&mut blocks[at], arena.copy(&vec![1; size])));
-            limbo.drain(..limbo.len().saturating_sub(16));
+            retire_list.push_back(std::mem::replace(&mut blocks[at], arena.copy(&vec![1; size])));
+            retire_list.drain(..retire_list.len().saturating_sub(16));
         }
     };
     (1..=20).for_each(|step| replace_all(step * 5, step));

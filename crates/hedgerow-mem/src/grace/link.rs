@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use hedgerow_core::sync::{AtomicPtr, Ordering};
 
-use super::walk::Walk;
+use super::read_guard::ReadGuard;
 use crate::version::Version;
 
-/// A link of a chain: owns a counted reference to a version, or none. Read by anybody in a [`Walk`], changed by the
+/// A link of a chain: owns a counted reference to a version, or none. Read by anybody in a [`ReadGuard`], changed by the
 /// holder of the latch.
 #[derive(Default)]
 pub(crate) struct Link {
@@ -18,7 +18,7 @@ pub(crate) struct Link {
 impl Link {
     /// The version, which stays alive until the walk ends.
     #[inline]
-    pub(crate) fn load<'a>(&'a self, _walk: &'a Walk) -> Option<&'a Version> {
+    pub(crate) fn load<'a>(&'a self, _walk: &'a ReadGuard) -> Option<&'a Version> {
         // Acquire: a version is whole when it is linked.
         let to = self.to.load(Ordering::Acquire);
         // SAFETY: the link owned a reference when it was read, in a walk that ends after `'a`; that reference is given
@@ -40,7 +40,7 @@ impl Link {
 
     /// The first version from here on that is wanted, as a reference of the caller's own.
     pub(crate) fn find(&self, wanted: impl Fn(&Version) -> bool) -> Option<Arc<Version>> {
-        let walk = Walk::begin();
+        let walk = ReadGuard::begin();
         let mut link = self;
         loop {
             let to = link.to.load(Ordering::Acquire);
@@ -72,7 +72,7 @@ impl Link {
     }
 
     /// Replaces the version by its predecessor, and returns it, unlinked. Only for the holder of the latch.
-    pub(crate) fn bypass(&self, walk: &Walk) -> Option<Unlinked> {
+    pub(crate) fn bypass(&self, walk: &ReadGuard) -> Option<Unlinked> {
         let to = self.to.load(Ordering::Relaxed);
         // Walks that stand on the version go on from its own link, which keeps its reference.
         let before = self.load(walk)?.prev.get();
@@ -107,8 +107,8 @@ impl Drop for Link {
 }
 
 /// A version that was unlinked, with the reference that the link owned: walks may stand on it. It is for a
-/// [`Limbo`](super::Limbo); dropping it only leaks the version.
-#[must_use = "belongs into the limbo"]
+/// [`RetireList`](super::RetireList); dropping it only leaks the version.
+#[must_use = "belongs into the retire_list"]
 pub(crate) struct Unlinked(NonNull<Version>);
 
 // SAFETY: a counted reference, and versions may go from thread to thread.

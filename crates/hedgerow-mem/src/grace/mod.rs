@@ -4,14 +4,14 @@
 //! writes that it began into a slot of its thread, and that it ended, both plain stores without a fence or a locked
 //! instruction. Whoever frees pays the rest, once per batch of versions: a barrier that runs on all threads
 //! ([`barrier`]), then a look at all slots ([`walk`]). What a walk that was going on then may stand on waits until that
-//! walk has ended ([`limbo`]). The scheme is that of user-level RCU (Desnoyers, McKenney, Stern, Dagenais, Walpole,
+//! walk has ended ([`retire_list`]). The scheme is that of user-level RCU (Desnoyers, McKenney, Stern, Dagenais, Walpole,
 //! *User-Level Implementations of Read-Copy Update*, IEEE TPDS 2012, section 5.3 for the barrier, with a counter per
 //! thread instead of a global phase).
 //!
 //! # Invariants
 //! * **G1.** A reference to a version from a [`Link`] is used inside the walk that it was loaded in.
 //! * **G2.** A count that a link owned is given back either with the link's owner, to which nobody has a reference then,
-//!   or through a limbo, after the grace period.
+//!   or through a retire list, after the grace period.
 //! * **G3.** A walk whose begin a scan of the slots does not see loads its links after the barrier that came before the
 //!   scan, hence does not see the links as they were before the unlinking. A walk whose begin the scan does see is waited
 //!   for. A walk that ended gave up its references before the scan, or the second look, read that it had.
@@ -21,14 +21,14 @@
 
 mod barrier;
 mod life;
-mod limbo;
 mod link;
-mod walk;
+mod read_guard;
+mod retire_list;
 
 pub(crate) use life::Life;
-pub use limbo::{Limbo, LimboStats};
 pub(crate) use link::{Link, Unlinked};
-pub(crate) use walk::Walk;
+pub(crate) use read_guard::ReadGuard;
+pub use retire_list::{RetireList, RetireStats};
 
 use std::sync::Arc;
 
@@ -41,13 +41,13 @@ pub struct Memory(Arc<Parts>);
 #[derive(Default)]
 struct Parts {
     arena: Arena,
-    limbo: Limbo,
+    retire_list: RetireList,
 }
 
 impl Memory {
-    /// With `arena`, and a limbo of its own.
+    /// With `arena`, and a retire list of its own.
     pub fn new(arena: Arena) -> Memory {
-        Memory(Arc::new(Parts { arena, limbo: Limbo::default() }))
+        Memory(Arc::new(Parts { arena, retire_list: RetireList::default() }))
     }
 
     /// Where main parts and deltas lie.
@@ -58,8 +58,8 @@ impl Memory {
 
     /// Where versions wait that were unlinked.
     #[inline]
-    pub fn limbo(&self) -> &Limbo {
-        &self.0.limbo
+    pub fn retire_list(&self) -> &RetireList {
+        &self.0.retire_list
     }
 }
 

@@ -1,4 +1,4 @@
-//! Links, walks and limbos: nothing is freed under a walk, and everything after it.
+//! Links, walks and retire lists: nothing is freed under a walk, and everything after it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use hedgerow_core::Timestamp;
 
 use super::link::Link;
-use super::{Limbo, Memory, Walk, barrier};
+use super::{Memory, ReadGuard, RetireList, barrier};
 use crate::arena::Arena;
 use crate::delta::Delta;
 use crate::main_part::Main;
@@ -26,25 +26,27 @@ fn two(link: &Link) -> Weak<Version> {
 }
 
 /// Unlinks the version before the head.
-fn unlink(link: &Link, limbo: &Limbo) {
+fn unlink(link: &Link, retire_list: &RetireList) {
     let head = link.get().expect("a head");
-    let walk = Walk::begin();
+    let walk = ReadGuard::begin();
     let unlinked = head.prev.bypass(&walk).expect("a version before it");
     drop(walk);
-    limbo.take(unlinked);
+    retire_list.take(unlinked);
 }
 
 #[test]
 fn without_walks_a_drain_frees_all() {
-    let (link, limbo) = (Link::default(), Limbo::default());
+    let (link, retire_list) = (Link::default(), RetireList::default());
     let old = two(&link);
-    unlink(&link, &limbo);
-    assert_eq!(limbo.stats().versions, 1);
-    assert!(limbo.stats().bytes > limbo.stats().block_bytes && limbo.stats().block_bytes > 0);
-    assert!(old.upgrade().is_some(), "waits in the limbo");
+    unlink(&link, &retire_list);
+    assert_eq!(retire_list.stats().versions, 1);
+    assert!(
+        retire_list.stats().bytes > retire_list.stats().block_bytes && retire_list.stats().block_bytes > 0
+    );
+    assert!(old.upgrade().is_some(), "waits in the retire_list");
     // Walks of other tests may be going on.
-    while limbo.stats().versions > 0 {
-        limbo.drain();
+    while retire_list.stats().versions > 0 {
+        retire_list.drain();
     }
     assert!(old.upgrade().is_none());
     assert_eq!(link.get().map(|version| version.begin), Some(Timestamp(2)));
@@ -52,43 +54,43 @@ fn without_walks_a_drain_frees_all() {
 
 #[test]
 fn a_walk_keeps_what_it_stands_on() {
-    let (link, limbo) = (Link::default(), Limbo::default());
+    let (link, retire_list) = (Link::default(), RetireList::default());
     let old = two(&link);
-    let walk = Walk::begin();
+    let walk = ReadGuard::begin();
     let head = link.load(&walk).expect("a head");
     let standing = head.prev.load(&walk).expect("a version before it");
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            unlink(&link, &limbo);
-            (0..3).for_each(|_| limbo.drain());
+            unlink(&link, &retire_list);
+            (0..3).for_each(|_| retire_list.drain());
         });
     });
-    assert_eq!((standing.begin, limbo.stats().versions), (Timestamp(1), 1));
+    assert_eq!((standing.begin, retire_list.stats().versions), (Timestamp(1), 1));
     // A walk inside it, or one that begins now, changes nothing.
-    drop(Walk::begin());
-    limbo.drain();
+    drop(ReadGuard::begin());
+    retire_list.drain();
     assert!(old.upgrade().is_some());
     drop(walk);
-    while limbo.stats().versions > 0 {
-        limbo.drain();
+    while retire_list.stats().versions > 0 {
+        retire_list.drain();
     }
     assert!(old.upgrade().is_none());
 }
 
 #[test]
 fn a_batch_is_freed_when_it_is_full() {
-    let (link, limbo) = (Link::default(), Limbo::default());
+    let (link, retire_list) = (Link::default(), RetireList::default());
     link.push(version(0));
     let mut most = 0;
     for begin in 1..10_000 {
         link.push(version(begin));
-        unlink(&link, &limbo);
-        most = most.max(limbo.stats().versions);
+        unlink(&link, &retire_list);
+        most = most.max(retire_list.stats().versions);
     }
     // Walks of other tests may hold some up for a while, but none is forgotten.
     assert!(most < 5_000, "{most} versions waited");
-    while limbo.stats().versions > 0 {
-        limbo.drain();
+    while retire_list.stats().versions > 0 {
+        retire_list.drain();
     }
 }
 
@@ -96,7 +98,7 @@ fn a_batch_is_freed_when_it_is_full() {
 fn dropping_the_memory_frees_what_waits() {
     let (link, memory) = (Link::default(), Memory::new(Arena::new()));
     let old = two(&link);
-    unlink(&link, memory.limbo());
+    unlink(&link, memory.retire_list());
     drop(link);
     assert!(old.upgrade().is_some());
     drop(memory);
@@ -112,10 +114,10 @@ fn a_long_chain_is_dropped_without_recursion() {
 
 #[test]
 fn a_thread_that_ends_gives_its_slot_back() {
-    let slots = || super::walk::slots();
-    (0..64).for_each(|_| std::thread::spawn(|| drop(Walk::begin())).join().unwrap());
+    let slots = || super::read_guard::slots();
+    (0..64).for_each(|_| std::thread::spawn(|| drop(ReadGuard::begin())).join().unwrap());
     let before = slots();
-    (0..256).for_each(|_| std::thread::spawn(|| drop(Walk::begin())).join().unwrap());
+    (0..256).for_each(|_| std::thread::spawn(|| drop(ReadGuard::begin())).join().unwrap());
     // Threads of other tests come and go as well.
     assert!(slots() < before + 128, "{} slots, {before} before", slots());
 }
@@ -125,7 +127,7 @@ struct WalksAtTheEnd(Arc<AtomicU64>);
 
 impl Drop for WalksAtTheEnd {
     fn drop(&mut self) {
-        let (outer, inner) = (Walk::begin(), Walk::begin());
+        let (outer, inner) = (ReadGuard::begin(), ReadGuard::begin());
         self.0.fetch_add(1, Ordering::Relaxed);
         drop((inner, outer));
     }
@@ -140,25 +142,25 @@ fn a_walk_in_the_destructor_of_a_thread_local_works() {
         std::thread::spawn(move || {
             // Registered before the walk's own, hence destroyed after it.
             LATE.with(|late| *late.borrow_mut() = Some(WalksAtTheEnd(walked)));
-            drop(Walk::begin());
+            drop(ReadGuard::begin());
         })
         .join()
         .unwrap();
     }
     assert_eq!(walked.load(Ordering::Relaxed), 256);
-    assert!(super::walk::slots() < 200, "slots are given back");
+    assert!(super::read_guard::slots() < 200, "slots are given back");
 }
 
 #[test]
 fn readers_beside_a_writer_find_whole_versions() {
-    let (link, limbo) = (Link::default(), Limbo::default());
+    let (link, retire_list) = (Link::default(), RetireList::default());
     link.push(version(0));
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
-                    let walk = Walk::begin();
+                    let walk = ReadGuard::begin();
                     let mut next = link.load(&walk);
                     while let Some(version) = next {
                         let expected = version.begin.0 as u32;
@@ -171,12 +173,12 @@ fn readers_beside_a_writer_find_whole_versions() {
         }
         for begin in 1..50_000 {
             link.push(version(begin));
-            unlink(&link, &limbo);
+            unlink(&link, &retire_list);
         }
         done.store(true, Ordering::Relaxed);
     });
-    limbo.drain();
-    limbo.drain();
+    retire_list.drain();
+    retire_list.drain();
 }
 
 #[test]
@@ -191,7 +193,7 @@ fn a_forked_child_waits_for_nobody() {
     let (begun, end) = (AtomicBool::new(false), AtomicBool::new(false));
     let status = std::thread::scope(|scope| {
         scope.spawn(|| {
-            let _walk = Walk::begin();
+            let _walk = ReadGuard::begin();
             begun.store(true, Ordering::SeqCst);
             while !end.load(Ordering::SeqCst) {
                 std::thread::yield_now();
@@ -200,12 +202,12 @@ fn a_forked_child_waits_for_nobody() {
         while !begun.load(Ordering::SeqCst) {
             std::thread::yield_now();
         }
-        assert!(super::walk::ongoing().iter().any(|walk| !walk.has_ended()));
+        assert!(super::read_guard::ongoing().iter().any(|walk| !walk.has_ended()));
         // SAFETY: the child looks at atomics, takes no lock but that of the allocator, which is sound after a fork, and
         // leaves without running anything of the parent's.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            let left = super::walk::ongoing().len();
+            let left = super::read_guard::ongoing().len();
             // SAFETY: as above.
             unsafe { libc::_exit(i32::try_from(left).unwrap_or(i32::MAX).min(100)) };
         }

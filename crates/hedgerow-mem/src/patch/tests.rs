@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hedgerow_core::{Direction, Spread, SubgraphId, Timestamp};
+use hedgerow_core::{Direction, InterpolationHint, SubgraphId, Timestamp};
 use proptest::prelude::*;
 
 use crate::reclaim::{Horizon, Pin};
@@ -43,8 +43,8 @@ fn check(version: &Version, model: &Model, weighted: bool) {
         assert_eq!(read.degree(local), expected.len());
         for dst in (0..40).map(VertexId) {
             let expected = model.get(&(local.0, dst.0)).map(weight_of);
-            for spread in [Spread::UNKNOWN, Spread::over(40)] {
-                assert_eq!(read.edge(local, dst, spread), expected);
+            for hint in [InterpolationHint::UNKNOWN, InterpolationHint::over(40)] {
+                assert_eq!(read.edge(local, dst, hint), expected);
             }
             assert_eq!(read.item(local, dst, 0).map(|item| item.weight), expected);
         }

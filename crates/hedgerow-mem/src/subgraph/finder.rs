@@ -1,6 +1,6 @@
 //! Many looks for edges of one chain, in ascending order.
 
-use hedgerow_core::{Direction, LocalVertex, Spread, VertexId, lower_bound_near, simd};
+use hedgerow_core::{Direction, InterpolationHint, LocalVertex, VertexId, lower_bound_near, simd};
 
 use super::Latched;
 use crate::version::Version;
@@ -14,7 +14,7 @@ const SHORT: usize = 32;
 /// list it begins where the vertex is likely to stand.
 pub struct Finder<'a> {
     head: Option<&'a Version>,
-    spread: Spread,
+    hint: InterpolationHint,
     /// Where the last look ended: the vertex and a place in the main part.
     local: LocalVertex,
     at: usize,
@@ -23,20 +23,26 @@ pub struct Finder<'a> {
 impl Latched<'_> {
     /// For looks for edges.
     #[inline]
-    pub fn finder(&self, direction: Direction, spread: Spread) -> Finder<'_> {
+    pub fn finder(&self, direction: Direction, hint: InterpolationHint) -> Finder<'_> {
         let head = self.writer.heads[direction as usize].as_deref();
-        Finder { head, spread, local: LocalVertex(0), at: 0 }
+        Finder { head, hint, local: LocalVertex(0), at: 0 }
     }
 
     /// Starts loading what a look for the edge reads of the list of `local`; the head version should be here.
     #[inline]
-    pub fn warm_look(&self, direction: Direction, local: LocalVertex, dst: VertexId, spread: Spread) {
+    pub fn prefetch_look(
+        &self,
+        direction: Direction,
+        local: LocalVertex,
+        dst: VertexId,
+        hint: InterpolationHint,
+    ) {
         let Some(head) = &self.writer.heads[direction as usize] else { return };
         let list = head.main.neighbors(local);
         if list.len() <= SHORT {
             return simd::prefetch_slice(list, 3);
         }
-        let likely = spread.place(list.len(), dst);
+        let likely = hint.place(list.len(), dst);
         let from = likely.saturating_sub(SHORT / 2);
         simd::prefetch_slice(&list[from.min(list.len())..list.len().min(likely + SHORT / 2)], 2);
     }
@@ -49,12 +55,12 @@ impl Finder<'_> {
     pub fn edge(&mut self, local: LocalVertex, dst: VertexId) -> Option<f64> {
         let head = self.head?;
         if !head.is_plain() {
-            return head.latest().edge(local, dst, self.spread);
+            return head.latest().edge(local, dst, self.hint);
         }
         if let Some(state) = head.latest().delta_word(local, dst) {
             return state;
         }
-        if let Some(state) = head.patch.as_ref().and_then(|patch| patch.word(local, dst, self.spread)) {
+        if let Some(state) = head.patch.as_ref().and_then(|patch| patch.word(local, dst, self.hint)) {
             return state;
         }
         let range = head.main.range(local);
@@ -71,6 +77,6 @@ impl Finder<'_> {
         if rest.len() <= SHORT {
             return rest.partition_point(|&x| x < dst);
         }
-        lower_bound_near(rest, self.spread.place(len, dst).saturating_sub(from), dst)
+        lower_bound_near(rest, self.hint.place(len, dst).saturating_sub(from), dst)
     }
 }

@@ -1,11 +1,11 @@
 //! Writing and reading edges with ranks and rows under the latch.
 
-use hedgerow_core::{Direction, LocalVertex, Row, Spread, Timestamp, VertexId};
+use hedgerow_core::{Direction, InterpolationHint, LocalVertex, Row, Timestamp, VertexId};
 
 use super::{Latched, Subgraph};
 use crate::delta::Delta;
 use crate::fold;
-use crate::grace::Walk;
+use crate::grace::ReadGuard;
 use crate::items::{ItemOp, ItemRef};
 use crate::reclaim::{Horizon, Pin};
 use crate::version::Read;
@@ -19,7 +19,7 @@ impl Subgraph {
     /// Reads everything applied, published or not, without the latch. It shows at least what was applied before the
     /// caller got a latch that its writer held too; whether there is more, only the holder of this latch knows.
     pub fn read_latest<R>(&self, direction: Direction, f: impl FnOnce(Read<'_>) -> R) -> Option<R> {
-        let walk = Walk::begin();
+        let walk = ReadGuard::begin();
         Some(f(self.heads[direction as usize].load(&walk)?.latest()))
     }
 }
@@ -36,7 +36,7 @@ impl Latched<'_> {
         let head = self.writer.heads[direction as usize].as_ref()?;
         if head.is_plain() {
             return if rank == 0 {
-                head.latest().edge(local, dst, Spread::UNKNOWN).map(|weight| (weight, None))
+                head.latest().edge(local, dst, InterpolationHint::UNKNOWN).map(|weight| (weight, None))
             } else {
                 None
             };

@@ -6,7 +6,7 @@ use hedgerow_core::sync::Ordering;
 use smallvec::SmallVec;
 
 use super::Latched;
-use crate::grace::{Unlinked, Walk};
+use crate::grace::{ReadGuard, Unlinked};
 use crate::reclaim::{Horizon, Pin, judge};
 use crate::version::load_changed;
 
@@ -45,7 +45,7 @@ impl Latched<'_> {
     ) {
         let Some(head) = self.writer.heads[direction as usize].clone() else { return };
         let mut unlinked: SmallVec<[Unlinked; 2]> = SmallVec::new();
-        let walk = Walk::begin();
+        let walk = ReadGuard::begin();
         let mut successor = &*head;
         while let Some(version) = successor.prev.load(&walk) {
             let (begin, end) = (version.begin, successor.begin);
@@ -77,6 +77,6 @@ impl Latched<'_> {
             }
         }
         drop(walk);
-        unlinked.into_iter().for_each(|version| self.subgraph.memory().limbo().take(version));
+        unlinked.into_iter().for_each(|version| self.subgraph.memory().retire_list().take(version));
     }
 }

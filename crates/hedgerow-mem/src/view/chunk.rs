@@ -10,14 +10,14 @@ use hedgerow_core::{
     WeightedNeighbors, simd,
 };
 
-use super::corrections::{Corrections, Few, Masks};
+use super::corrections::{Corrections, Masks, SmallPatch};
 use crate::arena::{Arena, Counted};
 use crate::items::ItemRef;
 use crate::table::{PAGE, SubgraphPage};
 
 mod refresh;
 
-pub(super) use refresh::{GROUP, Known, KnownGroup};
+pub(super) use refresh::{ChunkMeta, GROUP, KnownGroup};
 pub use refresh::{Page, Stale, read_stale};
 
 /// Subgraphs in a chunk: those of one page of the table.
@@ -40,7 +40,7 @@ pub struct Chunk {
     /// The places of `near` that are free.
     free: u8,
     /// A few corrections of some subgraphs.
-    near: [Few; NEAR],
+    near: [SmallPatch; NEAR],
     lists: [Lists; CHUNK_SUBGRAPHS],
     /// How often each subgraph was settled when it was read.
     settled: [[u8; 2]; CHUNK_SUBGRAPHS],
@@ -79,7 +79,7 @@ impl Default for Chunk {
             vertices: 0,
             edges: 0,
             free: (1 << NEAR) - 1,
-            near: std::array::from_fn(|_| Few::default()),
+            near: std::array::from_fn(|_| SmallPatch::default()),
             lists: std::array::from_fn(|_| Lists::default()),
             settled: [[0; 2]; CHUNK_SUBGRAPHS],
             offsets: [NO_LISTS; CHUNK_SUBGRAPHS],
@@ -150,7 +150,7 @@ impl Chunk {
 
     /// Keeps a few corrections, where there is room.
     #[inline]
-    fn keep_few(&mut self, few: &Few) -> Corrections {
+    fn keep_few(&mut self, few: &SmallPatch) -> Corrections {
         let place = self.free.trailing_zeros();
         match self.near.get_mut(place as usize) {
             Some(near) => {
@@ -158,7 +158,7 @@ impl Chunk {
                 self.free &= !(1 << place);
                 Corrections::Near(place as u8)
             }
-            None => Corrections::Few(Arc::new(few.clone())),
+            None => Corrections::SmallPatch(Arc::new(few.clone())),
         }
     }
 
@@ -185,7 +185,7 @@ impl Chunk {
         let lines = lists.main.iter().step_by(64 / size_of::<VertexId>()).take(PREFETCHED_LINES);
         lines.for_each(|line| simd::prefetch(line));
         simd::prefetch(&self.offsets(i)[0]);
-        lists.corrections.warm();
+        lists.corrections.prefetch();
     }
 
     /// Starts loading what tells where the lists of a vertex are.
@@ -202,7 +202,7 @@ impl Chunk {
         let block = self.block(v.subgraph().index());
         simd::prefetch_slice(block.list(v.local()), LIST_LINES);
         if block.masks.touched & v.local().bit() != 0 {
-            block.corrections.warm_places(&self.near, v.local());
+            block.corrections.prefetch_places(&self.near, v.local());
         }
     }
 
@@ -211,9 +211,9 @@ impl Chunk {
     pub(super) fn prefetch_added(&self, v: VertexId) {
         let block = self.block(v.subgraph().index());
         if block.masks.touched & v.local().bit() != 0
-            && let Corrections::Many(many) = block.corrections
+            && let Corrections::IndexedPatch(many) = block.corrections
         {
-            many.warm_added(v.local());
+            many.prefetch_added(v.local());
         }
     }
 
@@ -257,7 +257,7 @@ pub struct ViewBlock<'a> {
     offsets: &'a [u32; SUBGRAPH_VERTICES + 1],
     main: &'a [VertexId],
     corrections: &'a Corrections,
-    near: &'a [Few],
+    near: &'a [SmallPatch],
     /// Corrections are not looked at for vertices that are not touched.
     masks: Masks,
 }

@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{LocalVertex, Neighbors, SUBGRAPH_VERTICES, Spread, VertexId, WeightedNeighbors, simd};
+use hedgerow_core::{
+    InterpolationHint, LocalVertex, Neighbors, SUBGRAPH_VERTICES, VertexId, WeightedNeighbors, simd,
+};
 use smallvec::SmallVec;
 
 use crate::delta::EdgeOp;
 use crate::version::{Read, Version};
 
 mod build;
-mod few;
+mod small_patch;
 mod sorted;
 
-pub(super) use few::Few;
+pub(super) use small_patch::SmallPatch;
 pub(super) use sorted::Scratch;
 use sorted::first_edge;
 
@@ -30,9 +32,9 @@ pub(super) enum Corrections {
     /// A few neighbours, at this place of the chunk. Not in a graph with weights.
     Near(u8),
     /// A few neighbours, where the chunk has no room. Not in a graph with weights.
-    Few(Arc<Few>),
+    SmallPatch(Arc<SmallPatch>),
     /// Anything.
-    Many(Arc<Many>),
+    IndexedPatch(Arc<IndexedPatch>),
 }
 
 /// [`Corrections`] for looking at them.
@@ -40,8 +42,8 @@ pub(super) enum Corrections {
 pub(super) enum Correcting<'a> {
     None,
     One(LocalVertex, &'a VertexId),
-    Few(&'a Few),
-    Many(&'a Many),
+    SmallPatch(&'a SmallPatch),
+    IndexedPatch(&'a IndexedPatch),
 }
 
 /// Which vertices corrections concern.
@@ -57,7 +59,7 @@ pub(super) struct Masks {
 ///
 /// Those of neighbours that fit are kept in place.
 #[repr(C)]
-pub(super) struct Many {
+pub(super) struct IndexedPatch {
     added: SmallVec<[VertexId; IN_PLACE]>,
     removed: SmallVec<[VertexId; IN_PLACE / 4]>,
     /// Vertices with edges whose weight differs from the main part's.
@@ -106,15 +108,15 @@ impl Corrections {
 
     /// For looking at them; `near` is what the chunk has room for.
     #[inline]
-    pub(super) fn get<'a>(&'a self, near: &'a [Few]) -> Correcting<'a> {
+    pub(super) fn get<'a>(&'a self, near: &'a [SmallPatch]) -> Correcting<'a> {
         match self {
             Corrections::None => Correcting::None,
             Corrections::One(from, to) => Correcting::One(*from, to),
             Corrections::Near(place) => {
-                near.get(usize::from(*place)).map_or(Correcting::None, Correcting::Few)
+                near.get(usize::from(*place)).map_or(Correcting::None, Correcting::SmallPatch)
             }
-            Corrections::Few(few) => Correcting::Few(few),
-            Corrections::Many(many) => Correcting::Many(many),
+            Corrections::SmallPatch(few) => Correcting::SmallPatch(few),
+            Corrections::IndexedPatch(many) => Correcting::IndexedPatch(many),
         }
     }
 
@@ -129,7 +131,7 @@ impl Corrections {
         masks: Masks,
     ) -> WeightedNeighbors<'a> {
         match self {
-            Corrections::Many(many) if (masks.touched | many.reweighted) & local.bit() != 0 => {
+            Corrections::IndexedPatch(many) if (masks.touched | many.reweighted) & local.bit() != 0 => {
                 many.correct_weights(plain, list, local)
             }
             _ => plain,
@@ -138,11 +140,11 @@ impl Corrections {
 
     /// Starts loading what is not in place, with the count of references to it.
     #[inline]
-    pub(super) fn warm(&self) {
+    pub(super) fn prefetch(&self) {
         let start = match self {
             Corrections::None | Corrections::One(..) | Corrections::Near(_) => return,
-            Corrections::Few(few) => Arc::as_ptr(few).cast::<u64>(),
-            Corrections::Many(many) => Arc::as_ptr(many).cast::<u64>(),
+            Corrections::SmallPatch(few) => Arc::as_ptr(few).cast::<u64>(),
+            Corrections::IndexedPatch(many) => Arc::as_ptr(many).cast::<u64>(),
         };
         simd::prefetch(start.wrapping_sub(2));
         simd::prefetch(start.wrapping_add(6));
@@ -150,18 +152,18 @@ impl Corrections {
 
     /// Starts loading what tells where the corrections of a vertex are, which is touched.
     #[inline]
-    pub(super) fn warm_places(&self, near: &[Few], local: LocalVertex) {
+    pub(super) fn prefetch_places(&self, near: &[SmallPatch], local: LocalVertex) {
         match self {
             Corrections::None | Corrections::One(..) => {}
             Corrections::Near(place) => {
                 near.get(usize::from(*place)).into_iter().for_each(|few| simd::prefetch(few))
             }
-            Corrections::Few(few) => simd::prefetch(Arc::as_ptr(few)),
-            Corrections::Many(many) => {
+            Corrections::SmallPatch(few) => simd::prefetch(Arc::as_ptr(few)),
+            Corrections::IndexedPatch(many) => {
                 let many = Arc::as_ptr(many);
                 simd::prefetch(many);
                 // Where its offset is, whatever stands there: nothing is read.
-                let offsets = many.cast::<u8>().wrapping_add(std::mem::offset_of!(Many, added_at));
+                let offsets = many.cast::<u8>().wrapping_add(std::mem::offset_of!(IndexedPatch, added_at));
                 simd::prefetch(offsets.wrapping_add(local.index() * size_of::<u16>()));
             }
         }
@@ -171,8 +173,8 @@ impl Corrections {
     pub(super) fn bytes(&self) -> usize {
         match self {
             Corrections::None | Corrections::One(..) | Corrections::Near(_) => 0,
-            Corrections::Few(_) => size_of::<Few>(),
-            Corrections::Many(many) => many.bytes(),
+            Corrections::SmallPatch(_) => size_of::<SmallPatch>(),
+            Corrections::IndexedPatch(many) => many.bytes(),
         }
     }
 }
@@ -187,8 +189,8 @@ impl<'a> Correcting<'a> {
                 Neighbors { main, added: std::slice::from_ref(to), removed: &[] }
             }
             Correcting::One(_, to) => Neighbors { main, added: &[], removed: std::slice::from_ref(to) },
-            Correcting::Few(few) => few.correct(main, local),
-            Correcting::Many(many) => many.correct(main, local),
+            Correcting::SmallPatch(few) => few.correct(main, local),
+            Correcting::IndexedPatch(many) => many.correct(main, local),
         }
     }
 
@@ -198,8 +200,8 @@ impl<'a> Correcting<'a> {
         let (from, to): (&[LocalVertex], &[VertexId]) = match self {
             Correcting::None => return,
             Correcting::One(from, to) => return f(from, *to),
-            Correcting::Few(few) => few.added(),
-            Correcting::Many(many) => (&many.added_from, &many.added),
+            Correcting::SmallPatch(few) => few.added(),
+            Correcting::IndexedPatch(many) => (&many.added_from, &many.added),
         };
         from.iter().zip(to).for_each(|(&local, &v)| f(local, v));
     }
@@ -249,7 +251,7 @@ impl Corrected {
     /// Only effective operations are logged. So the first word about an edge tells whether the main part has it, and
     /// nothing is looked up there except the place of a new weight.
     pub(super) fn several(version: &Version, n: usize, scratch: &mut Scratch) -> Corrected {
-        if (1..=few::FEW).contains(&n)
+        if (1..=small_patch::FEW).contains(&n)
             && is_simple(version)
             && let Some(corrected) = alike(version, n, &mut scratch.few)
         {
@@ -274,7 +276,7 @@ impl Corrected {
     }
 }
 
-impl Many {
+impl IndexedPatch {
     #[inline]
     fn correct<'a>(&'a self, main: &'a [VertexId], local: LocalVertex) -> Neighbors<'a> {
         let i = local.index();
@@ -289,7 +291,7 @@ impl Many {
 
     /// Starts loading what is added to the list of a vertex, with its weights.
     #[inline]
-    pub(super) fn warm_added(&self, local: LocalVertex) {
+    pub(super) fn prefetch_added(&self, local: LocalVertex) {
         let at = self.added_at[local.index()] as usize;
         simd::prefetch(self.added.as_ptr().wrapping_add(at));
         if !self.added_weights.is_empty() {
@@ -316,7 +318,7 @@ impl Many {
     }
 
     fn bytes(&self) -> usize {
-        size_of::<Many>()
+        size_of::<IndexedPatch>()
             + spilled(&self.added)
             + spilled(&self.removed)
             + spilled(&self.added_from)
@@ -333,10 +335,10 @@ fn spilled<A: smallvec::Array>(values: &SmallVec<A>) -> usize {
 /// As [`Corrected::several`] for a few entries, two at least, of a version without weights, ranks and patch, if all insert
 /// edges or all remove some: those differ.
 #[inline]
-fn alike(version: &Version, n: usize, few: &mut Few) -> Option<Corrected> {
+fn alike(version: &Version, n: usize, few: &mut SmallPatch) -> Option<Corrected> {
     let delta = version.delta();
     let (_, op) = delta.source(0);
-    let (mut edges, mut touched, mut differ) = ([u64::MAX; few::ROOM], 0, false);
+    let (mut edges, mut touched, mut differ) = ([u64::MAX; small_patch::ROOM], 0, false);
     for (i, edge) in edges.iter_mut().enumerate().take(n) {
         let (local, other) = delta.source(i);
         differ |= other != op;
@@ -382,7 +384,7 @@ fn patched(version: &Version, n: usize, scratch: &mut Scratch) -> Corrected {
     let Scratch { build, few, .. } = scratch;
     build.clear();
     for change in &version.changes(n, None) {
-        match (version.main().find(change.local, change.dst, Spread::UNKNOWN), change.weight) {
+        match (version.main().find(change.local, change.dst, InterpolationHint::UNKNOWN), change.weight) {
             (None, Some(weight)) => build.add_neighbor(change.local, change.dst, weighted.then_some(weight)),
             (Some(_), None) => build.remove_neighbor(change.local, change.dst),
             (Some(at), Some(weight)) if weighted => build.reweight(change.local, at, weight),

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use hedgerow_core::{Block, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId, WeightedBlock};
 
-use super::{CHUNK_SUBGRAPHS, Shape, Side};
+use super::{CHUNK_SUBGRAPHS, DirectionView, Shape};
 use crate::arena::Arena;
 
-impl Side {
+impl DirectionView {
     /// The same edges from their other ends. O(vertices + edges) of time and memory; lists ascend because sources are
     /// visited in ascending order.
-    pub(super) fn reversed(&self, shape: Shape) -> Side {
+    pub(super) fn reversed(&self, shape: Shape) -> DirectionView {
         let bound = shape.vertex_bound.next_multiple_of(SUBGRAPH_VERTICES);
         let mut ends = vec![0usize; bound + 1];
         self.for_each(bound, |_, dst, _| ends[dst.index() + 1] += 1);
@@ -29,7 +29,7 @@ impl Side {
             }
         });
         let arena = Arena::default();
-        let mut side = Side::default();
+        let mut side = DirectionView::default();
         for (i, chunk) in side.chunks_mut(bound).iter_mut().enumerate() {
             let chunk = Arc::make_mut(chunk);
             let first = i * CHUNK_SUBGRAPHS;

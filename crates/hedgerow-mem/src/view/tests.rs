@@ -223,11 +223,11 @@ fn a_far_id_costs_a_chunk_not_a_view() {
     let mut latched = table.get_or_create(far.subgraph()).latch();
     latched.apply(Direction::Out, &[op], Timestamp(1), false, &KeepAll, |_| ());
     drop(latched);
-    let mut out = Side::default();
+    let mut out = DirectionView::default();
     let page = |i| Page { lists: table.page(i), existence: table.page(i) };
     out.refresh(u32::MAX as usize, page, Direction::Out, Timestamp(1), false);
     let shape = Shape { vertex_bound: u32::MAX as usize, ..Shape::default() };
-    let view = View::new(shape, out, Side::default());
+    let view = View::new(shape, out, DirectionView::default());
     assert!(view.neighbors(far, Direction::Out).contains(VertexId(1)));
     assert!(view.bytes() < 16 << 20, "{} bytes", view.bytes());
 }

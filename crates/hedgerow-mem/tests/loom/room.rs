@@ -183,7 +183,7 @@ fn room_made_beside_reclamation() {
         let writes = thread::spawn(move || writer.single(insert(3)));
         let reclaims = thread::spawn(move || {
             reclaimer.store.reclaim();
-            reclaimer.store.memory.limbo().drain();
+            reclaimer.store.memory.retire_list().drain();
         });
         run.read();
         writes.join().unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, LocalVertex, Spread, Timestamp, VertexId};
+use hedgerow_core::{Direction, InterpolationHint, LocalVertex, Timestamp, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{EdgeOp, Horizon, Memory, Pin, Subgraph, SubgraphPage};
 use hedgerow_txn::{ActiveReaders, Clock, Counts, ReaderRegistry, Registration};
@@ -114,11 +114,13 @@ fn a_reader_beside_appends_sees_a_prefix() {
     beside_an_append(|store, t| assert_eq!(store.read(t), inserted(t)));
 }
 
-/// A look for one edge asks the note of the delta, and looks at the length of the log only if that says so.
+/// A look for one edge asks the Bloom filter of the delta, and looks at the length of the log only if that says so.
 #[test]
 fn a_look_beside_appends_finds_just_the_edges_of_its_timestamp() {
     beside_an_append(|store, t| {
-        let has = |dst| store.subgraph().edge(Direction::Out, t, V, VertexId(dst), Spread::UNKNOWN).is_some();
+        let has = |dst| {
+            store.subgraph().edge(Direction::Out, t, V, VertexId(dst), InterpolationHint::UNKNOWN).is_some()
+        };
         assert_eq!([1, 2].map(has), [true, t.0 == 2]);
     });
 }

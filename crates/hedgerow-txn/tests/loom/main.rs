@@ -3,7 +3,7 @@
 
 mod binding;
 mod clock;
-mod crew;
+mod commit_threads;
 mod group_commit;
 mod held;
 mod readers;

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Core, Graph};
 use crate::open::log_refs;
 use runs::{Merge, Runs};
-use write::{Ask, Target, Written};
+use write::{ImageMode, Target, Written};
 
 /// What a checkpoint wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,20 +139,20 @@ impl Core {
         merge: &Merge,
         changed: impl Fn(SubgraphId) -> bool,
     ) -> Result<Option<Written>> {
-        let ask = |id: SubgraphId| -> Ask {
+        let ask = |id: SubgraphId| -> ImageMode {
             let runs = durable.runs.lock();
             if extent == Extent::Whole {
-                Ask::Image
+                ImageMode::Image
             } else if !changed(id) && !runs.is_taken_in(id, merge) {
-                Ask::Nothing
+                ImageMode::Nothing
             } else if merge.needs_empty_images() && runs.has(id) {
-                Ask::ImageOrEmpty
+                ImageMode::ImageOrEmpty
             } else {
-                Ask::Image
+                ImageMode::Image
             }
         };
         // A manifest with a checkpoint names a segment, be it an empty one.
-        let nothing = || (0..self.subgraph_bound()).all(|id| ask(SubgraphId(id)) == Ask::Nothing);
+        let nothing = || (0..self.subgraph_bound()).all(|id| ask(SubgraphId(id)) == ImageMode::Nothing);
         if !merge.keep.is_empty() && nothing() {
             return Ok(None);
         }

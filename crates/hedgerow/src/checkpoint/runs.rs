@@ -15,7 +15,7 @@ const SMALL: u64 = 64 << 10;
 
 /// Where the image of a subgraph is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct ImageLocation {
     run: FileId,
     bytes: u64,
 }
@@ -23,7 +23,7 @@ struct Place {
 /// The newest image of each subgraph. In proportion to what the segments list, and not to the largest id in them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runs {
-    newest: HashMap<SubgraphId, Place>,
+    newest: HashMap<SubgraphId, ImageLocation>,
 }
 
 /// What the next run takes in.
@@ -49,7 +49,7 @@ impl Merge {
 impl Runs {
     /// Notes the image of a subgraph in a run.
     pub(crate) fn put(&mut self, id: SubgraphId, run: FileId, bytes: u64) {
-        self.newest.insert(id, Place { run, bytes: bytes + ENTRY_BYTES });
+        self.newest.insert(id, ImageLocation { run, bytes: bytes + ENTRY_BYTES });
     }
 
     /// Notes that there are no images any more in the runs that are gone.

@@ -32,7 +32,7 @@ pub(crate) struct Target {
 
 /// What to write of a subgraph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ask {
+pub(crate) enum ImageMode {
     Nothing,
     /// Its image, if it has vertices.
     Image,
@@ -81,7 +81,7 @@ impl Core {
         &self,
         as_of: Timestamp,
         target: Target,
-        mut ask: impl FnMut(SubgraphId) -> Result<Ask>,
+        mut ask: impl FnMut(SubgraphId) -> Result<ImageMode>,
     ) -> Result<Written> {
         let Target { fs, file_id, store, config } = target;
         let mut writer = SegmentWriter::create(fs.clone(), file_id, store, config)?;
@@ -89,7 +89,7 @@ impl Core {
         let mut pace = Pace::new(self);
         for id in (0..self.subgraph_bound()).map(SubgraphId) {
             let ask = ask(id)?;
-            if ask == Ask::Nothing {
+            if ask == ImageMode::Nothing {
                 continue;
             }
             pace.step();
@@ -112,7 +112,7 @@ impl Core {
         &self,
         as_of: Timestamp,
         id: SubgraphId,
-        ask: Ask,
+        ask: ImageMode,
         writer: &mut SegmentWriter,
     ) -> Result<bool> {
         let mut mains: Vec<(LabelId, Direction, Main)> = Vec::new();
@@ -124,7 +124,7 @@ impl Core {
         }
         let vertices = mains.iter().find(|(l, d, _)| (*l, *d) == (LabelId::DEFAULT, Direction::Out));
         let present = vertices.map_or(0, |(_, _, main)| main.present());
-        if present == 0 && ask == Ask::Image {
+        if present == 0 && ask == ImageMode::Image {
             return Ok(false);
         }
         let parts: Vec<PartRef<'_>> = mains

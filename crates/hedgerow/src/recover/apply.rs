@@ -8,14 +8,14 @@
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
-    Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, Spread, SubgraphId, Timestamp, VertexId,
+    Direction, InterpolationHint, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
 };
 use hedgerow_mem::ItemOp;
 use hedgerow_mem::delta::EdgeOp;
 use hedgerow_mem::subgraph::{LocalOp, Subgraph};
 use rayon::prelude::*;
 
-use super::batch::{Act, Batch, Item, Misfit, Side};
+use super::batch::{Act, Batch, Misfit, ReplayAttributes, ReplayEntry};
 use super::{Loaded, NoReaders};
 
 /// Fewer sides than this are applied by the calling thread.
@@ -50,8 +50,8 @@ impl Outcome {
         Outcome { tally, misfit }
     }
 
-    fn note(&mut self, side: &Side, what: &'static str) {
-        let misfit = Misfit { order: side.order(), what };
+    fn note(&mut self, entry: &ReplayEntry, what: &'static str) {
+        let misfit = Misfit { order: entry.order(), what };
         self.misfit = Some(self.misfit.map_or(misfit, |first| first.min(misfit)));
     }
 }
@@ -64,7 +64,7 @@ impl Loaded {
         let outcome = if shared.len() < WORTH_THREADS {
             lists.iter_mut().map(|list| self.apply_list(list, shared)).fold(Outcome::default(), Outcome::and)
         } else {
-            let apply = |list: &mut Vec<Side>| self.apply_list(list, shared);
+            let apply = |list: &mut Vec<ReplayEntry>| self.apply_list(list, shared);
             hedgerow_par::map_reduce(lists.par_iter_mut(), apply, Outcome::default, Outcome::and)
         };
         match outcome.misfit {
@@ -77,16 +77,16 @@ impl Loaded {
         }
     }
 
-    fn apply_list(&self, list: &mut [Side], batch: &Batch) -> Outcome {
-        list.sort_unstable_by_key(Side::key);
+    fn apply_list(&self, list: &mut [ReplayEntry], batch: &Batch) -> Outcome {
+        list.sort_unstable_by_key(ReplayEntry::key);
         let groups = list.chunk_by_mut(|a, b| a.subgraph() == b.subgraph());
         let mut outcome = Outcome::default();
         for group in groups {
-            let of_group = if group.iter().all(|side| side.act().is_plain()) {
+            let of_group = if group.iter().all(|entry| entry.act().is_plain()) {
                 self.apply_sorted(group, batch)
             } else {
                 if !faults::is_on(PlantedFault::ReplayedOutOfOrder) {
-                    group.sort_unstable_by_key(Side::order);
+                    group.sort_unstable_by_key(ReplayEntry::order);
                 }
                 self.apply_in_order(group, batch)
             };
@@ -96,20 +96,20 @@ impl Loaded {
     }
 
     /// Plain operations on one subgraph, sorted.
-    fn apply_sorted(&self, group: &[Side], batch: &Batch) -> Outcome {
+    fn apply_sorted(&self, group: &[ReplayEntry], batch: &Batch) -> Outcome {
         let mut outcome = Outcome::default();
         let id = group[0].subgraph();
         let alive = self.begin_vertices(id, group, &mut outcome);
         if alive.iter().all(Option::is_none) {
             // A subgraph without vertices is not made for what cannot be right.
-            group.iter().for_each(|side| {
-                outcome.note(side, if side.act() == Act::Remove { NO_EDGE } else { NO_VERTEX });
+            group.iter().for_each(|entry| {
+                outcome.note(entry, if entry.act() == Act::Remove { NO_EDGE } else { NO_VERTEX });
             });
             return outcome;
         }
         for table in group.chunk_by(|a, b| a.table() == b.table()) {
-            let changes = table.iter().filter(|side| side.act() != Act::Exists);
-            let last = changes.map(Side::order).max().unwrap_or(0);
+            let changes = table.iter().filter(|entry| entry.act() != Act::Exists);
+            let last = changes.map(ReplayEntry::order).max().unwrap_or(0);
             let ts = batch.ts(last);
             for chain in table.chunk_by(|a, b| a.chain() == b.chain()) {
                 self.apply_chain(id, chain, ts, &alive, &mut outcome);
@@ -122,17 +122,17 @@ impl Loaded {
     fn begin_vertices(
         &self,
         id: SubgraphId,
-        group: &[Side],
+        group: &[ReplayEntry],
         outcome: &mut Outcome,
     ) -> [Option<u32>; SUBGRAPH_VERTICES] {
-        let present = self.subgraphs.get(id).map_or(0, |entry| entry.latch().present());
+        let present = self.subgraphs.get(id).map_or(0, |subgraph| subgraph.latch().present());
         let mut alive: [Option<u32>; SUBGRAPH_VERTICES] =
             std::array::from_fn(|i| (present >> i & 1 == 1).then_some(0));
-        for side in group.iter().filter(|side| side.act() == Act::InsertVertex) {
-            match &mut alive[side.local().index()] {
-                Some(_) => outcome.note(side, BAD_VERTEX),
+        for entry in group.iter().filter(|entry| entry.act() == Act::InsertVertex) {
+            match &mut alive[entry.local().index()] {
+                Some(_) => outcome.note(entry, BAD_VERTEX),
                 none => {
-                    *none = Some(side.order());
+                    *none = Some(entry.order());
                     outcome.tally.vertices += 1;
                 }
             }
@@ -144,32 +144,32 @@ impl Loaded {
     fn apply_chain(
         &self,
         id: SubgraphId,
-        chain: &[Side],
+        chain: &[ReplayEntry],
         ts: Timestamp,
         alive: &[Option<u32>; SUBGRAPH_VERTICES],
         outcome: &mut Outcome,
     ) {
         let (label, direction) = (chain[0].label(), chain[0].direction());
-        if chain.iter().all(|side| side.act() == Act::Exists) {
-            chain.iter().for_each(|side| check_alive(side, alive, outcome));
+        if chain.iter().all(|entry| entry.act() == Act::Exists) {
+            chain.iter().for_each(|entry| check_alive(entry, alive, outcome));
             return;
         }
-        let entry = self.table(label).get_or_create(id);
-        let mut latched = entry.latch();
+        let subgraph = self.table(label).get_or_create(id);
+        let mut latched = subgraph.latch();
         let mut ops = Vec::with_capacity(chain.len());
         ops.extend(chain.iter().filter(|s| s.act() == Act::InsertVertex).map(|s| vertex_op(s.local(), true)));
-        for of_edge in chain.chunk_by(Side::same_edge) {
+        for of_edge in chain.chunk_by(ReplayEntry::same_edge) {
             let (local, other) = (of_edge[0].local(), of_edge[0].other());
-            let edges = of_edge.iter().filter(|side| side.act() != Act::InsertVertex);
+            let edges = of_edge.iter().filter(|entry| entry.act() != Act::InsertVertex);
             let Some(last) = edges.clone().next_back() else { continue };
-            let existed = latched.edge(direction, local, other, Spread::UNKNOWN).is_some();
+            let existed = latched.edge(direction, local, other, InterpolationHint::UNKNOWN).is_some();
             let mut exists = existed;
-            for side in edges {
-                check_alive(side, alive, outcome);
-                if side.act() == Act::Remove && !exists {
-                    outcome.note(side, NO_EDGE);
+            for entry in edges {
+                check_alive(entry, alive, outcome);
+                if entry.act() == Act::Remove && !exists {
+                    outcome.note(entry, NO_EDGE);
                 }
-                exists = side.act() != Act::Remove;
+                exists = entry.act() != Act::Remove;
             }
             let op = match (existed, exists) {
                 (false, true) => EdgeOp::Insert,
@@ -188,21 +188,21 @@ impl Loaded {
     }
 
     /// Operations on one subgraph, one by one.
-    fn apply_in_order(&self, group: &[Side], batch: &Batch) -> Outcome {
+    fn apply_in_order(&self, group: &[ReplayEntry], batch: &Batch) -> Outcome {
         let mut outcome = Outcome::default();
-        for side in group {
-            let done = self.apply_one(side, batch, &mut outcome.tally);
+        for entry in group {
+            let done = self.apply_one(entry, batch, &mut outcome.tally);
             if let Err(what) = done {
-                outcome.note(side, what);
+                outcome.note(entry, what);
                 return outcome;
             }
         }
         outcome
     }
 
-    fn apply_one(&self, side: &Side, batch: &Batch, tally: &mut Tally) -> Result<(), &'static str> {
-        let (id, ts) = (side.subgraph().vertex(side.local()), batch.ts(side.order()));
-        match side.act() {
+    fn apply_one(&self, entry: &ReplayEntry, batch: &Batch, tally: &mut Tally) -> Result<(), &'static str> {
+        let (id, ts) = (entry.subgraph().vertex(entry.local()), batch.ts(entry.order()));
+        match entry.act() {
             Act::InsertVertex if self.contains(id) => return Err(BAD_VERTEX),
             Act::InsertVertex => {
                 self.apply_vertex(id, true, ts);
@@ -216,66 +216,91 @@ impl Loaded {
             Act::Exists if !self.contains(id) => return Err(NO_VERTEX),
             Act::Exists => {}
             Act::Put => {
-                let item = Item { rank: 0, weight: side.weight(), row: None };
-                self.put(side, &item, ts, tally)?;
+                let item = ReplayAttributes { rank: 0, weight: entry.weight(), row: None };
+                self.put(entry, &item, ts, tally)?;
             }
-            Act::PutItem => self.put(side, batch.item(side).ok_or(NO_VERTEX)?, ts, tally)?,
-            Act::Remove => self.remove(side, 0, ts, tally)?,
-            Act::RemoveItem => self.remove(side, batch.item(side).ok_or(NO_EDGE)?.rank, ts, tally)?,
+            Act::PutItem => self.put(entry, batch.item(entry).ok_or(NO_VERTEX)?, ts, tally)?,
+            Act::Remove => self.remove(entry, 0, ts, tally)?,
+            Act::RemoveItem => self.remove(entry, batch.item(entry).ok_or(NO_EDGE)?.rank, ts, tally)?,
         }
         Ok(())
     }
 
-    fn put(&self, side: &Side, item: &Item, ts: Timestamp, tally: &mut Tally) -> Result<(), &'static str> {
-        if !self.contains(side.subgraph().vertex(side.local())) {
+    fn put(
+        &self,
+        entry: &ReplayEntry,
+        item: &ReplayAttributes,
+        ts: Timestamp,
+        tally: &mut Tally,
+    ) -> Result<(), &'static str> {
+        if !self.contains(entry.subgraph().vertex(entry.local())) {
             return Err(NO_VERTEX);
         }
-        let entry = self.table(side.label()).get_or_create(side.subgraph());
-        let existed = exists(entry, side, item.rank);
-        self.apply_item(entry, side, if existed { EdgeOp::Update } else { EdgeOp::Insert }, item, ts);
-        self.count(side, i64::from(!existed), tally);
+        let subgraph = self.table(entry.label()).get_or_create(entry.subgraph());
+        let existed = exists(subgraph, entry, item.rank);
+        self.apply_item(subgraph, entry, if existed { EdgeOp::Update } else { EdgeOp::Insert }, item, ts);
+        self.count(entry, i64::from(!existed), tally);
         Ok(())
     }
 
-    fn remove(&self, side: &Side, rank: u64, ts: Timestamp, tally: &mut Tally) -> Result<(), &'static str> {
-        let entry = self.table(side.label()).get(side.subgraph()).ok_or(NO_EDGE)?;
-        if !exists(entry, side, rank) {
+    fn remove(
+        &self,
+        entry: &ReplayEntry,
+        rank: u64,
+        ts: Timestamp,
+        tally: &mut Tally,
+    ) -> Result<(), &'static str> {
+        let subgraph = self.table(entry.label()).get(entry.subgraph()).ok_or(NO_EDGE)?;
+        if !exists(subgraph, entry, rank) {
             return Err(NO_EDGE);
         }
-        self.apply_item(entry, side, EdgeOp::Remove, &Item { rank, weight: 0.0, row: None }, ts);
-        self.count(side, -1, tally);
+        self.apply_item(
+            subgraph,
+            entry,
+            EdgeOp::Remove,
+            &ReplayAttributes { rank, weight: 0.0, row: None },
+            ts,
+        );
+        self.count(entry, -1, tally);
         Ok(())
     }
 
-    fn count(&self, side: &Side, change: i64, tally: &mut Tally) {
-        let at = side.subgraph().vertex(side.local());
-        if side.label() != LabelId::VERTICES && self.counts_at(side.direction(), at, side.other()) {
+    fn count(&self, entry: &ReplayEntry, change: i64, tally: &mut Tally) {
+        let at = entry.subgraph().vertex(entry.local());
+        if entry.label() != LabelId::VERTICES && self.counts_at(entry.direction(), at, entry.other()) {
             tally.edges += change;
         }
     }
 
-    fn apply_item(&self, entry: &Subgraph, side: &Side, op: EdgeOp, item: &Item, ts: Timestamp) {
-        let weighted = self.config.weighted && side.label() == LabelId::DEFAULT;
-        let (direction, at) = (side.direction(), side.subgraph().vertex(side.local()));
-        let op = LocalOp { local: side.local(), op, dst: side.other(), weight: item.weight };
+    fn apply_item(
+        &self,
+        subgraph: &Subgraph,
+        entry: &ReplayEntry,
+        op: EdgeOp,
+        item: &ReplayAttributes,
+        ts: Timestamp,
+    ) {
+        let weighted = self.config.weighted && entry.label() == LabelId::DEFAULT;
+        let (direction, at) = (entry.direction(), entry.subgraph().vertex(entry.local()));
+        let op = LocalOp { local: entry.local(), op, dst: entry.other(), weight: item.weight };
         // Properties of any length are kept at the end that counts the edge.
         let row = match direction {
             Direction::In => None,
-            Direction::Out if self.counts_at(direction, at, side.other()) => item.row.clone(),
+            Direction::Out if self.counts_at(direction, at, entry.other()) => item.row.clone(),
             Direction::Out => item.row.as_ref().and_then(hedgerow_core::Row::fixed_only),
         };
         if item.rank == 0 && row.is_none() {
-            entry.latch().apply(direction, &[op], ts, weighted, &NoReaders(ts), |_| ());
+            subgraph.latch().apply(direction, &[op], ts, weighted, &NoReaders(ts), |_| ());
         } else {
             let op = ItemOp { op, rank: item.rank, row };
-            entry.latch().apply_items(direction, &[op], ts, weighted, &NoReaders(ts), |_| ());
+            subgraph.latch().apply_items(direction, &[op], ts, weighted, &NoReaders(ts), |_| ());
         }
     }
 
     fn apply_vertex(&self, id: VertexId, exists: bool, ts: Timestamp) {
-        let entry = self.subgraphs.get_or_create(id.subgraph());
+        let subgraph = self.subgraphs.get_or_create(id.subgraph());
         let op = vertex_op(id.local(), exists);
-        entry.latch().apply(Direction::Out, &[op], ts, self.config.weighted, &NoReaders(ts), |_| ());
+        subgraph.latch().apply(Direction::Out, &[op], ts, self.config.weighted, &NoReaders(ts), |_| ());
     }
 
     fn contains(&self, id: VertexId) -> bool {
@@ -284,8 +309,8 @@ impl Loaded {
 
     fn has_edges(&self, id: VertexId) -> bool {
         let tables = std::iter::once(&self.subgraphs).chain(self.labels.iter().map(|(_, table)| table));
-        tables.filter_map(|table| table.get(id.subgraph())).any(|entry| {
-            let latched = entry.latch();
+        tables.filter_map(|table| table.get(id.subgraph())).any(|subgraph| {
+            let latched = subgraph.latch();
             [Direction::Out, Direction::In].iter().any(|&d| latched.degree(d, id.local()) > 0)
         })
     }
@@ -295,14 +320,14 @@ fn vertex_op(local: LocalVertex, exists: bool) -> LocalOp {
     LocalOp { local, op: EdgeOp::Vertex, dst: VertexId(u32::from(exists)), weight: 0.0 }
 }
 
-fn check_alive(side: &Side, alive: &[Option<u32>; SUBGRAPH_VERTICES], outcome: &mut Outcome) {
+fn check_alive(entry: &ReplayEntry, alive: &[Option<u32>; SUBGRAPH_VERTICES], outcome: &mut Outcome) {
     // A removal finds no edge at a vertex that is not there.
-    let begins = alive[side.local().index()];
-    if side.act() != Act::Remove && begins.is_none_or(|from| from > side.order()) {
-        outcome.note(side, NO_VERTEX);
+    let begins = alive[entry.local().index()];
+    if entry.act() != Act::Remove && begins.is_none_or(|from| from > entry.order()) {
+        outcome.note(entry, NO_VERTEX);
     }
 }
 
-fn exists(entry: &Subgraph, side: &Side, rank: u64) -> bool {
-    entry.latch().item(side.direction(), side.local(), side.other(), rank).is_some()
+fn exists(subgraph: &Subgraph, entry: &ReplayEntry, rank: u64) -> bool {
+    subgraph.latch().item(entry.direction(), entry.local(), entry.other(), rank).is_some()
 }

@@ -51,13 +51,13 @@ impl Act {
 
 /// One end of an operation. Sorts by subgraph, label, direction, vertex, other end, order.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Side {
+pub(super) struct ReplayEntry {
     place: u64,
     target: u64,
     weight: f64,
 }
 
-impl Side {
+impl ReplayEntry {
     pub(super) fn key(&self) -> (u64, u64) {
         (self.place, self.target)
     }
@@ -93,7 +93,7 @@ impl Side {
     }
 
     /// Equal for two sides of one edge list entry.
-    pub(super) fn same_edge(&self, other: &Side) -> bool {
+    pub(super) fn same_edge(&self, other: &ReplayEntry) -> bool {
         self.place == other.place && self.target >> 32 == other.target >> 32
     }
 
@@ -111,9 +111,9 @@ impl Side {
     }
 }
 
-/// What does not fit into a [`Side`].
+/// What does not fit into a [`ReplayEntry`].
 #[derive(Debug)]
-pub(super) struct Item {
+pub(super) struct ReplayAttributes {
     pub(super) rank: u64,
     pub(super) weight: f64,
     pub(super) row: Option<Row>,
@@ -130,9 +130,9 @@ struct Begin {
 #[derive(Debug)]
 pub(super) struct Batch {
     most_sides: usize,
-    lists: Vec<Vec<Side>>,
+    lists: Vec<Vec<ReplayEntry>>,
     sides: usize,
-    items: Vec<Item>,
+    items: Vec<ReplayAttributes>,
     row_bytes: usize,
     commits: Vec<Begin>,
     order: u32,
@@ -185,19 +185,19 @@ impl Batch {
         let place = u64::from(subgraph.0) << 32 | u64::from(label.0) << 16;
         let place = place | (direction as u64) << 8 | u64::from(local.0);
         let target = u64::from(other.0) << 32 | u64::from(self.order) << 3 | act as u64;
-        self.lists[subgraph.0 as usize % LISTS].push(Side { place, target, weight });
+        self.lists[subgraph.0 as usize % LISTS].push(ReplayEntry { place, target, weight });
         self.sides += 1;
     }
 
     /// Keeps an item and returns what stands for it in place of a weight.
-    pub(super) fn keep(&mut self, item: Item) -> f64 {
+    pub(super) fn keep(&mut self, item: ReplayAttributes) -> f64 {
         let at = self.items.len() as u64;
-        self.row_bytes += size_of::<Item>() + item.row.as_ref().map_or(0, Row::bytes);
+        self.row_bytes += size_of::<ReplayAttributes>() + item.row.as_ref().map_or(0, Row::bytes);
         self.items.push(item);
         f64::from_bits(at)
     }
 
-    pub(super) fn item(&self, side: &Side) -> Option<&Item> {
+    pub(super) fn item(&self, side: &ReplayEntry) -> Option<&ReplayAttributes> {
         self.items.get(side.weight.to_bits() as usize)
     }
 
@@ -213,12 +213,12 @@ impl Batch {
     }
 
     /// Takes the lists of sides; [`put_back`](Self::put_back) returns their memory.
-    pub(super) fn take_lists(&mut self) -> Vec<Vec<Side>> {
+    pub(super) fn take_lists(&mut self) -> Vec<Vec<ReplayEntry>> {
         std::mem::take(&mut self.lists)
     }
 
     /// Empties the batch and keeps its memory. The present commit goes on in it.
-    pub(super) fn put_back(&mut self, mut lists: Vec<Vec<Side>>) {
+    pub(super) fn put_back(&mut self, mut lists: Vec<Vec<ReplayEntry>>) {
         let present = self.commits.last().copied();
         lists.iter_mut().for_each(Vec::clear);
         self.lists = lists;

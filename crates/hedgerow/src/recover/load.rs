@@ -29,7 +29,7 @@ use crate::tables::LabelTables;
 const LOAD_CHUNK: usize = 512;
 
 /// A segment, and the subgraphs of which it holds the valid image.
-struct Run {
+struct SegmentImages {
     reader: SegmentReader,
     name: String,
     /// By place in the segment.
@@ -62,7 +62,7 @@ pub(crate) fn load_segments(
 }
 
 /// Opens the segments and finds the newest image of each subgraph.
-fn open_runs(fs: &Arc<dyn Vfs>, manifest: &Manifest, runs: &mut Runs) -> Result<Vec<Run>> {
+fn open_runs(fs: &Arc<dyn Vfs>, manifest: &Manifest, runs: &mut Runs) -> Result<Vec<SegmentImages>> {
     let mut segments = manifest.segments.clone();
     segments.sort_by_key(|segment| std::cmp::Reverse(segment.info.file_id));
     let mut newest: HashMap<SubgraphId, Timestamp> = HashMap::new();
@@ -87,13 +87,13 @@ fn open_runs(fs: &Arc<dyn Vfs>, manifest: &Manifest, runs: &mut Runs) -> Result<
                 }
             }
         }
-        opened.push(Run { reader, name, valid });
+        opened.push(SegmentImages { reader, name, valid });
     }
     Ok(opened)
 }
 
 impl Loaded {
-    fn load(&mut self, runs: &[Run], bound: u32) -> Result<()> {
+    fn load(&mut self, runs: &[SegmentImages], bound: u32) -> Result<()> {
         let (vertices, edges) = (AtomicU64::new(0), AtomicU64::new(0));
         let (balance, secret) = (AtomicU64::new(0), secret());
         let chunks = runs.iter().flat_map(|run| {
@@ -102,7 +102,7 @@ impl Loaded {
                 .filter(|(_, valid)| valid.contains(&true))
                 .map(move |(i, valid)| (run, i * LOAD_CHUNK, valid.len()))
         });
-        let chunks: Vec<(&Run, usize, usize)> = chunks.collect();
+        let chunks: Vec<(&SegmentImages, usize, usize)> = chunks.collect();
         hedgerow_par::try_for_each(chunks.into_par_iter(), |(run, from, len)| {
             let is_valid = |id| run.reader.position(id).is_some_and(|at| run.valid.get(at) == Some(&true));
             run.reader.read_where(from..from + len, is_valid, |image| -> std::result::Result<(), LoadError> {

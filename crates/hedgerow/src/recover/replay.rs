@@ -5,7 +5,7 @@ use hedgerow_io::{Corruption, CorruptionKind};
 use hedgerow_log::{CommitPlace, Ops, segment_name};
 
 use super::apply::BAD_VERTEX;
-use super::batch::{Act, Batch, Item, MOST_SIDES};
+use super::batch::{Act, Batch, MOST_SIDES, ReplayAttributes};
 use super::{LAST_TIMESTAMP, Loaded};
 use crate::error::{Error, Result};
 
@@ -143,7 +143,7 @@ impl<'a> Replay<'a> {
         if self.is_plain(edge) {
             return self.sides(Act::Put, edge, weight);
         }
-        let item = self.batch.keep(Item { rank: edge.rank, weight, row });
+        let item = self.batch.keep(ReplayAttributes { rank: edge.rank, weight, row });
         self.sides(Act::PutItem, edge, item)
     }
 
@@ -152,7 +152,7 @@ impl<'a> Replay<'a> {
         if self.is_plain(edge) {
             return self.sides(Act::Remove, edge, 0.0);
         }
-        let item = self.batch.keep(Item { rank: edge.rank, weight: 0.0, row: None });
+        let item = self.batch.keep(ReplayAttributes { rank: edge.rank, weight: 0.0, row: None });
         self.sides(Act::RemoveItem, edge, item)
     }
 

@@ -10,7 +10,7 @@ use hedgerow_log::{Log, LogOptions, LogPosition};
 use hedgerow_tier::{LevelSegment, Manifest, SegmentReader};
 
 use super::{check_vacant, refuse_inside, vacant};
-use crate::checkpoint::write::{Ask, Target};
+use crate::checkpoint::write::{ImageMode, Target};
 use crate::error::{Error, Result};
 use crate::graph::{Core, Graph};
 use crate::open::{LOCK, log_refs, to_tier};
@@ -83,7 +83,7 @@ impl Core {
         let target = Target { fs: fs.clone(), file_id, store, config };
         let written = self.write_run(as_of, target, |_| {
             self.check_usable()?;
-            Ok(Ask::Image)
+            Ok(ImageMode::Image)
         })?;
         let options = LogOptions { segment_bytes: LOG_BYTES, ..LogOptions::new(store) };
         let log = Log::create(fs.clone(), options, LogPosition { last_ts: as_of, ..LogPosition::START })?;

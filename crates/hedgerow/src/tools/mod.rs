@@ -5,7 +5,7 @@ mod names;
 mod rebuild;
 mod report;
 mod salvage;
-mod wreck;
+mod salvaged;
 
 pub use backup::Backup;
 pub use report::SalvageReport;

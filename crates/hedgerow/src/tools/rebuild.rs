@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use hedgerow_core::{KeyKind, LabelId, PropertyId, Row, Value, VertexKey};
 
-use super::wreck::{Found, FoundVertex, Place, Wreck};
+use super::salvaged::{EdgeTuple, Found, FoundVertex, SalvagedGraph};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::options::{GraphConfig, Options};
@@ -32,7 +32,7 @@ pub(super) struct Rebuilt {
     pub(super) made_up: Vec<String>,
 }
 
-impl Wreck {
+impl SalvagedGraph {
     /// Puts everything that hangs together into a new graph in memory.
     pub(super) fn rebuild(mut self) -> Result<Rebuilt> {
         let GraphConfig { directed, keys, weighted, reverse } = self.config;
@@ -63,7 +63,7 @@ impl Wreck {
             }
             tx.commit()?;
         }
-        let edges: Vec<(&Place, &Found)> = self.edges.iter().collect();
+        let edges: Vec<(&EdgeTuple, &Found)> = self.edges.iter().collect();
         for batch in edges.chunks(BATCH) {
             self.put_edges(batch, &mut rebuilt)?;
         }
@@ -71,7 +71,7 @@ impl Wreck {
     }
 
     /// Puts edges and properties of vertices into the graph, in one transaction.
-    fn put_edges(&self, batch: &[(&Place, &Found)], rebuilt: &mut Rebuilt) -> Result<()> {
+    fn put_edges(&self, batch: &[(&EdgeTuple, &Found)], rebuilt: &mut Rebuilt) -> Result<()> {
         let mut tx = rebuilt.graph.write()?;
         tx.create_endpoints(false)?;
         for (place, found) in batch {

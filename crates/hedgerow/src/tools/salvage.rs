@@ -18,7 +18,7 @@ use hedgerow_tier::segment::{SegmentInfo, SegmentLoss, read_damaged, segment_nam
 use hedgerow_tier::{Manifest, SubgraphImage};
 
 use super::report::SalvageReport;
-use super::wreck::Wreck;
+use super::salvaged::SalvagedGraph;
 use super::{check_vacant, io_error, refuse_inside, vacant};
 use crate::error::{Error, Result};
 use crate::open::{LOCK, from_tier};
@@ -161,8 +161,8 @@ impl Source {
         images
     }
 
-    /// Gives each commit of the log that the segments do not hold to `wreck`, on behind every damage.
-    fn read_log(&mut self, wreck: &mut Wreck, checkpoint: Timestamp) {
+    /// Gives each commit of the log that the segments do not hold to `salvaged`, on behind every damage.
+    fn read_log(&mut self, salvaged: &mut SalvagedGraph, checkpoint: Timestamp) {
         let report = &mut self.report;
         report.timestamp = checkpoint;
         if self.logs.is_empty() {
@@ -172,14 +172,14 @@ impl Source {
         let witness = Witness { store: self.store, live: &self.logs, durable };
         let mut take = |finding: LogFinding<'_>| match finding {
             LogFinding::Commit(commit, ops) => {
-                ops.for_each(|op| wreck.apply(op));
+                ops.for_each(|op| salvaged.apply(op));
                 report.commits += 1;
                 report.timestamp = commit.ts;
             }
             LogFinding::Damage(error) => report.lose(error),
             LogFinding::Lost { first, last } => {
                 let count = report.lose_commits(first, last);
-                wreck.lose_commits(count);
+                salvaged.lose_commits(count);
             }
             LogFinding::Tail { error, bytes } => report.lose_tail(&error, bytes),
             other => report.lose(format_args!("{other:?}")),
@@ -256,20 +256,20 @@ fn salvage_from(mut source: Source, into: Arc<dyn Vfs>) -> Result<SalvageReport>
             reason: "neither a manifest nor a segment says what kind of graph it is".into(),
         });
     };
-    let mut wreck = Wreck::new(from_tier(config), &schema);
+    let mut salvaged = SalvagedGraph::new(from_tier(config), &schema);
     // Each goes as soon as it is taken apart: the two are not to stand side by side.
     let newest = images.newest;
-    images.found.into_iter().for_each(|image| wreck.add_image(&image, |id| newest.contains(&id)));
+    images.found.into_iter().for_each(|image| salvaged.add_image(&image, |id| newest.contains(&id)));
     if !source.report.is_whole() {
-        wreck.distrust();
+        salvaged.distrust();
     }
-    source.read_log(&mut wreck, images.checkpoint);
-    finish(source.report, wreck, into)
+    source.read_log(&mut salvaged, images.checkpoint);
+    finish(source.report, salvaged, into)
 }
 
 /// Writes the new store, and the sums into the report.
-fn finish(mut report: SalvageReport, wreck: Wreck, into: Arc<dyn Vfs>) -> Result<SalvageReport> {
-    let rebuilt = wreck.rebuild()?;
+fn finish(mut report: SalvageReport, salvaged: SalvagedGraph, into: Arc<dyn Vfs>) -> Result<SalvageReport> {
+    let rebuilt = salvaged.rebuild()?;
     report.lost_edges = rebuilt.dangling;
     (report.doubtful_vertices, report.doubtful_edges) = rebuilt.doubtful;
     for name in &rebuilt.made_up {

@@ -6,7 +6,7 @@
 use hedgerow_core::{Direction, LabelId, VertexKey, VertexKeyRef};
 
 use super::TxnKey;
-use super::items::Item;
+use super::items::EdgeRef;
 use super::overlay::Between;
 use super::txn::WriteTxn;
 use crate::all_labels::EdgePattern;
@@ -84,7 +84,7 @@ impl WriteTxn {
     /// Whether there is an edge of the label between the vertices, of this rank or of any.
     fn reads_edge_between(&mut self, label: LabelId, src: TxnKey, dst: TxnKey, rank: Option<u64>) -> bool {
         if let Some(rank) = rank {
-            return self.reads_item(Item { label, src, dst, rank }).is_some();
+            return self.reads_item(EdgeRef { label, src, dst, rank }).is_some();
         }
         let gone = match self.own().map(|own| own.between(label, src, dst)) {
             Some(Between::Exists) => return true,

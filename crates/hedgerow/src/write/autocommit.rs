@@ -6,7 +6,7 @@ use hedgerow_core::VertexKeyRef;
 use super::commit::{self, Outcome, Request};
 use super::reads::ReadSet;
 use super::single::{self, Single};
-use super::{Ask, Rich, RichTable, TxnKeys, TxnOp};
+use super::{AttributesTable, OpAttributes, OpKind, TxnKeys, TxnOp};
 use crate::error::Result;
 use crate::graph::Engine;
 use crate::options::Isolation;
@@ -16,7 +16,7 @@ use crate::options::Isolation;
 #[inline]
 pub(crate) fn edge(
     engine: &Engine,
-    ask: Ask,
+    kind: OpKind,
     src: VertexKeyRef<'_>,
     dst: VertexKeyRef<'_>,
     weight: f64,
@@ -24,7 +24,7 @@ pub(crate) fn edge(
     engine.check_writable()?;
     engine.check_key(src)?;
     engine.check_key(dst)?;
-    let outcome = edge_unpublished(engine, ask, src, dst, weight)?;
+    let outcome = edge_unpublished(engine, kind, src, dst, weight)?;
     commit::publish(engine, outcome)
 }
 
@@ -32,18 +32,18 @@ pub(crate) fn edge(
 #[inline]
 pub(crate) fn edge_unpublished(
     engine: &Engine,
-    ask: Ask,
+    kind: OpKind,
     src: VertexKeyRef<'_>,
     dst: VertexKeyRef<'_>,
     weight: f64,
 ) -> Result<Outcome> {
-    if let Some(op) = Single::resolve(engine, ask, src, dst, weight) {
+    if let Some(op) = Single::resolve(engine, kind, src, dst, weight) {
         let named = || names(engine, &op, src, dst);
         if let Some(outcome) = single::commit_unpublished(engine, &op, named)? {
             return Ok(outcome);
         }
     }
-    general(engine, ask, src, dst, weight)
+    general(engine, kind, src, dst, weight)
 }
 
 /// Whether the ids of `op` carry the keys, whichever way round. Asked with the latches of both held.
@@ -55,27 +55,32 @@ pub(crate) fn names(engine: &Engine, op: &Single, a: VertexKeyRef<'_>, b: Vertex
 #[cold]
 fn general(
     engine: &Engine,
-    ask: Ask,
+    kind: OpKind,
     src: VertexKeyRef<'_>,
     dst: VertexKeyRef<'_>,
     weight: f64,
 ) -> Result<Outcome> {
     let mut keys = TxnKeys::new(engine.config.keys);
-    let op = TxnOp::plain(ask, keys.intern(src), keys.intern(dst), weight);
-    commit::commit_unpublished(engine, &blind(&[op], RichTable::default(), &keys))
+    let op = TxnOp::plain(kind, keys.intern(src), keys.intern(dst), weight);
+    commit::commit_unpublished(engine, &blind(&[op], AttributesTable::default(), &keys))
 }
 
 /// Commits operations that read nothing and waits until they are published.
-pub(crate) fn rich(engine: &Engine, ops: &[TxnOp], rich: &[Rich], keys: &TxnKeys) -> Result<Outcome> {
+pub(crate) fn attributes(
+    engine: &Engine,
+    ops: &[TxnOp],
+    attributes: &[OpAttributes],
+    keys: &TxnKeys,
+) -> Result<Outcome> {
     engine.check_writable()?;
-    let outcome = commit::commit_unpublished(engine, &blind(ops, RichTable(rich), keys))?;
+    let outcome = commit::commit_unpublished(engine, &blind(ops, AttributesTable(attributes), keys))?;
     commit::publish(engine, outcome)
 }
 
-fn blind<'a>(ops: &'a [TxnOp], rich: RichTable<'a>, keys: &'a TxnKeys) -> Request<'a> {
+fn blind<'a>(ops: &'a [TxnOp], attributes: AttributesTable<'a>, keys: &'a TxnKeys) -> Request<'a> {
     Request {
         ops,
-        rich,
+        attributes,
         keys,
         create: true,
         reads: const { &ReadSet::new() },

@@ -13,14 +13,14 @@ mod lookup;
 mod parts;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Direction, KeyKind, LabelId, LocalVertex, Op, Spread, Timestamp, VertexId};
+use hedgerow_core::{Direction, InterpolationHint, KeyKind, LabelId, LocalVertex, Op, Timestamp, VertexId};
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{EdgeOp, Latched};
-use hedgerow_txn::{Crew, with_crew};
+use hedgerow_txn::{CommitThreads, with_commit_threads};
 
 use super::commit::{Outcome, Request, draw, must_apply};
-use super::{Ask, TxnOp};
+use super::{OpKind, TxnOp};
 use crate::durability::Record;
 use crate::error::{Error, Result};
 use crate::graph::Engine;
@@ -60,9 +60,9 @@ pub(crate) fn commit_unpublished<'j>(
     if !suits(engine, request) {
         return Ok(None);
     }
-    with_crew(request.ops.len() * 2, SERIAL, |crew| {
+    with_commit_threads(request.ops.len() * 2, SERIAL, |threads| {
         for _ in 0..MAX_RESTARTS {
-            match attempt(engine, request, crew)? {
+            match attempt(engine, request, threads)? {
                 Attempt::Committed(outcome) => return Ok(Some(outcome)),
                 Attempt::Unsuited => break,
                 Attempt::Moved => {}
@@ -81,23 +81,23 @@ enum Attempt {
     Unsuited,
 }
 
-fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, crew: &Crew<'j>) -> Result<Attempt> {
+fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThreads<'j>) -> Result<Attempt> {
     let keys = Resolved::of(engine, request.ops, request.keys)?;
-    let items = |keys: &Resolved<'_>, range: std::ops::Range<usize>, to: &mut Vec<parts::Item>| {
-        keys.each_item(engine.config.directed, request.ops, range, to);
+    let entries = |keys: &Resolved<'_>, range: std::ops::Range<usize>, to: &mut Vec<parts::BatchEntry>| {
+        keys.each_entry(engine.config.directed, request.ops, range, to);
     };
-    let (mut keys, parts) = parts(crew, request.ops.len(), keys, items);
+    let (mut keys, parts) = parts(threads, request.ops.len(), keys, entries);
     let outcomes = Outcomes::new(engine, request.ops);
     let latch = |_: &Outcomes<'_>, part: &mut Part<'j>| latch(engine, part);
     let prepare = |outcomes: &Outcomes<'_>, part: &mut Part<'j>| prepare(engine, outcomes, part);
-    let (_, parts) = crew.claim_each(outcomes, parts, latch, prepare);
+    let (_, parts) = threads.claim_each(outcomes, parts, latch, prepare);
     // Edges of the default label may have properties only if the schema says so, which is asked under the latches.
     if !engine.schema.default_is_plain() {
         return Ok(Attempt::Unsuited);
     }
     let unasked = faults::is_on(PlantedFault::BatchKeysNotLookedAtAgain);
     if unasked || keys.still_hold(engine, request.keys) {
-        return finish(engine, request, &mut keys, parts, crew);
+        return finish(engine, request, &mut keys, parts, threads);
     }
     Ok(Attempt::Moved)
 }
@@ -107,24 +107,24 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, crew: &Crew<'j>) ->
 /// and nothing to latch: it is looked at again when the commit orders (invariant I28).
 fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>) {
     let mut ahead = 0;
-    let Part { items, runs, latched, absent, .. } = part;
-    latched.reserve_exact(runs.len());
-    for at in 0..runs.len() {
-        while ahead < runs.len().min(at + HEADERS_AHEAD) {
-            engine.subgraphs.get(runs[ahead].subgraph).inspect(|subgraph| subgraph.warm_header());
+    let Part { entries, batches, latched, absent, .. } = part;
+    latched.reserve_exact(batches.len());
+    for at in 0..batches.len() {
+        while ahead < batches.len().min(at + HEADERS_AHEAD) {
+            engine.subgraphs.get(batches[ahead].subgraph).inspect(|subgraph| subgraph.prefetch_header());
             ahead += 1;
         }
-        let run = &runs[at];
-        match engine.subgraphs.get(run.subgraph) {
+        let batch = &batches[at];
+        match engine.subgraphs.get(batch.subgraph) {
             Some(subgraph) => latched.push(subgraph.latch()),
-            None if items[run.all_items()].iter().all(|item| item.asks(Ask::Remove)) => {
-                absent.push(run.subgraph);
+            None if entries[batch.all_entries()].iter().all(|entry| entry.is_kind(OpKind::Remove)) => {
+                absent.push(batch.subgraph);
             }
-            None => latched.push(engine.subgraphs.get_or_create(run.subgraph).latch()),
+            None => latched.push(engine.subgraphs.get_or_create(batch.subgraph).latch()),
         }
     }
     if !absent.is_empty() {
-        runs.retain(|run| absent.binary_search(&run.subgraph).is_err());
+        batches.retain(|batch| absent.binary_search(&batch.subgraph).is_err());
     }
 }
 
@@ -141,58 +141,59 @@ fn prepare(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>) {
     let _ = failpoint::reach(FailPoint::BatchCompute);
     let horizon = engine.horizon();
     let weighted = engine.config.weighted;
-    part.effects.reserve_exact(part.items.len());
-    let spread = Spread::over(engine.ids.bound());
+    part.effects.reserve_exact(part.entries.len());
+    let hint = InterpolationHint::over(engine.ids.bound());
     let (mut heads, mut lists) = (0, 0);
-    for at in 0..part.runs.len() {
-        let upto = |ahead: usize| part.runs.len().min(at + ahead);
+    for at in 0..part.batches.len() {
+        let upto = |ahead: usize| part.batches.len().min(at + ahead);
         for ahead in heads..upto(HEADS_AHEAD) {
-            warm_heads(&part.latched[ahead], &part.items, &part.runs[ahead]);
-            outcomes.warm_known(&part.items[part.runs[ahead].all_items()]);
+            prefetch_heads(&part.latched[ahead], &part.entries, &part.batches[ahead]);
+            outcomes.prefetch_known(&part.entries[part.batches[ahead].all_entries()]);
         }
         for ahead in lists..upto(LISTS_AHEAD) {
-            outcomes.warm(&part.items, &part.runs[ahead], &part.latched[ahead], spread);
+            outcomes.prefetch(&part.entries, &part.batches[ahead], &part.latched[ahead], hint);
         }
         (heads, lists) = (upto(HEADS_AHEAD), upto(LISTS_AHEAD));
-        gather(engine, outcomes, part, at, spread);
-        let Part { runs, latched, effects, ahead, .. } = part;
-        let (run, held) = (&runs[at], &mut latched[at]);
+        gather(engine, outcomes, part, at, hint);
+        let Part { batches, latched, effects, ahead, .. } = part;
+        let (batch, held) = (&batches[at], &mut latched[at]);
         for direction in DIRECTIONS {
-            let ops = &effects[run.effects(direction)];
-            let pinned = |pin| engine.keep((run.subgraph, direction), pin);
+            let ops = &effects[batch.effects(direction)];
+            let pinned = |pin| engine.keep((batch.subgraph, direction), pin);
             let built = held.prepare(direction, ops, weighted, &horizon, pinned);
             ahead.extend(built.map(|built| (at as u32, direction, built)));
         }
     }
 }
 
-fn warm_heads(held: &Latched<'_>, items: &[parts::Item], run: &parts::Run) {
+fn prefetch_heads(held: &Latched<'_>, entries: &[parts::BatchEntry], batch: &parts::SubgraphBatch) {
     for direction in DIRECTIONS {
-        let items = &items[run.items(direction)];
-        if !items.is_empty() {
-            held.warm_head(direction, items.iter().map(parts::Item::local));
+        let entries = &entries[batch.entries(direction)];
+        if !entries.is_empty() {
+            held.prefetch_head(direction, entries.iter().map(parts::BatchEntry::local));
         }
     }
 }
 
 /// The effects of a run: the vertices that come into being, then the edges.
-fn gather(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>, at: usize, spread: Spread) {
-    let Part { items, runs, latched, effects, .. } = part;
-    let (run, held) = (&mut runs[at], &latched[at]);
-    run.effects[0] = effects.len() as u32;
+fn gather(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>, at: usize, hint: InterpolationHint) {
+    let Part { entries, batches, latched, effects, .. } = part;
+    let (batch, held) = (&mut batches[at], &latched[at]);
+    batch.effects[0] = effects.len() as u32;
     // Vertices stand in the outgoing chain, also those that edges of the other bring into being.
-    let creates = items[run.all_items()].iter().filter(|item| !item.asks(Ask::Remove));
-    let created = creates.fold(0, |mask, item| mask | item.local().bit()) & !held.present();
+    let creates = entries[batch.all_entries()].iter().filter(|entry| !entry.is_kind(OpKind::Remove));
+    let created = creates.fold(0, |mask, entry| mask | entry.local().bit()) & !held.present();
     effects.extend(inserted(created));
     part.vertices += created.count_ones() as usize;
     for direction in DIRECTIONS {
-        let items = &items[run.items(direction)];
-        let mut edges = held.finder(direction, spread);
-        for group in items.chunk_by(parts::Item::same_edge) {
+        let entries = &entries[batch.entries(direction)];
+        let mut edges = held.finder(direction, hint);
+        for group in entries.chunk_by(parts::BatchEntry::same_edge) {
             let Some((op, weight)) = outcomes.of(group, &mut edges) else { continue };
             let (local, dst) = (group[0].local(), group[0].dst());
             // Each edge counts at one of its copies.
-            if direction == Direction::Out && (engine.config.directed || run.subgraph.vertex(local) <= dst) {
+            if direction == Direction::Out && (engine.config.directed || batch.subgraph.vertex(local) <= dst)
+            {
                 part.edges += match op {
                     EdgeOp::Insert => 1,
                     EdgeOp::Remove => -1,
@@ -201,7 +202,7 @@ fn gather(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>, at: usi
             }
             effects.push(LocalOp { local, op, dst, weight });
         }
-        run.effects[direction as usize + 1] = effects.len() as u32;
+        batch.effects[direction as usize + 1] = effects.len() as u32;
     }
 }
 
@@ -219,7 +220,7 @@ fn finish<'j>(
     request: &Request<'_>,
     keys: &mut Resolved<'_>,
     parts: Vec<Part<'j>>,
-    crew: &Crew<'j>,
+    threads: &CommitThreads<'j>,
 ) -> Result<Attempt> {
     let applied = request.ops.len() as u64;
     let edges: i64 = parts.iter().map(|part| part.edges).sum();
@@ -252,7 +253,7 @@ fn finish<'j>(
     } else {
         keys.bind(engine, request.keys, ts);
     }
-    crew.each((), parts, move |(), part| {
+    threads.each((), parts, move |(), part| {
         let _ = failpoint::reach(FailPoint::BatchApply);
         apply(engine, part, ts);
     });
@@ -266,10 +267,10 @@ fn finish<'j>(
 
 /// All effects on one chain of each subgraph, with the vertices they are about.
 fn effects<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = (VertexId, &'a LocalOp)> {
-    let runs = parts.iter().flat_map(|part| part.runs.iter().map(move |run| (part, run)));
-    runs.flat_map(|(part, run)| {
-        let effects = &part.effects[run.effects(Direction::Out)];
-        effects.iter().map(move |effect| (run.subgraph.vertex(effect.local), effect))
+    let batches = parts.iter().flat_map(|part| part.batches.iter().map(move |batch| (part, batch)));
+    batches.flat_map(|(part, batch)| {
+        let effects = &part.effects[batch.effects(Direction::Out)];
+        effects.iter().map(move |effect| (batch.subgraph.vertex(effect.local), effect))
     })
 }
 
@@ -314,23 +315,23 @@ fn encode(engine: &Engine, request: &Request<'_>, keys: &Resolved<'_>, parts: &[
 fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
     let horizon = engine.horizon();
     let weighted = engine.config.weighted;
-    let Part { runs, latched, effects, ahead, .. } = part;
+    let Part { batches, latched, effects, ahead, .. } = part;
     let mut built = ahead.drain(..).peekable();
-    for (at, run) in runs.iter().enumerate() {
+    for (at, batch) in batches.iter().enumerate() {
         if let Some(held) = latched.get(at + HEADERS_AHEAD) {
-            held.warm_header();
+            held.prefetch_header();
         }
         if let Some(held) = latched.get(at + DELTAS_AHEAD) {
-            held.warm_delta_head(Direction::Out);
+            held.prefetch_delta_head(Direction::Out);
         }
         if let Some(held) = latched.get(at + APPENDS_AHEAD) {
-            held.warm_append(Direction::Out);
+            held.prefetch_append(Direction::Out);
         }
         for direction in DIRECTIONS {
-            let ops = &effects[run.effects(direction)];
+            let ops = &effects[batch.effects(direction)];
             let version = built.next_if(|&(of, chain, _)| (of as usize, chain) == (at, direction));
             if !ops.is_empty() {
-                let pinned = |pin| engine.keep((run.subgraph, direction), pin);
+                let pinned = |pin| engine.keep((batch.subgraph, direction), pin);
                 let version = version.map(|(_, _, version)| version);
                 latched[at].apply_ahead(direction, ops, version, ts, weighted, &horizon, pinned);
             }

@@ -14,9 +14,9 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{LabelId, Op, Timestamp};
 use hedgerow_txn::OrderGuard;
 
-use super::plan::{EdgeEffect, Effects, SideOp, Slots};
-use super::reads::{Latches, Place, ReadSet};
-use super::{RichTable, TxnKeys, TxnOp};
+use super::plan::{AdjacencyOp, EdgeEffect, Effects, KeyBindings};
+use super::reads::{LatchKey, Latches, ReadSet};
+use super::{AttributesTable, TxnKeys, TxnOp};
 use crate::durability::{Record, UnlessDone};
 use crate::error::{Error, Result};
 use crate::graph::{Core, Engine};
@@ -28,7 +28,7 @@ const MAX_RESTARTS: usize = 1000;
 /// Everything that a transaction brings to its commit.
 pub(crate) struct Request<'a> {
     pub(crate) ops: &'a [TxnOp],
-    pub(crate) rich: RichTable<'a>,
+    pub(crate) attributes: AttributesTable<'a>,
     pub(crate) keys: &'a TxnKeys,
     /// Whether edges create their endpoints.
     pub(crate) create: bool,
@@ -51,7 +51,7 @@ pub(crate) struct Outcome {
 enum Attempt {
     Done(Outcome),
     /// Start over, latching these subgraphs too.
-    Again(Vec<Place>),
+    Again(Vec<LatchKey>),
 }
 
 /// Waits until the commit is published, and durable where the mode asks for it.
@@ -102,27 +102,27 @@ impl Drop for Taken<'_> {
     }
 }
 
-fn attempt(engine: &Engine, request: &Request<'_>, extra: &[Place]) -> Result<Attempt> {
+fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result<Attempt> {
     // 1. Resolve.
-    let mut slots = Slots::of(request.ops, request.create);
-    slots.resolve(engine, request.keys);
+    let mut bindings = KeyBindings::of(request.ops, request.create);
+    bindings.resolve(engine, request.keys);
 
     // 2. Latch. `taken` is declared before the latches, so that unused ids go back after they are released.
-    let key_indices = slots.key_latches(engine, request.keys);
+    let key_indices = bindings.key_latches(engine, request.keys);
     let mut taken = Taken { engine, ids: Default::default() };
     let key_latches: smallvec::SmallVec<[_; 2]> = key_indices.iter().map(|&i| engine.ids.latch(i)).collect();
-    taken.ids = slots.allocate(engine, request.keys, &key_indices)?;
-    let mut latches = Latches::take(engine, &slots.places(request.ops, extra));
-    if !slots.settle_initial(engine, request.keys, &latches) {
+    taken.ids = bindings.allocate(engine, request.keys, &key_indices)?;
+    let mut latches = Latches::take(engine, &bindings.latch_keys(request.ops, extra));
+    if !bindings.settle_initial(engine, request.keys, &latches) {
         return Ok(Attempt::Again(Vec::new()));
     }
-    let missing = slots.unlatched_neighbors(engine, &latches);
+    let missing = bindings.unlatched_neighbors(engine, &latches);
     if !missing.is_empty() {
         return Ok(Attempt::Again(missing));
     }
 
     // 3. Compute.
-    let effects = match Effects::compute(engine, request, &mut slots, &latches) {
+    let effects = match Effects::compute(engine, request, &mut bindings, &latches) {
         Ok(effects) => effects,
         Err(error) => {
             // A stale read explains a missing vertex better, and can be retried.
@@ -140,7 +140,7 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[Place]) -> Result<At
         Isolation::Serializable => request.reads.check_latched(request.start, &latches)?,
         Isolation::Snapshot => {
             check_writes(&effects, request.start, &latches)?;
-            slots.check_keys_written(engine, request.keys, request.start, &latches)?;
+            bindings.check_keys_written(engine, request.keys, request.start, &latches)?;
         }
     }
     if effects.is_empty() {
@@ -187,13 +187,13 @@ fn make_pages<'e>(
     if latches.all_exist() {
         return Ok(true);
     }
-    let places = effects.places(engine);
-    if latches.hold(&places) {
+    let latch_keys = effects.latch_keys(engine);
+    if latches.hold(&latch_keys) {
         return Ok(true);
     }
     let last_drawn = engine.clock.order().last_drawn();
     check_open_and_reads(engine, request, latches, key_latches, last_drawn)?;
-    Ok(latches.make(engine, &places))
+    Ok(latches.make(engine, &latch_keys))
 }
 
 /// What is left to do before the ordering section, and that section. `None` sends the caller back to the beginning: a page
@@ -372,14 +372,14 @@ fn apply(engine: &Engine, keys: &TxnKeys, effects: &Effects, ts: Timestamp, latc
             }
         }
     }
-    let ops = effects.side_ops(engine);
+    let ops = effects.adjacency_ops(engine);
     let mut plain: smallvec::SmallVec<[hedgerow_mem::subgraph::LocalOp; 4]> = smallvec::SmallVec::new();
     for group in ops.chunk_by(|a, b| a.chain == b.chain) {
         let chain = group[0].chain;
         let Some(latched) = latches.get_mut(chain.label, chain.subgraph) else { continue };
         let pinned = |pin| engine.keep(chain, pin);
         let (weighted, horizon) = (engine.is_weighted(chain.label), horizon.of(chain.label));
-        if group.iter().all(SideOp::is_plain) {
+        if group.iter().all(AdjacencyOp::is_plain) {
             plain.clear();
             plain.extend(group.iter().map(|side| side.op.op));
             latched.apply(chain.direction, &plain, ts, weighted, horizon, pinned);

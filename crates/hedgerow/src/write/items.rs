@@ -8,7 +8,7 @@ use hedgerow_core::{Direction, LabelId, PropertyId, Row, Value, VertexId, Vertex
 use super::commit::Outcome;
 use super::overlay::{Listed, State};
 use super::txn::WriteTxn;
-use super::{Ask, Rich, TxnKey, TxnKeys, TxnOp, autocommit};
+use super::{OpAttributes, OpKind, TxnKey, TxnKeys, TxnOp, autocommit};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::properties::{Properties, named};
@@ -56,7 +56,7 @@ impl<'a> EdgeKey<'a> {
 
 /// An edge under the names of one transaction.
 #[derive(Clone, Copy)]
-pub(super) struct Item {
+pub(super) struct EdgeRef {
     pub(super) label: LabelId,
     pub(super) src: TxnKey,
     pub(super) dst: TxnKey,
@@ -82,7 +82,7 @@ impl WriteTxn {
     ) -> Result<()> {
         let item = self.item_for_writing(edge)?;
         let (weight, cells) = self.split_weight(item.label, properties)?;
-        self.push_item(Ask::Put, item, weight.unwrap_or(1.0), cells)
+        self.push_item(OpKind::Put, item, weight.unwrap_or(1.0), cells)
     }
 
     /// Inserts the edge with these properties. Returns whether it was new; an existing edge is left as it is. Reads the
@@ -99,7 +99,7 @@ impl WriteTxn {
         let (weight, cells) = self.split_weight(item.label, properties)?;
         let new = self.reads_item(item).is_none();
         if new {
-            self.push_item(Ask::Insert, item, weight.unwrap_or(1.0), cells)?;
+            self.push_item(OpKind::Insert, item, weight.unwrap_or(1.0), cells)?;
         }
         Ok(new)
     }
@@ -118,7 +118,7 @@ impl WriteTxn {
         let cells = self.engine.cells(item.label, properties)?;
         let exists = self.reads_item(item).is_some();
         if exists {
-            self.push_item(Ask::Update, item, 1.0, cells)?;
+            self.push_item(OpKind::Update, item, 1.0, cells)?;
         }
         Ok(exists)
     }
@@ -141,7 +141,7 @@ impl WriteTxn {
         let item = self.item(edge)?;
         let existed = self.reads_item(item).is_some();
         if existed {
-            self.push_item(Ask::Remove, item, 0.0, Vec::new())?;
+            self.push_item(OpKind::Remove, item, 0.0, Vec::new())?;
         }
         Ok(existed)
     }
@@ -157,8 +157,8 @@ impl WriteTxn {
     ) -> Result<()> {
         let key = self.key(key.into())?;
         let cells = self.engine.cells(LabelId::VERTICES, properties)?;
-        self.push(Ask::InsertVertex, key, key, 0.0)?;
-        self.push_item(Ask::Put, of_vertex(key), 1.0, cells)
+        self.push(OpKind::InsertVertex, key, key, 0.0)?;
+        self.push_item(OpKind::Put, of_vertex(key), 1.0, cells)
     }
 
     /// Sets properties of an existing vertex and leaves its others as they are; a null removes. Returns whether the
@@ -181,7 +181,7 @@ impl WriteTxn {
             self.reads_item(of_vertex(key));
         }
         if exists {
-            self.push_item(Ask::Merge, of_vertex(key), 1.0, cells)?;
+            self.push_item(OpKind::Merge, of_vertex(key), 1.0, cells)?;
         }
         Ok(exists)
     }
@@ -291,15 +291,15 @@ impl WriteTxn {
     }
 
     /// An edge that is read, or changed if it exists.
-    fn item(&mut self, edge: EdgeKey<'_>) -> Result<Item> {
+    fn item(&mut self, edge: EdgeKey<'_>) -> Result<EdgeRef> {
         let label = self.label(edge.label)?;
-        Ok(Item { label, src: self.key(edge.src)?, dst: self.key(edge.dst)?, rank: edge.rank })
+        Ok(EdgeRef { label, src: self.key(edge.src)?, dst: self.key(edge.dst)?, rank: edge.rank })
     }
 
-    fn item_for_writing(&mut self, edge: EdgeKey<'_>) -> Result<Item> {
+    fn item_for_writing(&mut self, edge: EdgeKey<'_>) -> Result<EdgeRef> {
         let (src, dst) = (self.key(edge.src)?, self.key(edge.dst)?);
         let label = self.engine.label_for_writing(edge.label, edge.rank)?;
-        Ok(Item { label, src, dst, rank: edge.rank })
+        Ok(EdgeRef { label, src, dst, rank: edge.rank })
     }
 
     /// The weight among the properties of an edge, and the others.
@@ -336,22 +336,22 @@ impl WriteTxn {
 
     fn push_item(
         &mut self,
-        ask: Ask,
-        item: Item,
+        kind: OpKind,
+        item: EdgeRef,
         weight: f64,
         cells: Vec<(PropertyId, Value)>,
     ) -> Result<()> {
-        let rich = if item.rank != 0 || !cells.is_empty() {
-            self.rich.push(Rich { rank: item.rank, cells });
-            self.rich.len() as u32
+        let attributes = if item.rank != 0 || !cells.is_empty() {
+            self.attributes.push(OpAttributes { rank: item.rank, cells });
+            self.attributes.len() as u32
         } else {
             0
         };
-        self.push_op(TxnOp { ask, label: item.label, rich, src: item.src, dst: item.dst, weight })
+        self.push_op(TxnOp { kind, label: item.label, attributes, src: item.src, dst: item.dst, weight })
     }
 
     /// Weight and properties of an edge, or the properties of a vertex, under the transaction's own writes.
-    pub(super) fn reads_item(&mut self, item: Item) -> Option<(f64, Option<Row>)> {
+    pub(super) fn reads_item(&mut self, item: EdgeRef) -> Option<(f64, Option<Row>)> {
         let own = self.own().and_then(|own| own.item(item.label, item.src, item.dst, item.rank));
         match own {
             Some(State::Is(edge)) => edge,
@@ -361,7 +361,7 @@ impl WriteTxn {
         }
     }
 
-    fn base_item(&mut self, item: Item) -> Option<(f64, Option<Row>)> {
+    fn base_item(&mut self, item: EdgeRef) -> Option<(f64, Option<Row>)> {
         let (src, dst) = self.base_ends(item.src, item.dst)?;
         self.reads.edge(item.label, src, dst);
         self.base().item_by_id(item.label, src, dst, item.rank)
@@ -428,7 +428,7 @@ impl Graph {
     ) -> Result<bool> {
         let label = self.engine.label(edge.label)?;
         let cells = self.engine.cells(label, properties)?;
-        Ok(self.one(Ask::Update, label, edge, cells)?.applied > 0)
+        Ok(self.one(OpKind::Update, label, edge, cells)?.applied > 0)
     }
 
     /// Removes an edge of any label in a transaction of its own. Returns whether it existed.
@@ -437,12 +437,12 @@ impl Graph {
     /// [`Error::NoSuchLabel`] and those of a commit.
     pub fn remove_edge_of(&self, edge: EdgeKey<'_>) -> Result<bool> {
         let label = self.engine.label(edge.label)?;
-        Ok(self.one(Ask::Remove, label, edge, Vec::new())?.edges < 0)
+        Ok(self.one(OpKind::Remove, label, edge, Vec::new())?.edges < 0)
     }
 
     fn one(
         &self,
-        ask: Ask,
+        kind: OpKind,
         label: LabelId,
         edge: EdgeKey<'_>,
         cells: Vec<(PropertyId, Value)>,
@@ -451,11 +451,11 @@ impl Graph {
         self.engine.check_key(edge.dst)?;
         let mut keys = TxnKeys::new(self.engine.config.keys);
         let (src, dst) = (keys.intern(edge.src), keys.intern(edge.dst));
-        let op = TxnOp { ask, label, rich: 1, src, dst, weight: 1.0 };
-        autocommit::rich(&self.engine, &[op], &[Rich { rank: edge.rank, cells }], &keys)
+        let op = TxnOp { kind, label, attributes: 1, src, dst, weight: 1.0 };
+        autocommit::attributes(&self.engine, &[op], &[OpAttributes { rank: edge.rank, cells }], &keys)
     }
 }
 
-fn of_vertex(key: TxnKey) -> Item {
-    Item { label: LabelId::VERTICES, src: key, dst: key, rank: 0 }
+fn of_vertex(key: TxnKey) -> EdgeRef {
+    EdgeRef { label: LabelId::VERTICES, src: key, dst: key, rank: 0 }
 }

@@ -80,7 +80,7 @@ impl TxnKeys {
 
 /// What an operation of a transaction asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ask {
+pub(crate) enum OpKind {
     /// Make sure that the vertex `src` exists.
     InsertVertex,
     /// Remove the vertex `src` with its edges.
@@ -99,42 +99,42 @@ pub(crate) enum Ask {
 
 /// What an operation has beside keys and weight.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Rich {
+pub(crate) struct OpAttributes {
     pub(crate) rank: u64,
-    /// The properties to set; of [`Ask::Update`] and [`Ask::Merge`] nulls are to be removed.
+    /// The properties to set; of [`OpKind::Update`] and [`OpKind::Merge`] nulls are to be removed.
     pub(crate) cells: Vec<(PropertyId, Value)>,
 }
 
 /// The part of an operation that most have not.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct RichTable<'a>(pub(crate) &'a [Rich]);
+pub(crate) struct AttributesTable<'a>(pub(crate) &'a [OpAttributes]);
 
-impl<'a> RichTable<'a> {
-    fn get(self, op: u32) -> Option<&'a Rich> {
+impl<'a> AttributesTable<'a> {
+    fn get(self, op: u32) -> Option<&'a OpAttributes> {
         self.0.get((op as usize).checked_sub(1)?)
     }
 
-    pub(crate) fn rank(self, rich: u32) -> u64 {
-        self.get(rich).map_or(0, |rich| rich.rank)
+    pub(crate) fn rank(self, attributes: u32) -> u64 {
+        self.get(attributes).map_or(0, |attributes| attributes.rank)
     }
 
-    pub(crate) fn cells(self, rich: u32) -> &'a [(PropertyId, Value)] {
-        self.get(rich).map_or(&[], |rich| &rich.cells)
+    pub(crate) fn cells(self, attributes: u32) -> &'a [(PropertyId, Value)] {
+        self.get(attributes).map_or(&[], |attributes| &attributes.cells)
     }
 
-    pub(crate) fn row(self, rich: u32) -> Option<Row> {
-        Row::new(self.cells(rich).to_vec())
+    pub(crate) fn row(self, attributes: u32) -> Option<Row> {
+        Row::new(self.cells(attributes).to_vec())
     }
 }
 
 /// One operation of a transaction, in program order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TxnOp {
-    pub(crate) ask: Ask,
+    pub(crate) kind: OpKind,
     /// The label of the edge; [`LabelId::VERTICES`] with equal keys for the properties of a vertex.
     pub(crate) label: LabelId,
-    /// Rank and properties: one more than the place in the table of [`Rich`], or 0 for neither.
-    pub(crate) rich: u32,
+    /// Rank and properties: one more than the place in the table of [`OpAttributes`], or 0 for neither.
+    pub(crate) attributes: u32,
     pub(crate) src: TxnKey,
     pub(crate) dst: TxnKey,
     pub(crate) weight: f64,
@@ -142,18 +142,18 @@ pub(crate) struct TxnOp {
 
 impl TxnOp {
     /// An operation on a plain edge of the default label, or on a vertex.
-    pub(crate) fn plain(ask: Ask, src: TxnKey, dst: TxnKey, weight: f64) -> TxnOp {
-        TxnOp { ask, label: LabelId::DEFAULT, rich: 0, src, dst, weight }
+    pub(crate) fn plain(kind: OpKind, src: TxnKey, dst: TxnKey, weight: f64) -> TxnOp {
+        TxnOp { kind, label: LabelId::DEFAULT, attributes: 0, src, dst, weight }
     }
 
     /// Whether it is about an edge of the default label, and about nothing but its existence and weight.
     pub(crate) fn is_plain_edge(&self) -> bool {
-        let plain = self.label == LabelId::DEFAULT && self.rich == 0;
-        plain && matches!(self.ask, Ask::Put | Ask::Insert | Ask::Remove)
+        let plain = self.label == LabelId::DEFAULT && self.attributes == 0;
+        plain && matches!(self.kind, OpKind::Put | OpKind::Insert | OpKind::Remove)
     }
 
     pub(crate) fn is_edge(&self) -> bool {
-        !matches!(self.ask, Ask::InsertVertex | Ask::RemoveVertex)
+        !matches!(self.kind, OpKind::InsertVertex | OpKind::RemoveVertex)
     }
 }
 

@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use hedgerow_core::{LabelId, PropertyId, Row, Value};
 
-use super::{Ask, RichTable, TxnKey, TxnOp};
+use super::{AttributesTable, OpKind, TxnKey, TxnOp};
 
 /// An edge: label, endpoints, rank.
-type Item = (LabelId, TxnKey, TxnKey, u64);
+type EdgeTuple = (LabelId, TxnKey, TxnKey, u64);
 
 /// Other endpoints and ranks of the edges of a label at a vertex.
 type Others = HashMap<(LabelId, TxnKey), BTreeSet<(TxnKey, u64)>>;
@@ -33,20 +33,20 @@ impl State {
     fn after(self, op: &TxnOp, cells: &[(PropertyId, Value)]) -> State {
         let new = || Some((op.weight, Row::new(cells.to_vec())));
         let laid_over = |(weight, row): (f64, Option<Row>)| (weight, Row::merged(row.as_ref(), cells));
-        match (op.ask, self) {
-            (Ask::Put, _) => State::Is(new()),
-            (Ask::Insert, State::Is(edge)) => State::Is(edge.or_else(new)),
-            (Ask::Insert, State::Based { patch, otherwise }) => {
+        match (op.kind, self) {
+            (OpKind::Put, _) => State::Is(new()),
+            (OpKind::Insert, State::Is(edge)) => State::Is(edge.or_else(new)),
+            (OpKind::Insert, State::Based { patch, otherwise }) => {
                 State::Based { patch, otherwise: otherwise.or_else(new) }
             }
-            (Ask::Update, State::Is(edge)) => State::Is(edge.map(laid_over)),
-            (Ask::Merge, State::Is(edge)) => State::Is(Some(laid_over(edge.unwrap_or((1.0, None))))),
-            (Ask::Update | Ask::Merge, State::Based { mut patch, otherwise }) => {
+            (OpKind::Update, State::Is(edge)) => State::Is(edge.map(laid_over)),
+            (OpKind::Merge, State::Is(edge)) => State::Is(Some(laid_over(edge.unwrap_or((1.0, None))))),
+            (OpKind::Update | OpKind::Merge, State::Based { mut patch, otherwise }) => {
                 patch.extend_from_slice(cells);
-                let made = (op.ask == Ask::Merge).then_some((1.0, None));
+                let made = (op.kind == OpKind::Merge).then_some((1.0, None));
                 State::Based { patch, otherwise: otherwise.or(made).map(laid_over) }
             }
-            (Ask::Remove | Ask::InsertVertex | Ask::RemoveVertex, _) => State::Is(None),
+            (OpKind::Remove | OpKind::InsertVertex | OpKind::RemoveVertex, _) => State::Is(None),
         }
     }
 
@@ -93,7 +93,7 @@ pub(crate) enum Between {
 pub(crate) struct Overlay {
     applied: usize,
     directed: bool,
-    edges: HashMap<Item, State>,
+    edges: HashMap<EdgeTuple, State>,
     out: Others,
     into: Others,
     vertices: HashMap<TxnKey, bool>,
@@ -109,39 +109,39 @@ impl Overlay {
     }
 
     /// Takes in the operations that are new since the last call. `create` says whether edges create endpoints.
-    pub(crate) fn catch_up(&mut self, ops: &[TxnOp], rich: RichTable<'_>, create: bool) {
+    pub(crate) fn catch_up(&mut self, ops: &[TxnOp], attributes: AttributesTable<'_>, create: bool) {
         for op in &ops[self.applied..] {
-            self.apply(op, rich, create);
+            self.apply(op, attributes, create);
         }
         self.applied = ops.len();
     }
 
-    fn item_key(&self, label: LabelId, src: TxnKey, dst: TxnKey, rank: u64) -> Item {
+    fn item_key(&self, label: LabelId, src: TxnKey, dst: TxnKey, rank: u64) -> EdgeTuple {
         if self.directed { (label, src, dst, rank) } else { (label, src.min(dst), src.max(dst), rank) }
     }
 
-    fn apply(&mut self, op: &TxnOp, rich: RichTable<'_>, create: bool) {
-        match op.ask {
-            Ask::InsertVertex => {
+    fn apply(&mut self, op: &TxnOp, attributes: AttributesTable<'_>, create: bool) {
+        match op.kind {
+            OpKind::InsertVertex => {
                 self.vertices.insert(op.src, true);
             }
-            Ask::RemoveVertex => self.remove_vertex(op.src),
-            Ask::Put | Ask::Insert => {
+            OpKind::RemoveVertex => self.remove_vertex(op.src),
+            OpKind::Put | OpKind::Insert => {
                 if create {
                     self.vertices.insert(op.src, true);
                     self.vertices.insert(op.dst, true);
                 }
-                self.write(op, rich);
+                self.write(op, attributes);
             }
-            Ask::Remove | Ask::Update | Ask::Merge => self.write(op, rich),
+            OpKind::Remove | OpKind::Update | OpKind::Merge => self.write(op, attributes),
         }
     }
 
-    fn write(&mut self, op: &TxnOp, rich: RichTable<'_>) {
-        let item = self.item_key(op.label, op.src, op.dst, rich.rank(op.rich));
+    fn write(&mut self, op: &TxnOp, attributes: AttributesTable<'_>) {
+        let item = self.item_key(op.label, op.src, op.dst, attributes.rank(op.attributes));
         let (label, src, dst, rank) = item;
         let before = self.item(label, src, dst, rank).unwrap_or(State::UNTOUCHED);
-        self.edges.insert(item, before.after(op, rich.cells(op.rich)));
+        self.edges.insert(item, before.after(op, attributes.cells(op.attributes)));
         self.out.entry((label, src)).or_default().insert((dst, rank));
         self.into.entry((label, dst)).or_default().insert((src, rank));
         self.labels.insert(label);
@@ -153,7 +153,7 @@ impl Overlay {
         for &label in &self.labels {
             let out = self.out.get(&(label, key)).into_iter().flatten();
             let into = self.into.get(&(label, key)).into_iter().flatten();
-            let items: Vec<Item> = out
+            let items: Vec<EdgeTuple> = out
                 .map(|&(dst, rank)| (label, key, dst, rank))
                 .chain(into.map(|&(src, rank)| (label, src, key, rank)))
                 .collect();
@@ -202,7 +202,7 @@ impl Overlay {
     /// undirected one gives all.
     pub(crate) fn written(&self, label: LabelId, key: TxnKey, outgoing: bool) -> Vec<(TxnKey, u64, Listed)> {
         let mut found = Vec::new();
-        let mut add = |other, item: Item| {
+        let mut add = |other, item: EdgeTuple| {
             let listed = match self.edges.get(&item) {
                 Some(State::Is(None)) => Listed::Gone,
                 Some(State::Is(Some((weight, _)))) => Listed::Is(*weight),

@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use hedgerow_core::{KeyKind, Spread, Timestamp, VertexKeyRef};
+use hedgerow_core::{InterpolationHint, KeyKind, Timestamp, VertexKeyRef};
 
-use hedgerow_mem::subgraph::warm::{self, End};
+use hedgerow_mem::subgraph::prefetch::{self, End};
 
 use super::commit::Outcome;
 use super::single::{self, Single};
-use super::{Ask, autocommit};
+use super::{OpKind, autocommit};
 use crate::error::{Error, Result};
 use crate::graph::Engine;
 
@@ -46,7 +46,7 @@ pub struct Ack {
 /// An operation that was submitted and not executed yet.
 #[derive(Clone, Copy)]
 struct Pending {
-    ask: Ask,
+    kind: OpKind,
     src: u64,
     dst: u64,
     weight: f64,
@@ -97,7 +97,7 @@ pub struct Pipeline<F: FnMut(Ack)> {
 
 impl<F: FnMut(Ack)> Pipeline<F> {
     pub(crate) fn new(engine: &Arc<Engine>, on_ack: F) -> Pipeline<F> {
-        let empty = Pending { ask: Ask::Insert, src: 0, dst: 0, weight: 0.0, op: None };
+        let empty = Pending { kind: OpKind::Insert, src: 0, dst: 0, weight: 0.0, op: None };
         Pipeline {
             engine: engine.clone(),
             places: Box::new([empty; PLACES as usize]),
@@ -128,7 +128,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         src: impl Into<VertexKeyRef<'a>>,
         dst: impl Into<VertexKeyRef<'a>>,
     ) -> Result<u64> {
-        self.submit(Ask::Insert, src.into(), dst.into(), 1.0)
+        self.submit(OpKind::Insert, src.into(), dst.into(), 1.0)
     }
 
     /// As [`insert_edge`](Self::insert_edge), with a weight.
@@ -140,7 +140,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         weight: f64,
     ) -> Result<u64> {
         self.engine.check_weight(weight)?;
-        self.submit(Ask::Insert, src.into(), dst.into(), weight)
+        self.submit(OpKind::Insert, src.into(), dst.into(), weight)
     }
 
     /// Submits: make sure that the edge exists, with weight 1 in a weighted graph. Otherwise as
@@ -151,7 +151,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         src: impl Into<VertexKeyRef<'a>>,
         dst: impl Into<VertexKeyRef<'a>>,
     ) -> Result<u64> {
-        self.submit(Ask::Put, src.into(), dst.into(), 1.0)
+        self.submit(OpKind::Put, src.into(), dst.into(), 1.0)
     }
 
     /// As [`put_edge`](Self::put_edge), with a weight.
@@ -163,7 +163,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         weight: f64,
     ) -> Result<u64> {
         self.engine.check_weight(weight)?;
-        self.submit(Ask::Put, src.into(), dst.into(), weight)
+        self.submit(OpKind::Put, src.into(), dst.into(), weight)
     }
 
     /// Submits: remove the edge if it exists. Otherwise as [`insert_edge`](Self::insert_edge).
@@ -173,7 +173,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         src: impl Into<VertexKeyRef<'a>>,
         dst: impl Into<VertexKeyRef<'a>>,
     ) -> Result<u64> {
-        self.submit(Ask::Remove, src.into(), dst.into(), 0.0)
+        self.submit(OpKind::Remove, src.into(), dst.into(), 0.0)
     }
 
     /// Executes everything submitted and waits until all of it is acknowledged.
@@ -198,20 +198,26 @@ impl<F: FnMut(Ack)> Pipeline<F> {
     }
 
     #[inline]
-    fn submit(&mut self, ask: Ask, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>, weight: f64) -> Result<u64> {
+    fn submit(
+        &mut self,
+        kind: OpKind,
+        src: VertexKeyRef<'_>,
+        dst: VertexKeyRef<'_>,
+        weight: f64,
+    ) -> Result<u64> {
         self.engine.check_writable()?;
         self.check_acks()?;
         self.engine.check_key(src)?;
         self.engine.check_key(dst)?;
         let (VertexKeyRef::U64(a), VertexKeyRef::U64(b)) = (src, dst) else {
-            return Ok(self.execute_named(ask, src, dst, weight));
+            return Ok(self.execute_named(kind, src, dst, weight));
         };
-        let op = Single::resolve(&self.engine, ask, src, dst, weight);
+        let op = Single::resolve(&self.engine, kind, src, dst, weight);
         for end in op.as_ref().and_then(|op| op.ends(&self.engine)).iter().flatten() {
-            end.subgraph.warm_header();
+            end.subgraph.prefetch_header();
         }
         let ticket = self.submitted;
-        self.places[(ticket % PLACES) as usize] = Pending { ask, src: a, dst: b, weight, op };
+        self.places[(ticket % PLACES) as usize] = Pending { kind, src: a, dst: b, weight, op };
         self.submitted += 1;
         self.advance(ticket);
         Ok(ticket)
@@ -220,17 +226,17 @@ impl<F: FnMut(Ack)> Pipeline<F> {
     /// One step for each operation in flight that is due for one.
     #[inline]
     fn advance(&mut self, newest: u64) {
-        self.warm(newest, 1, warm::warm_heads);
-        let spread = Spread::over(self.engine.ids.bound());
-        self.warm(newest, 2, |ends| warm::warm_edges(ends, spread));
-        self.warm(newest, 3, |ends| warm::warm_search(ends, spread));
+        self.prefetch(newest, 1, prefetch::prefetch_heads);
+        let hint = InterpolationHint::over(self.engine.ids.bound());
+        self.prefetch(newest, 2, |ends| prefetch::prefetch_edges(ends, hint));
+        self.prefetch(newest, 3, |ends| prefetch::prefetch_search(ends, hint));
         while self.submitted - self.executed > self.step * STEPS {
             self.execute_next();
         }
     }
 
     #[inline]
-    fn warm(&self, newest: u64, steps: u64, load: impl FnOnce(&[End<'_>; 2])) {
+    fn prefetch(&self, newest: u64, steps: u64, load: impl FnOnce(&[End<'_>; 2])) {
         let due = newest.checked_sub(self.step * steps).filter(|&ticket| ticket >= self.executed);
         if let Some(ticket) = due
             && let Some(op) = &self.places[(ticket % PLACES) as usize].op
@@ -249,7 +255,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         }
         let ticket = self.executed;
         self.executed += 1;
-        let Pending { ask, src, dst, weight, op } = self.places[(ticket % PLACES) as usize];
+        let Pending { kind, src, dst, weight, op } = self.places[(ticket % PLACES) as usize];
         let (src, dst) = (VertexKeyRef::U64(src), VertexKeyRef::U64(dst));
         let dense = self.engine.config.keys == KeyKind::Dense;
         let quick = match &op {
@@ -260,7 +266,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
             None => Ok(None),
         };
         let result = match quick {
-            Ok(None) => autocommit::edge_unpublished(&self.engine, ask, src, dst, weight),
+            Ok(None) => autocommit::edge_unpublished(&self.engine, kind, src, dst, weight),
             Ok(Some(outcome)) => Ok(outcome),
             Err(error) => Err(error),
         };
@@ -268,11 +274,17 @@ impl<F: FnMut(Ack)> Pipeline<F> {
     }
 
     /// Keys that are texts are looked up and used at once: there is no place to keep them.
-    fn execute_named(&mut self, ask: Ask, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>, weight: f64) -> u64 {
+    fn execute_named(
+        &mut self,
+        kind: OpKind,
+        src: VertexKeyRef<'_>,
+        dst: VertexKeyRef<'_>,
+        weight: f64,
+    ) -> u64 {
         let ticket = self.submitted;
         self.submitted += 1;
         self.executed += 1;
-        let result = autocommit::edge_unpublished(&self.engine, ask, src, dst, weight);
+        let result = autocommit::edge_unpublished(&self.engine, kind, src, dst, weight);
         self.executed_one(ticket, result);
         ticket
     }

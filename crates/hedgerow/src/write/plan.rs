@@ -1,6 +1,6 @@
 //! From the operations of a transaction to its net effects.
 //!
-//! Keys are resolved to vertex ids ([`Slots`]), then, with all latches held, the operations are run in program order
+//! Keys are resolved to vertex ids ([`KeyBindings`]), then, with all latches held, the operations are run in program order
 //! against what exists ([`Effects::compute`]): the outcome names every vertex and edge that really changes, once.
 
 use hedgerow_core::faults::{self, PlantedFault};
@@ -12,14 +12,14 @@ use hedgerow_mem::{EdgeOp, ItemOp, ReadItem, SubgraphTable};
 use smallvec::SmallVec;
 
 use super::commit::Request;
-use super::reads::{Latches, Place};
-use super::{Ask, RichTable, TxnKey, TxnKeys, TxnOp};
+use super::reads::{LatchKey, Latches};
+use super::{AttributesTable, OpKind, TxnKey, TxnKeys, TxnOp};
 use crate::error::{Error, Result};
 use crate::graph::Engine;
-use crate::tables::Chain;
+use crate::tables::PartitionKey;
 
 /// A key of the transaction, with what it names.
-pub(crate) struct Slot {
+pub(crate) struct KeyBinding {
     pub(crate) key: TxnKey,
     /// The vertex that the key names before this commit. Of a dense graph: the id, existing or not.
     initial: Option<VertexId>,
@@ -40,33 +40,33 @@ pub(crate) struct Slot {
 }
 
 /// The keys of a transaction, ascending.
-pub(crate) struct Slots {
-    slots: SmallVec<[Slot; 2]>,
+pub(crate) struct KeyBindings {
+    bindings: SmallVec<[KeyBinding; 2]>,
 }
 
-impl Slots {
+impl KeyBindings {
     /// The distinct keys of `ops`, and what is asked of each. `create` says whether edges create their endpoints.
-    pub(crate) fn of(ops: &[TxnOp], create: bool) -> Slots {
-        let mut slots: SmallVec<[Slot; 2]> = SmallVec::with_capacity(ops.len().min(1 << 16) * 2);
-        let slot = |key, ask| Slot {
+    pub(crate) fn of(ops: &[TxnOp], create: bool) -> KeyBindings {
+        let mut bindings: SmallVec<[KeyBinding; 2]> = SmallVec::with_capacity(ops.len().min(1 << 16) * 2);
+        let binding = |key, kind| KeyBinding {
             key,
             initial: None,
             fresh: None,
             live: None,
             removed_at: None,
-            vertex_op: matches!(ask, Ask::InsertVertex | Ask::RemoveVertex),
-            unlinks: matches!(ask, Ask::Remove | Ask::Update | Ask::Merge),
-            removes: ask == Ask::RemoveVertex,
-            creates: ask == Ask::InsertVertex || (create && matches!(ask, Ask::Put | Ask::Insert)),
+            vertex_op: matches!(kind, OpKind::InsertVertex | OpKind::RemoveVertex),
+            unlinks: matches!(kind, OpKind::Remove | OpKind::Update | OpKind::Merge),
+            removes: kind == OpKind::RemoveVertex,
+            creates: kind == OpKind::InsertVertex || (create && matches!(kind, OpKind::Put | OpKind::Insert)),
         };
         for op in ops {
-            slots.push(slot(op.src, op.ask));
+            bindings.push(binding(op.src, op.kind));
             if op.is_edge() && op.dst != op.src {
-                slots.push(slot(op.dst, op.ask));
+                bindings.push(binding(op.dst, op.kind));
             }
         }
-        slots.sort_unstable_by_key(|s| s.key);
-        slots.dedup_by(|later, kept| {
+        bindings.sort_unstable_by_key(|s| s.key);
+        bindings.dedup_by(|later, kept| {
             let same = later.key == kept.key;
             if same {
                 kept.vertex_op |= later.vertex_op;
@@ -76,17 +76,17 @@ impl Slots {
             }
             same
         });
-        Slots { slots }
+        KeyBindings { bindings }
     }
 
     fn place(&self, key: TxnKey) -> usize {
-        self.slots.partition_point(|s| s.key < key)
+        self.bindings.partition_point(|s| s.key < key)
     }
 
     /// Looks up what every key names now.
     pub(crate) fn resolve(&mut self, engine: &Engine, keys: &TxnKeys) {
-        for slot in &mut self.slots {
-            slot.initial = engine.ids.lookup(keys.key(slot.key), Timestamp(u64::MAX - 1));
+        for binding in &mut self.bindings {
+            binding.initial = engine.ids.lookup(keys.key(binding.key), Timestamp(u64::MAX - 1));
         }
     }
 
@@ -96,7 +96,7 @@ impl Slots {
         if engine.config.keys == KeyKind::Dense {
             return SmallVec::new();
         }
-        let needed = self.slots.iter().filter(|s| s.vertex_op || s.initial.is_none());
+        let needed = self.bindings.iter().filter(|s| s.vertex_op || s.initial.is_none());
         let mut latches: SmallVec<[usize; 2]> =
             needed.map(|s| engine.ids.latch_of(keys.key(s.key))).collect();
         latches.sort_unstable();
@@ -116,13 +116,13 @@ impl Slots {
         if engine.config.keys == KeyKind::Dense {
             return Ok(taken);
         }
-        for slot in &mut self.slots {
-            let key = keys.key(slot.key);
+        for binding in &mut self.bindings {
+            let key = keys.key(binding.key);
             if latches.is_empty() || latches.binary_search(&engine.ids.latch_of(key)).is_err() {
                 continue;
             }
-            slot.initial = engine.ids.lookup(key, Timestamp(u64::MAX - 1));
-            if slot.creates && (slot.initial.is_none() || slot.removes) {
+            binding.initial = engine.ids.lookup(key, Timestamp(u64::MAX - 1));
+            if binding.creates && (binding.initial.is_none() || binding.removes) {
                 let id = engine.ids.allocate(|| engine.horizon().oldest()).ok_or_else(|| Error::TooLarge {
                     what: "the number of vertices".into(),
                     limit: u64::from(u32::MAX),
@@ -134,7 +134,7 @@ impl Slots {
                         return Err(error);
                     }
                 }
-                slot.fresh = taken.last().copied();
+                binding.fresh = taken.last().copied();
             }
         }
         Ok(taken)
@@ -142,33 +142,36 @@ impl Slots {
 
     /// The subgraphs that the commit writes, ascending, with `extra` ones: of every vertex where its existence is kept,
     /// and of the endpoints of labelled edges those of the label.
-    pub(crate) fn places(&self, ops: &[TxnOp], extra: &[Place]) -> SmallVec<[Place; 4]> {
-        let of = |label: LabelId, slot: &Slot| {
-            let ids = [slot.initial, slot.fresh];
-            ids.into_iter().flatten().map(move |id| (label, id.subgraph())).collect::<SmallVec<[Place; 2]>>()
+    pub(crate) fn latch_keys(&self, ops: &[TxnOp], extra: &[LatchKey]) -> SmallVec<[LatchKey; 4]> {
+        let of = |label: LabelId, binding: &KeyBinding| {
+            let ids = [binding.initial, binding.fresh];
+            ids.into_iter()
+                .flatten()
+                .map(move |id| (label, id.subgraph()))
+                .collect::<SmallVec<[LatchKey; 2]>>()
         };
-        let mut places: SmallVec<[Place; 4]> =
-            self.slots.iter().flat_map(|slot| of(LabelId::DEFAULT, slot)).collect();
+        let mut latch_keys: SmallVec<[LatchKey; 4]> =
+            self.bindings.iter().flat_map(|binding| of(LabelId::DEFAULT, binding)).collect();
         for op in ops.iter().filter(|op| op.label != LabelId::DEFAULT) {
-            places.extend(of(op.label, &self.slots[self.place(op.src)]));
+            latch_keys.extend(of(op.label, &self.bindings[self.place(op.src)]));
             if op.dst != op.src {
-                places.extend(of(op.label, &self.slots[self.place(op.dst)]));
+                latch_keys.extend(of(op.label, &self.bindings[self.place(op.dst)]));
             }
         }
-        places.extend_from_slice(extra);
-        places.sort_unstable();
-        places.dedup();
-        places
+        latch_keys.extend_from_slice(extra);
+        latch_keys.sort_unstable();
+        latch_keys.dedup();
+        latch_keys
     }
 
     /// What the removal of vertices needs latched and is not: the vertices' subgraphs of all labels, and those of their
     /// neighbours.
-    pub(crate) fn unlatched_neighbors(&self, engine: &Engine, latches: &Latches<'_>) -> Vec<Place> {
+    pub(crate) fn unlatched_neighbors(&self, engine: &Engine, latches: &Latches<'_>) -> Vec<LatchKey> {
         let mut missing = Vec::new();
         if faults::is_on(PlantedFault::FarEdgesLeft) {
             return missing;
         }
-        for id in self.slots.iter().filter(|s| s.removes).filter_map(|s| s.initial) {
+        for id in self.bindings.iter().filter(|s| s.removes).filter_map(|s| s.initial) {
             for_each_incident(engine, latches, id, |label, src, dst, _| {
                 for at in [src, dst] {
                     missing.extend([(LabelId::DEFAULT, at.subgraph()), (label, at.subgraph())]);
@@ -188,21 +191,21 @@ impl Slots {
     /// With all latches held: checks that what was looked up is still so. `false` means look again.
     pub(crate) fn settle_initial(&mut self, engine: &Engine, keys: &TxnKeys, latches: &Latches<'_>) -> bool {
         let dense = engine.config.keys == KeyKind::Dense;
-        for slot in &mut self.slots {
+        for binding in &mut self.bindings {
             if dense {
-                let id = slot.initial;
-                slot.fresh = id;
-                slot.live = id.filter(|&id| latches.contains_vertex(id));
-                slot.initial = slot.live;
+                let id = binding.initial;
+                binding.fresh = id;
+                binding.live = id.filter(|&id| latches.contains_vertex(id));
+                binding.initial = binding.live;
                 continue;
             }
-            if let Some(id) = slot.initial
+            if let Some(id) = binding.initial
                 && !faults::is_on(PlantedFault::VerticesNotLookedAtAgain)
-                && !(latches.contains_vertex(id) && engine.ids.carries(id, keys.key(slot.key)))
+                && !(latches.contains_vertex(id) && engine.ids.carries(id, keys.key(binding.key)))
             {
                 return false;
             }
-            slot.live = slot.initial;
+            binding.live = binding.initial;
         }
         true
     }
@@ -220,14 +223,14 @@ impl Slots {
         if faults::is_on(PlantedFault::KeysNotChecked) {
             return Ok(());
         }
-        for slot in self.slots.iter().filter(|s| s.vertex_op || s.unlinks || s.initial != s.live) {
-            let key = keys.key(slot.key);
+        for binding in self.bindings.iter().filter(|s| s.vertex_op || s.unlinks || s.initial != s.live) {
+            let key = keys.key(binding.key);
             let changed = engine.ids.last_change(key);
             let existence = |id: VertexId| {
                 let latched = latches.get(id.subgraph());
                 latched.is_some_and(|l| l.changed_since(Direction::Out, start, ReadItem::Vertex(id.local())))
             };
-            let dense_changed = engine.config.keys == KeyKind::Dense && slot.fresh.is_some_and(existence);
+            let dense_changed = engine.config.keys == KeyKind::Dense && binding.fresh.is_some_and(existence);
             if changed > start || dense_changed {
                 return Err(Error::Conflict { with: changed.max(start.next()) });
             }
@@ -237,14 +240,14 @@ impl Slots {
 
     fn end(&mut self, key: TxnKey, create: bool, keys: &TxnKeys) -> Result<Option<VertexId>> {
         let at = self.place(key);
-        let slot = &mut self.slots[at];
-        if slot.live.is_none() && create {
-            slot.live = slot.fresh;
-            if slot.live.is_none() {
+        let binding = &mut self.bindings[at];
+        if binding.live.is_none() && create {
+            binding.live = binding.fresh;
+            if binding.live.is_none() {
                 return Err(Error::InvalidArgument(format!("no id for vertex {}", keys.key(key))));
             }
         }
-        Ok(slot.live)
+        Ok(binding.live)
     }
 }
 
@@ -256,9 +259,9 @@ struct EdgeWrite {
     dst: VertexId,
     rank: u64,
     seq: usize,
-    ask: Ask,
+    kind: OpKind,
     weight: f64,
-    rich: u32,
+    attributes: u32,
 }
 
 impl EdgeWrite {
@@ -286,8 +289,8 @@ pub(crate) struct EdgeEffect {
 }
 
 /// An operation on one copy of an edge, or on a vertex, and where it goes.
-pub(crate) struct SideOp {
-    pub(crate) chain: Chain,
+pub(crate) struct AdjacencyOp {
+    pub(crate) chain: PartitionKey,
     pub(crate) op: ItemOp,
 }
 
@@ -308,22 +311,22 @@ impl Effects {
     pub(crate) fn compute(
         engine: &Engine,
         request: &Request<'_>,
-        slots: &mut Slots,
+        bindings: &mut KeyBindings,
         latches: &Latches<'_>,
     ) -> Result<Effects> {
-        let mut writes = run(engine, request, slots)?;
-        let removals = removals(slots);
+        let mut writes = run(engine, request, bindings)?;
+        let removals = removals(bindings);
         wipe(engine, &removals, latches, &mut writes);
         writes.sort_unstable_by_key(|w| (w.item(), w.seq));
         let mut effects = Effects::default();
         for item in writes.chunk_by(|a, b| a.item() == b.item()) {
             effects.written.push((item[0].label, item[0].src, item[0].dst));
-            net_effect(engine, item, &removals, latches, request.rich, &mut effects);
+            net_effect(engine, item, &removals, latches, request.attributes, &mut effects);
         }
-        for slot in &slots.slots {
-            if slot.initial != slot.live {
-                effects.removed.extend(slot.initial.map(|id| (slot.key, id)));
-                effects.inserted.extend(slot.live.map(|id| (slot.key, id)));
+        for binding in &bindings.bindings {
+            if binding.initial != binding.live {
+                effects.removed.extend(binding.initial.map(|id| (binding.key, id)));
+                effects.inserted.extend(binding.live.map(|id| (binding.key, id)));
             }
         }
         Ok(effects)
@@ -334,18 +337,19 @@ impl Effects {
     }
 
     /// The subgraphs that the commit writes, ascending.
-    pub(crate) fn places(&self, engine: &Engine) -> Vec<Place> {
+    pub(crate) fn latch_keys(&self, engine: &Engine) -> Vec<LatchKey> {
         let vertices = self.removed.iter().chain(&self.inserted);
-        let mut places: Vec<Place> = vertices.map(|&(_, id)| (LabelId::DEFAULT, id.subgraph())).collect();
+        let mut latch_keys: Vec<LatchKey> =
+            vertices.map(|&(_, id)| (LabelId::DEFAULT, id.subgraph())).collect();
         for e in &self.edges {
-            places.push((e.label, e.src.subgraph()));
+            latch_keys.push((e.label, e.src.subgraph()));
             if !engine.config.is_one_way() {
-                places.push((e.label, e.dst.subgraph()));
+                latch_keys.push((e.label, e.dst.subgraph()));
             }
         }
-        places.sort_unstable();
-        places.dedup();
-        places
+        latch_keys.sort_unstable();
+        latch_keys.dedup();
+        latch_keys
     }
 
     /// By how much the counts of vertices and edges change.
@@ -356,18 +360,18 @@ impl Effects {
     }
 
     /// The operations per chain, sorted by chain.
-    pub(crate) fn side_ops(&self, engine: &Engine) -> SmallVec<[SideOp; 4]> {
+    pub(crate) fn adjacency_ops(&self, engine: &Engine) -> SmallVec<[AdjacencyOp; 4]> {
         let mut ops =
             SmallVec::with_capacity(self.edges.len() * 2 + self.removed.len() + self.inserted.len());
         for (list, flag) in [(&self.removed[..], 0), (&self.inserted[..], 1)] {
             for &(_, id) in list {
                 let op = LocalOp { local: id.local(), op: EdgeOp::Vertex, dst: VertexId(flag), weight: 0.0 };
-                let chain = Chain::from((id.subgraph(), Direction::Out));
-                ops.push(SideOp { chain, op: ItemOp { op, rank: 0, row: None } });
+                let chain = PartitionKey::from((id.subgraph(), Direction::Out));
+                ops.push(AdjacencyOp { chain, op: ItemOp { op, rank: 0, row: None } });
             }
         }
         for e in &self.edges {
-            e.push_sides(engine, &mut ops);
+            e.push_copies(engine, &mut ops);
         }
         // Stable: a vertex that is removed and inserted keeps that order.
         ops.sort_by_key(|op| op.chain.order());
@@ -375,7 +379,7 @@ impl Effects {
     }
 }
 
-impl SideOp {
+impl AdjacencyOp {
     pub(crate) fn is_plain(&self) -> bool {
         self.op.rank == 0 && self.op.row.is_none()
     }
@@ -384,7 +388,7 @@ impl SideOp {
 impl EdgeEffect {
     /// Both copies of the edge. Properties are kept with the outgoing copy; of an undirected edge those of fixed width
     /// in both copies, the others at the smaller endpoint.
-    fn push_sides(&self, engine: &Engine, ops: &mut SmallVec<[SideOp; 4]>) {
+    fn push_copies(&self, engine: &Engine, ops: &mut SmallVec<[AdjacencyOp; 4]>) {
         let kind = match (self.existed, self.weight) {
             (false, _) => EdgeOp::Insert,
             (true, Some(_)) => EdgeOp::Update,
@@ -395,9 +399,9 @@ impl EdgeEffect {
             if labelled && faults::is_on(PlantedFault::ReverseEdgeLost) {
                 return;
             }
-            let chain = Chain { label: self.label, subgraph: at.subgraph(), direction };
+            let chain = PartitionKey { label: self.label, subgraph: at.subgraph(), direction };
             let op = LocalOp { local: at.local(), op: kind, dst, weight: self.weight.unwrap_or(0.0) };
-            ops.push(SideOp { chain, op: ItemOp { op, rank: self.rank, row } });
+            ops.push(AdjacencyOp { chain, op: ItemOp { op, rank: self.rank, row } });
         };
         side(self.src, self.dst, Direction::Out, self.row.clone());
         if self.label == LabelId::VERTICES {
@@ -465,31 +469,35 @@ fn for_each_source(engine: &Engine, table: &SubgraphTable, id: VertexId, mut f: 
 }
 
 /// The edge operations under vertex ids; vertices come and go in the slots.
-fn run(engine: &Engine, request: &Request<'_>, slots: &mut Slots) -> Result<SmallVec<[EdgeWrite; 2]>> {
+fn run(
+    engine: &Engine,
+    request: &Request<'_>,
+    bindings: &mut KeyBindings,
+) -> Result<SmallVec<[EdgeWrite; 2]>> {
     let (ops, keys, create) = (request.ops, request.keys, request.create);
     let mut writes = SmallVec::with_capacity(ops.len());
     for (seq, op) in ops.iter().enumerate() {
-        match op.ask {
-            Ask::InsertVertex => {
-                slots.end(op.src, true, keys)?;
+        match op.kind {
+            OpKind::InsertVertex => {
+                bindings.end(op.src, true, keys)?;
             }
-            Ask::RemoveVertex => {
-                let at = slots.place(op.src);
-                if slots.slots[at].live.take().is_some() {
-                    slots.slots[at].removed_at = Some(seq);
+            OpKind::RemoveVertex => {
+                let at = bindings.place(op.src);
+                if bindings.bindings[at].live.take().is_some() {
+                    bindings.bindings[at].removed_at = Some(seq);
                 }
             }
-            Ask::Put | Ask::Insert | Ask::Remove | Ask::Update | Ask::Merge => {
-                let makes = matches!(op.ask, Ask::Put | Ask::Insert);
-                let src = slots.end(op.src, create && makes, keys)?;
-                let dst = slots.end(op.dst, create && makes, keys)?;
+            OpKind::Put | OpKind::Insert | OpKind::Remove | OpKind::Update | OpKind::Merge => {
+                let makes = matches!(op.kind, OpKind::Put | OpKind::Insert);
+                let src = bindings.end(op.src, create && makes, keys)?;
+                let dst = bindings.end(op.dst, create && makes, keys)?;
                 match (src, dst) {
                     (Some(src), Some(dst)) => {
                         let (src, dst) =
                             if engine.config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) };
-                        let (label, rank) = (op.label, request.rich.rank(op.rich));
-                        let (ask, weight, rich) = (op.ask, op.weight, op.rich);
-                        writes.push(EdgeWrite { label, src, dst, rank, seq, ask, weight, rich });
+                        let (label, rank) = (op.label, request.attributes.rank(op.attributes));
+                        let (kind, weight, attributes) = (op.kind, op.weight, op.attributes);
+                        writes.push(EdgeWrite { label, src, dst, rank, seq, kind, weight, attributes });
                     }
                     _ if makes => {
                         let missing = if src.is_none() { op.src } else { op.dst };
@@ -504,12 +512,12 @@ fn run(engine: &Engine, request: &Request<'_>, slots: &mut Slots) -> Result<Smal
 }
 
 /// The vertex ids that were removed in the course of the program, ascending, with the place of the last removal.
-fn removals(slots: &Slots) -> Vec<(VertexId, usize)> {
+fn removals(bindings: &KeyBindings) -> Vec<(VertexId, usize)> {
     let mut removals = Vec::new();
-    for slot in slots.slots.iter() {
-        if let Some(seq) = slot.removed_at {
-            removals.extend(slot.initial.map(|id| (id, seq)));
-            removals.extend(slot.fresh.filter(|&id| slot.initial != Some(id)).map(|id| (id, seq)));
+    for binding in bindings.bindings.iter() {
+        if let Some(seq) = binding.removed_at {
+            removals.extend(binding.initial.map(|id| (id, seq)));
+            removals.extend(binding.fresh.filter(|&id| binding.initial != Some(id)).map(|id| (id, seq)));
         }
     }
     removals.sort_unstable();
@@ -525,8 +533,8 @@ fn wipe(
 ) {
     for &(id, seq) in removals {
         for_each_incident(engine, latches, id, |label, src, dst, rank| {
-            let ask = Ask::Remove;
-            writes.push(EdgeWrite { label, src, dst, rank, seq, ask, weight: 0.0, rich: 0 });
+            let kind = OpKind::Remove;
+            writes.push(EdgeWrite { label, src, dst, rank, seq, kind, weight: 0.0, attributes: 0 });
         });
     }
 }
@@ -537,7 +545,7 @@ fn net_effect(
     item: &[EdgeWrite],
     removals: &[(VertexId, usize)],
     latches: &Latches<'_>,
-    rich: RichTable<'_>,
+    attributes: AttributesTable<'_>,
     effects: &mut Effects,
 ) {
     let EdgeWrite { label, src, dst, rank, .. } = item[0];
@@ -552,14 +560,16 @@ fn net_effect(
     let wiped = if removals.is_empty() { None } else { removed_at(src).max(removed_at(dst)) };
     let mut state = if wiped.is_some() { None } else { before.clone() };
     for write in item.iter().filter(|w| wiped.is_none_or(|seq| w.seq > seq)) {
-        effects.applied += u64::from(write.ask != Ask::Update || state.is_some());
-        state = match write.ask {
-            Ask::Put => Some((write.weight, rich.row(write.rich))),
-            Ask::Insert => state.or_else(|| Some((write.weight, rich.row(write.rich)))),
-            Ask::Update => state.map(|(w, row)| (w, Row::merged(row.as_ref(), rich.cells(write.rich)))),
-            Ask::Merge => {
+        effects.applied += u64::from(write.kind != OpKind::Update || state.is_some());
+        state = match write.kind {
+            OpKind::Put => Some((write.weight, attributes.row(write.attributes))),
+            OpKind::Insert => state.or_else(|| Some((write.weight, attributes.row(write.attributes)))),
+            OpKind::Update => {
+                state.map(|(w, row)| (w, Row::merged(row.as_ref(), attributes.cells(write.attributes))))
+            }
+            OpKind::Merge => {
                 let row = state.and_then(|(_, row)| row);
-                Some((1.0, Row::merged(row.as_ref(), rich.cells(write.rich))))
+                Some((1.0, Row::merged(row.as_ref(), attributes.cells(write.attributes))))
             }
             _ => None,
         };

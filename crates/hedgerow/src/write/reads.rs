@@ -7,12 +7,12 @@ use hedgerow_mem::{Latched, ReadItem, Subgraph};
 use super::{TxnKey, TxnKeys};
 use crate::error::{Error, Result};
 use crate::graph::Engine;
-use crate::tables::Chain;
+use crate::tables::PartitionKey;
 
 /// The read set.
 #[derive(Default)]
 pub(crate) struct ReadSet {
-    items: Vec<(Chain, ReadItem)>,
+    items: Vec<(PartitionKey, ReadItem)>,
     /// Keys that named no vertex at the snapshot.
     absent: Vec<TxnKey>,
     /// A label was looked for and not found: any later definition conflicts.
@@ -63,7 +63,7 @@ impl ReadSet {
     }
 
     fn item(&mut self, label: LabelId, at: VertexId, direction: Direction, item: ReadItem) {
-        self.items.push((Chain { label, subgraph: at.subgraph(), direction }, item));
+        self.items.push((PartitionKey { label, subgraph: at.subgraph(), direction }, item));
     }
 
     pub(crate) fn vertex(&mut self, id: VertexId) {
@@ -144,7 +144,7 @@ impl ReadSet {
             return Err(Error::Conflict { with: last_drawn });
         }
         for group in self.items.chunk_by(|(a, _), (b, _)| (a.label, a.subgraph) == (b.label, b.subgraph)) {
-            let Chain { label, subgraph, .. } = group[0].0;
+            let PartitionKey { label, subgraph, .. } = group[0].0;
             if latches.get_of(label, subgraph).is_some() {
                 continue;
             }
@@ -173,29 +173,29 @@ impl ReadSet {
 }
 
 /// A subgraph of a label: what a latch guards. Ascending by label, so that existence comes first.
-pub(crate) type Place = (LabelId, SubgraphId);
+pub(crate) type LatchKey = (LabelId, SubgraphId);
 
 /// The subgraph, if its page exists.
-fn existing(engine: &Engine, (label, id): Place) -> Option<&Subgraph> {
+fn existing(engine: &Engine, (label, id): LatchKey) -> Option<&Subgraph> {
     engine.table(label)?.get(id)
 }
 
 /// The latched subgraphs of a commit, ascending.
 #[derive(Default)]
 pub(crate) struct Latches<'a> {
-    held: smallvec::SmallVec<[(Place, Latched<'a>); 4]>,
+    held: smallvec::SmallVec<[(LatchKey, Latched<'a>); 4]>,
     /// Subgraphs whose pages did not exist when they were to be latched, ascending: nothing was ever written there. The
     /// commit makes the pages of those that it writes ([`Latches::make`]), and looks again at the others when it orders
     /// ([`Latches::still_absent`]): so what changes nothing takes no memory (invariant I28).
-    absent: Vec<Place>,
+    absent: Vec<LatchKey>,
 }
 
 impl<'a> Latches<'a> {
     /// Latches `places`, which must ascend: the order that keeps committers from waiting for each other in a ring.
-    pub(crate) fn take(engine: &'a Engine, places: &[Place]) -> Latches<'a> {
-        debug_assert!(places.is_sorted_by(|a, b| a < b));
+    pub(crate) fn take(engine: &'a Engine, latch_keys: &[LatchKey]) -> Latches<'a> {
+        debug_assert!(latch_keys.is_sorted_by(|a, b| a < b));
         let mut latches = Latches::default();
-        for &place in places {
+        for &place in latch_keys {
             match existing(engine, place) {
                 Some(subgraph) => latches.held.push((place, subgraph.latch())),
                 None => latches.absent.push(place),
@@ -208,7 +208,7 @@ impl<'a> Latches<'a> {
     /// this commit in the order, since who writes there makes the page before it draws its timestamp.
     #[inline]
     pub(crate) fn still_absent(&self, engine: &Engine) -> bool {
-        let exists = |&place: &Place| existing(engine, place).is_some();
+        let exists = |&place: &LatchKey| existing(engine, place).is_some();
         faults::is_on(PlantedFault::AbsentNotLookedAtAgain) || !self.absent.iter().any(exists)
     }
 
@@ -219,14 +219,14 @@ impl<'a> Latches<'a> {
     }
 
     /// Whether all of `places` are latched.
-    pub(crate) fn hold(&self, places: &[Place]) -> bool {
-        places.iter().all(|&place| self.place(place).is_some())
+    pub(crate) fn hold(&self, latch_keys: &[LatchKey]) -> bool {
+        latch_keys.iter().all(|&place| self.place(place).is_some())
     }
 
     /// Makes the pages of `places` and latches what was absent of them, and what else of these pages was. `false`: somebody
     /// else was there first, and the commit must start over. Latches that are out of order are only tried (invariant I3).
-    pub(crate) fn make(&mut self, engine: &'a Engine, places: &[Place]) -> bool {
-        for &(label, id) in places.iter().filter(|&place| self.absent.binary_search(place).is_ok()) {
+    pub(crate) fn make(&mut self, engine: &'a Engine, latch_keys: &[LatchKey]) -> bool {
+        for &(label, id) in latch_keys.iter().filter(|&place| self.absent.binary_search(place).is_ok()) {
             engine.table_or_create(label).get_or_create(id);
         }
         for place in std::mem::take(&mut self.absent) {
@@ -244,7 +244,7 @@ impl<'a> Latches<'a> {
     }
 
     #[inline]
-    fn place(&self, place: Place) -> Option<usize> {
+    fn place(&self, place: LatchKey) -> Option<usize> {
         if self.held.len() <= 4 {
             return self.held.iter().position(|&(held, _)| held == place);
         }

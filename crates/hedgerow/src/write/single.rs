@@ -8,12 +8,12 @@
 //! path with nothing changed.
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Direction, KeyKind, LabelId, Op, Spread, Timestamp, VertexId, VertexKeyRef};
+use hedgerow_core::{Direction, InterpolationHint, KeyKind, LabelId, Op, Timestamp, VertexId, VertexKeyRef};
 use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::subgraph::warm::End;
+use hedgerow_mem::subgraph::prefetch::End;
 use hedgerow_mem::{EdgeOp, Latched, Subgraph};
 
-use super::Ask;
+use super::OpKind;
 use super::commit::{Outcome, draw, must_apply};
 use crate::durability::Record;
 use crate::error::Result;
@@ -22,7 +22,7 @@ use crate::graph::Engine;
 /// One edge operation, by vertex ids. Of an undirected graph `src` is the smaller.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Single {
-    pub(crate) ask: Ask,
+    pub(crate) kind: OpKind,
     pub(crate) src: VertexId,
     pub(crate) dst: VertexId,
     pub(crate) weight: f64,
@@ -39,7 +39,7 @@ impl Single {
     #[inline]
     pub(crate) fn resolve(
         engine: &Engine,
-        ask: Ask,
+        kind: OpKind,
         src: VertexKeyRef<'_>,
         dst: VertexKeyRef<'_>,
         weight: f64,
@@ -47,7 +47,7 @@ impl Single {
         let now = Timestamp(u64::MAX - 1);
         let (src, dst) = (engine.ids.lookup(src, now)?, engine.ids.lookup(dst, now)?);
         let (src, dst) = if engine.config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) };
-        Some(Single { ask, src, dst, weight })
+        Some(Single { kind, src, dst, weight })
     }
 
     #[inline]
@@ -61,9 +61,9 @@ impl Single {
 
     /// The edge's state after the operation, given that before.
     fn after(&self, before: Option<f64>) -> Option<f64> {
-        match self.ask {
-            Ask::Put => Some(self.weight),
-            Ask::Insert => before.or(Some(self.weight)),
+        match self.kind {
+            OpKind::Put => Some(self.weight),
+            OpKind::Insert => before.or(Some(self.weight)),
             _ => None,
         }
     }
@@ -83,8 +83,8 @@ impl<'e> Ends<'e> {
         if a == b {
             return Ends { src: src.latch(), dst: None };
         }
-        src.warm_header();
-        dst.warm_header();
+        src.prefetch_header();
+        dst.prefetch_header();
         if a < b {
             let src = src.latch();
             Ends { src, dst: Some(dst.latch()) }
@@ -101,20 +101,20 @@ impl<'e> Ends<'e> {
 
     /// The state of the edge, looked up where the list is shorter: both copies say the same.
     #[inline]
-    fn edge(&self, op: &Single, second: Direction, spread: Spread) -> Option<f64> {
-        self.src.warm_head(Direction::Out, [op.src.local()]);
-        self.dst().warm_head(second, [op.dst.local()]);
+    fn edge(&self, op: &Single, second: Direction, hint: InterpolationHint) -> Option<f64> {
+        self.src.prefetch_head(Direction::Out, [op.src.local()]);
+        self.dst().prefetch_head(second, [op.dst.local()]);
         let (of_src, of_dst) = (
             self.src.settled_degree(Direction::Out, op.src.local()),
             self.dst().settled_degree(second, op.dst.local()),
         );
         let at_src = of_src <= of_dst;
-        self.src.warm_edges(Direction::Out, op.src.local(), op.dst, at_src.then_some(spread));
-        self.dst().warm_edges(second, op.dst.local(), op.src, (!at_src).then_some(spread));
+        self.src.prefetch_edges(Direction::Out, op.src.local(), op.dst, at_src.then_some(hint));
+        self.dst().prefetch_edges(second, op.dst.local(), op.src, (!at_src).then_some(hint));
         if at_src {
-            self.src.edge(Direction::Out, op.src.local(), op.dst, spread)
+            self.src.edge(Direction::Out, op.src.local(), op.dst, hint)
         } else {
-            self.dst().edge(second, op.dst.local(), op.src, spread)
+            self.dst().edge(second, op.dst.local(), op.src, hint)
         }
     }
 }
@@ -139,7 +139,7 @@ pub(crate) fn commit_unpublished(
     if !exist || !engine.schema.default_is_plain() || !(unasked || still_named()) {
         return Ok(None);
     }
-    let before = ends.edge(op, second(engine), Spread::over(engine.ids.bound()));
+    let before = ends.edge(op, second(engine), InterpolationHint::over(engine.ids.bound()));
     let after = op.after(before);
     let kind = match (before, after) {
         (None, Some(_)) => EdgeOp::Insert,

@@ -9,7 +9,7 @@ use super::autocommit;
 use super::commit::{self, Outcome, Request};
 use super::overlay::{Listed, Overlay, State};
 use super::reads::ReadSet;
-use super::{Ask, Rich, RichTable, Ticket, TxnKey, TxnKeys, TxnOp};
+use super::{AttributesTable, OpAttributes, OpKind, Ticket, TxnKey, TxnKeys, TxnOp};
 use crate::error::{Error, Result};
 use crate::graph::Engine;
 use crate::options::Isolation;
@@ -46,7 +46,7 @@ pub struct WriteTxn {
     pub(super) keys: TxnKeys,
     ops: Vec<TxnOp>,
     /// Ranks and properties of the operations that have some.
-    pub(super) rich: Vec<Rich>,
+    pub(super) attributes: Vec<OpAttributes>,
     pub(super) overlay: Option<Overlay>,
     base: Option<Snapshot>,
     pub(super) reads: ReadSet,
@@ -62,7 +62,7 @@ impl WriteTxn {
             create: true,
             keys: TxnKeys::new(engine.config.keys),
             ops: Vec::new(),
-            rich: Vec::new(),
+            attributes: Vec::new(),
             overlay: None,
             base,
             reads: ReadSet::default(),
@@ -88,7 +88,7 @@ impl WriteTxn {
         let key = self.key(key.into())?;
         let new = !self.reads_vertex(key);
         if new {
-            self.push(Ask::InsertVertex, key, key, 0.0)?;
+            self.push(OpKind::InsertVertex, key, key, 0.0)?;
         }
         Ok(new)
     }
@@ -99,7 +99,7 @@ impl WriteTxn {
         let key = self.key(key.into())?;
         let existed = self.reads_vertex(key);
         if existed {
-            self.push(Ask::RemoveVertex, key, key, 0.0)?;
+            self.push(OpKind::RemoveVertex, key, key, 0.0)?;
         }
         Ok(existed)
     }
@@ -111,7 +111,7 @@ impl WriteTxn {
         dst: impl Into<VertexKeyRef<'a>>,
     ) -> Result<()> {
         let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
-        self.push(Ask::Put, src, dst, 1.0)
+        self.push(OpKind::Put, src, dst, 1.0)
     }
 
     /// Makes sure that the edge exists with this weight. Reads nothing.
@@ -126,7 +126,7 @@ impl WriteTxn {
     ) -> Result<()> {
         let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
         self.engine.check_weight(weight)?;
-        self.push(Ask::Put, src, dst, weight)
+        self.push(OpKind::Put, src, dst, weight)
     }
 
     /// As [`put_edge`](Self::put_edge), for many edges: a slice of pairs of keys, or whatever gives pairs. O(edges). If what
@@ -139,7 +139,7 @@ impl WriteTxn {
         K: Into<VertexKeyRef<'a>> + Copy,
         E: Borrow<(K, K)>,
     {
-        self.push_all(Ask::Put, 1.0, edges)
+        self.push_all(OpKind::Put, 1.0, edges)
     }
 
     /// As [`put_weighted_edge`](Self::put_weighted_edge), for many edges.
@@ -155,7 +155,7 @@ impl WriteTxn {
             let &(src, dst, weight) = edge.borrow();
             (src.into(), dst.into(), weight)
         });
-        self.push_each(Ask::Put, edges, |engine, weight| engine.check_weight(weight))
+        self.push_each(OpKind::Put, edges, |engine, weight| engine.check_weight(weight))
     }
 
     /// Makes sure that the edges exist; existing ones are left as they are, new ones get weight 1 in a weighted graph.
@@ -168,7 +168,7 @@ impl WriteTxn {
         K: Into<VertexKeyRef<'a>> + Copy,
         E: Borrow<(K, K)>,
     {
-        self.push_all(Ask::Insert, 1.0, edges)
+        self.push_all(OpKind::Insert, 1.0, edges)
     }
 
     /// Makes sure that the edges do not exist. Unlike [`remove_edge`](Self::remove_edge) it does not say which did, and
@@ -181,10 +181,15 @@ impl WriteTxn {
         K: Into<VertexKeyRef<'a>> + Copy,
         E: Borrow<(K, K)>,
     {
-        self.push_all(Ask::Remove, 0.0, edges)
+        self.push_all(OpKind::Remove, 0.0, edges)
     }
 
-    fn push_all<'a, K, E>(&mut self, ask: Ask, weight: f64, edges: impl IntoIterator<Item = E>) -> Result<()>
+    fn push_all<'a, K, E>(
+        &mut self,
+        kind: OpKind,
+        weight: f64,
+        edges: impl IntoIterator<Item = E>,
+    ) -> Result<()>
     where
         K: Into<VertexKeyRef<'a>> + Copy,
         E: Borrow<(K, K)>,
@@ -193,13 +198,13 @@ impl WriteTxn {
             let &(src, dst) = edge.borrow();
             (src.into(), dst.into(), weight)
         });
-        self.push_each(ask, edges, |_, _| Ok(()))
+        self.push_each(kind, edges, |_, _| Ok(()))
     }
 
     /// Adds an operation for each edge; none if one of them is wrong.
     fn push_each<'a>(
         &mut self,
-        ask: Ask,
+        kind: OpKind,
         edges: impl Iterator<Item = (VertexKeyRef<'a>, VertexKeyRef<'a>, f64)>,
         check_weight: impl Fn(&Engine, f64) -> Result<()>,
     ) -> Result<()> {
@@ -221,7 +226,7 @@ impl WriteTxn {
                 ops.truncate(before);
                 return Err(error);
             }
-            ops.push(TxnOp::plain(ask, keys.intern(src), keys.intern(dst), weight));
+            ops.push(TxnOp::plain(kind, keys.intern(src), keys.intern(dst), weight));
         }
         Ok(())
     }
@@ -252,7 +257,7 @@ impl WriteTxn {
     fn insert(&mut self, src: TxnKey, dst: TxnKey, weight: f64) -> Result<bool> {
         let new = self.reads_edge(src, dst).is_none();
         if new {
-            self.push(Ask::Insert, src, dst, weight)?;
+            self.push(OpKind::Insert, src, dst, weight)?;
         }
         Ok(new)
     }
@@ -266,7 +271,7 @@ impl WriteTxn {
         let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
         let existed = self.reads_edge(src, dst).is_some();
         if existed {
-            self.push(Ask::Remove, src, dst, 0.0)?;
+            self.push(OpKind::Remove, src, dst, 0.0)?;
         }
         Ok(existed)
     }
@@ -390,7 +395,7 @@ impl WriteTxn {
         self.reads.prepare(|| self.engine.defined_labels().end);
         let request = Request {
             ops: &self.ops,
-            rich: RichTable(&self.rich),
+            attributes: AttributesTable(&self.attributes),
             keys: &self.keys,
             create: self.create,
             reads: &self.reads,
@@ -408,7 +413,7 @@ impl WriteTxn {
             return Ok(None);
         }
         let (src, dst) = (self.keys.key(op.src), self.keys.key(op.dst));
-        autocommit::edge_unpublished(&self.engine, op.ask, src, dst, op.weight).map(Some)
+        autocommit::edge_unpublished(&self.engine, op.kind, src, dst, op.weight).map(Some)
     }
 
     /// Drops all operations.
@@ -419,8 +424,8 @@ impl WriteTxn {
         Ok(self.keys.intern(key))
     }
 
-    pub(super) fn push(&mut self, ask: Ask, src: TxnKey, dst: TxnKey, weight: f64) -> Result<()> {
-        self.push_op(TxnOp::plain(ask, src, dst, weight))
+    pub(super) fn push(&mut self, kind: OpKind, src: TxnKey, dst: TxnKey, weight: f64) -> Result<()> {
+        self.push_op(TxnOp::plain(kind, src, dst, weight))
     }
 
     pub(super) fn push_op(&mut self, op: TxnOp) -> Result<()> {
@@ -443,7 +448,7 @@ impl WriteTxn {
         }
         let directed = self.engine.config.directed;
         let overlay = self.overlay.get_or_insert_with(|| Overlay::new(directed));
-        overlay.catch_up(&self.ops, RichTable(&self.rich), self.create);
+        overlay.catch_up(&self.ops, AttributesTable(&self.attributes), self.create);
         Some(overlay)
     }
 

@@ -7,7 +7,7 @@ use hedgerow_core::{Direction, Timestamp, simd};
 
 use super::{CHUNK_SUBGRAPHS, Chunk, Lists, NO_LISTS};
 use crate::arena::Counted;
-use crate::grace::Walk;
+use crate::grace::ReadGuard;
 use crate::main_part::Main;
 use crate::subgraph::{OFFSET_LINES, Stamp, Subgraph};
 use crate::table::SubgraphPage;
@@ -54,7 +54,7 @@ impl<'a> Page<'a> {
 
 /// What a view knows of a chunk without looking at it. That of many chunks lies side by side.
 #[derive(Clone, Debug, Default)]
-pub(in crate::view) struct Known {
+pub(in crate::view) struct ChunkMeta {
     /// Subgraphs that were read.
     subgraphs: u64,
     /// How often they were settled when they were looked at last, all together.
@@ -69,12 +69,12 @@ pub(in crate::view) struct Known {
 pub(in crate::view) const GROUP: usize = 64;
 
 /// What is known of some consecutive chunks; `None` while there are no subgraphs for any of them.
-pub(in crate::view) type KnownGroup = Option<Box<[Known; GROUP]>>;
+pub(in crate::view) type KnownGroup = Option<Box<[ChunkMeta; GROUP]>>;
 
 /// A chunk of which something is to be read again.
 pub struct Stale<'a> {
     chunk: &'a mut Arc<Chunk>,
-    known: &'a mut Known,
+    known: &'a mut ChunkMeta,
     page: Page<'a>,
     subgraphs: u64,
     /// Whether nothing was read before.
@@ -101,7 +101,7 @@ impl<'a> Stale<'a> {
         for (group, (chunks, known)) in chunks.chunks_mut(GROUP).zip(known).enumerate() {
             let page = |at: usize| page(group * GROUP + at);
             if known.is_none() && (0..chunks.len()).any(|at| page(at).exists()) {
-                *known = Some(Box::new(std::array::from_fn(|_| Known::default())));
+                *known = Some(Box::new(std::array::from_fn(|_| ChunkMeta::default())));
             }
             let known = known.as_mut().map_or(&mut [][..], |known| &mut known[..]);
             find_in_group(chunks, known, page, bound, &mut found);
@@ -116,7 +116,7 @@ impl<'a> Stale<'a> {
 
     /// Starts loading the counts of references to the chunk, and its sums.
     #[inline]
-    fn warm_counts(&self) {
+    fn prefetch_counts(&self) {
         // The counts stand before the chunk, its sums and the first of what it has room for at its start.
         let line = align_of::<Chunk>();
         let start = Arc::as_ptr(self.chunk).wrapping_byte_sub(line);
@@ -137,13 +137,13 @@ impl<'a> Stale<'a> {
 /// As [`Stale::find`], among some chunks; none of what is known of them if none exists.
 fn find_in_group<'a>(
     chunks: &'a mut [Arc<Chunk>],
-    known: &'a mut [Known],
+    known: &'a mut [ChunkMeta],
     page: impl Fn(usize) -> Page<'a>,
     bound: Stamp,
     found: &mut Vec<Stale<'a>>,
 ) {
     let load = |page: Page<'a>| {
-        page.stamped().for_each(SubgraphPage::warm_stamps);
+        page.stamped().for_each(SubgraphPage::prefetch_stamps);
         page
     };
     let mut pages: [Page<'a>; AHEAD] = std::array::from_fn(|at| load(page(at)));
@@ -164,28 +164,30 @@ pub fn read_stale(stale: &mut [Stale<'_>], direction: Direction, t: Timestamp, w
     let mut scratch = Scratch::default();
     let places: Vec<(usize, usize)> =
         stale.iter().enumerate().flat_map(|(of, stale)| stale.places().map(move |i| (of, i))).collect();
-    stale.iter().take(AHEAD).for_each(Stale::warm_counts);
+    stale.iter().take(AHEAD).for_each(Stale::prefetch_counts);
     let mut stale = stale.iter_mut();
     let steps = places.len() + 3 * APART;
     for first in (0..steps).step_by(IN_ONE_WALK) {
         // Those of the single reads are inside it.
-        let _walk = Walk::begin();
+        let _walk = ReadGuard::begin();
         for step in first..steps.min(first + IN_ONE_WALK) {
             let at = |stage: usize| places.get(step.wrapping_sub(stage * APART)).copied();
             if let Some(place) = at(0) {
                 let missing = (place.0 + 1).saturating_sub(reading.own.len());
-                reading.own.extend(stale.by_ref().take(missing).map(|stale| Own::new(stale, weighted)));
+                reading
+                    .own
+                    .extend(stale.by_ref().take(missing).map(|stale| ExclusiveChunk::new(stale, weighted)));
                 if let Some(ahead) = stale.as_slice().get(AHEAD - 1).filter(|_| missing > 0) {
-                    ahead.warm_counts();
+                    ahead.prefetch_counts();
                 }
-                reading.warm_headers(place);
+                reading.prefetch_headers(place);
             }
-            at(1).into_iter().for_each(|place| reading.warm_version(place));
-            at(2).into_iter().for_each(|place| reading.warm_lists(place));
+            at(1).into_iter().for_each(|place| reading.prefetch_version(place));
+            at(2).into_iter().for_each(|place| reading.prefetch_lists(place));
             at(3).into_iter().for_each(|place| reading.read(place, &mut scratch));
         }
     }
-    for Own { chunk, known, subgraphs, .. } in reading.own {
+    for ExclusiveChunk { chunk, known, subgraphs, .. } in reading.own {
         known.subgraphs |= subgraphs;
         (known.vertices, known.edges) = (chunk.vertices, chunk.edges);
     }
@@ -193,22 +195,22 @@ pub fn read_stale(stale: &mut [Stale<'_>], direction: Direction, t: Timestamp, w
 }
 
 /// A stale chunk that nobody else refers to any more.
-struct Own<'a> {
+struct ExclusiveChunk<'a> {
     chunk: &'a mut Chunk,
-    known: &'a mut Known,
+    known: &'a mut ChunkMeta,
     page: Page<'a>,
     subgraphs: u64,
     fresh: bool,
 }
 
-impl<'a> Own<'a> {
-    fn new(stale: &'a mut Stale<'_>, weighted: bool) -> Own<'a> {
+impl<'a> ExclusiveChunk<'a> {
+    fn new(stale: &'a mut Stale<'_>, weighted: bool) -> ExclusiveChunk<'a> {
         let chunk = Arc::make_mut(stale.chunk);
         if weighted && chunk.weights.is_empty() {
             chunk.weights = vec![Counted::default(); CHUNK_SUBGRAPHS];
         }
         let Stale { page, subgraphs, fresh, .. } = *stale;
-        Own { chunk, known: stale.known, page, subgraphs, fresh }
+        ExclusiveChunk { chunk, known: stale.known, page, subgraphs, fresh }
     }
 }
 
@@ -216,7 +218,7 @@ impl<'a> Own<'a> {
 /// loaded while others are read (software pipelining of prefetches: Chen, Ailamaki, Gibbons, Mowry, "Improving hash join
 /// performance through prefetching", section 5).
 struct Reading<'a> {
-    own: Vec<Own<'a>>,
+    own: Vec<ExclusiveChunk<'a>>,
     direction: Direction,
     t: Timestamp,
 }
@@ -224,42 +226,42 @@ struct Reading<'a> {
 impl Reading<'_> {
     /// Starts loading what is kept of the subgraph, and its header.
     #[inline]
-    fn warm_headers(&self, (of, i): (usize, usize)) {
+    fn prefetch_headers(&self, (of, i): (usize, usize)) {
         // Under the model checker loads ahead would only be more interleavings.
         if !cfg!(feature = "loom") {
-            self.own[of].chunk.warm(i);
-            self.own[of].page.subgraph(i).into_iter().for_each(Subgraph::warm_header);
+            self.own[of].chunk.prefetch_entry(i);
+            self.own[of].page.subgraph(i).into_iter().for_each(Subgraph::prefetch_header);
         }
     }
 
     #[inline]
-    fn warm_version(&self, (of, i): (usize, usize)) {
+    fn prefetch_version(&self, (of, i): (usize, usize)) {
         if !cfg!(feature = "loom") {
-            let Own { chunk, page, fresh, .. } = &self.own[of];
-            page.subgraph(i).into_iter().for_each(|s| s.warm_version(self.direction, *fresh));
-            chunk.warm_corrections(i);
+            let ExclusiveChunk { chunk, page, fresh, .. } = &self.own[of];
+            page.subgraph(i).into_iter().for_each(|s| s.prefetch_version(self.direction, *fresh));
+            chunk.prefetch_corrections(i);
         }
     }
 
     #[inline]
-    fn warm_lists(&self, (of, i): (usize, usize)) {
+    fn prefetch_lists(&self, (of, i): (usize, usize)) {
         if !cfg!(feature = "loom") {
-            let Own { chunk, page, .. } = &self.own[of];
+            let ExclusiveChunk { chunk, page, .. } = &self.own[of];
             let Some(subgraph) = page.subgraph(i) else { return };
-            if subgraph.warm_lists(self.direction, &chunk.lists[i].main) {
-                chunk.warm_replaced(i);
+            if subgraph.prefetch_lists(self.direction, &chunk.lists[i].main) {
+                chunk.prefetch_replaced(i);
             }
         }
     }
 
     #[inline]
     fn read(&mut self, (of, i): (usize, usize), scratch: &mut Scratch) {
-        let Own { chunk, page, .. } = &mut self.own[of];
+        let ExclusiveChunk { chunk, page, .. } = &mut self.own[of];
         chunk.read(i, *page, self.direction, self.t, scratch);
     }
 }
 
-impl Known {
+impl ChunkMeta {
     /// The subgraphs to be read, which are no longer known. What was last changed at or before both the time that is asked for
     /// and that of the chunk, the `bound`, is the same at both.
     #[inline]
@@ -304,21 +306,21 @@ impl Chunk {
 
     /// Starts loading what is kept of a subgraph.
     #[inline]
-    fn warm(&self, i: usize) {
+    fn prefetch_entry(&self, i: usize) {
         simd::prefetch(&self.lists[i]);
         simd::prefetch(&self.settled[i]);
     }
 
     /// Starts loading the corrections that reading a subgraph will replace, whose entry should be here.
     #[inline]
-    fn warm_corrections(&self, i: usize) {
-        self.lists[i].corrections.warm();
+    fn prefetch_corrections(&self, i: usize) {
+        self.lists[i].corrections.prefetch();
     }
 
     /// Starts loading what reading a subgraph with another main part will replace, whose entry should be here.
     #[inline]
-    fn warm_replaced(&self, i: usize) {
-        self.lists[i].main.warm();
+    fn prefetch_replaced(&self, i: usize) {
+        self.lists[i].main.prefetch();
         simd::prefetch_slice(&self.offsets[i], OFFSET_LINES);
     }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, Spread, VertexId};
+use hedgerow_core::{InterpolationHint, LocalVertex, SUBGRAPH_VERTICES, VertexId};
 use smallvec::SmallVec;
 
-use super::few::Few;
+use super::small_patch::SmallPatch;
 use super::sorted::Reduced;
-use super::{Corrected, Corrections, Many, Masks};
+use super::{Corrected, Corrections, IndexedPatch, Masks};
 use crate::delta::EdgeOp;
 use crate::version::Version;
 
@@ -44,7 +44,7 @@ impl Builder {
             (true, false) => self.add_neighbor(local, edge.dst, weighted.then(weight)),
             (false, true) => self.remove_neighbor(local, edge.dst),
             (false, false) if weighted => {
-                if let Some(at) = version.main().find(local, edge.dst, Spread::UNKNOWN) {
+                if let Some(at) = version.main().find(local, edge.dst, InterpolationHint::UNKNOWN) {
                     self.reweight(local, at, weight());
                 }
             }
@@ -76,7 +76,7 @@ impl Builder {
         self.removed_from.push(local);
     }
 
-    pub(super) fn finish(&self, weighted: bool, present: u64, few: &mut Few) -> Corrected {
+    pub(super) fn finish(&self, weighted: bool, present: u64, few: &mut SmallPatch) -> Corrected {
         let masks = Masks { touched: self.touched, reduced: self.reduced };
         let counts = (self.added.len(), self.removed.len());
         let mut is_few = false;
@@ -96,7 +96,7 @@ impl Builder {
     fn many(&self) -> Corrections {
         // Patches hold at most 32 Ki changes, deltas some hundreds.
         debug_assert!(self.added.len().max(self.removed.len()) <= usize::from(u16::MAX));
-        Corrections::Many(Arc::new(Many {
+        Corrections::IndexedPatch(Arc::new(IndexedPatch {
             added: SmallVec::from_slice(&self.added),
             removed: SmallVec::from_slice(&self.removed),
             reweighted: self.reweighted,

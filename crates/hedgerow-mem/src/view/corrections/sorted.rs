@@ -3,7 +3,7 @@
 use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId};
 
 use super::build::Builder;
-use super::few::Few;
+use super::small_patch::SmallPatch;
 use crate::delta::EdgeOp;
 use crate::version::Version;
 
@@ -16,7 +16,7 @@ pub(in crate::view) struct Scratch {
     logged: Vec<u64>,
     pub(super) build: Builder,
     /// A few corrections that were read last.
-    pub(in crate::view) few: Few,
+    pub(in crate::view) few: SmallPatch,
     /// How many delta entries were read with it.
     pub(in crate::view) entries: usize,
 }

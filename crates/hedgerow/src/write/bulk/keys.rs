@@ -3,11 +3,11 @@
 use hedgerow_core::{Direction, KeyKind, Timestamp, VertexId};
 use smallvec::SmallVec;
 
-use super::parts::Item;
+use super::parts::BatchEntry;
 use crate::error::{Error, Result};
 use crate::graph::Engine;
 use crate::idmap::KeyLatch;
-use crate::write::{Ask, TxnKey, TxnKeys, TxnOp};
+use crate::write::{OpKind, TxnKey, TxnKeys, TxnOp};
 
 /// What the keys of a transaction name, and the latches of those that it creates.
 pub(super) struct Resolved<'e> {
@@ -69,7 +69,7 @@ impl<'e> Resolved<'e> {
         let mut missing: Vec<(u32, bool)> = Vec::new();
         for (op, places) in ops.iter().zip(&self.places) {
             let absent = places.iter().filter(|&&place| self.names[place as usize].1.is_none());
-            missing.extend(absent.map(|&place| (place, op.ask != Ask::Remove)));
+            missing.extend(absent.map(|&place| (place, op.kind != OpKind::Remove)));
         }
         missing.sort_unstable();
         missing.dedup_by(|later, kept| {
@@ -101,12 +101,12 @@ impl<'e> Resolved<'e> {
 
     /// Adds one item for each copy of the edge of each operation in the range; none for the removal of an edge without
     /// an endpoint.
-    pub(super) fn each_item(
+    pub(super) fn each_entry(
         &self,
         directed: bool,
         ops: &[TxnOp],
         range: std::ops::Range<usize>,
-        items: &mut Vec<Item>,
+        entries: &mut Vec<BatchEntry>,
     ) {
         let second = if directed { Direction::In } else { Direction::Out };
         for at in range {
@@ -116,9 +116,9 @@ impl<'e> Resolved<'e> {
                 Some(&[src, dst]) => (self.names[src as usize].1, self.names[dst as usize].1),
             };
             if let (Some(src), Some(dst)) = ends {
-                items.push(Item::new(src, dst, at, Direction::Out, op.ask));
+                entries.push(BatchEntry::new(src, dst, at, Direction::Out, op.kind));
                 if directed || src != dst {
-                    items.push(Item::new(dst, src, at, second, op.ask));
+                    entries.push(BatchEntry::new(dst, src, at, second, op.kind));
                 }
             }
         }

@@ -2,12 +2,12 @@
 //! of them: at that which a thread comes to first.
 
 use hedgerow_core::sync::{AtomicU8, Ordering};
-use hedgerow_core::{Direction, Spread, simd};
+use hedgerow_core::{Direction, InterpolationHint, simd};
 use hedgerow_mem::{EdgeOp, Finder, Latched};
 
-use super::parts::{Item, Run};
+use super::parts::{BatchEntry, SubgraphBatch};
 use crate::graph::Engine;
-use crate::write::{Ask, TxnOp};
+use crate::write::{OpKind, TxnOp};
 
 /// What an operation comes to, as a cell says it: nothing is known, nothing changes, and 2 + the number of the operation.
 const UNKNOWN: u8 = 0;
@@ -27,33 +27,39 @@ impl<'a> Outcomes<'a> {
     }
 
     /// Starts loading what the look-ups of the run read: the delta, and of the lists what is likely needed.
-    pub(super) fn warm(&self, items: &[Item], run: &Run, held: &Latched<'_>, spread: Spread) {
+    pub(super) fn prefetch(
+        &self,
+        entries: &[BatchEntry],
+        batch: &SubgraphBatch,
+        held: &Latched<'_>,
+        hint: InterpolationHint,
+    ) {
         for direction in [Direction::Out, Direction::In] {
-            let items = &items[run.items(direction)];
-            if items.is_empty() {
+            let entries = &entries[batch.entries(direction)];
+            if entries.is_empty() {
                 continue;
             }
-            held.warm_delta(direction, items.len());
-            for item in items.iter().filter(|item| self.known(item) == UNKNOWN) {
-                held.warm_look(direction, item.local(), item.dst(), spread);
+            held.prefetch_delta(direction, entries.len());
+            for entry in entries.iter().filter(|entry| self.known(entry) == UNKNOWN) {
+                held.prefetch_look(direction, entry.local(), entry.dst(), hint);
             }
         }
     }
 
     /// Starts loading what is known of the items: another thread may have written that moments ago.
-    pub(super) fn warm_known(&self, items: &[Item]) {
-        items.iter().for_each(|item| simd::prefetch(&raw const self.cells[item.op()]));
+    pub(super) fn prefetch_known(&self, entries: &[BatchEntry]) {
+        entries.iter().for_each(|entry| simd::prefetch(&raw const self.cells[entry.op()]));
     }
 
     #[inline]
-    fn known(&self, first: &Item) -> u8 {
+    fn known(&self, first: &BatchEntry) -> u8 {
         self.cells[first.op()].load(Ordering::Relaxed)
     }
 
     /// The effect of the operations about one edge, in program order, and the weight that it leaves. Groups come in
     /// ascending order.
     #[inline]
-    pub(super) fn of(&self, group: &[Item], edges: &mut Finder<'_>) -> Option<(EdgeOp, f64)> {
+    pub(super) fn of(&self, group: &[BatchEntry], edges: &mut Finder<'_>) -> Option<(EdgeOp, f64)> {
         let first = &group[0];
         let code = match self.known(first) {
             UNKNOWN => {
@@ -75,7 +81,7 @@ impl<'a> Outcomes<'a> {
         Some((op, weight))
     }
 
-    fn decide(&self, group: &[Item], before: Option<f64>) -> u8 {
+    fn decide(&self, group: &[BatchEntry], before: Option<f64>) -> u8 {
         match (before, self.after(group, before)) {
             (None, Some(_)) => 2 + EdgeOp::Insert as u8,
             (Some(_), None) => 2 + EdgeOp::Remove as u8,
@@ -88,12 +94,12 @@ impl<'a> Outcomes<'a> {
 
     /// The state of the edge after the operations, given that before.
     #[inline]
-    fn after(&self, group: &[Item], before: Option<f64>) -> Option<f64> {
-        group.iter().fold(before, |state, item| {
-            let weight = || if self.weighted { self.ops[item.op()].weight } else { 1.0 };
-            if item.asks(Ask::Put) {
+    fn after(&self, group: &[BatchEntry], before: Option<f64>) -> Option<f64> {
+        group.iter().fold(before, |state, entry| {
+            let weight = || if self.weighted { self.ops[entry.op()].weight } else { 1.0 };
+            if entry.is_kind(OpKind::Put) {
                 Some(weight())
-            } else if item.asks(Ask::Insert) {
+            } else if entry.is_kind(OpKind::Insert) {
                 state.or_else(|| Some(weight()))
             } else {
                 None

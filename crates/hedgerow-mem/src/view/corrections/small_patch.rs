@@ -11,7 +11,7 @@ pub(super) const ROOM: usize = FEW.next_multiple_of(4);
 /// Up to [`FEW`] corrections, in two cache lines.
 #[derive(Clone, Default)]
 #[repr(C, align(16))]
-pub(in crate::view) struct Few {
+pub(in crate::view) struct SmallPatch {
     /// First what is added, then what is removed, by source, then ascending.
     to: [VertexId; FEW],
     /// The source of each of `to`.
@@ -20,9 +20,9 @@ pub(in crate::view) struct Few {
     all: u8,
 }
 
-const _: () = assert!(size_of::<Few>() + 2 * size_of::<usize>() <= 128);
+const _: () = assert!(size_of::<SmallPatch>() + 2 * size_of::<usize>() <= 128);
 
-impl Few {
+impl SmallPatch {
     /// Makes it what is added and what is removed, with the source of each, ascending by source and neighbour. False if
     /// that is too much.
     pub(super) fn fill(

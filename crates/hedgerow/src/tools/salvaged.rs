@@ -14,7 +14,7 @@ use crate::options::GraphConfig;
 use crate::schema::Schema;
 
 /// Label, source, destination, rank. The ends of an undirected edge ascend.
-pub(super) type Place = (u16, u32, u32, u64);
+pub(super) type EdgeTuple = (u16, u32, u32, u64);
 
 #[derive(Clone, Debug)]
 pub(super) struct Found {
@@ -37,11 +37,11 @@ const STALE: u32 = 0;
 const SOUND: u32 = 1;
 
 /// Vertices and edges.
-pub(super) struct Wreck {
+pub(super) struct SalvagedGraph {
     pub(super) config: GraphConfig,
     pub(super) names: Names,
     pub(super) vertices: BTreeMap<u32, FoundVertex>,
-    pub(super) edges: BTreeMap<Place, Found>,
+    pub(super) edges: BTreeMap<EdgeTuple, Found>,
     era: u32,
     /// What was last written before this era may be stale.
     pub(super) certain_from: u32,
@@ -57,9 +57,9 @@ pub(super) struct Wreck {
     pub(super) replaced: u64,
 }
 
-impl Wreck {
-    pub(super) fn new(config: GraphConfig, schema: &Schema) -> Wreck {
-        Wreck {
+impl SalvagedGraph {
+    pub(super) fn new(config: GraphConfig, schema: &Schema) -> SalvagedGraph {
+        SalvagedGraph {
             config,
             names: Names::new(schema),
             vertices: BTreeMap::new(),
@@ -149,7 +149,7 @@ impl Wreck {
     /// Does what an operation of the log says, as far as that is possible.
     pub(super) fn apply(&mut self, op: Op<'_>) {
         let era = self.era;
-        let mut put = |place: Place, weight, row| {
+        let mut put = |place: EdgeTuple, weight, row| {
             self.edges.insert(place, Found { weight, row, whole: true, era });
         };
         match op {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_txn::Crew;
+use hedgerow_txn::CommitThreads;
 use loom::thread;
 
 /// Every element of every phase is worked on once, in phases that do not overlap, and the caller gets all back, however late
@@ -10,14 +10,14 @@ use loom::thread;
 #[test]
 fn phases_follow_each_other_and_come_back_whole() {
     loom::model(|| {
-        let crew = Arc::new(Crew::new(2));
+        let workers = Arc::new(CommitThreads::new(2));
         let follower = {
-            let crew = crew.clone();
-            thread::spawn(move || crew.follow())
+            let workers = workers.clone();
+            thread::spawn(move || workers.follow())
         };
         let mut all = vec![0, 10];
         for phase in 0..2 {
-            let (context, back) = crew.each(phase, all, |phase, one| {
+            let (context, back) = workers.each(phase, all, |phase, one| {
                 assert_eq!(*one % 10, *phase);
                 *one += 1;
             });
@@ -25,7 +25,7 @@ fn phases_follow_each_other_and_come_back_whole() {
             all = back;
         }
         assert_eq!(all, [2, 12]);
-        crew.dismiss();
+        workers.dismiss();
         follower.join().unwrap();
     });
 }

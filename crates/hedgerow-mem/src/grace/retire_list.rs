@@ -7,8 +7,8 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::Mutex;
 
 use super::link::Unlinked;
-use super::walk::Ongoing;
-use super::{barrier, walk};
+use super::read_guard::Ongoing;
+use super::{barrier, read_guard};
 use crate::version::Version;
 
 /// Independent parts. A thread takes the first whose lock is free.
@@ -22,7 +22,7 @@ const MOST_BYTES: usize = 2 << 20;
 ///
 /// Without a walk going on at the time, at most 128 versions and about 2 MiB wait in each of its parts.
 #[derive(Default)]
-pub struct Limbo {
+pub struct RetireList {
     shards: [Padded; SHARDS],
     #[cfg(feature = "model-checking")]
     buried: Mutex<Vec<Arc<Version>>>,
@@ -48,9 +48,9 @@ struct Batch {
     walks: Vec<Ongoing>,
 }
 
-/// What waits in a limbo.
+/// What waits in a retire list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LimboStats {
+pub struct RetireStats {
     /// Versions.
     pub versions: usize,
     /// Their bytes, themselves included.
@@ -59,7 +59,7 @@ pub struct LimboStats {
     pub block_bytes: usize,
 }
 
-impl Limbo {
+impl RetireList {
     /// Takes a version that was unlinked. O(1); once per batch a barrier, and the batch is freed.
     pub(crate) fn take(&self, version: Unlinked) {
         let free = self.shards.iter().find_map(|shard| shard.0.try_lock());
@@ -82,8 +82,8 @@ impl Limbo {
     }
 
     /// What waits now. O(versions waiting).
-    pub fn stats(&self) -> LimboStats {
-        let mut stats = LimboStats::default();
+    pub fn stats(&self) -> RetireStats {
+        let mut stats = RetireStats::default();
         for shard in &self.shards {
             let shard = shard.0.lock();
             let batches = shard.waiting.iter().flat_map(|batch| &batch.versions);
@@ -124,7 +124,7 @@ impl Limbo {
     }
 }
 
-impl Drop for Limbo {
+impl Drop for RetireList {
     fn drop(&mut self) {
         for shard in &self.shards {
             let mut shard = shard.0.lock();
@@ -144,7 +144,7 @@ impl Shard {
         if !self.fresh.is_empty() && barrier::heavy() {
             let versions = std::mem::take(&mut self.fresh);
             self.fresh_bytes = 0;
-            self.waiting.push_back(Batch { versions, walks: walk::ongoing() });
+            self.waiting.push_back(Batch { versions, walks: read_guard::ongoing() });
         }
         let is_over = |batch: &Batch| {
             faults::is_on(PlantedFault::WalkNotWaitedFor) || batch.walks.iter().all(Ongoing::has_ended)

@@ -22,16 +22,16 @@ const MOST_THREADS: usize = 8;
 /// long as waking it would take. The model checker needs no hurry.
 const LOOKS: u32 = if cfg!(feature = "loom") { 0 } else { 1000 };
 
-/// What all threads of a crew may look at. A name of its own, because under the controlled scheduler nothing is asked for.
+/// What all threads of a commit may look at. A name of its own, because under the controlled scheduler nothing is asked for.
 pub trait Shared: Send + Sync {}
 impl<T: Send + Sync> Shared for T {}
 
-/// What may go from one thread of a crew to another; see [`Shared`].
+/// What may go from one thread of a commit to another; see [`Shared`].
 pub trait Passed: Send {}
 impl<T: Send> Passed for T {}
 
 /// The threads of a commit: that of the caller, and those that follow it from phase to phase. `'j` is what phases may refer to.
-pub struct Crew<'j> {
+pub struct CommitThreads<'j> {
     followers: usize,
     state: Mutex<State<'j>>,
     /// Signals another phase, or that there will be none.
@@ -59,29 +59,29 @@ trait Work: Send + Sync {
     fn take_part(&self);
 }
 
-/// Calls `f` with a crew for about so much work: of the caller alone if that is less than `serial`, else of as many threads as
+/// Calls `f` with threads for about so much work: of the caller alone if that is less than `serial`, else of as many threads as
 /// there are processors, at most eight. They end before this returns. Blocks for what `f` does, and no longer.
 #[cfg(not(feature = "loom"))]
-pub fn with_crew<'j, R>(work: usize, serial: usize, f: impl FnOnce(&Crew<'j>) -> R) -> R {
-    let crew = Crew::new(if work < serial { 1 } else { threads() });
-    if crew.followers == 0 {
-        return f(&crew);
+pub fn with_commit_threads<'j, R>(work: usize, serial: usize, f: impl FnOnce(&CommitThreads<'j>) -> R) -> R {
+    let workers = CommitThreads::new(if work < serial { 1 } else { threads() });
+    if workers.followers == 0 {
+        return f(&workers);
     }
     std::thread::scope(|scope| {
         // Also if `f` panics: the scope waits for the followers.
-        let _dismissed = Dismissed(&crew);
-        for _ in 0..crew.followers {
+        let _dismissed = Dismissed(&workers);
+        for _ in 0..workers.followers {
             // If no thread is to be had, those that are do the work.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, || crew.follow());
+            let _ = std::thread::Builder::new().spawn_scoped(scope, || workers.follow());
         }
-        f(&crew)
+        f(&workers)
     })
 }
 
-impl<'j> Crew<'j> {
-    /// A crew for so many threads, at least that of the caller. The others are to [`follow`](Self::follow).
-    pub fn new(threads: usize) -> Crew<'j> {
-        Crew {
+impl<'j> CommitThreads<'j> {
+    /// So many threads, at least that of the caller. The others are to [`follow`](Self::follow).
+    pub fn new(threads: usize) -> CommitThreads<'j> {
+        CommitThreads {
             followers: threads.saturating_sub(1),
             state: Mutex::new(State::default()),
             begun: Condvar::new(),
@@ -157,7 +157,7 @@ impl<'j> Crew<'j> {
         assert!(!state.panicked, "a thread of the commit panicked");
     }
 
-    /// Takes part in each phase until the crew is [dismissed](Self::dismiss).
+    /// Takes part in each phase until the threads are [dismissed](Self::dismiss).
     pub fn follow(&self) {
         let mut seen = 0;
         while let Some(taken) = self.next(&mut seen) {
@@ -187,7 +187,7 @@ impl<'j> Crew<'j> {
             *seen = phase;
             if work.is_some() {
                 self.working.fetch_add(1, Ordering::Relaxed);
-                return Some(Taken { crew: self, work });
+                return Some(Taken { workers: self, work });
             }
             self.begun.wait(&mut state);
         }
@@ -206,7 +206,7 @@ fn look_until(is: impl Fn() -> bool) {
 
 /// Work that a follower took. When it goes, the follower is counted out, whether it is done or panics.
 struct Taken<'c, 'j> {
-    crew: &'c Crew<'j>,
+    workers: &'c CommitThreads<'j>,
     work: Option<Arc<dyn Work + 'j>>,
 }
 
@@ -214,17 +214,17 @@ impl Drop for Taken<'_, '_> {
     fn drop(&mut self) {
         // First: who waits for the count takes it to be gone.
         self.work = None;
-        let mut state = self.crew.state.lock();
+        let mut state = self.workers.state.lock();
         state.panicked |= std::thread::panicking();
-        self.crew.working.fetch_sub(1, Ordering::Release);
+        self.workers.working.fetch_sub(1, Ordering::Release);
         drop(state);
-        self.crew.done.notify_all();
+        self.workers.done.notify_all();
     }
 }
 
 /// When it goes, the followers may go.
 #[cfg(not(feature = "loom"))]
-struct Dismissed<'c, 'j>(&'c Crew<'j>);
+struct Dismissed<'c, 'j>(&'c CommitThreads<'j>);
 
 #[cfg(not(feature = "loom"))]
 impl Drop for Dismissed<'_, '_> {
@@ -285,12 +285,12 @@ mod tests {
 
     use super::*;
 
-    fn with_three<'j, R>(f: impl FnOnce(&Crew<'j>) -> R) -> R {
-        let crew = Crew::new(3);
+    fn with_three<'j, R>(f: impl FnOnce(&CommitThreads<'j>) -> R) -> R {
+        let workers = CommitThreads::new(3);
         std::thread::scope(|scope| {
-            let _dismissed = Dismissed(&crew);
-            (1..crew.threads()).for_each(|_| _ = scope.spawn(|| crew.follow()));
-            f(&crew)
+            let _dismissed = Dismissed(&workers);
+            (1..workers.threads()).for_each(|_| _ = scope.spawn(|| workers.follow()));
+            f(&workers)
         })
     }
 
@@ -298,11 +298,11 @@ mod tests {
     fn phases_work_on_each_element_once_and_claim_in_order() {
         for round in 0..200 {
             let claimed = Mutex::new(Vec::new());
-            let all = with_three(|crew| {
+            let all = with_three(|workers| {
                 let mut all: Vec<u64> = (0..round % 7 * 9).collect();
                 for _ in 0..4 {
                     let claim = |claimed: &&Mutex<Vec<u64>>, one: &mut u64| claimed.lock().push(*one % 100);
-                    (_, all) = crew.claim_each(&claimed, all, claim, |_, one| *one += 100);
+                    (_, all) = workers.claim_each(&claimed, all, claim, |_, one| *one += 100);
                 }
                 all
             });
@@ -319,8 +319,8 @@ mod tests {
         for bad in bad {
             let done = AtomicUsize::new(0);
             let panicked = catch_unwind(AssertUnwindSafe(|| {
-                with_three(|crew| {
-                    crew.each(&done, (0..20).collect(), |done, one: &mut usize| {
+                with_three(|workers| {
+                    workers.each(&done, (0..20).collect(), |done, one: &mut usize| {
                         assert!(*one != bad, "planted");
                         std::thread::sleep(std::time::Duration::from_micros(50));
                         done.fetch_add(1, Ordering::Relaxed);
@@ -338,8 +338,8 @@ mod tests {
         let caller = std::thread::current().id();
         let (began, went_on) = (AtomicBool::new(false), AtomicBool::new(false));
         let panicked = catch_unwind(AssertUnwindSafe(|| {
-            with_three(|crew| {
-                crew.each(&began, vec![(); 3], move |began, ()| {
+            with_three(|workers| {
+                workers.each(&began, vec![(); 3], move |began, ()| {
                     let follows = std::thread::current().id() != caller;
                     began.fetch_or(follows, Ordering::Relaxed);
                     assert!(!follows, "planted");

@@ -5,11 +5,11 @@
 //! that it has in hand, so that their misses overlap (grouping and prefetching independent look-ups: Chen, Gibbons,
 //! Mowry, "Improving hash join performance through prefetching").
 
-use hedgerow_core::{Direction, LocalVertex, Spread, VertexId, simd};
+use hedgerow_core::{Direction, InterpolationHint, LocalVertex, VertexId, simd};
 
 use super::{Latched, Subgraph};
 use crate::arena::Counted;
-use crate::grace::Walk;
+use crate::grace::ReadGuard;
 use crate::version::Version;
 
 /// One end of an edge: the subgraph, the chain, the vertex, and the vertex at the other end.
@@ -27,7 +27,7 @@ pub struct End<'a> {
 
 impl<'a> End<'a> {
     #[inline]
-    fn head(&self, walk: &'a Walk) -> Option<&'a Version> {
+    fn head(&self, walk: &'a ReadGuard) -> Option<&'a Version> {
         self.subgraph.heads[self.direction as usize].load(walk)
     }
 }
@@ -35,17 +35,17 @@ impl<'a> End<'a> {
 impl Subgraph {
     /// Starts loading the header: latch, existence, heads.
     #[inline]
-    pub fn warm_header(&self) {
+    pub fn prefetch_header(&self) {
         simd::prefetch(self);
     }
 
     /// Starts loading the head version, for a view that will read it; the header should be here. The offsets only where
     /// the view has none.
     #[inline]
-    pub(crate) fn warm_version(&self, direction: Direction, offsets: bool) {
-        let walk = Walk::begin();
+    pub(crate) fn prefetch_version(&self, direction: Direction, offsets: bool) {
+        let walk = ReadGuard::begin();
         if let Some(head) = self.heads[direction as usize].load(&walk) {
-            warm_fields(head);
+            prefetch_fields(head);
             simd::prefetch(&raw const head.begin);
             simd::prefetch(&raw const head.main.present);
             simd::prefetch(&raw const head.patch);
@@ -58,15 +58,15 @@ impl Subgraph {
     /// Starts loading the delta of the head version; the version should be here. If its lists are not those that the view
     /// has, offsets and the count of references to them too; then it returns true.
     #[inline]
-    pub(crate) fn warm_lists(&self, direction: Direction, known: &Counted<VertexId>) -> bool {
-        let walk = Walk::begin();
+    pub(crate) fn prefetch_lists(&self, direction: Direction, known: &Counted<VertexId>) -> bool {
+        let walk = ReadGuard::begin();
         let Some(head) = self.heads[direction as usize].load(&walk) else { return false };
         head.delta.prefetch(true);
         head.delta.prefetch_dsts();
         let other = !head.main.neighbors.is_same(known);
         if other {
             simd::prefetch_slice(&head.main.offsets.0, OFFSET_LINES);
-            head.main.neighbors.warm();
+            head.main.neighbors.prefetch();
         }
         other
     }
@@ -77,11 +77,11 @@ pub(crate) const OFFSET_LINES: usize = 5;
 
 /// Starts loading the head versions; the headers should be here.
 #[inline]
-pub fn warm_heads(ends: &[End<'_>; 2]) {
-    let walk = Walk::begin();
+pub fn prefetch_heads(ends: &[End<'_>; 2]) {
+    let walk = ReadGuard::begin();
     for end in ends {
         if let Some(head) = end.head(&walk) {
-            warm_version(head, end.local);
+            prefetch_version(head, end.local);
         }
     }
 }
@@ -89,26 +89,26 @@ pub fn warm_heads(ends: &[End<'_>; 2]) {
 /// Starts loading where the next delta entries go, with their notes, and what a look for the edge reads of the shorter list;
 /// the head versions should be here.
 #[inline]
-pub fn warm_edges(ends: &[End<'_>; 2], spread: Spread) {
+pub fn prefetch_edges(ends: &[End<'_>; 2], hint: InterpolationHint) {
     with_heads(ends, |heads, searched| {
         for (side, head) in heads.iter().enumerate() {
-            let search = (side == searched).then_some(spread);
-            warm_delta_and_list(head, ends[side].local, ends[side].other, search);
+            let search = (side == searched).then_some(hint);
+            prefetch_delta_and_list(head, ends[side].local, ends[side].other, search);
         }
     });
 }
 
 /// Starts loading what a look for the edge reads at last: the tags of the delta if it may speak of the edge, and what a patch
-/// adds. What [`warm_edges`] loads should be here.
+/// adds. What [`prefetch_edges`] loads should be here.
 #[inline]
-pub fn warm_search(ends: &[End<'_>; 2], spread: Spread) {
+pub fn prefetch_search(ends: &[End<'_>; 2], hint: InterpolationHint) {
     with_heads(ends, |heads, searched| {
         let (head, end) = (heads[searched], &ends[searched]);
         if head.delta.may_mention(end.local, end.other) {
             head.delta.prefetch(true);
         }
         if let Some(patch) = &head.patch {
-            spread.prefetch(patch.added.neighbors(end.local), end.other);
+            hint.prefetch(patch.added.neighbors(end.local), end.other);
         }
     });
 }
@@ -116,7 +116,7 @@ pub fn warm_search(ends: &[End<'_>; 2], spread: Spread) {
 /// Calls `f` with both heads and which of them has the shorter list: as a writer chooses.
 #[inline]
 fn with_heads(ends: &[End<'_>; 2], f: impl FnOnce([&Version; 2], usize)) {
-    let walk = Walk::begin();
+    let walk = ReadGuard::begin();
     if let (Some(a), Some(b)) = (ends[0].head(&walk), ends[1].head(&walk)) {
         let lengths = [(a, &ends[0]), (b, &ends[1])].map(|(head, end)| head.main.range(end.local).len());
         f([a, b], usize::from(lengths[0] > lengths[1]));
@@ -126,60 +126,60 @@ fn with_heads(ends: &[End<'_>; 2], f: impl FnOnce([&Version; 2], usize)) {
 impl Latched<'_> {
     /// Starts loading the header, for a holder of the latch who was away.
     #[inline]
-    pub fn warm_header(&self) {
-        self.subgraph.warm_header();
+    pub fn prefetch_header(&self) {
+        self.subgraph.prefetch_header();
     }
 
     /// Starts loading what tells where an append goes, for a subgraph whose header is here.
     #[inline]
-    pub fn warm_delta_head(&self, direction: Direction) {
+    pub fn prefetch_delta_head(&self, direction: Direction) {
         if let Some(head) = &self.writer.heads[direction as usize] {
-            warm_delta_fields(head);
+            prefetch_delta_fields(head);
         }
     }
 
-    /// Starts loading what appends write, once [`warm_delta_head`](Self::warm_delta_head) has loaded where that is.
+    /// Starts loading what appends write, once [`prefetch_delta_head`](Self::prefetch_delta_head) has loaded where that is.
     #[inline]
-    pub fn warm_append(&self, direction: Direction) {
+    pub fn prefetch_append(&self, direction: Direction) {
         if let Some(head) = &self.writer.heads[direction as usize] {
             head.delta.prefetch(false);
-            head.delta.prefetch_notes();
+            head.delta.prefetch_filters();
         }
     }
 
-    /// As [`warm_heads`], for several vertices of one chain, and the place of the stamp.
+    /// As [`prefetch_heads`], for several vertices of one chain, and the place of the stamp.
     #[inline]
-    pub fn warm_head(&self, direction: Direction, locals: impl IntoIterator<Item = LocalVertex>) {
+    pub fn prefetch_head(&self, direction: Direction, locals: impl IntoIterator<Item = LocalVertex>) {
         simd::prefetch(self.subgraph.stamp_cell());
         if let Some(head) = &self.writer.heads[direction as usize] {
-            warm_fields(head);
+            prefetch_fields(head);
             locals
                 .into_iter()
                 .for_each(|local| simd::prefetch(&raw const head.main.offsets.0[local.index()]));
         }
     }
 
-    /// As [`warm_edges`], for one end.
+    /// As [`prefetch_edges`], for one end.
     #[inline]
-    pub fn warm_edges(
+    pub fn prefetch_edges(
         &self,
         direction: Direction,
         local: LocalVertex,
         other: VertexId,
-        search: Option<Spread>,
+        search: Option<InterpolationHint>,
     ) {
         if let Some(head) = &self.writer.heads[direction as usize] {
-            warm_delta_and_list(head, local, other, search);
+            prefetch_delta_and_list(head, local, other, search);
         }
     }
 
-    /// Starts loading what is needed of the delta for as many looks and appends: the note and the end, and all of it if it
+    /// Starts loading what is needed of the delta for as many looks and appends: the Bloom filter and the end, and all of it if it
     /// has to be merged for them.
     #[inline]
-    pub fn warm_delta(&self, direction: Direction, appends: usize) {
+    pub fn prefetch_delta(&self, direction: Direction, appends: usize) {
         if let Some(head) = &self.writer.heads[direction as usize] {
             let full = head.delta.len() + appends > head.delta.capacity();
-            head.delta.prefetch_notes();
+            head.delta.prefetch_filters();
             head.delta.prefetch(full);
             if full {
                 head.delta.prefetch_dsts();
@@ -197,30 +197,35 @@ impl Latched<'_> {
 /// What every look and append reads of a version, less the offsets. Versions begin anywhere in a line: what stands next to
 /// each other may be in two.
 #[inline]
-fn warm_fields(head: &Version) {
+fn prefetch_fields(head: &Version) {
     simd::prefetch(&raw const head.main.neighbors);
     simd::prefetch(&raw const head.main.extra);
-    warm_delta_fields(head);
+    prefetch_delta_fields(head);
 }
 
 #[inline]
-fn warm_delta_fields(head: &Version) {
+fn prefetch_delta_fields(head: &Version) {
     let delta = &raw const head.delta;
     simd::prefetch(delta);
     simd::prefetch(delta.wrapping_add(1).cast::<u8>().wrapping_sub(1));
 }
 
 #[inline]
-fn warm_version(head: &Version, local: LocalVertex) {
-    warm_fields(head);
+fn prefetch_version(head: &Version, local: LocalVertex) {
+    prefetch_fields(head);
     simd::prefetch(&raw const head.main.offsets.0[local.index()]);
 }
 
 #[inline]
-fn warm_delta_and_list(head: &Version, local: LocalVertex, other: VertexId, search: Option<Spread>) {
+fn prefetch_delta_and_list(
+    head: &Version,
+    local: LocalVertex,
+    other: VertexId,
+    search: Option<InterpolationHint>,
+) {
     head.delta.prefetch(false);
-    head.delta.prefetch_note(local, other);
-    if let Some(spread) = search {
-        spread.prefetch(head.main.neighbors(local), other);
+    head.delta.prefetch_filter(local, other);
+    if let Some(hint) = search {
+        hint.prefetch(head.main.neighbors(local), other);
     }
 }

@@ -1,4 +1,4 @@
-//! A crew of the caller alone, for the controlled scheduler: it schedules threads of its own only, and its guards stay with
+//! The calling thread alone as the threads of a commit, for the controlled scheduler: it schedules threads of its own only, and its guards stay with
 //! the thread that took the lock.
 
 use std::marker::PhantomData;
@@ -12,14 +12,18 @@ pub trait Passed {}
 impl<T> Passed for T {}
 
 /// The caller's thread.
-pub struct Crew<'j>(PhantomData<&'j ()>);
+pub struct CommitThreads<'j>(PhantomData<&'j ()>);
 
-/// Calls `f` with a crew of the caller alone.
-pub fn with_crew<'j, R>(_work: usize, _serial: usize, f: impl FnOnce(&Crew<'j>) -> R) -> R {
-    f(&Crew(PhantomData))
+/// Calls `f` with the calling thread alone.
+pub fn with_commit_threads<'j, R>(
+    _work: usize,
+    _serial: usize,
+    f: impl FnOnce(&CommitThreads<'j>) -> R,
+) -> R {
+    f(&CommitThreads(PhantomData))
 }
 
-impl<'j> Crew<'j> {
+impl<'j> CommitThreads<'j> {
     /// One.
     pub fn threads(&self) -> usize {
         1

@@ -21,7 +21,7 @@ const PROBES: usize = if cfg!(feature = "model-checking") { 1 } else { 4 };
 const EMPTY: u64 = u64::MAX;
 
 /// The endings of a registry.
-pub(super) struct Endings {
+pub(super) struct CloseLog {
     /// Endings at timestamps before this are watched.
     watched: AtomicU64,
     any: AtomicBool,
@@ -39,9 +39,9 @@ pub struct Ended {
     pub more: bool,
 }
 
-impl Default for Endings {
+impl Default for CloseLog {
     fn default() -> Self {
-        Endings {
+        CloseLog {
             watched: AtomicU64::new(0),
             any: AtomicBool::new(false),
             cells: (0..CELLS).map(|_| AtomicU64::new(EMPTY)).collect(),
@@ -50,7 +50,7 @@ impl Default for Endings {
     }
 }
 
-impl Endings {
+impl CloseLog {
     /// Whether the ending of a registration at `ts` that was given up is to be noted.
     #[inline]
     pub(super) fn are_watched(&self, ts: Timestamp) -> bool {

@@ -182,17 +182,17 @@ mod local {
 ///
 /// Walks nest; the outermost one counts. While one goes on, versions unlinked by anybody may have to wait: keep it to one
 /// read of the engine, and run no code of the caller in it.
-pub(crate) struct Walk {
+pub(crate) struct ReadGuard {
     /// None in a walk inside a walk.
     slot: Option<&'static Slot>,
     /// It belongs to its thread.
     thread: PhantomData<*const ()>,
 }
 
-impl Walk {
+impl ReadGuard {
     /// Begins a walk.
     #[inline]
-    pub(crate) fn begin() -> Walk {
+    pub(crate) fn begin() -> ReadGuard {
         let slot = local::slot();
         let state = slot.own_state();
         let outermost = state.is_multiple_of(2);
@@ -201,11 +201,11 @@ impl Walk {
             slot.state.store(state + 1, Ordering::Release);
             barrier::light(slot.asymmetric);
         }
-        Walk { slot: outermost.then_some(slot), thread: PhantomData }
+        ReadGuard { slot: outermost.then_some(slot), thread: PhantomData }
     }
 }
 
-impl Drop for Walk {
+impl Drop for ReadGuard {
     #[inline]
     fn drop(&mut self) {
         if let Some(slot) = self.slot {
