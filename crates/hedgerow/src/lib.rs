@@ -21,49 +21,15 @@
 //! What a commit promises is in `docs/contract.md`; how it is kept, in `docs/design/protocol.md`.
 #![forbid(unsafe_code)]
 
-mod all_labels;
-mod check;
-mod checkpoint;
-mod closing;
-mod durability;
-mod error;
-mod graph;
-mod idmap;
-mod labelled;
-mod open;
-mod options;
-mod properties;
-mod reclaim;
-mod recover;
-mod scan;
-mod schema;
-mod sections;
-mod settle;
-mod snapshot;
-mod stats;
-mod tables;
-mod tools;
-mod views;
-mod write;
-
-pub use all_labels::EdgePattern;
-pub use check::{CheckReport, check_path};
-pub use checkpoint::Checkpoint;
-pub use error::{Error, Result};
-pub use graph::Graph;
 pub use hedgerow_core::{
     Block, Direction, KeyKind, LabelId, Neighbors, PropertyId, PropertyType, Timestamp, Topology, Value,
     ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedBlock, WeightedNeighbors, WeightedTopology,
 };
+pub use hedgerow_engine::{
+    Ack, Applied, Backup, CheckReport, Checkpoint, Durability, EdgeKey, EdgeOf, EdgePattern, EdgeRow, Error,
+    Graph, GraphConfig, Isolation, Label, LabelOptions, LabelRef, Options, Pipeline, Properties, Property,
+    Result, SalvageReport, Schema, Snapshot, Stats, Ticket, WriteTxn, check_path, salvage, salvage_on,
+};
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;
 pub use hedgerow_mem::View;
-pub use labelled::EdgeOf;
-pub use options::{Durability, GraphConfig, Isolation, Options};
-pub use properties::Properties;
-pub use scan::EdgeRow;
-pub use schema::{Label, LabelOptions, LabelRef, Property, Schema};
-pub use snapshot::Snapshot;
-pub use stats::Stats;
-pub use tools::{Backup, SalvageReport, salvage, salvage_on};
-pub use write::{Ack, Applied, EdgeKey, Pipeline, Ticket, WriteTxn};

@@ -1,0 +1,291 @@
+//! Settling: merging the deltas of subgraphs that are not written to, so that a graph that is only read becomes a plain
+//! CSR (rule R7). The same thread frees what snapshots kept, once they are closed (rule R6).
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock, Weak};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering, fence};
+use hedgerow_core::{SubgraphId, Timestamp};
+use hedgerow_io::failpoint::{self, FailPoint};
+use hedgerow_mem::{Pin, SubgraphTable};
+
+use crate::state::tables::PartitionKey;
+use crate::store::Core;
+
+/// How often the thread in the background works, if nobody wakes it.
+const INTERVAL: Duration = Duration::from_millis(50);
+/// It rests for so long at least: readers that close one after the other are answered together.
+const REST: Duration = Duration::from_millis(2);
+/// After so many turns in which latches were taken it waits for one.
+const PATIENCE: u32 = 16;
+/// A round over all subgraphs begins at most this often. What was not written since the round before began is idle.
+const ROUND: Duration = Duration::from_secs(1);
+/// The most subgraphs that one turn looks at, and the most that it settles: a few milliseconds of work.
+const LOOKS: u32 = 1 << 14;
+const SETTLED: usize = 256;
+
+/// What settling remembers between calls.
+pub(crate) struct Settling {
+    /// One whole settling at a time.
+    whole: Mutex<()>,
+    /// The published timestamp at which all subgraphs were last settled and laid out in order.
+    ordered_at: AtomicU64,
+    /// The store, for the thread in the background; none if there is to be no thread.
+    core: Option<Weak<Core>>,
+    /// Set once the thread was to be started, at the first merge: what never merges has little to settle. `None` if it
+    /// could not be.
+    thread: OnceLock<Option<Thread>>,
+    /// Whether the thread sleeps, and wants to be woken when a snapshot closes that something waits for.
+    asleep: Arc<AtomicBool>,
+    /// Turns of the thread that panicked.
+    panics: AtomicU64,
+}
+
+impl Settling {
+    /// With a store given, it is settled in the background once there was a merge.
+    pub(crate) fn new(core: Option<Weak<Core>>) -> Settling {
+        let ordered_at = AtomicU64::new(u64::MAX);
+        Settling {
+            whole: Mutex::new(()),
+            ordered_at,
+            core,
+            thread: OnceLock::new(),
+            asleep: Arc::default(),
+            panics: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether the thread was started.
+    #[inline]
+    pub(crate) fn has_thread(&self) -> bool {
+        matches!(self.thread.get(), Some(Some(_)))
+    }
+
+    /// Has the thread look at once, if there is one and it sleeps. Never waits.
+    pub(crate) fn wake(&self) {
+        if let Some(Some(thread)) = self.thread.get()
+            && self.asleep.load(Ordering::Relaxed)
+            && self.asleep.swap(false, Ordering::Relaxed)
+        {
+            thread.unpark();
+        }
+    }
+
+    /// How many turns of the thread panicked.
+    pub(crate) fn panics(&self) -> u64 {
+        self.panics.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a delta was merged.
+    #[inline]
+    pub(crate) fn note_merge(&self) {
+        if let Some(core) = &self.core
+            && self.thread.get().is_none()
+        {
+            self.start(core);
+        }
+    }
+
+    #[cold]
+    fn start(&self, core: &Weak<Core>) {
+        self.thread.get_or_init(|| {
+            let (core, asleep) = (core.clone(), self.asleep.clone());
+            // Without the thread nothing is settled until somebody calls `settle`, and commits free what snapshots kept.
+            failpoint::reach(FailPoint::SettleThread).ok()?;
+            let thread = std::thread::Builder::new().name("hedgerow-settle".into());
+            Some(thread.spawn(move || run(&core, &asleep)).ok()?.thread().clone())
+        });
+    }
+}
+
+/// Settles idle subgraphs until the store is closed, and frees what snapshots kept. It holds no handle: dropping the last
+/// of these closes the store.
+fn run(core: &Weak<Core>, asleep: &AtomicBool) {
+    let mut round = Round::default();
+    let mut settled_at = Instant::now();
+    loop {
+        std::thread::sleep(REST);
+        asleep.store(true, Ordering::Relaxed);
+        // Orders going to sleep before the look: who closes notes that before it looks whether this sleeps.
+        fence(Ordering::SeqCst);
+        let Some(idle) = core.upgrade().map(|core| core.nothing_to_reclaim(&round)) else { return };
+        if idle {
+            std::thread::park_timeout(INTERVAL.saturating_sub(settled_at.elapsed()));
+        }
+        asleep.store(false, Ordering::Relaxed);
+        let Some(core) = core.upgrade() else { return };
+        if core.check_usable().is_err() {
+            round.latched.into_iter().for_each(|(chain, gone)| core.keep(chain, gone));
+            core.reclaim_for_the_closed();
+            return;
+        }
+        // A subgraph that cannot be settled stays as it is, and the others are not to suffer.
+        let turn = catch_unwind(AssertUnwindSafe(|| {
+            core.reclaim_turn(&mut round);
+            if settled_at.elapsed() >= INTERVAL {
+                core.settle_idle(&mut round);
+                settled_at = Instant::now();
+            }
+        }));
+        if turn.is_err() {
+            core.settling.panics.fetch_add(1, Ordering::Relaxed);
+            (round.next, round.left) = (round.next.saturating_add(1), true);
+            drop(core);
+            std::thread::sleep(ROUND);
+        }
+    }
+}
+
+/// Where the thread in the background is.
+#[derive(Default)]
+struct Round {
+    begun: Option<Instant>,
+    /// What was published when this round began, and when the one before it did.
+    published: Timestamp,
+    idle_since: Timestamp,
+    next: u32,
+    /// Whether something may be unsettled that was written too lately.
+    left: bool,
+    /// What was published when the last round began that left nothing.
+    quiet: Option<Timestamp>,
+    /// What waits for the latch of its subgraph to be looked at, and for how many turns there has been some.
+    latched: Vec<(PartitionKey, Pin)>,
+    turns: u32,
+}
+
+impl Core {
+    /// Merges what is published of all deltas, and lays all lists out in the order of the vertices: they move into
+    /// fresh regions, and the old ones go back to the system.
+    pub(crate) fn settle(&self) {
+        let _alone = self.settling.whole.lock();
+        let published = self.clock.published().0;
+        if self.settling.ordered_at.load(Ordering::Relaxed) == published {
+            return;
+        }
+        // What only cached views keep would hold the old regions.
+        self.views.give_all_up();
+        let evacuation = self.subgraphs.arena().evacuate();
+        for (label, table) in self.tables() {
+            for subgraph in (0..self.subgraph_bound()).map(SubgraphId) {
+                for &direction in self.directions_of(label) {
+                    self.settle_chain(table, PartitionKey { label, subgraph, direction }, true);
+                }
+            }
+        }
+        self.subgraphs.memory().retire_list().drain();
+        drop(evacuation);
+        self.views.note_settled();
+        self.settling.ordered_at.store(published, Ordering::Relaxed);
+    }
+
+    /// Whether no version waits to be looked at, but for those that the next commit looks at.
+    fn nothing_to_reclaim(&self, round: &Round) -> bool {
+        round.latched.is_empty() && !self.pending.is_due_to_readers(&self.readers)
+    }
+
+    /// Looks at what snapshots let go. Waits for no latch, but for one that it met taken many times: commits hold that of a
+    /// hub nearly always.
+    fn reclaim_turn(&self, round: &mut Round) {
+        self.reclaim_unlatched(&mut round.latched, round.turns >= PATIENCE);
+        let waits = !round.latched.is_empty() && round.turns < PATIENCE;
+        round.turns = if waits { round.turns + 1 } else { 0 };
+    }
+
+    /// One turn of settling subgraphs that were not written to for a whole round. Bounded work; it waits for no latch.
+    fn settle_idle(&self, round: &mut Round) {
+        let _ = failpoint::reach(FailPoint::SettleTurn);
+        let bound = self.subgraph_bound();
+        if round.next >= bound || round.begun.is_none() {
+            let published = self.clock.published();
+            let early = round.begun.is_some_and(|begun| begun.elapsed() < ROUND);
+            if early || round.quiet == Some(published) {
+                return;
+            }
+            (round.idle_since, round.published) = (round.published, published);
+            (round.begun, round.next, round.left) = (Some(Instant::now()), 0, false);
+        }
+        // What an idle store unlinked last nobody else would free.
+        self.subgraphs.memory().retire_list().drain();
+        let (mut settled, mut looks) = (0, 0);
+        while round.next < bound && settled < SETTLED && looks < LOOKS {
+            settled += self.settle_if_idle(SubgraphId(round.next), round);
+            (round.next, looks) = (round.next + 1, looks + 1);
+        }
+        if round.next >= bound && !round.left {
+            round.quiet = Some(round.published);
+        }
+    }
+
+    /// Settles one subgraph of all labels, if it is idle. Returns the number of chains that were settled.
+    fn settle_if_idle(&self, subgraph: SubgraphId, round: &mut Round) -> usize {
+        let mut settled = 0;
+        for (label, table) in self.tables() {
+            let Some(entry) = table.get(subgraph) else { continue };
+            let idle = entry.stamp().applied() <= round.idle_since;
+            let Some(mut latched) = idle.then(|| entry.try_latch()).flatten() else {
+                round.left = true;
+                continue;
+            };
+            let _ = failpoint::reach(FailPoint::SettleSubgraph);
+            for &direction in self.directions_of(label) {
+                let horizon = self.horizon();
+                let pinned = |pin| self.keep(PartitionKey { label, subgraph, direction }, pin);
+                let made =
+                    latched.settle(direction, self.is_weighted(label), false, horizon.of(label), pinned);
+                settled += usize::from(made);
+            }
+        }
+        settled
+    }
+
+    fn settle_chain(&self, table: &SubgraphTable, chain: PartitionKey, relocate: bool) {
+        let Some(entry) = table.get(chain.subgraph) else { return };
+        let horizon = self.horizon();
+        let pinned = |pin| self.keep(chain, pin);
+        let (weighted, horizon) = (self.is_weighted(chain.label), horizon.of(chain.label));
+        entry.latch().settle(chain.direction, weighted, relocate, horizon, pinned);
+    }
+}
+
+#[cfg(all(test, not(feature = "model-checking")))]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use crate::background::reclaim::Reasons;
+    use crate::{KeyKind, Options};
+
+    #[test]
+    fn what_a_snapshot_of_the_store_kept_goes_although_nobody_commits() {
+        let graph = Options::new().keys(KeyKind::Dense).in_memory().expect("new");
+        let core = &graph.engine.core;
+        graph.insert_edge(0, 1).expect("new");
+        let pin = core.pin();
+        (2..2_000).for_each(|end| _ = graph.insert_edge(0, end).expect("new"));
+        drop(pin);
+        let start = Instant::now();
+        while core.pending.is_due(core.clock.published(), &core.readers, Reasons::All) {
+            assert!(start.elapsed() < Duration::from_secs(30), "versions wait for a snapshot that is gone");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn what_snapshots_of_a_closed_store_kept_goes_as_they_close() {
+        for background in [true, false] {
+            let options = Options::new().keys(KeyKind::Dense).background_settling(background);
+            let graph = options.in_memory().expect("new");
+            let core = graph.engine.core.clone();
+            let write = |end| graph.insert_edge(0, end).and_then(|_| graph.snapshot()).expect("open");
+            let held: Vec<_> = (1..2_000).map(write).collect();
+            graph.close().expect("open");
+            assert!(core.pending.bytes() > 0, "the snapshots keep versions");
+            for snapshot in held {
+                drop(snapshot);
+                let due = core.pending.is_due(core.clock.published(), &core.readers, Reasons::All);
+                assert!(!due, "versions wait for a snapshot that is gone");
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Reads of a transaction over the edges of all labels.
+//!
+//! Such a read also says that no other label has an edge there. So the read set keeps how many labels there were, and
+//! validation looks at those that were defined since ([`ReadSet::prepare`](super::validate::ReadSet::prepare)).
+
+use hedgerow_core::{Direction, LabelId, VertexKey, VertexKeyRef};
+
+use super::TxnKey;
+use super::items::EdgeRef;
+use super::overlay::Between;
+use super::txn::WriteTxn;
+use crate::error::Result;
+use crate::read::all_labels::EdgePattern;
+
+impl WriteTxn {
+    /// Whether one of these edges exists. Reads those of them that it looks at: up to the first that exists.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    pub fn contains_any_edge(&mut self, edges: EdgePattern<'_>) -> Result<bool> {
+        let (src, dst) = (self.key(edges.src)?, self.key(edges.dst)?);
+        if let Some(label) = edges.label {
+            let label = self.label(label)?;
+            return Ok(self.reads_edge_between(label, src, dst, edges.rank));
+        }
+        let labels = self.labels_to_read();
+        for label in 0..labels {
+            if self.reads_edge_between(LabelId(label), src, dst, edges.rank) {
+                return Ok(true);
+            }
+        }
+        let hidden = self.own().is_some_and(|own| own.hides(src) || own.hides(dst));
+        if !hidden && let Some((src, dst)) = self.base_ends(src, dst) {
+            self.reads.edge_of_all(labels, src, dst);
+        }
+        Ok(false)
+    }
+
+    /// The edges of all labels at a vertex: other endpoint, label and rank, sorted by all three, or `None` if there is no
+    /// such vertex. One entry for each edge: a neighbour that several edges lead to comes several times. Reads the
+    /// adjacency of all labels.
+    pub fn neighbors_of_all<'a>(
+        &mut self,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Result<Option<Vec<(VertexKey, LabelId, u64)>>> {
+        let key = self.key(key.into())?;
+        let labels = self.labels_to_read();
+        let mut found = Vec::new();
+        for label in (0..labels).map(LabelId) {
+            let Some(of_label) = self.reads_adjacency_of(label, key, direction) else { return Ok(None) };
+            found.extend(of_label.into_keys().map(|(other, rank)| (other, label, rank)));
+        }
+        let hidden = self.own().is_some_and(|own| own.hides(key));
+        if !hidden && let Some(id) = self.base_id(key) {
+            let base = self.base();
+            // Where edges had to be searched for, the whole graph counts as read.
+            let (searched, direction) = (base.has_to_search(direction), base.stored(direction));
+            if !searched {
+                self.reads.adjacency_of_all(labels, id, direction);
+            }
+        }
+        found.sort_unstable();
+        Ok(Some(found))
+    }
+
+    /// The number of edges of all labels at a vertex, or `None` if there is no such vertex: the length of
+    /// [`neighbors_of_all`](Self::neighbors_of_all), which it costs and reads.
+    pub fn degree_of_all<'a>(
+        &mut self,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Result<Option<usize>> {
+        Ok(self.neighbors_of_all(key, direction)?.map(|found| found.len()))
+    }
+
+    /// How many labels a read of all labels looks at. The snapshot is taken before they are counted: a label that is
+    /// defined later has its first edge after the snapshot, where validation finds it.
+    fn labels_to_read(&mut self) -> u16 {
+        self.base();
+        self.engine.defined_labels().end
+    }
+
+    /// Whether there is an edge of the label between the vertices, of this rank or of any.
+    fn reads_edge_between(&mut self, label: LabelId, src: TxnKey, dst: TxnKey, rank: Option<u64>) -> bool {
+        if let Some(rank) = rank {
+            return self.reads_item(EdgeRef { label, src, dst, rank }).is_some();
+        }
+        let gone = match self.own().map(|own| own.between(label, src, dst)) {
+            Some(Between::Exists) => return true,
+            Some(Between::Nothing) => return false,
+            Some(Between::AllBut(gone)) => gone,
+            None => Default::default(),
+        };
+        let Some((src, dst)) = self.base_ends(src, dst) else { return false };
+        self.reads.edge(label, src, dst);
+        self.base().has_edge_with_rank(label, src, dst, |rank| !gone.contains(&rank))
+    }
+}

@@ -1,0 +1,322 @@
+//! Items, sorted by subgraph in parts that threads work on.
+
+use hedgerow_core::{Direction, LocalVertex, SubgraphId, VertexId};
+use hedgerow_mem::subgraph::LocalOp;
+use hedgerow_mem::{Ahead, Latched};
+use hedgerow_txn::CommitThreads;
+use hedgerow_txn::commit_threads::Shared;
+use smallvec::SmallVec;
+
+use crate::commit::OpKind;
+
+/// Items of a part, about; fewer if there were too few parts for all threads.
+const PART: usize = 1 << 11;
+/// Parts for each thread, at least: one that is done waits for no other longer than for a fourth of its work.
+const FEWEST_PARTS: usize = 4;
+/// Below this many items a second thread costs more than it saves.
+pub(super) const SERIAL: usize = if cfg!(debug_assertions) { 1 << 10 } else { 1 << 13 };
+/// The most parts.
+const MOST_PARTS: usize = 1 << 11;
+/// Operations that are made into items at a time: few enough that those stay in the cache until they are distributed.
+const CHUNK: usize = 1 << 13;
+/// Operations that are looked at to tell where the items will be.
+const SAMPLE: usize = 1 << 9;
+
+/// An operation at one copy of its edge, packed so that items compare as one number: by subgraph, direction, vertex,
+/// destination and place in the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct BatchEntry(u128);
+
+/// Bits of the place in the program, which stand above the 8 of what is asked for.
+const OP_BITS: u32 = 24;
+const _: () = assert!(crate::commit::txn::MAX_OPS <= 1 << OP_BITS, "places fit");
+
+impl BatchEntry {
+    #[inline]
+    pub(super) fn new(
+        src: VertexId,
+        dst: VertexId,
+        op: usize,
+        direction: Direction,
+        kind: OpKind,
+    ) -> BatchEntry {
+        let place = u64::from(src.subgraph().0) << 7 | (direction as u64) << 6 | src.local().0 as u64;
+        let rest = u64::from(dst.0) << 32 | (op as u64) << 8 | kind as u64;
+        BatchEntry(u128::from(place) << 64 | u128::from(rest))
+    }
+
+    #[inline]
+    fn place(&self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+
+    #[inline]
+    pub(super) fn local(&self) -> LocalVertex {
+        LocalVertex(self.place() as u8 & 63)
+    }
+
+    #[inline]
+    pub(super) fn dst(&self) -> VertexId {
+        VertexId((self.0 as u64 >> 32) as u32)
+    }
+
+    /// The place of the operation in the program.
+    #[inline]
+    pub(super) fn op(&self) -> usize {
+        (self.0 as u64 as u32 >> 8) as usize
+    }
+
+    #[inline]
+    pub(super) fn is_kind(&self, kind: OpKind) -> bool {
+        self.0 as u8 == kind as u8
+    }
+
+    /// Whether both are about one copy of one edge.
+    #[inline]
+    pub(super) fn same_edge(&self, other: &BatchEntry) -> bool {
+        (self.0 ^ other.0) >> 32 == 0
+    }
+
+    #[inline]
+    fn is_outgoing(&self) -> bool {
+        self.place() & 64 == Direction::Out as u64
+    }
+
+    #[inline]
+    fn subgraph(&self) -> SubgraphId {
+        SubgraphId((self.place() >> 7) as u32)
+    }
+}
+
+/// The items of one subgraph, and what they come to. All ranges are among the items and the effects of the part.
+#[derive(Debug)]
+pub(super) struct SubgraphBatch {
+    pub(super) subgraph: SubgraphId,
+    /// The items: those of the outgoing chain, then those of the incoming one.
+    from: u32,
+    middle: u32,
+    to: u32,
+    /// Where the effects begin, where those on the incoming chain do, and where they end.
+    pub(super) effects: [u32; 3],
+}
+
+impl SubgraphBatch {
+    #[inline]
+    pub(super) fn entries(&self, direction: Direction) -> std::ops::Range<usize> {
+        match direction {
+            Direction::Out => self.from as usize..self.middle as usize,
+            Direction::In => self.middle as usize..self.to as usize,
+        }
+    }
+
+    #[inline]
+    pub(super) fn all_entries(&self) -> std::ops::Range<usize> {
+        self.from as usize..self.to as usize
+    }
+
+    #[inline]
+    pub(super) fn effects(&self, direction: Direction) -> std::ops::Range<usize> {
+        let at = direction as usize;
+        self.effects[at] as usize..self.effects[at + 1] as usize
+    }
+}
+
+/// Consecutive subgraphs, with their items.
+#[derive(Default)]
+pub(super) struct Part<'e> {
+    pub(super) entries: Vec<BatchEntry>,
+    pub(super) batches: Vec<SubgraphBatch>,
+    /// The latches, one for each run.
+    pub(super) latched: Vec<Latched<'e>>,
+    /// Subgraphs without a page in which nothing is to be put, ascending: they have no run any more.
+    pub(super) absent: Vec<SubgraphId>,
+    /// Insertions of vertices of a subgraph come first, then effects by direction, vertex and destination.
+    pub(super) effects: Vec<LocalOp>,
+    /// What was built ahead of the timestamp: the place of the run, the chain, the version.
+    pub(super) ahead: Vec<(u32, Direction, Ahead)>,
+    pub(super) vertices: usize,
+    pub(super) edges: i64,
+}
+
+impl Part<'_> {
+    /// Sorts the items, which come in the order of the program, and finds the runs.
+    fn sort(&mut self) {
+        sort(&mut self.entries);
+        let mut from = 0;
+        for batch in self.entries.chunk_by(|a, b| a.subgraph() == b.subgraph()) {
+            let outgoing = batch.partition_point(BatchEntry::is_outgoing) as u32;
+            self.batches.push(SubgraphBatch {
+                subgraph: batch[0].subgraph(),
+                from,
+                middle: from + outgoing,
+                to: from + batch.len() as u32,
+                effects: [0; 3],
+            });
+            from += batch.len() as u32;
+        }
+    }
+}
+
+/// Sorts items that come in the order of the program. Where the subgraphs are few and near each other, as in most parts,
+/// an item is told by one word, which sorts in half the time.
+fn sort(entries: &mut Vec<BatchEntry>) {
+    let bits = |n: u32| u32::BITS - n.leading_zeros();
+    let lowest = entries.iter().map(|entry| entry.subgraph().0).min().unwrap_or(0);
+    let highest = entries.iter().map(|entry| entry.subgraph().0).max().unwrap_or(0);
+    let place_bits = bits(entries.len() as u32);
+    // Subgraph, then direction and vertex (7 bits) and destination (32 bits), then the place among the items.
+    if bits(highest - lowest) + 7 + 32 + place_bits > u64::BITS || entries.len() > u32::MAX as usize {
+        return entries.sort_unstable();
+    }
+    let base = u64::from(lowest) << 7;
+    let key = |(at, entry): (usize, &BatchEntry)| {
+        ((entry.place() - base) << 32 | u64::from(entry.dst().0)) << place_bits | at as u64
+    };
+    let mut keys: SmallVec<[u64; 64]> = entries.iter().enumerate().map(key).collect();
+    keys.sort_unstable();
+    let places = (1 << place_bits) - 1;
+    *entries = keys.iter().map(|key| entries[(key & places) as usize]).collect();
+}
+
+/// The items of some operations, in ranges of subgraphs.
+#[derive(Default)]
+struct Chunk {
+    ops: std::ops::Range<usize>,
+    entries: Vec<BatchEntry>,
+    /// Where the items of each range of subgraphs end.
+    ends: Vec<u32>,
+}
+
+impl Chunk {
+    /// The items that `of` gives, by range: a counting sort.
+    fn distribute(&mut self, of: &impl Fn(std::ops::Range<usize>, &mut Vec<BatchEntry>), ranges: &Ranges) {
+        let mut entries = Vec::with_capacity(self.ops.len() * 2);
+        of(self.ops.clone(), &mut entries);
+        let mut next = vec![0u32; ranges.count];
+        entries.iter().for_each(|entry| next[ranges.of(entry)] += 1);
+        let mut sum = 0;
+        for begin in &mut next {
+            (sum, *begin) = (sum + *begin, sum);
+        }
+        let mut sorted = vec![BatchEntry(0); entries.len()];
+        for entry in &entries {
+            let at = &mut next[ranges.of(entry)];
+            sorted[*at as usize] = *entry;
+            *at += 1;
+        }
+        (self.entries, self.ends) = (sorted, next);
+    }
+
+    fn range(&self, at: usize) -> &[BatchEntry] {
+        let from = at.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+        &self.entries[from..self.ends[at] as usize]
+    }
+}
+
+/// Ranges of subgraphs of equal width, but for the first and the last, which take all that are before and after.
+struct Ranges {
+    lowest: u32,
+    shift: u32,
+    count: usize,
+}
+
+impl Ranges {
+    /// So many that parts have the size that is wanted if all items stand where the items of some operations do: it is a
+    /// matter of speed alone how well that holds.
+    fn sampled(
+        ops: usize,
+        threads: usize,
+        of: &impl Fn(std::ops::Range<usize>, &mut Vec<BatchEntry>),
+    ) -> Ranges {
+        let mut sample = Vec::with_capacity(SAMPLE * 2);
+        (0..ops).step_by(ops.div_ceil(SAMPLE).max(1)).for_each(|at| of(at..at + 1, &mut sample));
+        let subgraphs = || sample.iter().map(|entry| entry.subgraph().0);
+        let (lowest, highest) = (subgraphs().min().unwrap_or(0), subgraphs().max().unwrap_or(0));
+        let wanted = (ops * 2 / PART).max(threads * FEWEST_PARTS).clamp(1, MOST_PARTS) as u32;
+        let shift = ((highest - lowest) / wanted + 1).next_power_of_two().trailing_zeros();
+        Ranges { lowest, shift, count: ((highest - lowest) >> shift) as usize + 1 }
+    }
+
+    #[inline]
+    fn of(&self, entry: &BatchEntry) -> usize {
+        ((entry.subgraph().0.saturating_sub(self.lowest) >> self.shift) as usize).min(self.count - 1)
+    }
+}
+
+/// The items of operations `0..ops`, sorted, in parts of consecutive subgraphs, ascending. `of` gives the items of a
+/// range of operations by the context, at most two for each. Returns the context too.
+pub(super) fn parts<'j, 'e: 'j, X: Shared + 'j>(
+    threads: &CommitThreads<'j>,
+    ops: usize,
+    context: X,
+    of: impl Fn(&X, std::ops::Range<usize>, &mut Vec<BatchEntry>) + Copy + Shared + 'j,
+) -> (X, Vec<Part<'e>>) {
+    if ops * 2 < SERIAL {
+        let mut part = Part::default();
+        part.entries.reserve_exact(ops * 2);
+        of(&context, 0..ops, &mut part.entries);
+        part.sort();
+        return (context, vec![part]);
+    }
+    let pieces = (0..ops).step_by(CHUNK).map(|from| from..ops.min(from + CHUNK));
+    let chunks = pieces.map(|ops| Chunk { ops, ..Chunk::default() }).collect();
+    let ranges = Ranges::sampled(ops, threads.threads(), &|ops, entries: &mut _| of(&context, ops, entries));
+    let count = ranges.count;
+    let ((context, _), chunks) =
+        threads.each((context, ranges), chunks, move |(context, ranges), chunk: &mut Chunk| {
+            chunk.distribute(&|ops, entries: &mut _| of(context, ops, entries), ranges);
+        });
+    let parts: Vec<(usize, Part<'e>)> = (0..count).map(|range| (range, Part::default())).collect();
+    let (_, parts) = threads.each(chunks, parts, |chunks, (range, part)| {
+        part.entries.reserve_exact(chunks.iter().map(|chunk| chunk.range(*range).len()).sum());
+        chunks.iter().for_each(|chunk| part.entries.extend_from_slice(chunk.range(*range)));
+        part.sort();
+    });
+    let parts = parts.into_iter().map(|(_, part)| part).filter(|part| !part.entries.is_empty()).collect();
+    (context, parts)
+}
+
+#[cfg(all(test, not(feature = "shuttle")))]
+mod tests {
+    use hedgerow_txn::with_commit_threads;
+
+    use super::*;
+
+    /// Parts hold all items, in order, wherever they stand: also where the operations that are sampled mislead.
+    #[test]
+    fn parts_are_the_sorted_items_however_they_are_spread() {
+        let ops = 3 * CHUNK + 100;
+        let even = |at: usize| (at * 7919 % (1 << 20)) as u32;
+        // Operations 5 and 6 are not sampled.
+        let far = |at: usize| match at {
+            5 => 0,
+            6 => u32::MAX - 1,
+            _ => (1 << 28) + even(at),
+        };
+        let spreads: [&(dyn Fn(usize) -> u32 + Sync); 4] =
+            [&even, &far, &|_| 77, &|at| u32::MAX - 1 - at as u32];
+        for hint in spreads {
+            let of = |range: std::ops::Range<usize>, to: &mut Vec<BatchEntry>| {
+                for at in range {
+                    let (u, v) = (VertexId(hint(at)), VertexId(hint(at) ^ 64));
+                    to.push(BatchEntry::new(u, v, at, Direction::Out, OpKind::Put));
+                    to.push(BatchEntry::new(v, u, at, Direction::In, OpKind::Put));
+                }
+            };
+            let mut expected = Vec::new();
+            of(0..ops, &mut expected);
+            expected.sort_unstable();
+            let (_, parts) = with_commit_threads(ops, 0, |threads| {
+                parts(threads, ops, (), |_: &(), range, to| of(range, to))
+            });
+            let found: Vec<BatchEntry> = parts.iter().flat_map(|part| part.entries.iter().copied()).collect();
+            assert!(found == expected);
+            let ends = parts
+                .iter()
+                .map(|part| (part.batches[0].subgraph, part.batches[part.batches.len() - 1].subgraph));
+            assert!(ends.clone().zip(ends.skip(1)).all(|(before, after)| before.1 < after.0));
+        }
+        let (_, none) = with_commit_threads(5000, 0, |threads| parts(threads, 5000, (), |_: &(), _, _| ()));
+        assert!(none.is_empty());
+    }
+}

@@ -1,0 +1,461 @@
+//! Operations of a transaction on labelled edges, ranks and properties.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hedgerow_core::{Direction, LabelId, PropertyId, Row, Value, VertexId, VertexKey, VertexKeyRef};
+
+use super::general::Outcome;
+use super::overlay::{Listed, State};
+use super::txn::WriteTxn;
+use super::{OpAttributes, OpKind, TxnKey, TxnKeys, TxnOp, autocommit};
+use crate::error::{Error, Result};
+use crate::read::properties::{Properties, named};
+use crate::state::schema::LabelRef;
+use crate::store::Graph;
+
+/// Names an edge: its label, its endpoints, and in a `multi` label its rank.
+///
+/// ```
+/// use hedgerow::{EdgeKey, Graph, Value};
+///
+/// let graph = Graph::in_memory()?;
+/// let mut tx = graph.write()?;
+/// tx.put_edge_with(EdgeKey::new("knows", 1, 2), [("since", 2001), ("trust", 7)])?;
+/// tx.commit()?;
+/// let snapshot = graph.snapshot()?;
+/// let since = snapshot.edge_property(EdgeKey::new("knows", 1, 2), "since")?;
+/// assert_eq!(since, Some(Value::I64(2001)));
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct EdgeKey<'a> {
+    pub(crate) label: LabelRef<'a>,
+    pub(crate) src: VertexKeyRef<'a>,
+    pub(crate) dst: VertexKeyRef<'a>,
+    pub(crate) rank: u64,
+}
+
+impl<'a> EdgeKey<'a> {
+    /// The edge of this label from `src` to `dst`, with rank 0. The empty label is the default one.
+    pub fn new(
+        label: impl Into<LabelRef<'a>>,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> EdgeKey<'a> {
+        EdgeKey { label: label.into(), src: src.into(), dst: dst.into(), rank: 0 }
+    }
+
+    /// The edge with this rank; only edges of `multi` labels have one other than 0.
+    pub fn rank(mut self, rank: u64) -> EdgeKey<'a> {
+        self.rank = rank;
+        self
+    }
+}
+
+/// An edge under the names of one transaction.
+#[derive(Clone, Copy)]
+pub(super) struct EdgeRef {
+    pub(super) label: LabelId,
+    pub(super) src: TxnKey,
+    pub(super) dst: TxnKey,
+    pub(super) rank: u64,
+}
+
+/// The name under which the weight of an edge of a weighted graph is set and read as a property.
+pub(crate) const WEIGHT: &str = "weight";
+
+impl WriteTxn {
+    /// Makes sure that the edge exists with exactly these properties: those of an existing edge are replaced. Reads
+    /// nothing. Label and properties that are new are defined.
+    ///
+    /// In a weighted graph the property `weight` of an edge of the default label is its weight (1 if not given).
+    ///
+    /// # Errors
+    /// [`Error::PropertyType`] for a value of another type than the property's; [`Error::InvalidArgument`] for a rank
+    /// in a label that is not `multi`, or a weight that is not a number; [`Error::TooLarge`] for values over 16 MiB.
+    pub fn put_edge_with<N: AsRef<str>, V: Into<Value>>(
+        &mut self,
+        edge: EdgeKey<'_>,
+        properties: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<()> {
+        let item = self.item_for_writing(edge)?;
+        let (weight, cells) = self.split_weight(item.label, properties)?;
+        self.push_item(OpKind::Put, item, weight.unwrap_or(1.0), cells)
+    }
+
+    /// Inserts the edge with these properties. Returns whether it was new; an existing edge is left as it is. Reads the
+    /// edge.
+    ///
+    /// # Errors
+    /// As of [`put_edge_with`](Self::put_edge_with).
+    pub fn insert_edge_with<N: AsRef<str>, V: Into<Value>>(
+        &mut self,
+        edge: EdgeKey<'_>,
+        properties: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<bool> {
+        let item = self.item_for_writing(edge)?;
+        let (weight, cells) = self.split_weight(item.label, properties)?;
+        let new = self.reads_item(item).is_none();
+        if new {
+            self.push_item(OpKind::Insert, item, weight.unwrap_or(1.0), cells)?;
+        }
+        Ok(new)
+    }
+
+    /// Sets properties of an existing edge and leaves its others as they are; a null removes. Returns whether the edge
+    /// exists. Reads the edge. The properties are laid over those that the edge has at commit.
+    ///
+    /// # Errors
+    /// As of [`put_edge_with`](Self::put_edge_with); [`Error::NoSuchLabel`]. The weight of an edge is not set here.
+    pub fn update_edge<N: AsRef<str>, V: Into<Value>>(
+        &mut self,
+        edge: EdgeKey<'_>,
+        properties: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<bool> {
+        let item = self.item(edge)?;
+        let cells = self.engine.cells(item.label, properties)?;
+        let exists = self.reads_item(item).is_some();
+        if exists {
+            self.push_item(OpKind::Update, item, 1.0, cells)?;
+        }
+        Ok(exists)
+    }
+
+    /// Sets one property of an existing edge: see [`update_edge`](Self::update_edge).
+    pub fn set_edge_property(
+        &mut self,
+        edge: EdgeKey<'_>,
+        property: &str,
+        value: impl Into<Value>,
+    ) -> Result<bool> {
+        self.update_edge(edge, [(property, value)])
+    }
+
+    /// Removes an edge of any label. Returns whether it existed. Reads the edge.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`].
+    pub fn remove_edge_of(&mut self, edge: EdgeKey<'_>) -> Result<bool> {
+        let item = self.item(edge)?;
+        let existed = self.reads_item(item).is_some();
+        if existed {
+            self.push_item(OpKind::Remove, item, 0.0, Vec::new())?;
+        }
+        Ok(existed)
+    }
+
+    /// Inserts the vertex unless it exists, and gives it exactly these properties. Reads nothing.
+    ///
+    /// # Errors
+    /// As of [`put_edge_with`](Self::put_edge_with).
+    pub fn put_vertex_with<'a, N: AsRef<str>, V: Into<Value>>(
+        &mut self,
+        key: impl Into<VertexKeyRef<'a>>,
+        properties: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<()> {
+        let key = self.key(key.into())?;
+        let cells = self.engine.cells(LabelId::VERTICES, properties)?;
+        self.push(OpKind::InsertVertex, key, key, 0.0)?;
+        self.push_item(OpKind::Put, of_vertex(key), 1.0, cells)
+    }
+
+    /// Sets properties of an existing vertex and leaves its others as they are; a null removes. Returns whether the
+    /// vertex exists. Reads its existence, and if a null is given for a property that is not defined, its properties.
+    ///
+    /// # Errors
+    /// As of [`put_edge_with`](Self::put_edge_with).
+    pub fn update_vertex<'a, N: AsRef<str>, V: Into<Value>>(
+        &mut self,
+        key: impl Into<VertexKeyRef<'a>>,
+        properties: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<bool> {
+        let key = self.key(key.into())?;
+        let mut given = 0;
+        let properties = properties.into_iter().inspect(|_| given += 1);
+        let cells = self.engine.cells(LabelId::VERTICES, properties)?;
+        let exists = self.reads_vertex(key);
+        if exists && cells.len() < given {
+            // A null for a property that nobody has is left out: that holds until the vertex gets one.
+            self.reads_item(of_vertex(key));
+        }
+        if exists {
+            self.push_item(OpKind::Merge, of_vertex(key), 1.0, cells)?;
+        }
+        Ok(exists)
+    }
+
+    /// Sets one property of an existing vertex: see [`update_vertex`](Self::update_vertex).
+    pub fn set_vertex_property<'a>(
+        &mut self,
+        key: impl Into<VertexKeyRef<'a>>,
+        property: &str,
+        value: impl Into<Value>,
+    ) -> Result<bool> {
+        self.update_vertex(key, [(property, value)])
+    }
+
+    /// Whether the edge of this label and rank exists. See [`contains_any_edge`](Self::contains_any_edge) for those of any
+    /// label or rank.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`].
+    pub fn contains_edge_of(&mut self, edge: EdgeKey<'_>) -> Result<bool> {
+        let item = self.item(edge)?;
+        Ok(self.reads_item(item).is_some())
+    }
+
+    /// The properties of an edge that have a value, if the edge exists; in a weighted graph its weight among them.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`].
+    pub fn edge_properties(&mut self, edge: EdgeKey<'_>) -> Result<Option<Properties>> {
+        let item = self.item(edge)?;
+        let found = self.reads_item(item);
+        let schema = self.engine.schema.load();
+        let weighted = self.engine.is_weighted(item.label);
+        Ok(found.map(|(weight, row)| named(&schema, item.label, weighted.then_some(weight), row.as_ref())))
+    }
+
+    /// One property of an edge, if the edge exists; null if it has no such property.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`].
+    pub fn edge_property(&mut self, edge: EdgeKey<'_>, property: &str) -> Result<Option<Value>> {
+        let found = self.edge_properties(edge)?;
+        Ok(found
+            .map(|all| all.into_iter().find(|(name, _)| &**name == property).map_or(Value::Null, |p| p.1)))
+    }
+
+    /// The properties of a vertex that have a value, if the vertex exists.
+    pub fn vertex_properties<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<Option<Properties>> {
+        let key = self.key(key.into())?;
+        if !self.reads_vertex(key) {
+            return Ok(None);
+        }
+        let row = self.reads_item(of_vertex(key)).and_then(|(_, row)| row);
+        Ok(Some(named(&self.engine.schema.load(), LabelId::VERTICES, None, row.as_ref())))
+    }
+
+    /// One property of a vertex, if the vertex exists; null if it has no such property.
+    pub fn vertex_property<'a>(
+        &mut self,
+        key: impl Into<VertexKeyRef<'a>>,
+        property: &str,
+    ) -> Result<Option<Value>> {
+        let found = self.vertex_properties(key)?;
+        Ok(found
+            .map(|all| all.into_iter().find(|(name, _)| &**name == property).map_or(Value::Null, |p| p.1)))
+    }
+
+    /// The edges of a label at a vertex: other endpoints and ranks, sorted by both, or `None` if there is no such
+    /// vertex. Reads the adjacency.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`].
+    pub fn neighbors_of<'a>(
+        &mut self,
+        label: impl Into<LabelRef<'a>>,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Result<Option<Vec<(VertexKey, u64)>>> {
+        let label = self.label(label.into())?;
+        let key = self.key(key.into())?;
+        let found = self.reads_adjacency_of(label, key, direction);
+        Ok(found.map(|found| found.into_keys().collect()))
+    }
+
+    /// The number of edges of a label at a vertex, or `None` if there is no such vertex. Reads the adjacency.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`].
+    pub fn degree_of<'a>(
+        &mut self,
+        label: impl Into<LabelRef<'a>>,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Result<Option<usize>> {
+        Ok(self.neighbors_of(label, key, direction)?.map(|found| found.len()))
+    }
+
+    pub(super) fn label(&mut self, label: LabelRef<'_>) -> Result<LabelId> {
+        self.engine.check_owner()?;
+        let found = self.engine.label(label);
+        if found.is_err() {
+            // A snapshot must be there for the absence to be checked against.
+            self.base();
+            self.reads.no_label();
+        }
+        found
+    }
+
+    /// An edge that is read, or changed if it exists.
+    fn item(&mut self, edge: EdgeKey<'_>) -> Result<EdgeRef> {
+        let label = self.label(edge.label)?;
+        Ok(EdgeRef { label, src: self.key(edge.src)?, dst: self.key(edge.dst)?, rank: edge.rank })
+    }
+
+    fn item_for_writing(&mut self, edge: EdgeKey<'_>) -> Result<EdgeRef> {
+        let (src, dst) = (self.key(edge.src)?, self.key(edge.dst)?);
+        let label = self.engine.label_for_writing(edge.label, edge.rank)?;
+        Ok(EdgeRef { label, src, dst, rank: edge.rank })
+    }
+
+    /// The weight among the properties of an edge, and the others.
+    #[expect(clippy::type_complexity, reason = "two results that each caller takes apart at once")]
+    fn split_weight<N: AsRef<str>, V: Into<Value>>(
+        &self,
+        label: LabelId,
+        properties: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<(Option<f64>, Vec<(PropertyId, Value)>)> {
+        let mut weight = None;
+        let mut wrong = None;
+        let weighted = self.engine.is_weighted(label);
+        let others = properties.into_iter().filter_map(|(name, value)| {
+            let value = value.into();
+            if !weighted || name.as_ref() != WEIGHT {
+                return Some((name, value));
+            }
+            match value {
+                Value::F64(w) => weight = Some(w),
+                other => wrong = other.property_type().or(wrong),
+            }
+            None
+        });
+        let cells = self.engine.cells(label, others)?;
+        if let Some(found) = wrong {
+            let expected = hedgerow_core::PropertyType::F64;
+            return Err(Error::PropertyType { property: WEIGHT.to_owned(), expected, found });
+        }
+        if let Some(weight) = weight {
+            self.engine.check_weight(weight)?;
+        }
+        Ok((weight, cells))
+    }
+
+    fn push_item(
+        &mut self,
+        kind: OpKind,
+        item: EdgeRef,
+        weight: f64,
+        cells: Vec<(PropertyId, Value)>,
+    ) -> Result<()> {
+        let attributes = if item.rank != 0 || !cells.is_empty() {
+            self.attributes.push(OpAttributes { rank: item.rank, cells });
+            self.attributes.len() as u32
+        } else {
+            0
+        };
+        self.push_op(TxnOp { kind, label: item.label, attributes, src: item.src, dst: item.dst, weight })
+    }
+
+    /// Weight and properties of an edge, or the properties of a vertex, under the transaction's own writes.
+    pub(super) fn reads_item(&mut self, item: EdgeRef) -> Option<(f64, Option<Row>)> {
+        let own = self.own().and_then(|own| own.item(item.label, item.src, item.dst, item.rank));
+        match own {
+            Some(State::Is(edge)) => edge,
+            // It depends on the snapshot, and counts as a read of it.
+            Some(state) => state.over(self.base_item(item)),
+            None => self.base_item(item),
+        }
+    }
+
+    fn base_item(&mut self, item: EdgeRef) -> Option<(f64, Option<Row>)> {
+        let (src, dst) = self.base_ends(item.src, item.dst)?;
+        self.reads.edge(item.label, src, dst);
+        self.base().item_by_id(item.label, src, dst, item.rank)
+    }
+
+    /// Endpoints in the snapshot as they are stored: of an undirected graph the smaller first.
+    pub(super) fn base_ends(&mut self, src: TxnKey, dst: TxnKey) -> Option<(VertexId, VertexId)> {
+        let (src, dst) = (self.base_id(src)?, self.base_id(dst)?);
+        Some(if self.engine.config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) })
+    }
+
+    /// Other endpoint and rank of every edge of a label at a vertex.
+    pub(super) fn reads_adjacency_of(
+        &mut self,
+        label: LabelId,
+        key: TxnKey,
+        direction: Direction,
+    ) -> Option<BTreeMap<(VertexKey, u64), ()>> {
+        if !self.reads_vertex(key) {
+            return None;
+        }
+        let mut found = BTreeMap::new();
+        let hidden = self.own().is_some_and(|own| own.hides(key));
+        if !hidden && let Some(id) = self.base_id(key) {
+            let snapshot = self.base().clone();
+            self.note_adjacency(&snapshot, label, id, direction);
+            let engine = Arc::clone(&self.engine);
+            snapshot.for_each_item(label, id, direction, |item| {
+                found.insert((engine.ids.key_of(item.dst), item.rank), ());
+            });
+        }
+        if self.own().is_none() {
+            return Some(found);
+        }
+        let gone: Vec<_> =
+            found.keys().map(|name| (self.keys.intern(name.0.as_ref()), name.clone())).collect();
+        let Some(own) = self.overlay.as_ref() else { return Some(found) };
+        for (other, name) in gone {
+            if own.hides(other) {
+                found.remove(&name);
+            }
+        }
+        for (other, rank, listed) in own.written(label, key, direction == Direction::Out) {
+            let name = (self.keys.key(other).to_owned(), rank);
+            match listed {
+                Listed::Gone => found.remove(&name),
+                Listed::Is(_) | Listed::Otherwise(_) => found.insert(name, ()),
+            };
+        }
+        Some(found)
+    }
+}
+
+impl Graph {
+    /// Lays properties over those of an edge, in a transaction of its own; a null removes. Returns whether the edge
+    /// exists. Decided at commit: it reads no snapshot and cannot conflict.
+    ///
+    /// # Errors
+    /// As of [`WriteTxn::update_edge`] and of a commit.
+    pub fn update_edge<N: AsRef<str>, V: Into<Value>>(
+        &self,
+        edge: EdgeKey<'_>,
+        properties: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<bool> {
+        let label = self.engine.label(edge.label)?;
+        let cells = self.engine.cells(label, properties)?;
+        Ok(self.one(OpKind::Update, label, edge, cells)?.applied > 0)
+    }
+
+    /// Removes an edge of any label in a transaction of its own. Returns whether it existed.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`] and those of a commit.
+    pub fn remove_edge_of(&self, edge: EdgeKey<'_>) -> Result<bool> {
+        let label = self.engine.label(edge.label)?;
+        Ok(self.one(OpKind::Remove, label, edge, Vec::new())?.edges < 0)
+    }
+
+    fn one(
+        &self,
+        kind: OpKind,
+        label: LabelId,
+        edge: EdgeKey<'_>,
+        cells: Vec<(PropertyId, Value)>,
+    ) -> Result<Outcome> {
+        self.engine.check_key(edge.src)?;
+        self.engine.check_key(edge.dst)?;
+        let mut keys = TxnKeys::new(self.engine.config.keys);
+        let (src, dst) = (keys.intern(edge.src), keys.intern(edge.dst));
+        let op = TxnOp { kind, label, attributes: 1, src, dst, weight: 1.0 };
+        autocommit::attributes(&self.engine, &[op], &[OpAttributes { rank: edge.rank, cells }], &keys)
+    }
+}
+
+fn of_vertex(key: TxnKey) -> EdgeRef {
+    EdgeRef { label: LabelId::VERTICES, src: key, dst: key, rank: 0 }
+}

@@ -1,0 +1,372 @@
+//! Single operations with a window of them in flight (rule R10): while one is executed, those after it load what they
+//! will touch, step by step. Every operation stays a transaction of its own.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+use hedgerow_core::{InterpolationHint, KeyKind, Timestamp, VertexKeyRef};
+
+use hedgerow_mem::subgraph::prefetch::{self, End};
+
+use super::general::Outcome;
+use super::single::{self, Single};
+use super::{OpKind, autocommit};
+use crate::error::{Error, Result};
+use crate::store::Engine;
+
+/// Operations between two steps of loading, unless [`Pipeline::with_window`] says otherwise.
+const STEP: u64 = 4;
+/// Steps of loading: headers, head versions, deltas and lists, the places found in them.
+const STEPS: u64 = 4;
+/// Places for operations in flight; the largest window.
+const PLACES: u64 = 64;
+
+/// What became of an operation of a [`Pipeline`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// The timestamp of the transaction; of one that changed nothing, a timestamp at or after everything it saw.
+    pub timestamp: Timestamp,
+    /// By how much the number of edges changed: 1 for a new edge, -1 for a removed one, 0 where the edge was there, or
+    /// absent, already.
+    pub edges: i64,
+}
+
+/// The acknowledgement of one operation: it is visible to every snapshot opened from now on, and durable as the store's
+/// durability mode says, or it failed.
+#[derive(Debug)]
+pub struct Ack {
+    /// The number that the call gave which submitted the operation.
+    pub ticket: u64,
+    /// What became of it. After [`Error::OutcomeUnknown`] only reopening the store tells; after any other error the
+    /// operation had no effect, and those after it are executed all the same.
+    pub result: Result<Applied>,
+}
+
+/// An operation that was submitted and not executed yet.
+#[derive(Clone, Copy)]
+struct Pending {
+    kind: OpKind,
+    src: u64,
+    dst: u64,
+    weight: f64,
+    /// Absent where a key named no vertex when it was looked up.
+    op: Option<Single>,
+}
+
+/// Single edge operations of one thread, each a transaction of its own, with several in flight: faster than waiting for
+/// each, since the memory that the next ones need is loaded meanwhile, and one sync serves many.
+///
+/// Operations take effect in the order of submission; a later one sees the earlier ones. Up to the window's size of
+/// them are not executed yet when a call returns: a snapshot sees all only after [`flush`](Self::flush). Among threads
+/// the order is that of execution, and respects real time from acknowledgement to submission. Acknowledgements come in
+/// the order of submission, to the function given at the beginning, on the submitting thread.
+///
+/// Dropping the pipeline executes what is left; it waits for nothing, so acknowledgements may stay undelivered. In a forked
+/// child dropping it executes nothing: what was submitted is the parent's to execute.
+///
+/// If the function panics, the panic goes on to whoever called the pipeline, and the function is never called again. What
+/// was submitted before is executed in its order all the same, at the latest when the pipeline is dropped, and not
+/// acknowledged; the pipeline takes nothing more ([`Error::AckPanicked`]).
+///
+/// ```
+/// use hedgerow::{Graph, KeyKind, Options};
+/// let graph = Options::new().keys(KeyKind::Dense).in_memory()?;
+/// let mut new = 0;
+/// let mut pipeline = graph.pipeline(|ack| new += ack.result.map_or(0, |applied| applied.edges))?;
+/// for v in 1..=100u64 {
+///     pipeline.insert_edge(0, v % 10)?;
+/// }
+/// pipeline.flush()?;
+/// drop(pipeline);
+/// assert_eq!(new, 10);
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+pub struct Pipeline<F: FnMut(Ack)> {
+    engine: Arc<Engine>,
+    places: Box<[Pending; PLACES as usize]>,
+    step: u64,
+    submitted: u64,
+    executed: u64,
+    /// Executed, not yet published.
+    unacknowledged: VecDeque<(u64, Outcome)>,
+    on_ack: F,
+    /// Set while `on_ack` runs: still set after a call, if that panicked.
+    ack_panicked: bool,
+}
+
+impl<F: FnMut(Ack)> Pipeline<F> {
+    pub(crate) fn new(engine: &Arc<Engine>, on_ack: F) -> Pipeline<F> {
+        let empty = Pending { kind: OpKind::Insert, src: 0, dst: 0, weight: 0.0, op: None };
+        Pipeline {
+            engine: engine.clone(),
+            places: Box::new([empty; PLACES as usize]),
+            step: STEP,
+            submitted: 0,
+            executed: 0,
+            unacknowledged: VecDeque::new(),
+            on_ack,
+            ack_panicked: false,
+        }
+    }
+
+    /// About how many operations are in flight, 1 to 64 (default 16); of another number the nearest of these.
+    pub fn with_window(mut self, window: usize) -> Pipeline<F> {
+        self.step = (window as u64).min(PLACES - 1) / STEPS;
+        self
+    }
+
+    /// Submits: insert the edge, and its endpoints where absent, unless it exists. Returns the ticket of the operation:
+    /// tickets count up from 0.
+    ///
+    /// # Errors
+    /// Those of [`Graph::insert_edge`](crate::Graph::insert_edge) that concern its arguments or the store as a whole, and
+    /// [`Error::AckPanicked`]: nothing was submitted.
+    #[inline]
+    pub fn insert_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<u64> {
+        self.submit(OpKind::Insert, src.into(), dst.into(), 1.0)
+    }
+
+    /// As [`insert_edge`](Self::insert_edge), with a weight.
+    #[inline]
+    pub fn insert_weighted_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+        weight: f64,
+    ) -> Result<u64> {
+        self.engine.check_weight(weight)?;
+        self.submit(OpKind::Insert, src.into(), dst.into(), weight)
+    }
+
+    /// Submits: make sure that the edge exists, with weight 1 in a weighted graph. Otherwise as
+    /// [`insert_edge`](Self::insert_edge).
+    #[inline]
+    pub fn put_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<u64> {
+        self.submit(OpKind::Put, src.into(), dst.into(), 1.0)
+    }
+
+    /// As [`put_edge`](Self::put_edge), with a weight.
+    #[inline]
+    pub fn put_weighted_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+        weight: f64,
+    ) -> Result<u64> {
+        self.engine.check_weight(weight)?;
+        self.submit(OpKind::Put, src.into(), dst.into(), weight)
+    }
+
+    /// Submits: remove the edge if it exists. Otherwise as [`insert_edge`](Self::insert_edge).
+    #[inline]
+    pub fn remove_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<u64> {
+        self.submit(OpKind::Remove, src.into(), dst.into(), 0.0)
+    }
+
+    /// Executes everything submitted and waits until all of it is acknowledged.
+    ///
+    /// # Errors
+    /// [`Error::OutcomeUnknown`]: the log failed; what it concerns was acknowledged with the same error.
+    /// [`Error::AckPanicked`]: all is executed, and as durable as after `Ok`, but was not acknowledged.
+    /// [`Error::Forked`]: nothing is executed.
+    pub fn flush(&mut self) -> Result<()> {
+        self.engine.check_owner_by_id()?;
+        while self.executed < self.submitted {
+            self.execute_next();
+        }
+        self.wait_for_earlier()?;
+        // The function of the caller may have forked.
+        self.engine.check_owner()?;
+        self.check_acks()
+    }
+
+    fn check_acks(&self) -> Result<()> {
+        if self.ack_panicked { Err(Error::AckPanicked) } else { Ok(()) }
+    }
+
+    #[inline]
+    fn submit(
+        &mut self,
+        kind: OpKind,
+        src: VertexKeyRef<'_>,
+        dst: VertexKeyRef<'_>,
+        weight: f64,
+    ) -> Result<u64> {
+        self.engine.check_writable()?;
+        self.check_acks()?;
+        self.engine.check_key(src)?;
+        self.engine.check_key(dst)?;
+        let (VertexKeyRef::U64(a), VertexKeyRef::U64(b)) = (src, dst) else {
+            return Ok(self.execute_named(kind, src, dst, weight));
+        };
+        let op = Single::resolve(&self.engine, kind, src, dst, weight);
+        for end in op.as_ref().and_then(|op| op.ends(&self.engine)).iter().flatten() {
+            end.subgraph.prefetch_header();
+        }
+        let ticket = self.submitted;
+        self.places[(ticket % PLACES) as usize] = Pending { kind, src: a, dst: b, weight, op };
+        self.submitted += 1;
+        self.advance(ticket);
+        Ok(ticket)
+    }
+
+    /// One step for each operation in flight that is due for one.
+    #[inline]
+    fn advance(&mut self, newest: u64) {
+        self.prefetch(newest, 1, prefetch::prefetch_heads);
+        let hint = InterpolationHint::over(self.engine.ids.bound());
+        self.prefetch(newest, 2, |ends| prefetch::prefetch_edges(ends, hint));
+        self.prefetch(newest, 3, |ends| prefetch::prefetch_search(ends, hint));
+        while self.submitted - self.executed > self.step * STEPS {
+            self.execute_next();
+        }
+    }
+
+    #[inline]
+    fn prefetch(&self, newest: u64, steps: u64, load: impl FnOnce(&[End<'_>; 2])) {
+        let due = newest.checked_sub(self.step * steps).filter(|&ticket| ticket >= self.executed);
+        if let Some(ticket) = due
+            && let Some(op) = &self.places[(ticket % PLACES) as usize].op
+            && let Some(ends) = op.ends(&self.engine)
+        {
+            load(&ends);
+        }
+    }
+
+    #[inline]
+    fn execute_next(&mut self) {
+        if self.engine.is_forked() {
+            // The function of the caller forked, and returned in the child: what is left is the parent's.
+            self.executed = self.submitted;
+            return;
+        }
+        let ticket = self.executed;
+        self.executed += 1;
+        let Pending { kind, src, dst, weight, op } = self.places[(ticket % PLACES) as usize];
+        let (src, dst) = (VertexKeyRef::U64(src), VertexKeyRef::U64(dst));
+        let dense = self.engine.config.keys == KeyKind::Dense;
+        let quick = match &op {
+            Some(op) => {
+                let named = || dense || autocommit::names(&self.engine, op, src, dst);
+                single::commit_unpublished(&self.engine, op, named)
+            }
+            None => Ok(None),
+        };
+        let result = match quick {
+            Ok(None) => autocommit::edge_unpublished(&self.engine, kind, src, dst, weight),
+            Ok(Some(outcome)) => Ok(outcome),
+            Err(error) => Err(error),
+        };
+        self.executed_one(ticket, result);
+    }
+
+    /// Keys that are texts are looked up and used at once: there is no place to keep them.
+    fn execute_named(
+        &mut self,
+        kind: OpKind,
+        src: VertexKeyRef<'_>,
+        dst: VertexKeyRef<'_>,
+        weight: f64,
+    ) -> u64 {
+        let ticket = self.submitted;
+        self.submitted += 1;
+        self.executed += 1;
+        let result = autocommit::edge_unpublished(&self.engine, kind, src, dst, weight);
+        self.executed_one(ticket, result);
+        ticket
+    }
+
+    #[inline]
+    fn executed_one(&mut self, ticket: u64, result: Result<Outcome>) {
+        match result {
+            Ok(outcome) => {
+                self.engine.make_durable_soon(outcome.ts);
+                self.engine.reclaim_due();
+                if self.unacknowledged.is_empty() && self.engine.clock.published() >= outcome.ts {
+                    self.acknowledge(applied(ticket, outcome));
+                } else {
+                    self.unacknowledged.push_back((ticket, outcome));
+                    self.acknowledge_published();
+                }
+            }
+            Err(error) => {
+                // In the order of submission: those before it come first, or will never come.
+                let _ = self.wait_for_earlier();
+                self.acknowledge(Ack { ticket, result: Err(error) });
+            }
+        }
+    }
+
+    #[cold]
+    fn wait_for_earlier(&mut self) -> Result<()> {
+        if self.engine.is_forked() {
+            self.unacknowledged.clear();
+            return Err(Error::Forked);
+        }
+        let last = self.unacknowledged.iter().map(|(_, outcome)| outcome.ts).max();
+        let outcome = last.map_or(Ok(()), |last| self.engine.wait_published(last));
+        self.acknowledge_published();
+        for (ticket, _) in std::mem::take(&mut self.unacknowledged) {
+            self.acknowledge(Ack { ticket, result: Err(Error::OutcomeUnknown) });
+        }
+        outcome
+    }
+
+    fn acknowledge_published(&mut self) {
+        let published = self.engine.clock.published();
+        while let Some(&(ticket, outcome)) = self.unacknowledged.front()
+            && outcome.ts <= published
+        {
+            self.unacknowledged.pop_front();
+            self.acknowledge(applied(ticket, outcome));
+        }
+    }
+
+    /// Calls the function of the caller, unless it panicked before. All of `self` is as it should be when it is called: it
+    /// may panic.
+    #[inline]
+    fn acknowledge(&mut self, ack: Ack) {
+        if !self.ack_panicked && !self.engine.is_forked() {
+            self.ack_panicked = true;
+            (self.on_ack)(ack);
+            self.ack_panicked = false;
+        }
+    }
+}
+
+fn applied(ticket: u64, outcome: Outcome) -> Ack {
+    Ack { ticket, result: Ok(Applied { timestamp: outcome.ts, edges: outcome.edges }) }
+}
+
+impl<F: FnMut(Ack)> Drop for Pipeline<F> {
+    /// Executes what is left. A panic, of the caller's function most likely, keeps no later operation from that; it goes on
+    /// at the end, unless this drop is part of another panic, which a second one would turn into the end of the process.
+    fn drop(&mut self) {
+        if !self.engine.owner.is_current_by_id() {
+            return;
+        }
+        let mut panic = None;
+        while self.executed < self.submitted {
+            let executed = catch_unwind(AssertUnwindSafe(|| self.execute_next()));
+            panic = panic.or(executed.err());
+        }
+        if let Some(panic) = panic
+            && !std::thread::panicking()
+        {
+            resume_unwind(panic);
+        }
+    }
+}

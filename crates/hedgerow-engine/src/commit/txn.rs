@@ -1,0 +1,564 @@
+//! The write transaction.
+
+use std::borrow::Borrow;
+use std::sync::Arc;
+
+use hedgerow_core::{Direction, LabelId, Timestamp, VertexId, VertexKey, VertexKeyRef};
+
+use super::autocommit;
+use super::general::{self, Outcome, Request};
+use super::overlay::{Listed, Overlay, State};
+use super::validate::ReadSet;
+use super::{AttributesTable, OpAttributes, OpKind, Ticket, TxnKey, TxnKeys, TxnOp};
+use crate::error::{Error, Result};
+use crate::options::Isolation;
+use crate::read::snapshot::Snapshot;
+use crate::store::Engine;
+
+/// The most operations in one transaction.
+pub(crate) const MAX_OPS: usize = 1 << 24;
+
+/// A write transaction: gathers operations, sees its own writes, and commits them atomically or not at all.
+///
+/// Methods that name no label mean the default one, but for those of all labels
+/// ([`contains_any_edge`](Self::contains_any_edge), [`neighbors_of_all`](Self::neighbors_of_all),
+/// [`degree_of_all`](Self::degree_of_all)).
+///
+/// Reads see one snapshot, taken at the first read, under the transaction's own writes. Under
+/// [`Isolation::Serializable`] the commit fails with [`Error::Conflict`] if something that was read has changed since;
+/// blind writes ([`put_edge`](Self::put_edge)) read nothing and conflict with nobody. Dropping a transaction rolls it
+/// back. It may be moved to another thread, and used by one at a time.
+///
+/// ```
+/// let graph = hedgerow::Graph::in_memory()?;
+/// let mut tx = graph.write()?;
+/// tx.put_edge(1, 2)?;
+/// assert!(tx.contains_edge(1, 2)?);
+/// let committed = tx.commit()?;
+/// assert_eq!(graph.snapshot()?.timestamp(), committed);
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+#[must_use = "a transaction that is dropped is rolled back"]
+pub struct WriteTxn {
+    pub(super) engine: Arc<Engine>,
+    isolation: Isolation,
+    create: bool,
+    pub(super) keys: TxnKeys,
+    ops: Vec<TxnOp>,
+    /// Ranks and properties of the operations that have some.
+    pub(super) attributes: Vec<OpAttributes>,
+    pub(super) overlay: Option<Overlay>,
+    base: Option<Snapshot>,
+    pub(super) reads: ReadSet,
+}
+
+impl WriteTxn {
+    pub(crate) fn new(engine: &Arc<Engine>) -> WriteTxn {
+        // Under snapshot isolation the snapshot decides whose writes conflict: it is taken now.
+        let base = (engine.isolation == Isolation::Snapshot).then(|| Snapshot::open(engine));
+        WriteTxn {
+            engine: engine.clone(),
+            isolation: engine.isolation,
+            create: true,
+            keys: TxnKeys::new(engine.config.keys),
+            ops: Vec::new(),
+            attributes: Vec::new(),
+            overlay: None,
+            base,
+            reads: ReadSet::default(),
+        }
+    }
+
+    /// Whether edges create endpoints that do not exist (default: yes). If not, the commit of an edge without an
+    /// endpoint fails with [`Error::NoSuchVertex`]. Set it before the first operation.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] once the transaction holds operations.
+    pub fn create_endpoints(&mut self, create: bool) -> Result<()> {
+        self.engine.check_owner()?;
+        if !self.ops.is_empty() && create != self.create {
+            return Err(Error::InvalidArgument("create_endpoints comes before the first operation".into()));
+        }
+        self.create = create;
+        Ok(())
+    }
+
+    /// Inserts a vertex. Returns whether it was new.
+    pub fn insert_vertex<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<bool> {
+        let key = self.key(key.into())?;
+        let new = !self.reads_vertex(key);
+        if new {
+            self.push(OpKind::InsertVertex, key, key, 0.0)?;
+        }
+        Ok(new)
+    }
+
+    /// Removes a vertex with all its edges, those included that other transactions add before this one commits.
+    /// Returns whether it existed. O(degree) at commit.
+    pub fn remove_vertex<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<bool> {
+        let key = self.key(key.into())?;
+        let existed = self.reads_vertex(key);
+        if existed {
+            self.push(OpKind::RemoveVertex, key, key, 0.0)?;
+        }
+        Ok(existed)
+    }
+
+    /// Makes sure that the edge exists; in a weighted graph its weight becomes 1. Reads nothing.
+    pub fn put_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<()> {
+        let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
+        self.push(OpKind::Put, src, dst, 1.0)
+    }
+
+    /// Makes sure that the edge exists with this weight. Reads nothing.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a weight that is not a number, or in a graph without weights.
+    pub fn put_weighted_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+        weight: f64,
+    ) -> Result<()> {
+        let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
+        self.engine.check_weight(weight)?;
+        self.push(OpKind::Put, src, dst, weight)
+    }
+
+    /// As [`put_edge`](Self::put_edge), for many edges: a slice of pairs of keys, or whatever gives pairs. O(edges). If what
+    /// gives them panics, those before it are added.
+    ///
+    /// # Errors
+    /// As of `put_edge`; none of the edges is added then.
+    pub fn put_edges<'a, K, E>(&mut self, edges: impl IntoIterator<Item = E>) -> Result<()>
+    where
+        K: Into<VertexKeyRef<'a>> + Copy,
+        E: Borrow<(K, K)>,
+    {
+        self.push_all(OpKind::Put, 1.0, edges)
+    }
+
+    /// As [`put_weighted_edge`](Self::put_weighted_edge), for many edges.
+    ///
+    /// # Errors
+    /// As of `put_weighted_edge`; none of the edges is added then.
+    pub fn put_weighted_edges<'a, K, E>(&mut self, edges: impl IntoIterator<Item = E>) -> Result<()>
+    where
+        K: Into<VertexKeyRef<'a>> + Copy,
+        E: Borrow<(K, K, f64)>,
+    {
+        let edges = edges.into_iter().map(|edge| {
+            let &(src, dst, weight) = edge.borrow();
+            (src.into(), dst.into(), weight)
+        });
+        self.push_each(OpKind::Put, edges, |engine, weight| engine.check_weight(weight))
+    }
+
+    /// Makes sure that the edges exist; existing ones are left as they are, new ones get weight 1 in a weighted graph.
+    /// Unlike [`insert_edge`](Self::insert_edge) it does not say which are new, and reads nothing.
+    ///
+    /// # Errors
+    /// As of `insert_edge`; none of the edges is added then.
+    pub fn insert_edges<'a, K, E>(&mut self, edges: impl IntoIterator<Item = E>) -> Result<()>
+    where
+        K: Into<VertexKeyRef<'a>> + Copy,
+        E: Borrow<(K, K)>,
+    {
+        self.push_all(OpKind::Insert, 1.0, edges)
+    }
+
+    /// Makes sure that the edges do not exist. Unlike [`remove_edge`](Self::remove_edge) it does not say which did, and
+    /// reads nothing.
+    ///
+    /// # Errors
+    /// As of `remove_edge`; none of the removals is added then.
+    pub fn remove_edges<'a, K, E>(&mut self, edges: impl IntoIterator<Item = E>) -> Result<()>
+    where
+        K: Into<VertexKeyRef<'a>> + Copy,
+        E: Borrow<(K, K)>,
+    {
+        self.push_all(OpKind::Remove, 0.0, edges)
+    }
+
+    fn push_all<'a, K, E>(
+        &mut self,
+        kind: OpKind,
+        weight: f64,
+        edges: impl IntoIterator<Item = E>,
+    ) -> Result<()>
+    where
+        K: Into<VertexKeyRef<'a>> + Copy,
+        E: Borrow<(K, K)>,
+    {
+        let edges = edges.into_iter().map(|edge| {
+            let &(src, dst) = edge.borrow();
+            (src.into(), dst.into(), weight)
+        });
+        self.push_each(kind, edges, |_, _| Ok(()))
+    }
+
+    /// Adds an operation for each edge; none if one of them is wrong.
+    fn push_each<'a>(
+        &mut self,
+        kind: OpKind,
+        edges: impl Iterator<Item = (VertexKeyRef<'a>, VertexKeyRef<'a>, f64)>,
+        check_weight: impl Fn(&Engine, f64) -> Result<()>,
+    ) -> Result<()> {
+        let WriteTxn { engine, ops, keys, .. } = self;
+        engine.check_owner()?;
+        let (before, coming) = (ops.len(), edges.size_hint().0);
+        if coming > MAX_OPS - before {
+            return Err(too_many());
+        }
+        ops.reserve(coming);
+        for (src, dst, weight) in edges {
+            let check = || {
+                engine.check_key(src)?;
+                engine.check_key(dst)?;
+                check_weight(engine, weight)?;
+                if ops.len() < MAX_OPS { Ok(()) } else { Err(too_many()) }
+            };
+            if let Err(error) = check() {
+                ops.truncate(before);
+                return Err(error);
+            }
+            ops.push(TxnOp::plain(kind, keys.intern(src), keys.intern(dst), weight));
+        }
+        Ok(())
+    }
+
+    /// Inserts an edge, with weight 1 in a weighted graph. Returns whether it was new; an existing edge is left as it
+    /// is. Reads the edge.
+    pub fn insert_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<bool> {
+        let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
+        self.insert(src, dst, 1.0)
+    }
+
+    /// As [`insert_edge`](Self::insert_edge), with a weight.
+    pub fn insert_weighted_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+        weight: f64,
+    ) -> Result<bool> {
+        let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
+        self.engine.check_weight(weight)?;
+        self.insert(src, dst, weight)
+    }
+
+    fn insert(&mut self, src: TxnKey, dst: TxnKey, weight: f64) -> Result<bool> {
+        let new = self.reads_edge(src, dst).is_none();
+        if new {
+            self.push(OpKind::Insert, src, dst, weight)?;
+        }
+        Ok(new)
+    }
+
+    /// Removes an edge. Returns whether it existed: removing what is not there is not an error. Reads the edge.
+    pub fn remove_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<bool> {
+        let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
+        let existed = self.reads_edge(src, dst).is_some();
+        if existed {
+            self.push(OpKind::Remove, src, dst, 0.0)?;
+        }
+        Ok(existed)
+    }
+
+    /// Whether the vertex exists.
+    pub fn contains_vertex<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<bool> {
+        let key = self.key(key.into())?;
+        Ok(self.reads_vertex(key))
+    }
+
+    /// Whether the edge of the default label exists.
+    pub fn contains_edge<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<bool> {
+        Ok(self.weight(src, dst)?.is_some())
+    }
+
+    /// The weight of the edge of the default label if it exists; 1 in a graph without weights.
+    pub fn weight<'a>(
+        &mut self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<Option<f64>> {
+        let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
+        Ok(self.reads_edge(src, dst))
+    }
+
+    /// The number of neighbours over the default label in `direction`, or `None` if there is no such vertex. Reads the adjacency.
+    pub fn degree<'a>(
+        &mut self,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Result<Option<usize>> {
+        Ok(self.weighted_neighbors(key, direction)?.map(|n| n.len()))
+    }
+
+    /// The neighbours over the default label in `direction`, sorted by key, or `None` if there is no such vertex. Reads the adjacency.
+    pub fn neighbors<'a>(
+        &mut self,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Result<Option<Vec<VertexKey>>> {
+        let found = self.weighted_neighbors(key, direction)?;
+        Ok(found.map(|n| n.into_iter().map(|(key, _)| key).collect()))
+    }
+
+    /// The neighbours over the default label and weights in `direction`, sorted by key, or `None` if there is no such vertex.
+    pub fn weighted_neighbors<'a>(
+        &mut self,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Result<Option<Vec<(VertexKey, f64)>>> {
+        let key = self.key(key.into())?;
+        Ok(self.reads_adjacency(key, direction))
+    }
+
+    /// The snapshot that the transaction reads, without its own writes. From here on the whole graph counts as read:
+    /// the commit conflicts with every commit after the snapshot.
+    ///
+    /// # Panics
+    /// In a forked child.
+    pub fn snapshot(&mut self) -> Snapshot {
+        assert!(!self.engine.is_forked(), "{}", Error::Forked);
+        self.reads.whole();
+        self.base().clone()
+    }
+
+    /// The number of operations gathered so far.
+    pub fn len(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// Whether no operation was gathered.
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+
+    /// Commits. Returns the commit timestamp once the transaction is visible to every snapshot opened from now on and
+    /// durable as the store's durability mode says. A transaction that changes nothing returns a timestamp at or after
+    /// everything it saw.
+    ///
+    /// Blocks for committers of the same subgraphs, and under [`Durability::Sync`](crate::Durability::Sync) for a sync.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`], [`Error::NoSuchVertex`], [`Error::DiskFull`], [`Error::TooLarge`], [`Error::Closed`],
+    /// [`Error::Poisoned`]: no effect of the transaction will ever be visible. [`Error::OutcomeUnknown`]: the log
+    /// failed, and only reopening the store tells.
+    pub fn commit(self) -> Result<Timestamp> {
+        let engine = self.engine.clone();
+        let outcome = self.commit_unpublished()?;
+        Ok(general::publish(&engine, outcome)?.ts)
+    }
+
+    /// Commits without waiting: when this returns the transaction has its place in the order of commits, is in the log
+    /// and applied, and will become durable and visible; the [`Ticket`] tells when. A transaction submitted later by the
+    /// same thread comes later in the order. A snapshot, or a transaction that reads, sees it only once it is done: one
+    /// that read the state before it and depends on it is refused with [`Error::Conflict`].
+    ///
+    /// Blocks for committers of the same subgraphs, and while too much that was submitted is not durable yet (see
+    /// [`Options::max_unsynced_bytes`](crate::Options::max_unsynced_bytes)).
+    ///
+    /// # Errors
+    /// Those of [`commit`](Self::commit), but for [`Error::OutcomeUnknown`], which [`Ticket::wait`] reports.
+    pub fn submit(self) -> Result<Ticket> {
+        let engine = self.engine.clone();
+        let outcome = self.commit_unpublished()?;
+        Ok(Ticket::new(&engine, outcome.ts))
+    }
+
+    pub(crate) fn commit_unpublished(mut self) -> Result<Outcome> {
+        self.engine.check_writable()?;
+        if self.ops.is_empty() {
+            let ts = self.base.as_ref().map_or_else(|| self.engine.clock.published(), Snapshot::timestamp);
+            return Ok(Outcome { ts, edges: 0, applied: 0 });
+        }
+        if let Some(outcome) = self.commit_alone()? {
+            return Ok(outcome);
+        }
+        self.reads.prepare(|| self.engine.defined_labels().end);
+        let request = Request {
+            ops: &self.ops,
+            attributes: AttributesTable(&self.attributes),
+            keys: &self.keys,
+            create: self.create,
+            reads: &self.reads,
+            start: self.base.as_ref().map_or(Timestamp::INFINITY, Snapshot::timestamp),
+            isolation: self.isolation,
+        };
+        general::commit_unpublished(&self.engine, &request)
+    }
+
+    /// The short way, for one blind operation on an edge.
+    fn commit_alone(&self) -> Result<Option<Outcome>> {
+        let [op] = self.ops[..] else { return Ok(None) };
+        let blind = self.reads.is_empty() && self.isolation == Isolation::Serializable;
+        if !(op.is_plain_edge() && blind && self.create) {
+            return Ok(None);
+        }
+        let (src, dst) = (self.keys.key(op.src), self.keys.key(op.dst));
+        autocommit::edge_unpublished(&self.engine, op.kind, src, dst, op.weight).map(Some)
+    }
+
+    /// Drops all operations.
+    pub fn rollback(self) {}
+
+    pub(super) fn key(&mut self, key: VertexKeyRef<'_>) -> Result<TxnKey> {
+        self.engine.check_key(key)?;
+        Ok(self.keys.intern(key))
+    }
+
+    pub(super) fn push(&mut self, kind: OpKind, src: TxnKey, dst: TxnKey, weight: f64) -> Result<()> {
+        self.push_op(TxnOp::plain(kind, src, dst, weight))
+    }
+
+    pub(super) fn push_op(&mut self, op: TxnOp) -> Result<()> {
+        if self.ops.len() >= MAX_OPS {
+            return Err(too_many());
+        }
+        self.ops.push(op);
+        Ok(())
+    }
+
+    pub(super) fn base(&mut self) -> &Snapshot {
+        let engine = &self.engine;
+        self.base.get_or_insert_with(|| Snapshot::open(engine))
+    }
+
+    /// The overlay with all operations so far; `None` while there are none.
+    pub(super) fn own(&mut self) -> Option<&Overlay> {
+        if self.ops.is_empty() {
+            return None;
+        }
+        let directed = self.engine.config.directed;
+        let overlay = self.overlay.get_or_insert_with(|| Overlay::new(directed));
+        overlay.catch_up(&self.ops, AttributesTable(&self.attributes), self.create);
+        Some(overlay)
+    }
+
+    /// The vertex that `key` names in the snapshot; the absence of one is recorded as read.
+    pub(super) fn base_id(&mut self, key: TxnKey) -> Option<VertexId> {
+        let snapshot = self.base().clone();
+        let dense = self.engine.config.keys == hedgerow_core::KeyKind::Dense;
+        let id = self.engine.ids.lookup(self.keys.key(key), snapshot.timestamp());
+        match id {
+            None => self.reads.absent(key),
+            // Of a dense graph the id says nothing: the vertex itself is read.
+            Some(id) if dense => {
+                self.reads.vertex(id);
+                return snapshot.contains_id(id).then_some(id);
+            }
+            Some(id) => self.reads.vertex(id),
+        }
+        id
+    }
+
+    /// Notes that the edges of a vertex were read. Where they had to be searched for, everything was.
+    pub(super) fn note_adjacency(
+        &mut self,
+        snapshot: &Snapshot,
+        label: LabelId,
+        id: VertexId,
+        direction: Direction,
+    ) {
+        if snapshot.has_to_search(direction) {
+            self.reads.whole();
+        } else {
+            self.reads.adjacency(label, id, snapshot.stored(direction));
+        }
+    }
+
+    pub(super) fn reads_vertex(&mut self, key: TxnKey) -> bool {
+        if let Some(exists) = self.own().and_then(|own| own.vertex(key)) {
+            return exists;
+        }
+        self.base_id(key).is_some()
+    }
+
+    fn reads_edge(&mut self, src: TxnKey, dst: TxnKey) -> Option<f64> {
+        let own = self.own().and_then(|own| own.item(LabelId::DEFAULT, src, dst, 0));
+        match own {
+            Some(State::Is(edge)) => edge.map(|(weight, _)| weight),
+            // Properties leave the weight as it was.
+            Some(State::Based { otherwise, .. }) => {
+                self.base_weight(src, dst).or(otherwise.map(|(weight, _)| weight))
+            }
+            None => self.base_weight(src, dst),
+        }
+    }
+
+    /// The weight of the edge in the snapshot, which counts as read.
+    fn base_weight(&mut self, src: TxnKey, dst: TxnKey) -> Option<f64> {
+        let (src, dst) = (self.base_id(src)?, self.base_id(dst)?);
+        let (src, dst) = if self.engine.config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) };
+        self.reads.edge(LabelId::DEFAULT, src, dst);
+        self.base().weight_by_id(src, dst)
+    }
+
+    fn reads_adjacency(&mut self, key: TxnKey, direction: Direction) -> Option<Vec<(VertexKey, f64)>> {
+        if !self.reads_vertex(key) {
+            return None;
+        }
+        let mut found = std::collections::BTreeMap::new();
+        let hidden = self.own().is_some_and(|own| own.hides(key));
+        if !hidden && let Some(id) = self.base_id(key) {
+            let snapshot = self.base().clone();
+            self.note_adjacency(&snapshot, LabelId::DEFAULT, id, direction);
+            let engine = self.engine.clone();
+            snapshot.for_each_neighbor(id, direction, |v, w| {
+                found.insert(engine.ids.key_of(v), w);
+            });
+        }
+        if self.own().is_some() {
+            self.lay_own_edges_over(key, direction, &mut found);
+        }
+        Some(found.into_iter().collect())
+    }
+
+    fn lay_own_edges_over(
+        &mut self,
+        key: TxnKey,
+        direction: Direction,
+        found: &mut std::collections::BTreeMap<VertexKey, f64>,
+    ) {
+        let weighted = self.engine.config.weighted;
+        let mut others = Vec::new();
+        for other in found.keys() {
+            others.push((self.keys.intern(other.as_ref()), other.clone()));
+        }
+        let Some(own) = self.overlay.as_ref() else { return };
+        for (other, name) in others {
+            if own.hides(other) {
+                found.remove(&name);
+            }
+        }
+        for (other, _, listed) in own.written(LabelId::DEFAULT, key, direction == Direction::Out) {
+            let name = self.keys.key(other).to_owned();
+            match listed {
+                Listed::Gone => drop(found.remove(&name)),
+                Listed::Is(weight) => drop(found.insert(name, if weighted { weight } else { 1.0 })),
+                Listed::Otherwise(weight) => drop(found.entry(name).or_insert(weight)),
+            }
+        }
+    }
+}
+
+fn too_many() -> Error {
+    Error::TooLarge { what: "the number of operations in a transaction".into(), limit: MAX_OPS as u64 }
+}

@@ -1,0 +1,274 @@
+//! What a transaction read, and whether it still holds (rules R2 and R3).
+
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
+use hedgerow_mem::{Latched, ReadItem, Subgraph};
+
+use super::{TxnKey, TxnKeys};
+use crate::error::{Error, Result};
+use crate::state::tables::PartitionKey;
+use crate::store::Engine;
+
+/// The read set.
+#[derive(Default)]
+pub(crate) struct ReadSet {
+    items: Vec<(PartitionKey, ReadItem)>,
+    /// Keys that named no vertex at the snapshot.
+    absent: Vec<TxnKey>,
+    /// A label was looked for and not found: any later definition conflicts.
+    no_label: bool,
+    /// What was read of all labels: it is looked at in the labels that were defined since, too.
+    of_all: Vec<OfAllLabels>,
+    /// How many labels [`prepare`](Self::prepare) has looked at for those.
+    labels: Option<u16>,
+    /// The whole graph was read: any later commit conflicts.
+    whole: bool,
+}
+
+/// A read of the edges of all labels at a vertex.
+struct OfAllLabels {
+    /// How many labels there were. Each of them has an item of its own in the read set.
+    labels: u16,
+    at: VertexId,
+    direction: Direction,
+    item: ReadItem,
+}
+
+impl ReadSet {
+    pub(crate) const fn new() -> ReadSet {
+        ReadSet {
+            items: Vec::new(),
+            absent: Vec::new(),
+            no_label: false,
+            of_all: Vec::new(),
+            labels: None,
+            whole: false,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.items.is_empty() && self.absent.is_empty() && !self.whole && !self.no_label
+    }
+
+    pub(crate) fn whole(&mut self) {
+        self.whole = true;
+    }
+
+    pub(crate) fn absent(&mut self, key: TxnKey) {
+        self.absent.push(key);
+    }
+
+    pub(crate) fn no_label(&mut self) {
+        self.no_label = true;
+    }
+
+    fn item(&mut self, label: LabelId, at: VertexId, direction: Direction, item: ReadItem) {
+        self.items.push((PartitionKey { label, subgraph: at.subgraph(), direction }, item));
+    }
+
+    pub(crate) fn vertex(&mut self, id: VertexId) {
+        self.item(LabelId::DEFAULT, id, Direction::Out, ReadItem::Vertex(id.local()));
+    }
+
+    pub(crate) fn edge(&mut self, label: LabelId, src: VertexId, dst: VertexId) {
+        self.item(label, src, Direction::Out, ReadItem::Edge(src.local(), dst));
+    }
+
+    pub(crate) fn adjacency(&mut self, label: LabelId, id: VertexId, direction: Direction) {
+        self.item(label, id, direction, ReadItem::Adjacency(id.local()));
+    }
+
+    /// Notes that the first `labels` labels were all that there were when an edge was looked for in each.
+    pub(crate) fn edge_of_all(&mut self, labels: u16, src: VertexId, dst: VertexId) {
+        let item = ReadItem::Edge(src.local(), dst);
+        self.of_all.push(OfAllLabels { labels, at: src, direction: Direction::Out, item });
+    }
+
+    /// Notes that the first `labels` labels were all that there were when the edges of a vertex were read in each.
+    pub(crate) fn adjacency_of_all(&mut self, labels: u16, at: VertexId, direction: Direction) {
+        let item = ReadItem::Adjacency(at.local());
+        self.of_all.push(OfAllLabels { labels, at, direction, item });
+    }
+
+    /// Sorts the set so that validation visits each subgraph once. `defined` says how many labels there are now: those that
+    /// are new since a read of all labels count as read by it, since a commit after the snapshot may have given them edges.
+    pub(crate) fn prepare(&mut self, defined: impl Fn() -> u16) {
+        for OfAllLabels { labels, at, direction, item } in std::mem::take(&mut self.of_all) {
+            let defined = *self.labels.get_or_insert_with(&defined);
+            (labels..defined).for_each(|label| self.item(LabelId(label), at, direction, item));
+        }
+        self.items.sort_unstable_by_key(|&(chain, item)| (chain.order(), item));
+        self.items.dedup();
+    }
+
+    /// Checks the part of the set that lies in latched subgraphs; cheap to do before the ordering section, because
+    /// the latches keep it true.
+    pub(crate) fn check_latched(&self, start: Timestamp, latches: &Latches<'_>) -> Result<()> {
+        if faults::is_on(PlantedFault::ReadsNotValidated)
+            || faults::is_on(PlantedFault::LatchedReadsNotValidated)
+        {
+            return Ok(());
+        }
+        for &(chain, item) in &self.items {
+            if let Some(latched) = latches.get_of(chain.label, chain.subgraph)
+                && latched.changed_since(chain.direction, start, item)
+            {
+                return Err(Error::Conflict { with: latched.last_ts() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the rest, inside the ordering section. A subgraph or key that another committer has latched counts as
+    /// changed: that committer may come before this one in the order.
+    pub(crate) fn check_others(
+        &self,
+        start: Timestamp,
+        last_drawn: Timestamp,
+        engine: &Engine,
+        keys: &TxnKeys,
+        latches: &Latches<'_>,
+        key_latches: &[usize],
+    ) -> Result<()> {
+        if faults::is_on(PlantedFault::ReadsNotValidated) {
+            return Ok(());
+        }
+        if self.whole && !engine.only_definitions(start, last_drawn) {
+            return Err(Error::Conflict { with: last_drawn });
+        }
+        if self.no_label && engine.schema.load().changed() > start {
+            return Err(Error::Conflict { with: last_drawn });
+        }
+        // Between the preparation and this section: rare, and a definition may be followed by an edge at once.
+        if self.labels.is_some_and(|labels| engine.defined_labels().end > labels) {
+            return Err(Error::Conflict { with: last_drawn });
+        }
+        for group in self.items.chunk_by(|(a, _), (b, _)| (a.label, a.subgraph) == (b.label, b.subgraph)) {
+            let PartitionKey { label, subgraph, .. } = group[0].0;
+            if latches.get_of(label, subgraph).is_some() {
+                continue;
+            }
+            let Some(entry) = engine.table(label).and_then(|table| table.get(subgraph)) else { continue };
+            let Some(latched) = entry.try_latch() else {
+                if faults::is_on(PlantedFault::LatchedElsewhereUnchanged) {
+                    continue;
+                }
+                return Err(Error::Conflict { with: last_drawn });
+            };
+            if group.iter().any(|&(chain, item)| latched.changed_since(chain.direction, start, item)) {
+                return Err(Error::Conflict { with: latched.last_ts() });
+            }
+        }
+        for &key in &self.absent {
+            let key = keys.key(key);
+            let index = engine.ids.latch_of(key);
+            let latch = if key_latches.contains(&index) { None } else { Some(engine.ids.try_latch(index)) };
+            let changed = engine.ids.last_change(key);
+            if matches!(latch, Some(None)) || changed > start {
+                return Err(Error::Conflict { with: changed.max(start) });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A subgraph of a label: what a latch guards. Ascending by label, so that existence comes first.
+pub(crate) type LatchKey = (LabelId, SubgraphId);
+
+/// The subgraph, if its page exists.
+fn existing(engine: &Engine, (label, id): LatchKey) -> Option<&Subgraph> {
+    engine.table(label)?.get(id)
+}
+
+/// The latched subgraphs of a commit, ascending.
+#[derive(Default)]
+pub(crate) struct Latches<'a> {
+    held: smallvec::SmallVec<[(LatchKey, Latched<'a>); 4]>,
+    /// Subgraphs whose pages did not exist when they were to be latched, ascending: nothing was ever written there. The
+    /// commit makes the pages of those that it writes ([`Latches::make`]), and looks again at the others when it orders
+    /// ([`Latches::still_absent`]): so what changes nothing takes no memory (invariant I28).
+    absent: Vec<LatchKey>,
+}
+
+impl<'a> Latches<'a> {
+    /// Latches `places`, which must ascend: the order that keeps committers from waiting for each other in a ring.
+    pub(crate) fn take(engine: &'a Engine, latch_keys: &[LatchKey]) -> Latches<'a> {
+        debug_assert!(latch_keys.is_sorted_by(|a, b| a < b));
+        let mut latches = Latches::default();
+        for &place in latch_keys {
+            match existing(engine, place) {
+                Some(subgraph) => latches.held.push((place, subgraph.latch())),
+                None => latches.absent.push(place),
+            }
+        }
+        latches
+    }
+
+    /// Whether the pages that did not exist still do not. In the ordering section: then nothing was written there before
+    /// this commit in the order, since who writes there makes the page before it draws its timestamp.
+    #[inline]
+    pub(crate) fn still_absent(&self, engine: &Engine) -> bool {
+        let exists = |&place: &LatchKey| existing(engine, place).is_some();
+        faults::is_on(PlantedFault::AbsentNotLookedAtAgain) || !self.absent.iter().any(exists)
+    }
+
+    /// Whether all pages exist.
+    #[inline]
+    pub(crate) fn all_exist(&self) -> bool {
+        self.absent.is_empty()
+    }
+
+    /// Whether all of `places` are latched.
+    pub(crate) fn hold(&self, latch_keys: &[LatchKey]) -> bool {
+        latch_keys.iter().all(|&place| self.place(place).is_some())
+    }
+
+    /// Makes the pages of `places` and latches what was absent of them, and what else of these pages was. `false`: somebody
+    /// else was there first, and the commit must start over. Latches that are out of order are only tried (invariant I3).
+    pub(crate) fn make(&mut self, engine: &'a Engine, latch_keys: &[LatchKey]) -> bool {
+        for &(label, id) in latch_keys.iter().filter(|&place| self.absent.binary_search(place).is_ok()) {
+            engine.table_or_create(label).get_or_create(id);
+        }
+        for place in std::mem::take(&mut self.absent) {
+            let Some(subgraph) = existing(engine, place) else {
+                self.absent.push(place);
+                continue;
+            };
+            match subgraph.try_latch() {
+                Some(latched) if latched.last_ts() == Timestamp::ZERO => self.held.push((place, latched)),
+                _ => return false,
+            }
+        }
+        self.held.sort_unstable_by_key(|&(place, _)| place);
+        true
+    }
+
+    #[inline]
+    fn place(&self, place: LatchKey) -> Option<usize> {
+        if self.held.len() <= 4 {
+            return self.held.iter().position(|&(held, _)| held == place);
+        }
+        self.held.binary_search_by_key(&place, |&(held, _)| held).ok()
+    }
+
+    /// The subgraph of a label, if it is latched.
+    #[inline]
+    pub(crate) fn get_of(&self, label: LabelId, subgraph: SubgraphId) -> Option<&Latched<'a>> {
+        self.place((label, subgraph)).map(|at| &self.held[at].1)
+    }
+
+    /// The subgraph with the existence of its vertices and the edges of the default label.
+    #[inline]
+    pub(crate) fn get(&self, subgraph: SubgraphId) -> Option<&Latched<'a>> {
+        self.get_of(LabelId::DEFAULT, subgraph)
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, label: LabelId, subgraph: SubgraphId) -> Option<&mut Latched<'a>> {
+        self.place((label, subgraph)).map(|at| &mut self.held[at].1)
+    }
+
+    pub(crate) fn contains_vertex(&self, id: VertexId) -> bool {
+        self.get(id.subgraph()).is_some_and(|l| l.contains_vertex(id.local()))
+    }
+}

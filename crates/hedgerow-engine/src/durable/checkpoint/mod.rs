@@ -1,0 +1,290 @@
+//! Checkpoints: what changed since the last one, as of one timestamp, written as a run, and a manifest that says so.
+
+pub(crate) mod runs;
+pub(crate) mod write;
+
+use std::sync::Arc;
+
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_core::{SubgraphId, Timestamp};
+use hedgerow_io::failpoint::{self, FailPoint};
+use hedgerow_io::{FileId, Vfs};
+use hedgerow_tier::segment::segment_name;
+use hedgerow_tier::{LevelSegment, Manifest, SegmentInfo, TierError};
+
+use crate::durable::log::{Durable, UnlessDone};
+use crate::durable::open::log_refs;
+use crate::error::{Error, Result};
+use crate::store::{Core, Graph};
+use runs::{Merge, Runs};
+use write::{ImageMode, Target, Written};
+
+/// What a checkpoint wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Checkpoint {
+    /// The timestamp: every commit at or before it is in the segments.
+    pub timestamp: Timestamp,
+    /// The size in bytes of the segment that was written; 0 if nothing had changed.
+    pub bytes: u64,
+    /// The number of subgraphs in it.
+    pub subgraphs: u64,
+    /// The number of segments that the store has now.
+    pub segments: usize,
+    /// The number of log segments removed.
+    pub log_segments_removed: usize,
+}
+
+/// How much a checkpoint writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// What changed, and what merging runs takes.
+    Changed,
+    /// Everything.
+    Whole,
+}
+
+impl Graph {
+    /// Writes the subgraphs that changed since the last checkpoint into a segment, makes the manifest name it, and
+    /// removes the log segments that it covers. Now and then it takes older segments in, so that there are never more than
+    /// 8, and their waste is bounded. Commits and snapshots go on meanwhile. O(subgraphs), and O(edges) of those that
+    /// changed. One checkpoint runs at a time; a second caller waits.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a store without files; [`Error::DiskFull`] and [`Error::Io`] leave the store as
+    /// it was; [`Error::Poisoned`] if it became unknown which manifest holds.
+    pub fn checkpoint(&self) -> Result<Checkpoint> {
+        self.engine.checkpoint(Extent::Changed)
+    }
+
+    /// As [`checkpoint`](Self::checkpoint), but writes everything into one segment and removes all others: what was
+    /// damaged in a segment is whole again, and nothing on the disk is waste but the rest of one log segment.
+    /// O(edges).
+    ///
+    /// # Errors
+    /// As of that.
+    pub fn compact(&self) -> Result<Checkpoint> {
+        self.engine.checkpoint(Extent::Whole)
+    }
+
+    /// Why the last checkpoint in the background failed, if it did and none has succeeded since. The store is as it was
+    /// before; the log grows until a later attempt succeeds. `None` in a forked child.
+    pub fn checkpoint_error(&self) -> Option<String> {
+        self.engine.check_owner().ok().and_then(|()| self.engine.log_bound.last_error())
+    }
+}
+
+impl Core {
+    /// Where the log ends; 0 without one.
+    pub(crate) fn log_end(&self) -> u64 {
+        self.durable.as_ref().map_or(0, |durable| durable.log.end().0)
+    }
+
+    /// Writes a checkpoint. One at a time.
+    pub(crate) fn checkpoint(&self, extent: Extent) -> Result<Checkpoint> {
+        self.check_owner_by_id()?;
+        self.check_writable()?;
+        let Some(durable) = &self.durable else {
+            return Err(Error::InvalidArgument("a store without files has no checkpoints".into()));
+        };
+        let _one_at_a_time = self.checkpointing.lock();
+        self.check_writable()?;
+        // Everything in the log before this position is published, and so in what is pinned next.
+        let covers = durable.log.end().0;
+        self.wait_published(self.clock.drawn())?;
+        let pinned = self.pin();
+        // A manifest may name an image only if every commit in it is durable.
+        self.flush()?;
+        let as_of = pinned.timestamp();
+        reach(&*durable.fs, FailPoint::CheckpointBegin)?;
+        let (last, segments) = {
+            let manifest = durable.manifest.lock();
+            (manifest.checkpoint, manifest.segments.clone())
+        };
+        let changes = self.changed_after(last);
+        let changed = |id: SubgraphId| changes.get(id.0 as usize).copied().unwrap_or(false);
+        let merge = match extent {
+            Extent::Changed => durable.runs.lock().plan(&segments, changed),
+            Extent::Whole => Runs::whole(&segments),
+        };
+        let written = self.write_changes(durable, as_of, extent, &merge, changed)?;
+        // Should it panic, nobody knows which manifest is on the disk.
+        let known = UnlessDone::new(|| self.commits.fail());
+        let done = self.switch(durable, as_of, written, merge);
+        known.done();
+        let done = done?;
+        self.log_bound.cover(covers);
+        Ok(done)
+    }
+
+    /// For each subgraph whether anything was applied to it after `last`, in any label. Everything that is published is
+    /// noticed; of what is not, some may be.
+    fn changed_after(&self, last: Timestamp) -> Vec<bool> {
+        let labels = if faults::is_on(PlantedFault::ChangesOfLabelsMissed) { 1 } else { usize::MAX };
+        let tables: Vec<_> = self.tables().map(|(_, table)| table).take(labels).collect();
+        let is_later = |id| {
+            let of_labels = tables.iter().filter_map(|table| table.get(SubgraphId(id)));
+            of_labels.map(|entry| entry.stamp().applied()).any(|changed| changed > last)
+        };
+        (0..self.subgraph_bound()).map(is_later).collect()
+    }
+
+    /// Writes the run, if there is anything to write. What fails leaves at most a file that nothing names.
+    fn write_changes(
+        &self,
+        durable: &Durable,
+        as_of: Timestamp,
+        extent: Extent,
+        merge: &Merge,
+        changed: impl Fn(SubgraphId) -> bool,
+    ) -> Result<Option<Written>> {
+        let ask = |id: SubgraphId| -> ImageMode {
+            let runs = durable.runs.lock();
+            if extent == Extent::Whole {
+                ImageMode::Image
+            } else if !changed(id) && !runs.is_taken_in(id, merge) {
+                ImageMode::Nothing
+            } else if merge.needs_empty_images() && runs.has(id) {
+                ImageMode::ImageOrEmpty
+            } else {
+                ImageMode::Image
+            }
+        };
+        // A manifest with a checkpoint names a segment, be it an empty one.
+        let nothing = || (0..self.subgraph_bound()).all(|id| ask(SubgraphId(id)) == ImageMode::Nothing);
+        if !merge.keep.is_empty() && nothing() {
+            return Ok(None);
+        }
+        let target = {
+            let mut manifest = durable.manifest.lock();
+            let (store, config) = (manifest.store, manifest.config);
+            Target { fs: durable.fs.clone(), file_id: next_file_id(&mut manifest)?, store, config }
+        };
+        let name = segment_name(target.file_id);
+        let written = self.write_run(as_of, target, |id| Ok(ask(id)));
+        written.map(Some).map_err(|error| {
+            // Nothing names the file. If it cannot be removed now, the next opening does.
+            let _ = durable.fs.unlink(&name);
+            self.poisoned_by(error)
+        })
+    }
+
+    /// A failed sync of the directory poisons the store: what the directory will show after a crash is unknown from then
+    /// on, and a later sync that succeeds would say nothing about it.
+    fn poisoned_by(&self, error: Error) -> Error {
+        match error {
+            Error::Io { operation, .. } if operation == hedgerow_io::SYNC_DIRECTORY => {
+                self.commits.fail();
+                Error::Poisoned
+            }
+            other => other,
+        }
+    }
+
+    /// Makes the manifest name the new run, and removes what it no longer names.
+    fn switch(
+        &self,
+        durable: &Durable,
+        as_of: Timestamp,
+        written: Option<Written>,
+        merge: Merge,
+    ) -> Result<Checkpoint> {
+        let info: Option<SegmentInfo> = written.as_ref().map(|written| written.info);
+        let mut manifest = durable.manifest.lock();
+        let mut next = manifest.clone();
+        next.sequence += 1;
+        next.checkpoint = as_of;
+        next.durable_lsn = durable.log.durable();
+        next.next_vertex = self.ids.bound();
+        crate::durable::sections::put_schema(&mut next, &self.schema.load().as_of(as_of));
+        next.segments = merge.keep;
+        next.segments.extend(info.map(|info| LevelSegment { level: 0, info }));
+        next.logs = log_refs(&durable.log, as_of);
+        if faults::is_on(PlantedFault::LogDeletedEarly) {
+            durable.log.remove_segments_through(as_of)?;
+        }
+        if faults::is_on(PlantedFault::SegmentsDeletedEarly) {
+            merge.gone.iter().for_each(|gone| drop(durable.fs.unlink(&segment_name(gone.info.file_id))));
+        }
+        match next.store(&durable.fs) {
+            Ok(()) => {}
+            Err(TierError::SwitchUnknown { .. }) => {
+                self.commits.fail();
+                return Err(Error::Poisoned);
+            }
+            Err(error) => {
+                if let Some(info) = info {
+                    let _ = durable.fs.unlink(&segment_name(info.file_id));
+                }
+                return Err(error.into());
+            }
+        }
+        let _ = failpoint::reach(FailPoint::CheckpointSwitched);
+        *manifest = next;
+        let images = written.map_or_else(Vec::new, |written| written.images);
+        note_images(durable, &merge.gone, info, &images);
+        // The checkpoint holds. What cannot be removed now is removed by the next opening, which finds it unnamed.
+        let removed = remove_covered(durable, &manifest, &merge.gone, as_of);
+        let removed = removed.map_err(|error| self.poisoned_by(error)).unwrap_or(0);
+        Ok(Checkpoint {
+            timestamp: as_of,
+            bytes: info.map_or(0, |info| info.bytes),
+            subgraphs: info.map_or(0, |info| info.subgraphs),
+            segments: manifest.segments.len(),
+            log_segments_removed: removed,
+        })
+    }
+}
+
+/// A place where a test may want an error.
+pub(super) fn reach(fs: &dyn Vfs, point: FailPoint) -> Result<()> {
+    failpoint::reach(point).map_err(|source| Error::Io {
+        file: fs.path().display().to_string(),
+        operation: "checkpoint".to_owned(),
+        source,
+    })
+}
+
+/// The number of the next segment: no other ever had it, nor will have.
+fn next_file_id(manifest: &mut Manifest) -> Result<FileId> {
+    let id = manifest.next_file_id;
+    let next = id.0.checked_add(1).filter(|&next| next < u64::MAX);
+    manifest.next_file_id = FileId(next.ok_or_else(|| Error::TooLarge {
+        what: "the number of segment files ever written".into(),
+        limit: u64::MAX - 1,
+    })?);
+    Ok(id)
+}
+
+/// Keeps in mind where images are now.
+fn note_images(
+    durable: &Durable,
+    gone: &[LevelSegment],
+    info: Option<SegmentInfo>,
+    images: &[(SubgraphId, u64)],
+) {
+    let mut runs = durable.runs.lock();
+    runs.forget_all_in(gone);
+    if let Some(info) = info {
+        images.iter().for_each(|&(id, bytes)| runs.put(id, info.file_id, bytes));
+    }
+}
+
+/// The new manifest is durable: what it no longer names can go.
+fn remove_covered(
+    durable: &Durable,
+    manifest: &hedgerow_tier::Manifest,
+    old: &[LevelSegment],
+    timestamp: Timestamp,
+) -> Result<usize> {
+    let fs: &Arc<dyn Vfs> = &durable.fs;
+    reach(&**fs, FailPoint::CheckpointRemove)?;
+    manifest.remove_older(fs)?;
+    let removed = durable.log.remove_segments_through(timestamp)?;
+    let dir = hedgerow_io::Dir::new(fs.clone());
+    for segment in old {
+        dir.unlink(&segment_name(segment.info.file_id))?;
+    }
+    dir.sync()?;
+    Ok(removed.len())
+}

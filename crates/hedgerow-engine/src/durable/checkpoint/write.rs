@@ -1,0 +1,165 @@
+//! Writing a run: the images of subgraphs as of one timestamp.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_core::{
+    Direction, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexKey,
+};
+use hedgerow_io::failpoint::FailPoint;
+use hedgerow_io::{FileId, StoreId, Vfs};
+use hedgerow_mem::Main;
+use hedgerow_tier::{ImageRef, KeysRef, PartRef, SegmentInfo, SegmentWriter};
+
+use crate::error::Result;
+use crate::store::Core;
+
+/// A run that was written. Nothing names it yet.
+pub(crate) struct Written {
+    pub(crate) info: SegmentInfo,
+    /// The subgraphs in it, with the bytes of their images.
+    pub(crate) images: Vec<(SubgraphId, u64)>,
+}
+
+/// Where a run goes.
+pub(crate) struct Target {
+    pub(crate) fs: Arc<dyn Vfs>,
+    pub(crate) file_id: FileId,
+    pub(crate) store: StoreId,
+    pub(crate) config: hedgerow_tier::GraphConfig,
+}
+
+/// What to write of a subgraph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ImageMode {
+    Nothing,
+    /// Its image, if it has vertices.
+    Image,
+    /// Its image, even without vertices.
+    ImageOrEmpty,
+}
+
+/// After so much work a writer of images looks whether anybody commits.
+const SLICE: Duration = Duration::from_micros(500);
+/// It rests so many times as long as it worked, if so: commits get the processor and the disk nearly all the time.
+const REST: u32 = 16;
+/// It rests as if it had worked for so long at most: a disk that stalls is not to stall it for minutes.
+const MOST_WORK: Duration = Duration::from_millis(100);
+
+/// Keeps a checkpoint out of the way of commits. Where nobody commits, or all wait for the checkpoint, it does not rest.
+struct Pace<'a> {
+    core: &'a Core,
+    begun: Instant,
+    published: Timestamp,
+}
+
+impl Pace<'_> {
+    fn new(core: &Core) -> Pace<'_> {
+        Pace { core, begun: Instant::now(), published: core.clock.published() }
+    }
+
+    fn step(&mut self) {
+        let worked = self.begun.elapsed();
+        if worked < SLICE {
+            return;
+        }
+        let published = self.core.clock.published();
+        let late = self.core.log_bound.is_late(self.core.log_end());
+        if published != self.published && !late && self.core.check_usable().is_ok() {
+            self.core.closing.rest(worked.min(MOST_WORK) * REST);
+        }
+        self.published = self.core.clock.published();
+        self.begun = Instant::now();
+    }
+}
+
+impl Core {
+    /// Writes the subgraphs that `ask` wants, as of `as_of`, which the caller keeps registered, and syncs the file and
+    /// the directory. Blocks nobody. O(subgraphs), and O(edges) of those that are written.
+    pub(crate) fn write_run(
+        &self,
+        as_of: Timestamp,
+        target: Target,
+        mut ask: impl FnMut(SubgraphId) -> Result<ImageMode>,
+    ) -> Result<Written> {
+        let Target { fs, file_id, store, config } = target;
+        let mut writer = SegmentWriter::create(fs.clone(), file_id, store, config)?;
+        let mut images = Vec::new();
+        let mut pace = Pace::new(self);
+        for id in (0..self.subgraph_bound()).map(SubgraphId) {
+            let ask = ask(id)?;
+            if ask == ImageMode::Nothing {
+                continue;
+            }
+            pace.step();
+            super::reach(&*fs, FailPoint::CheckpointImage)?;
+            let before = writer.stream_len();
+            if self.write_subgraph(as_of, id, ask, &mut writer)? {
+                images.push((id, writer.stream_len() - before));
+            }
+        }
+        let info = writer.finish()?;
+        if !faults::is_on(PlantedFault::SegmentNotListed) {
+            hedgerow_io::Dir::new(fs.clone()).sync()?;
+        }
+        super::reach(&*fs, FailPoint::CheckpointWritten)?;
+        Ok(Written { info, images })
+    }
+
+    /// Writes the image of one subgraph; returns whether there was one to write.
+    fn write_subgraph(
+        &self,
+        as_of: Timestamp,
+        id: SubgraphId,
+        ask: ImageMode,
+        writer: &mut SegmentWriter,
+    ) -> Result<bool> {
+        let mut mains: Vec<(LabelId, Direction, Main)> = Vec::new();
+        for (label, table) in self.tables() {
+            let Some(entry) = table.get(id) else { continue };
+            for &direction in self.directions_of(label) {
+                mains.extend(entry.read_kept(direction, as_of, |read| (label, direction, read.settled())));
+            }
+        }
+        let vertices = mains.iter().find(|(l, d, _)| (*l, *d) == (LabelId::DEFAULT, Direction::Out));
+        let present = vertices.map_or(0, |(_, _, main)| main.present());
+        if present == 0 && ask == ImageMode::Image {
+            return Ok(false);
+        }
+        let parts: Vec<PartRef<'_>> = mains
+            .iter()
+            .filter(|(_, _, main)| !main.edges().is_empty())
+            .map(|(label, direction, main)| PartRef {
+                label: *label,
+                direction: *direction,
+                offsets: main.offsets(),
+                neighbors: main.edges(),
+                weights: main.weights(),
+                ranks: main.ranks(),
+                columns: main.columns(),
+            })
+            .collect();
+        self.with_keys(id, present, |keys| {
+            writer.write(&ImageRef { id, as_of, present, keys, parts: &parts })
+        })?;
+        Ok(true)
+    }
+
+    /// Calls `f` with the keys of the vertices of a subgraph that are in the mask `present`.
+    fn with_keys<R>(&self, id: SubgraphId, present: u64, f: impl FnOnce(KeysRef<'_>) -> R) -> R {
+        let live = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex).filter(|l| present & l.bit() != 0);
+        let keys = live.map(|l| self.ids.key_of(id.vertex(l)));
+        match self.config.keys {
+            KeyKind::Dense => f(KeysRef::Dense),
+            KeyKind::U64 => {
+                let number = |k| if let VertexKey::U64(n) = k { Some(n) } else { None };
+                f(KeysRef::U64(&keys.filter_map(number).collect::<Vec<u64>>()))
+            }
+            KeyKind::Str => {
+                let name = |k| if let VertexKey::Str(s) = k { Some(s) } else { None };
+                f(KeysRef::Str(&keys.filter_map(name).collect::<Vec<Arc<str>>>()))
+            }
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Creating and opening stores.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hedgerow_core::{KeyKind, Timestamp};
+use hedgerow_io::{FileId, LockHeld, RealFs, StoreId, Vfs, VfsLock};
+use hedgerow_log::{Log, LogOptions, LogPosition, RecoverError, Witness, recover_commits};
+use hedgerow_mem::SubgraphTable;
+use hedgerow_tier::{LoadedManifest, LogSegmentRef, Manifest};
+use hedgerow_txn::Counts;
+
+use crate::durable::checkpoint::runs::Runs;
+use crate::durable::log::{Durable, spawn_syncer};
+use crate::durable::recover::{LAST_TIMESTAMP, Loaded, Replay, load_segments};
+use crate::error::{Error, Result};
+use crate::options::{Durability, GraphConfig, Options};
+use crate::state::ids::IdMap;
+use crate::state::schema::Schema;
+use crate::state::tables::LabelTables;
+use crate::store::{Engine, EngineParts, Graph};
+
+/// The name of the lock file.
+pub(crate) const LOCK: &str = "LOCK";
+
+pub(crate) fn in_memory(options: Options) -> Result<Graph> {
+    options.check()?;
+    let parts = empty(options.config(), None, None);
+    Ok(Graph { engine: Engine::new(&options, parts) })
+}
+
+/// The parts of a store in which nothing was committed yet.
+fn empty(config: GraphConfig, durable: Option<Durable>, lock: Option<Box<dyn VfsLock>>) -> EngineParts {
+    let subgraphs = SubgraphTable::default();
+    EngineParts {
+        config,
+        last: Timestamp::ZERO,
+        counts: Counts::default(),
+        labels: LabelTables::new(subgraphs.memory()),
+        subgraphs,
+        schema: Schema::default(),
+        ids: IdMap::new(config.keys),
+        directory: durable.as_ref().map(|durable| durable.fs.clone()),
+        durable,
+        lock,
+    }
+}
+
+pub(crate) fn open_path(options: Options, path: &Path) -> Result<Graph> {
+    // Before the directory is made.
+    options.check()?;
+    let shown = || path.display().to_string();
+    let io = |operation: &str, source| Error::Io { file: shown(), operation: operation.to_owned(), source };
+    let fs = match path.symlink_metadata() {
+        Ok(found) if found.is_dir() || found.is_symlink() => RealFs::open_dir(path).and_then(|fs| {
+            // Whoever made the directory may not have made its entry durable, and a store in it is to last.
+            let fresh = !fs.list()?.iter().any(|name| name.ends_with(".man"));
+            if fresh && options.create && !options.read_only {
+                RealFs::sync_entry(path)?;
+            }
+            Ok(fs)
+        }),
+        Ok(_) => return Err(Error::NotAStore { path: shown(), reason: "not a directory".into() }),
+        Err(error)
+            if error.kind() == std::io::ErrorKind::NotFound && options.create && !options.read_only =>
+        {
+            RealFs::create_dir(path)
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(Error::NotAStore { path: shown(), reason: "no such directory".into() });
+        }
+        Err(error) => return Err(io("open", error)),
+    };
+    open_on(options, Arc::new(fs.map_err(|e| io("open", e))?))
+}
+
+pub(crate) fn open_on(options: Options, fs: Arc<dyn Vfs>) -> Result<Graph> {
+    options.check()?;
+    let engine = if options.read_only {
+        open_to_read(&options, fs.clone())?
+    } else {
+        open_to_write(&options, fs.clone())?
+    };
+    if let (Durability::Group(interval), Some(_)) = (options.durability, &engine.durable) {
+        spawn_syncer(&engine, interval).map_err(|source| Error::Io {
+            file: fs.path().display().to_string(),
+            operation: "start the thread that syncs".to_owned(),
+            source,
+        })?;
+    }
+    Ok(Graph { engine })
+}
+
+/// Changes nothing in the directory, which may be one that can only be read: the lock is shared where its file exists.
+fn open_to_read(options: &Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>> {
+    let lock = fs.lock_existing(LOCK).map_err(|e| not_locked(&fs, e))?;
+    let loaded = Manifest::look(&fs)?.ok_or_else(|| is_empty(&fs))?;
+    open_existing(options, fs, loaded, lock)
+}
+
+fn open_to_write(options: &Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>> {
+    // Looked at before the lock file is made: nothing is left behind in a directory that is not a store.
+    let found = Manifest::look(&fs)?;
+    if found.is_none() && !options.create {
+        return Err(is_empty(&fs));
+    }
+    let lock = fs.lock(LOCK).map_err(|e| not_locked(&fs, e))?;
+    match Manifest::load(&fs)? {
+        Some(loaded) => open_existing(options, fs, loaded, Some(lock)),
+        None => create(options, fs, lock),
+    }
+}
+
+fn is_empty(fs: &Arc<dyn Vfs>) -> Error {
+    Error::NotAStore { path: fs.path().display().to_string(), reason: "it is empty".into() }
+}
+
+fn not_locked(fs: &Arc<dyn Vfs>, source: std::io::Error) -> Error {
+    let path = fs.path().display().to_string();
+    match source.kind() {
+        std::io::ErrorKind::WouldBlock => Error::Locked { path, holder: LockHeld::holder_in(&source) },
+        _ => Error::Io { file: path, operation: "lock".to_owned(), source },
+    }
+}
+
+fn create(options: &Options, fs: Arc<dyn Vfs>, lock: Box<dyn VfsLock>) -> Result<Arc<Engine>> {
+    let config = options.config();
+    let manifest = Manifest::new(StoreId::generate(), to_tier(config));
+    manifest.store(&fs)?;
+    start(options, fs, manifest, Some(lock))
+}
+
+/// Gives a store whose manifest names no log yet its first log. Nothing was ever committed to it.
+fn start(
+    options: &Options,
+    fs: Arc<dyn Vfs>,
+    mut manifest: Manifest,
+    lock: Option<Box<dyn VfsLock>>,
+) -> Result<Arc<Engine>> {
+    let config = from_tier(manifest.config);
+    remove_unnamed_logs(&fs)?;
+    let log = Log::create(fs.clone(), log_options(options, manifest.store), LogPosition::START)?;
+    manifest.logs = log_refs(&log, Timestamp::ZERO);
+    manifest.sequence += 1;
+    manifest.store(&fs)?;
+    manifest.remove_older(&fs)?;
+    let durable = Durable::new(fs, log, manifest, Runs::default(), Timestamp::ZERO);
+    let parts = empty(config, Some(durable), lock);
+    Ok(Engine::new(options, parts))
+}
+
+/// A manifest that names no log is the first one of a store. One that came back, out of a copy perhaps, while what later ones
+/// named lies beside it must not have that removed.
+fn refuse_older_manifest(
+    fs: &Arc<dyn Vfs>,
+    manifest_file: &str,
+    manifest: &Manifest,
+    stray: &[String],
+) -> Result<()> {
+    let holds_commits = |id: FileId| {
+        let witness = Witness { store: manifest.store, live: &[id], durable: manifest.durable_lsn };
+        // A log that cannot be read from its beginning may be one that was being made.
+        recover_commits(fs.clone(), witness, |_, _| Err::<(), ()>(()))
+            .is_err_and(|error| matches!(error, RecoverError::Visitor { .. }))
+    };
+    let names = hedgerow_io::Dir::new(fs.clone()).list()?;
+    let mut logs = names.iter().filter_map(|name| hedgerow_log::parse_segment_name(name));
+    if stray.iter().any(|name| name.ends_with(".csr")) || logs.any(holds_commits) {
+        let what = "an older manifest than the files beside it";
+        return Err(damaged(manifest_file, what));
+    }
+    Ok(())
+}
+
+fn damaged(file: &str, what: &'static str) -> Error {
+    hedgerow_io::Corruption::new(file, 0, hedgerow_io::CorruptionKind::Invalid(what)).into()
+}
+
+/// The first opening was interrupted between its first manifest and its second: a log file of that time holds nothing.
+fn remove_unnamed_logs(fs: &Arc<dyn Vfs>) -> Result<()> {
+    let dir = hedgerow_io::Dir::new(fs.clone());
+    for name in dir.list()? {
+        if hedgerow_log::parse_segment_name(&name).is_some() {
+            dir.unlink(&name)?;
+        }
+    }
+    Ok(())
+}
+
+fn open_existing(
+    options: &Options,
+    fs: Arc<dyn Vfs>,
+    loaded: LoadedManifest,
+    lock: Option<Box<dyn VfsLock>>,
+) -> Result<Arc<Engine>> {
+    let LoadedManifest { manifest, stray, file: manifest_file } = loaded;
+    let config = from_tier(manifest.config);
+    options.agrees(config)?;
+    check_manifest(&manifest_file, &manifest)?;
+    if manifest.logs.is_empty() {
+        refuse_older_manifest(&fs, &manifest_file, &manifest, &stray)?;
+        if !options.read_only {
+            return start(options, fs, manifest, lock);
+        }
+    }
+    let schema = crate::durable::sections::schema(&manifest).map_err(|what| damaged(&manifest_file, what))?;
+    let mut state = load_segments(&fs, &manifest, schema, config)?;
+    let recovered = if manifest.logs.is_empty() {
+        None
+    } else {
+        let live: Vec<FileId> = manifest.logs.iter().map(|log| log.id).collect();
+        let witness = Witness { store: manifest.store, live: &live, durable: manifest.durable_lsn };
+        let mut replay = Replay::new(&mut state);
+        let recovered = recover_commits(fs.clone(), witness, |commit, ops| replay.commit(commit, ops));
+        // What was read before the log turned out to be damaged may be damaged itself: the first place is named.
+        replay.finish()?;
+        let recovered = recovered.map_err(from_recovery)?;
+        let named = manifest.logs.iter().map(|log| (log.id, log.first_lsn));
+        if !named.eq(recovered.segments().take(manifest.logs.len())) {
+            return Err(damaged(&manifest_file, "a log segment that begins elsewhere"));
+        }
+        Some(recovered)
+    };
+    if !state.edges_lead_somewhere() {
+        return Err(damaged(&manifest_file, "an edge of the store leads to no vertex"));
+    }
+    state.free_unused_ids();
+    let last = recovered.as_ref().map_or(manifest.checkpoint, |r| r.last_ts.max(manifest.checkpoint));
+    let directory = Some(fs.clone());
+    let durable = match recovered {
+        Some(recovered) if !options.read_only => {
+            let runs = std::mem::take(&mut state.runs);
+            Some(resume(options, fs, manifest, recovered, &stray, (runs, last))?)
+        }
+        _ => None,
+    };
+    let Loaded { config, subgraphs, labels, schema, ids, counts, .. } = state;
+    let parts =
+        EngineParts { config, last, counts, subgraphs, labels, schema, ids, durable, directory, lock };
+    Ok(Engine::new(options, parts))
+}
+
+/// What no manifest of this version says, though its checksum is right.
+fn check_manifest(file: &str, manifest: &Manifest) -> Result<()> {
+    let without_checkpoint = manifest.segments.is_empty() && manifest.checkpoint == Timestamp::ZERO;
+    let reason = if manifest.segments.is_empty() && !without_checkpoint {
+        "a checkpoint without its segment"
+    } else if manifest.logs.is_empty() && !without_checkpoint {
+        "a checkpoint without a log"
+    } else if manifest.checkpoint > LAST_TIMESTAMP || manifest.sequence > LAST_TIMESTAMP.0 {
+        "a number that no store reaches"
+    } else {
+        return Ok(());
+    };
+    Err(damaged(file, reason))
+}
+
+/// Makes durable what recovery believed, then serves: the recipe of [`hedgerow_log`].
+fn resume(
+    options: &Options,
+    fs: Arc<dyn Vfs>,
+    mut manifest: Manifest,
+    recovered: hedgerow_log::Recovered,
+    stray: &[String],
+    (runs, last): (Runs, Timestamp),
+) -> Result<Durable> {
+    let resumed = recovered.resume(log_options(options, manifest.store))?;
+    manifest.logs = log_refs(&resumed.log, manifest.checkpoint);
+    manifest.durable_lsn = resumed.log.durable();
+    manifest.sequence += 1;
+    manifest.store(&fs)?;
+    manifest.remove_older(&fs)?;
+    let log = resumed.remove_obsolete()?;
+    let dir = hedgerow_io::Dir::new(fs.clone());
+    for name in stray.iter().filter(|name| name.ends_with(".csr")) {
+        dir.unlink(name)?;
+    }
+    Ok(Durable::new(fs, log, manifest, runs, last))
+}
+
+fn log_options(options: &Options, store: StoreId) -> LogOptions {
+    LogOptions { segment_bytes: options.log_segment_bytes, ..LogOptions::new(store) }
+}
+
+/// The log segments that a manifest must name whose checkpoint is at `checkpoint`.
+pub(crate) fn log_refs(log: &Log, checkpoint: Timestamp) -> Vec<LogSegmentRef> {
+    let live = log.live_after(checkpoint);
+    let segments = log.segments();
+    let named = segments.iter().filter(|s| live.contains(&s.id));
+    named.map(|s| LogSegmentRef { id: s.id, first_lsn: s.first_lsn }).collect()
+}
+
+fn from_recovery(error: RecoverError<Error>) -> Error {
+    match error {
+        RecoverError::File(error) => error.into(),
+        RecoverError::Visitor { error, .. } => error,
+        other => Error::InvalidArgument(other.to_string()),
+    }
+}
+
+pub(crate) fn to_tier(config: GraphConfig) -> hedgerow_tier::GraphConfig {
+    hedgerow_tier::GraphConfig {
+        directed: config.directed,
+        key_kind: config.keys,
+        weighted: config.weighted,
+        reverse: config.directed && config.reverse,
+    }
+}
+
+pub(crate) fn from_tier(config: hedgerow_tier::GraphConfig) -> GraphConfig {
+    let keys: KeyKind = config.key_kind;
+    let hedgerow_tier::GraphConfig { directed, weighted, reverse, .. } = config;
+    GraphConfig { directed, keys, weighted, reverse: reverse || !directed }
+}

@@ -1,0 +1,104 @@
+//! Rebuilding the state of a store: images of the last checkpoint, then the log.
+//!
+//! Both are done in parallel, subgraph by subgraph: [`load`] installs images, [`replay`] reads commits in order and
+//! sorts what they do by subgraph, [`apply`] does it. The result is that of doing one operation after the other.
+
+mod apply;
+mod batch;
+mod fits;
+mod load;
+mod replay;
+mod whole;
+
+#[cfg(test)]
+mod tests;
+
+use hedgerow_core::{Direction, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, Timestamp, VertexId};
+use hedgerow_io::{Corruption, CorruptionKind};
+use hedgerow_mem::{Horizon, Pin, SubgraphTable};
+use hedgerow_txn::Counts;
+
+use crate::durable::checkpoint::runs::Runs;
+use crate::error::Error;
+use crate::options::GraphConfig;
+use crate::state::ids::IdMap;
+use crate::state::schema::Schema;
+use crate::state::tables::LabelTables;
+
+pub(crate) use load::load_segments;
+pub(crate) use replay::Replay;
+
+/// The largest timestamp that a store can hold: a writer would need years to reach it. Subgraphs note timestamps in 56
+/// bits.
+pub(crate) const LAST_TIMESTAMP: Timestamp = Timestamp(1 << 55);
+
+/// The state being rebuilt.
+pub(crate) struct Loaded {
+    pub(crate) config: GraphConfig,
+    pub(crate) subgraphs: SubgraphTable,
+    pub(crate) labels: LabelTables,
+    pub(crate) schema: Schema,
+    pub(crate) ids: IdMap,
+    pub(crate) counts: Counts,
+    /// Where the images of the checkpoint are.
+    pub(crate) runs: Runs,
+    checkpoint: Timestamp,
+}
+
+/// While a store is opened there are no readers, and everything is as good as published.
+struct NoReaders(Timestamp);
+
+impl Horizon for NoReaders {
+    fn published(&self) -> Timestamp {
+        self.0
+    }
+
+    fn pin_in(&self, _: Timestamp, _: Timestamp) -> Option<Pin> {
+        None
+    }
+}
+
+fn invalid(file: &str, what: &'static str) -> Error {
+    Corruption::new(file, 0, CorruptionKind::Invalid(what)).into()
+}
+
+impl Loaded {
+    /// After everything is replayed: ids without a vertex can be given out. O(vertices), whatever their ids are.
+    pub(crate) fn free_unused_ids(&mut self) {
+        if self.config.keys == KeyKind::Dense {
+            return;
+        }
+        let mut taken = Vec::new();
+        for id in self.subgraphs.existing() {
+            let present = self.subgraphs.get(id).map_or(0, |entry| entry.latch().present());
+            if present != 0 {
+                taken.push((id, present));
+            }
+        }
+        let mut end = VertexId(self.ids.bound());
+        for (id, present) in taken.into_iter().rev() {
+            for local in (0..SUBGRAPH_VERTICES as u8).rev().map(LocalVertex) {
+                if present & local.bit() != 0 {
+                    let live = id.vertex(local);
+                    if live.0 + 1 < end.0 {
+                        self.ids.add_unused(VertexId(live.0 + 1), end);
+                    }
+                    end = live;
+                }
+            }
+        }
+        if end.0 > 0 {
+            self.ids.add_unused(VertexId(0), end);
+        }
+        self.ids.forget_removed();
+    }
+
+    fn table(&self, label: LabelId) -> &SubgraphTable {
+        if label == LabelId::DEFAULT { &self.subgraphs } else { self.labels.get_or_create(label) }
+    }
+
+    /// Whether an edge is counted at this end: at its source, an undirected one at the lesser end.
+    fn counts_at(&self, direction: Direction, at: VertexId, other: VertexId) -> bool {
+        direction == Direction::Out && (self.config.directed || at <= other)
+    }
+}

@@ -1,0 +1,37 @@
+//! The store inside, of which [`hedgerow`](../hedgerow/index.html) shows users what they may depend on.
+//!
+//! The only crate that knows all parts: versions of subgraphs (`hedgerow-mem`), the order of commits (`hedgerow-txn`), the log,
+//! the files of a checkpoint. Its rooms, and which may use which: `docs/design/layout.md`.
+#![forbid(unsafe_code)]
+
+mod background;
+mod commit;
+mod durable;
+mod error;
+mod options;
+mod read;
+mod state;
+mod stats;
+mod store;
+mod tools;
+
+pub use commit::{Ack, Applied, EdgeKey, Pipeline, Ticket, WriteTxn};
+pub use durable::checkpoint::Checkpoint;
+pub use error::{Error, Result};
+pub use hedgerow_core::{
+    Block, Direction, KeyKind, LabelId, Neighbors, PropertyId, PropertyType, Timestamp, Topology, Value,
+    ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedBlock, WeightedNeighbors, WeightedTopology,
+};
+pub use hedgerow_io as io;
+pub use hedgerow_io::LockHolder;
+pub use hedgerow_mem::View;
+pub use options::{Durability, GraphConfig, Isolation, Options};
+pub use read::all_labels::EdgePattern;
+pub use read::labelled::EdgeOf;
+pub use read::properties::Properties;
+pub use read::scan::EdgeRow;
+pub use read::snapshot::Snapshot;
+pub use state::schema::{Label, LabelOptions, LabelRef, Property, Schema};
+pub use stats::Stats;
+pub use store::Graph;
+pub use tools::{Backup, CheckReport, SalvageReport, check_path, salvage, salvage_on};

@@ -1,0 +1,278 @@
+//! How a store is opened.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hedgerow_core::KeyKind;
+use hedgerow_io::Vfs;
+
+use crate::error::{Error, Result};
+use crate::store::Graph;
+
+/// The least and the most bytes of a log segment. More is reserved ahead than any log needs at once.
+const LOG_SEGMENT_BYTES: (u64, u64) = (4 << 10, 16 << 30);
+/// The least and the most time between two syncs: a thread that sleeps for less only spins.
+const GROUP_INTERVAL: (Duration, Duration) = (Duration::from_micros(1), Duration::from_secs(86_400));
+
+/// When a commit is acknowledged. See `docs/contract.md` for the exact promise of each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Durability {
+    /// `commit` returns once the commit is on stable media; one sync serves all concurrent committers.
+    #[default]
+    Sync,
+    /// `commit` returns after the append; the log is synced within the interval, which is between a microsecond and a day.
+    Group(Duration),
+    /// `commit` returns after the append; [`Graph::flush`] and checkpoints sync.
+    Manual,
+}
+
+/// What concurrent write transactions may see of each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Isolation {
+    /// The outcome equals some serial order that respects real time.
+    #[default]
+    Serializable,
+    /// A transaction reads one snapshot, and of two that overlap and write the same item at most one commits. Write
+    /// skew is possible.
+    Snapshot,
+}
+
+/// What is fixed when a graph is created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GraphConfig {
+    /// Whether edges have a direction.
+    pub directed: bool,
+    /// The type of external vertex ids.
+    pub keys: KeyKind,
+    /// Whether edges carry an `f64` weight.
+    pub weighted: bool,
+    /// Whether a directed graph keeps the incoming edges of each vertex beside the outgoing ones; of no meaning in an
+    /// undirected one.
+    pub reverse: bool,
+}
+
+impl GraphConfig {
+    /// Whether edges are found from their sources alone.
+    pub(crate) fn is_one_way(&self) -> bool {
+        self.directed && !self.reverse
+    }
+}
+
+impl Default for GraphConfig {
+    /// Directed with incoming edges, `u64` ids, no weights.
+    fn default() -> Self {
+        GraphConfig { directed: true, keys: KeyKind::U64, weighted: false, reverse: true }
+    }
+}
+
+/// Options of [`Graph`], with the defaults of a durable, serializable, directed graph with `u64` ids.
+///
+/// ```
+/// let graph = hedgerow::Options::new().directed(false).weighted(true).in_memory()?;
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Options {
+    pub(crate) directed: Option<bool>,
+    pub(crate) keys: Option<KeyKind>,
+    pub(crate) weighted: Option<bool>,
+    pub(crate) reverse: Option<bool>,
+    pub(crate) durability: Durability,
+    pub(crate) isolation: Isolation,
+    pub(crate) create: bool,
+    pub(crate) read_only: bool,
+    pub(crate) log_segment_bytes: u64,
+    pub(crate) max_unsynced_bytes: u64,
+    pub(crate) checkpoint_log_bytes: u64,
+    pub(crate) background_settling: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            directed: None,
+            keys: None,
+            weighted: None,
+            reverse: None,
+            durability: Durability::Sync,
+            isolation: Isolation::Serializable,
+            create: true,
+            read_only: false,
+            log_segment_bytes: 64 << 20,
+            max_unsynced_bytes: 64 << 20,
+            checkpoint_log_bytes: 256 << 20,
+            background_settling: true,
+        }
+    }
+}
+
+impl Options {
+    /// The defaults.
+    pub fn new() -> Options {
+        Options::default()
+    }
+
+    /// Whether edges have a direction (default: yes). Of an existing store it must agree.
+    pub fn directed(mut self, directed: bool) -> Options {
+        self.directed = Some(directed);
+        self
+    }
+
+    /// The type of external vertex ids (default: `u64`). Of an existing store it must agree.
+    pub fn keys(mut self, keys: KeyKind) -> Options {
+        self.keys = Some(keys);
+        self
+    }
+
+    /// Whether edges carry an `f64` weight (default: no). Of an existing store it must agree.
+    pub fn weighted(mut self, weighted: bool) -> Options {
+        self.weighted = Some(weighted);
+        self
+    }
+
+    /// Whether a directed graph keeps the incoming edges of each vertex too (default: yes). Of an existing store it must
+    /// agree.
+    ///
+    /// Without them edges take half the memory and about half the work to write. Incoming neighbours are then found by
+    /// looking at every vertex, so reads in that direction, a transaction's included, and removing a vertex cost
+    /// O(vertices log degree); a transaction that reads incoming neighbours conflicts with every later commit. A
+    /// [view](crate::Snapshot::view) makes its incoming side at the first use: O(edges) of time and memory.
+    pub fn reverse(mut self, reverse: bool) -> Options {
+        self.reverse = Some(reverse);
+        self
+    }
+
+    /// When commits are acknowledged (default: [`Durability::Sync`]). Without files it has no effect.
+    pub fn durability(mut self, durability: Durability) -> Options {
+        self.durability = durability;
+        self
+    }
+
+    /// The isolation of write transactions (default: [`Isolation::Serializable`]).
+    pub fn isolation(mut self, isolation: Isolation) -> Options {
+        self.isolation = isolation;
+        self
+    }
+
+    /// Whether a store is created where there is none (default: yes).
+    pub fn create(mut self, create: bool) -> Options {
+        self.create = create;
+        self
+    }
+
+    /// Opens for reading only (default: no): nothing is written, not even what recovery would make durable, and write
+    /// transactions are refused. Several may read one store at once, in this process and others; nobody writes meanwhile.
+    pub fn read_only(mut self, read_only: bool) -> Options {
+        self.read_only = read_only;
+        self
+    }
+
+    /// The size of a log segment in bytes (default 64 MiB; 4 KiB to 16 GiB); space for it is reserved ahead.
+    pub fn log_segment_bytes(mut self, bytes: u64) -> Options {
+        self.log_segment_bytes = bytes;
+        self
+    }
+
+    /// Whether a thread merges the deltas of parts of the graph that are not written to for a second or two (default:
+    /// yes), so that reads find plain lists there. It starts with the first merge and does a few milliseconds of work at
+    /// a time; [`Graph::settle`] does the same for all of the graph at once.
+    pub fn background_settling(mut self, background: bool) -> Options {
+        self.background_settling = background;
+        self
+    }
+
+    /// Under [`Durability::Sync`], the bytes of log records that may be appended and not yet synced (default 64 MiB; any number, and
+    /// 0 has every commit wait until those before it are synced): beyond it
+    /// commits wait for a sync before they append, which [`Stats::commit_waits`](crate::Stats::commit_waits) counts.
+    /// Snapshots never wait. A transaction larger than this commits alone.
+    pub fn max_unsynced_bytes(mut self, bytes: u64) -> Options {
+        self.max_unsynced_bytes = bytes;
+        self
+    }
+
+    /// When the log since the last checkpoint has more than so many bytes, a thread in the background writes a checkpoint, beside
+    /// readers and writers (default 256 MiB; any number; 0 for never). When it has twice as many, commits wait for that, which
+    /// [`Stats::commit_waits`](crate::Stats::commit_waits) counts. So the log on disk has at most twice as many bytes, plus one log
+    /// segment and the transactions under way, unless checkpoints fail (see
+    /// [`Graph::checkpoint_error`](crate::Graph::checkpoint_error)).
+    pub fn checkpoint_log_bytes(mut self, bytes: u64) -> Options {
+        self.checkpoint_log_bytes = bytes;
+        self
+    }
+
+    /// Opens the store in the directory `path`, creating it if there is none (see [`create`](Self::create)).
+    ///
+    /// Blocks for recovery: time in proportion to the size of the graph and of the log since the last checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] if it is open already, here or in another process, unless all open it for reading;
+    /// [`Error::NotAStore`] for a directory with
+    /// other content; [`Error::FutureVersion`]; [`Error::Corruption`]; [`Error::ConfigMismatch`]; [`Error::Io`];
+    /// [`Error::InvalidArgument`] for an option out of its range.
+    pub fn open(self, path: impl AsRef<Path>) -> Result<Graph> {
+        crate::durable::open::open_path(self, path.as_ref())
+    }
+
+    /// As [`open`](Self::open), on a directory behind the file-system trait: for tests and instrumentation.
+    pub fn open_on(self, fs: Arc<dyn Vfs>) -> Result<Graph> {
+        crate::durable::open::open_on(self, fs)
+    }
+
+    /// A store without files: its content goes with its last handle.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for an option out of its range, and for [`read_only`](Self::read_only).
+    pub fn in_memory(self) -> Result<Graph> {
+        if self.read_only {
+            return Err(Error::InvalidArgument("a store without files cannot be read-only".into()));
+        }
+        crate::durable::open::in_memory(self)
+    }
+
+    /// Refuses options out of their ranges, also those that have no effect on the store.
+    pub(crate) fn check(&self) -> Result<()> {
+        let (least, most) = LOG_SEGMENT_BYTES;
+        let found = self.log_segment_bytes;
+        if !(least..=most).contains(&found) {
+            let text = format!("log_segment_bytes must be {least} to {most}, found {found}");
+            return Err(Error::InvalidArgument(text));
+        }
+        let (least, most) = GROUP_INTERVAL;
+        match self.durability {
+            Durability::Group(interval) if !(least..=most).contains(&interval) => {
+                let [least, most, found] = [least, most, interval].map(|time| time.as_secs_f64());
+                let text = format!(
+                    "the interval of group durability must be {least} to {most} seconds, found {found}"
+                );
+                Err(Error::InvalidArgument(text))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The configuration of a new graph.
+    pub(crate) fn config(&self) -> GraphConfig {
+        let default = GraphConfig::default();
+        GraphConfig {
+            directed: self.directed.unwrap_or(default.directed),
+            keys: self.keys.unwrap_or(default.keys),
+            weighted: self.weighted.unwrap_or(default.weighted),
+            reverse: self.reverse.unwrap_or(default.reverse),
+        }
+    }
+
+    /// Whether what was asked for agrees with an existing graph.
+    pub(crate) fn agrees(&self, found: GraphConfig) -> Result<()> {
+        let wanted = GraphConfig {
+            directed: self.directed.unwrap_or(found.directed),
+            keys: self.keys.unwrap_or(found.keys),
+            weighted: self.weighted.unwrap_or(found.weighted),
+            reverse: if found.directed { self.reverse.unwrap_or(found.reverse) } else { found.reverse },
+        };
+        if wanted == found { Ok(()) } else { Err(Error::ConfigMismatch { wanted, found }) }
+    }
+}

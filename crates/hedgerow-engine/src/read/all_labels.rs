@@ -1,0 +1,185 @@
+//! Reads of a snapshot over the edges of all labels, and which labels its edges have.
+
+use hedgerow_core::{Direction, LabelId, SubgraphId, VertexId, VertexKey, VertexKeyRef};
+
+use crate::error::{Error, Result};
+use crate::read::labelled::EdgeOf;
+use crate::read::snapshot::Snapshot;
+use crate::state::schema::LabelRef;
+use crate::store::Core;
+
+/// Edges from one vertex to another: of any label and any rank, unless it names them.
+///
+/// ```
+/// use hedgerow::{EdgeKey, EdgePattern, Graph, LabelOptions};
+///
+/// let graph = Graph::in_memory()?;
+/// graph.define_label("calls", LabelOptions::new().multi(true))?;
+/// let mut tx = graph.write()?;
+/// tx.put_edge_with(EdgeKey::new("calls", 1, 2).rank(7), [("seconds", 30)])?;
+/// assert!(tx.contains_any_edge(EdgePattern::between(1, 2))?);
+/// tx.commit()?;
+/// let snapshot = graph.snapshot()?;
+/// assert!(snapshot.contains_any_edge(EdgePattern::between(1, 2).label("calls"))?);
+/// assert!(!snapshot.contains_any_edge(EdgePattern::between(1, 2).label(""))?);
+/// assert!(!snapshot.contains_any_edge(EdgePattern::between(1, 2).rank(0))?);
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct EdgePattern<'a> {
+    pub(crate) src: VertexKeyRef<'a>,
+    pub(crate) dst: VertexKeyRef<'a>,
+    pub(crate) label: Option<LabelRef<'a>>,
+    pub(crate) rank: Option<u64>,
+}
+
+impl<'a> EdgePattern<'a> {
+    /// All edges from `src` to `dst`.
+    pub fn between(src: impl Into<VertexKeyRef<'a>>, dst: impl Into<VertexKeyRef<'a>>) -> EdgePattern<'a> {
+        EdgePattern { src: src.into(), dst: dst.into(), label: None, rank: None }
+    }
+
+    /// Those of this label; the empty name is the default label.
+    pub fn label(mut self, label: impl Into<LabelRef<'a>>) -> EdgePattern<'a> {
+        self.label = Some(label.into());
+        self
+    }
+
+    /// Those of this rank; edges of labels that are not `multi` have rank 0.
+    pub fn rank(mut self, rank: u64) -> EdgePattern<'a> {
+        self.rank = Some(rank);
+        self
+    }
+}
+
+impl Core {
+    /// The labels that are defined now: a later commit may define more, an earlier snapshot has no edges of some.
+    pub(crate) fn defined_labels(&self) -> std::ops::Range<u16> {
+        0..self.schema.load().labels().len() as u16
+    }
+}
+
+impl Snapshot {
+    fn label_ids(&self) -> impl Iterator<Item = LabelId> + use<> {
+        self.engine().defined_labels().map(LabelId)
+    }
+
+    /// Whether the store defines other labels than the default one, with edges or without. O(1).
+    pub fn has_labels(&self) -> bool {
+        self.engine().defined_labels().len() > 1
+    }
+
+    /// The labels that have edges, by ascending id. O(1) where no label but the default one is defined; else
+    /// O(subgraphs) for each label without edges, and less for the others.
+    pub fn labels_with_edges(&self) -> Vec<LabelId> {
+        self.used_labels().collect()
+    }
+
+    /// The label of all edges; the default one where there are no edges. Costs as
+    /// [`labels_with_edges`](Self::labels_with_edges).
+    ///
+    /// # Errors
+    /// [`Error::SeveralLabels`], which lists them, if edges have different labels.
+    pub fn only_label(&self) -> Result<LabelId> {
+        self.engine().check_owner()?;
+        let mut used = self.used_labels();
+        let first = used.next().unwrap_or(LabelId::DEFAULT);
+        let Some(second) = used.next() else { return Ok(first) };
+        let schema = self.engine().schema.load();
+        let name = |id| schema.label_by_id(id).map_or_else(String::new, |label| label.name().to_string());
+        Err(Error::SeveralLabels { labels: [first, second].into_iter().chain(used).map(name).collect() })
+    }
+
+    fn used_labels(&self) -> impl Iterator<Item = LabelId> {
+        let (all, edges) = (self.has_labels(), self.edge_count());
+        self.label_ids().filter(move |&label| edges > 0 && (!all || self.has_edges(label)))
+    }
+
+    /// Whether there is an edge of the label. O(subgraphs) if there is none.
+    fn has_edges(&self, label: LabelId) -> bool {
+        let Some(table) = self.engine().table(label) else { return false };
+        let has = |id: u32| -> Option<bool> {
+            let entry = table.get(SubgraphId(id))?;
+            entry.read(Direction::Out, self.timestamp(), |read| read.edge_entries() > 0)
+        };
+        (0..self.engine().subgraph_bound()).any(|id| has(id) == Some(true))
+    }
+
+    /// Whether one of these edges exists. O(labels * log degree), and for a rank that is not named in a `multi` label
+    /// as many steps more as edges lead from the one vertex to the other.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`].
+    pub fn contains_any_edge(&self, edges: EdgePattern<'_>) -> Result<bool> {
+        self.engine().check_owner()?;
+        let label = edges.label.map(|label| self.engine().label(label)).transpose()?;
+        let Some((src, dst)) = self.ends(edges.src, edges.dst) else { return Ok(false) };
+        let joined = |label| match edges.rank {
+            Some(rank) => self.item_by_id(label, src, dst, rank).is_some(),
+            None => self.has_edge_with_rank(label, src, dst, |_| true),
+        };
+        Ok(label.map_or_else(|| self.label_ids().any(joined), joined))
+    }
+
+    /// Whether there is an edge of the label between the vertices with a rank that is `wanted`; of an undirected graph `src`
+    /// is the smaller.
+    pub(crate) fn has_edge_with_rank(
+        &self,
+        label: LabelId,
+        src: VertexId,
+        dst: VertexId,
+        wanted: impl Fn(u64) -> bool,
+    ) -> bool {
+        if label == LabelId::DEFAULT {
+            return self.weight_by_id(src, dst).is_some() && wanted(0);
+        }
+        let found = self.read_of(label, src, Direction::Out, |read| {
+            let mut found = false;
+            read.for_each_item_to(src.local(), dst, |item| found |= wanted(item.rank));
+            found
+        });
+        found == Some(true)
+    }
+
+    /// The edges of all labels at a vertex: other endpoint, label and rank, sorted by all three, or `None` if there is no
+    /// such vertex. One entry for each edge: a neighbour that several edges lead to comes several times.
+    /// O(labels + degree log degree).
+    pub fn neighbors_of_all<'a>(
+        &self,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Option<Vec<(VertexKey, LabelId, u64)>> {
+        let id = self.vertex_id(key)?;
+        let mut found = Vec::new();
+        for label in self.label_ids() {
+            self.for_each_item(label, id, direction, |item| {
+                found.push((self.engine().ids.key_of(item.dst), label, item.rank));
+            });
+        }
+        found.sort_unstable();
+        Some(found)
+    }
+
+    /// The number of edges of all labels at a vertex, or `None` if there is no such vertex: the length of
+    /// [`neighbors_of_all`](Self::neighbors_of_all). A self-loop counts once. O(labels).
+    pub fn degree_of_all<'a>(&self, key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<usize> {
+        let id = self.vertex_id(key)?;
+        Some(self.label_ids().map(|label| self.degree_by_label(label, id, direction)).sum())
+    }
+
+    /// As [`neighbors_of_all`](Self::neighbors_of_all), each edge with its properties.
+    pub fn edges_of_all<'a>(
+        &self,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Option<Vec<(LabelId, EdgeOf)>> {
+        let id = self.vertex_id(key)?;
+        let of = |label| self.edges_by_label(label, id, direction).into_iter().map(move |edge| (label, edge));
+        let mut edges: Vec<_> = self.label_ids().flat_map(of).collect();
+        edges.sort_unstable_by(|(a_label, a), (b_label, b)| {
+            (&a.key, a_label, a.rank).cmp(&(&b.key, b_label, b.rank))
+        });
+        Some(edges)
+    }
+}

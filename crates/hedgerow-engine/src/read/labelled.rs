@@ -1,0 +1,356 @@
+//! Reading labels, ranks and properties of a snapshot.
+
+use std::sync::Arc;
+
+use hedgerow_core::{
+    Direction, LabelId, LocalVertex, Row, SUBGRAPH_VERTICES, SubgraphId, Value, VertexId, VertexKey,
+    VertexKeyRef,
+};
+use hedgerow_mem::version::Read;
+use hedgerow_mem::{ItemRef, View};
+
+use crate::commit::{EdgeKey, WEIGHT};
+use crate::error::Result;
+use crate::read::properties::{Properties, named};
+use crate::read::snapshot::Snapshot;
+use crate::state::schema::{LabelRef, Schema};
+
+/// An edge of a list: the other endpoint and what the edge has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EdgeOf {
+    /// The other endpoint.
+    pub key: VertexKey,
+    /// The rank; 0 unless the label is `multi`.
+    pub rank: u64,
+    /// The properties that have a value; in a weighted graph the weight among them.
+    pub properties: Properties,
+}
+
+impl Snapshot {
+    /// The labels and properties that were defined when the snapshot was taken.
+    pub fn schema(&self) -> Schema {
+        self.engine().schema.load().as_of(self.timestamp())
+    }
+
+    fn label(&self, label: LabelRef<'_>) -> Result<LabelId> {
+        self.engine().label(label)
+    }
+
+    pub(crate) fn read_of<R>(
+        &self,
+        label: LabelId,
+        id: VertexId,
+        direction: Direction,
+        f: impl FnOnce(Read<'_>) -> R,
+    ) -> Option<R> {
+        self.engine().table(label)?.get(id.subgraph())?.read(direction, self.timestamp(), f)
+    }
+
+    /// Endpoints as they are stored: of an undirected graph the smaller first.
+    pub(crate) fn ends(&self, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> Option<(VertexId, VertexId)> {
+        let ids = &self.engine().ids;
+        let (src, dst) = (ids.lookup(src, self.timestamp())?, ids.lookup(dst, self.timestamp())?);
+        Some(if self.engine().config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) })
+    }
+
+    /// Weight and properties of an edge; of an undirected graph `src` is the smaller.
+    pub(crate) fn item_by_id(
+        &self,
+        label: LabelId,
+        src: VertexId,
+        dst: VertexId,
+        rank: u64,
+    ) -> Option<(f64, Option<Row>)> {
+        self.with_item(label, src, dst, rank, |item| (item.weight, item.row.to_row()))
+    }
+
+    fn with_item<R>(
+        &self,
+        label: LabelId,
+        src: VertexId,
+        dst: VertexId,
+        rank: u64,
+        f: impl FnOnce(ItemRef<'_>) -> R,
+    ) -> Option<R> {
+        self.read_of(label, src, Direction::Out, |read| read.item(src.local(), dst, rank).map(f)).flatten()
+    }
+
+    /// Calls `f` with each edge of a label at a vertex, ascending by vertex id and rank. The properties of fixed width
+    /// come with the edge; text and bytes of an undirected edge, and all properties of an incoming one, lie with the
+    /// other copy.
+    pub(crate) fn for_each_item(
+        &self,
+        label: LabelId,
+        id: VertexId,
+        direction: Direction,
+        f: impl FnMut(ItemRef<'_>),
+    ) {
+        if self.has_to_search(direction) {
+            return self.for_each_source(label, id, f);
+        }
+        let entry = self.engine().table(label).and_then(|table| table.get(id.subgraph()));
+        let direction = self.stored(direction);
+        // Kept by a reference, here and below, for the caller's code may take its time.
+        entry.map(|entry| {
+            entry.read_kept(direction, self.timestamp(), |read| read.for_each_item(id.local(), f))
+        });
+    }
+
+    /// Whether edges in `direction` are not kept.
+    pub(crate) fn has_to_search(&self, direction: Direction) -> bool {
+        direction == Direction::In && self.engine().config.is_one_way()
+    }
+
+    /// Calls `f` with each edge to a vertex, its source in place of its destination, in a graph that keeps no incoming
+    /// edges. O(vertices log degree).
+    pub(crate) fn for_each_source(&self, label: LabelId, id: VertexId, mut f: impl FnMut(ItemRef<'_>)) {
+        let Some(table) = self.engine().table(label) else { return };
+        for subgraph in (0..self.engine().subgraph_bound()).map(SubgraphId) {
+            let Some(entry) = table.get(subgraph) else { continue };
+            entry.read_kept(Direction::Out, self.timestamp(), |read| {
+                for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+                    let src = subgraph.vertex(local);
+                    read.for_each_item_to(local, id, |item| f(ItemRef { dst: src, ..item }));
+                }
+            });
+        }
+    }
+
+    pub(crate) fn degree_by_label(&self, label: LabelId, id: VertexId, direction: Direction) -> usize {
+        if self.has_to_search(direction) {
+            let mut degree = 0;
+            self.for_each_source(label, id, |_| degree += 1);
+            return degree;
+        }
+        self.read_of(label, id, self.stored(direction), |read| read.degree(id.local())).unwrap_or(0)
+    }
+
+    /// Whether the edge of this label and rank exists. O(log degree). See
+    /// [`contains_any_edge`](Self::contains_any_edge) for those of any label or rank.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    pub fn contains_edge_of(&self, edge: EdgeKey<'_>) -> Result<bool> {
+        let label = self.label(edge.label)?;
+        let ends = self.ends(edge.src, edge.dst);
+        let found = ends.and_then(|(src, dst)| self.with_item(label, src, dst, edge.rank, |_| ()));
+        Ok(found.is_some())
+    }
+
+    /// The properties of an edge that have a value, if the edge exists; in a weighted graph its weight among them.
+    /// O(log degree).
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    pub fn edge_properties(&self, edge: EdgeKey<'_>) -> Result<Option<Properties>> {
+        let label = self.label(edge.label)?;
+        let ends = self.ends(edge.src, edge.dst);
+        let found = ends.and_then(|(src, dst)| self.item_by_id(label, src, dst, edge.rank));
+        let weighted = self.engine().is_weighted(label);
+        let schema = self.engine().schema.load();
+        Ok(found.map(|(weight, row)| named(&schema, label, weighted.then_some(weight), row.as_ref())))
+    }
+
+    /// One property of an edge, if the edge exists; null if it has no such property. O(log degree).
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    pub fn edge_property(&self, edge: EdgeKey<'_>, property: &str) -> Result<Option<Value>> {
+        let label = self.label(edge.label)?;
+        let Some((src, dst)) = self.ends(edge.src, edge.dst) else { return Ok(None) };
+        let weighted = self.engine().is_weighted(label) && property == WEIGHT;
+        let id =
+            self.engine().schema.load().label_by_id(label).and_then(|l| l.property(property)).map(|p| p.id());
+        Ok(self.with_item(label, src, dst, edge.rank, |item| match id {
+            _ if weighted => Value::F64(item.weight),
+            Some(id) => item.row.get(id).to_owned(),
+            None => Value::Null,
+        }))
+    }
+
+    /// The properties of a vertex that have a value, if the vertex exists.
+    pub fn vertex_properties<'a>(&self, key: impl Into<VertexKeyRef<'a>>) -> Option<Properties> {
+        let id = self.vertex_id(key)?;
+        let row = self.item_by_id(LabelId::VERTICES, id, id, 0).and_then(|(_, row)| row);
+        Some(named(&self.engine().schema.load(), LabelId::VERTICES, None, row.as_ref()))
+    }
+
+    /// One property of a vertex, if the vertex exists; null if it has no such property.
+    pub fn vertex_property<'a>(&self, key: impl Into<VertexKeyRef<'a>>, property: &str) -> Option<Value> {
+        let id = self.vertex_id(key)?;
+        let property = self.engine().schema.load().vertices().property(property).map(|p| p.id());
+        let value = property
+            .and_then(|p| self.with_item(LabelId::VERTICES, id, id, 0, |item| item.row.get(p).to_owned()));
+        Some(value.unwrap_or(Value::Null))
+    }
+
+    /// The edges of a label at a vertex: other endpoints and ranks, sorted by both, or `None` if there is no such
+    /// vertex. O(degree log degree).
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    pub fn neighbors_of<'a>(
+        &self,
+        label: impl Into<LabelRef<'a>>,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Result<Option<Vec<(VertexKey, u64)>>> {
+        let label = self.label(label.into())?;
+        let Some(id) = self.vertex_id(key) else { return Ok(None) };
+        let mut found = Vec::new();
+        self.for_each_item(label, id, direction, |item| {
+            found.push((self.engine().ids.key_of(item.dst), item.rank));
+        });
+        found.sort_unstable();
+        Ok(Some(found))
+    }
+
+    /// The edges of a label at a vertex with all their properties, sorted by other endpoint and rank, or `None` if there
+    /// is no such vertex. O(degree log degree).
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    pub fn edges_of<'a>(
+        &self,
+        label: impl Into<LabelRef<'a>>,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Result<Option<Vec<EdgeOf>>> {
+        let label = self.label(label.into())?;
+        let Some(id) = self.vertex_id(key) else { return Ok(None) };
+        let mut edges = self.edges_by_label(label, id, direction);
+        edges.sort_unstable_by(|a, b| (&a.key, a.rank).cmp(&(&b.key, b.rank)));
+        Ok(Some(edges))
+    }
+
+    /// The edges of a label at a vertex with all their properties.
+    pub(crate) fn edges_by_label(&self, label: LabelId, id: VertexId, direction: Direction) -> Vec<EdgeOf> {
+        let mut found = Vec::new();
+        self.for_each_item(label, id, direction, |item| found.push((item.dst, item.rank)));
+        let schema = self.engine().schema.load_full();
+        let edge = |(other, rank)| EdgeOf {
+            key: self.engine().ids.key_of(other),
+            rank,
+            properties: self.properties_between(&schema, label, id, other, direction, rank),
+        };
+        found.into_iter().map(edge).collect()
+    }
+
+    fn properties_between(
+        &self,
+        schema: &Arc<Schema>,
+        label: LabelId,
+        at: VertexId,
+        other: VertexId,
+        direction: Direction,
+        rank: u64,
+    ) -> Properties {
+        let (src, dst) = match (self.engine().config.directed, direction) {
+            (false, _) => (at.min(other), at.max(other)),
+            (true, Direction::Out) => (at, other),
+            (true, Direction::In) => (other, at),
+        };
+        let Some((weight, row)) = self.item_by_id(label, src, dst, rank) else { return Properties::new() };
+        let weighted = self.engine().is_weighted(label);
+        named(schema, label, weighted.then_some(weight), row.as_ref())
+    }
+
+    /// The number of edges of a label at a vertex, or `None` if there is no such vertex. A self-loop counts once.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    pub fn degree_of<'a>(
+        &self,
+        label: impl Into<LabelRef<'a>>,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Result<Option<usize>> {
+        let label = self.label(label.into())?;
+        let Some(id) = self.vertex_id(key) else { return Ok(None) };
+        Ok(Some(self.degree_by_label(label, id, direction)))
+    }
+
+    /// The number of edges of a label; an undirected edge counts once. O(subgraphs) in a directed graph; in an
+    /// undirected one every vertex is looked at for a self-loop.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    pub fn edge_count_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<u64> {
+        Ok(self.count_edges(self.label(label.into())?))
+    }
+
+    pub(crate) fn count_edges(&self, label: LabelId) -> u64 {
+        let Some(table) = self.engine().table(label) else { return 0 };
+        let directed = self.engine().config.directed;
+        let mut entries = 0;
+        let mut loops = 0;
+        for subgraph in (0..self.engine().subgraph_bound()).map(SubgraphId) {
+            let Some(entry) = table.get(subgraph) else { continue };
+            entry.read(Direction::Out, self.timestamp(), |read| {
+                entries += read.edge_entries();
+                if !directed {
+                    loops += read.self_loops(subgraph);
+                }
+            });
+        }
+        if directed { entries } else { (entries + loops) / 2 }
+    }
+
+    /// Calls `f` with source, destination and rank of every edge of a label, by ascending source id; of an undirected
+    /// graph once per edge. O(edges).
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    pub fn for_each_edge_of<'a>(
+        &self,
+        label: impl Into<LabelRef<'a>>,
+        f: impl FnMut(VertexId, VertexId, u64),
+    ) -> Result<()> {
+        let bound = VertexId(self.engine().ids.bound());
+        self.for_each_edge_in(label, VertexId(0)..bound, f)
+    }
+
+    /// As [`for_each_edge_of`](Self::for_each_edge_of), of the sources in a range of vertex ids.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    pub fn for_each_edge_in<'a>(
+        &self,
+        label: impl Into<LabelRef<'a>>,
+        sources: std::ops::Range<VertexId>,
+        mut f: impl FnMut(VertexId, VertexId, u64),
+    ) -> Result<()> {
+        let label = self.label(label.into())?;
+        self.for_each_item_of(label, sources, |src, item| f(src, item.dst, item.rank));
+        Ok(())
+    }
+
+    /// Calls `f` with each edge of a label that begins in a range of vertex ids, at its source; of an undirected graph
+    /// once per edge, at the smaller end. O(edges).
+    pub(crate) fn for_each_item_of(
+        &self,
+        label: LabelId,
+        sources: std::ops::Range<VertexId>,
+        mut f: impl FnMut(VertexId, ItemRef<'_>),
+    ) {
+        let directed = self.engine().config.directed;
+        let end = sources.end.0.min(self.engine().ids.bound());
+        for v in (sources.start.0..end).map(VertexId) {
+            self.for_each_item(label, v, Direction::Out, |item| {
+                if directed || v <= item.dst {
+                    f(v, item);
+                }
+            });
+        }
+    }
+
+    /// The graph of one label for kernels: all vertices, and the edges of this label. Neighbour lists of a `multi`
+    /// label name a neighbour once for each edge. Made of the view of this label that was asked for last, as
+    /// [`view`](Self::view), for the eight labels asked for last; and O(edges of the label) to count them.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    pub fn view_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<Arc<View>> {
+        Ok(self.cached_view_of(self.label(label.into())?))
+    }
+}

@@ -1,0 +1,8 @@
+//! Reading: snapshots, point reads in all labels, rows of edges, and the views that kernels run on.
+
+pub(crate) mod all_labels;
+pub(crate) mod labelled;
+pub(crate) mod properties;
+pub(crate) mod scan;
+pub(crate) mod snapshot;
+pub(crate) mod views;

@@ -1,0 +1,589 @@
+//! The schema: which labels and properties there are.
+//!
+//! Labels and properties are defined by name, explicitly or at first use, and get small ids that operations, log and
+//! segments carry. A definition is a commit of its own: it draws a timestamp and stands in the log before every commit
+//! that uses it. It cannot be undone; a transaction that is rolled back leaves the names it introduced behind.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use hedgerow_core::property::{MAX_NAME_BYTES, MAX_PROPERTIES, MAX_VALUE_BYTES};
+use hedgerow_core::sync::{ArcCell, ArcGuard, AtomicBool, Mutex, Ordering};
+use hedgerow_core::{LabelId, Op, PropertyId, PropertyType, Timestamp, Value};
+
+use crate::durable::log::Record;
+use crate::error::{Error, Result};
+use crate::store::{Engine, Graph};
+
+/// The labels and properties of a graph at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schema {
+    /// By id; the first is the default label.
+    labels: Vec<Label>,
+    names: HashMap<Arc<str>, LabelId>,
+    /// The properties of vertices, as a label that no user sees.
+    vertices: Label,
+    changed: Timestamp,
+}
+
+/// A label: edges of one kind, with adjacency and properties of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    id: LabelId,
+    name: Arc<str>,
+    multi: bool,
+    properties: Vec<Property>,
+    defined: Timestamp,
+}
+
+/// A property of the edges of a label, or of vertices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Property {
+    id: PropertyId,
+    name: Arc<str>,
+    kind: PropertyType,
+    defined: Timestamp,
+}
+
+impl Property {
+    /// The id, among the properties of the same label.
+    pub fn id(&self) -> PropertyId {
+        self.id
+    }
+
+    /// The name.
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// The type of its values.
+    pub fn property_type(&self) -> PropertyType {
+        self.kind
+    }
+}
+
+impl Label {
+    fn new(id: LabelId, name: &str, multi: bool, defined: Timestamp) -> Label {
+        Label { id, name: Arc::from(name), multi, properties: Vec::new(), defined }
+    }
+
+    /// The id. The default label has [`LabelId::DEFAULT`].
+    pub fn id(&self) -> LabelId {
+        self.id
+    }
+
+    /// The name; empty for the default label.
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// Whether edges have a rank: several may lead from one vertex to another.
+    pub fn is_multi(&self) -> bool {
+        self.multi
+    }
+
+    /// The properties of its edges, in the order of their definition.
+    pub fn properties(&self) -> &[Property] {
+        &self.properties
+    }
+
+    /// The property of this name.
+    pub fn property(&self, name: &str) -> Option<&Property> {
+        self.properties.iter().find(|p| &*p.name == name)
+    }
+
+    pub(crate) fn property_by_id(&self, id: PropertyId) -> Option<&Property> {
+        self.properties.get(usize::from(id.0))
+    }
+}
+
+impl Default for Schema {
+    fn default() -> Self {
+        Schema {
+            labels: vec![Label::new(LabelId::DEFAULT, "", false, Timestamp::ZERO)],
+            names: HashMap::from([(Arc::from(""), LabelId::DEFAULT)]),
+            vertices: Label::new(LabelId::VERTICES, "", false, Timestamp::ZERO),
+            changed: Timestamp::ZERO,
+        }
+    }
+}
+
+impl Schema {
+    /// The labels by id, the default label first.
+    pub fn labels(&self) -> &[Label] {
+        &self.labels
+    }
+
+    /// The label of this name; the default label for the empty one.
+    pub fn label(&self, name: &str) -> Option<&Label> {
+        self.names.get(name).and_then(|id| self.label_by_id(*id))
+    }
+
+    /// The label that `label` names.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLabel`], which lists the labels there are.
+    pub fn find_label<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<&Label> {
+        let label = label.into();
+        self.find(label).ok_or_else(|| label.missing(self))
+    }
+
+    /// The label with this id.
+    pub fn label_by_id(&self, id: LabelId) -> Option<&Label> {
+        if id == LabelId::VERTICES {
+            return Some(&self.vertices);
+        }
+        self.labels.get(usize::from(id.0))
+    }
+
+    /// The properties of vertices, in the order of their definition.
+    pub fn vertex_properties(&self) -> &[Property] {
+        &self.vertices.properties
+    }
+
+    pub(crate) fn vertices(&self) -> &Label {
+        &self.vertices
+    }
+
+    /// When a definition was last added.
+    pub(crate) fn changed(&self) -> Timestamp {
+        self.changed
+    }
+
+    /// The label that `label` means.
+    pub(crate) fn find(&self, label: LabelRef<'_>) -> Option<&Label> {
+        match label {
+            LabelRef::Name(name) => self.label(name),
+            LabelRef::Id(LabelId::VERTICES) => None,
+            LabelRef::Id(id) => self.label_by_id(id),
+        }
+    }
+
+    /// What of it was defined at or before `ts`.
+    pub(crate) fn as_of(&self, ts: Timestamp) -> Schema {
+        let mut seen = self.clone();
+        seen.labels.retain(|label| label.defined <= ts);
+        seen.names.retain(|_, id| self.label_by_id(*id).is_some_and(|label| label.defined <= ts));
+        for label in seen.labels.iter_mut().chain([&mut seen.vertices]) {
+            label.properties.retain(|property| property.defined <= ts);
+        }
+        seen
+    }
+
+    /// Adds a label, as the log says: ids are given in order. `Err` says what does not fit.
+    pub(crate) fn add_label(
+        &mut self,
+        id: LabelId,
+        name: &str,
+        multi: bool,
+        ts: Timestamp,
+    ) -> std::result::Result<(), &'static str> {
+        let next = usize::from(id.0) == self.labels.len() && id <= LabelId::MAX;
+        // What was defined by some moment is the beginning of the list.
+        let next = next && self.labels.last().is_none_or(|last| last.defined <= ts);
+        if !next || name.is_empty() || name.len() > MAX_NAME_BYTES || self.names.contains_key(name) {
+            return Err("a label that does not follow the ones before it");
+        }
+        let label = Label::new(id, name, multi, ts);
+        self.names.insert(label.name.clone(), id);
+        self.labels.push(label);
+        self.changed = self.changed.max(ts);
+        Ok(())
+    }
+
+    /// Adds a property of a label, or of vertices.
+    pub(crate) fn add_property(
+        &mut self,
+        label: LabelId,
+        id: PropertyId,
+        name: &str,
+        kind: PropertyType,
+        ts: Timestamp,
+    ) -> std::result::Result<(), &'static str> {
+        let label = match label {
+            LabelId::VERTICES => Some(&mut self.vertices),
+            id => self.labels.get_mut(usize::from(id.0)),
+        };
+        let label = label.ok_or("a property of a label that is not defined")?;
+        let next = usize::from(id.0) == label.properties.len() && label.properties.len() < MAX_PROPERTIES;
+        let before = label.properties.last().map_or(label.defined, |last| last.defined);
+        let next = next && before <= ts;
+        if !next || name.is_empty() || name.len() > MAX_NAME_BYTES || label.property(name).is_some() {
+            return Err("a property that does not follow the ones before it");
+        }
+        label.properties.push(Property { id, name: Arc::from(name), kind, defined: ts });
+        self.changed = self.changed.max(ts);
+        Ok(())
+    }
+
+    /// The definitions as operations with their timestamps, in an order in which they can be added again.
+    pub(crate) fn definitions(&self) -> impl Iterator<Item = (Timestamp, Op<'_>)> {
+        let labels = self.labels.iter().skip(1).map(|label| {
+            (label.defined, Op::DefineLabel { label: label.id, multi: label.multi, name: &label.name })
+        });
+        let properties = self.labels.iter().chain([&self.vertices]).flat_map(|label| {
+            label.properties.iter().map(|p| {
+                (
+                    p.defined,
+                    Op::DefineProperty { label: label.id, property: p.id, kind: p.kind, name: &p.name },
+                )
+            })
+        });
+        labels.chain(properties)
+    }
+
+    /// Adds what an operation defines. `Err` says what does not fit.
+    pub(crate) fn add(&mut self, ts: Timestamp, op: Op<'_>) -> std::result::Result<(), &'static str> {
+        match op {
+            Op::DefineLabel { label, multi, name } => self.add_label(label, name, multi, ts),
+            Op::DefineProperty { label, property, kind, name } => {
+                self.add_property(label, property, name, kind, ts)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A label by name or by id. Ids save looking the name up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LabelRef<'a> {
+    /// By name; the empty one is the default label.
+    Name(&'a str),
+    /// By id.
+    Id(LabelId),
+}
+
+impl<'a> From<&'a str> for LabelRef<'a> {
+    fn from(name: &'a str) -> Self {
+        LabelRef::Name(name)
+    }
+}
+
+impl<'a> From<&'a String> for LabelRef<'a> {
+    fn from(name: &'a String) -> Self {
+        LabelRef::Name(name)
+    }
+}
+
+impl From<LabelId> for LabelRef<'_> {
+    fn from(id: LabelId) -> Self {
+        LabelRef::Id(id)
+    }
+}
+
+impl From<&Label> for LabelRef<'_> {
+    fn from(label: &Label) -> Self {
+        LabelRef::Id(label.id)
+    }
+}
+
+impl LabelRef<'_> {
+    fn shown(self) -> String {
+        match self {
+            LabelRef::Name(name) => name.to_owned(),
+            LabelRef::Id(id) => format!("number {}", id.0),
+        }
+    }
+
+    fn missing(self, schema: &Schema) -> Error {
+        let known = schema.labels.iter().map(|label| label.name.to_string()).collect();
+        Error::NoSuchLabel { label: self.shown(), known }
+    }
+}
+
+/// What a label is to be like. See [`Graph::define_label`].
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct LabelOptions {
+    multi: bool,
+    properties: Vec<(String, PropertyType)>,
+}
+
+impl LabelOptions {
+    /// One edge at most from a vertex to another, no properties yet.
+    pub fn new() -> LabelOptions {
+        LabelOptions::default()
+    }
+
+    /// Whether edges have a `u64` rank, so that several may lead from one vertex to another (default: no).
+    pub fn multi(mut self, multi: bool) -> LabelOptions {
+        self.multi = multi;
+        self
+    }
+
+    /// Declares a property.
+    pub fn property(mut self, name: impl Into<String>, kind: PropertyType) -> LabelOptions {
+        self.properties.push((name.into(), kind));
+        self
+    }
+}
+
+/// The schema of an open store.
+pub(crate) struct SchemaCell {
+    current: ArcCell<Schema>,
+    /// Held by whoever adds a definition.
+    defining: Mutex<()>,
+    /// Whether edges of the default label may have properties: set before the first one can get any, never unset.
+    default_has_properties: AtomicBool,
+}
+
+impl SchemaCell {
+    pub(crate) fn new(schema: Schema) -> SchemaCell {
+        let has = !schema.labels[0].properties.is_empty();
+        SchemaCell {
+            current: ArcCell::new(Some(Arc::new(schema))),
+            defining: Mutex::new(()),
+            default_has_properties: AtomicBool::new(has),
+        }
+    }
+
+    pub(crate) fn load(&self) -> SchemaGuard {
+        SchemaGuard(self.current.load())
+    }
+
+    pub(crate) fn load_full(&self) -> Arc<Schema> {
+        self.current.load_full().unwrap_or_default()
+    }
+
+    /// Whether no edge of the default label has properties. Asked under the latch of a subgraph it holds for that
+    /// subgraph while the latch is held: whoever gives an edge properties sets the mark before latching.
+    pub(crate) fn default_is_plain(&self) -> bool {
+        !self.default_has_properties.load(Ordering::Acquire)
+    }
+}
+
+/// The schema, protected while the guard lives. Keep it short: one operation.
+pub(crate) struct SchemaGuard(ArcGuard<Schema>);
+
+impl std::ops::Deref for SchemaGuard {
+    type Target = Schema;
+
+    fn deref(&self) -> &Schema {
+        Option::as_ref(&*self.0).expect("a store always has a schema")
+    }
+}
+
+fn check_name(what: &str, name: &str) -> Result<()> {
+    if name.is_empty() {
+        return Err(Error::InvalidArgument(format!("the name of a {what} must not be empty")));
+    }
+    if name.len() > MAX_NAME_BYTES {
+        let what = format!("the name of a {what} of {} bytes", name.len());
+        return Err(Error::TooLarge { what, limit: MAX_NAME_BYTES as u64 });
+    }
+    Ok(())
+}
+
+impl Engine {
+    /// The id of a label that is read. Refuses in a forked child, as the next two.
+    pub(crate) fn label(&self, label: LabelRef<'_>) -> Result<LabelId> {
+        self.check_owner()?;
+        if label == LabelRef::Name("") {
+            return Ok(LabelId::DEFAULT);
+        }
+        self.schema.load().find_label(label).map(Label::id)
+    }
+
+    /// The id of a label that is written to, defined now if it is new.
+    pub(crate) fn label_for_writing(&self, label: LabelRef<'_>, rank: u64) -> Result<LabelId> {
+        self.check_owner()?;
+        let found = self.schema.load().find(label).map(|l| (l.id, l.multi));
+        let (id, multi) = match (found, label) {
+            (Some(found), _) => found,
+            (None, LabelRef::Name(name)) => (self.define_label(name, false)?, false),
+            (None, LabelRef::Id(_)) => return Err(label.missing(&self.schema.load())),
+        };
+        if rank != 0 && !multi {
+            let which = match label.shown().as_str() {
+                "" => "the default label".to_owned(),
+                name => format!("label {name}"),
+            };
+            return Err(Error::InvalidArgument(format!("{which} is not multi: its edges have no rank")));
+        }
+        Ok(id)
+    }
+
+    fn define_label(&self, name: &str, multi: bool) -> Result<LabelId> {
+        check_name("label", name)?;
+        self.check_writable()?;
+        let _defining = self.schema.defining.lock();
+        let mut schema = (*self.schema.load_full()).clone();
+        if let Some(found) = schema.label(name) {
+            return if found.multi == multi || !multi {
+                Ok(found.id)
+            } else {
+                Err(Error::SchemaConflict {
+                    name: name.to_owned(),
+                    wanted: "multi".into(),
+                    found: "not multi".into(),
+                })
+            };
+        }
+        let id = u16::try_from(schema.labels.len()).map(LabelId).ok().filter(|&id| id <= LabelId::MAX);
+        let id = id.ok_or_else(|| Error::TooLarge {
+            what: "the number of labels".into(),
+            limit: u64::from(LabelId::MAX.0),
+        })?;
+        self.install(&mut schema, Op::DefineLabel { label: id, multi, name })?;
+        Ok(id)
+    }
+
+    /// The id of a property that is set to a value of type `kind`, defined now if it is new.
+    pub(crate) fn property_for_writing(
+        &self,
+        label: LabelId,
+        name: &str,
+        kind: PropertyType,
+    ) -> Result<PropertyId> {
+        self.check_owner()?;
+        let agree = |found: &Property| {
+            if found.kind == kind {
+                return Ok(found.id);
+            }
+            Err(Error::PropertyType { property: name.to_owned(), expected: found.kind, found: kind })
+        };
+        if let Some(found) = self.schema.load().label_by_id(label).and_then(|l| l.property(name)) {
+            return agree(found);
+        }
+        check_name("property", name)?;
+        self.check_writable()?;
+        let _defining = self.schema.defining.lock();
+        let mut schema = (*self.schema.load_full()).clone();
+        let Some(owner) = schema.label_by_id(label) else { return Err(LabelRef::Id(label).missing(&schema)) };
+        if let Some(found) = owner.property(name) {
+            return agree(found);
+        }
+        if owner.properties.len() >= MAX_PROPERTIES {
+            let what = "the number of properties of a label".to_owned();
+            return Err(Error::TooLarge { what, limit: MAX_PROPERTIES as u64 });
+        }
+        let property = PropertyId(owner.properties.len() as u16);
+        if label == LabelId::DEFAULT {
+            self.schema.default_has_properties.store(true, Ordering::Release);
+        }
+        self.install(&mut schema, Op::DefineProperty { label, property, kind, name })?;
+        Ok(property)
+    }
+
+    /// Commits one definition and makes it known. The caller holds the lock of definitions.
+    fn install(&self, schema: &mut Schema, op: Op<'_>) -> Result<()> {
+        let record = match &self.durable {
+            Some(_) => {
+                let mut record = Record::default();
+                record.push(op)?;
+                record.finish();
+                Some(record)
+            }
+            None => None,
+        };
+        let ts = crate::commit::general::draw(self, record, |_| self.check_open())?;
+        let applied = crate::commit::general::must_apply(self);
+        let added = schema.add(ts, op);
+        debug_assert!(added.is_ok(), "{added:?}");
+        // Known before it is complete: whoever uses it commits later.
+        self.schema.current.store(Some(Arc::new(schema.clone())));
+        if self.clock.complete(ts, 0, 0) {
+            self.commits.wake();
+        }
+        applied.done();
+        Ok(())
+    }
+
+    /// Whether nothing but definitions was drawn after `start`, up to `last_drawn`: they change no graph, and a
+    /// transaction that reads everything may itself have made them. Asked in the ordering section. A definition that is
+    /// drawn and not yet known counts as a commit of another kind.
+    pub(crate) fn only_definitions(&self, start: Timestamp, last_drawn: Timestamp) -> bool {
+        let drawn = last_drawn.0.saturating_sub(start.0);
+        if drawn == 0 {
+            return true;
+        }
+        let schema = self.schema.load();
+        // Timestamps are drawn one after another.
+        schema.changed() > start && schema.definitions().filter(|(ts, _)| *ts > start).count() as u64 == drawn
+    }
+
+    /// The cells of a row or of a patch, under ids. New properties are defined. Nulls stay, for patches.
+    pub(crate) fn cells<N: AsRef<str>, V: Into<Value>>(
+        &self,
+        label: LabelId,
+        properties: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<Vec<(PropertyId, Value)>> {
+        let mut cells = Vec::new();
+        for (name, value) in properties {
+            let (name, value) = (name.as_ref(), value.into());
+            let bytes = value.as_ref().variable_bytes();
+            if bytes > MAX_VALUE_BYTES {
+                let what = format!("a value of {bytes} bytes for property {name}");
+                return Err(Error::TooLarge { what, limit: MAX_VALUE_BYTES as u64 });
+            }
+            match value.property_type() {
+                Some(kind) => cells.push((self.property_for_writing(label, name, kind)?, value)),
+                None => {
+                    let schema = self.schema.load();
+                    let known = schema.label_by_id(label).and_then(|l| l.property(name)).map(Property::id);
+                    cells.extend(known.map(|id| (id, Value::Null)));
+                }
+            }
+        }
+        Ok(cells)
+    }
+}
+
+impl Graph {
+    /// The labels and properties defined so far.
+    pub fn schema(&self) -> Arc<Schema> {
+        self.engine.schema.load_full()
+    }
+
+    /// Defines a label, or does nothing if one of this name and kind exists. Returns its id, which may be used in
+    /// place of the name. Properties that are new are added to an existing label. The empty name is the default label.
+    ///
+    /// A definition is a commit of its own. It becomes durable with the next commit or [`flush`](Graph::flush).
+    ///
+    /// # Errors
+    /// [`Error::SchemaConflict`] or [`Error::PropertyType`] if a definition exists that says otherwise;
+    /// [`Error::InvalidArgument`] and [`Error::TooLarge`] for names; those of a commit.
+    pub fn define_label(&self, name: &str, options: LabelOptions) -> Result<LabelId> {
+        self.engine.check_owner()?;
+        let id = if name.is_empty() && !options.multi {
+            LabelId::DEFAULT
+        } else {
+            let id = self.engine.define_label(name, options.multi)?;
+            let multi = self.engine.schema.load().label_by_id(id).is_some_and(Label::is_multi);
+            if multi != options.multi {
+                return Err(Error::SchemaConflict {
+                    name: name.to_owned(),
+                    wanted: "not multi".into(),
+                    found: "multi".into(),
+                });
+            }
+            id
+        };
+        for (name, kind) in &options.properties {
+            self.engine.property_for_writing(id, name, *kind)?;
+        }
+        Ok(id)
+    }
+
+    /// Defines a property of the edges of a label, or does nothing if it exists with this type.
+    ///
+    /// # Errors
+    /// As of [`define_label`](Graph::define_label); [`Error::NoSuchLabel`].
+    pub fn define_edge_property<'a>(
+        &self,
+        label: impl Into<LabelRef<'a>>,
+        name: &str,
+        kind: PropertyType,
+    ) -> Result<PropertyId> {
+        let label = self.engine.label(label.into())?;
+        self.engine.property_for_writing(label, name, kind)
+    }
+
+    /// Defines a property of vertices, or does nothing if it exists with this type.
+    ///
+    /// # Errors
+    /// As of [`define_label`](Graph::define_label).
+    pub fn define_vertex_property(&self, name: &str, kind: PropertyType) -> Result<PropertyId> {
+        self.engine.property_for_writing(LabelId::VERTICES, name, kind)
+    }
+}

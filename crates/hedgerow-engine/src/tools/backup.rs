@@ -1,0 +1,108 @@
+//! Backup: a snapshot as a store of its own.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hedgerow_core::Timestamp;
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_io::{Dir, FileId, StoreId, Vfs};
+use hedgerow_log::{Log, LogOptions, LogPosition};
+use hedgerow_tier::{LevelSegment, Manifest, SegmentReader};
+
+use super::{check_vacant, refuse_inside, vacant};
+use crate::durable::checkpoint::write::{ImageMode, Target};
+use crate::durable::open::{LOCK, log_refs, to_tier};
+use crate::error::{Error, Result};
+use crate::store::{Core, Graph};
+
+/// What a backup wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Backup {
+    /// The backup holds exactly the commits up to this timestamp.
+    pub timestamp: Timestamp,
+    /// The vertices in it.
+    pub vertices: u64,
+    /// The size of its segment in bytes.
+    pub bytes: u64,
+}
+
+/// A backup needs no room for a log: the store that is opened from it makes its own.
+const LOG_BYTES: u64 = 4096;
+
+impl Graph {
+    /// Writes everything committed before the call into a new store in the directory `path`, which must not exist or be
+    /// empty. Readers and writers go on meanwhile. The backup is a whole store: restoring it is opening it, or
+    /// copying its directory. It has an identity of its own, so files of the two are never taken for each other. All that was
+    /// written is read back and verified before the backup becomes a store. Works on stores without files, too. O(edges);
+    /// blocks nobody, and keeps the versions of its moment in memory while it runs.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] where there is something at `path`, or it is the store's own directory or below it;
+    /// [`Error::DiskFull`], [`Error::Io`] and
+    /// [`Error::Corruption`] (what was read back is not what was written): what was begun is removed as far as possible.
+    pub fn backup(&self, path: impl AsRef<Path>) -> Result<Backup> {
+        self.engine.check_usable()?;
+        if let Some(directory) = &self.engine.directory {
+            refuse_inside(&**directory, path.as_ref())?;
+        }
+        self.backup_on(vacant(path.as_ref())?)
+    }
+
+    /// As [`backup`](Self::backup), into a directory behind the file-system trait.
+    ///
+    /// # Errors
+    /// As of that.
+    pub fn backup_on(&self, fs: Arc<dyn Vfs>) -> Result<Backup> {
+        self.engine.check_usable()?;
+        check_vacant(&fs)?;
+        let lock = Dir::new(fs.clone()).lock(LOCK)?;
+        let done = self.engine.write_backup(&fs);
+        if done.is_err() {
+            // Without a manifest it is no store; these are the only files of it.
+            for name in fs.list().unwrap_or_default() {
+                if name != LOCK {
+                    let _ = fs.unlink(&name);
+                }
+            }
+        }
+        drop(lock);
+        done
+    }
+}
+
+impl Core {
+    fn write_backup(&self, fs: &Arc<dyn Vfs>) -> Result<Backup> {
+        if !self.read_only && !self.commits.is_failed() {
+            self.wait_published(self.clock.drawn())?;
+        }
+        let pinned = self.pin();
+        let as_of = pinned.timestamp();
+        let mut manifest = Manifest::new(StoreId::generate(), to_tier(self.config));
+        let (store, config, file_id) = (manifest.store, manifest.config, manifest.next_file_id);
+        let target = Target { fs: fs.clone(), file_id, store, config };
+        let written = self.write_run(as_of, target, |_| {
+            self.check_usable()?;
+            Ok(ImageMode::Image)
+        })?;
+        let options = LogOptions { segment_bytes: LOG_BYTES, ..LogOptions::new(store) };
+        let log = Log::create(fs.clone(), options, LogPosition { last_ts: as_of, ..LogPosition::START })?;
+        manifest.logs = log_refs(&log, as_of);
+        log.close().map_err(|error| Error::Io {
+            file: fs.path().display().to_string(),
+            operation: "close the log".into(),
+            source: std::io::Error::other(error),
+        })?;
+        manifest.checkpoint = as_of;
+        manifest.durable_lsn = log.durable();
+        manifest.next_vertex = self.ids.bound();
+        manifest.next_file_id = FileId(file_id.0 + 1);
+        if !faults::is_on(PlantedFault::BackupWithoutSchema) {
+            crate::durable::sections::put_schema(&mut manifest, &self.schema.load().as_of(as_of));
+        }
+        manifest.segments = vec![LevelSegment { level: 0, info: written.info }];
+        SegmentReader::open(fs.clone(), &written.info, store)?.verify_whole()?;
+        manifest.store(fs)?;
+        Ok(Backup { timestamp: as_of, vertices: written.info.vertices, bytes: written.info.bytes })
+    }
+}

@@ -1,0 +1,150 @@
+//! Checking a store: what one snapshot says in different places must agree.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hedgerow_core::{Direction, LocalVertex, SUBGRAPH_VERTICES, Topology, VertexId};
+use hedgerow_io::{RealFs, Vfs};
+use hedgerow_mem::SubgraphTable;
+use hedgerow_tier::{Manifest, SegmentReader};
+
+use crate::error::{Error, Result};
+use crate::options::Options;
+use crate::store::Graph;
+
+mod labels;
+
+/// At most this many problems are described.
+const MAX_PROBLEMS: usize = 100;
+
+/// What a check looked at, and what it found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CheckReport {
+    /// Vertices looked at.
+    pub vertices: u64,
+    /// Edges looked at; an undirected edge counts once.
+    pub edges: u64,
+    /// Segment files whose every byte was verified.
+    pub segments: u64,
+    /// What is wrong, at most 100 items; empty for a sound store.
+    pub problems: Vec<String>,
+}
+
+impl CheckReport {
+    /// Whether nothing is wrong.
+    pub fn is_ok(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    pub(crate) fn problem(&mut self, text: String) {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(text);
+        }
+    }
+}
+
+/// Opens the store at `path` for reading only, which verifies the checksum of every byte that is read, and checks it.
+/// Changes nothing. O(edges log degree).
+///
+/// # Errors
+/// Those of [`Options::open`], damage among them.
+pub fn check_path(path: impl AsRef<Path>) -> Result<CheckReport> {
+    let graph = Options::new().create(false).read_only(true).open(&path)?;
+    let mut report = graph.check()?;
+    // The graph holds the lock; what it was read from is still as it was.
+    let io =
+        |source| Error::Io { file: path.as_ref().display().to_string(), operation: "open".into(), source };
+    let fs: Arc<dyn Vfs> = Arc::new(RealFs::open_dir(&path).map_err(io)?);
+    if let Some(loaded) = Manifest::look(&fs)? {
+        verify_segments(&fs, &loaded.manifest, &mut report)?;
+    }
+    Ok(report)
+}
+
+/// Reads every segment whole and compares it with the hash in the manifest.
+fn verify_segments(fs: &Arc<dyn Vfs>, manifest: &Manifest, report: &mut CheckReport) -> Result<()> {
+    for segment in &manifest.segments {
+        SegmentReader::open(fs.clone(), &segment.info, manifest.store)?.verify_whole()?;
+        report.segments += 1;
+    }
+    Ok(())
+}
+
+impl Graph {
+    /// Checks a snapshot: every edge has both endpoints, both directions agree, lists ascend, counters and the id map
+    /// agree with the data; and the checksum of every segment file. O(edges log degree); blocks nobody.
+    pub fn check(&self) -> Result<CheckReport> {
+        let mut report = CheckReport::default();
+        self.check_graph(&mut report)?;
+        if let Some(durable) = &self.engine.durable {
+            let _no_checkpoint = self.engine.checkpointing.lock();
+            let manifest = durable.manifest.lock().clone();
+            verify_segments(&durable.fs, &manifest, &mut report)?;
+        }
+        Ok(report)
+    }
+
+    pub(crate) fn check_graph(&self, report: &mut CheckReport) -> Result<()> {
+        let snapshot = self.snapshot()?;
+        let view = &snapshot.fresh_view();
+        let directed = self.engine.config.directed;
+        let mut reversed = 0u64;
+        let bound = view.vertex_bound() as u32;
+        for v in self.possible_vertices(&self.engine.subgraphs).take_while(|v| v.0 < bound) {
+            if !view.contains(v) {
+                let edges = view.degree(v, Direction::Out) + view.degree(v, Direction::In);
+                if edges > 0 {
+                    report.problem(format!("vertex {} does not exist and has {edges} edges", v.0));
+                }
+                continue;
+            }
+            report.vertices += 1;
+            let key = self.engine.ids.key_of(v);
+            if snapshot.vertex_id(&key) != Some(v) {
+                report.problem(format!("vertex {} has key {key}, which names another vertex or none", v.0));
+            }
+            self.check_lists(v, view, report);
+            reversed += view.degree(v, Direction::In) as u64;
+            let counted = view.neighbors(v, Direction::Out).iter().filter(|&u| directed || v <= u).count();
+            report.edges += counted as u64;
+        }
+        if directed && reversed != report.edges {
+            report.problem(format!("{} edges out, {reversed} in", report.edges));
+        }
+        self.check_labels(&snapshot, report);
+        if report.vertices != snapshot.vertex_count() || report.edges != snapshot.edge_count() {
+            let (v, e) = (snapshot.vertex_count(), snapshot.edge_count());
+            let (vertices, edges) = (report.vertices, report.edges);
+            report.problem(format!("counters say {v} vertices and {e} edges, found {vertices} and {edges}"));
+        }
+        Ok(())
+    }
+
+    /// The ids that a table has room for, ascending: whatever the largest of them is.
+    fn possible_vertices(&self, table: &SubgraphTable) -> impl Iterator<Item = VertexId> {
+        let locals = || (0..SUBGRAPH_VERTICES as u8).map(LocalVertex);
+        table.existing().flat_map(move |id| locals().map(move |local| id.vertex(local)))
+    }
+
+    fn check_lists(&self, v: VertexId, view: &hedgerow_mem::View, report: &mut CheckReport) {
+        let mut weights = Vec::new();
+        view.for_each_weighted(v, Direction::Out, |u, w| weights.push((u, w)));
+        let list: Vec<VertexId> = view.neighbors(v, Direction::Out).iter().collect();
+        if !list.is_sorted_by(|a, b| a < b) || !list.iter().eq(weights.iter().map(|(u, _)| u)) {
+            report.problem(format!("the neighbors of vertex {} are out of order", v.0));
+        }
+        for (u, weight) in weights {
+            if !view.contains(u) {
+                report.problem(format!("edge from {} to {}, which does not exist", v.0, u.0));
+            }
+            let mut back = None;
+            if view.neighbors(u, Direction::In).contains(v) {
+                view.for_each_weighted(u, Direction::In, |x, w| back = if x == v { Some(w) } else { back });
+            }
+            if back.map(f64::to_bits) != Some(weight.to_bits()) {
+                report.problem(format!("edge from {} to {}: weight {weight} out, {back:?} in", v.0, u.0));
+            }
+        }
+    }
+}

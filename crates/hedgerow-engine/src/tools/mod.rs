@@ -1,0 +1,61 @@
+//! Tools for stores: the check of a store, a copy of one at one moment, and a new store of what is left of a damaged one.
+
+mod backup;
+mod check;
+mod names;
+mod rebuild;
+mod report;
+mod salvage;
+mod salvaged;
+
+pub use backup::Backup;
+pub use check::{CheckReport, check_path};
+pub use report::SalvageReport;
+pub use salvage::{salvage, salvage_on};
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hedgerow_io::{RealFs, Vfs};
+
+use crate::error::{Error, Result};
+
+fn io_error(path: &Path, operation: &str) -> impl Fn(std::io::Error) -> Error {
+    move |source| Error::Io { file: path.display().to_string(), operation: operation.to_owned(), source }
+}
+
+/// A new directory at `path`, or an empty one that is there: whatever is there is never overwritten.
+fn vacant(path: &Path) -> Result<Arc<dyn Vfs>> {
+    let fs = match path.symlink_metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => RealFs::create_dir(path),
+        _ => RealFs::open_dir(path).and_then(|fs| {
+            RealFs::sync_entry(path)?;
+            Ok(fs)
+        }),
+    };
+    let fs: Arc<dyn Vfs> = Arc::new(fs.map_err(io_error(path, "create"))?);
+    check_vacant(&fs)?;
+    Ok(fs)
+}
+
+/// Refuses to write into the directory of the store itself, or below it, by whatever name: there the copy would be lost with
+/// what it is a copy of, and its files would lie among those of the store.
+fn refuse_inside(store: &dyn Vfs, path: &Path) -> Result<()> {
+    match store.contains(path) {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(Error::InvalidArgument(format!(
+            "{} is the directory of the store {} itself, or below it: choose one outside",
+            path.display(),
+            store.path().display()
+        ))),
+        Err(error) => Err(io_error(path, "look for")(error)),
+    }
+}
+
+fn check_vacant(fs: &Arc<dyn Vfs>) -> Result<()> {
+    let names = fs.list().map_err(io_error(fs.path(), "list"))?;
+    if names.is_empty() {
+        return Ok(());
+    }
+    Err(Error::InvalidArgument(format!("{} exists and is not empty", fs.path().display())))
+}
