@@ -1,6 +1,6 @@
 //! Which crate may depend on which: stated once, here.
 
-use super::Report;
+use super::report::Report;
 use crate::metadata::{Arrow, Kind};
 
 /// One crate's permitted arrows to other crates of the workspace.
