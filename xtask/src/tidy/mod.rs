@@ -4,6 +4,7 @@
 mod arrows;
 mod lexer;
 mod manifest;
+mod modules;
 mod report;
 mod sizes;
 mod source;
@@ -21,16 +22,25 @@ use report::{File, Report};
 /// What the checks permit, beside the table of crates.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tables {
+    known_cycles: &'static [modules::known::KnownCycle],
+    rooms: &'static [modules::known::Rooms],
     long_files: &'static [(&'static str, usize)],
 }
 
-const TABLES: Tables = Tables { long_files: sizes::LONG_FILES };
+const TABLES: Tables = Tables {
+    known_cycles: modules::known::KNOWN_CYCLES,
+    rooms: modules::known::ROOMS,
+    long_files: sizes::LONG_FILES,
+};
 
 /// Runs every check on the repository at `root` and prints what it finds.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     let report = check(root, TABLES)?;
     for (path, count) in &report.unsafe_blocks {
         println!("unsafe: {path}: {count} blocks");
+    }
+    for line in &report.modules {
+        println!("modules: {line}");
     }
     let blocks: usize = report.unsafe_blocks.iter().map(|(_, count)| count).sum();
     println!(
@@ -41,6 +51,15 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     if report.errors.is_empty() { Ok(()) } else { Err(report.errors.join("\n")) }
 }
 
+/// Prints every arrow between modules of the crate `krate`: for those who cut cycles.
+pub(crate) fn list_modules(root: &Path, krate: &str) -> Result<(), String> {
+    let files = read_tree(root).map_err(|e| format!("cannot read the repository: {e}"))?;
+    for line in modules::list(&files, krate)? {
+        println!("{line}");
+    }
+    Ok(())
+}
+
 fn check(root: &Path, tables: Tables) -> Result<Report, String> {
     let mut report = Report::default();
     let workspace = metadata::load(root)?;
@@ -49,6 +68,7 @@ fn check(root: &Path, tables: Tables) -> Result<Report, String> {
     manifest::check(&files, &mut report);
     source::check(&files, &mut report);
     sizes::check(&files, tables.long_files, &mut report);
+    modules::check(&files, tables.known_cycles, tables.rooms, &mut report);
     text::check(root, &files, &mut report);
     Ok(report)
 }

@@ -7,6 +7,8 @@ pub(super) struct Report {
     pub(super) errors: Vec<String>,
     /// Files with `unsafe`, and how many blocks each has.
     pub(super) unsafe_blocks: Vec<(String, usize)>,
+    /// A line for each crate: how many modules, arrows between them and cycles it has.
+    pub(super) modules: Vec<String>,
 }
 
 impl Report {
