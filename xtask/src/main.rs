@@ -11,7 +11,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask COMMAND
-  tidy                                 check arrows, unsafe, module summaries, sizes, words and links
+  tidy                                 check arrows, cycles, unsafe, summaries, sizes, words and links
+  tidy --modules CRATE                 list the arrows between the modules of a crate
   ci                                   format check, tidy, clippy
   test [STAGE ...]                     the stages of `make test`, all or the named ones
   test-deep [--stage S] [--seconds N]  the exploring stages, for N seconds each (default 600)
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     let root = repository_root();
     let outcome = match words.as_slice() {
         ["tidy"] => tidy::run(&root),
+        ["tidy", "--modules", krate] => tidy::list_modules(&root, krate),
         ["ci"] => stages::run(&root, &["fmt", "tidy", "clippy"]),
         ["test", chosen @ ..] => stages::run(&root, chosen),
         ["test-deep", options @ ..] => stages::run_deep(&root, options),

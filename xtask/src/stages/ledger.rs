@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use super::Outcome;
+use super::outcome::Outcome;
 
 /// The table, under the root of the repository.
 pub(super) const LEDGER: &str = "docs/ledger.tsv";

@@ -2,6 +2,7 @@
 
 mod count;
 mod ledger;
+mod outcome;
 pub(crate) mod python;
 mod shell;
 
@@ -13,20 +14,9 @@ use std::time::{Duration, Instant};
 
 use crate::metadata::{self, Workspace};
 use crate::tidy;
-use count::{Counts, Explored};
+use count::Explored;
+use outcome::Outcome;
 use shell::Step;
-
-/// What one stage took and found.
-#[derive(Debug, Default)]
-struct Outcome {
-    build: Duration,
-    run: Duration,
-    counts: Counts,
-    /// Why the stage failed; empty if it passed.
-    failures: Vec<String>,
-    /// Why there was nothing to do.
-    absent: Option<String>,
-}
 
 /// A stage of `make test`.
 struct Stage {
@@ -158,53 +148,6 @@ pub(crate) fn run_deep(root: &Path, options: &[&str]) -> Result<(), String> {
     let done = outcomes(root, chosen, &mut |stage, outcome| ledger::append(root, stage, seed, outcome))?;
     ledger::print_totals(root)?;
     summarise(&done)
-}
-
-impl Outcome {
-    fn verdict(&self) -> String {
-        match (&self.absent, self.failures.is_empty()) {
-            (Some(reason), true) => format!("nothing to do ({reason})"),
-            (None, true) => "passed".to_owned(),
-            _ => format!("FAILED: {}", self.failures.join("; ")),
-        }
-    }
-
-    /// Builds and runs one step, and adds what it found.
-    fn step(&mut self, step: &Step) {
-        if !self.failures.is_empty() {
-            return;
-        }
-        let started = Instant::now();
-        if let Some(build) = step.building() {
-            let built = build.execute();
-            self.build += started.elapsed();
-            if let Err(message) = built {
-                self.failures.push(message);
-                return;
-            }
-        }
-        let started = Instant::now();
-        match step.execute() {
-            Ok(counts) => self.counts.add(counts),
-            Err(message) => self.failures.push(message),
-        }
-        let took = started.elapsed();
-        if step.is_build() { self.build += took } else { self.run += took }
-    }
-
-    /// Fails the stage if something was explored less than its floor asks.
-    fn check_floors(&mut self) {
-        for explored in self.counts.explored.iter().filter(|e| e.count < e.floor) {
-            self.failures.push(format!("{explored}: below the floor"));
-        }
-    }
-
-    /// Fails the stage if it explored nothing: a stage that silently does nothing must be red.
-    fn require_explored(&mut self) {
-        if self.failures.is_empty() && self.counts.explored.is_empty() {
-            self.failures.push("the stage printed no `explored:` line".to_owned());
-        }
-    }
 }
 
 fn summarise(done: &[(&str, Outcome)]) -> Result<(), String> {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::Outcome;
+use super::outcome::Outcome;
 use super::shell::Step;
 use crate::metadata::Workspace;
 

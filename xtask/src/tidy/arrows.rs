@@ -1,6 +1,6 @@
 //! Which crate may depend on which: stated once, here.
 
-use super::Report;
+use super::report::Report;
 use crate::metadata::{Arrow, Kind};
 
 /// One crate's permitted arrows to other crates of the workspace.
@@ -19,6 +19,7 @@ const MEM: &str = "hedgerow-mem";
 const LOG: &str = "hedgerow-log";
 const TIER: &str = "hedgerow-tier";
 const PAR: &str = "hedgerow-par";
+const ENGINE: &str = "hedgerow-engine";
 const STORE: &str = "hedgerow";
 const KERNELS: &str = "hedgerow-kernels";
 const WORKLOAD: &str = "hedgerow-workload";
@@ -35,7 +36,9 @@ const TABLE: &[Row] = &[
     row(MEM, &[CORE], &[TESTKIT, WORKLOAD, TXN]),
     row(LOG, &[CORE, IO], &[TESTKIT, WORKLOAD]),
     row(TIER, &[CORE, IO], &[TESTKIT, WORKLOAD]),
-    row(STORE, &[CORE, IO, LOG, MEM, PAR, TIER, TXN], &[TESTKIT, WORKLOAD, KERNELS]),
+    // The examples in its documentation are those of users.
+    row(ENGINE, &[CORE, IO, LOG, MEM, PAR, TIER, TXN], &[TESTKIT, STORE]),
+    row(STORE, &[CORE, ENGINE, IO, MEM], &[TESTKIT, WORKLOAD, KERNELS]),
     // Kernels are tested on the container that they are compared on.
     row(KERNELS, &[CORE, PAR], &[TESTKIT, WORKLOAD, LAB]),
     row(WORKLOAD, &[CORE, PAR], &[TESTKIT]),

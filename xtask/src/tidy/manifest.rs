@@ -1,6 +1,6 @@
 //! Manifests: every dependency comes from the workspace, every crate inherits the lints.
 
-use super::{File, Report};
+use super::report::{File, Report};
 
 /// Checks the manifest of every crate.
 pub(super) fn check(files: &[File], report: &mut Report) {

@@ -4,6 +4,9 @@
 mod arrows;
 mod lexer;
 mod manifest;
+mod modules;
+mod report;
+mod sizes;
 mod source;
 mod text;
 
@@ -14,68 +17,58 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::metadata;
+use report::{File, Report};
 
-/// What the checks found.
-#[derive(Debug, Default)]
-struct Report {
-    /// Each fails the run.
-    errors: Vec<String>,
-    /// Printed, but no failure: questions to the author.
-    notices: Vec<String>,
-    /// Files with `unsafe`, and how many blocks each has.
-    unsafe_blocks: Vec<(String, usize)>,
+/// What the checks permit, beside the table of crates.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tables {
+    known_cycles: &'static [modules::known::KnownCycle],
+    rooms: &'static [modules::known::Rooms],
+    long_files: &'static [(&'static str, usize)],
 }
 
-impl Report {
-    fn error(&mut self, file: &File, line: usize, message: impl AsRef<str>) {
-        self.errors.push(format!("{}:{line}: {}", file.path, message.as_ref()));
-    }
-
-    fn notice(&mut self, file: &File, line: usize, message: impl AsRef<str>) {
-        self.notices.push(format!("{}:{line}: {}", file.path, message.as_ref()));
-    }
-}
-
-/// A text file of the repository.
-#[derive(Debug)]
-struct File {
-    /// Relative to the repository, with `/` between parts.
-    path: String,
-    text: String,
-}
-
-impl File {
-    fn has_extension(&self, extension: &str) -> bool {
-        self.path.rsplit_once('.').is_some_and(|(_, e)| e == extension)
-    }
-}
+const TABLES: Tables = Tables {
+    known_cycles: modules::known::KNOWN_CYCLES,
+    rooms: modules::known::ROOMS,
+    long_files: sizes::LONG_FILES,
+};
 
 /// Runs every check on the repository at `root` and prints what it finds.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
-    let report = check(root)?;
-    for notice in &report.notices {
-        println!("notice: {notice}");
-    }
+    let report = check(root, TABLES)?;
     for (path, count) in &report.unsafe_blocks {
         println!("unsafe: {path}: {count} blocks");
     }
+    for line in &report.modules {
+        println!("modules: {line}");
+    }
     let blocks: usize = report.unsafe_blocks.iter().map(|(_, count)| count).sum();
     println!(
-        "tidy: {} errors, {} notices, {blocks} unsafe blocks in {} files",
+        "tidy: {} errors, {blocks} unsafe blocks in {} files",
         report.errors.len(),
-        report.notices.len(),
         report.unsafe_blocks.len()
     );
     if report.errors.is_empty() { Ok(()) } else { Err(report.errors.join("\n")) }
 }
 
-fn check(root: &Path) -> Result<Report, String> {
+/// Prints every arrow between modules of the crate `krate`: for those who cut cycles.
+pub(crate) fn list_modules(root: &Path, krate: &str) -> Result<(), String> {
+    let files = read_tree(root).map_err(|e| format!("cannot read the repository: {e}"))?;
+    for line in modules::list(&files, krate)? {
+        println!("{line}");
+    }
+    Ok(())
+}
+
+fn check(root: &Path, tables: Tables) -> Result<Report, String> {
     let mut report = Report::default();
     let workspace = metadata::load(root)?;
     arrows::check(&workspace.arrows, &mut report);
     let files = read_tree(root).map_err(|e| format!("cannot read the repository: {e}"))?;
     manifest::check(&files, &mut report);
     source::check(&files, &mut report);
+    sizes::check(&files, tables.long_files, &mut report);
+    modules::check(&files, tables.known_cycles, tables.rooms, &mut report);
     text::check(root, &files, &mut report);
     Ok(report)
 }

@@ -1,7 +1,7 @@
-//! Rust source: where `unsafe` may stand, module summaries, sizes, and words that must not stay.
+//! Rust source: where `unsafe` may stand, module summaries, and words that must not stay.
 
-use super::lexer::{body_end, code_only, line_of, word_positions};
-use super::{File, Report};
+use super::lexer::{code_only, line_of, word_positions};
+use super::report::{File, Report};
 
 /// The crates that may hold `unsafe`, and the modules in which. A new one comes with its reason in `docs/design/`.
 const UNSAFE_MODULES: &[(&str, &[&str])] = &[
@@ -12,6 +12,7 @@ const UNSAFE_MODULES: &[(&str, &[&str])] = &[
 /// Crates that reach files through `Vfs` alone.
 const NO_FILES: &[&str] = &[
     "hedgerow",
+    "hedgerow-engine",
     "hedgerow-core",
     "hedgerow-kernels",
     "hedgerow-log",
@@ -21,10 +22,6 @@ const NO_FILES: &[&str] = &[
 ];
 /// Crates that never read a clock: timestamps come in as arguments, so their tests are deterministic.
 const NO_CLOCK: &[&str] = &["hedgerow-core", "hedgerow-mem", "hedgerow-tier", "hedgerow-kernels"];
-
-const FILE_NOTICE_LINES: usize = 400;
-const FILE_LIMIT_LINES: usize = 800;
-const FUNCTION_NOTICE_LINES: usize = 70;
 
 /// Unfinished or left-over code, as it looks in code.
 const BANNED_CODE: &[(&str, &str)] = &[
@@ -43,21 +40,20 @@ pub(super) fn check(files: &[File], report: &mut Report) {
         let code = code_only(&file.text);
         check_unsafe(file, &place, &code, report);
         check_summary(file, &place, report);
-        check_size(file, &place, &code, report);
         check_banned(file, &code, report);
         check_boundaries(file, &place, &code, report);
     }
 }
 
 /// Where a Rust file stands in the workspace.
-struct Place<'a> {
-    krate: &'a str,
+pub(super) struct Place<'a> {
+    pub(super) krate: &'a str,
     /// The path inside `src`; none for tests, examples and benches.
-    in_src: Option<&'a str>,
+    pub(super) in_src: Option<&'a str>,
 }
 
 impl<'a> Place<'a> {
-    fn of(path: &'a str) -> Option<Place<'a>> {
+    pub(super) fn of(path: &'a str) -> Option<Place<'a>> {
         let (krate, inside) = match path.strip_prefix("crates/") {
             Some(rest) => rest.split_once('/')?,
             None => ("xtask", path.strip_prefix("xtask/")?),
@@ -70,7 +66,7 @@ impl<'a> Place<'a> {
             || self.in_src.is_some_and(|p| p.starts_with("bin/"))
     }
 
-    fn is_test(&self) -> bool {
+    pub(super) fn is_test(&self) -> bool {
         self.in_src
             .is_none_or(|p| p.ends_with("tests.rs") || p.ends_with("testing.rs") || p.contains("tests/"))
     }
@@ -121,31 +117,6 @@ fn check_summary(file: &File, place: &Place<'_>, report: &mut Report) {
         report.error(file, 1, "the file does not begin with a `//!` summary; say in a line what it is for");
     } else if place.in_src.is_some() && first == "//! Placeholder." {
         report.error(file, 1, "the file is a placeholder; fill it or remove it");
-    }
-}
-
-fn check_size(file: &File, place: &Place<'_>, code: &str, report: &mut Report) {
-    let lines = file.text.lines().count();
-    if lines > FILE_LIMIT_LINES {
-        report.error(file, 1, format!("{lines} lines, the limit is {FILE_LIMIT_LINES}; split it by concept"));
-    } else if lines > FILE_NOTICE_LINES {
-        report.notice(file, 1, format!("{lines} lines; is it one concept?"));
-    }
-    if place.is_test() {
-        return;
-    }
-    for at in word_positions(code, "fn") {
-        // A function pointer type, as in `x: fn(u32)`, has no name after the keyword.
-        let named = code[at + 2..].trim_start().starts_with(|c: char| c.is_alphabetic() || c == '_');
-        let Some(end) = body_end(code, at).filter(|_| named) else { continue };
-        let (first, last) = (line_of(code, at), line_of(code, end));
-        if last - first >= FUNCTION_NOTICE_LINES {
-            report.notice(
-                file,
-                first,
-                format!("a function of {} lines; can it be told in steps?", last - first + 1),
-            );
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::lexer::line_of;
-use super::{File, Report};
+use super::report::{File, Report};
 
 /// Folders of some machine. Spelt in halves, so that this file passes its own check.
 const MACHINE_PATHS: &[&str] =

@@ -102,6 +102,7 @@ impl Drop for Taken<'_> {
     }
 }
 
+// Long because its seven steps share latches, ids and effects, and their order is the protocol.
 fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result<Attempt> {
     // 1. Resolve.
     let mut bindings = KeyBindings::of(request.ops, request.create);

@@ -1,0 +1,65 @@
+//! What one stage of `make test` took and found.
+
+use std::time::{Duration, Instant};
+
+use super::count::Counts;
+use super::shell::Step;
+
+/// What one stage took and found.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    pub(super) build: Duration,
+    pub(super) run: Duration,
+    pub(super) counts: Counts,
+    /// Why the stage failed; empty if it passed.
+    pub(super) failures: Vec<String>,
+    /// Why there was nothing to do.
+    pub(super) absent: Option<String>,
+}
+
+impl Outcome {
+    pub(super) fn verdict(&self) -> String {
+        match (&self.absent, self.failures.is_empty()) {
+            (Some(reason), true) => format!("nothing to do ({reason})"),
+            (None, true) => "passed".to_owned(),
+            _ => format!("FAILED: {}", self.failures.join("; ")),
+        }
+    }
+
+    /// Builds and runs one step, and adds what it found.
+    pub(super) fn step(&mut self, step: &Step) {
+        if !self.failures.is_empty() {
+            return;
+        }
+        let started = Instant::now();
+        if let Some(build) = step.building() {
+            let built = build.execute();
+            self.build += started.elapsed();
+            if let Err(message) = built {
+                self.failures.push(message);
+                return;
+            }
+        }
+        let started = Instant::now();
+        match step.execute() {
+            Ok(counts) => self.counts.add(counts),
+            Err(message) => self.failures.push(message),
+        }
+        let took = started.elapsed();
+        if step.is_build() { self.build += took } else { self.run += took }
+    }
+
+    /// Fails the stage if something was explored less than its floor asks.
+    pub(super) fn check_floors(&mut self) {
+        for explored in self.counts.explored.iter().filter(|e| e.count < e.floor) {
+            self.failures.push(format!("{explored}: below the floor"));
+        }
+    }
+
+    /// Fails the stage if it explored nothing: a stage that silently does nothing must be red.
+    pub(super) fn require_explored(&mut self) {
+        if self.failures.is_empty() && self.counts.explored.is_empty() {
+            self.failures.push("the stage printed no `explored:` line".to_owned());
+        }
+    }
+}

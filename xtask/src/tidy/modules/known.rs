@@ -1,0 +1,247 @@
+//! What the checks of modules permit: known cycles, and the rooms of crates. Stated once, here.
+
+/// Modules of a crate that use each other in a cycle, until somebody cuts it.
+#[derive(Debug)]
+pub(in crate::tidy) struct KnownCycle {
+    pub(in crate::tidy) krate: &'static str,
+    /// Sorted.
+    pub(in crate::tidy) modules: &'static [&'static str],
+    /// Why it is there and how it goes.
+    pub(in crate::tidy) plan: &'static str,
+}
+
+/// The top-level modules of a crate, each above those that use it.
+#[derive(Debug)]
+pub(in crate::tidy) struct Rooms {
+    pub(in crate::tidy) krate: &'static str,
+    pub(in crate::tidy) rooms: &'static [Room],
+}
+
+/// A top-level module; `lib` is what the root file itself says.
+#[derive(Debug)]
+pub(in crate::tidy) struct Room {
+    pub(in crate::tidy) name: &'static str,
+    /// The other top-level modules whose items its code may name.
+    pub(in crate::tidy) may_use: &'static [&'static str],
+}
+
+/// A ratchet: whoever cuts an arrow shortens the entry or removes it; nobody adds a module or an entry.
+pub(in crate::tidy) const KNOWN_CYCLES: &[KnownCycle] = &[
+    KnownCycle {
+        krate: "hedgerow-core",
+        modules: &["fork", "fork::descriptor"],
+        plan: "`OwnerProcess` and `hold_off` move from `fork` to a module below `fork::descriptor`.",
+    },
+    KnownCycle {
+        krate: "hedgerow-mem",
+        modules: &["arena", "arena::block", "arena::counted", "arena::region", "arena::shard"],
+        plan: "`Padded`, `Inner` and the size of a block move below `arena::block` and `arena::region`.",
+    },
+    KnownCycle {
+        krate: "hedgerow-mem",
+        modules: &[
+            "delta",
+            "fold",
+            "grace",
+            "grace::retire_list",
+            "grace::link",
+            "items",
+            "main_part",
+            "merge",
+            "patch",
+            "subgraph",
+            "table",
+            "version",
+        ],
+        plan: "`LocalOp` and `Extra` move below `delta` and `main_part`; then `version` is parted from `items` and `patch`.",
+    },
+    KnownCycle {
+        krate: "hedgerow-mem",
+        modules: &["view::corrections", "view::corrections::build", "view::corrections::sorted"],
+        plan: "`Builder` moves below `view::corrections::sorted`.",
+    },
+    KnownCycle {
+        krate: "hedgerow-log",
+        modules: &["recover", "recover::scan"],
+        plan: "`open_segment` moves from `recover` to a module below `recover::scan`.",
+    },
+    KnownCycle {
+        krate: "hedgerow-log",
+        modules: &["writer", "writer::segments"],
+        plan: "`Log`, `Active` and `State` are split from the segments that they rotate.",
+    },
+    KnownCycle {
+        krate: "hedgerow-tier",
+        modules: &["segment::columns", "segment::index", "segment::record"],
+        plan: "`put_chunks` and `MIN_RECORD` move from `segment::record` to a module below it.",
+    },
+    KnownCycle {
+        krate: "hedgerow-engine",
+        modules: &[
+            "background::log_bound",
+            "background::reclaim",
+            "background::settle",
+            "commit",
+            "commit::autocommit",
+            "commit::batch",
+            "commit::batch::keys",
+            "commit::batch::lookup",
+            "commit::batch::parts",
+            "commit::general",
+            "commit::overlay",
+            "commit::pipeline",
+            "commit::plan",
+            "commit::single",
+            "commit::ticket",
+            "commit::txn",
+            "commit::validate",
+            "durable::checkpoint",
+            "durable::checkpoint::write",
+            "durable::log",
+            "durable::open",
+            "durable::recover",
+            "durable::recover::apply",
+            "durable::recover::fits",
+            "durable::recover::load",
+            "durable::recover::replay",
+            "durable::sections",
+            "error",
+            "options",
+            "read::snapshot",
+            "read::views",
+            "read::views::by_label",
+            "state::schema",
+            "state::tables",
+            "store",
+        ],
+        plan: "`graph` holds the parts of a store and its public face; the parts move below it, into the crate of the engine.",
+    },
+    KnownCycle {
+        krate: "hedgerow-engine",
+        modules: &["commit::items", "read::properties"],
+        plan: "`WEIGHT` moves from `write::items` to where `properties` and it may use it.",
+    },
+    KnownCycle {
+        krate: "hedgerow-workload",
+        modules: &["read::lines", "read::source"],
+        plan: "`Progress` moves from `read::lines` to a module below `read::source`.",
+    },
+    KnownCycle {
+        krate: "hedgerow-workload",
+        modules: &["spec", "spec::known", "spec::load"],
+        plan: "`LoadError`, `LoadedGraph` and `is_temporal` move to a module below `spec::load`.",
+    },
+    KnownCycle {
+        krate: "hedgerow-workload",
+        modules: &["stream", "stream::edges", "stream::generated", "stream::git"],
+        plan: "`Event` moves from `stream` to a module below the streams.",
+    },
+    KnownCycle {
+        krate: "hedgerow-testkit",
+        modules: &["model", "model::bulk", "model::rich"],
+        plan: "`Model` and its single operations move from `model` to a module below the others.",
+    },
+    KnownCycle {
+        krate: "hedgerow-testkit",
+        modules: &["sim_fs", "sim_fs::crash", "sim_fs::fault", "sim_fs::file", "sim_fs::state"],
+        plan: "`OpIndex`, `Step` and `Locked` move from `sim_fs` to a module below the others.",
+    },
+    KnownCycle {
+        krate: "hedgerow-bench",
+        modules: &["demo", "demo::page", "demo::table", "demo::verify", "demo::watch"],
+        plan: "`Story`, `DemoOptions` and `Places` move from `demo` to a module below its parts.",
+    },
+    KnownCycle {
+        krate: "hedgerow-bench",
+        modules: &["demo::analyst", "demo::child"],
+        plan: "`Ingestion` moves from `demo::child` to a module below `demo::analyst`.",
+    },
+    KnownCycle {
+        krate: "hedgerow-bench",
+        modules: &["report", "report::svg"],
+        plan: "`escape` moves from `report` to a module below `report::svg`.",
+    },
+    KnownCycle {
+        krate: "hedgerow-bench",
+        modules: &[
+            "suite",
+            "suite::analytics",
+            "suite::commit",
+            "suite::crowd",
+            "suite::insert",
+            "suite::load",
+            "suite::memory",
+            "suite::mixed",
+            "suite::ops",
+            "suite::page",
+            "suite::recovery",
+            "suite::update",
+            "suite::views",
+        ],
+        plan: "`Engine`, `Work` and `make_folder_of` move from `suite` to a module below the suites.",
+    },
+    KnownCycle {
+        krate: "hedgerow-cli",
+        modules: &["export", "export::directory"],
+        plan: "The writers of rows move from `export` to a module below `export::directory`.",
+    },
+    KnownCycle {
+        krate: "hedgerow-cli",
+        modules: &["load", "load::directory", "load::input", "load::report", "load::rows", "load::write"],
+        plan: "`LoadArgs`, `FileFormat` and `Repeat` move from `load` to a module below its parts.",
+    },
+    KnownCycle {
+        krate: "hedgerow-cli",
+        modules: &["run", "run::bfs", "run::pagerank", "run::sssp", "run::tc", "run::wcc"],
+        plan: "`Common`, `Work` and `Machine` move from `run` to a module below the kernels' commands.",
+    },
+];
+
+/// Crates with rooms.
+pub(in crate::tidy) const ROOMS: &[Rooms] = &[
+    Rooms {
+        krate: "hedgerow-io",
+        rooms: &[
+            room("vfs", &[]),
+            room("blocks", &[]),
+            room("checksum", &[]),
+            room("codec", &[]),
+            room("failpoint", &[]),
+            room("lsn", &[]),
+            room("header", &["checksum", "codec"]),
+            room("error", &["header"]),
+            room("counting", &["vfs"]),
+            room("dir", &["blocks", "error", "vfs"]),
+            room("real", &["blocks", "vfs"]),
+            room("lib", &[]),
+        ],
+    },
+    Rooms {
+        krate: "hedgerow-log",
+        rooms: &[
+            room("record", &[]),
+            room("row", &[]),
+            room("segment", &["record"]),
+            room("ops", &["record", "row"]),
+            room("writer", &["record", "segment"]),
+            room("recover", &["ops", "record", "segment"]),
+            room("resume", &["record", "recover", "segment", "writer"]),
+            room("lib", &[]),
+        ],
+    },
+    Rooms {
+        krate: "hedgerow-tier",
+        rooms: &[
+            room("bytes", &[]),
+            room("config", &[]),
+            room("error", &[]),
+            room("segment", &["bytes", "config", "error"]),
+            room("manifest", &["bytes", "config", "error", "segment"]),
+            room("lib", &[]),
+        ],
+    },
+];
+
+const fn room(name: &'static str, may_use: &'static [&'static str]) -> Room {
+    Room { name, may_use }
+}

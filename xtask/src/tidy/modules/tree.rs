@@ -1,0 +1,120 @@
+//! The modules of a crate as a tree, read from its root file on along `mod` declarations.
+
+use std::collections::BTreeMap;
+
+use super::super::lexer::code_only;
+use super::super::report::{File, Report};
+use super::super::source::Place;
+use super::parse::{self, Module};
+use super::tokens::product_tokens;
+
+/// A module with its place in the tree.
+#[derive(Debug)]
+pub(super) struct Scope {
+    pub(super) parent: Option<usize>,
+    /// The module whose file this is in: itself, or one around it.
+    pub(super) node: usize,
+    pub(super) children: BTreeMap<String, usize>,
+    pub(super) module: Module,
+}
+
+/// A module that has a file.
+#[derive(Debug)]
+pub(super) struct Node {
+    /// Its path in the crate, as in `write::bulk`; `lib` or `main` for the root.
+    pub(super) name: String,
+    /// Its file.
+    pub(super) path: String,
+}
+
+/// All modules of a crate but those of its tests; the root is scope 0.
+#[derive(Debug)]
+pub(super) struct Tree {
+    pub(super) krate: String,
+    pub(super) scopes: Vec<Scope>,
+    pub(super) nodes: Vec<Node>,
+}
+
+/// The tree of each crate, by the crates' names.
+pub(super) fn trees(files: &[File], report: &mut Report) -> Vec<Tree> {
+    let mut trees = Vec::new();
+    for file in files {
+        let Some(place) = Place::of(&file.path) else { continue };
+        let Some(root @ ("lib.rs" | "main.rs")) = place.in_src else { continue };
+        let tree = Tree { krate: place.krate.to_owned(), scopes: Vec::new(), nodes: Vec::new() };
+        let mut grower = Grower { files, report, tree };
+        grower.file(file, None, root.trim_end_matches(".rs"), file.path.trim_end_matches(root));
+        trees.push(grower.tree);
+    }
+    trees
+}
+
+struct Grower<'a> {
+    files: &'a [File],
+    report: &'a mut Report,
+    tree: Tree,
+}
+
+impl Grower<'_> {
+    /// Adds the module of a file and all below it; its children lie in `folder`, which ends with `/`.
+    fn file(&mut self, file: &File, parent: Option<usize>, name: &str, folder: &str) -> usize {
+        let code = code_only(&file.text);
+        if let Some(at) = code.find("#[path") {
+            let message = "tidy does not follow `#[path]`; put the module where its name says";
+            self.report.error(file, super::super::lexer::line_of(&code, at), message);
+        }
+        let module = parse::module(&product_tokens(&code));
+        let node = self.tree.nodes.len();
+        self.tree.nodes.push(Node { name: name.to_owned(), path: file.path.clone() });
+        let prefix = if parent.is_some() { format!("{name}::") } else { String::new() };
+        self.scope(file, module, parent, node, &prefix, folder)
+    }
+
+    fn scope(
+        &mut self,
+        file: &File,
+        mut module: Module,
+        parent: Option<usize>,
+        node: usize,
+        prefix: &str,
+        folder: &str,
+    ) -> usize {
+        let own_files = std::mem::take(&mut module.files);
+        let inline = std::mem::take(&mut module.inline);
+        let scope = self.tree.scopes.len();
+        self.tree.scopes.push(Scope { parent, node, children: BTreeMap::new(), module });
+        for (child, line) in own_files {
+            if let Some(added) = self.child_file(file, line, scope, prefix, folder, &child) {
+                self.tree.scopes[scope].children.insert(child, added);
+            }
+        }
+        for (child, module) in inline {
+            let (prefix, folder) = (format!("{prefix}{child}::"), format!("{folder}{child}/"));
+            let added = self.scope(file, module, Some(scope), node, &prefix, &folder);
+            // Of two that `cfg` selects among, the first is as good as the second: both are in this file.
+            self.tree.scopes[scope].children.entry(child).or_insert(added);
+        }
+        scope
+    }
+
+    /// The module of `mod child;`; none if it is for tests.
+    fn child_file(
+        &mut self,
+        file: &File,
+        line: usize,
+        parent: usize,
+        prefix: &str,
+        folder: &str,
+        child: &str,
+    ) -> Option<usize> {
+        let paths = [format!("{folder}{child}.rs"), format!("{folder}{child}/mod.rs")];
+        let Some(found) = self.files.iter().find(|f| paths.contains(&f.path)) else {
+            self.report.error(file, line, format!("there is no file of the module `{child}`"));
+            return None;
+        };
+        if Place::of(&found.path).is_some_and(|place| place.is_test()) {
+            return None;
+        }
+        Some(self.file(found, Some(parent), &format!("{prefix}{child}"), &format!("{folder}{child}/")))
+    }
+}

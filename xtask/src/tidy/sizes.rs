@@ -1,0 +1,114 @@
+//! Sizes of files and functions. What is long says why, or stands in the list of what was long before that was asked.
+
+use super::lexer::{body_end, code_only, line_of, word_positions};
+use super::report::{File, Report};
+use super::source::Place;
+
+/// From more lines than this on, a file says why it is long.
+const FILE_LINES: usize = 400;
+/// No reason is good enough for more.
+const FILE_LIMIT_LINES: usize = 800;
+/// From more lines than this on, a function says why it is long.
+const FUNCTION_LINES: usize = 70;
+/// How a reason begins.
+const REASON: &str = "Long because";
+
+/// A ratchet: files that were long before they had to say why, with their lines then. Whoever splits a
+/// file removes its entry; nobody adds one.
+pub(super) const LONG_FILES: &[(&str, usize)] = &[
+    ("crates/hedgerow-core/src/column.rs", 433),
+    ("crates/hedgerow-log/src/record.rs", 417),
+    ("crates/hedgerow-mem/src/arena/shard.rs", 507),
+    ("crates/hedgerow-mem/src/delta.rs", 573),
+    ("crates/hedgerow-mem/src/items.rs", 526),
+    ("crates/hedgerow-mem/src/subgraph.rs", 573),
+    ("crates/hedgerow-python/src/database.rs", 573),
+    ("crates/hedgerow-python/src/snapshot.rs", 682),
+    ("crates/hedgerow-python/src/transaction.rs", 734),
+    ("crates/hedgerow-testkit/src/sim_fs.rs", 412),
+    ("crates/hedgerow-tier/src/manifest/tests.rs", 402),
+    ("crates/hedgerow-engine/src/store.rs", 491),
+    ("crates/hedgerow-engine/src/state/schema.rs", 589),
+    ("crates/hedgerow-engine/src/commit/items.rs", 461),
+    ("crates/hedgerow-engine/src/commit/plan.rs", 580),
+    ("crates/hedgerow-engine/src/commit/txn.rs", 559),
+    ("crates/hedgerow/tests/fork/main.rs", 584),
+    ("crates/hedgerow/tests/isolation/suite.rs", 436),
+];
+
+/// Checks the size of every Rust file and function of the crates; `long` is `LONG_FILES`.
+pub(super) fn check(files: &[File], long: &[(&str, usize)], report: &mut Report) {
+    for file in files.iter().filter(|f| f.has_extension("rs")) {
+        let Some(place) = Place::of(&file.path) else { continue };
+        let entry = long.iter().find(|(path, _)| *path == file.path);
+        check_file(file, entry.map(|(_, lines)| *lines), report);
+        if !place.is_test() {
+            check_functions(file, &code_only(&file.text), report);
+        }
+    }
+    for (path, _) in long {
+        if !files.iter().any(|file| file.path == *path) {
+            report.errors.push(format!("{path}: there is no such file; remove it from {HERE}"));
+        }
+    }
+}
+
+const HERE: &str = "LONG_FILES (xtask/src/tidy/sizes.rs)";
+
+/// Checks a file, which had `before` lines when it was entered among the long ones.
+fn check_file(file: &File, before: Option<usize>, report: &mut Report) {
+    let lines = file.text.lines().count();
+    let is_long = lines > FILE_LINES;
+    let says_why = file.text.lines().take_while(|l| l.starts_with("//!")).any(|l| l.contains(REASON));
+    if lines > FILE_LIMIT_LINES {
+        report.error(file, 1, format!("{lines} lines, the limit is {FILE_LIMIT_LINES}; split it by concept"));
+        return;
+    }
+    match before {
+        Some(_) if !is_long || says_why => {
+            let state = if is_long { "says why it is long" } else { "is not long" };
+            report.error(file, 1, format!("the file {state}; remove it from {HERE}"));
+        }
+        Some(before) if lines > before + before / 10 => {
+            let message =
+                format!("{lines} lines, which were {before}; split it by concept, as it may not grow");
+            report.error(file, 1, message);
+        }
+        None if is_long && !says_why => {
+            let message = format!(
+                "{lines} lines; split it by concept, or say in its `//!` summary \"{REASON} ...\" (limit {FILE_LINES})"
+            );
+            report.error(file, 1, message);
+        }
+        _ => {}
+    }
+}
+
+fn check_functions(file: &File, code: &str, report: &mut Report) {
+    let lines: Vec<&str> = file.text.lines().map(str::trim).collect();
+    for at in word_positions(code, "fn") {
+        // A function pointer type, as in `x: fn(u32)`, has no name after the keyword.
+        let named = code[at + 2..].trim_start().starts_with(|c: char| c.is_alphabetic() || c == '_');
+        let Some(end) = body_end(code, at).filter(|_| named) else { continue };
+        let (first, last) = (line_of(code, at), line_of(code, end));
+        if last - first < FUNCTION_LINES {
+            continue;
+        }
+        let body = code[at..].find('{').map_or(first, |open| line_of(code, at + open));
+        if !says_why(&lines, first, body) {
+            let message = format!(
+                "a function of {} lines; tell it in steps, or say above it \"// {REASON} ...\" (limit {FUNCTION_LINES})",
+                last - first + 1
+            );
+            report.error(file, first, message);
+        }
+    }
+}
+
+/// Whether a reason stands in the comments and attributes above line `first`, or in the first line of the body that
+/// opens in line `body`.
+fn says_why(lines: &[&str], first: usize, body: usize) -> bool {
+    let is_reason = |line: &&str| line.starts_with("//") && line.contains(REASON);
+    let above = lines[..first - 1].iter().rev().take_while(|l| l.starts_with("//") || l.starts_with("#["));
+    above.chain(lines.get(body)).any(is_reason)
+}
