@@ -38,7 +38,8 @@ const TABLE: &[Row] = &[
     row(TIER, &[CORE, IO], &[TESTKIT, WORKLOAD]),
     // The examples in its documentation are those of users.
     row(ENGINE, &[CORE, IO, LOG, MEM, PAR, TIER, TXN], &[TESTKIT, STORE]),
-    row(STORE, &[CORE, ENGINE, IO, MEM], &[TESTKIT, WORKLOAD, KERNELS]),
+    // Its tests forge files, and read what parsers make of them.
+    row(STORE, &[CORE, ENGINE, IO, MEM], &[TESTKIT, WORKLOAD, KERNELS, LOG, TIER]),
     // Kernels are tested on the container that they are compared on.
     row(KERNELS, &[CORE, PAR], &[TESTKIT, WORKLOAD, LAB]),
     row(WORKLOAD, &[CORE, PAR], &[TESTKIT]),
