@@ -3,7 +3,7 @@
 use hedgerow_core::{KeyKind, Timestamp, VertexKey};
 use hedgerow_io::{Corruption, LockHolder};
 
-use crate::options::GraphConfig;
+use crate::config::GraphConfig;
 
 /// The result of a call into the store.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -6,8 +6,10 @@
 
 mod background;
 mod commit;
+mod config;
 mod durable;
 mod error;
+mod graph;
 mod options;
 mod read;
 mod state;
@@ -15,9 +17,11 @@ mod stats;
 mod store;
 mod tools;
 
-pub use commit::{Ack, Applied, EdgeKey, Pipeline, Ticket, WriteTxn};
+pub use commit::{Ack, Applied, Pipeline, Ticket, WriteTxn};
+pub use config::{Durability, GraphConfig, Isolation};
 pub use durable::checkpoint::Checkpoint;
 pub use error::{Error, Result};
+pub use graph::Graph;
 pub use hedgerow_core::{
     Block, Direction, KeyKind, LabelId, Neighbors, PropertyId, PropertyType, Timestamp, Topology, Value,
     ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedBlock, WeightedNeighbors, WeightedTopology,
@@ -25,13 +29,13 @@ pub use hedgerow_core::{
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;
 pub use hedgerow_mem::View;
-pub use options::{Durability, GraphConfig, Isolation, Options};
+pub use options::Options;
 pub use read::all_labels::EdgePattern;
 pub use read::labelled::EdgeOf;
 pub use read::properties::Properties;
 pub use read::scan::EdgeRow;
 pub use read::snapshot::Snapshot;
+pub use state::edge_key::EdgeKey;
 pub use state::schema::{Label, LabelOptions, LabelRef, Property, Schema};
 pub use stats::Stats;
-pub use store::Graph;
 pub use tools::{Backup, CheckReport, SalvageReport, check_path, salvage, salvage_on};

@@ -1,74 +1,18 @@
 //! How a store is opened.
 
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use hedgerow_core::KeyKind;
-use hedgerow_io::Vfs;
 
+use crate::config::{Durability, GraphConfig, Isolation};
 use crate::error::{Error, Result};
-use crate::store::Graph;
 
 /// The least and the most bytes of a log segment. More is reserved ahead than any log needs at once.
 const LOG_SEGMENT_BYTES: (u64, u64) = (4 << 10, 16 << 30);
 /// The least and the most time between two syncs: a thread that sleeps for less only spins.
 const GROUP_INTERVAL: (Duration, Duration) = (Duration::from_micros(1), Duration::from_secs(86_400));
 
-/// When a commit is acknowledged. See `docs/contract.md` for the exact promise of each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Durability {
-    /// `commit` returns once the commit is on stable media; one sync serves all concurrent committers.
-    #[default]
-    Sync,
-    /// `commit` returns after the append; the log is synced within the interval, which is between a microsecond and a day.
-    Group(Duration),
-    /// `commit` returns after the append; [`Graph::flush`] and checkpoints sync.
-    Manual,
-}
-
-/// What concurrent write transactions may see of each other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Isolation {
-    /// The outcome equals some serial order that respects real time.
-    #[default]
-    Serializable,
-    /// A transaction reads one snapshot, and of two that overlap and write the same item at most one commits. Write
-    /// skew is possible.
-    Snapshot,
-}
-
-/// What is fixed when a graph is created.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GraphConfig {
-    /// Whether edges have a direction.
-    pub directed: bool,
-    /// The type of external vertex ids.
-    pub keys: KeyKind,
-    /// Whether edges carry an `f64` weight.
-    pub weighted: bool,
-    /// Whether a directed graph keeps the incoming edges of each vertex beside the outgoing ones; of no meaning in an
-    /// undirected one.
-    pub reverse: bool,
-}
-
-impl GraphConfig {
-    /// Whether edges are found from their sources alone.
-    pub(crate) fn is_one_way(&self) -> bool {
-        self.directed && !self.reverse
-    }
-}
-
-impl Default for GraphConfig {
-    /// Directed with incoming edges, `u64` ids, no weights.
-    fn default() -> Self {
-        GraphConfig { directed: true, keys: KeyKind::U64, weighted: false, reverse: true }
-    }
-}
-
-/// Options of [`Graph`], with the defaults of a durable, serializable, directed graph with `u64` ids.
+/// Options of [`Graph`](crate::Graph), with the defaults of a durable, serializable, directed graph with `u64` ids.
 ///
 /// ```
 /// let graph = hedgerow::Options::new().directed(false).weighted(true).in_memory()?;
@@ -179,7 +123,7 @@ impl Options {
 
     /// Whether a thread merges the deltas of parts of the graph that are not written to for a second or two (default:
     /// yes), so that reads find plain lists there. It starts with the first merge and does a few milliseconds of work at
-    /// a time; [`Graph::settle`] does the same for all of the graph at once.
+    /// a time; [`Graph::settle`](crate::Graph::settle) does the same for all of the graph at once.
     pub fn background_settling(mut self, background: bool) -> Options {
         self.background_settling = background;
         self
@@ -202,35 +146,6 @@ impl Options {
     pub fn checkpoint_log_bytes(mut self, bytes: u64) -> Options {
         self.checkpoint_log_bytes = bytes;
         self
-    }
-
-    /// Opens the store in the directory `path`, creating it if there is none (see [`create`](Self::create)).
-    ///
-    /// Blocks for recovery: time in proportion to the size of the graph and of the log since the last checkpoint.
-    ///
-    /// # Errors
-    /// [`Error::Locked`] if it is open already, here or in another process, unless all open it for reading;
-    /// [`Error::NotAStore`] for a directory with
-    /// other content; [`Error::FutureVersion`]; [`Error::Corruption`]; [`Error::ConfigMismatch`]; [`Error::Io`];
-    /// [`Error::InvalidArgument`] for an option out of its range.
-    pub fn open(self, path: impl AsRef<Path>) -> Result<Graph> {
-        crate::durable::open::open_path(self, path.as_ref())
-    }
-
-    /// As [`open`](Self::open), on a directory behind the file-system trait: for tests and instrumentation.
-    pub fn open_on(self, fs: Arc<dyn Vfs>) -> Result<Graph> {
-        crate::durable::open::open_on(self, fs)
-    }
-
-    /// A store without files: its content goes with its last handle.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] for an option out of its range, and for [`read_only`](Self::read_only).
-    pub fn in_memory(self) -> Result<Graph> {
-        if self.read_only {
-            return Err(Error::InvalidArgument("a store without files cannot be read-only".into()));
-        }
-        crate::durable::open::in_memory(self)
     }
 
     /// Refuses options out of their ranges, also those that have no effect on the store.

@@ -4,7 +4,7 @@ use hedgerow_core::{Direction, SubgraphId, Timestamp};
 use hedgerow_mem::Subgraph;
 
 use crate::error::Result;
-use crate::store::Graph;
+use crate::graph::Graph;
 
 /// What a store holds and where its bytes are. Gathered by walking over all subgraphs: O(subgraphs + versions).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

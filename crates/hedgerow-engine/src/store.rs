@@ -1,42 +1,28 @@
-//! The store: the handle that users hold, and the engine behind it.
+//! The store: what all handles of it share.
 
-use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::thread::JoinHandle;
 
 use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
-use hedgerow_core::{Direction, KeyKind, Timestamp, VertexKeyRef};
+use hedgerow_core::{Direction, KeyKind, LabelId, Timestamp, VertexKeyRef};
 use hedgerow_io::{Vfs, VfsLock};
 use hedgerow_mem::SubgraphTable;
 use hedgerow_txn::{Clock, Counts, GroupCommit, ReaderRegistry};
 
-use crate::background::closing::{Closing, Freed, TellsFreed};
+use crate::background::closing::{Closing, TellsFreed};
+use crate::background::horizon::LiveHorizon;
 use crate::background::log_bound::LogBound;
-use crate::background::reclaim::{LiveHorizon, PendingVersions};
-use crate::background::settle::Settling;
-use crate::commit::{Ack, OpKind, Pipeline, WriteTxn, autocommit, general};
+use crate::background::pending::PendingVersions;
+use crate::background::settling::Settling;
+use crate::config::{Durability, GraphConfig, Isolation};
 use crate::durable::log::Durable;
 use crate::error::{Error, Result};
-use crate::options::{Durability, GraphConfig, Isolation, Options};
-use crate::read::snapshot::Snapshot;
+use crate::options::Options;
 use crate::read::views::Views;
 use crate::state::ids::IdMap;
 use crate::state::schema::{Schema, SchemaCell};
 use crate::state::tables::LabelTables;
-
-/// An open graph. Cloning it gives another handle to the same store; all methods may be called from any thread.
-///
-/// The last handle that goes (snapshots and transactions are handles too) closes the store; call
-/// [`close`](Graph::close) to see errors of that.
-///
-/// A store belongs to the process that opened it. In a forked child every call that returns a [`Result`] is an
-/// [`Error::Forked`], and dropping a handle does nothing; what the other calls do says each of them. The child may open
-/// other stores, and this one once its parent has closed it or ended.
-#[derive(Clone)]
-pub struct Graph {
-    pub(crate) engine: Arc<Engine>,
-}
 
 /// What the handles share. Dropping it closes the store: so its last owner is a user's handle, and threads in the
 /// background have the [`Core`] alone.
@@ -111,8 +97,16 @@ pub(crate) struct EngineParts {
     pub(crate) lock: Option<Box<dyn VfsLock>>,
 }
 
+/// What the threads of a store do until it is closed.
+#[derive(Clone, Copy)]
+pub(crate) struct Threads {
+    pub(crate) settle: fn(&Weak<Core>, &AtomicBool),
+    pub(crate) checkpoints: fn(&Weak<Core>, &LogBound),
+}
+
 impl Engine {
-    pub(crate) fn new(options: &Options, parts: EngineParts) -> Arc<Engine> {
+    pub(crate) fn new(options: &Options, parts: EngineParts, threads: Threads) -> Arc<Engine> {
+        let Threads { settle, checkpoints: write } = threads;
         let waits = parts.durable.is_some() && options.durability == Durability::Sync;
         let gate = if waits { parts.last } else { Timestamp::INFINITY };
         // Under the model checkers threads are theirs to make.
@@ -135,7 +129,10 @@ impl Engine {
             ids: parts.ids,
             pending: PendingVersions::default(),
             views: Views::default(),
-            settling: Settling::new(settles.then(|| core.clone())),
+            settling: Settling::new(settles.then(|| {
+                let core = core.clone();
+                Arc::new(move |asleep: &AtomicBool| settle(&core, asleep)) as _
+            })),
             durable: parts.durable.map(Arc::new),
             syncer: OnceLock::new(),
             directory: parts.directory,
@@ -150,7 +147,10 @@ impl Engine {
             log_bound: LogBound::new(
                 options.checkpoint_log_bytes,
                 covered,
-                checkpoints.then(|| core.clone()),
+                checkpoints.then(|| {
+                    let core = core.clone();
+                    Arc::new(move |bound: &LogBound| write(&core, bound)) as _
+                }),
             ),
             owner: OwnerProcess::current(),
             tells_freed: TellsFreed::default(),
@@ -161,7 +161,7 @@ impl Engine {
 
 impl Core {
     pub(crate) fn horizon(&self) -> LiveHorizon<'_> {
-        LiveHorizon::new(self)
+        LiveHorizon::new(self.clock.published(), &self.readers, &self.views, &self.settling)
     }
 
     /// The directions that are stored.
@@ -287,205 +287,30 @@ impl Core {
     }
 }
 
-impl Graph {
-    /// Opens or creates the store in the directory `path` with default options. See [`Options::open`].
-    pub fn open(path: impl AsRef<Path>) -> Result<Graph> {
-        Options::new().open(path)
+impl Core {
+    /// The table of a label, if it has had an edge.
+    #[inline]
+    pub(crate) fn table(&self, label: LabelId) -> Option<&SubgraphTable> {
+        if label == LabelId::DEFAULT { Some(&self.subgraphs) } else { self.labels.get(label) }
     }
 
-    /// A store without files, with default options.
-    pub fn in_memory() -> Result<Graph> {
-        Options::new().in_memory()
+    pub(crate) fn table_or_create(&self, label: LabelId) -> &SubgraphTable {
+        if label == LabelId::DEFAULT { &self.subgraphs } else { self.labels.get_or_create(label) }
     }
 
-    /// What the graph was created with.
-    pub fn config(&self) -> GraphConfig {
-        self.engine.config
+    /// All tables, ascending by label: the default one, labels with edges, properties of vertices.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = (LabelId, &SubgraphTable)> {
+        std::iter::once((LabelId::DEFAULT, &self.subgraphs)).chain(self.labels.iter())
     }
 
-    /// A snapshot of everything committed so far. O(1), whatever is held or written; waits for no commit, and no commit
-    /// waits for it.
-    ///
-    /// # Errors
-    /// [`Error::Closed`], [`Error::Forked`].
-    pub fn snapshot(&self) -> Result<Snapshot> {
-        self.engine.check_usable()?;
-        Ok(Snapshot::open(&self.engine))
+    /// The directions that are stored of a label.
+    pub(crate) fn directions_of(&self, label: LabelId) -> &'static [Direction] {
+        if label == LabelId::VERTICES { &[Direction::Out] } else { self.directions() }
     }
 
-    /// Begins a write transaction.
-    ///
-    /// # Errors
-    /// [`Error::Closed`], [`Error::Forked`], [`Error::ReadOnly`], [`Error::Poisoned`].
-    pub fn write(&self) -> Result<WriteTxn> {
-        self.engine.check_writable()?;
-        Ok(WriteTxn::new(&self.engine))
-    }
-
-    /// Runs `f` in a write transaction and commits it, again after each conflict, up to `retries` times. Before it
-    /// tries again it waits until the conflicting commit is visible. Returns what `f` returned and the timestamp.
-    ///
-    /// # Errors
-    /// Whatever `f` or the commit returns; the last [`Error::Conflict`] when the retries are used up.
-    pub fn transact<T>(
-        &self,
-        retries: u32,
-        mut f: impl FnMut(&mut WriteTxn) -> Result<T>,
-    ) -> Result<(T, Timestamp)> {
-        let mut left = retries;
-        loop {
-            let mut txn = self.write()?;
-            let attempt = f(&mut txn).and_then(|value| Ok((value, txn.commit()?)));
-            match attempt {
-                Err(Error::Conflict { with }) if left > 0 => {
-                    left -= 1;
-                    self.wait_for_conflict(with, retries - left)?;
-                }
-                other => return other,
-            }
-        }
-    }
-
-    /// Waits as [`transact`](Graph::transact) does before it tries again: for loops around it in other languages.
-    ///
-    /// # Errors
-    /// [`Error::Closed`], [`Error::Forked`].
-    #[doc(hidden)]
-    pub fn wait_for_conflict(&self, with: Timestamp, attempt: u32) -> Result<()> {
-        self.engine.check_usable()?;
-        crate::commit::wait_for_conflict(&self.engine, with, attempt);
-        Ok(())
-    }
-
-    /// Inserts one edge in a transaction of its own, and its endpoints where absent. Returns whether it was new; an
-    /// existing edge is left as it is. In a weighted graph the weight is 1.
-    ///
-    /// The fastest way to write single edges: it reads no snapshot and cannot conflict.
-    pub fn insert_edge<'a>(
-        &self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-    ) -> Result<bool> {
-        Ok(autocommit::edge(&self.engine, OpKind::Insert, src.into(), dst.into(), 1.0)?.edges > 0)
-    }
-
-    /// Inserts many edges in one transaction, and their endpoints where absent; existing edges are left as they are.
-    /// Returns how many were new. See [`WriteTxn::insert_edges`].
-    ///
-    /// # Errors
-    /// As of [`WriteTxn::commit`].
-    pub fn insert_edges<'a, K: Into<VertexKeyRef<'a>> + Copy>(&self, edges: &[(K, K)]) -> Result<u64> {
-        let mut txn = self.write()?;
-        txn.insert_edges(edges)?;
-        let outcome = txn.commit_unpublished()?;
-        Ok(general::publish(&self.engine, outcome)?.edges.unsigned_abs())
-    }
-
-    /// As [`insert_edge`](Graph::insert_edge), with a weight.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] for a weight that is not a number, or in a graph without weights.
-    pub fn insert_weighted_edge<'a>(
-        &self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-        weight: f64,
-    ) -> Result<bool> {
-        self.engine.check_weight(weight)?;
-        Ok(autocommit::edge(&self.engine, OpKind::Insert, src.into(), dst.into(), weight)?.edges > 0)
-    }
-
-    /// Makes sure, in a transaction of its own, that the edge exists, and its endpoints; in a weighted graph its weight
-    /// becomes 1. Returns whether it was new.
-    pub fn put_edge<'a>(
-        &self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-    ) -> Result<bool> {
-        Ok(autocommit::edge(&self.engine, OpKind::Put, src.into(), dst.into(), 1.0)?.edges > 0)
-    }
-
-    /// As [`put_edge`](Graph::put_edge), with a weight.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] for a weight that is not a number, or in a graph without weights.
-    pub fn put_weighted_edge<'a>(
-        &self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-        weight: f64,
-    ) -> Result<bool> {
-        self.engine.check_weight(weight)?;
-        Ok(autocommit::edge(&self.engine, OpKind::Put, src.into(), dst.into(), weight)?.edges > 0)
-    }
-
-    /// A [`Pipeline`] for single edge operations of the calling thread, each a transaction of its own. `on_ack` learns
-    /// what became of each.
-    ///
-    /// # Errors
-    /// [`Error::Closed`], [`Error::Forked`], [`Error::ReadOnly`], [`Error::Poisoned`].
-    pub fn pipeline<F: FnMut(Ack)>(&self, on_ack: F) -> Result<Pipeline<F>> {
-        self.engine.check_writable()?;
-        Ok(Pipeline::new(&self.engine, on_ack))
-    }
-
-    /// Removes one edge in a transaction of its own. Returns whether it existed.
-    pub fn remove_edge<'a>(
-        &self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-    ) -> Result<bool> {
-        Ok(autocommit::edge(&self.engine, OpKind::Remove, src.into(), dst.into(), 0.0)?.edges < 0)
-    }
-
-    /// Merges all deltas, so that reads find plain CSR blocks, and lays the lists out anew in the order of the vertices;
-    /// nothing is done if nothing was committed since the last call. Takes each subgraph's latch in turn; O(edges). Until
-    /// it returns, lists may be in memory twice.
-    pub fn settle(&self) -> Result<()> {
-        self.engine.check_writable()?;
-        self.engine.settle();
-        Ok(())
-    }
-
-    /// Gives up the view that the store keeps for the next one to be made of. Its memory goes with the last snapshot that
-    /// uses it. The store does the same by itself once the view keeps much that it has replaced. Does nothing in a forked
-    /// child.
-    pub fn forget_views(&self) {
-        if !self.engine.is_forked() {
-            self.engine.views.forget();
-        }
-    }
-
-    /// The last timestamp that is published: what a snapshot opened now sees. In a forked child, that of the fork.
-    pub fn published_ts(&self) -> Timestamp {
-        self.engine.clock.published()
-    }
-
-    /// The last timestamp known to be on stable media. Of a store without files, the published one. In a forked child, that
-    /// of the fork.
-    pub fn durable_ts(&self) -> Timestamp {
-        self.engine.durable.as_ref().map_or_else(|| self.published_ts(), |durable| durable.durable_ts())
-    }
-
-    /// Closes the store: commits under way are finished, the log is synced and sealed, the directory is released. All
-    /// handles are closed with it; snapshots that are open stay readable.
-    ///
-    /// # Errors
-    /// [`Error::Forked`]; [`Error::Poisoned`] if the log failed, now or before. The directory is released all the same.
-    pub fn close(&self) -> Result<()> {
-        self.engine.close()
-    }
-
-    /// For the Python package: tells, once all handles are dropped, whether the store's memory was freed.
-    #[doc(hidden)]
-    pub fn freed(&self) -> Freed {
-        self.engine.tells_freed.flag()
-    }
-
-    /// Makes everything committed before the call durable, whatever the durability mode. Blocks for a sync.
-    pub fn flush(&self) -> Result<()> {
-        self.engine.check_owner_by_id()?;
-        self.engine.check_writable()?;
-        self.engine.flush()
+    /// Whether edges of a label carry the weight of a weighted graph.
+    #[inline]
+    pub(crate) fn is_weighted(&self, label: LabelId) -> bool {
+        self.config.weighted && label == LabelId::DEFAULT
     }
 }

@@ -1,14 +1,13 @@
 //! The bound of the log: a checkpoint in the background when the log since the last one is long, and commits that wait
 //! when it is twice as long.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::sync::{AtomicU64, Condvar, Mutex, Ordering};
 use hedgerow_io::failpoint::{self, FailPoint};
 
-use crate::durable::checkpoint::Extent;
-use crate::store::Core;
+/// What the thread that writes checkpoints does until the store is closed.
+pub(crate) type CheckpointRun = Arc<dyn Fn(&LogBound) + Send + Sync>;
 
 /// What commits, checkpoints and the thread in the background share. Positions are bytes of the log.
 pub(crate) struct LogBound {
@@ -23,7 +22,8 @@ pub(crate) struct LogBound {
     last_error: Mutex<Option<String>>,
     state: Mutex<State>,
     changed: Condvar,
-    core: Option<Weak<Core>>,
+    /// What the thread does until the store is closed.
+    run: Option<CheckpointRun>,
     started: OnceLock<bool>,
 }
 
@@ -41,11 +41,11 @@ pub(crate) struct Figures {
 }
 
 impl LogBound {
-    /// With a store given, and a limit above 0, the log is kept bounded. `covered` is where the log of an opened store
+    /// With work given, and a limit above 0, the log is kept bounded. `covered` is where the log of an opened store
     /// begins to hold what the checkpoint does not.
-    pub(crate) fn new(limit: u64, covered: u64, core: Option<Weak<Core>>) -> Arc<LogBound> {
+    pub(crate) fn new(limit: u64, covered: u64, run: Option<CheckpointRun>) -> Arc<LogBound> {
         Arc::new(LogBound {
-            limit: if core.is_some() { limit } else { 0 },
+            limit: if run.is_some() { limit } else { 0 },
             covered: AtomicU64::new(covered),
             failed_at: AtomicU64::new(0),
             failures: AtomicU64::new(0),
@@ -53,7 +53,7 @@ impl LogBound {
             last_error: Mutex::new(None),
             state: Mutex::default(),
             changed: Condvar::new(),
-            core,
+            run,
             started: OnceLock::new(),
         })
     }
@@ -70,6 +70,33 @@ impl LogBound {
     pub(crate) fn end(&self) {
         self.state.lock().over = true;
         self.changed.notify_all();
+    }
+
+    /// Waits until a checkpoint is asked for; false once the store is closed.
+    pub(super) fn next_asked(&self) -> bool {
+        let mut state = self.state.lock();
+        while !state.asked && !state.over {
+            self.changed.wait(&mut state);
+        }
+        state.asked = false;
+        !state.over
+    }
+
+    /// A checkpoint was written.
+    pub(super) fn succeeded(&self) {
+        self.successes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A checkpoint failed, and why.
+    pub(super) fn say(&self, why: String) {
+        *self.last_error.lock() = Some(why);
+    }
+
+    /// The attempt failed that began when the log ended at `end`.
+    pub(super) fn failed(&self, end: u64) {
+        self.failures.fetch_add(1, Ordering::Relaxed);
+        self.failed_at.store(end.max(1), Ordering::Release);
+        self.wake();
     }
 
     fn wake(&self) {
@@ -118,8 +145,8 @@ impl LogBound {
     #[cold]
     pub(crate) fn ask(self: &Arc<Self>) {
         let started = *self.started.get_or_init(|| {
-            let (bound, core) = (self.clone(), self.core.clone());
-            let run = move || core.map_or((), |core| bound.run(&core));
+            let (bound, run) = (self.clone(), self.run.clone());
+            let run = move || run.map_or((), |run| run(&bound));
             let started = failpoint::reach(FailPoint::CheckpointThread)
                 .and_then(|()| std::thread::Builder::new().name("hedgerow-checkpoint".into()).spawn(run));
             if let Err(error) = &started {
@@ -143,61 +170,6 @@ impl LogBound {
         self.changed.notify_all();
         while self.is_full(end) && !state.over && !over() {
             self.changed.wait(&mut state);
-        }
-    }
-
-    /// Writes checkpoints as they are asked for, until the store is closed.
-    fn run(&self, core: &Weak<Core>) {
-        loop {
-            {
-                let mut state = self.state.lock();
-                while !state.asked && !state.over {
-                    self.changed.wait(&mut state);
-                }
-                if state.over {
-                    return;
-                }
-                state.asked = false;
-            }
-            let Some(core) = core.upgrade() else { return };
-            // Should it not return, those who wait for it must not wait for ever.
-            let mut attempt = Attempt { bound: self, end: core.log_end(), failed: true };
-            if !self.is_due(attempt.end) {
-                attempt.failed = false;
-                continue;
-            }
-            // Without this thread commits would wait for ever once the log is long.
-            match catch_unwind(AssertUnwindSafe(|| core.checkpoint(Extent::Changed))) {
-                Ok(Ok(_)) => {
-                    attempt.failed = false;
-                    self.successes.fetch_add(1, Ordering::Relaxed);
-                }
-                Ok(Err(error)) => *self.last_error.lock() = Some(error.to_string()),
-                Err(panic) => *self.last_error.lock() = Some(format!("it panicked: {}", message(&*panic))),
-            }
-        }
-    }
-}
-
-/// What a panic says.
-fn message(panic: &(dyn std::any::Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
-}
-
-/// Notes a failure when it goes, unless it was told of success.
-struct Attempt<'a> {
-    bound: &'a LogBound,
-    end: u64,
-    failed: bool,
-}
-
-impl Drop for Attempt<'_> {
-    fn drop(&mut self) {
-        if self.failed {
-            self.bound.failures.fetch_add(1, Ordering::Relaxed);
-            self.bound.failed_at.store(self.end.max(1), Ordering::Release);
-            self.bound.wake();
         }
     }
 }

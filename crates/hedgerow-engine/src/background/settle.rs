@@ -2,11 +2,10 @@
 //! CSR (rule R7). The same thread frees what snapshots kept, once they are closed (rule R6).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock, Weak};
-use std::thread::Thread;
+use std::sync::Weak;
 use std::time::{Duration, Instant};
 
-use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering, fence};
+use hedgerow_core::sync::{AtomicBool, Ordering, fence};
 use hedgerow_core::{SubgraphId, Timestamp};
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::{Pin, SubgraphTable};
@@ -26,83 +25,9 @@ const ROUND: Duration = Duration::from_secs(1);
 const LOOKS: u32 = 1 << 14;
 const SETTLED: usize = 256;
 
-/// What settling remembers between calls.
-pub(crate) struct Settling {
-    /// One whole settling at a time.
-    whole: Mutex<()>,
-    /// The published timestamp at which all subgraphs were last settled and laid out in order.
-    ordered_at: AtomicU64,
-    /// The store, for the thread in the background; none if there is to be no thread.
-    core: Option<Weak<Core>>,
-    /// Set once the thread was to be started, at the first merge: what never merges has little to settle. `None` if it
-    /// could not be.
-    thread: OnceLock<Option<Thread>>,
-    /// Whether the thread sleeps, and wants to be woken when a snapshot closes that something waits for.
-    asleep: Arc<AtomicBool>,
-    /// Turns of the thread that panicked.
-    panics: AtomicU64,
-}
-
-impl Settling {
-    /// With a store given, it is settled in the background once there was a merge.
-    pub(crate) fn new(core: Option<Weak<Core>>) -> Settling {
-        let ordered_at = AtomicU64::new(u64::MAX);
-        Settling {
-            whole: Mutex::new(()),
-            ordered_at,
-            core,
-            thread: OnceLock::new(),
-            asleep: Arc::default(),
-            panics: AtomicU64::new(0),
-        }
-    }
-
-    /// Whether the thread was started.
-    #[inline]
-    pub(crate) fn has_thread(&self) -> bool {
-        matches!(self.thread.get(), Some(Some(_)))
-    }
-
-    /// Has the thread look at once, if there is one and it sleeps. Never waits.
-    pub(crate) fn wake(&self) {
-        if let Some(Some(thread)) = self.thread.get()
-            && self.asleep.load(Ordering::Relaxed)
-            && self.asleep.swap(false, Ordering::Relaxed)
-        {
-            thread.unpark();
-        }
-    }
-
-    /// How many turns of the thread panicked.
-    pub(crate) fn panics(&self) -> u64 {
-        self.panics.load(Ordering::Relaxed)
-    }
-
-    /// Notes that a delta was merged.
-    #[inline]
-    pub(crate) fn note_merge(&self) {
-        if let Some(core) = &self.core
-            && self.thread.get().is_none()
-        {
-            self.start(core);
-        }
-    }
-
-    #[cold]
-    fn start(&self, core: &Weak<Core>) {
-        self.thread.get_or_init(|| {
-            let (core, asleep) = (core.clone(), self.asleep.clone());
-            // Without the thread nothing is settled until somebody calls `settle`, and commits free what snapshots kept.
-            failpoint::reach(FailPoint::SettleThread).ok()?;
-            let thread = std::thread::Builder::new().name("hedgerow-settle".into());
-            Some(thread.spawn(move || run(&core, &asleep)).ok()?.thread().clone())
-        });
-    }
-}
-
 /// Settles idle subgraphs until the store is closed, and frees what snapshots kept. It holds no handle: dropping the last
 /// of these closes the store.
-fn run(core: &Weak<Core>, asleep: &AtomicBool) {
+pub(crate) fn run(core: &Weak<Core>, asleep: &AtomicBool) {
     let mut round = Round::default();
     let mut settled_at = Instant::now();
     loop {
@@ -253,7 +178,7 @@ impl Core {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use crate::background::reclaim::Reasons;
+    use crate::background::pending::Reasons;
     use crate::{KeyKind, Options};
 
     #[test]

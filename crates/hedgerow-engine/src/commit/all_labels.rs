@@ -5,8 +5,8 @@
 
 use hedgerow_core::{Direction, LabelId, VertexKey, VertexKeyRef};
 
-use super::TxnKey;
 use super::items::EdgeRef;
+use super::op::TxnKey;
 use super::overlay::Between;
 use super::txn::WriteTxn;
 use crate::error::Result;

@@ -3,12 +3,13 @@
 
 use hedgerow_core::VertexKeyRef;
 
-use super::general::{self, Outcome, Request};
+use super::op::{AttributesTable, OpAttributes, OpKind, TxnKeys, TxnOp};
+use super::request::{Outcome, Request};
 use super::single::{self, Single};
 use super::validate::ReadSet;
-use super::{AttributesTable, OpAttributes, OpKind, TxnKeys, TxnOp};
+use super::{order, schedule};
+use crate::config::Isolation;
 use crate::error::Result;
-use crate::options::Isolation;
 use crate::store::Engine;
 
 /// Commits one edge operation and waits until it is published. Endpoints that are absent are created, unless the edge
@@ -25,7 +26,7 @@ pub(crate) fn edge(
     engine.check_key(src)?;
     engine.check_key(dst)?;
     let outcome = edge_unpublished(engine, kind, src, dst, weight)?;
-    general::publish(engine, outcome)
+    order::publish(engine, outcome)
 }
 
 /// As [`edge`], without waiting, for keys that were checked.
@@ -62,7 +63,7 @@ fn general(
 ) -> Result<Outcome> {
     let mut keys = TxnKeys::new(engine.config.keys);
     let op = TxnOp::plain(kind, keys.intern(src), keys.intern(dst), weight);
-    general::commit_unpublished(engine, &blind(&[op], AttributesTable::default(), &keys))
+    schedule::commit_unpublished(engine, &blind(&[op], AttributesTable::default(), &keys))
 }
 
 /// Commits operations that read nothing and waits until they are published.
@@ -73,8 +74,8 @@ pub(crate) fn attributes(
     keys: &TxnKeys,
 ) -> Result<Outcome> {
     engine.check_writable()?;
-    let outcome = general::commit_unpublished(engine, &blind(ops, AttributesTable(attributes), keys))?;
-    general::publish(engine, outcome)
+    let outcome = schedule::commit_unpublished(engine, &blind(ops, AttributesTable(attributes), keys))?;
+    order::publish(engine, outcome)
 }
 
 fn blind<'a>(ops: &'a [TxnOp], attributes: AttributesTable<'a>, keys: &'a TxnKeys) -> Request<'a> {

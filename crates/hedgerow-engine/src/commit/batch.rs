@@ -19,11 +19,12 @@ use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{EdgeOp, Latched};
 use hedgerow_txn::{CommitThreads, with_commit_threads};
 
-use super::general::{Outcome, Request, draw, must_apply};
-use super::{OpKind, TxnOp};
+use super::op::{OpKind, TxnOp};
+use super::order::{draw, must_apply};
+use super::request::{Outcome, Request};
+use crate::config::Isolation;
 use crate::durable::log::Record;
 use crate::error::{Error, Result};
-use crate::options::Isolation;
 use crate::store::Engine;
 
 use keys::Resolved;

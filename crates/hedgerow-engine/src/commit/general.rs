@@ -11,42 +11,21 @@
 //! 7. **Publish**: mark the commit complete, wait until it is durable (if so asked) and published.
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{LabelId, Op, Timestamp};
-use hedgerow_txn::OrderGuard;
+use hedgerow_core::{LabelId, Timestamp};
 
-use super::plan::{AdjacencyOp, EdgeEffect, Effects, KeyBindings};
-use super::validate::{LatchKey, Latches, ReadSet};
-use super::{AttributesTable, TxnKeys, TxnOp};
-use crate::durable::log::{Record, UnlessDone};
+use super::effect::{AdjacencyOp, Effects};
+use super::encode::encode;
+use super::op::TxnKeys;
+use super::order::{draw, must_apply};
+use super::plan::KeyBindings;
+use super::request::{Outcome, Request};
+use super::validate::{LatchKey, Latches};
+use crate::config::Isolation;
 use crate::error::{Error, Result};
-use crate::options::Isolation;
-use crate::store::{Core, Engine};
+use crate::store::Engine;
 
 /// How often a commit starts over because what it looked up changed before it had the latches.
 const MAX_RESTARTS: usize = 1000;
-
-/// Everything that a transaction brings to its commit.
-pub(crate) struct Request<'a> {
-    pub(crate) ops: &'a [TxnOp],
-    pub(crate) attributes: AttributesTable<'a>,
-    pub(crate) keys: &'a TxnKeys,
-    /// Whether edges create their endpoints.
-    pub(crate) create: bool,
-    pub(crate) reads: &'a ReadSet,
-    /// The timestamp of the snapshot that was read, registered until the commit returns.
-    pub(crate) start: Timestamp,
-    pub(crate) isolation: Isolation,
-}
-
-/// What a commit came to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Outcome {
-    pub(crate) ts: Timestamp,
-    /// By how much the number of edges changed.
-    pub(crate) edges: i64,
-    /// How many operations on edges and properties found something to apply to.
-    pub(crate) applied: u64,
-}
 
 enum Attempt {
     Done(Outcome),
@@ -54,19 +33,8 @@ enum Attempt {
     Again(Vec<LatchKey>),
 }
 
-/// Waits until the commit is published, and durable where the mode asks for it.
-#[inline]
-pub(crate) fn publish(engine: &Engine, outcome: Outcome) -> Result<Outcome> {
-    engine.wait_published(outcome.ts)?;
-    engine.reclaim_due();
-    Ok(outcome)
-}
-
 /// Commits up to and including the mark in the ring. Blocks for other committers of the same subgraphs.
-pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Result<Outcome> {
-    if let Some(outcome) = super::batch::commit_unpublished(engine, request)? {
-        return Ok(outcome);
-    }
+pub(super) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Result<Outcome> {
     let mut extra = Vec::new();
     for _ in 0..MAX_RESTARTS {
         match attempt(engine, request, &extra)? {
@@ -244,37 +212,6 @@ fn check_writes(effects: &Effects, start: Timestamp, latches: &Latches<'_>) -> R
     Ok(())
 }
 
-/// The log record of the effects. Removals come before insertions: a key can change its vertex in one commit.
-fn encode(engine: &Engine, effects: &Effects, keys: &TxnKeys) -> Result<Record> {
-    let mut record = Record::default();
-    for e in effects.edges.iter().filter(|e| e.weight.is_none()) {
-        let EdgeEffect { label, src, dst, rank, .. } = *e;
-        record.push(Op::RemoveItem { label, src, dst, rank })?;
-    }
-    for &(_, id) in &effects.removed {
-        record.push(Op::RemoveVertex { id })?;
-    }
-    for &(key, id) in &effects.inserted {
-        record.push(Op::InsertVertex { id, key: keys.key(key) })?;
-    }
-    let mut bytes = Vec::new();
-    for e in &effects.edges {
-        let EdgeEffect { label, src, dst, rank, .. } = *e;
-        let Some(weight) = e.weight else { continue };
-        let weight = engine.is_weighted(label).then_some(weight);
-        match &e.row {
-            None if rank == 0 => record.push(Op::PutEdge { label, src, dst, weight })?,
-            row => {
-                bytes.clear();
-                row.iter().for_each(|row| hedgerow_log::encode_row(row, &mut bytes));
-                record.push(Op::PutItem { label, src, dst, rank, weight, row: &bytes })?;
-            }
-        }
-    }
-    record.finish();
-    Ok(record)
-}
-
 /// The checks of the ordering section.
 fn check_open_and_reads(
     engine: &Engine,
@@ -288,73 +225,6 @@ fn check_open_and_reads(
         return Ok(());
     }
     request.reads.check_others(request.start, last_drawn, engine, request.keys, latches, key_latches)
-}
-
-/// What is logged must be applied and completed. Should a panic come between, nothing later can be published: the store is
-/// poisoned, and its readers go on with what was.
-#[inline]
-pub(crate) fn must_apply(core: &Core) -> UnlessDone<impl Fn()> {
-    UnlessDone::new(|| core.commits.fail())
-}
-
-/// The ordering section: `check` what must still hold, reserve log space, draw, append.
-pub(crate) fn draw(
-    engine: &Engine,
-    record: Option<Record>,
-    check: impl FnOnce(Timestamp) -> Result<()>,
-) -> Result<Timestamp> {
-    let mut order = engine.clock.order();
-    loop {
-        if !order.has_room() || engine.backlog_is_full() {
-            order = wait_for_room(engine, order)?;
-        } else if engine.log_is_full() {
-            order = wait_for_checkpoint(engine, order)?;
-        } else {
-            break;
-        }
-    }
-    check(order.last_drawn())?;
-    match (&engine.durable, record) {
-        (Some(durable), Some(record)) => {
-            let whole = must_apply(engine);
-            let appended = durable.append(record, || order.draw());
-            whole.done();
-            engine.bound_log(durable);
-            if matches!(appended, Err(Error::Poisoned)) {
-                engine.commits.fail();
-            }
-            appended
-        }
-        _ => Ok(order.draw()),
-    }
-}
-
-/// Leaves the ordering section until publication has moved, and enters it again: rule R11. Snapshots never come here.
-#[cold]
-fn wait_for_room<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<OrderGuard<'e>> {
-    let oldest_missing = engine.clock.published().next();
-    if oldest_missing > order.last_drawn() {
-        // Everything has been published since there was no room. To wait for a timestamp that nobody has drawn would be to
-        // wait for somebody who may be waiting for our latches.
-        return Ok(order);
-    }
-    drop(order);
-    engine.commit_waits.fetch_add(1, hedgerow_core::sync::Ordering::Relaxed);
-    // Nothing of this commit was appended: if the log fails now, it did not happen.
-    engine.wait_published(oldest_missing).map_err(|_| Error::Poisoned)?;
-    Ok(engine.clock.order())
-}
-
-/// Leaves the ordering section until the log is shorter, and enters it again. The store may be closed meanwhile: then no
-/// checkpoint makes the log shorter any more.
-#[cold]
-fn wait_for_checkpoint<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<OrderGuard<'e>> {
-    // Closing says so in the ordering section, before it ends the thread of checkpoints.
-    engine.check_open()?;
-    drop(order);
-    engine.commit_waits.fetch_add(1, hedgerow_core::sync::Ordering::Relaxed);
-    engine.log_bound.wait(engine.log_end(), || engine.commits.is_failed());
-    Ok(engine.clock.order())
 }
 
 fn apply(engine: &Engine, keys: &TxnKeys, effects: &Effects, ts: Timestamp, latches: &mut Latches<'_>) {

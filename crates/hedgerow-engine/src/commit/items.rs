@@ -5,54 +5,13 @@ use std::sync::Arc;
 
 use hedgerow_core::{Direction, LabelId, PropertyId, Row, Value, VertexId, VertexKey, VertexKeyRef};
 
-use super::general::Outcome;
+use super::op::{OpAttributes, OpKind, TxnKey, TxnOp};
 use super::overlay::{Listed, State};
 use super::txn::WriteTxn;
-use super::{OpAttributes, OpKind, TxnKey, TxnKeys, TxnOp, autocommit};
 use crate::error::{Error, Result};
 use crate::read::properties::{Properties, named};
+use crate::state::edge_key::{EdgeKey, WEIGHT};
 use crate::state::schema::LabelRef;
-use crate::store::Graph;
-
-/// Names an edge: its label, its endpoints, and in a `multi` label its rank.
-///
-/// ```
-/// use hedgerow::{EdgeKey, Graph, Value};
-///
-/// let graph = Graph::in_memory()?;
-/// let mut tx = graph.write()?;
-/// tx.put_edge_with(EdgeKey::new("knows", 1, 2), [("since", 2001), ("trust", 7)])?;
-/// tx.commit()?;
-/// let snapshot = graph.snapshot()?;
-/// let since = snapshot.edge_property(EdgeKey::new("knows", 1, 2), "since")?;
-/// assert_eq!(since, Some(Value::I64(2001)));
-/// # Ok::<(), hedgerow::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub struct EdgeKey<'a> {
-    pub(crate) label: LabelRef<'a>,
-    pub(crate) src: VertexKeyRef<'a>,
-    pub(crate) dst: VertexKeyRef<'a>,
-    pub(crate) rank: u64,
-}
-
-impl<'a> EdgeKey<'a> {
-    /// The edge of this label from `src` to `dst`, with rank 0. The empty label is the default one.
-    pub fn new(
-        label: impl Into<LabelRef<'a>>,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-    ) -> EdgeKey<'a> {
-        EdgeKey { label: label.into(), src: src.into(), dst: dst.into(), rank: 0 }
-    }
-
-    /// The edge with this rank; only edges of `multi` labels have one other than 0.
-    pub fn rank(mut self, rank: u64) -> EdgeKey<'a> {
-        self.rank = rank;
-        self
-    }
-}
 
 /// An edge under the names of one transaction.
 #[derive(Clone, Copy)]
@@ -62,9 +21,6 @@ pub(super) struct EdgeRef {
     pub(super) dst: TxnKey,
     pub(super) rank: u64,
 }
-
-/// The name under which the weight of an edge of a weighted graph is set and read as a property.
-pub(crate) const WEIGHT: &str = "weight";
 
 impl WriteTxn {
     /// Makes sure that the edge exists with exactly these properties: those of an existing edge are replaced. Reads
@@ -412,47 +368,6 @@ impl WriteTxn {
             };
         }
         Some(found)
-    }
-}
-
-impl Graph {
-    /// Lays properties over those of an edge, in a transaction of its own; a null removes. Returns whether the edge
-    /// exists. Decided at commit: it reads no snapshot and cannot conflict.
-    ///
-    /// # Errors
-    /// As of [`WriteTxn::update_edge`] and of a commit.
-    pub fn update_edge<N: AsRef<str>, V: Into<Value>>(
-        &self,
-        edge: EdgeKey<'_>,
-        properties: impl IntoIterator<Item = (N, V)>,
-    ) -> Result<bool> {
-        let label = self.engine.label(edge.label)?;
-        let cells = self.engine.cells(label, properties)?;
-        Ok(self.one(OpKind::Update, label, edge, cells)?.applied > 0)
-    }
-
-    /// Removes an edge of any label in a transaction of its own. Returns whether it existed.
-    ///
-    /// # Errors
-    /// [`Error::NoSuchLabel`] and those of a commit.
-    pub fn remove_edge_of(&self, edge: EdgeKey<'_>) -> Result<bool> {
-        let label = self.engine.label(edge.label)?;
-        Ok(self.one(OpKind::Remove, label, edge, Vec::new())?.edges < 0)
-    }
-
-    fn one(
-        &self,
-        kind: OpKind,
-        label: LabelId,
-        edge: EdgeKey<'_>,
-        cells: Vec<(PropertyId, Value)>,
-    ) -> Result<Outcome> {
-        self.engine.check_key(edge.src)?;
-        self.engine.check_key(edge.dst)?;
-        let mut keys = TxnKeys::new(self.engine.config.keys);
-        let (src, dst) = (keys.intern(edge.src), keys.intern(edge.dst));
-        let op = TxnOp { kind, label, attributes: 1, src, dst, weight: 1.0 };
-        autocommit::attributes(&self.engine, &[op], &[OpAttributes { rank: edge.rank, cells }], &keys)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use hedgerow_core::{LabelId, PropertyId, Row, Value};
 
-use super::{AttributesTable, OpKind, TxnKey, TxnOp};
+use super::op::{AttributesTable, OpKind, TxnKey, TxnOp};
 
 /// An edge: label, endpoints, rank.
 type EdgeTuple = (LabelId, TxnKey, TxnKey, u64);

@@ -9,9 +9,10 @@ use hedgerow_core::{InterpolationHint, KeyKind, Timestamp, VertexKeyRef};
 
 use hedgerow_mem::subgraph::prefetch::{self, End};
 
-use super::general::Outcome;
+use super::autocommit;
+use super::op::OpKind;
+use super::request::Outcome;
 use super::single::{self, Single};
-use super::{OpKind, autocommit};
 use crate::error::{Error, Result};
 use crate::store::Engine;
 

@@ -13,8 +13,9 @@ use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::subgraph::prefetch::End;
 use hedgerow_mem::{EdgeOp, Latched, Subgraph};
 
-use super::OpKind;
-use super::general::{Outcome, draw, must_apply};
+use super::op::OpKind;
+use super::order::{draw, must_apply};
+use super::request::Outcome;
 use crate::durable::log::Record;
 use crate::error::Result;
 use crate::store::Engine;

@@ -8,9 +8,9 @@ use hedgerow_core::sync::Ordering;
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_txn::{Clock, GroupCommit};
 
+use crate::config::Durability;
 use crate::durable::log::{Durable, UnlessDone};
 use crate::error::Result;
-use crate::options::Durability;
 use crate::store::Engine;
 
 /// A submitted transaction. Dropping the ticket loses nothing: the transaction is committed, and becomes durable and

@@ -5,18 +5,16 @@ use std::sync::Arc;
 
 use hedgerow_core::{Direction, LabelId, Timestamp, VertexId, VertexKey, VertexKeyRef};
 
-use super::autocommit;
-use super::general::{self, Outcome, Request};
+use super::op::{AttributesTable, MAX_OPS, OpAttributes, OpKind, TxnKey, TxnKeys, TxnOp};
 use super::overlay::{Listed, Overlay, State};
+use super::request::{Outcome, Request};
+use super::ticket::Ticket;
 use super::validate::ReadSet;
-use super::{AttributesTable, OpAttributes, OpKind, Ticket, TxnKey, TxnKeys, TxnOp};
+use super::{autocommit, order, schedule};
+use crate::config::Isolation;
 use crate::error::{Error, Result};
-use crate::options::Isolation;
 use crate::read::snapshot::Snapshot;
 use crate::store::Engine;
-
-/// The most operations in one transaction.
-pub(crate) const MAX_OPS: usize = 1 << 24;
 
 /// A write transaction: gathers operations, sees its own writes, and commits them atomically or not at all.
 ///
@@ -364,7 +362,7 @@ impl WriteTxn {
     pub fn commit(self) -> Result<Timestamp> {
         let engine = self.engine.clone();
         let outcome = self.commit_unpublished()?;
-        Ok(general::publish(&engine, outcome)?.ts)
+        Ok(order::publish(&engine, outcome)?.ts)
     }
 
     /// Commits without waiting: when this returns the transaction has its place in the order of commits, is in the log
@@ -402,7 +400,7 @@ impl WriteTxn {
             start: self.base.as_ref().map_or(Timestamp::INFINITY, Snapshot::timestamp),
             isolation: self.isolation,
         };
-        general::commit_unpublished(&self.engine, &request)
+        schedule::commit_unpublished(&self.engine, &request)
     }
 
     /// The short way, for one blind operation on an edge.

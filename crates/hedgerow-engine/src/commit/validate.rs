@@ -4,7 +4,7 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::{Latched, ReadItem, Subgraph};
 
-use super::{TxnKey, TxnKeys};
+use super::op::{TxnKey, TxnKeys};
 use crate::error::{Error, Result};
 use crate::state::tables::PartitionKey;
 use crate::store::Engine;

@@ -2,22 +2,17 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicU64, Mutex, Ordering};
 use hedgerow_core::{Op, Timestamp};
 use hedgerow_io::Vfs;
-use hedgerow_io::failpoint::{self, FailPoint};
-use hedgerow_log::{Log, LogError, RecordBuilder, RecordError, ReserveError};
-use hedgerow_tier::Manifest;
+use hedgerow_log::{Log, RecordBuilder, RecordError, ReserveError};
+use hedgerow_tier::{LogSegmentRef, Manifest};
 use hedgerow_txn::{DurableLog, NotDurable};
 
 use crate::durable::checkpoint::runs::Runs;
-use crate::durable::open::log_refs;
 use crate::error::{Error, Result};
-use crate::options::Durability;
-use crate::store::{Core, Engine};
 
 /// The log record of a commit.
 #[derive(Default)]
@@ -48,9 +43,9 @@ pub(crate) struct Durable {
     /// Where the images of subgraphs are.
     pub(crate) runs: Mutex<Runs>,
     /// The last commit appended to the log.
-    appended: AtomicU64,
+    pub(super) appended: AtomicU64,
     /// The last commit known to be on stable media.
-    durable: AtomicU64,
+    pub(super) durable: AtomicU64,
 }
 
 impl Durable {
@@ -101,7 +96,7 @@ impl Durable {
 
     /// Writes a manifest that states how far the closed log reaches: an earlier copy of a log segment in its place is
     /// then found to be too short. All is durable without it, so that it does not matter if there is no room.
-    fn state_end(&self) {
+    pub(super) fn state_end(&self) {
         let mut manifest = self.manifest.lock();
         let file = hedgerow_tier::manifest::manifest_name(manifest.sequence);
         if !self.fs.list().is_ok_and(|names| names.contains(&file)) {
@@ -151,137 +146,12 @@ impl DurableLog for Durable {
     }
 }
 
-impl Core {
-    /// Waits until `ts` is published, and durable where the mode asks for it.
-    #[inline]
-    pub(crate) fn wait_published(&self, ts: Timestamp) -> Result<()> {
-        let log = self.durable.as_deref().filter(|_| self.durability == Durability::Sync);
-        self.commits.wait(&self.clock, ts, log).map_err(|NotDurable| Error::OutcomeUnknown)
-    }
-
-    /// Makes everything committed before the call durable.
-    pub(crate) fn flush(&self) -> Result<()> {
-        let Some(durable) = &self.durable else { return Ok(()) };
-        let drawn = self.clock.drawn();
-        if self.durability == Durability::Sync {
-            return self.wait_published(drawn);
-        }
-        self.wait_published(drawn)?;
-        self.sync_or_poison(durable)
-    }
-
-    fn sync_or_poison(&self, durable: &Durable) -> Result<()> {
-        durable.sync_log().map_err(|NotDurable| {
-            if self.closed.load(Ordering::Acquire) && matches!(durable.log.check(), Err(LogError::Closed)) {
-                return Error::Closed;
-            }
-            self.commits.fail();
-            Error::Poisoned
-        })
-    }
-
-    /// Refuses commits on a closed or poisoned store; asked inside the ordering section.
-    #[inline]
-    pub(crate) fn check_open(&self) -> Result<()> {
-        if self.closed.load(Ordering::Acquire) {
-            return Err(Error::Closed);
-        }
-        if self.read_only {
-            return Err(Error::ReadOnly);
-        }
-        if self.commits.is_failed() {
-            return Err(Error::Poisoned);
-        }
-        Ok(())
-    }
-
-    /// Ends the store: no commit is accepted any more, those under way are finished, the log is closed.
-    pub(crate) fn close(&self) -> Result<()> {
-        // The log and the lock are the parent's.
-        self.check_owner_by_id()?;
-        let last = {
-            let order = self.clock.order();
-            if self.closed.swap(true, Ordering::AcqRel) {
-                drop(order);
-                // Another call closes, or has closed: return when it is done.
-                self.closing.wait();
-                return if self.commits.is_failed() { Err(Error::Poisoned) } else { Ok(()) };
-            }
-            order.last_drawn()
-        };
-        let _begun = self.closing.begin();
-        self.commits.wake_asked();
-        self.log_bound.end();
-        self.settling.wake();
-        let _no_checkpoint = self.checkpointing.lock();
-        // It may be syncing; afterwards it keeps no file open.
-        if let Some(syncer) = self.group_syncer.lock().take() {
-            let _ = syncer.join();
-        }
-        // Another call that closes must not take it for done if this panics.
-        let whole = UnlessDone::new(|| self.commits.fail());
-        let finished = self.finish(last);
-        whole.done();
-        self.lock.lock().take();
-        self.reclaim_for_the_closed();
-        finished
-    }
-
-    fn finish(&self, last: Timestamp) -> Result<()> {
-        let Some(durable) = &self.durable else { return Ok(()) };
-        // The directory is given up next, and may be opened again at once: nothing of this log may be written after.
-        if self.commits.is_failed() {
-            durable.log.abandon();
-            return Err(Error::Poisoned);
-        }
-        self.wait_published(last).inspect_err(|_| durable.log.abandon())?;
-        durable.log.close().map_err(|_| {
-            self.commits.fail();
-            Error::Poisoned
-        })?;
-        durable.durable.fetch_max(last.0, Ordering::AcqRel);
-        durable.state_end();
-        Ok(())
-    }
-}
-
-impl Drop for Engine {
-    /// The last handle is gone: end as [`Engine::close`] does. A failure here is found by the next opening. In a forked child
-    /// the core stays as it is: threads that the child does not have may have been changing any part of it.
-    fn drop(&mut self) {
-        if self.owner.is_current_by_id() {
-            let _ = self.close();
-        } else {
-            // One more reference keeps the core from being dropped with this one.
-            std::mem::forget(self.core.clone());
-        }
-    }
-}
-
-/// Syncs the log in the background, for [`Durability::Group`]. Ends with the store.
-pub(crate) fn spawn_syncer(engine: &Arc<Engine>, interval: Duration) -> std::io::Result<()> {
-    let Some(durable) = engine.durable.clone() else { return Ok(()) };
-    // Not the engine itself: its last handle must be a user's, so that dropping that closes the store.
-    let (commits, closing) = (engine.commits.clone(), engine.closing.clone());
-    let sync_every = move || {
-        // Without this thread nothing would become durable: its panic is a failure of the log.
-        let for_ever = UnlessDone::new(|| commits.fail());
-        while !closing.rest(interval) {
-            let reached = failpoint::reach(FailPoint::SyncTurn);
-            if commits.is_failed() {
-                break;
-            }
-            let behind = durable.appended.load(Ordering::Acquire) > durable.durable_ts().0;
-            if behind && (reached.is_err() || durable.sync_log().is_err()) {
-                return;
-            }
-        }
-        for_ever.done();
-    };
-    failpoint::reach(FailPoint::SyncThread)?;
-    let thread = std::thread::Builder::new().name("hedgerow-sync".into()).spawn(sync_every)?;
-    *engine.group_syncer.lock() = Some(thread);
-    Ok(())
+/// The log segments that a manifest must name whose checkpoint is at `checkpoint`.
+pub(crate) fn log_refs(log: &Log, checkpoint: Timestamp) -> Vec<LogSegmentRef> {
+    let live = log.live_after(checkpoint);
+    let segments = log.segments();
+    let named = segments.iter().filter(|s| live.contains(&s.id));
+    named.map(|s| LogSegmentRef { id: s.id, first_lsn: s.first_lsn }).collect()
 }
 
 /// Does something when it goes, unless it was told that all is done: in particular when a panic passes by.

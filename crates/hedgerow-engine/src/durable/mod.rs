@@ -5,3 +5,4 @@ pub(crate) mod log;
 pub(crate) mod open;
 pub(crate) mod recover;
 pub(crate) mod sections;
+pub(crate) mod sync;

@@ -7,26 +7,31 @@ use hedgerow_core::{KeyKind, Timestamp};
 use hedgerow_io::{FileId, LockHeld, RealFs, StoreId, Vfs, VfsLock};
 use hedgerow_log::{Log, LogOptions, LogPosition, RecoverError, Witness, recover_commits};
 use hedgerow_mem::SubgraphTable;
-use hedgerow_tier::{LoadedManifest, LogSegmentRef, Manifest};
+use hedgerow_tier::{LoadedManifest, Manifest};
 use hedgerow_txn::Counts;
 
+use crate::background::{checkpoints, settle};
+use crate::config::{Durability, GraphConfig};
 use crate::durable::checkpoint::runs::Runs;
-use crate::durable::log::{Durable, spawn_syncer};
+use crate::durable::log::{Durable, log_refs};
 use crate::durable::recover::{LAST_TIMESTAMP, Loaded, Replay, load_segments};
+use crate::durable::sync::spawn_syncer;
 use crate::error::{Error, Result};
-use crate::options::{Durability, GraphConfig, Options};
+use crate::options::Options;
 use crate::state::ids::IdMap;
 use crate::state::schema::Schema;
 use crate::state::tables::LabelTables;
-use crate::store::{Engine, EngineParts, Graph};
+use crate::store::{Engine, EngineParts, Threads};
 
 /// The name of the lock file.
 pub(crate) const LOCK: &str = "LOCK";
 
-pub(crate) fn in_memory(options: Options) -> Result<Graph> {
+const THREADS: Threads = Threads { settle: settle::run, checkpoints: checkpoints::run };
+
+pub(crate) fn in_memory(options: Options) -> Result<Arc<Engine>> {
     options.check()?;
     let parts = empty(options.config(), None, None);
-    Ok(Graph { engine: Engine::new(&options, parts) })
+    Ok(Engine::new(&options, parts, THREADS))
 }
 
 /// The parts of a store in which nothing was committed yet.
@@ -46,7 +51,7 @@ fn empty(config: GraphConfig, durable: Option<Durable>, lock: Option<Box<dyn Vfs
     }
 }
 
-pub(crate) fn open_path(options: Options, path: &Path) -> Result<Graph> {
+pub(crate) fn open_path(options: Options, path: &Path) -> Result<Arc<Engine>> {
     // Before the directory is made.
     options.check()?;
     let shown = || path.display().to_string();
@@ -74,7 +79,7 @@ pub(crate) fn open_path(options: Options, path: &Path) -> Result<Graph> {
     open_on(options, Arc::new(fs.map_err(|e| io("open", e))?))
 }
 
-pub(crate) fn open_on(options: Options, fs: Arc<dyn Vfs>) -> Result<Graph> {
+pub(crate) fn open_on(options: Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>> {
     options.check()?;
     let engine = if options.read_only {
         open_to_read(&options, fs.clone())?
@@ -88,7 +93,7 @@ pub(crate) fn open_on(options: Options, fs: Arc<dyn Vfs>) -> Result<Graph> {
             source,
         })?;
     }
-    Ok(Graph { engine })
+    Ok(engine)
 }
 
 /// Changes nothing in the directory, which may be one that can only be read: the lock is shared where its file exists.
@@ -146,7 +151,7 @@ fn start(
     manifest.remove_older(&fs)?;
     let durable = Durable::new(fs, log, manifest, Runs::default(), Timestamp::ZERO);
     let parts = empty(config, Some(durable), lock);
-    Ok(Engine::new(options, parts))
+    Ok(Engine::new(options, parts, THREADS))
 }
 
 /// A manifest that names no log is the first one of a store. One that came back, out of a copy perhaps, while what later ones
@@ -237,7 +242,7 @@ fn open_existing(
     let Loaded { config, subgraphs, labels, schema, ids, counts, .. } = state;
     let parts =
         EngineParts { config, last, counts, subgraphs, labels, schema, ids, durable, directory, lock };
-    Ok(Engine::new(options, parts))
+    Ok(Engine::new(options, parts, THREADS))
 }
 
 /// What no manifest of this version says, though its checksum is right.
@@ -280,14 +285,6 @@ fn resume(
 
 fn log_options(options: &Options, store: StoreId) -> LogOptions {
     LogOptions { segment_bytes: options.log_segment_bytes, ..LogOptions::new(store) }
-}
-
-/// The log segments that a manifest must name whose checkpoint is at `checkpoint`.
-pub(crate) fn log_refs(log: &Log, checkpoint: Timestamp) -> Vec<LogSegmentRef> {
-    let live = log.live_after(checkpoint);
-    let segments = log.segments();
-    let named = segments.iter().filter(|s| live.contains(&s.id));
-    named.map(|s| LogSegmentRef { id: s.id, first_lsn: s.first_lsn }).collect()
 }
 
 fn from_recovery(error: RecoverError<Error>) -> Error {

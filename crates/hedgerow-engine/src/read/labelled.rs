@@ -9,10 +9,10 @@ use hedgerow_core::{
 use hedgerow_mem::version::Read;
 use hedgerow_mem::{ItemRef, View};
 
-use crate::commit::{EdgeKey, WEIGHT};
 use crate::error::Result;
 use crate::read::properties::{Properties, named};
 use crate::read::snapshot::Snapshot;
+use crate::state::edge_key::{EdgeKey, WEIGHT};
 use crate::state::schema::{LabelRef, Schema};
 
 /// An edge of a list: the other endpoint and what the edge has.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hedgerow_core::{LabelId, Row, Value};
 
-use crate::commit::WEIGHT;
+use crate::state::edge_key::WEIGHT;
 use crate::state::schema::Schema;
 
 /// The properties of an edge or vertex that have a value, in the order of their definition.

@@ -3,9 +3,9 @@
 use hedgerow_core::{LabelId, PropertyId, ValueRef, VertexId};
 use hedgerow_mem::{ItemRef, View};
 
-use crate::commit::WEIGHT;
 use crate::error::{Error, Result};
 use crate::read::snapshot::Snapshot;
+use crate::state::edge_key::WEIGHT;
 use crate::state::schema::{Label, LabelRef};
 
 /// An edge met by [`Snapshot::for_each_edge_row`].

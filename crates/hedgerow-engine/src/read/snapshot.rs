@@ -12,7 +12,7 @@ use hedgerow_mem::version::Read;
 use hedgerow_txn::{Counts, Registration};
 
 use crate::error::Error;
-use crate::read::views::{ViewCache, Weight};
+use crate::read::views::build::{self, Weight};
 use crate::store::{Core, Engine};
 
 /// The graph as of one timestamp: exactly the commits up to it, for as long as the snapshot lives.
@@ -274,13 +274,15 @@ impl Snapshot {
     /// A view that shares nothing with others, to check the store by.
     pub(crate) fn fresh_view(&self) -> View {
         let edges = self.view_edges(LabelId::DEFAULT);
-        ViewCache::fresh(&self.inner.engine, LabelId::DEFAULT, self.inner.ts, edges)
+        build::fresh(&self.inner.engine, LabelId::DEFAULT, self.inner.ts, edges)
     }
 
     /// The view of a label: its edges between the vertices of the graph.
     pub(crate) fn cached_view_of(&self, label: LabelId) -> Arc<View> {
         let engine = &self.inner.engine;
-        engine.views.get(engine, label, self.inner.ts, || self.view_edges(label))
+        engine.views.get(label, self.inner.ts, |previous| {
+            build::make(engine, label, previous, self.inner.ts, self.view_edges(label))
+        })
     }
 
     /// The view of a label, each edge with the number that a property holds as its weight. Shares nothing with others.
@@ -291,7 +293,7 @@ impl Snapshot {
         missing: f64,
     ) -> View {
         let weight = Weight { property, missing };
-        ViewCache::weighted(&self.inner.engine, label, weight, self.inner.ts, self.view_edges(label))
+        build::weighted(&self.inner.engine, label, weight, self.inner.ts, self.view_edges(label))
     }
 
     /// The number of edges of a label; of the only label what the snapshot counts.

@@ -5,8 +5,6 @@ use std::sync::OnceLock;
 use hedgerow_core::{Direction, LabelId, SubgraphId};
 use hedgerow_mem::{Memory, SubgraphTable};
 
-use crate::store::Core;
-
 const CHUNK: usize = 256;
 
 type Chunk = Box<[OnceLock<Box<SubgraphTable>>]>;
@@ -69,33 +67,5 @@ impl From<(SubgraphId, Direction)> for PartitionKey {
     /// A chain of the default label.
     fn from((subgraph, direction): (SubgraphId, Direction)) -> Self {
         PartitionKey { label: LabelId::DEFAULT, subgraph, direction }
-    }
-}
-
-impl Core {
-    /// The table of a label, if it has had an edge.
-    #[inline]
-    pub(crate) fn table(&self, label: LabelId) -> Option<&SubgraphTable> {
-        if label == LabelId::DEFAULT { Some(&self.subgraphs) } else { self.labels.get(label) }
-    }
-
-    pub(crate) fn table_or_create(&self, label: LabelId) -> &SubgraphTable {
-        if label == LabelId::DEFAULT { &self.subgraphs } else { self.labels.get_or_create(label) }
-    }
-
-    /// All tables, ascending by label: the default one, labels with edges, properties of vertices.
-    pub(crate) fn tables(&self) -> impl Iterator<Item = (LabelId, &SubgraphTable)> {
-        std::iter::once((LabelId::DEFAULT, &self.subgraphs)).chain(self.labels.iter())
-    }
-
-    /// The directions that are stored of a label.
-    pub(crate) fn directions_of(&self, label: LabelId) -> &'static [Direction] {
-        if label == LabelId::VERTICES { &[Direction::Out] } else { self.directions() }
-    }
-
-    /// Whether edges of a label carry the weight of a weighted graph.
-    #[inline]
-    pub(crate) fn is_weighted(&self, label: LabelId) -> bool {
-        self.config.weighted && label == LabelId::DEFAULT
     }
 }

@@ -11,9 +11,11 @@ use hedgerow_tier::{LevelSegment, Manifest, SegmentReader};
 
 use super::{check_vacant, refuse_inside, vacant};
 use crate::durable::checkpoint::write::{ImageMode, Target};
-use crate::durable::open::{LOCK, log_refs, to_tier};
+use crate::durable::log::log_refs;
+use crate::durable::open::{LOCK, to_tier};
 use crate::error::{Error, Result};
-use crate::store::{Core, Graph};
+use crate::graph::Graph;
+use crate::store::Core;
 
 /// What a backup wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

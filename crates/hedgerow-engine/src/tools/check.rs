@@ -9,8 +9,8 @@ use hedgerow_mem::SubgraphTable;
 use hedgerow_tier::{Manifest, SegmentReader};
 
 use crate::error::{Error, Result};
+use crate::graph::Graph;
 use crate::options::Options;
-use crate::store::Graph;
 
 mod labels;
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use hedgerow_core::{LabelId, Op, PropertyId, PropertyType, Row};
 
 use crate::error::Result;
+use crate::graph::Graph;
 use crate::state::schema::{LabelOptions, Property, Schema};
-use crate::store::Graph;
 
 #[derive(Clone, Debug)]
 struct LabelName {

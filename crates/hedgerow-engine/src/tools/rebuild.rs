@@ -5,10 +5,11 @@ use std::collections::{BTreeSet, HashMap};
 use hedgerow_core::{KeyKind, LabelId, PropertyId, Row, Value, VertexKey};
 
 use super::salvaged::{EdgeTuple, Found, FoundVertex, SalvagedGraph};
-use crate::commit::EdgeKey;
+use crate::config::GraphConfig;
 use crate::error::Result;
-use crate::options::{GraphConfig, Options};
-use crate::store::Graph;
+use crate::graph::Graph;
+use crate::options::Options;
+use crate::state::edge_key::EdgeKey;
 
 /// How many operations one transaction takes.
 const BATCH: usize = 4096;
@@ -89,7 +90,7 @@ impl SalvagedGraph {
             rebuilt.doubtful.1 += u64::from(era < self.certain_from);
             rebuilt.halves += u64::from(!found.whole && self.names.has_properties(label));
             let weight = found.weight.filter(|_| self.config.weighted && label == LabelId::DEFAULT);
-            values.extend(weight.map(|w| (crate::commit::WEIGHT.to_owned(), Value::F64(w))));
+            values.extend(weight.map(|w| (crate::state::edge_key::WEIGHT.to_owned(), Value::F64(w))));
             let name = self.names.label(label).unwrap_or_default();
             tx.put_edge_with(EdgeKey::new(name, &src.key, &dst.key).rank(place.3), values)?;
         }

@@ -10,7 +10,7 @@ use hedgerow_core::{Direction, KeyKind, Op, Row, SUBGRAPH_VERTICES, SubgraphId, 
 use hedgerow_tier::{AdjacencyPart, ImageKeys, SubgraphImage};
 
 use super::names::Names;
-use crate::options::GraphConfig;
+use crate::config::GraphConfig;
 use crate::state::schema::Schema;
 
 /// Label, source, destination, rank. The ends of an undirected edge ascend.

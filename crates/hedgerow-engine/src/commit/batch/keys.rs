@@ -4,7 +4,7 @@ use hedgerow_core::{Direction, KeyKind, Timestamp, VertexId};
 use smallvec::SmallVec;
 
 use super::parts::BatchEntry;
-use crate::commit::{OpKind, TxnKey, TxnKeys, TxnOp};
+use crate::commit::op::{OpKind, TxnKey, TxnKeys, TxnOp};
 use crate::error::{Error, Result};
 use crate::state::ids::KeyLatch;
 use crate::store::Engine;

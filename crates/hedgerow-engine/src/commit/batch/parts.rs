@@ -7,7 +7,7 @@ use hedgerow_txn::CommitThreads;
 use hedgerow_txn::commit_threads::Shared;
 use smallvec::SmallVec;
 
-use crate::commit::OpKind;
+use crate::commit::op::OpKind;
 
 /// Items of a part, about; fewer if there were too few parts for all threads.
 const PART: usize = 1 << 11;
@@ -29,7 +29,7 @@ pub(super) struct BatchEntry(u128);
 
 /// Bits of the place in the program, which stand above the 8 of what is asked for.
 const OP_BITS: u32 = 24;
-const _: () = assert!(crate::commit::txn::MAX_OPS <= 1 << OP_BITS, "places fit");
+const _: () = assert!(crate::commit::op::MAX_OPS <= 1 << OP_BITS, "places fit");
 
 impl BatchEntry {
     #[inline]

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use hedgerow_core::{Direction, LabelId, SUBGRAPH_VERTICES, SubgraphId, ValueRef, VertexId};
 use hedgerow_tier::{AdjacencyPart, SubgraphImage};
 
-use crate::options::GraphConfig;
+use crate::config::GraphConfig;
 use crate::state::schema::Schema;
 
 /// What does not fit the schema or the graph in a part of an image.

@@ -18,9 +18,9 @@ use rayon::prelude::*;
 
 use super::fits::{balance_of, check_schema, secret};
 use super::{Loaded, invalid};
+use crate::config::GraphConfig;
 use crate::durable::checkpoint::runs::Runs;
 use crate::error::{Error, Result};
-use crate::options::GraphConfig;
 use crate::state::ids::IdMap;
 use crate::state::schema::Schema;
 use crate::state::tables::LabelTables;

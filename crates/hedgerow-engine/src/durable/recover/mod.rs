@@ -18,9 +18,9 @@ use hedgerow_io::{Corruption, CorruptionKind};
 use hedgerow_mem::{Horizon, Pin, SubgraphTable};
 use hedgerow_txn::Counts;
 
+use crate::config::GraphConfig;
 use crate::durable::checkpoint::runs::Runs;
 use crate::error::Error;
-use crate::options::GraphConfig;
 use crate::state::ids::IdMap;
 use crate::state::schema::Schema;
 use crate::state::tables::LabelTables;

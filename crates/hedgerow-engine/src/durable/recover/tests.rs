@@ -14,9 +14,10 @@ use hedgerow_testkit::{SimFs, explored};
 
 use super::replay::Replay;
 use super::{Loaded, load_segments};
-use crate::options::{GraphConfig, Options};
+use crate::config::GraphConfig;
+use crate::options::Options;
 use crate::state::schema::Schema;
-use crate::store::{Engine, EngineParts, Graph};
+use crate::store::{Engine, EngineParts};
 
 const IDS: u64 = 150;
 const STORE: StoreId = StoreId([7; 16]);

@@ -4,9 +4,9 @@ use hedgerow_core::{Direction, LabelId, Row, VertexId};
 use hedgerow_mem::ItemRef;
 
 use super::CheckReport;
+use crate::graph::Graph;
 use crate::read::snapshot::Snapshot;
 use crate::state::schema::{Label, Schema};
-use crate::store::Graph;
 
 /// An edge in one of its two lists.
 struct Listed {

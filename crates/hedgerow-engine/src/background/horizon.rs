@@ -1,0 +1,79 @@
+//! What the store knows about its readers when it merges versions.
+
+use std::cell::{Cell, OnceCell};
+
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_core::{LabelId, Timestamp};
+use hedgerow_mem::{Horizon, Pin};
+use hedgerow_txn::{ActiveReaders, ReaderRegistry};
+
+use super::settling::Settling;
+use crate::read::views::Views;
+
+/// What the store knows about its readers at one moment. The registry is scanned at the first question, after the
+/// published timestamp was loaded (rule R5).
+pub(crate) struct LiveHorizon<'a> {
+    published: Timestamp,
+    registry: &'a ReaderRegistry,
+    views: &'a Views,
+    /// The label of what is merged.
+    label: Cell<LabelId>,
+    settling: &'a Settling,
+    active: OnceCell<ActiveReaders<'a>>,
+}
+
+impl<'a> LiveHorizon<'a> {
+    /// What holds when `published` was just loaded.
+    pub(crate) fn new(
+        published: Timestamp,
+        registry: &'a ReaderRegistry,
+        views: &'a Views,
+        settling: &'a Settling,
+    ) -> LiveHorizon<'a> {
+        LiveHorizon {
+            published,
+            registry,
+            views,
+            label: Cell::new(LabelId::DEFAULT),
+            settling,
+            active: OnceCell::new(),
+        }
+    }
+
+    /// The same, where subgraphs of another label than the default one are merged from here on.
+    pub(crate) fn of(&self, label: LabelId) -> &Self {
+        self.label.set(label);
+        self
+    }
+
+    fn active(&self) -> &ActiveReaders<'a> {
+        self.active.get_or_init(|| self.registry.scan())
+    }
+
+    /// The oldest timestamp that any reader, now or later, can see; `None` while a reader is registering.
+    pub(crate) fn oldest(&self) -> Option<Timestamp> {
+        self.active().oldest(self.published)
+    }
+}
+
+impl Horizon for LiveHorizon<'_> {
+    fn published(&self) -> Timestamp {
+        self.published
+    }
+
+    fn pin_in(&self, begin: Timestamp, end: Timestamp) -> Option<Pin> {
+        if begin >= end || faults::is_on(PlantedFault::VersionReclaimedEarly) {
+            return None;
+        }
+        let active = self.active();
+        if let Some(newest) = active.newest_in(begin, end) {
+            return Some(Pin::Snapshot(newest));
+        }
+        active.registering.then_some(Pin::Registering(end))
+    }
+
+    fn replaced(&self, bytes: usize) {
+        self.views.note_replaced(self.label.get(), bytes);
+        self.settling.note_merge();
+    }
+}

@@ -1,0 +1,178 @@
+//! Versions that have ended but must stay for now, by what they wait for (rule R6).
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use foldhash::fast::FixedState;
+use hedgerow_core::Timestamp;
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
+use hedgerow_mem::Pin;
+use hedgerow_txn::{Clock, ReaderRegistry};
+
+use crate::state::tables::PartitionKey;
+
+/// The reasons to stay whose end somebody looks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reasons {
+    /// A commit that was not published.
+    Published,
+    /// That, readers, and those that were registering.
+    All,
+}
+
+/// Chains with versions that have ended but must stay for now, by what they wait for.
+pub(crate) struct PendingVersions {
+    waiting: Mutex<Waiting>,
+    registering: AtomicBool,
+    /// The least timestamp whose publication is waited for.
+    unpublished: AtomicU64,
+    doubtful: AtomicBool,
+}
+
+#[derive(Default)]
+struct Waiting {
+    /// With the least end of the versions that wait.
+    registering: HashMap<PartitionKey, Timestamp, FixedState>,
+    unpublished: BTreeMap<Timestamp, Chains>,
+    /// By the newest timestamp that reads the version.
+    pinned: HashMap<Timestamp, Chains, FixedState>,
+    /// Timestamps among these whose last reader may have closed before anybody waited for that.
+    doubtful: HashSet<Timestamp, FixedState>,
+}
+
+type Chains = HashSet<PartitionKey, FixedState>;
+
+impl Default for PendingVersions {
+    fn default() -> Self {
+        PendingVersions {
+            waiting: Mutex::new(Waiting::default()),
+            registering: AtomicBool::new(false),
+            unpublished: AtomicU64::new(u64::MAX),
+            doubtful: AtomicBool::new(false),
+        }
+    }
+}
+
+impl PendingVersions {
+    /// Remembers that a version of `chain` waits for `pin`.
+    pub(crate) fn add(&self, chain: PartitionKey, pin: Pin, registry: &ReaderRegistry) {
+        let mut waiting = self.waiting.lock();
+        match pin {
+            Pin::Registering(end) => {
+                let least = waiting.registering.entry(chain).or_insert(end);
+                *least = end.min(*least);
+            }
+            Pin::Unpublished(ts) => _ = waiting.unpublished.entry(ts).or_default().insert(chain),
+            Pin::Snapshot(ts) => waiting.pin(chain, ts, registry),
+        }
+        self.publish(&waiting);
+    }
+
+    /// Whether a chain may be worth looking at again. A few loads; called after every commit.
+    #[inline]
+    pub(crate) fn is_due(&self, published: Timestamp, registry: &ReaderRegistry, reasons: Reasons) -> bool {
+        let readers = || self.is_due_to_readers(registry);
+        self.unpublished.load(Ordering::Relaxed) <= published.0 || (reasons == Reasons::All && readers())
+    }
+
+    /// Whether a chain may be worth looking at again whatever was published: what no commit looks for.
+    pub(crate) fn is_due_to_readers(&self, registry: &ReaderRegistry) -> bool {
+        self.registering.load(Ordering::Relaxed)
+            || self.doubtful.load(Ordering::Relaxed)
+            || registry.any_ended()
+    }
+
+    /// Takes out the chains whose reason to wait may be gone, with that reason. Its cost does not depend on how many others
+    /// wait.
+    pub(crate) fn take_due(
+        &self,
+        clock: &Clock,
+        registry: &ReaderRegistry,
+        reasons: Reasons,
+    ) -> Vec<(PartitionKey, Pin)> {
+        let mut waiting = self.waiting.lock();
+        let mut due = Vec::new();
+        let later = waiting.unpublished.split_off(&clock.published().next());
+        for (ts, chains) in std::mem::replace(&mut waiting.unpublished, later) {
+            due.extend(chains.into_iter().map(|chain| (chain, Pin::Unpublished(ts))));
+        }
+        if reasons == Reasons::All {
+            let registering = std::mem::take(&mut waiting.registering);
+            due.extend(registering.into_iter().map(|(chain, end)| (chain, Pin::Registering(end))));
+            waiting = self.take_ended(waiting, registry, &mut due);
+        }
+        self.publish(&waiting);
+        drop(waiting);
+        due.sort_unstable_by_key(|(chain, _)| chain.order());
+        due
+    }
+
+    /// Takes out what waits for timestamps that nobody reads any more. The lock is not held while readers are looked at:
+    /// commits take it with their latches.
+    fn take_ended<'a>(
+        &'a self,
+        mut waiting: MutexGuard<'a, Waiting>,
+        registry: &ReaderRegistry,
+        due: &mut Vec<(PartitionKey, Pin)>,
+    ) -> MutexGuard<'a, Waiting> {
+        let doubtful = waiting.take_doubtful(registry);
+        if !doubtful.is_empty() {
+            self.publish(&waiting);
+            drop(waiting);
+            // Who registers may be about to read one of these: then its chains will wait for that.
+            let active = registry.scan();
+            let gone: Vec<Timestamp> = doubtful.into_iter().filter(|&ts| !active.contains(ts)).collect();
+            waiting = self.waiting.lock();
+            for ts in gone {
+                // What came to wait for it meanwhile is looked at once too often.
+                let chains = waiting.pinned.remove(&ts).into_iter().flatten();
+                due.extend(chains.map(|chain| (chain, Pin::Snapshot(ts))));
+            }
+        }
+        if waiting.pinned.is_empty() {
+            registry.ignore_endings();
+        }
+        waiting
+    }
+
+    /// About the bytes of what is noted here: 9 for a chain.
+    pub(crate) fn bytes(&self) -> usize {
+        let waiting = self.waiting.lock();
+        let sets = waiting.pinned.values().chain(waiting.unpublished.values());
+        let chains: usize = sets.map(Chains::capacity).sum();
+        let registering = waiting.registering.capacity() * (size_of::<(PartitionKey, Timestamp)>() + 1);
+        let pinned = waiting.pinned.capacity() * (size_of::<(Timestamp, Chains)>() + 1);
+        chains * (size_of::<PartitionKey>() + 1) + registering + pinned
+    }
+
+    fn publish(&self, waiting: &Waiting) {
+        self.registering.store(!waiting.registering.is_empty(), Ordering::Relaxed);
+        self.doubtful.store(!waiting.doubtful.is_empty(), Ordering::Relaxed);
+        let least = waiting.unpublished.keys().next().map_or(u64::MAX, |ts| ts.0);
+        self.unpublished.store(least, Ordering::Relaxed);
+    }
+}
+
+impl Waiting {
+    fn pin(&mut self, chain: PartitionKey, ts: Timestamp, registry: &ReaderRegistry) {
+        registry.watch_endings(ts.next());
+        let chains = self.pinned.entry(ts).or_insert_with(|| {
+            // The snapshot may have closed since it was seen. Where others wait for it already, that will be told.
+            if !faults::is_on(PlantedFault::ClosedReaderWaitedFor) {
+                self.doubtful.insert(ts);
+            }
+            Chains::default()
+        });
+        chains.insert(chain);
+    }
+
+    /// The timestamps whose last reader may have closed.
+    fn take_doubtful(&mut self, registry: &ReaderRegistry) -> HashSet<Timestamp, FixedState> {
+        let ended = registry.take_ended();
+        if ended.more {
+            self.doubtful.extend(self.pinned.keys());
+        }
+        self.doubtful.extend(ended.timestamps.iter().filter(|ts| self.pinned.contains_key(ts)));
+        std::mem::take(&mut self.doubtful)
+    }
+}

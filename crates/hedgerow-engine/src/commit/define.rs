@@ -1,0 +1,180 @@
+//! Definitions of labels and properties: each is a commit of its own.
+
+use hedgerow_core::property::{MAX_NAME_BYTES, MAX_PROPERTIES, MAX_VALUE_BYTES};
+use hedgerow_core::{LabelId, Op, PropertyId, PropertyType, Timestamp, Value};
+
+use super::order::{draw, must_apply};
+use crate::durable::log::Record;
+use crate::error::{Error, Result};
+use crate::state::schema::{Label, LabelRef, Property, Schema};
+use crate::store::Engine;
+
+fn check_name(what: &str, name: &str) -> Result<()> {
+    if name.is_empty() {
+        return Err(Error::InvalidArgument(format!("the name of a {what} must not be empty")));
+    }
+    if name.len() > MAX_NAME_BYTES {
+        let what = format!("the name of a {what} of {} bytes", name.len());
+        return Err(Error::TooLarge { what, limit: MAX_NAME_BYTES as u64 });
+    }
+    Ok(())
+}
+
+impl Engine {
+    /// The id of a label that is read. Refuses in a forked child, as the next two.
+    pub(crate) fn label(&self, label: LabelRef<'_>) -> Result<LabelId> {
+        self.check_owner()?;
+        if label == LabelRef::Name("") {
+            return Ok(LabelId::DEFAULT);
+        }
+        self.schema.load().find_label(label).map(Label::id)
+    }
+
+    /// The id of a label that is written to, defined now if it is new.
+    pub(crate) fn label_for_writing(&self, label: LabelRef<'_>, rank: u64) -> Result<LabelId> {
+        self.check_owner()?;
+        let found = self.schema.load().find(label).map(|l| (l.id(), l.is_multi()));
+        let (id, multi) = match (found, label) {
+            (Some(found), _) => found,
+            (None, LabelRef::Name(name)) => (self.define_label(name, false)?, false),
+            (None, LabelRef::Id(_)) => return Err(label.missing(&self.schema.load())),
+        };
+        if rank != 0 && !multi {
+            let which = match label.shown().as_str() {
+                "" => "the default label".to_owned(),
+                name => format!("label {name}"),
+            };
+            return Err(Error::InvalidArgument(format!("{which} is not multi: its edges have no rank")));
+        }
+        Ok(id)
+    }
+
+    pub(crate) fn define_label(&self, name: &str, multi: bool) -> Result<LabelId> {
+        check_name("label", name)?;
+        self.check_writable()?;
+        let _defining = self.schema.defining.lock();
+        let mut schema = (*self.schema.load_full()).clone();
+        if let Some(found) = schema.label(name) {
+            return if found.is_multi() == multi || !multi {
+                Ok(found.id())
+            } else {
+                Err(Error::SchemaConflict {
+                    name: name.to_owned(),
+                    wanted: "multi".into(),
+                    found: "not multi".into(),
+                })
+            };
+        }
+        let id = u16::try_from(schema.labels().len()).map(LabelId).ok().filter(|&id| id <= LabelId::MAX);
+        let id = id.ok_or_else(|| Error::TooLarge {
+            what: "the number of labels".into(),
+            limit: u64::from(LabelId::MAX.0),
+        })?;
+        self.install(&mut schema, Op::DefineLabel { label: id, multi, name })?;
+        Ok(id)
+    }
+
+    /// The id of a property that is set to a value of type `kind`, defined now if it is new.
+    pub(crate) fn property_for_writing(
+        &self,
+        label: LabelId,
+        name: &str,
+        kind: PropertyType,
+    ) -> Result<PropertyId> {
+        self.check_owner()?;
+        let agree = |found: &Property| {
+            if found.property_type() == kind {
+                return Ok(found.id());
+            }
+            Err(Error::PropertyType {
+                property: name.to_owned(),
+                expected: found.property_type(),
+                found: kind,
+            })
+        };
+        if let Some(found) = self.schema.load().label_by_id(label).and_then(|l| l.property(name)) {
+            return agree(found);
+        }
+        check_name("property", name)?;
+        self.check_writable()?;
+        let _defining = self.schema.defining.lock();
+        let mut schema = (*self.schema.load_full()).clone();
+        let Some(owner) = schema.label_by_id(label) else { return Err(LabelRef::Id(label).missing(&schema)) };
+        if let Some(found) = owner.property(name) {
+            return agree(found);
+        }
+        if owner.properties().len() >= MAX_PROPERTIES {
+            let what = "the number of properties of a label".to_owned();
+            return Err(Error::TooLarge { what, limit: MAX_PROPERTIES as u64 });
+        }
+        let property = PropertyId(owner.properties().len() as u16);
+        if label == LabelId::DEFAULT {
+            self.schema.let_default_have_properties();
+        }
+        self.install(&mut schema, Op::DefineProperty { label, property, kind, name })?;
+        Ok(property)
+    }
+
+    /// Commits one definition and makes it known. The caller holds the lock of definitions.
+    fn install(&self, schema: &mut Schema, op: Op<'_>) -> Result<()> {
+        let record = match &self.durable {
+            Some(_) => {
+                let mut record = Record::default();
+                record.push(op)?;
+                record.finish();
+                Some(record)
+            }
+            None => None,
+        };
+        let ts = draw(self, record, |_| self.check_open())?;
+        let applied = must_apply(self);
+        let added = schema.add(ts, op);
+        debug_assert!(added.is_ok(), "{added:?}");
+        // Known before it is complete: whoever uses it commits later.
+        self.schema.replace(schema.clone());
+        if self.clock.complete(ts, 0, 0) {
+            self.commits.wake();
+        }
+        applied.done();
+        Ok(())
+    }
+
+    /// Whether nothing but definitions was drawn after `start`, up to `last_drawn`: they change no graph, and a
+    /// transaction that reads everything may itself have made them. Asked in the ordering section. A definition that is
+    /// drawn and not yet known counts as a commit of another kind.
+    pub(crate) fn only_definitions(&self, start: Timestamp, last_drawn: Timestamp) -> bool {
+        let drawn = last_drawn.0.saturating_sub(start.0);
+        if drawn == 0 {
+            return true;
+        }
+        let schema = self.schema.load();
+        // Timestamps are drawn one after another.
+        schema.changed() > start && schema.definitions().filter(|(ts, _)| *ts > start).count() as u64 == drawn
+    }
+
+    /// The cells of a row or of a patch, under ids. New properties are defined. Nulls stay, for patches.
+    pub(crate) fn cells<N: AsRef<str>, V: Into<Value>>(
+        &self,
+        label: LabelId,
+        properties: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<Vec<(PropertyId, Value)>> {
+        let mut cells = Vec::new();
+        for (name, value) in properties {
+            let (name, value) = (name.as_ref(), value.into());
+            let bytes = value.as_ref().variable_bytes();
+            if bytes > MAX_VALUE_BYTES {
+                let what = format!("a value of {bytes} bytes for property {name}");
+                return Err(Error::TooLarge { what, limit: MAX_VALUE_BYTES as u64 });
+            }
+            match value.property_type() {
+                Some(kind) => cells.push((self.property_for_writing(label, name, kind)?, value)),
+                None => {
+                    let schema = self.schema.load();
+                    let known = schema.label_by_id(label).and_then(|l| l.property(name)).map(Property::id);
+                    cells.extend(known.map(|id| (id, Value::Null)));
+                }
+            }
+        }
+        Ok(cells)
+    }
+}

@@ -1,0 +1,306 @@
+//! What the operations of a transaction come to: run in program order against what exists, with all latches held, every
+//! vertex and edge that really changes is named once ([`Effects::compute`]).
+
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_core::{Direction, LabelId, Row, VertexId};
+use hedgerow_mem::subgraph::LocalOp;
+use hedgerow_mem::{EdgeOp, ItemOp};
+use smallvec::SmallVec;
+
+use super::incident::for_each_incident;
+use super::op::{AttributesTable, OpKind, TxnKey};
+use super::plan::KeyBindings;
+use super::request::Request;
+use super::validate::{LatchKey, Latches};
+use crate::error::{Error, Result};
+use crate::state::tables::PartitionKey;
+use crate::store::Engine;
+
+/// An edge operation under vertex ids, at its place in the program.
+#[derive(Clone, Copy)]
+struct EdgeWrite {
+    label: LabelId,
+    src: VertexId,
+    dst: VertexId,
+    rank: u64,
+    seq: usize,
+    kind: OpKind,
+    weight: f64,
+    attributes: u32,
+}
+
+impl EdgeWrite {
+    fn item(&self) -> (LabelId, VertexId, VertexId, u64) {
+        (self.label, self.src, self.dst, self.rank)
+    }
+}
+
+/// Weight and properties of an edge.
+type State = (f64, Option<Row>);
+
+/// An edge that changes.
+#[derive(Clone, Debug)]
+pub(crate) struct EdgeEffect {
+    pub(crate) label: LabelId,
+    pub(crate) src: VertexId,
+    pub(crate) dst: VertexId,
+    pub(crate) rank: u64,
+    /// The weight that it has afterwards; `None` if it is gone.
+    pub(crate) weight: Option<f64>,
+    /// The properties that it has afterwards.
+    pub(crate) row: Option<Row>,
+    /// Whether it existed before.
+    pub(crate) existed: bool,
+}
+
+/// An operation on one copy of an edge, or on a vertex, and where it goes.
+pub(crate) struct AdjacencyOp {
+    pub(crate) chain: PartitionKey,
+    pub(crate) op: ItemOp,
+}
+
+/// What a commit really changes.
+#[derive(Default)]
+pub(crate) struct Effects {
+    /// All edges that were written, also those that stay as they are.
+    pub(crate) written: SmallVec<[(LabelId, VertexId, VertexId); 2]>,
+    pub(crate) edges: SmallVec<[EdgeEffect; 2]>,
+    pub(crate) removed: SmallVec<[(TxnKey, VertexId); 1]>,
+    pub(crate) inserted: SmallVec<[(TxnKey, VertexId); 2]>,
+    /// How many of the operations on edges and properties found an edge or vertex to apply to.
+    pub(crate) applied: u64,
+}
+
+impl Effects {
+    /// Runs `ops` in program order against what exists. All latches are held.
+    pub(crate) fn compute(
+        engine: &Engine,
+        request: &Request<'_>,
+        bindings: &mut KeyBindings,
+        latches: &Latches<'_>,
+    ) -> Result<Effects> {
+        let mut writes = run(engine, request, bindings)?;
+        let removals = removals(bindings);
+        wipe(engine, &removals, latches, &mut writes);
+        writes.sort_unstable_by_key(|w| (w.item(), w.seq));
+        let mut effects = Effects::default();
+        for item in writes.chunk_by(|a, b| a.item() == b.item()) {
+            effects.written.push((item[0].label, item[0].src, item[0].dst));
+            net_effect(engine, item, &removals, latches, request.attributes, &mut effects);
+        }
+        for binding in &bindings.bindings {
+            if binding.initial != binding.live {
+                effects.removed.extend(binding.initial.map(|id| (binding.key, id)));
+                effects.inserted.extend(binding.live.map(|id| (binding.key, id)));
+            }
+        }
+        Ok(effects)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.edges.is_empty() && self.removed.is_empty() && self.inserted.is_empty()
+    }
+
+    /// The subgraphs that the commit writes, ascending.
+    pub(crate) fn latch_keys(&self, engine: &Engine) -> Vec<LatchKey> {
+        let vertices = self.removed.iter().chain(&self.inserted);
+        let mut latch_keys: Vec<LatchKey> =
+            vertices.map(|&(_, id)| (LabelId::DEFAULT, id.subgraph())).collect();
+        for e in &self.edges {
+            latch_keys.push((e.label, e.src.subgraph()));
+            if !engine.config.is_one_way() {
+                latch_keys.push((e.label, e.dst.subgraph()));
+            }
+        }
+        latch_keys.sort_unstable();
+        latch_keys.dedup();
+        latch_keys
+    }
+
+    /// By how much the counts of vertices and edges change.
+    pub(crate) fn count_changes(&self) -> (i64, i64) {
+        let edges = self.edges.iter().filter(|e| e.label != LabelId::VERTICES);
+        let edges = edges.map(|e| i64::from(e.weight.is_some()) - i64::from(e.existed)).sum();
+        (self.inserted.len() as i64 - self.removed.len() as i64, edges)
+    }
+
+    /// The operations per chain, sorted by chain.
+    pub(crate) fn adjacency_ops(&self, engine: &Engine) -> SmallVec<[AdjacencyOp; 4]> {
+        let mut ops =
+            SmallVec::with_capacity(self.edges.len() * 2 + self.removed.len() + self.inserted.len());
+        for (list, flag) in [(&self.removed[..], 0), (&self.inserted[..], 1)] {
+            for &(_, id) in list {
+                let op = LocalOp { local: id.local(), op: EdgeOp::Vertex, dst: VertexId(flag), weight: 0.0 };
+                let chain = PartitionKey::from((id.subgraph(), Direction::Out));
+                ops.push(AdjacencyOp { chain, op: ItemOp { op, rank: 0, row: None } });
+            }
+        }
+        for e in &self.edges {
+            e.push_copies(engine, &mut ops);
+        }
+        // Stable: a vertex that is removed and inserted keeps that order.
+        ops.sort_by_key(|op| op.chain.order());
+        ops
+    }
+}
+
+impl AdjacencyOp {
+    pub(crate) fn is_plain(&self) -> bool {
+        self.op.rank == 0 && self.op.row.is_none()
+    }
+}
+
+impl EdgeEffect {
+    /// Both copies of the edge. Properties are kept with the outgoing copy; of an undirected edge those of fixed width
+    /// in both copies, the others at the smaller endpoint.
+    fn push_copies(&self, engine: &Engine, ops: &mut SmallVec<[AdjacencyOp; 4]>) {
+        let kind = match (self.existed, self.weight) {
+            (false, _) => EdgeOp::Insert,
+            (true, Some(_)) => EdgeOp::Update,
+            (true, None) => EdgeOp::Remove,
+        };
+        let mut side = |at: VertexId, dst, direction, row| {
+            let labelled = direction == Direction::In && self.label != LabelId::DEFAULT;
+            if labelled && faults::is_on(PlantedFault::ReverseEdgeLost) {
+                return;
+            }
+            let chain = PartitionKey { label: self.label, subgraph: at.subgraph(), direction };
+            let op = LocalOp { local: at.local(), op: kind, dst, weight: self.weight.unwrap_or(0.0) };
+            ops.push(AdjacencyOp { chain, op: ItemOp { op, rank: self.rank, row } });
+        };
+        side(self.src, self.dst, Direction::Out, self.row.clone());
+        if self.label == LabelId::VERTICES {
+            return;
+        }
+        if engine.config.directed {
+            // The incoming copy holds no properties: an update of nothing else does not touch it.
+            let touched = kind != EdgeOp::Update || engine.is_weighted(self.label);
+            if touched && engine.config.reverse {
+                side(self.dst, self.src, Direction::In, None);
+            }
+        } else if self.src != self.dst {
+            side(self.dst, self.src, Direction::Out, self.row.as_ref().and_then(Row::fixed_only));
+        }
+    }
+}
+
+/// The edge operations under vertex ids; vertices come and go in the slots.
+fn run(
+    engine: &Engine,
+    request: &Request<'_>,
+    bindings: &mut KeyBindings,
+) -> Result<SmallVec<[EdgeWrite; 2]>> {
+    let (ops, keys, create) = (request.ops, request.keys, request.create);
+    let mut writes = SmallVec::with_capacity(ops.len());
+    for (seq, op) in ops.iter().enumerate() {
+        match op.kind {
+            OpKind::InsertVertex => {
+                bindings.end(op.src, true, keys)?;
+            }
+            OpKind::RemoveVertex => {
+                let at = bindings.place(op.src);
+                if bindings.bindings[at].live.take().is_some() {
+                    bindings.bindings[at].removed_at = Some(seq);
+                }
+            }
+            OpKind::Put | OpKind::Insert | OpKind::Remove | OpKind::Update | OpKind::Merge => {
+                let makes = matches!(op.kind, OpKind::Put | OpKind::Insert);
+                let src = bindings.end(op.src, create && makes, keys)?;
+                let dst = bindings.end(op.dst, create && makes, keys)?;
+                match (src, dst) {
+                    (Some(src), Some(dst)) => {
+                        let (src, dst) =
+                            if engine.config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) };
+                        let (label, rank) = (op.label, request.attributes.rank(op.attributes));
+                        let (kind, weight, attributes) = (op.kind, op.weight, op.attributes);
+                        writes.push(EdgeWrite { label, src, dst, rank, seq, kind, weight, attributes });
+                    }
+                    _ if makes => {
+                        let missing = if src.is_none() { op.src } else { op.dst };
+                        return Err(Error::NoSuchVertex { key: keys.key(missing).to_owned() });
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    Ok(writes)
+}
+
+/// The vertex ids that were removed in the course of the program, ascending, with the place of the last removal.
+fn removals(bindings: &KeyBindings) -> Vec<(VertexId, usize)> {
+    let mut removals = Vec::new();
+    for binding in bindings.bindings.iter() {
+        if let Some(seq) = binding.removed_at {
+            removals.extend(binding.initial.map(|id| (id, seq)));
+            removals.extend(binding.fresh.filter(|&id| binding.initial != Some(id)).map(|id| (id, seq)));
+        }
+    }
+    removals.sort_unstable();
+    removals
+}
+
+/// Adds the removal of every edge that removed vertices had before this commit.
+fn wipe(
+    engine: &Engine,
+    removals: &[(VertexId, usize)],
+    latches: &Latches<'_>,
+    writes: &mut SmallVec<[EdgeWrite; 2]>,
+) {
+    for &(id, seq) in removals {
+        for_each_incident(engine, latches, id, |label, src, dst, rank| {
+            let kind = OpKind::Remove;
+            writes.push(EdgeWrite { label, src, dst, rank, seq, kind, weight: 0.0, attributes: 0 });
+        });
+    }
+}
+
+/// What the writes about one edge, in program order, come to.
+fn net_effect(
+    engine: &Engine,
+    item: &[EdgeWrite],
+    removals: &[(VertexId, usize)],
+    latches: &Latches<'_>,
+    attributes: AttributesTable<'_>,
+    effects: &mut Effects,
+) {
+    let EdgeWrite { label, src, dst, rank, .. } = item[0];
+    // Where nothing is latched, there is no page, and so no edge.
+    let latched = latches.get_of(label, src.subgraph());
+    let before: Option<State> =
+        latched.and_then(|latched| latched.item(Direction::Out, src.local(), dst, rank));
+    let removed_at = |id: VertexId| {
+        let at = removals.partition_point(|&(r, _)| r < id);
+        removals.get(at).filter(|&&(r, _)| r == id).map(|&(_, seq)| seq)
+    };
+    let wiped = if removals.is_empty() { None } else { removed_at(src).max(removed_at(dst)) };
+    let mut state = if wiped.is_some() { None } else { before.clone() };
+    for write in item.iter().filter(|w| wiped.is_none_or(|seq| w.seq > seq)) {
+        effects.applied += u64::from(write.kind != OpKind::Update || state.is_some());
+        state = match write.kind {
+            OpKind::Put => Some((write.weight, attributes.row(write.attributes))),
+            OpKind::Insert => state.or_else(|| Some((write.weight, attributes.row(write.attributes)))),
+            OpKind::Update => {
+                state.map(|(w, row)| (w, Row::merged(row.as_ref(), attributes.cells(write.attributes))))
+            }
+            OpKind::Merge => {
+                let row = state.and_then(|(_, row)| row);
+                Some((1.0, Row::merged(row.as_ref(), attributes.cells(write.attributes))))
+            }
+            _ => None,
+        };
+        // A vertex without properties has no row at all.
+        state = state.filter(|(_, row)| label != LabelId::VERTICES || row.is_some());
+    }
+    let same = match (&before, &state) {
+        (None, None) => true,
+        (Some((old, old_row)), Some((new, new_row))) => {
+            (!engine.is_weighted(label) || old.to_bits() == new.to_bits()) && old_row == new_row
+        }
+        _ => false,
+    };
+    if !same {
+        let (weight, row) = state.map_or((None, None), |(weight, row)| (Some(weight), row));
+        effects.edges.push(EdgeEffect { label, src, dst, rank, weight, row, existed: before.is_some() });
+    }
+}

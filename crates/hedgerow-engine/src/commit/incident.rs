@@ -1,0 +1,56 @@
+//! The edges of a vertex that is to be removed, in all labels.
+
+use hedgerow_core::{Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
+use hedgerow_mem::SubgraphTable;
+
+use super::validate::Latches;
+use crate::store::Engine;
+
+/// Calls `f` with label, source, destination and rank of every edge of the vertex `id`, of all labels and everything
+/// applied included; under [`LabelId::VERTICES`] its properties. Where the subgraph of a label is not latched yet, the
+/// vertex itself stands for what is not known.
+pub(super) fn for_each_incident(
+    engine: &Engine,
+    latches: &Latches<'_>,
+    id: VertexId,
+    mut f: impl FnMut(LabelId, VertexId, VertexId, u64),
+) {
+    for (label, table) in engine.tables() {
+        // Edges to the vertex stand with their sources: the vertex's own subgraph of the label may be untouched.
+        if engine.config.is_one_way() && label != LabelId::VERTICES {
+            for_each_source(engine, table, id, |src, rank| f(label, src, id, rank));
+        }
+        let Some(latched) = latches.get_of(label, id.subgraph()) else {
+            let touched = |subgraph: &hedgerow_mem::Subgraph| {
+                [Direction::Out, Direction::In].into_iter().any(|d| !subgraph.is_untouched(d))
+            };
+            if table.get(id.subgraph()).is_some_and(touched) {
+                f(label, id, id, 0);
+            }
+            continue;
+        };
+        for &direction in engine.directions_of(label) {
+            latched.for_each_item(direction, id.local(), |item| {
+                let (src, dst) = match (engine.config.directed, direction) {
+                    (true, Direction::Out) => (id, item.dst),
+                    (true, Direction::In) => (item.dst, id),
+                    (false, _) => (id.min(item.dst), id.max(item.dst)),
+                };
+                f(label, src, dst, item.rank);
+            });
+        }
+    }
+}
+
+/// Calls `f` with source and rank of every edge to the vertex `id`, in a graph that keeps no incoming edges. Its
+/// existence is latched, so that everything found is applied and nothing is missed: an edge to it takes that latch.
+fn for_each_source(engine: &Engine, table: &SubgraphTable, id: VertexId, mut f: impl FnMut(VertexId, u64)) {
+    for subgraph in (0..engine.subgraph_bound()).map(SubgraphId) {
+        let Some(entry) = table.get(subgraph) else { continue };
+        entry.read_latest(Direction::Out, |read| {
+            for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+                read.for_each_item_to(local, id, |item| f(subgraph.vertex(local), item.rank));
+            }
+        });
+    }
+}

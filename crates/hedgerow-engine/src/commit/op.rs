@@ -1,0 +1,130 @@
+//! The operations of a transaction, under the names of that transaction.
+
+use std::sync::Arc;
+
+use hedgerow_core::{KeyKind, LabelId, PropertyId, Row, Value, VertexKeyRef};
+
+/// The most operations in one transaction.
+pub(crate) const MAX_OPS: usize = 1 << 24;
+
+/// A key inside one transaction: the number itself, or the place of a string in the transaction's table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct TxnKey(pub(crate) u64);
+
+/// The keys that a transaction names.
+pub(crate) struct TxnKeys {
+    kind: KeyKind,
+    names: Vec<Arc<str>>,
+    places: std::collections::HashMap<Arc<str>, u64>,
+}
+
+impl TxnKeys {
+    pub(crate) fn new(kind: KeyKind) -> TxnKeys {
+        TxnKeys { kind, names: Vec::new(), places: std::collections::HashMap::new() }
+    }
+
+    /// The handle of `key`, which must be of the graph's type.
+    #[inline]
+    pub(crate) fn intern(&mut self, key: VertexKeyRef<'_>) -> TxnKey {
+        match key {
+            VertexKeyRef::U64(n) => TxnKey(n),
+            VertexKeyRef::Str(s) => self.intern_name(s),
+        }
+    }
+
+    fn intern_name(&mut self, s: &str) -> TxnKey {
+        if let Some(&place) = self.places.get(s) {
+            return TxnKey(place);
+        }
+        let (place, name) = (self.names.len() as u64, Arc::<str>::from(s));
+        self.names.push(name.clone());
+        self.places.insert(name, place);
+        TxnKey(place)
+    }
+
+    pub(crate) fn key(&self, key: TxnKey) -> VertexKeyRef<'_> {
+        match self.kind {
+            KeyKind::Dense | KeyKind::U64 => VertexKeyRef::U64(key.0),
+            KeyKind::Str => VertexKeyRef::Str(&self.names[key.0 as usize]),
+        }
+    }
+}
+
+/// What an operation of a transaction asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OpKind {
+    /// Make sure that the vertex `src` exists.
+    InsertVertex,
+    /// Remove the vertex `src` with its edges.
+    RemoveVertex,
+    /// Make sure that the edge exists with this weight.
+    Put,
+    /// Make sure that the edge exists; leave an existing one as it is.
+    Insert,
+    /// Make sure that the edge does not exist.
+    Remove,
+    /// Lay properties over those of the edge, if it exists.
+    Update,
+    /// Lay properties over those that there are, if any.
+    Merge,
+}
+
+/// What an operation has beside keys and weight.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OpAttributes {
+    pub(crate) rank: u64,
+    /// The properties to set; of [`OpKind::Update`] and [`OpKind::Merge`] nulls are to be removed.
+    pub(crate) cells: Vec<(PropertyId, Value)>,
+}
+
+/// The part of an operation that most have not.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct AttributesTable<'a>(pub(crate) &'a [OpAttributes]);
+
+impl<'a> AttributesTable<'a> {
+    fn get(self, op: u32) -> Option<&'a OpAttributes> {
+        self.0.get((op as usize).checked_sub(1)?)
+    }
+
+    pub(crate) fn rank(self, attributes: u32) -> u64 {
+        self.get(attributes).map_or(0, |attributes| attributes.rank)
+    }
+
+    pub(crate) fn cells(self, attributes: u32) -> &'a [(PropertyId, Value)] {
+        self.get(attributes).map_or(&[], |attributes| &attributes.cells)
+    }
+
+    pub(crate) fn row(self, attributes: u32) -> Option<Row> {
+        Row::new(self.cells(attributes).to_vec())
+    }
+}
+
+/// One operation of a transaction, in program order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TxnOp {
+    pub(crate) kind: OpKind,
+    /// The label of the edge; [`LabelId::VERTICES`] with equal keys for the properties of a vertex.
+    pub(crate) label: LabelId,
+    /// Rank and properties: one more than the place in the table of [`OpAttributes`], or 0 for neither.
+    pub(crate) attributes: u32,
+    pub(crate) src: TxnKey,
+    pub(crate) dst: TxnKey,
+    pub(crate) weight: f64,
+}
+
+impl TxnOp {
+    /// An operation on a plain edge of the default label, or on a vertex.
+    pub(crate) fn plain(kind: OpKind, src: TxnKey, dst: TxnKey, weight: f64) -> TxnOp {
+        TxnOp { kind, label: LabelId::DEFAULT, attributes: 0, src, dst, weight }
+    }
+
+    /// Whether it is about an edge of the default label, and about nothing but its existence and weight.
+    pub(crate) fn is_plain_edge(&self) -> bool {
+        let plain = self.label == LabelId::DEFAULT && self.attributes == 0;
+        plain && matches!(self.kind, OpKind::Put | OpKind::Insert | OpKind::Remove)
+    }
+
+    pub(crate) fn is_edge(&self) -> bool {
+        !matches!(self.kind, OpKind::InsertVertex | OpKind::RemoveVertex)
+    }
+}

@@ -1,0 +1,98 @@
+//! The ordering section of a commit, and waiting for what comes after it.
+
+use hedgerow_core::Timestamp;
+use hedgerow_txn::OrderGuard;
+
+use super::request::Outcome;
+use crate::durable::log::{Record, UnlessDone};
+use crate::error::{Error, Result};
+use crate::store::{Core, Engine};
+
+/// Waits until the commit is published, and durable where the mode asks for it.
+#[inline]
+pub(crate) fn publish(engine: &Engine, outcome: Outcome) -> Result<Outcome> {
+    engine.wait_published(outcome.ts)?;
+    engine.reclaim_due();
+    Ok(outcome)
+}
+
+/// What is logged must be applied and completed. Should a panic come between, nothing later can be published: the store is
+/// poisoned, and its readers go on with what was.
+#[inline]
+pub(crate) fn must_apply(core: &Core) -> UnlessDone<impl Fn()> {
+    UnlessDone::new(|| core.commits.fail())
+}
+
+/// The ordering section: `check` what must still hold, reserve log space, draw, append.
+pub(crate) fn draw(
+    engine: &Engine,
+    record: Option<Record>,
+    check: impl FnOnce(Timestamp) -> Result<()>,
+) -> Result<Timestamp> {
+    let mut order = engine.clock.order();
+    loop {
+        if !order.has_room() || engine.backlog_is_full() {
+            order = wait_for_room(engine, order)?;
+        } else if engine.log_is_full() {
+            order = wait_for_checkpoint(engine, order)?;
+        } else {
+            break;
+        }
+    }
+    check(order.last_drawn())?;
+    match (&engine.durable, record) {
+        (Some(durable), Some(record)) => {
+            let whole = must_apply(engine);
+            let appended = durable.append(record, || order.draw());
+            whole.done();
+            engine.bound_log(durable);
+            if matches!(appended, Err(Error::Poisoned)) {
+                engine.commits.fail();
+            }
+            appended
+        }
+        _ => Ok(order.draw()),
+    }
+}
+
+/// Leaves the ordering section until publication has moved, and enters it again: rule R11. Snapshots never come here.
+#[cold]
+fn wait_for_room<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<OrderGuard<'e>> {
+    let oldest_missing = engine.clock.published().next();
+    if oldest_missing > order.last_drawn() {
+        // Everything has been published since there was no room. To wait for a timestamp that nobody has drawn would be to
+        // wait for somebody who may be waiting for our latches.
+        return Ok(order);
+    }
+    drop(order);
+    engine.commit_waits.fetch_add(1, hedgerow_core::sync::Ordering::Relaxed);
+    // Nothing of this commit was appended: if the log fails now, it did not happen.
+    engine.wait_published(oldest_missing).map_err(|_| Error::Poisoned)?;
+    Ok(engine.clock.order())
+}
+
+/// Leaves the ordering section until the log is shorter, and enters it again. The store may be closed meanwhile: then no
+/// checkpoint makes the log shorter any more.
+#[cold]
+fn wait_for_checkpoint<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<OrderGuard<'e>> {
+    // Closing says so in the ordering section, before it ends the thread of checkpoints.
+    engine.check_open()?;
+    drop(order);
+    engine.commit_waits.fetch_add(1, hedgerow_core::sync::Ordering::Relaxed);
+    engine.log_bound.wait(engine.log_end(), || engine.commits.is_failed());
+    Ok(engine.clock.order())
+}
+
+/// Waits until the conflicting commit is published, then a moment that grows with the number of attempts, so that
+/// transactions that keep meeting each other spread out.
+pub(crate) fn wait_for_conflict(engine: &Engine, with: Timestamp, attempt: u32) {
+    // The conflicting commit may itself fail: then there is nothing to wait for.
+    let with = with.min(engine.clock.drawn());
+    let _ = engine.wait_published(with);
+    if attempt > 1 {
+        let micros = 1u64 << attempt.min(10);
+        // A hash seeded per call differs between threads that were refused at the same moment.
+        let jitter = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), with.0);
+        std::thread::sleep(std::time::Duration::from_micros(micros / 2 + jitter % micros));
+    }
+}

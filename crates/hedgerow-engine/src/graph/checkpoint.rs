@@ -1,0 +1,35 @@
+//! Checkpoints that are asked for.
+
+use super::Graph;
+use crate::durable::checkpoint::{Checkpoint, Extent};
+use crate::error::Result;
+
+impl Graph {
+    /// Writes the subgraphs that changed since the last checkpoint into a segment, makes the manifest name it, and
+    /// removes the log segments that it covers. Now and then it takes older segments in, so that there are never more than
+    /// 8, and their waste is bounded. Commits and snapshots go on meanwhile. O(subgraphs), and O(edges) of those that
+    /// changed. One checkpoint runs at a time; a second caller waits.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a store without files; [`Error::DiskFull`] and [`Error::Io`] leave the store as
+    /// it was; [`Error::Poisoned`] if it became unknown which manifest holds.
+    pub fn checkpoint(&self) -> Result<Checkpoint> {
+        self.engine.checkpoint(Extent::Changed)
+    }
+
+    /// As [`checkpoint`](Self::checkpoint), but writes everything into one segment and removes all others: what was
+    /// damaged in a segment is whole again, and nothing on the disk is waste but the rest of one log segment.
+    /// O(edges).
+    ///
+    /// # Errors
+    /// As of that.
+    pub fn compact(&self) -> Result<Checkpoint> {
+        self.engine.checkpoint(Extent::Whole)
+    }
+
+    /// Why the last checkpoint in the background failed, if it did and none has succeeded since. The store is as it was
+    /// before; the log grows until a later attempt succeeds. `None` in a forked child.
+    pub fn checkpoint_error(&self) -> Option<String> {
+        self.engine.check_owner().ok().and_then(|()| self.engine.log_bound.last_error())
+    }
+}

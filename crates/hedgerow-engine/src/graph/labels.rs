@@ -1,0 +1,68 @@
+//! Defining labels and properties.
+
+use std::sync::Arc;
+
+use hedgerow_core::{LabelId, PropertyId, PropertyType};
+
+use super::Graph;
+use crate::error::{Error, Result};
+use crate::state::schema::{Label, LabelOptions, LabelRef, Schema};
+
+impl Graph {
+    /// The labels and properties defined so far.
+    pub fn schema(&self) -> Arc<Schema> {
+        self.engine.schema.load_full()
+    }
+
+    /// Defines a label, or does nothing if one of this name and kind exists. Returns its id, which may be used in
+    /// place of the name. Properties that are new are added to an existing label. The empty name is the default label.
+    ///
+    /// A definition is a commit of its own. It becomes durable with the next commit or [`flush`](Graph::flush).
+    ///
+    /// # Errors
+    /// [`Error::SchemaConflict`] or [`Error::PropertyType`] if a definition exists that says otherwise;
+    /// [`Error::InvalidArgument`] and [`Error::TooLarge`] for names; those of a commit.
+    pub fn define_label(&self, name: &str, options: LabelOptions) -> Result<LabelId> {
+        self.engine.check_owner()?;
+        let id = if name.is_empty() && !options.multi {
+            LabelId::DEFAULT
+        } else {
+            let id = self.engine.define_label(name, options.multi)?;
+            let multi = self.engine.schema.load().label_by_id(id).is_some_and(Label::is_multi);
+            if multi != options.multi {
+                return Err(Error::SchemaConflict {
+                    name: name.to_owned(),
+                    wanted: "not multi".into(),
+                    found: "multi".into(),
+                });
+            }
+            id
+        };
+        for (name, kind) in &options.properties {
+            self.engine.property_for_writing(id, name, *kind)?;
+        }
+        Ok(id)
+    }
+
+    /// Defines a property of the edges of a label, or does nothing if it exists with this type.
+    ///
+    /// # Errors
+    /// As of [`define_label`](Graph::define_label); [`Error::NoSuchLabel`].
+    pub fn define_edge_property<'a>(
+        &self,
+        label: impl Into<LabelRef<'a>>,
+        name: &str,
+        kind: PropertyType,
+    ) -> Result<PropertyId> {
+        let label = self.engine.label(label.into())?;
+        self.engine.property_for_writing(label, name, kind)
+    }
+
+    /// Defines a property of vertices, or does nothing if it exists with this type.
+    ///
+    /// # Errors
+    /// As of [`define_label`](Graph::define_label).
+    pub fn define_vertex_property(&self, name: &str, kind: PropertyType) -> Result<PropertyId> {
+        self.engine.property_for_writing(LabelId::VERTICES, name, kind)
+    }
+}

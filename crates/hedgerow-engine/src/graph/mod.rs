@@ -1,0 +1,224 @@
+//! The handle of a store that users hold.
+
+mod checkpoint;
+mod edges;
+mod labels;
+mod open;
+
+use std::sync::Arc;
+
+use hedgerow_core::{Timestamp, VertexKeyRef};
+
+use crate::background::closing::Freed;
+use crate::commit::op::OpKind;
+use crate::commit::{Ack, Pipeline, WriteTxn, autocommit, order};
+use crate::config::GraphConfig;
+use crate::error::{Error, Result};
+use crate::read::snapshot::Snapshot;
+use crate::store::Engine;
+
+/// An open graph. Cloning it gives another handle to the same store; all methods may be called from any thread.
+///
+/// The last handle that goes (snapshots and transactions are handles too) closes the store; call
+/// [`close`](Graph::close) to see errors of that.
+///
+/// A store belongs to the process that opened it. In a forked child every call that returns a [`Result`] is an
+/// [`Error::Forked`], and dropping a handle does nothing; what the other calls do says each of them. The child may open
+/// other stores, and this one once its parent has closed it or ended.
+#[derive(Clone)]
+pub struct Graph {
+    pub(crate) engine: Arc<Engine>,
+}
+
+impl Graph {
+    /// What the graph was created with.
+    pub fn config(&self) -> GraphConfig {
+        self.engine.config
+    }
+
+    /// A snapshot of everything committed so far. O(1), whatever is held or written; waits for no commit, and no commit
+    /// waits for it.
+    ///
+    /// # Errors
+    /// [`Error::Closed`], [`Error::Forked`].
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        self.engine.check_usable()?;
+        Ok(Snapshot::open(&self.engine))
+    }
+
+    /// Begins a write transaction.
+    ///
+    /// # Errors
+    /// [`Error::Closed`], [`Error::Forked`], [`Error::ReadOnly`], [`Error::Poisoned`].
+    pub fn write(&self) -> Result<WriteTxn> {
+        self.engine.check_writable()?;
+        Ok(WriteTxn::new(&self.engine))
+    }
+
+    /// Runs `f` in a write transaction and commits it, again after each conflict, up to `retries` times. Before it
+    /// tries again it waits until the conflicting commit is visible. Returns what `f` returned and the timestamp.
+    ///
+    /// # Errors
+    /// Whatever `f` or the commit returns; the last [`Error::Conflict`] when the retries are used up.
+    pub fn transact<T>(
+        &self,
+        retries: u32,
+        mut f: impl FnMut(&mut WriteTxn) -> Result<T>,
+    ) -> Result<(T, Timestamp)> {
+        let mut left = retries;
+        loop {
+            let mut txn = self.write()?;
+            let attempt = f(&mut txn).and_then(|value| Ok((value, txn.commit()?)));
+            match attempt {
+                Err(Error::Conflict { with }) if left > 0 => {
+                    left -= 1;
+                    self.wait_for_conflict(with, retries - left)?;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Waits as [`transact`](Graph::transact) does before it tries again: for loops around it in other languages.
+    ///
+    /// # Errors
+    /// [`Error::Closed`], [`Error::Forked`].
+    #[doc(hidden)]
+    pub fn wait_for_conflict(&self, with: Timestamp, attempt: u32) -> Result<()> {
+        self.engine.check_usable()?;
+        order::wait_for_conflict(&self.engine, with, attempt);
+        Ok(())
+    }
+
+    /// Inserts one edge in a transaction of its own, and its endpoints where absent. Returns whether it was new; an
+    /// existing edge is left as it is. In a weighted graph the weight is 1.
+    ///
+    /// The fastest way to write single edges: it reads no snapshot and cannot conflict.
+    pub fn insert_edge<'a>(
+        &self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<bool> {
+        Ok(autocommit::edge(&self.engine, OpKind::Insert, src.into(), dst.into(), 1.0)?.edges > 0)
+    }
+
+    /// Inserts many edges in one transaction, and their endpoints where absent; existing edges are left as they are.
+    /// Returns how many were new. See [`WriteTxn::insert_edges`].
+    ///
+    /// # Errors
+    /// As of [`WriteTxn::commit`].
+    pub fn insert_edges<'a, K: Into<VertexKeyRef<'a>> + Copy>(&self, edges: &[(K, K)]) -> Result<u64> {
+        let mut txn = self.write()?;
+        txn.insert_edges(edges)?;
+        let outcome = txn.commit_unpublished()?;
+        Ok(order::publish(&self.engine, outcome)?.edges.unsigned_abs())
+    }
+
+    /// As [`insert_edge`](Graph::insert_edge), with a weight.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a weight that is not a number, or in a graph without weights.
+    pub fn insert_weighted_edge<'a>(
+        &self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+        weight: f64,
+    ) -> Result<bool> {
+        self.engine.check_weight(weight)?;
+        Ok(autocommit::edge(&self.engine, OpKind::Insert, src.into(), dst.into(), weight)?.edges > 0)
+    }
+
+    /// Makes sure, in a transaction of its own, that the edge exists, and its endpoints; in a weighted graph its weight
+    /// becomes 1. Returns whether it was new.
+    pub fn put_edge<'a>(
+        &self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<bool> {
+        Ok(autocommit::edge(&self.engine, OpKind::Put, src.into(), dst.into(), 1.0)?.edges > 0)
+    }
+
+    /// As [`put_edge`](Graph::put_edge), with a weight.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a weight that is not a number, or in a graph without weights.
+    pub fn put_weighted_edge<'a>(
+        &self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+        weight: f64,
+    ) -> Result<bool> {
+        self.engine.check_weight(weight)?;
+        Ok(autocommit::edge(&self.engine, OpKind::Put, src.into(), dst.into(), weight)?.edges > 0)
+    }
+
+    /// A [`Pipeline`] for single edge operations of the calling thread, each a transaction of its own. `on_ack` learns
+    /// what became of each.
+    ///
+    /// # Errors
+    /// [`Error::Closed`], [`Error::Forked`], [`Error::ReadOnly`], [`Error::Poisoned`].
+    pub fn pipeline<F: FnMut(Ack)>(&self, on_ack: F) -> Result<Pipeline<F>> {
+        self.engine.check_writable()?;
+        Ok(Pipeline::new(&self.engine, on_ack))
+    }
+
+    /// Removes one edge in a transaction of its own. Returns whether it existed.
+    pub fn remove_edge<'a>(
+        &self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<bool> {
+        Ok(autocommit::edge(&self.engine, OpKind::Remove, src.into(), dst.into(), 0.0)?.edges < 0)
+    }
+
+    /// Merges all deltas, so that reads find plain CSR blocks, and lays the lists out anew in the order of the vertices;
+    /// nothing is done if nothing was committed since the last call. Takes each subgraph's latch in turn; O(edges). Until
+    /// it returns, lists may be in memory twice.
+    pub fn settle(&self) -> Result<()> {
+        self.engine.check_writable()?;
+        self.engine.settle();
+        Ok(())
+    }
+
+    /// Gives up the view that the store keeps for the next one to be made of. Its memory goes with the last snapshot that
+    /// uses it. The store does the same by itself once the view keeps much that it has replaced. Does nothing in a forked
+    /// child.
+    pub fn forget_views(&self) {
+        if !self.engine.is_forked() {
+            self.engine.views.forget();
+        }
+    }
+
+    /// The last timestamp that is published: what a snapshot opened now sees. In a forked child, that of the fork.
+    pub fn published_ts(&self) -> Timestamp {
+        self.engine.clock.published()
+    }
+
+    /// The last timestamp known to be on stable media. Of a store without files, the published one. In a forked child, that
+    /// of the fork.
+    pub fn durable_ts(&self) -> Timestamp {
+        self.engine.durable.as_ref().map_or_else(|| self.published_ts(), |durable| durable.durable_ts())
+    }
+
+    /// Closes the store: commits under way are finished, the log is synced and sealed, the directory is released. All
+    /// handles are closed with it; snapshots that are open stay readable.
+    ///
+    /// # Errors
+    /// [`Error::Forked`]; [`Error::Poisoned`] if the log failed, now or before. The directory is released all the same.
+    pub fn close(&self) -> Result<()> {
+        self.engine.close()
+    }
+
+    /// For the Python package: tells, once all handles are dropped, whether the store's memory was freed.
+    #[doc(hidden)]
+    pub fn freed(&self) -> Freed {
+        self.engine.tells_freed.flag()
+    }
+
+    /// Makes everything committed before the call durable, whatever the durability mode. Blocks for a sync.
+    pub fn flush(&self) -> Result<()> {
+        self.engine.check_owner_by_id()?;
+        self.engine.check_writable()?;
+        self.engine.flush()
+    }
+}

@@ -1,0 +1,54 @@
+//! Opening stores.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hedgerow_io::Vfs;
+
+use super::Graph;
+use crate::durable::open;
+use crate::error::{Error, Result};
+use crate::options::Options;
+
+impl Graph {
+    /// Opens or creates the store in the directory `path` with default options. See [`Options::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Graph> {
+        Options::new().open(path)
+    }
+
+    /// A store without files, with default options.
+    pub fn in_memory() -> Result<Graph> {
+        Options::new().in_memory()
+    }
+}
+
+impl Options {
+    /// Opens the store in the directory `path`, creating it if there is none (see [`create`](Self::create)).
+    ///
+    /// Blocks for recovery: time in proportion to the size of the graph and of the log since the last checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] if it is open already, here or in another process, unless all open it for reading;
+    /// [`Error::NotAStore`] for a directory with
+    /// other content; [`Error::FutureVersion`]; [`Error::Corruption`]; [`Error::ConfigMismatch`]; [`Error::Io`];
+    /// [`Error::InvalidArgument`] for an option out of its range.
+    pub fn open(self, path: impl AsRef<Path>) -> Result<Graph> {
+        Ok(Graph { engine: open::open_path(self, path.as_ref())? })
+    }
+
+    /// As [`open`](Self::open), on a directory behind the file-system trait: for tests and instrumentation.
+    pub fn open_on(self, fs: Arc<dyn Vfs>) -> Result<Graph> {
+        Ok(Graph { engine: open::open_on(self, fs)? })
+    }
+
+    /// A store without files: its content goes with its last handle.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for an option out of its range, and for [`read_only`](Self::read_only).
+    pub fn in_memory(self) -> Result<Graph> {
+        if self.read_only {
+            return Err(Error::InvalidArgument("a store without files cannot be read-only".into()));
+        }
+        Ok(Graph { engine: open::in_memory(self)? })
+    }
+}

@@ -1,0 +1,274 @@
+//! The caches of views: a view is shared by the snapshots of one timestamp, and made from the newest one before (rule R8).
+//!
+//! A cache keeps the newest view of a label. It needs no place in the registry: a view refers to lists and corrections
+//! that never change, and what is read anew is read at the timestamp of a registered snapshot (`docs/design/views.md`).
+
+use std::sync::{Arc, Weak};
+
+use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
+use hedgerow_core::{LabelId, Timestamp};
+use hedgerow_mem::View;
+
+/// A cached view is given up once merges have replaced main parts of this share of its lists...
+const REPLACED_SHARE: u64 = 8;
+/// ...and of at least so many bytes.
+const MIN_REPLACED_BYTES: u64 = 4 << 20;
+/// The newest view of a label, for snapshots of its timestamp and as the start of the next one.
+#[derive(Default)]
+pub(crate) struct ViewCache {
+    label: LabelId,
+    newest: Mutex<Cached>,
+    waste: Waste,
+}
+
+/// What views keep alone.
+#[derive(Default)]
+struct Waste {
+    /// Bytes of main parts replaced since the newest view was made, and how many are too many.
+    replaced: AtomicU64,
+    limit: AtomicU64,
+    /// Whether that was exceeded.
+    exceeded: AtomicBool,
+}
+
+impl Waste {
+    /// Begins again after a view of `lists` bytes was made.
+    fn renew(&self, lists: u64) {
+        self.limit.store((lists / REPLACED_SHARE).max(MIN_REPLACED_BYTES), Ordering::Relaxed);
+        self.replaced.store(0, Ordering::Relaxed);
+        self.exceeded.store(false, Ordering::Relaxed);
+    }
+
+    fn note(&self, bytes: usize) {
+        let limit = self.limit.load(Ordering::Relaxed);
+        if limit == 0 {
+            return; // there never was a view
+        }
+        let before = self.replaced.fetch_add(bytes as u64, Ordering::Relaxed);
+        if before <= limit && before + bytes as u64 > limit {
+            self.exceeded.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Cached {
+    ts: Timestamp,
+    layout: u64,
+    /// Empty while it is being made into the next view, or after it was given up.
+    view: Option<Arc<View>>,
+    /// A view that was given up lives on while snapshots use it.
+    given_up: Weak<View>,
+}
+
+/// Figures for [`Stats`](crate::Stats).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ViewFigures {
+    pub(crate) bytes: u64,
+    pub(crate) built: u64,
+    pub(crate) refreshed: u64,
+}
+
+impl ViewCache {
+    /// The view at `ts`, which must be registered, and of the `layout` that was counted before. `make` makes one, of another
+    /// if one is given. The second value tells what was made, if anything.
+    fn get(
+        &self,
+        ts: Timestamp,
+        layout: u64,
+        make: impl FnOnce(Option<Arc<View>>) -> View,
+    ) -> (Arc<View>, Made) {
+        let previous = {
+            let mut cached = self.newest.lock();
+            let view = cached.view.take().or_else(|| cached.given_up.upgrade());
+            match view {
+                Some(view) if cached.ts == ts && cached.layout == layout => {
+                    cached.view = Some(view.clone());
+                    return (view, Made::Nothing);
+                }
+                // Used by nobody: it becomes the next view in place. Whoever asks meanwhile builds one from scratch.
+                Some(view) if Arc::strong_count(&view) == 1 && cached.ts <= ts => Some(view),
+                view => {
+                    cached.view = view.clone();
+                    view
+                }
+            }
+        };
+        // No lock is held here: a worker that waits for its part may run another task that asks for a view.
+        let made = if previous.is_some() { Made::OfAnother } else { Made::FromScratch };
+        let view = Arc::new(make(previous));
+        (self.offer(view, ts, layout), made)
+    }
+
+    /// Keeps the view unless there is a newer one. Returns the one to use.
+    fn offer(&self, view: Arc<View>, ts: Timestamp, layout: u64) -> Arc<View> {
+        let old;
+        {
+            let mut cached = self.newest.lock();
+            if (cached.ts, cached.layout) == (ts, layout)
+                && let Some(same) = &cached.view
+            {
+                return same.clone();
+            }
+            if (cached.ts, cached.layout) > (ts, layout) && cached.view.is_some() {
+                return view;
+            }
+            old = cached.view.replace(view.clone());
+            (cached.ts, cached.layout) = (ts, layout);
+            self.waste.renew(view.directed_edges() * 4);
+        }
+        drop(old); // outside the lock: it may free a view
+        view
+    }
+
+    /// Gives the newest view up: it goes with the last snapshot that uses it.
+    fn give_up(&self) {
+        self.waste.exceeded.store(false, Ordering::Relaxed);
+        let given_up = {
+            let mut cached = self.newest.lock();
+            let view = cached.view.take();
+            if let Some(view) = &view {
+                cached.given_up = Arc::downgrade(view);
+            }
+            view
+        };
+        // Tens of thousands of references: not on the thread of a committer.
+        if let Some(view) = given_up {
+            hedgerow_par::spawn(move || drop(view));
+        }
+    }
+
+    /// Gives the newest view up, and does not make another of it even while snapshots use it.
+    fn forget(&self) {
+        let forgotten = std::mem::take(&mut *self.newest.lock());
+        drop(forgotten);
+    }
+
+    /// The bytes of the view, and of lists that it alone keeps.
+    fn bytes(&self) -> u64 {
+        let view = self.newest.lock().view.clone();
+        view.map_or(0, |view| (view.bytes() + view.kept_bytes()) as u64)
+    }
+}
+
+/// How a view came to be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Made {
+    Nothing,
+    OfAnother,
+    FromScratch,
+}
+
+/// Labels beside the default one whose views are kept: those asked for last.
+const MOST_LABELS: usize = 8;
+
+/// The newest view of each label that was asked for lately.
+#[derive(Default)]
+pub(crate) struct Views {
+    default: ViewCache,
+    /// Of other labels, the one asked for last at the end.
+    others: Mutex<Vec<Arc<ViewCache>>>,
+    /// Counts the settlings of the whole graph: they change the layout without a timestamp.
+    layout: AtomicU64,
+    built: AtomicU64,
+    refreshed: AtomicU64,
+}
+
+impl Views {
+    /// The view of a label at `ts`, which must be registered. `make` makes one, of another if one is given.
+    pub(crate) fn get(
+        &self,
+        label: LabelId,
+        ts: Timestamp,
+        make: impl FnOnce(Option<Arc<View>>) -> View,
+    ) -> Arc<View> {
+        // Loaded first: what is settled meanwhile makes the view out of date, not wrong.
+        let layout = self.layout.load(Ordering::Acquire);
+        let (view, made) = match label {
+            LabelId::DEFAULT => self.default.get(ts, layout, make),
+            _ => self.of(label).get(ts, layout, make),
+        };
+        match made {
+            Made::Nothing => {}
+            Made::OfAnother => _ = self.refreshed.fetch_add(1, Ordering::Relaxed),
+            Made::FromScratch => _ = self.built.fetch_add(1, Ordering::Relaxed),
+        }
+        view
+    }
+
+    /// The cache of another label than the default one; that which was not asked for longest makes room for it.
+    fn of(&self, label: LabelId) -> Arc<ViewCache> {
+        let (cache, _outside_the_lock);
+        {
+            let mut others = self.others.lock();
+            let found = others.iter().position(|cache| cache.label == label);
+            cache = match found {
+                Some(at) => others.remove(at),
+                None => Arc::new(ViewCache { label, ..ViewCache::default() }),
+            };
+            _outside_the_lock = (others.len() == MOST_LABELS).then(|| others.remove(0));
+            others.push(cache.clone());
+        }
+        cache
+    }
+
+    /// Calls `f` with all caches.
+    fn each(&self, mut f: impl FnMut(&ViewCache)) {
+        f(&self.default);
+        let others = self.others.lock().clone();
+        others.iter().for_each(|cache| f(cache));
+    }
+
+    /// Notes that a merge replaced a main part of `bytes`, which a view of the label may now be alone to keep.
+    pub(crate) fn note_replaced(&self, label: LabelId, bytes: usize) {
+        if label == LabelId::DEFAULT {
+            return self.default.waste.note(bytes);
+        }
+        let found = self.others.lock().iter().find(|cache| cache.label == label).cloned();
+        if let Some(cache) = found {
+            cache.waste.note(bytes);
+            if cache.waste.exceeded.load(Ordering::Relaxed) {
+                cache.give_up();
+            }
+        }
+    }
+
+    /// Notes that the layout of the whole graph changed.
+    pub(crate) fn note_settled(&self) {
+        self.layout.fetch_add(1, Ordering::Release);
+    }
+
+    /// Whether the newest view of the default label keeps more than it is worth. Those of other labels are given up
+    /// where that is noted.
+    #[inline]
+    pub(crate) fn is_wasteful(&self) -> bool {
+        self.default.waste.exceeded.load(Ordering::Relaxed)
+    }
+
+    /// Gives the newest view of the default label up: it goes with the last snapshot that uses it.
+    pub(crate) fn give_up(&self) {
+        self.default.give_up();
+    }
+
+    /// Gives the newest views of all labels up.
+    pub(crate) fn give_all_up(&self) {
+        self.each(ViewCache::give_up);
+    }
+
+    /// Gives the newest views up, and does not make others of them even while snapshots use them.
+    pub(crate) fn forget(&self) {
+        self.default.forget();
+        let forgotten = std::mem::take(&mut *self.others.lock());
+        drop(forgotten);
+    }
+
+    pub(crate) fn figures(&self) -> ViewFigures {
+        let mut bytes = 0;
+        self.each(|cache| bytes += cache.bytes());
+        ViewFigures {
+            bytes,
+            built: self.built.load(Ordering::Relaxed),
+            refreshed: self.refreshed.load(Ordering::Relaxed),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! How users name an edge.
+
+use hedgerow_core::VertexKeyRef;
+
+use super::schema::LabelRef;
+
+/// Names an edge: its label, its endpoints, and in a `multi` label its rank.
+///
+/// ```
+/// use hedgerow::{EdgeKey, Graph, Value};
+///
+/// let graph = Graph::in_memory()?;
+/// let mut tx = graph.write()?;
+/// tx.put_edge_with(EdgeKey::new("knows", 1, 2), [("since", 2001), ("trust", 7)])?;
+/// tx.commit()?;
+/// let snapshot = graph.snapshot()?;
+/// let since = snapshot.edge_property(EdgeKey::new("knows", 1, 2), "since")?;
+/// assert_eq!(since, Some(Value::I64(2001)));
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct EdgeKey<'a> {
+    pub(crate) label: LabelRef<'a>,
+    pub(crate) src: VertexKeyRef<'a>,
+    pub(crate) dst: VertexKeyRef<'a>,
+    pub(crate) rank: u64,
+}
+
+impl<'a> EdgeKey<'a> {
+    /// The edge of this label from `src` to `dst`, with rank 0. The empty label is the default one.
+    pub fn new(
+        label: impl Into<LabelRef<'a>>,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> EdgeKey<'a> {
+        EdgeKey { label: label.into(), src: src.into(), dst: dst.into(), rank: 0 }
+    }
+
+    /// The edge with this rank; only edges of `multi` labels have one other than 0.
+    pub fn rank(mut self, rank: u64) -> EdgeKey<'a> {
+        self.rank = rank;
+        self
+    }
+}
+
+/// The name under which the weight of an edge of a weighted graph is set and read as a property.
+pub(crate) const WEIGHT: &str = "weight";
