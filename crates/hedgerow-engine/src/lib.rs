@@ -9,12 +9,13 @@ mod commit;
 mod config;
 mod durable;
 mod error;
+mod files;
 mod graph;
+mod open;
 mod options;
 mod read;
 mod state;
 mod stats;
-mod store;
 mod tools;
 
 pub use commit::{Ack, Applied, Pipeline, Ticket, WriteTxn};

@@ -3,9 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Weak;
 
-use super::log_bound::LogBound;
 use crate::durable::checkpoint::Extent;
-use crate::store::Core;
+use crate::state::log_bound::LogBound;
+use crate::state::store::Core;
 
 /// Writes checkpoints as they are asked for, until the store is closed.
 pub(crate) fn run(core: &Weak<Core>, bound: &LogBound) {

@@ -8,9 +8,9 @@ use hedgerow_core::sync::{Ordering, fence};
 use hedgerow_mem::{Latched, Pin, Subgraph};
 use hedgerow_txn::Registration;
 
-use super::pending::Reasons;
+use crate::state::pending::Reasons;
+use crate::state::store::Core;
 use crate::state::tables::PartitionKey;
-use crate::store::Core;
 
 impl Core {
     /// Remembers that a version of `chain` waits for `pin`.

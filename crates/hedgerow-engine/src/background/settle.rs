@@ -10,8 +10,8 @@ use hedgerow_core::{SubgraphId, Timestamp};
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::{Pin, SubgraphTable};
 
+use crate::state::store::Core;
 use crate::state::tables::PartitionKey;
-use crate::store::Core;
 
 /// How often the thread in the background works, if nobody wakes it.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -178,7 +178,7 @@ impl Core {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use crate::background::pending::Reasons;
+    use crate::state::pending::Reasons;
     use crate::{KeyKind, Options};
 
     #[test]

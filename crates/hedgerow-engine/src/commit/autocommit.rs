@@ -10,7 +10,7 @@ use super::validate::ReadSet;
 use super::{order, schedule};
 use crate::config::Isolation;
 use crate::error::Result;
-use crate::store::Engine;
+use crate::state::store::Engine;
 
 /// Commits one edge operation and waits until it is published. Endpoints that are absent are created, unless the edge
 /// is to be removed.

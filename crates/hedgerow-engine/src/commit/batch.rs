@@ -23,9 +23,9 @@ use super::op::{OpKind, TxnOp};
 use super::order::{draw, must_apply};
 use super::request::{Outcome, Request};
 use crate::config::Isolation;
-use crate::durable::log::Record;
 use crate::error::{Error, Result};
-use crate::store::Engine;
+use crate::files::log::Record;
+use crate::state::store::Engine;
 
 use keys::Resolved;
 use lookup::Outcomes;

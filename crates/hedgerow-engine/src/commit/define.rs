@@ -4,10 +4,10 @@ use hedgerow_core::property::{MAX_NAME_BYTES, MAX_PROPERTIES, MAX_VALUE_BYTES};
 use hedgerow_core::{LabelId, Op, PropertyId, PropertyType, Timestamp, Value};
 
 use super::order::{draw, must_apply};
-use crate::durable::log::Record;
 use crate::error::{Error, Result};
+use crate::files::log::Record;
 use crate::state::schema::{Label, LabelRef, Property, Schema};
-use crate::store::Engine;
+use crate::state::store::Engine;
 
 fn check_name(what: &str, name: &str) -> Result<()> {
     if name.is_empty() {

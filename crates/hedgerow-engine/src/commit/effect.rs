@@ -13,8 +13,8 @@ use super::plan::KeyBindings;
 use super::request::Request;
 use super::validate::{LatchKey, Latches};
 use crate::error::{Error, Result};
+use crate::state::store::Engine;
 use crate::state::tables::PartitionKey;
-use crate::store::Engine;
 
 /// An edge operation under vertex ids, at its place in the program.
 #[derive(Clone, Copy)]

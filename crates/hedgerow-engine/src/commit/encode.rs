@@ -4,9 +4,9 @@ use hedgerow_core::Op;
 
 use super::effect::{EdgeEffect, Effects};
 use super::op::TxnKeys;
-use crate::durable::log::Record;
 use crate::error::Result;
-use crate::store::Engine;
+use crate::files::log::Record;
+use crate::state::store::Engine;
 
 /// The log record of the effects. Removals come before insertions: a key can change its vertex in one commit.
 pub(super) fn encode(engine: &Engine, effects: &Effects, keys: &TxnKeys) -> Result<Record> {

@@ -22,7 +22,7 @@ use super::request::{Outcome, Request};
 use super::validate::{LatchKey, Latches};
 use crate::config::Isolation;
 use crate::error::{Error, Result};
-use crate::store::Engine;
+use crate::state::store::Engine;
 
 /// How often a commit starts over because what it looked up changed before it had the latches.
 const MAX_RESTARTS: usize = 1000;

@@ -4,7 +4,7 @@ use hedgerow_core::{Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, Subgraph
 use hedgerow_mem::SubgraphTable;
 
 use super::validate::Latches;
-use crate::store::Engine;
+use crate::state::store::Engine;
 
 /// Calls `f` with label, source, destination and rank of every edge of the vertex `id`, of all labels and everything
 /// applied included; under [`LabelId::VERTICES`] its properties. Where the subgraph of a label is not latched yet, the

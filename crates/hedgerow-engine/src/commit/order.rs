@@ -4,9 +4,9 @@ use hedgerow_core::Timestamp;
 use hedgerow_txn::OrderGuard;
 
 use super::request::Outcome;
-use crate::durable::log::{Record, UnlessDone};
 use crate::error::{Error, Result};
-use crate::store::{Core, Engine};
+use crate::files::log::{Record, UnlessDone};
+use crate::state::store::{Core, Engine};
 
 /// Waits until the commit is published, and durable where the mode asks for it.
 #[inline]

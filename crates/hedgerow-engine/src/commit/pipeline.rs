@@ -14,7 +14,7 @@ use super::op::OpKind;
 use super::request::Outcome;
 use super::single::{self, Single};
 use crate::error::{Error, Result};
-use crate::store::Engine;
+use crate::state::store::Engine;
 
 /// Operations between two steps of loading, unless [`Pipeline::with_window`] says otherwise.
 const STEP: u64 = 4;

@@ -12,7 +12,7 @@ use super::incident::for_each_incident;
 use super::op::{OpKind, TxnKey, TxnKeys, TxnOp};
 use super::validate::{LatchKey, Latches};
 use crate::error::{Error, Result};
-use crate::store::Engine;
+use crate::state::store::Engine;
 
 /// A key of the transaction, with what it names.
 pub(crate) struct KeyBinding {

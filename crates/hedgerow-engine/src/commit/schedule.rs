@@ -3,7 +3,7 @@
 use super::request::{Outcome, Request};
 use super::{batch, general};
 use crate::error::Result;
-use crate::store::Engine;
+use crate::state::store::Engine;
 
 /// Commits up to and including the mark in the ring: by the batch where the transaction is large and blind, else by the general
 /// schedule. Blocks for other committers of the same subgraphs.

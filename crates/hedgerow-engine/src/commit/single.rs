@@ -16,9 +16,9 @@ use hedgerow_mem::{EdgeOp, Latched, Subgraph};
 use super::op::OpKind;
 use super::order::{draw, must_apply};
 use super::request::Outcome;
-use crate::durable::log::Record;
 use crate::error::Result;
-use crate::store::Engine;
+use crate::files::log::Record;
+use crate::state::store::Engine;
 
 /// One edge operation, by vertex ids. Of an undirected graph `src` is the smaller.
 #[derive(Clone, Copy, Debug)]

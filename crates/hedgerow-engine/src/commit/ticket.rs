@@ -9,9 +9,9 @@ use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_txn::{Clock, GroupCommit};
 
 use crate::config::Durability;
-use crate::durable::log::{Durable, UnlessDone};
 use crate::error::Result;
-use crate::store::Engine;
+use crate::files::log::{Durable, UnlessDone};
+use crate::state::store::Engine;
 
 /// A submitted transaction. Dropping the ticket loses nothing: the transaction is committed, and becomes durable and
 /// visible as if it were waited for.

@@ -14,7 +14,7 @@ use super::{autocommit, order, schedule};
 use crate::config::Isolation;
 use crate::error::{Error, Result};
 use crate::read::snapshot::Snapshot;
-use crate::store::Engine;
+use crate::state::store::Engine;
 
 /// A write transaction: gathers operations, sees its own writes, and commits them atomically or not at all.
 ///

@@ -6,8 +6,8 @@ use hedgerow_mem::{Latched, ReadItem, Subgraph};
 
 use super::op::{TxnKey, TxnKeys};
 use crate::error::{Error, Result};
+use crate::state::store::Engine;
 use crate::state::tables::PartitionKey;
-use crate::store::Engine;
 
 /// The read set.
 #[derive(Default)]

@@ -1,8 +1,6 @@
-//! The files of a store: opening them, the log that commits write, checkpoints, recovery.
+//! What makes a store last: waiting for syncs, checkpoints, recovery.
 
 pub(crate) mod checkpoint;
-pub(crate) mod log;
-pub(crate) mod open;
 pub(crate) mod recover;
 pub(crate) mod sections;
 pub(crate) mod sync;

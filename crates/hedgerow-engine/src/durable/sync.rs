@@ -9,10 +9,10 @@ use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_log::LogError;
 use hedgerow_txn::NotDurable;
 
-use super::log::{Durable, UnlessDone};
 use crate::config::Durability;
 use crate::error::{Error, Result};
-use crate::store::{Core, Engine};
+use crate::files::log::{Durable, UnlessDone};
+use crate::state::store::{Core, Engine};
 
 impl Core {
     /// Waits until `ts` is published, and durable where the mode asks for it.

@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use hedgerow_core::{Timestamp, VertexKeyRef};
 
-use crate::background::closing::Freed;
 use crate::commit::op::OpKind;
 use crate::commit::{Ack, Pipeline, WriteTxn, autocommit, order};
 use crate::config::GraphConfig;
 use crate::error::{Error, Result};
 use crate::read::snapshot::Snapshot;
-use crate::store::Engine;
+use crate::state::closing::Freed;
+use crate::state::store::Engine;
 
 /// An open graph. Cloning it gives another handle to the same store; all methods may be called from any thread.
 ///

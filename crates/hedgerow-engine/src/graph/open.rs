@@ -6,8 +6,8 @@ use std::sync::Arc;
 use hedgerow_io::Vfs;
 
 use super::Graph;
-use crate::durable::open;
 use crate::error::{Error, Result};
+use crate::open;
 use crate::options::Options;
 
 impl Graph {

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::read::labelled::EdgeOf;
 use crate::read::snapshot::Snapshot;
 use crate::state::schema::LabelRef;
-use crate::store::Core;
+use crate::state::store::Core;
 
 /// Edges from one vertex to another: of any label and any rank, unless it names them.
 ///

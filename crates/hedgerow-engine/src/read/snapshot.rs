@@ -12,8 +12,8 @@ use hedgerow_mem::version::Read;
 use hedgerow_txn::{Counts, Registration};
 
 use crate::error::Error;
-use crate::read::views::build::{self, Weight};
-use crate::store::{Core, Engine};
+use crate::read::views::{self, Weight};
+use crate::state::store::{Core, Engine};
 
 /// The graph as of one timestamp: exactly the commits up to it, for as long as the snapshot lives.
 ///
@@ -274,14 +274,14 @@ impl Snapshot {
     /// A view that shares nothing with others, to check the store by.
     pub(crate) fn fresh_view(&self) -> View {
         let edges = self.view_edges(LabelId::DEFAULT);
-        build::fresh(&self.inner.engine, LabelId::DEFAULT, self.inner.ts, edges)
+        views::fresh(&self.inner.engine, LabelId::DEFAULT, self.inner.ts, edges)
     }
 
     /// The view of a label: its edges between the vertices of the graph.
     pub(crate) fn cached_view_of(&self, label: LabelId) -> Arc<View> {
         let engine = &self.inner.engine;
         engine.views.get(label, self.inner.ts, |previous| {
-            build::make(engine, label, previous, self.inner.ts, self.view_edges(label))
+            views::make(engine, label, previous, self.inner.ts, self.view_edges(label))
         })
     }
 
@@ -293,7 +293,7 @@ impl Snapshot {
         missing: f64,
     ) -> View {
         let weight = Weight { property, missing };
-        build::weighted(&self.inner.engine, label, weight, self.inner.ts, self.view_edges(label))
+        views::weighted(&self.inner.engine, label, weight, self.inner.ts, self.view_edges(label))
     }
 
     /// The number of edges of a label; of the only label what the snapshot counts.

@@ -1,6 +1,14 @@
-//! What a store is, shared by commits and by recovery: tables of subgraphs, ids, labels and their properties.
+//! What a store is: tables of subgraphs, ids, labels and their properties, the order of commits; and what its handles and its
+//! threads share: [`store`].
 
+pub(crate) mod closing;
 pub(crate) mod edge_key;
+pub(crate) mod horizon;
 pub(crate) mod ids;
+pub(crate) mod log_bound;
+pub(crate) mod pending;
 pub(crate) mod schema;
+pub(crate) mod settling;
+pub(crate) mod store;
 pub(crate) mod tables;
+pub(crate) mod view_cache;

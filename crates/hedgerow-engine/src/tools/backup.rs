@@ -11,11 +11,11 @@ use hedgerow_tier::{LevelSegment, Manifest, SegmentReader};
 
 use super::{check_vacant, refuse_inside, vacant};
 use crate::durable::checkpoint::write::{ImageMode, Target};
-use crate::durable::log::log_refs;
-use crate::durable::open::{LOCK, to_tier};
 use crate::error::{Error, Result};
+use crate::files::log::log_refs;
 use crate::graph::Graph;
-use crate::store::Core;
+use crate::open::{LOCK, to_tier};
+use crate::state::store::Core;
 
 /// What a backup wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

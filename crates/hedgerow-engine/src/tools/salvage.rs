@@ -20,8 +20,8 @@ use hedgerow_tier::{Manifest, SubgraphImage};
 use super::report::SalvageReport;
 use super::salvaged::SalvagedGraph;
 use super::{check_vacant, io_error, refuse_inside, vacant};
-use crate::durable::open::{LOCK, from_tier};
 use crate::error::{Error, Result};
+use crate::open::{LOCK, from_tier};
 use crate::state::schema::Schema;
 
 /// Reads what can be read of the store in the directory `path`, whatever is damaged, and makes a new store of it in the

@@ -7,7 +7,7 @@ use super::parts::BatchEntry;
 use crate::commit::op::{OpKind, TxnKey, TxnKeys, TxnOp};
 use crate::error::{Error, Result};
 use crate::state::ids::KeyLatch;
-use crate::store::Engine;
+use crate::state::store::Engine;
 
 /// What the keys of a transaction name, and the latches of those that it creates.
 pub(super) struct Resolved<'e> {

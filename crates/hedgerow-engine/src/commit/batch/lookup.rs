@@ -7,7 +7,7 @@ use hedgerow_mem::{EdgeOp, Finder, Latched};
 
 use super::parts::{BatchEntry, SubgraphBatch};
 use crate::commit::op::{OpKind, TxnOp};
-use crate::store::Engine;
+use crate::state::store::Engine;
 
 /// What an operation comes to, as a cell says it: nothing is known, nothing changes, and 2 + the number of the operation.
 const UNKNOWN: u8 = 0;

@@ -1,6 +1,5 @@
 //! Checkpoints: what changed since the last one, as of one timestamp, written as a run, and a manifest that says so.
 
-pub(crate) mod runs;
 pub(crate) mod write;
 
 use std::sync::Arc;
@@ -12,12 +11,12 @@ use hedgerow_io::{FileId, Vfs};
 use hedgerow_tier::segment::segment_name;
 use hedgerow_tier::{LevelSegment, Manifest, SegmentInfo, TierError};
 
-use crate::durable::log::log_refs;
-use crate::durable::log::{Durable, UnlessDone};
 use crate::error::{Error, Result};
-use crate::store::Core;
-use runs::{Merge, Runs};
-use write::{ImageMode, Target, Written};
+use crate::files::log::log_refs;
+use crate::files::log::{Durable, UnlessDone};
+use crate::files::runs::{Merge, Runs};
+use crate::state::store::Core;
+use write::{ImageMode, Target, Written, reach};
 
 /// What a checkpoint wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,15 +203,6 @@ impl Core {
             log_segments_removed: removed,
         })
     }
-}
-
-/// A place where a test may want an error.
-pub(super) fn reach(fs: &dyn Vfs, point: FailPoint) -> Result<()> {
-    failpoint::reach(point).map_err(|source| Error::Io {
-        file: fs.path().display().to_string(),
-        operation: "checkpoint".to_owned(),
-        source,
-    })
 }
 
 /// The number of the next segment: no other ever had it, nor will have.

@@ -7,13 +7,13 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
     Direction, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexKey,
 };
-use hedgerow_io::failpoint::FailPoint;
+use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_io::{FileId, StoreId, Vfs};
 use hedgerow_mem::Main;
 use hedgerow_tier::{ImageRef, KeysRef, PartRef, SegmentInfo, SegmentWriter};
 
-use crate::error::Result;
-use crate::store::Core;
+use crate::error::{Error, Result};
+use crate::state::store::Core;
 
 /// A run that was written. Nothing names it yet.
 pub(crate) struct Written {
@@ -93,7 +93,7 @@ impl Core {
                 continue;
             }
             pace.step();
-            super::reach(&*fs, FailPoint::CheckpointImage)?;
+            reach(&*fs, FailPoint::CheckpointImage)?;
             let before = writer.stream_len();
             if self.write_subgraph(as_of, id, ask, &mut writer)? {
                 images.push((id, writer.stream_len() - before));
@@ -103,7 +103,7 @@ impl Core {
         if !faults::is_on(PlantedFault::SegmentNotListed) {
             hedgerow_io::Dir::new(fs.clone()).sync()?;
         }
-        super::reach(&*fs, FailPoint::CheckpointWritten)?;
+        reach(&*fs, FailPoint::CheckpointWritten)?;
         Ok(Written { info, images })
     }
 
@@ -162,4 +162,13 @@ impl Core {
             }
         }
     }
+}
+
+/// A place where a test may want an error.
+pub(super) fn reach(fs: &dyn Vfs, point: FailPoint) -> Result<()> {
+    failpoint::reach(point).map_err(|source| Error::Io {
+        file: fs.path().display().to_string(),
+        operation: "checkpoint".to_owned(),
+        source,
+    })
 }

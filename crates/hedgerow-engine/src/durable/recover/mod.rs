@@ -19,8 +19,8 @@ use hedgerow_mem::{Horizon, Pin, SubgraphTable};
 use hedgerow_txn::Counts;
 
 use crate::config::GraphConfig;
-use crate::durable::checkpoint::runs::Runs;
 use crate::error::Error;
+use crate::files::runs::Runs;
 use crate::state::ids::IdMap;
 use crate::state::schema::Schema;
 use crate::state::tables::LabelTables;

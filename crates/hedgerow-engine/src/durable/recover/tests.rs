@@ -15,9 +15,11 @@ use hedgerow_testkit::{SimFs, explored};
 use super::replay::Replay;
 use super::{Loaded, load_segments};
 use crate::config::GraphConfig;
+use crate::graph::Graph;
+use crate::open::THREADS;
 use crate::options::Options;
 use crate::state::schema::Schema;
-use crate::store::{Engine, EngineParts};
+use crate::state::store::{Engine, EngineParts};
 
 const IDS: u64 = 150;
 const STORE: StoreId = StoreId([7; 16]);
@@ -171,7 +173,7 @@ fn replayed(fs: &Arc<dyn Vfs>, config: GraphConfig, sides: usize) -> Result<Stri
     let (durable, directory, lock) = (None, None, None);
     let parts =
         EngineParts { config, last, counts, subgraphs, labels, schema, ids, durable, directory, lock };
-    let graph = Graph { engine: Engine::new(&Options::new().background_settling(false), parts) };
+    let graph = Graph { engine: Engine::new(&Options::new().background_settling(false), parts, THREADS) };
     let report = graph.check().unwrap();
     assert!(report.is_ok(), "{report:?}");
     Ok(content(&graph))

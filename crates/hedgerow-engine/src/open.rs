@@ -12,21 +12,21 @@ use hedgerow_txn::Counts;
 
 use crate::background::{checkpoints, settle};
 use crate::config::{Durability, GraphConfig};
-use crate::durable::checkpoint::runs::Runs;
-use crate::durable::log::{Durable, log_refs};
 use crate::durable::recover::{LAST_TIMESTAMP, Loaded, Replay, load_segments};
 use crate::durable::sync::spawn_syncer;
 use crate::error::{Error, Result};
+use crate::files::log::{Durable, log_refs};
+use crate::files::runs::Runs;
 use crate::options::Options;
 use crate::state::ids::IdMap;
 use crate::state::schema::Schema;
+use crate::state::store::{Engine, EngineParts, Threads};
 use crate::state::tables::LabelTables;
-use crate::store::{Engine, EngineParts, Threads};
 
 /// The name of the lock file.
 pub(crate) const LOCK: &str = "LOCK";
 
-const THREADS: Threads = Threads { settle: settle::run, checkpoints: checkpoints::run };
+pub(crate) const THREADS: Threads = Threads { settle: settle::run, checkpoints: checkpoints::run };
 
 pub(crate) fn in_memory(options: Options) -> Result<Arc<Engine>> {
     options.check()?;

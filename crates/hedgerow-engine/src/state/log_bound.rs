@@ -73,7 +73,7 @@ impl LogBound {
     }
 
     /// Waits until a checkpoint is asked for; false once the store is closed.
-    pub(super) fn next_asked(&self) -> bool {
+    pub(crate) fn next_asked(&self) -> bool {
         let mut state = self.state.lock();
         while !state.asked && !state.over {
             self.changed.wait(&mut state);
@@ -83,17 +83,17 @@ impl LogBound {
     }
 
     /// A checkpoint was written.
-    pub(super) fn succeeded(&self) {
+    pub(crate) fn succeeded(&self) {
         self.successes.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A checkpoint failed, and why.
-    pub(super) fn say(&self, why: String) {
+    pub(crate) fn say(&self, why: String) {
         *self.last_error.lock() = Some(why);
     }
 
     /// The attempt failed that began when the log ended at `end`.
-    pub(super) fn failed(&self, end: u64) {
+    pub(crate) fn failed(&self, end: u64) {
         self.failures.fetch_add(1, Ordering::Relaxed);
         self.failed_at.store(end.max(1), Ordering::Release);
         self.wake();

@@ -11,8 +11,8 @@ use hedgerow_log::{Log, RecordBuilder, RecordError, ReserveError};
 use hedgerow_tier::{LogSegmentRef, Manifest};
 use hedgerow_txn::{DurableLog, NotDurable};
 
-use crate::durable::checkpoint::runs::Runs;
 use crate::error::{Error, Result};
+use crate::files::runs::Runs;
 
 /// The log record of a commit.
 #[derive(Default)]
@@ -43,9 +43,9 @@ pub(crate) struct Durable {
     /// Where the images of subgraphs are.
     pub(crate) runs: Mutex<Runs>,
     /// The last commit appended to the log.
-    pub(super) appended: AtomicU64,
+    pub(crate) appended: AtomicU64,
     /// The last commit known to be on stable media.
-    pub(super) durable: AtomicU64,
+    pub(crate) durable: AtomicU64,
 }
 
 impl Durable {
@@ -96,7 +96,7 @@ impl Durable {
 
     /// Writes a manifest that states how far the closed log reaches: an earlier copy of a log segment in its place is
     /// then found to be too short. All is durable without it, so that it does not matter if there is no room.
-    pub(super) fn state_end(&self) {
+    pub(crate) fn state_end(&self) {
         let mut manifest = self.manifest.lock();
         let file = hedgerow_tier::manifest::manifest_name(manifest.sequence);
         if !self.fs.list().is_ok_and(|names| names.contains(&file)) {

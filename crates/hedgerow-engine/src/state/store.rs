@@ -10,19 +10,19 @@ use hedgerow_io::{Vfs, VfsLock};
 use hedgerow_mem::SubgraphTable;
 use hedgerow_txn::{Clock, Counts, GroupCommit, ReaderRegistry};
 
-use crate::background::closing::{Closing, TellsFreed};
-use crate::background::horizon::LiveHorizon;
-use crate::background::log_bound::LogBound;
-use crate::background::pending::PendingVersions;
-use crate::background::settling::Settling;
 use crate::config::{Durability, GraphConfig, Isolation};
-use crate::durable::log::Durable;
 use crate::error::{Error, Result};
+use crate::files::log::Durable;
 use crate::options::Options;
-use crate::read::views::Views;
+use crate::state::closing::{Closing, TellsFreed};
+use crate::state::horizon::LiveHorizon;
 use crate::state::ids::IdMap;
+use crate::state::log_bound::LogBound;
+use crate::state::pending::PendingVersions;
 use crate::state::schema::{Schema, SchemaCell};
+use crate::state::settling::Settling;
 use crate::state::tables::LabelTables;
+use crate::state::view_cache::Views;
 
 /// What the handles share. Dropping it closes the store: so its last owner is a user's handle, and threads in the
 /// background have the [`Core`] alone.

@@ -8,7 +8,7 @@ use hedgerow_mem::{Horizon, Pin};
 use hedgerow_txn::{ActiveReaders, ReaderRegistry};
 
 use super::settling::Settling;
-use crate::read::views::Views;
+use crate::state::view_cache::Views;
 
 /// What the store knows about its readers at one moment. The registry is scanned at the first question, after the
 /// published timestamp was loaded (rule R5).

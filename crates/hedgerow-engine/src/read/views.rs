@@ -9,7 +9,7 @@ use hedgerow_mem::view::{CHUNK_SUBGRAPHS, Chunk, DirectionView, Page, Shape, Sta
 use hedgerow_mem::{ItemRef, SubgraphTable, View};
 use rayon::prelude::*;
 
-use crate::store::Engine;
+use crate::state::store::Engine;
 
 /// Up to so many subgraphs are read by the thread that asks: waking others takes longer, and where the last commits were
 /// its own it finds them in its cache.

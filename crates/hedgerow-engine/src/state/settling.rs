@@ -12,9 +12,9 @@ pub(crate) type SettlingRun = Arc<dyn Fn(&AtomicBool) + Send + Sync>;
 /// What settling remembers between calls.
 pub(crate) struct Settling {
     /// One whole settling at a time.
-    pub(super) whole: Mutex<()>,
+    pub(crate) whole: Mutex<()>,
     /// The published timestamp at which all subgraphs were last settled and laid out in order.
-    pub(super) ordered_at: AtomicU64,
+    pub(crate) ordered_at: AtomicU64,
     /// What the thread in the background does until the store is closed; none if there is to be no thread.
     run: Option<SettlingRun>,
     /// Set once the thread was to be started, at the first merge: what never merges has little to settle. `None` if it
@@ -23,7 +23,7 @@ pub(crate) struct Settling {
     /// Whether the thread sleeps, and wants to be woken when a snapshot closes that something waits for.
     asleep: Arc<AtomicBool>,
     /// Turns of the thread that panicked.
-    pub(super) panics: AtomicU64,
+    pub(crate) panics: AtomicU64,
 }
 
 impl Settling {
