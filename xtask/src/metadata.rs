@@ -28,6 +28,8 @@ pub(crate) struct Package {
     pub(crate) name: String,
     /// Names of its integration-test targets.
     pub(crate) tests: Vec<String>,
+    /// Names of its examples.
+    pub(crate) examples: Vec<String>,
     /// Whether it is among the default members.
     pub(crate) is_default: bool,
 }
@@ -44,6 +46,14 @@ impl Workspace {
     pub(crate) fn packages_with_test<'a>(&'a self, target: &'a str) -> impl Iterator<Item = &'a str> {
         let has = move |p: &&Package| p.is_default && p.tests.iter().any(|t| t == target);
         self.packages.iter().filter(has).map(|p| p.name.as_str())
+    }
+
+    /// The names of all examples of the default members, sorted.
+    pub(crate) fn examples(&self) -> Vec<&str> {
+        let members = self.packages.iter().filter(|p| p.is_default);
+        let mut names: Vec<&str> = members.flat_map(|p| p.examples.iter().map(String::as_str)).collect();
+        names.sort_unstable();
+        names
     }
 
     /// The names of all integration-test targets of the default members, sorted, each once.
@@ -85,10 +95,14 @@ fn parse(json: &Value) -> Workspace {
                 workspace.arrows.push(Arrow { from: from.clone(), to, kind });
             }
         }
-        let targets = package["targets"].as_array().into_iter().flatten();
-        let tests = targets.filter(|t| strings(&t["kind"]).iter().any(|k| k == "test"));
+        let targets = || package["targets"].as_array().into_iter().flatten();
+        let named = |kind: &str| {
+            let of_kind = targets().filter(|t| strings(&t["kind"]).iter().any(|k| k == kind));
+            of_kind.map(|t| text(&t["name"])).collect()
+        };
         workspace.packages.push(Package {
-            tests: tests.map(|t| text(&t["name"])).collect(),
+            tests: named("test"),
+            examples: named("example"),
             is_default: default_members.contains(&text(&package["id"])),
             name: from,
         });

@@ -9,7 +9,7 @@ mod shell;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::metadata::{self, Workspace};
@@ -196,7 +196,7 @@ fn clippy(root: &Path, _: &Workspace) -> Outcome {
 
 /// Unit tests, examples and every integration target without a stage of its own.
 fn unit(root: &Path, workspace: &Workspace) -> Outcome {
-    let mut arguments = vec!["test", "--locked", PLANTED_FAULTS, "--lib", "--bins", "--examples"];
+    let mut arguments = vec!["test", "--locked", PLANTED_FAULTS, "--lib", "--bins"];
     for target in workspace.test_targets() {
         if !OWN_STAGE.contains(&target) {
             arguments.extend(["--test", target]);
@@ -204,8 +204,22 @@ fn unit(root: &Path, workspace: &Workspace) -> Outcome {
     }
     let mut outcome = Outcome::default();
     outcome.step(&Step::cargo(root, &arguments).built_first());
+    run_examples(root, workspace, &mut outcome);
     outcome.check_floors();
     outcome
+}
+
+/// Runs the programs in `examples/`, which users copy. Each may write to the path that it is given.
+fn run_examples(root: &Path, workspace: &Workspace, outcome: &mut Outcome) {
+    outcome.step(&Step::cargo(root, &["build", "--locked", PLANTED_FAULTS, "--examples"]).build_only());
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let built = target.join("debug/examples");
+    let scratch = std::env::temp_dir().join(format!("hedgerow-example-{}", std::process::id()));
+    for name in workspace.examples() {
+        outcome.step(&Step::new(built.join(name), root, &[&scratch.to_string_lossy()]));
+        // Not every program writes there.
+        let _ = std::fs::remove_dir_all(&scratch);
+    }
 }
 
 fn doc(root: &Path, _: &Workspace) -> Outcome {

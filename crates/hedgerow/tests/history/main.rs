@@ -33,7 +33,7 @@ const WORLDS: [World; 8] = {
 const LOSSLESS: usize = 6;
 
 /// Histories, by turns in each world.
-const HISTORIES: u64 = 24;
+const HISTORIES: u64 = 16;
 
 fn by_timestamps(isolation: Isolation, floor: u64) {
     let effort = Effort::rounds(HISTORIES);
