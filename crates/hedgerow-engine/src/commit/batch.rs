@@ -85,7 +85,7 @@ enum Attempt {
 fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThreads<'j>) -> Result<Attempt> {
     let keys = Resolved::of(engine, request.ops, request.keys)?;
     let entries = |keys: &Resolved<'_>, range: std::ops::Range<usize>, to: &mut Vec<parts::BatchEntry>| {
-        keys.each_entry(engine.config.directed, request.ops, range, to);
+        keys.each_entry(engine.placement(), request.ops, range, to);
     };
     let (mut keys, parts) = parts(threads, request.ops.len(), keys, entries);
     let outcomes = Outcomes::new(engine, request.ops);
@@ -186,15 +186,14 @@ fn gather(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>, at: usi
     let created = creates.fold(0, |mask, entry| mask | entry.local().bit()) & !held.present();
     effects.extend(inserted(created));
     part.vertices += created.count_ones() as usize;
+    let placement = engine.placement();
     for direction in DIRECTIONS {
         let entries = &entries[batch.entries(direction)];
         let mut edges = held.finder(direction, hint);
         for group in entries.chunk_by(parts::BatchEntry::same_edge) {
             let Some((op, weight)) = outcomes.of(group, &mut edges) else { continue };
             let (local, dst) = (group[0].local(), group[0].dst());
-            // Each edge counts at one of its copies.
-            if direction == Direction::Out && (engine.config.directed || batch.subgraph.vertex(local) <= dst)
-            {
+            if placement.counts_at(direction, batch.subgraph.vertex(local), dst) {
                 part.edges += match op {
                     EdgeOp::Insert => 1,
                     EdgeOp::Remove => -1,
@@ -288,7 +287,8 @@ fn encode(engine: &Engine, request: &Request<'_>, keys: &Resolved<'_>, parts: &[
     let mut record = Record::default();
     let label = LabelId(0);
     let edges = || {
-        let once = |(src, e): &(VertexId, &LocalOp)| engine.config.directed || *src <= e.dst;
+        let placement = engine.placement();
+        let once = move |(src, e): &(VertexId, &LocalOp)| placement.counts_at(Direction::Out, *src, e.dst);
         effects(parts).filter(|(_, e)| e.op != EdgeOp::Vertex).filter(once)
     };
     for (src, effect) in edges().filter(|(_, e)| e.op == EdgeOp::Remove) {

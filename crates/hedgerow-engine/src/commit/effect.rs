@@ -151,8 +151,7 @@ impl AdjacencyOp {
 }
 
 impl EdgeEffect {
-    /// Both copies of the edge. Properties are kept with the outgoing copy; of an undirected edge those of fixed width
-    /// in both copies, the others at the smaller endpoint.
+    /// The copies of the edge ([`placement`](crate::state::placement)).
     fn push_copies(&self, engine: &Engine, ops: &mut SmallVec<[AdjacencyOp; 4]>) {
         let kind = match (self.existed, self.weight) {
             (false, _) => EdgeOp::Insert,
@@ -169,17 +168,15 @@ impl EdgeEffect {
             ops.push(AdjacencyOp { chain, op: ItemOp { op, rank: self.rank, row } });
         };
         side(self.src, self.dst, Direction::Out, self.row.clone());
-        if self.label == LabelId::VERTICES {
+        let placement = engine.placement();
+        if self.label == LabelId::VERTICES || !placement.has_second(self.src, self.dst) {
             return;
         }
-        if engine.config.directed {
-            // The incoming copy holds no properties: an update of nothing else does not touch it.
-            let touched = kind != EdgeOp::Update || engine.is_weighted(self.label);
-            if touched && engine.config.reverse {
-                side(self.dst, self.src, Direction::In, None);
-            }
-        } else if self.src != self.dst {
-            side(self.dst, self.src, Direction::Out, self.row.as_ref().and_then(Row::fixed_only));
+        let second = placement.second_direction();
+        // The incoming copy holds no properties: an update of nothing else does not touch it.
+        if second == Direction::Out || kind != EdgeOp::Update || engine.is_weighted(self.label) {
+            let row = placement.row_at(second, self.dst, self.src, self.row.as_ref());
+            side(self.dst, self.src, second, row);
         }
     }
 }
@@ -209,8 +206,7 @@ fn run(
                 let dst = bindings.end(op.dst, create && makes, keys)?;
                 match (src, dst) {
                     (Some(src), Some(dst)) => {
-                        let (src, dst) =
-                            if engine.config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) };
+                        let (src, dst) = engine.placement().ends(src, dst);
                         let (label, rank) = (op.label, request.attributes.rank(op.attributes));
                         let (kind, weight, attributes) = (op.kind, op.weight, op.attributes);
                         writes.push(EdgeWrite { label, src, dst, rank, seq, kind, weight, attributes });

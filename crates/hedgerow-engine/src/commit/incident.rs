@@ -31,11 +31,7 @@ pub(super) fn for_each_incident(
         };
         for &direction in engine.directions_of(label) {
             latched.for_each_item(direction, id.local(), |item| {
-                let (src, dst) = match (engine.config.directed, direction) {
-                    (true, Direction::Out) => (id, item.dst),
-                    (true, Direction::In) => (item.dst, id),
-                    (false, _) => (id.min(item.dst), id.max(item.dst)),
-                };
+                let (src, dst) = engine.placement().ends_of_copy(id, item.dst, direction);
                 f(label, src, dst, item.rank);
             });
         }

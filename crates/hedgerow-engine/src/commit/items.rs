@@ -326,7 +326,7 @@ impl WriteTxn {
     /// Endpoints in the snapshot as they are stored: of an undirected graph the smaller first.
     pub(super) fn base_ends(&mut self, src: TxnKey, dst: TxnKey) -> Option<(VertexId, VertexId)> {
         let (src, dst) = (self.base_id(src)?, self.base_id(dst)?);
-        Some(if self.engine.config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) })
+        Some(self.engine.placement().ends(src, dst))
     }
 
     /// Other endpoint and rank of every edge of a label at a vertex.

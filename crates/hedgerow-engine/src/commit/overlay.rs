@@ -5,6 +5,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use hedgerow_core::{LabelId, PropertyId, Row, Value};
 
 use super::op::{AttributesTable, OpKind, TxnKey, TxnOp};
+use crate::config::GraphConfig;
+use crate::state::placement::Placement;
 
 /// An edge: label, endpoints, rank.
 type EdgeTuple = (LabelId, TxnKey, TxnKey, u64);
@@ -93,6 +95,7 @@ pub(crate) enum Between {
 pub(crate) struct Overlay {
     applied: usize,
     directed: bool,
+    placement: Placement,
     edges: HashMap<EdgeTuple, State>,
     out: Others,
     into: Others,
@@ -104,8 +107,8 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
-    pub(crate) fn new(directed: bool) -> Overlay {
-        Overlay { directed, ..Overlay::default() }
+    pub(crate) fn new(config: &GraphConfig) -> Overlay {
+        Overlay { directed: config.directed, placement: Placement::of(config), ..Overlay::default() }
     }
 
     /// Takes in the operations that are new since the last call. `create` says whether edges create endpoints.
@@ -117,7 +120,8 @@ impl Overlay {
     }
 
     fn item_key(&self, label: LabelId, src: TxnKey, dst: TxnKey, rank: u64) -> EdgeTuple {
-        if self.directed { (label, src, dst, rank) } else { (label, src.min(dst), src.max(dst), rank) }
+        let (src, dst) = self.placement.ends(src, dst);
+        (label, src, dst, rank)
     }
 
     fn apply(&mut self, op: &TxnOp, attributes: AttributesTable<'_>, create: bool) {

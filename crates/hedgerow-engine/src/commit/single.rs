@@ -29,11 +29,6 @@ pub(crate) struct Single {
     pub(crate) weight: f64,
 }
 
-/// The chain that holds the second copy of an edge.
-fn second(engine: &Engine) -> Direction {
-    if engine.config.directed { Direction::In } else { Direction::Out }
-}
-
 impl Single {
     /// The operation with its keys looked up; `None` where one names no vertex. Of a dense graph the vertices need not
     /// exist.
@@ -47,7 +42,7 @@ impl Single {
     ) -> Option<Single> {
         let now = Timestamp(u64::MAX - 1);
         let (src, dst) = (engine.ids.lookup(src, now)?, engine.ids.lookup(dst, now)?);
-        let (src, dst) = if engine.config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) };
+        let (src, dst) = engine.placement().ends(src, dst);
         Some(Single { kind, src, dst, weight })
     }
 
@@ -57,7 +52,10 @@ impl Single {
             let subgraph = engine.subgraphs.get(at.subgraph())?;
             Some(End { subgraph, direction, local: at.local(), other })
         };
-        Some([end(Direction::Out, self.src, self.dst)?, end(second(engine), self.dst, self.src)?])
+        Some([
+            end(Direction::Out, self.src, self.dst)?,
+            end(engine.placement().second_direction(), self.dst, self.src)?,
+        ])
     }
 
     /// The edge's state after the operation, given that before.
@@ -140,7 +138,8 @@ pub(crate) fn commit_unpublished(
     if !exist || !engine.schema.default_is_plain() || !(unasked || still_named()) {
         return Ok(None);
     }
-    let before = ends.edge(op, second(engine), InterpolationHint::over(engine.ids.bound()));
+    let before =
+        ends.edge(op, engine.placement().second_direction(), InterpolationHint::over(engine.ids.bound()));
     let after = op.after(before);
     let kind = match (before, after) {
         (None, Some(_)) => EdgeOp::Insert,
@@ -185,7 +184,7 @@ fn encode(engine: &Engine, op: &Single, after: Option<f64>) -> Result<Record> {
 #[inline]
 fn make_room(engine: &Engine, op: &Single, ends: &mut Ends<'_>) {
     let horizon = engine.horizon();
-    let (weighted, second) = (engine.config.weighted, second(engine));
+    let (weighted, second) = (engine.config.weighted, engine.placement().second_direction());
     let at = |latched: &mut Latched<'_>, id: VertexId, direction, count| {
         let pinned = |pin| engine.keep((id.subgraph(), direction), pin);
         latched.make_room(direction, count, weighted, &horizon, pinned);
@@ -208,7 +207,7 @@ fn make_room(engine: &Engine, op: &Single, ends: &mut Ends<'_>) {
 fn apply(engine: &Engine, op: &Single, kind: EdgeOp, weight: f64, ts: Timestamp, ends: &mut Ends<'_>) {
     let horizon = engine.horizon();
     let weighted = engine.config.weighted;
-    let second = second(engine);
+    let second = engine.placement().second_direction();
     let forth = LocalOp { local: op.src.local(), op: kind, dst: op.dst, weight };
     let back = LocalOp { local: op.dst.local(), op: kind, dst: op.src, weight };
     let at = |latched: &mut Latched<'_>, id: VertexId, direction, ops: &[LocalOp]| {

@@ -444,8 +444,8 @@ impl WriteTxn {
         if self.ops.is_empty() {
             return None;
         }
-        let directed = self.engine.config.directed;
-        let overlay = self.overlay.get_or_insert_with(|| Overlay::new(directed));
+        let config = self.engine.config;
+        let overlay = self.overlay.get_or_insert_with(|| Overlay::new(&config));
         overlay.catch_up(&self.ops, AttributesTable(&self.attributes), self.create);
         Some(overlay)
     }
@@ -504,7 +504,7 @@ impl WriteTxn {
     /// The weight of the edge in the snapshot, which counts as read.
     fn base_weight(&mut self, src: TxnKey, dst: TxnKey) -> Option<f64> {
         let (src, dst) = (self.base_id(src)?, self.base_id(dst)?);
-        let (src, dst) = if self.engine.config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) };
+        let (src, dst) = self.engine.placement().ends(src, dst);
         self.reads.edge(LabelId::DEFAULT, src, dst);
         self.base().weight_by_id(src, dst)
     }

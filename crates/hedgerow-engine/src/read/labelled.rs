@@ -50,7 +50,7 @@ impl Snapshot {
     pub(crate) fn ends(&self, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> Option<(VertexId, VertexId)> {
         let ids = &self.engine().ids;
         let (src, dst) = (ids.lookup(src, self.timestamp())?, ids.lookup(dst, self.timestamp())?);
-        Some(if self.engine().config.directed { (src, dst) } else { (src.min(dst), src.max(dst)) })
+        Some(self.engine().placement().ends(src, dst))
     }
 
     /// Weight and properties of an edge; of an undirected graph `src` is the smaller.
@@ -245,11 +245,7 @@ impl Snapshot {
         direction: Direction,
         rank: u64,
     ) -> Properties {
-        let (src, dst) = match (self.engine().config.directed, direction) {
-            (false, _) => (at.min(other), at.max(other)),
-            (true, Direction::Out) => (at, other),
-            (true, Direction::In) => (other, at),
-        };
+        let (src, dst) = self.engine().placement().ends_of_copy(at, other, direction);
         let Some((weight, row)) = self.item_by_id(label, src, dst, rank) else { return Properties::new() };
         let weighted = self.engine().is_weighted(label);
         named(schema, label, weighted.then_some(weight), row.as_ref())
@@ -333,11 +329,11 @@ impl Snapshot {
         sources: std::ops::Range<VertexId>,
         mut f: impl FnMut(VertexId, ItemRef<'_>),
     ) {
-        let directed = self.engine().config.directed;
+        let placement = self.engine().placement();
         let end = sources.end.0.min(self.engine().ids.bound());
         for v in (sources.start.0..end).map(VertexId) {
             self.for_each_item(label, v, Direction::Out, |item| {
-                if directed || v <= item.dst {
+                if placement.counts_at(Direction::Out, v, item.dst) {
                     f(v, item);
                 }
             });

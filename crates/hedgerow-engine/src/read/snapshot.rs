@@ -316,10 +316,10 @@ impl Snapshot {
     /// edge. Builds the view, and panics where [`view`](Self::view) does. O(edges).
     pub fn for_each_edge(&self, mut f: impl FnMut(VertexId, VertexId, f64)) {
         let view = self.view();
-        let directed = self.inner.engine.config.directed;
+        let placement = self.inner.engine.placement();
         for v in view.vertices() {
             view.for_each_weighted(v, Direction::Out, |u, w| {
-                if directed || v <= u {
+                if placement.counts_at(Direction::Out, v, u) {
                     f(v, u, w);
                 }
             });

@@ -19,6 +19,7 @@ use crate::state::horizon::LiveHorizon;
 use crate::state::ids::IdMap;
 use crate::state::log_bound::LogBound;
 use crate::state::pending::PendingVersions;
+use crate::state::placement::Placement;
 use crate::state::schema::{Schema, SchemaCell};
 use crate::state::settling::Settling;
 use crate::state::tables::LabelTables;
@@ -162,6 +163,12 @@ impl Engine {
 impl Core {
     pub(crate) fn horizon(&self) -> LiveHorizon<'_> {
         LiveHorizon::new(self.clock.published(), &self.readers, &self.views, &self.settling)
+    }
+
+    /// Where the copies of edges stand.
+    #[inline]
+    pub(crate) fn placement(&self) -> Placement {
+        Placement::of(&self.config)
     }
 
     /// The directions that are stored.

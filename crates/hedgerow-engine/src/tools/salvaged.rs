@@ -6,11 +6,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use hedgerow_core::{Direction, KeyKind, Op, Row, SUBGRAPH_VERTICES, SubgraphId, VertexId, VertexKey};
+use hedgerow_core::{KeyKind, Op, Row, SUBGRAPH_VERTICES, SubgraphId, VertexId, VertexKey};
 use hedgerow_tier::{AdjacencyPart, ImageKeys, SubgraphImage};
 
 use super::names::Names;
 use crate::config::GraphConfig;
+use crate::state::placement::Placement;
 use crate::state::schema::Schema;
 
 /// Label, source, destination, rank. The ends of an undirected edge ascend.
@@ -105,12 +106,9 @@ impl SalvagedGraph {
 
     fn add_entry(&mut self, v: u32, part: &AdjacencyPart, at: usize, era: u32) {
         let Some(&VertexId(u)) = part.neighbors.get(at) else { return };
-        let (src, dst) = match part.direction {
-            Direction::In => (u, v),
-            Direction::Out if self.config.directed => (v, u),
-            Direction::Out => (v.min(u), v.max(u)),
-        };
-        let whole = part.direction == Direction::Out && (self.config.directed || v <= u);
+        let placement = Placement::of(&self.config);
+        let (src, dst) = placement.ends_of_copy(v, u, part.direction);
+        let whole = placement.counts_at(part.direction, v, u);
         let found = Found {
             weight: part.weights.as_ref().and_then(|weights| weights.get(at).copied()),
             row: part.columns.row(at),

@@ -7,6 +7,7 @@ use super::parts::BatchEntry;
 use crate::commit::op::{OpKind, TxnKey, TxnKeys, TxnOp};
 use crate::error::{Error, Result};
 use crate::state::ids::KeyLatch;
+use crate::state::placement::Placement;
 use crate::state::store::Engine;
 
 /// What the keys of a transaction name, and the latches of those that it creates.
@@ -103,12 +104,12 @@ impl<'e> Resolved<'e> {
     /// an endpoint.
     pub(super) fn each_entry(
         &self,
-        directed: bool,
+        placement: Placement,
         ops: &[TxnOp],
         range: std::ops::Range<usize>,
         entries: &mut Vec<BatchEntry>,
     ) {
-        let second = if directed { Direction::In } else { Direction::Out };
+        let second = placement.second_direction();
         for at in range {
             let op = &ops[at];
             let ends = match self.places.get(at) {
@@ -117,7 +118,7 @@ impl<'e> Resolved<'e> {
             };
             if let (Some(src), Some(dst)) = ends {
                 entries.push(BatchEntry::new(src, dst, at, Direction::Out, op.kind));
-                if directed || src != dst {
+                if placement.has_second(src, dst) {
                     entries.push(BatchEntry::new(dst, src, at, second, op.kind));
                 }
             }

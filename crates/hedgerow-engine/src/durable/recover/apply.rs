@@ -179,7 +179,7 @@ impl Loaded {
             };
             let weight = if exists { last.weight() } else { 0.0 };
             ops.push(LocalOp { local, op, dst: other, weight });
-            if self.counts_at(direction, id.vertex(local), other) {
+            if self.placement().counts_at(direction, id.vertex(local), other) {
                 outcome.tally.edges += i64::from(exists) - i64::from(existed);
             }
         }
@@ -267,7 +267,9 @@ impl Loaded {
 
     fn count(&self, entry: &ReplayEntry, change: i64, tally: &mut Tally) {
         let at = entry.subgraph().vertex(entry.local());
-        if entry.label() != LabelId::VERTICES && self.counts_at(entry.direction(), at, entry.other()) {
+        if entry.label() != LabelId::VERTICES
+            && self.placement().counts_at(entry.direction(), at, entry.other())
+        {
             tally.edges += change;
         }
     }
@@ -283,12 +285,7 @@ impl Loaded {
         let weighted = self.config.weighted && entry.label() == LabelId::DEFAULT;
         let (direction, at) = (entry.direction(), entry.subgraph().vertex(entry.local()));
         let op = LocalOp { local: entry.local(), op, dst: entry.other(), weight: item.weight };
-        // Properties of any length are kept at the end that counts the edge.
-        let row = match direction {
-            Direction::In => None,
-            Direction::Out if self.counts_at(direction, at, entry.other()) => item.row.clone(),
-            Direction::Out => item.row.as_ref().and_then(hedgerow_core::Row::fixed_only),
-        };
+        let row = self.placement().row_at(direction, at, entry.other(), item.row.as_ref());
         if item.rank == 0 && row.is_none() {
             subgraph.latch().apply(direction, &[op], ts, weighted, &NoReaders(ts), |_| ());
         } else {

@@ -13,7 +13,7 @@ mod whole;
 #[cfg(test)]
 mod tests;
 
-use hedgerow_core::{Direction, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, Timestamp, VertexId};
+use hedgerow_core::{KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, Timestamp, VertexId};
 use hedgerow_io::{Corruption, CorruptionKind};
 use hedgerow_mem::{Horizon, Pin, SubgraphTable};
 use hedgerow_txn::Counts;
@@ -22,6 +22,7 @@ use crate::config::GraphConfig;
 use crate::error::Error;
 use crate::files::runs::Runs;
 use crate::state::ids::IdMap;
+use crate::state::placement::Placement;
 use crate::state::schema::Schema;
 use crate::state::tables::LabelTables;
 
@@ -97,8 +98,8 @@ impl Loaded {
         if label == LabelId::DEFAULT { &self.subgraphs } else { self.labels.get_or_create(label) }
     }
 
-    /// Whether an edge is counted at this end: at its source, an undirected one at the lesser end.
-    fn counts_at(&self, direction: Direction, at: VertexId, other: VertexId) -> bool {
-        direction == Direction::Out && (self.config.directed || at <= other)
+    /// Where the copies of edges stand.
+    fn placement(&self) -> Placement {
+        Placement::of(&self.config)
     }
 }

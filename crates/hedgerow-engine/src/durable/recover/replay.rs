@@ -165,17 +165,15 @@ impl<'a> Replay<'a> {
     /// Adds the ends at which an edge is kept, and what must be true at the others.
     fn sides(&mut self, act: Act, edge: &Edge, weight: f64) -> Fits<()> {
         let Edge { label, src, dst, .. } = *edge;
-        let config = self.state.config;
+        let placement = self.state.placement();
         self.batch.push(act, label, Direction::Out, (src, dst), weight);
         if label == LabelId::VERTICES {
             return Ok(());
         }
-        if config.directed && config.reverse {
-            self.batch.push(act, label, Direction::In, (dst, src), weight);
-        } else if config.directed && matches!(act, Act::Put | Act::PutItem) {
+        if placement.has_second(src, dst) {
+            self.batch.push(act, label, placement.second_direction(), (dst, src), weight);
+        } else if self.state.config.is_one_way() && matches!(act, Act::Put | Act::PutItem) {
             self.batch.push(Act::Exists, LabelId::DEFAULT, Direction::In, (dst, src), 0.0);
-        } else if !config.directed && src != dst {
-            self.batch.push(act, label, Direction::Out, (dst, src), weight);
         }
         Ok(())
     }
@@ -187,7 +185,7 @@ impl<'a> Replay<'a> {
         if edge.rank != 0 && !label.is_multi() {
             return Err("a rank in a label that has none");
         }
-        let in_order = self.state.config.directed || edge.src <= edge.dst;
+        let in_order = self.state.placement().ends(edge.src, edge.dst) == (edge.src, edge.dst);
         if !in_order || (edge.label == LabelId::VERTICES && edge.src != edge.dst) {
             return Err("an edge with its ends the wrong way round");
         }

@@ -79,8 +79,8 @@ impl Graph {
             }
         }
         if direction == Direction::Out && !matches!(label.id(), LabelId::VERTICES | LabelId::DEFAULT) {
-            let directed = self.engine.config.directed;
-            report.edges += list.iter().filter(|e| directed || v <= e.dst).count() as u64;
+            let placement = self.engine.placement();
+            report.edges += list.iter().filter(|e| placement.counts_at(direction, v, e.dst)).count() as u64;
         }
     }
 

@@ -1,0 +1,104 @@
+//! Where the copies of an edge stand: the one home of these rules, for commits, reads, replay, checks and salvage.
+//!
+//! An edge has a first copy in the outgoing chain of its first end. A directed graph with incoming lists has a second copy in
+//! the incoming chain of the other end; an undirected one in the outgoing chain of the other end, unless the edge is a
+//! self-loop. Of an undirected edge the smaller end comes first.
+
+use hedgerow_core::{Direction, Row, VertexId};
+
+use crate::config::GraphConfig;
+
+/// The rules for a graph of one configuration.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Placement {
+    directed: bool,
+    /// Whether the second copy is kept.
+    both: bool,
+}
+
+impl Placement {
+    #[inline]
+    pub(crate) fn of(config: &GraphConfig) -> Placement {
+        Placement { directed: config.directed, both: !config.is_one_way() }
+    }
+
+    /// The ends in the order in which the edge is stored.
+    #[inline]
+    pub(crate) fn ends<T: Ord>(self, src: T, dst: T) -> (T, T) {
+        if self.directed || src <= dst { (src, dst) } else { (dst, src) }
+    }
+
+    /// The ends, as stored, of the edge that a chain of `direction` at `at` lists with `other`.
+    #[inline]
+    pub(crate) fn ends_of_copy<T: Ord>(self, at: T, other: T, direction: Direction) -> (T, T) {
+        match direction {
+            Direction::In if self.directed => (other, at),
+            _ => self.ends(at, other),
+        }
+    }
+
+    /// The direction of the chains with second copies.
+    #[inline]
+    pub(crate) fn second_direction(self) -> Direction {
+        if self.directed { Direction::In } else { Direction::Out }
+    }
+
+    /// Whether an edge has a second copy, in the chain of [`second_direction`](Self::second_direction) at `dst`.
+    #[inline]
+    pub(crate) fn has_second<T: Eq>(self, src: T, dst: T) -> bool {
+        self.both && (self.directed || src != dst)
+    }
+
+    /// Whether the edge is counted, logged and listed by its copy in `direction` at `at`: each is by just one copy.
+    #[inline]
+    pub(crate) fn counts_at<T: Ord>(self, direction: Direction, at: T, other: T) -> bool {
+        direction == Direction::Out && (self.directed || at <= other)
+    }
+
+    /// The properties that the copy in `direction` at `at` keeps: all where the edge is counted; those of fixed width at the
+    /// other end of an undirected edge; none in an incoming chain.
+    pub(crate) fn row_at(
+        self,
+        direction: Direction,
+        at: VertexId,
+        other: VertexId,
+        row: Option<&Row>,
+    ) -> Option<Row> {
+        match direction {
+            Direction::In => None,
+            Direction::Out if self.counts_at(direction, at, other) => row.cloned(),
+            Direction::Out => row.and_then(Row::fixed_only),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(directed: bool, reverse: bool) -> Placement {
+        Placement::of(&GraphConfig { directed, reverse, ..GraphConfig::default() })
+    }
+
+    /// Every edge is stored under one order of its ends, listed by the copies that it has, and counted by one of them.
+    #[test]
+    fn each_edge_is_counted_by_one_of_its_copies() {
+        for (directed, reverse) in [(true, true), (true, false), (false, true), (false, false)] {
+            let placement = of(directed, reverse);
+            for (a, b) in [(1, 2), (2, 1), (3, 3)] {
+                let (src, dst) = placement.ends(a, b);
+                let mut copies = vec![(src, dst, Direction::Out)];
+                if placement.has_second(src, dst) {
+                    copies.push((dst, src, placement.second_direction()));
+                }
+                let counted = copies.iter().filter(|&&(at, other, d)| placement.counts_at(d, at, other));
+                assert_eq!(counted.count(), 1, "{placement:?} {a} {b}");
+                for (at, other, direction) in copies {
+                    assert_eq!(placement.ends_of_copy(at, other, direction), (src, dst), "{placement:?}");
+                }
+            }
+        }
+        assert_eq!((of(false, true).ends(2, 1), of(true, true).ends(2, 1)), ((1, 2), (2, 1)));
+        assert!(!of(true, false).has_second(1, 2) && !of(false, true).has_second(3, 3));
+    }
+}
