@@ -2,7 +2,7 @@
 //! vertex and edge that really changes is named once ([`Effects::compute`]).
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Direction, LabelId, Row, VertexId};
+use hedgerow_core::{Direction, LabelId, PropertyId, Row, Value, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{EdgeOp, ItemOp};
 use smallvec::SmallVec;
@@ -13,6 +13,7 @@ use super::plan::KeyBindings;
 use super::request::Request;
 use super::validate::{LatchKey, Latches};
 use crate::error::{Error, Result};
+use crate::state::change::{edge_op, effective, same_weight};
 use crate::state::store::Engine;
 use crate::state::tables::PartitionKey;
 
@@ -36,7 +37,13 @@ impl EdgeWrite {
 }
 
 /// Weight and properties of an edge.
-type State = (f64, Option<Row>);
+pub(super) type State = (f64, Option<Row>);
+
+/// Properties laid over those of an edge, or of a vertex that may have none.
+pub(super) fn laid_over(old: Option<State>, cells: &[(PropertyId, Value)]) -> State {
+    let (weight, row) = old.unwrap_or((1.0, None));
+    (weight, Row::merged(row.as_ref(), cells))
+}
 
 /// An edge that changes.
 #[derive(Clone, Debug)]
@@ -153,11 +160,7 @@ impl AdjacencyOp {
 impl EdgeEffect {
     /// The copies of the edge ([`placement`](crate::state::placement)).
     fn push_copies(&self, engine: &Engine, ops: &mut SmallVec<[AdjacencyOp; 4]>) {
-        let kind = match (self.existed, self.weight) {
-            (false, _) => EdgeOp::Insert,
-            (true, Some(_)) => EdgeOp::Update,
-            (true, None) => EdgeOp::Remove,
-        };
+        let Some(kind) = edge_op(self.existed, self.weight.is_some()) else { return };
         let mut side = |at: VertexId, dst, direction, row| {
             let labelled = direction == Direction::In && self.label != LabelId::DEFAULT;
             if labelled && faults::is_on(PlantedFault::ReverseEdgeLost) {
@@ -273,29 +276,15 @@ fn net_effect(
     let mut state = if wiped.is_some() { None } else { before.clone() };
     for write in item.iter().filter(|w| wiped.is_none_or(|seq| w.seq > seq)) {
         effects.applied += u64::from(write.kind != OpKind::Update || state.is_some());
-        state = match write.kind {
-            OpKind::Put => Some((write.weight, attributes.row(write.attributes))),
-            OpKind::Insert => state.or_else(|| Some((write.weight, attributes.row(write.attributes)))),
-            OpKind::Update => {
-                state.map(|(w, row)| (w, Row::merged(row.as_ref(), attributes.cells(write.attributes))))
-            }
-            OpKind::Merge => {
-                let row = state.and_then(|(_, row)| row);
-                Some((1.0, Row::merged(row.as_ref(), attributes.cells(write.attributes))))
-            }
-            _ => None,
-        };
+        let new = || (write.weight, attributes.row(write.attributes));
+        state = write.kind.makes(state, new, |old| laid_over(old, attributes.cells(write.attributes)));
         // A vertex without properties has no row at all.
         state = state.filter(|(_, row)| label != LabelId::VERTICES || row.is_some());
     }
-    let same = match (&before, &state) {
-        (None, None) => true,
-        (Some((old, old_row)), Some((new, new_row))) => {
-            (!engine.is_weighted(label) || old.to_bits() == new.to_bits()) && old_row == new_row
-        }
-        _ => false,
+    let same = |(old, old_row): &State, (new, new_row): &State| {
+        same_weight(engine.is_weighted(label), *old, *new) && old_row == new_row
     };
-    if !same {
+    if effective(before.as_ref(), state.as_ref(), same).is_some() {
         let (weight, row) = state.map_or((None, None), |(weight, row)| (Some(weight), row));
         effects.edges.push(EdgeEffect { label, src, dst, rank, weight, row, existed: before.is_some() });
     }

@@ -69,6 +69,26 @@ pub(crate) enum OpKind {
     Merge,
 }
 
+impl OpKind {
+    /// What an operation of this kind makes of an edge: the one statement of that rule. `S` is what is known of the edge, its
+    /// weight or that and its properties; `new` is what the operation says, `laid_over` that over what there is, if any.
+    #[inline]
+    pub(crate) fn makes<S>(
+        self,
+        before: Option<S>,
+        new: impl FnOnce() -> S,
+        laid_over: impl FnOnce(Option<S>) -> S,
+    ) -> Option<S> {
+        match self {
+            OpKind::Put => Some(new()),
+            OpKind::Insert => Some(before.unwrap_or_else(new)),
+            OpKind::Update => before.map(|before| laid_over(Some(before))),
+            OpKind::Merge => Some(laid_over(before)),
+            OpKind::Remove | OpKind::InsertVertex | OpKind::RemoveVertex => None,
+        }
+    }
+}
+
 /// What an operation has beside keys and weight.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OpAttributes {

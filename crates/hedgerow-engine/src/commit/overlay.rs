@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use hedgerow_core::{LabelId, PropertyId, Row, Value};
 
+use super::effect::laid_over;
 use super::op::{AttributesTable, OpKind, TxnKey, TxnOp};
 use crate::config::GraphConfig;
 use crate::state::placement::Placement;
@@ -33,22 +34,21 @@ impl State {
 
     /// The state after `op`, which has the properties `cells`.
     fn after(self, op: &TxnOp, cells: &[(PropertyId, Value)]) -> State {
-        let new = || Some((op.weight, Row::new(cells.to_vec())));
-        let laid_over = |(weight, row): (f64, Option<Row>)| (weight, Row::merged(row.as_ref(), cells));
+        let new = || (op.weight, Row::new(cells.to_vec()));
+        let makes = |edge: Edge| op.kind.makes(edge, new, |old| laid_over(old, cells));
         match (op.kind, self) {
-            (OpKind::Put, _) => State::Is(new()),
-            (OpKind::Insert, State::Is(edge)) => State::Is(edge.or_else(new)),
+            (_, State::Is(edge)) => State::Is(makes(edge)),
             (OpKind::Insert, State::Based { patch, otherwise }) => {
-                State::Based { patch, otherwise: otherwise.or_else(new) }
+                State::Based { patch, otherwise: makes(otherwise) }
             }
-            (OpKind::Update, State::Is(edge)) => State::Is(edge.map(laid_over)),
-            (OpKind::Merge, State::Is(edge)) => State::Is(Some(laid_over(edge.unwrap_or((1.0, None))))),
             (OpKind::Update | OpKind::Merge, State::Based { mut patch, otherwise }) => {
                 patch.extend_from_slice(cells);
-                let made = (op.kind == OpKind::Merge).then_some((1.0, None));
-                State::Based { patch, otherwise: otherwise.or(made).map(laid_over) }
+                State::Based { patch, otherwise: makes(otherwise) }
             }
-            (OpKind::Remove | OpKind::InsertVertex | OpKind::RemoveVertex, _) => State::Is(None),
+            // What these make does not depend on the snapshot.
+            (OpKind::Put | OpKind::Remove | OpKind::InsertVertex | OpKind::RemoveVertex, _) => {
+                State::Is(makes(None))
+            }
         }
     }
 

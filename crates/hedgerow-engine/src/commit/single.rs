@@ -18,6 +18,7 @@ use super::order::{draw, must_apply};
 use super::request::Outcome;
 use crate::error::Result;
 use crate::files::log::Record;
+use crate::state::change::{effective, same_weight};
 use crate::state::store::Engine;
 
 /// One edge operation, by vertex ids. Of an undirected graph `src` is the smaller.
@@ -60,11 +61,7 @@ impl Single {
 
     /// The edge's state after the operation, given that before.
     fn after(&self, before: Option<f64>) -> Option<f64> {
-        match self.kind {
-            OpKind::Put => Some(self.weight),
-            OpKind::Insert => before.or(Some(self.weight)),
-            _ => None,
-        }
+        self.kind.makes(before, || self.weight, |old| old.unwrap_or(self.weight))
     }
 }
 
@@ -141,16 +138,12 @@ pub(crate) fn commit_unpublished(
     let before =
         ends.edge(op, engine.placement().second_direction(), InterpolationHint::over(engine.ids.bound()));
     let after = op.after(before);
-    let kind = match (before, after) {
-        (None, Some(_)) => EdgeOp::Insert,
-        (Some(_), None) => EdgeOp::Remove,
-        (Some(old), Some(new)) if engine.config.weighted && old.to_bits() != new.to_bits() => EdgeOp::Update,
-        _ => {
-            // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this moment.
-            let order = engine.clock.order();
-            engine.check_open()?;
-            return Ok(Some(Outcome { ts: order.last_drawn(), edges: 0, applied: 1 }));
-        }
+    let same = |old: &f64, new: &f64| same_weight(engine.config.weighted, *old, *new);
+    let Some(kind) = effective(before.as_ref(), after.as_ref(), same) else {
+        // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this moment.
+        let order = engine.clock.order();
+        engine.check_open()?;
+        return Ok(Some(Outcome { ts: order.last_drawn(), edges: 0, applied: 1 }));
     };
     let record = match &engine.durable {
         Some(_) => Some(encode(engine, op, after)?),

@@ -6,7 +6,8 @@ use hedgerow_core::{Direction, InterpolationHint, simd};
 use hedgerow_mem::{EdgeOp, Finder, Latched};
 
 use super::parts::{BatchEntry, SubgraphBatch};
-use crate::commit::op::{OpKind, TxnOp};
+use crate::commit::op::TxnOp;
+use crate::state::change::{effective, same_weight};
 use crate::state::store::Engine;
 
 /// What an operation comes to, as a cell says it: nothing is known, nothing changes, and 2 + the number of the operation.
@@ -82,14 +83,9 @@ impl<'a> Outcomes<'a> {
     }
 
     fn decide(&self, group: &[BatchEntry], before: Option<f64>) -> u8 {
-        match (before, self.after(group, before)) {
-            (None, Some(_)) => 2 + EdgeOp::Insert as u8,
-            (Some(_), None) => 2 + EdgeOp::Remove as u8,
-            (Some(old), Some(new)) if self.weighted && old.to_bits() != new.to_bits() => {
-                2 + EdgeOp::Update as u8
-            }
-            _ => NOTHING,
-        }
+        let same = |old: &f64, new: &f64| same_weight(self.weighted, *old, *new);
+        let op = effective(before.as_ref(), self.after(group, before).as_ref(), same);
+        op.map_or(NOTHING, |op| 2 + op as u8)
     }
 
     /// The state of the edge after the operations, given that before.
@@ -97,13 +93,7 @@ impl<'a> Outcomes<'a> {
     fn after(&self, group: &[BatchEntry], before: Option<f64>) -> Option<f64> {
         group.iter().fold(before, |state, entry| {
             let weight = || if self.weighted { self.ops[entry.op()].weight } else { 1.0 };
-            if entry.is_kind(OpKind::Put) {
-                Some(weight())
-            } else if entry.is_kind(OpKind::Insert) {
-                state.or_else(|| Some(weight()))
-            } else {
-                None
-            }
+            entry.kind().makes(state, weight, |old| old.unwrap_or(1.0))
         })
     }
 }

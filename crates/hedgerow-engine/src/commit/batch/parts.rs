@@ -71,6 +71,18 @@ impl BatchEntry {
         self.0 as u8 == kind as u8
     }
 
+    /// What is asked for: only plain operations on edges become entries.
+    #[inline]
+    pub(super) fn kind(&self) -> OpKind {
+        if self.is_kind(OpKind::Put) {
+            OpKind::Put
+        } else if self.is_kind(OpKind::Insert) {
+            OpKind::Insert
+        } else {
+            OpKind::Remove
+        }
+    }
+
     /// Whether both are about one copy of one edge.
     #[inline]
     pub(super) fn same_edge(&self, other: &BatchEntry) -> bool {

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 
 use super::batch::{Act, Batch, Misfit, ReplayAttributes, ReplayEntry};
 use super::{Loaded, NoReaders};
+use crate::state::change::edge_op;
 
 /// Fewer sides than this are applied by the calling thread.
 const WORTH_THREADS: usize = 4096;
@@ -171,12 +172,7 @@ impl Loaded {
                 }
                 exists = entry.act() != Act::Remove;
             }
-            let op = match (existed, exists) {
-                (false, true) => EdgeOp::Insert,
-                (true, true) => EdgeOp::Update,
-                (true, false) => EdgeOp::Remove,
-                (false, false) => continue,
-            };
+            let Some(op) = edge_op(existed, exists) else { continue };
             let weight = if exists { last.weight() } else { 0.0 };
             ops.push(LocalOp { local, op, dst: other, weight });
             if self.placement().counts_at(direction, id.vertex(local), other) {
@@ -238,7 +234,8 @@ impl Loaded {
         }
         let subgraph = self.table(entry.label()).get_or_create(entry.subgraph());
         let existed = exists(subgraph, entry, item.rank);
-        self.apply_item(subgraph, entry, if existed { EdgeOp::Update } else { EdgeOp::Insert }, item, ts);
+        let op = edge_op(existed, true).unwrap_or(EdgeOp::Insert);
+        self.apply_item(subgraph, entry, op, item, ts);
         self.count(entry, i64::from(!existed), tally);
         Ok(())
     }
