@@ -22,60 +22,14 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicU32, Ordering};
 use hedgerow_core::{LocalVertex, Row, Timestamp, VertexId, simd};
 
-use crate::items::DeltaExtra;
-use crate::subgraph::LocalOp;
-
 use crate::arena::Arena;
+use crate::items::DeltaExtra;
+use crate::op::{Entry, ItemEntry, LocalOp};
+
+pub use crate::op::EdgeOp;
 
 /// Entries for each word of the Bloom filter.
 const ENTRIES_PER_WORD: usize = 8;
-
-/// What an entry does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum EdgeOp {
-    /// An edge that was not there.
-    Insert = 0,
-    /// An edge that was there is gone.
-    Remove = 1,
-    /// An edge that was there has a new weight.
-    Update = 2,
-    /// The vertex itself: inserted if the destination field is 1, removed if it is 0.
-    Vertex = 3,
-}
-
-impl EdgeOp {
-    #[inline]
-    fn from_tag(tag: u8) -> EdgeOp {
-        EdgeOp::from_bits(tag >> 6)
-    }
-
-    /// The operation whose discriminant is `bits`, 0 to 3.
-    #[inline]
-    pub(crate) fn from_bits(bits: u8) -> EdgeOp {
-        match bits {
-            0 => EdgeOp::Insert,
-            1 => EdgeOp::Remove,
-            2 => EdgeOp::Update,
-            _ => EdgeOp::Vertex,
-        }
-    }
-}
-
-/// One entry, unpacked.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Entry {
-    /// The vertex, by its place in the subgraph.
-    pub(crate) local: LocalVertex,
-    /// What happened.
-    pub(crate) op: EdgeOp,
-    /// The other endpoint; of an [`EdgeOp::Vertex`] entry 1 for inserted, 0 for removed.
-    pub(crate) dst: VertexId,
-    /// The commit timestamp.
-    pub(crate) ts: Timestamp,
-    /// The weight of an inserted or updated edge in a weighted graph, else 0.
-    pub(crate) weight: f64,
-}
 
 /// A delta log of fixed capacity. Timestamps are kept as 32-bit offsets from the `base` of the log.
 pub struct Delta {
@@ -328,6 +282,17 @@ impl Delta {
     #[inline]
     pub(crate) fn for_each_of(&self, n: usize, local: LocalVertex, mut f: impl FnMut(Entry)) {
         self.storage.for_each_low6(n, local.0, |i| f(self.entry(i)));
+    }
+
+    /// The first `n` entries with ranks and rows.
+    pub(crate) fn items(&self, n: usize) -> impl Iterator<Item = ItemEntry<'_>> {
+        (0..n).map(|i| self.item(i))
+    }
+
+    pub(crate) fn item(&self, i: usize) -> ItemEntry<'_> {
+        let extra = self.extra();
+        let (rank, row) = extra.map_or((0, None), |extra| (extra.rank(i), extra.row(i)));
+        ItemEntry { entry: self.entry(i), rank, row }
     }
 }
 
