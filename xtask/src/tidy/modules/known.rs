@@ -33,11 +33,6 @@ pub(in crate::tidy) const KNOWN_CYCLES: &[KnownCycle] = &[
         plan: "`OwnerProcess` and `hold_off` move from `fork` to a module below `fork::descriptor`.",
     },
     KnownCycle {
-        krate: "hedgerow-mem",
-        modules: &["arena", "arena::block", "arena::counted", "arena::region", "arena::shard"],
-        plan: "`Padded`, `Inner` and the size of a block move below `arena::block` and `arena::region`.",
-    },
-    KnownCycle {
         krate: "hedgerow-log",
         modules: &["recover", "recover::scan"],
         plan: "`open_segment` moves from `recover` to a module below `recover::scan`.",
@@ -203,6 +198,39 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
             room("writer", &["record", "segment"]),
             room("recover", &["ops", "record", "segment"]),
             room("resume", &["record", "recover", "segment", "writer"]),
+            room("lib", &[]),
+        ],
+    },
+    Rooms {
+        krate: "hedgerow-mem",
+        rooms: &[
+            room("arena", &[]),
+            room("op", &[]),
+            room("items", &[]),
+            room("reclaim", &[]),
+            room("change", &["op"]),
+            room("delta", &["arena", "items", "op"]),
+            room("main_part", &["arena", "items"]),
+            room("patch", &["change", "main_part", "op"]),
+            room("merge", &["arena", "change", "items", "main_part", "op", "patch"]),
+            room("grace", &["arena", "delta", "main_part", "patch"]),
+            room(
+                "version",
+                &["arena", "change", "delta", "grace", "items", "main_part", "merge", "op", "patch"],
+            ),
+            room(
+                "fold",
+                &["arena", "change", "delta", "grace", "main_part", "merge", "op", "patch", "version"],
+            ),
+            room(
+                "subgraph",
+                &["arena", "delta", "fold", "grace", "items", "main_part", "op", "reclaim", "version"],
+            ),
+            room("table", &["arena", "grace", "subgraph"]),
+            room(
+                "view",
+                &["arena", "change", "grace", "items", "main_part", "op", "subgraph", "table", "version"],
+            ),
             room("lib", &[]),
         ],
     },
