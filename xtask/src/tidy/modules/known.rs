@@ -28,11 +28,6 @@ pub(in crate::tidy) struct Room {
 /// A ratchet: whoever cuts an arrow shortens the entry or removes it; nobody adds a module or an entry.
 pub(in crate::tidy) const KNOWN_CYCLES: &[KnownCycle] = &[
     KnownCycle {
-        krate: "hedgerow-tier",
-        modules: &["segment::columns", "segment::index", "segment::record"],
-        plan: "`put_chunks` and `MIN_RECORD` move from `segment::record` to a module below it.",
-    },
-    KnownCycle {
         krate: "hedgerow-engine",
         modules: &[
             "background::log_bound",
