@@ -23,7 +23,6 @@ pub(super) const LONG_FILES: &[(&str, usize)] = &[
     ("crates/hedgerow-python/src/database.rs", 573),
     ("crates/hedgerow-python/src/snapshot.rs", 682),
     ("crates/hedgerow-python/src/transaction.rs", 734),
-    ("crates/hedgerow-testkit/src/sim_fs.rs", 412),
     ("crates/hedgerow-tier/src/manifest/tests.rs", 402),
     ("crates/hedgerow-engine/src/store.rs", 491),
     ("crates/hedgerow-engine/src/state/schema.rs", 589),

@@ -89,16 +89,6 @@ pub(in crate::tidy) const KNOWN_CYCLES: &[KnownCycle] = &[
         plan: "`Event` moves from `stream` to a module below the streams.",
     },
     KnownCycle {
-        krate: "hedgerow-testkit",
-        modules: &["model", "model::bulk", "model::rich"],
-        plan: "`Model` and its single operations move from `model` to a module below the others.",
-    },
-    KnownCycle {
-        krate: "hedgerow-testkit",
-        modules: &["sim_fs", "sim_fs::crash", "sim_fs::fault", "sim_fs::file", "sim_fs::state"],
-        plan: "`OpIndex`, `Step` and `Locked` move from `sim_fs` to a module below the others.",
-    },
-    KnownCycle {
         krate: "hedgerow-bench",
         modules: &["demo", "demo::page", "demo::table", "demo::verify", "demo::watch"],
         plan: "`Story`, `DemoOptions` and `Places` move from `demo` to a module below its parts.",
