@@ -74,21 +74,6 @@ pub(in crate::tidy) const KNOWN_CYCLES: &[KnownCycle] = &[
         plan: "`WEIGHT` moves from `write::items` to where `properties` and it may use it.",
     },
     KnownCycle {
-        krate: "hedgerow-workload",
-        modules: &["read::lines", "read::source"],
-        plan: "`Progress` moves from `read::lines` to a module below `read::source`.",
-    },
-    KnownCycle {
-        krate: "hedgerow-workload",
-        modules: &["spec", "spec::known", "spec::load"],
-        plan: "`LoadError`, `LoadedGraph` and `is_temporal` move to a module below `spec::load`.",
-    },
-    KnownCycle {
-        krate: "hedgerow-workload",
-        modules: &["stream", "stream::edges", "stream::generated", "stream::git"],
-        plan: "`Event` moves from `stream` to a module below the streams.",
-    },
-    KnownCycle {
         krate: "hedgerow-bench",
         modules: &["demo", "demo::page", "demo::table", "demo::verify", "demo::watch"],
         plan: "`Story`, `DemoOptions` and `Places` move from `demo` to a module below its parts.",
