@@ -107,21 +107,6 @@ pub(in crate::tidy) const KNOWN_CYCLES: &[KnownCycle] = &[
         ],
         plan: "`Engine`, `Work` and `make_folder_of` move from `suite` to a module below the suites.",
     },
-    KnownCycle {
-        krate: "hedgerow-cli",
-        modules: &["export", "export::directory"],
-        plan: "The writers of rows move from `export` to a module below `export::directory`.",
-    },
-    KnownCycle {
-        krate: "hedgerow-cli",
-        modules: &["load", "load::directory", "load::input", "load::report", "load::rows", "load::write"],
-        plan: "`LoadArgs`, `FileFormat` and `Repeat` move from `load` to a module below its parts.",
-    },
-    KnownCycle {
-        krate: "hedgerow-cli",
-        modules: &["run", "run::bfs", "run::pagerank", "run::sssp", "run::tc", "run::wcc"],
-        plan: "`Common`, `Work` and `Machine` move from `run` to a module below the kernels' commands.",
-    },
 ];
 
 /// Crates with rooms.
