@@ -73,40 +73,6 @@ pub(in crate::tidy) const KNOWN_CYCLES: &[KnownCycle] = &[
         modules: &["commit::items", "read::properties"],
         plan: "`WEIGHT` moves from `write::items` to where `properties` and it may use it.",
     },
-    KnownCycle {
-        krate: "hedgerow-bench",
-        modules: &["demo", "demo::page", "demo::table", "demo::verify", "demo::watch"],
-        plan: "`Story`, `DemoOptions` and `Places` move from `demo` to a module below its parts.",
-    },
-    KnownCycle {
-        krate: "hedgerow-bench",
-        modules: &["demo::analyst", "demo::child"],
-        plan: "`Ingestion` moves from `demo::child` to a module below `demo::analyst`.",
-    },
-    KnownCycle {
-        krate: "hedgerow-bench",
-        modules: &["report", "report::svg"],
-        plan: "`escape` moves from `report` to a module below `report::svg`.",
-    },
-    KnownCycle {
-        krate: "hedgerow-bench",
-        modules: &[
-            "suite",
-            "suite::analytics",
-            "suite::commit",
-            "suite::crowd",
-            "suite::insert",
-            "suite::load",
-            "suite::memory",
-            "suite::mixed",
-            "suite::ops",
-            "suite::page",
-            "suite::recovery",
-            "suite::update",
-            "suite::views",
-        ],
-        plan: "`Engine`, `Work` and `make_folder_of` move from `suite` to a module below the suites.",
-    },
 ];
 
 /// Crates with rooms.
