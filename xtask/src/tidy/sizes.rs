@@ -19,7 +19,6 @@ pub(super) const LONG_FILES: &[(&str, usize)] = &[
     ("crates/hedgerow-core/src/column.rs", 433),
     ("crates/hedgerow-log/src/record.rs", 417),
     ("crates/hedgerow-mem/src/arena/shard.rs", 501),
-    ("crates/hedgerow-mem/src/delta.rs", 541),
     ("crates/hedgerow-python/src/database.rs", 573),
     ("crates/hedgerow-python/src/snapshot.rs", 682),
     ("crates/hedgerow-python/src/transaction.rs", 734),
