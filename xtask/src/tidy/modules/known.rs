@@ -78,6 +78,25 @@ pub(in crate::tidy) const KNOWN_CYCLES: &[KnownCycle] = &[
 /// Crates with rooms.
 pub(in crate::tidy) const ROOMS: &[Rooms] = &[
     Rooms {
+        krate: "hedgerow-core",
+        rooms: &[
+            room("faults", &[]),
+            room("fork", &[]),
+            room("growing", &[]),
+            room("id", &[]),
+            room("key", &[]),
+            room("property", &[]),
+            room("simd", &[]),
+            room("sync", &[]),
+            room("time", &[]),
+            room("column", &["property"]),
+            room("op", &["id", "key", "property"]),
+            room("search", &["id", "simd"]),
+            room("view", &["id", "search"]),
+            room("lib", &[]),
+        ],
+    },
+    Rooms {
         krate: "hedgerow-io",
         rooms: &[
             room("vfs", &[]),
@@ -148,6 +167,20 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
             room("error", &[]),
             room("segment", &["bytes", "config", "error"]),
             room("manifest", &["bytes", "config", "error", "segment"]),
+            room("lib", &[]),
+        ],
+    },
+    Rooms {
+        krate: "hedgerow-workload",
+        rooms: &[
+            room("rng", &[]),
+            room("data", &[]),
+            room("read", &[]),
+            room("generate", &["rng"]),
+            room("spec", &["data", "generate", "read"]),
+            room("stream", &["read", "rng"]),
+            room("scheduler", &["stream"]),
+            room("replay", &["rng", "spec", "stream"]),
             room("lib", &[]),
         ],
     },
