@@ -1,16 +1,17 @@
 //! `hedgerow export`.
 
 mod directory;
+mod rows;
 
 use std::path::PathBuf;
 
-use hedgerow::{Direction, GraphConfig, Label, LabelId, Property, Snapshot, Topology, ValueRef, VertexId};
+use hedgerow::{Direction, GraphConfig, LabelId, Snapshot, Topology, VertexId};
 
 use crate::error::CliError;
 use crate::output::{Style, quoted};
-use crate::property;
 use crate::store::{label_to_read, open_read_only};
 use crate::target::Target;
+use rows::{write_edge_rows, write_vertex_rows};
 
 /// Arguments of `export`.
 #[derive(clap::Args)]
@@ -122,56 +123,6 @@ fn name(names: &[String], id: VertexId) -> &str {
     names.get(id.0 as usize).map_or("", String::as_str)
 }
 
-/// `src,dst[,rank][,weight][,NAME:TYPE...]` of the edges of one label, edge by edge. Returns how many there are.
-fn write_edge_rows(
-    snapshot: &Snapshot,
-    label: &Label,
-    properties: &[Property],
-    weighted: bool,
-    delimiter: u8,
-    out: &mut Target,
-) -> Result<u64, CliError> {
-    let mut columns = vec!["src".to_owned(), "dst".to_owned()];
-    columns.extend(label.is_multi().then(|| "rank".to_owned()));
-    columns.extend(weighted.then(|| "weight".to_owned()));
-    columns.extend(properties.iter().map(|p| quoted(&property::header(p), delimiter).into_owned()));
-    let comma = char::from(delimiter).to_string();
-    out.write(|w| writeln!(w, "{}", columns.join(&comma)))?;
-    let key = |id: VertexId| {
-        let key = snapshot.vertex_key(id).map_or_else(String::new, |key| key.to_string());
-        quoted(&key, delimiter).into_owned()
-    };
-    // Edges come by ascending source.
-    let mut source: Option<(VertexId, String)> = None;
-    let (mut rows, mut result) = (0, Ok(()));
-    snapshot.for_each_edge_row(label, |edge| {
-        if result.is_err() {
-            return;
-        }
-        let known = source.take().filter(|(id, _)| *id == edge.src());
-        let (_, src) = source.insert(known.unwrap_or_else(|| (edge.src(), key(edge.src()))));
-        let mut line = format!("{src}{comma}{}", key(edge.dst()));
-        if label.is_multi() {
-            line += &format!("{comma}{}", edge.rank());
-        }
-        if weighted {
-            line += &format!("{comma}{}", edge.weight());
-        }
-        for property in properties {
-            line += &comma;
-            line += &field(edge.get(property.id()), delimiter);
-        }
-        rows += 1;
-        result = out.write(|w| writeln!(w, "{line}"));
-    })?;
-    result.map(|()| rows)
-}
-
-/// A value as a field: nothing for null, and `""` for an empty text.
-fn field(value: ValueRef<'_>, delimiter: u8) -> String {
-    property::to_text(value).map_or_else(String::new, |text| quoted(&text, delimiter).into_owned())
-}
-
 fn write_vertices(args: &ExportArgs, snapshot: &Snapshot, delimiter: u8) -> Result<(), CliError> {
     let Some(path) = &args.vertices else { return Ok(()) };
     let mut out = Target::open(Some(path))?;
@@ -181,28 +132,4 @@ fn write_vertices(args: &ExportArgs, snapshot: &Snapshot, delimiter: u8) -> Resu
     }
     write_vertex_rows(snapshot, snapshot.schema().vertex_properties(), delimiter, &mut out)?;
     out.finish()
-}
-
-/// `id[,NAME:TYPE...]` of all vertices. Returns how many there are.
-fn write_vertex_rows(
-    snapshot: &Snapshot,
-    properties: &[Property],
-    delimiter: u8,
-    out: &mut Target,
-) -> Result<u64, CliError> {
-    let comma = char::from(delimiter).to_string();
-    let headers = properties.iter().map(|p| comma.clone() + &quoted(&property::header(p), delimiter));
-    out.write(|w| writeln!(w, "id{}", headers.collect::<String>()))?;
-    let mut rows = 0;
-    for (_, key) in snapshot.vertices() {
-        let mut line = quoted(&key.to_string(), delimiter).into_owned();
-        for property in properties {
-            line += &comma;
-            let value = snapshot.vertex_property(&key, property.name());
-            line += &field(value.as_ref().map_or(ValueRef::Null, |value| value.as_ref()), delimiter);
-        }
-        rows += 1;
-        out.write(|w| writeln!(w, "{line}"))?;
-    }
-    Ok(rows)
 }

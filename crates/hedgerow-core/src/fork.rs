@@ -22,6 +22,7 @@
 #![allow(unsafe_code)]
 
 mod descriptor;
+mod table;
 #[cfg(all(test, unix, not(any(feature = "model-checking", miri))))]
 mod tests;
 
@@ -126,7 +127,7 @@ pub fn on_child(is_registered: &AtomicBool, hook: fn()) {
 
 #[cfg(all(unix, not(any(feature = "model-checking", miri))))]
 mod handlers {
-    use super::{AtomicBool, FORK, GENERATION, IN_CHILD, Ordering, SECTIONS, descriptor};
+    use super::{AtomicBool, FORK, GENERATION, IN_CHILD, Ordering, SECTIONS, table};
 
     /// Registers the handlers, once. All but the first calls cost a load.
     #[inline]
@@ -163,7 +164,7 @@ mod handlers {
     extern "C" fn in_child() {
         SECTIONS.store(0, Ordering::Relaxed);
         GENERATION.fetch_add(1, Ordering::Relaxed);
-        descriptor::give_up_all();
+        table::give_up_all();
         for hook in IN_CHILD.iter().filter_map(std::sync::OnceLock::get) {
             hook();
         }

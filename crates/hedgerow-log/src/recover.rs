@@ -17,7 +17,7 @@ use thiserror::Error;
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_io::{Access, Corruption, CorruptionKind, Dir, FileError, FileId, IoError, Lsn, StoreId, Vfs};
+use hedgerow_io::{Corruption, CorruptionKind, Dir, FileError, FileId, IoError, Lsn, StoreId, Vfs};
 
 use crate::ops::Ops;
 use crate::segment::{DATA_START, parse_segment_name, segment_name};
@@ -342,15 +342,6 @@ impl<V> Recovery<'_, V> {
 /// Whether a header that was refused for `error` may be one that never reached the disk.
 fn was_never_headed(error: &hedgerow_io::FormatError) -> bool {
     matches!(error, hedgerow_io::FormatError::NotOurs)
-}
-
-/// Opens a log segment for reading; one that is missing is damage, for something names it.
-pub(crate) fn open_segment(dir: &Dir, id: FileId) -> Result<hedgerow_io::NamedFile, FileError> {
-    let name = segment_name(id);
-    dir.open(&name, Access::Read).map_err(|e| match e.source.kind() {
-        std::io::ErrorKind::NotFound => Corruption::new(name, 0, CorruptionKind::Missing).into(),
-        _ => e.into(),
-    })
 }
 
 const _: () = assert!(DATA_START.is_multiple_of(crate::record::ALIGN as u64));

@@ -4,8 +4,8 @@ use hedgerow_core::Timestamp;
 use hedgerow_io::checksum::checksum64;
 use hedgerow_io::codec::{OutOfBytes, PutLe, Reader};
 use hedgerow_io::{
-    Corruption, CorruptionKind, Dir, FileError, FileHeader, FileId, FileKind, HEADER_BYTES, IoError, Lsn,
-    NamedFile, StoreId,
+    Access, Corruption, CorruptionKind, Dir, FileError, FileHeader, FileId, FileKind, HEADER_BYTES, IoError,
+    Lsn, NamedFile, StoreId,
 };
 
 use crate::record::SEAL_BYTES;
@@ -138,6 +138,15 @@ pub(crate) fn create_segment(
     }
     dir.sync().map_err(CreateError::Directory)?;
     Ok(file)
+}
+
+/// Opens a log segment for reading; one that is missing is damage, for something names it.
+pub(crate) fn open_segment(dir: &Dir, id: FileId) -> Result<NamedFile, FileError> {
+    let name = segment_name(id);
+    dir.open(&name, Access::Read).map_err(|e| match e.source.kind() {
+        std::io::ErrorKind::NotFound => Corruption::new(name, 0, CorruptionKind::Missing).into(),
+        _ => e.into(),
+    })
 }
 
 /// Reads and checks what is before the first record.

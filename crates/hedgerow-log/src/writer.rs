@@ -1,5 +1,6 @@
 //! The running log: reserve, append, write, sync.
 
+mod active;
 mod blocks;
 mod segments;
 mod types;
@@ -16,8 +17,8 @@ use hedgerow_io::{Dir, FileId, IoError, Lsn, NamedFile, Vfs};
 use crate::record::{Frame, Payload, RecordBuilder, RecordType, record_len};
 use crate::segment::{CreateError, DATA_START, capacity_end};
 
+use active::{Active, new_segment};
 use blocks::{Blocks, Target};
-use segments::new_segment;
 
 pub(crate) use segments::unlink_if_there;
 pub use types::{LogError, LogOptions, LogPosition, LogSegmentInfo, ReserveError};
@@ -67,15 +68,6 @@ struct State {
     next_id: FileId,
     /// The first segment that the manifest names, or is about to.
     first_live: FileId,
-}
-
-#[derive(Debug)]
-struct Active {
-    file: NamedFile,
-    id: FileId,
-    base: Lsn,
-    allocated: u64,
-    records: u64,
 }
 
 impl State {

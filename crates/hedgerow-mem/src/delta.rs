@@ -20,62 +20,17 @@ use std::sync::OnceLock;
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicU32, Ordering};
-use hedgerow_core::{LocalVertex, Row, Timestamp, VertexId, simd};
-
-use crate::items::DeltaExtra;
-use crate::subgraph::LocalOp;
+use hedgerow_core::{LocalVertex, Row, Timestamp, VertexId};
 
 use crate::arena::Arena;
+use crate::items::DeltaExtra;
+use crate::op::{Entry, ItemEntry, LocalOp};
 
-/// Entries for each word of the Bloom filter.
-const ENTRIES_PER_WORD: usize = 8;
+pub use crate::op::EdgeOp;
 
-/// What an entry does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum EdgeOp {
-    /// An edge that was not there.
-    Insert = 0,
-    /// An edge that was there is gone.
-    Remove = 1,
-    /// An edge that was there has a new weight.
-    Update = 2,
-    /// The vertex itself: inserted if the destination field is 1, removed if it is 0.
-    Vertex = 3,
-}
+mod storage;
 
-impl EdgeOp {
-    #[inline]
-    fn from_tag(tag: u8) -> EdgeOp {
-        EdgeOp::from_bits(tag >> 6)
-    }
-
-    /// The operation whose discriminant is `bits`, 0 to 3.
-    #[inline]
-    pub(crate) fn from_bits(bits: u8) -> EdgeOp {
-        match bits {
-            0 => EdgeOp::Insert,
-            1 => EdgeOp::Remove,
-            2 => EdgeOp::Update,
-            _ => EdgeOp::Vertex,
-        }
-    }
-}
-
-/// One entry, unpacked.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Entry {
-    /// The vertex, by its place in the subgraph.
-    pub(crate) local: LocalVertex,
-    /// What happened.
-    pub(crate) op: EdgeOp,
-    /// The other endpoint; of an [`EdgeOp::Vertex`] entry 1 for inserted, 0 for removed.
-    pub(crate) dst: VertexId,
-    /// The commit timestamp.
-    pub(crate) ts: Timestamp,
-    /// The weight of an inserted or updated edge in a weighted graph, else 0.
-    pub(crate) weight: f64,
-}
+use storage::{ENTRIES_PER_WORD, Storage};
 
 /// A delta log of fixed capacity. Timestamps are kept as 32-bit offsets from the `base` of the log.
 pub struct Delta {
@@ -83,7 +38,7 @@ pub struct Delta {
     len: AtomicU32,
     capacity: u32,
     weighted: bool,
-    storage: storage::Storage,
+    storage: Storage,
     /// Ranks and rows, from the first entry on that has any.
     extra: OnceLock<Box<DeltaExtra>>,
 }
@@ -97,7 +52,7 @@ impl Delta {
             len: AtomicU32::new(0),
             capacity: capacity as u32,
             weighted,
-            storage: storage::Storage::new(capacity, weighted, arena),
+            storage: Storage::new(capacity, weighted, arena),
             extra: OnceLock::new(),
         }
     }
@@ -329,246 +284,16 @@ impl Delta {
     pub(crate) fn for_each_of(&self, n: usize, local: LocalVertex, mut f: impl FnMut(Entry)) {
         self.storage.for_each_low6(n, local.0, |i| f(self.entry(i)));
     }
-}
 
-/// The arrays of a log: tags (local source and operation), destinations, timestamp offsets, weights.
-#[cfg(not(feature = "loom"))]
-mod storage {
-    use std::sync::atomic::{AtomicU64, Ordering};
-
-    use super::{Arena, ENTRIES_PER_WORD, VertexId, simd};
-    use crate::arena::Block;
-
-    /// One block: the words of the Bloom filter, `capacity` weights (if weighted), destinations, timestamp offsets, tags, in falling
-    /// alignment. A log without room has none.
-    pub(super) struct Storage {
-        block: Option<Block>,
-        capacity: usize,
-        weighted: bool,
+    /// The first `n` entries with ranks and rows.
+    pub(crate) fn items(&self, n: usize) -> impl Iterator<Item = ItemEntry<'_>> {
+        (0..n).map(|i| self.item(i))
     }
 
-    // Sharing it is sound: one writer under the latch writes only entries that are not yet published, readers look only
-    // at published ones.
-
-    impl Storage {
-        pub(super) fn new(capacity: usize, weighted: bool, arena: &Arena) -> Storage {
-            let words = capacity.div_ceil(ENTRIES_PER_WORD);
-            let bytes = words * 8 + capacity * if weighted { 17 } else { 9 };
-            let block = (capacity > 0).then(|| arena.block(bytes));
-            if let Some(block) = &block {
-                // SAFETY: the block is new, and begins with the words.
-                unsafe { block.start().as_ptr().write_bytes(0, words * 8) };
-            }
-            Storage { block, capacity, weighted }
-        }
-
-        /// The word of the Bloom filter that has this bit.
-        #[inline]
-        fn word(&self, bit: usize) -> &AtomicU64 {
-            assert!(bit / 64 < self.capacity.div_ceil(ENTRIES_PER_WORD));
-            // SAFETY: in bounds, aligned as blocks are, written when the block was made, and only accessed like this since.
-            unsafe { &*self.start().cast::<AtomicU64>().add(bit / 64) }
-        }
-
-        /// Sets a bit. Under the latch: nobody else writes.
-        #[inline]
-        pub(super) fn filter(&self, bit: usize) {
-            let word = self.word(bit);
-            word.store(word.load(Ordering::Relaxed) | 1 << (bit % 64), Ordering::Relaxed);
-        }
-
-        #[inline]
-        pub(super) fn filter_has(&self, bit: usize) -> bool {
-            self.word(bit).load(Ordering::Relaxed) >> (bit % 64) & 1 != 0
-        }
-
-        #[inline]
-        pub(super) fn prefetch_filter(&self, bit: usize) {
-            simd::prefetch(self.start().cast::<u64>().wrapping_add(bit / 64));
-        }
-
-        pub(super) fn bytes(&self) -> usize {
-            self.block.as_ref().map_or(0, Block::bytes)
-        }
-
-        #[inline]
-        fn start(&self) -> *mut u8 {
-            self.block.as_ref().map_or(std::ptr::dangling_mut::<u64>().cast(), |block| block.start().as_ptr())
-        }
-
-        #[inline]
-        fn weights(&self) -> *mut f64 {
-            // SAFETY: within or one past the allocation, by the layout above.
-            unsafe { self.start().cast::<f64>().add(self.capacity.div_ceil(ENTRIES_PER_WORD)) }
-        }
-
-        #[inline]
-        fn dsts(&self) -> *mut u32 {
-            let skip = if self.weighted { self.capacity } else { 0 };
-            // SAFETY: within or one past the allocation, by the layout above.
-            unsafe { self.weights().add(skip).cast() }
-        }
-
-        #[inline]
-        fn offsets(&self) -> *mut u32 {
-            // SAFETY: within or one past the allocation, by the layout above.
-            unsafe { self.dsts().add(self.capacity) }
-        }
-
-        #[inline]
-        fn tags(&self) -> *mut u8 {
-            // SAFETY: within or one past the allocation, by the layout above.
-            unsafe { self.offsets().add(self.capacity).cast() }
-        }
-
-        #[inline]
-        pub(super) fn prefetch(&self, at: usize, scan: bool) {
-            let tags = self.tags();
-            simd::prefetch(tags.wrapping_add(at));
-            simd::prefetch(self.dsts().wrapping_add(at));
-            simd::prefetch(self.offsets().wrapping_add(at));
-            if self.weighted {
-                simd::prefetch(self.weights().wrapping_add(at));
-            }
-            if scan {
-                (0..at).step_by(64).for_each(|i| simd::prefetch(tags.wrapping_add(i)));
-            }
-        }
-
-        #[inline]
-        pub(super) fn prefetch_dst(&self, at: usize) {
-            simd::prefetch(self.dsts().wrapping_add(at));
-        }
-
-        #[inline]
-        pub(super) fn write(&self, at: usize, tag: u8, dst: VertexId, offset: u32, weight: f64) {
-            assert!(at < self.capacity);
-            // SAFETY: `at` is inside the allocation; the entry is unpublished, so no reader looks at it, and the
-            // caller holds the latch, so no other writer does.
-            unsafe {
-                if self.weighted {
-                    self.weights().add(at).write(weight);
-                }
-                self.dsts().add(at).write(dst.0);
-                self.offsets().add(at).write(offset);
-                self.tags().add(at).write(tag);
-            }
-        }
-
-        #[inline]
-        pub(super) fn tag(&self, at: usize) -> u8 {
-            assert!(at < self.capacity);
-            // SAFETY: in bounds; callers pass indices of published entries, which are written and final.
-            unsafe { self.tags().add(at).read() }
-        }
-
-        #[inline]
-        pub(super) fn dst(&self, at: usize) -> VertexId {
-            assert!(at < self.capacity);
-            // SAFETY: as for `tag`.
-            VertexId(unsafe { self.dsts().add(at).read() })
-        }
-
-        #[inline]
-        pub(super) fn ts(&self, at: usize) -> u32 {
-            assert!(at < self.capacity);
-            // SAFETY: as for `tag`.
-            unsafe { self.offsets().add(at).read() }
-        }
-
-        #[inline]
-        pub(super) fn weight(&self, at: usize) -> f64 {
-            assert!(at < self.capacity && self.weighted);
-            // SAFETY: as for `tag`; a weighted log has weights.
-            unsafe { self.weights().add(at).read() }
-        }
-
-        #[inline]
-        pub(super) fn for_each_low6(&self, n: usize, needle: u8, f: impl FnMut(usize)) {
-            assert!(n <= self.capacity);
-            // SAFETY: the first `n` tags are published, hence written and never written again.
-            let tags = unsafe { std::slice::from_raw_parts(self.tags(), n) };
-            simd::for_each_low6(tags, needle, f);
-        }
-    }
-}
-
-/// The same arrays as cells that the model checker watches for concurrent access.
-#[cfg(feature = "loom")]
-mod storage {
-    use hedgerow_core::sync::{AtomicU64, Ordering};
-    use loom::cell::UnsafeCell;
-
-    use super::{Arena, ENTRIES_PER_WORD, VertexId, simd};
-
-    pub(super) struct Storage {
-        cells: Vec<UnsafeCell<(u8, u32, u32, f64)>>,
-        filter: Vec<AtomicU64>,
-    }
-
-    // SAFETY: the checker reports any access that breaks the protocol of the module.
-    unsafe impl Send for Storage {}
-    // SAFETY: as above.
-    unsafe impl Sync for Storage {}
-
-    impl Storage {
-        pub(super) fn bytes(&self) -> usize {
-            self.cells.len() * 17
-        }
-
-        pub(super) fn new(capacity: usize, _weighted: bool, _arena: &Arena) -> Storage {
-            let cells = (0..capacity).map(|_| UnsafeCell::new((0, 0, 0, 0.0))).collect();
-            Storage {
-                cells,
-                filter: (0..capacity.div_ceil(ENTRIES_PER_WORD)).map(|_| AtomicU64::new(0)).collect(),
-            }
-        }
-
-        pub(super) fn filter(&self, bit: usize) {
-            let word = &self.filter[bit / 64];
-            word.store(word.load(Ordering::Relaxed) | 1 << (bit % 64), Ordering::Relaxed);
-        }
-
-        pub(super) fn filter_has(&self, bit: usize) -> bool {
-            self.filter[bit / 64].load(Ordering::Relaxed) >> (bit % 64) & 1 != 0
-        }
-
-        pub(super) fn prefetch_filter(&self, _bit: usize) {}
-
-        fn get(&self, at: usize) -> (u8, u32, u32, f64) {
-            // SAFETY: the checker verifies that no write is concurrent.
-            self.cells[at].with(|cell| unsafe { *cell })
-        }
-
-        pub(super) fn prefetch(&self, _at: usize, _scan: bool) {}
-
-        pub(super) fn prefetch_dst(&self, _at: usize) {}
-
-        pub(super) fn write(&self, at: usize, tag: u8, dst: VertexId, offset: u32, weight: f64) {
-            // SAFETY: the checker verifies that no access is concurrent.
-            self.cells[at].with_mut(|cell| unsafe { *cell = (tag, dst.0, offset, weight) });
-        }
-
-        pub(super) fn tag(&self, at: usize) -> u8 {
-            self.get(at).0
-        }
-
-        pub(super) fn dst(&self, at: usize) -> VertexId {
-            VertexId(self.get(at).1)
-        }
-
-        pub(super) fn ts(&self, at: usize) -> u32 {
-            self.get(at).2
-        }
-
-        pub(super) fn weight(&self, at: usize) -> f64 {
-            self.get(at).3
-        }
-
-        pub(super) fn for_each_low6(&self, n: usize, needle: u8, f: impl FnMut(usize)) {
-            let tags: Vec<u8> = (0..n).map(|i| self.tag(i)).collect();
-            simd::for_each_low6(&tags, needle, f);
-        }
+    pub(crate) fn item(&self, i: usize) -> ItemEntry<'_> {
+        let extra = self.extra();
+        let (rank, row) = extra.map_or((0, None), |extra| (extra.rank(i), extra.row(i)));
+        ItemEntry { entry: self.entry(i), rank, row }
     }
 }
 

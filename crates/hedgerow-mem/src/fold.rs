@@ -5,12 +5,12 @@ use std::sync::Arc;
 use hedgerow_core::Timestamp;
 
 use crate::arena::Arena;
-use crate::delta::{Delta, EdgeOp, Entry};
-use crate::items::{self, ItemEntry};
+use crate::change;
+use crate::delta::Delta;
 use crate::main_part::Main;
 use crate::merge;
+use crate::op::{EdgeOp, Entry, ItemEntry, LocalOp};
 use crate::patch::{self, Patch};
-use crate::subgraph::LocalOp;
 use crate::version::Version;
 
 /// The first capacity of a delta, in entries. Under the model checkers two, so that merges come early.
@@ -85,7 +85,7 @@ pub(crate) fn all(head: &Version, ops: &[LocalOp], ts: Timestamp, weighted: bool
     let n = logged + ops.len();
     let edges = head.main.neighbors.len();
     let (main, patch) = if Patch::fits(edges) && n <= patch::most(edges) {
-        patch::fold_entries(head, n, entry, true, weighted, arena)
+        merge::fold(&head.main, head.patch.as_deref(), n, entry, true, weighted, arena)
     } else {
         (flat(head, n, entry, weighted, arena), None)
     };
@@ -117,8 +117,8 @@ pub(crate) fn all_items<'a>(
 ) -> Version {
     let mut changed = 0;
     let own = own.inspect(|item| changed |= item.entry.local.bit());
-    let (changes, vertices) = items::reduce(head.delta.items(head.delta.len()).chain(own));
-    let main = items::apply(&head.main, &changes, &vertices, weighted, arena);
+    let (changes, vertices) = change::reduce_items(head.delta.items(head.delta.len()).chain(own));
+    let main = merge::items::apply(&head.main, &changes, &vertices, weighted, arena);
     let capacity = delta_capacity(main.neighbors.len());
     Version::new(ts, main, Delta::new(ts, capacity, weighted, arena), changed)
 }
@@ -141,12 +141,12 @@ fn folded(head: &Version, n: usize, aim: Aim, weighted: bool, arena: &Arena) -> 
         (0, Aim::Write) => (head.main.clone(), head.patch.clone()),
         (0, Aim::Settle) if head.patch.is_none() => (head.main.clone(), None),
         _ if head.is_plain() => {
-            let (main, patch) = patch::fold(head, n, aim == Aim::Write, weighted, arena);
+            let (main, patch) = head.folded(n, aim == Aim::Write, weighted, arena);
             (main, patch.map(Arc::new))
         }
         _ => {
-            let (changes, vertices) = items::reduce(head.delta.items(n));
-            (items::apply(&head.main, &changes, &vertices, weighted, arena), None)
+            let (changes, vertices) = change::reduce_items(head.delta.items(n));
+            (merge::items::apply(&head.main, &changes, &vertices, weighted, arena), None)
         }
     }
 }

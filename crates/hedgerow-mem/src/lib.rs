@@ -14,12 +14,14 @@
 #![deny(unsafe_code)]
 
 pub mod arena;
+mod change;
 pub mod delta;
 mod fold;
 pub mod grace;
 pub mod items;
 pub mod main_part;
 pub mod merge;
+pub mod op;
 mod patch;
 pub mod reclaim;
 pub mod subgraph;
@@ -28,10 +30,10 @@ pub mod version;
 pub mod view;
 
 pub use arena::{Arena, ArenaStats, Counted};
-pub use delta::EdgeOp;
 pub use grace::Memory;
-pub use items::{Extra, ItemOp, ItemRef};
+pub use items::{Extra, ItemRef};
 pub use main_part::Main;
+pub use op::{EdgeOp, ItemOp};
 pub use reclaim::{Horizon, Pin};
 pub use subgraph::{Ahead, Finder, Latched, ReadItem, Subgraph};
 pub use table::{SubgraphPage, SubgraphTable};

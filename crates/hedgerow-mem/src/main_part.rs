@@ -1,9 +1,9 @@
 //! The main part of a version: an immutable small CSR of 64 vertices, exactly as large as its content.
 
-use hedgerow_core::{InterpolationHint, LocalVertex, SUBGRAPH_VERTICES, VertexId};
+use hedgerow_core::{Columns, InterpolationHint, LocalVertex, RowRef, SUBGRAPH_VERTICES, VertexId};
 
 use crate::arena::{Arena, Counted};
-use crate::items::Extra;
+use crate::items::{Extra, ItemRef};
 
 /// Sorted neighbour lists of the vertices of one subgraph in one direction, and which of the vertices exist.
 #[derive(Clone, Debug, Default)]
@@ -120,5 +120,90 @@ impl Main {
     /// The bytes that the arrays occupy, in the arena and outside.
     pub fn heap_bytes(&self) -> usize {
         self.block_bytes() + self.extra.as_ref().map_or(0, |extra| extra.bytes())
+    }
+}
+
+impl Main {
+    /// As [`from_parts`](Main::from_parts), with ranks and properties. Lists ascend strictly by neighbour and rank.
+    pub fn with_extra(
+        present: u64,
+        offsets: &[u32],
+        neighbors: &[VertexId],
+        weights: Option<&[f64]>,
+        extra: Extra,
+        arena: &Arena,
+    ) -> Option<Main> {
+        let len = neighbors.len();
+        let fits = extra.columns.iter().all(|(_, column)| column.len() == len);
+        let Some(ranks) = &extra.ranks else {
+            let main = Main::from_parts(present, offsets, neighbors, weights, arena)?;
+            return fits.then_some(Main { extra: extra.boxed(), ..main });
+        };
+        let offsets: [u32; SUBGRAPH_VERTICES + 1] = offsets.try_into().ok()?;
+        let ends = offsets[0] == 0 && offsets[SUBGRAPH_VERTICES] as usize == len;
+        let sized = ranks.len() == len && weights.is_none_or(|w| w.len() == len);
+        if !fits || !ends || !sized || !offsets.is_sorted() {
+            return None;
+        }
+        let ascends = |list: std::ops::Range<usize>| {
+            let key = |at: usize| (neighbors[at], ranks[at]);
+            list.clone().zip(list.skip(1)).all(|(a, b)| key(a) < key(b))
+        };
+        let sound = offsets.windows(2).all(|w| ascends(w[0] as usize..w[1] as usize));
+        sound.then(|| Main {
+            present,
+            offsets: Offsets(offsets),
+            neighbors: arena.copy(neighbors),
+            weights: weights.map(|weights| arena.copy(weights)),
+            extra: extra.boxed(),
+        })
+    }
+
+    /// The ranks parallel to the edges; `None` if all are 0.
+    #[inline]
+    pub fn ranks(&self) -> Option<&[u64]> {
+        self.extra.as_ref()?.ranks.as_deref()
+    }
+
+    /// The property columns parallel to the edges; `None` if no edge has properties.
+    #[inline]
+    pub fn columns(&self) -> Option<&Columns> {
+        self.extra.as_ref().map(|extra| &extra.columns).filter(|columns| !columns.is_empty())
+    }
+
+    /// The bytes of ranks and properties.
+    pub fn extra_bytes(&self) -> usize {
+        self.extra.as_ref().map_or(0, |extra| extra.bytes())
+    }
+
+    #[inline]
+    pub(crate) fn item_key(&self, at: usize) -> (VertexId, u64) {
+        (self.neighbors[at], self.ranks().map_or(0, |ranks| ranks[at]))
+    }
+
+    /// The first position in `range` of an edge at or after (`dst`, `rank`). O(log length).
+    pub(crate) fn lower_bound(&self, range: std::ops::Range<usize>, dst: VertexId, rank: u64) -> usize {
+        let at = range.start + self.neighbors[range.clone()].partition_point(|&v| v < dst);
+        match self.ranks() {
+            None if rank > 0 && at < range.end && self.neighbors[at] == dst => at + 1,
+            None => at,
+            Some(ranks) => {
+                let same = self.neighbors[at..range.end].partition_point(|&v| v == dst);
+                at + ranks[at..at + same].partition_point(|&r| r < rank)
+            }
+        }
+    }
+
+    /// Where the edge stands among all edges. O(log degree).
+    pub(crate) fn find_item(&self, local: LocalVertex, dst: VertexId, rank: u64) -> Option<usize> {
+        let range = self.range(local);
+        let at = self.lower_bound(range.clone(), dst, rank);
+        (at < range.end && self.item_key(at) == (dst, rank)).then_some(at)
+    }
+
+    pub(crate) fn item_at(&self, at: usize) -> ItemRef<'_> {
+        let (dst, rank) = self.item_key(at);
+        let row = self.columns().map_or(RowRef::Empty, |columns| RowRef::Columns(columns, at));
+        ItemRef { dst, rank, weight: self.weight_at(at), row }
     }
 }

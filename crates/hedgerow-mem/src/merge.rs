@@ -5,43 +5,11 @@ use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId};
 use smallvec::SmallVec;
 
 use crate::arena::{Arena, Builder as Array};
-use crate::delta::{EdgeOp, Entry};
 use crate::main_part::{Main, Offsets};
+use crate::op::{EdgeOp, Entry};
 use crate::patch::{self, Patch};
-use crate::version::Version;
 
-/// The final word of a set of changes about one edge: its weight, or `None` if it is gone.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Change {
-    pub(crate) local: LocalVertex,
-    pub(crate) dst: VertexId,
-    pub(crate) weight: Option<f64>,
-}
-
-/// The changes of `entries`, which come in commit order: vertices inserted and removed, edges reduced to the last
-/// word about each and sorted by vertex and destination. O(n log n).
-pub(crate) fn reduce(entries: impl Iterator<Item = Entry>) -> (Vec<Change>, Vec<(LocalVertex, bool)>) {
-    let mut keyed: Vec<(u64, u32, Option<f64>)> = Vec::with_capacity(entries.size_hint().0);
-    let mut vertices = Vec::new();
-    for (order, entry) in entries.enumerate() {
-        let key = (u64::from(entry.local.0) << 32) | u64::from(entry.dst.0);
-        match entry.op {
-            EdgeOp::Vertex => vertices.push((entry.local, entry.dst.0 != 0)),
-            EdgeOp::Remove => keyed.push((key, order as u32, None)),
-            EdgeOp::Insert | EdgeOp::Update => keyed.push((key, order as u32, Some(entry.weight))),
-        }
-    }
-    keyed.sort_unstable_by_key(|&(key, order, _)| (key, order));
-    let mut changes: Vec<Change> = Vec::with_capacity(keyed.len());
-    for (key, _, weight) in keyed {
-        let change = Change { local: LocalVertex((key >> 32) as u8), dst: VertexId(key as u32), weight };
-        match changes.last_mut() {
-            Some(last) if last.local == change.local && last.dst == change.dst => *last = change,
-            _ => changes.push(change),
-        }
-    }
-    (changes, vertices)
-}
+pub(crate) mod items;
 
 /// The most entries that one merge takes: their order takes 24 of the 64 bits of a key.
 pub(crate) const MOST: usize = 1 << 24;
@@ -73,18 +41,40 @@ pub(crate) fn apply(
     out.finish(main, present)
 }
 
-/// The patch of `head` with the first `n` of what `entry` gives folded in, and the vertices that exist then.
+/// `main`, under `old` if it has a patch, with the first `n` of what `entry` gives folded in: the main part, and its patch
+/// if it is to have one. With `patching` the main part may stay as it is.
+pub(crate) fn fold(
+    main: &Main,
+    old: Option<&Patch>,
+    n: usize,
+    entry: impl Fn(usize) -> Entry,
+    patching: bool,
+    weighted: bool,
+    arena: &Arena,
+) -> (Main, Option<Patch>) {
+    if old.is_none() && !(patching && Patch::fits(main.neighbors.len())) {
+        return (apply(main, n, entry, weighted, arena), None);
+    }
+    let (present, patch) = patch(main, old, n, entry, weighted, arena);
+    if patching && patch.is_small(main.neighbors.len()) {
+        return (Main { present, ..main.clone() }, Some(patch));
+    }
+    (flatten(main, &patch, present, weighted, arena), None)
+}
+
+/// The patch of `main`, so far `old`, with the first `n` of what `entry` gives folded in, and the vertices that exist then.
 /// O(patch + n log n).
-pub(crate) fn patch(
-    head: &Version,
+fn patch(
+    main: &Main,
+    old: Option<&Patch>,
     n: usize,
     entry: impl Fn(usize) -> Entry,
     weighted: bool,
     arena: &Arena,
 ) -> (u64, Patch) {
-    let (keys, present) = sort(head.main.present, n, &entry);
+    let (keys, present) = sort(main.present, n, &entry);
     let none = Patch::default();
-    let old = head.patch.as_deref().unwrap_or(&none);
+    let old = old.unwrap_or(&none);
     let room = |old: &Main| old.neighbors.len() + keys.len();
     let mut added = Output::new(arena, &old.added, room(&old.added), weighted);
     let mut removed = Output::new(arena, &old.removed, room(&old.removed), false);

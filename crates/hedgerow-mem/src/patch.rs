@@ -8,11 +8,9 @@
 
 use hedgerow_core::{InterpolationHint, LocalVertex, VertexId};
 
-use crate::arena::Arena;
-use crate::delta::{Delta, EdgeOp, Entry};
+use crate::change::Change;
 use crate::main_part::Main;
-use crate::merge::{self, Change};
-use crate::version::Version;
+use crate::op::EdgeOp;
 
 /// Main parts of at least so many edges (64 KiB) get patches. Builds for tests have small graphs, and patch them too.
 const FROM: usize = if cfg!(debug_assertions) { 40 } else { 16 << 10 };
@@ -96,81 +94,12 @@ impl Patch {
     }
 }
 
-impl Version {
-    /// What patch and the first `n` entries of the delta change about the main part, sorted, one word about each edge;
-    /// of one vertex or of all.
-    pub(crate) fn changes(&self, n: usize, of: Option<LocalVertex>) -> Vec<Change> {
-        let mut entries = Vec::new();
-        match of {
-            Some(local) => self.delta.for_each_of(n, local, |e| entries.push(e)),
-            None => entries.extend(self.delta.entries(n)),
-        }
-        let (newer, _) = merge::reduce(entries.into_iter());
-        let Some(patch) = &self.patch else { return newer };
-        let locals = of.map_or(0..64, |local| local.0..local.0 + 1);
-        let mut changes: Vec<Change> = locals.flat_map(|l| patch.changes(LocalVertex(l))).collect();
-        changes.extend(newer);
-        // Stable and quick on two sorted runs: of two words about an edge the newer stays behind.
-        changes.sort_by_key(|c| (c.local, c.dst));
-        changes.dedup_by(|later, kept| {
-            let same = (later.local, later.dst) == (kept.local, kept.dst);
-            if same {
-                *kept = *later;
-            }
-            same
-        });
-        changes
-    }
-
-    /// The same version without a patch, for what cannot have one. It begins when this one does.
-    pub(crate) fn without_patch(&self, weighted: bool, arena: &Arena) -> Version {
-        let main = match &self.patch {
-            Some(patch) => merge::flatten(&self.main, patch, self.main.present, weighted, arena),
-            None => self.main.clone(),
-        };
-        let delta = Delta::new(self.begin, self.delta.capacity(), weighted, arena);
-        self.delta.entries(self.delta.len()).for_each(|e| delta.push(e.local, e.op, e.dst, e.ts, e.weight));
-        Version::new(self.begin, main, delta, 0)
-    }
-}
-
 /// The most entries that a patch beside a main part of this size is made of in one go.
 pub(crate) fn most(edges: usize) -> usize {
     (edges / SHARE).clamp(LEAST, MOST)
 }
 
-/// A version that stands for `head` with the first `n` entries of its delta folded in, but without their effect on
-/// timestamps: the main part, and its patch if it is to have one. With `patching` the main part may stay as it is.
-pub(crate) fn fold(
-    head: &Version,
-    n: usize,
-    patching: bool,
-    weighted: bool,
-    arena: &Arena,
-) -> (Main, Option<Patch>) {
-    fold_entries(head, n, |i| head.delta.entry(i), patching, weighted, arena)
-}
-
-/// As [`fold`], with the first `n` of what `entry` gives: the delta, and what comes after it.
-pub(crate) fn fold_entries(
-    head: &Version,
-    n: usize,
-    entry: impl Fn(usize) -> Entry,
-    patching: bool,
-    weighted: bool,
-    arena: &Arena,
-) -> (Main, Option<Patch>) {
-    if head.patch.is_none() && !(patching && Patch::fits(head.main.neighbors.len())) {
-        return (merge::apply(&head.main, n, entry, weighted, arena), None);
-    }
-    let (present, patch) = merge::patch(head, n, entry, weighted, arena);
-    if patching && patch.is_small(head.main.neighbors.len()) {
-        return (Main { present, ..head.main.clone() }, Some(patch));
-    }
-    (merge::flatten(&head.main, &patch, present, weighted, arena), None)
-}
-
-/// Whether an edge is in the main part of `head`, told by the first entry about it and by the patch alone: only
+/// Whether an edge is in the main part, told by the first entry about it and by the patch alone: only
 /// effective operations are logged.
 pub(crate) fn is_in_main(patch: &Patch, first: EdgeOp, local: LocalVertex, dst: VertexId) -> bool {
     patch.removed.find(local, dst, InterpolationHint::UNKNOWN).is_some()

@@ -3,26 +3,28 @@
 use std::sync::Arc;
 
 use hedgerow_core::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
-use hedgerow_core::{Direction, InterpolationHint, LocalVertex, Timestamp, VertexId, simd};
+use hedgerow_core::{Direction, InterpolationHint, LocalVertex, Timestamp, VertexId};
 
-use crate::arena::Counted;
-use crate::delta::{Delta, EdgeOp, Entry};
-use crate::fold;
 use crate::grace::{Link, Memory, ReadGuard};
-use crate::main_part::Main;
-use crate::reclaim::{Horizon, Pin};
-use crate::table::PAGE;
+use crate::op::{EdgeOp, Entry};
 use crate::version::{Read, Version, counted_version_at, load_changed, version_at};
 
 mod ahead;
+mod apply;
 mod finder;
 mod items;
 pub mod prefetch;
+mod stamps;
 mod unlink;
 
 pub use ahead::Ahead;
 pub use finder::Finder;
 pub(crate) use prefetch::OFFSET_LINES;
+pub(crate) use stamps::Home;
+use stamps::STAMPS;
+pub use stamps::{PAGE, Stamp};
+
+pub use crate::op::LocalOp;
 
 /// 64 consecutive vertices with their adjacency in both directions.
 ///
@@ -42,87 +44,6 @@ pub struct Subgraph {
 #[cfg(all(target_pointer_width = "64", not(feature = "model-checking")))]
 const _: () = assert!(size_of::<Subgraph>() == 64, "the header is one cache line");
 
-/// What the subgraphs of a page of the table share.
-///
-/// A refresh of a view looks at the stamps of all subgraphs: they lie side by side, away from the headers. A writer
-/// touches one line more for it, which it can load ahead.
-#[repr(align(64))]
-pub(crate) struct Home {
-    /// What tells a view whether a subgraph changed: the timestamp of the last operation applied in the upper 56 bits,
-    /// and how often it was settled in the lower 8. Stored under the latch of the subgraph, read without.
-    stamps: [AtomicU64; STAMPS],
-    memory: Memory,
-}
-
-/// Under the model checker, which keeps a history of each, one is enough.
-const STAMPS: usize = if cfg!(feature = "loom") { 1 } else { PAGE };
-
-/// Stamps in a cache line.
-const LINE: usize = 64 / size_of::<u64>();
-
-impl Home {
-    pub(crate) fn new(memory: Memory) -> Home {
-        Home { stamps: std::array::from_fn(|_| AtomicU64::new(0)), memory }
-    }
-
-    /// Starts loading the stamps.
-    #[inline]
-    pub(crate) fn prefetch(&self) {
-        self.stamps.chunks(LINE).for_each(|line| simd::prefetch(line.as_ptr()));
-    }
-
-    /// The stamps of the subgraphs, by place.
-    #[inline]
-    pub(crate) fn stamps(&self) -> impl Iterator<Item = Stamp> {
-        self.stamps.iter().map(|stamp| Stamp(stamp.load(Ordering::Acquire)))
-    }
-
-    /// The places whose stamps are after `bound`, and how often all were settled, each modulo 256.
-    #[inline]
-    pub(crate) fn look(&self, bound: Stamp) -> (u64, u64) {
-        let (mut newer, mut settled) = (0, 0);
-        for (at, line) in self.stamps.chunks(LINE).enumerate() {
-            // Without a jump for each: which subgraphs changed is a guess that the processor would often get wrong.
-            let mut in_line = 0;
-            for stamp in line.iter().rev() {
-                let Stamp(stamp) = Stamp(stamp.load(Ordering::Acquire));
-                in_line = in_line << 1 | u64::from(stamp > bound.0);
-                settled += stamp & 0xff;
-            }
-            newer |= in_line << (at * LINE);
-        }
-        (newer, settled)
-    }
-}
-
-/// What tells whether a subgraph changed: when the last operation was applied, and how often it was settled (which changes
-/// the layout only), modulo 256. Ordered by the former first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stamp(u64);
-
-impl Stamp {
-    /// None is after it.
-    pub(crate) const LAST: Stamp = Stamp(u64::MAX);
-
-    /// The last one of a subgraph to which nothing was applied after `t`.
-    #[inline]
-    pub(crate) fn last_of(t: Timestamp) -> Stamp {
-        Stamp(t.0.min(u64::MAX >> 8) << 8 | 0xff)
-    }
-
-    /// The timestamp of the last operation applied.
-    #[inline]
-    pub fn applied(self) -> Timestamp {
-        Timestamp(self.0 >> 8)
-    }
-
-    /// How often it was settled, modulo 256.
-    #[inline]
-    pub fn settled(self) -> u8 {
-        self.0 as u8
-    }
-}
-
 /// What the holder of the latch works on.
 struct Writer {
     /// The vertices that exist, everything applied included.
@@ -139,26 +60,6 @@ pub enum ReadItem {
     Edge(LocalVertex, VertexId),
     /// All neighbours of the vertex.
     Adjacency(LocalVertex),
-}
-
-/// An effective operation on one side of an edge, or on a vertex.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LocalOp {
-    /// The vertex, by its place in the subgraph.
-    pub local: LocalVertex,
-    /// What to do.
-    pub op: EdgeOp,
-    /// The other endpoint; for [`EdgeOp::Vertex`] 1 to insert, 0 to remove.
-    pub dst: VertexId,
-    /// The weight, in a weighted graph.
-    pub weight: f64,
-}
-
-impl LocalOp {
-    /// The operation as a delta entry of the commit `ts`.
-    pub(crate) fn entry(&self, ts: Timestamp) -> Entry {
-        Entry { local: self.local, op: self.op, dst: self.dst, ts, weight: self.weight }
-    }
 }
 
 impl Default for Subgraph {
@@ -380,185 +281,9 @@ impl Latched<'_> {
         // The start version is gone, which a registered `start` rules out: say yes rather than guess.
         true
     }
-
-    /// Applies effective operations of the commit `ts`, invisible until `ts` is published.
-    ///
-    /// Operations must name each edge at most once, and come in one call per direction and commit. Versions that must
-    /// stay for now are reported to `pinned`. O(operations), and O(edges of the subgraph) where a merge is due: once
-    /// per delta capacity.
-    pub fn apply(
-        &mut self,
-        direction: Direction,
-        ops: &[LocalOp],
-        ts: Timestamp,
-        weighted: bool,
-        horizon: &impl Horizon,
-        pinned: impl FnMut(Pin),
-    ) {
-        debug_assert!(ts >= self.last_ts());
-        ops.iter().for_each(|op| self.note_vertex(op));
-        self.subgraph.note_applied(ts);
-        if let Some(head) = &self.writer.heads[direction as usize]
-            && head.delta.accepts(ops.len(), ts)
-        {
-            head.delta.push_all(ops, ts);
-            return;
-        }
-        self.apply_with_merge(direction, ops, ts, weighted, horizon, pinned);
-    }
-
-    /// Keeps the mask of existing vertices up to date.
-    #[inline]
-    fn note_vertex(&mut self, op: &LocalOp) {
-        if op.op == EdgeOp::Vertex {
-            let bit = op.local.bit();
-            self.writer.present =
-                if op.dst.0 != 0 { self.writer.present | bit } else { self.writer.present & !bit };
-        }
-    }
-
-    /// Makes room for `count` operations, if the published part of the delta can be folded. Called before the timestamp of
-    /// the operations is drawn, so that nobody's publication waits for the merge; [`apply`](Self::apply) finds room
-    /// anyway. O(1) where there is room, else O(edges of the subgraph).
-    #[inline]
-    pub fn make_room(
-        &mut self,
-        direction: Direction,
-        count: usize,
-        weighted: bool,
-        horizon: &impl Horizon,
-        pinned: impl FnMut(Pin),
-    ) {
-        if let Some(head) = &self.writer.heads[direction as usize]
-            && head.delta.len() + count > head.delta.capacity()
-        {
-            self.fold_ahead(direction, count, weighted, horizon, pinned);
-        }
-    }
-
-    #[cold]
-    fn fold_ahead(
-        &mut self,
-        direction: Direction,
-        count: usize,
-        weighted: bool,
-        horizon: &impl Horizon,
-        pinned: impl FnMut(Pin),
-    ) {
-        let (head, published) = (self.head(direction, weighted), horizon.published());
-        let next = fold::published(
-            &head,
-            count,
-            published.max(head.begin),
-            weighted,
-            published,
-            self.subgraph.memory().arena(),
-        );
-        if let Some(next) = next {
-            self.replace(direction, head, next, horizon, pinned);
-        }
-    }
-
-    /// Applies what the delta of the head has no room for.
-    #[cold]
-    fn apply_with_merge(
-        &mut self,
-        direction: Direction,
-        ops: &[LocalOp],
-        ts: Timestamp,
-        weighted: bool,
-        horizon: &impl Horizon,
-        pinned: impl FnMut(Pin),
-    ) {
-        let head = self.head(direction, weighted);
-        if head.delta.accepts(ops.len(), ts) {
-            head.delta.push_all(ops, ts);
-            return;
-        }
-        let next = match fold::published(
-            &head,
-            ops.len(),
-            ts,
-            weighted,
-            horizon.published(),
-            self.subgraph.memory().arena(),
-        ) {
-            Some(next) => {
-                next.delta.push_all(ops, ts);
-                next
-            }
-            None => fold::all(&head, ops, ts, weighted, self.subgraph.memory().arena()),
-        };
-        self.replace(direction, head, next, horizon, pinned);
-    }
-
-    /// Merges what is published of the delta, so that an idle subgraph becomes a plain CSR. With `relocate` the main part
-    /// moves also if there is nothing to merge: see [`Arena::evacuate`](crate::Arena::evacuate). Returns whether a version was made.
-    pub fn settle(
-        &mut self,
-        direction: Direction,
-        weighted: bool,
-        relocate: bool,
-        horizon: &impl Horizon,
-        pinned: impl FnMut(Pin),
-    ) -> bool {
-        let Some(head) = self.writer.heads[direction as usize].clone() else { return false };
-        if head.delta.capacity() == 0 && !relocate {
-            return false;
-        }
-        let next =
-            fold::settle(&head, horizon.published(), relocate, weighted, self.subgraph.memory().arena());
-        self.replace(direction, head, next, horizon, pinned);
-        self.subgraph.note_settled();
-        true
-    }
-
-    /// Installs an image as the first version: at opening, from a checkpoint.
-    pub fn install(&mut self, direction: Direction, main: Main, as_of: Timestamp, weighted: bool) {
-        if direction == Direction::Out {
-            self.writer.present = main.present;
-        }
-        self.subgraph.note_applied(self.last_ts().max(as_of));
-        let delta = Delta::new(as_of, 0, weighted, self.subgraph.memory().arena());
-        self.push(direction, Version::new(as_of, main, delta, 0));
-    }
-
-    fn head(&mut self, direction: Direction, weighted: bool) -> Arc<Version> {
-        if let Some(head) = &self.writer.heads[direction as usize] {
-            return head.clone();
-        }
-        let main = Main { weights: weighted.then(Counted::default), ..Main::default() };
-        let delta = Delta::new(Timestamp::ZERO, fold::MIN_DELTA, weighted, self.subgraph.memory().arena());
-        self.push(direction, Version::new(Timestamp::ZERO, main, delta, 0))
-    }
-
-    /// Makes `next` the head, says what that replaces, and looks which versions before it are dead.
-    fn replace(
-        &mut self,
-        direction: Direction,
-        head: Arc<Version>,
-        next: Version,
-        horizon: &impl Horizon,
-        pinned: impl FnMut(Pin),
-    ) {
-        // A main part that was patched lives on in the new version: nobody keeps it alone.
-        if !next.main.neighbors.is_same(&head.main.neighbors) {
-            horizon.replaced(head.main.heap_bytes());
-        }
-        self.push(direction, next);
-        drop(head);
-        self.reclaim_recent(direction, horizon, pinned);
-    }
-
-    /// Makes `next` the head. A release store: whoever loads it sees it whole.
-    fn push(&mut self, direction: Direction, next: Version) -> Arc<Version> {
-        let next = self.subgraph.heads[direction as usize].push(next);
-        self.writer.heads[direction as usize] = Some(next.clone());
-        next
-    }
 }
 
-fn touches(entry: &crate::delta::Entry, item: ReadItem) -> bool {
+fn touches(entry: &Entry, item: ReadItem) -> bool {
     match item {
         ReadItem::Vertex(local) => entry.local == local && entry.op == EdgeOp::Vertex,
         ReadItem::Edge(local, dst) => entry.local == local && entry.dst == dst && entry.op != EdgeOp::Vertex,

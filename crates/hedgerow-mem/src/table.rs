@@ -10,8 +10,8 @@ use crate::arena::Arena;
 use crate::grace::Memory;
 use crate::subgraph::{Home, Stamp, Subgraph};
 
-/// Subgraphs per page: 4096 vertices. Fewer under the model checker: chunks of views pass over its threads' small stacks.
-pub const PAGE: usize = if cfg!(feature = "loom") { 8 } else { 64 };
+pub use crate::subgraph::PAGE;
+
 /// Pages up to the largest vertex id.
 const PAGES: usize = 1 << 20;
 

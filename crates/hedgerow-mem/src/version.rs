@@ -3,74 +3,24 @@
 use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::sync::{AtomicU64, Ordering};
+use hedgerow_core::sync::Ordering;
 use hedgerow_core::{InterpolationHint, LocalVertex, Timestamp, VertexId};
 
 use crate::arena::Arena;
-use crate::delta::{Delta, EdgeOp};
-use crate::grace::{Life, Link, ReadGuard};
+use crate::change::{self, Change};
+use crate::delta::Delta;
+use crate::grace::{Link, ReadGuard};
+use crate::items::DeltaExtra;
 use crate::main_part::Main;
+use crate::merge;
+use crate::op::EdgeOp;
 use crate::patch::Patch;
 
-/// One version: everything at or before `begin` in the main part and its patch, what came later in the delta.
-///
-/// Only `delta` (append, under the latch), `changed` and `prev` (reclamation, under the latch) ever change.
-pub struct Version {
-    pub(crate) begin: Timestamp,
-    pub(crate) main: Main,
-    /// Corrections of a large main part; then neither it nor the delta has ranks or rows.
-    pub(crate) patch: Option<Arc<Patch>>,
-    pub(crate) delta: Delta,
-    /// Local vertices changed between the begin of the surviving predecessor and `begin`, as far as no delta of a
-    /// surviving predecessor tells them: the changes of unlinked versions, and of operations merged straight in.
-    pub(crate) changed: AtomicU64,
-    /// The version before this one, as long as a snapshot may need it.
-    pub(crate) prev: Link,
-    /// For the model checkers.
-    pub(crate) life: Life,
-}
+pub use crate::grace::Version;
+
+mod items;
 
 impl Version {
-    pub(crate) fn new(begin: Timestamp, main: Main, delta: Delta, changed: u64) -> Version {
-        let changed = AtomicU64::new(changed);
-        Version { begin, main, patch: None, delta, changed, prev: Link::default(), life: Life::default() }
-    }
-
-    /// The timestamp that the main part stands for.
-    pub fn begin(&self) -> Timestamp {
-        self.begin
-    }
-
-    /// The main part.
-    pub fn main(&self) -> &Main {
-        &self.main
-    }
-
-    /// The delta.
-    pub fn delta(&self) -> &Delta {
-        &self.delta
-    }
-
-    /// The bytes that this version holds, itself included.
-    pub fn bytes(&self) -> usize {
-        size_of::<Version>()
-            + 2 * size_of::<usize>()
-            + self.main.heap_bytes()
-            + self.delta.bytes()
-            + self.patch_bytes()
-    }
-
-    /// The bytes of the arena's blocks among them; those that several versions share count for each.
-    pub fn block_bytes(&self) -> usize {
-        let patch = self.patch.as_ref().map_or(0, |patch| patch.block_bytes());
-        self.main.block_bytes() + self.delta.block_bytes() + patch
-    }
-
-    /// The bytes of the corrections of the main part.
-    pub fn patch_bytes(&self) -> usize {
-        self.patch.as_ref().map_or(0, |patch| patch.bytes())
-    }
-
     /// The vertices touched by entries of the delta at or before `t`.
     pub(crate) fn delta_mask(&self, t: Timestamp) -> u64 {
         self.delta.entries(self.delta.visible(t)).fold(0, |mask, e| mask | e.local.bit())
@@ -117,15 +67,65 @@ impl Version {
     pub fn latest(&self) -> Read<'_> {
         Read { version: self, n: self.delta.len() }
     }
-}
 
-impl Drop for Version {
-    /// Unlinks the chain one by one: dropping it recursively could exhaust the stack after thousands of snapshots.
-    fn drop(&mut self) {
-        let mut next = self.prev.take();
-        while let Some(mut version) = next {
-            next = Arc::get_mut(&mut version).and_then(|version| version.prev.take());
+    /// Whether neither main part nor delta has ranks or rows.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.main.extra.is_none() && self.delta.extra().is_none()
+    }
+
+    /// Whether some edge has a rank.
+    pub(crate) fn is_ranked(&self) -> bool {
+        self.main.ranks().is_some() || self.delta.extra().is_some_and(DeltaExtra::has_ranks)
+    }
+
+    /// What patch and the first `n` entries of the delta change about the main part, sorted, one word about each edge;
+    /// of one vertex or of all.
+    pub(crate) fn changes(&self, n: usize, of: Option<LocalVertex>) -> Vec<Change> {
+        let mut entries = Vec::new();
+        match of {
+            Some(local) => self.delta.for_each_of(n, local, |e| entries.push(e)),
+            None => entries.extend(self.delta.entries(n)),
         }
+        let (newer, _) = change::reduce(entries.into_iter());
+        let Some(patch) = &self.patch else { return newer };
+        let locals = of.map_or(0..64, |local| local.0..local.0 + 1);
+        let mut changes: Vec<Change> = locals.flat_map(|l| patch.changes(LocalVertex(l))).collect();
+        changes.extend(newer);
+        // Stable and quick on two sorted runs: of two words about an edge the newer stays behind.
+        changes.sort_by_key(|c| (c.local, c.dst));
+        changes.dedup_by(|later, kept| {
+            let same = (later.local, later.dst) == (kept.local, kept.dst);
+            if same {
+                *kept = *later;
+            }
+            same
+        });
+        changes
+    }
+
+    /// What stands for this version with the first `n` entries of its delta folded in, but without their effect on timestamps:
+    /// the main part, and its patch if it is to have one. With `patching` the main part may stay as it is.
+    pub(crate) fn folded(
+        &self,
+        n: usize,
+        patching: bool,
+        weighted: bool,
+        arena: &Arena,
+    ) -> (Main, Option<Patch>) {
+        let entry = |i| self.delta.entry(i);
+        merge::fold(&self.main, self.patch.as_deref(), n, entry, patching, weighted, arena)
+    }
+
+    /// The same version without a patch, for what cannot have one. It begins when this one does.
+    pub(crate) fn without_patch(&self, weighted: bool, arena: &Arena) -> Version {
+        let main = match &self.patch {
+            Some(patch) => merge::flatten(&self.main, patch, self.main.present, weighted, arena),
+            None => self.main.clone(),
+        };
+        let delta = Delta::new(self.begin, self.delta.capacity(), weighted, arena);
+        self.delta.entries(self.delta.len()).for_each(|e| delta.push(e.local, e.op, e.dst, e.ts, e.weight));
+        Version::new(self.begin, main, delta, 0)
     }
 }
 
@@ -261,10 +261,10 @@ impl<'a> Read<'a> {
         let weighted = self.version.main.weights.is_some();
         if !self.version.is_plain() {
             // Short-lived, here and below: not among what the store accounts for.
-            let (changes, vertices) = crate::items::reduce(delta.items(self.n));
-            return crate::items::apply(&self.version.main, &changes, &vertices, weighted, &Arena::default());
+            let (changes, vertices) = change::reduce_items(delta.items(self.n));
+            return merge::items::apply(&self.version.main, &changes, &vertices, weighted, &Arena::default());
         }
-        crate::patch::fold(self.version, self.n, false, weighted, &Arena::default()).0
+        self.version.folded(self.n, false, weighted, &Arena::default()).0
     }
 }
 

@@ -4,17 +4,18 @@
 //! operations to a [`Model`] and to a store and compares; keeping a clone per commit gives the states that old
 //! snapshots, and stores after a crash, must equal.
 
-mod bulk;
 mod generate;
+mod items;
+mod op;
 mod rich;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hedgerow_core::{KeyKind, VertexKey};
 
-pub use bulk::BulkOp;
 pub use generate::{Generator, vertex_key};
-pub use rich::{ItemKey, LABELS, PROPERTIES, Props, RichOp, WEIGHT};
+pub use op::{BulkOp, ModelOp, RichOp};
+pub use rich::{ItemKey, LABELS, PROPERTIES, Props, WEIGHT};
 
 /// What a model graph is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,25 +46,6 @@ impl ModelConfig {
     pub fn with_labels(self) -> ModelConfig {
         ModelConfig { rich: true, ..self }
     }
-}
-
-/// One operation.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ModelOp {
-    /// Makes sure that the vertex exists.
-    InsertVertex(VertexKey),
-    /// Removes the vertex with its edges.
-    RemoveVertex(VertexKey),
-    /// Makes sure that the edge exists with this weight.
-    PutEdge(VertexKey, VertexKey, f64),
-    /// Inserts the edge unless it exists.
-    InsertEdge(VertexKey, VertexKey, f64),
-    /// Removes the edge.
-    RemoveEdge(VertexKey, VertexKey),
-    /// An operation with labels, ranks or properties.
-    Rich(RichOp),
-    /// An operation on many edges.
-    Bulk(BulkOp),
 }
 
 /// The neighbours of a vertex with their weights, ascending.
@@ -124,6 +106,13 @@ impl Model {
             ModelOp::Rich(op) => self.apply_rich(op),
             ModelOp::Bulk(op) => self.apply_bulk(op),
         }
+    }
+
+    fn apply_bulk(&mut self, op: &BulkOp) -> bool {
+        for op in op.each() {
+            self.apply(&op);
+        }
+        true
     }
 
     /// Whether `op` needs only vertices that exist.

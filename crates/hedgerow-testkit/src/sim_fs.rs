@@ -13,56 +13,31 @@
 
 mod content;
 mod crash;
+mod event;
 mod fault;
 mod file;
 mod rng;
 mod state;
+mod vfs;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hedgerow_io::{Access, LockHeld, LockHolder, Vfs, VfsFile, VfsLock};
+use hedgerow_io::Vfs;
 use parking_lot::Mutex;
 
 pub use crash::Damage;
+pub use event::{OpEvent, OpIndex, Phase};
 pub use fault::{Fault, FaultClass, Repeat, errno};
 pub use rng::SplitMix64;
 
 use content::Content;
 use fault::Faults;
-use file::SimFile;
 use state::State;
-
-/// The number of an operation that changes or syncs something, from 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OpIndex(pub u64);
-
-/// A moment of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Phase {
-    /// Nothing has happened yet.
-    Before,
-    /// Half of it has: the first half of a write, or the first half of what a sync makes durable. Other operations
-    /// have no inside.
-    Inside,
-    /// It has taken effect, or failed; the caller does not know yet.
-    After,
-}
-
-/// What an observer is told.
-#[derive(Clone, Debug)]
-pub struct OpEvent {
-    /// Which operation.
-    pub index: OpIndex,
-    /// Which moment of it.
-    pub phase: Phase,
-    /// Operation and kind of file, such as `write:wal`, `rename:man` or `sync_dir:dir`.
-    pub site: Arc<str>,
-}
 
 /// Called at each phase of each operation. It may take crash clones, read counters and plan faults, but not set an
 /// observer, and not use the file system itself.
@@ -286,125 +261,10 @@ impl Step<'_> {
     }
 }
 
-/// The kind of a file, for sites: its extension, or its lower-case name.
-fn kind_of(name: &str) -> Arc<str> {
-    Arc::from(name.rsplit_once('.').map_or(name, |(_, extension)| extension).to_ascii_lowercase())
-}
-
 impl fmt::Debug for SimFs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.shared.state.lock();
         f.debug_struct("SimFs").field("names", &state.names).finish_non_exhaustive()
-    }
-}
-
-impl Vfs for SimFs {
-    fn path(&self) -> &Path {
-        &self.shared.path
-    }
-
-    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn VfsFile>> {
-        let kind = kind_of(name);
-        self.reading("open", &kind)?;
-        let inode = self.shared.state.lock().lookup(name)?;
-        Ok(Arc::new(SimFile { fs: self.clone(), inode, kind, writable: access == Access::ReadWrite }))
-    }
-
-    fn create(&self, name: &str) -> io::Result<Arc<dyn VfsFile>> {
-        let kind = kind_of(name);
-        self.operation("create", &kind, |fs, step| {
-            step.check()?;
-            let inode = fs.shared.state.lock().create(name)?;
-            Ok(Arc::new(SimFile { fs: fs.clone(), inode, kind: Arc::clone(&kind), writable: true })
-                as Arc<dyn VfsFile>)
-        })
-    }
-
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        self.operation("rename", &kind_of(to), |fs, step| {
-            step.check()?;
-            fs.shared.state.lock().rename(from, to)
-        })
-    }
-
-    fn unlink(&self, name: &str) -> io::Result<()> {
-        self.operation("unlink", &kind_of(name), |fs, step| {
-            step.check()?;
-            fs.shared.state.lock().unlink(name)
-        })
-    }
-
-    fn list(&self) -> io::Result<Vec<String>> {
-        self.reading("list", "dir")?;
-        Ok(self.shared.state.lock().names.keys().cloned().collect())
-    }
-
-    fn sync_dir(&self) -> io::Result<()> {
-        self.operation("sync_dir", "dir", |fs, step| {
-            step.check()?;
-            if fs.shared.faults.lock().ignore_sync_dir {
-                return Ok(());
-            }
-            let upto = fs.shared.state.lock().sync_half_of_dir();
-            step.inside();
-            fs.shared.state.lock().sync_dir(upto);
-            Ok(())
-        })
-    }
-
-    fn lock(&self, name: &str) -> io::Result<Box<dyn VfsLock>> {
-        if !self.shared.state.lock().names.contains_key(name) {
-            self.create(name)?;
-        }
-        self.hold(name, Locked::Alone)
-    }
-
-    fn lock_existing(&self, name: &str) -> io::Result<Option<Box<dyn VfsLock>>> {
-        if !self.shared.state.lock().names.contains_key(name) {
-            return Ok(None);
-        }
-        self.hold(name, Locked::Shared(1)).map(Some)
-    }
-}
-
-impl SimFs {
-    fn hold(&self, name: &str, wanted: Locked) -> io::Result<Box<dyn VfsLock>> {
-        let locks = &mut self.shared.state.lock().locks;
-        match (locks.get_mut(name), wanted) {
-            (None, wanted) => _ = locks.insert(name.to_owned(), wanted),
-            (Some(Locked::Shared(readers)), Locked::Shared(_)) => *readers += 1,
-            (Some(Locked::Shared(_)), Locked::Alone) => {
-                return Err(LockHeld(LockHolder::ThisProcessReads).into());
-            }
-            (Some(Locked::Alone), _) => return Err(LockHeld(LockHolder::ThisProcess).into()),
-        }
-        Ok(Box::new(SimLock { fs: self.clone(), name: name.to_owned() }))
-    }
-}
-
-/// How a lock is held.
-#[derive(Clone, Copy, Debug)]
-enum Locked {
-    Alone,
-    /// By so many readers.
-    Shared(usize),
-}
-
-#[derive(Debug)]
-struct SimLock {
-    fs: SimFs,
-    name: String,
-}
-
-impl VfsLock for SimLock {}
-
-impl Drop for SimLock {
-    fn drop(&mut self) {
-        let locks = &mut self.fs.shared.state.lock().locks;
-        match locks.get_mut(&self.name) {
-            Some(Locked::Shared(readers)) if *readers > 1 => *readers -= 1,
-            _ => _ = locks.remove(&self.name),
-        }
     }
 }
 

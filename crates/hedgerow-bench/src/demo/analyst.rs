@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use hedgerow_kernels::{PageRankConfig, count_components, pagerank, top_k, wcc};
 
-use super::child::Ingestion;
+use super::ingestion::Ingestion;
 use super::message::{Analysis, Message};
 use crate::failure::Result;
 

@@ -6,23 +6,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use hedgerow::Graph;
-use hedgerow::io::IoCounters;
 use hedgerow_workload::scheduler::DEFAULT_WINDOW;
 use hedgerow_workload::{Scheduler, StreamError, StreamSpec, Transaction};
 
 use super::acks::{Ack, AckWriter, Acks};
-use super::message::{Message, Sample};
-use super::{WRITERS, analyst, measure, store};
+use super::ingestion::Ingestion;
+use super::message::Message;
+use super::setting::WRITERS;
+use super::{analyst, measure, store};
 use crate::failure::{Context, Result};
-use crate::system;
 
 /// Retries of a conflicting transaction. Scheduled transactions share no vertex, so that a few would do.
 const RETRIES: u32 = 1000;
 /// How often the state is reported at least.
 const SAMPLE_EVERY: Duration = Duration::from_millis(200);
-/// How often the state is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// The state is reported as often as the stream has hundredths, too: one that is over within a second has a curve.
 const SAMPLES: u64 = 100;
 
@@ -37,60 +34,6 @@ pub(crate) struct ChildOptions {
     pub(crate) acks: PathBuf,
     /// Events of the whole stream: a checkpoint is taken at every tenth of them.
     pub(crate) total_events: u64,
-}
-
-/// One ingestion.
-pub(crate) struct Ingestion {
-    pub(crate) graph: Graph,
-    pub(crate) start: Instant,
-    counters: std::sync::Arc<IoCounters>,
-    commits: AtomicU64,
-    events: AtomicU64,
-    /// Events of the whole stream.
-    total_events: u64,
-    conflicts: AtomicU64,
-    done: AtomicBool,
-}
-
-impl Ingestion {
-    /// Seconds since the ingestion began.
-    pub(crate) fn now(&self) -> f64 {
-        self.start.elapsed().as_secs_f64()
-    }
-
-    /// Whether the writers have ended.
-    pub(crate) fn is_done(&self) -> bool {
-        self.done.load(Ordering::Acquire)
-    }
-
-    /// Sleeps for `time`, or until one of `parts` equal parts of the stream was ingested meanwhile, or all of it.
-    pub(crate) fn sleep_unless_ahead(&self, time: Duration, parts: u64) {
-        let end = Instant::now() + time;
-        let events = self.events.load(Ordering::Relaxed) + (self.total_events / parts).max(1);
-        while !self.is_done() && Instant::now() < end && self.events.load(Ordering::Relaxed) < events {
-            std::thread::sleep(LOOK_EVERY);
-        }
-    }
-
-    /// Sleeps until the writers have ended, at most for `time`.
-    pub(crate) fn sleep(&self, time: Duration) {
-        let end = Instant::now() + time;
-        while !self.is_done() && Instant::now() < end {
-            std::thread::sleep(Duration::from_millis(20).min(time));
-        }
-    }
-
-    fn sample(&self) -> Sample {
-        let commits = self.commits.load(Ordering::SeqCst);
-        Sample {
-            at: self.now(),
-            commits,
-            events: self.events.load(Ordering::SeqCst),
-            syncs: self.counters.file_syncs.load(Ordering::SeqCst),
-            conflicts: self.conflicts.load(Ordering::Relaxed),
-            resident_bytes: system::resident_bytes().unwrap_or(0),
-        }
-    }
 }
 
 /// Runs the child and reports on the standard output.

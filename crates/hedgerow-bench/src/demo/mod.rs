@@ -6,10 +6,13 @@ mod acks;
 mod analyst;
 mod child;
 mod fault;
+mod ingestion;
 mod measure;
 mod message;
 mod page;
+mod setting;
 mod store;
+mod story;
 mod table;
 mod verify;
 mod watch;
@@ -17,36 +20,24 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use hedgerow_workload::stream::GeneratedConfig;
 use hedgerow_workload::{StreamSpec, Totals};
 
-use crate::failure::{Context, Result};
+use crate::failure::Result;
 use crate::figures::grouped;
 
 pub(crate) use child::{ChildOptions, run as run_child};
 use fault::Fault;
-use watch::{Ingested, Watch};
+pub(crate) use setting::DemoOptions;
+use setting::{Places, WRITERS};
+use story::Story;
+use watch::Watch;
 
-/// Threads that write, each with at most one transaction in flight.
-pub(crate) const WRITERS: usize = 2;
 /// The share of the stream after which the child is killed, in percent of its events.
 const KILL_PERCENT: u64 = 60;
-
-/// What to show.
-#[derive(Clone, Debug)]
-pub(crate) struct DemoOptions {
-    /// A file to replay instead of the generated stream.
-    pub(crate) data: Option<PathBuf>,
-    /// Events of the generated stream.
-    pub(crate) events: u64,
-    /// Seed of the generated stream.
-    pub(crate) seed: u64,
-    /// Where everything goes; what an earlier run left there is removed.
-    pub(crate) dir: PathBuf,
-}
 
 /// The stream that the options ask for.
 pub(crate) fn stream(data: Option<PathBuf>, events: u64, seed: u64) -> StreamSpec {
@@ -54,45 +45,6 @@ pub(crate) fn stream(data: Option<PathBuf>, events: u64, seed: u64) -> StreamSpe
         Some(path) => StreamSpec::File(path),
         None => StreamSpec::Generated(GeneratedConfig { seed, events, ..GeneratedConfig::default() }),
     }
-}
-
-/// Where the files of a demo are.
-struct Places {
-    store: PathBuf,
-    acks: PathBuf,
-    report: PathBuf,
-}
-
-impl Places {
-    /// Makes an empty place: removes what an earlier demo left, and nothing else.
-    fn prepare(dir: &Path) -> Result<Places> {
-        std::fs::create_dir_all(dir).context(dir.display())?;
-        let places = Places {
-            store: dir.join("demo-store"),
-            acks: dir.join("acks.log"),
-            report: dir.join("report.html"),
-        };
-        if places.store.exists() {
-            std::fs::remove_dir_all(&places.store).context(places.store.display())?;
-        }
-        for file in [&places.acks, &places.report] {
-            if file.exists() {
-                std::fs::remove_file(file).context(file.display())?;
-            }
-        }
-        Ok(places)
-    }
-}
-
-/// Everything that the table and the page tell.
-pub(super) struct Story {
-    stream: String,
-    totals: Totals,
-    first: Ingested,
-    second: Ingested,
-    recovered: verify::Recovered,
-    end: verify::End,
-    seconds: f64,
 }
 
 /// Runs the demo; `Err` says what failed. Prints as it goes.

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use super::message::Sample;
+use super::story::Story;
+use super::table;
 use super::watch::Ingested;
-use super::{Story, table};
 use crate::failure::{Context, Result};
 use crate::report::{Chart, Mark, Page, Series};
 

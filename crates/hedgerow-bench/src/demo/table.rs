@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{Story, WRITERS};
+use super::setting::WRITERS;
+use super::story::Story;
 use crate::figures::{grouped, percentile, seconds};
 
 /// The table as text.

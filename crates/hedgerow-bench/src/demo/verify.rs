@@ -12,8 +12,9 @@ use hedgerow_workload::{Diff, State, StreamSpec, Transaction};
 
 use super::acks::{AckWriter, Acks};
 use super::fault::Fault;
+use super::setting::WRITERS;
+use super::store;
 use super::watch::Ingested;
-use super::{WRITERS, store};
 use crate::failure::Result;
 use crate::figures::{grouped, seconds};
 use crate::reference::csr_of;

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::acks::AckFollower;
 use super::message::{Analysis, Message, Sample};
-use super::{DemoOptions, Places};
+use super::setting::{DemoOptions, Places};
 use crate::failure::{Context, Result};
 use crate::figures::{grouped, mebibytes, seconds};
 

@@ -1,10 +1,12 @@
 //! Self-contained HTML pages with tables and SVG curves.
 
+mod html;
 mod svg;
 
 #[cfg(test)]
 mod tests;
 
+use html::escape;
 pub(crate) use svg::{Bars, Chart, Mark, Series};
 
 /// A page under construction.
@@ -65,9 +67,4 @@ impl Page {
     pub(crate) fn finish(self) -> String {
         self.html + "</body></html>\n"
     }
-}
-
-/// Text as it may stand in HTML.
-pub(crate) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

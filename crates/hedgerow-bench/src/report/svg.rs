@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::escape;
+use super::html::escape;
 use crate::figures::range;
 
 const WIDTH: f64 = 860.0;

@@ -14,7 +14,8 @@ use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 
 use super::load::{self, Mode};
-use super::{Engine, Work, views};
+use super::views;
+use super::work::{Engine, Work};
 use crate::failure::Result;
 use crate::figures::geomean;
 use crate::record::{Metric, Recorder};

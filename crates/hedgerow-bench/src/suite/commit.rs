@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use hedgerow::io::{RealFs, Vfs};
 use hedgerow::{Durability, Graph};
 
+use super::load;
 use super::recovery::Place;
-use super::{Engine, Work, load};
+use super::work::{Engine, Work};
 use crate::failure::{Context, Result};
 use crate::figures::median;
 use crate::record::{Metric, Recorder};

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use hedgerow::{Graph, Snapshot};
 use hedgerow_workload::rng::Rng;
 
-use super::{Work, load};
+use super::load;
+use super::work::Work;
 use crate::failure::Result;
 use crate::record::{Metric, Recorder};
 

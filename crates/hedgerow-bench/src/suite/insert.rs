@@ -4,7 +4,8 @@
 use std::time::Instant;
 
 use super::load::{self, Mode};
-use super::{Engine, Work, memory};
+use super::memory;
+use super::work::{Engine, Work};
 use crate::failure::Result;
 use crate::figures::percentile;
 use crate::record::{Metric, Recorder};

@@ -5,7 +5,7 @@ use std::time::Instant;
 use hedgerow::{Graph, KeyKind, Options};
 use hedgerow_workload::LoadedGraph;
 
-use super::Work;
+use super::work::Work;
 use crate::failure::Result;
 
 /// Vertices inserted by one transaction.

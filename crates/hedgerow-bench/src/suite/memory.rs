@@ -9,7 +9,9 @@ use std::process::Command;
 use hedgerow::Graph;
 use serde_json::Value;
 
-use super::{Work, load, make_folder_of};
+use super::folder::make_folder_of;
+use super::load;
+use super::work::Work;
 use crate::failure::{Context, Result};
 use crate::system::resident_bytes;
 

@@ -10,7 +10,8 @@ use hedgerow::{Direction, Graph, Topology, VertexId};
 use hedgerow_kernels::{PageRankConfig, pagerank};
 use hedgerow_lab::Csr;
 
-use super::{Engine, Work, load};
+use super::load;
+use super::work::{Engine, Work};
 use crate::failure::Result;
 use crate::figures::median;
 use crate::record::{Metric, Recorder};

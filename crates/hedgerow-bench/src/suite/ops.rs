@@ -12,7 +12,8 @@ use hedgerow::{Direction, Graph, Snapshot, Topology, VertexId};
 use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 
-use super::{Engine, Work, load, views};
+use super::work::{Engine, Work};
+use super::{load, views};
 use crate::failure::Result;
 use crate::figures::percentile;
 use crate::record::{Metric, Recorder};

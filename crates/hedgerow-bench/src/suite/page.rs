@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::make_folder_of;
+use super::folder::make_folder_of;
 use crate::failure::{Context, Result};
 use crate::record::Record;
 use crate::report::{Bars, Page};

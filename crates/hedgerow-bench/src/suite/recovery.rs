@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use hedgerow::{Durability, Graph};
 
-use super::{Engine, Work, load};
+use super::load;
+use super::work::{Engine, Work};
 use crate::failure::{Context, Result};
 use crate::record::{Metric, Recorder};
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use hedgerow::{Graph, Topology};
 use hedgerow_workload::rng::Rng;
 
-use super::Work;
+use super::work::Work;
 use crate::failure::Result;
 use crate::record::{Metric, Recorder};
 

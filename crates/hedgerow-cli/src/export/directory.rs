@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use hedgerow::{GraphConfig, Label, Property, Schema};
 use serde_json::{Value, json};
 
-use super::{write_edge_rows, write_vertex_rows};
+use super::rows::{write_edge_rows, write_vertex_rows};
 use crate::error::CliError;
 use crate::keys::kind_name;
 use crate::layout::{DELIMITER, FORMAT, SCHEMA_FILE, VERSION};

@@ -11,10 +11,11 @@ use hedgerow::{KeyKind, Options, PropertyType};
 use hedgerow_workload::read::{Column, Delimiter, EdgeFormat, Header, sniff};
 use serde_json::Value;
 
+use super::args::{FileFormat, LoadArgs, OnError, Repeat, durability};
 use super::input::{Content, EdgeTable, Input};
 use super::report::{self, Clock};
-use super::rows::{self, OnError, Rejects, Rules};
-use super::{FileFormat, LoadArgs, Repeat, durability, open_existing, write};
+use super::rows::{self, Rejects, Rules};
+use super::write::{self, open_existing};
 use crate::error::CliError;
 use crate::layout::{DELIMITER, FORMAT, SCHEMA_FILE, VERSION};
 use crate::output::Style;

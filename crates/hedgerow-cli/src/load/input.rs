@@ -9,7 +9,7 @@ use hedgerow_workload::read::{
     Column, Delimiter, EdgeFormat, Graphalytics, Header, Lines, ReadError, Sniffed, sniff,
 };
 
-use super::{FileFormat, LoadArgs};
+use super::args::{FileFormat, LoadArgs};
 use crate::error::CliError;
 use crate::property;
 
@@ -154,43 +154,6 @@ fn unclear(error: ReadError) -> CliError {
         ReadError::DelimiterUnclear { .. } => CliError::Failed(format!("{error}; say --delimiter")),
         other => other.into(),
     }
-}
-
-/// A column as the command line names it: a position from 1, else a name.
-pub(super) fn column(text: &str) -> Result<Column, String> {
-    match text.parse::<usize>() {
-        Ok(0) => Err("columns count from 1".to_owned()),
-        Ok(position) => Ok(Column::Index(position - 1)),
-        Err(_) if text.is_empty() => Err("a position from 1 or a name is needed".to_owned()),
-        Err(_) => Ok(Column::Name(text.to_owned())),
-    }
-}
-
-/// What separates fields, as the command line names it.
-pub(super) fn delimiter(text: &str) -> Result<Delimiter, String> {
-    match (text, text.as_bytes()) {
-        ("tab" | "\\t", _) => Ok(Delimiter::Byte(b'\t')),
-        ("blanks" | " ", _) => Ok(Delimiter::Whitespace),
-        (_, [b'"' | b'\r' | b'\n' | 0]) => Err("a quote or a line break cannot separate fields".to_owned()),
-        (_, [byte]) if byte.is_ascii() && !byte.is_ascii_alphanumeric() => Ok(Delimiter::Byte(*byte)),
-        _ => Err("one ASCII character that is no letter or digit is needed, or tab, or blanks".to_owned()),
-    }
-}
-
-/// A property of edges as the command line names it: `NAME:TYPE`, then `=COLUMN` if the column is named otherwise.
-#[derive(Clone, Debug)]
-pub(super) struct EdgeProperty {
-    pub(super) name: String,
-    pub(super) kind: PropertyType,
-    column: Column,
-}
-
-/// Reads an [`EdgeProperty`].
-pub(super) fn edge_property(text: &str) -> Result<EdgeProperty, String> {
-    let (head, from) = text.split_once('=').map_or((text, None), |(head, from)| (head, Some(from)));
-    let (name, kind) = property::parse_header(head)?;
-    let column = from.map_or_else(|| Ok(Column::Name(name.clone())), column)?;
-    Ok(EdgeProperty { name, kind, column })
 }
 
 /// All files that the arguments name, those included that properties files name.

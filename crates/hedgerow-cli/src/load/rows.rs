@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::io::Write;
 
-use clap::ValueEnum;
 use hedgerow::{KeyKind, LabelId, PropertyType, Value, VertexKeyRef};
 use hedgerow_core::property::MAX_NAME_BYTES;
 use hedgerow_workload::read::{EdgeFormat, EdgeReader, Extra, ReadError, Row};
 
+use super::args::OnError;
 use super::input::{Content, EdgeTable, Input};
 use crate::error::CliError;
 use crate::keys;
@@ -16,16 +16,6 @@ use crate::property;
 
 /// At most this many rejected rows are described; all are counted.
 const MAX_DESCRIBED: usize = 1000;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OnError {
-    /// The first one fails the load; nothing is loaded
-    Raise,
-    /// They are left out and counted; the first is described
-    Skip,
-    /// They are left out, and described, up to 1,000 of them
-    Collect,
-}
 
 /// What a row must be, whatever file it is in.
 #[derive(Clone, Copy, Debug)]

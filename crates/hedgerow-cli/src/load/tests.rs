@@ -3,7 +3,8 @@
 use clap::Parser;
 use hedgerow::{Graph, KeyKind};
 
-use super::{OnError, Rules, input, options, write};
+use super::args::OnError;
+use super::{Rules, input, options, write};
 use crate::{Cli, Command};
 
 /// Runs `load` with the arguments in `line` as far as its second reading, without the first.

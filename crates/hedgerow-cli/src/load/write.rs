@@ -5,11 +5,12 @@ use std::path::Path;
 
 use hedgerow::{EdgeKey, Graph, LabelOptions, Options, Timestamp, Value, WriteTxn};
 
+use super::args::{LoadArgs, OnError, Repeat};
 use super::beside::{Sink, commit_beside};
 use super::input::{Content, EdgeTable, Input};
-use super::rows::{EdgeItem, Item, OnError, Rejects, Rules, for_each};
-use super::{LoadArgs, Repeat};
+use super::rows::{EdgeItem, Item, Rejects, Rules, for_each};
 use crate::error::CliError;
+use crate::store::is_vacant;
 
 /// What a load came to.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +25,11 @@ pub(super) struct Loaded {
     pub(super) timestamp: Timestamp,
     /// Bytes of the segment in which the load was written down; nothing without a checkpoint.
     pub(super) segment_bytes: Option<u64>,
+}
+
+/// Opens the store if there is one: its keys decide what is malformed, and a locked one needs no reading.
+pub(super) fn open_existing(args: &LoadArgs, options: Options) -> Result<Option<Graph>, CliError> {
+    if is_vacant(&args.store) { Ok(None) } else { Ok(Some(options.create(false).open(&args.store)?)) }
 }
 
 /// Loads into a store that was there before. What was committed before a failure stays; the error says so.

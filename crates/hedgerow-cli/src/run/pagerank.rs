@@ -2,7 +2,7 @@
 
 use hedgerow_kernels::{PageRankConfig, top_k};
 
-use super::{Common, Work};
+use super::work::{Common, Work};
 use crate::error::CliError;
 use crate::keys::to_json;
 use crate::output::{Report, number};

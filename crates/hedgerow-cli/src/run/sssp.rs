@@ -3,7 +3,7 @@
 use hedgerow::{Direction, VertexId};
 use hedgerow_kernels::SsspConfig;
 
-use super::{Common, Work};
+use super::work::{Common, Work};
 use crate::error::CliError;
 use crate::keys::to_json;
 use crate::output::{Report, number};

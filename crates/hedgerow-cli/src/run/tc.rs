@@ -1,6 +1,6 @@
 //! `hedgerow run tc`.
 
-use super::{Machine, Work};
+use super::work::{Machine, Work};
 use crate::error::CliError;
 use crate::output::Report;
 

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use hedgerow::VertexId;
 use hedgerow_kernels::count_components;
 
-use super::{Common, Work};
+use super::work::{Common, Work};
 use crate::error::CliError;
 use crate::keys::to_json;
 use crate::output::Report;

@@ -3,11 +3,10 @@
 use hedgerow_io::{Corruption, CorruptionKind, Dir, FileError, FileId, Lsn, StoreId};
 
 use super::found::{Found, look};
-use super::open_segment;
 use super::scan::last_nonzero;
 use super::window::Window;
 use crate::record::{ALIGN, Frame, RECORD_HEADER_BYTES, record_len};
-use crate::segment::{DATA_START, Preamble, read_head};
+use crate::segment::{DATA_START, Preamble, open_segment, read_head};
 
 /// What comes next in a segment.
 #[derive(Debug)]

@@ -9,9 +9,8 @@ use crate::record::{
     ALIGN, Frame, MAX_RECORD_BYTES, RECORD_HEADER_BYTES, RecordType, SEAL_PAYLOAD_BYTES, Seal, record_len,
 };
 use crate::recover::found::{Found, look};
-use crate::recover::open_segment;
 use crate::recover::window::Window;
-use crate::segment::{DATA_START, Preamble, read_head};
+use crate::segment::{DATA_START, Preamble, open_segment, read_head};
 
 /// A place between two records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,12 @@ use std::sync::atomic::Ordering;
 
 use hedgerow_core::Timestamp;
 use hedgerow_io::checksum::checksum64;
-use hedgerow_io::{Dir, FileHeader, FileId, FileKind, IoError, Lsn};
+use hedgerow_io::{Dir, FileId, IoError, Lsn};
 
-use super::{Active, Log, LogError, LogOptions, LogPosition, LogSegmentInfo, ReserveError, State};
+use super::active::new_segment;
+use super::{Log, LogError, LogPosition, LogSegmentInfo, ReserveError, State};
 use crate::record::{Frame, RecordType, SEAL_BYTES, SEAL_PAYLOAD_BYTES, Seal};
-use crate::segment::{CreateError, DATA_START, Preamble, allocated_len, create_segment, segment_name};
+use crate::segment::{CreateError, DATA_START, segment_name};
 
 impl Log {
     /// Seals the active segment and goes on in a new one with room for all that is reserved and `bytes` more. The new
@@ -143,27 +144,4 @@ pub(crate) fn unlink_if_there(dir: &Dir, name: &str) -> Result<(), IoError> {
         Err(e) if e.source.kind() != std::io::ErrorKind::NotFound => Err(e),
         _ => Ok(()),
     }
-}
-
-pub(super) fn new_segment(
-    dir: &Dir,
-    options: &LogOptions,
-    start: &LogPosition,
-    data: u64,
-) -> Result<Active, CreateError> {
-    let header = FileHeader::new(FileKind::Log, options.store, start.segment, options.epoch);
-    let too_long = || {
-        let source = std::io::ErrorKind::FileTooLarge.into();
-        CreateError::File(IoError::new(segment_name(start.segment), "allocate", source))
-    };
-    let allocated = allocated_len(options.segment_bytes, data).ok_or_else(too_long)?;
-    let preamble = Preamble {
-        base: start.lsn,
-        previous_checksum: start.previous_checksum,
-        previous_segment: start.previous_segment,
-        last_ts: start.last_ts,
-        allocated,
-    };
-    let file = create_segment(dir, &header, &preamble)?;
-    Ok(Active { file, id: start.segment, base: start.lsn, allocated, records: 0 })
 }

@@ -1,73 +1,20 @@
-//! A block of memory, and the header before it.
-//!
-//! A header is eight bytes. The first word holds size and state and is changed under the lock of the shard, also by what
-//! happens to the neighbours of the block; the second says where the block belongs and never changes while it is
-//! allocated, so that it can be read without the lock.
+//! A block of memory: allocated, given up, and found again by its first byte.
 
 use std::alloc::Layout;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 
-use super::region::{self, Region};
-use super::{Padded, release, shard};
-
-/// The bytes of a header, and the granularity of sizes and addresses.
-pub(super) const HEADER: usize = 8;
-/// The least size of a block in bytes, header included: a free one holds two links and its size.
-pub(super) const MIN_BLOCK: usize = 32;
-
-/// The block is free.
-pub(super) const FREE: u32 = 1;
-/// The block before it in the region is free, and its size stands in the last word before this header.
-pub(super) const PREV_FREE: u32 = 2;
+use super::header::{HEADER, Header, MIN_BLOCK, block_size};
+use super::inner::{Inner, Padded, release, shard_of};
+use super::large::{large_size, unmap_large};
+use super::mapping::no_memory;
+use super::region::Region;
 
 /// Second word of a block with a mapping of its own.
 const LARGE: u32 = 1 << 30;
 /// Second word of a block from the global allocator.
 const PLAIN: u32 = 2 << 30;
 const KIND: u32 = 3 << 30;
-
-/// The header of a block.
-#[repr(C)]
-pub(super) struct Header {
-    /// Bytes divided by 2 (a multiple of 4), header included, plus [`FREE`] and [`PREV_FREE`].
-    state: AtomicU32,
-    /// Distance to the head of the region, in units of 8 bytes; or one of the other kinds.
-    place: u32,
-}
-
-impl Header {
-    /// Writes the header of a block of `size` bytes, `distance` bytes into its region.
-    ///
-    /// # Safety
-    /// `at` is inside a region, and the caller holds the lock of its shard.
-    pub(super) unsafe fn write(at: NonNull<Header>, distance: usize, size: usize, flags: u32) {
-        let header =
-            Header { state: AtomicU32::new((size / 2) as u32 | flags), place: (distance / HEADER) as u32 };
-        // SAFETY: the caller's.
-        unsafe { at.write(header) };
-    }
-
-    /// Bytes, header included.
-    pub(super) fn size(&self) -> usize {
-        (self.state.load(Ordering::Relaxed) & !3) as usize * 2
-    }
-
-    pub(super) fn has(&self, flag: u32) -> bool {
-        self.state.load(Ordering::Relaxed) & flag != 0
-    }
-
-    /// Sets or clears a flag. Under the lock of the shard, so load and store need not be one step.
-    pub(super) fn set(&self, flag: u32, on: bool) {
-        let state = self.state.load(Ordering::Relaxed);
-        self.state.store(if on { state | flag } else { state & !flag }, Ordering::Relaxed);
-    }
-
-    /// Bytes from the begin of the region.
-    pub(super) fn distance(&self) -> usize {
-        self.place as usize * HEADER
-    }
-}
 
 /// An allocated block, aligned to 8. Dropping it frees it.
 pub(crate) struct Block {
@@ -103,12 +50,12 @@ impl Block {
     /// Makes a large block with its header at `header`.
     ///
     /// # Safety
-    /// The header stands in a mapping made for it, [`region::map_large`].
-    pub(super) unsafe fn large_at(header: NonNull<u8>) -> Block {
+    /// The header stands in a mapping made for it, [`map_large`](super::large::map_large).
+    pub(super) unsafe fn large_at(header: NonNull<Header>) -> Block {
         // SAFETY: the caller's.
         unsafe {
-            header.cast::<Header>().write(Header { state: AtomicU32::new(0), place: LARGE });
-            Block { start: header.add(HEADER) }
+            header.write(Header { state: AtomicU32::new(0), place: LARGE });
+            Block { start: header.cast::<u8>().add(HEADER) }
         }
     }
 
@@ -156,7 +103,7 @@ impl Block {
         // SAFETY: the block is allocated, so its heads are as they were written.
         unsafe {
             match self.place() & KIND {
-                LARGE => region::large_size(self.header().cast()),
+                LARGE => large_size(self.header().cast()),
                 PLAIN => {
                     self.header().cast::<u8>().sub(PLAIN_HEAD).cast::<usize>().read() + PLAIN_HEAD + HEADER
                 }
@@ -165,16 +112,16 @@ impl Block {
         }
     }
 
-    fn region(&self) -> NonNull<Region> {
+    fn region(&self) -> NonNull<Region<Inner>> {
         // SAFETY: a block of a region stands so far behind its head.
         unsafe { self.header().cast::<u8>().sub(self.place() as usize * HEADER).cast() }
     }
 
     /// Gives the end of the block back, if that is worth it; the first `bytes` bytes stay where they are.
     pub(super) fn shrink(&mut self, bytes: usize) {
-        if self.place() & KIND == 0 && shard::block_size(bytes) + MIN_BLOCK <= self.bytes() {
+        if self.place() & KIND == 0 && block_size(bytes) + MIN_BLOCK <= self.bytes() {
             // SAFETY: the region lives at least as long as the block.
-            let shard = unsafe { Region::owner(self.region()) };
+            let shard = unsafe { shard_of(self.region()) };
             // SAFETY: the block is allocated in a region of this shard, and has bytes to spare.
             unsafe { shard.0.lock().shrink(self.header(), bytes) };
         }
@@ -188,14 +135,14 @@ impl Drop for Block {
         // store that lets that thread in.
         unsafe {
             match self.place() & KIND {
-                LARGE => region::unmap_large(self.header().cast()),
+                LARGE => unmap_large(self.header().cast()),
                 PLAIN => {
                     let start = self.header().cast::<u8>().sub(PLAIN_HEAD);
                     let bytes = start.cast::<usize>().read();
                     std::alloc::dealloc(start.as_ptr(), plain_layout(bytes));
                 }
                 _ => {
-                    let Padded(shard, process) = Region::owner(self.region());
+                    let Padded(shard, process) = shard_of(self.region());
                     if process.is_current() {
                         let empty = shard.lock().free(self.header());
                         release(empty);
@@ -209,5 +156,5 @@ impl Drop for Block {
 fn plain_layout(bytes: usize) -> Layout {
     let layout =
         bytes.checked_add(PLAIN_HEAD + HEADER).and_then(|size| Layout::from_size_align(size, 8).ok());
-    layout.unwrap_or_else(|| region::no_memory(bytes))
+    layout.unwrap_or_else(|| no_memory(bytes))
 }

@@ -148,7 +148,7 @@ pub struct Builder<T: Plain> {
 }
 
 impl<T: Plain> Builder<T> {
-    pub(super) fn new(arena: &Arena, capacity: usize) -> Builder<T> {
+    fn new(arena: &Arena, capacity: usize) -> Builder<T> {
         let block = (capacity > 0).then(|| arena.block(size_in_bytes::<T>(capacity)));
         Builder { block, len: 0, capacity, element: std::marker::PhantomData }
     }
@@ -233,6 +233,20 @@ impl<T: Plain> Builder<T> {
         // SAFETY: the block begins with room for the count, aligned to 8.
         unsafe { start.cast::<AtomicU32>().write(AtomicU32::new(1)) };
         Counted { data, len }
+    }
+}
+
+impl Arena {
+    /// A list under construction with room for `capacity` elements.
+    pub fn builder<T: Plain>(&self, capacity: usize) -> Builder<T> {
+        Builder::new(self, capacity)
+    }
+
+    /// A copy of `content`.
+    pub fn copy<T: Plain>(&self, content: &[T]) -> Counted<T> {
+        let mut builder = self.builder(content.len());
+        builder.extend(content);
+        builder.finish()
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::ptr::NonNull;
 
-use super::ArenaStats;
-use super::block::{Block, FREE, HEADER, Header, MIN_BLOCK, PREV_FREE};
+use super::header::{FREE, HEADER, Header, MIN_BLOCK, PREV_FREE, block_size};
 use super::region::{HEAD, Region};
+use super::stats::ArenaStats;
 
 /// Classes per doubling of the size, as a power of two: a block is at most 1/32 larger than the least of its class.
 const STEPS_LOG2: usize = 5;
@@ -24,7 +24,7 @@ struct Free {
 
 const _: () = assert!(size_of::<Free>() + HEADER <= MIN_BLOCK);
 
-pub(super) struct Shard {
+pub(super) struct Shard<A> {
     index: usize,
     /// Which levels have a free block, and which steps of each level.
     levels: u32,
@@ -32,11 +32,11 @@ pub(super) struct Shard {
     /// The first free block of each class; absent until there is a region.
     heads: Option<Box<Links>>,
     /// Regions that take part in allocation, and those being evacuated.
-    regions: Option<NonNull<Region>>,
-    retired: Option<NonNull<Region>>,
+    regions: Option<NonNull<Region<A>>>,
+    retired: Option<NonNull<Region<A>>>,
     /// A region without blocks, kept in reserve: one that empties and fills again costs no call to the system. It is in
     /// `regions`, and its one free block in the lists.
-    spare: Option<NonNull<Region>>,
+    spare: Option<NonNull<Region<A>>>,
     /// Whether handles of the arena are left; if not, nothing is kept in reserve.
     open: bool,
     allocated: usize,
@@ -44,13 +44,7 @@ pub(super) struct Shard {
 }
 
 // SAFETY: the pointers lead to memory that belongs to the shard; whoever holds it may use it from any thread.
-unsafe impl Send for Shard {}
-
-/// The bytes of the block that holds `bytes`.
-#[inline]
-pub(super) fn block_size(bytes: usize) -> usize {
-    (bytes + HEADER).next_multiple_of(8).max(MIN_BLOCK)
-}
+unsafe impl<A> Send for Shard<A> {}
 
 /// The class of a size in bytes.
 #[inline]
@@ -73,8 +67,8 @@ fn class_above(size: usize) -> (usize, usize) {
 
 // All of this module follows pointers into regions that belong to the shard, under its lock: blocks tile each region, so
 // the header behind a block is in bounds, and so is that before it where its size is known.
-impl Shard {
-    pub(super) fn new(index: usize) -> Shard {
+impl<A> Shard<A> {
+    pub(super) fn new(index: usize) -> Shard<A> {
         Shard {
             index,
             levels: 0,
@@ -94,7 +88,7 @@ impl Shard {
     }
 
     /// A block for `bytes` bytes, unless a region is missing.
-    pub(super) fn allocate(&mut self, bytes: usize) -> Option<Block> {
+    pub(super) fn allocate(&mut self, bytes: usize) -> Option<NonNull<Header>> {
         let size = block_size(bytes);
         let free = self.find(size)?;
         // SAFETY: `find` gives a block that is in its list; see above for the rest.
@@ -111,7 +105,7 @@ impl Shard {
             }
             self.blocks += 1;
             self.allocated += header.as_ref().size();
-            Some(Block::behind(header))
+            Some(header)
         }
     }
 
@@ -119,7 +113,7 @@ impl Shard {
     ///
     /// # Safety
     /// The header is that of an allocated block of this shard, which is not used any more.
-    pub(super) unsafe fn free(&mut self, header: NonNull<Header>) -> Option<NonNull<Region>> {
+    pub(super) unsafe fn free(&mut self, header: NonNull<Header>) -> Option<NonNull<Region<A>>> {
         // SAFETY: the caller's, and see above.
         unsafe {
             let region = region_of(header);
@@ -155,7 +149,7 @@ impl Shard {
         // SAFETY: the caller's, and see above.
         unsafe {
             let before = header.as_ref().size();
-            let region = region_of(header);
+            let region = region_of::<A>(header);
             if (*region.as_ptr()).retired {
                 return;
             }
@@ -165,7 +159,7 @@ impl Shard {
     }
 
     /// Takes in a fresh region.
-    pub(super) fn add(&mut self, region: NonNull<Region>) {
+    pub(super) fn add(&mut self, region: NonNull<Region<A>>) {
         self.heads.get_or_insert_with(|| Box::new([[None; STEPS]; LEVELS]));
         // SAFETY: the region is fresh, hence ours alone.
         unsafe { insert(&mut self.regions, region) };
@@ -187,7 +181,7 @@ impl Shard {
 
     /// Opens the next piece of a region of the list: where the end mark was, if there was one, a free block begins, and
     /// behind it stands the new one.
-    fn open(&mut self, region: NonNull<Region>) -> bool {
+    fn open(&mut self, region: NonNull<Region<A>>) -> bool {
         // SAFETY: a region of the list, see the head of the implementation; `grow` gives a place inside the mapping, further
         // than the head and the least block at the first time.
         unsafe {
@@ -317,7 +311,7 @@ impl Shard {
     }
 
     /// Takes all regions out of use, to be evacuated; gives the spare one out.
-    pub(super) fn retire_all(&mut self) -> Option<NonNull<Region>> {
+    pub(super) fn retire_all(&mut self) -> Option<NonNull<Region<A>>> {
         let spare = self.take_spare();
         (self.levels, self.steps) = (0, [0; LEVELS]);
         if let Some(heads) = &mut self.heads {
@@ -368,7 +362,7 @@ impl Shard {
     }
 
     /// Gives out the region kept in reserve.
-    pub(super) fn take_spare(&mut self) -> Option<NonNull<Region>> {
+    pub(super) fn take_spare(&mut self) -> Option<NonNull<Region<A>>> {
         let region = self.spare.take()?;
         // SAFETY: the region has one block, which is free and in its list.
         unsafe {
@@ -379,7 +373,7 @@ impl Shard {
     }
 
     /// No handle is left: nothing is kept in reserve any more.
-    pub(super) fn close(&mut self) -> Option<NonNull<Region>> {
+    pub(super) fn close(&mut self) -> Option<NonNull<Region<A>>> {
         self.open = false;
         self.take_spare()
     }
@@ -409,12 +403,12 @@ unsafe fn behind(header: NonNull<Header>) -> NonNull<Header> {
 }
 
 /// The region of a block of a region.
-unsafe fn region_of(header: NonNull<Header>) -> NonNull<Region> {
+unsafe fn region_of<A>(header: NonNull<Header>) -> NonNull<Region<A>> {
     // SAFETY: the head of the region is so far before the block.
     unsafe { header.cast::<u8>().sub(header.as_ref().distance()).cast() }
 }
 
-unsafe fn insert(list: &mut Option<NonNull<Region>>, region: NonNull<Region>) {
+unsafe fn insert<A>(list: &mut Option<NonNull<Region<A>>>, region: NonNull<Region<A>>) {
     // SAFETY: both are regions of the shard, whose lock is held.
     unsafe {
         (*region.as_ptr()).prev = None;
@@ -426,7 +420,7 @@ unsafe fn insert(list: &mut Option<NonNull<Region>>, region: NonNull<Region>) {
     *list = Some(region);
 }
 
-unsafe fn remove(list: &mut Option<NonNull<Region>>, region: NonNull<Region>) {
+unsafe fn remove<A>(list: &mut Option<NonNull<Region<A>>>, region: NonNull<Region<A>>) {
     // SAFETY: the region is in the list, whose shard's lock is held.
     unsafe {
         let (next, prev) = ((*region.as_ptr()).next, (*region.as_ptr()).prev);
@@ -441,7 +435,7 @@ unsafe fn remove(list: &mut Option<NonNull<Region>>, region: NonNull<Region>) {
 }
 
 #[cfg(test)]
-impl Shard {
+impl<A> Shard<A> {
     /// Checks the invariants that the module states.
     pub(super) fn check(&self) {
         let (mut allocated, mut blocks, mut free) = (0, 0, 0);

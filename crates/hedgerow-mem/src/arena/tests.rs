@@ -141,7 +141,7 @@ fn an_evacuation_lays_blocks_out_in_order_and_returns_the_old_regions() {
     assert_eq!(after.blocks, before.blocks);
     assert!(after.allocated.abs_diff(before.allocated) < 32 * before.blocks / 10);
     // No gaps, but for the rest of the newest region, which is rounded up to a huge page.
-    assert!(after.free() < after.allocated / 50 + region::HUGE, "{after:?}");
+    assert!(after.free() < after.allocated / 50 + mapping::HUGE, "{after:?}");
     let starts: Vec<_> = blocks.iter().filter(|b| !b.is_empty()).map(|b| b.as_ptr() as usize).collect();
     let steps = starts.windows(2).filter(|w| w[1] > w[0] && w[1] - w[0] < 8_192).count();
     // The end of a region takes what is too large for it last.

@@ -20,13 +20,13 @@
 #![allow(unsafe_code)]
 
 mod barrier;
+mod chain;
 mod life;
-mod link;
 mod read_guard;
 mod retire_list;
 
-pub(crate) use life::Life;
-pub(crate) use link::{Link, Unlinked};
+pub use chain::Version;
+pub(crate) use chain::{Link, Unlinked};
 pub(crate) use read_guard::ReadGuard;
 pub use retire_list::{RetireList, RetireStats};
 

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::Mutex;
 
-use super::link::Unlinked;
+use super::chain::{Unlinked, Version};
 use super::read_guard::Ongoing;
 use super::{barrier, read_guard};
-use crate::version::Version;
 
 /// Independent parts. A thread takes the first whose lock is free.
 const SHARDS: usize = 4;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 
 use hedgerow_core::Timestamp;
 
-use super::link::Link;
+use super::chain::Link;
 use super::{Memory, ReadGuard, RetireList, barrier};
 use crate::arena::Arena;
 use crate::delta::Delta;

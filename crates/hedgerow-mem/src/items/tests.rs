@@ -1,10 +1,12 @@
 use std::collections::BTreeMap;
 
-use hedgerow_core::{Direction, PropertyId, SubgraphId, Value};
+use hedgerow_core::column::Piece;
+use hedgerow_core::{Direction, LocalVertex, PropertyId, SubgraphId, Timestamp, Value};
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Horizon, Pin, Subgraph};
+use crate::op::LocalOp;
+use crate::{Arena, EdgeOp, Horizon, ItemOp, Main, Pin, Subgraph};
 
 /// An edge of the test: local source, destination, rank.
 type Key = (u8, u32, u64);

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use hedgerow_core::{Direction, InterpolationHint, SubgraphId, Timestamp};
 use proptest::prelude::*;
 
+use crate::op::LocalOp;
 use crate::reclaim::{Horizon, Pin};
-use crate::subgraph::{LocalOp, Subgraph};
-use crate::{EdgeOp, Version};
+use crate::subgraph::Subgraph;
+use crate::{Arena, Version};
 
 use super::*;
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use hedgerow_core::{Direction, Timestamp};
 
-use super::{Latched, LocalOp};
+use super::Latched;
 use crate::fold;
+use crate::op::LocalOp;
 use crate::reclaim::{Horizon, Pin};
 use crate::version::Version;
 

@@ -6,7 +6,8 @@ use super::{Latched, Subgraph};
 use crate::delta::Delta;
 use crate::fold;
 use crate::grace::ReadGuard;
-use crate::items::{ItemOp, ItemRef};
+use crate::items::ItemRef;
+use crate::op::ItemOp;
 use crate::reclaim::{Horizon, Pin};
 use crate::version::Read;
 

@@ -1,10 +1,8 @@
-//! Labels, ranks and properties of the model.
+//! Labels, ranks and properties: what a rich graph holds.
 
 use std::collections::BTreeMap;
 
 use hedgerow_core::{PropertyType, Value, VertexKey};
-
-use super::Model;
 
 /// Properties by name. Nulls are not kept.
 pub type Props = BTreeMap<String, Value>;
@@ -38,158 +36,10 @@ pub struct ItemKey {
     pub rank: u64,
 }
 
-/// An operation with labels, ranks or properties.
-#[derive(Clone, Debug, PartialEq)]
-pub enum RichOp {
-    /// Makes sure that the edge exists with exactly these properties.
-    Put(ItemKey, Vec<(String, Value)>),
-    /// Inserts the edge unless it exists.
-    Insert(ItemKey, Vec<(String, Value)>),
-    /// Lays properties over those of an existing edge.
-    Update(ItemKey, Vec<(String, Value)>),
-    /// Removes the edge.
-    Remove(ItemKey),
-    /// Makes sure that the vertex exists with exactly these properties.
-    PutVertex(VertexKey, Vec<(String, Value)>),
-    /// Lays properties over those of an existing vertex.
-    UpdateVertex(VertexKey, Vec<(String, Value)>),
-}
-
 /// What a rich graph holds beside vertices and plain edges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Rich {
     /// Of the default label only edges that have properties.
     pub(super) items: BTreeMap<ItemKey, Props>,
     pub(super) vertices: BTreeMap<VertexKey, Props>,
-}
-
-fn lay(props: &mut Props, changes: &[(String, Value)]) {
-    for (name, value) in changes {
-        if value.is_null() {
-            props.remove(name);
-        } else {
-            props.insert(name.clone(), value.clone());
-        }
-    }
-}
-
-impl Model {
-    fn stored(&self, key: &ItemKey) -> ItemKey {
-        let (src, dst) = self.item(&key.src, &key.dst);
-        ItemKey { src, dst, ..key.clone() }
-    }
-
-    /// The properties of an edge, if it exists.
-    pub fn item_props(&self, key: &ItemKey) -> Option<Props> {
-        let stored = self.stored(key);
-        let found = self.rich.items.get(&stored).cloned();
-        if key.label.is_empty() {
-            return self.weight(&key.src, &key.dst).map(|_| found.unwrap_or_default());
-        }
-        found
-    }
-
-    /// The properties of a vertex, if it exists.
-    pub fn vertex_props(&self, key: &VertexKey) -> Option<Props> {
-        self.contains_vertex(key).then(|| self.rich.vertices.get(key).cloned().unwrap_or_default())
-    }
-
-    /// The edges that are not plain, ascending: those of named labels, and those of the default label with properties.
-    pub fn items(&self) -> impl Iterator<Item = (&ItemKey, &Props)> {
-        self.rich.items.iter()
-    }
-
-    /// Other endpoints and ranks of the edges of a named label at a vertex, ascending; `incoming` chooses the direction
-    /// in a directed graph.
-    pub fn neighbors_of(&self, label: &str, key: &VertexKey, incoming: bool) -> Vec<(VertexKey, u64)> {
-        let of_label = self.rich.items.keys().filter(|item| item.label == label);
-        let other = |item: &ItemKey| match (&item.src == key, &item.dst == key) {
-            (true, _) if !self.directed || !incoming => Some(item.dst.clone()),
-            (_, true) if !self.directed || incoming => Some(item.src.clone()),
-            _ => None,
-        };
-        let mut found: Vec<_> = of_label.filter_map(|item| Some((other(item)?, item.rank))).collect();
-        found.sort();
-        found
-    }
-
-    /// Sets what an edge is, whatever it was: for those who copy a store into a model.
-    pub fn set_item(&mut self, key: ItemKey, props: Props) {
-        let key = self.stored(&key);
-        self.rich.items.insert(key, props);
-    }
-
-    /// Sets the properties of a vertex.
-    pub fn set_vertex_props(&mut self, key: VertexKey, props: Props) {
-        if props.is_empty() {
-            self.rich.vertices.remove(&key);
-        } else {
-            self.rich.vertices.insert(key, props);
-        }
-    }
-
-    pub(super) fn apply_rich(&mut self, op: &RichOp) -> bool {
-        match op {
-            RichOp::Put(key, props) => {
-                self.put_item(key, props);
-                true
-            }
-            RichOp::Insert(key, props) => {
-                let new = self.item_props(key).is_none();
-                if new {
-                    self.put_item(key, props);
-                }
-                new
-            }
-            RichOp::Update(key, changes) => {
-                let Some(mut props) = self.item_props(key) else { return false };
-                lay(&mut props, changes);
-                self.keep(key, props);
-                true
-            }
-            RichOp::Remove(key) => {
-                let existed = self.item_props(key).is_some();
-                self.rich.items.remove(&self.stored(key));
-                if key.label.is_empty() {
-                    self.edges.remove(&self.item(&key.src, &key.dst));
-                }
-                existed
-            }
-            RichOp::PutVertex(key, props) => {
-                self.vertices.insert(key.clone());
-                let mut kept = Props::new();
-                lay(&mut kept, props);
-                self.set_vertex_props(key.clone(), kept);
-                true
-            }
-            RichOp::UpdateVertex(key, changes) => {
-                let Some(mut props) = self.vertex_props(key) else { return false };
-                lay(&mut props, changes);
-                self.set_vertex_props(key.clone(), props);
-                true
-            }
-        }
-    }
-
-    fn put_item(&mut self, key: &ItemKey, props: &[(String, Value)]) {
-        let mut kept = Props::new();
-        lay(&mut kept, props);
-        if key.label.is_empty() {
-            let given = if self.weighted { kept.remove(WEIGHT) } else { None };
-            let weight = if let Some(Value::F64(weight)) = given { weight } else { 1.0 };
-            self.put(&key.src, &key.dst, weight);
-        }
-        self.vertices.insert(key.src.clone());
-        self.vertices.insert(key.dst.clone());
-        self.keep(key, kept);
-    }
-
-    fn keep(&mut self, key: &ItemKey, props: Props) {
-        let stored = self.stored(key);
-        if key.label.is_empty() && props.is_empty() {
-            self.rich.items.remove(&stored);
-        } else {
-            self.rich.items.insert(stored, props);
-        }
-    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use super::OpIndex;
+use super::event::OpIndex;
 use super::rng::SplitMix64;
 
 /// Error numbers of Linux.

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::sync::Arc;
 
-use super::Locked;
 use super::content::Content;
 
 /// A file, under whatever name.
@@ -75,6 +74,14 @@ pub(super) struct Inode {
     pub(super) pending: Vec<Pending<FileOp>>,
     /// Whether a failed sync has dropped changes, so that `now` cannot be reached from `durable` any more.
     dropped: bool,
+}
+
+/// How a lock is held.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Locked {
+    Alone,
+    /// By so many readers.
+    Shared(usize),
 }
 
 #[derive(Debug, Default)]

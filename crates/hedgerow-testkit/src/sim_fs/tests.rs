@@ -1,5 +1,5 @@
 use super::*;
-use hedgerow_io::{Dir, is_disk_full, read_exact_at, write_all_at};
+use hedgerow_io::{Access, Dir, is_disk_full, read_exact_at, write_all_at};
 use std::collections::HashSet;
 
 fn dir(fs: &SimFs) -> Dir {

@@ -4,7 +4,7 @@ use hedgerow_core::column::{Data, Ends};
 use hedgerow_core::property::MAX_PROPERTIES;
 use hedgerow_core::{Column, Columns, PropertyId, PropertyType};
 
-use super::record::put_chunks;
+use super::chunks::put_chunks;
 use crate::bytes::{Bytes, Fault};
 
 /// Column flag: a mask of the values that are there comes first.

@@ -4,7 +4,6 @@ use hedgerow_core::{SubgraphId, Timestamp, VertexId};
 use hedgerow_io::{FileId, HEADER_BYTES, StoreId};
 
 use super::block::{BLOCK_BYTES, blocks_len};
-use super::record::MIN_RECORD;
 use crate::GraphConfig;
 use crate::bytes::{Bytes, Fault};
 
@@ -19,6 +18,9 @@ pub(super) const FOOTER_BODY: usize = 96;
 
 /// As many subgraphs as there are ids.
 const MOST_SUBGRAPHS: u64 = 1 << 26;
+
+/// The smallest [record](super::record): its fixed fields and nothing else.
+const MIN_RECORD: u64 = 28;
 
 /// The entry stands for a whole image.
 const KIND_FULL: u8 = 0;

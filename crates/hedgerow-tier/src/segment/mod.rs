@@ -4,6 +4,7 @@
 //! manifest names it; a writer that fails or is dropped leaves a stray file and no harm.
 
 mod block;
+mod chunks;
 mod columns;
 mod cursor;
 mod image;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hedgerow_core::{Columns, Direction, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
 
+use super::chunks::put_chunks;
 use super::columns;
 use super::image::{AdjacencyPart, ImageKeys, ImageRef, KeysRef, PartRef, SubgraphImage};
 use super::image::{check_keys, check_order, check_part, check_vertices};
@@ -31,12 +32,6 @@ const WEIGHTS_F64: u8 = 1;
 const RANKS: u16 = 1;
 /// Part flag: property columns come last.
 const PROPERTIES: u16 = 2;
-
-/// The smallest record: its fixed fields and nothing else.
-pub(super) const MIN_RECORD: u64 = 28;
-
-/// How many values are turned into bytes at a time: what bounds the writer's memory.
-const CHUNK: usize = 4096;
 
 /// Writes `image`, which must have passed [`ImageRef::fault`], through `put`.
 pub(super) fn encode<E>(
@@ -114,20 +109,6 @@ fn encode_part_head(part: &PartRef<'_>, out: &mut Vec<u8>) {
     for degree in degrees().filter(|degree| *degree > 0) {
         out.extend(degree.to_le_bytes().iter().take(usize::from(width)));
     }
-}
-
-pub(super) fn put_chunks<T, const N: usize, E>(
-    values: &[T],
-    scratch: &mut Vec<u8>,
-    bytes: impl Fn(&T) -> [u8; N],
-    put: &mut impl FnMut(&[u8]) -> Result<(), E>,
-) -> Result<(), E> {
-    for chunk in values.chunks(CHUNK) {
-        scratch.clear();
-        scratch.extend(chunk.iter().flat_map(&bytes));
-        put(scratch)?;
-    }
-    Ok(())
 }
 
 /// Reads one record, which must fill `record` exactly and satisfy every rule of an image.

@@ -4,33 +4,14 @@ use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::error::{ReadError, RowError};
+use super::progress::Progress;
 use super::source::{self, buffered};
-use super::{ReadError, RowError};
 
 /// The longest line, and the longest record of several lines, in bytes: room for two vertex keys of the longest kind
 /// and their quotes.
 pub const MAX_LINE_BYTES: usize = 1 << 20;
-
-/// How much of a file's bytes on disk has been read; may be polled from another thread.
-#[derive(Clone, Debug)]
-pub struct Progress {
-    pub(super) read: Arc<AtomicU64>,
-    pub(super) total: u64,
-}
-
-impl Progress {
-    /// Bytes read so far, before decompression.
-    pub fn read(&self) -> u64 {
-        self.read.load(Relaxed)
-    }
-
-    /// The size of the file in bytes.
-    pub fn total(&self) -> u64 {
-        self.total
-    }
-}
 
 /// A file's lines, one at a time.
 pub struct Lines {

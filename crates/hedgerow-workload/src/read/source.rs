@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::{Progress, ReadError};
+use super::error::ReadError;
+use super::progress::Progress;
 
 const BUFFER_BYTES: usize = 1 << 18;
 

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{LoadError, LoadedGraph, load};
+use super::load;
+use super::loaded::{LoadError, LoadedGraph};
 use crate::read::{Column, EdgeFormat};
 
 /// How to read one data set.
@@ -69,9 +70,4 @@ impl Known {
         }
         load::edges(name, &path, &format, self.directed)
     }
-}
-
-/// Whether the file's order is one of time (nearly, in some data sets).
-pub(super) fn is_temporal(format: &EdgeFormat) -> bool {
-    format.time.is_some()
 }

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use hedgerow_core::VertexKey;
 
-use super::known::is_temporal;
-use super::{LoadError, LoadedGraph};
+use super::loaded::{LoadError, LoadedGraph};
 use crate::read::{EdgeFormat, EdgeReader, Graphalytics, ReadError, read_vertices};
 
 /// Reads an edge file; vertices are numbered by first appearance.
@@ -78,6 +77,11 @@ pub(super) fn vertices_and_edges(
         keys: Some(keys.into_iter().map(VertexKey::U64).collect()),
         in_time_order: false,
     })
+}
+
+/// Whether the file's order is one of time (nearly, in some data sets).
+fn is_temporal(format: &EdgeFormat) -> bool {
+    format.time.is_some()
 }
 
 /// Calls `f` with source, destination, weight and time of each row; rows either all have a weight or none has.

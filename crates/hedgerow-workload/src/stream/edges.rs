@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hedgerow_core::{KeyKind, VertexKey};
 
-use super::{EVENTS_PER_TRANSACTION, Event};
+use super::event::{EVENTS_PER_TRANSACTION, Event};
 use crate::read::{EdgeFormat, EdgeReader, ReadError, RowError};
 
 /// Rows in file order, grouped by count; weights and times are left out, as weights count events here.

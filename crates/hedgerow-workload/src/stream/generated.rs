@@ -11,7 +11,7 @@
 
 use hedgerow_core::VertexKey;
 
-use super::Event;
+use super::event::Event;
 use crate::rng::Rng;
 
 /// What to generate. Equal configurations give equal streams, in every version.

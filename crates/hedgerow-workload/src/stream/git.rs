@@ -11,7 +11,7 @@ use std::path::Path;
 
 use hedgerow_core::VertexKey;
 
-use super::Event;
+use super::event::Event;
 use crate::read::{Lines, ReadError, RowError};
 
 const HEADER: &str = "commit_time,author_id,file_id,op,commit_id";

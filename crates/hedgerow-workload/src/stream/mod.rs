@@ -4,6 +4,7 @@
 //! A transaction's index is its position in the stream, from 0, and the same at every reading.
 
 mod edges;
+mod event;
 mod generated;
 mod git;
 
@@ -12,58 +13,12 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use hedgerow_core::{KeyKind, VertexKey};
+use hedgerow_core::KeyKind;
 
 use crate::read::{Lines, ReadError};
 
+pub use event::{EVENTS_PER_TRANSACTION, Event};
 pub use generated::{GeneratedConfig, MAX_EVENTS};
-
-/// Events per transaction where the data has no transactions of its own.
-pub const EVENTS_PER_TRANSACTION: usize = 64;
-
-/// One change. Weights count events: an edge's weight is the number of upserts since it was last absent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// Inserts missing endpoints; adds 1 to the weight of the edge, which is inserted with weight 1 if absent.
-    Upsert {
-        /// The source.
-        src: VertexKey,
-        /// The destination.
-        dst: VertexKey,
-    },
-    /// Inserts the vertex; no effect if it is there.
-    InsertVertex {
-        /// The vertex.
-        vertex: VertexKey,
-    },
-    /// Removes the edge and leaves its endpoints; no effect if it is absent.
-    RemoveEdge {
-        /// The source.
-        src: VertexKey,
-        /// The destination.
-        dst: VertexKey,
-    },
-    /// Removes the vertex and every edge from or to it, if it is there.
-    RemoveVertex {
-        /// The vertex.
-        vertex: VertexKey,
-        /// Who removed it, if that vertex has not been named before: inserted first, as by
-        /// [`InsertVertex`](Event::InsertVertex).
-        by: Option<VertexKey>,
-    },
-}
-
-impl Event {
-    /// The one or two vertices that the event names.
-    pub fn vertices(&self) -> impl Iterator<Item = &VertexKey> {
-        let (first, second) = match self {
-            Event::Upsert { src, dst } | Event::RemoveEdge { src, dst } => (src, Some(dst)),
-            Event::InsertVertex { vertex } => (vertex, None),
-            Event::RemoveVertex { vertex, by } => (vertex, by.as_ref()),
-        };
-        std::iter::once(first).chain(second)
-    }
-}
 
 /// Events that take effect together, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -26,130 +26,7 @@ pub(in crate::tidy) struct Room {
 }
 
 /// A ratchet: whoever cuts an arrow shortens the entry or removes it; nobody adds a module or an entry.
-pub(in crate::tidy) const KNOWN_CYCLES: &[KnownCycle] = &[
-    KnownCycle {
-        krate: "hedgerow-core",
-        modules: &["fork", "fork::descriptor"],
-        plan: "`OwnerProcess` and `hold_off` move from `fork` to a module below `fork::descriptor`.",
-    },
-    KnownCycle {
-        krate: "hedgerow-mem",
-        modules: &["arena", "arena::block", "arena::counted", "arena::region", "arena::shard"],
-        plan: "`Padded`, `Inner` and the size of a block move below `arena::block` and `arena::region`.",
-    },
-    KnownCycle {
-        krate: "hedgerow-mem",
-        modules: &[
-            "delta",
-            "fold",
-            "grace",
-            "grace::retire_list",
-            "grace::link",
-            "items",
-            "main_part",
-            "merge",
-            "patch",
-            "subgraph",
-            "table",
-            "version",
-        ],
-        plan: "`LocalOp` and `Extra` move below `delta` and `main_part`; then `version` is parted from `items` and `patch`.",
-    },
-    KnownCycle {
-        krate: "hedgerow-mem",
-        modules: &["view::corrections", "view::corrections::build", "view::corrections::sorted"],
-        plan: "`Builder` moves below `view::corrections::sorted`.",
-    },
-    KnownCycle {
-        krate: "hedgerow-log",
-        modules: &["recover", "recover::scan"],
-        plan: "`open_segment` moves from `recover` to a module below `recover::scan`.",
-    },
-    KnownCycle {
-        krate: "hedgerow-log",
-        modules: &["writer", "writer::segments"],
-        plan: "`Log`, `Active` and `State` are split from the segments that they rotate.",
-    },
-    KnownCycle {
-        krate: "hedgerow-tier",
-        modules: &["segment::columns", "segment::index", "segment::record"],
-        plan: "`put_chunks` and `MIN_RECORD` move from `segment::record` to a module below it.",
-    },
-    KnownCycle {
-        krate: "hedgerow-workload",
-        modules: &["read::lines", "read::source"],
-        plan: "`Progress` moves from `read::lines` to a module below `read::source`.",
-    },
-    KnownCycle {
-        krate: "hedgerow-workload",
-        modules: &["spec", "spec::known", "spec::load"],
-        plan: "`LoadError`, `LoadedGraph` and `is_temporal` move to a module below `spec::load`.",
-    },
-    KnownCycle {
-        krate: "hedgerow-workload",
-        modules: &["stream", "stream::edges", "stream::generated", "stream::git"],
-        plan: "`Event` moves from `stream` to a module below the streams.",
-    },
-    KnownCycle {
-        krate: "hedgerow-testkit",
-        modules: &["model", "model::bulk", "model::rich"],
-        plan: "`Model` and its single operations move from `model` to a module below the others.",
-    },
-    KnownCycle {
-        krate: "hedgerow-testkit",
-        modules: &["sim_fs", "sim_fs::crash", "sim_fs::fault", "sim_fs::file", "sim_fs::state"],
-        plan: "`OpIndex`, `Step` and `Locked` move from `sim_fs` to a module below the others.",
-    },
-    KnownCycle {
-        krate: "hedgerow-bench",
-        modules: &["demo", "demo::page", "demo::table", "demo::verify", "demo::watch"],
-        plan: "`Story`, `DemoOptions` and `Places` move from `demo` to a module below its parts.",
-    },
-    KnownCycle {
-        krate: "hedgerow-bench",
-        modules: &["demo::analyst", "demo::child"],
-        plan: "`Ingestion` moves from `demo::child` to a module below `demo::analyst`.",
-    },
-    KnownCycle {
-        krate: "hedgerow-bench",
-        modules: &["report", "report::svg"],
-        plan: "`escape` moves from `report` to a module below `report::svg`.",
-    },
-    KnownCycle {
-        krate: "hedgerow-bench",
-        modules: &[
-            "suite",
-            "suite::analytics",
-            "suite::commit",
-            "suite::crowd",
-            "suite::insert",
-            "suite::load",
-            "suite::memory",
-            "suite::mixed",
-            "suite::ops",
-            "suite::page",
-            "suite::recovery",
-            "suite::update",
-            "suite::views",
-        ],
-        plan: "`Engine`, `Work` and `make_folder_of` move from `suite` to a module below the suites.",
-    },
-    KnownCycle {
-        krate: "hedgerow-cli",
-        modules: &["export", "export::directory"],
-        plan: "The writers of rows move from `export` to a module below `export::directory`.",
-    },
-    KnownCycle {
-        krate: "hedgerow-cli",
-        modules: &["load", "load::directory", "load::input", "load::report", "load::rows", "load::write"],
-        plan: "`LoadArgs`, `FileFormat` and `Repeat` move from `load` to a module below its parts.",
-    },
-    KnownCycle {
-        krate: "hedgerow-cli",
-        modules: &["run", "run::bfs", "run::pagerank", "run::sssp", "run::tc", "run::wcc"],
-        plan: "`Common`, `Work` and `Machine` move from `run` to a module below the kernels' commands.",
-    },
-];
+pub(in crate::tidy) const KNOWN_CYCLES: &[KnownCycle] = &[];
 
 /// Crates with rooms.
 pub(in crate::tidy) const ROOMS: &[Rooms] = &[
@@ -172,6 +49,25 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
                 "tools",
                 &["config", "durable", "error", "files", "graph", "open", "options", "read", "state"],
             ),
+            room("lib", &[]),
+        ],
+    },
+    Rooms {
+        krate: "hedgerow-core",
+        rooms: &[
+            room("faults", &[]),
+            room("fork", &[]),
+            room("growing", &[]),
+            room("id", &[]),
+            room("key", &[]),
+            room("property", &[]),
+            room("simd", &[]),
+            room("sync", &[]),
+            room("time", &[]),
+            room("column", &["property"]),
+            room("op", &["id", "key", "property"]),
+            room("search", &["id", "simd"]),
+            room("view", &["id", "search"]),
             room("lib", &[]),
         ],
     },
@@ -206,6 +102,39 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
         ],
     },
     Rooms {
+        krate: "hedgerow-mem",
+        rooms: &[
+            room("arena", &[]),
+            room("op", &[]),
+            room("items", &[]),
+            room("reclaim", &[]),
+            room("change", &["op"]),
+            room("delta", &["arena", "items", "op"]),
+            room("main_part", &["arena", "items"]),
+            room("patch", &["change", "main_part", "op"]),
+            room("merge", &["arena", "change", "items", "main_part", "op", "patch"]),
+            room("grace", &["arena", "delta", "main_part", "patch"]),
+            room(
+                "version",
+                &["arena", "change", "delta", "grace", "items", "main_part", "merge", "op", "patch"],
+            ),
+            room(
+                "fold",
+                &["arena", "change", "delta", "grace", "main_part", "merge", "op", "patch", "version"],
+            ),
+            room(
+                "subgraph",
+                &["arena", "delta", "fold", "grace", "items", "main_part", "op", "reclaim", "version"],
+            ),
+            room("table", &["arena", "grace", "subgraph"]),
+            room(
+                "view",
+                &["arena", "change", "grace", "items", "main_part", "op", "subgraph", "table", "version"],
+            ),
+            room("lib", &[]),
+        ],
+    },
+    Rooms {
         krate: "hedgerow-tier",
         rooms: &[
             room("bytes", &[]),
@@ -213,6 +142,20 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
             room("error", &[]),
             room("segment", &["bytes", "config", "error"]),
             room("manifest", &["bytes", "config", "error", "segment"]),
+            room("lib", &[]),
+        ],
+    },
+    Rooms {
+        krate: "hedgerow-workload",
+        rooms: &[
+            room("rng", &[]),
+            room("data", &[]),
+            room("read", &[]),
+            room("generate", &["rng"]),
+            room("spec", &["data", "generate", "read"]),
+            room("stream", &["read", "rng"]),
+            room("scheduler", &["stream"]),
+            room("replay", &["rng", "spec", "stream"]),
             room("lib", &[]),
         ],
     },

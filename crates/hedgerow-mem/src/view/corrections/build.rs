@@ -5,10 +5,10 @@ use std::sync::Arc;
 use hedgerow_core::{InterpolationHint, LocalVertex, SUBGRAPH_VERTICES, VertexId};
 use smallvec::SmallVec;
 
+use super::logged::Reduced;
 use super::small_patch::SmallPatch;
-use super::sorted::Reduced;
 use super::{Corrected, Corrections, IndexedPatch, Masks};
-use crate::delta::EdgeOp;
+use crate::op::EdgeOp;
 use crate::version::Version;
 
 /// Collects corrections by ascending source.

@@ -1,10 +1,10 @@
 //! The entries of a delta about edges, sorted by edge.
 
-use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId};
+use hedgerow_core::SUBGRAPH_VERTICES;
 
 use super::build::Builder;
 use super::small_patch::SmallPatch;
-use crate::delta::EdgeOp;
+use crate::op::EdgeOp;
 use crate::version::Version;
 
 /// Buffers, so that reading many subgraphs allocates for what is kept only.
@@ -25,16 +25,6 @@ pub(in crate::view) struct Scratch {
 const COMPARED: usize = 24;
 /// From so many entries on they are sorted by source first, and then among those of a source.
 const MANY: usize = 48;
-
-/// What the log says about one edge, reduced to its first and its last word.
-pub(super) struct Reduced {
-    pub(super) local: LocalVertex,
-    pub(super) dst: VertexId,
-    pub(super) first: EdgeOp,
-    pub(super) last: EdgeOp,
-    /// The entry of the last word.
-    pub(super) entry: usize,
-}
 
 impl Scratch {
     /// Sorts the first `n` entries about edges; returns the mask of the vertices that exist.
@@ -92,25 +82,4 @@ impl Scratch {
             self.sorted[starts[i] as usize..starts[i + 1] as usize].sort_unstable();
         }
     }
-}
-
-/// Takes what concerns the first edge off the sorted entries.
-#[inline]
-pub(super) fn first_edge(entries: &[u64]) -> Option<(Reduced, &[u64])> {
-    let (&head, mut rest) = entries.split_first()?;
-    let mut last = head;
-    while let Some((&entry, others)) = rest.split_first()
-        && entry >> 26 == head >> 26
-    {
-        (last, rest) = (entry, others);
-    }
-    let op = |entry: u64| EdgeOp::from_bits(entry as u8 & 3);
-    let edge = Reduced {
-        local: LocalVertex((head >> 58) as u8),
-        dst: VertexId((head >> 26) as u32),
-        first: op(head),
-        last: op(last),
-        entry: (last >> 2 & 0xff_ffff) as usize,
-    };
-    Some((edge, rest))
 }

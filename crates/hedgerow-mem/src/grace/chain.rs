@@ -1,12 +1,86 @@
-//! Links between versions: atomic owned pointers.
+//! Chains of versions: what a version consists of, and the links between versions, atomic owned pointers.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use hedgerow_core::sync::{AtomicPtr, Ordering};
+use hedgerow_core::Timestamp;
+use hedgerow_core::sync::{AtomicPtr, AtomicU64, Ordering};
 
+use super::life::Life;
 use super::read_guard::ReadGuard;
-use crate::version::Version;
+use crate::delta::Delta;
+use crate::main_part::Main;
+use crate::patch::Patch;
+
+/// One version: everything at or before `begin` in the main part and its patch, what came later in the delta.
+///
+/// Only `delta` (append, under the latch), `changed` and `prev` (reclamation, under the latch) ever change.
+pub struct Version {
+    pub(crate) begin: Timestamp,
+    pub(crate) main: Main,
+    /// Corrections of a large main part; then neither it nor the delta has ranks or rows.
+    pub(crate) patch: Option<Arc<Patch>>,
+    pub(crate) delta: Delta,
+    /// Local vertices changed between the begin of the surviving predecessor and `begin`, as far as no delta of a
+    /// surviving predecessor tells them: the changes of unlinked versions, and of operations merged straight in.
+    pub(crate) changed: AtomicU64,
+    /// The version before this one, as long as a snapshot may need it.
+    pub(crate) prev: Link,
+    /// For the model checkers.
+    pub(crate) life: Life,
+}
+
+impl Version {
+    pub(crate) fn new(begin: Timestamp, main: Main, delta: Delta, changed: u64) -> Version {
+        let changed = AtomicU64::new(changed);
+        Version { begin, main, patch: None, delta, changed, prev: Link::default(), life: Life::default() }
+    }
+
+    /// The timestamp that the main part stands for.
+    pub fn begin(&self) -> Timestamp {
+        self.begin
+    }
+
+    /// The main part.
+    pub fn main(&self) -> &Main {
+        &self.main
+    }
+
+    /// The delta.
+    pub fn delta(&self) -> &Delta {
+        &self.delta
+    }
+
+    /// The bytes that this version holds, itself included.
+    pub fn bytes(&self) -> usize {
+        size_of::<Version>()
+            + 2 * size_of::<usize>()
+            + self.main.heap_bytes()
+            + self.delta.bytes()
+            + self.patch_bytes()
+    }
+
+    /// The bytes of the arena's blocks among them; those that several versions share count for each.
+    pub fn block_bytes(&self) -> usize {
+        let patch = self.patch.as_ref().map_or(0, |patch| patch.block_bytes());
+        self.main.block_bytes() + self.delta.block_bytes() + patch
+    }
+
+    /// The bytes of the corrections of the main part.
+    pub fn patch_bytes(&self) -> usize {
+        self.patch.as_ref().map_or(0, |patch| patch.bytes())
+    }
+}
+
+impl Drop for Version {
+    /// Unlinks the chain one by one: dropping it recursively could exhaust the stack after thousands of snapshots.
+    fn drop(&mut self) {
+        let mut next = self.prev.take();
+        while let Some(mut version) = next {
+            next = Arc::get_mut(&mut version).and_then(|version| version.prev.take());
+        }
+    }
+}
 
 /// A link of a chain: owns a counted reference to a version, or none. Read by anybody in a [`ReadGuard`], changed by the
 /// holder of the latch.

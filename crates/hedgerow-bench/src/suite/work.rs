@@ -1,0 +1,97 @@
+//! What a suite works on: the options that all share, and the graph.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use hedgerow_lab::Csr;
+use hedgerow_workload::{GraphSpec, LoadedGraph};
+
+use crate::failure::Result;
+use crate::reference::csr_of;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Engine {
+    /// The store.
+    Hedgerow,
+    /// A plain static CSR under the same kernels.
+    Csr,
+}
+
+/// Options of every suite.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct SuiteOptions {
+    /// The graph: kron:S[:EF], uniform:S[:EF], file:PATH[:FORMAT], data:NAME
+    #[arg(long, default_value = "kron:18", value_name = "G")]
+    pub(super) graph: GraphSpec,
+    /// The engines to measure
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "hedgerow,csr")]
+    pub(super) engines: Vec<Engine>,
+    /// Threads of the kernels, and the most writers [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) threads: Option<u16>,
+    /// Measurements of each figure
+    #[arg(long, default_value_t = 3, value_name = "R", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) repeat: u16,
+    /// Give each edge a weight of 1 to 255, by its ends
+    #[arg(long)]
+    pub(super) weighted: bool,
+    /// Only metrics whose names begin with one of these, where the suite can leave others out
+    #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
+    pub(super) only: Vec<String>,
+    /// Write one JSON object per figure to this file, or to the standard output
+    #[arg(long, value_name = "FILE|-")]
+    pub(super) json: Option<PathBuf>,
+    /// Write an HTML page with plots to this file
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
+    /// Where suites that need files put them; removed at the end
+    #[arg(long, default_value = "target/bench", value_name = "DIR")]
+    pub(super) dir: PathBuf,
+}
+
+impl SuiteOptions {
+    pub(super) fn has(&self, engine: Engine) -> bool {
+        self.engines.contains(&engine)
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.map_or_else(all, usize::from)
+    }
+
+    pub(super) fn wants(&self, metric: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|prefix| metric.starts_with(prefix.as_str()))
+    }
+
+    pub(super) fn repeat(&self) -> usize {
+        usize::from(self.repeat)
+    }
+}
+
+/// A graph whose edges are in the order of ingestion: by time, or else in a seeded random order.
+pub(super) struct Work<'a> {
+    pub(super) options: &'a SuiteOptions,
+    pub(super) graph: LoadedGraph,
+    /// Directed edges per given edge: two of an undirected one.
+    pub(super) per_edge: f64,
+}
+
+impl Work<'_> {
+    pub(super) fn csr(&self) -> Result<Csr> {
+        csr_of(&self.graph)
+    }
+
+    /// The edges in order, each once: of a file that repeats them, where they come first.
+    pub(super) fn distinct_edges(&self) -> Cow<'_, [(u32, u32)]> {
+        let edges = &self.graph.edges;
+        if self.graph.keys.is_none() {
+            return Cow::Borrowed(edges);
+        }
+        let mut seen = HashSet::with_capacity(edges.len());
+        let canonical =
+            |&(u, v): &(u32, u32)| if self.graph.directed { (u, v) } else { (u.min(v), u.max(v)) };
+        Cow::Owned(edges.iter().filter(|edge| seen.insert(canonical(edge))).copied().collect())
+    }
+}

@@ -1,0 +1,217 @@
+//! The arguments of `hedgerow load`.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use hedgerow::{Durability, KeyKind, PropertyType};
+use hedgerow_workload::read::{Column, Delimiter};
+
+use crate::property;
+
+/// Arguments of `load`.
+#[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("labelled").args(["label", "label_column"]))]
+pub(crate) struct LoadArgs {
+    /// The directory of the store
+    pub(super) store: PathBuf,
+    /// Files to load, in this order, those of gzip and zstd decompressed on the way; - for standard input; or one
+    /// directory that an export wrote
+    #[arg(required_unless_present = "vertices", value_name = "FILE")]
+    pub(super) files: Vec<PathBuf>,
+    /// A file of vertices with properties, loaded first: under a header, the key and then a column for each property,
+    /// named NAME:TYPE; the types are bool, i64, f64, utf8, bytes and timestamp (microseconds since 1970)
+    #[arg(long, value_name = "FILE")]
+    pub(super) vertices: Vec<PathBuf>,
+    /// The label of the edges; weights are then its property weight
+    #[arg(long, value_name = "NAME")]
+    pub(super) label: Option<String>,
+    /// The column of each edge's label; labels are defined in the order in which they come
+    #[arg(long, value_name = "COLUMN", value_parser = column, conflicts_with = "label")]
+    pub(super) label_column: Option<Column>,
+    /// Labels may have several edges between two vertices, told apart by rank; without --rank they are counted on
+    #[arg(long, requires = "labelled")]
+    pub(super) multi: bool,
+    /// The column of the rank, a whole number from 0; such a label is multi
+    #[arg(long, value_name = "COLUMN", value_parser = column, requires = "labelled")]
+    pub(super) rank: Option<Column>,
+    /// A property of the edges: its name and type, and its column if that is named otherwise; may be repeated
+    #[arg(long, value_name = "NAME:TYPE[=COLUMN]", value_parser = edge_property)]
+    pub(super) property: Vec<EdgeProperty>,
+    /// How the files are laid out; auto goes by the name of each, and by its first 1,000 lines
+    #[arg(long, value_enum, default_value_t = FileFormat::Auto)]
+    pub(super) format: FileFormat,
+    /// The first row names the columns
+    #[arg(long, conflicts_with = "no_header")]
+    pub(super) header: bool,
+    /// The first row is data
+    #[arg(long)]
+    pub(super) no_header: bool,
+    /// Lines to leave out before everything else
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) skip: u64,
+    /// What separates fields: one character, tab, or blanks
+    #[arg(long, value_name = "C", value_parser = delimiter)]
+    pub(super) delimiter: Option<Delimiter>,
+    /// A text without quotes that stands for null, as \N or NULL, beside the empty one; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub(super) null: Vec<String>,
+    /// Edges have a direction (the default of a new store, unless a .properties file says otherwise)
+    #[arg(long, conflicts_with = "undirected")]
+    pub(super) directed: bool,
+    /// Edges have no direction
+    #[arg(long)]
+    pub(super) undirected: bool,
+    /// Keep no incoming edges of the vertices of a new directed store: less memory, but incoming neighbors and removals take a look at all vertices
+    #[arg(long, conflicts_with = "undirected")]
+    pub(super) no_reverse: bool,
+    /// The type of vertex keys; u64 in a new store, or as the store has it
+    #[arg(long, value_enum)]
+    pub(super) keys: Option<Keys>,
+    /// Edges have a weight, in the column named weight, or in the third one of snap; rows of .e and .el files without
+    /// one have weight 1
+    #[arg(long)]
+    pub(super) weighted: bool,
+    /// The column of the source: its position from 1, or its name in the header
+    #[arg(long, value_name = "COLUMN", value_parser = column)]
+    pub(super) src_col: Option<Column>,
+    /// The column of the destination
+    #[arg(long, value_name = "COLUMN", value_parser = column)]
+    pub(super) dst_col: Option<Column>,
+    /// The column of the weight
+    #[arg(long, value_name = "COLUMN", value_parser = column)]
+    pub(super) weight_col: Option<Column>,
+    /// The column of the time, which is checked, and not stored
+    #[arg(long, value_name = "COLUMN", value_parser = column)]
+    pub(super) time_col: Option<Column>,
+    /// What becomes of malformed rows
+    #[arg(long, value_enum, default_value_t = OnError::Raise)]
+    pub(super) on_error: OnError,
+    /// What an edge that is there already does to its weight
+    #[arg(long, value_enum, default_value_t = Repeat::Last)]
+    pub(super) repeat: Repeat,
+    /// Rows per transaction; 0 loads everything in one, of at most 16,777,216 rows
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub(super) batch: usize,
+    /// When transactions become durable
+    #[arg(long, value_enum, default_value_t = Sync::Manual)]
+    pub(super) durability: Sync,
+    /// Leave what was loaded in the log: the next open replays it
+    #[arg(long)]
+    pub(super) no_checkpoint: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FileFormat {
+    /// By the name of the file
+    Auto,
+    /// Separated by commas, with or without a header
+    Csv,
+    /// Separated by tabs, with or without a header
+    Tsv,
+    /// SRC DST separated by blanks, # before comments
+    Snap,
+    /// SRC DST TIME separated by blanks
+    Temporal,
+    /// A .properties file with its .v and .e, or one of those two
+    Graphalytics,
+    /// One vertex a line: the first field, or with str keys the whole line
+    Vertices,
+    /// SRC DST [WEIGHT] separated by blanks
+    El,
+    /// SRC DST WEIGHT separated by blanks
+    Wel,
+    /// DIMACS shortest-path files
+    Gr,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Keys {
+    /// Whole numbers below 2^64
+    U64,
+    /// Text
+    Str,
+    /// Whole numbers from 0, without gaps as a rule; no map of keys is kept
+    Dense,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Repeat {
+    /// The new weight holds
+    Last,
+    /// The old weight holds
+    First,
+    /// Weights are added
+    Sum,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Sync {
+    /// Each before the next begins
+    Sync,
+    /// All of them at the end
+    Manual,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnError {
+    /// The first one fails the load; nothing is loaded
+    Raise,
+    /// They are left out and counted; the first is described
+    Skip,
+    /// They are left out, and described, up to 1,000 of them
+    Collect,
+}
+
+/// When transactions become durable.
+pub(super) fn durability(args: &LoadArgs) -> Durability {
+    match args.durability {
+        Sync::Sync => Durability::Sync,
+        Sync::Manual => Durability::Manual,
+    }
+}
+
+/// The type of vertex keys, if it is said.
+pub(super) fn key_kind(args: &LoadArgs) -> Option<KeyKind> {
+    args.keys.map(|keys| match keys {
+        Keys::U64 => KeyKind::U64,
+        Keys::Str => KeyKind::Str,
+        Keys::Dense => KeyKind::Dense,
+    })
+}
+
+/// A column as the command line names it: a position from 1, else a name.
+fn column(text: &str) -> Result<Column, String> {
+    match text.parse::<usize>() {
+        Ok(0) => Err("columns count from 1".to_owned()),
+        Ok(position) => Ok(Column::Index(position - 1)),
+        Err(_) if text.is_empty() => Err("a position from 1 or a name is needed".to_owned()),
+        Err(_) => Ok(Column::Name(text.to_owned())),
+    }
+}
+
+/// What separates fields, as the command line names it.
+fn delimiter(text: &str) -> Result<Delimiter, String> {
+    match (text, text.as_bytes()) {
+        ("tab" | "\\t", _) => Ok(Delimiter::Byte(b'\t')),
+        ("blanks" | " ", _) => Ok(Delimiter::Whitespace),
+        (_, [b'"' | b'\r' | b'\n' | 0]) => Err("a quote or a line break cannot separate fields".to_owned()),
+        (_, [byte]) if byte.is_ascii() && !byte.is_ascii_alphanumeric() => Ok(Delimiter::Byte(*byte)),
+        _ => Err("one ASCII character that is no letter or digit is needed, or tab, or blanks".to_owned()),
+    }
+}
+
+/// A property of edges as the command line names it: `NAME:TYPE`, then `=COLUMN` if the column is named otherwise.
+#[derive(Clone, Debug)]
+pub(super) struct EdgeProperty {
+    pub(super) name: String,
+    pub(super) kind: PropertyType,
+    pub(super) column: Column,
+}
+
+/// Reads an [`EdgeProperty`].
+fn edge_property(text: &str) -> Result<EdgeProperty, String> {
+    let (head, from) = text.split_once('=').map_or((text, None), |(head, from)| (head, Some(from)));
+    let (name, kind) = property::parse_header(head)?;
+    let column = from.map_or_else(|| Ok(Column::Name(name.clone())), column)?;
+    Ok(EdgeProperty { name, kind, column })
+}

@@ -1,0 +1,40 @@
+//! The segment that a running log writes to.
+
+use hedgerow_io::{Dir, FileHeader, FileId, FileKind, IoError, Lsn, NamedFile};
+
+use super::types::{LogOptions, LogPosition};
+use crate::segment::{CreateError, Preamble, allocated_len, create_segment, segment_name};
+
+/// The segment that is written to.
+#[derive(Debug)]
+pub(super) struct Active {
+    pub(super) file: NamedFile,
+    pub(super) id: FileId,
+    pub(super) base: Lsn,
+    pub(super) allocated: u64,
+    pub(super) records: u64,
+}
+
+/// Makes the segment `start.segment`, with room for `data` bytes. It is complete and durable, and nothing names it yet.
+pub(super) fn new_segment(
+    dir: &Dir,
+    options: &LogOptions,
+    start: &LogPosition,
+    data: u64,
+) -> Result<Active, CreateError> {
+    let header = FileHeader::new(FileKind::Log, options.store, start.segment, options.epoch);
+    let too_long = || {
+        let source = std::io::ErrorKind::FileTooLarge.into();
+        CreateError::File(IoError::new(segment_name(start.segment), "allocate", source))
+    };
+    let allocated = allocated_len(options.segment_bytes, data).ok_or_else(too_long)?;
+    let preamble = Preamble {
+        base: start.lsn,
+        previous_checksum: start.previous_checksum,
+        previous_segment: start.previous_segment,
+        last_ts: start.last_ts,
+        allocated,
+    };
+    let file = create_segment(dir, &header, &preamble)?;
+    Ok(Active { file, id: start.segment, base: start.lsn, allocated, records: 0 })
+}

@@ -1,0 +1,107 @@
+//! What the handles, regions and large blocks of an arena share: its shards, and the sums over them.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hedgerow_core::fork::OwnerProcess;
+use hedgerow_core::sync::Mutex;
+
+use super::header::Header;
+use super::mapping::HUGE;
+use super::region::{OVERHEAD, Region};
+use super::shard::Shard;
+
+/// Independent parts of an arena. A thread takes the first whose lock is free, so that one writer fills one part.
+const SHARDS: usize = 4;
+
+/// Below so many bytes in all, regions get their huge pages late: one page more is over 4 % of all.
+const LATE: usize = 48 << 20;
+
+/// What regions refer to. It lives as long as a handle or a region does.
+pub(super) struct Inner {
+    pub(super) shards: [Padded; SHARDS],
+    /// Bytes of all regions, also of those that hold one large block.
+    pub(super) mapped: AtomicUsize,
+    pub(super) large_blocks: AtomicUsize,
+    pub(super) large_bytes: AtomicUsize,
+}
+
+/// A shard on cache lines of its own, and the process that made the arena.
+#[repr(align(128))]
+pub(super) struct Padded(pub(super) Mutex<Shard<Inner>>, pub(super) OwnerProcess);
+
+impl Inner {
+    /// Without any memory yet, of this process.
+    pub(super) fn new() -> Inner {
+        let process = OwnerProcess::current();
+        Inner {
+            shards: std::array::from_fn(|index| Padded(Mutex::new(Shard::new(index)), process)),
+            mapped: AtomicUsize::new(0),
+            large_blocks: AtomicUsize::new(0),
+            large_bytes: AtomicUsize::new(0),
+        }
+    }
+
+    /// The size of the next region: small at first, for small stores; then a share of what there is, so that neither
+    /// the unused rest of the newest region nor the number of regions matters. Below 16 MiB a quarter, from 256 MiB on
+    /// a 64th, always a power of two.
+    fn region_size(&self) -> usize {
+        let mapped = self.mapped.load(Ordering::Relaxed);
+        let early = (mapped / 4).next_power_of_two().clamp(64 << 10, 2 * HUGE);
+        let late = (mapped / 64).next_power_of_two().min(64 << 20);
+        early.max(late)
+    }
+
+    /// A block for `bytes` bytes, in a region.
+    pub(super) fn allocate(self: &Arc<Self>, bytes: usize) -> NonNull<Header> {
+        let free = self.shards.iter().find_map(|shard| shard.0.try_lock());
+        let mut shard = free.unwrap_or_else(|| self.shards[0].0.lock());
+        loop {
+            if let Some(block) = shard.allocate(bytes) {
+                return block;
+            }
+            if shard.extend() {
+                continue;
+            }
+            let size = self.region_size().max((bytes + OVERHEAD).next_power_of_two());
+            let mapped = self.mapped.fetch_add(size, Ordering::Relaxed);
+            let region = Region::map(self.clone(), shard.index(), size, mapped < LATE);
+            shard.add(region);
+        }
+    }
+
+    /// Counts a large block, whose mapping has `size` bytes.
+    pub(super) fn note_large(&self, size: usize) {
+        self.mapped.fetch_add(size, Ordering::Relaxed);
+        self.large_bytes.fetch_add(size, Ordering::Relaxed);
+        self.large_blocks.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts it no more.
+    pub(super) fn note_large_gone(&self, size: usize) {
+        self.mapped.fetch_sub(size, Ordering::Relaxed);
+        self.large_bytes.fetch_sub(size, Ordering::Relaxed);
+        self.large_blocks.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The shard that guards a region.
+///
+/// # Safety
+/// The region exists for as long as the result is used, which keeps the arena alive.
+#[inline]
+pub(super) unsafe fn shard_of<'a>(region: NonNull<Region<Inner>>) -> &'a Padded {
+    // SAFETY: the caller's.
+    let (arena, shard) = unsafe { Region::home(region) };
+    &arena.shards[shard]
+}
+
+/// Hands a region back to the system; not under the lock of its shard, since that takes a while.
+pub(super) fn release(region: Option<NonNull<Region<Inner>>>) {
+    if let Some(region) = region {
+        // SAFETY: a region that a shard gives out is in none of its lists, holds no block, and is given out once.
+        let (arena, size) = unsafe { Region::unmap(region) };
+        arena.mapped.fetch_sub(size, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,99 @@
+//! Memory from the system, aligned for huge pages where it is large.
+
+use std::ptr::NonNull;
+
+/// The size of a huge page. Where the system's differs, regions are merely aligned better than need be.
+pub(super) const HUGE: usize = 2 << 20;
+pub(super) const PAGE: usize = 4096;
+
+/// `size` bytes from the system, aligned to a page, and to a huge one if there is room for it; with `huge`, of huge pages.
+#[cfg(all(unix, not(any(miri, feature = "loom"))))]
+pub(super) fn map(size: usize, huge: bool) -> NonNull<u8> {
+    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+
+    // Mapped with room to spare, of which what lies outside the alignment is given back.
+    let spare = if size >= HUGE { HUGE - PAGE } else { 0 };
+    let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
+    // SAFETY: an anonymous mapping at an address of the system's choice touches nothing that exists.
+    let mapped = unsafe { mmap_anonymous(std::ptr::null_mut(), size + spare, access, flags) };
+    let Some(start) = mapped.ok().and_then(|p| NonNull::new(p.cast::<u8>())) else { no_memory(size) };
+    let skip = if spare == 0 { 0 } else { start.as_ptr().align_offset(HUGE) };
+    // SAFETY: the three parts lie within the mapping; the first and the last are ours and not used.
+    unsafe {
+        let aligned = start.add(skip);
+        if skip > 0 {
+            unmap(start, skip);
+        }
+        if spare > skip {
+            unmap(aligned.add(size), spare - skip);
+        }
+        if size >= HUGE {
+            advise(aligned, size, huge);
+        }
+        aligned
+    }
+}
+
+/// Asks for huge pages or for none; a system that has none says no, which changes nothing.
+#[cfg(all(unix, not(any(miri, feature = "loom"))))]
+fn advise(start: NonNull<u8>, size: usize, huge: bool) {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        use rustix::mm::Advice;
+        let advice = if huge { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
+        // SAFETY: the advice changes no content; the range is a mapping of ours.
+        let _ = unsafe { rustix::mm::madvise(start.as_ptr().cast(), size, advice) };
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let _ = (start, size, huge);
+}
+
+/// Makes one huge page of the small ones at `start`. If the system cannot do so at once, it does later or not at all.
+#[cfg(all(unix, not(any(miri, feature = "loom"))))]
+pub(super) fn make_huge(start: NonNull<u8>) {
+    advise(start, HUGE, true);
+    #[cfg(target_os = "linux")]
+    {
+        /// `MADV_COLLAPSE` of Linux 6.1 and later; not every C library has a name for it.
+        const COLLAPSE: libc::c_int = 25;
+        // SAFETY: the advice changes no content; the page is part of a mapping of ours.
+        let _ = unsafe { libc::madvise(start.as_ptr().cast(), HUGE, COLLAPSE) };
+    }
+}
+
+#[cfg(not(all(unix, not(any(miri, feature = "loom")))))]
+pub(super) fn make_huge(_: NonNull<u8>) {}
+
+/// Returns memory to the system.
+///
+/// # Safety
+/// The range was given by [`map`], is not used any more, and is returned once.
+#[cfg(all(unix, not(any(miri, feature = "loom"))))]
+pub(super) unsafe fn unmap(start: NonNull<u8>, size: usize) {
+    // SAFETY: the caller's. A refusal (too many mappings) leaves the range mapped and unused.
+    let _ = unsafe { rustix::mm::munmap(start.as_ptr().cast(), size) };
+}
+
+#[cfg(not(all(unix, not(any(miri, feature = "loom")))))]
+pub(super) fn map(size: usize, _huge: bool) -> NonNull<u8> {
+    let Ok(layout) = std::alloc::Layout::from_size_align(size, PAGE) else { no_memory(size) };
+    // SAFETY: callers ask for more than the head of a region, hence never for zero bytes.
+    NonNull::new(unsafe { std::alloc::alloc(layout) }).unwrap_or_else(|| no_memory(size))
+}
+
+/// Returns memory to the allocator.
+///
+/// # Safety
+/// The range was given by [`map`] with this size, is not used any more, and is returned once.
+#[cfg(not(all(unix, not(any(miri, feature = "loom")))))]
+pub(super) unsafe fn unmap(start: NonNull<u8>, size: usize) {
+    // SAFETY: the caller's; `map` made the same layout.
+    unsafe { std::alloc::dealloc(start.as_ptr(), std::alloc::Layout::from_size_align_unchecked(size, PAGE)) };
+}
+
+pub(super) fn no_memory(size: usize) -> ! {
+    match std::alloc::Layout::from_size_align(size, 8) {
+        Ok(layout) => std::alloc::handle_alloc_error(layout),
+        Err(_) => panic!("an allocation of {size} bytes is larger than the address space"),
+    }
+}

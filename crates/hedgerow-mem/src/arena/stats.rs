@@ -1,0 +1,23 @@
+//! Where the bytes of an arena are.
+
+/// Where the bytes of an arena are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ArenaStats {
+    /// Bytes taken from the system.
+    pub mapped: usize,
+    /// Bytes of the open parts of regions: the rest occupies no memory yet.
+    pub touched: usize,
+    /// Bytes of allocated blocks, with their headers.
+    pub allocated: usize,
+    /// Allocated blocks.
+    pub blocks: usize,
+    /// Regions, with those of large blocks.
+    pub regions: usize,
+}
+
+impl ArenaStats {
+    /// Bytes that occupy memory and hold no block: gaps between blocks, and the heads of regions.
+    pub fn free(&self) -> usize {
+        self.touched.saturating_sub(self.allocated)
+    }
+}

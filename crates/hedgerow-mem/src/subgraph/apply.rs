@@ -1,0 +1,192 @@
+//! Applying operations under the latch: to the delta of the newest version, or by a merge into the next one.
+
+use std::sync::Arc;
+
+use hedgerow_core::{Direction, Timestamp};
+
+use super::Latched;
+use crate::arena::Counted;
+use crate::delta::Delta;
+use crate::fold;
+use crate::main_part::Main;
+use crate::op::{EdgeOp, LocalOp};
+use crate::reclaim::{Horizon, Pin};
+use crate::version::Version;
+
+impl Latched<'_> {
+    /// Applies effective operations of the commit `ts`, invisible until `ts` is published.
+    ///
+    /// Operations must name each edge at most once, and come in one call per direction and commit. Versions that must
+    /// stay for now are reported to `pinned`. O(operations), and O(edges of the subgraph) where a merge is due: once
+    /// per delta capacity.
+    pub fn apply(
+        &mut self,
+        direction: Direction,
+        ops: &[LocalOp],
+        ts: Timestamp,
+        weighted: bool,
+        horizon: &impl Horizon,
+        pinned: impl FnMut(Pin),
+    ) {
+        debug_assert!(ts >= self.last_ts());
+        ops.iter().for_each(|op| self.note_vertex(op));
+        self.subgraph.note_applied(ts);
+        if let Some(head) = &self.writer.heads[direction as usize]
+            && head.delta.accepts(ops.len(), ts)
+        {
+            head.delta.push_all(ops, ts);
+            return;
+        }
+        self.apply_with_merge(direction, ops, ts, weighted, horizon, pinned);
+    }
+
+    /// Keeps the mask of existing vertices up to date.
+    #[inline]
+    pub(super) fn note_vertex(&mut self, op: &LocalOp) {
+        if op.op == EdgeOp::Vertex {
+            let bit = op.local.bit();
+            self.writer.present =
+                if op.dst.0 != 0 { self.writer.present | bit } else { self.writer.present & !bit };
+        }
+    }
+
+    /// Makes room for `count` operations, if the published part of the delta can be folded. Called before the timestamp of
+    /// the operations is drawn, so that nobody's publication waits for the merge; [`apply`](Self::apply) finds room
+    /// anyway. O(1) where there is room, else O(edges of the subgraph).
+    #[inline]
+    pub fn make_room(
+        &mut self,
+        direction: Direction,
+        count: usize,
+        weighted: bool,
+        horizon: &impl Horizon,
+        pinned: impl FnMut(Pin),
+    ) {
+        if let Some(head) = &self.writer.heads[direction as usize]
+            && head.delta.len() + count > head.delta.capacity()
+        {
+            self.fold_ahead(direction, count, weighted, horizon, pinned);
+        }
+    }
+
+    #[cold]
+    pub(super) fn fold_ahead(
+        &mut self,
+        direction: Direction,
+        count: usize,
+        weighted: bool,
+        horizon: &impl Horizon,
+        pinned: impl FnMut(Pin),
+    ) {
+        let (head, published) = (self.head(direction, weighted), horizon.published());
+        let next = fold::published(
+            &head,
+            count,
+            published.max(head.begin),
+            weighted,
+            published,
+            self.subgraph.memory().arena(),
+        );
+        if let Some(next) = next {
+            self.replace(direction, head, next, horizon, pinned);
+        }
+    }
+
+    /// Applies what the delta of the head has no room for.
+    #[cold]
+    fn apply_with_merge(
+        &mut self,
+        direction: Direction,
+        ops: &[LocalOp],
+        ts: Timestamp,
+        weighted: bool,
+        horizon: &impl Horizon,
+        pinned: impl FnMut(Pin),
+    ) {
+        let head = self.head(direction, weighted);
+        if head.delta.accepts(ops.len(), ts) {
+            head.delta.push_all(ops, ts);
+            return;
+        }
+        let next = match fold::published(
+            &head,
+            ops.len(),
+            ts,
+            weighted,
+            horizon.published(),
+            self.subgraph.memory().arena(),
+        ) {
+            Some(next) => {
+                next.delta.push_all(ops, ts);
+                next
+            }
+            None => fold::all(&head, ops, ts, weighted, self.subgraph.memory().arena()),
+        };
+        self.replace(direction, head, next, horizon, pinned);
+    }
+
+    /// Merges what is published of the delta, so that an idle subgraph becomes a plain CSR. With `relocate` the main part
+    /// moves also if there is nothing to merge: see [`Arena::evacuate`](crate::Arena::evacuate). Returns whether a version was made.
+    pub fn settle(
+        &mut self,
+        direction: Direction,
+        weighted: bool,
+        relocate: bool,
+        horizon: &impl Horizon,
+        pinned: impl FnMut(Pin),
+    ) -> bool {
+        let Some(head) = self.writer.heads[direction as usize].clone() else { return false };
+        if head.delta.capacity() == 0 && !relocate {
+            return false;
+        }
+        let next =
+            fold::settle(&head, horizon.published(), relocate, weighted, self.subgraph.memory().arena());
+        self.replace(direction, head, next, horizon, pinned);
+        self.subgraph.note_settled();
+        true
+    }
+
+    /// Installs an image as the first version: at opening, from a checkpoint.
+    pub fn install(&mut self, direction: Direction, main: Main, as_of: Timestamp, weighted: bool) {
+        if direction == Direction::Out {
+            self.writer.present = main.present;
+        }
+        self.subgraph.note_applied(self.last_ts().max(as_of));
+        let delta = Delta::new(as_of, 0, weighted, self.subgraph.memory().arena());
+        self.push(direction, Version::new(as_of, main, delta, 0));
+    }
+
+    pub(super) fn head(&mut self, direction: Direction, weighted: bool) -> Arc<Version> {
+        if let Some(head) = &self.writer.heads[direction as usize] {
+            return head.clone();
+        }
+        let main = Main { weights: weighted.then(Counted::default), ..Main::default() };
+        let delta = Delta::new(Timestamp::ZERO, fold::MIN_DELTA, weighted, self.subgraph.memory().arena());
+        self.push(direction, Version::new(Timestamp::ZERO, main, delta, 0))
+    }
+
+    /// Makes `next` the head, says what that replaces, and looks which versions before it are dead.
+    pub(super) fn replace(
+        &mut self,
+        direction: Direction,
+        head: Arc<Version>,
+        next: Version,
+        horizon: &impl Horizon,
+        pinned: impl FnMut(Pin),
+    ) {
+        // A main part that was patched lives on in the new version: nobody keeps it alone.
+        if !next.main.neighbors.is_same(&head.main.neighbors) {
+            horizon.replaced(head.main.heap_bytes());
+        }
+        self.push(direction, next);
+        drop(head);
+        self.reclaim_recent(direction, horizon, pinned);
+    }
+
+    /// Makes `next` the head. A release store: whoever loads it sees it whole.
+    fn push(&mut self, direction: Direction, next: Version) -> Arc<Version> {
+        let next = self.subgraph.heads[direction as usize].push(next);
+        self.writer.heads[direction as usize] = Some(next.clone());
+        next
+    }
+}

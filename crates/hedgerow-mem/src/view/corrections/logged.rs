@@ -1,0 +1,36 @@
+//! What the log says about an edge, taken off sorted entries.
+
+use hedgerow_core::{LocalVertex, VertexId};
+
+use crate::op::EdgeOp;
+
+/// What the log says about one edge, reduced to its first and its last word.
+pub(super) struct Reduced {
+    pub(super) local: LocalVertex,
+    pub(super) dst: VertexId,
+    pub(super) first: EdgeOp,
+    pub(super) last: EdgeOp,
+    /// The entry of the last word.
+    pub(super) entry: usize,
+}
+
+/// Takes what concerns the first edge off the sorted entries.
+#[inline]
+pub(super) fn first_edge(entries: &[u64]) -> Option<(Reduced, &[u64])> {
+    let (&head, mut rest) = entries.split_first()?;
+    let mut last = head;
+    while let Some((&entry, others)) = rest.split_first()
+        && entry >> 26 == head >> 26
+    {
+        (last, rest) = (entry, others);
+    }
+    let op = |entry: u64| EdgeOp::from_bits(entry as u8 & 3);
+    let edge = Reduced {
+        local: LocalVertex((head >> 58) as u8),
+        dst: VertexId((head >> 26) as u32),
+        first: op(head),
+        last: op(last),
+        entry: (last >> 2 & 0xff_ffff) as usize,
+    };
+    Some((edge, rest))
+}

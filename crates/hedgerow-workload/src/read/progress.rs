@@ -1,0 +1,23 @@
+//! How far a file has been read.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// How much of a file's bytes on disk has been read; may be polled from another thread.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    pub(super) read: Arc<AtomicU64>,
+    pub(super) total: u64,
+}
+
+impl Progress {
+    /// Bytes read so far, before decompression.
+    pub fn read(&self) -> u64 {
+        self.read.load(Relaxed)
+    }
+
+    /// The size of the file in bytes.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+}

@@ -1,0 +1,82 @@
+//! A graph that was loaded, and why one could not be.
+
+use std::path::PathBuf;
+
+use hedgerow_core::VertexKey;
+
+use crate::data::DataError;
+use crate::read::{FormatError, ReadError};
+
+/// A graph could not be loaded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// A file is unreadable or malformed.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The format is unknown.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// The data set is absent and was required.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The data set is not one that this program knows how to read.
+    #[error("data set {name:?} is unknown; known are {known}")]
+    UnknownData {
+        /// The name asked for.
+        name: String,
+        /// The names that can be read.
+        known: String,
+    },
+    /// The file has more vertices than 32-bit ids.
+    #[error("{}: more than {} vertices", .path.display(), u32::MAX)]
+    TooManyVertices {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An edge names a vertex that the vertex file does not list.
+    #[error("{}: edge {edge} names vertex {key}, which the vertex file does not list", .path.display())]
+    UnlistedVertex {
+        /// The edge file.
+        path: PathBuf,
+        /// The position of the edge in the file, from 1.
+        edge: usize,
+        /// The vertex.
+        key: String,
+    },
+    /// A weighted file has a row without weight.
+    #[error("{}:{line}: a row without weight after rows with one, or the reverse", .path.display())]
+    MixedWeights {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+    },
+}
+
+/// A graph in memory, its vertices numbered densely.
+#[derive(Clone, Debug)]
+pub struct LoadedGraph {
+    /// The specification, as text.
+    pub name: String,
+    /// Ids are below this.
+    pub vertices: usize,
+    /// Whether edges have a direction.
+    pub directed: bool,
+    /// The edges in file order, or ascending for generated graphs; an undirected edge once. Files may repeat edges.
+    pub edges: Vec<(u32, u32)>,
+    /// A weight for each edge, if the file has them.
+    pub weights: Option<Vec<f64>>,
+    /// The external id of each vertex, where it is not its number.
+    pub keys: Option<Vec<VertexKey>>,
+    /// Whether the order of edges is one of time, so that an experiment must not shuffle it.
+    pub in_time_order: bool,
+}
+
+impl LoadedGraph {
+    /// The external id of vertex `v`.
+    pub fn key(&self, v: u32) -> VertexKey {
+        let key = self.keys.as_ref().and_then(|keys| keys.get(v as usize)).cloned();
+        key.unwrap_or(VertexKey::U64(u64::from(v)))
+    }
+}
