@@ -23,6 +23,8 @@ mod par;
 pub mod sssp;
 pub mod summary;
 pub mod tc;
+#[cfg(test)]
+mod testing;
 pub mod verify;
 pub mod wcc;
 

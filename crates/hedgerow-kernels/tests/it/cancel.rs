@@ -14,7 +14,7 @@ use hedgerow_kernels::{
 };
 use hedgerow_lab::Csr;
 
-use crate::{plain_graph, random_graph, weighted_graph, with_threads};
+use crate::testing::{plain_graph, random_graph, weighted_graph, with_threads};
 
 const BETWEEN: usize = Cancel::EDGES_BETWEEN_POLLS;
 

@@ -1,11 +1,12 @@
 //! Shortest paths: every kind of weights and bucket widths against Dijkstra's algorithm, and weights that are refused.
 
 use hedgerow_core::{Direction, Topology, VertexId};
-use hedgerow_kernels::{BfsConfig, KernelError, SsspConfig, UNREACHED, bfs, sssp, verify};
 use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 
-use crate::{plain_graph, random_graph, weighted_graph};
+use super::{SsspConfig, sssp, verify};
+use crate::testing::{plain_graph, random_graph, weighted_graph};
+use crate::{BfsConfig, KernelError, UNREACHED, bfs};
 
 fn bits(distances: &[f64]) -> Vec<u64> {
     distances.iter().map(|d| d.to_bits()).collect()

@@ -29,6 +29,10 @@ use crate::cancel::{Cancel, Meter};
 use crate::error::checked_bound;
 use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES, into_plain, reverse};
 
+#[cfg(test)]
+mod tests;
+pub mod verify;
+
 /// The depth of a vertex that the source does not reach.
 pub const UNREACHED: u32 = u32::MAX;
 

@@ -34,6 +34,10 @@ use crate::KernelError;
 use crate::cancel::{Cancel, Meter};
 use crate::error::checked_bound;
 
+#[cfg(test)]
+mod tests;
+pub mod verify;
+
 /// Buckets in the window.
 const WINDOW: usize = 1024;
 

@@ -33,6 +33,10 @@ use crate::error::checked_bound;
 use crate::par::CHUNK_VERTICES;
 
 mod score;
+#[cfg(test)]
+mod tests;
+pub mod verify;
+
 pub use score::Score;
 
 /// How to rank.
