@@ -20,6 +20,7 @@ mod cancel;
 mod error;
 pub mod pagerank;
 mod par;
+pub mod registry;
 pub mod sssp;
 pub mod summary;
 pub mod tc;

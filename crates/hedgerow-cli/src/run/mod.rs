@@ -1,44 +1,24 @@
-//! `hedgerow run`: algorithms on the whole graph.
+//! `hedgerow run`: the kernels of the registry on the whole graph.
 
-mod bfs;
-mod pagerank;
-mod sssp;
-mod tc;
-mod wcc;
+mod options;
+mod report;
+mod work;
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
-use clap::Subcommand;
-use hedgerow::{LabelId, Snapshot, Topology, VertexId, VertexKey, View};
-use hedgerow_kernels::KernelError;
+use clap::{ArgMatches, FromArgMatches};
+use hedgerow::LabelId;
+use hedgerow_kernels::registry::{Arguments, Kernel, Parameter, ParameterKind, Value};
 
 use crate::error::CliError;
-use crate::keys::parse_argument;
-use crate::output::{Report, Style, quoted};
+use crate::output::{Report, Style};
 use crate::store::{label_to_read, open_read_only};
-use crate::target::Target;
+use work::Work;
 
-/// Arguments of `run`.
-#[derive(clap::Args)]
-#[command(arg_required_else_help = false)]
+/// Arguments of `run`: a kernel, and what was given of its options.
 pub(crate) struct RunArgs {
-    #[command(subcommand)]
-    algorithm: Algorithm,
-}
-
-#[derive(Subcommand)]
-enum Algorithm {
-    /// Hops from a source vertex to every other vertex
-    Bfs(bfs::BfsArgs),
-    /// PageRank scores, which sum to 1
-    Pagerank(pagerank::PageRankArgs),
-    /// Least sums of weights along paths from a source vertex to every other vertex
-    Sssp(sssp::SsspArgs),
-    /// The number of triangles, directions ignored
-    Tc(tc::TriangleArgs),
-    /// Weakly connected components
-    Wcc(wcc::WccArgs),
+    kernel: &'static Kernel,
+    matches: ArgMatches,
 }
 
 /// What to compute on, and with.
@@ -54,7 +34,7 @@ struct Machine {
     threads: Option<u16>,
 }
 
-/// Arguments that all algorithms with a value per vertex share.
+/// Arguments that all kernels with a value per vertex share.
 #[derive(clap::Args)]
 struct Common {
     #[command(flatten)]
@@ -71,24 +51,65 @@ struct Common {
     graphalytics: bool,
 }
 
-/// Runs one algorithm on a snapshot of a store.
+/// Runs one kernel on a snapshot of a store.
 pub(crate) fn run(args: &RunArgs, style: Style) -> Result<(), CliError> {
-    match &args.algorithm {
-        Algorithm::Bfs(args) => args.common.execute(style, |work| bfs::bfs(args, work)),
-        Algorithm::Pagerank(args) => args.common.execute(style, |work| pagerank::pagerank(args, work)),
-        Algorithm::Sssp(args) => args.common.execute(style, |work| sssp::sssp(args, work)),
-        Algorithm::Tc(args) => args.machine.execute(None, style, tc::tc),
-        Algorithm::Wcc(args) => args.common.execute(style, |work| wcc::wcc(args, work)),
+    let wrong = |error: clap::Error| CliError::Usage(error.to_string());
+    if args.kernel.result.kind.is_per_vertex() {
+        let common = Common::from_arg_matches(&args.matches).map_err(wrong)?;
+        common.machine.execute(common.out.as_deref(), style, |work| args.kernel_on(work, Some(&common)))
+    } else {
+        let machine = Machine::from_arg_matches(&args.matches).map_err(wrong)?;
+        machine.execute(None, style, |work| args.kernel_on(work, None))
     }
 }
 
-impl Common {
-    fn execute(
-        &self,
-        style: Style,
-        algorithm: impl FnOnce(&Work<'_>) -> Result<Report, CliError> + Send,
-    ) -> Result<(), CliError> {
-        self.machine.execute(self.out.as_deref(), style, algorithm)
+impl RunArgs {
+    fn kernel_on(&self, work: &Work<'_>, common: Option<&Common>) -> Result<Report, CliError> {
+        let arguments = self.arguments(work)?;
+        let weight = if self.kernel.reads_weights { self.given::<String>(options::WEIGHT) } else { None };
+        let (outcome, milliseconds) = match weight {
+            None => work.timed(&arguments, work.view())?,
+            Some(property) => {
+                let view = work.snapshot.view_weighted_by(work.label, property, None);
+                let view =
+                    view.map_err(|error| CliError::Failed(format!("--{}: {error}", options::WEIGHT)))?;
+                work.timed(&arguments, &view)?
+            }
+        };
+        let (top, graphalytics) = common.map_or((0, false), |common| (common.top, common.graphalytics));
+        let begun = report::begin(work, &arguments, milliseconds);
+        report::finish(begun, work, self.kernel, outcome, top, graphalytics)
+    }
+
+    /// What the kernel is told: its defaults, and what was given.
+    fn arguments(&self, work: &Work<'_>) -> Result<Arguments, CliError> {
+        let mut arguments = self.kernel.arguments();
+        for parameter in self.kernel.parameters {
+            if let Some(value) = self.value(work, parameter)? {
+                arguments.set(parameter.name, value).map_err(|error| CliError::Usage(error.to_string()))?;
+            }
+        }
+        Ok(arguments)
+    }
+
+    fn value(&self, work: &Work<'_>, parameter: &Parameter) -> Result<Option<Value>, CliError> {
+        let name = parameter.name;
+        Ok(match parameter.kind {
+            ParameterKind::Vertex => match self.given::<String>(name) {
+                Some(text) => Some(work.vertex(&format!("--{name}"), text)?.into()),
+                None => None,
+            },
+            ParameterKind::Direction => {
+                let against = self.given::<bool>(name).is_some_and(|given| *given);
+                against.then_some(hedgerow::Direction::In.into())
+            }
+            ParameterKind::Count => self.given::<u32>(name).map(|count| (*count).into()),
+            ParameterKind::Number(_) => self.given::<f64>(name).map(|number| (*number).into()),
+        })
+    }
+
+    fn given<T: Clone + Send + Sync + 'static>(&self, name: &str) -> Option<&T> {
+        self.matches.get_one(name)
     }
 }
 
@@ -97,15 +118,15 @@ impl Machine {
         &self,
         out: Option<&Path>,
         style: Style,
-        algorithm: impl FnOnce(&Work<'_>) -> Result<Report, CliError> + Send,
+        kernel: impl FnOnce(&Work<'_>) -> Result<Report, CliError> + Send,
     ) -> Result<(), CliError> {
         // Fewer threads than asked for, down to none: the result is the same.
         let pool = self.threads.and_then(|threads| {
             rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build().ok()
         });
         match pool {
-            Some(pool) => pool.install(|| self.execute_here(out, style, algorithm)),
-            None => hedgerow_par::run(|| self.execute_here(out, style, algorithm)),
+            Some(pool) => pool.install(|| self.execute_here(out, style, kernel)),
+            None => hedgerow_par::run(|| self.execute_here(out, style, kernel)),
         }
     }
 
@@ -114,7 +135,7 @@ impl Machine {
         &self,
         out: Option<&Path>,
         style: Style,
-        algorithm: impl FnOnce(&Work<'_>) -> Result<Report, CliError>,
+        kernel: impl FnOnce(&Work<'_>) -> Result<Report, CliError>,
     ) -> Result<(), CliError> {
         let graph = open_read_only(&self.store)?;
         let snapshot = graph.snapshot()?;
@@ -123,95 +144,7 @@ impl Machine {
         let own = (id != LabelId::DEFAULT).then(|| snapshot.view_of(id)).transpose()?;
         let (own, kind) = (own.as_deref(), graph.config().keys);
         let work = Work { snapshot: &snapshot, label: &label, own, kind, out, style };
-        let report = algorithm(&work)?;
+        let report = kernel(&work)?;
         if work.only_result() { Ok(()) } else { report.print(style) }
-    }
-}
-
-/// What an algorithm works on, and where its result goes.
-struct Work<'a> {
-    snapshot: &'a Snapshot,
-    /// The label whose edges are followed, and its view if it is not the default one.
-    label: &'a str,
-    own: Option<&'a View>,
-    kind: hedgerow::KeyKind,
-    /// Where the full result goes, if anywhere.
-    out: Option<&'a Path>,
-    style: Style,
-}
-
-impl Work<'_> {
-    /// The graph to compute on.
-    fn view(&self) -> &View {
-        self.own.unwrap_or_else(|| self.snapshot.view())
-    }
-
-    /// Calls the kernel; gives its result and how many milliseconds it took. The view is built before.
-    fn timed<T>(&self, kernel: impl FnOnce() -> Result<T, KernelError>) -> Result<(T, f64), CliError> {
-        self.view();
-        let start = Instant::now();
-        let result = kernel().map_err(|error| match error {
-            // Not the caller's mistake: the graph is not one for this algorithm.
-            KernelError::Weight { from, to, weight } => self.bad_weight(from, to, weight),
-            error => CliError::Usage(error.to_string()),
-        })?;
-        let milliseconds = (start.elapsed().as_secs_f64() * 1e6).round() / 1e3;
-        Ok((result, milliseconds))
-    }
-
-    fn bad_weight(&self, from: VertexId, to: VertexId, weight: f64) -> CliError {
-        match (self.snapshot.vertex_key(from), self.snapshot.vertex_key(to)) {
-            (Some(from), Some(to)) => CliError::Failed(format!(
-                "the edge between {from} and {to} weighs {weight}, expected 0 or more"
-            )),
-            _ => CliError::Failed(format!("an edge weighs {weight}, expected 0 or more")),
-        }
-    }
-
-    /// The vertex that `argument` names as `text`.
-    fn vertex(&self, argument: &str, text: &str) -> Result<(VertexKey, VertexId), CliError> {
-        let key = parse_argument(self.kind, argument, text)?;
-        match self.snapshot.vertex_id(&key) {
-            Some(id) => Ok((key, id)),
-            None => Err(CliError::Failed(format!("{argument}: no vertex {key} in the store"))),
-        }
-    }
-
-    /// Whether standard output takes the full result, so that a summary has no place in it.
-    fn only_result(&self) -> bool {
-        self.out.is_some_and(|path| path.as_os_str() == "-")
-    }
-
-    /// The report's first lines.
-    fn summary(&self, algorithm: &'static str, milliseconds: f64) -> Report {
-        let report = Report::default().field("algorithm", algorithm);
-        let report = if self.label.is_empty() { report } else { report.field("label", self.label) };
-        report
-            .field("timestamp", self.snapshot.timestamp().0)
-            .field("vertices", self.snapshot.vertex_count())
-            .field("edges", self.view().edge_count())
-            .field("milliseconds", milliseconds)
-    }
-
-    /// Writes a value for every vertex, by ascending vertex id, if the full result was asked for.
-    fn write_result<V: std::fmt::Display>(&self, value: impl Fn(VertexId) -> V) -> Result<(), CliError> {
-        let Some(path) = self.out else { return Ok(()) };
-        let csv = self.style == Style::Csv;
-        let mut out = Target::open(Some(path))?;
-        if csv {
-            out.write(|w| writeln!(w, "key,value"))?;
-        }
-        for (id, key) in self.snapshot.vertices() {
-            let value = value(id);
-            out.write(|w| match (&key, csv) {
-                (VertexKey::U64(n), false) => writeln!(w, "{n} {value}"),
-                (VertexKey::U64(n), true) => writeln!(w, "{n},{value}"),
-                (VertexKey::Str(s), false) => writeln!(w, "{s} {value}"),
-                (VertexKey::Str(s), true) => {
-                    writeln!(w, "{},{}", quoted(s, b','), quoted(&value.to_string(), b','))
-                }
-            })?;
-        }
-        out.finish()
     }
 }

@@ -32,6 +32,7 @@ use crate::cancel::{Cancel, Meter};
 use crate::error::checked_bound;
 use crate::par::CHUNK_VERTICES;
 
+pub(crate) mod entry;
 mod score;
 #[cfg(test)]
 mod tests;
@@ -50,30 +51,26 @@ pub struct PageRankConfig {
     pub tolerance: Option<f64>,
 }
 
-impl Default for PageRankConfig {
-    fn default() -> Self {
-        PageRankConfig { damping: 0.85, iterations: 20, tolerance: None }
+impl PageRankConfig {
+    /// What the functions of other languages and the command line use where nothing is said.
+    pub const DEFAULT: PageRankConfig = PageRankConfig { damping: 0.85, iterations: 20, tolerance: None };
+
+    fn check(&self) -> Result<(), KernelError> {
+        entry::DAMPING.check_number(self.damping)?;
+        self.tolerance.map_or(Ok(()), |tolerance| entry::TOLERANCE.check_number(tolerance))
     }
 }
 
-impl PageRankConfig {
-    fn check(&self) -> Result<(), KernelError> {
-        if !(0.0..=1.0).contains(&self.damping) {
-            return Err(KernelError::Damping { damping: self.damping });
-        }
-        match self.tolerance {
-            Some(tolerance) if !(tolerance.is_finite() && tolerance >= 0.0) => {
-                Err(KernelError::Tolerance { tolerance })
-            }
-            _ => Ok(()),
-        }
+impl Default for PageRankConfig {
+    fn default() -> Self {
+        PageRankConfig::DEFAULT
     }
 }
 
 /// The PageRank of every vertex, indexed by vertex id; 0 for holes.
 ///
 /// # Errors
-/// [`KernelError::Damping`] and [`KernelError::Tolerance`] for numbers out of range or not numbers;
+/// [`KernelError::OutOfRange`] for a damping or a tolerance out of range or not a number;
 /// [`KernelError::TooManyVertices`].
 ///
 /// # Cost

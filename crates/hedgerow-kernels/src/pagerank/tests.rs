@@ -38,10 +38,19 @@ fn damping_and_tolerance_must_be_in_range() {
         pagerank(&g, &PageRankConfig { damping, tolerance, ..PageRankConfig::default() })
     };
     for damping in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
-        assert!(matches!(with(damping, None), Err(KernelError::Damping { .. })), "{damping}");
+        assert!(
+            matches!(with(damping, None), Err(KernelError::OutOfRange { parameter: "damping", .. })),
+            "{damping}"
+        );
     }
     for tolerance in [-1.0, f64::NAN, f64::INFINITY] {
-        assert!(matches!(with(0.85, Some(tolerance)), Err(KernelError::Tolerance { .. })), "{tolerance}");
+        assert!(
+            matches!(
+                with(0.85, Some(tolerance)),
+                Err(KernelError::OutOfRange { parameter: "tolerance", .. })
+            ),
+            "{tolerance}"
+        );
     }
     assert!(with(0.0, Some(0.0)).is_ok() && with(1.0, None).is_ok());
 }

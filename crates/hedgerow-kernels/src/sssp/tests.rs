@@ -98,7 +98,7 @@ fn bad_weights_sources_and_widths_are_refused() {
     assert_eq!(refused, Err(KernelError::SourceNotLive { source: VertexId(3), vertex_bound: 3 }));
     for delta in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let refused = sssp(&g, VertexId(0), &SsspConfig { delta: Some(delta), ..default });
-        assert!(matches!(refused, Err(KernelError::Delta { .. })), "{delta}");
+        assert!(matches!(refused, Err(KernelError::OutOfRange { parameter: "delta", .. })), "{delta}");
     }
 }
 

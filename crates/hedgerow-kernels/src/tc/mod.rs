@@ -33,6 +33,7 @@ use crate::cancel::{Cancel, Meter};
 use crate::error::checked_bound;
 use crate::par::CHUNK_VERTICES;
 
+pub(crate) mod entry;
 #[cfg(test)]
 mod tests;
 pub mod verify;

@@ -29,6 +29,7 @@ use crate::cancel::{Cancel, Meter};
 use crate::error::checked_bound;
 use crate::par::{CHUNK_VERTICES, into_plain};
 
+pub(crate) mod entry;
 #[cfg(test)]
 mod tests;
 pub mod verify;

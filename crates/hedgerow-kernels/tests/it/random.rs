@@ -1,9 +1,8 @@
 //! What holds of every kernel.
 
 use hedgerow_core::{Topology, VertexId};
-use hedgerow_kernels::{
-    BfsConfig, PageRankConfig, SsspConfig, bfs, pagerank, sssp, top_k, triangle_count, wcc,
-};
+use hedgerow_kernels::registry::{KERNELS, Kernel};
+use hedgerow_kernels::{Cancel, PageRankConfig, pagerank, top_k};
 use hedgerow_workload::kron;
 
 use crate::testing::{close, plain_graph, random_graph, weighted_graph, with_threads};
@@ -11,19 +10,19 @@ use crate::testing::{close, plain_graph, random_graph, weighted_graph, with_thre
 #[test]
 fn results_do_not_depend_on_threads() {
     let edges = kron(12, 16, 7);
-    let g = plain_graph(edges.vertices, &edges.edges, true);
+    let plain = plain_graph(edges.vertices, &edges.edges, true);
     let weighted = weighted_graph(edges.vertices, &edges.edges, false, |rng| rng.below(1000) as f64 / 7.0);
     let run = |threads| {
-        with_threads(threads, || {
-            let scores = pagerank(&g, &PageRankConfig::default()).expect("valid");
-            let bits: Vec<u64> = scores.iter().map(|s| s.to_bits()).collect();
-            let depths = bfs(&g, VertexId(edges.edges[0].0), &BfsConfig::default()).expect("live");
-            let distances =
-                sssp(&weighted, VertexId(edges.edges[0].0), &SsspConfig::default()).expect("sound");
-            let distances: Vec<u64> = distances.iter().map(|d| d.to_bits()).collect();
-            (bits, depths, distances, wcc(&g).expect("ids fit"), triangle_count(&g).expect("ids fit"))
-        })
+        let of = |kernel: &'static Kernel| {
+            let mut arguments = kernel.arguments();
+            if kernel.parameter("source").is_some() {
+                arguments.set("source", VertexId(edges.edges[0].0)).expect("it takes one");
+            }
+            [&plain, &weighted].map(|g| arguments.run(g, &Cancel::new()).expect(kernel.name))
+        };
+        with_threads(threads, || KERNELS.iter().map(|kernel| of(kernel)).collect::<Vec<_>>())
     };
+    // Equal to the last bit, as no result holds a zero with a sign.
     let alone = run(1);
     for threads in [2, 3, 8] {
         assert!(alone == run(threads), "{threads} threads gave another result");
