@@ -2,6 +2,7 @@
 
 mod cancel;
 mod corrected;
+mod pages;
 mod published;
 mod random;
 #[path = "../../src/testing.rs"]
