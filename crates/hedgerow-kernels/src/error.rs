@@ -15,15 +15,38 @@ pub enum KernelError {
         /// One more than the largest id that could be live.
         vertex_bound: usize,
     },
-    /// The damping factor is outside 0 to 1, or not a number.
-    Damping {
-        /// The damping asked for.
-        damping: f64,
+    /// A number outside the range of its parameter, or not a number.
+    OutOfRange {
+        /// The parameter.
+        parameter: &'static str,
+        /// What it must be.
+        range: &'static str,
+        /// What was asked for.
+        found: f64,
     },
-    /// The tolerance is negative, infinite or not a number.
-    Tolerance {
-        /// The tolerance asked for.
-        tolerance: f64,
+    /// A parameter that has to be given was not.
+    MissingArgument {
+        /// The parameter.
+        parameter: &'static str,
+    },
+    /// A parameter was given a value of another type.
+    ArgumentType {
+        /// The parameter.
+        parameter: &'static str,
+        /// What it takes.
+        expected: &'static str,
+    },
+    /// A kernel has no such parameter.
+    NoSuchParameter {
+        /// The kernel.
+        kernel: &'static str,
+        /// The name asked for.
+        parameter: String,
+    },
+    /// There is no such kernel.
+    NoSuchKernel {
+        /// The name asked for.
+        name: String,
     },
     /// A path from the source reaches an edge whose weight is below 0 or not a number.
     Weight {
@@ -33,11 +56,6 @@ pub enum KernelError {
         to: VertexId,
         /// Its weight.
         weight: f64,
-    },
-    /// The width of a bucket is not above 0, infinite or not a number.
-    Delta {
-        /// The width asked for.
-        delta: f64,
     },
     /// The graph's domain does not fit 32-bit vertex ids.
     TooManyVertices {
@@ -54,14 +72,18 @@ impl fmt::Display for KernelError {
             KernelError::SourceNotLive { source, vertex_bound } => {
                 write!(f, "source vertex {} is not live (ids end before {vertex_bound})", source.0)
             }
-            KernelError::Damping { damping } => write!(f, "damping must be in 0..=1, found {damping}"),
-            KernelError::Tolerance { tolerance } => {
-                write!(f, "tolerance must be finite and not negative, found {tolerance}")
+            KernelError::OutOfRange { parameter, range, found } => {
+                write!(f, "{parameter} must be {range}, found {found}")
             }
+            KernelError::MissingArgument { parameter } => write!(f, "{parameter} must be given"),
+            KernelError::ArgumentType { parameter, expected } => write!(f, "{parameter} must be {expected}"),
+            KernelError::NoSuchParameter { kernel, parameter } => {
+                write!(f, "{kernel} has no parameter {parameter:?}")
+            }
+            KernelError::NoSuchKernel { name } => write!(f, "there is no kernel {name:?}"),
             KernelError::Weight { from, to, weight } => {
                 write!(f, "the edge from vertex {} to {} weighs {weight}, expected 0 or more", from.0, to.0)
             }
-            KernelError::Delta { delta } => write!(f, "delta must be finite and above 0, found {delta}"),
             KernelError::TooManyVertices { vertex_bound } => {
                 write!(f, "at most {} vertices fit 32-bit ids, found {vertex_bound}", u32::MAX)
             }

@@ -3,11 +3,13 @@
 //!
 //! | kernel | result | cost |
 //! | --- | --- | --- |
-//! | [`bfs()`] | hops from a source, [`UNREACHED`] elsewhere | O(vertices + edges), usually far fewer edges |
-//! | [`pagerank()`] | a score per vertex, summing to 1 | O(vertices + edges) per iteration |
-//! | [`sssp()`] | the least sum of weights from a source | O(vertices + edges) times a small factor |
-//! | [`triangle_count()`] | the number of triangles | O(edges^1.5) at worst |
-//! | [`wcc()`] | the least vertex of each vertex's component | O(vertices + edges), usually few edges |
+//! | [`bfs()`] | Hops from a source vertex to every other vertex | O(vertices + edges), usually far fewer edges |
+//! | [`pagerank()`] | PageRank scores, which sum to 1 | O(vertices + edges) per iteration |
+//! | [`sssp()`] | Least sums of weights along paths from a source vertex to every other vertex | O(vertices + edges) times a small factor |
+//! | [`triangle_count()`] | The number of triangles, directions ignored | O(edges^1.5) at worst |
+//! | [`wcc()`] | Weakly connected components | O(vertices + edges), usually few edges |
+//!
+//! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!
 //! Kernels are parallel: they run in the rayon pool that is current where they are called (`ThreadPool::install`), or
 //! else in the global one; where no thread can be started, on the calling thread. A kernel under way is ended through a
@@ -20,9 +22,12 @@ mod cancel;
 mod error;
 pub mod pagerank;
 mod par;
+pub mod registry;
 pub mod sssp;
 pub mod summary;
 pub mod tc;
+#[cfg(test)]
+mod testing;
 pub mod verify;
 pub mod wcc;
 

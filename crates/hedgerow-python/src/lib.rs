@@ -21,6 +21,7 @@ mod database;
 mod ending;
 mod error;
 mod handle;
+mod kernels;
 mod key;
 #[cfg(target_os = "linux")]
 mod memory;

@@ -74,16 +74,6 @@ impl Reading {
         }
     }
 
-    /// As [`view`](Self::view), of the label that was named, or else of the label of all edges.
-    pub(crate) fn prepare(
-        &self,
-        py: Python<'_>,
-        label: Option<&str>,
-        bytes_per_id: usize,
-    ) -> PyResult<OneView> {
-        self.view(py, self.label(py, label)?, bytes_per_id)
-    }
-
     /// Builds the view of one label, and refuses if there is not enough memory for `bytes_per_id` bytes for every id of its
     /// domain. Kernels take the memory they need for granted: without it the process would end.
     pub(crate) fn view(&self, py: Python<'_>, label: LabelId, bytes_per_id: usize) -> PyResult<OneView> {
@@ -99,10 +89,14 @@ impl Reading {
             }
         };
         let ids = view.vertex_bound();
-        Vec::<u8>::new()
-            .try_reserve_exact(ids.saturating_mul(bytes_per_id))
-            .map_err(|_| out_of_memory("vertex ids", ids))?;
+        self.reserve(ids, ids.saturating_mul(bytes_per_id))?;
         Ok(view)
+    }
+
+    /// Refuses if there are not so many bytes of memory for what is to be computed of `ids` vertex ids.
+    pub(crate) fn reserve(&self, ids: usize, bytes: usize) -> PyResult<()> {
+        let room = Vec::<u8>::new().try_reserve_exact(bytes);
+        room.map_err(|_| out_of_memory("vertex ids", ids))
     }
 
     /// A view that is asked for its vertices alone, of whatever label.

@@ -2,21 +2,18 @@
 
 use std::sync::{Arc, Mutex};
 
-use hedgerow::{LabelId, LabelRef, Topology};
-use hedgerow_kernels::{
-    BfsConfig, PageRankConfig, SsspConfig, UNREACHED, bfs_until, pagerank_until, sssp_until,
-    triangle_count_until, wcc_until,
-};
+use hedgerow::LabelId;
+use hedgerow_kernels::PageRankConfig;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::ending::released;
 use crate::error::{ClosedError, raise};
 use crate::handle::{Handle, Origin, lock, own};
+use crate::kernels;
 use crate::key::{Key, count, direction, read_names, to_list};
 use crate::neighbors::{Neighbor, Parts};
-use crate::pool::{attended, kernel};
-use crate::results::{BYTES_PER_ROW, Reading};
+use crate::results::Reading;
 use crate::schema;
 use crate::value::{AnyEdge, Edge, to_dict};
 
@@ -24,7 +21,7 @@ use crate::value::{AnyEdge, Edge, to_dict};
 ///
 /// It waits for no writer and no writer waits for it. What it sees stays in memory for as long as it is open: use it as
 /// a context manager, or close it. It stays readable when the store is closed. All methods may be called from any thread.
-/// Ctrl-C ends a kernel (``bfs``, ``pagerank``, ``sssp``, ``triangle_count``, ``wcc``) within 100 milliseconds.
+/// Ctrl-C ends a kernel (``bfs``, ``pagerank``, ``sssp``, ``triangle_count``, ``wcc``, ``run``) within 100 milliseconds.
 ///
 /// Examples
 /// --------
@@ -445,13 +442,10 @@ impl Snapshot {
     ) -> PyResult<Py<PyAny>> {
         let (source, direction) = (self.key(source)?, self::direction(direction)?);
         let reading = self.reading()?;
-        let id = reading.snapshot.vertex_id(source.as_ref()).ok_or_else(|| source.no_such_vertex())?;
-        let config = BfsConfig { direction, ..BfsConfig::default() };
-        // Depths and bitmaps.
-        let view = reading.prepare(py, label, 5)?;
-        let depths = kernel(py, &self.handle, move |cancel| bfs_until(&*view, id, &config, cancel))?;
-        let depth = |&depth: &u32| if depth == UNREACHED { -1 } else { i64::from(depth) };
-        reading.per_vertex(py, &depths, depth)
+        let mut arguments = kernels::arguments("bfs")?;
+        kernels::set(&mut arguments, "source", kernels::vertex(&reading, &source)?)?;
+        kernels::set(&mut arguments, "direction", direction)?;
+        kernels::run(py, &self.handle, &reading, arguments, label, None)
     }
 
     /// PageRank: how often a random surfer visits each vertex.
@@ -485,7 +479,7 @@ impl Snapshot {
     /// 3
     /// >>> [key for key, score in db.snapshot().pagerank().top(2)]
     /// [1, 2]
-    #[pyo3(signature = (*, damping=0.85, iterations=None, tolerance=None, label=None), text_signature = "($self, *, damping=0.85, iterations=20, tolerance=None, label=None)")]
+    #[pyo3(signature = (*, damping=PageRankConfig::DEFAULT.damping, iterations=None, tolerance=None, label=None), text_signature = "($self, *, damping=0.85, iterations=20, tolerance=None, label=None)")]
     fn pagerank(
         &self,
         py: Python<'_>,
@@ -494,13 +488,15 @@ impl Snapshot {
         tolerance: Option<f64>,
         label: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let iterations = iterations.map_or(Ok(20), |object| count("iterations", object, 0))?;
-        let config = PageRankConfig { damping, iterations, tolerance };
-        let reading = self.reading()?;
-        // Four arrays of scores.
-        let view = reading.prepare(py, label, 32)?;
-        let scores = kernel(py, &self.handle, move |cancel| pagerank_until(&*view, &config, cancel))?;
-        reading.per_vertex(py, &scores, |&score: &f64| score)
+        let mut arguments = kernels::arguments("pagerank")?;
+        kernels::set(&mut arguments, "damping", damping)?;
+        if let Some(iterations) = iterations {
+            kernels::set(&mut arguments, "iterations", count("iterations", iterations, 0)?)?;
+        }
+        if let Some(tolerance) = tolerance {
+            kernels::set(&mut arguments, "tolerance", tolerance)?;
+        }
+        kernels::run(py, &self.handle, &*self.reading()?, arguments, label, None)
     }
 
     /// Shortest paths: the least sum of weights along a path from a source to every vertex.
@@ -556,21 +552,13 @@ impl Snapshot {
     ) -> PyResult<Py<PyAny>> {
         let (source, direction) = (self.key(source)?, self::direction(direction)?);
         let reading = self.reading()?;
-        let id = reading.snapshot.vertex_id(source.as_ref()).ok_or_else(|| source.no_such_vertex())?;
-        // Distances, what is returned, and buckets.
-        let label = reading.label(py, label)?;
-        let view = reading.view(py, label, 32)?;
-        let config = SsspConfig { direction, delta };
-        let distances = match weight {
-            None => kernel(py, &self.handle, move |cancel| sssp_until(&*view, id, &config, cancel)),
-            Some(property) => {
-                let (snapshot, property) = (reading.snapshot.clone(), property.to_owned());
-                let make = move || snapshot.view_weighted_by(LabelRef::Id(label), &property, None);
-                let view = attended(py, &self.handle, || (), make)?.map_err(raise)?;
-                kernel(py, &self.handle, move |cancel| sssp_until(&view, id, &config, cancel))
-            }
-        };
-        reading.per_vertex(py, &distances?, |&distance| distance)
+        let mut arguments = kernels::arguments("sssp")?;
+        kernels::set(&mut arguments, "source", kernels::vertex(&reading, &source)?)?;
+        kernels::set(&mut arguments, "direction", direction)?;
+        if let Some(delta) = delta {
+            kernels::set(&mut arguments, "delta", delta)?;
+        }
+        kernels::run(py, &self.handle, &reading, arguments, label, weight)
     }
 
     /// The number of triangles: sets of three vertices, each joined to the two others, directions ignored.
@@ -594,13 +582,9 @@ impl Snapshot {
     /// >>> db.snapshot().triangle_count()
     /// 1
     #[pyo3(signature = (*, label=None))]
-    fn triangle_count(&self, py: Python<'_>, label: Option<&str>) -> PyResult<u64> {
+    fn triangle_count(&self, py: Python<'_>, label: Option<&str>) -> PyResult<Py<PyAny>> {
         let reading = self.reading()?;
-        let ids = reading.vertex_view(py, 0)?.vertex_bound().max(1);
-        // Per id the order; per edge its rank, twice while they are gathered.
-        let per_edge = reading.snapshot.edge_count().saturating_mul(8) as usize;
-        let view = reading.prepare(py, label, per_edge.div_ceil(ids).saturating_add(24))?;
-        kernel(py, &self.handle, move |cancel| triangle_count_until(&*view, cancel))
+        kernels::run(py, &self.handle, &reading, kernels::arguments("tc")?, label, None)
     }
 
     /// Weakly connected components: which vertices a path joins when directions are ignored.
@@ -631,9 +615,59 @@ impl Snapshot {
     #[pyo3(signature = (*, label=None))]
     fn wcc(&self, py: Python<'_>, label: Option<&str>) -> PyResult<Py<PyAny>> {
         let reading = self.reading()?;
-        let view = reading.prepare(py, label, 4 + BYTES_PER_ROW)?;
-        let components = kernel(py, &self.handle, move |cancel| wcc_until(&*view, cancel))?;
-        reading.vertex_per_vertex(py, &components)
+        kernels::run(py, &self.handle, &reading, kernels::arguments("wcc")?, label, None)
+    }
+
+    /// Run a kernel by its name, also one without a method of its own. ``docs/guide/kernels.md`` lists all of them.
+    ///
+    /// Parameters
+    /// ----------
+    /// kernel : str
+    ///     A name as the command line has it: ``"bfs"``, ``"pagerank"``, ``"sssp"``, ``"tc"``, ``"wcc"``.
+    /// label : str, optional
+    ///     The label of the edges, ``""`` for the default one. If not given, the label of all edges.
+    /// weight : str, optional
+    ///     The property that is the length of an edge, of kernels that read weights.
+    /// **parameters
+    ///     What the kernel is told; None leaves a parameter as it is by default.
+    ///
+    /// Returns
+    /// -------
+    /// VertexResult or int
+    ///
+    /// Raises
+    /// ------
+    /// IntegrityError
+    ///     There is no such vertex.
+    /// ProgrammingError
+    ///     There is no such label; none is given and edges have several labels; or the kernel reads no weights.
+    /// DataError
+    ///     There is no such kernel, it has no such parameter, or a value is out of range.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.add_edges([1, 2, 5], [2, 3, 1])
+    /// 3
+    /// >>> db.snapshot().run("bfs", source=3, direction="in").to_dict()
+    /// {1: 2, 2: 1, 3: 0, 5: 3}
+    #[pyo3(signature = (kernel, *, label=None, weight=None, **parameters))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        kernel: &str,
+        label: Option<&str>,
+        weight: Option<&str>,
+        parameters: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Py<PyAny>> {
+        let reading = self.reading()?;
+        let mut arguments = kernels::arguments(kernel)?;
+        if let Some(parameters) = parameters {
+            let vertex = |object: &Bound<'_, PyAny>| kernels::vertex(&reading, &self.key(object)?);
+            kernels::set_all(&mut arguments, parameters, vertex)?;
+        }
+        kernels::run(py, &self.handle, &reading, arguments, label, weight)
     }
 
     /// Let go of what the snapshot keeps in memory. Closing again does nothing.

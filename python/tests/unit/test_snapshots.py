@@ -1,6 +1,7 @@
 """Reading: snapshots, results as arrays, the whole graph."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -116,6 +117,38 @@ def test_pagerank_arguments(db: hedgerow.Database) -> None:
         g.pagerank(iterations=1.5)
     with pytest.raises(TypeError):
         g.pagerank(0.85)
+
+
+def test_kernels_by_name() -> None:
+    db = hedgerow.open(weighted=True)
+    db.add_edges([1, 2, 3, 3, 8], [2, 3, 1, 4, 9], [1.0, 2.5, 4.0, 0.5, 1.0])
+    g = db.snapshot()
+    for name, arguments, method in (
+        ("bfs", {"source": 1}, g.bfs(1)),
+        ("bfs", {"source": 3, "direction": "in"}, g.bfs(3, direction="in")),
+        ("pagerank", {}, g.pagerank()),
+        ("pagerank", {"iterations": 3, "damping": 0.5, "tolerance": None}, g.pagerank(iterations=3, damping=0.5)),
+        ("sssp", {"source": 1, "delta": 0.5, "weight": "weight", "label": ""}, g.sssp(1)),
+        ("wcc", {}, g.wcc()),
+    ):
+        assert g.run(name, **arguments).to_dict() == method.to_dict(), name
+    assert g.run("tc") == g.triangle_count() == 1
+    for wrong, text, kind in (
+        ({"kernel": "walk"}, 'there is no kernel "walk"', hedgerow.DataError),
+        ({"kernel": "wcc", "source": 1}, 'wcc has no parameter "source"', hedgerow.DataError),
+        ({"kernel": "bfs"}, "source must be given", hedgerow.DataError),
+        ({"kernel": "bfs", "source": 77}, "no vertex 77", hedgerow.IntegrityError),
+        ({"kernel": "bfs", "source": 1, "direction": "up"}, "direction must be", hedgerow.DataError),
+        ({"kernel": "sssp", "source": 1, "delta": 0}, "delta must be finite and above 0, found 0", hedgerow.DataError),
+        ({"kernel": "pagerank", "damping": 1.5}, "damping must be in 0..=1, found 1.5", hedgerow.DataError),
+        ({"kernel": "pagerank", "iterations": -1}, "iterations must be 0 to 4294967295", hedgerow.DataError),
+        ({"kernel": "bfs", "source": 1, "weight": "weight"}, "bfs reads no weights", hedgerow.ProgrammingError),
+    ):
+        with pytest.raises(kind, match=re.escape(text)):
+            g.run(**wrong)
+    for kernel, name in (("pagerank", "damping"), ("bfs", "direction")):
+        with pytest.raises(TypeError):
+            g.run(kernel, **{name: b"0"})
 
 
 def test_pagerank_by_hand(db: hedgerow.Database) -> None:

@@ -7,9 +7,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use hedgerow::{Direction, Graph, Topology, VertexId, WeightedTopology};
-use hedgerow_kernels::{
-    BfsConfig, PageRankConfig, SsspConfig, bfs, pagerank, sssp, triangle_count, verify, wcc,
-};
+use hedgerow_kernels::Cancel;
+use hedgerow_kernels::registry::{Arguments, KERNELS, Kernel};
 use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 
@@ -23,7 +22,8 @@ use crate::record::{Metric, Recorder};
 /// Searches per measurement: their mean, since a search's time depends on its source.
 const SOURCES: usize = 8;
 const ITERATIONS: u32 = 10;
-const KERNELS: [&str; 5] = ["bfs", "pr", "sssp", "wcc", "tc"];
+/// Scores of the store and of the CSR are added up in another order.
+const RELATIVE: f64 = 1e-9;
 
 /// Runs the suite.
 pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
@@ -54,8 +54,8 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
 }
 
 /// The kernels that are asked for.
-fn kernels(work: &Work<'_>) -> Vec<&'static str> {
-    KERNELS.iter().copied().filter(|kernel| work.options.wants(kernel)).collect()
+fn kernels(work: &Work<'_>) -> Vec<&'static Kernel> {
+    KERNELS.iter().copied().filter(|kernel| work.options.wants(kernel.metric)).collect()
 }
 
 /// Vertices with edges, drawn at random from a fixed seed.
@@ -103,7 +103,7 @@ fn measure(
         }
     }
     let threads = work.options.threads();
-    for name in kernels.iter().copied().chain(["geomean"]) {
+    for name in kernels.iter().map(|kernel| kernel.metric).chain(["geomean"]) {
         let (mine, plain) = (column(&kernels, &mine, name), column(&kernels, &plain, name));
         let name = format!("{name}.{state}");
         let metric = Metric { name: &name, unit: "s", threads };
@@ -118,77 +118,64 @@ fn measure(
 }
 
 /// The measurements of a kernel, or the geometric means over all kernels.
-fn column(kernels: &[&'static str], times: &Times, name: &str) -> Vec<f64> {
+fn column(kernels: &[&Kernel], times: &Times, name: &str) -> Vec<f64> {
     if name != "geomean" {
         return times.get(name).cloned().unwrap_or_default();
     }
-    let rounds = kernels.first().and_then(|k| times.get(k)).map_or(0, Vec::len);
-    let at =
-        |round: usize| kernels.iter().filter_map(|k| Some(*times.get(k)?.get(round)?)).collect::<Vec<f64>>();
+    let rounds = kernels.first().and_then(|k| times.get(k.metric)).map_or(0, Vec::len);
+    let of = |kernel: &Kernel, round: usize| Some(*times.get(kernel.metric)?.get(round)?);
+    let at = |round: usize| kernels.iter().filter_map(|kernel| of(kernel, round)).collect::<Vec<f64>>();
     (0..rounds).map(|round| geomean(&at(round))).collect()
 }
 
+/// What a kernel is told: in turn each source, where it takes one.
+fn calls(kernel: &'static Kernel, sources: &[VertexId]) -> Result<Vec<Arguments>> {
+    let mut arguments = kernel.arguments();
+    if kernel.parameter("iterations").is_some() {
+        arguments.set("iterations", ITERATIONS)?;
+    }
+    if kernel.parameter("source").is_none() {
+        return Ok(vec![arguments]);
+    }
+    let from = |&source: &VertexId| {
+        arguments.set("source", source)?;
+        Ok(arguments.clone())
+    };
+    sources.iter().map(from).collect()
+}
+
+/// The time of a call: of searches the mean over all sources.
 fn run_kernel<G: WeightedTopology>(
-    kernel: &'static str,
+    kernel: &'static Kernel,
     g: &G,
     sources: &[VertexId],
     times: &mut Times,
 ) -> Result<()> {
-    let search = matches!(kernel, "bfs" | "sssp");
-    match kernel {
-        "bfs" => {
-            let config = BfsConfig::default();
-            timed(times, kernel, || sources.iter().try_for_each(|&s| bfs(g, s, &config).map(drop)))?;
-        }
-        "sssp" => {
-            let config = SsspConfig::default();
-            timed(times, kernel, || sources.iter().try_for_each(|&s| sssp(g, s, &config).map(drop)))?;
-        }
-        "pr" => _ = timed(times, kernel, || pagerank(g, &page_rank()))?,
-        "tc" => _ = timed(times, kernel, || triangle_count(g))?,
-        _ => _ = timed(times, kernel, || wcc(g))?,
+    let (calls, cancel) = (calls(kernel, sources)?, Cancel::new());
+    let mut last = None;
+    let begun = Instant::now();
+    for arguments in &calls {
+        last = Some(arguments.run(g, &cancel)?);
     }
-    if search {
-        times.entry(kernel).and_modify(|t| t.iter_mut().for_each(|t| *t /= sources.len() as f64));
-    }
+    // Giving back the memory of a result is no part of a kernel.
+    let seconds = begun.elapsed().as_secs_f64() / calls.len() as f64;
+    drop(last);
+    times.entry(kernel.metric).or_default().push(seconds);
     Ok(())
 }
 
-fn page_rank() -> PageRankConfig {
-    PageRankConfig { iterations: ITERATIONS, ..PageRankConfig::default() }
-}
-
-fn timed<T, E: Into<crate::failure::Failure>>(
-    times: &mut Times,
-    name: &'static str,
-    f: impl FnOnce() -> std::result::Result<T, E>,
-) -> Result<T> {
-    let begun = Instant::now();
-    let value = f().map_err(Into::into)?;
-    times.entry(name).or_default().push(begun.elapsed().as_secs_f64());
-    Ok(value)
-}
-
 /// A figure of a wrong answer is no figure.
-fn same_answers<A, B>(kernel: &str, view: &A, csr: &B, source: VertexId) -> Result<()>
+fn same_answers<A, B>(kernel: &'static Kernel, view: &A, csr: &B, source: VertexId) -> Result<()>
 where
     A: WeightedTopology,
     B: WeightedTopology,
 {
-    let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-9 * b.abs();
-    let same = match kernel {
-        "bfs" => bfs(view, source, &BfsConfig::default())? == bfs(csr, source, &BfsConfig::default())?,
-        "sssp" => sssp(view, source, &SsspConfig::default())? == sssp(csr, source, &SsspConfig::default())?,
-        "pr" => {
-            let (mine, plain) = (pagerank(view, &page_rank())?, pagerank(csr, &page_rank())?);
-            mine.len() == plain.len() && mine.iter().zip(&plain).all(close)
+    let cancel = Cancel::new();
+    for arguments in calls(kernel, &[source])? {
+        let (mine, plain) = (arguments.run(view, &cancel)?, arguments.run(csr, &cancel)?);
+        if !mine.agrees_with(&plain, RELATIVE) {
+            return Err(format!("{}: the store's answers differ from those of the CSR", kernel.name).into());
         }
-        "tc" => triangle_count(view)? == triangle_count(csr)?,
-        _ => verify::same_partition(&wcc(view)?, &wcc(csr)?),
-    };
-    if same {
-        Ok(())
-    } else {
-        Err(format!("{kernel}: the store's answers differ from those of the CSR").into())
     }
+    Ok(())
 }

@@ -8,13 +8,11 @@ use hedgerow_core::{
     Block, Direction, LocalVertex, Neighbors, SubgraphId, Topology, VertexId, WeightedBlock,
     WeightedNeighbors, WeightedTopology,
 };
-use hedgerow_kernels::{
-    BfsConfig, Cancel, KernelError, PageRankConfig, SsspConfig, bfs_until, pagerank_until, sssp_until,
-    triangle_count_until, wcc_until,
-};
+use hedgerow_kernels::registry::{self, Value};
+use hedgerow_kernels::{BfsConfig, Cancel, KernelError, PageRankConfig, bfs_until, pagerank_until};
 use hedgerow_lab::Csr;
 
-use crate::{plain_graph, random_graph, weighted_graph, with_threads};
+use crate::testing::{plain_graph, random_graph, weighted_graph, with_threads};
 
 const BETWEEN: usize = Cancel::EDGES_BETWEEN_POLLS;
 
@@ -138,32 +136,37 @@ impl WeightedTopology for Counted {
     }
 }
 
-type Kernel = fn(&Counted, &Cancel) -> Result<(), KernelError>;
+type Kernel = Box<dyn Fn(&Counted, &Cancel) -> Result<(), KernelError> + Sync>;
 
-/// Every kernel, BFS in each of its directions.
-const KERNELS: [(&str, Kernel); 7] = [
-    ("bfs", |g, cancel| bfs_until(g, VertexId(0), &BfsConfig::default(), cancel).map(drop)),
-    ("bfs top-down", |g, cancel| {
-        bfs_until(g, VertexId(0), &BfsConfig { alpha: 0, ..BfsConfig::default() }, cancel).map(drop)
-    }),
-    ("bfs bottom-up", |g, cancel| {
-        let config = BfsConfig { alpha: u32::MAX, beta: u32::MAX, ..BfsConfig::default() };
-        bfs_until(g, VertexId(0), &config, cancel).map(drop)
-    }),
-    ("pagerank", |g, cancel| {
-        let config = PageRankConfig { iterations: 3, ..PageRankConfig::default() };
-        pagerank_until::<f64, _>(g, &config, cancel).map(drop)
-    }),
-    ("sssp", |g, cancel| sssp_until(g, VertexId(0), &SsspConfig::default(), cancel).map(drop)),
-    ("tc", |g, cancel| triangle_count_until(g, cancel).map(drop)),
-    ("wcc", |g, cancel| {
+fn bfs_by(config: BfsConfig) -> Kernel {
+    Box::new(move |g, cancel| bfs_until(g, VertexId(0), &config, cancel).map(drop))
+}
+
+fn registered(kernel: &'static registry::Kernel) -> Kernel {
+    let mut arguments = kernel.arguments();
+    for (name, value) in [("source", Value::Vertex(VertexId(0))), ("iterations", Value::Count(3))] {
+        if kernel.parameter(name).is_some() {
+            arguments.set(name, value).expect("it takes one");
+        }
+    }
+    Box::new(move |g, cancel| {
         // Of a main list it takes one neighbour.
-        g.reads_mains.store(false, Relaxed);
-        let ended = wcc_until(g, cancel).map(drop);
+        g.reads_mains.store(kernel.name != "wcc", Relaxed);
+        let ended = arguments.run(g, cancel).map(drop);
         g.reads_mains.store(true, Relaxed);
         ended
-    }),
-];
+    })
+}
+
+/// Every kernel, BFS in each of its directions too.
+fn kernels() -> Vec<(&'static str, Kernel)> {
+    let all = registry::KERNELS.iter().map(|kernel| (kernel.name, registered(kernel)));
+    all.chain([
+        ("bfs top-down", bfs_by(BfsConfig { alpha: 0, ..BfsConfig::default() })),
+        ("bfs bottom-up", bfs_by(BfsConfig { alpha: u32::MAX, beta: u32::MAX, ..BfsConfig::default() })),
+    ])
+    .collect()
+}
 
 /// Every vertex of one work item has a long list: together far more than may lie between two polls.
 fn dense(directed: bool) -> Csr {
@@ -183,7 +186,7 @@ fn star(directed: bool, weighted: bool) -> Csr {
 }
 
 /// Runs a kernel with one thread. Returns how often it polled, and the most edges that were handed out between two polls.
-fn polls(kernel: Kernel, g: &Counted) -> (usize, usize) {
+fn polls(kernel: &Kernel, g: &Counted) -> (usize, usize) {
     let (count, last, most) =
         (Arc::new(AtomicUsize::new(0)), AtomicUsize::new(0), Arc::new(AtomicUsize::new(0)));
     let (polls, handed_out, gap) = (count.clone(), g.handed_out.clone(), most.clone());
@@ -209,12 +212,12 @@ fn the_edges_between_two_polls_are_bounded() {
             ("random", random_graph(3000, edges, directed, 0.1, 3)),
         ] {
             let g = Counted::new(g);
-            for (name, kernel) in KERNELS {
+            for (name, kernel) in kernels() {
                 if !g.contains(VertexId(0)) {
                     continue;
                 }
                 g.long_parts.store(0, Relaxed);
-                let (polls, most) = polls(kernel, &g);
+                let (polls, most) = polls(&kernel, &g);
                 // The list that makes a poll necessary is handed out before it, and a list may be handed out twice.
                 assert!(
                     most <= 3 * BETWEEN,
@@ -245,18 +248,16 @@ fn a_hub_is_read_with_polls_between() {
     let bound = hub.vertex_bound() as u32;
     let ring: Vec<(u32, u32)> = (0..bound).map(|v| (v, (v + 1) % bound)).collect();
     let ring = Counted::new(plain_graph(bound as usize, &ring, false));
-    let ranks: Kernel = |g, cancel| {
-        let config = PageRankConfig { iterations: 3, ..PageRankConfig::default() };
-        pagerank_until::<f64, _>(g, &config, cancel).map(drop)
-    };
-    let (with, without) = (polls(ranks, &hub).0, polls(ranks, &ring).0);
+    let ranks = registered(registry::find("pagerank").expect("listed"));
+    let (with, without) = (polls(&ranks, &hub).0, polls(&ranks, &ring).0);
     assert!(with >= without + 3 * parts, "pagerank: {with} polls with a hub, {without} without");
     // From its least neighbour the hub is found at once, from its largest one after a look at all others.
     const BOTTOM_UP: BfsConfig = BfsConfig { direction: Direction::Out, alpha: u32::MAX, beta: u32::MAX };
-    let from_least: Kernel = |g, cancel| bfs_until(g, VertexId(0), &BOTTOM_UP, cancel).map(drop);
-    let from_largest: Kernel =
-        |g, cancel| bfs_until(g, VertexId(g.vertex_bound() as u32 - 1), &BOTTOM_UP, cancel).map(drop);
-    let (with, without) = (polls(from_largest, &hub).0, polls(from_least, &hub).0);
+    let from_least = bfs_by(BOTTOM_UP);
+    let from_largest: Kernel = Box::new(|g, cancel| {
+        bfs_until(g, VertexId(g.vertex_bound() as u32 - 1), &BOTTOM_UP, cancel).map(drop)
+    });
+    let (with, without) = (polls(&from_largest, &hub).0, polls(&from_least, &hub).0);
     assert!(with >= without + parts, "bfs bottom-up: {with} polls in the list, {without} without it");
 }
 
@@ -264,8 +265,8 @@ fn a_hub_is_read_with_polls_between() {
 fn a_kernel_ends_soon_after_the_flag_is_raised() {
     for g in [dense(false), star(true, true)] {
         let g = Counted::new(g);
-        for (name, kernel) in KERNELS {
-            let (all, _) = polls(kernel, &g);
+        for (name, kernel) in kernels() {
+            let (all, _) = polls(&kernel, &g);
             for (at, threads) in [(2, 3), (all / 3, 1), (all / 2, 3), (all - 1, 1)] {
                 let raised = Arc::new(AtomicUsize::new(usize::MAX));
                 let (count, handed_out, when) = (AtomicUsize::new(0), g.handed_out.clone(), raised.clone());
@@ -289,10 +290,10 @@ fn a_kernel_ends_soon_after_the_flag_is_raised() {
 fn a_raised_flag_stays_raised() {
     let cancel = Cancel::new();
     let g = Counted::new(plain_graph(3, &[(0, 1), (1, 2)], true));
-    KERNELS.iter().for_each(|(name, kernel)| assert_eq!(kernel(&g, &cancel), Ok(()), "{name}"));
+    kernels().iter().for_each(|(name, kernel)| assert_eq!(kernel(&g, &cancel), Ok(()), "{name}"));
     let before = g.handed_out.load(Relaxed);
     cancel.clone().cancel();
-    for (name, kernel) in KERNELS {
+    for (name, kernel) in kernels() {
         assert_eq!(kernel(&g, &cancel), Err(KernelError::Cancelled), "{name}");
     }
     assert_eq!(g.handed_out.load(Relaxed), before, "nothing is read");

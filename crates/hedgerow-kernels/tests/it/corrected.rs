@@ -5,7 +5,7 @@ use hedgerow_kernels::{BfsConfig, PageRankConfig, bfs, pagerank, triangle_count,
 use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 
-use crate::{close, random_graph};
+use crate::testing::{close, random_graph};
 
 /// The lists of `whole`, taken apart at random.
 struct Corrected {

@@ -12,7 +12,7 @@ use hedgerow_lab::Csr;
 use hedgerow_workload::read::{Graphalytics, read_expected};
 use hedgerow_workload::{GraphSpec, LoadedGraph, require_data};
 
-use crate::{close, csr_of};
+use crate::testing::{close, csr_of};
 
 /// Relative error allowed for scores.
 const RELATIVE: f64 = 1e-9;

@@ -34,6 +34,12 @@ use crate::KernelError;
 use crate::cancel::{Cancel, Meter};
 use crate::error::checked_bound;
 
+pub(crate) mod entry;
+mod parameters;
+#[cfg(test)]
+mod tests;
+pub mod verify;
+
 /// Buckets in the window.
 const WINDOW: usize = 1024;
 
@@ -73,7 +79,7 @@ impl Default for SsspConfig {
 ///
 /// # Errors
 /// [`KernelError::SourceNotLive`]; [`KernelError::Weight`] if an edge that a path reaches has a weight below 0 or not
-/// a number; [`KernelError::Delta`]; [`KernelError::TooManyVertices`].
+/// a number; [`KernelError::OutOfRange`] for a width of buckets; [`KernelError::TooManyVertices`].
 ///
 /// # Cost
 /// See the [module](self). Blocks the caller until all tasks are done.
@@ -96,10 +102,8 @@ pub fn sssp_until<G: WeightedTopology>(
     cancel: &Cancel,
 ) -> Result<Vec<f64>, KernelError> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
-    if let Some(delta) = config.delta
-        && !(delta > 0.0 && delta.is_finite())
-    {
-        return Err(KernelError::Delta { delta });
+    if let Some(delta) = config.delta {
+        parameters::DELTA.check_number(delta)?;
     }
     if source.index() >= vertex_bound || !g.contains(source) {
         return Err(KernelError::SourceNotLive { source, vertex_bound });

@@ -33,6 +33,11 @@ use crate::cancel::{Cancel, Meter};
 use crate::error::checked_bound;
 use crate::par::CHUNK_VERTICES;
 
+pub(crate) mod entry;
+#[cfg(test)]
+mod tests;
+pub mod verify;
+
 /// Vertices ranked before this may be hubs: the bits of all of them take 4 MiB, about what stays near a core.
 const MOST_HUBS: usize = 8192;
 

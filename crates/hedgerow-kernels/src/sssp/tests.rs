@@ -1,11 +1,12 @@
 //! Shortest paths: every kind of weights and bucket widths against Dijkstra's algorithm, and weights that are refused.
 
 use hedgerow_core::{Direction, Topology, VertexId};
-use hedgerow_kernels::{BfsConfig, KernelError, SsspConfig, UNREACHED, bfs, sssp, verify};
 use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 
-use crate::{plain_graph, random_graph, weighted_graph};
+use super::{SsspConfig, sssp, verify};
+use crate::testing::{plain_graph, random_graph, weighted_graph};
+use crate::{BfsConfig, KernelError, UNREACHED, bfs};
 
 fn bits(distances: &[f64]) -> Vec<u64> {
     distances.iter().map(|d| d.to_bits()).collect()
@@ -97,7 +98,7 @@ fn bad_weights_sources_and_widths_are_refused() {
     assert_eq!(refused, Err(KernelError::SourceNotLive { source: VertexId(3), vertex_bound: 3 }));
     for delta in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let refused = sssp(&g, VertexId(0), &SsspConfig { delta: Some(delta), ..default });
-        assert!(matches!(refused, Err(KernelError::Delta { .. })), "{delta}");
+        assert!(matches!(refused, Err(KernelError::OutOfRange { parameter: "delta", .. })), "{delta}");
     }
 }
 

@@ -32,44 +32,20 @@ use crate::cancel::{Cancel, Meter};
 use crate::error::checked_bound;
 use crate::par::CHUNK_VERTICES;
 
+mod config;
+pub(crate) mod entry;
 mod score;
+#[cfg(test)]
+mod tests;
+pub mod verify;
+
+pub use config::PageRankConfig;
 pub use score::Score;
-
-/// How to rank.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PageRankConfig {
-    /// The probability of following an edge rather than jumping anywhere, 0 to 1.
-    pub damping: f64,
-    /// The number of iterations, at most this many if there is a tolerance. 0 leaves every score at 1/n.
-    pub iterations: u32,
-    /// Stop after an iteration that changed the scores by less than this in total (sum of absolute differences).
-    pub tolerance: Option<f64>,
-}
-
-impl Default for PageRankConfig {
-    fn default() -> Self {
-        PageRankConfig { damping: 0.85, iterations: 20, tolerance: None }
-    }
-}
-
-impl PageRankConfig {
-    fn check(&self) -> Result<(), KernelError> {
-        if !(0.0..=1.0).contains(&self.damping) {
-            return Err(KernelError::Damping { damping: self.damping });
-        }
-        match self.tolerance {
-            Some(tolerance) if !(tolerance.is_finite() && tolerance >= 0.0) => {
-                Err(KernelError::Tolerance { tolerance })
-            }
-            _ => Ok(()),
-        }
-    }
-}
 
 /// The PageRank of every vertex, indexed by vertex id; 0 for holes.
 ///
 /// # Errors
-/// [`KernelError::Damping`] and [`KernelError::Tolerance`] for numbers out of range or not numbers;
+/// [`KernelError::OutOfRange`] for a damping or a tolerance out of range or not a number;
 /// [`KernelError::TooManyVertices`].
 ///
 /// # Cost

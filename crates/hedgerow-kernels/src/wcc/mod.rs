@@ -29,6 +29,11 @@ use crate::cancel::{Cancel, Meter};
 use crate::error::checked_bound;
 use crate::par::{CHUNK_VERTICES, into_plain};
 
+pub(crate) mod entry;
+#[cfg(test)]
+mod tests;
+pub mod verify;
+
 /// The component of an id without a vertex.
 pub const NO_COMPONENT: u32 = u32::MAX;
 

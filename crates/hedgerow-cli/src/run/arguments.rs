@@ -1,0 +1,42 @@
+//! What `run` is told.
+
+use std::path::PathBuf;
+
+use clap::ArgMatches;
+use hedgerow_kernels::registry::Kernel;
+
+/// Arguments of `run`: a kernel, and what was given of its options.
+pub(crate) struct RunArgs {
+    pub(super) kernel: &'static Kernel,
+    pub(super) matches: ArgMatches,
+}
+
+/// What to compute on, and with.
+#[derive(clap::Args)]
+pub(super) struct Machine {
+    /// The directory of the store
+    pub(super) store: PathBuf,
+    /// Follow the edges of this label; "" is the default label [default: the label of all edges]
+    #[arg(long, value_name = "NAME")]
+    pub(super) label: Option<String>,
+    /// Threads to compute with; all cores by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) threads: Option<u16>,
+}
+
+/// Arguments that all kernels with a value per vertex share.
+#[derive(clap::Args)]
+pub(super) struct Common {
+    #[command(flatten)]
+    pub(super) machine: Machine,
+    /// Write the full result to this file, `KEY VALUE` a line (`KEY,VALUE` with --csv); `-` for standard output, then
+    /// without the summary
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Rows of the summary's table
+    #[arg(long, value_name = "K", default_value_t = 10)]
+    pub(super) top: usize,
+    /// Write the full result in the conventions of LDBC Graphalytics
+    #[arg(long)]
+    pub(super) graphalytics: bool,
+}

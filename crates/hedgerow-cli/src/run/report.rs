@@ -1,0 +1,152 @@
+//! Full results and summaries of `run`, by the kind of the result.
+
+use std::cmp::Reverse;
+
+use hedgerow::VertexId;
+use hedgerow_kernels::registry::{Arguments, Kernel, Outcome, Value};
+use hedgerow_kernels::{UNREACHED, count_components, top_k};
+use serde_json::Value as Json;
+
+use super::work::Work;
+use crate::error::CliError;
+use crate::keys::to_json;
+use crate::output::{Report, number};
+
+/// What Graphalytics writes for a vertex that is not reached.
+const GRAPHALYTICS_UNREACHED: i64 = i64::MAX;
+
+/// The first lines: the graph, the time, and what the kernel was told.
+pub(super) fn begin(work: &Work<'_>, arguments: &Arguments, milliseconds: f64) -> Report {
+    let reported = arguments.kernel().parameters.iter().filter(|parameter| parameter.is_reported);
+    let values = reported.filter_map(|parameter| Some((parameter.name, arguments.value(parameter.name)?)));
+    values.fold(work.summary(arguments.kernel().name, milliseconds), |report, (name, value)| {
+        report.field(
+            name,
+            match value {
+                Value::Vertex(id) => key(work, id).unwrap_or(Json::Null),
+                Value::Count(count) => count.into(),
+                Value::Number(value) => number(value),
+                Value::Direction(_) => value.to_string().into(),
+            },
+        )
+    })
+}
+
+/// Writes the full result where it was asked for, and adds what the summary says of it, with a table of `top` rows.
+pub(super) fn finish(
+    report: Report,
+    work: &Work<'_>,
+    kernel: &Kernel,
+    outcome: Outcome,
+    top: usize,
+    graphalytics: bool,
+) -> Result<Report, CliError> {
+    match outcome {
+        Outcome::Hops(hops) => {
+            let unreached = if graphalytics { GRAPHALYTICS_UNREACHED } else { -1 };
+            self::hops(report, work, &hops, top, unreached)
+        }
+        Outcome::Distances(distances) => {
+            let unreached = if graphalytics { "infinity" } else { "inf" };
+            self::distances(report, work, &distances, top, unreached)
+        }
+        Outcome::Scores(scores) => self::scores(report, work, &scores, top),
+        Outcome::Components(components) => self::components(report, work, &components, top),
+        Outcome::Count(count) => Ok(report.field(kernel.result.name, count)),
+    }
+}
+
+fn key(work: &Work<'_>, id: VertexId) -> Option<Json> {
+    Some(to_json(&work.snapshot.vertex_key(id)?))
+}
+
+/// How many vertices are reached, and how far the last ones are; how many by each number of hops.
+fn hops(
+    report: Report,
+    work: &Work<'_>,
+    hops: &[u32],
+    top: usize,
+    unreached: i64,
+) -> Result<Report, CliError> {
+    work.write_result(|id| match hops.get(id.0 as usize) {
+        Some(&depth) if depth != UNREACHED => i64::from(depth),
+        _ => unreached,
+    })?;
+    let mut depths: Vec<u64> = Vec::new();
+    for &depth in hops.iter().filter(|&&depth| depth != UNREACHED) {
+        let depth = depth as usize;
+        if depth >= depths.len() {
+            depths.resize(depth + 1, 0);
+        }
+        if let Some(count) = depths.get_mut(depth) {
+            *count += 1;
+        }
+    }
+    let rows = (0u64..).zip(&depths).take(top);
+    Ok(report
+        .field("reached", depths.iter().sum::<u64>())
+        .field("depth", depths.len().saturating_sub(1) as u64)
+        .table("depths", &["hops", "vertices"], rows.map(|(d, &n)| vec![d.into(), n.into()]).collect()))
+}
+
+/// How many vertices are reached, and the farthest ones.
+fn distances(
+    report: Report,
+    work: &Work<'_>,
+    distances: &[f64],
+    top: usize,
+    unreached: &str,
+) -> Result<Report, CliError> {
+    work.write_result(|id| match distances.get(id.0 as usize) {
+        Some(distance) if distance.is_finite() => format!("{distance:e}"),
+        _ => unreached.to_owned(),
+    })?;
+    let mut reached: Vec<(VertexId, f64)> = (0u32..)
+        .map(VertexId)
+        .zip(distances.iter().copied())
+        .filter(|(_, distance)| distance.is_finite())
+        .collect();
+    let count = reached.len() as u64;
+    reached.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let farthest = reached.first().map_or(0.0, |&(_, distance)| distance);
+    let row = |(id, distance)| Some(vec![key(work, id)?, number(distance)]);
+    let rows = reached.into_iter().take(top).filter_map(row).collect();
+    Ok(report.field("reached", count).field("distance", number(farthest)).table(
+        "farthest",
+        &["key", "distance"],
+        rows,
+    ))
+}
+
+/// The highest scores.
+fn scores(report: Report, work: &Work<'_>, scores: &[f64], top: usize) -> Result<Report, CliError> {
+    work.write_result(|id| format!("{:e}", scores.get(id.0 as usize).copied().unwrap_or(0.0)))?;
+    let row = |(id, score)| Some(vec![key(work, id)?, number(score)]);
+    let rows = top_k(work.view(), scores, top).into_iter().filter_map(row).collect();
+    Ok(report.table("top", &["key", "score"], rows))
+}
+
+/// Components, each named by the key of the vertex in it that has the least internal id, the first one inserted as a
+/// rule.
+fn components(report: Report, work: &Work<'_>, components: &[u32], top: usize) -> Result<Report, CliError> {
+    let component = |id: VertexId| components.get(id.0 as usize).copied().unwrap_or(id.0);
+    work.write_result(|id| {
+        let key = work.snapshot.vertex_key(VertexId(component(id)));
+        key.map_or_else(String::new, |key| key.to_string())
+    })?;
+    let mut sizes = vec![0u64; components.len()];
+    for id in work.view().vertices() {
+        if let Some(size) = sizes.get_mut(component(id) as usize) {
+            *size += 1;
+        }
+    }
+    let mut largest: Vec<(u32, u64)> = (0u32..).zip(sizes).filter(|&(_, size)| size > 0).collect();
+    largest.sort_unstable_by_key(|&(id, size)| (Reverse(size), id));
+    largest.truncate(top);
+    let row = |(id, size): (u32, u64)| Some(vec![key(work, VertexId(id))?, size.into()]);
+    Ok(report.field("components", count_components(components) as u64).table(
+        "largest",
+        &["component", "vertices"],
+        largest.into_iter().filter_map(row).collect(),
+    ))
+}

@@ -1,0 +1,55 @@
+//! What PageRank can be told, and the ranges of that.
+
+use crate::KernelError;
+use crate::registry::{Absent, NumberRange, Parameter, ParameterKind, Value};
+
+/// How to rank.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PageRankConfig {
+    /// The probability of following an edge rather than jumping anywhere, 0 to 1.
+    pub damping: f64,
+    /// The number of iterations, at most this many if there is a tolerance. 0 leaves every score at 1/n.
+    pub iterations: u32,
+    /// Stop after an iteration that changed the scores by less than this in total (sum of absolute differences).
+    pub tolerance: Option<f64>,
+}
+
+impl PageRankConfig {
+    /// What the functions of other languages and the command line use where nothing is said.
+    pub const DEFAULT: PageRankConfig = PageRankConfig { damping: 0.85, iterations: 20, tolerance: None };
+
+    pub(super) fn check(&self) -> Result<(), KernelError> {
+        DAMPING.check_number(self.damping)?;
+        self.tolerance.map_or(Ok(()), |tolerance| TOLERANCE.check_number(tolerance))
+    }
+}
+
+impl Default for PageRankConfig {
+    fn default() -> Self {
+        PageRankConfig::DEFAULT
+    }
+}
+
+pub(super) const ITERATIONS: Parameter = Parameter {
+    name: "iterations",
+    summary: "The number of iterations, at most this many if there is a tolerance",
+    kind: ParameterKind::Count,
+    absent: Absent::Is(Value::Count(PageRankConfig::DEFAULT.iterations)),
+    is_reported: true,
+};
+
+pub(super) const DAMPING: Parameter = Parameter {
+    name: "damping",
+    summary: "The probability of following an edge rather than jumping anywhere, 0 to 1",
+    kind: ParameterKind::Number(NumberRange::SHARE),
+    absent: Absent::Is(Value::Number(PageRankConfig::DEFAULT.damping)),
+    is_reported: true,
+};
+
+pub(super) const TOLERANCE: Parameter = Parameter {
+    name: "tolerance",
+    summary: "Stop when an iteration changes the scores by less than this in total",
+    kind: ParameterKind::Number(NumberRange::NOT_NEGATIVE),
+    absent: Absent::Without(""),
+    is_reported: false,
+};

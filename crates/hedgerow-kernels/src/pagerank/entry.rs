@@ -1,0 +1,47 @@
+//! Its entry in the registry.
+
+use hedgerow_core::WeightedTopology;
+
+use super::config::{DAMPING, ITERATIONS, PageRankConfig, TOLERANCE};
+use super::{pagerank_until, verify};
+use crate::registry::{Arguments, Kernel, Memory, Outcome, ResultColumn, ResultKind};
+use crate::{Cancel, KernelError};
+
+/// PageRank.
+pub(crate) static KERNEL: Kernel = Kernel {
+    name: "pagerank",
+    function: "pagerank",
+    metric: "pr",
+    summary: "PageRank scores, which sum to 1",
+    input: "any graph; an undirected edge counts as two directed ones",
+    reads_weights: false,
+    parameters: &[ITERATIONS, DAMPING, TOLERANCE],
+    result: ResultColumn { name: "score", kind: ResultKind::Scores },
+    cost: "O(vertices + edges) per iteration",
+    // Four arrays of scores, and two sums for each 1,024 vertices.
+    memory: Memory { per_id: 33, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },
+    cited: "L. Page, S. Brin, R. Motwani, T. Winograd, *The PageRank Citation Ranking*, 1999; formula as in A. Iosup et \
+            al., *LDBC Graphalytics*, VLDB 2016",
+};
+
+fn read(arguments: &Arguments) -> Result<PageRankConfig, KernelError> {
+    Ok(PageRankConfig {
+        damping: arguments.number(&DAMPING)?,
+        iterations: arguments.count(&ITERATIONS)?,
+        tolerance: arguments.optional_number(&TOLERANCE),
+    })
+}
+
+pub(crate) fn run<G: WeightedTopology>(
+    g: &G,
+    arguments: &Arguments,
+    cancel: &Cancel,
+) -> Result<Outcome, KernelError> {
+    pagerank_until(g, &read(arguments)?, cancel).map(Outcome::Scores)
+}
+
+/// With a tolerance the kernel stops where the change is small enough; the verifier goes on to the end.
+pub(crate) fn verify<G: WeightedTopology>(g: &G, arguments: &Arguments) -> Result<Outcome, KernelError> {
+    let config = read(arguments)?;
+    Ok(Outcome::Scores(verify::pagerank(g, config.damping, config.iterations)))
+}

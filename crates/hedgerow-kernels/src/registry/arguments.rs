@@ -1,0 +1,105 @@
+//! What a kernel is told in one call, checked as it is said.
+
+use hedgerow_core::{Direction, VertexId};
+
+use super::kernel::Kernel;
+use super::parameter::{Absent, Parameter, Value};
+use crate::KernelError;
+
+/// A kernel and what it is told. Made by [`Kernel::arguments`], with all defaults.
+///
+/// ```
+/// use hedgerow_kernels::registry::{self, Outcome};
+/// use hedgerow_kernels::{Cancel, KernelError};
+///
+/// let graph = hedgerow_lab::Csr::from_edges(3, &[(0, 1), (1, 2)], &Default::default())?;
+/// let mut arguments = registry::find("pagerank")?.arguments();
+/// arguments.set("damping", 0.9)?;
+/// let Outcome::Scores(scores) = arguments.run(&graph, &Cancel::new())? else { panic!("it ranks") };
+/// assert_eq!(scores.len(), 3);
+/// assert!(matches!(arguments.set("damping", 1.5), Err(KernelError::OutOfRange { .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Arguments {
+    kernel: &'static Kernel,
+    /// In the order of the kernel's parameters.
+    values: Vec<Option<Value>>,
+}
+
+impl Arguments {
+    pub(super) fn new(kernel: &'static Kernel) -> Arguments {
+        let default = |parameter: &Parameter| match parameter.absent {
+            Absent::Is(value) => Some(value),
+            Absent::Refused | Absent::Without(_) => None,
+        };
+        Arguments { kernel, values: kernel.parameters.iter().map(default).collect() }
+    }
+
+    /// The kernel that they are for.
+    pub fn kernel(&self) -> &'static Kernel {
+        self.kernel
+    }
+
+    /// Sets a parameter.
+    ///
+    /// # Errors
+    /// [`KernelError::NoSuchParameter`], [`KernelError::ArgumentType`] and [`KernelError::OutOfRange`]; what was set
+    /// before stays.
+    pub fn set(&mut self, name: &str, value: impl Into<Value>) -> Result<(), KernelError> {
+        let value = value.into();
+        for (parameter, slot) in self.kernel.parameters.iter().zip(&mut self.values) {
+            if parameter.name == name {
+                parameter.check(value)?;
+                *slot = Some(value);
+                return Ok(());
+            }
+        }
+        Err(KernelError::NoSuchParameter { kernel: self.kernel.name, parameter: name.to_owned() })
+    }
+
+    /// What a parameter is set to, by default or by [`set`](Self::set).
+    pub fn value(&self, name: &str) -> Option<Value> {
+        let mut all = self.kernel.parameters.iter().zip(&self.values);
+        all.find(|(parameter, _)| parameter.name == name).and_then(|(_, value)| *value)
+    }
+
+    fn required<T>(
+        &self,
+        parameter: &Parameter,
+        read: impl FnOnce(Value) -> Option<T>,
+    ) -> Result<T, KernelError> {
+        let read = self.value(parameter.name).and_then(read);
+        read.ok_or(KernelError::MissingArgument { parameter: parameter.name })
+    }
+
+    pub(crate) fn vertex(&self, parameter: &Parameter) -> Result<VertexId, KernelError> {
+        self.required(parameter, |value| if let Value::Vertex(vertex) = value { Some(vertex) } else { None })
+    }
+
+    pub(crate) fn direction(&self, parameter: &Parameter) -> Result<Direction, KernelError> {
+        self.required(parameter, |value| if let Value::Direction(to) = value { Some(to) } else { None })
+    }
+
+    pub(crate) fn count(&self, parameter: &Parameter) -> Result<u32, KernelError> {
+        self.required(parameter, |value| if let Value::Count(count) = value { Some(count) } else { None })
+    }
+
+    pub(crate) fn number(&self, parameter: &Parameter) -> Result<f64, KernelError> {
+        self.optional_number(parameter).ok_or(KernelError::MissingArgument { parameter: parameter.name })
+    }
+
+    pub(crate) fn optional_number(&self, parameter: &Parameter) -> Option<f64> {
+        match self.value(parameter.name) {
+            Some(Value::Number(number)) => Some(number),
+            _ => None,
+        }
+    }
+}
+
+impl Kernel {
+    /// Its arguments, all as they are by default.
+    pub fn arguments(&'static self) -> Arguments {
+        Arguments::new(self)
+    }
+}

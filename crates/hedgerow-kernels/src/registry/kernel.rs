@@ -1,0 +1,40 @@
+//! What is to be known of a kernel.
+
+use super::memory::Memory;
+use super::outcome::ResultColumn;
+use super::parameter::Parameter;
+
+/// What is to be known of a kernel.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Kernel {
+    /// What the command line and this list call it.
+    pub name: &'static str,
+    /// What its function in Rust and its method in Python are called.
+    pub function: &'static str,
+    /// What the figures of benchmarks call it. Never changes: figures of years are compared.
+    pub metric: &'static str,
+    /// What it finds, in one sentence without a full stop.
+    pub summary: &'static str,
+    /// What graphs it takes.
+    pub input: &'static str,
+    /// Whether it reads the weights of edges.
+    pub reads_weights: bool,
+    /// What it can be told.
+    pub parameters: &'static [Parameter],
+    /// What it gives.
+    pub result: ResultColumn,
+    /// Its time.
+    pub cost: &'static str,
+    /// Its memory.
+    pub memory: Memory,
+    /// The papers that it comes from.
+    pub cited: &'static str,
+}
+
+impl Kernel {
+    /// A parameter by its name.
+    pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+}

@@ -1,0 +1,26 @@
+//! All kernels in one list: what each is called, what it can be told, what it gives, what it takes and where it comes
+//! from. The command line, Python, the benchmarks and the guide read it, so that a new kernel is added here alone.
+//!
+//! **Adding a kernel.** A folder with `mod.rs` (what it computes, its trick, the paper, the code), `entry.rs` (its
+//! [`Kernel`], and how [`Arguments`] become its own), `verify.rs` (a slow answer that shares no code with it) and
+//! `tests.rs`; its name in the list below. If what it gives is of no [`ResultKind`] yet, those who show results need to
+//! learn the new kind too, and the compiler names them.
+//!
+//! A call through the list costs a look-up by name and one indirect call more than a call of the kernel's function: the
+//! loops are compiled for the graph's type in both.
+
+mod arguments;
+mod kernel;
+mod list;
+mod memory;
+mod outcome;
+mod parameter;
+#[cfg(test)]
+mod tests;
+
+pub use arguments::Arguments;
+pub use kernel::Kernel;
+pub use list::{KERNELS, find};
+pub use memory::{Memory, Size};
+pub use outcome::{Outcome, ResultColumn, ResultKind};
+pub use parameter::{Absent, NumberRange, Parameter, ParameterKind, Value};

@@ -1,0 +1,84 @@
+//! What kernels give: a column over all vertices, or a number.
+
+use crate::verify::same_partition;
+
+/// The result of a kernel. Columns are indexed by vertex id.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// Edges on the way to each vertex, [`UNREACHED`](crate::UNREACHED) where there is none.
+    Hops(Vec<u32>),
+    /// The length of the way to each vertex, infinite where there is none.
+    Distances(Vec<f64>),
+    /// A share of each vertex; 0 for holes.
+    Scores(Vec<f64>),
+    /// A vertex that stands for each vertex's group, [`NO_COMPONENT`](crate::NO_COMPONENT) for holes.
+    Components(Vec<u32>),
+    /// How many there are in the graph.
+    Count(u64),
+}
+
+/// What kind of a result a kernel gives. Whoever shows results does it by their kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultKind {
+    /// [`Outcome::Hops`].
+    Hops,
+    /// [`Outcome::Distances`].
+    Distances,
+    /// [`Outcome::Scores`].
+    Scores,
+    /// [`Outcome::Components`].
+    Components,
+    /// [`Outcome::Count`].
+    Count,
+}
+
+/// What a kernel's result is called, and what kind it is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResultColumn {
+    /// The name of the column, or of the number.
+    pub name: &'static str,
+    /// What its values are.
+    pub kind: ResultKind,
+}
+
+impl ResultKind {
+    /// Whether there is a value for each vertex.
+    pub fn is_per_vertex(self) -> bool {
+        self != ResultKind::Count
+    }
+
+    /// The type of the values and what they say where there is nothing to say.
+    pub fn text(self) -> &'static str {
+        match self {
+            ResultKind::Hops => "`u32` per vertex, the largest one where no path leads",
+            ResultKind::Distances => "`f64` per vertex, infinite where no path leads",
+            ResultKind::Scores => "`f64` per vertex",
+            ResultKind::Components => "a vertex per vertex, the same for all of a component",
+            ResultKind::Count => "one `u64`",
+        }
+    }
+}
+
+impl Outcome {
+    /// Its kind.
+    pub fn kind(&self) -> ResultKind {
+        match self {
+            Outcome::Hops(_) => ResultKind::Hops,
+            Outcome::Distances(_) => ResultKind::Distances,
+            Outcome::Scores(_) => ResultKind::Scores,
+            Outcome::Components(_) => ResultKind::Components,
+            Outcome::Count(_) => ResultKind::Count,
+        }
+    }
+
+    /// Whether two results say the same: scores within a relative error, components under whatever names, all else
+    /// exactly. O(vertices).
+    pub fn agrees_with(&self, other: &Outcome, relative: f64) -> bool {
+        let close = |(a, b): (&f64, &f64)| (a - b).abs() <= relative * b.abs();
+        match (self, other) {
+            (Outcome::Scores(a), Outcome::Scores(b)) => a.len() == b.len() && a.iter().zip(b).all(close),
+            (Outcome::Components(a), Outcome::Components(b)) => same_partition(a, b),
+            (a, b) => a == b,
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What kernels can be told: names, types, ranges and what holds where nothing is said.
+
+use std::fmt;
+use std::ops::{Bound, RangeBounds};
+
+use hedgerow_core::{Direction, VertexId};
+
+use crate::KernelError;
+
+/// What a kernel can be told. The command line makes an option of it, Python a keyword.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameter {
+    /// What it is called everywhere.
+    pub name: &'static str,
+    /// What it is for, in one sentence without a full stop.
+    pub summary: &'static str,
+    /// What values it takes.
+    pub kind: ParameterKind,
+    /// What holds if it is not given.
+    pub absent: Absent,
+    /// Whether a summary of a result repeats it.
+    pub is_reported: bool,
+}
+
+impl Parameter {
+    /// The vertex that a search begins at.
+    pub const SOURCE: Parameter = Parameter {
+        name: "source",
+        summary: "The vertex to start at",
+        kind: ParameterKind::Vertex,
+        absent: Absent::Refused,
+        is_reported: true,
+    };
+
+    /// Which way a search goes.
+    pub const DIRECTION: Parameter = Parameter {
+        name: "direction",
+        summary: "Along the edges or against them; the same in an undirected graph",
+        kind: ParameterKind::Direction,
+        absent: Absent::Is(Value::Direction(Direction::Out)),
+        is_reported: false,
+    };
+
+    /// Whether `value` is one that the parameter takes.
+    ///
+    /// # Errors
+    /// [`KernelError::ArgumentType`] and [`KernelError::OutOfRange`].
+    pub fn check(&self, value: Value) -> Result<(), KernelError> {
+        match (self.kind, value) {
+            (ParameterKind::Number(_), Value::Number(number)) => self.check_number(number),
+            (ParameterKind::Vertex, Value::Vertex(_))
+            | (ParameterKind::Direction, Value::Direction(_))
+            | (ParameterKind::Count, Value::Count(_)) => Ok(()),
+            (kind, _) => Err(KernelError::ArgumentType { parameter: self.name, expected: kind.name() }),
+        }
+    }
+
+    /// As [`check`](Self::check), of a number.
+    pub(crate) fn check_number(&self, found: f64) -> Result<(), KernelError> {
+        match self.kind {
+            ParameterKind::Number(range) if range.contains(found) => Ok(()),
+            ParameterKind::Number(range) => {
+                Err(KernelError::OutOfRange { parameter: self.name, range: range.text, found })
+            }
+            kind => Err(KernelError::ArgumentType { parameter: self.name, expected: kind.name() }),
+        }
+    }
+}
+
+/// The values that a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ParameterKind {
+    /// A live vertex.
+    Vertex,
+    /// Along edges or against them.
+    Direction,
+    /// A whole number of 32 bits.
+    Count,
+    /// A number within a range.
+    Number(NumberRange),
+}
+
+impl ParameterKind {
+    /// What it is called in messages and pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            ParameterKind::Vertex => "a vertex",
+            ParameterKind::Direction => "a direction",
+            ParameterKind::Count => "a whole number",
+            ParameterKind::Number(_) => "a number",
+        }
+    }
+}
+
+/// The numbers between two bounds. A number that is none lies in no range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NumberRange {
+    /// Where it begins.
+    pub least: Bound<f64>,
+    /// Where it ends.
+    pub most: Bound<f64>,
+    /// What a message says that a number must be.
+    pub text: &'static str,
+}
+
+impl NumberRange {
+    /// 0 to 1, both included.
+    pub const SHARE: NumberRange =
+        NumberRange { least: Bound::Included(0.0), most: Bound::Included(1.0), text: "in 0..=1" };
+
+    /// 0 and more.
+    pub const NOT_NEGATIVE: NumberRange = NumberRange {
+        least: Bound::Included(0.0),
+        most: Bound::Excluded(f64::INFINITY),
+        text: "finite and not negative",
+    };
+
+    /// More than 0.
+    pub const POSITIVE: NumberRange = NumberRange {
+        least: Bound::Excluded(0.0),
+        most: Bound::Excluded(f64::INFINITY),
+        text: "finite and above 0",
+    };
+
+    /// Whether `number` lies in it.
+    pub fn contains(&self, number: f64) -> bool {
+        (self.least, self.most).contains(&number)
+    }
+}
+
+/// What holds of a parameter that is not given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Absent {
+    /// It has to be given.
+    Refused,
+    /// The kernel goes without; the text says what it does instead, if anything.
+    Without(&'static str),
+    /// The default.
+    Is(Value),
+}
+
+/// What a parameter is set to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// A vertex by its id inside the store.
+    Vertex(VertexId),
+    /// Along edges or against them.
+    Direction(Direction),
+    /// A whole number.
+    Count(u32),
+    /// A number.
+    Number(f64),
+}
+
+impl From<VertexId> for Value {
+    fn from(vertex: VertexId) -> Value {
+        Value::Vertex(vertex)
+    }
+}
+
+impl From<Direction> for Value {
+    fn from(direction: Direction) -> Value {
+        Value::Direction(direction)
+    }
+}
+
+impl From<u32> for Value {
+    fn from(count: u32) -> Value {
+        Value::Count(count)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Value {
+        Value::Number(number)
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Vertex(vertex) => write!(f, "{}", vertex.0),
+            Value::Direction(Direction::Out) => f.write_str("out"),
+            Value::Direction(Direction::In) => f.write_str("in"),
+            Value::Count(count) => write!(f, "{count}"),
+            Value::Number(number) => write!(f, "{number}"),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What every entry of the registry has to keep.
+
+use std::collections::HashSet;
+use std::ops::Bound;
+
+use hedgerow_core::{Topology, VertexId};
+
+use super::{Absent, Arguments, KERNELS, Kernel, Parameter, ParameterKind, Value, find};
+use crate::testing::{graphs, plain_graph, sources};
+use crate::{Cancel, KernelError};
+
+/// The kernel's arguments for a graph, with `source` where it takes one.
+fn arguments(kernel: &'static Kernel, source: VertexId) -> Arguments {
+    let mut arguments = kernel.arguments();
+    if kernel.parameter("source").is_some() {
+        arguments.set("source", source).expect("it takes one");
+    }
+    arguments
+}
+
+/// Scores may differ in rounding.
+const RELATIVE: f64 = 1e-12;
+
+#[test]
+fn every_kernel_agrees_with_its_verifier() {
+    for g in graphs() {
+        let Some(&source) = sources(&g, 1).first() else { continue };
+        for kernel in KERNELS {
+            // The slow count of triangles takes the squares of degrees.
+            if kernel.name == "tc" && g.edge_count() >= 50_000 {
+                continue;
+            }
+            let arguments = arguments(kernel, source);
+            let found = arguments.run(&g, &Cancel::new()).expect(kernel.name);
+            assert_eq!(found.kind(), kernel.result.kind, "{}", kernel.name);
+            let expected = arguments.verify(&g).expect(kernel.name);
+            assert!(found.agrees_with(&expected, RELATIVE), "{}: {found:?} {expected:?}", kernel.name);
+        }
+    }
+}
+
+#[test]
+fn the_comparison_can_fail() {
+    let (g, joined) =
+        (plain_graph(4, &[(0, 1), (2, 3)], false), plain_graph(4, &[(0, 1), (1, 2), (2, 0)], false));
+    for kernel in KERNELS {
+        let arguments = arguments(kernel, VertexId(0));
+        let found = arguments.run(&g, &Cancel::new()).expect(kernel.name);
+        let other = arguments.verify(&joined).expect(kernel.name);
+        assert!(!found.agrees_with(&other, RELATIVE), "{}", kernel.name);
+    }
+}
+
+#[test]
+fn names_are_unique_and_texts_are_there() {
+    for name in [|k: &Kernel| k.name, |k: &Kernel| k.function, |k: &Kernel| k.metric] {
+        assert_eq!(KERNELS.iter().map(|kernel| name(kernel)).collect::<HashSet<_>>().len(), KERNELS.len());
+    }
+    assert!(KERNELS.is_sorted_by_key(|kernel| kernel.name), "lists of them are in this order");
+    for kernel in KERNELS {
+        assert_eq!(find(kernel.name).expect("listed").name, kernel.name);
+        for text in [kernel.summary, kernel.input, kernel.cost, kernel.cited] {
+            assert!(!text.is_empty() && !text.ends_with('.') && !text.contains('\n'), "{}", kernel.name);
+        }
+        for parameter in kernel.parameters {
+            assert!(!parameter.summary.is_empty() && !parameter.summary.ends_with('.'), "{}", parameter.name);
+        }
+    }
+    assert_eq!(find("walk").map(drop), Err(KernelError::NoSuchKernel { name: "walk".to_owned() }));
+}
+
+#[test]
+fn every_kernel_is_a_folder_with_all_its_parts() {
+    let folders = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for kernel in KERNELS {
+        for part in ["mod.rs", "entry.rs", "verify.rs", "tests.rs"] {
+            assert!(folders.join(kernel.name).join(part).exists(), "{} has no {part}", kernel.name);
+        }
+    }
+}
+
+#[test]
+fn defaults_lie_in_range_and_what_must_be_given_is_asked_for() {
+    let g = plain_graph(3, &[(0, 1)], true);
+    for kernel in KERNELS {
+        let defaults = kernel.arguments();
+        let mut refused = None;
+        for parameter in kernel.parameters {
+            match parameter.absent {
+                Absent::Is(value) => parameter.check(value).expect(parameter.name),
+                Absent::Without(_) => assert_eq!(defaults.value(parameter.name), None),
+                Absent::Refused => refused = Some(parameter.name),
+            }
+        }
+        match (refused, defaults.run(&g, &Cancel::new())) {
+            (None, Ok(_)) => {}
+            (Some(parameter), Err(error)) => assert_eq!(error, KernelError::MissingArgument { parameter }),
+            (expected, found) => panic!("{}: {expected:?} {found:?}", kernel.name),
+        }
+    }
+}
+
+/// A number on each side of a bound: the last one within, the first one without.
+fn around(bound: Bound<f64>, inwards: fn(f64) -> f64, outwards: fn(f64) -> f64) -> (f64, f64) {
+    match bound {
+        Bound::Included(at) => (at, outwards(at)),
+        Bound::Excluded(at) => (inwards(at), at),
+        Bound::Unbounded => (outwards(f64::INFINITY), f64::NAN),
+    }
+}
+
+fn check_range(kernel: &'static Kernel, parameter: &Parameter) -> usize {
+    let ParameterKind::Number(range) = parameter.kind else { return 0 };
+    let mut arguments = kernel.arguments();
+    for (inside, outside) in [
+        around(range.least, f64::next_up, f64::next_down),
+        around(range.most, f64::next_down, f64::next_up),
+        (range_middle(parameter), f64::NAN),
+    ] {
+        arguments.set(parameter.name, inside).expect(parameter.name);
+        let refused = arguments.set(parameter.name, outside).expect_err(parameter.name).to_string();
+        assert_eq!(refused, format!("{} must be {}, found {outside}", parameter.name, range.text));
+        assert_eq!(arguments.value(parameter.name), Some(Value::Number(inside)), "what was set before stays");
+    }
+    1
+}
+
+fn range_middle(parameter: &Parameter) -> f64 {
+    let ParameterKind::Number(range) = parameter.kind else { return f64::NAN };
+    assert!(range.contains(0.5), "{}", parameter.name);
+    0.5
+}
+
+#[test]
+fn ranges_refuse_what_lies_just_outside() {
+    let ranges =
+        KERNELS.iter().flat_map(|&kernel| kernel.parameters.iter().map(move |p| check_range(kernel, p)));
+    assert_eq!(ranges.sum::<usize>(), 3, "damping, tolerance, delta");
+}
+
+#[test]
+fn other_names_and_types_are_refused() {
+    let mut arguments = find("pagerank").expect("listed").arguments();
+    let refused = arguments.set("source", VertexId(0)).expect_err("it has none").to_string();
+    assert_eq!(refused, "pagerank has no parameter \"source\"");
+    let refused = arguments.set("iterations", 0.5).expect_err("no count").to_string();
+    assert_eq!(refused, "iterations must be a whole number");
+    assert_eq!(
+        arguments.set("damping", 1),
+        Err(KernelError::ArgumentType { parameter: "damping", expected: "a number" })
+    );
+}

@@ -1,0 +1,12 @@
+//! What shortest paths can be told beside source and direction, and the range of that.
+
+use crate::registry::{Absent, NumberRange, Parameter, ParameterKind};
+
+/// The width of a bucket.
+pub(super) const DELTA: Parameter = Parameter {
+    name: "delta",
+    summary: "The width of a bucket of distances: changes the time, not the result",
+    kind: ParameterKind::Number(NumberRange::POSITIVE),
+    absent: Absent::Without("by a sample of the weights"),
+    is_reported: false,
+};

@@ -1,0 +1,29 @@
+//! Shortest paths by Dijkstra's algorithm.
+
+use std::collections::BTreeSet;
+
+use hedgerow_core::{Direction, VertexId, WeightedTopology};
+
+/// Distances by Dijkstra's algorithm, with the vertices that were reached in a set ordered by distance. Edges with a
+/// negative weight are not crossed. All infinite if `source` is not live.
+pub fn sssp<G: WeightedTopology>(g: &G, source: VertexId, direction: Direction) -> Vec<f64> {
+    let mut distance = vec![f64::INFINITY; g.vertex_bound()];
+    // The bits of distances are ordered as the distances are.
+    let mut open = BTreeSet::new();
+    if source.index() < distance.len() && g.contains(source) {
+        distance[source.index()] = 0.0;
+        open.insert((0u64, source));
+    }
+    while let Some((bits, u)) = open.pop_first() {
+        g.weighted_neighbors(u, direction).for_each_sorted(|v, weight| {
+            let through_u = f64::from_bits(bits) + weight;
+            let known = &mut distance[v.index()];
+            if weight >= 0.0 && through_u < *known {
+                open.remove(&(known.to_bits(), v));
+                *known = through_u;
+                open.insert((through_u.to_bits(), v));
+            }
+        });
+    }
+    distance
+}

@@ -1,0 +1,123 @@
+//! Graphs for the tests of single kernels, and for those of all of them in `tests/it`.
+#![allow(dead_code, reason = "each of the two test programs uses a part")]
+
+use hedgerow_core::{Topology, VertexId};
+use hedgerow_lab::{Csr, CsrOptions, Duplicates};
+use hedgerow_workload::rng::Rng;
+use hedgerow_workload::{GraphSpec, LoadedGraph};
+
+/// A random graph; `loops` keeps self-loops, `hole_share` of the ids are not live.
+pub(crate) fn random_graph(vertices: usize, edges: usize, directed: bool, hole_share: f64, seed: u64) -> Csr {
+    let mut rng = Rng::new(seed);
+    let live: Vec<bool> = (0..vertices).map(|_| !rng.chance(hole_share)).collect();
+    let ids: Vec<u32> = (0..vertices as u32).filter(|&v| live[v as usize]).collect();
+    // The minimum of two draws skews degrees, so that hubs and isolated vertices both occur.
+    let pick = |rng: &mut Rng| {
+        let count = ids.len() as u64;
+        ids[rng.below(count).min(rng.below(count)) as usize]
+    };
+    let count = if ids.is_empty() { 0 } else { edges };
+    let edges: Vec<(u32, u32)> = (0..count).map(|_| (pick(&mut rng), pick(&mut rng))).collect();
+    let options = CsrOptions { directed, live: Some(live), ..CsrOptions::default() };
+    Csr::from_edges(vertices, &edges, &options).expect("ends are live")
+}
+
+pub(crate) fn plain_graph(vertices: usize, edges: &[(u32, u32)], directed: bool) -> Csr {
+    let options = CsrOptions { directed, duplicates: Duplicates::Merge, ..CsrOptions::default() };
+    Csr::from_edges(vertices, edges, &options).expect("ends in range")
+}
+
+/// A loaded graph, repeated edges merged, with weights where it has them.
+pub(crate) fn csr_of(graph: &LoadedGraph) -> Csr {
+    let options = CsrOptions { directed: graph.directed, ..CsrOptions::default() };
+    match &graph.weights {
+        None => Csr::from_edges(graph.vertices, &graph.edges, &options),
+        Some(weights) => Csr::from_weighted_edges(graph.vertices, &graph.edges, weights, &options),
+    }
+    .expect("ids in range")
+}
+
+pub(crate) fn weighted_graph(
+    vertices: usize,
+    edges: &[(u32, u32)],
+    directed: bool,
+    mut weight: impl FnMut(&mut Rng) -> f64,
+) -> Csr {
+    let mut rng = Rng::new(17);
+    let weights: Vec<f64> = edges.iter().map(|_| weight(&mut rng)).collect();
+    let options = CsrOptions { directed, ..CsrOptions::default() };
+    Csr::from_weighted_edges(vertices, edges, &weights, &options).expect("ends in range")
+}
+
+/// Random graphs of many sizes and densities, directed or not, with and without holes.
+fn random_graphs() -> Vec<Csr> {
+    let mut graphs = Vec::new();
+    for seed in 0..40 {
+        for directed in [false, true] {
+            for holes in [0.0, 0.3] {
+                let vertices = [1, 3, 63, 64, 65, 200, 1500][seed as usize % 7];
+                let edges = vertices * [0, 1, 2, 8][seed as usize % 4];
+                graphs.push(random_graph(vertices, edges, directed, holes, seed));
+            }
+        }
+    }
+    graphs
+}
+
+/// Graphs without vertices or edges, of loops, holes, a path, a star, and components that are met from their end.
+fn special_graphs() -> Vec<Csr> {
+    let path: Vec<(u32, u32)> = (0..9999).map(|v| (v, v + 1)).collect();
+    let star: Vec<(u32, u32)> = (1..5000).map(|v| (777, v)).collect();
+    // Components whose least vertex is met last, and whose edges run from high to low.
+    let down: Vec<(u32, u32)> = (1..3000).map(|v| (v, v - 1)).filter(|e| e.0 % 10 != 0).collect();
+    vec![
+        plain_graph(0, &[], false),
+        plain_graph(0, &[], true),
+        plain_graph(5, &[], true),
+        plain_graph(3, &[(0, 0), (1, 1)], false),
+        random_graph(100, 0, false, 1.0, 1),
+        plain_graph(10_000, &path, true),
+        plain_graph(10_000, &path, false),
+        plain_graph(5000, &star, false),
+        plain_graph(3000, &down, true),
+    ]
+}
+
+/// A skewed graph large enough for all steps of a kernel.
+fn skewed_graph() -> Csr {
+    csr_of(
+        &GraphSpec::Kron { scale: 13, edge_factor: 16 }.load().expect("generated").expect("no data needed"),
+    )
+}
+
+/// All those graphs.
+pub(crate) fn graphs() -> Vec<Csr> {
+    let mut graphs = random_graphs();
+    assert_eq!(graphs.len(), 160);
+    graphs.extend(special_graphs());
+    graphs.push(skewed_graph());
+    graphs
+}
+
+/// The first live vertices, to search from.
+pub(crate) fn sources(g: &impl Topology, count: usize) -> Vec<VertexId> {
+    (0..g.vertex_bound() as u32).map(VertexId).filter(|&v| g.contains(v)).take(count).collect()
+}
+
+/// Runs `f` in a pool of `threads`.
+pub(crate) fn with_threads<R: Send>(threads: usize, f: impl FnOnce() -> R + Send) -> R {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool").install(f)
+}
+
+pub(crate) fn close(a: &[f64], b: &[f64], relative: f64) -> Result<(), String> {
+    if a.len() != b.len() {
+        return Err(format!("{} scores against {}", a.len(), b.len()));
+    }
+    for (v, (x, y)) in a.iter().zip(b).enumerate() {
+        let error = (x - y).abs();
+        if error.is_nan() || error > relative * y.abs() {
+            return Err(format!("vertex {v}: {x} against {y}"));
+        }
+    }
+    Ok(())
+}

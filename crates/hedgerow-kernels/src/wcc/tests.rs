@@ -1,0 +1,26 @@
+//! Components, their number, and that another graph gives others.
+
+use super::{NO_COMPONENT, verify, wcc};
+use crate::count_components;
+use crate::testing::{graphs, plain_graph};
+use crate::verify::same_partition;
+
+#[test]
+fn components_as_joined_one_by_one() {
+    for g in graphs() {
+        let components = wcc(&g).expect("ids fit");
+        assert_eq!(components, verify::wcc(&g));
+        let live = components.iter().filter(|&&c| c != NO_COMPONENT);
+        assert_eq!(count_components(&components), live.collect::<std::collections::HashSet<_>>().len());
+    }
+}
+
+#[test]
+fn other_graphs_have_other_components() {
+    let g = plain_graph(4, &[(0, 1), (2, 3)], false);
+    let joined = plain_graph(4, &[(0, 1), (1, 2), (2, 3)], false);
+    assert_ne!(verify::wcc(&g), wcc(&joined).expect("ids fit"));
+    assert!(!same_partition(&verify::wcc(&g), &verify::wcc(&joined)));
+    assert!(same_partition(&[7, 7, 9], &[0, 0, 2]));
+    assert!(!same_partition(&[7, 7, 9], &[0, 1, 2]));
+}

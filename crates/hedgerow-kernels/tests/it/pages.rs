@@ -1,0 +1,155 @@
+//! What is said of kernels elsewhere is what the registry says: the page of the guide, which is written from it, the table of
+//! the crate's documentation, and the signatures of the Python package.
+//!
+//! `HEDGEROW_BLESS=1 cargo test -p hedgerow-kernels --test it pages` writes the page anew.
+// The guide is no file of a store.
+#![allow(clippy::disallowed_methods)]
+
+use std::fmt::Write;
+use std::path::Path;
+
+use hedgerow_kernels::registry::{Absent, KERNELS, Kernel, Parameter, ParameterKind, Value};
+
+const PAGE: &str = "docs/guide/kernels.md";
+
+/// What stands before the kernels.
+const INTRODUCTION: &str = "\
+# Kernels
+
+The algorithms on whole graphs, as the registry in `hedgerow-kernels` has them. A test writes this page from it:
+`HEDGEROW_BLESS=1 cargo test -p hedgerow-kernels --test it pages`. How to call them is told by the guides for
+[the command line](cli.md#algorithms), [Python](python.md#analytics) and [Rust](rust.md#snapshots).
+
+In Python each can be called as `Snapshot.run(NAME, ...)` too, and in Rust by its name: `registry::find(NAME)?.arguments()`,
+then `set` and `run`.
+
+Vertices in the formulas of memory are vertex ids, those of removed vertices too; an undirected edge is one edge.
+
+";
+
+#[test]
+fn the_page_of_the_guide_is_written_from_the_registry() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PAGE);
+    let expected = page();
+    if std::env::var_os("HEDGEROW_BLESS").is_some() {
+        std::fs::write(&path, &expected).expect("the guide can be written");
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    let lines = expected.lines().chain([""]).zip(found.lines().chain([""])).zip(1..);
+    for ((expected, found), line) in lines {
+        assert_eq!(expected, found, "{PAGE}:{line}: set HEDGEROW_BLESS=1 to write it anew");
+    }
+    assert_eq!(expected, found, "{PAGE}: set HEDGEROW_BLESS=1 to write it anew");
+}
+
+fn page() -> String {
+    let mut page = INTRODUCTION.to_owned();
+    page.push_str(
+        "| command line | Rust and Python | figures of benchmarks | finds |\n| --- | --- | --- | --- |\n",
+    );
+    for k in KERNELS {
+        let _ = writeln!(page, "| `run {}` | `{}` | `{}` | {} |", k.name, k.function, k.metric, k.summary);
+    }
+    KERNELS.iter().for_each(|kernel| describe(kernel, &mut page));
+    page
+}
+
+fn describe(kernel: &Kernel, page: &mut String) {
+    let _ = write!(page, "\n## {}\n\n{}.\n\n", kernel.name, kernel.summary);
+    let _ = writeln!(page, "- **Takes** {}.", kernel.input);
+    let _ = writeln!(page, "- **Gives** `{}`: {}.", kernel.result.name, kernel.result.kind.text());
+    let _ = writeln!(page, "- **Time**: {}.", kernel.cost);
+    let provided = match kernel.memory.provided {
+        "" => String::new(),
+        provided => format!(" ({provided})"),
+    };
+    let _ = writeln!(page, "- **Memory** besides the graph, at most, in bytes: {}{provided}.", kernel.memory);
+    let _ = writeln!(page, "- **From** {}.", kernel.cited);
+    if kernel.parameters.is_empty() {
+        return;
+    }
+    page.push_str("\n| parameter | command line | takes | default | |\n| --- | --- | --- | --- | --- |\n");
+    for parameter in kernel.parameters {
+        let (name, option) = (parameter.name, option(parameter));
+        let (takes, default) = (takes(parameter), default(parameter));
+        let _ = writeln!(page, "| `{name}` | `{option}` | {takes} | {default} | {} |", parameter.summary);
+    }
+}
+
+fn option(parameter: &Parameter) -> String {
+    match parameter.kind {
+        ParameterKind::Direction => "--in".to_owned(),
+        _ => format!("--{}", parameter.name),
+    }
+}
+
+fn takes(parameter: &Parameter) -> String {
+    match parameter.kind {
+        ParameterKind::Vertex => "a vertex".to_owned(),
+        ParameterKind::Direction => "`out` or `in`".to_owned(),
+        ParameterKind::Count => format!("a whole number, 0 to {}", u32::MAX),
+        ParameterKind::Number(range) => format!("a number {}", range.text),
+    }
+}
+
+fn default(parameter: &Parameter) -> String {
+    match parameter.absent {
+        Absent::Refused => "none, must be given".to_owned(),
+        Absent::Without("") => "none".to_owned(),
+        Absent::Without(instead) => instead.to_owned(),
+        Absent::Is(value) => format!("`{value}`"),
+    }
+}
+
+#[test]
+fn the_table_of_the_crate_is_that_of_the_registry() {
+    let source = include_str!("../../src/lib.rs");
+    let rows: Vec<&str> = source.lines().filter(|line| line.starts_with("//! | [`")).collect();
+    let row = |k: &&Kernel| format!("//! | [`{}()`] | {} | {} |", k.function, k.summary, k.cost);
+    assert_eq!(rows, KERNELS.iter().map(row).collect::<Vec<_>>());
+}
+
+/// The parameters of a method of `Snapshot` in the stubs, each with its default, or "".
+fn stub_parameters(stubs: &str, method: &str) -> Option<Vec<(String, String)>> {
+    let (_, snapshot) = stubs.split_once("\nclass Snapshot")?;
+    let (_, rest) = snapshot.split_once(&format!("\n    def {method}("))?;
+    let (inside, _) = rest.split_once(") ->")?;
+    let parameters = inside.split(',').map(str::trim).filter(|p| !["self", "*", ""].contains(p));
+    let parts = parameters.map(|parameter| {
+        let (name, kind) = parameter.split_once(':').expect(parameter);
+        let default = kind.split_once('=').map_or("", |(_, default)| default.trim());
+        (name.trim().to_owned(), default.to_owned())
+    });
+    Some(parts.collect())
+}
+
+/// A default as Python writes it.
+fn python_default(parameter: &Parameter) -> String {
+    match parameter.absent {
+        Absent::Refused => String::new(),
+        Absent::Without(_) => "None".to_owned(),
+        Absent::Is(value @ Value::Direction(_)) => format!("\"{value}\""),
+        Absent::Is(value) => value.to_string(),
+    }
+}
+
+/// Kernels without a method of their own are called by `Snapshot.run`. That methods take what the stubs say is checked by the
+/// tests of the package.
+#[test]
+fn methods_in_python_take_what_the_registry_says() {
+    let stubs = include_str!("../../../../python/src/hedgerow/_native.pyi");
+    let mut methods = 0;
+    for kernel in KERNELS {
+        let Some(mut found) = stub_parameters(stubs, kernel.function) else { continue };
+        let chosen = if kernel.reads_weights { &["label", "weight"][..] } else { &["label"] };
+        let graph = chosen.iter().map(|name| ((*name).to_owned(), "None".to_owned()));
+        let own =
+            kernel.parameters.iter().map(|parameter| (parameter.name.to_owned(), python_default(parameter)));
+        let mut expected: Vec<(String, String)> = own.chain(graph).collect();
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{}", kernel.function);
+        methods += 1;
+    }
+    assert!(methods >= 5, "methods are no longer found: {methods}");
+}

@@ -1,0 +1,86 @@
+//! The memory that the registry states is an upper bound on what kernels allocate. A program of its own, since it counts
+//! what the whole process allocates.
+#![forbid(unsafe_code)]
+
+#[path = "../../src/testing.rs"]
+mod testing;
+
+use hedgerow_core::{Topology, VertexId};
+use hedgerow_kernels::Cancel;
+use hedgerow_kernels::registry::{KERNELS, Kernel, Size};
+use hedgerow_lab::Csr;
+use hedgerow_workload::kron;
+use peak_alloc::PeakAlloc;
+
+use testing::{plain_graph, random_graph, weighted_graph, with_threads};
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// Graphs for which one part or another of a formula decides.
+fn graphs() -> Vec<(&'static str, Csr)> {
+    // A little more than a power of two, so that lists that grow have twice the room that they need.
+    let many = (1 << 17) + 30;
+    let path: Vec<(u32, u32)> = (1..many).map(|v| (v - 1, v)).collect();
+    let star: Vec<(u32, u32)> = (1..many).map(|v| (0, v)).collect();
+    // So many edges lie elsewhere that a search goes on top-down from the hub, to all vertices at once.
+    let ring = (1..many).flat_map(|v| (1..12).map(move |step| (v, (v + step) % many)));
+    let hub: Vec<(u32, u32)> = star.iter().copied().chain(ring).collect();
+    let skewed = kron(15, 16, 5);
+    let complete: Vec<(u32, u32)> = (0..1200).flat_map(|v| (0..v).map(move |u| (u, v))).collect();
+    let seven = |rng: &mut hedgerow_workload::rng::Rng| rng.below(1 << 20) as f64 / 7.0;
+    vec![
+        ("no edges", plain_graph(many as usize, &[], true)),
+        ("path", plain_graph(many as usize, &path, true)),
+        ("path with weights", weighted_graph(many as usize, &path, false, seven)),
+        ("star", plain_graph(many as usize, &star, false)),
+        ("star with weights", weighted_graph(many as usize, &star, true, seven)),
+        ("hub", plain_graph(many as usize, &hub, false)),
+        ("complete", plain_graph(1200, &complete, false)),
+        ("complete with weights", weighted_graph(1200, &complete, false, seven)),
+        ("skewed", plain_graph(skewed.vertices, &skewed.edges, false)),
+        ("skewed with weights", weighted_graph(skewed.vertices, &skewed.edges, true, seven)),
+        ("random", random_graph(100_000, 1_000_000, true, 0.2, 1)),
+    ]
+}
+
+/// The most bytes that a call had allocated at a time.
+fn peak(kernel: &'static Kernel, g: &Csr, threads: usize) -> u64 {
+    let mut arguments = kernel.arguments();
+    if kernel.parameter("source").is_some() {
+        let source =
+            (0..g.vertex_bound() as u32).map(VertexId).find(|&v| g.contains(v)).expect("one is live");
+        arguments.set("source", source).expect("it takes one");
+    }
+    // Threads take memory once.
+    with_threads(threads, || {
+        drop(arguments.run(g, &Cancel::new()).expect(kernel.name));
+        let before = ALLOCATOR.current_usage();
+        ALLOCATOR.reset_peak_usage();
+        let outcome = arguments.run(g, &Cancel::new()).expect(kernel.name);
+        let peak = ALLOCATOR.peak_usage();
+        drop(outcome);
+        peak.saturating_sub(before) as u64
+    })
+}
+
+#[test]
+fn formulas_are_upper_bounds_and_not_far_off() {
+    // How near a formula comes to what is taken, over all graphs.
+    let mut nearest = vec![0.0f64; KERNELS.len()];
+    for (name, g) in graphs() {
+        for (kernel, nearest) in KERNELS.iter().zip(&mut nearest) {
+            for threads in [1, 4] {
+                let size =
+                    Size { ids: g.vertex_bound() as u64, edges: g.edge_count(), threads: threads as u64 };
+                let (taken, stated) = (peak(kernel, &g, threads), kernel.memory.bytes(size));
+                println!("{}, {name}, {threads} threads: {taken} bytes of {stated}", kernel.name);
+                assert!(taken <= stated, "{}, {name}: {taken} bytes, {stated} stated", kernel.name);
+                *nearest = nearest.max(taken as f64 / stated as f64);
+            }
+        }
+    }
+    for (kernel, nearest) in KERNELS.iter().zip(nearest) {
+        assert!(nearest > 0.5, "{}: at most {nearest} of what is stated is taken", kernel.name);
+    }
+}

@@ -1,0 +1,104 @@
+//! Kernels of the registry on a snapshot: what they are told, the memory that they need, and what Python gets of them.
+
+use hedgerow::{LabelRef, Topology, VertexId};
+use hedgerow_kernels::UNREACHED;
+use hedgerow_kernels::registry::{self, Arguments, Outcome, Parameter, ParameterKind, Size, Value};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::error::{ProgrammingError, raise, raise_kernel};
+use crate::handle::Origin;
+use crate::key::{Key, count, direction};
+use crate::pool::{attended, kernel};
+use crate::results::{BYTES_PER_ROW, Reading};
+
+/// A kernel's arguments, as they are by default.
+pub(crate) fn arguments(name: &str) -> PyResult<Arguments> {
+    registry::find(name).map(|kernel| kernel.arguments()).map_err(raise_kernel)
+}
+
+/// Sets an argument that the caller gave.
+pub(crate) fn set(arguments: &mut Arguments, name: &str, value: impl Into<Value>) -> PyResult<()> {
+    arguments.set(name, value).map_err(raise_kernel)
+}
+
+/// Sets the arguments that the caller gave as keywords; `None` leaves one as it is by default.
+pub(crate) fn set_all(
+    arguments: &mut Arguments,
+    given: &Bound<'_, PyDict>,
+    vertex: impl Fn(&Bound<'_, PyAny>) -> PyResult<VertexId>,
+) -> PyResult<()> {
+    for (name, object) in given {
+        let name: String = name.extract()?;
+        match arguments.kernel().parameter(&name) {
+            Some(_) if object.is_none() => {}
+            Some(parameter) => set(arguments, &name, read(parameter, &object, &vertex)?)?,
+            // Refused by its name, whatever the value is.
+            None => set(arguments, &name, 0)?,
+        }
+    }
+    Ok(())
+}
+
+fn read(
+    parameter: &Parameter,
+    object: &Bound<'_, PyAny>,
+    vertex: &impl Fn(&Bound<'_, PyAny>) -> PyResult<VertexId>,
+) -> PyResult<Value> {
+    Ok(match parameter.kind {
+        ParameterKind::Vertex => vertex(object)?.into(),
+        ParameterKind::Direction => direction(object.extract()?)?.into(),
+        ParameterKind::Count => count(parameter.name, object, 0)?.into(),
+        ParameterKind::Number(_) => object.extract::<f64>()?.into(),
+    })
+}
+
+/// The vertex with an external id.
+pub(crate) fn vertex(reading: &Reading, key: &Key) -> PyResult<VertexId> {
+    reading.snapshot.vertex_id(key.as_ref()).ok_or_else(|| key.no_such_vertex())
+}
+
+/// Runs a kernel on the edges of a label, and gives its result: a `VertexResult`, or a number.
+pub(crate) fn run(
+    py: Python<'_>,
+    origin: &Origin,
+    reading: &Reading,
+    arguments: Arguments,
+    label: Option<&str>,
+    weight: Option<&str>,
+) -> PyResult<Py<PyAny>> {
+    let about = arguments.kernel();
+    if weight.is_some() && !about.reads_weights {
+        return Err(ProgrammingError::new_err(format!("{} reads no weights", about.name)));
+    }
+    let label = reading.label(py, label)?;
+    let view = reading.view(py, label, 0)?;
+    let (ids, edges, threads) = (view.vertex_bound(), view.edge_count(), hedgerow_par::threads());
+    let size = Size { ids: ids as u64, edges, threads: threads as u64 };
+    let rows = if about.result.kind.is_per_vertex() { ids.saturating_mul(BYTES_PER_ROW) } else { 0 };
+    reading.reserve(ids, (about.memory.bytes(size) as usize).saturating_add(rows))?;
+    let outcome = match weight {
+        None => kernel(py, origin, move |cancel| arguments.run(&*view, cancel))?,
+        Some(property) => {
+            let (snapshot, property) = (reading.snapshot.clone(), property.to_owned());
+            let make = move || snapshot.view_weighted_by(LabelRef::Id(label), &property, None);
+            let view = attended(py, origin, || (), make)?.map_err(raise)?;
+            kernel(py, origin, move |cancel| arguments.run(&view, cancel))?
+        }
+    };
+    to_object(py, reading, &outcome)
+}
+
+fn to_object(py: Python<'_>, reading: &Reading, outcome: &Outcome) -> PyResult<Py<PyAny>> {
+    match outcome {
+        Outcome::Hops(hops) => {
+            let depth = |&depth: &u32| if depth == UNREACHED { -1 } else { i64::from(depth) };
+            reading.per_vertex(py, hops, depth)
+        }
+        Outcome::Distances(numbers) | Outcome::Scores(numbers) => {
+            reading.per_vertex(py, numbers, |&number: &f64| number)
+        }
+        Outcome::Components(components) => reading.vertex_per_vertex(py, components),
+        Outcome::Count(count) => Ok(count.into_pyobject(py)?.into_any().unbind()),
+    }
+}
