@@ -137,7 +137,7 @@ impl SimFs {
         self.shared.faults.lock().ignore_sync_data = ignore;
     }
 
-    /// Whether files [take no blocks](VfsFile::takes_blocks), as on some file systems.
+    /// Whether files [take no blocks](hedgerow_io::VfsFile::takes_blocks), as on some file systems.
     pub fn refuse_blocks(&self, refuse: bool) {
         self.shared.faults.lock().refuse_blocks = refuse;
     }
