@@ -2,13 +2,13 @@
 //!
 //! They are the commit's own: in a pool of the caller's the thread that holds the latches could be given work that waits for
 //! them, and in a pool of the store's a commit could wait for threads that wait for its latches. They stay for all phases of
-//! the commit: starting one takes some fifty microseconds, and now and then it does not run before its parent rests, which is
-//! a good part of a phase of a millisecond or two.
+//! the commit, because starting a thread takes some fifty microseconds, and sometimes it runs only once its parent rests:
+//! a good part of a phase, which takes a millisecond or two.
 //!
 //! # Protocol
 //! * Work is handed over, counted, taken back and waited for under one lock: a follower that took it is counted before it can
-//!   be taken back, and is counted out after it gave its reference up. So once it was taken back and the count is zero, nobody
-//!   else has it, and nobody will.
+//!   be taken back, and is counted out after it gave its reference up. So once the work was taken back and the count is zero,
+//!   no worker references the finished phase, and none can come to reference it.
 //! * Elements are claimed under a lock of the phase, in order, one at a time; whoever claimed one holds its own lock.
 
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! `hedgerow load` of a directory that an export wrote.
 //!
-//! `schema.json` says what the store is and what the files hold. Everything it says is held against the files before
-//! the store is touched, so that what comes back is all of what was written.
+//! `schema.json` says what the store is and what the files hold. The load compares all of it with the files before
+//! it touches the store, so that everything that the export wrote comes back.
 
 use std::fs::File;
 use std::io::Read;

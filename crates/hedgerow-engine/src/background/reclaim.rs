@@ -75,14 +75,15 @@ impl Core {
         }
     }
 
-    /// Looks again at all versions whose reason to stay may be gone. `left` keeps the versions whose subgraphs are latched, for
-    /// the next call, in the order of their chains. Waits for no latch; if asked to be `patient`, for the latch of one subgraph.
+    /// Passes all released pins to reclamation, which judges the versions pinned by them again. `left` keeps the pins whose
+    /// subgraphs are latched for the next call, in the order of their chains. Waits for no latch or, if `patient`, for that of
+    /// one subgraph.
     pub(crate) fn reclaim_unlatched(&self, left: &mut Vec<(PartitionKey, Pin)>, mut patient: bool) {
         if self.pending.is_due(self.clock.published(), &self.readers, Reasons::All) {
             left.extend(self.pending.take_due(&self.clock, &self.readers, Reasons::All));
             left.sort_by_key(|(chain, _)| chain.order());
         }
-        // What a panic interrupts is looked at by the next turn.
+        // The next turn takes up the pins that a panic leaves here.
         let mut rest = Rest { due: std::mem::take(left), latched: Vec::new(), left };
         while let Some(&(chain, _)) = rest.due.last() {
             let of_chain = rest.due.iter().rev().take_while(|(other, _)| *other == chain).count();
@@ -108,7 +109,7 @@ impl Core {
     }
 }
 
-/// The versions that a call of [`Core::reclaim_unlatched`] has not looked at; its drop puts them back, also in a panic.
+/// The pins that a call of [`Core::reclaim_unlatched`] has not passed on; its drop puts them back, also in a panic.
 struct Rest<'a> {
     due: Vec<(PartitionKey, Pin)>,
     latched: Vec<(PartitionKey, Pin)>,

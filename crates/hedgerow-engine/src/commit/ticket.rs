@@ -92,7 +92,7 @@ fn spawn(
     closed: Arc<hedgerow_core::sync::AtomicBool>,
 ) -> bool {
     let sync_when_asked = move || {
-        // Tickets that nobody waits for would never be done without this thread.
+        // Without this thread a ticket whose owner does not wait would never be done.
         let to_the_end = UnlessDone::new(|| commits.fail());
         while let Some(ts) = commits.next_asked(&clock, || closed.load(Ordering::Acquire)) {
             let reached = failpoint::reach(FailPoint::TicketTurn);

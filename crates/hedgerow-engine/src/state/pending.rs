@@ -1,4 +1,4 @@
-//! Versions that have ended but must stay for now, by what they wait for (rule R6).
+//! Superseded versions that reclamation cannot free yet, by the pin that holds them (rule R6).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use hedgerow_txn::{Clock, ReaderRegistry};
 
 use crate::state::tables::PartitionKey;
 
-/// The reasons to stay whose end somebody looks for.
+/// Which released pins a caller looks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reasons {
     /// A commit that was not published.
@@ -20,7 +20,7 @@ pub(crate) enum Reasons {
     All,
 }
 
-/// Chains with versions that have ended but must stay for now, by what they wait for.
+/// Chains with superseded versions that reclamation cannot free yet, by the pin that holds them.
 pub(crate) struct PendingVersions {
     waiting: Mutex<Waiting>,
     registering: AtomicBool,
@@ -36,7 +36,7 @@ struct Waiting {
     unpublished: BTreeMap<Timestamp, Chains>,
     /// By the newest timestamp that reads the version.
     pinned: HashMap<Timestamp, Chains, FixedState>,
-    /// Timestamps among these whose last reader may have closed before anybody waited for that.
+    /// Timestamps among these whose last reader may have closed before the close log watched them.
     doubtful: HashSet<Timestamp, FixedState>,
 }
 
@@ -75,15 +75,16 @@ impl PendingVersions {
         self.unpublished.load(Ordering::Relaxed) <= published.0 || (reasons == Reasons::All && readers())
     }
 
-    /// Whether a chain may be worth looking at again whatever was published: what no commit looks for.
+    /// Whether a reader that closed, or has registered by now, may have released the pin of a chain. Commits do not look
+    /// for these.
     pub(crate) fn is_due_to_readers(&self, registry: &ReaderRegistry) -> bool {
         self.registering.load(Ordering::Relaxed)
             || self.doubtful.load(Ordering::Relaxed)
             || registry.any_ended()
     }
 
-    /// Takes out the chains whose reason to wait may be gone, with that reason. Its cost does not depend on how many others
-    /// wait.
+    /// Takes out the chains whose pin may be released, with that pin, for reclamation. The cost does not depend on how many
+    /// others wait.
     pub(crate) fn take_due(
         &self,
         clock: &Clock,
@@ -124,7 +125,7 @@ impl PendingVersions {
             let gone: Vec<Timestamp> = doubtful.into_iter().filter(|&ts| !active.contains(ts)).collect();
             waiting = self.waiting.lock();
             for ts in gone {
-                // What came to wait for it meanwhile is looked at once too often.
+                // A chain added meanwhile is judged once more than needed.
                 let chains = waiting.pinned.remove(&ts).into_iter().flatten();
                 due.extend(chains.map(|chain| (chain, Pin::Snapshot(ts))));
             }

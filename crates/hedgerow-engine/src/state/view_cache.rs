@@ -196,7 +196,7 @@ impl Views {
         view
     }
 
-    /// The cache of another label than the default one; that which was not asked for longest makes room for it.
+    /// The cache of a label other than the default one. A new cache replaces the least recently used one.
     fn of(&self, label: LabelId) -> Arc<ViewCache> {
         let (cache, _outside_the_lock);
         {

@@ -7,7 +7,7 @@ use hedgerow_core::Timestamp;
 /// At most so many losses are described one by one.
 const MAX_LOSSES: usize = 1000;
 
-/// What was saved, what was lost, and what is doubtful about that which was saved.
+/// What salvage saved, what is lost, and which of the saved vertices and edges are doubtful.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SalvageReport {

@@ -85,8 +85,8 @@ pub(super) fn decode_body(body: &[u8], store: StoreId) -> Result<Manifest, Fault
     Ok(manifest)
 }
 
-/// Reads `count` items of at least `least` bytes each. The count is held against the bytes that are left before it is a
-/// reason to allocate.
+/// Reads `count` items of at least `least` bytes each. The count is checked against the bytes that are left
+/// before anything is allocated by it.
 fn list<T>(
     bytes: &mut Bytes<'_>,
     count: u32,

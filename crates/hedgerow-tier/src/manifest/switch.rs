@@ -89,8 +89,8 @@ impl Manifest {
         Manifest::find(fs, true)
     }
 
-    /// As [`load`](Self::load), but touches nothing, not even to sync: for who only reads. Nothing may be removed on the word
-    /// of what this returns.
+    /// As [`load`](Self::load), but for readers only: it changes nothing and does not sync. So the manifest that it returns may
+    /// not be durable, and a caller must not remove the files that it no longer names.
     ///
     /// # Errors
     /// As [`load`](Self::load).
@@ -109,8 +109,8 @@ impl Manifest {
             names.truncate(8);
             return Err(TierError::NotAStore { path: fs.path().display().to_string(), entries: names });
         };
-        // A process that died between its rename and its sync left a name that only looks durable. What is removed on
-        // the word of this manifest must not come before it.
+        // A process that died between its rename and its sync left a name that may not be durable. Sync the manifest
+        // before unlinking the files that it no longer names.
         if sync {
             dir.sync()?;
         }

@@ -113,8 +113,8 @@ fn encode_part_head(part: &PartRef<'_>, out: &mut Vec<u8>) {
 
 /// Reads one record, which must fill `record` exactly and satisfy every rule of an image.
 ///
-/// The bytes have passed their checksums, but nothing is believed: no length is used before it is held against the
-/// bytes that are there, so what this allocates is at most proportional to `record`.
+/// The bytes have passed their checksums, but may still be forged: every length is checked against the bytes that are left
+/// before it is used, so what this allocates is at most proportional to `record`.
 pub(super) fn decode(record: &[u8], expected: &Entry, config: &GraphConfig) -> Result<SubgraphImage, Fault> {
     let mut bytes = Bytes::new(record);
     let image = decode_next(&mut bytes, Some(expected), config)?;

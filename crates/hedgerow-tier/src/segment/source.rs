@@ -88,7 +88,7 @@ impl Source {
         Ok(footer)
     }
 
-    /// Reads the index that `footer` describes; the footer has been held against the size of the file.
+    /// Reads the index that `footer` describes; the footer has been checked against the size of the file.
     pub(super) fn read_index(&self, footer: &Footer) -> Result<Vec<Entry>, TierError> {
         let offset = footer.index_offset;
         let len = usize::try_from(footer.totals.subgraphs * ENTRY_BYTES);

@@ -1,5 +1,5 @@
-//! The calling thread alone as the threads of a commit, for the controlled scheduler: it schedules threads of its own only, and its guards stay with
-//! the thread that took the lock.
+//! The calling thread alone as the threads of a commit, for the controlled scheduler: it schedules only threads that it
+//! started, and shuttle guards cannot cross threads.
 
 use std::marker::PhantomData;
 

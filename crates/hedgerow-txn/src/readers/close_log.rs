@@ -1,28 +1,28 @@
-//! Which registrations ended, for whoever waits for that (invariant I27).
+//! The close log: closing readers record their timestamps while a version waits for readers (invariant I27).
 //!
 //! # Protocol
-//! * Reader that closes: give the registration up; full fence; if endings of its timestamp are watched, note it.
-//! * Who waits: begin to watch; full fence; scan; wait only for timestamps that the scan shows.
+//! * Closing reader: give the registration up; full fence; if the log watches its timestamp, record it.
+//! * Waiting side: start the watch; full fence; scan; wait only for timestamps that the scan shows.
 //!
-//! If the reader's fence comes first, the scan does not show it. Otherwise the reader sees that endings are watched.
-//! They are watched up to the newest timestamp that is waited for: newer snapshots, most of all, have nothing to note.
+//! If the reader's fence comes first, the scan does not show the reader. Otherwise the reader sees the watch. The log
+//! watches up to the newest timestamp that a version waits for, so newer snapshots, which are most, record nothing.
 //!
-//! A reader notes its timestamp in one of a few cells; where these are taken it notes that there were more, and whoever
-//! waits looks at every timestamp that it waits for. So closing takes no lock and never waits.
+//! A reader records its timestamp in one of a few cells. Where these are taken it records that there were more, and the
+//! waiting side then checks every timestamp that it waits for. So closing takes no lock and never waits.
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Ordering, fence};
 
-/// How many endings can be noted by their timestamps until they are taken.
+/// How many closes the log holds by timestamp until the waiting side takes them.
 const CELLS: usize = if cfg!(feature = "model-checking") { 2 } else { 256 };
 /// How many cells a reader looks at.
 const PROBES: usize = if cfg!(feature = "model-checking") { 1 } else { 4 };
-/// Nothing is noted in the cell.
+/// The cell holds no timestamp.
 const EMPTY: u64 = u64::MAX;
 
-/// The endings of a registry.
+/// The closes of a registry's readers.
 pub(super) struct CloseLog {
-    /// Endings at timestamps before this are watched.
+    /// The log watches timestamps before this.
     watched: AtomicU64,
     any: AtomicBool,
     cells: Box<[AtomicU64]>,
@@ -51,7 +51,7 @@ impl Default for CloseLog {
 }
 
 impl CloseLog {
-    /// Whether the ending of a registration at `ts` that was given up is to be noted.
+    /// Whether a reader at `ts` that gave its registration up must record its close.
     #[inline]
     pub(super) fn are_watched(&self, ts: Timestamp) -> bool {
         fence(Ordering::SeqCst);

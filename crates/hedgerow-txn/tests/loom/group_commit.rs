@@ -1,4 +1,4 @@
-//! Group commit: whoever is acknowledged is durable and published, nobody waits for ever, a failure reaches everybody.
+//! Group commit: whoever is acknowledged is durable and published, no committer waits for ever, a failure reaches all of them.
 
 use std::sync::Arc;
 

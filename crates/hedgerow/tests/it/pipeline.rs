@@ -242,7 +242,7 @@ fn a_failed_log_is_told_to_every_ticket() {
     assert_eq!(results.len(), submitted, "every ticket has an answer");
     for (i, ack) in results.iter().enumerate() {
         assert_eq!(ack.ticket, i as u64);
-        // The edge 1 to 2 is there: that changed nothing and needs nobody's sync but its own.
+        // The edge 1 to 2 exists: inserting it changed nothing, and waits for no other operation's sync.
         let unknown = matches!(ack.result, Err(Error::OutcomeUnknown | Error::Poisoned));
         assert!(unknown || ack.result.as_ref().is_ok_and(|applied| applied.edges == 0), "{ack:?}");
     }

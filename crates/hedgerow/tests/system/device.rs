@@ -125,8 +125,8 @@ impl Device {
         std::fs::remove_file(self.memory().join("filler")).expect("the filler");
     }
 
-    /// Stops the file system without writing anything more, not even its journal; every later call on it fails. A process
-    /// named is stopped before that, as by a loss of power: what it is told by calls that end later it cannot pass on.
+    /// Stops the file system without writing anything more, not even its journal; every later call on it fails. A `process`
+    /// given is stopped first, as by a loss of power: it cannot pass on the results of calls that return later.
     pub(crate) fn cut_power(&self, process: Option<u32>) -> Result<(), String> {
         let process = process.map_or(String::new(), |id| id.to_string());
         run("python3", &["-c", CUT_POWER, text(&self.root()), &process]).map(drop)

@@ -1,5 +1,5 @@
-//! What the operations of a large transaction come to. Both copies of an edge say the same, so it is looked up at one
-//! of them: at that which a thread comes to first.
+//! The effects of the operations of a large transaction. Both copies of an edge hold the same, so an edge is looked up at
+//! one copy only: the one that a thread reaches first.
 
 use hedgerow_core::sync::{AtomicU8, Ordering};
 use hedgerow_core::{Direction, InterpolationHint, simd};
@@ -10,11 +10,11 @@ use crate::commit::op::TxnOp;
 use crate::state::change::{effective, same_weight};
 use crate::state::store::Engine;
 
-/// What an operation comes to, as a cell says it: nothing is known, nothing changes, and 2 + the number of the operation.
+/// The effect of an operation, as a cell encodes it: 0 unknown, 1 unchanged, 2 + the number of an [`EdgeOp`].
 const UNKNOWN: u8 = 0;
 const NOTHING: u8 = 1;
 
-/// What the operations come to. Those about one edge are known by the first of them, at both copies.
+/// The effects of the operations. All operations on one edge share the cell of the first of them, at both copies.
 pub(super) struct Outcomes<'a> {
     ops: &'a [TxnOp],
     weighted: bool,

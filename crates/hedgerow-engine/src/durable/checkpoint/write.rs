@@ -40,11 +40,12 @@ pub(crate) enum ImageMode {
     ImageOrEmpty,
 }
 
-/// After so much work a writer of images looks whether anybody commits.
+/// After so much work a writer of images looks whether other threads commit.
 const SLICE: Duration = Duration::from_micros(500);
-/// It rests so many times as long as it worked, if so: commits get the processor and the disk nearly all the time.
+/// If they do, it rests this many times as long as it worked: commits get the processor and the disk nearly all the time.
 const REST: u32 = 16;
-/// It rests as if it had worked for so long at most: a disk that stalls is not to stall it for minutes.
+/// Caps the work that a rest is computed from, so a rest takes at most 16 x 100 ms: a stalled disk does not stall the
+/// checkpoint for minutes.
 const MOST_WORK: Duration = Duration::from_millis(100);
 
 /// Keeps a checkpoint out of the way of commits. Where nobody commits, or all wait for the checkpoint, it does not rest.

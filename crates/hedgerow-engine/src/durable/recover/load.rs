@@ -147,7 +147,7 @@ impl Loaded {
             self.ids.include(image.id.vertex(LocalVertex(0)));
             return Ok(0);
         }
-        // The bound itself is only held against: it is no reason to make room for vertices that are not there.
+        // Validate against the bound; allocate nothing by it: only the vertices that exist get room.
         if let Some(last) = image.present.checked_ilog2() {
             self.ids.include(image.id.vertex(LocalVertex(last as u8)));
         }
