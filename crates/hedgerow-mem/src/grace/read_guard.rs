@@ -13,7 +13,7 @@ struct Slot {
     state: AtomicU64,
     /// Whether a thread has the slot.
     taken: AtomicBool,
-    /// Whether the slot is given back at the end of its walk, because the thread is too far gone to keep one. Only its
+    /// Whether the slot is given back at the end of its walk, because the thread's local storage is destroyed. Only its
     /// thread looks at it, so the model checkers need not.
     passing: std::sync::atomic::AtomicBool,
     /// Whether the light half of the barrier is free.

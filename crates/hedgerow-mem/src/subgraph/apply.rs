@@ -51,7 +51,7 @@ impl Latched<'_> {
     }
 
     /// Makes room for `count` operations, if the published part of the delta can be folded. Called before the timestamp of
-    /// the operations is drawn, so that nobody's publication waits for the merge; [`apply`](Self::apply) finds room
+    /// the operations is drawn, so that no publication waits for the merge; [`apply`](Self::apply) finds room
     /// anyway. O(1) where there is room, else O(edges of the subgraph).
     #[inline]
     pub fn make_room(

@@ -11,7 +11,7 @@ use crate::reclaim::{Horizon, Pin, judge};
 use crate::version::load_changed;
 
 impl Latched<'_> {
-    /// Looks again at the versions of a chain that were said to wait for `gone`, which they need not any more (rule R6):
+    /// Judges the versions of a chain again that were pinned by `gone`, whose snapshot has closed (rule R6):
     /// unlinks those that are dead, and reports what pins the others. O(versions newer than these) steps and few
     /// judgements.
     pub fn reclaim(
