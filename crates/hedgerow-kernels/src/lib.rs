@@ -6,8 +6,8 @@
 //! | [`bfs()`] | Hops from a source vertex to every other vertex | O(vertices + edges), usually far fewer edges |
 //! | [`pagerank()`] | PageRank scores, which sum to 1 | O(vertices + edges) per iteration |
 //! | [`sssp()`] | Least sums of weights along paths from a source vertex to every other vertex | O(vertices + edges) times a small factor |
-//! | [`triangle_count()`] | The number of triangles, directions ignored | O(edges^1.5) at worst |
 //! | [`wcc()`] | Weakly connected components | O(vertices + edges), usually few edges |
+//! | [`triangle_count()`] | The number of triangles, directions ignored | O(edges^1.5) at worst |
 //!
 //! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!

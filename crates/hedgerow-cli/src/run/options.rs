@@ -26,7 +26,9 @@ impl Args for RunArgs {
     fn augment_args(run: Command) -> Command {
         // Without a kernel, the error names those that there are.
         let run = run.subcommand_required(true).arg_required_else_help(false);
-        KERNELS.iter().fold(run, |run, kernel| run.subcommand(command(kernel)))
+        let mut kernels = KERNELS.to_vec();
+        kernels.sort_unstable_by_key(|kernel| kernel.name);
+        kernels.into_iter().fold(run, |run, kernel| run.subcommand(command(kernel)))
     }
 
     fn augment_args_for_update(run: Command) -> Command {
