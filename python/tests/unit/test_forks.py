@@ -132,6 +132,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         "labels": (),
         "schema": (),
         "bfs": (1,),
+        "run": ("wcc",),
         "pagerank": (),
         "sssp": (1,),
         "triangle_count": (),
