@@ -2,8 +2,8 @@
 //! there is enough to do.
 //!
 //! The protocol is that of [`commit`](super::general); what differs is how the steps are done. Keys are looked up, every
-//! operation becomes one *item* per copy of its edge, items are sorted by subgraph, direction, vertex and destination,
-//! the subgraphs are latched in that order, the items about one edge come down to one effect, and effects are applied
+//! operation becomes one *entry* per copy of its edge, entries are sorted by subgraph, direction, vertex and destination,
+//! the subgraphs are latched in that order, the entries about one edge come down to one effect, and effects are applied
 //! subgraph by subgraph. No operation is looked up among others: O(n log n) time, O(n) memory.
 //!
 //! Only what reads nothing comes here, and removes no vertex: then nothing needs validation, and existing vertices stay.
@@ -31,7 +31,7 @@ use keys::Resolved;
 use lookup::Outcomes;
 use parts::{Part, SERIAL, parts};
 
-/// How many runs ahead headers are loaded, then heads, then deltas and lists; and where an append goes.
+/// How many batches of subgraphs ahead headers are loaded, then heads, then deltas and lists; and where an append goes.
 const HEADERS_AHEAD: usize = 8;
 const HEADS_AHEAD: usize = 5;
 const LISTS_AHEAD: usize = 2;
@@ -176,7 +176,7 @@ fn prefetch_heads(held: &Latched<'_>, entries: &[parts::BatchEntry], batch: &par
     }
 }
 
-/// The effects of a run: the vertices that come into being, then the edges.
+/// The effects on one subgraph: the vertices that come into being, then the edges.
 fn gather(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>, at: usize, hint: InterpolationHint) {
     let Part { entries, batches, latched, effects, .. } = part;
     let (batch, held) = (&mut batches[at], &latched[at]);

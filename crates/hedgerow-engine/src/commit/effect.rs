@@ -184,7 +184,7 @@ impl EdgeEffect {
     }
 }
 
-/// The edge operations under vertex ids; vertices come and go in the slots.
+/// The edge operations under vertex ids; the bindings of the keys say which vertices come and go.
 fn run(
     engine: &Engine,
     request: &Request<'_>,

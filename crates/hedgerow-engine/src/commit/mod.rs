@@ -1,35 +1,40 @@
 //! Write transactions: what a program does with one ([`WriteTxn`]), and how it commits.
 //!
-//! * [`overlay`]: reading one's own writes.
-//! * [`validate`]: what was read, for validation.
-//! * [`plan`]: keys to vertex ids, operations to net effects.
-//! * [`general`]: the phases of a commit, in one place.
-//! * [`items`]: operations with labels, ranks and properties; [`all_labels`]: reads over the edges of all labels.
-//! * [`autocommit`]: single operations without a transaction object; [`single`]: their short way through the phases;
-//!   [`pipeline`]: a window of them in flight.
-//! * [`batch`]: transactions of many blind operations, sorted and in parallel.
-//! * [`ticket`]: commits that are not waited for.
+//! What a program does with a transaction:
+//!
+//! * [`txn`]: the transaction; [`items`]: its operations with labels, ranks and properties; [`all_labels`]: its reads over the
+//!   edges of all labels; [`overlay`]: reading its own writes; [`define`]: new labels and properties.
+//! * [`autocommit`]: single operations without a transaction object; [`pipeline`]: a window of them in flight; [`ticket`]: commits
+//!   that are not waited for.
+//!
+//! How it commits:
+//!
+//! * [`op`]: operations, and what each makes of an edge; [`request`]: what comes to a commit, and what the commit comes to.
+//! * [`general`]: the phases in their order; [`single`] and [`batch`]: the same for one operation, and for many blind ones;
+//!   [`schedule`] chooses.
+//! * The phases: [`plan`] (keys to vertex ids), [`validate`] (latches, and what was read), [`incident`] (edges of removed vertices),
+//!   [`effect`] (what really changes), [`encode`] (the log record), [`order`] (the ordering section).
 
 mod all_labels;
 pub(crate) mod autocommit;
-pub(crate) mod batch;
-pub(crate) mod define;
+mod batch;
+mod define;
 mod effect;
 mod encode;
-pub(crate) mod general;
+mod general;
 mod incident;
 mod items;
 pub(crate) mod op;
 pub(crate) mod order;
-pub(crate) mod overlay;
-pub(crate) mod pipeline;
-pub(crate) mod plan;
+mod overlay;
+mod pipeline;
+mod plan;
 pub(crate) mod request;
-pub(crate) mod schedule;
-pub(crate) mod single;
-pub(crate) mod ticket;
+mod schedule;
+mod single;
+mod ticket;
 mod txn;
-pub(crate) mod validate;
+mod validate;
 
 pub use pipeline::{Ack, Applied, Pipeline};
 pub use ticket::Ticket;

@@ -148,3 +148,23 @@ impl TxnOp {
         !matches!(self.kind, OpKind::InsertVertex | OpKind::RemoveVertex)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::OpKind;
+
+    #[test]
+    fn each_kind_makes_of_an_edge_what_it_says() {
+        let makes = |kind: OpKind, before| kind.makes(before, || 5, |old: Option<i32>| old.unwrap_or(1) * 10);
+        let table = [
+            (OpKind::Put, Some(5), Some(5)),
+            (OpKind::Insert, Some(5), Some(2)),
+            (OpKind::Remove, None, None),
+            (OpKind::Update, None, Some(20)),
+            (OpKind::Merge, Some(10), Some(20)),
+        ];
+        for (kind, where_absent, where_there) in table {
+            assert_eq!((makes(kind, None), makes(kind, Some(2))), (where_absent, where_there), "{kind:?}");
+        }
+    }
+}

@@ -6,7 +6,6 @@ use hedgerow_core::{LabelId, PropertyId, Row, Value};
 
 use super::effect::laid_over;
 use super::op::{AttributesTable, OpKind, TxnKey, TxnOp};
-use crate::config::GraphConfig;
 use crate::state::placement::Placement;
 
 /// An edge: label, endpoints, rank.
@@ -94,7 +93,6 @@ pub(crate) enum Between {
 #[derive(Default)]
 pub(crate) struct Overlay {
     applied: usize,
-    directed: bool,
     placement: Placement,
     edges: HashMap<EdgeTuple, State>,
     out: Others,
@@ -107,8 +105,8 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
-    pub(crate) fn new(config: &GraphConfig) -> Overlay {
-        Overlay { directed: config.directed, placement: Placement::of(config), ..Overlay::default() }
+    pub(crate) fn new(placement: Placement) -> Overlay {
+        Overlay { placement, ..Overlay::default() }
     }
 
     /// Takes in the operations that are new since the last call. `create` says whether edges create endpoints.
@@ -205,6 +203,7 @@ impl Overlay {
     /// snapshot alone says whether they exist are left out. `outgoing` chooses the direction in a directed graph; an
     /// undirected one gives all.
     pub(crate) fn written(&self, label: LabelId, key: TxnKey, outgoing: bool) -> Vec<(TxnKey, u64, Listed)> {
+        let undirected = !self.placement.is_directed();
         let mut found = Vec::new();
         let mut add = |other, item: EdgeTuple| {
             let listed = match self.edges.get(&item) {
@@ -215,13 +214,13 @@ impl Overlay {
             };
             found.push((other, item.3, listed));
         };
-        if outgoing || !self.directed {
+        if outgoing || undirected {
             let others = self.out.get(&(label, key)).into_iter().flatten();
             others.for_each(|&(dst, rank)| add(dst, (label, key, dst, rank)));
         }
-        if !outgoing || !self.directed {
+        if !outgoing || undirected {
             let others = self.into.get(&(label, key)).into_iter().flatten();
-            let others = others.filter(|(src, _)| self.directed || *src != key);
+            let others = others.filter(|(src, _)| !undirected || *src != key);
             others.for_each(|&(src, rank)| add(src, (label, src, key, rank)));
         }
         found

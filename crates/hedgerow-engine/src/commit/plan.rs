@@ -1,7 +1,5 @@
-//! From the operations of a transaction to its net effects.
-//!
-//! Keys are resolved to vertex ids ([`KeyBindings`]), then, with all latches held, the operations are run in program order
-//! against what exists ([`Effects::compute`]): the outcome names every vertex and edge that really changes, once.
+//! The keys of a transaction and the vertices that they name ([`KeyBindings`]): looked up, latched, looked up again, and bound to
+//! new ids where operations create vertices. What the operations then change, [`effect`](super::effect) computes.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, KeyKind, LabelId, Timestamp, VertexId};

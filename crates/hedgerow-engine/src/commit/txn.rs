@@ -444,8 +444,8 @@ impl WriteTxn {
         if self.ops.is_empty() {
             return None;
         }
-        let config = self.engine.config;
-        let overlay = self.overlay.get_or_insert_with(|| Overlay::new(&config));
+        let placement = self.engine.placement();
+        let overlay = self.overlay.get_or_insert_with(|| Overlay::new(placement));
         overlay.catch_up(&self.ops, AttributesTable(&self.attributes), self.create);
         Some(overlay)
     }

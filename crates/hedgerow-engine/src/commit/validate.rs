@@ -191,7 +191,7 @@ pub(crate) struct Latches<'a> {
 }
 
 impl<'a> Latches<'a> {
-    /// Latches `places`, which must ascend: the order that keeps committers from waiting for each other in a ring.
+    /// Latches `latch_keys`, which must ascend: the order that keeps committers from waiting for each other in a ring.
     pub(crate) fn take(engine: &'a Engine, latch_keys: &[LatchKey]) -> Latches<'a> {
         debug_assert!(latch_keys.is_sorted_by(|a, b| a < b));
         let mut latches = Latches::default();
@@ -218,12 +218,12 @@ impl<'a> Latches<'a> {
         self.absent.is_empty()
     }
 
-    /// Whether all of `places` are latched.
+    /// Whether all of `latch_keys` are latched.
     pub(crate) fn hold(&self, latch_keys: &[LatchKey]) -> bool {
         latch_keys.iter().all(|&place| self.place(place).is_some())
     }
 
-    /// Makes the pages of `places` and latches what was absent of them, and what else of these pages was. `false`: somebody
+    /// Makes the pages of `latch_keys` and latches what was absent of them, and what else of these pages was. `false`: somebody
     /// else was there first, and the commit must start over. Latches that are out of order are only tried (invariant I3).
     pub(crate) fn make(&mut self, engine: &'a Engine, latch_keys: &[LatchKey]) -> bool {
         for &(label, id) in latch_keys.iter().filter(|&place| self.absent.binary_search(place).is_ok()) {

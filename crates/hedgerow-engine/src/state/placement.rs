@@ -22,6 +22,11 @@ impl Placement {
         Placement { directed: config.directed, both: !config.is_one_way() }
     }
 
+    /// Whether edges have a direction.
+    pub(crate) fn is_directed(self) -> bool {
+        self.directed
+    }
+
     /// The ends in the order in which the edge is stored.
     #[inline]
     pub(crate) fn ends<T: Ord>(self, src: T, dst: T) -> (T, T) {
@@ -74,6 +79,8 @@ impl Placement {
 
 #[cfg(test)]
 mod tests {
+    use hedgerow_core::{PropertyId, Value};
+
     use super::*;
 
     fn of(directed: bool, reverse: bool) -> Placement {
@@ -100,5 +107,18 @@ mod tests {
         }
         assert_eq!((of(false, true).ends(2, 1), of(true, true).ends(2, 1)), ((1, 2), (2, 1)));
         assert!(!of(true, false).has_second(1, 2) && !of(false, true).has_second(3, 3));
+    }
+
+    /// Everything is kept where the edge is counted, what has a fixed width at the other end of an undirected edge too.
+    #[test]
+    fn properties_are_kept_where_the_edge_is_counted() {
+        let cells = vec![(PropertyId(0), Value::I64(7)), (PropertyId(1), Value::Utf8("long".into()))];
+        let (row, fixed) = (Row::new(cells.clone()), Row::new(cells[..1].to_vec()));
+        let (a, b) = (VertexId(1), VertexId(2));
+        let kept = |p: Placement, direction, at, other| p.row_at(direction, at, other, row.as_ref());
+        assert_eq!(kept(of(false, true), Direction::Out, a, b), row);
+        assert_eq!(kept(of(false, true), Direction::Out, b, a), fixed);
+        assert_eq!(kept(of(true, true), Direction::Out, b, a), row);
+        assert_eq!(kept(of(true, true), Direction::In, a, b), None);
     }
 }

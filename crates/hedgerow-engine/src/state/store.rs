@@ -292,9 +292,7 @@ impl Core {
             }
         }
     }
-}
 
-impl Core {
     /// The table of a label, if it has had an edge.
     #[inline]
     pub(crate) fn table(&self, label: LabelId) -> Option<&SubgraphTable> {

@@ -100,7 +100,7 @@ impl<'e> Resolved<'e> {
         Ok(())
     }
 
-    /// Adds one item for each copy of the edge of each operation in the range; none for the removal of an edge without
+    /// Adds one entry for each copy of the edge of each operation in the range; none for the removal of an edge without
     /// an endpoint.
     pub(super) fn each_entry(
         &self,

@@ -27,7 +27,7 @@ impl<'a> Outcomes<'a> {
         Outcomes { ops, weighted: engine.config.weighted, cells }
     }
 
-    /// Starts loading what the look-ups of the run read: the delta, and of the lists what is likely needed.
+    /// Starts loading what the look-ups of the batch read: the delta, and of the lists what is likely needed.
     pub(super) fn prefetch(
         &self,
         entries: &[BatchEntry],
@@ -47,7 +47,7 @@ impl<'a> Outcomes<'a> {
         }
     }
 
-    /// Starts loading what is known of the items: another thread may have written that moments ago.
+    /// Starts loading what is known of the entries: another thread may have written that moments ago.
     pub(super) fn prefetch_known(&self, entries: &[BatchEntry]) {
         entries.iter().for_each(|entry| simd::prefetch(&raw const self.cells[entry.op()]));
     }

@@ -1,4 +1,4 @@
-//! Items, sorted by subgraph in parts that threads work on.
+//! Entries, sorted by subgraph in parts that threads work on.
 
 use hedgerow_core::{Direction, LocalVertex, SubgraphId, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
@@ -9,20 +9,20 @@ use smallvec::SmallVec;
 
 use crate::commit::op::OpKind;
 
-/// Items of a part, about; fewer if there were too few parts for all threads.
+/// Entries of a part, about; fewer if there were too few parts for all threads.
 const PART: usize = 1 << 11;
 /// Parts for each thread, at least: one that is done waits for no other longer than for a fourth of its work.
 const FEWEST_PARTS: usize = 4;
-/// Below this many items a second thread costs more than it saves.
+/// Below this many entries a second thread costs more than it saves.
 pub(super) const SERIAL: usize = if cfg!(debug_assertions) { 1 << 10 } else { 1 << 13 };
 /// The most parts.
 const MOST_PARTS: usize = 1 << 11;
-/// Operations that are made into items at a time: few enough that those stay in the cache until they are distributed.
+/// Operations that are made into entries at a time: few enough that those stay in the cache until they are distributed.
 const CHUNK: usize = 1 << 13;
-/// Operations that are looked at to tell where the items will be.
+/// Operations that are looked at to tell where the entries will be.
 const SAMPLE: usize = 1 << 9;
 
-/// An operation at one copy of its edge, packed so that items compare as one number: by subgraph, direction, vertex,
+/// An operation at one copy of its edge, packed so that entries compare as one number: by subgraph, direction, vertex,
 /// destination and place in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BatchEntry(u128);
@@ -100,11 +100,11 @@ impl BatchEntry {
     }
 }
 
-/// The items of one subgraph, and what they come to. All ranges are among the items and the effects of the part.
+/// The entries of one subgraph, and what they come to. All ranges are among the entries and the effects of the part.
 #[derive(Debug)]
 pub(super) struct SubgraphBatch {
     pub(super) subgraph: SubgraphId,
-    /// The items: those of the outgoing chain, then those of the incoming one.
+    /// The entries: those of the outgoing chain, then those of the incoming one.
     from: u32,
     middle: u32,
     to: u32,
@@ -133,25 +133,25 @@ impl SubgraphBatch {
     }
 }
 
-/// Consecutive subgraphs, with their items.
+/// Consecutive subgraphs, with their entries.
 #[derive(Default)]
 pub(super) struct Part<'e> {
     pub(super) entries: Vec<BatchEntry>,
     pub(super) batches: Vec<SubgraphBatch>,
-    /// The latches, one for each run.
+    /// The latches, one for each batch.
     pub(super) latched: Vec<Latched<'e>>,
-    /// Subgraphs without a page in which nothing is to be put, ascending: they have no run any more.
+    /// Subgraphs without a page in which nothing is to be put, ascending: they have no batch any more.
     pub(super) absent: Vec<SubgraphId>,
     /// Insertions of vertices of a subgraph come first, then effects by direction, vertex and destination.
     pub(super) effects: Vec<LocalOp>,
-    /// What was built ahead of the timestamp: the place of the run, the chain, the version.
+    /// What was built ahead of the timestamp: the place of the batch, the chain, the version.
     pub(super) ahead: Vec<(u32, Direction, Ahead)>,
     pub(super) vertices: usize,
     pub(super) edges: i64,
 }
 
 impl Part<'_> {
-    /// Sorts the items, which come in the order of the program, and finds the runs.
+    /// Sorts the entries, which come in the order of the program, and finds the batches.
     fn sort(&mut self) {
         sort(&mut self.entries);
         let mut from = 0;
@@ -169,14 +169,14 @@ impl Part<'_> {
     }
 }
 
-/// Sorts items that come in the order of the program. Where the subgraphs are few and near each other, as in most parts,
-/// an item is told by one word, which sorts in half the time.
+/// Sorts entries that come in the order of the program. Where the subgraphs are few and near each other, as in most parts,
+/// an entry compares as one word, which sorts in half the time.
 fn sort(entries: &mut Vec<BatchEntry>) {
     let bits = |n: u32| u32::BITS - n.leading_zeros();
     let lowest = entries.iter().map(|entry| entry.subgraph().0).min().unwrap_or(0);
     let highest = entries.iter().map(|entry| entry.subgraph().0).max().unwrap_or(0);
     let place_bits = bits(entries.len() as u32);
-    // Subgraph, then direction and vertex (7 bits) and destination (32 bits), then the place among the items.
+    // Subgraph, then direction and vertex (7 bits) and destination (32 bits), then the place among the entries.
     if bits(highest - lowest) + 7 + 32 + place_bits > u64::BITS || entries.len() > u32::MAX as usize {
         return entries.sort_unstable();
     }
@@ -190,17 +190,17 @@ fn sort(entries: &mut Vec<BatchEntry>) {
     *entries = keys.iter().map(|key| entries[(key & places) as usize]).collect();
 }
 
-/// The items of some operations, in ranges of subgraphs.
+/// The entries of some operations, in ranges of subgraphs.
 #[derive(Default)]
 struct Chunk {
     ops: std::ops::Range<usize>,
     entries: Vec<BatchEntry>,
-    /// Where the items of each range of subgraphs end.
+    /// Where the entries of each range of subgraphs end.
     ends: Vec<u32>,
 }
 
 impl Chunk {
-    /// The items that `of` gives, by range: a counting sort.
+    /// The entries that `of` gives, by range: a counting sort.
     fn distribute(&mut self, of: &impl Fn(std::ops::Range<usize>, &mut Vec<BatchEntry>), ranges: &Ranges) {
         let mut entries = Vec::with_capacity(self.ops.len() * 2);
         of(self.ops.clone(), &mut entries);
@@ -233,7 +233,7 @@ struct Ranges {
 }
 
 impl Ranges {
-    /// So many that parts have the size that is wanted if all items stand where the items of some operations do: it is a
+    /// So many that parts have the size that is wanted if all entries stand where the entries of some operations do: it is a
     /// matter of speed alone how well that holds.
     fn sampled(
         ops: usize,
@@ -255,7 +255,7 @@ impl Ranges {
     }
 }
 
-/// The items of operations `0..ops`, sorted, in parts of consecutive subgraphs, ascending. `of` gives the items of a
+/// The entries of operations `0..ops`, sorted, in parts of consecutive subgraphs, ascending. `of` gives the entries of a
 /// range of operations by the context, at most two for each. Returns the context too.
 pub(super) fn parts<'j, 'e: 'j, X: Shared + 'j>(
     threads: &CommitThreads<'j>,
@@ -294,7 +294,7 @@ mod tests {
 
     use super::*;
 
-    /// Parts hold all items, in order, wherever they stand: also where the operations that are sampled mislead.
+    /// Parts hold all entries, in order, wherever they stand: also where the operations that are sampled mislead.
     #[test]
     fn parts_are_the_sorted_items_however_they_are_spread() {
         let ops = 3 * CHUNK + 100;

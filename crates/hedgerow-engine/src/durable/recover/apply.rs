@@ -234,8 +234,9 @@ impl Loaded {
         }
         let subgraph = self.table(entry.label()).get_or_create(entry.subgraph());
         let existed = exists(subgraph, entry, item.rank);
-        let op = edge_op(existed, true).unwrap_or(EdgeOp::Insert);
-        self.apply_item(subgraph, entry, op, item, ts);
+        if let Some(op) = edge_op(existed, true) {
+            self.apply_item(subgraph, entry, op, item, ts);
+        }
         self.count(entry, i64::from(!existed), tally);
         Ok(())
     }
