@@ -30,7 +30,7 @@ pub use hedgerow_core::{
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;
 pub use hedgerow_mem::View;
-pub use options::Options;
+pub use options::{Options, Thresholds};
 pub use read::all_labels::EdgePattern;
 pub use read::labelled::EdgeOf;
 pub use read::properties::Properties;

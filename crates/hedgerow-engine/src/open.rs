@@ -17,7 +17,7 @@ use crate::durable::sync::spawn_syncer;
 use crate::error::{Error, Result};
 use crate::files::log::{Durable, log_refs};
 use crate::files::runs::Runs;
-use crate::options::Options;
+use crate::options::{Options, Thresholds};
 use crate::state::ids::IdMap;
 use crate::state::schema::Schema;
 use crate::state::store::{Engine, EngineParts, Threads};
@@ -30,13 +30,18 @@ pub(crate) const THREADS: Threads = Threads { settle: settle::run, checkpoints: 
 
 pub(crate) fn in_memory(options: Options) -> Result<Arc<Engine>> {
     options.check()?;
-    let parts = empty(options.config(), None, None);
+    let parts = empty(options.config(), options.thresholds, None, None);
     Ok(Engine::new(&options, parts, THREADS))
 }
 
 /// The parts of a store in which nothing was committed yet.
-fn empty(config: GraphConfig, durable: Option<Durable>, lock: Option<Box<dyn VfsLock>>) -> EngineParts {
-    let subgraphs = SubgraphTable::default();
+fn empty(
+    config: GraphConfig,
+    thresholds: Thresholds,
+    durable: Option<Durable>,
+    lock: Option<Box<dyn VfsLock>>,
+) -> EngineParts {
+    let subgraphs = SubgraphTable::new(thresholds.memory());
     EngineParts {
         config,
         last: Timestamp::ZERO,
@@ -150,7 +155,7 @@ fn start(
     manifest.store(&fs)?;
     manifest.remove_older(&fs)?;
     let durable = Durable::new(fs, log, manifest, Runs::default(), Timestamp::ZERO);
-    let parts = empty(config, Some(durable), lock);
+    let parts = empty(config, options.thresholds, Some(durable), lock);
     Ok(Engine::new(options, parts, THREADS))
 }
 
@@ -209,7 +214,7 @@ fn open_existing(
         }
     }
     let schema = crate::durable::sections::schema(&manifest).map_err(|what| damaged(&manifest_file, what))?;
-    let mut state = load_segments(&fs, &manifest, schema, config)?;
+    let mut state = load_segments(&fs, &manifest, schema, config, options.thresholds.memory())?;
     let recovered = if manifest.logs.is_empty() {
         None
     } else {
@@ -308,4 +313,27 @@ pub(crate) fn from_tier(config: hedgerow_tier::GraphConfig) -> GraphConfig {
     let keys: KeyKind = config.key_kind;
     let hedgerow_tier::GraphConfig { directed, weighted, reverse, .. } = config;
     GraphConfig { directed, keys, weighted, reverse: reverse || !directed }
+}
+
+#[cfg(all(test, not(feature = "shuttle")))]
+mod tests {
+    use hedgerow_testkit::SimFs;
+
+    use super::*;
+
+    /// Otherwise the small graphs of tests would never have a patch, however the store was opened.
+    #[test]
+    fn every_way_of_opening_passes_thresholds_on() {
+        let options = || Options::new().thresholds(Thresholds::SMALL);
+        let from = |engine: &Engine| {
+            (engine.thresholds.threads_from, engine.subgraphs.memory().arena().patch_sizes().from)
+        };
+        let small = (Thresholds::SMALL.threads_from, Thresholds::SMALL.patches.from);
+        assert_eq!(from(&in_memory(options()).unwrap()), small);
+        let disk = SimFs::new();
+        // Created, then opened again.
+        assert_eq!(from(&open_on(options(), disk.handle()).unwrap()), small);
+        assert_eq!(from(&open_on(options(), disk.handle()).unwrap()), small);
+        assert_ne!(from(&open_on(Options::new(), disk.handle()).unwrap()), small);
+    }
 }

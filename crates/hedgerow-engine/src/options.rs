@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use hedgerow_core::KeyKind;
+use hedgerow_mem::{Arena, Memory, PatchSizes};
 
 use crate::config::{Durability, GraphConfig, Isolation};
 use crate::error::{Error, Result};
@@ -33,6 +34,34 @@ pub struct Options {
     pub(crate) max_unsynced_bytes: u64,
     pub(crate) checkpoint_log_bytes: u64,
     pub(crate) background_settling: bool,
+    pub(crate) thresholds: Thresholds,
+}
+
+/// From which sizes on a store uses what pays off for large graphs and commits alone. Tests set it; nothing else needs to.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Thresholds {
+    /// Entries of a batch, two for each edge, from which on several threads commit it: with fewer, a second thread costs more
+    /// than it saves.
+    pub threads_from: usize,
+    /// The main parts that get patches.
+    pub patches: PatchSizes,
+}
+
+impl Thresholds {
+    /// Sizes that the graphs of tests reach.
+    pub const SMALL: Thresholds = Thresholds { threads_from: 1 << 10, patches: PatchSizes::SMALL };
+
+    /// The memory of a new store.
+    pub(crate) fn memory(self) -> Memory {
+        Memory::new(Arena::new().with_patch_sizes(self.patches))
+    }
+}
+
+impl Default for Thresholds {
+    fn default() -> Thresholds {
+        Thresholds { threads_from: 1 << 13, patches: PatchSizes::default() }
+    }
 }
 
 impl Default for Options {
@@ -50,6 +79,7 @@ impl Default for Options {
             max_unsynced_bytes: 64 << 20,
             checkpoint_log_bytes: 256 << 20,
             background_settling: true,
+            thresholds: Thresholds::default(),
         }
     }
 }
@@ -145,6 +175,13 @@ impl Options {
     /// [`Graph::checkpoint_error`](crate::Graph::checkpoint_error)).
     pub fn checkpoint_log_bytes(mut self, bytes: u64) -> Options {
         self.checkpoint_log_bytes = bytes;
+        self
+    }
+
+    /// For tests: other [`Thresholds`] than those that releases have.
+    #[doc(hidden)]
+    pub fn thresholds(mut self, thresholds: Thresholds) -> Options {
+        self.thresholds = thresholds;
         self
     }
 

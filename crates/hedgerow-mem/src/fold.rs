@@ -10,7 +10,7 @@ use crate::delta::Delta;
 use crate::main_part::Main;
 use crate::merge;
 use crate::op::{EdgeOp, Entry, ItemEntry, LocalOp};
-use crate::patch::{self, Patch};
+use crate::patch::Patch;
 use crate::version::Version;
 
 /// The first capacity of a delta, in entries. Under the model checkers two, so that merges come early.
@@ -83,8 +83,8 @@ pub(crate) fn all(head: &Version, ops: &[LocalOp], ts: Timestamp, weighted: bool
         Some(own) => ops[own].entry(ts),
     };
     let n = logged + ops.len();
-    let edges = head.main.neighbors.len();
-    let (main, patch) = if Patch::fits(edges) && n <= patch::most(edges) {
+    let (sizes, edges) = (arena.patch_sizes(), head.main.neighbors.len());
+    let (main, patch) = if sizes.fit(edges) && n <= sizes.most(edges) {
         merge::fold(&head.main, head.patch.as_deref(), n, entry, true, weighted, arena)
     } else {
         (flat(head, n, entry, weighted, arena), None)

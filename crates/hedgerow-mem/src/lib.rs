@@ -34,6 +34,7 @@ pub use grace::Memory;
 pub use items::{Extra, ItemRef};
 pub use main_part::Main;
 pub use op::{EdgeOp, ItemOp};
+pub use patch::PatchSizes;
 pub use reclaim::{Horizon, Pin};
 pub use subgraph::{Ahead, Finder, Latched, ReadItem, Subgraph};
 pub use table::{SubgraphPage, SubgraphTable};

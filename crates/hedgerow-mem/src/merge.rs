@@ -52,11 +52,12 @@ pub(crate) fn fold(
     weighted: bool,
     arena: &Arena,
 ) -> (Main, Option<Patch>) {
-    if old.is_none() && !(patching && Patch::fits(main.neighbors.len())) {
+    let (sizes, edges) = (arena.patch_sizes(), main.neighbors.len());
+    if old.is_none() && !(patching && sizes.fit(edges)) {
         return (apply(main, n, entry, weighted, arena), None);
     }
     let (present, patch) = patch(main, old, n, entry, weighted, arena);
-    if patching && patch.is_small(main.neighbors.len()) {
+    if patching && patch.len() <= sizes.most(edges) {
         return (Main { present, ..main.clone() }, Some(patch));
     }
     (flatten(main, &patch, present, weighted, arena), None)

@@ -12,13 +12,41 @@ use crate::change::Change;
 use crate::main_part::Main;
 use crate::op::EdgeOp;
 
-/// Main parts of at least so many edges (64 KiB) get patches. Builds for tests have small graphs, and patch them too.
-const FROM: usize = if cfg!(debug_assertions) { 40 } else { 16 << 10 };
-/// A patch grows up to this share of the main part: 1/16...
+/// A patch grows up to this share of the main part: 1/16, within bounds.
 const SHARE: usize = 16;
-/// ...but at least to a few deltas, and at most so that positions in it fit 16 bits with a delta on top.
-const LEAST: usize = if cfg!(debug_assertions) { 64 } else { 1 << 10 };
+/// Positions in a patch fit 16 bits with a delta on top.
 const MOST: usize = 32 << 10;
+
+/// From which size on main parts get patches, and how large a patch may become in any case.
+#[derive(Clone, Copy, Debug)]
+pub struct PatchSizes {
+    /// The fewest edges of a main part that gets a patch.
+    pub from: usize,
+    /// Entries that a patch may have even if they are more than its share of the main part: a few deltas.
+    pub least: usize,
+}
+
+impl PatchSizes {
+    /// For tests, whose graphs are small and are to have patches too.
+    pub const SMALL: PatchSizes = PatchSizes { from: 40, least: 64 };
+
+    /// Whether a main part of this size takes patches.
+    pub(crate) fn fit(self, edges: usize) -> bool {
+        edges >= self.from
+    }
+
+    /// The most entries that a patch beside a main part of this size is made of in one go.
+    pub(crate) fn most(self, edges: usize) -> usize {
+        (edges / SHARE).clamp(self.least, MOST)
+    }
+}
+
+impl Default for PatchSizes {
+    /// From 64 KiB of neighbours on; copying less costs no more than a patch.
+    fn default() -> PatchSizes {
+        PatchSizes { from: 16 << 10, least: 1 << 10 }
+    }
+}
 
 /// What changed since the main part was written: the lists are `(main \ removed) ∪ added`. An edge with a new weight is
 /// in both.
@@ -30,14 +58,9 @@ pub(crate) struct Patch {
 }
 
 impl Patch {
-    /// Whether a main part of this size takes patches.
-    pub(crate) fn fits(edges: usize) -> bool {
-        edges >= FROM
-    }
-
-    /// Whether the patch is small enough beside a main part of this size.
-    pub(crate) fn is_small(&self, edges: usize) -> bool {
-        self.added.edges().len() + self.removed.edges().len() <= most(edges)
+    /// The entries of the patch.
+    pub(crate) fn len(&self) -> usize {
+        self.added.edges().len() + self.removed.edges().len()
     }
 
     /// What the patch says about an edge: nothing, or its weight, or that it is gone. O(log patch).
@@ -92,11 +115,6 @@ impl Patch {
     pub(crate) fn block_bytes(&self) -> usize {
         self.added.block_bytes() + self.removed.block_bytes()
     }
-}
-
-/// The most entries that a patch beside a main part of this size is made of in one go.
-pub(crate) fn most(edges: usize) -> usize {
-    (edges / SHARE).clamp(LEAST, MOST)
 }
 
 /// Whether an edge is in the main part, told by the first entry about it and by the patch alone: only

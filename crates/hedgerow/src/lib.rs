@@ -25,6 +25,8 @@ pub use hedgerow_core::{
     Block, Direction, KeyKind, LabelId, Neighbors, PropertyId, PropertyType, Timestamp, Topology, Value,
     ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedBlock, WeightedNeighbors, WeightedTopology,
 };
+#[doc(hidden)]
+pub use hedgerow_engine::Thresholds;
 pub use hedgerow_engine::{
     Ack, Applied, Backup, CheckReport, Checkpoint, Durability, EdgeKey, EdgeOf, EdgePattern, EdgeRow, Error,
     Graph, GraphConfig, Isolation, Label, LabelOptions, LabelRef, Options, Pipeline, Properties, Property,

@@ -29,7 +29,7 @@ use crate::state::store::Engine;
 
 use keys::Resolved;
 use lookup::Outcomes;
-use parts::{Part, SERIAL, parts};
+use parts::{Part, parts};
 
 /// How many batches of subgraphs ahead headers are loaded, then heads, then deltas and lists; and where an append goes.
 const HEADERS_AHEAD: usize = 8;
@@ -61,7 +61,7 @@ pub(crate) fn commit_unpublished<'j>(
     if !suits(engine, request) {
         return Ok(None);
     }
-    with_commit_threads(request.ops.len() * 2, SERIAL, |threads| {
+    with_commit_threads(request.ops.len() * 2, engine.thresholds.threads_from, |threads| {
         for _ in 0..MAX_RESTARTS {
             match attempt(engine, request, threads)? {
                 Attempt::Committed(outcome) => return Ok(Some(outcome)),
@@ -87,7 +87,8 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThr
     let entries = |keys: &Resolved<'_>, range: std::ops::Range<usize>, to: &mut Vec<parts::BatchEntry>| {
         keys.each_entry(engine.placement(), request.ops, range, to);
     };
-    let (mut keys, parts) = parts(threads, request.ops.len(), keys, entries);
+    let serial = engine.thresholds.threads_from;
+    let (mut keys, parts) = parts(threads, request.ops.len(), serial, keys, entries);
     let outcomes = Outcomes::new(engine, request.ops);
     let latch = |_: &Outcomes<'_>, part: &mut Part<'j>| latch(engine, part);
     let prepare = |outcomes: &Outcomes<'_>, part: &mut Part<'j>| prepare(engine, outcomes, part);

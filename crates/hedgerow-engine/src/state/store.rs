@@ -13,7 +13,7 @@ use hedgerow_txn::{Clock, Counts, GroupCommit, ReaderRegistry};
 use crate::config::{Durability, GraphConfig, Isolation};
 use crate::error::{Error, Result};
 use crate::files::log::Durable;
-use crate::options::Options;
+use crate::options::{Options, Thresholds};
 use crate::state::closing::{Closing, TellsFreed};
 use crate::state::horizon::LiveHorizon;
 use crate::state::ids::IdMap;
@@ -74,6 +74,7 @@ pub(crate) struct Core {
     /// The thread that syncs for [`Durability::Group`].
     pub(crate) group_syncer: Mutex<Option<JoinHandle<()>>>,
     pub(crate) read_only: bool,
+    pub(crate) thresholds: Thresholds,
     pub(crate) checkpointing: Mutex<()>,
     /// When the log is to be made shorter.
     pub(crate) log_bound: Arc<LogBound>,
@@ -144,6 +145,7 @@ impl Engine {
             closing: Arc::default(),
             group_syncer: Mutex::new(None),
             read_only: options.read_only,
+            thresholds: options.thresholds,
             checkpointing: Mutex::new(()),
             log_bound: LogBound::new(
                 options.checkpoint_log_bytes,

@@ -38,6 +38,8 @@ use std::sync::atomic::Ordering;
 use inner::{Inner, release};
 use large::map_large;
 
+use crate::patch::PatchSizes;
+
 /// Blocks of at least this many bytes are mapped by themselves.
 const LARGE: usize = 1 << 20;
 
@@ -46,6 +48,7 @@ const LARGE: usize = 1 << 20;
 #[derive(Clone, Default)]
 pub struct Arena {
     owner: Option<Arc<Owner>>,
+    patch_sizes: PatchSizes,
 }
 
 /// Lets go of what an arena keeps in reserve once no handle is left.
@@ -64,7 +67,20 @@ impl Arena {
     }
 
     fn managed() -> Arena {
-        Arena { owner: Some(Arc::new(Owner { inner: Arc::new(Inner::new()) })) }
+        let owner = Owner { inner: Arc::new(Inner::new()) };
+        Arena { owner: Some(Arc::new(owner)), ..Arena::default() }
+    }
+
+    /// A handle with which merges make patches from other sizes on.
+    #[must_use]
+    pub fn with_patch_sizes(self, patch_sizes: PatchSizes) -> Arena {
+        Arena { patch_sizes, ..self }
+    }
+
+    /// From which sizes on merges that allocate here make patches.
+    #[inline]
+    pub fn patch_sizes(&self) -> PatchSizes {
+        self.patch_sizes
     }
 
     /// A block of at least `bytes` bytes, aligned to 8, with arbitrary content. O(1); now and then a call to the system.

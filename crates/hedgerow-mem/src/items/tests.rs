@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::op::LocalOp;
-use crate::{Arena, EdgeOp, Horizon, ItemOp, Main, Pin, Subgraph};
+use crate::{Arena, EdgeOp, Horizon, ItemOp, Main, Memory, PatchSizes, Pin, Subgraph};
 
 /// An edge of the test: local source, destination, rank.
 type Key = (u8, u32, u64);
@@ -93,7 +93,7 @@ fn content(subgraph: &Subgraph, t: Timestamp) -> Content {
 proptest! {
     #[test]
     fn a_subgraph_agrees_with_a_map_now_and_at_old_timestamps(steps in steps()) {
-        let subgraph = Subgraph::default();
+        let subgraph = Subgraph::new(Memory::new(Arena::new().with_patch_sizes(PatchSizes::SMALL)));
         let (mut now, mut held) = (Content::new(), Vec::<(Timestamp, Content)>::new());
         let mut ts = Timestamp(0);
         for step in steps {
@@ -140,7 +140,7 @@ proptest! {
 
 #[test]
 fn a_plain_subgraph_has_no_room_for_what_it_does_not_have() {
-    let subgraph = Subgraph::default();
+    let subgraph = Subgraph::new(Memory::new(Arena::new().with_patch_sizes(PatchSizes::SMALL)));
     let readers = Readers { published: Timestamp(1000), held: Vec::new() };
     for i in 0..100u32 {
         let op = LocalOp { local: LocalVertex(1), op: EdgeOp::Insert, dst: VertexId(i), weight: 0.0 };

@@ -68,7 +68,7 @@ proptest! {
         settle_every in 100..2000usize,
         weighted: bool,
     ) {
-        let subgraph = Subgraph::new(crate::Memory::new(Arena::new()));
+        let subgraph = Subgraph::new(crate::Memory::new(Arena::new().with_patch_sizes(PatchSizes::SMALL)));
         let mut model = Model::new();
         let mut patched = 0;
         for (i, (local, dst, kind, weight)) in steps.into_iter().enumerate() {
@@ -123,7 +123,8 @@ impl Horizon for Replaced {
 
 #[test]
 fn folding_into_a_patch_replaces_no_main_part() {
-    let (subgraph, horizon) = (Subgraph::default(), Replaced(Default::default()));
+    let memory = crate::Memory::new(Arena::new().with_patch_sizes(PatchSizes::SMALL));
+    let (subgraph, horizon) = (Subgraph::new(memory), Replaced(Default::default()));
     let mut latched = subgraph.latch();
     let insert = |i| LocalOp { local: LocalVertex(0), op: EdgeOp::Insert, dst: VertexId(i), weight: 0.0 };
     let many: Vec<LocalOp> = (0..8192).map(insert).collect();

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::reclaim::{Horizon, Pin};
 use crate::subgraph::LocalOp;
-use crate::{EdgeOp, SubgraphTable};
+use crate::{Arena, EdgeOp, Memory, PatchSizes, SubgraphTable};
 
 /// Everything is published, and everything is pinned: all versions stay.
 struct KeepAll;
@@ -34,7 +34,8 @@ const BOUND: usize = 9000;
 
 impl World {
     fn new(weighted: bool) -> World {
-        World { table: SubgraphTable::default(), weighted, states: vec![<_>::default()] }
+        let memory = Memory::new(Arena::new().with_patch_sizes(PatchSizes::SMALL));
+        World { table: SubgraphTable::new(memory), weighted, states: vec![<_>::default()] }
     }
 
     fn now(&self) -> Timestamp {

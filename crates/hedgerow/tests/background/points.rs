@@ -161,7 +161,7 @@ fn ticket(point: FailPoint, action: Action, seed: u64) -> Verdict<()> {
 
 /// A graph without files whose subgraphs merge.
 fn merging(background: bool, seed: u64) -> Verdict<(Graph, Vec<Vec<u64>>)> {
-    let options = Options::new().keys(KeyKind::Dense).background_settling(background);
+    let options = crate::common::small().keys(KeyKind::Dense).background_settling(background);
     let graph = options.in_memory().map_err(|e| e.to_string())?;
     let mut rng = hedgerow_testkit::sim_fs::SplitMix64::new(seed);
     let mut expected = vec![std::collections::BTreeSet::new(); 300];
@@ -227,7 +227,8 @@ fn view(action: Action, seed: u64) -> Verdict<()> {
 
 fn batch(point: FailPoint, action: Action, seed: u64) -> Verdict<()> {
     let disk = SimFs::new();
-    let open = || Options::new().keys(KeyKind::Dense).open_on(disk.handle()).map_err(|e| e.to_string());
+    let open =
+        || crate::common::small().keys(KeyKind::Dense).open_on(disk.handle()).map_err(|e| e.to_string());
     let graph = open()?;
     let mut rng = hedgerow_testkit::sim_fs::SplitMix64::new(seed);
     let mut batch = |most: usize| -> Vec<(u64, u64)> {

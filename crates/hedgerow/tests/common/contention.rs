@@ -1,6 +1,6 @@
 //! Transactions that fight over the same edges.
 
-use hedgerow::{Graph, Isolation, KeyKind, Options};
+use hedgerow::{Graph, Isolation, KeyKind};
 
 /// Counts on three edges from `threads` threads, and returns how many of the increments that committed are missing.
 /// Each thread calls `begin` first.
@@ -10,7 +10,7 @@ pub(crate) fn lost_updates(
     increments: u64,
     begin: impl Fn() + Sync,
 ) -> u64 {
-    let graph = Options::new().weighted(true).isolation(isolation).in_memory().unwrap();
+    let graph = crate::common::small().weighted(true).isolation(isolation).in_memory().unwrap();
     let sum = |s: &hedgerow::Snapshot| (0..3u64).filter_map(|i| s.weight(i, i + 100)).sum::<f64>() as u64;
     std::thread::scope(|scope| {
         for t in 0..threads {
@@ -39,7 +39,7 @@ pub(crate) fn stale_reads(isolation: Isolation) -> (u64, u64) {
     let (mut tried, mut missed) = (0, 0);
     for before in 0..12 {
         for after in 0..24 {
-            let options = Options::new().keys(KeyKind::Dense).weighted(true).isolation(isolation);
+            let options = crate::common::small().keys(KeyKind::Dense).weighted(true).isolation(isolation);
             let graph = options.background_settling(false).in_memory().unwrap();
             graph.put_weighted_edge(0, 100, 1.0).unwrap();
             let mut tx = graph.write().unwrap();

@@ -23,16 +23,17 @@ pub(crate) mod records;
 pub(crate) mod rich;
 pub(crate) mod script;
 
-use hedgerow::{Direction, Graph, Options, Result, Snapshot, WriteTxn};
+use hedgerow::{Direction, Graph, Options, Result, Snapshot, Thresholds, WriteTxn};
 use hedgerow_testkit::{BulkOp, Model, ModelConfig, ModelOp};
+
+/// The default options, with sizes that the graphs of tests reach.
+pub(crate) fn small() -> Options {
+    Options::new().thresholds(Thresholds::SMALL)
+}
 
 /// Options for a graph like the model.
 pub(crate) fn options(config: ModelConfig) -> Options {
-    Options::new()
-        .directed(config.directed)
-        .weighted(config.weighted)
-        .keys(config.keys)
-        .background_settling(false)
+    small().directed(config.directed).weighted(config.weighted).keys(config.keys).background_settling(false)
 }
 
 /// Applies an operation; returns what [`Model::apply`] returns.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hedgerow::{Durability, Graph, KeyKind, Options};
+use hedgerow::{Durability, Graph, KeyKind};
 use hedgerow_testkit::sim_fs::{OpEvent, Phase};
 use hedgerow_testkit::{Damage, Effort, SimFs, explored};
 use parking_lot::Mutex;
@@ -133,7 +133,7 @@ pub(crate) fn crashes_under_two_writers() {
 pub(crate) fn commits_during_syncs(flushes: u64) -> Verdict<u64> {
     let disk = SimFs::new();
     let options =
-        Options::new().keys(KeyKind::Dense).durability(Durability::Manual).background_settling(false);
+        crate::common::small().keys(KeyKind::Dense).durability(Durability::Manual).background_settling(false);
     let graph = options.clone().open_on(disk.handle()).map_err(|e| e.to_string())?;
     let late = Arc::new(AtomicU64::new(0));
     for i in 0..flushes {

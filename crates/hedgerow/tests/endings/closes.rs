@@ -129,7 +129,7 @@ fn options(rng: &mut Rng) -> (Options, bool) {
         Durability::Group(Duration::from_secs(3_600)),
     ];
     let durability = durabilities[rng.below(4) as usize];
-    let options = Options::new()
+    let options = crate::common::small()
         .keys(if rng.below(2) == 0 { KeyKind::Dense } else { KeyKind::U64 })
         .directed(rng.below(2) == 0)
         .durability(durability)
@@ -185,8 +185,9 @@ fn close_beside(calls: &[Call], seed: u64) -> std::result::Result<u64, String> {
     let made = round.calls.load(Ordering::Relaxed);
     drop(round);
     if seed.is_multiple_of(20) {
-        let graph =
-            Options::new().open_on(disk.handle()).map_err(|error| format!("opening again: {error}"))?;
+        let graph = crate::common::small()
+            .open_on(disk.handle())
+            .map_err(|error| format!("opening again: {error}"))?;
         let snapshot = graph.snapshot().map_err(|error| error.to_string())?;
         if let Some(lost) = acknowledged.iter().find(|&&(src, dst)| !snapshot.contains_edge(src, dst)) {
             return Err(format!("the edge {lost:?} was acknowledged, and is lost"));

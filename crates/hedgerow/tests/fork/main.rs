@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use hedgerow::{Durability, Error, Graph, KeyKind, LockHolder, Options};
+use hedgerow::{Durability, Error, Graph, KeyKind, LockHolder, Options, Thresholds};
 use hedgerow_testkit::Effort;
 
 use calls::{EDGES, Handles, LABEL, wrong_answers};
@@ -42,7 +42,7 @@ fn set_up(graph: &Graph) -> hedgerow::Result<()> {
 }
 
 fn options() -> Options {
-    Options::new().weighted(true)
+    Options::new().thresholds(Thresholds::SMALL).weighted(true)
 }
 
 /// A parent's threads: they write, sync, read views, settle and make checkpoints.

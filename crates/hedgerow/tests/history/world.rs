@@ -59,7 +59,11 @@ impl World {
 
     /// The store, and the last commit that it found.
     pub(crate) fn open(self, disk: &SimFs) -> (Graph, Timestamp) {
-        let options = Options::new().isolation(self.isolation).keys(self.keys).log_segment_bytes(1 << 18);
+        let options = Options::new()
+            .thresholds(hedgerow::Thresholds::SMALL)
+            .isolation(self.isolation)
+            .keys(self.keys)
+            .log_segment_bytes(1 << 18);
         let graph = match self.durability {
             Some(durability) => options.durability(durability).open_on(disk.handle()),
             None => options.in_memory(),

@@ -120,6 +120,6 @@ impl Store {
     }
 
     pub(crate) fn options(&self) -> Options {
-        Options::new().create(false).background_settling(false)
+        crate::common::small().create(false).background_settling(false)
     }
 }

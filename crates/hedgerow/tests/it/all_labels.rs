@@ -1,7 +1,7 @@
 //! Reads over the edges of all labels, and the one label that a kernel reads. That they agree with a model, own writes
 //! included, is tested in `own_writes` and `equivalence`.
 
-use hedgerow::{Direction, EdgeKey, EdgePattern, Error, Graph, LabelId, LabelOptions, Options, VertexKey};
+use hedgerow::{Direction, EdgeKey, EdgePattern, Error, Graph, LabelId, LabelOptions, VertexKey};
 
 type Cells = [(&'static str, i64); 0];
 
@@ -18,7 +18,7 @@ fn any(src: u64, dst: u64) -> EdgePattern<'static> {
 #[test]
 fn an_edge_of_any_label_and_rank_is_found() {
     for directed in [true, false] {
-        let graph = Options::new().directed(directed).in_memory().unwrap();
+        let graph = crate::common::small().directed(directed).in_memory().unwrap();
         graph.define_label("calls", LabelOptions::new().multi(true)).unwrap();
         put(&graph, "calls", 1, 2, 7);
         put(&graph, "calls", 1, 2, 9);
@@ -112,7 +112,7 @@ fn a_read_of_all_labels_conflicts_with_an_edge_of_a_label_defined_later() {
         for (at, (read, dst)) in reads.into_iter().enumerate() {
             // Of the edge that another commits: there, elsewhere, or nowhere.
             for (src, conflicts) in [(Some(1), true), (Some(70), false), (None, false)] {
-                let graph = Options::new().reverse(reverse).in_memory().unwrap();
+                let graph = crate::common::small().reverse(reverse).in_memory().unwrap();
                 put(&graph, "", 1, 2, 0);
                 put(&graph, "", 8, 9, 0);
                 let mut tx = graph.write().unwrap();

@@ -1,7 +1,7 @@
 //! Transactions of many blind operations agree with the model, and with the same operations done one by one: content,
 //! counts, what the log replays to.
 
-use hedgerow::{Direction, Durability, Graph, KeyKind, Options};
+use hedgerow::{Direction, Durability, Graph, KeyKind};
 use hedgerow_testkit::{Effort, Generator, Model, ModelConfig, ModelOp, SimFs, explored};
 
 use crate::common;
@@ -92,7 +92,7 @@ fn large_blind_transactions_agree_with_the_model() {
 
 #[test]
 fn what_large_transactions_insert_is_counted_once_beside_single_operations() {
-    let graph = Options::new().directed(false).keys(KeyKind::U64).in_memory().unwrap();
+    let graph = crate::common::small().directed(false).keys(KeyKind::U64).in_memory().unwrap();
     let edges: Vec<(u64, u64)> = (0..40_000u64).map(|i| (i * 7919 % 3000, i * 104_729 % 2999)).collect();
     let batches = |part: usize| {
         let graph: Graph = graph.clone();
@@ -123,7 +123,7 @@ fn what_large_transactions_insert_is_counted_once_beside_single_operations() {
 
 #[test]
 fn a_refused_edge_adds_none_of_its_batch() {
-    let graph = Options::new().keys(KeyKind::Dense).in_memory().unwrap();
+    let graph = crate::common::small().keys(KeyKind::Dense).in_memory().unwrap();
     let mut tx = graph.write().unwrap();
     tx.put_edges([(1u64, 2u64)]).unwrap();
     assert!(tx.put_edges([(3, 4), (5, u64::MAX)]).is_err());
@@ -134,7 +134,7 @@ fn a_refused_edge_adds_none_of_its_batch() {
     assert_eq!(tx.len(), 1);
     tx.commit().unwrap();
     assert_eq!(graph.snapshot().unwrap().edge_count(), 1);
-    let weighted = Options::new().weighted(true).in_memory().unwrap();
+    let weighted = crate::common::small().weighted(true).in_memory().unwrap();
     let mut tx = weighted.write().unwrap();
     assert!(tx.put_weighted_edges([(1u64, 2u64, 1.0), (2, 3, f64::NAN)]).is_err());
     assert_eq!(tx.len(), 0);
@@ -146,7 +146,7 @@ fn batches_on_hubs_are_seen_whole_or_not_at_all_beside_single_operations() {
     const BATCH: u64 = 400;
     const ROUNDS: u64 = 40;
     const SINGLE: u64 = 1 << 20;
-    let graph = Options::new().directed(false).keys(KeyKind::U64).in_memory().unwrap();
+    let graph = crate::common::small().directed(false).keys(KeyKind::U64).in_memory().unwrap();
     let edges = |round: u64| -> Vec<(u64, u64)> {
         // Twice, and both ways round: duplicates count once.
         let of = |i: u64| {
@@ -203,7 +203,7 @@ fn batches_on_hubs_are_seen_whole_or_not_at_all_beside_single_operations() {
 fn keys_that_move_under_a_large_transaction_are_looked_up_again() {
     const KEYS: u64 = 6;
     const ROUNDS: u64 = 3_000;
-    let graph = Options::new().directed(false).keys(KeyKind::U64).in_memory().unwrap();
+    let graph = crate::common::small().directed(false).keys(KeyKind::U64).in_memory().unwrap();
     let edges: Vec<(u64, u64)> =
         (0..KEYS).flat_map(|a| (0..400).map(move |b| (a, KEYS + (a + b) % 40))).collect();
     std::thread::scope(|scope| {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hedgerow::{Durability, Graph, KeyKind, Options};
+use hedgerow::{Durability, Graph, KeyKind};
 use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, SplitMix64, errno};
 use hedgerow_testkit::{Generator, Model, ModelConfig, ModelOp, SimFs, explored, vertex_key};
 
@@ -10,7 +10,7 @@ use crate::common;
 
 /// A dense graph of `vertices` vertices in a ring.
 fn ring(disk: &SimFs, vertices: u64) -> Graph {
-    let options = Options::new().directed(false).keys(KeyKind::Dense).background_settling(false);
+    let options = crate::common::small().directed(false).keys(KeyKind::Dense).background_settling(false);
     let graph = options.open_on(disk.handle()).unwrap();
     let edges: Vec<(u64, u64)> = (0..vertices).map(|v| (v, (v + 1) % vertices)).collect();
     graph.insert_edges(&edges).unwrap();
@@ -34,7 +34,7 @@ fn a_checkpoint_costs_what_changed() {
     let compact = graph.compact().unwrap();
     assert_eq!((compact.subgraphs, compact.segments), (500, 1));
     graph.close().unwrap();
-    let graph = Options::new().create(false).open_on(disk.handle()).unwrap();
+    let graph = crate::common::small().create(false).open_on(disk.handle()).unwrap();
     assert_eq!(graph.snapshot().unwrap().edge_count(), 64 * 500 + 2);
     common::sound(&graph).unwrap();
 }
@@ -64,7 +64,7 @@ fn many_checkpoints_leave_few_segments_and_little_waste() {
 #[test]
 fn what_is_removed_does_not_come_back() {
     let disk = SimFs::new();
-    let options = Options::new().background_settling(false);
+    let options = crate::common::small().background_settling(false);
     let graph = options.clone().open_on(disk.handle()).unwrap();
     for v in 0..640u64 {
         graph.insert_edge(v, (v + 1) % 640).unwrap();
@@ -145,7 +145,7 @@ const SEGMENT: u64 = 16 << 10;
 fn the_log_stays_bounded_under_writers() {
     const WRITERS: u64 = 3;
     let disk = SimFs::new();
-    let options = Options::new()
+    let options = crate::common::small()
         .durability(Durability::Manual)
         .log_segment_bytes(SEGMENT)
         .checkpoint_log_bytes(LIMIT)
@@ -195,7 +195,7 @@ fn the_log_stays_bounded_under_writers() {
 #[test]
 fn a_failure_in_the_background_is_told_and_made_good() {
     let disk = SimFs::new();
-    let options = Options::new().log_segment_bytes(SEGMENT).checkpoint_log_bytes(LIMIT);
+    let options = crate::common::small().log_segment_bytes(SEGMENT).checkpoint_log_bytes(LIMIT);
     let graph = options.background_settling(false).open_on(disk.handle()).unwrap();
     let write = |from: u64| {
         let edges: Vec<(u64, u64)> = (from..from + 100).map(|v| (v, v + 1)).collect();

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use hedgerow::{Direction, Graph, Isolation, Options, Snapshot, VertexKey, WriteTxn};
+use hedgerow::{Direction, Graph, Isolation, Snapshot, VertexKey, WriteTxn};
 use hedgerow_testkit::explored;
 use hedgerow_testkit::sim_fs::SplitMix64;
 
@@ -68,7 +68,7 @@ fn balance(tx: &mut WriteTxn, i: u64) -> hedgerow::Result<f64> {
 #[test]
 fn every_snapshot_of_a_bank_has_the_same_sum() {
     for isolation in [Isolation::Serializable, Isolation::Snapshot] {
-        let graph = Options::new().weighted(true).isolation(isolation).in_memory().unwrap();
+        let graph = crate::common::small().weighted(true).isolation(isolation).in_memory().unwrap();
         let mut tx = graph.write().unwrap();
         (0..200u64).for_each(|i| tx.put_weighted_edge(i, i, 100.0).unwrap());
         tx.commit().unwrap();
@@ -102,7 +102,7 @@ fn every_snapshot_of_a_bank_has_the_same_sum() {
 #[test]
 fn a_write_that_changes_nothing_does_not_excuse_a_stale_read() {
     for isolation in [Isolation::Serializable, Isolation::Snapshot] {
-        let graph = Options::new().weighted(true).isolation(isolation).in_memory().unwrap();
+        let graph = crate::common::small().weighted(true).isolation(isolation).in_memory().unwrap();
         let (mut one, mut two) = (graph.write().unwrap(), graph.write().unwrap());
         for tx in [&mut one, &mut two] {
             assert_eq!(tx.weight(1, 2).unwrap(), None);
@@ -121,7 +121,7 @@ fn a_write_that_changes_nothing_does_not_excuse_a_stale_read() {
 #[test]
 fn write_skew_is_possible_under_snapshot_isolation_only() {
     for (isolation, possible) in [(Isolation::Serializable, false), (Isolation::Snapshot, true)] {
-        let graph = Options::new().weighted(true).isolation(isolation).in_memory().unwrap();
+        let graph = crate::common::small().weighted(true).isolation(isolation).in_memory().unwrap();
         let mut skews = 0;
         for pair in 0..50u64 {
             let (a, b) = (pair * 200, pair * 200 + 100);
@@ -197,7 +197,7 @@ fn every_snapshot_of_a_ring_is_one_ring() {
 /// One thread removes a vertex, others join it to more: never an edge without an endpoint, never two answers.
 #[test]
 fn removed_vertices_leave_no_edges() {
-    let graph = Options::new().directed(false).in_memory().unwrap();
+    let graph = crate::common::small().directed(false).in_memory().unwrap();
     let work = |graph: &Graph, t: u64| {
         let mut rng = SplitMix64::new(t);
         for _ in 0..1_500 {

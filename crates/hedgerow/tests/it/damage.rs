@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
+use hedgerow::Error;
 use hedgerow::io::CorruptionKind;
-use hedgerow::{Error, Options};
 use hedgerow_testkit::sim_fs::SplitMix64;
 use hedgerow_testkit::{Generator, Model, ModelConfig, SimFs, explored};
 
@@ -58,7 +58,7 @@ struct Seen {
 fn judge(files: &Files, states: &[Model], exact: bool, what: &str, seen: &mut Seen) {
     for read_only in [true, false] {
         let disk = SimFs::from_files(files);
-        let options = Options::new().create(false).read_only(read_only);
+        let options = crate::common::small().create(false).read_only(read_only);
         let opened = catch_unwind(AssertUnwindSafe(|| {
             let graph = options.open_on(disk.handle())?;
             let report = graph.check()?;
@@ -194,7 +194,7 @@ fn directories_that_are_no_stores() {
     for (what, files) in cases {
         for create in [true, false] {
             let disk = SimFs::from_files(&files);
-            let error = Options::new().create(create).open_on(disk.handle()).err();
+            let error = crate::common::small().create(create).open_on(disk.handle()).err();
             let expected = matches!(error, Some(Error::NotAStore { .. } | Error::Corruption(_)));
             assert!(expected, "{what}: {error:?}");
             let mut left = disk.files();
@@ -203,7 +203,7 @@ fn directories_that_are_no_stores() {
         }
     }
     let empty = SimFs::new();
-    let error = Options::new().create(false).open_on(empty.handle()).err();
+    let error = crate::common::small().create(false).open_on(empty.handle()).err();
     assert!(matches!(error, Some(Error::NotAStore { .. })), "{error:?}");
 }
 
@@ -213,7 +213,7 @@ fn failed_and_short_reads() {
     use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, errno};
     let (files, states) = store(9, true);
     let opened = |disk: &SimFs| {
-        let graph = Options::new().create(false).open_on(disk.handle())?;
+        let graph = crate::common::small().create(false).open_on(disk.handle())?;
         let found = common::content(&graph.snapshot()?, config());
         assert_eq!(Some(&found), states.last());
         Ok::<_, Error>(graph.check()?.is_ok())
@@ -255,7 +255,7 @@ fn stores_of_a_later_version() {
         header[56..64].copy_from_slice(&checksum.to_le_bytes());
         changed.insert(name.clone(), header);
         let disk = SimFs::from_files(&changed);
-        match Options::new().open_on(disk.handle()).err() {
+        match crate::common::small().open_on(disk.handle()).err() {
             Some(Error::FutureVersion { file, .. }) => {
                 assert_eq!(file, *name);
                 refused += 1;
@@ -273,25 +273,25 @@ fn stores_of_a_later_version() {
 fn links_files_and_second_openings() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store");
-    let graph = Options::new().open(&path).unwrap();
+    let graph = crate::common::small().open(&path).unwrap();
     graph.insert_edge(1, 2).unwrap();
-    assert!(matches!(Options::new().open(&path).err(), Some(Error::Locked { .. })));
-    assert!(matches!(Options::new().read_only(true).open(&path).err(), Some(Error::Locked { .. })));
+    assert!(matches!(crate::common::small().open(&path).err(), Some(Error::Locked { .. })));
+    assert!(matches!(crate::common::small().read_only(true).open(&path).err(), Some(Error::Locked { .. })));
     graph.close().unwrap();
     let log = std::fs::read_dir(&path).unwrap().map(|e| e.unwrap().path());
     let log = log.into_iter().find(|p| p.extension().is_some_and(|e| e == "wal")).unwrap();
     let aside = dir.path().join("aside.wal");
     std::fs::rename(&log, &aside).unwrap();
     std::os::unix::fs::symlink(&aside, &log).unwrap();
-    let error = Options::new().open(&path).err();
+    let error = crate::common::small().open(&path).err();
     assert!(matches!(error, Some(Error::Io { .. } | Error::Corruption(_))), "{error:?}");
     std::fs::remove_file(&log).unwrap();
     std::fs::rename(&aside, &log).unwrap();
-    assert_eq!(Options::new().open(&path).unwrap().snapshot().unwrap().edge_count(), 1);
+    assert_eq!(crate::common::small().open(&path).unwrap().snapshot().unwrap().edge_count(), 1);
     let file = dir.path().join("file");
     std::fs::write(&file, b"x").unwrap();
-    assert!(matches!(Options::new().open(&file).err(), Some(Error::NotAStore { .. })));
-    let absent = Options::new().create(false).open(dir.path().join("absent")).err();
+    assert!(matches!(crate::common::small().open(&file).err(), Some(Error::NotAStore { .. })));
+    let absent = crate::common::small().create(false).open(dir.path().join("absent")).err();
     assert!(matches!(absent, Some(Error::NotAStore { .. })), "{absent:?}");
     assert!(!dir.path().join("absent").exists());
 }
@@ -305,7 +305,7 @@ fn a_flipped_bit_is_named_a_checksum() {
         for at in record.bytes.clone() {
             let mut damaged = files.clone();
             damaged.get_mut(&record.file).unwrap()[at] ^= 4;
-            let opened = Options::new().create(false).open_on(SimFs::from_files(&damaged).handle());
+            let opened = crate::common::small().create(false).open_on(SimFs::from_files(&damaged).handle());
             let Err(Error::Corruption(found)) = opened else { panic!("{} byte {at}", record.file) };
             let in_header = at < record.bytes.start + 56;
             let named = match found.kind {

@@ -4,19 +4,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use hedgerow::{Durability, Options};
+use hedgerow::Durability;
 use hedgerow_testkit::{Damage, SimFs, explored};
 
 fn edges_after_crash(disk: &SimFs) -> u64 {
     let clone = disk.crash_clone(Damage::LoseAll, 0);
-    Options::new().open_on(clone.handle()).unwrap().snapshot().unwrap().edge_count()
+    crate::common::small().open_on(clone.handle()).unwrap().snapshot().unwrap().edge_count()
 }
 
 /// Before a sync, no snapshot shows the commit; after it, every crash keeps it.
 #[test]
 fn what_a_snapshot_shows_is_durable() {
     let disk = SimFs::new();
-    let graph = Options::new().open_on(disk.handle()).unwrap();
+    let graph = crate::common::small().open_on(disk.handle()).unwrap();
     let (seen, torn) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
     let (count, bad, reader) = (seen.clone(), torn.clone(), graph.clone());
     disk.set_observer(Some(Box::new(move |_, fs| {
@@ -37,7 +37,7 @@ fn what_a_snapshot_shows_is_durable() {
 #[test]
 fn flush_makes_everything_before_it_durable() {
     let disk = SimFs::new();
-    let graph = Options::new().durability(Durability::Manual).open_on(disk.handle()).unwrap();
+    let graph = crate::common::small().durability(Durability::Manual).open_on(disk.handle()).unwrap();
     for i in 0..10u64 {
         graph.insert_edge(i, i + 1).unwrap();
     }
@@ -54,7 +54,8 @@ fn flush_makes_everything_before_it_durable() {
 fn a_group_is_durable_within_its_interval() {
     let disk = SimFs::new();
     let interval = Duration::from_millis(5);
-    let graph = Options::new().durability(Durability::Group(interval)).open_on(disk.handle()).unwrap();
+    let graph =
+        crate::common::small().durability(Durability::Group(interval)).open_on(disk.handle()).unwrap();
     let ts = graph.transact(0, |tx| tx.put_edge(1, 2)).unwrap().1;
     let began = Instant::now();
     while graph.durable_ts() < ts {

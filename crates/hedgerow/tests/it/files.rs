@@ -5,7 +5,7 @@ use hedgerow_testkit::SimFs;
 use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, errno};
 
 fn options() -> Options {
-    Options::new().keys(KeyKind::Dense).log_segment_bytes(4096).background_settling(false)
+    crate::common::small().keys(KeyKind::Dense).log_segment_bytes(4096).background_settling(false)
 }
 
 fn logs(disk: &SimFs) -> usize {

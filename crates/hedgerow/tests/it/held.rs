@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hedgerow::{Direction, Graph, KeyKind, Options, Snapshot, Stats, VertexId};
+use hedgerow::{Direction, Graph, KeyKind, Snapshot, Stats, VertexId};
 use hedgerow_workload::rng::Rng;
 
 /// Few, so that every subgraph has many versions.
@@ -12,7 +12,7 @@ const VERTICES: u64 = 150;
 const HELD: usize = 400;
 
 fn graph() -> Graph {
-    let options = Options::new().keys(KeyKind::Dense).directed(true).background_settling(false);
+    let options = crate::common::small().keys(KeyKind::Dense).directed(true).background_settling(false);
     options.in_memory().unwrap()
 }
 

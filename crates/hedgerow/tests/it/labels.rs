@@ -1,6 +1,6 @@
 //! Labels, ranks and properties: what each call says, in memory and after each way of reopening.
 
-use hedgerow::{Direction, EdgeKey, Error, Graph, LabelOptions, Options, PropertyType, Value, VertexKey};
+use hedgerow::{Direction, EdgeKey, Error, Graph, LabelOptions, PropertyType, Value, VertexKey};
 use hedgerow_testkit::SimFs;
 
 fn knows(src: u64, dst: u64) -> EdgeKey<'static> {
@@ -63,14 +63,14 @@ fn expect(graph: &Graph) {
 #[test]
 fn everything_reads_back_before_and_after_reopening() {
     for directed in [true, false] {
-        let graph = Options::new().directed(directed).in_memory().unwrap();
+        let graph = crate::common::small().directed(directed).in_memory().unwrap();
         fill(&graph);
         expect(&graph);
         graph.settle().unwrap();
         expect(&graph);
 
         let disk = SimFs::new();
-        let open = || Options::new().directed(directed).open_on(disk.handle()).unwrap();
+        let open = || crate::common::small().directed(directed).open_on(disk.handle()).unwrap();
         let graph = open();
         fill(&graph);
         graph.close().unwrap();
@@ -89,7 +89,7 @@ fn everything_reads_back_before_and_after_reopening() {
 #[test]
 fn updates_merge_and_removals_take_everything_along() {
     for directed in [true, false] {
-        let graph = Options::new().directed(directed).in_memory().unwrap();
+        let graph = crate::common::small().directed(directed).in_memory().unwrap();
         fill(&graph);
         assert!(graph.update_edge(knows(1, 2), [("how", Value::Null), ("trust", 0.5.into())]).unwrap());
         assert!(!graph.update_edge(knows(1, 7), [("trust", 0.5)]).unwrap());
@@ -123,7 +123,7 @@ fn updates_merge_and_removals_take_everything_along() {
 
 #[test]
 fn what_does_not_fit_the_schema_is_refused() {
-    let graph = Options::new().weighted(true).in_memory().unwrap();
+    let graph = crate::common::small().weighted(true).in_memory().unwrap();
     fill(&graph);
     let mut tx = graph.write().unwrap();
     let error = tx.put_edge_with(knows(1, 2), [("since", "yesterday")]).unwrap_err();
@@ -166,7 +166,7 @@ fn what_does_not_fit_the_schema_is_refused() {
 fn a_property_weighs_the_edges_of_a_view() {
     use hedgerow::{Topology, WeightedBlock, WeightedTopology};
     for (directed, reverse) in [(true, true), (true, false), (false, true)] {
-        let graph = Options::new().directed(directed).reverse(reverse).in_memory().unwrap();
+        let graph = crate::common::small().directed(directed).reverse(reverse).in_memory().unwrap();
         fill(&graph);
         for settled in [false, true] {
             if settled {
@@ -206,7 +206,7 @@ fn a_property_weighs_the_edges_of_a_view() {
 fn a_graph_without_incoming_edges_finds_them_and_removes_them_with_the_vertex() {
     use hedgerow::Topology;
     let disk = SimFs::new();
-    let open = |reverse| Options::new().reverse(reverse).open_on(disk.handle());
+    let open = |reverse| crate::common::small().reverse(reverse).open_on(disk.handle());
     let graph = open(false).unwrap();
     fill(&graph);
     expect(&graph);
@@ -318,7 +318,7 @@ fn each_kind_of_read_is_validated() {
 #[test]
 fn weights_of_a_hub_are_those_of_its_edges() {
     use hedgerow::{Topology, WeightedBlock, WeightedTopology};
-    let graph = Options::new().directed(false).in_memory().unwrap();
+    let graph = crate::common::small().directed(false).in_memory().unwrap();
     let put = |range: std::ops::Range<u64>| {
         for i in range {
             graph.insert_edge(0, i).unwrap();
@@ -345,7 +345,7 @@ fn weights_of_a_hub_are_those_of_its_edges() {
 /// the label.
 #[test]
 fn a_removed_vertex_takes_the_labelled_edges_to_it_along_also_without_incoming_lists() {
-    let graph = Options::new().keys(hedgerow::KeyKind::Dense).reverse(false).in_memory().unwrap();
+    let graph = crate::common::small().keys(hedgerow::KeyKind::Dense).reverse(false).in_memory().unwrap();
     let none: [(&str, i64); 0] = [];
     let edge = || EdgeKey::new("knows", 0, 5_003);
     graph.transact(0, |tx| tx.put_edge_with(edge(), none)).unwrap();

@@ -1,6 +1,6 @@
 //! What changes nothing takes no memory, however far apart the ids are that it names.
 
-use hedgerow::{EdgeKey, Error, Graph, Isolation, KeyKind, Options};
+use hedgerow::{EdgeKey, Error, Graph, Isolation, KeyKind};
 use hedgerow_testkit::sim_fs::SplitMix64;
 
 /// Operations of each kind.
@@ -21,7 +21,7 @@ fn pairs(rng: &mut SplitMix64) -> Vec<(u64, u64)> {
 }
 
 fn store(keys: KeyKind, isolation: Isolation, directed: bool, reverse: bool) -> Graph {
-    let options = Options::new().keys(keys).isolation(isolation).directed(directed).reverse(reverse);
+    let options = crate::common::small().keys(keys).isolation(isolation).directed(directed).reverse(reverse);
     let graph = options.background_settling(false).in_memory().unwrap();
     graph.insert_edge(0, 1).unwrap();
     graph.transact(0, |tx| tx.put_edge_with(EdgeKey::new("knows", 0, 1), [("since", 1i64)])).unwrap();

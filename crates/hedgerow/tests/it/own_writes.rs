@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use hedgerow::{Direction, EdgeKey, Error, Graph, Isolation, Options, Value, WriteTxn};
+use hedgerow::{Direction, EdgeKey, Error, Graph, Isolation, Value, WriteTxn};
 use hedgerow_testkit::{BulkOp, Effort, Generator, Model, ModelConfig, ModelOp, RichOp, explored};
 
 use crate::common;
@@ -251,7 +251,7 @@ fn own_writes_read_as_they_will_be_after_the_commit() {
 /// A read of an edge that a blind insertion leaves alone depends on the snapshot: the commit is refused where that changed.
 #[test]
 fn a_read_of_a_blind_insertion_is_validated() {
-    let graph = Options::new().weighted(true).in_memory().unwrap();
+    let graph = crate::common::small().weighted(true).in_memory().unwrap();
     graph.put_weighted_edge(1, 2, 5.0).unwrap();
     let inserted = || {
         let mut tx = graph.write().unwrap();

@@ -124,7 +124,7 @@ fn pipelined_operations_agree_with_the_model_one_by_one() {
 
 #[test]
 fn what_two_pipelines_were_told_is_new_is_new_once() {
-    let graph = Options::new().directed(false).keys(KeyKind::Dense).in_memory().unwrap();
+    let graph = crate::common::small().directed(false).keys(KeyKind::Dense).in_memory().unwrap();
     let fill = |from: u64| {
         let graph = graph.clone();
         move || {
@@ -150,14 +150,14 @@ fn what_two_pipelines_were_told_is_new_is_new_once() {
 #[test]
 fn a_pipeline_that_is_dropped_executes_what_was_submitted() {
     let disk = SimFs::new();
-    let graph = Options::new().open_on(disk.handle()).unwrap();
+    let graph = crate::common::small().open_on(disk.handle()).unwrap();
     let mut pipeline = graph.pipeline(|_| ()).unwrap();
     for v in 0..10u64 {
         pipeline.put_edge(v, v + 1).unwrap();
     }
     drop(pipeline);
     graph.close().unwrap();
-    let graph = Options::new().open_on(disk.handle()).unwrap();
+    let graph = crate::common::small().open_on(disk.handle()).unwrap();
     assert_eq!(graph.snapshot().unwrap().edge_count(), 10);
 }
 
@@ -171,7 +171,7 @@ fn put(graph: &Graph, v: u64) -> hedgerow::Ticket {
 #[test]
 fn submitted_transactions_become_durable_although_nobody_waits() {
     let disk = SimFs::new();
-    let graph = Options::new().open_on(disk.handle()).unwrap();
+    let graph = crate::common::small().open_on(disk.handle()).unwrap();
     let tickets: Vec<_> = (0..50).map(|v| put(&graph, v * 10)).collect();
     assert!(tickets.is_sorted_by(|a, b| a.timestamp() < b.timestamp()), "in the order of submission");
     let begun = std::time::Instant::now();
@@ -181,14 +181,14 @@ fn submitted_transactions_become_durable_although_nobody_waits() {
     }
     // Without closing: what a crash leaves.
     let crashed = disk.crash_clone(hedgerow_testkit::Damage::LoseAll, 1);
-    let recovered = Options::new().open_on(crashed.handle()).unwrap();
+    let recovered = crate::common::small().open_on(crashed.handle()).unwrap();
     assert_eq!(recovered.snapshot().unwrap().edge_count(), 100);
 }
 
 #[test]
 fn a_dropped_ticket_loses_nothing_and_a_waited_one_is_visible() {
     let disk = SimFs::new();
-    let graph = Options::new().open_on(disk.handle()).unwrap();
+    let graph = crate::common::small().open_on(disk.handle()).unwrap();
     for v in 0..20 {
         let _ = put(&graph, v * 10);
     }
@@ -199,7 +199,7 @@ fn a_dropped_ticket_loses_nothing_and_a_waited_one_is_visible() {
     drop(snapshot);
     let _ = put(&graph, 2000);
     drop(graph);
-    let graph = Options::new().open_on(disk.handle()).unwrap();
+    let graph = crate::common::small().open_on(disk.handle()).unwrap();
     assert_eq!(graph.snapshot().unwrap().edge_count(), 44);
 }
 
@@ -220,7 +220,7 @@ fn a_reader_that_missed_a_submitted_transaction_is_refused() {
 #[test]
 fn a_failed_log_is_told_to_every_ticket() {
     let disk = SimFs::new();
-    let graph = Options::new().open_on(disk.handle()).unwrap();
+    let graph = crate::common::small().open_on(disk.handle()).unwrap();
     graph.insert_edge(1, 2).unwrap();
     let fault =
         |at| Fault { class: FaultClass::Change, at, site: None, repeat: Repeat::Forever, errno: errno::EIO };
@@ -255,7 +255,11 @@ fn a_failed_log_is_told_to_every_ticket() {
 fn commits_wait_while_too_much_is_not_synced_and_snapshots_do_not() {
     let disk = SimFs::new();
     let open = |bytes| {
-        Options::new().keys(KeyKind::U64).max_unsynced_bytes(bytes).open_on(disk.handle()).expect("opens")
+        crate::common::small()
+            .keys(KeyKind::U64)
+            .max_unsynced_bytes(bytes)
+            .open_on(disk.handle())
+            .expect("opens")
     };
     let graph = open(0);
     let mut tickets = Vec::new();
@@ -323,14 +327,14 @@ fn a_function_that_panicked_is_not_called_again_and_loses_no_operation() {
         for first in [0, 20] {
             let dir = tempfile::tempdir().expect("a directory");
             let path = dir.path().join("store");
-            let graph = Options::new().durability(Durability::Manual).open(&path).expect("new");
+            let graph = crate::common::small().durability(Durability::Manual).open(&path).expect("new");
             let (submitted, calls, said) = panic_in(&graph, place, first);
             let wanted = if place == PanicIn::DropBesideAnother { "another" } else { "in the function" };
             assert_eq!((calls, said.as_str()), (first + 1, wanted), "{place:?} {first}");
             let snapshot = graph.snapshot().expect("open");
             assert_eq!(snapshot.edge_count(), submitted, "{place:?} {first}");
             graph.close().expect("whole");
-            let again = Options::new().open(&path).expect("whole");
+            let again = crate::common::small().open(&path).expect("whole");
             assert_eq!(again.snapshot().expect("open").edge_count(), submitted);
         }
     }
@@ -338,7 +342,9 @@ fn a_function_that_panicked_is_not_called_again_and_loses_no_operation() {
 
 #[test]
 fn a_pipeline_whose_function_panicked_takes_nothing_more() {
-    for options in [Options::new().keys(KeyKind::Dense), Options::new(), Options::new().keys(KeyKind::Str)] {
+    for options in
+        [crate::common::small().keys(KeyKind::Dense), Options::new(), Options::new().keys(KeyKind::Str)]
+    {
         let text = options.clone().in_memory().expect("new").config().keys == KeyKind::Str;
         let graph = options.in_memory().expect("new");
         let calls = std::cell::Cell::new(0);

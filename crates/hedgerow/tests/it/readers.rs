@@ -39,20 +39,21 @@ fn readers_exclude_writers([read, write]: Openings<'_>) {
 fn readers_share_a_store_and_exclude_writers() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store");
-    let (read, write) = (|| Options::new().read_only(true).open(&path), || Options::new().open(&path));
+    let (read, write) =
+        (|| crate::common::small().read_only(true).open(&path), || Options::new().open(&path));
     readers_exclude_writers([&read, &write]);
     let disk = SimFs::new();
-    let read = || Options::new().read_only(true).open_on(disk.handle());
-    readers_exclude_writers([&read, &|| Options::new().open_on(disk.handle())]);
+    let read = || crate::common::small().read_only(true).open_on(disk.handle());
+    readers_exclude_writers([&read, &|| crate::common::small().open_on(disk.handle())]);
 }
 
 #[test]
 fn a_refused_writer_is_told_of_readers() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store");
-    Options::new().open(&path).unwrap().close().unwrap();
-    let reader = Options::new().read_only(true).open(&path).unwrap();
-    let message = Options::new().open(&path).err().map(|error| error.to_string());
+    crate::common::small().open(&path).unwrap().close().unwrap();
+    let reader = crate::common::small().read_only(true).open(&path).unwrap();
+    let message = crate::common::small().open(&path).err().map(|error| error.to_string());
     assert_eq!(message, Some(format!("{} is locked: this process has it open for reading", path.display())));
     // What only reads the directory goes on beside readers.
     hedgerow::salvage(&path, dir.path().join("salvaged")).unwrap();

@@ -1,11 +1,11 @@
 //! Cases that a reading of the protocol brought up.
 
-use hedgerow::{Direction, Isolation, Options, Topology};
+use hedgerow::{Direction, Isolation, Topology};
 use rayon::prelude::*;
 
 #[test]
 fn a_view_asked_for_by_many_tasks_at_once_is_built() {
-    let graph = Options::new().keys(hedgerow::KeyKind::Dense).in_memory().unwrap();
+    let graph = crate::common::small().keys(hedgerow::KeyKind::Dense).in_memory().unwrap();
     let mut tx = graph.write().unwrap();
     (0..40_000u64).for_each(|i| tx.put_edge(i, (i * 7) % 40_000).unwrap());
     tx.commit().unwrap();
@@ -25,7 +25,7 @@ fn a_view_asked_for_by_many_tasks_at_once_is_built() {
 
 #[test]
 fn a_key_that_comes_and_goes_under_an_old_snapshot() {
-    let graph = Options::new().in_memory().unwrap();
+    let graph = crate::common::small().in_memory().unwrap();
     graph.insert_edge(1, 2).unwrap();
     let old = graph.snapshot().unwrap();
     for _ in 0..600_000 {
@@ -47,7 +47,7 @@ fn a_key_that_comes_and_goes_under_an_old_snapshot() {
 fn under_snapshot_isolation_a_vertex_that_went_is_a_conflict() {
     for keys in [hedgerow::KeyKind::U64, hedgerow::KeyKind::Dense] {
         let open = || {
-            let graph = Options::new().keys(keys).isolation(Isolation::Snapshot).in_memory().unwrap();
+            let graph = crate::common::small().keys(keys).isolation(Isolation::Snapshot).in_memory().unwrap();
             graph.insert_edge(1, 2).unwrap();
             graph
         };
@@ -69,7 +69,7 @@ fn under_snapshot_isolation_a_vertex_that_went_is_a_conflict() {
 
 #[test]
 fn a_stale_read_is_a_conflict_before_it_is_a_missing_vertex() {
-    let graph = Options::new().in_memory().unwrap();
+    let graph = crate::common::small().in_memory().unwrap();
     graph.insert_edge(1, 2).unwrap();
     let mut tx = graph.write().unwrap();
     tx.create_endpoints(false).unwrap();

@@ -2,8 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests move directories")]
 
 use hedgerow::{
-    Direction, EdgeKey, Error, Graph, KeyKind, LabelOptions, Options, SalvageReport, Value, VertexKey,
-    WriteTxn,
+    Direction, EdgeKey, Error, Graph, KeyKind, LabelOptions, SalvageReport, Value, VertexKey, WriteTxn,
 };
 use hedgerow_testkit::{SimFs, vertex_key};
 
@@ -16,7 +15,7 @@ type Operations<'a> = &'a dyn Fn(&mut WriteTxn, &dyn Fn(u64) -> VertexKey);
 /// A store after some transactions, with the record of one of them damaged, and what salvage makes of it.
 fn salvaged_without(keys: KeyKind, lost: usize, commits: &[Operations<'_>]) -> (SalvageReport, Graph) {
     let disk = SimFs::new();
-    let graph = Options::new().keys(keys).background_settling(false).open_on(disk.handle()).unwrap();
+    let graph = crate::common::small().keys(keys).background_settling(false).open_on(disk.handle()).unwrap();
     let key = |n| vertex_key(keys, n);
     let mut last = 0;
     for (i, operations) in commits.iter().enumerate() {
@@ -94,7 +93,7 @@ fn later_commits_show_what_lost_ones_did() {
 #[test]
 fn a_lost_definition_costs_a_name() {
     let disk = SimFs::new();
-    let graph = Options::new().background_settling(false).open_on(disk.handle()).unwrap();
+    let graph = crate::common::small().background_settling(false).open_on(disk.handle()).unwrap();
     for label in ["first", "second"] {
         graph.define_label(label, LabelOptions::new().multi(label == "first")).unwrap();
     }
@@ -136,7 +135,7 @@ fn nothing_is_written_into_the_store_itself() {
         "store/../link/a",
     ];
     for read_only in [false, true] {
-        let graph = Options::new().read_only(read_only).open(path("link")).unwrap();
+        let graph = crate::common::small().read_only(read_only).open(path("link")).unwrap();
         // The store is known by what it is, not by a name.
         std::fs::rename(path("store"), path("moved")).unwrap();
         assert!(matches!(graph.backup(path("moved/copy")), Err(Error::InvalidArgument(_))));

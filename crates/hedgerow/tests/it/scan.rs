@@ -1,8 +1,7 @@
 //! All edges of a label, and properties as weights.
 
 use hedgerow::{
-    Direction, EdgeKey, Error, Graph, LabelOptions, Options, PropertyType, Topology, Value, ValueRef,
-    WeightedTopology,
+    Direction, EdgeKey, Error, Graph, LabelOptions, PropertyType, Topology, Value, ValueRef, WeightedTopology,
 };
 
 fn road(src: u64, dst: u64) -> EdgeKey<'static> {
@@ -25,7 +24,7 @@ fn fill(graph: &Graph) {
 #[test]
 fn every_edge_comes_once_with_its_properties() {
     for directed in [true, false] {
-        let graph = Options::new().directed(directed).in_memory().unwrap();
+        let graph = crate::common::small().directed(directed).in_memory().unwrap();
         fill(&graph);
         for settled in [false, true] {
             if settled {
@@ -50,7 +49,7 @@ fn every_edge_comes_once_with_its_properties() {
 #[test]
 fn a_property_is_the_weight_in_both_directions() {
     for directed in [true, false] {
-        let graph = Options::new().directed(directed).in_memory().unwrap();
+        let graph = crate::common::small().directed(directed).in_memory().unwrap();
         fill(&graph);
         let s = graph.snapshot().unwrap();
         let view = s.view_weighted_by("road", "miles", None).unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use hedgerow::{Direction, Graph, KeyKind, Options, Snapshot, Stats};
+use hedgerow::{Direction, Graph, KeyKind, Snapshot, Stats};
 use hedgerow_testkit::SimFs;
 use hedgerow_workload::rng::Rng;
 
@@ -27,7 +27,7 @@ fn content(snapshot: &Snapshot) -> Vec<Vec<u64>> {
 
 #[test]
 fn idle_subgraphs_are_settled_in_the_background_and_read_the_same() {
-    let graph = Options::new().directed(false).keys(KeyKind::Dense).in_memory().unwrap();
+    let graph = crate::common::small().directed(false).keys(KeyKind::Dense).in_memory().unwrap();
     fill(&graph, 20_000);
     let old = graph.snapshot().unwrap();
     let before = content(&old);
@@ -46,7 +46,7 @@ fn idle_subgraphs_are_settled_in_the_background_and_read_the_same() {
 fn a_store_can_be_opened_again_at_once_whatever_settles_in_the_background() {
     let disk = SimFs::new();
     for round in 0..40 {
-        let graph = Options::new().keys(KeyKind::Dense).open_on(disk.handle()).unwrap();
+        let graph = crate::common::small().keys(KeyKind::Dense).open_on(disk.handle()).unwrap();
         fill(&graph, 300 + round);
         // Dropping the last handle closes the store, also while the thread works.
         std::thread::sleep(Duration::from_millis(round as u64 * 3));
@@ -69,7 +69,8 @@ fn without_old_versions(graph: &Graph) -> Stats {
 #[test]
 fn the_accounts_explain_every_byte_of_the_arena() {
     for weighted in [false, true] {
-        let options = Options::new().keys(KeyKind::Dense).weighted(weighted).background_settling(false);
+        let options =
+            crate::common::small().keys(KeyKind::Dense).weighted(weighted).background_settling(false);
         let graph = options.in_memory().unwrap();
         fill(&graph, 30_000);
         for settled in [false, true] {

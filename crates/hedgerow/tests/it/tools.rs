@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hedgerow::{Error, Graph, KeyKind, Options, SalvageReport, salvage_on};
+use hedgerow::{Error, Graph, KeyKind, SalvageReport, salvage_on};
 use hedgerow_testkit::{Generator, Model, ModelConfig, ModelOp, SimFs, explored, vertex_key};
 
 use crate::common;
@@ -41,7 +41,7 @@ fn store(config: ModelConfig, seed: u64, close: bool) -> (SimFs, Vec<Model>) {
 }
 
 fn opened(disk: &SimFs) -> Graph {
-    let graph = Options::new().create(false).open_on(disk.handle()).unwrap();
+    let graph = crate::common::small().create(false).open_on(disk.handle()).unwrap();
     common::sound(&graph).unwrap();
     graph
 }
@@ -68,7 +68,7 @@ pub(crate) fn a_backup_is_the_store_of_its_moment() {
 
 pub(crate) fn a_backup_beside_writers_is_a_prefix() {
     let disk = SimFs::new();
-    let graph = Options::new().keys(KeyKind::Dense).open_on(disk.handle()).unwrap();
+    let graph = crate::common::small().keys(KeyKind::Dense).open_on(disk.handle()).unwrap();
     let over = AtomicBool::new(false);
     let mut checked = 0;
     std::thread::scope(|scope| {
@@ -198,7 +198,7 @@ pub(crate) fn a_damaged_log_is_read_on_behind_the_damage() {
 pub(crate) fn a_damaged_segment_loses_what_is_damaged() {
     let disk = SimFs::new();
     const VERTICES: u64 = 64 * 300;
-    let graph = Options::new().directed(false).open_on(disk.handle()).unwrap();
+    let graph = crate::common::small().directed(false).open_on(disk.handle()).unwrap();
     let edges: Vec<(u64, u64)> = (0..VERTICES).map(|v| (v, (v + 1) % VERTICES)).collect();
     graph.insert_edges(&edges).unwrap();
     graph.compact().unwrap();
@@ -264,7 +264,7 @@ pub(crate) fn a_hub_that_is_lost_is_told_edge_by_edge() {
     const EDGES: u64 = 40_000;
     for keys in [KeyKind::Dense, KeyKind::U64] {
         let disk = SimFs::new();
-        let graph = Options::new().keys(keys).weighted(true).open_on(disk.handle()).unwrap();
+        let graph = crate::common::small().keys(keys).weighted(true).open_on(disk.handle()).unwrap();
         let edges: Vec<(u64, u64, f64)> = (1..=EDGES).map(|v| (0, v, 1.0 / v as f64)).collect();
         let mut tx = graph.write().unwrap();
         tx.put_weighted_edges(&edges).unwrap();

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hedgerow::{
-    Direction, EdgeKey, Graph, KeyKind, Options, Snapshot, Stats, Topology, Value, VertexId, View,
-};
+use hedgerow::{Direction, EdgeKey, Graph, KeyKind, Snapshot, Stats, Topology, Value, VertexId, View};
 use hedgerow_workload::rng::Rng;
 
 const VERTICES: u64 = 20_000;
 
 fn random_graph(directed: bool, weighted: bool, seed: u64) -> (Graph, Rng) {
-    let graph = Options::new()
+    let graph = crate::common::small()
         .keys(KeyKind::Dense)
         .directed(directed)
         .weighted(weighted)
@@ -84,7 +82,7 @@ pub(crate) fn reads_by_id_agree_with_and_without_a_view() {
 
 /// A hub's list has parts beside its main part: reads by id must find what is in any of them.
 pub(crate) fn reads_by_id_find_every_neighbor_of_a_hub() {
-    let options = hedgerow::Options::new().directed(false).keys(hedgerow::KeyKind::Dense);
+    let options = crate::common::small().directed(false).keys(hedgerow::KeyKind::Dense);
     let graph = options.background_settling(false).in_memory().unwrap();
     let hub = 40_000u64;
     let insert = |tx: &mut hedgerow::WriteTxn| (0..=hub).try_for_each(|v| tx.insert_vertex(v).map(drop));
@@ -184,7 +182,7 @@ pub(crate) fn refreshed_views_agree_with_point_reads() {
 /// In several parts, on one thread and on several.
 pub(crate) fn a_refresh_of_many_subgraphs_reads_all_that_changed() {
     const SUBGRAPHS: u64 = 1500;
-    let graph = Options::new().keys(KeyKind::Dense).directed(false).in_memory().unwrap();
+    let graph = crate::common::small().keys(KeyKind::Dense).directed(false).in_memory().unwrap();
     let put = |edges: &[(u64, u64)]| {
         let mut tx = graph.write().unwrap();
         tx.put_edges(edges).unwrap();
@@ -291,8 +289,12 @@ fn listed(view: &View) -> Vec<(u32, u32)> {
 
 pub(crate) fn views_of_labels_are_kept_and_made_of_one_another() {
     const LABELS: u64 = 10;
-    let graph =
-        Options::new().keys(KeyKind::Dense).directed(true).background_settling(false).in_memory().unwrap();
+    let graph = crate::common::small()
+        .keys(KeyKind::Dense)
+        .directed(true)
+        .background_settling(false)
+        .in_memory()
+        .unwrap();
     let mut rng = Rng::new(17);
     let mut change = |graph: &Graph, label: u64| {
         let mut tx = graph.write().unwrap();

@@ -13,8 +13,6 @@ use crate::commit::op::OpKind;
 const PART: usize = 1 << 11;
 /// Parts for each thread, at least: one that is done waits for no other longer than for a fourth of its work.
 const FEWEST_PARTS: usize = 4;
-/// Below this many entries a second thread costs more than it saves.
-pub(super) const SERIAL: usize = if cfg!(debug_assertions) { 1 << 10 } else { 1 << 13 };
 /// The most parts.
 const MOST_PARTS: usize = 1 << 11;
 /// Operations that are made into entries at a time: few enough that those stay in the cache until they are distributed.
@@ -256,14 +254,15 @@ impl Ranges {
 }
 
 /// The entries of operations `0..ops`, sorted, in parts of consecutive subgraphs, ascending. `of` gives the entries of a
-/// range of operations by the context, at most two for each. Returns the context too.
+/// range of operations by the context, at most two for each. Fewer entries than `serial` are one part. Returns the context too.
 pub(super) fn parts<'j, 'e: 'j, X: Shared + 'j>(
     threads: &CommitThreads<'j>,
     ops: usize,
+    serial: usize,
     context: X,
     of: impl Fn(&X, std::ops::Range<usize>, &mut Vec<BatchEntry>) + Copy + Shared + 'j,
 ) -> (X, Vec<Part<'e>>) {
-    if ops * 2 < SERIAL {
+    if ops * 2 < serial {
         let mut part = Part::default();
         part.entries.reserve_exact(ops * 2);
         of(&context, 0..ops, &mut part.entries);
@@ -319,7 +318,7 @@ mod tests {
             of(0..ops, &mut expected);
             expected.sort_unstable();
             let (_, parts) = with_commit_threads(ops, 0, |threads| {
-                parts(threads, ops, (), |_: &(), range, to| of(range, to))
+                parts(threads, ops, 1 << 10, (), |_: &(), range, to| of(range, to))
             });
             let found: Vec<BatchEntry> = parts.iter().flat_map(|part| part.entries.iter().copied()).collect();
             assert!(found == expected);
@@ -328,7 +327,8 @@ mod tests {
                 .map(|part| (part.batches[0].subgraph, part.batches[part.batches.len() - 1].subgraph));
             assert!(ends.clone().zip(ends.skip(1)).all(|(before, after)| before.1 < after.0));
         }
-        let (_, none) = with_commit_threads(5000, 0, |threads| parts(threads, 5000, (), |_: &(), _, _| ()));
+        let (_, none) =
+            with_commit_threads(5000, 0, |threads| parts(threads, 5000, 1 << 10, (), |_: &(), _, _| ()));
         assert!(none.is_empty());
     }
 }

@@ -10,7 +10,7 @@ use hedgerow_core::{
     Direction, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexKey,
 };
 use hedgerow_io::Vfs;
-use hedgerow_mem::{Extra, Main, SubgraphTable};
+use hedgerow_mem::{Extra, Main, Memory, SubgraphTable};
 use hedgerow_tier::segment::segment_name;
 use hedgerow_tier::{AdjacencyPart, ImageKeys, Manifest, SegmentReader, SubgraphImage, TierError};
 use hedgerow_txn::Counts;
@@ -37,15 +37,16 @@ struct SegmentImages {
 }
 
 /// Reads the segments that the manifest names, in parallel. Of the images of one subgraph the one in the newest segment
-/// is valid. O(edges).
+/// is valid. What is loaded lies in `memory`. O(edges).
 pub(crate) fn load_segments(
     fs: &Arc<dyn Vfs>,
     manifest: &Manifest,
     schema: Schema,
     config: GraphConfig,
+    memory: Memory,
 ) -> Result<Loaded> {
     let ids = IdMap::new(config.keys);
-    let subgraphs = SubgraphTable::default();
+    let subgraphs = SubgraphTable::new(memory);
     let mut state = Loaded {
         config,
         labels: LabelTables::new(subgraphs.memory()),

@@ -13,6 +13,8 @@ use hedgerow_testkit::sim_fs::SplitMix64;
 use hedgerow_testkit::{SimFs, explored};
 
 use super::replay::Replay;
+use hedgerow_mem::Memory;
+
 use super::{Loaded, load_segments};
 use crate::config::GraphConfig;
 use crate::graph::Graph;
@@ -153,7 +155,7 @@ fn empty(config: GraphConfig) -> Loaded {
         reverse: config.reverse,
     };
     let manifest = hedgerow_tier::Manifest::new(STORE, config_on_disk);
-    load_segments(&SimFs::new().handle(), &manifest, Schema::default(), config).unwrap()
+    load_segments(&SimFs::new().handle(), &manifest, Schema::default(), config, Memory::default()).unwrap()
 }
 
 /// What a replay in batches of `sides` comes to, as text.
