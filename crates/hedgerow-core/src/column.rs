@@ -233,14 +233,14 @@ impl Columns {
         let mut kinds: Vec<(PropertyId, PropertyType)> =
             self.0.iter().map(|(id, column)| (*id, column.kind)).collect();
         for piece in pieces {
-            let Piece::Row(Some(row)) = piece else { continue };
-            for (id, value) in row.cells() {
-                if let Err(at) = kinds.binary_search_by_key(id, |(id, _)| *id)
+            let Piece::Row(row) = piece else { continue };
+            row.for_each(|id, value| {
+                if let Err(at) = kinds.binary_search_by_key(&id, |(id, _)| *id)
                     && let Some(kind) = value.property_type()
                 {
-                    kinds.insert(at, (*id, kind));
+                    kinds.insert(at, (id, kind));
                 }
-            }
+            });
         }
         let built = kinds.into_iter().filter_map(|(id, kind)| {
             let mut builder = Builder::new(kind, len);
@@ -248,7 +248,7 @@ impl Columns {
             for piece in pieces {
                 match piece {
                     Piece::Copy(range) => builder.copy(from, range.clone()),
-                    Piece::Row(row) => builder.push(row.map_or(ValueRef::Null, |row| row.get(id))),
+                    Piece::Row(row) => builder.push(row.get(id)),
                 }
             }
             Some((id, builder.finish()?))
@@ -262,8 +262,8 @@ impl Columns {
 pub enum Piece<'a> {
     /// These edges of the old run, unchanged.
     Copy(std::ops::Range<usize>),
-    /// One edge with this row.
-    Row(Option<&'a Row>),
+    /// One edge with these properties.
+    Row(RowRef<'a>),
 }
 
 impl Piece<'_> {

@@ -20,11 +20,11 @@ use std::sync::OnceLock;
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicU32, Ordering};
-use hedgerow_core::{LocalVertex, Row, Timestamp, VertexId};
+use hedgerow_core::{LocalVertex, Row, RowRef, Timestamp, VertexId};
 
 use crate::arena::Arena;
 use crate::items::DeltaExtra;
-use crate::op::{Entry, ItemEntry, LocalOp};
+use crate::op::{Entries, Entry, Ops};
 
 pub use crate::op::EdgeOp;
 
@@ -120,28 +120,46 @@ impl Delta {
         self.len() + count <= self.capacity() && ts.0 - self.base.0 <= u64::from(u32::MAX)
     }
 
-    /// Appends and publishes an entry.
+    /// Appends the operations of the commit `ts` and publishes them together.
     ///
     /// The caller holds the latch of the subgraph and made sure that [`accepts`](Self::accepts) holds.
     ///
     /// # Panics
-    /// If the log is full: the storage is never written out of bounds.
+    /// If there is no room: the storage is never written out of bounds.
     #[inline]
-    pub(crate) fn push(&self, local: LocalVertex, op: EdgeOp, dst: VertexId, ts: Timestamp, weight: f64) {
-        let at = self.len.load(Ordering::Relaxed);
-        assert!(at < self.capacity, "delta is full");
-        self.write(at as usize, local, op, dst, ts, weight);
-        self.len.store(at + 1, Ordering::Release);
+    pub(crate) fn push_all(&self, ops: Ops<'_>, ts: Timestamp) {
+        let first = self.len.load(Ordering::Relaxed) as usize;
+        assert!(ops.len() <= self.capacity() - first, "delta is full");
+        for (i, op) in ops.iter().enumerate() {
+            if let Some(attributes) = ops.attributes(i) {
+                self.set_attributes(first + i, attributes.rank, attributes.row.as_ref());
+            }
+            self.write(first + i, op.local, op.op, op.dst, ts, op.weight);
+        }
+        self.len.store((first + ops.len()) as u32, Ordering::Release);
     }
 
-    /// As [`push`](Self::push), for all operations of the commit `ts` on the log: published together.
-    pub(crate) fn push_all(&self, ops: &[LocalOp], ts: Timestamp) {
-        let at = self.len.load(Ordering::Relaxed) as usize;
-        assert!(ops.len() <= self.capacity() - at, "delta is full");
-        for (at, op) in (at..).zip(ops) {
-            self.write(at, op.local, op.op, op.dst, ts, op.weight);
+    /// Appends what `other` holds from `from` on, timestamps included, and publishes it together.
+    ///
+    /// # Panics
+    /// If there is no room.
+    pub(crate) fn carry_over(&self, other: &Delta, from: usize) {
+        let (first, end) = (self.len.load(Ordering::Relaxed) as usize, other.len());
+        assert!(end - from <= self.capacity() - first, "delta is full");
+        for (at, i) in (first..).zip(from..end) {
+            let (rank, row) = (other.rank(i), other.row(i));
+            if rank != 0 || row.is_some() {
+                self.set_attributes(at, rank, row);
+            }
+            let e = other.entry(i);
+            self.write(at, e.local, e.op, e.dst, e.ts, e.weight);
         }
-        self.len.store((at + ops.len()) as u32, Ordering::Release);
+        self.len.store((first + end - from) as u32, Ordering::Release);
+    }
+
+    /// Sets rank and properties of an entry that is not published yet.
+    fn set_attributes(&self, at: usize, rank: u64, row: Option<&Row>) {
+        self.extra.get_or_init(Box::default).set(at, self.capacity(), rank, row.cloned());
     }
 
     /// Writes an entry that is not published yet, and notes it.
@@ -152,24 +170,6 @@ impl Delta {
         if op != EdgeOp::Vertex && !faults::is_on(PlantedFault::EntryNotNoted) {
             self.storage.filter(self.bit(local, dst));
         }
-    }
-
-    /// As [`push`](Self::push), of an edge with rank and row.
-    pub(crate) fn push_item(
-        &self,
-        local: LocalVertex,
-        op: EdgeOp,
-        dst: VertexId,
-        ts: Timestamp,
-        weight: f64,
-        (rank, row): (u64, Option<Row>),
-    ) {
-        if rank != 0 || row.is_some() {
-            let at = self.len.load(Ordering::Relaxed);
-            assert!(at < self.capacity, "delta is full");
-            self.extra.get_or_init(Box::default).set(at as usize, self.capacity(), rank, row);
-        }
-        self.push(local, op, dst, ts, weight);
     }
 
     /// Ranks and rows, if any entry has some.
@@ -211,7 +211,7 @@ impl Delta {
             op: EdgeOp::from_tag(tag),
             dst: self.storage.dst(index),
             ts: Timestamp(self.base.0 + u64::from(self.storage.ts(index))),
-            weight: if self.weighted { self.storage.weight(index) } else { 0.0 },
+            weight: if self.weighted { self.storage.weight(index) } else { 1.0 },
         }
     }
 
@@ -252,25 +252,38 @@ impl Delta {
         self.capacity > 0 && self.storage.filter_has(self.bit(local, dst))
     }
 
-    /// The last of the first `n` entries about the edge from `local` to `dst`, if any.
+    /// The place of the last of the first `n` entries about the edge from `local` to `dst`, if any; `wanted` tells those of one
+    /// rank from others.
     #[inline]
-    pub(crate) fn last_edge(&self, n: usize, local: LocalVertex, dst: VertexId) -> Option<Entry> {
+    pub(crate) fn last_edge(
+        &self,
+        n: usize,
+        local: LocalVertex,
+        dst: VertexId,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
         if n == 0 || !self.may_mention(local, dst) {
             return None;
         }
-        self.scan_for(n, local, dst)
+        self.scan_for(n, local, dst, wanted)
     }
 
     /// As [`last_edge`](Self::last_edge), without the Bloom filter. By itself: most looks end before it, in their caller.
     #[inline(never)]
-    fn scan_for(&self, n: usize, local: LocalVertex, dst: VertexId) -> Option<Entry> {
+    fn scan_for(
+        &self,
+        n: usize,
+        local: LocalVertex,
+        dst: VertexId,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
         let mut found = None;
         self.storage.for_each_low6(n, local.0, |i| {
-            if self.storage.dst(i) == dst && self.storage.tag(i) >> 6 != EdgeOp::Vertex as u8 {
+            if self.storage.dst(i) == dst && self.storage.tag(i) >> 6 != EdgeOp::Vertex as u8 && wanted(i) {
                 found = Some(i);
             }
         });
-        found.map(|i| self.entry(i))
+        found
     }
 
     /// Calls `f` with the place of each of the first `n` entries about `local`, in order.
@@ -285,15 +298,37 @@ impl Delta {
         self.storage.for_each_low6(n, local.0, |i| f(self.entry(i)));
     }
 
-    /// The first `n` entries with ranks and rows.
-    pub(crate) fn items(&self, n: usize) -> impl Iterator<Item = ItemEntry<'_>> {
-        (0..n).map(|i| self.item(i))
+    /// The properties in the entry at `index`.
+    #[inline]
+    pub(crate) fn row_ref(&self, index: usize) -> RowRef<'_> {
+        self.row(index).map_or(RowRef::Empty, RowRef::Row)
+    }
+}
+
+impl Entries for Delta {
+    #[inline]
+    fn entry(&self, at: usize) -> Entry {
+        Delta::entry(self, at)
     }
 
-    pub(crate) fn item(&self, i: usize) -> ItemEntry<'_> {
-        let extra = self.extra();
-        let (rank, row) = extra.map_or((0, None), |extra| (extra.rank(i), extra.row(i)));
-        ItemEntry { entry: self.entry(i), rank, row }
+    #[inline]
+    fn has_ranks(&self) -> bool {
+        self.extra().is_some_and(DeltaExtra::has_ranks)
+    }
+
+    #[inline]
+    fn has_rows(&self) -> bool {
+        self.extra().is_some_and(DeltaExtra::has_rows)
+    }
+
+    #[inline]
+    fn rank(&self, at: usize) -> u64 {
+        self.extra().map_or(0, |extra| extra.rank(at))
+    }
+
+    #[inline]
+    fn row(&self, at: usize) -> Option<&Row> {
+        self.extra()?.row(at)
     }
 }
 

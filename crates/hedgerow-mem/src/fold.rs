@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::Timestamp;
+use hedgerow_core::{Row, Timestamp};
 
 use crate::arena::Arena;
-use crate::change;
 use crate::delta::Delta;
 use crate::main_part::Main;
 use crate::merge;
-use crate::op::{EdgeOp, Entry, ItemEntry, LocalOp};
+use crate::op::{EdgeOp, Entries, Entry, Ops};
 use crate::patch::Patch;
 use crate::version::Version;
 
@@ -72,22 +71,16 @@ pub(crate) fn settle(
 }
 
 /// Merges the whole delta and the operations of `ts` into a version that begins at `ts`: for commits that do not fit.
-pub(crate) fn all(head: &Version, ops: &[LocalOp], ts: Timestamp, weighted: bool, arena: &Arena) -> Version {
-    if !head.is_plain() {
-        let own = ops.iter().map(|op| ItemEntry { entry: op.entry(ts), rank: 0, row: None });
-        return all_items(head, own, ts, weighted, arena);
-    }
-    let logged = head.delta.len();
-    let entry = |i: usize| match i.checked_sub(logged) {
-        None => head.delta.entry(i),
-        Some(own) => ops[own].entry(ts),
-    };
-    let n = logged + ops.len();
+pub(crate) fn all(head: &Version, ops: Ops<'_>, ts: Timestamp, weighted: bool, arena: &Arena) -> Version {
+    let (delta, logged) = (&head.delta, head.delta.len());
+    let (ranks, rows) = (delta.has_ranks() || ops.has_ranks(), delta.has_rows() || ops.has_rows());
+    let entries = WithOps { delta, logged, ops, ts, weighted, ranks, rows };
+    let n = entries.logged + ops.len();
     let (sizes, edges) = (arena.patch_sizes(), head.main.neighbors.len());
     let (main, patch) = if sizes.fit(edges) && n <= sizes.most(edges) {
-        merge::fold(&head.main, head.patch.as_deref(), n, entry, true, weighted, arena)
+        merge::fold(&head.main, head.patch.as_deref(), n, &entries, true, weighted, arena)
     } else {
-        (flat(head, n, entry, weighted, arena), None)
+        (flat(head, n, &entries, weighted, arena), None)
     };
     let changed = ops.iter().fold(0, |mask, op| mask | op.local.bit());
     let capacity = delta_capacity(main.neighbors.len());
@@ -96,31 +89,91 @@ pub(crate) fn all(head: &Version, ops: &[LocalOp], ts: Timestamp, weighted: bool
     version
 }
 
-/// Main part, patch and the first `n` of what `entry` gives in one main part.
-fn flat(head: &Version, n: usize, entry: impl Fn(usize) -> Entry, weighted: bool, arena: &Arena) -> Main {
-    let flat = head.patch.as_ref().map(|p| merge::flatten(&head.main, p, head.main.present, weighted, arena));
-    let mut main =
-        merge::apply(flat.as_ref().unwrap_or(&head.main), n.min(merge::MOST), &entry, weighted, arena);
-    for from in (merge::MOST..n).step_by(merge::MOST) {
-        main = merge::apply(&main, (n - from).min(merge::MOST), |i| entry(from + i), weighted, arena);
-    }
-    main
-}
-
-/// As [`all`], of edges with ranks and rows among them.
-pub(crate) fn all_items<'a>(
-    head: &'a Version,
-    own: impl Iterator<Item = ItemEntry<'a>>,
+/// The entries of a delta, and behind them the operations of the commit `ts`.
+struct WithOps<'a> {
+    delta: &'a Delta,
+    logged: usize,
+    ops: Ops<'a>,
     ts: Timestamp,
     weighted: bool,
-    arena: &Arena,
-) -> Version {
-    let mut changed = 0;
-    let own = own.inspect(|item| changed |= item.entry.local.bit());
-    let (changes, vertices) = change::reduce_items(head.delta.items(head.delta.len()).chain(own));
-    let main = merge::items::apply(&head.main, &changes, &vertices, weighted, arena);
-    let capacity = delta_capacity(main.neighbors.len());
-    Version::new(ts, main, Delta::new(ts, capacity, weighted, arena), changed)
+    ranks: bool,
+    rows: bool,
+}
+
+impl Entries for WithOps<'_> {
+    #[inline]
+    fn entry(&self, at: usize) -> Entry {
+        match at.checked_sub(self.logged) {
+            None => self.delta.entry(at),
+            Some(own) => {
+                let op = self.ops.get(own);
+                let weight = if self.weighted { op.weight } else { 1.0 };
+                Entry { local: op.local, op: op.op, dst: op.dst, ts: self.ts, weight }
+            }
+        }
+    }
+
+    #[inline]
+    fn has_ranks(&self) -> bool {
+        self.ranks
+    }
+
+    #[inline]
+    fn has_rows(&self) -> bool {
+        self.rows
+    }
+
+    #[inline]
+    fn rank(&self, at: usize) -> u64 {
+        match at.checked_sub(self.logged) {
+            None => self.delta.rank(at),
+            Some(own) => self.ops.attributes(own).map_or(0, |attributes| attributes.rank),
+        }
+    }
+
+    #[inline]
+    fn row(&self, at: usize) -> Option<&Row> {
+        match at.checked_sub(self.logged) {
+            None => self.delta.row(at),
+            Some(own) => self.ops.attributes(own)?.row.as_ref(),
+        }
+    }
+}
+
+/// Some of the entries of others, from a place on.
+struct Behind<'a, E>(usize, &'a E);
+
+impl<E: Entries> Entries for Behind<'_, E> {
+    fn entry(&self, at: usize) -> Entry {
+        self.1.entry(self.0 + at)
+    }
+
+    fn has_ranks(&self) -> bool {
+        self.1.has_ranks()
+    }
+
+    fn has_rows(&self) -> bool {
+        self.1.has_rows()
+    }
+
+    fn rank(&self, at: usize) -> u64 {
+        self.1.rank(self.0 + at)
+    }
+
+    fn row(&self, at: usize) -> Option<&Row> {
+        self.1.row(self.0 + at)
+    }
+}
+
+/// Main part, patch and the first `n` entries in one main part.
+fn flat(head: &Version, n: usize, entries: &impl Entries, weighted: bool, arena: &Arena) -> Main {
+    let flat = head.patch.as_ref().map(|p| merge::flatten(&head.main, p, head.main.present, weighted, arena));
+    let mut main =
+        merge::apply(flat.as_ref().unwrap_or(&head.main), n.min(merge::MOST), entries, weighted, arena);
+    for from in (merge::MOST..n).step_by(merge::MOST) {
+        main = merge::apply(&main, (n - from).min(merge::MOST), &Behind(from, entries), weighted, arena);
+    }
+    main
 }
 
 /// What a fold is for.
@@ -140,13 +193,9 @@ fn folded(head: &Version, n: usize, aim: Aim, weighted: bool, arena: &Arena) -> 
         (0, Aim::Relocate) if head.patch.is_none() => (head.main.copied(arena), None),
         (0, Aim::Write) => (head.main.clone(), head.patch.clone()),
         (0, Aim::Settle) if head.patch.is_none() => (head.main.clone(), None),
-        _ if head.is_plain() => {
+        _ => {
             let (main, patch) = head.folded(n, aim == Aim::Write, weighted, arena);
             (main, patch.map(Arc::new))
-        }
-        _ => {
-            let (changes, vertices) = change::reduce_items(head.delta.items(n));
-            (merge::items::apply(&head.main, &changes, &vertices, weighted, arena), None)
         }
     }
 }
@@ -162,11 +211,7 @@ fn fold(head: &Version, n: usize, capacity: usize, aim: Aim, weighted: bool, are
     let (main, patch) = folded(head, n, aim, weighted, arena);
     let begin = begin(head, n);
     let delta = Delta::new(begin, capacity, weighted, arena);
-    for i in n..head.delta.len() {
-        let item = head.delta.item(i);
-        let e = item.entry;
-        delta.push_item(e.local, e.op, e.dst, e.ts, e.weight, (item.rank, item.row.cloned()));
-    }
+    delta.carry_over(&head.delta, n);
     let mut version = Version::new(begin, main, delta, 0);
     version.patch = patch;
     version

@@ -1,10 +1,9 @@
-//! Items beyond the plain edge: edges with a rank (of `multi` labels) and with property rows.
+//! What edges have beside neighbour and weight: ranks (of `multi` labels) and property rows.
 //!
-//! A plain subgraph, one without ranks and rows, pays nothing for them: its main part has no [`Extra`], its delta no
-//! [`DeltaExtra`], and [`merge`](crate::merge) serves it. What is said of items elsewhere works on both kinds. Lists of
-//! ranked edges ascend by (neighbour, rank) and may name a neighbour several times.
+//! A subgraph without ranks and rows pays nothing for them: its main part has no [`Extra`], its delta no [`DeltaExtra`].
+//! Lists of ranked edges ascend by (neighbour, rank) and may name a neighbour several times.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::sync::{AtomicU64, Ordering};
 use hedgerow_core::{Columns, Row, RowRef, VertexId};
@@ -19,8 +18,9 @@ pub struct Extra {
 }
 
 impl Extra {
-    pub(crate) fn boxed(self) -> Option<Box<Extra>> {
-        (self.ranks.is_some() || !self.columns.is_empty()).then(|| Box::new(self))
+    /// What a main part keeps of it: nothing where no edge has any.
+    pub(crate) fn shared(self) -> Option<Arc<Extra>> {
+        (self.ranks.is_some() || !self.columns.is_empty()).then(|| Arc::new(self))
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -53,6 +53,10 @@ impl DeltaExtra {
 
     pub(crate) fn has_ranks(&self) -> bool {
         self.ranks.get().is_some()
+    }
+
+    pub(crate) fn has_rows(&self) -> bool {
+        self.rows.get().is_some()
     }
 
     #[inline]

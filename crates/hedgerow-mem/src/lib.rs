@@ -33,7 +33,7 @@ pub use arena::{Arena, ArenaStats, Counted};
 pub use grace::Memory;
 pub use items::{Extra, ItemRef};
 pub use main_part::Main;
-pub use op::{EdgeOp, ItemOp};
+pub use op::{Attributes, EdgeOp, Ops};
 pub use patch::PatchSizes;
 pub use reclaim::{Horizon, Pin};
 pub use subgraph::{Ahead, Finder, Latched, ReadItem, Subgraph};

@@ -1,5 +1,7 @@
 //! The main part of a version: an immutable small CSR of 64 vertices, exactly as large as its content.
 
+use std::sync::Arc;
+
 use hedgerow_core::{Columns, InterpolationHint, LocalVertex, RowRef, SUBGRAPH_VERTICES, VertexId};
 
 use crate::arena::{Arena, Counted};
@@ -14,7 +16,7 @@ pub struct Main {
     pub(crate) neighbors: Counted<VertexId>,
     pub(crate) weights: Option<Counted<f64>>,
     /// Ranks and properties; absent where no edge has any.
-    pub(crate) extra: Option<Box<Extra>>,
+    pub(crate) extra: Option<Arc<Extra>>,
 }
 
 /// Where the list of each local vertex begins; one more at the end.
@@ -137,7 +139,7 @@ impl Main {
         let fits = extra.columns.iter().all(|(_, column)| column.len() == len);
         let Some(ranks) = &extra.ranks else {
             let main = Main::from_parts(present, offsets, neighbors, weights, arena)?;
-            return fits.then_some(Main { extra: extra.boxed(), ..main });
+            return fits.then_some(Main { extra: extra.shared(), ..main });
         };
         let offsets: [u32; SUBGRAPH_VERTICES + 1] = offsets.try_into().ok()?;
         let ends = offsets[0] == 0 && offsets[SUBGRAPH_VERTICES] as usize == len;
@@ -155,7 +157,7 @@ impl Main {
             offsets: Offsets(offsets),
             neighbors: arena.copy(neighbors),
             weights: weights.map(|weights| arena.copy(weights)),
-            extra: extra.boxed(),
+            extra: extra.shared(),
         })
     }
 
@@ -178,29 +180,51 @@ impl Main {
 
     #[inline]
     pub(crate) fn item_key(&self, at: usize) -> (VertexId, u64) {
-        (self.neighbors[at], self.ranks().map_or(0, |ranks| ranks[at]))
+        (self.neighbors[at], self.rank_at(at))
+    }
+
+    /// The rank of the edge at `at`.
+    #[inline]
+    pub(crate) fn rank_at(&self, at: usize) -> u64 {
+        self.ranks().and_then(|ranks| ranks.get(at).copied()).unwrap_or(0)
+    }
+
+    /// The first position from `at` to `end` of an edge at or after (`dst`, `rank`), where `at` is that of the first edge at or
+    /// after `dst`. O(log edges to `dst`).
+    #[inline]
+    pub(crate) fn lower_bound_of_rank(&self, at: usize, end: usize, dst: VertexId, rank: u64) -> usize {
+        if rank == 0 || at >= end || self.neighbors[at] != dst {
+            return at;
+        }
+        let Some(ranks) = self.ranks() else { return at + 1 };
+        let same = self.neighbors[at..end].partition_point(|&v| v == dst);
+        at + ranks[at..at + same].partition_point(|&r| r < rank)
     }
 
     /// The first position in `range` of an edge at or after (`dst`, `rank`). O(log length).
     pub(crate) fn lower_bound(&self, range: std::ops::Range<usize>, dst: VertexId, rank: u64) -> usize {
         let at = range.start + self.neighbors[range.clone()].partition_point(|&v| v < dst);
-        match self.ranks() {
-            None if rank > 0 && at < range.end && self.neighbors[at] == dst => at + 1,
-            None => at,
-            Some(ranks) => {
-                let same = self.neighbors[at..range.end].partition_point(|&v| v == dst);
-                at + ranks[at..at + same].partition_point(|&r| r < rank)
-            }
-        }
+        self.lower_bound_of_rank(at, range.end, dst, rank)
     }
 
     /// Where the edge stands among all edges. O(log degree).
-    pub(crate) fn find_item(&self, local: LocalVertex, dst: VertexId, rank: u64) -> Option<usize> {
+    #[inline]
+    pub(crate) fn find_item(
+        &self,
+        local: LocalVertex,
+        dst: VertexId,
+        rank: u64,
+        hint: InterpolationHint,
+    ) -> Option<usize> {
+        if self.ranks().is_none() {
+            return self.find(local, dst, hint).filter(|_| rank == 0);
+        }
         let range = self.range(local);
         let at = self.lower_bound(range.clone(), dst, rank);
         (at < range.end && self.item_key(at) == (dst, rank)).then_some(at)
     }
 
+    #[inline]
     pub(crate) fn item_at(&self, at: usize) -> ItemRef<'_> {
         let (dst, rank) = self.item_key(at);
         let row = self.columns().map_or(RowRef::Empty, |columns| RowRef::Columns(columns, at));

@@ -1,15 +1,17 @@
 //! Merging a delta, and operations of a large commit, into a new main part.
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId};
+use hedgerow_core::{LocalVertex, RowRef, SUBGRAPH_VERTICES, VertexId};
 use smallvec::SmallVec;
 
-use crate::arena::{Arena, Builder as Array};
-use crate::main_part::{Main, Offsets};
-use crate::op::{EdgeOp, Entry};
+use crate::arena::Arena;
+use crate::main_part::Main;
+use crate::op::{EdgeOp, Entries};
 use crate::patch::{self, Patch};
 
-pub(crate) mod items;
+mod output;
+
+use output::Output;
 
 /// The most entries that one merge takes: their order takes 24 of the 64 bits of a key.
 pub(crate) const MOST: usize = 1 << 24;
@@ -18,98 +20,125 @@ pub(crate) const MOST: usize = 1 << 24;
 /// so that entries are hardly looked at again.
 type Keys = SmallVec<[u64; 256]>;
 
-/// `main` with the first `n` of what `entry` gives, in commit order, applied. `n` is at most [`MOST`]. O(edges + n log n);
-/// what does not change is copied in whole stretches, and nothing is allocated but the result unless `n` exceeds 256.
-pub(crate) fn apply(
-    main: &Main,
-    n: usize,
-    entry: impl Fn(usize) -> Entry,
-    weighted: bool,
-    arena: &Arena,
-) -> Main {
+/// `main` with the first `n` entries, in commit order, applied. `n` is at most [`MOST`]. O(edges + n log n); what does not
+/// change is copied in whole stretches, and without ranks and properties nothing is allocated but the result unless `n`
+/// exceeds 256.
+pub(crate) fn apply(main: &Main, n: usize, entries: &impl Entries, weighted: bool, arena: &Arena) -> Main {
     let n = if faults::is_on(PlantedFault::NewestEntryLost) { n.saturating_sub(1) } else { n };
-    let (keys, present) = sort(main.present, n, &entry);
-    let mut out = Output::new(arena, main, main.neighbors.len().wrapping_add_signed(growth(&keys)), weighted);
-    let mut rest = keys.as_slice();
-    while let Some((of_edge, others)) = split_edge(rest) {
-        rest = others;
-        let last = of_edge[of_edge.len() - 1];
-        let weight = || if weighted { entry(order(last)).weight } else { 1.0 };
+    let (keys, present) = sort(main.present, n, entries);
+    let len = main.neighbors.len().wrapping_add_signed(growth(&keys, entries));
+    let mut out = Output::new(arena, main, len, weighted, Kinds::of(entries));
+    for_each_edge(&keys, entries, |_, last| {
         let (local, dst) = edge(last);
-        out.put(main, local, dst, (op(last) != EdgeOp::Remove).then(weight));
-    }
-    out.finish(main, present)
+        out.put(local, dst, rank(entries, last), state(entries, last));
+    });
+    out.finish(present)
 }
 
-/// `main`, under `old` if it has a patch, with the first `n` of what `entry` gives folded in: the main part, and its patch
-/// if it is to have one. With `patching` the main part may stay as it is.
+/// Which attributes some entries, or the edges of a main part, have.
+#[derive(Clone, Copy)]
+pub(crate) struct Kinds {
+    ranks: bool,
+    rows: bool,
+}
+
+impl Kinds {
+    fn of(entries: &impl Entries) -> Kinds {
+        Kinds { ranks: entries.has_ranks(), rows: entries.has_rows() }
+    }
+}
+
+/// The rank of the edge that the entry of a key is about.
+#[inline]
+fn rank(entries: &impl Entries, key: u64) -> u64 {
+    if entries.has_ranks() { entries.rank(order(key)) } else { 0 }
+}
+
+/// Weight and properties after the entry of a key; `None` if the edge is gone.
+#[inline]
+fn state(entries: &impl Entries, key: u64) -> Option<(f64, RowRef<'_>)> {
+    let row = || match entries.has_rows() {
+        true => entries.row(order(key)).map_or(RowRef::Empty, RowRef::Row),
+        false => RowRef::Empty,
+    };
+    (op(key) != EdgeOp::Remove).then(|| (entries.entry(order(key)).weight, row()))
+}
+
+/// `main`, under `old` if it has a patch, with the first `n` entries folded in: the main part, and its patch if it is to have
+/// one. With `patching` the main part may stay as it is.
 pub(crate) fn fold(
     main: &Main,
     old: Option<&Patch>,
     n: usize,
-    entry: impl Fn(usize) -> Entry,
+    entries: &impl Entries,
     patching: bool,
     weighted: bool,
     arena: &Arena,
 ) -> (Main, Option<Patch>) {
     let (sizes, edges) = (arena.patch_sizes(), main.neighbors.len());
     if old.is_none() && !(patching && sizes.fit(edges)) {
-        return (apply(main, n, entry, weighted, arena), None);
+        return (apply(main, n, entries, weighted, arena), None);
     }
-    let (present, patch) = patch(main, old, n, entry, weighted, arena);
+    let (present, patch) = patch(main, old, n, entries, weighted, arena);
     if patching && patch.len() <= sizes.most(edges) {
         return (Main { present, ..main.clone() }, Some(patch));
     }
     (flatten(main, &patch, present, weighted, arena), None)
 }
 
-/// The patch of `main`, so far `old`, with the first `n` of what `entry` gives folded in, and the vertices that exist then.
+/// The patch of `main`, so far `old`, with the first `n` entries folded in, and the vertices that exist then.
 /// O(patch + n log n).
 fn patch(
     main: &Main,
     old: Option<&Patch>,
     n: usize,
-    entry: impl Fn(usize) -> Entry,
+    entries: &impl Entries,
     weighted: bool,
     arena: &Arena,
 ) -> (u64, Patch) {
-    let (keys, present) = sort(main.present, n, &entry);
+    let (keys, present) = sort(main.present, n, entries);
     let none = Patch::default();
     let old = old.unwrap_or(&none);
     let room = |old: &Main| old.neighbors.len() + keys.len();
-    let mut added = Output::new(arena, &old.added, room(&old.added), weighted);
-    let mut removed = Output::new(arena, &old.removed, room(&old.removed), false);
-    let mut rest = keys.as_slice();
-    while let Some((of_edge, others)) = split_edge(rest) {
-        rest = others;
-        let (first, last) = (of_edge[0], of_edge[of_edge.len() - 1]);
-        let (local, dst) = edge(last);
-        let in_main = patch::is_in_main(old, op(first), local, dst);
-        let weight = || if weighted { entry(order(last)).weight } else { 1.0 };
-        let weight = (op(last) != EdgeOp::Remove).then(weight);
-        // An edge of the main part that stays is not mentioned, unless its weight may differ.
-        added.put(&old.added, local, dst, weight.filter(|_| !in_main || weighted));
-        removed.put(&old.removed, local, dst, (in_main && (weight.is_none() || weighted)).then_some(0.0));
-    }
-    (present, Patch { added: added.finish(&old.added, 0), removed: removed.finish(&old.removed, 0) })
+    let kinds = Kinds::of(entries);
+    // What an edge of the main part is now may differ from what it was: then the patch says it anew.
+    let restates = weighted || kinds.rows || main.columns().is_some();
+    let mut added = Output::new(arena, &old.added, room(&old.added), weighted, kinds);
+    let mut removed =
+        Output::new(arena, &old.removed, room(&old.removed), false, Kinds { rows: false, ..kinds });
+    for_each_edge(&keys, entries, |first, last| {
+        let ((local, dst), rank) = (edge(last), rank(entries, last));
+        let in_main = patch::is_in_main(old, op(first), local, dst, rank);
+        let state = state(entries, last);
+        removed.put(
+            local,
+            dst,
+            rank,
+            (in_main && (state.is_none() || restates)).then_some((0.0, RowRef::Empty)),
+        );
+        // An edge of the main part that stays as it is is not mentioned.
+        added.put(local, dst, rank, state.filter(|_| !in_main || restates));
+    });
+    (present, Patch { added: added.finish(0), removed: removed.finish(0) })
 }
 
 /// `main` with a patch applied. O(edges + patch log degree).
 pub(crate) fn flatten(main: &Main, patch: &Patch, present: u64, weighted: bool, arena: &Arena) -> Main {
     let len = main.neighbors.len() + patch.added.neighbors.len() - patch.removed.neighbors.len();
-    let mut out = Output::new(arena, main, len, weighted);
+    let kinds = Kinds { ranks: patch.is_ranked(), rows: patch.added.columns().is_some() };
+    let mut out = Output::new(arena, main, len, weighted, kinds);
     for i in 0..SUBGRAPH_VERTICES {
-        patch.changes(LocalVertex(i as u8)).for_each(|c| out.put(main, c.local, c.dst, c.weight));
+        patch.changes(LocalVertex(i as u8)).for_each(|c| out.put(c.local, c.dst, c.rank, c.state));
     }
-    out.finish(main, present)
+    out.finish(present)
 }
 
 /// The keys of the entries about edges in order, and the vertices that exist after all entries.
-fn sort(mut present: u64, n: usize, entry: &impl Fn(usize) -> Entry) -> (Keys, u64) {
+fn sort(mut present: u64, n: usize, entries: &impl Entries) -> (Keys, u64) {
     debug_assert!(n <= MOST);
     let mut keys = Keys::with_capacity(n);
     for i in 0..n {
-        let e = entry(i);
+        let e = entries.entry(i);
         match e.op {
             EdgeOp::Vertex if e.dst.0 != 0 => present |= e.local.bit(),
             EdgeOp::Vertex => present &= !e.local.bit(),
@@ -118,7 +147,27 @@ fn sort(mut present: u64, n: usize, entry: &impl Fn(usize) -> Entry) -> (Keys, u
         }
     }
     keys.sort_unstable();
+    if entries.has_ranks() {
+        // Those about one pair of vertices, in commit order until here.
+        keys.chunk_by_mut(|a, b| a >> 26 == b >> 26)
+            .for_each(|pair| pair.sort_by_key(|&key| entries.rank(order(key))));
+    }
     (keys, present)
+}
+
+/// Calls `f` with the keys of the first and the last entry about each edge.
+#[inline]
+fn for_each_edge(keys: &[u64], entries: &impl Entries, mut f: impl FnMut(u64, u64)) {
+    let ranked = entries.has_ranks();
+    let mut rest = keys;
+    while let Some((&first, others)) = rest.split_first() {
+        let same = |key: &u64| {
+            key >> 26 == first >> 26 && (!ranked || entries.rank(order(*key)) == entries.rank(order(first)))
+        };
+        let count = others.iter().take_while(|key| same(key)).count();
+        f(first, rest[count]);
+        rest = &others[count..];
+    }
 }
 
 /// The place of the entry in the order of commits.
@@ -137,120 +186,15 @@ fn edge(key: u64) -> (LocalVertex, VertexId) {
     (LocalVertex((key >> 58) as u8), VertexId((key >> 26) as u32))
 }
 
-/// The keys about the first edge, and the others.
-#[inline]
-fn split_edge(keys: &[u64]) -> Option<(&[u64], &[u64])> {
-    let edge = keys.first()? >> 26;
-    let count = keys.iter().take_while(|&&key| key >> 26 == edge).count();
-    Some(keys.split_at(count))
-}
-
 /// By how many edges the lists grow. Only effective operations are logged, so the first about an edge tells whether it
 /// was there before.
-fn growth(keys: &[u64]) -> isize {
-    let (mut growth, mut rest) = (0, keys);
-    while let Some((of_edge, others)) = split_edge(rest) {
-        rest = others;
-        let was = op(of_edge[0]) != EdgeOp::Insert;
-        let is = op(of_edge[of_edge.len() - 1]) != EdgeOp::Remove;
+fn growth(keys: &[u64], entries: &impl Entries) -> isize {
+    let mut growth = 0;
+    for_each_edge(keys, entries, |first, last| {
+        let (was, is) = (op(first) != EdgeOp::Insert, op(last) != EdgeOp::Remove);
         growth += isize::from(is) - isize::from(was);
-    }
+    });
     growth
-}
-
-/// Lists are stepped over in pieces of this many: changes come close to each other, so that the first piece often does.
-const PIECE: usize = 16;
-
-/// How many elements of `list` in the range, which ascends, are less than `dst`.
-#[inline]
-fn smaller(list: &[VertexId], range: std::ops::Range<usize>, dst: VertexId) -> usize {
-    let Some(piece) = list[range.clone()].first_chunk::<PIECE>() else {
-        return list[range].partition_point(|&x| x < dst);
-    };
-    // All elements of the piece at once: no branch to guess.
-    let count = piece.iter().map(|&x| u32::from(x < dst)).sum::<u32>() as usize;
-    if count < PIECE {
-        return count;
-    }
-    let (mut from, mut upto) = (PIECE, PIECE * 2);
-    while upto < range.len() && list[range.start + upto] < dst {
-        (from, upto) = (upto, upto * 2);
-    }
-    from + list[range.start + from..range.end.min(range.start + upto)].partition_point(|&x| x < dst)
-}
-
-/// A main part that is being written: changes come sorted by vertex and destination.
-struct Output {
-    offsets: Offsets,
-    neighbors: Array<VertexId>,
-    weights: Option<Array<f64>>,
-    /// How much of the old lists is dealt with.
-    done: usize,
-    /// The first vertex whose offset is still that of the old part.
-    vertex: usize,
-}
-
-impl Output {
-    fn new(arena: &Arena, main: &Main, len: usize, weighted: bool) -> Output {
-        Output {
-            offsets: main.offsets.clone(),
-            neighbors: arena.builder(len),
-            weights: weighted.then(|| arena.builder(len)),
-            done: 0,
-            vertex: 0,
-        }
-    }
-
-    /// Copies the old lists up to the edge, and the edge with its new weight unless it is gone.
-    #[inline]
-    fn put(&mut self, main: &Main, local: LocalVertex, dst: VertexId, weight: Option<f64>) {
-        self.shift(local.index());
-        let range = main.range(local);
-        let begin = self.done.max(range.start);
-        let at = begin + smaller(&main.neighbors, begin..range.end, dst);
-        self.copy(main, at);
-        if at < range.end && main.neighbors[at] == dst {
-            self.done += 1;
-        }
-        if let Some(weight) = weight {
-            self.neighbors.push(dst);
-            if let Some(weights) = &mut self.weights {
-                weights.push(weight);
-            }
-        }
-    }
-
-    /// Moves the offsets of the vertices up to `vertex` by what was added and left out so far.
-    #[inline]
-    fn shift(&mut self, vertex: usize) {
-        if vertex >= self.vertex {
-            let by = (self.neighbors.len() as u32).wrapping_sub(self.done as u32);
-            self.offsets.0[self.vertex..=vertex].iter_mut().for_each(|at| *at = at.wrapping_add(by));
-            self.vertex = vertex + 1;
-        }
-    }
-
-    #[inline]
-    fn copy(&mut self, main: &Main, end: usize) {
-        let range = self.done..end;
-        self.neighbors.extend_few(&main.neighbors[self.done..], range.len());
-        if let (Some(weights), Some(from)) = (&mut self.weights, &main.weights) {
-            weights.extend(&from[range]);
-        }
-        self.done = end;
-    }
-
-    fn finish(mut self, main: &Main, present: u64) -> Main {
-        self.shift(SUBGRAPH_VERTICES);
-        self.copy(main, main.neighbors.len());
-        Main {
-            present,
-            offsets: self.offsets,
-            neighbors: self.neighbors.finish(),
-            weights: self.weights.map(Array::finish),
-            extra: None,
-        }
-    }
 }
 
 #[cfg(all(test, not(feature = "loom")))]

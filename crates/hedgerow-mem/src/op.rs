@@ -47,7 +47,7 @@ pub(crate) struct Entry {
     pub(crate) dst: VertexId,
     /// The commit timestamp.
     pub(crate) ts: Timestamp,
-    /// The weight of an inserted or updated edge in a weighted graph, else 0.
+    /// The weight of an inserted or updated edge; 1 in a graph without weights.
     pub(crate) weight: f64,
 }
 
@@ -64,34 +64,100 @@ pub struct LocalOp {
     pub weight: f64,
 }
 
-impl LocalOp {
-    /// The operation as a delta entry of the commit `ts`.
-    pub(crate) fn entry(&self, ts: Timestamp) -> Entry {
-        Entry { local: self.local, op: self.op, dst: self.dst, ts, weight: self.weight }
-    }
-}
-
-/// An effective operation on one side of an edge with all that an edge can have.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ItemOp {
-    /// The operation as on a plain edge.
-    pub op: LocalOp,
+/// What some edges have beside neighbour and weight.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Attributes {
     /// The rank; 0 unless the label is `multi`.
     pub rank: u64,
     /// All properties after the operation.
     pub row: Option<Row>,
 }
 
-/// A delta entry with rank and row.
-pub(crate) struct ItemEntry<'a> {
-    pub(crate) entry: Entry,
-    pub(crate) rank: u64,
-    pub(crate) row: Option<&'a Row>,
+impl Attributes {
+    /// Whether the edge has neither rank nor properties.
+    #[inline]
+    pub fn is_none(&self) -> bool {
+        self.rank == 0 && self.row.is_none()
+    }
 }
 
-impl ItemOp {
-    /// The operation as a delta entry of the commit `ts`.
-    pub(crate) fn entry(&self, ts: Timestamp) -> ItemEntry<'_> {
-        ItemEntry { entry: self.op.entry(ts), rank: self.rank, row: self.row.as_ref() }
+/// The operations of one commit on one chain. Most have no attributes, and then nothing is kept or looked at for them.
+#[derive(Clone, Copy, Debug)]
+pub struct Ops<'a> {
+    ops: &'a [LocalOp],
+    /// Parallel to the operations, or empty where none has any.
+    attributes: &'a [Attributes],
+}
+
+impl<'a> Ops<'a> {
+    /// Operations on edges without ranks and properties, and on vertices.
+    #[inline]
+    pub fn plain(ops: &'a [LocalOp]) -> Ops<'a> {
+        Ops { ops, attributes: &[] }
     }
+
+    /// Operations with the attributes of each; `attributes` may be empty.
+    ///
+    /// # Panics
+    /// If there are some attributes, but not as many as operations.
+    #[inline]
+    pub fn with(ops: &'a [LocalOp], attributes: &'a [Attributes]) -> Ops<'a> {
+        assert!(attributes.is_empty() || attributes.len() == ops.len(), "attributes of each operation");
+        Ops { ops, attributes }
+    }
+
+    /// The number of operations.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// Whether there is no operation.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+
+    /// The operation at `at`.
+    #[inline]
+    pub(crate) fn get(&self, at: usize) -> LocalOp {
+        self.ops[at]
+    }
+
+    /// Whether some edge has a rank.
+    pub(crate) fn has_ranks(&self) -> bool {
+        self.attributes.iter().any(|attributes| attributes.rank != 0)
+    }
+
+    /// Whether some edge has properties.
+    pub(crate) fn has_rows(&self) -> bool {
+        self.attributes.iter().any(|attributes| attributes.row.is_some())
+    }
+
+    /// The operations without their attributes.
+    #[inline]
+    pub(crate) fn iter(&self) -> std::slice::Iter<'a, LocalOp> {
+        self.ops.iter()
+    }
+
+    /// The attributes of the operation at `at`, if it has any.
+    #[inline]
+    pub(crate) fn attributes(&self, at: usize) -> Option<&'a Attributes> {
+        self.attributes.get(at).filter(|attributes| !attributes.is_none())
+    }
+}
+
+/// Entries in commit order, as merges read them: those of a delta, or of a delta and of the operations behind it.
+pub(crate) trait Entries {
+    fn entry(&self, at: usize) -> Entry;
+
+    /// Whether some entry has a rank.
+    fn has_ranks(&self) -> bool;
+
+    /// Whether some entry has properties.
+    fn has_rows(&self) -> bool;
+
+    fn rank(&self, at: usize) -> u64;
+
+    fn row(&self, at: usize) -> Option<&Row>;
 }

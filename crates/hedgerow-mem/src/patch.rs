@@ -9,6 +9,7 @@
 use hedgerow_core::{InterpolationHint, LocalVertex, VertexId};
 
 use crate::change::Change;
+use crate::items::ItemRef;
 use crate::main_part::Main;
 use crate::op::EdgeOp;
 
@@ -48,12 +49,12 @@ impl Default for PatchSizes {
     }
 }
 
-/// What changed since the main part was written: the lists are `(main \ removed) ∪ added`. An edge with a new weight is
-/// in both.
+/// What changed since the main part was written: the lists are `(main \ removed) ∪ added`. An edge with a new weight, or new
+/// properties, is in both.
 #[derive(Default)]
 pub(crate) struct Patch {
     pub(crate) added: Main,
-    /// Without weights.
+    /// Without weights and properties.
     pub(crate) removed: Main,
 }
 
@@ -76,6 +77,25 @@ impl Patch {
         }
     }
 
+    /// As [`word`](Self::word), of the edge with a rank, and with its properties.
+    pub(crate) fn item(
+        &self,
+        local: LocalVertex,
+        dst: VertexId,
+        rank: u64,
+        hint: InterpolationHint,
+    ) -> Option<Option<ItemRef<'_>>> {
+        match self.added.find_item(local, dst, rank, hint) {
+            Some(at) => Some(Some(self.added.item_at(at))),
+            None => self.removed.find_item(local, dst, rank, hint).map(|_| None),
+        }
+    }
+
+    /// Whether some edge in it has a rank.
+    pub(crate) fn is_ranked(&self) -> bool {
+        self.added.ranks().is_some() || self.removed.ranks().is_some()
+    }
+
     /// What the list of `local` has more than in the main part, and what less.
     pub(crate) fn sizes(&self, local: LocalVertex) -> (usize, usize) {
         (self.added.range(local).len(), self.removed.range(local).len())
@@ -87,23 +107,23 @@ impl Patch {
     }
 
     /// The changes of one vertex, sorted.
-    pub(crate) fn changes(&self, local: LocalVertex) -> impl Iterator<Item = Change> {
-        let (mut added, mut removed) = (self.added.range(local), self.removed.neighbors(local));
+    pub(crate) fn changes(&self, local: LocalVertex) -> impl Iterator<Item = Change<'_>> {
+        let (mut added, mut removed) = (self.added.range(local), self.removed.range(local));
         std::iter::from_fn(move || {
-            let next = added.clone().next().map(|at| self.added.edges()[at]);
-            match (next, removed.first()) {
-                (None, None) => None,
-                (Some(dst), gone) if gone.is_none_or(|&gone| dst <= gone) => {
-                    // Of an edge in both lists the new weight counts.
-                    removed = if gone == Some(&dst) { &removed[1..] } else { removed };
-                    let at = added.next()?;
-                    Some(Change { local, dst, weight: Some(self.added.weight_at(at)) })
-                }
-                (_, gone) => {
-                    removed = &removed[1..];
-                    gone.map(|&dst| Change { local, dst, weight: None })
-                }
+            let next = (!added.is_empty()).then(|| self.added.item_key(added.start));
+            let gone = (!removed.is_empty()).then(|| self.removed.item_key(removed.start));
+            if let Some(key) = next
+                && gone.is_none_or(|gone| key <= gone)
+            {
+                // Of an edge in both lists the new state counts.
+                removed.start += usize::from(gone == next);
+                let item = self.added.item_at(added.next()?);
+                let state = Some((item.weight, item.row));
+                return Some(Change { local, dst: item.dst, rank: item.rank, state });
             }
+            let (dst, rank) = gone?;
+            removed.start += 1;
+            Some(Change { local, dst, rank, state: None })
         })
     }
 
@@ -119,9 +139,9 @@ impl Patch {
 
 /// Whether an edge is in the main part, told by the first entry about it and by the patch alone: only
 /// effective operations are logged.
-pub(crate) fn is_in_main(patch: &Patch, first: EdgeOp, local: LocalVertex, dst: VertexId) -> bool {
-    patch.removed.find(local, dst, InterpolationHint::UNKNOWN).is_some()
-        || (first != EdgeOp::Insert && patch.added.find(local, dst, InterpolationHint::UNKNOWN).is_none())
+pub(crate) fn is_in_main(patch: &Patch, first: EdgeOp, local: LocalVertex, dst: VertexId, rank: u64) -> bool {
+    let is_in = |part: &Main| part.find_item(local, dst, rank, InterpolationHint::UNKNOWN).is_some();
+    is_in(&patch.removed) || (first != EdgeOp::Insert && !is_in(&patch.added))
 }
 
 #[cfg(all(test, not(feature = "model-checking")))]

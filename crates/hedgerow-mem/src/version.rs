@@ -8,12 +8,10 @@ use hedgerow_core::{InterpolationHint, LocalVertex, Timestamp, VertexId};
 
 use crate::arena::Arena;
 use crate::change::{self, Change};
-use crate::delta::Delta;
 use crate::grace::{Link, ReadGuard};
-use crate::items::DeltaExtra;
 use crate::main_part::Main;
 use crate::merge;
-use crate::op::EdgeOp;
+use crate::op::{EdgeOp, Entries};
 use crate::patch::Patch;
 
 pub use crate::grace::Version;
@@ -42,7 +40,7 @@ impl Version {
         dst: VertexId,
         hint: InterpolationHint,
     ) -> Option<f64> {
-        if self.is_plain() && !self.delta.may_mention(local, dst) {
+        if !self.is_ranked() && !self.delta.may_mention(local, dst) {
             return self.merged_edge(local, dst, hint);
         }
         self.at(t).edge(local, dst, hint)
@@ -68,39 +66,31 @@ impl Version {
         Read { version: self, n: self.delta.len() }
     }
 
-    /// Whether neither main part nor delta has ranks or rows.
-    #[inline]
-    pub(crate) fn is_plain(&self) -> bool {
-        self.main.extra.is_none() && self.delta.extra().is_none()
-    }
-
     /// Whether some edge has a rank.
+    #[inline]
     pub(crate) fn is_ranked(&self) -> bool {
-        self.main.ranks().is_some() || self.delta.extra().is_some_and(DeltaExtra::has_ranks)
+        self.main.ranks().is_some()
+            || self.delta.has_ranks()
+            || self.patch.as_ref().is_some_and(|patch| patch.is_ranked())
     }
 
-    /// What patch and the first `n` entries of the delta change about the main part, sorted, one word about each edge;
-    /// of one vertex or of all.
-    pub(crate) fn changes(&self, n: usize, of: Option<LocalVertex>) -> Vec<Change> {
-        let mut entries = Vec::new();
-        match of {
-            Some(local) => self.delta.for_each_of(n, local, |e| entries.push(e)),
-            None => entries.extend(self.delta.entries(n)),
+    /// What patch and the first `n` entries of the delta change about the main part, sorted, one word about each edge; of one
+    /// vertex or of all, and of the `wanted` destinations.
+    pub(crate) fn changes(
+        &self,
+        n: usize,
+        of: Option<LocalVertex>,
+        wanted: impl Fn(VertexId) -> bool,
+    ) -> Vec<Change<'_>> {
+        let mut changes = Vec::new();
+        if let Some(patch) = &self.patch {
+            let locals = of.map_or(0..64, |local| local.0..local.0 + 1);
+            let all = locals.flat_map(|l| patch.changes(LocalVertex(l)));
+            changes.extend(all.filter(|change| wanted(change.dst)));
         }
-        let (newer, _) = change::reduce(entries.into_iter());
-        let Some(patch) = &self.patch else { return newer };
-        let locals = of.map_or(0..64, |local| local.0..local.0 + 1);
-        let mut changes: Vec<Change> = locals.flat_map(|l| patch.changes(LocalVertex(l))).collect();
-        changes.extend(newer);
-        // Stable and quick on two sorted runs: of two words about an edge the newer stays behind.
-        changes.sort_by_key(|c| (c.local, c.dst));
-        changes.dedup_by(|later, kept| {
-            let same = (later.local, later.dst) == (kept.local, kept.dst);
-            if same {
-                *kept = *later;
-            }
-            same
-        });
+        // Behind those of the patch, which are older.
+        change::of_delta(&self.delta, n, of, wanted, &mut changes);
+        change::last_words(&mut changes);
         changes
     }
 
@@ -113,19 +103,7 @@ impl Version {
         weighted: bool,
         arena: &Arena,
     ) -> (Main, Option<Patch>) {
-        let entry = |i| self.delta.entry(i);
-        merge::fold(&self.main, self.patch.as_deref(), n, entry, patching, weighted, arena)
-    }
-
-    /// The same version without a patch, for what cannot have one. It begins when this one does.
-    pub(crate) fn without_patch(&self, weighted: bool, arena: &Arena) -> Version {
-        let main = match &self.patch {
-            Some(patch) => merge::flatten(&self.main, patch, self.main.present, weighted, arena),
-            None => self.main.clone(),
-        };
-        let delta = Delta::new(self.begin, self.delta.capacity(), weighted, arena);
-        self.delta.entries(self.delta.len()).for_each(|e| delta.push(e.local, e.op, e.dst, e.ts, e.weight));
-        Version::new(self.begin, main, delta, 0)
+        merge::fold(&self.main, self.patch.as_deref(), n, &self.delta, patching, weighted, arena)
     }
 }
 
@@ -187,8 +165,8 @@ impl<'a> Read<'a> {
     /// O(log degree + delta).
     #[inline]
     pub fn edge(&self, local: LocalVertex, dst: VertexId, hint: InterpolationHint) -> Option<f64> {
-        if !self.version.is_plain() {
-            return self.item(local, dst, 0).map(|item| item.weight);
+        if self.version.is_ranked() {
+            return self.item(local, dst, 0, hint).map(|item| item.weight);
         }
         match self.delta_word(local, dst) {
             Some(state) => state,
@@ -199,9 +177,9 @@ impl<'a> Read<'a> {
     /// What the delta says about an edge: nothing, or its weight, or that it is gone. O(delta).
     #[inline]
     pub(crate) fn delta_word(&self, local: LocalVertex, dst: VertexId) -> Option<Option<f64>> {
-        let entry = self.version.delta.last_edge(self.n, local, dst)?;
-        let weighted = self.version.main.weights.is_some();
-        Some((entry.op != EdgeOp::Remove).then_some(if weighted { entry.weight } else { 1.0 }))
+        let last = self.version.delta.last_edge(self.n, local, dst, |_| true)?;
+        let entry = self.version.delta.entry(last);
+        Some((entry.op != EdgeOp::Remove).then_some(entry.weight))
     }
 
     /// Whether the edge exists. O(log degree + delta).
@@ -229,23 +207,17 @@ impl<'a> Read<'a> {
 
     /// Calls `f` with each neighbour and weight, ascending. O(degree + delta).
     pub fn for_each_neighbor(&self, local: LocalVertex, mut f: impl FnMut(VertexId, f64)) {
-        if !self.version.is_plain() {
-            return self.for_each_item(local, |item| f(item.dst, item.weight));
-        }
         let main = &self.version.main;
-        let changes = self.version.changes(self.n, Some(local));
         let range = main.range(local);
         let mut at = range.start;
-        for change in &changes {
-            while at < range.end && main.neighbors[at] < change.dst {
+        for change in &self.version.changes(self.n, Some(local), |_| true) {
+            while at < range.end && main.item_key(at) < (change.dst, change.rank) {
                 f(main.neighbors[at], main.weight_at(at));
                 at += 1;
             }
-            if at < range.end && main.neighbors[at] == change.dst {
-                at += 1;
-            }
-            if let Some(weight) = change.weight {
-                f(change.dst, if main.weights.is_some() { weight } else { 1.0 });
+            at += usize::from(at < range.end && main.item_key(at) == (change.dst, change.rank));
+            if let Some((weight, _)) = change.state {
+                f(change.dst, weight);
             }
         }
         let rest = main.neighbors.get(at..range.end).unwrap_or(&[]);
@@ -257,13 +229,8 @@ impl<'a> Read<'a> {
 
     /// Everything visible as one main part: the image that a checkpoint writes. O(edges + delta).
     pub fn settled(&self) -> Main {
-        let delta = &self.version.delta;
         let weighted = self.version.main.weights.is_some();
-        if !self.version.is_plain() {
-            // Short-lived, here and below: not among what the store accounts for.
-            let (changes, vertices) = change::reduce_items(delta.items(self.n));
-            return merge::items::apply(&self.version.main, &changes, &vertices, weighted, &Arena::default());
-        }
+        // Short-lived: not among what the store accounts for.
         self.version.folded(self.n, false, weighted, &Arena::default()).0
     }
 }

@@ -19,7 +19,8 @@ fn rows() -> Vec<Option<Row>> {
 use std::sync::Arc;
 
 fn build(rows: &[Option<Row>]) -> Columns {
-    let pieces: Vec<Piece<'_>> = rows.iter().map(|row| Piece::Row(row.as_ref())).collect();
+    let pieces: Vec<Piece<'_>> =
+        rows.iter().map(|row| Piece::Row(row.as_ref().map_or(RowRef::Empty, RowRef::Row))).collect();
     Columns::default().assembled(&pieces)
 }
 
@@ -43,8 +44,8 @@ fn assembling_equals_building_from_rows() {
     let new = Row::new(vec![(PropertyId(7), "new".into())]);
     let pieces = [
         Piece::Copy(3..70),
-        Piece::Row(new.as_ref()),
-        Piece::Row(None),
+        Piece::Row(new.as_ref().map_or(RowRef::Empty, RowRef::Row)),
+        Piece::Row(RowRef::Empty),
         Piece::Copy(0..2),
         Piece::Copy(70..154),
     ];

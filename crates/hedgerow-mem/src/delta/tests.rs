@@ -1,4 +1,9 @@
 use super::*;
+use crate::op::LocalOp;
+
+fn push(delta: &Delta, local: LocalVertex, op: EdgeOp, dst: VertexId, ts: Timestamp, weight: f64) {
+    delta.push_all(Ops::plain(&[LocalOp { local, op, dst, weight }]), ts);
+}
 
 fn filled(weighted: bool) -> Delta {
     let delta = Delta::new(Timestamp(100), 40, weighted, &Arena::default());
@@ -8,7 +13,8 @@ fn filled(weighted: bool) -> Delta {
             1 => EdgeOp::Update,
             _ => EdgeOp::Remove,
         };
-        delta.push(
+        push(
+            &delta,
             LocalVertex((i % 5) as u8),
             op,
             VertexId(i % 7),
@@ -38,7 +44,8 @@ fn the_last_word_about_an_edge_wins() {
                 let expected = delta
                     .entries(n)
                     .rfind(|e| e.local.0 == local && e.dst.0 == dst && e.op != EdgeOp::Vertex);
-                assert_eq!(delta.last_edge(n, LocalVertex(local), VertexId(dst)), expected);
+                let found = delta.last_edge(n, LocalVertex(local), VertexId(dst), |_| true);
+                assert_eq!(found.map(|at| delta.entry(at)), expected);
             }
         }
     }
@@ -53,7 +60,7 @@ fn the_note_knows_every_entry_and_few_others() {
             |delta: &Delta| (capacity..9000).filter(|&i| delta.may_mention(edge(i).0, edge(i).1)).count();
         assert_eq!(others(&delta), 0);
         for i in 0..capacity {
-            delta.push(edge(i).0, EdgeOp::Insert, edge(i).1, Timestamp(1 + i as u64), 1.0);
+            push(&delta, edge(i).0, EdgeOp::Insert, edge(i).1, Timestamp(1 + i as u64), 1.0);
             assert!((0..=i).all(|i| delta.may_mention(edge(i).0, edge(i).1)), "{capacity}, {i}");
         }
         // About an eighth when the log is full.

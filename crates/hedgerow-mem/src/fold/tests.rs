@@ -3,6 +3,7 @@
 use hedgerow_core::{LocalVertex, VertexId};
 
 use super::*;
+use crate::op::LocalOp;
 
 const PUBLISHED: Timestamp = Timestamp(1_000_000);
 
@@ -13,7 +14,8 @@ fn merged(head: Version, ops: &[(EdgeOp, u32)]) -> Version {
     let head = Version::new(head.begin, head.main.clone(), delta, 0);
     for (i, &(op, edge)) in ops.iter().enumerate() {
         let ts = Timestamp(head.begin.0 + 1 + i as u64);
-        head.delta.push(LocalVertex((edge % 64) as u8), op, VertexId(edge), ts, 0.0);
+        let op = LocalOp { local: LocalVertex((edge % 64) as u8), op, dst: VertexId(edge), weight: 0.0 };
+        head.delta.push_all(Ops::plain(&[op]), ts);
     }
     published(&head, 1, PUBLISHED, false, PUBLISHED, &arena).expect("all is published")
 }

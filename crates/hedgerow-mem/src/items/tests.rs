@@ -1,12 +1,14 @@
 use std::collections::BTreeMap;
 
 use hedgerow_core::column::Piece;
-use hedgerow_core::{Direction, LocalVertex, PropertyId, SubgraphId, Timestamp, Value};
+use hedgerow_core::{Direction, InterpolationHint, LocalVertex, PropertyId, SubgraphId, Timestamp, Value};
 use proptest::prelude::*;
 
 use super::*;
 use crate::op::LocalOp;
-use crate::{Arena, EdgeOp, Horizon, ItemOp, Main, Memory, PatchSizes, Pin, Subgraph};
+use crate::{Arena, Attributes, EdgeOp, Horizon, Main, Memory, Ops, PatchSizes, Pin, Subgraph};
+
+const UNKNOWN: InterpolationHint = InterpolationHint::UNKNOWN;
 
 /// An edge of the test: local source, destination, rank.
 type Key = (u8, u32, u64);
@@ -44,19 +46,19 @@ fn row(n: u8) -> Option<Row> {
     )
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let key = (
-        prop_oneof![Just(0u8), Just(5), Just(63)],
-        0u32..6,
-        prop_oneof![Just(0u64), 0u64..3, Just(u64::MAX)],
-    );
+/// So many steps on edges to so many destinations.
+fn steps(dsts: u32, ranked: bool, count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Step>> {
+    let rank =
+        if ranked { prop_oneof![Just(0u64), 0u64..3, Just(u64::MAX)].boxed() } else { Just(0).boxed() };
+    let key = (prop_oneof![Just(0u8), Just(5), Just(63)], 0..dsts, rank);
+    let seldom = 60 / dsts;
     let step = prop_oneof![
-        6 => (key.clone(), 0u8..8).prop_map(|(key, n)| Step::Put(key, row(n))),
-        3 => key.prop_map(Step::Remove),
-        1 => Just(Step::Settle),
-        1 => Just(Step::Hold),
+        60 => (key.clone(), 0u8..8).prop_map(|(key, n)| Step::Put(key, row(n))),
+        20 => key.prop_map(Step::Remove),
+        seldom => Just(Step::Settle),
+        seldom => Just(Step::Hold),
     ];
-    proptest::collection::vec(step, 1..120)
+    proptest::collection::vec(step, count)
 }
 
 fn content(subgraph: &Subgraph, t: Timestamp) -> Content {
@@ -67,8 +69,9 @@ fn content(subgraph: &Subgraph, t: Timestamp) -> Content {
             read.for_each_item(LocalVertex(local), |item| {
                 let key = (local, item.dst.0, item.rank);
                 assert!(found.last_key_value().is_none_or(|(last, _)| *last < key), "out of order");
-                let again =
-                    read.item(LocalVertex(local), item.dst, item.rank).expect("the same edge by its key");
+                let again = read
+                    .item(LocalVertex(local), item.dst, item.rank, UNKNOWN)
+                    .expect("the same edge by its key");
                 assert_eq!(again.row.to_row(), item.row.to_row());
                 found.insert(key, item.row.to_row());
                 listed += 1;
@@ -92,50 +95,64 @@ fn content(subgraph: &Subgraph, t: Timestamp) -> Content {
 
 proptest! {
     #[test]
-    fn a_subgraph_agrees_with_a_map_now_and_at_old_timestamps(steps in steps()) {
-        let subgraph = Subgraph::new(Memory::new(Arena::new().with_patch_sizes(PatchSizes::SMALL)));
-        let (mut now, mut held) = (Content::new(), Vec::<(Timestamp, Content)>::new());
-        let mut ts = Timestamp(0);
-        for step in steps {
-            let readers = Readers { published: ts, held: held.iter().map(|(t, _)| *t).collect() };
-            ts = ts.next();
-            let apply = |(local, dst, rank): Key, op, row: Option<Row>| {
-                let op = LocalOp { local: LocalVertex(local), op, dst: VertexId(dst), weight: 0.0 };
-                let mut latched = subgraph.latch();
-                // Plain operations come by their own way, on the same subgraph.
-                if rank == 0 && row.is_none() {
-                    latched.apply(Direction::Out, &[op], ts, false, &readers, |_| ());
-                } else {
-                    latched.apply_items(Direction::Out, &[ItemOp { op, rank, row }], ts, false, &readers, |_| ());
-                }
-            };
-            match step {
-                Step::Put(key, row) => {
-                    let op = if now.contains_key(&key) { EdgeOp::Update } else { EdgeOp::Insert };
-                    apply(key, op, row.clone());
-                    now.insert(key, row);
-                }
-                Step::Remove(key) if now.contains_key(&key) => {
-                    apply(key, EdgeOp::Remove, None);
-                    now.remove(&key);
-                }
-                Step::Remove(_) => {}
-                Step::Settle => {
-                    subgraph.latch().settle(Direction::Out, false, ts.0.is_multiple_of(2), &readers, |_| ());
-                }
-                Step::Hold => held.push((ts, now.clone())),
+    fn a_subgraph_agrees_with_a_map_now_and_at_old_timestamps(steps in steps(6, true, 1..120)) {
+        agree(steps)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn a_patched_subgraph_agrees_with_a_map(
+        (plain, ranked) in (steps(60, false, 400..600), steps(30, true, 400..600)),
+    ) {
+        prop_assert!(agree(plain)? > 0 && agree(ranked)? > 0, "nothing was patched");
+    }
+}
+
+/// Takes the steps on a subgraph and on a map. Returns how many of the versions had a patch.
+fn agree(steps: Vec<Step>) -> Result<usize, TestCaseError> {
+    let subgraph = Subgraph::new(Memory::new(Arena::new().with_patch_sizes(PatchSizes::SMALL)));
+    let (mut now, mut held) = (Content::new(), Vec::<(Timestamp, Content)>::new());
+    let (mut ts, mut patched) = (Timestamp(0), 0);
+    for step in steps {
+        let readers = Readers { published: ts, held: held.iter().map(|(t, _)| *t).collect() };
+        ts = ts.next();
+        let apply = |(local, dst, rank): Key, op, row: Option<Row>| {
+            let op = LocalOp { local: LocalVertex(local), op, dst: VertexId(dst), weight: 0.0 };
+            let (ops, attributes) = ([op], [Attributes { rank, row }]);
+            let ops = Ops::with(&ops, &attributes);
+            subgraph.latch().apply(Direction::Out, ops, ts, false, &readers, |_| ());
+        };
+        match step {
+            Step::Put(key, row) => {
+                let op = if now.contains_key(&key) { EdgeOp::Update } else { EdgeOp::Insert };
+                apply(key, op, row.clone());
+                now.insert(key, row);
             }
-            let latched = subgraph.latch();
-            for (&(local, dst, rank), row) in &now {
-                let found = latched.item(Direction::Out, LocalVertex(local), VertexId(dst), rank);
-                prop_assert_eq!(found.map(|(_, row)| row), Some(row.clone()));
+            Step::Remove(key) if now.contains_key(&key) => {
+                apply(key, EdgeOp::Remove, None);
+                now.remove(&key);
             }
+            Step::Remove(_) => {}
+            Step::Settle => {
+                subgraph.latch().settle(Direction::Out, false, ts.0.is_multiple_of(2), &readers, |_| ());
+            }
+            Step::Hold => held.push((ts, now.clone())),
         }
-        prop_assert_eq!(content(&subgraph, ts), now);
-        for (t, expected) in held {
-            prop_assert_eq!(content(&subgraph, t), expected);
+        let latched = subgraph.latch();
+        let versions = subgraph.versions(Direction::Out);
+        patched += usize::from(versions.first().is_some_and(|version| version.patch.is_some()));
+        for (&(local, dst, rank), row) in &now {
+            let found = latched.item(Direction::Out, LocalVertex(local), VertexId(dst), rank, UNKNOWN);
+            prop_assert_eq!(found.map(|item| item.row.to_row()), Some(row.clone()));
         }
     }
+    prop_assert_eq!(content(&subgraph, ts), now);
+    for (t, expected) in held {
+        prop_assert_eq!(content(&subgraph, t), expected);
+    }
+    Ok(patched)
 }
 
 #[test]
@@ -144,18 +161,12 @@ fn a_plain_subgraph_has_no_room_for_what_it_does_not_have() {
     let readers = Readers { published: Timestamp(1000), held: Vec::new() };
     for i in 0..100u32 {
         let op = LocalOp { local: LocalVertex(1), op: EdgeOp::Insert, dst: VertexId(i), weight: 0.0 };
-        let ops = [ItemOp { op, rank: 0, row: None }];
-        subgraph.latch().apply_items(
-            Direction::Out,
-            &ops,
-            Timestamp(u64::from(i) + 1),
-            false,
-            &readers,
-            |_| (),
-        );
+        let (ops, attributes) = ([op], [Attributes::default()]);
+        let ops = Ops::with(&ops, &attributes);
+        subgraph.latch().apply(Direction::Out, ops, Timestamp(u64::from(i) + 1), false, &readers, |_| ());
     }
     for version in subgraph.versions(Direction::Out) {
-        assert!(version.is_plain());
+        assert!(version.delta().extra().is_none());
         assert_eq!(version.main().extra_bytes(), 0);
     }
 }
@@ -173,9 +184,9 @@ fn parts_that_do_not_fit_are_refused() {
     assert!(!made([1, 1, 3], Some(&[5, 5, 0])), "the same edge twice");
     assert!(!made([1, 1, 3], Some(&[5, 4, 0])), "ranks out of order");
     assert!(!made([1, 1, 3], Some(&[4, 5])), "too few ranks");
-    let pieces = [Piece::Row(None), Piece::Row(None)];
-    let two = Row::new(vec![(PropertyId(0), 1.into())]);
-    let columns = Columns::default().assembled(&[Piece::Row(two.as_ref()), pieces[0].clone()]);
+    let none = Piece::Row(RowRef::Empty);
+    let two = Row::new(vec![(PropertyId(0), 1.into())]).expect("a value");
+    let columns = Columns::default().assembled(&[Piece::Row(RowRef::Row(&two)), none]);
     let extra = Extra { ranks: None, columns };
     let dsts = [1, 2, 3].map(VertexId);
     assert!(Main::with_extra(1, &offsets, &dsts, None, extra, &Arena::default()).is_none(), "too few values");

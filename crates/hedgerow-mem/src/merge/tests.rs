@@ -2,10 +2,33 @@
 
 use std::collections::BTreeMap;
 
-use hedgerow_core::Timestamp;
+use hedgerow_core::{Row, Timestamp};
 use proptest::prelude::*;
 
 use super::*;
+use crate::op::Entry;
+
+impl Entries for Vec<Entry> {
+    fn entry(&self, at: usize) -> Entry {
+        self[at]
+    }
+
+    fn has_ranks(&self) -> bool {
+        false
+    }
+
+    fn has_rows(&self) -> bool {
+        false
+    }
+
+    fn rank(&self, _: usize) -> u64 {
+        0
+    }
+
+    fn row(&self, _: usize) -> Option<&Row> {
+        None
+    }
+}
 
 type Model = (u64, BTreeMap<(u8, u32), f64>);
 
@@ -57,7 +80,7 @@ proptest! {
         for mut wishes in rounds {
             wishes.iter_mut().for_each(|w| (w.0, w.1) = (w.0 % few, w.1 % near));
             let entries = entries(&mut model, &wishes, weighted);
-            main = apply(&main, entries.len(), |i| entries[i], weighted, &arena);
+            main = apply(&main, entries.len(), &entries, weighted, &arena);
             check(&main, &model, weighted);
         }
     }

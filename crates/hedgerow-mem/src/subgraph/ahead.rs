@@ -6,7 +6,7 @@ use hedgerow_core::{Direction, Timestamp};
 
 use super::Latched;
 use crate::fold;
-use crate::op::LocalOp;
+use crate::op::Ops;
 use crate::reclaim::{Horizon, Pin};
 use crate::version::Version;
 
@@ -25,7 +25,7 @@ impl Latched<'_> {
     pub fn prepare(
         &mut self,
         direction: Direction,
-        ops: &[LocalOp],
+        ops: Ops<'_>,
         weighted: bool,
         horizon: &impl Horizon,
         pinned: impl FnMut(Pin),
@@ -42,7 +42,7 @@ impl Latched<'_> {
     }
 
     #[cold]
-    fn build(&mut self, direction: Direction, ops: &[LocalOp], weighted: bool) -> Ahead {
+    fn build(&mut self, direction: Direction, ops: Ops<'_>, weighted: bool) -> Ahead {
         let head = self.head(direction, weighted);
         // Timestamps order the operations behind the delta, where they stand anyway: any will do.
         let next = fold::all(&head, ops, head.begin, weighted, self.subgraph.memory().arena());
@@ -55,7 +55,7 @@ impl Latched<'_> {
     pub fn apply_ahead(
         &mut self,
         direction: Direction,
-        ops: &[LocalOp],
+        ops: Ops<'_>,
         built: Option<Ahead>,
         ts: Timestamp,
         weighted: bool,

@@ -9,7 +9,7 @@ use crate::arena::Counted;
 use crate::delta::Delta;
 use crate::fold;
 use crate::main_part::Main;
-use crate::op::{EdgeOp, LocalOp};
+use crate::op::{EdgeOp, LocalOp, Ops};
 use crate::reclaim::{Horizon, Pin};
 use crate::version::Version;
 
@@ -22,7 +22,7 @@ impl Latched<'_> {
     pub fn apply(
         &mut self,
         direction: Direction,
-        ops: &[LocalOp],
+        ops: Ops<'_>,
         ts: Timestamp,
         weighted: bool,
         horizon: &impl Horizon,
@@ -97,7 +97,7 @@ impl Latched<'_> {
     fn apply_with_merge(
         &mut self,
         direction: Direction,
-        ops: &[LocalOp],
+        ops: Ops<'_>,
         ts: Timestamp,
         weighted: bool,
         horizon: &impl Horizon,

@@ -54,7 +54,7 @@ impl Finder<'_> {
     #[inline]
     pub fn edge(&mut self, local: LocalVertex, dst: VertexId) -> Option<f64> {
         let head = self.head?;
-        if !head.is_plain() {
+        if head.is_ranked() {
             return head.latest().edge(local, dst, self.hint);
         }
         if let Some(state) = head.latest().delta_word(local, dst) {

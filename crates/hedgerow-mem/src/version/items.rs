@@ -1,12 +1,11 @@
 //! Reading edges with ranks and rows of a version.
 
-use hedgerow_core::{InterpolationHint, LocalVertex, RowRef, SUBGRAPH_VERTICES, SubgraphId, VertexId};
+use hedgerow_core::{InterpolationHint, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 
 use super::Read;
-use crate::change;
 use crate::items::ItemRef;
 use crate::main_part::Main;
-use crate::op::EdgeOp;
+use crate::op::{EdgeOp, Entries, Entry};
 
 impl<'a> Read<'a> {
     /// The number of entries in all lists. O(delta).
@@ -24,20 +23,17 @@ impl<'a> Read<'a> {
 
     /// The number of edges from a vertex to itself, in the subgraph `id`. O(vertices log degree + loops + delta).
     pub fn self_loops(&self, id: SubgraphId) -> u64 {
-        let main = &self.version().main;
-        let of = |local| {
+        let of = |main: &Main, local| {
             let (range, v) = (main.range(local), id.vertex(local));
             let list = &main.neighbors[range];
             let from = list.partition_point(|&u| u < v);
             list[from..].partition_point(|&u| u == v) as u64
         };
-        let mut settled: u64 = (0..SUBGRAPH_VERTICES as u8).map(|l| of(LocalVertex(l))).sum();
+        let mut settled: u64 =
+            (0..SUBGRAPH_VERTICES as u8).map(|l| of(&self.version().main, LocalVertex(l))).sum();
         if let Some(patch) = &self.version().patch {
-            let has = |part: &Main, local| {
-                u64::from(part.find(local, id.vertex(local), InterpolationHint::UNKNOWN).is_some())
-            };
             for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
-                settled = settled + has(&patch.added, local) - has(&patch.removed, local);
+                settled = settled + of(&patch.added, local) - of(&patch.removed, local);
             }
         }
         let entries = self.version().delta.entries(self.delta_len()).filter(|e| e.dst == id.vertex(e.local));
@@ -48,29 +44,25 @@ impl<'a> Read<'a> {
         })
     }
 
-    /// The edge with this destination and rank, if it exists. O(log degree + delta).
-    pub fn item(&self, local: LocalVertex, dst: VertexId, rank: u64) -> Option<ItemRef<'a>> {
-        let version = self.version();
-        if version.patch.is_some() {
-            let weight = self.edge(local, dst, InterpolationHint::UNKNOWN).filter(|_| rank == 0)?;
-            return Some(ItemRef { dst, rank, weight, row: RowRef::Empty });
+    /// The edge with this destination and rank, if it exists. O(log degree), and O(delta) where the delta may speak of it.
+    #[inline]
+    pub fn item(
+        &self,
+        local: LocalVertex,
+        dst: VertexId,
+        rank: u64,
+        hint: InterpolationHint,
+    ) -> Option<ItemRef<'a>> {
+        let (version, delta) = (self.version(), &self.version().delta);
+        let ranked = delta.has_ranks();
+        let wanted = |at: usize| if ranked { delta.rank(at) == rank } else { rank == 0 };
+        if let Some(last) = delta.last_edge(self.delta_len(), local, dst, wanted) {
+            let Entry { op, weight, .. } = delta.entry(last);
+            return (op != EdgeOp::Remove).then(|| ItemRef { dst, rank, weight, row: delta.row_ref(last) });
         }
-        let (main, delta) = (&version.main, &version.delta);
-        let mut last = None;
-        delta.for_each_index_of(self.delta_len(), local, |i| {
-            let found = delta.entry(i);
-            let rank_of = delta.extra().map_or(0, |extra| extra.rank(i));
-            if found.dst == dst && found.op != EdgeOp::Vertex && rank_of == rank {
-                last = Some(i);
-            }
-        });
-        match last.map(|i| delta.item(i)) {
-            Some(item) if item.entry.op == EdgeOp::Remove => None,
-            Some(item) => {
-                let weight = if main.weights.is_some() { item.entry.weight } else { 1.0 };
-                Some(ItemRef { dst, rank, weight, row: item.row.map_or(RowRef::Empty, RowRef::Row) })
-            }
-            None => main.find_item(local, dst, rank).map(|at| main.item_at(at)),
+        match version.patch.as_ref().and_then(|patch| patch.item(local, dst, rank, hint)) {
+            Some(state) => state,
+            None => version.main.find_item(local, dst, rank, hint).map(|at| version.main.item_at(at)),
         }
     }
 
@@ -81,24 +73,18 @@ impl<'a> Read<'a> {
             let (all, next) = (main.range(local), VertexId(dst.0.saturating_add(1)));
             let of_dst = main.lower_bound(all.clone(), dst, 0)..main.lower_bound(all, next, 0);
             self.for_each_merged(local, of_dst, |other| other == dst, f);
-        } else if let Some(item) = self.item(local, dst, 0) {
+        } else if let Some(item) = self.item(local, dst, 0, InterpolationHint::UNKNOWN) {
             f(item);
         }
     }
 
     /// Calls `f` with each edge, ascending by destination and rank. O(degree + delta).
-    pub fn for_each_item(&self, local: LocalVertex, mut f: impl FnMut(ItemRef<'a>)) {
-        let version = self.version();
-        if version.patch.is_some() {
-            let row = RowRef::Empty;
-            let mut item = |dst, weight| f(ItemRef { dst, rank: 0, weight, row });
-            // By name of the trait: the two functions call each other, and types must not nest for ever.
-            return self.for_each_neighbor(local, &mut item as &mut dyn FnMut(VertexId, f64));
-        }
-        self.for_each_merged(local, version.main.range(local), |_| true, f);
+    pub fn for_each_item(&self, local: LocalVertex, f: impl FnMut(ItemRef<'a>)) {
+        self.for_each_merged(local, self.version().main.range(local), |_| true, f);
     }
 
-    /// Calls `f` with the edges of the main part in `range`, under the entries of the delta whose destination is `wanted`.
+    /// Calls `f` with the edges of the main part in `range`, under the changes of patch and delta whose destination is
+    /// `wanted`.
     fn for_each_merged(
         &self,
         local: LocalVertex,
@@ -106,26 +92,14 @@ impl<'a> Read<'a> {
         wanted: impl Fn(VertexId) -> bool,
         mut f: impl FnMut(ItemRef<'a>),
     ) {
-        let (main, delta) = (&self.version().main, &self.version().delta);
-        let mut entries = Vec::new();
-        delta.for_each_index_of(self.delta_len(), local, |i| {
-            let item = delta.item(i);
-            if wanted(item.entry.dst) {
-                entries.push(item);
-            }
-        });
-        let (changes, _) = change::reduce_items(entries.into_iter());
+        let main = &self.version().main;
         let mut at = range.start;
-        for change in &changes {
+        for change in self.version().changes(self.delta_len(), Some(local), wanted) {
             let upto = main.lower_bound(at..range.end, change.dst, change.rank);
             (at..upto).for_each(|i| f(main.item_at(i)));
             at = upto;
-            if at < range.end && main.item_key(at) == (change.dst, change.rank) {
-                at += 1;
-            }
+            at += usize::from(at < range.end && main.item_key(at) == (change.dst, change.rank));
             if let Some((weight, row)) = change.state {
-                let weight = if main.weights.is_some() { weight } else { 1.0 };
-                let row = row.map_or(RowRef::Empty, RowRef::Row);
                 f(ItemRef { dst: change.dst, rank: change.rank, weight, row });
             }
         }

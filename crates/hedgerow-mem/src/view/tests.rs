@@ -4,6 +4,7 @@ use hedgerow_core::{Block, LocalVertex, Timestamp};
 use proptest::prelude::*;
 
 use super::*;
+use crate::Ops;
 use crate::reclaim::{Horizon, Pin};
 use crate::subgraph::LocalOp;
 use crate::{Arena, EdgeOp, Memory, PatchSizes, SubgraphTable};
@@ -65,7 +66,7 @@ impl World {
             _ => _ = edges.insert((src, dst), weight),
         }
         let mut latched = self.table.get_or_create(src_id.subgraph()).latch();
-        latched.apply(Direction::Out, &[local_op], ts, self.weighted, &KeepAll, |_| ());
+        latched.apply(Direction::Out, Ops::plain(&[local_op]), ts, self.weighted, &KeepAll, |_| ());
         drop(latched);
         self.states.push((edges, marks));
     }
@@ -222,7 +223,7 @@ fn a_far_id_costs_a_chunk_not_a_view() {
     let far = VertexId(u32::MAX - 7);
     let op = LocalOp { local: far.local(), op: EdgeOp::Insert, dst: VertexId(1), weight: 0.0 };
     let mut latched = table.get_or_create(far.subgraph()).latch();
-    latched.apply(Direction::Out, &[op], Timestamp(1), false, &KeepAll, |_| ());
+    latched.apply(Direction::Out, Ops::plain(&[op]), Timestamp(1), false, &KeepAll, |_| ());
     drop(latched);
     let mut out = DirectionView::default();
     let page = |i| Page { lists: table.page(i), existence: table.page(i) };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hedgerow_core::{Direction, Timestamp, VertexId};
 use hedgerow_mem::EdgeOp;
+use hedgerow_mem::Ops;
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_txn::{FreeId, FreeIds, Registration};
 use loom::cell::UnsafeCell;
@@ -46,7 +47,7 @@ impl Keyed {
         let ts = store.clock.order().draw();
         bind();
         let op = LocalOp { local: V, op: EdgeOp::Vertex, dst: VertexId(exists.into()), weight: 0.0 };
-        latched.apply(Direction::Out, &[op], ts, false, &store.horizon(), |_| ());
+        latched.apply(Direction::Out, Ops::plain(&[op]), ts, false, &store.horizon(), |_| ());
         drop(latched);
         store.clock.complete(ts, if exists { 1 } else { -1 }, 0);
         ts

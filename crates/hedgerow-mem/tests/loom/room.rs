@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use hedgerow_core::{Direction, Timestamp, VertexId};
+use hedgerow_mem::Ops;
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{EdgeOp, Pin};
 use hedgerow_txn::Registration;
@@ -81,7 +82,7 @@ impl Run {
         let mut latched = self.store.subgraph().latch();
         latched.make_room(Direction::Out, 1, false, &self.store.horizon(), not_for_publication);
         let ts = self.draw(&[op]);
-        latched.apply(Direction::Out, &[op], ts, false, &self.store.horizon(), |_| ());
+        latched.apply(Direction::Out, Ops::plain(&[op]), ts, false, &self.store.horizon(), |_| ());
         drop(latched);
         self.store.clock.complete(ts, 0, 0);
     }
@@ -89,10 +90,16 @@ impl Run {
     /// A commit as large transactions make it: what does not fit is built ahead. Says whether it was.
     fn large(&self, ops: &[LocalOp]) -> bool {
         let mut latched = self.store.subgraph().latch();
-        let built = latched.prepare(Direction::Out, ops, false, &self.store.horizon(), not_for_publication);
+        let built = latched.prepare(
+            Direction::Out,
+            Ops::plain(ops),
+            false,
+            &self.store.horizon(),
+            not_for_publication,
+        );
         let ahead = built.is_some();
         let ts = self.draw(ops);
-        latched.apply_ahead(Direction::Out, ops, built, ts, false, &self.store.horizon(), |_| ());
+        latched.apply_ahead(Direction::Out, Ops::plain(ops), built, ts, false, &self.store.horizon(), |_| ());
         drop(latched);
         self.store.clock.complete(ts, 0, 0);
         ahead
@@ -101,7 +108,7 @@ impl Run {
     /// A large commit that fails before it draws a timestamp.
     fn refused(&self, ops: &[LocalOp]) {
         let mut latched = self.store.subgraph().latch();
-        drop(latched.prepare(Direction::Out, ops, false, &self.store.horizon(), |_| ()));
+        drop(latched.prepare(Direction::Out, Ops::plain(ops), false, &self.store.horizon(), |_| ()));
     }
 
     fn check(&self, registration: &Registration) {

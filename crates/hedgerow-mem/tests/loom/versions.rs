@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hedgerow_core::{Direction, InterpolationHint, LocalVertex, Timestamp, VertexId};
+use hedgerow_mem::Ops;
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{EdgeOp, Horizon, Memory, Pin, Subgraph, SubgraphPage};
 use hedgerow_txn::{ActiveReaders, Clock, Counts, ReaderRegistry, Registration};
@@ -61,7 +62,7 @@ impl Store {
         let mut latched = self.subgraph().latch();
         let ts = self.clock.order().draw();
         let op = LocalOp { local: V, op, dst: VertexId(dst), weight: 0.0 };
-        latched.apply(Direction::Out, &[op], ts, false, &self.horizon(), |_| ());
+        latched.apply(Direction::Out, Ops::plain(&[op]), ts, false, &self.horizon(), |_| ());
         drop(latched);
         self.clock.complete(ts, 0, 0);
     }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId};
+use hedgerow_mem::Ops;
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{EdgeOp, Horizon, Pin, ReadItem, Subgraph};
 use hedgerow_txn::{Clock, Counts};
@@ -40,7 +41,7 @@ fn transaction(clock: &Clock, reads: &Subgraph, writes: &Subgraph, start: Timest
         order.draw()
     };
     let op = LocalOp { local: V, op: EdgeOp::Insert, dst: VertexId(9), weight: 0.0 };
-    latched.apply(Direction::Out, &[op], ts, false, &Nobody(clock.published()), |_| ());
+    latched.apply(Direction::Out, Ops::plain(&[op]), ts, false, &Nobody(clock.published()), |_| ());
     drop(latched);
     clock.complete(ts, 0, 0);
     Some(ts)

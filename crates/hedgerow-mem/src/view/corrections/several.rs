@@ -6,7 +6,7 @@ use super::logged::first_edge;
 use super::small_patch::{self, SmallPatch};
 use super::sorted::Scratch;
 use super::{Corrected, Corrections, Masks, is_simple};
-use crate::change;
+use crate::change::Change;
 use crate::op::EdgeOp;
 use crate::version::Version;
 
@@ -22,11 +22,8 @@ impl Corrected {
         {
             return corrected;
         }
-        if version.is_ranked() {
-            return ranked(version, n, scratch);
-        }
-        if version.patch.is_some() {
-            return patched(version, n, scratch);
+        if version.is_ranked() || version.patch.is_some() {
+            return looked_up(version, n, scratch);
         }
         let present = scratch.sort(version, n);
         let Scratch { sorted, build, few, .. } = scratch;
@@ -67,36 +64,17 @@ fn alike(version: &Version, n: usize, few: &mut SmallPatch) -> Option<Corrected>
     Some(Corrected { corrections: Corrections::None, few: true, masks, present, counts })
 }
 
-/// As [`Corrected::several`] where an edge is told from others by its rank too: a neighbour comes once for each edge.
-fn ranked(version: &Version, n: usize, scratch: &mut Scratch) -> Corrected {
-    let (changes, vertices) = change::reduce_items(version.delta().items(n));
-    let Scratch { build, few, .. } = scratch;
-    build.clear();
-    for change in &changes {
-        let found = version.main().find_item(change.local, change.dst, change.rank).is_some();
-        match (found, &change.state) {
-            // Ranked edges have no weights.
-            (false, Some(_)) => build.add_neighbor(change.local, change.dst, None),
-            (true, None) => build.remove_neighbor(change.local, change.dst),
-            _ => {}
-        }
-    }
-    let present = vertices.iter().fold(version.main().present(), |mask, &(local, inserted)| {
-        if inserted { mask | local.bit() } else { mask & !local.bit() }
-    });
-    build.finish(false, present, few)
-}
-
-/// As [`Corrected::several`] where the main part has a patch, which comes under the delta.
-fn patched(version: &Version, n: usize, scratch: &mut Scratch) -> Corrected {
+/// As [`Corrected::several`] where the first word about an edge does not tell whether the main part has it: under a patch, or
+/// of edges with ranks, of which a neighbour comes once for each.
+fn looked_up(version: &Version, n: usize, scratch: &mut Scratch) -> Corrected {
     let weighted = version.main().weights().is_some();
     let Scratch { build, few, .. } = scratch;
     build.clear();
-    for change in &version.changes(n, None) {
-        match (version.main().find(change.local, change.dst, InterpolationHint::UNKNOWN), change.weight) {
-            (None, Some(weight)) => build.add_neighbor(change.local, change.dst, weighted.then_some(weight)),
-            (Some(_), None) => build.remove_neighbor(change.local, change.dst),
-            (Some(at), Some(weight)) if weighted => build.reweight(change.local, at, weight),
+    for Change { local, dst, rank, state } in version.changes(n, None, |_| true) {
+        match (version.main().find_item(local, dst, rank, InterpolationHint::UNKNOWN), state) {
+            (None, Some((weight, _))) => build.add_neighbor(local, dst, weighted.then_some(weight)),
+            (Some(_), None) => build.remove_neighbor(local, dst),
+            (Some(at), Some((weight, _))) if weighted => build.reweight(local, at, weight),
             _ => {}
         }
     }

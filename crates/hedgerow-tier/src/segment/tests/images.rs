@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use hedgerow_core::column::Piece;
 use hedgerow_core::{
-    Columns, Direction, KeyKind, LabelId, PropertyId, Row, SubgraphId, Timestamp, Value, VertexId,
+    Columns, Direction, KeyKind, LabelId, PropertyId, Row, RowRef, SubgraphId, Timestamp, Value, VertexId,
 };
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
@@ -158,7 +158,8 @@ fn extra_strategy(count: usize) -> BoxedStrategy<(Option<Vec<u64>>, Columns)> {
     let cell = value.prop_map(|value| (PropertyId(value.property_type().map_or(0, |t| t as u16)), value));
     let rows = vec(vec(cell, 0..4).prop_map(Row::new), count);
     let columns = rows.prop_map(|rows| {
-        let pieces: Vec<_> = rows.iter().map(|row| Piece::Row(row.as_ref())).collect();
+        let pieces: Vec<_> =
+            rows.iter().map(|row| Piece::Row(row.as_ref().map_or(RowRef::Empty, RowRef::Row))).collect();
         Columns::default().assembled(&pieces)
     });
     prop_oneof![Just((None, Columns::default())), (ranks, columns)].boxed()
@@ -179,7 +180,8 @@ pub(super) fn rich_image() -> SubgraphImage {
         None,
         Row::new(vec![(PropertyId(3), "é".into())]),
     ];
-    let pieces: Vec<_> = rows.iter().map(|row| Piece::Row(row.as_ref())).collect();
+    let pieces: Vec<_> =
+        rows.iter().map(|row| Piece::Row(row.as_ref().map_or(RowRef::Empty, RowRef::Row))).collect();
     let mut out = part(2, Direction::Out, &[(1, &[2, 2, 6])]);
     out.ranks = Some(vec![0, 8, 3]);
     out.columns = Columns::default().assembled(&pieces);

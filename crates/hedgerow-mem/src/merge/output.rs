@@ -1,0 +1,170 @@
+//! A main part that is being written.
+
+use std::ops::Range;
+
+use hedgerow_core::column::Piece;
+use hedgerow_core::{Columns, LocalVertex, RowRef, SUBGRAPH_VERTICES, VertexId};
+
+use super::Kinds;
+use crate::arena::{Arena, Builder as Array};
+use crate::items::Extra;
+use crate::main_part::{Main, Offsets};
+
+/// Lists are stepped over in pieces of this many: changes come close to each other, so that the first piece often does.
+const PIECE: usize = 16;
+
+/// How many elements of `list` in the range, which ascends, are less than `dst`.
+#[inline]
+fn smaller(list: &[VertexId], range: std::ops::Range<usize>, dst: VertexId) -> usize {
+    let Some(piece) = list[range.clone()].first_chunk::<PIECE>() else {
+        return list[range].partition_point(|&x| x < dst);
+    };
+    // All elements of the piece at once: no branch to guess.
+    let count = piece.iter().map(|&x| u32::from(x < dst)).sum::<u32>() as usize;
+    if count < PIECE {
+        return count;
+    }
+    let (mut from, mut upto) = (PIECE, PIECE * 2);
+    while upto < range.len() && list[range.start + upto] < dst {
+        (from, upto) = (upto, upto * 2);
+    }
+    from + list[range.start + from..range.end.min(range.start + upto)].partition_point(|&x| x < dst)
+}
+
+/// A main part that is being written: an old one with changes, which come sorted by vertex, destination and rank.
+pub(super) struct Output<'a> {
+    main: &'a Main,
+    offsets: Offsets,
+    neighbors: Array<VertexId>,
+    weights: Option<Array<f64>>,
+    /// What edges have beside these; absent where none has anything.
+    attributes: Option<Attributes<'a>>,
+    /// How much of the old lists is dealt with.
+    done: usize,
+    /// The first vertex whose offset is still that of the old part.
+    vertex: usize,
+}
+
+/// What edges have beside neighbour and weight.
+struct Attributes<'a> {
+    ranks: Option<Vec<u64>>,
+    /// What the columns are made of, one after another, when all is known.
+    pieces: Option<Vec<Piece<'a>>>,
+}
+
+impl<'a> Output<'a> {
+    /// `main` with changes that have attributes of these kinds, `len` edges in all.
+    pub(super) fn new(arena: &Arena, main: &'a Main, len: usize, weighted: bool, new: Kinds) -> Output<'a> {
+        let ranks = (new.ranks || main.ranks().is_some()).then(|| Vec::with_capacity(len));
+        let pieces = (new.rows || main.columns().is_some()).then(Vec::new);
+        Output {
+            main,
+            offsets: main.offsets.clone(),
+            neighbors: arena.builder(len),
+            weights: weighted.then(|| arena.builder(len)),
+            attributes: (ranks.is_some() || pieces.is_some()).then_some(Attributes { ranks, pieces }),
+            done: 0,
+            vertex: 0,
+        }
+    }
+
+    /// Copies the old lists up to the edge, and the edge with its new state unless it is gone.
+    #[inline]
+    pub(super) fn put(
+        &mut self,
+        local: LocalVertex,
+        dst: VertexId,
+        rank: u64,
+        state: Option<(f64, RowRef<'a>)>,
+    ) {
+        self.shift(local.index());
+        let range = self.main.range(local);
+        let begin = self.done.max(range.start);
+        let at = begin + smaller(&self.main.neighbors, begin..range.end, dst);
+        let at = self.main.lower_bound_of_rank(at, range.end, dst, rank);
+        self.copy(at);
+        if at < range.end && self.main.neighbors[at] == dst && self.main.rank_at(at) == rank {
+            self.done += 1;
+        }
+        if let Some((weight, row)) = state {
+            self.neighbors.push(dst);
+            if let Some(weights) = &mut self.weights {
+                weights.push(weight);
+            }
+            if let Some(attributes) = &mut self.attributes {
+                attributes.push(rank, row);
+            }
+        }
+    }
+
+    /// Moves the offsets of the vertices up to `vertex` by what was added and left out so far.
+    #[inline]
+    fn shift(&mut self, vertex: usize) {
+        if vertex >= self.vertex {
+            let by = (self.neighbors.len() as u32).wrapping_sub(self.done as u32);
+            self.offsets.0[self.vertex..=vertex].iter_mut().for_each(|at| *at = at.wrapping_add(by));
+            self.vertex = vertex + 1;
+        }
+    }
+
+    #[inline]
+    fn copy(&mut self, end: usize) {
+        let (main, range) = (self.main, self.done..end);
+        self.neighbors.extend_few(&main.neighbors[self.done..], range.len());
+        if let (Some(weights), Some(from)) = (&mut self.weights, &main.weights) {
+            weights.extend(&from[range.clone()]);
+        }
+        if let Some(attributes) = &mut self.attributes {
+            attributes.copy(main.ranks(), range);
+        }
+        self.done = end;
+    }
+
+    pub(super) fn finish(mut self, present: u64) -> Main {
+        self.shift(SUBGRAPH_VERTICES);
+        self.copy(self.main.neighbors.len());
+        Main {
+            present,
+            offsets: self.offsets,
+            neighbors: self.neighbors.finish(),
+            weights: self.weights.map(Array::finish),
+            extra: self.attributes.and_then(|attributes| attributes.finish(self.main).shared()),
+        }
+    }
+}
+
+impl<'a> Attributes<'a> {
+    fn push(&mut self, rank: u64, row: RowRef<'a>) {
+        if let Some(ranks) = &mut self.ranks {
+            ranks.push(rank);
+        }
+        if let Some(pieces) = &mut self.pieces {
+            pieces.push(Piece::Row(row));
+        }
+    }
+
+    fn copy(&mut self, ranks: Option<&[u64]>, range: Range<usize>) {
+        if range.is_empty() {
+            return;
+        }
+        if let Some(all) = &mut self.ranks {
+            match ranks {
+                Some(ranks) => all.extend_from_slice(&ranks[range.clone()]),
+                None => all.resize(all.len() + range.len(), 0),
+            }
+        }
+        if let Some(pieces) = &mut self.pieces {
+            match pieces.last_mut() {
+                Some(Piece::Copy(last)) if last.end == range.start => last.end = range.end,
+                _ => pieces.push(Piece::Copy(range)),
+            }
+        }
+    }
+
+    fn finish(self, main: &Main) -> Extra {
+        let none = Columns::default();
+        let from = main.columns().unwrap_or(&none);
+        let columns = self.pieces.map_or_else(Columns::default, |pieces| from.assembled(&pieces));
+        Extra { ranks: self.ranks.map(Vec::into_boxed_slice), columns }
+    }
+}
