@@ -1,7 +1,7 @@
 //! Single operations in transactions of their own. Their result is computed at commit, under the latches: they read
 //! no snapshot and cannot conflict.
 
-use hedgerow_core::VertexKeyRef;
+use hedgerow_core::{LabelId, VertexKeyRef};
 
 use super::op::{AttributesTable, OpAttributes, OpKind, TxnKeys, TxnOp};
 use super::request::{Outcome, Request};
@@ -25,11 +25,11 @@ pub(crate) fn edge(
     engine.check_writable()?;
     engine.check_key(src)?;
     engine.check_key(dst)?;
-    let outcome = edge_unpublished(engine, kind, src, dst, weight)?;
+    let outcome = edge_unpublished(engine, kind, src, dst, weight, OpAttributes::NONE)?;
     order::publish(engine, outcome)
 }
 
-/// As [`edge`], without waiting, for keys that were checked.
+/// As [`edge`], with properties and without waiting, for keys that were checked and an edge of the default label.
 #[inline]
 pub(crate) fn edge_unpublished(
     engine: &Engine,
@@ -37,14 +37,41 @@ pub(crate) fn edge_unpublished(
     src: VertexKeyRef<'_>,
     dst: VertexKeyRef<'_>,
     weight: f64,
+    attributes: &OpAttributes,
 ) -> Result<Outcome> {
     if let Some(op) = Single::resolve(engine, kind, src, dst, weight) {
         let named = || names(engine, &op, src, dst);
-        if let Some(outcome) = single::commit_unpublished(engine, &op, named)? {
+        if let Some(outcome) = single::commit_unpublished(engine, &op, attributes, named)? {
             return Ok(outcome);
         }
     }
-    general(engine, kind, src, dst, weight)
+    let mut keys = TxnKeys::new(engine.config.keys);
+    let (src, dst) = (keys.intern(src), keys.intern(dst));
+    general(engine, TxnOp::plain(kind, src, dst, weight), attributes, &keys)
+}
+
+/// Commits one operation on an edge of any label and waits until it is published. `weight` is that of a new edge.
+///
+/// # Errors
+/// Those of a commit.
+pub(crate) fn edge_of(
+    engine: &Engine,
+    kind: OpKind,
+    (label, src, dst): (LabelId, VertexKeyRef<'_>, VertexKeyRef<'_>),
+    weight: f64,
+    attributes: &OpAttributes,
+) -> Result<Outcome> {
+    engine.check_writable()?;
+    engine.check_key(src)?;
+    engine.check_key(dst)?;
+    let outcome = if label == LabelId::DEFAULT && attributes.rank == 0 {
+        edge_unpublished(engine, kind, src, dst, weight, attributes)?
+    } else {
+        let mut keys = TxnKeys::new(engine.config.keys);
+        let (src, dst) = (keys.intern(src), keys.intern(dst));
+        general(engine, TxnOp { label, ..TxnOp::plain(kind, src, dst, weight) }, attributes, &keys)?
+    };
+    order::publish(engine, outcome)
 }
 
 /// Whether the ids of `op` carry the keys, whichever way round. Asked with the latches of both held.
@@ -54,28 +81,10 @@ pub(crate) fn names(engine: &Engine, op: &Single, a: VertexKeyRef<'_>, b: Vertex
 }
 
 #[cold]
-fn general(
-    engine: &Engine,
-    kind: OpKind,
-    src: VertexKeyRef<'_>,
-    dst: VertexKeyRef<'_>,
-    weight: f64,
-) -> Result<Outcome> {
-    let mut keys = TxnKeys::new(engine.config.keys);
-    let op = TxnOp::plain(kind, keys.intern(src), keys.intern(dst), weight);
-    schedule::commit_unpublished(engine, &blind(&[op], AttributesTable::default(), &keys))
-}
-
-/// Commits operations that read nothing and waits until they are published.
-pub(crate) fn attributes(
-    engine: &Engine,
-    ops: &[TxnOp],
-    attributes: &[OpAttributes],
-    keys: &TxnKeys,
-) -> Result<Outcome> {
-    engine.check_writable()?;
-    let outcome = schedule::commit_unpublished(engine, &blind(ops, AttributesTable(attributes), keys))?;
-    order::publish(engine, outcome)
+fn general(engine: &Engine, op: TxnOp, attributes: &OpAttributes, keys: &TxnKeys) -> Result<Outcome> {
+    let op = TxnOp { attributes: 1, ..op };
+    let attributes = std::slice::from_ref(attributes);
+    schedule::commit_unpublished(engine, &blind(&[op], AttributesTable(attributes), keys))
 }
 
 fn blind<'a>(ops: &'a [TxnOp], attributes: AttributesTable<'a>, keys: &'a TxnKeys) -> Request<'a> {

@@ -13,13 +13,14 @@ mod lookup;
 mod parts;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Direction, InterpolationHint, KeyKind, LabelId, LocalVertex, Op, Timestamp, VertexId};
+use hedgerow_core::{Direction, InterpolationHint, KeyKind, LabelId, LocalVertex, Row, Timestamp, VertexId};
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::{EdgeOp, Latched};
+use hedgerow_mem::{Attributes, EdgeOp, Latched, Ops};
 use hedgerow_txn::{CommitThreads, with_commit_threads};
 
-use super::op::{OpKind, TxnOp};
+use super::encode::Encoder;
+use super::op::{OpKind, TxnKey};
 use super::order::{draw, must_apply};
 use super::request::{Outcome, Request};
 use crate::config::Isolation;
@@ -46,10 +47,12 @@ fn suits(engine: &Engine, request: &Request<'_>) -> bool {
     request.ops.len() > 1
         && request.create
         && !engine.config.is_one_way()
-        && engine.schema.default_is_plain()
         && request.isolation == Isolation::Serializable
         && request.reads.is_empty()
-        && request.ops.iter().all(TxnOp::is_plain_edge)
+        && request
+            .ops
+            .iter()
+            .all(|op| op.is_default_edge() && request.attributes.get(op.attributes).rank == 0)
 }
 
 /// Commits the transaction up to and including the mark in the ring. `None` sends the caller to the general path, with
@@ -63,10 +66,8 @@ pub(crate) fn commit_unpublished<'j>(
     }
     with_commit_threads(request.ops.len() * 2, engine.thresholds.threads_from, |threads| {
         for _ in 0..MAX_RESTARTS {
-            match attempt(engine, request, threads)? {
-                Attempt::Committed(outcome) => return Ok(Some(outcome)),
-                Attempt::Unsuited => break,
-                Attempt::Moved => {}
+            if let Attempt::Committed(outcome) = attempt(engine, request, threads)? {
+                return Ok(Some(outcome));
             }
         }
         Ok(None)
@@ -78,8 +79,6 @@ enum Attempt {
     Committed(Outcome),
     /// A key named something else before the latches were held, or a page was made of which none was there.
     Moved,
-    /// The transaction cannot go this way.
-    Unsuited,
 }
 
 fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThreads<'j>) -> Result<Attempt> {
@@ -89,13 +88,14 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThr
     };
     let serial = engine.thresholds.threads_from;
     let (mut keys, parts) = parts(threads, request.ops.len(), serial, keys, entries);
-    let outcomes = Outcomes::new(engine, request.ops);
+    let attributed = !engine.schema.default_is_plain();
+    let outcomes = Outcomes::new(engine, request, attributed);
     let latch = |_: &Outcomes<'_>, part: &mut Part<'j>| latch(engine, part);
     let prepare = |outcomes: &Outcomes<'_>, part: &mut Part<'j>| prepare(engine, outcomes, part);
     let (_, parts) = threads.claim_each(outcomes, parts, latch, prepare);
-    // Edges of the default label may have properties only if the schema says so, which is asked under the latches.
-    if !engine.schema.default_is_plain() {
-        return Ok(Attempt::Unsuited);
+    // Edges may have properties only if the schema says so, which is asked under the latches.
+    if !attributed && !engine.schema.default_is_plain() {
+        return Ok(Attempt::Moved);
     }
     let unasked = faults::is_on(PlantedFault::BatchKeysNotLookedAtAgain);
     if unasked || keys.still_hold(engine, request.keys) {
@@ -144,6 +144,9 @@ fn prepare(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>) {
     let horizon = engine.horizon();
     let weighted = engine.config.weighted;
     part.effects.reserve_exact(part.entries.len());
+    if outcomes.attributed() {
+        part.attributes.reserve_exact(part.entries.len());
+    }
     let hint = InterpolationHint::over(engine.ids.bound());
     let (mut heads, mut lists) = (0, 0);
     for at in 0..part.batches.len() {
@@ -157,10 +160,10 @@ fn prepare(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>) {
         }
         (heads, lists) = (upto(HEADS_AHEAD), upto(LISTS_AHEAD));
         gather(engine, outcomes, part, at, hint);
-        let Part { batches, latched, effects, ahead, .. } = part;
+        let Part { batches, latched, effects, attributes, ahead, .. } = part;
         let (batch, held) = (&batches[at], &mut latched[at]);
         for direction in DIRECTIONS {
-            let ops = &effects[batch.effects(direction)];
+            let ops = ops(effects, attributes, batch.effects(direction));
             let pinned = |pin| engine.keep((batch.subgraph, direction), pin);
             let built = held.prepare(direction, ops, weighted, &horizon, pinned);
             ahead.extend(built.map(|built| (at as u32, direction, built)));
@@ -179,7 +182,7 @@ fn prefetch_heads(held: &Latched<'_>, entries: &[parts::BatchEntry], batch: &par
 
 /// The effects on one subgraph: the vertices that come into being, then the edges.
 fn gather(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>, at: usize, hint: InterpolationHint) {
-    let Part { entries, batches, latched, effects, .. } = part;
+    let Part { entries, batches, latched, effects, attributes, .. } = part;
     let (batch, held) = (&mut batches[at], &latched[at]);
     batch.effects[0] = effects.len() as u32;
     // Vertices stand in the outgoing chain, also those that edges of the other bring into being.
@@ -192,9 +195,22 @@ fn gather(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>, at: usi
         let entries = &entries[batch.entries(direction)];
         let mut edges = held.finder(direction, hint);
         for group in entries.chunk_by(parts::BatchEntry::same_edge) {
-            let Some((op, weight)) = outcomes.of(group, &mut edges) else { continue };
             let (local, dst) = (group[0].local(), group[0].dst());
-            if placement.counts_at(direction, batch.subgraph.vertex(local), dst) {
+            let at = batch.subgraph.vertex(local);
+            let (op, weight) = if outcomes.attributed() {
+                let Some((op, weight, row)) = outcomes.with_row(group, (at, direction), held, &mut edges)
+                else {
+                    continue;
+                };
+                attributes.resize_with(effects.len(), Attributes::default);
+                attributes.push(Attributes { rank: 0, row });
+                (op, weight)
+            } else {
+                let Some(effect) = outcomes.of(group, &mut edges) else { continue };
+                effect
+            };
+            if placement.counts_at(direction, at, dst) {
+                part.changes += 1;
                 part.edges += match op {
                     EdgeOp::Insert => 1,
                     EdgeOp::Remove => -1,
@@ -204,6 +220,9 @@ fn gather(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>, at: usi
             effects.push(LocalOp { local, op, dst, weight });
         }
         batch.effects[direction as usize + 1] = effects.len() as u32;
+    }
+    if outcomes.attributed() {
+        attributes.resize_with(effects.len(), Attributes::default);
     }
 }
 
@@ -226,7 +245,7 @@ fn finish<'j>(
     let applied = request.ops.len() as u64;
     let edges: i64 = parts.iter().map(|part| part.edges).sum();
     let vertices: usize = parts.iter().map(|part| part.vertices).sum();
-    if parts.iter().all(|part| part.effects.is_empty()) {
+    if parts.iter().all(|part| part.changes == 0 && part.vertices == 0) {
         // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this moment.
         let order = engine.clock.order();
         engine.check_open()?;
@@ -266,12 +285,20 @@ fn finish<'j>(
     Ok(Attempt::Committed(Outcome { ts, edges, applied }))
 }
 
-/// All effects on one chain of each subgraph, with the vertices they are about.
-fn effects<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = (VertexId, &'a LocalOp)> {
+/// The effects in a range, with their attributes if edges may have any.
+fn ops<'a>(effects: &'a [LocalOp], attributes: &'a [Attributes], range: std::ops::Range<usize>) -> Ops<'a> {
+    Ops::with(&effects[range.clone()], attributes.get(range).unwrap_or(&[]))
+}
+
+/// All effects on the outgoing chain of each subgraph, with the vertices they are about, and properties.
+fn effects<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = (VertexId, &'a LocalOp, Option<&'a Row>)> {
     let batches = parts.iter().flat_map(|part| part.batches.iter().map(move |batch| (part, batch)));
     batches.flat_map(|(part, batch)| {
-        let effects = &part.effects[batch.effects(Direction::Out)];
-        effects.iter().map(move |effect| (batch.subgraph.vertex(effect.local), effect))
+        batch.effects(Direction::Out).map(move |at| {
+            let (effect, attributes) = (&part.effects[at], part.attributes.get(at));
+            let row = attributes.and_then(|attributes| attributes.row.as_ref());
+            (batch.subgraph.vertex(effect.local), effect, row)
+        })
     })
 }
 
@@ -280,44 +307,41 @@ fn created(parts: &[Part<'_>]) -> impl Iterator<Item = VertexId> {
     let parts = parts.iter().filter(|part| part.vertices > 0);
     parts
         .flat_map(|part| effects(std::slice::from_ref(part)))
-        .filter_map(|(id, effect)| (effect.op == EdgeOp::Vertex).then_some(id))
+        .filter_map(|(id, effect, _)| (effect.op == EdgeOp::Vertex).then_some(id))
 }
 
-/// The log record: removals, vertices, edges; an undirected edge once.
+/// The log record; an undirected edge stands in it once.
 fn encode(engine: &Engine, request: &Request<'_>, keys: &Resolved<'_>, parts: &[Part<'_>]) -> Result<Record> {
-    let mut record = Record::default();
-    let label = LabelId(0);
+    let mut encoder = Encoder::new(engine);
+    let label = LabelId::DEFAULT;
     let edges = || {
         let placement = engine.placement();
-        let once = move |(src, e): &(VertexId, &LocalOp)| placement.counts_at(Direction::Out, *src, e.dst);
-        effects(parts).filter(|(_, e)| e.op != EdgeOp::Vertex).filter(once)
+        let edges = effects(parts).filter(|(_, e, _)| e.op != EdgeOp::Vertex);
+        edges.filter(move |(src, e, _)| placement.counts_at(Direction::Out, *src, e.dst))
     };
-    for (src, effect) in edges().filter(|(_, e)| e.op == EdgeOp::Remove) {
-        record.push(Op::RemoveEdge { label, src, dst: effect.dst })?;
+    for (src, effect, _) in edges().filter(|(_, e, _)| e.op == EdgeOp::Remove) {
+        encoder.remove(label, (src, effect.dst), 0)?;
     }
     if engine.config.keys == KeyKind::Dense {
         for id in created(parts) {
-            let key = hedgerow_core::VertexKeyRef::U64(u64::from(id.0));
-            record.push(Op::InsertVertex { id, key })?;
+            encoder.insert_vertex(id, request.keys, TxnKey(u64::from(id.0)))?;
         }
     } else {
         for (key, id) in keys.fresh() {
-            record.push(Op::InsertVertex { id, key: request.keys.key(key) })?;
+            encoder.insert_vertex(id, request.keys, key)?;
         }
     }
-    for (src, effect) in edges().filter(|(_, e)| e.op != EdgeOp::Remove) {
-        let weight = engine.config.weighted.then_some(effect.weight);
-        record.push(Op::PutEdge { label, src, dst: effect.dst, weight })?;
+    for (src, effect, row) in edges().filter(|(_, e, _)| e.op != EdgeOp::Remove) {
+        encoder.put(label, (src, effect.dst), 0, effect.weight, row)?;
     }
-    record.finish();
-    Ok(record)
+    Ok(encoder.finish())
 }
 
 /// Applies the effects of a part and releases its latches.
 fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
     let horizon = engine.horizon();
     let weighted = engine.config.weighted;
-    let Part { batches, latched, effects, ahead, .. } = part;
+    let Part { batches, latched, effects, attributes, ahead, .. } = part;
     let mut built = ahead.drain(..).peekable();
     for (at, batch) in batches.iter().enumerate() {
         if let Some(held) = latched.get(at + HEADERS_AHEAD) {
@@ -330,7 +354,7 @@ fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
             held.prefetch_append(Direction::Out);
         }
         for direction in DIRECTIONS {
-            let ops = &effects[batch.effects(direction)];
+            let ops = ops(effects, attributes, batch.effects(direction));
             let version = built.next_if(|&(of, chain, _)| (of as usize, chain) == (at, direction));
             if !ops.is_empty() {
                 let pinned = |pin| engine.keep((batch.subgraph, direction), pin);

@@ -2,9 +2,9 @@
 //! vertex and edge that really changes is named once ([`Effects::compute`]).
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Direction, LabelId, PropertyId, Row, Value, VertexId};
+use hedgerow_core::{Direction, InterpolationHint, LabelId, PropertyId, Row, Value, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::{EdgeOp, ItemOp};
+use hedgerow_mem::{Attributes, EdgeOp};
 use smallvec::SmallVec;
 
 use super::incident::for_each_incident;
@@ -63,7 +63,8 @@ pub(crate) struct EdgeEffect {
 /// An operation on one copy of an edge, or on a vertex, and where it goes.
 pub(crate) struct AdjacencyOp {
     pub(crate) chain: PartitionKey,
-    pub(crate) op: ItemOp,
+    pub(crate) op: LocalOp,
+    pub(crate) attributes: Attributes,
 }
 
 /// What a commit really changes.
@@ -139,7 +140,7 @@ impl Effects {
             for &(_, id) in list {
                 let op = LocalOp { local: id.local(), op: EdgeOp::Vertex, dst: VertexId(flag), weight: 0.0 };
                 let chain = PartitionKey::from((id.subgraph(), Direction::Out));
-                ops.push(AdjacencyOp { chain, op: ItemOp { op, rank: 0, row: None } });
+                ops.push(AdjacencyOp { chain, op, attributes: Attributes::default() });
             }
         }
         for e in &self.edges {
@@ -148,12 +149,6 @@ impl Effects {
         // Stable: a vertex that is removed and inserted keeps that order.
         ops.sort_by_key(|op| op.chain.order());
         ops
-    }
-}
-
-impl AdjacencyOp {
-    pub(crate) fn is_plain(&self) -> bool {
-        self.op.rank == 0 && self.op.row.is_none()
     }
 }
 
@@ -168,16 +163,15 @@ impl EdgeEffect {
             }
             let chain = PartitionKey { label: self.label, subgraph: at.subgraph(), direction };
             let op = LocalOp { local: at.local(), op: kind, dst, weight: self.weight.unwrap_or(0.0) };
-            ops.push(AdjacencyOp { chain, op: ItemOp { op, rank: self.rank, row } });
+            ops.push(AdjacencyOp { chain, op, attributes: Attributes { rank: self.rank, row } });
         };
         side(self.src, self.dst, Direction::Out, self.row.clone());
         let placement = engine.placement();
         if self.label == LabelId::VERTICES || !placement.has_second(self.src, self.dst) {
             return;
         }
-        let second = placement.second_direction();
-        // The incoming copy holds no properties: an update of nothing else does not touch it.
-        if second == Direction::Out || kind != EdgeOp::Update || engine.is_weighted(self.label) {
+        if placement.second_changes(kind, engine.is_weighted(self.label)) {
+            let second = placement.second_direction();
             let row = placement.row_at(second, self.dst, self.src, self.row.as_ref());
             side(self.dst, self.src, second, row);
         }
@@ -210,7 +204,7 @@ fn run(
                 match (src, dst) {
                     (Some(src), Some(dst)) => {
                         let (src, dst) = engine.placement().ends(src, dst);
-                        let (label, rank) = (op.label, request.attributes.rank(op.attributes));
+                        let (label, rank) = (op.label, request.attributes.get(op.attributes).rank);
                         let (kind, weight, attributes) = (op.kind, op.weight, op.attributes);
                         writes.push(EdgeWrite { label, src, dst, rank, seq, kind, weight, attributes });
                     }
@@ -266,8 +260,9 @@ fn net_effect(
     let EdgeWrite { label, src, dst, rank, .. } = item[0];
     // Where nothing is latched, there is no page, and so no edge.
     let latched = latches.get_of(label, src.subgraph());
-    let before: Option<State> =
-        latched.and_then(|latched| latched.item(Direction::Out, src.local(), dst, rank));
+    let hint = InterpolationHint::over(engine.ids.bound());
+    let found = latched.and_then(|latched| latched.item(Direction::Out, src.local(), dst, rank, hint));
+    let before: Option<State> = found.map(|edge| (edge.weight, edge.row.to_row()));
     let removed_at = |id: VertexId| {
         let at = removals.partition_point(|&(r, _)| r < id);
         removals.get(at).filter(|&&(r, _)| r == id).map(|&(_, seq)| seq)
@@ -276,8 +271,9 @@ fn net_effect(
     let mut state = if wiped.is_some() { None } else { before.clone() };
     for write in item.iter().filter(|w| wiped.is_none_or(|seq| w.seq > seq)) {
         effects.applied += u64::from(write.kind != OpKind::Update || state.is_some());
-        let new = || (write.weight, attributes.row(write.attributes));
-        state = write.kind.makes(state, new, |old| laid_over(old, attributes.cells(write.attributes)));
+        let attributes = attributes.get(write.attributes);
+        let new = || (write.weight, attributes.row.clone());
+        state = write.kind.makes(state, new, |old| laid_over(old, &attributes.patch));
         // A vertex without properties has no row at all.
         state = state.filter(|(_, row)| label != LabelId::VERTICES || row.is_some());
     }

@@ -1,40 +1,94 @@
-//! The log record of a commit's effects.
+//! The log record of a commit: the one home of what each change is in the log.
+//!
+//! Removals of edges come first, then vertices that end, vertices that begin, and the edges that are put: a key can change
+//! its vertex in one commit, and an edge needs its ends.
 
-use hedgerow_core::Op;
+use hedgerow_core::{LabelId, Op, Row, VertexId};
 
 use super::effect::{EdgeEffect, Effects};
-use super::op::TxnKeys;
+use super::op::{TxnKey, TxnKeys};
 use crate::error::Result;
 use crate::files::log::Record;
 use crate::state::store::Engine;
 
-/// The log record of the effects. Removals come before insertions: a key can change its vertex in one commit.
+/// Writes a record, change by change in the order above.
+pub(super) struct Encoder<'e> {
+    engine: &'e Engine,
+    record: Record,
+    /// The properties of one edge in the form of the log.
+    row: Vec<u8>,
+}
+
+impl<'e> Encoder<'e> {
+    pub(super) fn new(engine: &'e Engine) -> Encoder<'e> {
+        Encoder { engine, record: Record::default(), row: Vec::new() }
+    }
+
+    /// The edge is gone.
+    #[inline]
+    pub(super) fn remove(&mut self, label: LabelId, ends: (VertexId, VertexId), rank: u64) -> Result<()> {
+        let (src, dst) = ends;
+        self.record.push(match rank {
+            0 => Op::RemoveEdge { label, src, dst },
+            rank => Op::RemoveItem { label, src, dst, rank },
+        })
+    }
+
+    /// The vertex ends.
+    pub(super) fn remove_vertex(&mut self, id: VertexId) -> Result<()> {
+        self.record.push(Op::RemoveVertex { id })
+    }
+
+    /// The vertex begins, under this key.
+    pub(super) fn insert_vertex(&mut self, id: VertexId, keys: &TxnKeys, key: TxnKey) -> Result<()> {
+        self.record.push(Op::InsertVertex { id, key: keys.key(key) })
+    }
+
+    /// The edge exists with this weight, if the graph has weights, and these properties.
+    #[inline]
+    pub(super) fn put(
+        &mut self,
+        label: LabelId,
+        ends: (VertexId, VertexId),
+        rank: u64,
+        weight: f64,
+        row: Option<&Row>,
+    ) -> Result<()> {
+        let (src, dst) = ends;
+        let weight = self.engine.is_weighted(label).then_some(weight);
+        if rank == 0 && row.is_none() {
+            return self.record.push(Op::PutEdge { label, src, dst, weight });
+        }
+        self.row.clear();
+        row.into_iter().for_each(|row| hedgerow_log::encode_row(row, &mut self.row));
+        self.record.push(Op::PutItem { label, src, dst, rank, weight, row: &self.row })
+    }
+
+    /// The record, with its checksum.
+    #[inline]
+    pub(super) fn finish(mut self) -> Record {
+        self.record.finish();
+        self.record
+    }
+}
+
+/// The log record of the effects of a commit of the general way.
 pub(super) fn encode(engine: &Engine, effects: &Effects, keys: &TxnKeys) -> Result<Record> {
-    let mut record = Record::default();
+    let mut encoder = Encoder::new(engine);
+    let ends = |e: &EdgeEffect| (e.src, e.dst);
     for e in effects.edges.iter().filter(|e| e.weight.is_none()) {
-        let EdgeEffect { label, src, dst, rank, .. } = *e;
-        record.push(Op::RemoveItem { label, src, dst, rank })?;
+        encoder.remove(e.label, ends(e), e.rank)?;
     }
     for &(_, id) in &effects.removed {
-        record.push(Op::RemoveVertex { id })?;
+        encoder.remove_vertex(id)?;
     }
     for &(key, id) in &effects.inserted {
-        record.push(Op::InsertVertex { id, key: keys.key(key) })?;
+        encoder.insert_vertex(id, keys, key)?;
     }
-    let mut bytes = Vec::new();
     for e in &effects.edges {
-        let EdgeEffect { label, src, dst, rank, .. } = *e;
-        let Some(weight) = e.weight else { continue };
-        let weight = engine.is_weighted(label).then_some(weight);
-        match &e.row {
-            None if rank == 0 => record.push(Op::PutEdge { label, src, dst, weight })?,
-            row => {
-                bytes.clear();
-                row.iter().for_each(|row| hedgerow_log::encode_row(row, &mut bytes));
-                record.push(Op::PutItem { label, src, dst, rank, weight, row: &bytes })?;
-            }
+        if let Some(weight) = e.weight {
+            encoder.put(e.label, ends(e), e.rank, weight, e.row.as_ref())?;
         }
     }
-    record.finish();
-    Ok(record)
+    Ok(encoder.finish())
 }

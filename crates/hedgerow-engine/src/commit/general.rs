@@ -12,8 +12,11 @@
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{LabelId, Timestamp};
+use hedgerow_mem::subgraph::LocalOp;
+use hedgerow_mem::{Attributes, Ops};
+use smallvec::SmallVec;
 
-use super::effect::{AdjacencyOp, Effects};
+use super::effect::Effects;
 use super::encode::encode;
 use super::op::TxnKeys;
 use super::order::{draw, must_apply};
@@ -52,13 +55,13 @@ pub(super) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
 /// Ids taken for new vertices: those that the commit does not use go back.
 struct Taken<'a> {
     engine: &'a Engine,
-    ids: smallvec::SmallVec<[hedgerow_core::VertexId; 2]>,
+    ids: SmallVec<[hedgerow_core::VertexId; 2]>,
 }
 
 impl Taken<'_> {
     fn used(&mut self, effects: &Effects) {
         // Sorted, since a bulk load inserts thousands of vertices in one transaction.
-        let mut used: smallvec::SmallVec<[_; 2]> = effects.inserted.iter().map(|&(_, id)| id).collect();
+        let mut used: SmallVec<[_; 2]> = effects.inserted.iter().map(|&(_, id)| id).collect();
         used.sort_unstable();
         self.ids.retain(|id| used.binary_search(id).is_err());
     }
@@ -79,7 +82,7 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result
     // 2. Latch. `taken` is declared before the latches, so that unused ids go back after they are released.
     let key_indices = bindings.key_latches(engine, request.keys);
     let mut taken = Taken { engine, ids: Default::default() };
-    let key_latches: smallvec::SmallVec<[_; 2]> = key_indices.iter().map(|&i| engine.ids.latch(i)).collect();
+    let key_latches: SmallVec<[_; 2]> = key_indices.iter().map(|&i| engine.ids.latch(i)).collect();
     taken.ids = bindings.allocate(engine, request.keys, &key_indices)?;
     let mut latches = Latches::take(engine, &bindings.latch_keys(request.ops, extra));
     if !bindings.settle_initial(engine, request.keys, &latches) {
@@ -243,20 +246,20 @@ fn apply(engine: &Engine, keys: &TxnKeys, effects: &Effects, ts: Timestamp, latc
             }
         }
     }
-    let ops = effects.adjacency_ops(engine);
-    let mut plain: smallvec::SmallVec<[hedgerow_mem::subgraph::LocalOp; 4]> = smallvec::SmallVec::new();
-    for group in ops.chunk_by(|a, b| a.chain == b.chain) {
+    let all = effects.adjacency_ops(engine);
+    let mut ops: SmallVec<[LocalOp; 4]> = SmallVec::new();
+    let mut attributes: SmallVec<[Attributes; 4]> = SmallVec::new();
+    for group in all.chunk_by(|a, b| a.chain == b.chain) {
         let chain = group[0].chain;
         let Some(latched) = latches.get_mut(chain.label, chain.subgraph) else { continue };
         let pinned = |pin| engine.keep(chain, pin);
         let (weighted, horizon) = (engine.is_weighted(chain.label), horizon.of(chain.label));
-        if group.iter().all(AdjacencyOp::is_plain) {
-            plain.clear();
-            plain.extend(group.iter().map(|side| side.op.op));
-            latched.apply(chain.direction, &plain, ts, weighted, horizon, pinned);
-        } else {
-            let items: Vec<hedgerow_mem::ItemOp> = group.iter().map(|side| side.op.clone()).collect();
-            latched.apply_items(chain.direction, &items, ts, weighted, horizon, pinned);
+        ops.clear();
+        attributes.clear();
+        ops.extend(group.iter().map(|side| side.op));
+        if !group.iter().all(|side| side.attributes.is_none()) {
+            attributes.extend(group.iter().map(|side| side.attributes.clone()));
         }
+        latched.apply(chain.direction, Ops::with(&ops, &attributes), ts, weighted, horizon, pinned);
     }
 }

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::read::properties::{Properties, named};
 use crate::state::edge_key::{EdgeKey, WEIGHT};
 use crate::state::schema::LabelRef;
+use crate::state::store::Engine;
 
 /// An edge under the names of one transaction.
 #[derive(Clone, Copy)]
@@ -37,7 +38,7 @@ impl WriteTxn {
         properties: impl IntoIterator<Item = (N, V)>,
     ) -> Result<()> {
         let item = self.item_for_writing(edge)?;
-        let (weight, cells) = self.split_weight(item.label, properties)?;
+        let (weight, cells) = split_weight(&self.engine, item.label, properties)?;
         self.push_item(OpKind::Put, item, weight.unwrap_or(1.0), cells)
     }
 
@@ -52,7 +53,7 @@ impl WriteTxn {
         properties: impl IntoIterator<Item = (N, V)>,
     ) -> Result<bool> {
         let item = self.item_for_writing(edge)?;
-        let (weight, cells) = self.split_weight(item.label, properties)?;
+        let (weight, cells) = split_weight(&self.engine, item.label, properties)?;
         let new = self.reads_item(item).is_none();
         if new {
             self.push_item(OpKind::Insert, item, weight.unwrap_or(1.0), cells)?;
@@ -258,38 +259,6 @@ impl WriteTxn {
         Ok(EdgeRef { label, src, dst, rank: edge.rank })
     }
 
-    /// The weight among the properties of an edge, and the others.
-    #[expect(clippy::type_complexity, reason = "two results that each caller takes apart at once")]
-    fn split_weight<N: AsRef<str>, V: Into<Value>>(
-        &self,
-        label: LabelId,
-        properties: impl IntoIterator<Item = (N, V)>,
-    ) -> Result<(Option<f64>, Vec<(PropertyId, Value)>)> {
-        let mut weight = None;
-        let mut wrong = None;
-        let weighted = self.engine.is_weighted(label);
-        let others = properties.into_iter().filter_map(|(name, value)| {
-            let value = value.into();
-            if !weighted || name.as_ref() != WEIGHT {
-                return Some((name, value));
-            }
-            match value {
-                Value::F64(w) => weight = Some(w),
-                other => wrong = other.property_type().or(wrong),
-            }
-            None
-        });
-        let cells = self.engine.cells(label, others)?;
-        if let Some(found) = wrong {
-            let expected = hedgerow_core::PropertyType::F64;
-            return Err(Error::PropertyType { property: WEIGHT.to_owned(), expected, found });
-        }
-        if let Some(weight) = weight {
-            self.engine.check_weight(weight)?;
-        }
-        Ok((weight, cells))
-    }
-
     fn push_item(
         &mut self,
         kind: OpKind,
@@ -298,7 +267,7 @@ impl WriteTxn {
         cells: Vec<(PropertyId, Value)>,
     ) -> Result<()> {
         let attributes = if item.rank != 0 || !cells.is_empty() {
-            self.attributes.push(OpAttributes { rank: item.rank, cells });
+            self.attributes.push(OpAttributes::new(kind, item.rank, cells));
             self.attributes.len() as u32
         } else {
             0
@@ -373,4 +342,36 @@ impl WriteTxn {
 
 fn of_vertex(key: TxnKey) -> EdgeRef {
     EdgeRef { label: LabelId::VERTICES, src: key, dst: key, rank: 0 }
+}
+
+/// The weight among the properties of an edge, and the others.
+#[expect(clippy::type_complexity, reason = "two results that each caller takes apart at once")]
+pub(crate) fn split_weight<N: AsRef<str>, V: Into<Value>>(
+    engine: &Engine,
+    label: LabelId,
+    properties: impl IntoIterator<Item = (N, V)>,
+) -> Result<(Option<f64>, Vec<(PropertyId, Value)>)> {
+    let mut weight = None;
+    let mut wrong = None;
+    let weighted = engine.is_weighted(label);
+    let others = properties.into_iter().filter_map(|(name, value)| {
+        let value = value.into();
+        if !weighted || name.as_ref() != WEIGHT {
+            return Some((name, value));
+        }
+        match value {
+            Value::F64(w) => weight = Some(w),
+            other => wrong = other.property_type().or(wrong),
+        }
+        None
+    });
+    let cells = engine.cells(label, others)?;
+    if let Some(found) = wrong {
+        let expected = hedgerow_core::PropertyType::F64;
+        return Err(Error::PropertyType { property: WEIGHT.to_owned(), expected, found });
+    }
+    if let Some(weight) = weight {
+        engine.check_weight(weight)?;
+    }
+    Ok((weight, cells))
 }

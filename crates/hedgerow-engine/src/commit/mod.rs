@@ -23,7 +23,7 @@ mod effect;
 mod encode;
 mod general;
 mod incident;
-mod items;
+pub(crate) mod items;
 pub(crate) mod op;
 pub(crate) mod order;
 mod overlay;

@@ -93,8 +93,23 @@ impl OpKind {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OpAttributes {
     pub(crate) rank: u64,
-    /// The properties to set; of [`OpKind::Update`] and [`OpKind::Merge`] nulls are to be removed.
-    pub(crate) cells: Vec<(PropertyId, Value)>,
+    /// The properties of the edge that [`OpKind::Put`] and [`OpKind::Insert`] make.
+    pub(crate) row: Option<Row>,
+    /// The properties that [`OpKind::Update`] and [`OpKind::Merge`] lay over those that there are; nulls remove.
+    pub(crate) patch: Vec<(PropertyId, Value)>,
+}
+
+impl OpAttributes {
+    /// What an operation of this kind keeps of a rank and of the cells that it was given.
+    pub(crate) fn new(kind: OpKind, rank: u64, cells: Vec<(PropertyId, Value)>) -> OpAttributes {
+        match kind {
+            OpKind::Update | OpKind::Merge => OpAttributes { rank, row: None, patch: cells },
+            _ => OpAttributes { rank, row: Row::new(cells), patch: Vec::new() },
+        }
+    }
+
+    /// No rank, no properties.
+    pub(crate) const NONE: &'static OpAttributes = &OpAttributes { rank: 0, row: None, patch: Vec::new() };
 }
 
 /// The part of an operation that most have not.
@@ -102,20 +117,11 @@ pub(crate) struct OpAttributes {
 pub(crate) struct AttributesTable<'a>(pub(crate) &'a [OpAttributes]);
 
 impl<'a> AttributesTable<'a> {
-    fn get(self, op: u32) -> Option<&'a OpAttributes> {
-        self.0.get((op as usize).checked_sub(1)?)
-    }
-
-    pub(crate) fn rank(self, attributes: u32) -> u64 {
-        self.get(attributes).map_or(0, |attributes| attributes.rank)
-    }
-
-    pub(crate) fn cells(self, attributes: u32) -> &'a [(PropertyId, Value)] {
-        self.get(attributes).map_or(&[], |attributes| &attributes.cells)
-    }
-
-    pub(crate) fn row(self, attributes: u32) -> Option<Row> {
-        Row::new(self.cells(attributes).to_vec())
+    /// The attributes that stand at `attributes` of an operation.
+    #[inline]
+    pub(crate) fn get(self, attributes: u32) -> &'a OpAttributes {
+        let place = (attributes as usize).checked_sub(1);
+        place.and_then(|place| self.0.get(place)).unwrap_or(OpAttributes::NONE)
     }
 }
 
@@ -138,10 +144,9 @@ impl TxnOp {
         TxnOp { kind, label: LabelId::DEFAULT, attributes: 0, src, dst, weight }
     }
 
-    /// Whether it is about an edge of the default label, and about nothing but its existence and weight.
-    pub(crate) fn is_plain_edge(&self) -> bool {
-        let plain = self.label == LabelId::DEFAULT && self.attributes == 0;
-        plain && matches!(self.kind, OpKind::Put | OpKind::Insert | OpKind::Remove)
+    /// Whether it puts, inserts or removes an edge of the default label: then the short and the batch way are open to it.
+    pub(crate) fn is_default_edge(&self) -> bool {
+        self.label == LabelId::DEFAULT && matches!(self.kind, OpKind::Put | OpKind::Insert | OpKind::Remove)
     }
 
     pub(crate) fn is_edge(&self) -> bool {

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use hedgerow_core::{LabelId, PropertyId, Row, Value};
 
 use super::effect::laid_over;
-use super::op::{AttributesTable, OpKind, TxnKey, TxnOp};
+use super::op::{AttributesTable, OpAttributes, OpKind, TxnKey, TxnOp};
 use crate::state::placement::Placement;
 
 /// An edge: label, endpoints, rank.
@@ -31,17 +31,17 @@ impl State {
     /// The state of an edge that the transaction has not written.
     const UNTOUCHED: State = State::Based { patch: Vec::new(), otherwise: None };
 
-    /// The state after `op`, which has the properties `cells`.
-    fn after(self, op: &TxnOp, cells: &[(PropertyId, Value)]) -> State {
-        let new = || (op.weight, Row::new(cells.to_vec()));
-        let makes = |edge: Edge| op.kind.makes(edge, new, |old| laid_over(old, cells));
+    /// The state after `op`, which has these attributes.
+    fn after(self, op: &TxnOp, attributes: &OpAttributes) -> State {
+        let new = || (op.weight, attributes.row.clone());
+        let makes = |edge: Edge| op.kind.makes(edge, new, |old| laid_over(old, &attributes.patch));
         match (op.kind, self) {
             (_, State::Is(edge)) => State::Is(makes(edge)),
             (OpKind::Insert, State::Based { patch, otherwise }) => {
                 State::Based { patch, otherwise: makes(otherwise) }
             }
             (OpKind::Update | OpKind::Merge, State::Based { mut patch, otherwise }) => {
-                patch.extend_from_slice(cells);
+                patch.extend_from_slice(&attributes.patch);
                 State::Based { patch, otherwise: makes(otherwise) }
             }
             // What these make does not depend on the snapshot.
@@ -140,10 +140,10 @@ impl Overlay {
     }
 
     fn write(&mut self, op: &TxnOp, attributes: AttributesTable<'_>) {
-        let item = self.item_key(op.label, op.src, op.dst, attributes.rank(op.attributes));
+        let item = self.item_key(op.label, op.src, op.dst, attributes.get(op.attributes).rank);
         let (label, src, dst, rank) = item;
         let before = self.item(label, src, dst, rank).unwrap_or(State::UNTOUCHED);
-        self.edges.insert(item, before.after(op, attributes.cells(op.attributes)));
+        self.edges.insert(item, before.after(op, attributes.get(op.attributes)));
         self.out.entry((label, src)).or_default().insert((dst, rank));
         self.into.entry((label, dst)).or_default().insert((src, rank));
         self.labels.insert(label);

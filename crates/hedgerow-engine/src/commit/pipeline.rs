@@ -10,7 +10,7 @@ use hedgerow_core::{InterpolationHint, KeyKind, Timestamp, VertexKeyRef};
 use hedgerow_mem::subgraph::prefetch::{self, End};
 
 use super::autocommit;
-use super::op::OpKind;
+use super::op::{OpAttributes, OpKind};
 use super::request::Outcome;
 use super::single::{self, Single};
 use crate::error::{Error, Result};
@@ -262,12 +262,15 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         let quick = match &op {
             Some(op) => {
                 let named = || dense || autocommit::names(&self.engine, op, src, dst);
-                single::commit_unpublished(&self.engine, op, named)
+                single::commit_unpublished(&self.engine, op, OpAttributes::NONE, named)
             }
             None => Ok(None),
         };
         let result = match quick {
-            Ok(None) => autocommit::edge_unpublished(&self.engine, kind, src, dst, weight),
+            Ok(None) => {
+                let none = OpAttributes::NONE;
+                autocommit::edge_unpublished(&self.engine, kind, src, dst, weight, none)
+            }
             Ok(Some(outcome)) => Ok(outcome),
             Err(error) => Err(error),
         };
@@ -285,7 +288,8 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         let ticket = self.submitted;
         self.submitted += 1;
         self.executed += 1;
-        let result = autocommit::edge_unpublished(&self.engine, kind, src, dst, weight);
+        let none = OpAttributes::NONE;
+        let result = autocommit::edge_unpublished(&self.engine, kind, src, dst, weight, none);
         self.executed_one(ticket, result);
         ticket
     }

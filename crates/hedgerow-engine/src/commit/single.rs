@@ -1,6 +1,6 @@
-//! Transactions of one edge operation whose endpoints exist: the commit of [`commit`](super::general) with every phase
-//! reduced to two endpoints. Nothing is allocated beside the log record, and the cache misses of both endpoints
-//! overlap.
+//! Transactions of one edge operation whose endpoints exist: the commit of [`general`](super::general) with every phase
+//! reduced to two endpoints. Nothing is allocated beside the log record and the properties, and the cache misses of both
+//! endpoints overlap.
 //!
 //! It is the same protocol, step by step (`docs/design/protocol.md`, section 2): latches ascending, look-ups verified
 //! under them, effect computed against everything applied, timestamp drawn and record appended in the ordering section,
@@ -8,12 +8,14 @@
 //! path with nothing changed.
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Direction, InterpolationHint, KeyKind, LabelId, Op, Timestamp, VertexId, VertexKeyRef};
+use hedgerow_core::{Direction, InterpolationHint, KeyKind, LabelId, Row, Timestamp, VertexId, VertexKeyRef};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::subgraph::prefetch::End;
-use hedgerow_mem::{EdgeOp, Latched, Subgraph};
+use hedgerow_mem::{Attributes, EdgeOp, Latched, Ops, Subgraph};
 
-use super::op::OpKind;
+use super::effect::{State, laid_over};
+use super::encode::Encoder;
+use super::op::{OpAttributes, OpKind};
 use super::order::{draw, must_apply};
 use super::request::Outcome;
 use crate::error::Result;
@@ -21,7 +23,7 @@ use crate::files::log::Record;
 use crate::state::change::{effective, same_weight};
 use crate::state::store::Engine;
 
-/// One edge operation, by vertex ids. Of an undirected graph `src` is the smaller.
+/// One operation on an edge of the default label, by vertex ids. Of an undirected graph `src` is the smaller.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Single {
     pub(crate) kind: OpKind,
@@ -59,9 +61,9 @@ impl Single {
         ])
     }
 
-    /// The edge's state after the operation, given that before.
-    fn after(&self, before: Option<f64>) -> Option<f64> {
-        self.kind.makes(before, || self.weight, |old| old.unwrap_or(self.weight))
+    /// Whether what the operation makes of an edge that exists depends on the edge's properties, or may change them.
+    fn asks_for_properties(&self) -> bool {
+        !matches!(self.kind, OpKind::Insert | OpKind::Remove)
     }
 }
 
@@ -95,7 +97,7 @@ impl<'e> Ends<'e> {
         self.dst.as_ref().unwrap_or(&self.src)
     }
 
-    /// The state of the edge, looked up where the list is shorter: both copies say the same.
+    /// The weight of the edge, looked up where the list is shorter: both copies say the same.
     #[inline]
     fn edge(&self, op: &Single, second: Direction, hint: InterpolationHint) -> Option<f64> {
         self.src.prefetch_head(Direction::Out, [op.src.local()]);
@@ -113,16 +115,34 @@ impl<'e> Ends<'e> {
             self.dst().edge(second, op.dst.local(), op.src, hint)
         }
     }
+
+    /// Weight and properties of the edge; these stand at its first copy alone, and are read only if the operation asks for
+    /// them and `attributed` says that edges may have some.
+    #[inline]
+    fn state(
+        &self,
+        op: &Single,
+        second: Direction,
+        hint: InterpolationHint,
+        attributed: bool,
+    ) -> Option<State> {
+        let weight = self.edge(op, second, hint)?;
+        if !attributed || !op.asks_for_properties() {
+            return Some((weight, None));
+        }
+        let item = self.src.item(Direction::Out, op.src.local(), op.dst, 0, hint);
+        Some((weight, item.and_then(|item| item.row.to_row())))
+    }
 }
 
 /// Commits the operation without waiting for its publication. `None` sends the caller to the general path.
-/// An edge of the default label may have properties only if the schema says so, which is asked under the latches.
 /// `still_named` says, with the latches held, whether both ids still carry the keys they were looked up by
 /// (invariant I4).
 #[inline]
 pub(crate) fn commit_unpublished(
     engine: &Engine,
     op: &Single,
+    attributes: &OpAttributes,
     still_named: impl FnOnce() -> bool,
 ) -> Result<Option<Outcome>> {
     if engine.config.is_one_way() {
@@ -132,45 +152,53 @@ pub(crate) fn commit_unpublished(
     let mut ends = Ends::latch(op, src.subgraph, dst.subgraph);
     let exist = ends.src.contains_vertex(op.src.local()) && ends.dst().contains_vertex(op.dst.local());
     let unasked = engine.config.keys == KeyKind::Dense || faults::is_on(PlantedFault::IdsNotLookedAtAgain);
-    if !exist || !engine.schema.default_is_plain() || !(unasked || still_named()) {
+    if !exist || !(unasked || still_named()) {
         return Ok(None);
     }
-    let before =
-        ends.edge(op, engine.placement().second_direction(), InterpolationHint::over(engine.ids.bound()));
-    let after = op.after(before);
-    let same = |old: &f64, new: &f64| same_weight(engine.config.weighted, *old, *new);
+    // Edges may have properties only if the schema says so, which is asked under the latches.
+    let attributed = !engine.schema.default_is_plain();
+    let hint = InterpolationHint::over(engine.ids.bound());
+    let before = ends.state(op, engine.placement().second_direction(), hint, attributed);
+    let applied = u64::from(op.kind != OpKind::Update || before.is_some());
+    let existed = before.is_some();
+    let new = || (op.weight, attributes.row.clone());
+    let after = op.kind.makes(before.clone(), new, |old| laid_over(old, &attributes.patch));
+    let same = |(old, old_row): &State, (new, new_row): &State| {
+        same_weight(engine.config.weighted, *old, *new) && old_row == new_row
+    };
     let Some(kind) = effective(before.as_ref(), after.as_ref(), same) else {
         // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this moment.
         let order = engine.clock.order();
         engine.check_open()?;
-        return Ok(Some(Outcome { ts: order.last_drawn(), edges: 0, applied: 1 }));
+        return Ok(Some(Outcome { ts: order.last_drawn(), edges: 0, applied }));
     };
     let record = match &engine.durable {
-        Some(_) => Some(encode(engine, op, after)?),
+        Some(_) => Some(encode(engine, op, after.as_ref())?),
         None => None,
     };
     make_room(engine, op, &mut ends);
     let ts = draw(engine, record, |_| engine.check_open())?;
-    let applied = must_apply(engine);
-    apply(engine, op, kind, after.unwrap_or(0.0), ts, &mut ends);
+    let whole = must_apply(engine);
+    let edges = i64::from(after.is_some()) - i64::from(existed);
+    let (weight, row) = after.unwrap_or((0.0, None));
+    apply(engine, op, kind, weight, row, ts, &mut ends);
     drop(ends);
-    let edges = i64::from(after.is_some()) - i64::from(before.is_some());
     if engine.clock.complete(ts, 0, edges) {
         engine.commits.wake();
     }
-    applied.done();
-    Ok(Some(Outcome { ts, edges, applied: 1 }))
+    whole.done();
+    Ok(Some(Outcome { ts, edges, applied }))
 }
 
-fn encode(engine: &Engine, op: &Single, after: Option<f64>) -> Result<Record> {
-    let mut record = Record::default();
-    let (label, src, dst) = (LabelId(0), op.src, op.dst);
-    record.push(match after {
-        Some(weight) => Op::PutEdge { label, src, dst, weight: engine.config.weighted.then_some(weight) },
-        None => Op::RemoveEdge { label, src, dst },
-    })?;
-    record.finish();
-    Ok(record)
+fn encode(engine: &Engine, op: &Single, after: Option<&State>) -> Result<Record> {
+    let mut encoder = Encoder::new(engine);
+    match after {
+        Some((weight, row)) => {
+            encoder.put(LabelId::DEFAULT, (op.src, op.dst), 0, *weight, row.as_ref())?;
+        }
+        None => encoder.remove(LabelId::DEFAULT, (op.src, op.dst), 0)?,
+    }
+    Ok(encoder.finish())
 }
 
 /// Merges that are due happen before the timestamp is drawn: who draws a later one waits for no merge.
@@ -197,27 +225,48 @@ fn make_room(engine: &Engine, op: &Single, ends: &mut Ends<'_>) {
 }
 
 #[inline]
-fn apply(engine: &Engine, op: &Single, kind: EdgeOp, weight: f64, ts: Timestamp, ends: &mut Ends<'_>) {
+fn apply(
+    engine: &Engine,
+    op: &Single,
+    kind: EdgeOp,
+    weight: f64,
+    row: Option<Row>,
+    ts: Timestamp,
+    ends: &mut Ends<'_>,
+) {
     let horizon = engine.horizon();
-    let weighted = engine.config.weighted;
-    let second = engine.placement().second_direction();
+    let (weighted, placement) = (engine.config.weighted, engine.placement());
+    let second = placement.second_direction();
     let forth = LocalOp { local: op.src.local(), op: kind, dst: op.dst, weight };
     let back = LocalOp { local: op.dst.local(), op: kind, dst: op.src, weight };
-    let at = |latched: &mut Latched<'_>, id: VertexId, direction, ops: &[LocalOp]| {
+    let rows = row.is_some().then(|| {
+        let back = placement.row_at(second, op.dst, op.src, row.as_ref());
+        [row, back].map(|row| Attributes { rank: 0, row })
+    });
+    let attributes = |range: std::ops::Range<usize>| rows.as_ref().map_or(&[][..], |rows| &rows[range]);
+    let at = |latched: &mut Latched<'_>, id: VertexId, direction, ops| {
         let pinned = |pin| engine.keep((id.subgraph(), direction), pin);
         latched.apply(direction, ops, ts, weighted, &horizon, pinned);
     };
+    let (ops, forth, back) = ([forth, back], [forth], [back]);
+    let both = || Ops::with(&ops, attributes(0..2));
+    let (forth, back) = (Ops::with(&forth, attributes(0..1)), Ops::with(&back, attributes(1..2)));
+    let has_back = placement.second_changes(kind, weighted);
     match &mut ends.dst {
         Some(dst) => {
-            at(&mut ends.src, op.src, Direction::Out, &[forth]);
-            at(dst, op.dst, second, &[back]);
+            at(&mut ends.src, op.src, Direction::Out, forth);
+            if has_back {
+                at(dst, op.dst, second, back);
+            }
         }
         // One call per chain and commit.
         None if second == Direction::In => {
-            at(&mut ends.src, op.src, Direction::Out, &[forth]);
-            at(&mut ends.src, op.dst, second, &[back]);
+            at(&mut ends.src, op.src, Direction::Out, forth);
+            if has_back {
+                at(&mut ends.src, op.dst, second, back);
+            }
         }
-        None if op.src == op.dst => at(&mut ends.src, op.src, Direction::Out, &[forth]),
-        None => at(&mut ends.src, op.src, Direction::Out, &[forth, back]),
+        None if op.src == op.dst => at(&mut ends.src, op.src, Direction::Out, forth),
+        None => at(&mut ends.src, op.src, Direction::Out, both()),
     }
 }

@@ -407,11 +407,12 @@ impl WriteTxn {
     fn commit_alone(&self) -> Result<Option<Outcome>> {
         let [op] = self.ops[..] else { return Ok(None) };
         let blind = self.reads.is_empty() && self.isolation == Isolation::Serializable;
-        if !(op.is_plain_edge() && blind && self.create) {
+        if !(op.is_default_edge() && blind && self.create) {
             return Ok(None);
         }
         let (src, dst) = (self.keys.key(op.src), self.keys.key(op.dst));
-        autocommit::edge_unpublished(&self.engine, op.kind, src, dst, op.weight).map(Some)
+        let attributes = AttributesTable(&self.attributes).get(op.attributes);
+        autocommit::edge_unpublished(&self.engine, op.kind, src, dst, op.weight, attributes).map(Some)
     }
 
     /// Drops all operations.

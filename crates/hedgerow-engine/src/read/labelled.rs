@@ -72,7 +72,8 @@ impl Snapshot {
         rank: u64,
         f: impl FnOnce(ItemRef<'_>) -> R,
     ) -> Option<R> {
-        self.read_of(label, src, Direction::Out, |read| read.item(src.local(), dst, rank).map(f)).flatten()
+        self.read_of(label, src, Direction::Out, |read| read.item(src.local(), dst, rank, self.hint()).map(f))
+            .flatten()
     }
 
     /// Calls `f` with each edge of a label at a vertex, ascending by vertex id and rank. The properties of fixed width

@@ -142,7 +142,7 @@ impl Snapshot {
 
     /// How the ids of neighbours are spread.
     #[inline]
-    fn hint(&self) -> InterpolationHint {
+    pub(super) fn hint(&self) -> InterpolationHint {
         InterpolationHint::over(self.inner.engine.ids.bound())
     }
 

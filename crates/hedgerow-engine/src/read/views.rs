@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, LabelId, PropertyId, SubgraphId, Timestamp, VertexId};
+use hedgerow_core::{Direction, InterpolationHint, LabelId, PropertyId, SubgraphId, Timestamp, VertexId};
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::version::Read;
 use hedgerow_mem::view::{CHUNK_SUBGRAPHS, Chunk, DirectionView, Page, Shape, Stale, read_stale};
@@ -63,7 +63,7 @@ fn weigh_side(
         Direction::In => {
             let found = table.get(item.dst.subgraph()).and_then(|entry| {
                 let outgoing = |read: Read<'_>| {
-                    let edge = read.item(item.dst.local(), at, item.rank);
+                    let edge = read.item(item.dst.local(), at, item.rank, InterpolationHint::UNKNOWN);
                     edge.map(|edge| weight.of(&edge))
                 };
                 entry.read(Direction::Out, ts, outgoing)

@@ -5,6 +5,7 @@
 //! self-loop. Of an undirected edge the smaller end comes first.
 
 use hedgerow_core::{Direction, Row, VertexId};
+use hedgerow_mem::EdgeOp;
 
 use crate::config::GraphConfig;
 
@@ -52,6 +53,13 @@ impl Placement {
     #[inline]
     pub(crate) fn has_second<T: Eq>(self, src: T, dst: T) -> bool {
         self.both && (self.directed || src != dst)
+    }
+
+    /// Whether an operation on an edge changes its second copy too: an incoming one keeps no properties, so that an update of
+    /// nothing else leaves it as it is.
+    #[inline]
+    pub(crate) fn second_changes(self, op: EdgeOp, weighted: bool) -> bool {
+        !self.directed || op != EdgeOp::Update || weighted
     }
 
     /// Whether the edge is counted, logged and listed by its copy in `direction` at `at`: each is by just one copy.

@@ -1,13 +1,17 @@
-//! The effects of the operations of a large transaction. Both copies of an edge hold the same, so an edge is looked up at
-//! one copy only: the one that a thread reaches first.
+//! The effects of the operations of a large transaction. Without properties both copies of an edge hold the same, so an edge
+//! is looked up at one copy only: the one that a thread reaches first. With properties copies differ, and each is judged by
+//! itself.
 
 use hedgerow_core::sync::{AtomicU8, Ordering};
-use hedgerow_core::{Direction, InterpolationHint, simd};
+use hedgerow_core::{Direction, InterpolationHint, Row, VertexId, simd};
 use hedgerow_mem::{EdgeOp, Finder, Latched};
 
 use super::parts::{BatchEntry, SubgraphBatch};
-use crate::commit::op::TxnOp;
+use crate::commit::effect::State;
+use crate::commit::op::{AttributesTable, OpKind, TxnOp};
+use crate::commit::request::Request;
 use crate::state::change::{effective, same_weight};
+use crate::state::placement::Placement;
 use crate::state::store::Engine;
 
 /// The effect of an operation, as a cell encodes it: 0 unknown, 1 unchanged, 2 + the number of an [`EdgeOp`].
@@ -17,14 +21,26 @@ const NOTHING: u8 = 1;
 /// The effects of the operations. All operations on one edge share the cell of the first of them, at both copies.
 pub(super) struct Outcomes<'a> {
     ops: &'a [TxnOp],
+    attributes: AttributesTable<'a>,
+    placement: Placement,
     weighted: bool,
+    /// Whether edges may have properties.
+    attributed: bool,
     cells: Vec<AtomicU8>,
 }
 
 impl<'a> Outcomes<'a> {
-    pub(super) fn new(engine: &Engine, ops: &'a [TxnOp]) -> Outcomes<'a> {
+    pub(super) fn new(engine: &Engine, request: &Request<'a>, attributed: bool) -> Outcomes<'a> {
+        let ops = request.ops;
         let cells = ops.iter().map(|_| AtomicU8::new(UNKNOWN)).collect();
-        Outcomes { ops, weighted: engine.config.weighted, cells }
+        let (placement, weighted) = (engine.placement(), engine.config.weighted);
+        Outcomes { ops, attributes: request.attributes, placement, weighted, attributed, cells }
+    }
+
+    /// Whether edges may have properties.
+    #[inline]
+    pub(super) fn attributed(&self) -> bool {
+        self.attributed
     }
 
     /// Starts loading what the look-ups of the batch read: the delta, and of the lists what is likely needed.
@@ -82,6 +98,46 @@ impl<'a> Outcomes<'a> {
         Some((op, weight))
     }
 
+    /// As [`of`](Self::of), for the copy in `direction` at `at`, with the properties that it keeps afterwards.
+    pub(super) fn with_row(
+        &self,
+        group: &[BatchEntry],
+        (at, direction): (VertexId, Direction),
+        held: &Latched<'_>,
+        edges: &mut Finder<'_>,
+    ) -> Option<(EdgeOp, f64, Option<Row>)> {
+        let (local, dst) = (group[0].local(), group[0].dst());
+        let before: Option<State> = edges.edge(local, dst).map(|weight| {
+            // What one insertion leaves as it is, and what is only removed, need not be known.
+            let asked = direction == Direction::Out && (group.len() > 1 || group[0].is_kind(OpKind::Put));
+            let found = asked.then(|| held.item(direction, local, dst, 0, InterpolationHint::UNKNOWN));
+            (weight, found.flatten().and_then(|edge| edge.row.to_row()))
+        });
+        let after = group.iter().fold(before.clone(), |state, entry| {
+            let op = &self.ops[entry.op()];
+            let new = || {
+                let row = self.attributes.get(op.attributes).row.as_ref();
+                (self.weight(op), self.placement.row_at(direction, at, dst, row))
+            };
+            entry.kind().makes(state, new, |old| old.unwrap_or((1.0, None)))
+        });
+        // The second copy of an undirected edge lacks its text, which may change: it cannot tell that nothing does.
+        let tells = direction == Direction::In || self.placement.counts_at(direction, at, dst);
+        let same = |(old, old_row): &State, (new, new_row): &State| {
+            let left = group.iter().all(|entry| entry.is_kind(OpKind::Insert));
+            (tells || left) && same_weight(self.weighted, *old, *new) && old_row == new_row
+        };
+        let op = effective(before.as_ref(), after.as_ref(), same)?;
+        let (weight, row) = after.unwrap_or((0.0, None));
+        Some((op, weight, row))
+    }
+
+    /// The weight that an operation gives to an edge.
+    #[inline]
+    fn weight(&self, op: &TxnOp) -> f64 {
+        if self.weighted { op.weight } else { 1.0 }
+    }
+
     fn decide(&self, group: &[BatchEntry], before: Option<f64>) -> u8 {
         let same = |old: &f64, new: &f64| same_weight(self.weighted, *old, *new);
         let op = effective(before.as_ref(), self.after(group, before).as_ref(), same);
@@ -92,7 +148,7 @@ impl<'a> Outcomes<'a> {
     #[inline]
     fn after(&self, group: &[BatchEntry], before: Option<f64>) -> Option<f64> {
         group.iter().fold(before, |state, entry| {
-            let weight = || if self.weighted { self.ops[entry.op()].weight } else { 1.0 };
+            let weight = || self.weight(&self.ops[entry.op()]);
             entry.kind().makes(state, weight, |old| old.unwrap_or(1.0))
         })
     }

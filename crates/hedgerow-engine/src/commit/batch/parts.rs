@@ -2,7 +2,7 @@
 
 use hedgerow_core::{Direction, LocalVertex, SubgraphId, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::{Ahead, Latched};
+use hedgerow_mem::{Ahead, Attributes, Latched};
 use hedgerow_txn::CommitThreads;
 use hedgerow_txn::commit_threads::Shared;
 use smallvec::SmallVec;
@@ -142,9 +142,15 @@ pub(super) struct Part<'e> {
     pub(super) absent: Vec<SubgraphId>,
     /// Insertions of vertices of a subgraph come first, then effects by direction, vertex and destination.
     pub(super) effects: Vec<LocalOp>,
+    /// Parallel to the effects; empty in a graph without properties.
+    pub(super) attributes: Vec<Attributes>,
     /// What was built ahead of the timestamp: the place of the batch, the chain, the version.
     pub(super) ahead: Vec<(u32, Direction, Ahead)>,
+    /// Vertices that come into being.
     pub(super) vertices: usize,
+    /// Edges that change, by the copy at which they are counted.
+    pub(super) changes: usize,
+    /// By how much the number of edges changes.
     pub(super) edges: i64,
 }
 

@@ -1,6 +1,6 @@
 //! Applying a batch: each subgraph by one thread, all that happens in it at once.
 //!
-//! Where the operations on a subgraph are plain (no ranks, no properties, no vertex that ends), they are sorted by edge,
+//! Where the operations on a subgraph have no ranks and end no vertex, they are sorted by edge,
 //! and only the last word about each edge is written, in one go for each list. Otherwise they are applied one by one, in
 //! their order. Either way each operation is checked against what was before it, at each end for itself; of all that do
 //! not fit the first is reported, and that is the one at which a replay in order would have stopped: what comes before
@@ -10,9 +10,9 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
     Direction, InterpolationHint, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
 };
-use hedgerow_mem::ItemOp;
 use hedgerow_mem::delta::EdgeOp;
 use hedgerow_mem::subgraph::{LocalOp, Subgraph};
+use hedgerow_mem::{Attributes, Ops};
 use rayon::prelude::*;
 
 use super::batch::{Act, Batch, Misfit, ReplayAttributes, ReplayEntry};
@@ -83,7 +83,7 @@ impl Loaded {
         let groups = list.chunk_by_mut(|a, b| a.subgraph() == b.subgraph());
         let mut outcome = Outcome::default();
         for group in groups {
-            let of_group = if group.iter().all(|entry| entry.act().is_plain()) {
+            let of_group = if group.iter().all(|entry| batch.is_sortable(entry)) {
                 self.apply_sorted(group, batch)
             } else {
                 if !faults::is_on(PlantedFault::ReplayedOutOfOrder) {
@@ -96,7 +96,7 @@ impl Loaded {
         outcome
     }
 
-    /// Plain operations on one subgraph, sorted.
+    /// Operations on one subgraph, sorted.
     fn apply_sorted(&self, group: &[ReplayEntry], batch: &Batch) -> Outcome {
         let mut outcome = Outcome::default();
         let id = group[0].subgraph();
@@ -104,7 +104,7 @@ impl Loaded {
         if alive.iter().all(Option::is_none) {
             // A subgraph without vertices is not made for what cannot be right.
             group.iter().for_each(|entry| {
-                outcome.note(entry, if entry.act() == Act::Remove { NO_EDGE } else { NO_VERTEX });
+                outcome.note(entry, if entry.act().removes() { NO_EDGE } else { NO_VERTEX });
             });
             return outcome;
         }
@@ -113,7 +113,7 @@ impl Loaded {
             let last = changes.map(ReplayEntry::order).max().unwrap_or(0);
             let ts = batch.ts(last);
             for chain in table.chunk_by(|a, b| a.chain() == b.chain()) {
-                self.apply_chain(id, chain, ts, &alive, &mut outcome);
+                self.apply_chain((id, ts), chain, batch, &alive, &mut outcome);
             }
         }
         outcome
@@ -144,9 +144,9 @@ impl Loaded {
     /// What happens in one list of neighbors, or to vertices.
     fn apply_chain(
         &self,
-        id: SubgraphId,
+        (id, ts): (SubgraphId, Timestamp),
         chain: &[ReplayEntry],
-        ts: Timestamp,
+        batch: &Batch,
         alive: &[Option<u32>; SUBGRAPH_VERTICES],
         outcome: &mut Outcome,
     ) {
@@ -157,7 +157,7 @@ impl Loaded {
         }
         let subgraph = self.table(label).get_or_create(id);
         let mut latched = subgraph.latch();
-        let mut ops = Vec::with_capacity(chain.len());
+        let (mut ops, mut attributes) = (Vec::with_capacity(chain.len()), Vec::new());
         ops.extend(chain.iter().filter(|s| s.act() == Act::InsertVertex).map(|s| vertex_op(s.local(), true)));
         for of_edge in chain.chunk_by(ReplayEntry::same_edge) {
             let (local, other) = (of_edge[0].local(), of_edge[0].other());
@@ -167,20 +167,28 @@ impl Loaded {
             let mut exists = existed;
             for entry in edges {
                 check_alive(entry, alive, outcome);
-                if entry.act() == Act::Remove && !exists {
+                if entry.act().removes() && !exists {
                     outcome.note(entry, NO_EDGE);
                 }
-                exists = entry.act() != Act::Remove;
+                exists = entry.act().puts();
             }
             let Some(op) = edge_op(existed, exists) else { continue };
-            let weight = if exists { last.weight() } else { 0.0 };
+            let (weight, row) = if exists { batch.state(last) } else { (0.0, None) };
+            if row.is_some() {
+                attributes.resize_with(ops.len(), Attributes::default);
+                let row = self.placement().row_at(direction, id.vertex(local), other, row);
+                attributes.push(Attributes { rank: 0, row });
+            }
             ops.push(LocalOp { local, op, dst: other, weight });
-            if self.placement().counts_at(direction, id.vertex(local), other) {
+            if label != LabelId::VERTICES && self.placement().counts_at(direction, id.vertex(local), other) {
                 outcome.tally.edges += i64::from(exists) - i64::from(existed);
             }
         }
+        if !attributes.is_empty() {
+            attributes.resize_with(ops.len(), Attributes::default);
+        }
         let weighted = self.config.weighted && label == LabelId::DEFAULT;
-        latched.apply(direction, &ops, ts, weighted, &NoReaders(ts), |_| ());
+        latched.apply(direction, Ops::with(&ops, &attributes), ts, weighted, &NoReaders(ts), |_| ());
     }
 
     /// Operations on one subgraph, one by one.
@@ -284,18 +292,22 @@ impl Loaded {
         let (direction, at) = (entry.direction(), entry.subgraph().vertex(entry.local()));
         let op = LocalOp { local: entry.local(), op, dst: entry.other(), weight: item.weight };
         let row = self.placement().row_at(direction, at, entry.other(), item.row.as_ref());
-        if item.rank == 0 && row.is_none() {
-            subgraph.latch().apply(direction, &[op], ts, weighted, &NoReaders(ts), |_| ());
-        } else {
-            let op = ItemOp { op, rank: item.rank, row };
-            subgraph.latch().apply_items(direction, &[op], ts, weighted, &NoReaders(ts), |_| ());
-        }
+        let (ops, attributes) = ([op], [Attributes { rank: item.rank, row }]);
+        let ops = Ops::with(&ops, &attributes);
+        subgraph.latch().apply(direction, ops, ts, weighted, &NoReaders(ts), |_| ());
     }
 
     fn apply_vertex(&self, id: VertexId, exists: bool, ts: Timestamp) {
         let subgraph = self.subgraphs.get_or_create(id.subgraph());
         let op = vertex_op(id.local(), exists);
-        subgraph.latch().apply(Direction::Out, &[op], ts, self.config.weighted, &NoReaders(ts), |_| ());
+        subgraph.latch().apply(
+            Direction::Out,
+            Ops::plain(&[op]),
+            ts,
+            self.config.weighted,
+            &NoReaders(ts),
+            |_| (),
+        );
     }
 
     fn contains(&self, id: VertexId) -> bool {
@@ -318,11 +330,12 @@ fn vertex_op(local: LocalVertex, exists: bool) -> LocalOp {
 fn check_alive(entry: &ReplayEntry, alive: &[Option<u32>; SUBGRAPH_VERTICES], outcome: &mut Outcome) {
     // A removal finds no edge at a vertex that is not there.
     let begins = alive[entry.local().index()];
-    if entry.act() != Act::Remove && begins.is_none_or(|from| from > entry.order()) {
+    if !entry.act().removes() && begins.is_none_or(|from| from > entry.order()) {
         outcome.note(entry, NO_VERTEX);
     }
 }
 
 fn exists(subgraph: &Subgraph, entry: &ReplayEntry, rank: u64) -> bool {
-    subgraph.latch().item(entry.direction(), entry.local(), entry.other(), rank).is_some()
+    let unknown = InterpolationHint::UNKNOWN;
+    subgraph.latch().item(entry.direction(), entry.local(), entry.other(), rank, unknown).is_some()
 }

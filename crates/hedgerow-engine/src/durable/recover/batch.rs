@@ -43,9 +43,14 @@ impl Act {
         Act::Exists,
     ];
 
-    /// Whether operations on one edge or vertex can be reduced to the last of them.
-    pub(super) fn is_plain(self) -> bool {
-        matches!(self, Act::Put | Act::Remove | Act::Exists | Act::InsertVertex)
+    /// Whether the edge exists from now on.
+    pub(super) fn puts(self) -> bool {
+        matches!(self, Act::Put | Act::PutItem)
+    }
+
+    /// Whether the edge is gone.
+    pub(super) fn removes(self) -> bool {
+        matches!(self, Act::Remove | Act::RemoveItem)
     }
 }
 
@@ -199,6 +204,24 @@ impl Batch {
 
     pub(super) fn item(&self, side: &ReplayEntry) -> Option<&ReplayAttributes> {
         self.items.get(side.weight.to_bits() as usize)
+    }
+
+    /// Whether operations on one edge or vertex can be reduced to the last of them: edges with ranks share their ends with
+    /// others, and what a vertex that ends leaves depends on the order.
+    pub(super) fn is_sortable(&self, side: &ReplayEntry) -> bool {
+        match side.act() {
+            Act::Put | Act::Remove | Act::Exists | Act::InsertVertex => true,
+            Act::PutItem | Act::RemoveItem => self.item(side).is_some_and(|item| item.rank == 0),
+            Act::RemoveVertex => false,
+        }
+    }
+
+    /// The weight and the properties that an operation gives to an edge.
+    pub(super) fn state(&self, side: &ReplayEntry) -> (f64, Option<&Row>) {
+        match side.act() {
+            Act::PutItem => self.item(side).map_or((0.0, None), |item| (item.weight, item.row.as_ref())),
+            _ => (side.weight(), None),
+        }
     }
 
     /// The commit of an operation.

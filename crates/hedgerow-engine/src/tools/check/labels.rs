@@ -1,6 +1,6 @@
 //! Checking labels and properties.
 
-use hedgerow_core::{Direction, LabelId, Row, VertexId};
+use hedgerow_core::{Direction, InterpolationHint, LabelId, Row, VertexId};
 use hedgerow_mem::ItemRef;
 
 use super::CheckReport;
@@ -119,7 +119,7 @@ impl Graph {
             _ => Direction::Out,
         };
         let back = snapshot.read_of(label.id(), edge.dst, other_way, |read| {
-            read.item(edge.dst.local(), v, edge.rank).map(Listed::of)
+            read.item(edge.dst.local(), v, edge.rank, InterpolationHint::UNKNOWN).map(Listed::of)
         });
         let Some(back) = back.flatten() else { return Some("it has no other copy") };
         let fixed = |row: &Option<Row>| row.as_ref().and_then(Row::fixed_only);
