@@ -38,7 +38,7 @@ use std::sync::atomic::Ordering;
 use inner::{Inner, release};
 use large::map_large;
 
-use crate::patch::PatchSizes;
+use crate::patch_sizes::PatchSizes;
 
 /// Blocks of at least this many bytes are mapped by themselves.
 const LARGE: usize = 1 << 20;

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::op::{LocalOp, Ops};
 use crate::reclaim::{Horizon, Pin};
 use crate::subgraph::Subgraph;
-use crate::{Arena, Version};
+use crate::{Arena, PatchSizes, Version};
 
 use super::*;
 

@@ -104,7 +104,8 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
     Rooms {
         krate: "hedgerow-mem",
         rooms: &[
-            room("arena", &[]),
+            room("patch_sizes", &[]),
+            room("arena", &["patch_sizes"]),
             room("op", &[]),
             room("items", &[]),
             room("reclaim", &[]),
