@@ -47,9 +47,14 @@ pub(crate) fn apply(tx: &mut WriteTxn, op: &RichOp) -> Result<bool> {
 /// Applies an operation in a transaction of its own, if there is a method for that.
 pub(crate) fn apply_alone(graph: &Graph, op: &RichOp) -> Option<Result<bool>> {
     match op {
+        // The model says "true" of every put; the store says whether the edge was new.
+        RichOp::Put(item, props) => {
+            Some(graph.put_edge_with(edge(item), props.iter().cloned()).map(|_| true))
+        }
+        RichOp::Insert(item, props) => Some(graph.insert_edge_with(edge(item), props.iter().cloned())),
         RichOp::Update(item, props) => Some(graph.update_edge(edge(item), props.iter().cloned())),
         RichOp::Remove(item) => Some(graph.remove_edge_of(edge(item))),
-        _ => None,
+        RichOp::PutVertex(..) | RichOp::UpdateVertex(..) => None,
     }
 }
 

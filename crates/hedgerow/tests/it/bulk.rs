@@ -2,7 +2,7 @@
 //! counts, what the log replays to.
 
 use hedgerow::{Direction, Durability, Graph, KeyKind};
-use hedgerow_testkit::{Effort, Generator, Model, ModelConfig, ModelOp, SimFs, explored};
+use hedgerow_testkit::{Effort, Generator, Model, ModelConfig, ModelOp, RichOp, SimFs, explored};
 
 use crate::common;
 
@@ -16,6 +16,7 @@ fn add(tx: &mut hedgerow::WriteTxn, weighted: bool, ops: &[ModelOp]) -> hedgerow
             ModelOp::PutEdge(src, dst, _) => tx.put_edges([(src.as_ref(), dst.as_ref())]),
             ModelOp::InsertEdge(src, dst, _) => tx.insert_edges([(src.as_ref(), dst.as_ref())]),
             ModelOp::RemoveEdge(src, dst) => tx.remove_edges([(src.as_ref(), dst.as_ref())]),
+            ModelOp::Rich(op @ RichOp::Put(..)) => common::rich::apply(tx, op).map(|_| ()),
             ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) | ModelOp::Rich(_) | ModelOp::Bulk(_) => {
                 Ok(())
             }
@@ -24,11 +25,14 @@ fn add(tx: &mut hedgerow::WriteTxn, weighted: bool, ops: &[ModelOp]) -> hedgerow
     Ok(())
 }
 
-/// Operations on edges; blind insertions have weight 1.
+/// Operations on edges of the default label; blind insertions have weight 1.
 fn operations(generator: &mut Generator, model: &Model, count: usize) -> Vec<ModelOp> {
     let mut ops = Vec::new();
     while ops.len() < count {
         match generator.op(Some(model)) {
+            ModelOp::Rich(RichOp::Put(item, props)) if item.label.is_empty() => {
+                ops.push(ModelOp::Rich(RichOp::Put(item, props)));
+            }
             ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) | ModelOp::Rich(_) | ModelOp::Bulk(_) => {}
             ModelOp::InsertEdge(src, dst, _) => ops.push(ModelOp::InsertEdge(src, dst, 1.0)),
             op => ops.push(op),
@@ -39,11 +43,15 @@ fn operations(generator: &mut Generator, model: &Model, count: usize) -> Vec<Mod
 
 fn round(seed: u64) -> Result<u64, String> {
     let config = ModelConfig::all().nth((seed % 12) as usize).expect("twelve kinds");
+    let config = if (seed + seed / 12) % 2 == 0 { config } else { config.with_labels() };
     let universe = [4, 60, 500, 20_000][(seed / 12 % 4) as usize];
     let disk = SimFs::new();
     let options =
         common::options(config).durability([Durability::Sync, Durability::Manual][(seed % 2) as usize]);
     let graph = options.clone().open_on(disk.handle()).map_err(|e| e.to_string())?;
+    if config.rich {
+        common::rich::define_labels(&graph).map_err(|e| e.to_string())?;
+    }
     let (mut generator, mut model) = (Generator::new(config, seed, 0, universe), Model::new(config));
     let mut held = Vec::new();
     let mut done = 0;
