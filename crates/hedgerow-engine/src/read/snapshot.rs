@@ -1,8 +1,6 @@
 //! Snapshots: read-only transactions.
 
-use std::cell::Cell;
 use std::ops::RangeInclusive;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::{
@@ -13,8 +11,9 @@ use hedgerow_mem::version::Read;
 use hedgerow_txn::{Counts, Registration};
 
 use crate::error::Result;
+use crate::read::pin::slot_hint;
 use crate::read::views::{self, Weight};
-use crate::state::store::{Core, Engine};
+use crate::state::store::Engine;
 
 /// The graph as of one timestamp: exactly the commits up to it, for as long as the snapshot lives.
 ///
@@ -45,48 +44,6 @@ struct Inner {
     ts: Timestamp,
     counts: Counts,
     view: OnceLock<Arc<View>>,
-}
-
-/// Each thread has slots of its own in the registry, as long as there are not too many threads.
-fn slot_hint() -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    thread_local!(static HINT: Cell<usize> = const { Cell::new(usize::MAX) });
-    HINT.with(|hint| {
-        if hint.get() == usize::MAX {
-            hint.set(NEXT.fetch_add(1, Ordering::Relaxed));
-        }
-        hint.get()
-    })
-}
-
-/// A timestamp whose versions are kept, for work of the store itself that holds no handle of it.
-pub(crate) struct Pinned<'a> {
-    core: &'a Core,
-    registration: Option<Registration>,
-    ts: Timestamp,
-}
-
-impl Pinned<'_> {
-    pub(crate) fn timestamp(&self) -> Timestamp {
-        self.ts
-    }
-}
-
-impl Drop for Pinned<'_> {
-    fn drop(&mut self) {
-        if let Some(registration) = self.registration.take() {
-            self.core.close_reader(registration);
-        }
-    }
-}
-
-impl Core {
-    /// Keeps what is published now readable.
-    pub(crate) fn pin(&self) -> Pinned<'_> {
-        let (registration, _) = self.readers.register(slot_hint(), || Some((self.clock.published(), ())));
-        let ts = registration.ts();
-        Pinned { core: self, registration: Some(registration), ts }
-    }
 }
 
 impl Snapshot {
