@@ -87,11 +87,11 @@ fn write_plain(
     delimiter: u8,
     out: &mut Target,
 ) -> Result<(), CliError> {
-    let names: Vec<String> = names(snapshot, delimiter);
+    let names = names(snapshot, delimiter)?;
     let comma = char::from(delimiter);
     let header = if config.weighted { format!("{comma}weight") } else { String::new() };
     out.write(|w| writeln!(w, "src{comma}dst{header}"))?;
-    let view = snapshot.view();
+    let view = snapshot.view()?;
     for v in view.vertices() {
         out.write(|w| {
             let mut result = Ok(());
@@ -109,14 +109,15 @@ fn write_plain(
 }
 
 /// The keys of all vertices by id, ready to be written.
-fn names(snapshot: &Snapshot, delimiter: u8) -> Vec<String> {
-    let mut names = vec![String::new(); snapshot.view().vertex_bound()];
-    for (id, key) in snapshot.vertices() {
+fn names(snapshot: &Snapshot, delimiter: u8) -> hedgerow::Result<Vec<String>> {
+    let mut names = vec![String::new(); snapshot.view()?.vertex_bound()];
+    for vertex in snapshot.vertices()? {
+        let (id, key) = vertex?;
         if let Some(name) = names.get_mut(id.0 as usize) {
             *name = quoted(&key.to_string(), delimiter).into_owned();
         }
     }
-    names
+    Ok(names)
 }
 
 fn name(names: &[String], id: VertexId) -> &str {
@@ -127,7 +128,10 @@ fn write_vertices(args: &ExportArgs, snapshot: &Snapshot, delimiter: u8) -> Resu
     let Some(path) = &args.vertices else { return Ok(()) };
     let mut out = Target::open(Some(path))?;
     if !args.properties {
-        out.write(|w| snapshot.vertices().try_for_each(|(_, key)| writeln!(w, "{key}")))?;
+        for vertex in snapshot.vertices()? {
+            let (_, key) = vertex?;
+            out.write(|w| writeln!(w, "{key}"))?;
+        }
         return out.finish();
     }
     write_vertex_rows(snapshot, snapshot.schema().vertex_properties(), delimiter, &mut out)?;

@@ -44,14 +44,14 @@ pub(crate) fn neighbors(args: &NeighborsArgs, style: Style) -> Result<(), CliErr
     let snapshot = graph.snapshot()?;
     let missing = || CliError::Failed(format!("KEY: no vertex {key} in {}", args.store.display()));
     let named = args.label.as_deref().map(|name| label_to_read(&snapshot, Some(name), "")).transpose()?;
-    let used = named.map_or_else(|| snapshot.labels_with_edges(), |label| vec![label]);
+    let used = named.map_or_else(|| snapshot.labels_with_edges(), |label| Ok(vec![label]))?;
     if args.weights {
         if used.iter().any(|&label| label != LabelId::DEFAULT) {
             let message = "--weights: only edges of the default label have them (--label \"\"); --properties prints those of \
                            others";
             return Err(CliError::Usage(message.to_owned()));
         }
-        let found = snapshot.weighted_neighbors(&key, direction).ok_or_else(missing)?;
+        let found = snapshot.weighted_neighbors(&key, direction)?.ok_or_else(missing)?;
         let rows = found.iter().map(|(key, weight)| vec![to_json(key), number(*weight)]).collect();
         return Report::default().table("neighbors", &["key", "weight"], rows).print(style);
     }
@@ -67,13 +67,13 @@ pub(crate) fn neighbors(args: &NeighborsArgs, style: Style) -> Result<(), CliErr
     };
     let rows = match (named, shown.properties) {
         (None, true) => {
-            rows(snapshot.edges_of_all(&key, direction), |(l, e)| row(&e.key, *l, e.rank, &e.properties))
+            rows(snapshot.edges_of_all(&key, direction)?, |(l, e)| row(&e.key, *l, e.rank, &e.properties))
         }
         (Some(l), true) => {
             rows(snapshot.edges_of(l, &key, direction)?, |e| row(&e.key, l, e.rank, &e.properties))
         }
         (None, false) => {
-            rows(snapshot.neighbors_of_all(&key, direction), |(key, l, rank)| row(key, *l, *rank, &NONE))
+            rows(snapshot.neighbors_of_all(&key, direction)?, |(key, l, rank)| row(key, *l, *rank, &NONE))
         }
         (Some(l), false) => {
             rows(snapshot.neighbors_of(l, &key, direction)?, |(key, rank)| row(key, l, *rank, &NONE))

@@ -122,7 +122,7 @@ impl Graph {
             commit_waits: engine.commit_waits.load(hedgerow_core::sync::Ordering::Relaxed),
             views_refreshed: views.refreshed,
             vertices: snapshot.vertex_count(),
-            edges: snapshot.edge_count(),
+            edges: snapshot.edge_count()?,
             published: self.published_ts(),
             durable: self.durable_ts(),
             arena_free_bytes: arena.free() as u64,

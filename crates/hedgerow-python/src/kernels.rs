@@ -55,7 +55,7 @@ fn read(
 
 /// The vertex with an external id.
 pub(crate) fn vertex(reading: &Reading, key: &Key) -> PyResult<VertexId> {
-    reading.snapshot.vertex_id(key.as_ref()).ok_or_else(|| key.no_such_vertex())
+    reading.snapshot.vertex_id(key.as_ref()).map_err(raise)?.ok_or_else(|| key.no_such_vertex())
 }
 
 /// Runs a kernel on the edges of a label, and gives its result: a `VertexResult`, or a number.

@@ -37,23 +37,6 @@ pub(crate) struct Reading {
     vertices: PyOnceLock<Vertices>,
 }
 
-/// A view that the snapshot keeps, or one that the store does. It can go to another thread.
-pub(crate) enum OneView {
-    Kept(hedgerow::Snapshot),
-    Shared(Arc<View>),
-}
-
-impl std::ops::Deref for OneView {
-    type Target = View;
-
-    fn deref(&self) -> &View {
-        match self {
-            OneView::Kept(snapshot) => snapshot.view(),
-            OneView::Shared(view) => view,
-        }
-    }
-}
-
 /// The live vertices: row `i` of every result is about `live[i]`, whose external id is `keys[i]`.
 struct Vertices {
     live: Vec<VertexId>,
@@ -76,18 +59,10 @@ impl Reading {
 
     /// Builds the view of one label, and refuses if there is not enough memory for `bytes_per_id` bytes for every id of its
     /// domain. Kernels take the memory they need for granted: without it the process would end.
-    pub(crate) fn view(&self, py: Python<'_>, label: LabelId, bytes_per_id: usize) -> PyResult<OneView> {
+    pub(crate) fn view(&self, py: Python<'_>, label: LabelId, bytes_per_id: usize) -> PyResult<Arc<View>> {
         let snapshot = self.snapshot.clone();
-        let view = match label {
-            LabelId::DEFAULT => {
-                attended(py, &self.origin, || (), move || _ = snapshot.view())?;
-                OneView::Kept(self.snapshot.clone())
-            }
-            label => {
-                let make = move || snapshot.view_of(LabelRef::Id(label));
-                OneView::Shared(attended(py, &self.origin, || (), make)?.map_err(raise)?)
-            }
-        };
+        let make = move || snapshot.view_of(LabelRef::Id(label));
+        let view = attended(py, &self.origin, || (), make)?.map_err(raise)?;
         let ids = view.vertex_bound();
         self.reserve(ids, ids.saturating_mul(bytes_per_id))?;
         Ok(view)
@@ -100,7 +75,7 @@ impl Reading {
     }
 
     /// A view that is asked for its vertices alone, of whatever label.
-    pub(crate) fn vertex_view(&self, py: Python<'_>, bytes_per_id: usize) -> PyResult<OneView> {
+    pub(crate) fn vertex_view(&self, py: Python<'_>, bytes_per_id: usize) -> PyResult<Arc<View>> {
         self.view(py, LabelId::DEFAULT, bytes_per_id)
     }
 
@@ -108,7 +83,7 @@ impl Reading {
         self.vertex_view(py, 0)?;
         self.vertices.get_or_try_init(py, || {
             let (live, keys): (Vec<VertexId>, Vec<VertexKey>) =
-                py.detach(|| self.snapshot.vertices().unzip());
+                py.detach(|| self.snapshot.vertices()?.collect::<hedgerow::Result<_>>()).map_err(raise)?;
             let _calling = calling(py);
             let keys = keys_array(py, self.origin.config.keys, &keys)?;
             keys.getattr("flags")?.setattr("writeable", false)?;
@@ -137,7 +112,7 @@ impl Reading {
     pub(crate) fn vertex_per_vertex(&self, py: Python<'_>, values: &[u32]) -> PyResult<Py<PyAny>> {
         let vertices = self.vertices(py)?;
         let rows: Vec<i64> = py.detach(|| {
-            let row_of = self.rows(&vertices.live);
+            let row_of = rows(&vertices.live);
             vertices.live.iter().map(|v| row_of[values[v.index()] as usize]).collect()
         });
         let named = self.names(py, vertices, rows)?;
@@ -160,11 +135,11 @@ impl Reading {
         };
         let found = py.detach(|| {
             let edges = match label {
-                Some(label) => self.snapshot.edge_count_of(label).map_err(raise)?,
+                Some(label) => self.snapshot.edge_count_of(label),
                 None => self.snapshot.edge_count(),
             };
-            let columns = EdgeColumns::with_capacity(edges as usize, shape)?;
-            self.gather(&labels, shape, &self.rows(&vertices.live), columns)
+            let columns = EdgeColumns::with_capacity(edges.map_err(raise)? as usize, shape)?;
+            self.gather(&labels, shape, &rows(&vertices.live), columns)
         })?;
         let arguments = PyDict::new(py);
         arguments.set_item("src", self.names(py, vertices, found.src)?)?;
@@ -202,13 +177,11 @@ impl Reading {
                     found.ranks.push(rank);
                 }
             };
-            if label.id() == LabelId::DEFAULT {
-                self.snapshot.for_each_edge(|src, dst, weight| push(src, dst, 0, weight));
-                continue;
-            }
-            let rows =
-                self.snapshot.for_each_edge_row(label.id(), |e| push(e.src(), e.dst(), e.rank(), e.weight()));
-            rows.map_err(raise)?;
+            let read = match label.id() {
+                LabelId::DEFAULT => self.snapshot.for_each_edge(|src, dst, weight| push(src, dst, 0, weight)),
+                id => self.snapshot.for_each_edge_row(id, |e| push(e.src(), e.dst(), e.rank(), e.weight())),
+            };
+            read.map_err(raise)?;
         }
         Ok(found)
     }
@@ -220,12 +193,12 @@ impl Reading {
         label: Option<&str>,
         wanted: Option<Vec<String>>,
     ) -> PyResult<Py<PyAny>> {
-        self.vertex_view(py, BYTES_PER_ROW)?;
+        let view = self.vertex_view(py, BYTES_PER_ROW)?;
         let vertices = self.vertices(py)?;
         let schema = self.snapshot.schema();
         let owner = schema.find_label(self.label(py, label)?).map_err(raise)?;
         let label = &**owner.name();
-        let weighted = label.is_empty() && self.snapshot.view().has_weights();
+        let weighted = label.is_empty() && view.has_weights();
         let all = || {
             let weight = weighted.then(|| WEIGHT.to_owned()).into_iter();
             weight.chain(owner.properties().iter().map(|p| p.name().to_string())).collect()
@@ -242,7 +215,7 @@ impl Reading {
         let (mut src, mut dst, mut ranks) = (Vec::new(), Vec::new(), Vec::new());
         let multi = owner.is_multi();
         let read = py.detach(|| {
-            let row_of = self.rows(&vertices.live);
+            let row_of = rows(&vertices.live);
             self.snapshot.for_each_edge_row(label, |edge| {
                 src.push(row_of[edge.src().index()]);
                 dst.push(row_of[edge.dst().index()]);
@@ -276,24 +249,19 @@ impl Reading {
             return Err(DataError::new_err(format!("vertices have no property {name}")));
         };
         let mut column = Gather::new(property.property_type());
-        py.detach(|| {
+        let read = py.detach(|| {
             for &id in &vertices.live {
-                let key = self.snapshot.vertex_key(id);
-                let value = key.and_then(|key| self.snapshot.vertex_property(&key, name));
+                let value = match self.snapshot.vertex_key(id)? {
+                    Some(key) => self.snapshot.vertex_property(&key, name)?,
+                    None => None,
+                };
                 column.push(value.as_ref().map_or(ValueRef::Null, |value| value.as_ref()));
             }
+            Ok(())
         });
+        read.map_err(raise)?;
         let values = column.finish(py)?;
         self.result(py, vertices, values.into_bound(py))
-    }
-
-    /// The row of every vertex id; of ids without a vertex, anything.
-    fn rows(&self, live: &[VertexId]) -> Vec<i64> {
-        let mut row_of = vec![0; self.snapshot.view().vertex_bound()];
-        for (row, v) in live.iter().enumerate() {
-            row_of[v.index()] = row as i64;
-        }
-        row_of
     }
 
     /// The external ids of rows.
@@ -318,6 +286,15 @@ impl Reading {
     pub(crate) fn ids(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         Ok(self.vertices(py)?.keys.clone_ref(py))
     }
+}
+
+/// The row of every vertex id up to the last live one; of ids without a vertex, anything.
+fn rows(live: &[VertexId]) -> Vec<i64> {
+    let mut row_of = vec![0; live.last().map_or(0, |v| v.index() + 1)];
+    for (row, v) in live.iter().enumerate() {
+        row_of[v.index()] = row as i64;
+    }
+    row_of
 }
 
 /// Which columns `Edges` has beside the endpoints.

@@ -71,8 +71,8 @@ fn neighbors(
     // Of one label the caller knows the name: any id will do.
     let of_one = |(key, rank)| Neighbor::from((key, LabelId::DEFAULT, rank));
     Ok(match (label, properties) {
-        (None, false) => snapshot.neighbors_of_all(key, direction).map(list),
-        (None, true) => snapshot.edges_of_all(key, direction).map(rich_list),
+        (None, false) => snapshot.neighbors_of_all(key, direction)?.map(list),
+        (None, true) => snapshot.edges_of_all(key, direction)?.map(rich_list),
         (Some(label), false) => {
             let found = snapshot.neighbors_of(label, key, direction)?;
             found.map(|found| found.into_iter().map(of_one).collect())
@@ -112,13 +112,13 @@ impl Snapshot {
     /// The number of edges of all labels; an undirected edge counts once.
     #[getter]
     fn edge_count(&self) -> PyResult<u64> {
-        Ok(self.reading()?.snapshot.edge_count())
+        self.reading()?.snapshot.edge_count().map_err(raise)
     }
 
     /// Whether a vertex exists.
     fn has_vertex(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let key = self.key(key)?;
-        Ok(self.reading()?.snapshot.contains_vertex(key.as_ref()))
+        self.reading()?.snapshot.contains_vertex(key.as_ref()).map_err(raise)
     }
 
     /// The number of edges of a label; an undirected edge counts once.
@@ -209,14 +209,14 @@ impl Snapshot {
         key: &Bound<'_, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
         let key = self.key(key)?;
-        let found = self.reading()?.snapshot.vertex_properties(key.as_ref());
+        let found = self.reading()?.snapshot.vertex_properties(key.as_ref()).map_err(raise)?;
         found.map(|found| to_dict(py, &found)).transpose()
     }
 
     /// The weight of an edge of the default label, or ``None`` if there is no such edge; 1 in a graph without weights.
     fn weight(&self, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let (src, dst) = (self.key(src)?, self.key(dst)?);
-        Ok(self.reading()?.snapshot.weight(src.as_ref(), dst.as_ref()))
+        self.reading()?.snapshot.weight(src.as_ref(), dst.as_ref()).map_err(raise)
     }
 
     /// The neighbors of a vertex, sorted: one entry for each edge, so that a neighbor that several edges lead to, of several
@@ -265,7 +265,7 @@ impl Snapshot {
         let reading = self.reading()?;
         let (snapshot, parts) = (&reading.snapshot, Parts { labels, ranks, properties });
         if label.is_none() && parts.none() && !snapshot.has_labels() {
-            let found = py.detach(|| snapshot.neighbors(key.as_ref(), direction));
+            let found = py.detach(|| snapshot.neighbors(key.as_ref(), direction)).map_err(raise)?;
             return to_list(py, &found.ok_or_else(|| key.no_such_vertex())?);
         }
         let found = py.detach(|| neighbors(snapshot, label, &key, direction, properties)).map_err(raise)?;
@@ -299,9 +299,9 @@ impl Snapshot {
         let found = match label {
             None if reading.snapshot.has_labels() => reading.snapshot.degree_of_all(key.as_ref(), direction),
             None => reading.snapshot.degree(key.as_ref(), direction),
-            Some(label) => reading.snapshot.degree_of(label, key.as_ref(), direction).map_err(raise)?,
+            Some(label) => reading.snapshot.degree_of(label, key.as_ref(), direction),
         };
-        found.ok_or_else(|| key.no_such_vertex())
+        found.map_err(raise)?.ok_or_else(|| key.no_such_vertex())
     }
 
     /// All vertex ids, in the order of every result of this snapshot.
@@ -708,7 +708,7 @@ impl Snapshot {
                 "<hedgerow.Snapshot at {} with {} vertices and {} edges>",
                 s.timestamp().0,
                 s.vertex_count(),
-                s.edge_count()
+                s.edge_count_bounds().end()
             ),
             None => "<hedgerow.Snapshot closed>".to_owned(),
         }

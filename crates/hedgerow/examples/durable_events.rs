@@ -17,7 +17,7 @@ fn main() -> Outcome<()> {
 /// Writes 10,000 events, closes the store, opens it again and counts.
 fn run(path: &std::path::Path) -> Outcome<()> {
     let graph = Graph::open(path)?;
-    let before = graph.snapshot()?.edge_count();
+    let before = graph.snapshot()?.edge_count()?;
     let mut new = 0;
     let mut failed = None;
     {
@@ -36,7 +36,7 @@ fn run(path: &std::path::Path) -> Outcome<()> {
     graph.close()?;
 
     let again = Graph::open(path)?;
-    assert_eq!(again.snapshot()?.edge_count(), before + new);
+    assert_eq!(again.snapshot()?.edge_count()?, before + new);
     println!("{new} new edges, {} in all", before + new);
     Ok(())
 }

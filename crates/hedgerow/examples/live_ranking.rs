@@ -37,11 +37,11 @@ fn links(batch: u64) -> Vec<(u64, u64)> {
 
 fn rank(graph: &hedgerow::Graph) -> Outcome<()> {
     let snapshot = graph.snapshot()?;
-    let view = snapshot.view();
+    let view = snapshot.view()?;
     let scores = pagerank(view, &PageRankConfig::default())?;
     let best = top_k(view, &scores, 1).into_iter().next();
     if let Some((page, score)) = best {
-        println!("{:>7} links: page {} has {score:.4}", snapshot.edge_count(), page.0);
+        println!("{:>7} links: page {} has {score:.4}", snapshot.edge_count()?, page.0);
     }
     Ok(())
 }

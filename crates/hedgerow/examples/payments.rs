@@ -32,9 +32,12 @@ fn main() -> Outcome<()> {
     })?;
 
     let snapshot = bank.snapshot()?;
-    let total: i64 = (0..ACCOUNTS).map(|a| balance(snapshot.vertex_property(a, "balance"))).sum();
+    let mut total = 0;
+    for account in 0..ACCOUNTS {
+        total += balance(snapshot.vertex_property(account, "balance")?);
+    }
     assert_eq!(total, ACCOUNTS as i64 * 10_000);
-    println!("{} payments, {total} cents in all", snapshot.edge_count());
+    println!("{} payments, {total} cents in all", snapshot.edge_count()?);
     Ok(())
 }
 

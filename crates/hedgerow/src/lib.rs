@@ -13,8 +13,8 @@
 //! tx.commit()?;
 //!
 //! let snapshot = graph.snapshot()?;
-//! assert_eq!(snapshot.edge_count(), 2);
-//! assert_eq!(snapshot.degree(1, Direction::Out), Some(2));
+//! assert_eq!(snapshot.edge_count()?, 2);
+//! assert_eq!(snapshot.degree(1, Direction::Out)?, Some(2));
 //! # Ok::<(), hedgerow::Error>(())
 //! ```
 //!

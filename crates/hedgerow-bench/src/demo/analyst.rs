@@ -29,18 +29,20 @@ fn analyse(one: &Ingestion) -> Result<Analysis> {
     let begun = Instant::now();
     let snapshot = one.graph.snapshot()?;
     let opened = begun.elapsed().as_secs_f64();
-    let view = snapshot.view();
+    let view = snapshot.view()?;
     let components = count_components(&wcc(view)?) as u64;
     let scores = pagerank(view, &PageRankConfig { iterations: 10, ..PageRankConfig::default() })?;
-    let named = |(id, score)| Some((snapshot.vertex_key(id)?.to_string(), score));
-    let top = top_k(view, &scores, TOP).into_iter().filter_map(named).collect();
+    let mut top = Vec::with_capacity(TOP);
+    for (id, score) in top_k(view, &scores, TOP) {
+        top.extend(snapshot.vertex_key(id)?.map(|key| (key.to_string(), score)));
+    }
     Ok(Analysis {
         at: one.now(),
         taken: begun.elapsed().as_secs_f64(),
         opened,
         behind: one.graph.published_ts().0 - snapshot.timestamp().0,
         vertices: snapshot.vertex_count(),
-        edges: snapshot.edge_count(),
+        edges: snapshot.edge_count()?,
         components,
         top,
     })

@@ -53,16 +53,16 @@ pub(crate) fn apply(tx: &mut WriteTxn, transaction: &Transaction) -> hedgerow::R
 
 /// Everything that a snapshot shows, as the replay model holds it.
 pub(crate) fn observe(snapshot: &Snapshot) -> Result<State> {
-    let bound = snapshot.vertices().map(|(id, _)| id.index() + 1).max().unwrap_or(0);
-    let mut keys = vec![None; bound];
-    snapshot.vertices().for_each(|(id, key)| keys[id.index()] = Some(key));
-    let mut edges = Vec::with_capacity(snapshot.edge_count() as usize);
+    let vertices = snapshot.vertices()?.collect::<hedgerow::Result<Vec<_>>>()?;
+    let mut keys = vec![None; vertices.last().map_or(0, |(id, _)| id.index() + 1)];
+    vertices.into_iter().for_each(|(id, key)| keys[id.index()] = Some(key));
+    let mut edges = Vec::with_capacity(snapshot.edge_count()? as usize);
     let mut dangling = 0u64;
     let key_of = |id: hedgerow::VertexId| keys.get(id.index()).cloned().flatten();
     snapshot.for_each_edge(|src, dst, weight| match (key_of(src), key_of(dst)) {
         (Some(src), Some(dst)) => edges.push((src, dst, weight)),
         _ => dangling += 1,
-    });
+    })?;
     if dangling > 0 {
         return Err(format!("{dangling} edges of the store have an end that is no vertex").into());
     }

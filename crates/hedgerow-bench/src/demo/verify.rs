@@ -86,7 +86,7 @@ pub(crate) fn recovered(spec: &StreamSpec, dir: &Path, ack_file: &Path, fault: F
     for (transaction, _) in pending.iter().zip(&chosen).filter(|(_, held)| **held) {
         writer.found(transaction.index, transaction.events.len() as u64)?;
     }
-    let (vertices, edges) = (snapshot.vertex_count(), snapshot.edge_count());
+    let (vertices, edges) = (snapshot.vertex_count(), snapshot.edge_count()?);
     drop(snapshot);
     graph.close()?;
     Ok(Recovered {
@@ -179,7 +179,7 @@ pub(crate) fn end(spec: &StreamSpec, dir: &Path) -> Result<End> {
     println!(
         "graph equal: {} vertices, {} edges, weights sum {}{}",
         grouped(snapshot.vertex_count()),
-        grouped(snapshot.edge_count()),
+        grouped(snapshot.edge_count()?),
         grouped(weight_sum as u64),
         kinds(&expected)
     );
@@ -188,7 +188,7 @@ pub(crate) fn end(spec: &StreamSpec, dir: &Path) -> Result<End> {
     let end = End {
         open_seconds,
         vertices: snapshot.vertex_count(),
-        edges: snapshot.edge_count(),
+        edges: snapshot.edge_count()?,
         weight_sum,
         ..answers
     };
@@ -231,11 +231,11 @@ fn compare_answers(snapshot: &Snapshot, expected: &State) -> Result<End> {
     let graph = expected.to_graph();
     let csr = csr_of(&graph)?;
     let keys = graph.keys.unwrap_or_default();
-    let view = snapshot.view();
+    let view = snapshot.view()?;
     let ids: Vec<VertexId> = keys
         .iter()
-        .map(|key| snapshot.vertex_id(key).ok_or_else(|| format!("vertex {key} is missing")))
-        .collect::<std::result::Result<_, _>>()?;
+        .map(|key| Ok(snapshot.vertex_id(key)?.ok_or_else(|| format!("vertex {key} is missing"))?))
+        .collect::<Result<_>>()?;
     let mine = wcc(view)?;
     let labels: Vec<u32> = ids.iter().map(|id| mine[id.index()]).collect();
     if !verify::same_partition(&labels, &verify::wcc(&csr)) {

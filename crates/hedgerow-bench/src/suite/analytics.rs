@@ -80,7 +80,7 @@ fn measure(
     let (mut mine, mut plain) = (Times::new(), Times::new());
     if let Some(store) = store {
         let snapshot = store.snapshot()?;
-        kernels.iter().try_for_each(|kernel| same_answers(kernel, snapshot.view(), csr, sources[0]))?;
+        kernels.iter().try_for_each(|kernel| same_answers(kernel, snapshot.view()?, csr, sources[0]))?;
     }
     // The first round warms up both and is not kept.
     for round in 0..=work.options.repeat() {
@@ -89,7 +89,7 @@ fn measure(
         for kernel in &kernels {
             // In turns, and each first as often as the other.
             let mut turn = |of_store: bool| match (of_store, &snapshot) {
-                (true, Some(snapshot)) => run_kernel(kernel, snapshot.view(), sources, &mut kept.0),
+                (true, Some(snapshot)) => run_kernel(kernel, snapshot.view()?, sources, &mut kept.0),
                 (true, None) => Ok(()),
                 (false, _) => run_kernel(kernel, csr, sources, &mut kept.1),
             };

@@ -172,7 +172,8 @@ fn beside(
         let begun = Instant::now();
         let snapshot = store.snapshot().expect("the store is open");
         opening.note(begun);
-        assert!(snapshot.contains_edge(u64::from(src), u64::from(dst)), "an edge is gone");
+        let found = snapshot.contains_edge(u64::from(src), u64::from(dst));
+        assert!(found.is_ok_and(|found| found), "an edge is gone");
         held.push(snapshot);
         if held.len() > most {
             held.swap_remove(rng.below(held.len() as u64) as usize);

@@ -97,7 +97,7 @@ fn rates(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
 fn rate(work: &Work<'_>, mode: Mode, writers: usize) -> Result<f64> {
     let store = load::empty_store(work.graph.directed, work.graph.vertices)?;
     let seconds = load::write(&store, &work.graph, mode, writers)?;
-    let (found, expected) = (store.snapshot()?.edge_count(), work.graph.edges.len() as u64);
+    let (found, expected) = (store.snapshot()?.edge_count()?, work.graph.edges.len() as u64);
     if found > expected || (found < expected && !work.graph.in_time_order && work.graph.keys.is_none()) {
         return Err(format!("{found} edges in the store after {expected} were written").into());
     }

@@ -39,34 +39,37 @@ struct Questions {
 }
 
 /// A kind of read.
-type Read<G> = fn(&G, &Questions) -> (u64, u64);
+type Read<G> = fn(&G, &Questions) -> Result<(u64, u64)>;
 
 /// Name, and the read on either side: each returns how much was read, and a sum that both must agree on.
 const READS_OF: [(&str, Read<Snapshot>, Read<Csr>); 6] = [
-    ("has_edge_hit", |s, q| edges_of_snapshot(s, &q.hits), |c, q| edges_of_csr(c, &q.hits)),
-    ("has_edge_miss", |s, q| edges_of_snapshot(s, &q.misses), |c, q| edges_of_csr(c, &q.misses)),
+    ("has_edge_hit", |s, q| edges_of_snapshot(s, &q.hits), |c, q| Ok(edges_of_csr(c, &q.hits))),
+    ("has_edge_miss", |s, q| edges_of_snapshot(s, &q.misses), |c, q| Ok(edges_of_csr(c, &q.misses))),
     (
         "degree",
         |s, q| {
-            let degree = |&v: &VertexId| s.degree_by_id(v, Direction::Out) as u64;
-            (q.vertices.len() as u64, q.vertices.iter().map(degree).sum())
+            let mut sum = 0;
+            for &v in &q.vertices {
+                sum += s.degree_by_id(v, Direction::Out)? as u64;
+            }
+            Ok((q.vertices.len() as u64, sum))
         },
         |c, q| {
             let degree = |&v: &VertexId| c.degree(v, Direction::Out) as u64;
-            (q.vertices.len() as u64, q.vertices.iter().map(degree).sum())
+            Ok((q.vertices.len() as u64, q.vertices.iter().map(degree).sum()))
         },
     ),
     (
         "scan_sequential",
         |s, q| scan_snapshot(s, (0..q.bound).map(VertexId)),
-        |c, q| scan_csr(c, (0..q.bound).map(VertexId)),
+        |c, q| Ok(scan_csr(c, (0..q.bound).map(VertexId))),
     ),
     (
         "scan_random",
         |s, q| scan_snapshot(s, q.vertices.iter().copied()),
-        |c, q| scan_csr(c, q.vertices.iter().copied()),
+        |c, q| Ok(scan_csr(c, q.vertices.iter().copied())),
     ),
-    ("two_hop", |s, q| two_hops_of_snapshot(s, q), |c, q| two_hops_of_csr(c, q)),
+    ("two_hop", |s, q| two_hops_of_snapshot(s, q), |c, q| Ok(two_hops_of_csr(c, q))),
 ];
 
 /// Runs the suite.
@@ -110,9 +113,12 @@ impl Questions {
     }
 }
 
-fn edges_of_snapshot(snapshot: &Snapshot, edges: &[(VertexId, VertexId)]) -> (u64, u64) {
-    let found = edges.iter().filter(|(u, v)| snapshot.contains_edge_by_id(*u, *v)).count();
-    (edges.len() as u64, found as u64)
+fn edges_of_snapshot(snapshot: &Snapshot, edges: &[(VertexId, VertexId)]) -> Result<(u64, u64)> {
+    let mut found = 0;
+    for &(u, v) in edges {
+        found += u64::from(snapshot.contains_edge_by_id(u, v)?);
+    }
+    Ok((edges.len() as u64, found))
 }
 
 fn edges_of_csr(csr: &Csr, edges: &[(VertexId, VertexId)]) -> (u64, u64) {
@@ -121,15 +127,15 @@ fn edges_of_csr(csr: &Csr, edges: &[(VertexId, VertexId)]) -> (u64, u64) {
     (edges.len() as u64, found as u64)
 }
 
-fn scan_snapshot(snapshot: &Snapshot, vertices: impl Iterator<Item = VertexId>) -> (u64, u64) {
+fn scan_snapshot(snapshot: &Snapshot, vertices: impl Iterator<Item = VertexId>) -> Result<(u64, u64)> {
     let (mut read, mut sum) = (0, 0);
     for v in vertices {
         snapshot.for_each_neighbor(v, Direction::Out, |u, _| {
             read += 1;
             sum += u64::from(u.0);
-        });
+        })?;
     }
-    (read, sum)
+    Ok((read, sum))
 }
 
 fn scan_csr(csr: &Csr, vertices: impl Iterator<Item = VertexId>) -> (u64, u64) {
@@ -143,17 +149,17 @@ fn scan_csr(csr: &Csr, vertices: impl Iterator<Item = VertexId>) -> (u64, u64) {
     (read, sum)
 }
 
-fn two_hops_of_snapshot(snapshot: &Snapshot, questions: &Questions) -> (u64, u64) {
+fn two_hops_of_snapshot(snapshot: &Snapshot, questions: &Questions) -> Result<(u64, u64)> {
     let (mut read, mut sum) = (0, 0);
     let mut first = Vec::new();
     for &v in questions.vertices.iter().take(SOURCES) {
         first.clear();
-        snapshot.for_each_neighbor(v, Direction::Out, |u, _| first.push(u));
-        let (more, of_them) = scan_snapshot(snapshot, first.iter().copied().take(FOLLOWED));
+        snapshot.for_each_neighbor(v, Direction::Out, |u, _| first.push(u))?;
+        let (more, of_them) = scan_snapshot(snapshot, first.iter().copied().take(FOLLOWED))?;
         read += more + first.len() as u64;
         sum += of_them;
     }
-    (read, sum)
+    Ok((read, sum))
 }
 
 fn two_hops_of_csr(csr: &Csr, questions: &Questions) -> (u64, u64) {
@@ -178,7 +184,7 @@ fn reads(
     let snapshot = store.map(Graph::snapshot).transpose()?;
     let viewed = store.map(Graph::snapshot).transpose()?;
     if let Some(viewed) = &viewed {
-        viewed.view();
+        viewed.view()?;
     }
     let engines = [("hedgerow", &snapshot), ("hedgerow-view", &viewed)];
     for (name, on_snapshot, on_csr) in READS_OF {
@@ -190,10 +196,10 @@ fn reads(
         let (mut mine, mut plain) = (vec![Vec::new(); engines.len()], Vec::new());
         // The first round warms up both and is not kept.
         for round in 0..=work.options.repeat() {
-            let (csr_rate, csr_sum) = rate(|| on_csr(csr, questions));
+            let (csr_rate, csr_sum) = rate(|| on_csr(csr, questions))?;
             for ((engine, snapshot), mine) in engines.iter().zip(&mut mine) {
                 let Some(snapshot) = snapshot else { continue };
-                let (rate, sum) = rate(|| on_snapshot(snapshot, questions));
+                let (rate, sum) = rate(|| on_snapshot(snapshot, questions))?;
                 if sum != csr_sum {
                     let message =
                         format!("{name}: the answers of {engine} sum to {sum}, the CSR's to {csr_sum}");
@@ -220,10 +226,10 @@ fn reads(
 }
 
 /// How much was read in a second, and the sum.
-fn rate(read: impl Fn() -> (u64, u64)) -> (f64, u64) {
+fn rate(read: impl Fn() -> Result<(u64, u64)>) -> Result<(f64, u64)> {
     let begun = Instant::now();
-    let (count, sum) = black_box(read());
-    (count.max(1) as f64 / begun.elapsed().as_secs_f64(), sum)
+    let (count, sum) = black_box(read())?;
+    Ok((count.max(1) as f64 / begun.elapsed().as_secs_f64(), sum))
 }
 
 fn openings(store: &Graph, recorder: &mut Recorder) -> Result<()> {

@@ -27,7 +27,7 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let store = open(work, &place.0)?;
     load::insert_vertices(&store, work.graph.vertices)?;
     put(&store, edges)?;
-    let expected = store.snapshot()?.edge_count();
+    let expected = store.snapshot()?.edge_count()?;
     store.close()?;
     let per_s = |total: f64, seconds: Vec<f64>| -> Vec<f64> { seconds.iter().map(|s| total / s).collect() };
     let threads = work.options.threads();
@@ -76,7 +76,7 @@ fn reopen(work: &Work<'_>, path: &Path, expected: u64) -> Result<Vec<f64>> {
     for _ in 0..work.options.repeat() {
         let begun = Instant::now();
         let store = open(work, path)?;
-        let edges = store.snapshot()?.edge_count();
+        let edges = store.snapshot()?.edge_count()?;
         taken.push(begun.elapsed().as_secs_f64());
         store.close()?;
         if edges != expected {

@@ -69,7 +69,7 @@ fn course(work: &Work<'_>, edges: &[(u32, u32)]) -> Result<Course> {
         fifth.iter().try_for_each(|edge| load::insert_one(&store, work, edge))?;
         note(2 * fifth.len(), begun.elapsed().as_secs_f64())?;
     }
-    let found = store.snapshot()?.edge_count();
+    let found = store.snapshot()?.edge_count()?;
     if found != edges.len() as u64 {
         return Err(format!("{found} edges in the store, expected {}", edges.len()).into());
     }

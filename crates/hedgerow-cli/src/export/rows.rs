@@ -22,20 +22,19 @@ pub(super) fn write_edge_rows(
     columns.extend(properties.iter().map(|p| quoted(&property::header(p), delimiter).into_owned()));
     let comma = char::from(delimiter).to_string();
     out.write(|w| writeln!(w, "{}", columns.join(&comma)))?;
-    let key = |id: VertexId| {
-        let key = snapshot.vertex_key(id).map_or_else(String::new, |key| key.to_string());
-        quoted(&key, delimiter).into_owned()
+    let key = |id: VertexId| -> hedgerow::Result<String> {
+        let key = snapshot.vertex_key(id)?.map_or_else(String::new, |key| key.to_string());
+        Ok(quoted(&key, delimiter).into_owned())
     };
     // Edges come by ascending source.
     let mut source: Option<(VertexId, String)> = None;
-    let (mut rows, mut result) = (0, Ok(()));
-    snapshot.for_each_edge_row(label, |edge| {
-        if result.is_err() {
-            return;
-        }
-        let known = source.take().filter(|(id, _)| *id == edge.src());
-        let (_, src) = source.insert(known.unwrap_or_else(|| (edge.src(), key(edge.src()))));
-        let mut line = format!("{src}{comma}{}", key(edge.dst()));
+    let mut rows = 0;
+    snapshot.try_for_each_edge_row(label, |edge| {
+        let (_, src) = match &source {
+            Some(known) if known.0 == edge.src() => known,
+            _ => source.insert((edge.src(), key(edge.src())?)),
+        };
+        let mut line = format!("{src}{comma}{}", key(edge.dst())?);
         if label.is_multi() {
             line += &format!("{comma}{}", edge.rank());
         }
@@ -47,9 +46,9 @@ pub(super) fn write_edge_rows(
             line += &field(edge.get(property.id()), delimiter);
         }
         rows += 1;
-        result = out.write(|w| writeln!(w, "{line}"));
+        out.write(|w| writeln!(w, "{line}"))
     })?;
-    result.map(|()| rows)
+    Ok(rows)
 }
 
 /// `id[,NAME:TYPE...]` of all vertices. Returns how many there are.
@@ -63,11 +62,12 @@ pub(super) fn write_vertex_rows(
     let headers = properties.iter().map(|p| comma.clone() + &quoted(&property::header(p), delimiter));
     out.write(|w| writeln!(w, "id{}", headers.collect::<String>()))?;
     let mut rows = 0;
-    for (_, key) in snapshot.vertices() {
+    for vertex in snapshot.vertices()? {
+        let (_, key) = vertex?;
         let mut line = quoted(&key.to_string(), delimiter).into_owned();
         for property in properties {
             line += &comma;
-            let value = snapshot.vertex_property(&key, property.name());
+            let value = snapshot.vertex_property(&key, property.name())?;
             line += &field(value.as_ref().map_or(ValueRef::Null, |value| value.as_ref()), delimiter);
         }
         rows += 1;

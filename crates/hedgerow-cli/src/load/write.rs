@@ -175,7 +175,7 @@ impl<'a> Loader<'a> {
 
     fn load(&mut self, inputs: &[Input], rules: &Rules) -> Result<Loaded, CliError> {
         let before = self.graph.snapshot()?;
-        let (vertices, edges) = (before.vertex_count(), before.edge_count());
+        let (vertices, edges) = (before.vertex_count(), before.edge_count()?);
         drop(before);
         self.define(inputs)?;
         if self.is_blind(inputs) {
@@ -193,9 +193,9 @@ impl<'a> Loader<'a> {
         let loaded = Loaded {
             rows: self.rows,
             new_vertices: after.vertex_count().saturating_sub(vertices),
-            new_edges: after.edge_count().saturating_sub(edges),
+            new_edges: after.edge_count()?.saturating_sub(edges),
             vertices: after.vertex_count(),
-            edges: after.edge_count(),
+            edges: after.edge_count()?,
             transactions: self.transactions,
             timestamp: after.timestamp(),
             segment_bytes,

@@ -36,7 +36,7 @@ impl RunArgs {
         let arguments = self.arguments(work)?;
         let weight = if self.kernel.reads_weights { self.given::<String>(options::WEIGHT) } else { None };
         let (outcome, milliseconds) = match weight {
-            None => work.timed(&arguments, work.view())?,
+            None => work.timed(&arguments, work.view()?)?,
             Some(property) => {
                 let view = work.snapshot.view_weighted_by(work.label, property, None);
                 let view =
@@ -45,7 +45,7 @@ impl RunArgs {
             }
         };
         let (top, graphalytics) = common.map_or((0, false), |common| (common.top, common.graphalytics));
-        let begun = report::begin(work, &arguments, milliseconds);
+        let begun = report::begin(work, &arguments, milliseconds)?;
         report::finish(begun, work, self.kernel, outcome, top, graphalytics)
     }
 

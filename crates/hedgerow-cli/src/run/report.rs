@@ -16,20 +16,20 @@ use crate::output::{Report, number};
 const GRAPHALYTICS_UNREACHED: i64 = i64::MAX;
 
 /// The first lines: the graph, the time, and what the kernel was told.
-pub(super) fn begin(work: &Work<'_>, arguments: &Arguments, milliseconds: f64) -> Report {
+pub(super) fn begin(work: &Work<'_>, arguments: &Arguments, milliseconds: f64) -> Result<Report, CliError> {
+    let mut report = work.summary(arguments.kernel().name, milliseconds)?;
     let reported = arguments.kernel().parameters.iter().filter(|parameter| parameter.is_reported);
-    let values = reported.filter_map(|parameter| Some((parameter.name, arguments.value(parameter.name)?)));
-    values.fold(work.summary(arguments.kernel().name, milliseconds), |report, (name, value)| {
-        report.field(
-            name,
-            match value {
-                Value::Vertex(id) => key(work, id).unwrap_or(Json::Null),
-                Value::Count(count) => count.into(),
-                Value::Number(value) => number(value),
-                Value::Direction(_) => value.to_string().into(),
-            },
-        )
-    })
+    for parameter in reported {
+        let Some(value) = arguments.value(parameter.name) else { continue };
+        let shown = match value {
+            Value::Vertex(id) => key(work, id)?,
+            Value::Count(count) => count.into(),
+            Value::Number(value) => number(value),
+            Value::Direction(_) => value.to_string().into(),
+        };
+        report = report.field(parameter.name, shown);
+    }
+    Ok(report)
 }
 
 /// Writes the full result where it was asked for, and adds what the summary says of it, with a table of `top` rows.
@@ -56,8 +56,9 @@ pub(super) fn finish(
     }
 }
 
-fn key(work: &Work<'_>, id: VertexId) -> Option<Json> {
-    Some(to_json(&work.snapshot.vertex_key(id)?))
+/// The key of a vertex; null if there is none.
+fn key(work: &Work<'_>, id: VertexId) -> hedgerow::Result<Json> {
+    Ok(work.snapshot.vertex_key(id)?.map_or(Json::Null, |key| to_json(&key)))
 }
 
 /// How many vertices are reached, and how far the last ones are; how many by each number of hops.
@@ -109,8 +110,8 @@ fn distances(
     let count = reached.len() as u64;
     reached.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let farthest = reached.first().map_or(0.0, |&(_, distance)| distance);
-    let row = |(id, distance)| Some(vec![key(work, id)?, number(distance)]);
-    let rows = reached.into_iter().take(top).filter_map(row).collect();
+    let row = |(id, distance)| Ok(vec![key(work, id)?, number(distance)]);
+    let rows = reached.into_iter().take(top).map(row).collect::<hedgerow::Result<_>>()?;
     Ok(report.field("reached", count).field("distance", number(farthest)).table(
         "farthest",
         &["key", "distance"],
@@ -121,8 +122,8 @@ fn distances(
 /// The highest scores.
 fn scores(report: Report, work: &Work<'_>, scores: &[f64], top: usize) -> Result<Report, CliError> {
     work.write_result(|id| format!("{:e}", scores.get(id.0 as usize).copied().unwrap_or(0.0)))?;
-    let row = |(id, score)| Some(vec![key(work, id)?, number(score)]);
-    let rows = top_k(work.view(), scores, top).into_iter().filter_map(row).collect();
+    let row = |(id, score)| Ok(vec![key(work, id)?, number(score)]);
+    let rows = top_k(work.view()?, scores, top).into_iter().map(row).collect::<hedgerow::Result<_>>()?;
     Ok(report.table("top", &["key", "score"], rows))
 }
 
@@ -130,12 +131,12 @@ fn scores(report: Report, work: &Work<'_>, scores: &[f64], top: usize) -> Result
 /// rule.
 fn components(report: Report, work: &Work<'_>, components: &[u32], top: usize) -> Result<Report, CliError> {
     let component = |id: VertexId| components.get(id.0 as usize).copied().unwrap_or(id.0);
-    work.write_result(|id| {
-        let key = work.snapshot.vertex_key(VertexId(component(id)));
-        key.map_or_else(String::new, |key| key.to_string())
+    work.write_each(|id| {
+        let key = work.snapshot.vertex_key(VertexId(component(id)))?;
+        Ok(key.map_or_else(String::new, |key| key.to_string()))
     })?;
     let mut sizes = vec![0u64; components.len()];
-    for id in work.view().vertices() {
+    for id in work.view()?.vertices() {
         if let Some(size) = sizes.get_mut(component(id) as usize) {
             *size += 1;
         }
@@ -143,10 +144,10 @@ fn components(report: Report, work: &Work<'_>, components: &[u32], top: usize) -
     let mut largest: Vec<(u32, u64)> = (0u32..).zip(sizes).filter(|&(_, size)| size > 0).collect();
     largest.sort_unstable_by_key(|&(id, size)| (Reverse(size), id));
     largest.truncate(top);
-    let row = |(id, size): (u32, u64)| Some(vec![key(work, VertexId(id))?, size.into()]);
+    let row = |(id, size): (u32, u64)| Ok(vec![key(work, VertexId(id))?, size.into()]);
     Ok(report.field("components", count_components(components) as u64).table(
         "largest",
         &["component", "vertices"],
-        largest.into_iter().filter_map(row).collect(),
+        largest.into_iter().map(row).collect::<hedgerow::Result<_>>()?,
     ))
 }

@@ -26,8 +26,11 @@ pub(super) struct Work<'a> {
 
 impl Work<'_> {
     /// The graph to compute on.
-    pub(super) fn view(&self) -> &View {
-        self.own.unwrap_or_else(|| self.snapshot.view())
+    pub(super) fn view(&self) -> Result<&View, CliError> {
+        Ok(match self.own {
+            Some(own) => own,
+            None => self.snapshot.view()?,
+        })
     }
 
     /// Runs the kernel on a view that is there already; gives its result and how many milliseconds it took.
@@ -35,26 +38,28 @@ impl Work<'_> {
         let start = Instant::now();
         let outcome = arguments.run(view, &Cancel::new()).map_err(|error| match error {
             // Not the caller's mistake: the graph is not one for this algorithm.
-            KernelError::Weight { from, to, weight } => self.bad_weight(from, to, weight),
+            KernelError::Weight { from, to, weight } => {
+                self.bad_weight(from, to, weight).unwrap_or_else(CliError::Store)
+            }
             error => CliError::Usage(error.to_string()),
         })?;
         let milliseconds = (start.elapsed().as_secs_f64() * 1e6).round() / 1e3;
         Ok((outcome, milliseconds))
     }
 
-    fn bad_weight(&self, from: VertexId, to: VertexId, weight: f64) -> CliError {
-        match (self.snapshot.vertex_key(from), self.snapshot.vertex_key(to)) {
+    fn bad_weight(&self, from: VertexId, to: VertexId, weight: f64) -> hedgerow::Result<CliError> {
+        Ok(match (self.snapshot.vertex_key(from)?, self.snapshot.vertex_key(to)?) {
             (Some(from), Some(to)) => CliError::Failed(format!(
                 "the edge between {from} and {to} weighs {weight}, expected 0 or more"
             )),
             _ => CliError::Failed(format!("an edge weighs {weight}, expected 0 or more")),
-        }
+        })
     }
 
     /// The vertex that `argument` names as `text`.
     pub(super) fn vertex(&self, argument: &str, text: &str) -> Result<VertexId, CliError> {
         let key = parse_argument(self.kind, argument, text)?;
-        let id = self.snapshot.vertex_id(&key);
+        let id = self.snapshot.vertex_id(&key)?;
         id.ok_or_else(|| CliError::Failed(format!("{argument}: no vertex {key} in the store")))
     }
 
@@ -64,14 +69,14 @@ impl Work<'_> {
     }
 
     /// The report's first lines.
-    pub(super) fn summary(&self, algorithm: &'static str, milliseconds: f64) -> Report {
+    pub(super) fn summary(&self, algorithm: &'static str, milliseconds: f64) -> Result<Report, CliError> {
         let report = Report::default().field("algorithm", algorithm);
         let report = if self.label.is_empty() { report } else { report.field("label", self.label) };
-        report
+        Ok(report
             .field("timestamp", self.snapshot.timestamp().0)
             .field("vertices", self.snapshot.vertex_count())
-            .field("edges", self.view().edge_count())
-            .field("milliseconds", milliseconds)
+            .field("edges", self.view()?.edge_count())
+            .field("milliseconds", milliseconds))
     }
 
     /// Writes a value for every vertex, by ascending vertex id, if the full result was asked for.
@@ -79,14 +84,23 @@ impl Work<'_> {
         &self,
         value: impl Fn(VertexId) -> V,
     ) -> Result<(), CliError> {
+        self.write_each(|id| Ok(value(id)))
+    }
+
+    /// As [`write_result`](Self::write_result), where finding a value may fail.
+    pub(super) fn write_each<V: std::fmt::Display>(
+        &self,
+        value: impl Fn(VertexId) -> hedgerow::Result<V>,
+    ) -> Result<(), CliError> {
         let Some(path) = self.out else { return Ok(()) };
         let csv = self.style == Style::Csv;
         let mut out = Target::open(Some(path))?;
         if csv {
             out.write(|w| writeln!(w, "key,value"))?;
         }
-        for (id, key) in self.snapshot.vertices() {
-            let value = value(id);
+        for vertex in self.snapshot.vertices()? {
+            let (id, key) = vertex?;
+            let value = value(id)?;
             out.write(|w| match (&key, csv) {
                 (VertexKey::U64(n), false) => writeln!(w, "{n} {value}"),
                 (VertexKey::U64(n), true) => writeln!(w, "{n},{value}"),

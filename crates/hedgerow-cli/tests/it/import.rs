@@ -31,7 +31,7 @@ fn edges(store: &Path) -> Vec<String> {
     let graph: Graph = Options::new().create(false).read_only(true).open(store).expect("opens");
     let snapshot = graph.snapshot().expect("open");
     let mut names = vec![String::new(); 1 << 10];
-    for (id, key) in snapshot.vertices() {
+    for (id, key) in snapshot.vertices().unwrap().map(Result::unwrap) {
         names[id.0 as usize] = key.to_string();
     }
     let mut lines = Vec::new();

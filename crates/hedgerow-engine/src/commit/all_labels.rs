@@ -21,16 +21,16 @@ impl WriteTxn {
         let (src, dst) = (self.key(edges.src)?, self.key(edges.dst)?);
         if let Some(label) = edges.label {
             let label = self.label(label)?;
-            return Ok(self.reads_edge_between(label, src, dst, edges.rank));
+            return self.reads_edge_between(label, src, dst, edges.rank);
         }
         let labels = self.labels_to_read();
         for label in 0..labels {
-            if self.reads_edge_between(LabelId(label), src, dst, edges.rank) {
+            if self.reads_edge_between(LabelId(label), src, dst, edges.rank)? {
                 return Ok(true);
             }
         }
         let hidden = self.own().is_some_and(|own| own.hides(src) || own.hides(dst));
-        if !hidden && let Some((src, dst)) = self.base_ends(src, dst) {
+        if !hidden && let Some((src, dst)) = self.base_ends(src, dst)? {
             self.reads.edge_of_all(labels, src, dst);
         }
         Ok(false)
@@ -48,11 +48,11 @@ impl WriteTxn {
         let labels = self.labels_to_read();
         let mut found = Vec::new();
         for label in (0..labels).map(LabelId) {
-            let Some(of_label) = self.reads_adjacency_of(label, key, direction) else { return Ok(None) };
+            let Some(of_label) = self.reads_adjacency_of(label, key, direction)? else { return Ok(None) };
             found.extend(of_label.into_keys().map(|(other, rank)| (other, label, rank)));
         }
         let hidden = self.own().is_some_and(|own| own.hides(key));
-        if !hidden && let Some(id) = self.base_id(key) {
+        if !hidden && let Some(id) = self.base_id(key)? {
             let base = self.base();
             // Where edges had to be searched for, the whole graph counts as read.
             let (searched, direction) = (base.has_to_search(direction), base.stored(direction));
@@ -82,17 +82,23 @@ impl WriteTxn {
     }
 
     /// Whether there is an edge of the label between the vertices, of this rank or of any.
-    fn reads_edge_between(&mut self, label: LabelId, src: TxnKey, dst: TxnKey, rank: Option<u64>) -> bool {
+    fn reads_edge_between(
+        &mut self,
+        label: LabelId,
+        src: TxnKey,
+        dst: TxnKey,
+        rank: Option<u64>,
+    ) -> Result<bool> {
         if let Some(rank) = rank {
-            return self.reads_item(EdgeRef { label, src, dst, rank }).is_some();
+            return Ok(self.reads_item(EdgeRef { label, src, dst, rank })?.is_some());
         }
         let gone = match self.own().map(|own| own.between(label, src, dst)) {
-            Some(Between::Exists) => return true,
-            Some(Between::Nothing) => return false,
+            Some(Between::Exists) => return Ok(true),
+            Some(Between::Nothing) => return Ok(false),
             Some(Between::AllBut(gone)) => gone,
             None => Default::default(),
         };
-        let Some((src, dst)) = self.base_ends(src, dst) else { return false };
+        let Some((src, dst)) = self.base_ends(src, dst)? else { return Ok(false) };
         self.reads.edge(label, src, dst);
         self.base().has_edge_with_rank(label, src, dst, |rank| !gone.contains(&rank))
     }

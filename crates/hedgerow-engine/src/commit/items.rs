@@ -54,7 +54,7 @@ impl WriteTxn {
     ) -> Result<bool> {
         let item = self.item_for_writing(edge)?;
         let (weight, cells) = split_weight(&self.engine, item.label, properties)?;
-        let new = self.reads_item(item).is_none();
+        let new = self.reads_item(item)?.is_none();
         if new {
             self.push_item(OpKind::Insert, item, weight.unwrap_or(1.0), cells)?;
         }
@@ -73,7 +73,7 @@ impl WriteTxn {
     ) -> Result<bool> {
         let item = self.item(edge)?;
         let cells = self.engine.cells(item.label, properties)?;
-        let exists = self.reads_item(item).is_some();
+        let exists = self.reads_item(item)?.is_some();
         if exists {
             self.push_item(OpKind::Update, item, 1.0, cells)?;
         }
@@ -96,7 +96,7 @@ impl WriteTxn {
     /// [`Error::NoSuchLabel`].
     pub fn remove_edge_of(&mut self, edge: EdgeKey<'_>) -> Result<bool> {
         let item = self.item(edge)?;
-        let existed = self.reads_item(item).is_some();
+        let existed = self.reads_item(item)?.is_some();
         if existed {
             self.push_item(OpKind::Remove, item, 0.0, Vec::new())?;
         }
@@ -132,10 +132,10 @@ impl WriteTxn {
         let mut given = 0;
         let properties = properties.into_iter().inspect(|_| given += 1);
         let cells = self.engine.cells(LabelId::VERTICES, properties)?;
-        let exists = self.reads_vertex(key);
+        let exists = self.reads_vertex(key)?;
         if exists && cells.len() < given {
             // A null for a property that nobody has is left out: that holds until the vertex gets one.
-            self.reads_item(of_vertex(key));
+            self.reads_item(of_vertex(key))?;
         }
         if exists {
             self.push_item(OpKind::Merge, of_vertex(key), 1.0, cells)?;
@@ -160,7 +160,7 @@ impl WriteTxn {
     /// [`Error::NoSuchLabel`].
     pub fn contains_edge_of(&mut self, edge: EdgeKey<'_>) -> Result<bool> {
         let item = self.item(edge)?;
-        Ok(self.reads_item(item).is_some())
+        Ok(self.reads_item(item)?.is_some())
     }
 
     /// The properties of an edge that have a value, if the edge exists; in a weighted graph its weight among them.
@@ -169,7 +169,7 @@ impl WriteTxn {
     /// [`Error::NoSuchLabel`].
     pub fn edge_properties(&mut self, edge: EdgeKey<'_>) -> Result<Option<Properties>> {
         let item = self.item(edge)?;
-        let found = self.reads_item(item);
+        let found = self.reads_item(item)?;
         let schema = self.engine.schema.load();
         let weighted = self.engine.is_weighted(item.label);
         Ok(found.map(|(weight, row)| named(&schema, item.label, weighted.then_some(weight), row.as_ref())))
@@ -188,10 +188,10 @@ impl WriteTxn {
     /// The properties of a vertex that have a value, if the vertex exists.
     pub fn vertex_properties<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<Option<Properties>> {
         let key = self.key(key.into())?;
-        if !self.reads_vertex(key) {
+        if !self.reads_vertex(key)? {
             return Ok(None);
         }
-        let row = self.reads_item(of_vertex(key)).and_then(|(_, row)| row);
+        let row = self.reads_item(of_vertex(key))?.and_then(|(_, row)| row);
         Ok(Some(named(&self.engine.schema.load(), LabelId::VERTICES, None, row.as_ref())))
     }
 
@@ -219,7 +219,7 @@ impl WriteTxn {
     ) -> Result<Option<Vec<(VertexKey, u64)>>> {
         let label = self.label(label.into())?;
         let key = self.key(key.into())?;
-        let found = self.reads_adjacency_of(label, key, direction);
+        let found = self.reads_adjacency_of(label, key, direction)?;
         Ok(found.map(|found| found.into_keys().collect()))
     }
 
@@ -276,26 +276,27 @@ impl WriteTxn {
     }
 
     /// Weight and properties of an edge, or the properties of a vertex, under the transaction's own writes.
-    pub(super) fn reads_item(&mut self, item: EdgeRef) -> Option<(f64, Option<Row>)> {
+    pub(super) fn reads_item(&mut self, item: EdgeRef) -> Result<Option<(f64, Option<Row>)>> {
         let own = self.own().and_then(|own| own.item(item.label, item.src, item.dst, item.rank));
-        match own {
+        Ok(match own {
             Some(State::Is(edge)) => edge,
             // It depends on the snapshot, and counts as a read of it.
-            Some(state) => state.over(self.base_item(item)),
-            None => self.base_item(item),
-        }
+            Some(state) => state.over(self.base_item(item)?),
+            None => self.base_item(item)?,
+        })
     }
 
-    fn base_item(&mut self, item: EdgeRef) -> Option<(f64, Option<Row>)> {
-        let (src, dst) = self.base_ends(item.src, item.dst)?;
+    fn base_item(&mut self, item: EdgeRef) -> Result<Option<(f64, Option<Row>)>> {
+        let Some((src, dst)) = self.base_ends(item.src, item.dst)? else { return Ok(None) };
         self.reads.edge(item.label, src, dst);
         self.base().item_by_id(item.label, src, dst, item.rank)
     }
 
     /// Endpoints in the snapshot as they are stored: of an undirected graph the smaller first.
-    pub(super) fn base_ends(&mut self, src: TxnKey, dst: TxnKey) -> Option<(VertexId, VertexId)> {
-        let (src, dst) = (self.base_id(src)?, self.base_id(dst)?);
-        Some(self.engine.placement().ends(src, dst))
+    pub(super) fn base_ends(&mut self, src: TxnKey, dst: TxnKey) -> Result<Option<(VertexId, VertexId)>> {
+        let Some(src) = self.base_id(src)? else { return Ok(None) };
+        let Some(dst) = self.base_id(dst)? else { return Ok(None) };
+        Ok(Some(self.engine.placement().ends(src, dst)))
     }
 
     /// Other endpoint and rank of every edge of a label at a vertex.
@@ -304,26 +305,26 @@ impl WriteTxn {
         label: LabelId,
         key: TxnKey,
         direction: Direction,
-    ) -> Option<BTreeMap<(VertexKey, u64), ()>> {
-        if !self.reads_vertex(key) {
-            return None;
+    ) -> Result<Option<BTreeMap<(VertexKey, u64), ()>>> {
+        if !self.reads_vertex(key)? {
+            return Ok(None);
         }
         let mut found = BTreeMap::new();
         let hidden = self.own().is_some_and(|own| own.hides(key));
-        if !hidden && let Some(id) = self.base_id(key) {
+        if !hidden && let Some(id) = self.base_id(key)? {
             let snapshot = self.base().clone();
             self.note_adjacency(&snapshot, label, id, direction);
             let engine = Arc::clone(&self.engine);
             snapshot.for_each_item(label, id, direction, |item| {
                 found.insert((engine.ids.key_of(item.dst), item.rank), ());
-            });
+            })?;
         }
         if self.own().is_none() {
-            return Some(found);
+            return Ok(Some(found));
         }
         let gone: Vec<_> =
             found.keys().map(|name| (self.keys.intern(name.0.as_ref()), name.clone())).collect();
-        let Some(own) = self.overlay.as_ref() else { return Some(found) };
+        let Some(own) = self.overlay.as_ref() else { return Ok(Some(found)) };
         for (other, name) in gone {
             if own.hides(other) {
                 found.remove(&name);
@@ -336,7 +337,7 @@ impl WriteTxn {
                 Listed::Is(_) | Listed::Otherwise(_) => found.insert(name, ()),
             };
         }
-        Some(found)
+        Ok(Some(found))
     }
 }
 

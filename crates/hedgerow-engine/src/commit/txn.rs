@@ -84,7 +84,7 @@ impl WriteTxn {
     /// Inserts a vertex. Returns whether it was new.
     pub fn insert_vertex<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<bool> {
         let key = self.key(key.into())?;
-        let new = !self.reads_vertex(key);
+        let new = !self.reads_vertex(key)?;
         if new {
             self.push(OpKind::InsertVertex, key, key, 0.0)?;
         }
@@ -95,7 +95,7 @@ impl WriteTxn {
     /// Returns whether it existed. O(degree) at commit.
     pub fn remove_vertex<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<bool> {
         let key = self.key(key.into())?;
-        let existed = self.reads_vertex(key);
+        let existed = self.reads_vertex(key)?;
         if existed {
             self.push(OpKind::RemoveVertex, key, key, 0.0)?;
         }
@@ -253,7 +253,7 @@ impl WriteTxn {
     }
 
     fn insert(&mut self, src: TxnKey, dst: TxnKey, weight: f64) -> Result<bool> {
-        let new = self.reads_edge(src, dst).is_none();
+        let new = self.reads_edge(src, dst)?.is_none();
         if new {
             self.push(OpKind::Insert, src, dst, weight)?;
         }
@@ -267,7 +267,7 @@ impl WriteTxn {
         dst: impl Into<VertexKeyRef<'a>>,
     ) -> Result<bool> {
         let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
-        let existed = self.reads_edge(src, dst).is_some();
+        let existed = self.reads_edge(src, dst)?.is_some();
         if existed {
             self.push(OpKind::Remove, src, dst, 0.0)?;
         }
@@ -277,7 +277,7 @@ impl WriteTxn {
     /// Whether the vertex exists.
     pub fn contains_vertex<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<bool> {
         let key = self.key(key.into())?;
-        Ok(self.reads_vertex(key))
+        self.reads_vertex(key)
     }
 
     /// Whether the edge of the default label exists.
@@ -296,7 +296,7 @@ impl WriteTxn {
         dst: impl Into<VertexKeyRef<'a>>,
     ) -> Result<Option<f64>> {
         let (src, dst) = (self.key(src.into())?, self.key(dst.into())?);
-        Ok(self.reads_edge(src, dst))
+        self.reads_edge(src, dst)
     }
 
     /// The number of neighbours over the default label in `direction`, or `None` if there is no such vertex. Reads the adjacency.
@@ -325,18 +325,18 @@ impl WriteTxn {
         direction: Direction,
     ) -> Result<Option<Vec<(VertexKey, f64)>>> {
         let key = self.key(key.into())?;
-        Ok(self.reads_adjacency(key, direction))
+        self.reads_adjacency(key, direction)
     }
 
     /// The snapshot that the transaction reads, without its own writes. From here on the whole graph counts as read:
     /// the commit conflicts with every commit after the snapshot.
     ///
-    /// # Panics
-    /// In a forked child.
-    pub fn snapshot(&mut self) -> Snapshot {
-        assert!(!self.engine.is_forked(), "{}", Error::Forked);
+    /// # Errors
+    /// [`Error::Forked`] in a forked child.
+    pub fn snapshot(&mut self) -> Result<Snapshot> {
+        self.engine.check_owner()?;
         self.reads.whole();
-        self.base().clone()
+        Ok(self.base().clone())
     }
 
     /// The number of operations gathered so far.
@@ -452,7 +452,7 @@ impl WriteTxn {
     }
 
     /// The vertex that `key` names in the snapshot; the absence of one is recorded as read.
-    pub(super) fn base_id(&mut self, key: TxnKey) -> Option<VertexId> {
+    pub(super) fn base_id(&mut self, key: TxnKey) -> Result<Option<VertexId>> {
         let snapshot = self.base().clone();
         let dense = self.engine.config.keys == hedgerow_core::KeyKind::Dense;
         let id = self.engine.ids.lookup(self.keys.key(key), snapshot.timestamp());
@@ -461,11 +461,11 @@ impl WriteTxn {
             // Of a dense graph the id says nothing: the vertex itself is read.
             Some(id) if dense => {
                 self.reads.vertex(id);
-                return snapshot.contains_id(id).then_some(id);
+                return Ok(snapshot.contains_id(id)?.then_some(id));
             }
             Some(id) => self.reads.vertex(id),
         }
-        id
+        Ok(id)
     }
 
     /// Notes that the edges of a vertex were read. Where they had to be searched for, everything was.
@@ -483,51 +483,54 @@ impl WriteTxn {
         }
     }
 
-    pub(super) fn reads_vertex(&mut self, key: TxnKey) -> bool {
+    pub(super) fn reads_vertex(&mut self, key: TxnKey) -> Result<bool> {
         if let Some(exists) = self.own().and_then(|own| own.vertex(key)) {
-            return exists;
+            return Ok(exists);
         }
-        self.base_id(key).is_some()
+        Ok(self.base_id(key)?.is_some())
     }
 
-    fn reads_edge(&mut self, src: TxnKey, dst: TxnKey) -> Option<f64> {
+    fn reads_edge(&mut self, src: TxnKey, dst: TxnKey) -> Result<Option<f64>> {
         let own = self.own().and_then(|own| own.item(LabelId::DEFAULT, src, dst, 0));
-        match own {
+        Ok(match own {
             Some(State::Is(edge)) => edge.map(|(weight, _)| weight),
             // Properties leave the weight as it was.
             Some(State::Based { otherwise, .. }) => {
-                self.base_weight(src, dst).or(otherwise.map(|(weight, _)| weight))
+                self.base_weight(src, dst)?.or(otherwise.map(|(weight, _)| weight))
             }
-            None => self.base_weight(src, dst),
-        }
+            None => self.base_weight(src, dst)?,
+        })
     }
 
     /// The weight of the edge in the snapshot, which counts as read.
-    fn base_weight(&mut self, src: TxnKey, dst: TxnKey) -> Option<f64> {
-        let (src, dst) = (self.base_id(src)?, self.base_id(dst)?);
-        let (src, dst) = self.engine.placement().ends(src, dst);
+    fn base_weight(&mut self, src: TxnKey, dst: TxnKey) -> Result<Option<f64>> {
+        let Some((src, dst)) = self.base_ends(src, dst)? else { return Ok(None) };
         self.reads.edge(LabelId::DEFAULT, src, dst);
         self.base().weight_by_id(src, dst)
     }
 
-    fn reads_adjacency(&mut self, key: TxnKey, direction: Direction) -> Option<Vec<(VertexKey, f64)>> {
-        if !self.reads_vertex(key) {
-            return None;
+    fn reads_adjacency(
+        &mut self,
+        key: TxnKey,
+        direction: Direction,
+    ) -> Result<Option<Vec<(VertexKey, f64)>>> {
+        if !self.reads_vertex(key)? {
+            return Ok(None);
         }
         let mut found = std::collections::BTreeMap::new();
         let hidden = self.own().is_some_and(|own| own.hides(key));
-        if !hidden && let Some(id) = self.base_id(key) {
+        if !hidden && let Some(id) = self.base_id(key)? {
             let snapshot = self.base().clone();
             self.note_adjacency(&snapshot, LabelId::DEFAULT, id, direction);
             let engine = self.engine.clone();
             snapshot.for_each_neighbor(id, direction, |v, w| {
                 found.insert(engine.ids.key_of(v), w);
-            });
+            })?;
         }
         if self.own().is_some() {
             self.lay_own_edges_over(key, direction, &mut found);
         }
-        Some(found.into_iter().collect())
+        Ok(Some(found.into_iter().collect()))
     }
 
     fn lay_own_edges_over(

@@ -72,7 +72,10 @@ impl Snapshot {
 
     /// The labels that have edges, by ascending id. O(1) where no label but the default one is defined; else
     /// O(subgraphs) for each label without edges, and less for the others.
-    pub fn labels_with_edges(&self) -> Vec<LabelId> {
+    ///
+    /// # Errors
+    /// As of every [read](Self).
+    pub fn labels_with_edges(&self) -> Result<Vec<LabelId>> {
         self.used_labels().collect()
     }
 
@@ -84,26 +87,33 @@ impl Snapshot {
     pub fn only_label(&self) -> Result<LabelId> {
         self.engine().check_owner()?;
         let mut used = self.used_labels();
-        let first = used.next().unwrap_or(LabelId::DEFAULT);
-        let Some(second) = used.next() else { return Ok(first) };
+        let first = used.next().transpose()?.unwrap_or(LabelId::DEFAULT);
+        let Some(second) = used.next().transpose()? else { return Ok(first) };
+        let others = used.collect::<Result<Vec<_>>>()?;
         let schema = self.engine().schema.load();
         let name = |id| schema.label_by_id(id).map_or_else(String::new, |label| label.name().to_string());
-        Err(Error::SeveralLabels { labels: [first, second].into_iter().chain(used).map(name).collect() })
+        Err(Error::SeveralLabels { labels: [first, second].into_iter().chain(others).map(name).collect() })
     }
 
-    fn used_labels(&self) -> impl Iterator<Item = LabelId> {
-        let (all, edges) = (self.has_labels(), self.edge_count());
-        self.label_ids().filter(move |&label| edges > 0 && (!all || self.has_edges(label)))
+    fn used_labels(&self) -> impl Iterator<Item = Result<LabelId>> {
+        let several = self.has_labels();
+        let is_used = move |label| match several {
+            true => self.has_edges(label),
+            false => Ok(self.edge_count()? > 0),
+        };
+        self.label_ids().filter_map(move |label| is_used(label).map(|used| used.then_some(label)).transpose())
     }
 
     /// Whether there is an edge of the label. O(subgraphs) if there is none.
-    fn has_edges(&self, label: LabelId) -> bool {
-        let Some(table) = self.engine().table(label) else { return false };
-        let has = |id: u32| -> Option<bool> {
-            let entry = table.get(SubgraphId(id))?;
-            entry.read(Direction::Out, self.timestamp(), |read| read.edge_entries() > 0)
-        };
-        (0..self.engine().subgraph_bound()).any(|id| has(id) == Some(true))
+    fn has_edges(&self, label: LabelId) -> Result<bool> {
+        let Some(table) = self.engine().table(label) else { return Ok(false) };
+        for id in (0..self.engine().subgraph_bound()).map(SubgraphId) {
+            let Some(entry) = table.get(id) else { continue };
+            if entry.read(Direction::Out, self.timestamp(), |read| read.edge_entries() > 0) == Some(true) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether one of these edges exists. O(labels * log degree), and for a rank that is not named in a `multi` label
@@ -116,10 +126,18 @@ impl Snapshot {
         let label = edges.label.map(|label| self.engine().label(label)).transpose()?;
         let Some((src, dst)) = self.ends(edges.src, edges.dst) else { return Ok(false) };
         let joined = |label| match edges.rank {
-            Some(rank) => self.item_by_id(label, src, dst, rank).is_some(),
+            Some(rank) => Ok(self.item_by_id(label, src, dst, rank)?.is_some()),
             None => self.has_edge_with_rank(label, src, dst, |_| true),
         };
-        Ok(label.map_or_else(|| self.label_ids().any(joined), joined))
+        if let Some(label) = label {
+            return joined(label);
+        }
+        for label in self.label_ids() {
+            if joined(label)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether there is an edge of the label between the vertices with a rank that is `wanted`; of an undirected graph `src`
@@ -130,56 +148,73 @@ impl Snapshot {
         src: VertexId,
         dst: VertexId,
         wanted: impl Fn(u64) -> bool,
-    ) -> bool {
+    ) -> Result<bool> {
         if label == LabelId::DEFAULT {
-            return self.weight_by_id(src, dst).is_some() && wanted(0);
+            return Ok(self.weight_by_id(src, dst)?.is_some() && wanted(0));
         }
         let found = self.read_of(label, src, Direction::Out, |read| {
             let mut found = false;
             read.for_each_item_to(src.local(), dst, |item| found |= wanted(item.rank));
             found
-        });
-        found == Some(true)
+        })?;
+        Ok(found == Some(true))
     }
 
     /// The edges of all labels at a vertex: other endpoint, label and rank, sorted by all three, or `None` if there is no
     /// such vertex. One entry for each edge: a neighbour that several edges lead to comes several times.
     /// O(labels + degree log degree).
+    ///
+    /// # Errors
+    /// As of every [read](Self).
     pub fn neighbors_of_all<'a>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
         direction: Direction,
-    ) -> Option<Vec<(VertexKey, LabelId, u64)>> {
-        let id = self.vertex_id(key)?;
+    ) -> Result<Option<Vec<(VertexKey, LabelId, u64)>>> {
+        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
         let mut found = Vec::new();
         for label in self.label_ids() {
             self.for_each_item(label, id, direction, |item| {
                 found.push((self.engine().ids.key_of(item.dst), label, item.rank));
-            });
+            })?;
         }
         found.sort_unstable();
-        Some(found)
+        Ok(Some(found))
     }
 
     /// The number of edges of all labels at a vertex, or `None` if there is no such vertex: the length of
     /// [`neighbors_of_all`](Self::neighbors_of_all). A self-loop counts once. O(labels).
-    pub fn degree_of_all<'a>(&self, key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<usize> {
-        let id = self.vertex_id(key)?;
-        Some(self.label_ids().map(|label| self.degree_by_label(label, id, direction)).sum())
+    ///
+    /// # Errors
+    /// As of every [read](Self).
+    pub fn degree_of_all<'a>(
+        &self,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Result<Option<usize>> {
+        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
+        let degrees = self.label_ids().map(|label| self.degree_by_label(label, id, direction));
+        degrees.sum::<Result<usize>>().map(Some)
     }
 
     /// As [`neighbors_of_all`](Self::neighbors_of_all), each edge with its properties.
+    ///
+    /// # Errors
+    /// As of every [read](Self).
     pub fn edges_of_all<'a>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
         direction: Direction,
-    ) -> Option<Vec<(LabelId, EdgeOf)>> {
-        let id = self.vertex_id(key)?;
-        let of = |label| self.edges_by_label(label, id, direction).into_iter().map(move |edge| (label, edge));
-        let mut edges: Vec<_> = self.label_ids().flat_map(of).collect();
+    ) -> Result<Option<Vec<(LabelId, EdgeOf)>>> {
+        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
+        let mut edges = Vec::new();
+        for label in self.label_ids() {
+            let of_label = self.edges_by_label(label, id, direction)?;
+            edges.extend(of_label.into_iter().map(|edge| (label, edge)));
+        }
         edges.sort_unstable_by(|(a_label, a), (b_label, b)| {
             (&a.key, a_label, a.rank).cmp(&(&b.key, b_label, b.rank))
         });
-        Some(edges)
+        Ok(Some(edges))
     }
 }

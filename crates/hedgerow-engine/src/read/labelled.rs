@@ -9,7 +9,7 @@ use hedgerow_core::{
 use hedgerow_mem::version::Read;
 use hedgerow_mem::{ItemRef, View};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::read::properties::{Properties, named};
 use crate::read::snapshot::Snapshot;
 use crate::state::edge_key::{EdgeKey, WEIGHT};
@@ -42,8 +42,10 @@ impl Snapshot {
         id: VertexId,
         direction: Direction,
         f: impl FnOnce(Read<'_>) -> R,
-    ) -> Option<R> {
-        self.engine().table(label)?.get(id.subgraph())?.read(direction, self.timestamp(), f)
+    ) -> Result<Option<R>> {
+        let entry = self.engine().table(label).and_then(|table| table.get(id.subgraph()));
+        let Some(entry) = entry else { return Ok(None) };
+        Ok(entry.read(direction, self.timestamp(), f))
     }
 
     /// Endpoints as they are stored: of an undirected graph the smaller first.
@@ -60,7 +62,7 @@ impl Snapshot {
         src: VertexId,
         dst: VertexId,
         rank: u64,
-    ) -> Option<(f64, Option<Row>)> {
+    ) -> Result<Option<(f64, Option<Row>)>> {
         self.with_item(label, src, dst, rank, |item| (item.weight, item.row.to_row()))
     }
 
@@ -71,9 +73,10 @@ impl Snapshot {
         dst: VertexId,
         rank: u64,
         f: impl FnOnce(ItemRef<'_>) -> R,
-    ) -> Option<R> {
-        self.read_of(label, src, Direction::Out, |read| read.item(src.local(), dst, rank, self.hint()).map(f))
-            .flatten()
+    ) -> Result<Option<R>> {
+        let item = |read: Read<'_>| read.item(src.local(), dst, rank, self.hint()).map(f);
+        let found = self.read_of(label, src, Direction::Out, item);
+        Ok(found?.flatten())
     }
 
     /// Calls `f` with each edge of a label at a vertex, ascending by vertex id and rank. The properties of fixed width
@@ -85,16 +88,17 @@ impl Snapshot {
         id: VertexId,
         direction: Direction,
         f: impl FnMut(ItemRef<'_>),
-    ) {
+    ) -> Result<()> {
         if self.has_to_search(direction) {
             return self.for_each_source(label, id, f);
         }
         let entry = self.engine().table(label).and_then(|table| table.get(id.subgraph()));
         let direction = self.stored(direction);
         // Kept by a reference, here and below, for the caller's code may take its time.
-        entry.map(|entry| {
-            entry.read_kept(direction, self.timestamp(), |read| read.for_each_item(id.local(), f))
-        });
+        if let Some(entry) = entry {
+            entry.read_kept(direction, self.timestamp(), |read| read.for_each_item(id.local(), f));
+        }
+        Ok(())
     }
 
     /// Whether edges in `direction` are not kept.
@@ -104,8 +108,13 @@ impl Snapshot {
 
     /// Calls `f` with each edge to a vertex, its source in place of its destination, in a graph that keeps no incoming
     /// edges. O(vertices log degree).
-    pub(crate) fn for_each_source(&self, label: LabelId, id: VertexId, mut f: impl FnMut(ItemRef<'_>)) {
-        let Some(table) = self.engine().table(label) else { return };
+    pub(crate) fn for_each_source(
+        &self,
+        label: LabelId,
+        id: VertexId,
+        mut f: impl FnMut(ItemRef<'_>),
+    ) -> Result<()> {
+        let Some(table) = self.engine().table(label) else { return Ok(()) };
         for subgraph in (0..self.engine().subgraph_bound()).map(SubgraphId) {
             let Some(entry) = table.get(subgraph) else { continue };
             entry.read_kept(Direction::Out, self.timestamp(), |read| {
@@ -115,38 +124,44 @@ impl Snapshot {
                 }
             });
         }
+        Ok(())
     }
 
-    pub(crate) fn degree_by_label(&self, label: LabelId, id: VertexId, direction: Direction) -> usize {
+    pub(crate) fn degree_by_label(
+        &self,
+        label: LabelId,
+        id: VertexId,
+        direction: Direction,
+    ) -> Result<usize> {
         if self.has_to_search(direction) {
             let mut degree = 0;
-            self.for_each_source(label, id, |_| degree += 1);
-            return degree;
+            self.for_each_source(label, id, |_| degree += 1)?;
+            return Ok(degree);
         }
-        self.read_of(label, id, self.stored(direction), |read| read.degree(id.local())).unwrap_or(0)
+        let degree = self.read_of(label, id, self.stored(direction), |read| read.degree(id.local()))?;
+        Ok(degree.unwrap_or(0))
     }
 
     /// Whether the edge of this label and rank exists. O(log degree). See
     /// [`contains_any_edge`](Self::contains_any_edge) for those of any label or rank.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    /// [`Error::NoSuchLabel`].
     pub fn contains_edge_of(&self, edge: EdgeKey<'_>) -> Result<bool> {
         let label = self.label(edge.label)?;
-        let ends = self.ends(edge.src, edge.dst);
-        let found = ends.and_then(|(src, dst)| self.with_item(label, src, dst, edge.rank, |_| ()));
-        Ok(found.is_some())
+        let Some((src, dst)) = self.ends(edge.src, edge.dst) else { return Ok(false) };
+        Ok(self.with_item(label, src, dst, edge.rank, |_| ())?.is_some())
     }
 
     /// The properties of an edge that have a value, if the edge exists; in a weighted graph its weight among them.
     /// O(log degree).
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    /// [`Error::NoSuchLabel`].
     pub fn edge_properties(&self, edge: EdgeKey<'_>) -> Result<Option<Properties>> {
         let label = self.label(edge.label)?;
-        let ends = self.ends(edge.src, edge.dst);
-        let found = ends.and_then(|(src, dst)| self.item_by_id(label, src, dst, edge.rank));
+        let Some((src, dst)) = self.ends(edge.src, edge.dst) else { return Ok(None) };
+        let found = self.item_by_id(label, src, dst, edge.rank)?;
         let weighted = self.engine().is_weighted(label);
         let schema = self.engine().schema.load();
         Ok(found.map(|(weight, row)| named(&schema, label, weighted.then_some(weight), row.as_ref())))
@@ -155,41 +170,51 @@ impl Snapshot {
     /// One property of an edge, if the edge exists; null if it has no such property. O(log degree).
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    /// [`Error::NoSuchLabel`].
     pub fn edge_property(&self, edge: EdgeKey<'_>, property: &str) -> Result<Option<Value>> {
         let label = self.label(edge.label)?;
         let Some((src, dst)) = self.ends(edge.src, edge.dst) else { return Ok(None) };
         let weighted = self.engine().is_weighted(label) && property == WEIGHT;
         let id =
             self.engine().schema.load().label_by_id(label).and_then(|l| l.property(property)).map(|p| p.id());
-        Ok(self.with_item(label, src, dst, edge.rank, |item| match id {
+        self.with_item(label, src, dst, edge.rank, |item| match id {
             _ if weighted => Value::F64(item.weight),
             Some(id) => item.row.get(id).to_owned(),
             None => Value::Null,
-        }))
+        })
     }
 
     /// The properties of a vertex that have a value, if the vertex exists.
-    pub fn vertex_properties<'a>(&self, key: impl Into<VertexKeyRef<'a>>) -> Option<Properties> {
-        let id = self.vertex_id(key)?;
-        let row = self.item_by_id(LabelId::VERTICES, id, id, 0).and_then(|(_, row)| row);
-        Some(named(&self.engine().schema.load(), LabelId::VERTICES, None, row.as_ref()))
+    ///
+    /// # Errors
+    /// As of every [read](Self).
+    pub fn vertex_properties<'a>(&self, key: impl Into<VertexKeyRef<'a>>) -> Result<Option<Properties>> {
+        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
+        let row = self.item_by_id(LabelId::VERTICES, id, id, 0)?.and_then(|(_, row)| row);
+        Ok(Some(named(&self.engine().schema.load(), LabelId::VERTICES, None, row.as_ref())))
     }
 
     /// One property of a vertex, if the vertex exists; null if it has no such property.
-    pub fn vertex_property<'a>(&self, key: impl Into<VertexKeyRef<'a>>, property: &str) -> Option<Value> {
-        let id = self.vertex_id(key)?;
+    ///
+    /// # Errors
+    /// As of every [read](Self).
+    pub fn vertex_property<'a>(
+        &self,
+        key: impl Into<VertexKeyRef<'a>>,
+        property: &str,
+    ) -> Result<Option<Value>> {
+        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
         let property = self.engine().schema.load().vertices().property(property).map(|p| p.id());
-        let value = property
-            .and_then(|p| self.with_item(LabelId::VERTICES, id, id, 0, |item| item.row.get(p).to_owned()));
-        Some(value.unwrap_or(Value::Null))
+        let Some(property) = property else { return Ok(Some(Value::Null)) };
+        let value = self.with_item(LabelId::VERTICES, id, id, 0, |item| item.row.get(property).to_owned())?;
+        Ok(Some(value.unwrap_or(Value::Null)))
     }
 
     /// The edges of a label at a vertex: other endpoints and ranks, sorted by both, or `None` if there is no such
     /// vertex. O(degree log degree).
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    /// [`Error::NoSuchLabel`].
     pub fn neighbors_of<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,
@@ -197,11 +222,11 @@ impl Snapshot {
         direction: Direction,
     ) -> Result<Option<Vec<(VertexKey, u64)>>> {
         let label = self.label(label.into())?;
-        let Some(id) = self.vertex_id(key) else { return Ok(None) };
+        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
         let mut found = Vec::new();
         self.for_each_item(label, id, direction, |item| {
             found.push((self.engine().ids.key_of(item.dst), item.rank));
-        });
+        })?;
         found.sort_unstable();
         Ok(Some(found))
     }
@@ -210,7 +235,7 @@ impl Snapshot {
     /// is no such vertex. O(degree log degree).
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    /// [`Error::NoSuchLabel`].
     pub fn edges_of<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,
@@ -218,21 +243,25 @@ impl Snapshot {
         direction: Direction,
     ) -> Result<Option<Vec<EdgeOf>>> {
         let label = self.label(label.into())?;
-        let Some(id) = self.vertex_id(key) else { return Ok(None) };
-        let mut edges = self.edges_by_label(label, id, direction);
+        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
+        let mut edges = self.edges_by_label(label, id, direction)?;
         edges.sort_unstable_by(|a, b| (&a.key, a.rank).cmp(&(&b.key, b.rank)));
         Ok(Some(edges))
     }
 
     /// The edges of a label at a vertex with all their properties.
-    pub(crate) fn edges_by_label(&self, label: LabelId, id: VertexId, direction: Direction) -> Vec<EdgeOf> {
+    pub(crate) fn edges_by_label(
+        &self,
+        label: LabelId,
+        id: VertexId,
+        direction: Direction,
+    ) -> Result<Vec<EdgeOf>> {
         let mut found = Vec::new();
-        self.for_each_item(label, id, direction, |item| found.push((item.dst, item.rank)));
+        self.for_each_item(label, id, direction, |item| found.push((item.dst, item.rank)))?;
         let schema = self.engine().schema.load_full();
-        let edge = |(other, rank)| EdgeOf {
-            key: self.engine().ids.key_of(other),
-            rank,
-            properties: self.properties_between(&schema, label, id, other, direction, rank),
+        let edge = |(other, rank)| {
+            let properties = self.properties_between(&schema, label, id, other, direction, rank)?;
+            Ok(EdgeOf { key: self.engine().ids.key_of(other), rank, properties })
         };
         found.into_iter().map(edge).collect()
     }
@@ -245,17 +274,18 @@ impl Snapshot {
         other: VertexId,
         direction: Direction,
         rank: u64,
-    ) -> Properties {
+    ) -> Result<Properties> {
         let (src, dst) = self.engine().placement().ends_of_copy(at, other, direction);
-        let Some((weight, row)) = self.item_by_id(label, src, dst, rank) else { return Properties::new() };
+        let found = self.item_by_id(label, src, dst, rank)?;
+        let Some((weight, row)) = found else { return Ok(Properties::new()) };
         let weighted = self.engine().is_weighted(label);
-        named(schema, label, weighted.then_some(weight), row.as_ref())
+        Ok(named(schema, label, weighted.then_some(weight), row.as_ref()))
     }
 
     /// The number of edges of a label at a vertex, or `None` if there is no such vertex. A self-loop counts once.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    /// [`Error::NoSuchLabel`].
     pub fn degree_of<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,
@@ -263,21 +293,20 @@ impl Snapshot {
         direction: Direction,
     ) -> Result<Option<usize>> {
         let label = self.label(label.into())?;
-        let Some(id) = self.vertex_id(key) else { return Ok(None) };
-        Ok(Some(self.degree_by_label(label, id, direction)))
+        self.vertex_id(key)?.map(|id| self.degree_by_label(label, id, direction)).transpose()
     }
 
     /// The number of edges of a label; an undirected edge counts once. O(subgraphs) in a directed graph; in an
     /// undirected one every vertex is looked at for a self-loop.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    /// [`Error::NoSuchLabel`].
     pub fn edge_count_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<u64> {
-        Ok(self.count_edges(self.label(label.into())?))
+        self.count_edges(self.label(label.into())?)
     }
 
-    pub(crate) fn count_edges(&self, label: LabelId) -> u64 {
-        let Some(table) = self.engine().table(label) else { return 0 };
+    pub(crate) fn count_edges(&self, label: LabelId) -> Result<u64> {
+        let Some(table) = self.engine().table(label) else { return Ok(0) };
         let directed = self.engine().config.directed;
         let mut entries = 0;
         let mut loops = 0;
@@ -290,14 +319,14 @@ impl Snapshot {
                 }
             });
         }
-        if directed { entries } else { (entries + loops) / 2 }
+        Ok(if directed { entries } else { (entries + loops) / 2 })
     }
 
     /// Calls `f` with source, destination and rank of every edge of a label, by ascending source id; of an undirected
     /// graph once per edge. O(edges).
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    /// [`Error::NoSuchLabel`].
     pub fn for_each_edge_of<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,
@@ -310,7 +339,7 @@ impl Snapshot {
     /// As [`for_each_edge_of`](Self::for_each_edge_of), of the sources in a range of vertex ids.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    /// [`Error::NoSuchLabel`].
     pub fn for_each_edge_in<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,
@@ -318,36 +347,47 @@ impl Snapshot {
         mut f: impl FnMut(VertexId, VertexId, u64),
     ) -> Result<()> {
         let label = self.label(label.into())?;
-        self.for_each_item_of(label, sources, |src, item| f(src, item.dst, item.rank));
-        Ok(())
+        self.for_each_item_of(label, sources, |src, item| {
+            f(src, item.dst, item.rank);
+            Ok(())
+        })
     }
 
-    /// Calls `f` with each edge of a label that begins in a range of vertex ids, at its source; of an undirected graph
-    /// once per edge, at the smaller end. O(edges).
-    pub(crate) fn for_each_item_of(
+    /// Calls `f` with each edge of a label that begins in a range of vertex ids, at its source, until `f` fails; of an
+    /// undirected graph once per edge, at the smaller end. O(edges).
+    pub(crate) fn for_each_item_of<E: From<Error>>(
         &self,
         label: LabelId,
         sources: std::ops::Range<VertexId>,
-        mut f: impl FnMut(VertexId, ItemRef<'_>),
-    ) {
+        mut f: impl FnMut(VertexId, ItemRef<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         let placement = self.engine().placement();
         let end = sources.end.0.min(self.engine().ids.bound());
+        let mut outcome = Ok(());
         for v in (sources.start.0..end).map(VertexId) {
             self.for_each_item(label, v, Direction::Out, |item| {
-                if placement.counts_at(Direction::Out, v, item.dst) {
-                    f(v, item);
+                if outcome.is_ok() && placement.counts_at(Direction::Out, v, item.dst) {
+                    outcome = f(v, item);
                 }
-            });
+            })?;
+            if outcome.is_err() {
+                break;
+            }
         }
+        outcome
     }
 
-    /// The graph of one label for kernels: all vertices, and the edges of this label. Neighbour lists of a `multi`
+    /// The graph of one label for kernels: all vertices, and the edges of this label; of the default label the
+    /// [`view`](Self::view) that the snapshot keeps. Neighbour lists of a `multi`
     /// label name a neighbour once for each edge. Made of the view of this label that was asked for last, as
     /// [`view`](Self::view), for the eight labels asked for last; and O(edges of the label) to count them.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    /// [`Error::NoSuchLabel`].
     pub fn view_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<Arc<View>> {
-        Ok(self.cached_view_of(self.label(label.into())?))
+        match self.label(label.into())? {
+            LabelId::DEFAULT => self.kept_view().cloned(),
+            label => self.cached_view_of(label),
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod all_labels;
 pub(crate) mod labelled;
+pub(crate) mod pin;
 pub(crate) mod properties;
 pub(crate) mod scan;
 pub(crate) mod snapshot;

@@ -53,10 +53,25 @@ impl Snapshot {
         label: impl Into<LabelRef<'a>>,
         mut f: impl FnMut(EdgeRow<'_>),
     ) -> Result<()> {
+        self.try_for_each_edge_row(label, |edge| {
+            f(edge);
+            Ok(())
+        })
+    }
+
+    /// As [`for_each_edge_row`](Self::for_each_edge_row), until `f` fails: its error is returned, and the scan ends with the
+    /// edges of that source, with which `f` is not called any more.
+    ///
+    /// # Errors
+    /// That of `f`; [`Error::NoSuchLabel`] and those of every [read](Self), as errors of its type.
+    pub fn try_for_each_edge_row<'a, E: From<Error>>(
+        &self,
+        label: impl Into<LabelRef<'a>>,
+        mut f: impl FnMut(EdgeRow<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         let label = self.engine().label(label.into())?;
         let all = VertexId(0)..VertexId(self.engine().ids.bound());
-        self.for_each_item_of(label, all, |src, item| f(EdgeRow { src, item }));
-        Ok(())
+        self.for_each_item_of(label, all, |src, item| f(EdgeRow { src, item }))
     }
 
     /// The graph of one label for kernels that use weights: each edge weighs the number that its property holds (`bool` as
@@ -74,13 +89,13 @@ impl Snapshot {
     ) -> Result<View> {
         let label = self.engine().label(label.into())?;
         if property == WEIGHT && self.engine().is_weighted(label) {
-            return Ok(View::clone(&self.cached_view_of(label)));
+            return Ok(View::clone(&*self.cached_view_of(label)?));
         }
         let column = self.weight_column(label, property)?;
         if missing.is_none() {
             self.check_all_have(label, column, property)?;
         }
-        Ok(self.build_weighted_view_of(label, column, missing.unwrap_or(f64::NAN)))
+        self.build_weighted_view_of(label, column, missing.unwrap_or(f64::NAN))
     }
 
     /// The property that holds the weights, if it is defined.
@@ -104,17 +119,13 @@ impl Snapshot {
             return Err(Error::InvalidArgument(format!("label {name:?} has no property {property}")));
         };
         let all = VertexId(0)..VertexId(self.engine().ids.bound());
-        let mut without = None;
         self.for_each_item_of(label, all, |src, item| {
-            if without.is_none() && item.row.get(column).as_number().is_none() {
-                without = Some((src, item.dst));
+            if item.row.get(column).as_number().is_some() {
+                return Ok(());
             }
-        });
-        if let Some((src, dst)) = without {
-            let (src, dst) = (self.engine().ids.key_of(src), self.engine().ids.key_of(dst));
+            let (src, dst) = (self.engine().ids.key_of(src), self.engine().ids.key_of(item.dst));
             let message = format!("the edge from {src} to {dst} has no value of property {property}");
-            return Err(Error::InvalidArgument(message));
-        }
-        Ok(())
+            Err(Error::InvalidArgument(message))
+        })
     }
 }

@@ -9,6 +9,8 @@ use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{LabelId, Timestamp};
 use hedgerow_mem::View;
 
+use crate::error::Result;
+
 /// A cached view is given up once merges have replaced main parts of this share of its lists...
 const REPLACED_SHARE: u64 = 8;
 /// ...and of at least so many bytes.
@@ -71,20 +73,20 @@ pub(crate) struct ViewFigures {
 
 impl ViewCache {
     /// The view at `ts`, which must be registered, and of the `layout` that was counted before. `make` makes one, of another
-    /// if one is given. The second value tells what was made, if anything.
+    /// if one is given; where it fails, that one is gone from the cache. The second value tells what was made, if anything.
     fn get(
         &self,
         ts: Timestamp,
         layout: u64,
-        make: impl FnOnce(Option<Arc<View>>) -> View,
-    ) -> (Arc<View>, Made) {
+        make: impl FnOnce(Option<Arc<View>>) -> Result<View>,
+    ) -> Result<(Arc<View>, Made)> {
         let previous = {
             let mut cached = self.newest.lock();
             let view = cached.view.take().or_else(|| cached.given_up.upgrade());
             match view {
                 Some(view) if cached.ts == ts && cached.layout == layout => {
                     cached.view = Some(view.clone());
-                    return (view, Made::Nothing);
+                    return Ok((view, Made::Nothing));
                 }
                 // Used by nobody: it becomes the next view in place. Whoever asks meanwhile builds one from scratch.
                 Some(view) if Arc::strong_count(&view) == 1 && cached.ts <= ts => Some(view),
@@ -96,8 +98,8 @@ impl ViewCache {
         };
         // No lock is held here: a worker that waits for its part may run another task that asks for a view.
         let made = if previous.is_some() { Made::OfAnother } else { Made::FromScratch };
-        let view = Arc::new(make(previous));
-        (self.offer(view, ts, layout), made)
+        let view = Arc::new(make(previous)?);
+        Ok((self.offer(view, ts, layout), made))
     }
 
     /// Keeps the view unless there is a newer one. Returns the one to use.
@@ -180,20 +182,20 @@ impl Views {
         &self,
         label: LabelId,
         ts: Timestamp,
-        make: impl FnOnce(Option<Arc<View>>) -> View,
-    ) -> Arc<View> {
+        make: impl FnOnce(Option<Arc<View>>) -> Result<View>,
+    ) -> Result<Arc<View>> {
         // Loaded first: what is settled meanwhile makes the view out of date, not wrong.
         let layout = self.layout.load(Ordering::Acquire);
         let (view, made) = match label {
-            LabelId::DEFAULT => self.default.get(ts, layout, make),
-            _ => self.of(label).get(ts, layout, make),
+            LabelId::DEFAULT => self.default.get(ts, layout, make)?,
+            _ => self.of(label).get(ts, layout, make)?,
         };
         match made {
             Made::Nothing => {}
             Made::OfAnother => _ = self.refreshed.fetch_add(1, Ordering::Relaxed),
             Made::FromScratch => _ = self.built.fetch_add(1, Ordering::Relaxed),
         }
-        view
+        Ok(view)
     }
 
     /// The cache of a label other than the default one. A new cache replaces the least recently used one.

@@ -87,7 +87,7 @@ impl Graph {
 
     pub(crate) fn check_graph(&self, report: &mut CheckReport) -> Result<()> {
         let snapshot = self.snapshot()?;
-        let view = &snapshot.fresh_view();
+        let view = &snapshot.fresh_view()?;
         let directed = self.engine.config.directed;
         let mut reversed = 0u64;
         let bound = view.vertex_bound() as u32;
@@ -101,7 +101,7 @@ impl Graph {
             }
             report.vertices += 1;
             let key = self.engine.ids.key_of(v);
-            if snapshot.vertex_id(&key) != Some(v) {
+            if snapshot.vertex_id(&key)? != Some(v) {
                 report.problem(format!("vertex {} has key {key}, which names another vertex or none", v.0));
             }
             self.check_lists(v, view, report);
@@ -112,9 +112,9 @@ impl Graph {
         if directed && reversed != report.edges {
             report.problem(format!("{} edges out, {reversed} in", report.edges));
         }
-        self.check_labels(&snapshot, report);
-        if report.vertices != snapshot.vertex_count() || report.edges != snapshot.edge_count() {
-            let (v, e) = (snapshot.vertex_count(), snapshot.edge_count());
+        self.check_labels(&snapshot, report)?;
+        let (v, e) = (snapshot.vertex_count(), snapshot.edge_count()?);
+        if (report.vertices, report.edges) != (v, e) {
             let (vertices, edges) = (report.vertices, report.edges);
             report.problem(format!("counters say {v} vertices and {e} edges, found {vertices} and {edges}"));
         }

@@ -283,7 +283,7 @@ fn finish(mut report: SalvageReport, salvaged: SalvagedGraph, into: Arc<dyn Vfs>
         (rebuilt.replaced, "vertices that lost commits removed, as later commits show"),
     ]);
     let snapshot = rebuilt.graph.snapshot()?;
-    (report.vertices, report.edges) = (snapshot.vertex_count(), snapshot.edge_count());
+    (report.vertices, report.edges) = (snapshot.vertex_count(), snapshot.edge_count()?);
     rebuilt.graph.backup_on(into)?;
     Ok(report)
 }

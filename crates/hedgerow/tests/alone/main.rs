@@ -102,7 +102,7 @@ fn write(path: &Path, edges: &[(u64, u64)]) {
 /// Views and kernels, against answers that never had threads.
 fn read(graph: &Graph) {
     let snapshot = graph.snapshot().expect("open");
-    let (view, source) = (snapshot.view(), VertexId(0));
+    let (view, source) = (snapshot.view().unwrap(), VertexId(0));
     assert_eq!(
         hedgerow_kernels::bfs(view, source, &BfsConfig::default()).expect("live"),
         verify::bfs(view, source, Direction::Out)
@@ -129,10 +129,10 @@ fn background(folder: &Path) {
         let edges: Vec<(u64, u64)> =
             (0..2_000).map(|i| (i % 4_000, (i * 31 + round * 977) % 4_000)).collect();
         graph.insert_edges(&edges).expect("no commit waits for a thread that there is not");
-        assert!(graph.snapshot().expect("open").view().edge_count() > 0);
+        assert!(graph.snapshot().expect("open").view().unwrap().edge_count() > 0);
     }
     graph.settle().expect("open");
-    assert!(graph.snapshot().expect("open").view().edge_count() > 0);
+    assert!(graph.snapshot().expect("open").view().unwrap().edge_count() > 0);
     graph.close().expect("sound");
 }
 
@@ -142,11 +142,11 @@ fn finish(graph: Graph, path: &Path, folder: &Path) {
     graph.checkpoint().expect("open");
     graph.compact().expect("open");
     graph.backup(folder.join("backup")).expect("a new folder");
-    let edges = graph.snapshot().expect("open").edge_count();
+    let edges = graph.snapshot().expect("open").edge_count().unwrap();
     graph.close().expect("sound");
     drop(graph);
     let again = Options::new().open(path).expect("segments");
-    assert_eq!(again.snapshot().expect("open").edge_count(), edges);
+    assert_eq!(again.snapshot().expect("open").edge_count().unwrap(), edges);
     again.close().expect("sound");
     assert!(hedgerow::check_path(path).expect("closed").is_ok());
     hedgerow::salvage(path, folder.join("salvaged")).expect("closed");

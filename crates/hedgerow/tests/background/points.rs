@@ -176,13 +176,13 @@ fn merging(background: bool, seed: u64) -> Verdict<(Graph, Vec<Vec<u64>>)> {
 fn lists(graph: &Graph, through_a_view: bool) -> Vec<Vec<u64>> {
     let snapshot = graph.snapshot().expect("a snapshot");
     if through_a_view {
-        snapshot.view();
+        snapshot.view().unwrap();
     }
     let key = |key| match key {
         hedgerow::VertexKey::U64(n) => n,
         other => panic!("{other}"),
     };
-    let of = |v: u64| snapshot.neighbors(v, Direction::Out).unwrap_or_default().into_iter().map(key);
+    let of = |v: u64| snapshot.neighbors(v, Direction::Out).unwrap().unwrap_or_default().into_iter().map(key);
     (0..300).map(|v| of(v).collect()).collect()
 }
 
@@ -240,7 +240,7 @@ fn batch(point: FailPoint, action: Action, seed: u64) -> Verdict<()> {
         tx.insert_edges(edges)?;
         tx.commit().map(drop)
     };
-    let count = |graph: &Graph| graph.snapshot().map(|s| s.edge_count()).map_err(|e| e.to_string());
+    let count = |graph: &Graph| graph.snapshot().map(|s| s.edge_count().unwrap()).map_err(|e| e.to_string());
     let edges = batch(20_000);
     let attempt = catch_unwind(AssertUnwindSafe(|| insert(&edges)));
     expect("a panic, if there was one, reaches the caller", attempt.is_err() == (action == Action::Panic))?;

@@ -11,7 +11,8 @@ pub(crate) fn lost_updates(
     begin: impl Fn() + Sync,
 ) -> u64 {
     let graph = crate::common::small().weighted(true).isolation(isolation).in_memory().unwrap();
-    let sum = |s: &hedgerow::Snapshot| (0..3u64).filter_map(|i| s.weight(i, i + 100)).sum::<f64>() as u64;
+    let sum =
+        |s: &hedgerow::Snapshot| (0..3u64).filter_map(|i| s.weight(i, i + 100).unwrap()).sum::<f64>() as u64;
     std::thread::scope(|scope| {
         for t in 0..threads {
             let (graph, begin) = (&graph, &begin);

@@ -86,15 +86,17 @@ pub(crate) fn content(snapshot: &Snapshot, config: ModelConfig) -> Model {
     let mut model = Model::new(config);
     // Ids can lie far apart in a store that was damaged.
     let mut keys = std::collections::HashMap::new();
-    for (id, key) in snapshot.vertices() {
+    for (id, key) in snapshot.vertices().unwrap().map(Result::unwrap) {
         model.apply(&ModelOp::InsertVertex(key.clone()));
         keys.insert(id, key);
     }
     let name = |id: hedgerow::VertexId| keys.get(&id).cloned().expect("an edge without an endpoint");
-    snapshot.for_each_edge(|src, dst, weight| {
-        let new = model.apply(&ModelOp::InsertEdge(name(src), name(dst), weight));
-        assert!(new, "an edge is listed twice");
-    });
+    snapshot
+        .for_each_edge(|src, dst, weight| {
+            let new = model.apply(&ModelOp::InsertEdge(name(src), name(dst), weight));
+            assert!(new, "an edge is listed twice");
+        })
+        .unwrap();
     if config.rich {
         rich::add_content(snapshot, &mut model);
     }
@@ -107,7 +109,7 @@ pub(crate) fn same(
     config: ModelConfig,
     expected: &Model,
 ) -> std::result::Result<(), String> {
-    let counts = (snapshot.vertex_count(), snapshot.edge_count());
+    let counts = (snapshot.vertex_count(), snapshot.edge_count().unwrap());
     if counts != (expected.vertex_count(), expected.edge_count()) {
         return Err(format!(
             "{counts:?} vertices and edges instead of {} and {}",
@@ -132,21 +134,23 @@ pub(crate) fn same_in_all_reads(
     for key in expected.vertices() {
         let lists = expected.neighbors(key).ok_or("a vertex of the model")?;
         for (direction, list) in [Direction::Out, Direction::In].into_iter().zip(&lists) {
-            let found =
-                snapshot.weighted_neighbors(key, direction).ok_or_else(|| format!("vertex {key} is gone"))?;
+            let found = snapshot
+                .weighted_neighbors(key, direction)
+                .unwrap()
+                .ok_or_else(|| format!("vertex {key} is gone"))?;
             let bits = |l: &[(hedgerow::VertexKey, f64)]| -> Vec<_> {
                 l.iter().map(|(v, w)| (v.clone(), w.to_bits())).collect()
             };
-            if bits(&found) != bits(list) || snapshot.degree(key, direction) != Some(list.len()) {
+            if bits(&found) != bits(list) || snapshot.degree(key, direction).unwrap() != Some(list.len()) {
                 return Err(format!("{direction:?} of {key}: {found:?} instead of {list:?}"));
             }
             let names: Vec<_> = list.iter().map(|(v, _)| v.clone()).collect();
-            if snapshot.neighbors(key, direction) != Some(names) {
+            if snapshot.neighbors(key, direction).unwrap() != Some(names) {
                 return Err(format!("neighbors {direction:?} of {key}"));
             }
         }
         for (other, weight) in &lists[0] {
-            if snapshot.weight(key, other).map(f64::to_bits) != Some(weight.to_bits()) {
+            if snapshot.weight(key, other).unwrap().map(f64::to_bits) != Some(weight.to_bits()) {
                 return Err(format!("weight of {key} to {other}"));
             }
         }

@@ -68,7 +68,7 @@ pub(crate) fn props(found: Properties) -> Props {
 pub(crate) fn add_content(snapshot: &Snapshot, model: &mut Model) {
     let keys: Vec<VertexKey> = model.vertices().cloned().collect();
     for key in &keys {
-        let found = snapshot.vertex_properties(key).expect("a vertex of the snapshot");
+        let found = snapshot.vertex_properties(key).unwrap().expect("a vertex of the snapshot");
         model.set_vertex_props(key.clone(), props(found));
     }
     for (label, _) in LABELS {
@@ -119,10 +119,10 @@ fn same_over_all_labels(snapshot: &Snapshot, config: ModelConfig, expected: &Mod
     for key in expected.vertices() {
         for (direction, incoming) in [(Direction::Out, false), (Direction::In, true)] {
             let wanted = edges_of_all(expected, config, key, incoming);
-            let found = snapshot.neighbors_of_all(key, direction);
-            let named = snapshot.edges_of_all(key, direction);
+            let found = snapshot.neighbors_of_all(key, direction).unwrap();
+            let named = snapshot.edges_of_all(key, direction).unwrap();
             let named = named.map(|all| all.into_iter().map(|(l, e)| (e.key, l, e.rank)).collect::<Vec<_>>());
-            let degree = snapshot.degree_of_all(key, direction);
+            let degree = snapshot.degree_of_all(key, direction).unwrap();
             if found != wanted || named != wanted || degree != wanted.as_ref().map(Vec::len) {
                 return Err(format!(
                     "all {direction:?} of {key}: {found:?}, {named:?} instead of {wanted:?}"
@@ -141,8 +141,8 @@ fn same_over_all_labels(snapshot: &Snapshot, config: ModelConfig, expected: &Mod
             }
         }
     }
-    if !snapshot.labels_with_edges().iter().eq(&used) {
-        return Err(format!("{:?} instead of {used:?}", snapshot.labels_with_edges()));
+    if !snapshot.labels_with_edges().unwrap().iter().eq(&used) {
+        return Err(format!("{:?} instead of {used:?}", snapshot.labels_with_edges().unwrap()));
     }
     match (snapshot.only_label(), used.len()) {
         (Ok(LabelId::DEFAULT), 0) => Ok(()),
@@ -173,7 +173,7 @@ pub(crate) fn same_in_all_reads(snapshot: &Snapshot, config: ModelConfig, expect
             return Err(format!("{} edges in the view of {label}", view.edge_count()));
         }
         for key in expected.vertices() {
-            let id = snapshot.vertex_id(key).ok_or_else(|| format!("vertex {key} is gone"))?;
+            let id = snapshot.vertex_id(key).unwrap().ok_or_else(|| format!("vertex {key} is gone"))?;
             for (direction, incoming) in [(Direction::Out, false), (Direction::In, true)] {
                 let wanted = expected.neighbors_of(label, key, incoming && config.directed);
                 let found = snapshot.neighbors_of(label, key, direction).map_err(error)?;
@@ -182,7 +182,7 @@ pub(crate) fn same_in_all_reads(snapshot: &Snapshot, config: ModelConfig, expect
                     return Err(format!("{label} {direction:?} of {key}: {found:?} instead of {wanted:?}"));
                 }
                 let mut in_view: Vec<_> = view.neighbors(id, direction).iter().collect();
-                let mut ids: Vec<_> = wanted.iter().map(|(v, _)| snapshot.vertex_id(v)).collect();
+                let mut ids: Vec<_> = wanted.iter().map(|(v, _)| snapshot.vertex_id(v).unwrap()).collect();
                 ids.sort();
                 in_view.sort();
                 if !in_view.iter().copied().map(Some).eq(ids) {

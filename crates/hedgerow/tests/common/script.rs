@@ -43,7 +43,7 @@ impl Script {
 
     /// How many transactions a snapshot holds, by the marker.
     pub(crate) fn mark_in(&self, snapshot: &Snapshot) -> u64 {
-        snapshot.weight(&self.marker(), &self.marker()).map_or(0, |w| w as u64)
+        snapshot.weight(&self.marker(), &self.marker()).unwrap().map_or(0, |w| w as u64)
     }
 
     /// The writer's part of the graph after `k` transactions.

@@ -198,7 +198,7 @@ impl Client<'_> {
         let mut txn = self.graph.write().unwrap();
         // Reading the whole graph makes no conflicts under snapshot isolation, and tells the snapshot.
         let snapshot = self.world.isolation == hedgerow::Isolation::Snapshot;
-        let start = snapshot.then(|| txn.snapshot().timestamp().0);
+        let start = snapshot.then(|| txn.snapshot().unwrap().timestamp().0);
         let mut events = Vec::new();
         for _ in 0..1 + self.rng.below(4) {
             self.step(&mut txn, first, &mut events).expect("steps do not fail");

@@ -116,10 +116,10 @@ pub(crate) fn read(txn: &mut WriteTxn, vertex: u64, kind: Kind) -> Result<Vec<El
 /// What a snapshot shows of a set, ascending.
 pub(crate) fn look(snapshot: &Snapshot, vertex: u64, kind: Kind) -> Vec<Element> {
     sorted(match kind {
-        Kind::Property => from_bytes(snapshot.vertex_property(vertex, PROPERTY)),
+        Kind::Property => from_bytes(snapshot.vertex_property(vertex, PROPERTY).unwrap()),
         Kind::Out => ranks(snapshot.neighbors_of(LABEL, vertex, Direction::Out).unwrap()),
         Kind::In => ranks(snapshot.neighbors_of(LABEL, vertex, Direction::In).unwrap()),
-        Kind::Plain => sinks(snapshot.neighbors(vertex, Direction::Out)),
+        Kind::Plain => sinks(snapshot.neighbors(vertex, Direction::Out).unwrap()),
     })
 }
 

@@ -78,7 +78,7 @@ fn look(store: &Store, files: &Files, read_only: bool) -> Result<Verdict, Error>
     if !report.is_ok() {
         // What is wrong is said; reading it must still do no harm.
         let mut edges = 0u64;
-        snapshot.for_each_edge(|_, _, _| edges += 1);
+        snapshot.for_each_edge(|_, _, _| edges += 1).unwrap();
         return Ok(Verdict::Reported);
     }
     let found = graph.config();

@@ -122,7 +122,7 @@ impl Store {
             }
         }
         let snapshot = graph.snapshot().unwrap();
-        let ids = snapshot.vertices().map(|(id, key)| (key, id.0)).collect();
+        let ids = snapshot.vertices().unwrap().map(Result::unwrap).map(|(id, key)| (key, id.0)).collect();
         drop(snapshot);
         if close {
             graph.close().unwrap();

@@ -131,7 +131,7 @@ impl State {
             |found: hedgerow::Properties| found.into_iter().map(|(n, v)| (n.to_string(), v)).collect();
         let mut state = State::default();
         for v in 0..count {
-            let Some(found) = snapshot.vertex_properties(offset + v) else { continue };
+            let Some(found) = snapshot.vertex_properties(offset + v).unwrap() else { continue };
             state.vertices.insert(v, props(found));
             for label in LABELS {
                 let edges = snapshot.edges_of(label, offset + v, Direction::Out).unwrap().unwrap();
@@ -158,7 +158,8 @@ impl State {
 
     /// Compares the look-ups of [`of`](Self::of) with scans of all vertices and of all edges of each label. O(graph).
     pub(crate) fn agrees_with_scans(&self, snapshot: &Snapshot, offset: u64, count: u64) {
-        let mut found: Vec<u64> = snapshot.vertices().map(|(_, key)| raw(&key, offset)).collect();
+        let mut found: Vec<u64> =
+            snapshot.vertices().unwrap().map(|vertex| raw(&vertex.unwrap().1, offset)).collect();
         assert_eq!(found.len() as u64, snapshot.vertex_count());
         found.retain(|&v| v < count);
         found.sort_unstable();
@@ -167,7 +168,7 @@ impl State {
             "a scan finds {found:?}, look-ups {:?}",
             self.vertices
         );
-        let name = |id| raw(&snapshot.vertex_key(id).expect("an edge has its endpoints"), offset);
+        let name = |id| raw(&snapshot.vertex_key(id).unwrap().expect("an edge has its endpoints"), offset);
         for label in LABELS {
             let (mut edges, mut all) = (BTreeSet::new(), 0);
             let each = |src, dst, rank| {

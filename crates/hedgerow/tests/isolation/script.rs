@@ -265,11 +265,12 @@ impl<'a> Ctx<'a> {
         let number = |value: &Value| if let Value::I64(n) = value { Some(*n) } else { None };
         let answer: Vec<(u64, i64)> = match &mut self.target {
             Target::Store { txn, offset } => {
-                let snapshot = txn.snapshot();
-                let mut found: Vec<_> = snapshot.vertices().map(|(_, key)| raw(&key, *offset)).collect();
+                let snapshot = txn.snapshot().unwrap();
+                let mut found: Vec<_> =
+                    snapshot.vertices().unwrap().map(|vertex| raw(&vertex.unwrap().1, *offset)).collect();
                 found.retain(|&v| v < bound);
                 found.sort_unstable();
-                let value = |v: u64| number(&snapshot.vertex_property(*offset + v, name)?);
+                let value = |v: u64| number(&snapshot.vertex_property(*offset + v, name).unwrap()?);
                 found.into_iter().filter_map(|v| Some((v, value(v)?))).collect()
             }
             Target::Model(txn) => {
@@ -295,7 +296,7 @@ impl<'a> Ctx<'a> {
         self.trace.whole = true;
         let answer = match &mut self.target {
             Target::Store { txn, offset } => {
-                let snapshot = txn.snapshot();
+                let snapshot = txn.snapshot().unwrap();
                 let state = State::of(&snapshot, *offset, KEYS);
                 state.agrees_with_scans(&snapshot, *offset, KEYS);
                 state

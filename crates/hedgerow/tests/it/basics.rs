@@ -21,11 +21,11 @@ fn directed_edges_have_two_sides() {
     let ts = tx.commit().unwrap();
     let s = graph.snapshot().unwrap();
     assert_eq!(s.timestamp(), ts);
-    assert_eq!((s.vertex_count(), s.edge_count()), (4, 4));
-    assert_eq!(numbers(s.neighbors(7, Direction::Out)), [1, 3, 7]);
-    assert_eq!(numbers(s.neighbors(7, Direction::In)), [2, 7]);
-    assert_eq!(s.degree(3, Direction::In), Some(1));
-    assert_eq!(s.degree(99, Direction::In), None);
+    assert_eq!((s.vertex_count(), s.edge_count().unwrap()), (4, 4));
+    assert_eq!(numbers(s.neighbors(7, Direction::Out).unwrap()), [1, 3, 7]);
+    assert_eq!(numbers(s.neighbors(7, Direction::In).unwrap()), [2, 7]);
+    assert_eq!(s.degree(3, Direction::In).unwrap(), Some(1));
+    assert_eq!(s.degree(99, Direction::In).unwrap(), None);
     assert!(graph.check().unwrap().is_ok());
 }
 
@@ -38,9 +38,9 @@ fn undirected_edges_are_the_same_from_both_ends() {
     assert!(!tx.insert_edge(1, 5).unwrap());
     tx.commit().unwrap();
     let s = graph.snapshot().unwrap();
-    assert_eq!((s.vertex_count(), s.edge_count()), (2, 2));
-    assert_eq!(s.weight(1, 5), Some(0.5));
-    assert_eq!(s.degree(5, Direction::Out), Some(2));
+    assert_eq!((s.vertex_count(), s.edge_count().unwrap()), (2, 2));
+    assert_eq!(s.weight(1, 5).unwrap(), Some(0.5));
+    assert_eq!(s.degree(5, Direction::Out).unwrap(), Some(2));
     assert!(graph.check().unwrap().is_ok());
 }
 
@@ -57,17 +57,17 @@ fn removing_a_vertex_takes_its_edges_and_an_old_snapshot_keeps_them() {
     assert!(!tx.remove_vertex(77).unwrap());
     tx.commit().unwrap();
     let after = graph.snapshot().unwrap();
-    assert_eq!((after.vertex_count(), after.edge_count()), (3, 1));
-    assert!(!after.contains_vertex(2));
-    assert_eq!((before.vertex_count(), before.edge_count()), (4, 5));
-    assert_eq!(numbers(before.neighbors(2, Direction::In)), [1, 2, 500]);
+    assert_eq!((after.vertex_count(), after.edge_count().unwrap()), (3, 1));
+    assert!(!after.contains_vertex(2).unwrap());
+    assert_eq!((before.vertex_count(), before.edge_count().unwrap()), (4, 5));
+    assert_eq!(numbers(before.neighbors(2, Direction::In).unwrap()), [1, 2, 500]);
     assert!(graph.check().unwrap().is_ok());
     let mut tx = graph.write().unwrap();
     tx.put_edge(2, 9).unwrap();
     tx.commit().unwrap();
     let s = graph.snapshot().unwrap();
-    assert_eq!(numbers(s.neighbors(2, Direction::Out)), [9]);
-    assert_eq!(numbers(before.neighbors(2, Direction::Out)), [2, 3]);
+    assert_eq!(numbers(s.neighbors(2, Direction::Out).unwrap()), [9]);
+    assert_eq!(numbers(before.neighbors(2, Direction::Out).unwrap()), [2, 3]);
     assert!(graph.check().unwrap().is_ok());
 }
 
@@ -85,8 +85,8 @@ fn a_key_can_change_its_vertex_within_one_transaction() {
         assert_eq!(numbers(tx.neighbors(1, Direction::In).unwrap()), [0u64; 0]);
         tx.commit().unwrap();
         let s = graph.snapshot().unwrap();
-        assert_eq!(numbers(s.neighbors(1, Direction::Out)), [5], "{keys:?}");
-        assert_eq!(s.edge_count(), 1);
+        assert_eq!(numbers(s.neighbors(1, Direction::Out).unwrap()), [5], "{keys:?}");
+        assert_eq!(s.edge_count().unwrap(), 1);
         assert_eq!(s.vertex_count(), 5);
         assert!(graph.check().unwrap().is_ok());
     }
@@ -97,7 +97,7 @@ fn string_keys() {
     let graph = Options::new().keys(KeyKind::Str).in_memory().unwrap();
     graph.insert_edge("alice", "bob").unwrap();
     let s = graph.snapshot().unwrap();
-    assert_eq!(s.neighbors("alice", Direction::Out), Some(vec![VertexKey::from("bob")]));
+    assert_eq!(s.neighbors("alice", Direction::Out).unwrap(), Some(vec![VertexKey::from("bob")]));
     assert!(matches!(graph.insert_edge(1, 2), Err(Error::InvalidArgument(_))));
 }
 
@@ -111,14 +111,14 @@ fn a_read_that_changed_is_a_conflict_and_a_blind_write_is_not() {
     b.put_weighted_edge(1, 2, 5.0).unwrap();
     b.commit().unwrap();
     assert!(a.commit().unwrap_err().is_conflict());
-    assert_eq!(graph.snapshot().unwrap().weight(1, 2), Some(5.0));
+    assert_eq!(graph.snapshot().unwrap().weight(1, 2).unwrap(), Some(5.0));
     let (_, ts) = graph
         .transact(3, |tx| {
             let w = tx.weight(1, 2)?.unwrap_or(0.0);
             tx.put_weighted_edge(1, 2, w + 1.0)
         })
         .unwrap();
-    assert_eq!(graph.snapshot().unwrap().weight(1, 2), Some(6.0));
+    assert_eq!(graph.snapshot().unwrap().weight(1, 2).unwrap(), Some(6.0));
     assert_eq!(graph.published_ts(), ts);
 }
 
@@ -146,10 +146,16 @@ fn a_durable_store_comes_back() {
         let graph = open().unwrap();
         assert_eq!(graph.published_ts(), ts);
         let s = graph.snapshot().unwrap();
-        assert_eq!((s.vertex_count(), s.edge_count()), (expected.vertex_count(), expected.edge_count()));
+        assert_eq!(
+            (s.vertex_count(), s.edge_count().unwrap()),
+            (expected.vertex_count(), expected.edge_count().unwrap())
+        );
         for key in 0..1001u64 {
             let lists = |s: &hedgerow::Snapshot| {
-                (s.weighted_neighbors(key, Direction::Out), s.weighted_neighbors(key, Direction::In))
+                (
+                    s.weighted_neighbors(key, Direction::Out).unwrap(),
+                    s.weighted_neighbors(key, Direction::In).unwrap(),
+                )
             };
             assert_eq!(lists(&s), lists(&expected), "vertex {key}");
         }

@@ -274,5 +274,5 @@ fn a_read_of_a_blind_insertion_is_validated() {
     let tx = inserted();
     graph.put_weighted_edge(1, 2, 7.0).unwrap();
     tx.commit().unwrap();
-    assert_eq!(graph.snapshot().unwrap().weight(1, 2), Some(7.0));
+    assert_eq!(graph.snapshot().unwrap().weight(1, 2).unwrap(), Some(7.0));
 }

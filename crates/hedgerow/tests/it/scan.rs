@@ -55,11 +55,11 @@ fn a_property_is_the_weight_in_both_directions() {
         let view = s.view_weighted_by("road", "miles", None).unwrap();
         assert_eq!((view.vertex_count(), view.edge_count(), view.is_directed()), (5, 4, directed));
         for key in [1u64, 2, 3, 4, 9] {
-            let v = s.vertex_id(key).unwrap();
+            let v = s.vertex_id(key).unwrap().unwrap();
             for direction in [Direction::Out, Direction::In] {
                 let mut found = Vec::new();
                 view.weighted_neighbors(v, direction)
-                    .for_each(|u, w| found.push((s.vertex_key(u).unwrap(), w)));
+                    .for_each(|u, w| found.push((s.vertex_key(u).unwrap().unwrap(), w)));
                 found.sort_by(|a, b| a.0.cmp(&b.0));
                 let edges = s.edges_of("road", key, direction).unwrap().unwrap();
                 let expected: Vec<_> = edges

@@ -21,7 +21,7 @@ fn fill(graph: &Graph, edges: usize) {
 }
 
 fn content(snapshot: &Snapshot) -> Vec<Vec<u64>> {
-    let keys = |v| snapshot.neighbors(v, Direction::Out).unwrap_or_default().into_iter();
+    let keys = |v| snapshot.neighbors(v, Direction::Out).unwrap().unwrap_or_default().into_iter();
     (0..VERTICES).map(|v| keys(v).map(|key| format!("{key:?}").len() as u64).collect()).collect()
 }
 

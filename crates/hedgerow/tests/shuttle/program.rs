@@ -172,12 +172,12 @@ impl Program {
         }
         read(graph, history, &steps);
         let snapshot = graph.snapshot().expect("open");
-        history.last_counts(snapshot.vertex_count(), snapshot.edge_count());
+        history.last_counts(snapshot.vertex_count(), snapshot.edge_count().unwrap());
         if self.directed {
             for v in VERTICES {
-                let into = snapshot.neighbors(v, Direction::In).unwrap_or_default();
+                let into = snapshot.neighbors(v, Direction::In).unwrap().unwrap_or_default();
                 assert!(
-                    into.iter().all(|u| snapshot.contains_edge(u.as_ref(), v)),
+                    into.iter().all(|u| snapshot.contains_edge(u.as_ref(), v).unwrap()),
                     "the two sides of an edge differ"
                 );
             }
@@ -217,15 +217,15 @@ fn read(graph: &Graph, history: &History, steps: &[Step]) {
 
 fn answer(snapshot: &Snapshot, step: Step) -> u64 {
     match step {
-        Step::HasVertex(v) => u64::from(snapshot.contains_vertex(v)),
-        Step::HasEdge(v, u) => u64::from(snapshot.contains_edge(v, u)),
-        Step::Neighbors(v) => mask(&snapshot.neighbors(v, Direction::Out).unwrap_or_default()),
+        Step::HasVertex(v) => u64::from(snapshot.contains_vertex(v).unwrap()),
+        Step::HasEdge(v, u) => u64::from(snapshot.contains_edge(v, u).unwrap()),
+        Step::Neighbors(v) => mask(&snapshot.neighbors(v, Direction::Out).unwrap().unwrap_or_default()),
         Step::HasItem(item) => u64::from(snapshot.contains_edge_of(edge(item)).expect("defined")),
         Step::Items(v) => {
             items(snapshot.neighbors_of(LABEL, v, Direction::Out).expect("defined").unwrap_or_default())
         }
         Step::ItemProperty(item) => number(snapshot.edge_property(edge(item), PROPERTY).expect("defined")),
-        Step::VertexProperty(v) => number(snapshot.vertex_property(v, PROPERTY)),
+        Step::VertexProperty(v) => number(snapshot.vertex_property(v, PROPERTY).unwrap()),
         _ => unreachable!("a snapshot only reads"),
     }
 }

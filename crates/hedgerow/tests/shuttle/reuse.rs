@@ -45,10 +45,14 @@ pub(crate) fn program(tally: &Tally) -> impl Fn() + Send + Sync + 'static {
         graph.insert_edge(GONE, END).expect("it makes what it lacks");
         other.join().expect("no thread panics");
         let snapshot = graph.snapshot().expect("open");
-        let into: Vec<VertexKey> = snapshot.neighbors(END, Direction::In).expect("it stays");
-        assert_eq!(snapshot.degree(NEXT, Direction::Out), Some(0), "an edge that nobody asked for, {into:?}");
+        let into: Vec<VertexKey> = snapshot.neighbors(END, Direction::In).unwrap().expect("it stays");
+        assert_eq!(
+            snapshot.degree(NEXT, Direction::Out).unwrap(),
+            Some(0),
+            "an edge that nobody asked for, {into:?}"
+        );
         let expected: &[VertexKey] =
-            if snapshot.contains_vertex(GONE) { &[VertexKey::U64(GONE)] } else { &[] };
+            if snapshot.contains_vertex(GONE).unwrap() { &[VertexKey::U64(GONE)] } else { &[] };
         assert_eq!(into, expected);
         tally.schedules.fetch_add(1, Ordering::Relaxed);
     }

@@ -113,11 +113,13 @@ impl Writer {
 /// All that a snapshot holds, in one number.
 fn digest(snapshot: &Snapshot) -> (u64, u64, u64) {
     let mut sum = 0u64;
-    snapshot.for_each_edge(|src, dst, weight| {
-        let edge = (u64::from(src.0) << 32 | u64::from(dst.0)) ^ weight.to_bits();
-        sum = sum.wrapping_add(edge.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    });
-    (snapshot.vertex_count(), snapshot.edge_count(), sum)
+    snapshot
+        .for_each_edge(|src, dst, weight| {
+            let edge = (u64::from(src.0) << 32 | u64::from(dst.0)) ^ weight.to_bits();
+            sum = sum.wrapping_add(edge.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        })
+        .unwrap();
+    (snapshot.vertex_count(), snapshot.edge_count().unwrap(), sum)
 }
 
 fn rest(over: &AtomicBool, time: Duration) {
@@ -143,7 +145,7 @@ pub(crate) fn long_reads(graph: &Graph, over: &AtomicBool, counts: &Counts, seed
 pub(crate) fn traversals(graph: &Graph, over: &AtomicBool, counts: &Counts) {
     while !over.load(Ordering::Relaxed) {
         let snapshot = graph.snapshot().expect("a snapshot");
-        let view = snapshot.view();
+        let view = snapshot.view().unwrap();
         let mut seen = vec![false; view.vertex_bound()];
         let (mut queue, mut edges) = (std::collections::VecDeque::new(), 0u64);
         for root in view.vertices() {

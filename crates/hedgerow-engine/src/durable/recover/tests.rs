@@ -183,8 +183,8 @@ fn replayed(fs: &Arc<dyn Vfs>, config: GraphConfig, sides: usize) -> Result<Stri
 
 fn content(graph: &Graph) -> String {
     let snapshot = graph.snapshot().unwrap();
-    let mut text = format!("{} {}\n", snapshot.vertex_count(), snapshot.edge_count());
-    for (id, key) in snapshot.vertices() {
+    let mut text = format!("{} {}\n", snapshot.vertex_count(), snapshot.edge_count().unwrap());
+    for (id, key) in snapshot.vertices().unwrap().map(Result::unwrap) {
         text += &format!("{id:?} {key:?}");
         for label in ["", "plain", "ranked", "rich"] {
             for direction in [Direction::Out, Direction::In] {

@@ -1,0 +1,51 @@
+//! Registering with the registry of readers, for snapshots and for work of the store itself.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hedgerow_core::Timestamp;
+use hedgerow_txn::Registration;
+
+use crate::state::store::Core;
+
+/// Each thread has slots of its own in the registry, as long as there are not too many threads.
+pub(super) fn slot_hint() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local!(static HINT: Cell<usize> = const { Cell::new(usize::MAX) });
+    HINT.with(|hint| {
+        if hint.get() == usize::MAX {
+            hint.set(NEXT.fetch_add(1, Ordering::Relaxed));
+        }
+        hint.get()
+    })
+}
+
+/// A timestamp whose versions are kept, for work of the store itself that holds no handle of it.
+pub(crate) struct Pinned<'a> {
+    core: &'a Core,
+    registration: Option<Registration>,
+    ts: Timestamp,
+}
+
+impl Pinned<'_> {
+    pub(crate) fn timestamp(&self) -> Timestamp {
+        self.ts
+    }
+}
+
+impl Drop for Pinned<'_> {
+    fn drop(&mut self) {
+        if let Some(registration) = self.registration.take() {
+            self.core.close_reader(registration);
+        }
+    }
+}
+
+impl Core {
+    /// Keeps what is published now readable.
+    pub(crate) fn pin(&self) -> Pinned<'_> {
+        let (registration, _) = self.readers.register(slot_hint(), || Some((self.clock.published(), ())));
+        let ts = registration.ts();
+        Pinned { core: self, registration: Some(registration), ts }
+    }
+}
