@@ -306,6 +306,14 @@ impl Row {
         (!cells.is_empty()).then(|| Row(cells.into()))
     }
 
+    /// As [`new`](Self::new), emptying `cells` and keeping its memory for the next row.
+    pub fn take(cells: &mut Vec<(PropertyId, Value)>) -> Option<Row> {
+        if cells.is_sorted_by(|a, b| a.0 < b.0) && cells.iter().all(|(_, value)| !value.is_null()) {
+            return (!cells.is_empty()).then(|| Row(cells.drain(..).collect()));
+        }
+        Row::new(std::mem::take(cells))
+    }
+
     /// `base` with the cells of `patch` laid over it; a null removes.
     pub fn merged(base: Option<&Row>, patch: &[(PropertyId, Value)]) -> Option<Row> {
         let mut cells = base.map_or_else(Vec::new, |row| row.0.to_vec());

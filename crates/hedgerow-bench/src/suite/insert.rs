@@ -64,14 +64,24 @@ fn bytes(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
 }
 
 fn rates(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
-    let writers = |mode| match mode {
-        Mode::Single | Mode::Pipelined => (1..=work.options.threads()).collect::<Vec<_>>(),
-        // Batches: one writer and all of them.
-        Mode::Batch(_) if work.options.threads() > 1 => vec![1, work.options.threads()],
-        Mode::Batch(_) => vec![1],
+    let writers = |mode| -> Vec<usize> {
+        match mode {
+            Mode::Single | Mode::Pipelined | Mode::SingleWithProperty => {
+                (1..=work.options.threads()).collect()
+            }
+            // Batches: one writer and all of them.
+            Mode::Batch(_) | Mode::BatchWithProperty(_) if work.options.threads() > 1 => {
+                vec![1, work.options.threads()]
+            }
+            Mode::Batch(_) | Mode::BatchWithProperty(_) => vec![1],
+        }
     };
-    for mode in [Mode::Single, Mode::Pipelined].into_iter().chain(BATCHES.map(Mode::Batch)) {
+    let singles = [Mode::Single, Mode::Pipelined, Mode::SingleWithProperty];
+    let batches = BATCHES.map(|size| [Mode::Batch(size), Mode::BatchWithProperty(size)]);
+    for mode in singles.into_iter().chain(batches.into_iter().flatten()) {
         let name = match mode {
+            Mode::SingleWithProperty => "single_with_property.edges_per_s".to_owned(),
+            Mode::BatchWithProperty(size) => format!("batch_{size}_with_property.edges_per_s"),
             Mode::Single => "single.edges_per_s".to_owned(),
             Mode::Pipelined => "pipelined.edges_per_s".to_owned(),
             Mode::Batch(size) => format!("batch_{size}.edges_per_s"),

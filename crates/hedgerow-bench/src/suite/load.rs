@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use hedgerow::{Graph, KeyKind, Options};
+use hedgerow::{EdgeKey, Graph, KeyKind, Options, Value};
 use hedgerow_workload::LoadedGraph;
 
 use super::work::Work;
@@ -20,6 +20,10 @@ pub(crate) enum Mode {
     Pipelined,
     /// So many edges to a transaction, through `WriteTxn::put_edges`.
     Batch(usize),
+    /// As `Single`, each edge with one property, through `Graph::insert_edge_with`.
+    SingleWithProperty,
+    /// As `Batch`, each edge with one property, through `WriteTxn::put_edges_with`.
+    BatchWithProperty(usize),
 }
 
 /// A weight for each edge from 1 to 255 (as the GAP suite has them), the same for the same ends in any order.
@@ -127,8 +131,27 @@ fn write_share(store: &Graph, edges: &[(u32, u32)], mode: Mode, writer: usize, w
                 put_batch(store, batch)?;
             }
         }
+        Mode::SingleWithProperty => {
+            for &(u, v) in edges.iter().skip(writer).step_by(writers) {
+                let edge = EdgeKey::new("", u64::from(u), u64::from(v));
+                store.insert_edge_with(edge, [("amount", amount(u, v))])?;
+            }
+        }
+        Mode::BatchWithProperty(size) => {
+            for batch in edges.chunks(size).skip(writer).step_by(writers) {
+                let mut tx = store.write()?;
+                let rows = batch.iter().map(|&(u, v)| (u64::from(u), u64::from(v), [amount(u, v)]));
+                tx.put_edges_with("", &["amount"], rows)?;
+                tx.commit()?;
+            }
+        }
     }
     Ok(())
+}
+
+/// The property of an edge where edges have one.
+fn amount(u: u32, v: u32) -> Value {
+    Value::I64(i64::from(u ^ v))
 }
 
 /// Puts the edges in one transaction.

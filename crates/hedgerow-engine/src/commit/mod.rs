@@ -2,7 +2,7 @@
 //!
 //! What a program does with a transaction:
 //!
-//! * [`txn`]: the transaction; [`items`]: its operations with labels, ranks and properties; [`all_labels`]: its reads over the
+//! * [`txn`]: the transaction; [`items`]: its operations with labels, ranks and properties; [`rows`]: many edges with properties at once; [`all_labels`]: its reads over the
 //!   edges of all labels; [`overlay`]: reading its own writes; [`define`]: new labels and properties.
 //! * [`autocommit`]: single operations without a transaction object; [`pipeline`]: a window of them in flight; [`ticket`]: commits
 //!   that are not waited for.
@@ -30,6 +30,7 @@ mod overlay;
 mod pipeline;
 mod plan;
 pub(crate) mod request;
+mod rows;
 mod schedule;
 mod single;
 mod ticket;

@@ -42,7 +42,7 @@ pub struct WriteTxn {
     isolation: Isolation,
     create: bool,
     pub(super) keys: TxnKeys,
-    ops: Vec<TxnOp>,
+    pub(super) ops: Vec<TxnOp>,
     /// Ranks and properties of the operations that have some.
     pub(super) attributes: Vec<OpAttributes>,
     pub(super) overlay: Option<Overlay>,
@@ -561,6 +561,6 @@ impl WriteTxn {
     }
 }
 
-fn too_many() -> Error {
+pub(super) fn too_many() -> Error {
     Error::TooLarge { what: "the number of operations in a transaction".into(), limit: MAX_OPS as u64 }
 }

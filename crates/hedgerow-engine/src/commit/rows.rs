@@ -1,0 +1,138 @@
+//! Many edges with values of the same properties, in one call of a transaction.
+
+use hedgerow_core::property::MAX_VALUE_BYTES;
+use hedgerow_core::{LabelId, PropertyId, PropertyType, Row, Value, VertexKeyRef};
+
+use super::op::{MAX_OPS, OpAttributes, OpKind, TxnOp};
+use super::txn::{WriteTxn, too_many};
+use crate::error::{Error, Result};
+use crate::state::edge_key::WEIGHT;
+use crate::state::schema::LabelRef;
+use crate::state::store::Engine;
+
+/// The columns of a call: what each value of a row is.
+struct RowColumns<'a> {
+    label: LabelId,
+    /// Names, and ids and types of those of which a value has come.
+    properties: Vec<(&'a str, Option<(PropertyId, PropertyType)>)>,
+    /// Which of them is the weight.
+    weight: Option<usize>,
+}
+
+impl<'a> RowColumns<'a> {
+    fn new(engine: &Engine, label: LabelId, names: &[&'a str]) -> RowColumns<'a> {
+        let weight = names.iter().position(|&name| name == WEIGHT).filter(|_| engine.is_weighted(label));
+        RowColumns { label, properties: names.iter().map(|&name| (name, None)).collect(), weight }
+    }
+
+    /// Adds a value to `cells`, or makes it the weight.
+    fn take(
+        &mut self,
+        engine: &Engine,
+        at: usize,
+        value: Value,
+        weight: &mut f64,
+        cells: &mut Vec<(PropertyId, Value)>,
+    ) -> Result<()> {
+        let given = self.properties.len();
+        let Some((name, known)) = self.properties.get_mut(at) else {
+            let message = format!("a row has more values than there are properties: {given}");
+            return Err(Error::InvalidArgument(message));
+        };
+        let Some(kind) = value.property_type() else { return Ok(()) };
+        if self.weight == Some(at) {
+            let Value::F64(given) = value else {
+                let (property, expected) = (WEIGHT.to_owned(), PropertyType::F64);
+                return Err(Error::PropertyType { property, expected, found: kind });
+            };
+            engine.check_weight(given)?;
+            *weight = given;
+            return Ok(());
+        }
+        let bytes = value.as_ref().variable_bytes();
+        if bytes > MAX_VALUE_BYTES {
+            let what = format!("a value of {bytes} bytes for property {name}");
+            return Err(Error::TooLarge { what, limit: MAX_VALUE_BYTES as u64 });
+        }
+        let id = match known {
+            Some((id, expected)) if *expected == kind => *id,
+            // Of another type it is refused.
+            _ => {
+                let id = engine.property_for_writing(self.label, name, kind)?;
+                *known = Some((id, kind));
+                id
+            }
+        };
+        cells.push((id, value));
+        Ok(())
+    }
+}
+
+impl WriteTxn {
+    /// As [`put_edge_with`](Self::put_edge_with), for many edges of one label: each comes with a value for each of the
+    /// `properties`, in their order; a null, or a value that a row lacks at its end, is none. Reads nothing. In a weighted
+    /// graph the property `weight` of edges of the default label is their weight.
+    ///
+    /// O(values). Label and properties are looked up once, and those that are new are defined.
+    ///
+    /// # Errors
+    /// As of `put_edge_with`, and [`Error::InvalidArgument`] for a row with more values than there are properties; none of the
+    /// edges is added then. If what gives the edges panics, those before it are added.
+    pub fn put_edges_with<'a, K, R>(
+        &mut self,
+        label: impl Into<LabelRef<'a>>,
+        properties: &[&str],
+        edges: impl IntoIterator<Item = (K, K, R)>,
+    ) -> Result<()>
+    where
+        K: Into<VertexKeyRef<'a>>,
+        R: IntoIterator<Item: Into<Value>>,
+    {
+        let label = self.engine.label_for_writing(label.into(), 0)?;
+        let before = (self.ops.len(), self.attributes.len());
+        let added = self.push_rows(label, properties, edges.into_iter());
+        if added.is_err() {
+            self.ops.truncate(before.0);
+            self.attributes.truncate(before.1);
+        }
+        added
+    }
+
+    fn push_rows<'a, K, R>(
+        &mut self,
+        label: LabelId,
+        properties: &[&str],
+        edges: impl Iterator<Item = (K, K, R)>,
+    ) -> Result<()>
+    where
+        K: Into<VertexKeyRef<'a>>,
+        R: IntoIterator<Item: Into<Value>>,
+    {
+        let WriteTxn { engine, ops, keys, attributes, .. } = self;
+        let mut columns = RowColumns::new(engine, label, properties);
+        let mut cells = Vec::with_capacity(properties.len());
+        let coming = edges.size_hint().0.min(MAX_OPS);
+        ops.reserve(coming);
+        attributes.reserve(coming);
+        for (src, dst, row) in edges {
+            let (src, dst) = (src.into(), dst.into());
+            engine.check_key(src)?;
+            engine.check_key(dst)?;
+            let mut weight = 1.0;
+            for (at, value) in row.into_iter().enumerate() {
+                columns.take(engine, at, value.into(), &mut weight, &mut cells)?;
+            }
+            if ops.len() >= MAX_OPS {
+                return Err(too_many());
+            }
+            let mut op = TxnOp::plain(OpKind::Put, keys.intern(src), keys.intern(dst), weight);
+            op.label = label;
+            if let Some(row) = Row::take(&mut cells) {
+                attributes.push(OpAttributes { rank: 0, row: Some(row), patch: Vec::new() });
+                op.attributes = attributes.len() as u32;
+            }
+            ops.push(op);
+        }
+        Ok(())
+    }
+}
