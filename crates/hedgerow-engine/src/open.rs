@@ -14,7 +14,7 @@ use crate::background::{checkpoints, settle};
 use crate::config::{Durability, GraphConfig};
 use crate::durable::recover::{LAST_TIMESTAMP, Loaded, Replay, load_segments};
 use crate::durable::sync::spawn_syncer;
-use crate::error::{Error, Result};
+use crate::error::{ArgumentError, Error, OpenError, Result, io_error};
 use crate::files::log::{Durable, log_refs};
 use crate::files::runs::Runs;
 use crate::options::{Options, Thresholds};
@@ -60,7 +60,6 @@ pub(crate) fn open_path(options: Options, path: &Path) -> Result<Arc<Engine>> {
     // Before the directory is made.
     options.check()?;
     let shown = || path.display().to_string();
-    let io = |operation: &str, source| Error::Io { file: shown(), operation: operation.to_owned(), source };
     let fs = match path.symlink_metadata() {
         Ok(found) if found.is_dir() || found.is_symlink() => RealFs::open_dir(path).and_then(|fs| {
             // Whoever made the directory may not have made its entry durable, and a store in it is to last.
@@ -70,18 +69,18 @@ pub(crate) fn open_path(options: Options, path: &Path) -> Result<Arc<Engine>> {
             }
             Ok(fs)
         }),
-        Ok(_) => return Err(Error::NotAStore { path: shown(), reason: "not a directory".into() }),
+        Ok(_) => return Err(OpenError::NotAStore { path: shown(), reason: "not a directory".into() }.into()),
         Err(error)
             if error.kind() == std::io::ErrorKind::NotFound && options.create && !options.read_only =>
         {
             RealFs::create_dir(path)
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(Error::NotAStore { path: shown(), reason: "no such directory".into() });
+            return Err(OpenError::NotAStore { path: shown(), reason: "no such directory".into() }.into());
         }
-        Err(error) => return Err(io("open", error)),
+        Err(error) => return Err(io_error(path, "open")(error)),
     };
-    open_on(options, Arc::new(fs.map_err(|e| io("open", e))?))
+    open_on(options, Arc::new(fs.map_err(io_error(path, "open"))?))
 }
 
 pub(crate) fn open_on(options: Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>> {
@@ -92,11 +91,7 @@ pub(crate) fn open_on(options: Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>>
         open_to_write(&options, fs.clone())?
     };
     if let (Durability::Group(interval), Some(_)) = (options.durability, &engine.durable) {
-        spawn_syncer(&engine, interval).map_err(|source| Error::Io {
-            file: fs.path().display().to_string(),
-            operation: "start the thread that syncs".to_owned(),
-            source,
-        })?;
+        spawn_syncer(&engine, interval).map_err(io_error(fs.path(), "start the thread that syncs"))?;
     }
     Ok(engine)
 }
@@ -122,14 +117,16 @@ fn open_to_write(options: &Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>> {
 }
 
 fn is_empty(fs: &Arc<dyn Vfs>) -> Error {
-    Error::NotAStore { path: fs.path().display().to_string(), reason: "it is empty".into() }
+    OpenError::NotAStore { path: fs.path().display().to_string(), reason: "it is empty".into() }.into()
 }
 
 fn not_locked(fs: &Arc<dyn Vfs>, source: std::io::Error) -> Error {
-    let path = fs.path().display().to_string();
     match source.kind() {
-        std::io::ErrorKind::WouldBlock => Error::Locked { path, holder: LockHeld::holder_in(&source) },
-        _ => Error::Io { file: path, operation: "lock".to_owned(), source },
+        std::io::ErrorKind::WouldBlock => {
+            let path = fs.path().display().to_string();
+            OpenError::Locked { path, holder: LockHeld::holder_in(&source) }.into()
+        }
+        _ => io_error(fs.path(), "lock")(source),
     }
 }
 
@@ -296,7 +293,7 @@ fn from_recovery(error: RecoverError<Error>) -> Error {
     match error {
         RecoverError::File(error) => error.into(),
         RecoverError::Visitor { error, .. } => error,
-        other => Error::InvalidArgument(other.to_string()),
+        other => Error::Argument(ArgumentError::Invalid(other.to_string())),
     }
 }
 

@@ -49,8 +49,8 @@ impl Ticket {
     /// still being applied, and under [`Durability::Sync`] for a sync.
     ///
     /// # Errors
-    /// [`Error::OutcomeUnknown`](crate::Error::OutcomeUnknown): the log failed, and only reopening the store tells.
-    /// [`Error::Forked`](crate::Error::Forked).
+    /// [`CommitError::OutcomeUnknown`](crate::CommitError::OutcomeUnknown): the log failed, and only reopening the store tells.
+    /// [`StateError::Forked`](crate::StateError::Forked).
     pub fn wait(self) -> Result<Timestamp> {
         self.engine.check_owner_by_id()?;
         self.engine.wait_published(self.ts)?;

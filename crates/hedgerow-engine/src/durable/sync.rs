@@ -10,7 +10,7 @@ use hedgerow_log::LogError;
 use hedgerow_txn::NotDurable;
 
 use crate::config::Durability;
-use crate::error::{Error, Result};
+use crate::error::{CommitError, Error, Result, StateError};
 use crate::files::log::{Durable, UnlessDone};
 use crate::state::store::{Core, Engine};
 
@@ -19,7 +19,9 @@ impl Core {
     #[inline]
     pub(crate) fn wait_published(&self, ts: Timestamp) -> Result<()> {
         let log = self.durable.as_deref().filter(|_| self.durability == Durability::Sync);
-        self.commits.wait(&self.clock, ts, log).map_err(|NotDurable| Error::OutcomeUnknown)
+        self.commits
+            .wait(&self.clock, ts, log)
+            .map_err(|NotDurable| Error::Commit(CommitError::OutcomeUnknown))
     }
 
     /// Makes everything committed before the call durable.
@@ -36,10 +38,10 @@ impl Core {
     fn sync_or_poison(&self, durable: &Durable) -> Result<()> {
         durable.sync_log().map_err(|NotDurable| {
             if self.closed.load(Ordering::Acquire) && matches!(durable.log.check(), Err(LogError::Closed)) {
-                return Error::Closed;
+                return Error::State(StateError::Closed);
             }
             self.commits.fail();
-            Error::Poisoned
+            Error::State(StateError::Poisoned)
         })
     }
 
@@ -47,13 +49,13 @@ impl Core {
     #[inline]
     pub(crate) fn check_open(&self) -> Result<()> {
         if self.closed.load(Ordering::Acquire) {
-            return Err(Error::Closed);
+            return Err(StateError::Closed.into());
         }
         if self.read_only {
-            return Err(Error::ReadOnly);
+            return Err(StateError::ReadOnly.into());
         }
         if self.commits.is_failed() {
-            return Err(Error::Poisoned);
+            return Err(StateError::Poisoned.into());
         }
         Ok(())
     }
@@ -68,7 +70,7 @@ impl Core {
                 drop(order);
                 // Another call closes, or has closed: return when it is done.
                 self.closing.wait();
-                return if self.commits.is_failed() { Err(Error::Poisoned) } else { Ok(()) };
+                return if self.commits.is_failed() { Err(StateError::Poisoned.into()) } else { Ok(()) };
             }
             order.last_drawn()
         };
@@ -95,12 +97,12 @@ impl Core {
         // The directory is given up next, and may be opened again at once: nothing of this log may be written after.
         if self.commits.is_failed() {
             durable.log.abandon();
-            return Err(Error::Poisoned);
+            return Err(StateError::Poisoned.into());
         }
         self.wait_published(last).inspect_err(|_| durable.log.abandon())?;
         durable.log.close().map_err(|_| {
             self.commits.fail();
-            Error::Poisoned
+            Error::State(StateError::Poisoned)
         })?;
         durable.durable.fetch_max(last.0, Ordering::AcqRel);
         durable.state_end();

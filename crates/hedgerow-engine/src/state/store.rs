@@ -11,7 +11,7 @@ use hedgerow_mem::SubgraphTable;
 use hedgerow_txn::{Clock, Counts, GroupCommit, ReaderRegistry};
 
 use crate::config::{Durability, GraphConfig, Isolation};
-use crate::error::{Error, Result};
+use crate::error::{ArgumentError, Error, Result, StateError};
 use crate::files::log::Durable;
 use crate::options::{Options, Thresholds};
 use crate::state::closing::{Closing, TellsFreed};
@@ -218,19 +218,19 @@ impl Core {
     /// call of every handle asks this before it takes a lock.
     #[inline]
     pub(crate) fn check_owner(&self) -> Result<()> {
-        if self.is_forked() { Err(Error::Forked) } else { Ok(()) }
+        if self.is_forked() { Err(StateError::Forked.into()) } else { Ok(()) }
     }
 
     /// As [`check_owner`](Self::check_owner), also in a child that was made past the C library. Costs a system call.
     pub(crate) fn check_owner_by_id(&self) -> Result<()> {
-        if self.owner.is_current_by_id() { Ok(()) } else { Err(Error::Forked) }
+        if self.owner.is_current_by_id() { Ok(()) } else { Err(StateError::Forked.into()) }
     }
 
     /// Refuses work in a forked child, and on a closed store.
     pub(crate) fn check_usable(&self) -> Result<()> {
         self.check_owner()?;
         if self.closed.load(Ordering::Acquire) {
-            return Err(Error::Closed);
+            return Err(StateError::Closed.into());
         }
         Ok(())
     }
@@ -239,10 +239,10 @@ impl Core {
     pub(crate) fn check_writable(&self) -> Result<()> {
         self.check_usable()?;
         if self.read_only {
-            return Err(Error::ReadOnly);
+            return Err(StateError::ReadOnly.into());
         }
         if self.commits.is_failed() {
-            return Err(Error::Poisoned);
+            return Err(StateError::Poisoned.into());
         }
         Ok(())
     }
@@ -251,10 +251,10 @@ impl Core {
     pub(crate) fn check_weight(&self, weight: f64) -> Result<()> {
         self.check_owner()?;
         if !self.config.weighted {
-            return Err(Error::InvalidArgument("the graph has no weights".into()));
+            return Err(ArgumentError::Invalid("the graph has no weights".into()).into());
         }
         if weight.is_nan() {
-            return Err(Error::InvalidArgument("a weight must be a number, not NaN".into()));
+            return Err(ArgumentError::Invalid("a weight must be a number, not NaN".into()).into());
         }
         Ok(())
     }
@@ -281,17 +281,17 @@ impl Core {
     #[cold]
     fn misfit(&self, key: VertexKeyRef<'_>) -> Error {
         match (self.config.keys, key) {
-            (KeyKind::Dense, VertexKeyRef::U64(n)) => Error::InvalidArgument(format!(
+            (KeyKind::Dense, VertexKeyRef::U64(n)) => Error::Argument(ArgumentError::Invalid(format!(
                 "vertex id {n} is out of range: dense ids end at {}",
                 u32::MAX - 1
-            )),
-            (KeyKind::Str, VertexKeyRef::Str(s)) => Error::TooLarge {
+            ))),
+            (KeyKind::Str, VertexKeyRef::Str(s)) => Error::Argument(ArgumentError::TooLarge {
                 what: format!("a vertex key of {} bytes", s.len()),
                 limit: hedgerow_core::key::MAX_KEY_BYTES as u64,
-            },
-            (kind, key) => {
-                Error::InvalidArgument(format!("vertex key {key:?} does not fit a graph with {kind:?} keys"))
-            }
+            }),
+            (kind, key) => Error::Argument(ArgumentError::Invalid(format!(
+                "vertex key {key:?} does not fit a graph with {kind:?} keys"
+            ))),
         }
     }
 
