@@ -13,7 +13,7 @@ use hedgerow_txn::Counts;
 use crate::background::{checkpoints, settle};
 use crate::config::{Durability, GraphConfig};
 use crate::durable::recover::{LAST_TIMESTAMP, Loaded, Replay, load_segments};
-use crate::durable::sync::spawn_syncer;
+use crate::durable::sync;
 use crate::error::{ArgumentError, Error, OpenError, Result, io_error};
 use crate::files::log::{Durable, log_refs};
 use crate::files::runs::Runs;
@@ -26,7 +26,12 @@ use crate::state::tables::LabelTables;
 /// The name of the lock file.
 pub(crate) const LOCK: &str = "LOCK";
 
-pub(crate) const THREADS: Threads = Threads { settle: settle::run, checkpoints: checkpoints::run };
+pub(crate) const THREADS: Threads = Threads {
+    settle: settle::run,
+    checkpoint: checkpoints::run,
+    sync_at_intervals: sync::at_intervals,
+    sync_for_tickets: sync::for_tickets,
+};
 
 pub(crate) fn in_memory(options: Options) -> Result<Arc<Engine>> {
     options.check()?;
@@ -90,10 +95,14 @@ pub(crate) fn open_on(options: Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>>
     } else {
         open_to_write(&options, fs.clone())?
     };
-    if let (Durability::Group(interval), Some(_)) = (options.durability, &engine.durable) {
-        spawn_syncer(&engine, interval).map_err(io_error(fs.path(), "start the thread that syncs"))?;
+    let mut failed = None;
+    if matches!(options.durability, Durability::Group(_)) && engine.durable.is_some() {
+        engine.group_syncer.start(|error| failed = Some(error));
     }
-    Ok(engine)
+    match failed {
+        Some(error) => Err(io_error(fs.path(), "start the thread that syncs")(error)),
+        None => Ok(engine),
+    }
 }
 
 /// Changes nothing in the directory, which may be one that can only be read: the lock is shared where its file exists.

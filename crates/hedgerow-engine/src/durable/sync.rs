@@ -1,7 +1,6 @@
-//! Waiting until commits are published and durable, syncing at intervals, and closing.
+//! Waiting until commits are published and durable, syncing at intervals and for tickets, and closing.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::Weak;
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::sync::Ordering;
@@ -80,9 +79,7 @@ impl Core {
         self.settling.wake();
         let _no_checkpoint = self.checkpointing.lock();
         // It may be syncing; afterwards it keeps no file open.
-        if let Some(syncer) = self.group_syncer.lock().take() {
-            let _ = syncer.join();
-        }
+        self.group_syncer.join();
         // Another call that closes must not take it for done if this panics.
         let whole = UnlessDone::new(|| self.commits.fail());
         let finished = self.finish(last);
@@ -123,28 +120,42 @@ impl Drop for Engine {
     }
 }
 
-/// Syncs the log in the background, for [`Durability::Group`]. Ends with the store.
-pub(crate) fn spawn_syncer(engine: &Arc<Engine>, interval: Duration) -> std::io::Result<()> {
-    let Some(durable) = engine.durable.clone() else { return Ok(()) };
-    // Not the engine itself: its last handle must be a user's, so that dropping that closes the store.
-    let (commits, closing) = (engine.commits.clone(), engine.closing.clone());
-    let sync_every = move || {
-        // Without this thread nothing would become durable: its panic is a failure of the log.
-        let for_ever = UnlessDone::new(|| commits.fail());
-        while !closing.rest(interval) {
-            let reached = failpoint::reach(FailPoint::SyncTurn);
-            if commits.is_failed() {
-                break;
-            }
-            let behind = durable.appended.load(Ordering::Acquire) > durable.durable_ts().0;
-            if behind && (reached.is_err() || durable.sync_log().is_err()) {
-                return;
-            }
-        }
-        for_ever.done();
+/// Syncs the log in the background, for [`Durability::Group`], until the store is closed.
+pub(crate) fn at_intervals(core: &Weak<Core>) {
+    let Some(core) = core.upgrade() else { return };
+    let (Durability::Group(interval), Some(durable)) = (core.durability, core.durable.clone()) else {
+        return;
     };
-    failpoint::reach(FailPoint::SyncThread)?;
-    let thread = std::thread::Builder::new().name("hedgerow-sync".into()).spawn(sync_every)?;
-    *engine.group_syncer.lock() = Some(thread);
-    Ok(())
+    let (commits, closing) = (core.commits.clone(), core.closing.clone());
+    drop(core);
+    // Without this thread nothing would become durable: its panic is a failure of the log.
+    let for_ever = UnlessDone::new(|| commits.fail());
+    while !closing.rest(interval) {
+        let reached = failpoint::reach(FailPoint::SyncTurn);
+        if commits.is_failed() {
+            break;
+        }
+        let behind = durable.appended.load(Ordering::Acquire) > durable.durable_ts().0;
+        if behind && (reached.is_err() || durable.sync_log().is_err()) {
+            return;
+        }
+    }
+    for_ever.done();
+}
+
+/// Syncs the log for tickets, until the store is closed.
+pub(crate) fn for_tickets(core: &Weak<Core>) {
+    let Some(core) = core.upgrade() else { return };
+    let Some(durable) = core.durable.clone() else { return };
+    let (clock, commits, closed) = (core.clock.clone(), core.commits.clone(), core.closed.clone());
+    drop(core);
+    // Without this thread a ticket whose owner does not wait would never be done.
+    let to_the_end = UnlessDone::new(|| commits.fail());
+    while let Some(ts) = commits.next_asked(&clock, || closed.load(Ordering::Acquire)) {
+        let reached = failpoint::reach(FailPoint::TicketTurn);
+        if reached.is_err() || commits.wait(&clock, ts, Some(&*durable)).is_err() {
+            return;
+        }
+    }
+    to_the_end.done();
 }

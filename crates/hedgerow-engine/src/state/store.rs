@@ -1,7 +1,6 @@
 //! The store: what all handles of it share.
 
-use std::sync::{Arc, OnceLock, Weak};
-use std::thread::JoinHandle;
+use std::sync::{Arc, Weak};
 
 use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
@@ -24,6 +23,7 @@ use crate::state::schema::{Schema, SchemaCell};
 use crate::state::settling::Settling;
 use crate::state::tables::LabelTables;
 use crate::state::view_cache::Views;
+use crate::state::worker::{Duty, Worker};
 
 /// What the handles share. Dropping it closes the store: so its last owner is a user's handle, and threads in the
 /// background have the [`Core`] alone.
@@ -59,8 +59,8 @@ pub(crate) struct Core {
     pub(crate) settling: Settling,
     /// The files, if the store has any.
     pub(crate) durable: Option<Arc<Durable>>,
-    /// Whether the thread could be started that syncs for tickets; unset until the first one.
-    pub(crate) syncer: OnceLock<bool>,
+    /// The thread that syncs for tickets, started by the first one.
+    pub(crate) ticket_syncer: Worker,
     /// The directory that the store was opened in, if it has one.
     pub(crate) directory: Option<Arc<dyn Vfs>>,
     /// The lock of the directory, while the store is open.
@@ -72,12 +72,12 @@ pub(crate) struct Core {
     pub(crate) closed: Arc<AtomicBool>,
     pub(crate) closing: Arc<Closing>,
     /// The thread that syncs for [`Durability::Group`].
-    pub(crate) group_syncer: Mutex<Option<JoinHandle<()>>>,
+    pub(crate) group_syncer: Worker,
     pub(crate) read_only: bool,
     pub(crate) thresholds: Thresholds,
     pub(crate) checkpointing: Mutex<()>,
     /// When the log is to be made shorter.
-    pub(crate) log_bound: Arc<LogBound>,
+    pub(crate) log_bound: LogBound,
     /// The process that opened the store. Its forked children use nothing of it (`docs/design/processes.md`).
     pub(crate) owner: OwnerProcess,
     /// Stays the last field: fields are dropped in their order.
@@ -102,13 +102,14 @@ pub(crate) struct EngineParts {
 /// What the threads of a store do until it is closed.
 #[derive(Clone, Copy)]
 pub(crate) struct Threads {
-    pub(crate) settle: fn(&Weak<Core>, &AtomicBool),
-    pub(crate) checkpoints: fn(&Weak<Core>, &LogBound),
+    pub(crate) settle: fn(&Weak<Core>),
+    pub(crate) checkpoint: fn(&Weak<Core>),
+    pub(crate) sync_at_intervals: fn(&Weak<Core>),
+    pub(crate) sync_for_tickets: fn(&Weak<Core>),
 }
 
 impl Engine {
     pub(crate) fn new(options: &Options, parts: EngineParts, threads: Threads) -> Arc<Engine> {
-        let Threads { settle, checkpoints: write } = threads;
         let waits = parts.durable.is_some() && options.durability == Durability::Sync;
         let gate = if waits { parts.last } else { Timestamp::INFINITY };
         // Under the model checkers threads are theirs to make.
@@ -118,6 +119,10 @@ impl Engine {
         let covered =
             parts.durable.as_ref().and_then(|durable| durable.log.segments().first().map(|s| s.first_lsn.0));
         let covered = covered.unwrap_or(0);
+        let worker = |core: &Weak<Core>, duty, run: fn(&Weak<Core>)| {
+            let core = core.clone();
+            Worker::new(duty, Arc::new(move || run(&core)))
+        };
         let core = Arc::new_cyclic(|core| Core {
             config: parts.config,
             isolation: options.isolation,
@@ -131,29 +136,23 @@ impl Engine {
             ids: parts.ids,
             pending: PendingVersions::default(),
             views: Views::default(),
-            settling: Settling::new(settles.then(|| {
-                let core = core.clone();
-                Arc::new(move |asleep: &AtomicBool| settle(&core, asleep)) as _
-            })),
+            settling: Settling::new(settles.then(|| worker(core, Duty::Settle, threads.settle))),
             durable: parts.durable.map(Arc::new),
-            syncer: OnceLock::new(),
+            ticket_syncer: worker(core, Duty::SyncForTickets, threads.sync_for_tickets),
             directory: parts.directory,
             lock: Mutex::new(parts.lock),
             commit_waits: AtomicU64::new(0),
             max_unsynced_bytes: options.max_unsynced_bytes,
             closed: Arc::default(),
             closing: Arc::default(),
-            group_syncer: Mutex::new(None),
+            group_syncer: worker(core, Duty::SyncAtIntervals, threads.sync_at_intervals),
             read_only: options.read_only,
             thresholds: options.thresholds,
             checkpointing: Mutex::new(()),
             log_bound: LogBound::new(
                 options.checkpoint_log_bytes,
                 covered,
-                checkpoints.then(|| {
-                    let core = core.clone();
-                    Arc::new(move |bound: &LogBound| write(&core, bound)) as _
-                }),
+                checkpoints.then(|| worker(core, Duty::Checkpoint, threads.checkpoint)),
             ),
             owner: OwnerProcess::current(),
             tells_freed: TellsFreed::default(),
