@@ -20,7 +20,9 @@ pub(crate) fn check(args: &CheckArgs, style: Style) -> Result<(), CliError> {
     let report = open_read_only(&args.store).and_then(|graph| Ok(graph.check()?));
     let (vertices, edges, problems) = match report {
         Ok(report) => (Some(report.vertices), Some(report.edges), report.problems),
-        Err(CliError::Store(hedgerow::Error::Corruption(damage))) => (None, None, vec![damage.to_string()]),
+        Err(CliError::Store(hedgerow::Error::Storage(hedgerow::StorageError::Corruption(damage)))) => {
+            (None, None, vec![damage.to_string()])
+        }
         Err(other) => return Err(other),
     };
     let sound = problems.is_empty();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hedgerow::{Error, Graph, LabelId, Options, Snapshot};
+use hedgerow::{ArgumentError, Error, Graph, LabelId, Options, Snapshot};
 
 use crate::error::CliError;
 
@@ -21,7 +21,9 @@ pub(crate) fn label_to_read(snapshot: &Snapshot, named: Option<&str>, or: &str) 
         return Ok(snapshot.schema().find_label(name)?.id());
     }
     snapshot.only_label().map_err(|error| match error {
-        Error::SeveralLabels { .. } => CliError::Failed(format!("{error} with --label{or}")),
+        Error::Argument(ArgumentError::SeveralLabels { .. }) => {
+            CliError::Failed(format!("{error} with --label{or}"))
+        }
         error => error.into(),
     })
 }
@@ -37,5 +39,9 @@ pub(crate) fn is_vacant(path: &Path) -> bool {
 /// The error for a place where there is no store.
 pub(crate) fn not_a_store(path: &Path) -> CliError {
     let reason = if path.exists() { "it is empty" } else { "no such directory" };
-    hedgerow::Error::NotAStore { path: path.display().to_string(), reason: reason.to_owned() }.into()
+    hedgerow::Error::Open(hedgerow::OpenError::NotAStore {
+        path: path.display().to_string(),
+        reason: reason.to_owned(),
+    })
+    .into()
 }

@@ -1,18 +1,58 @@
-//! Errors of the store.
+//! Errors of the store, grouped by what failed: opening, committing, an argument, the state of the handle, or files.
+//! Which group stands for what, and why: `docs/design/api.md`.
 
-use hedgerow_core::{KeyKind, Timestamp, VertexKey};
-use hedgerow_io::{Corruption, LockHolder};
+use std::path::Path;
+
+use hedgerow_core::{KeyKind, PropertyType, Timestamp, VertexKey};
+use hedgerow_io::{Corruption, IoError, LockHolder};
 
 use crate::config::GraphConfig;
 
 /// The result of a call into the store.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can go wrong. Every variant carries the facts: which file, which key, which timestamp.
+/// What can go wrong. The group says what failed, and with that who can help; its variants carry the facts: which file, which key,
+/// which timestamp.
+///
+/// ```
+/// # use hedgerow::{Error, Graph};
+/// # fn transfer(graph: &Graph) -> hedgerow::Result<()> {
+/// # let mut tx = graph.write()?;
+/// # tx.put_edge(1, 2)?;
+/// match tx.commit() {
+///     Err(error) if error.is_conflict() => transfer(graph), // run it again
+///     Err(Error::State(state)) => panic!("{state}"),        // closed, poisoned, ...
+///     other => other.map(drop),
+/// }
+/// # }
+/// # transfer(&Graph::in_memory()?)?;
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The directory is open already, in this process or another. Only readers share it.
+    /// The directory cannot be opened as the store that was asked for. Nothing in it was changed.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// A transaction, or a single operation, was not committed, or it is not known whether it was.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+    /// What was asked for makes no sense in this graph. Nothing was done; the same call fails again.
+    #[error(transparent)]
+    Argument(#[from] ArgumentError),
+    /// The store or the handle takes this call no more. Nothing was done; the same call fails again.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// Why a directory cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The directory is open already, in this process or another. Only readers share it. Try again once the holder has closed it.
     #[error("{path} is locked: {holder}")]
     Locked {
         /// The directory.
@@ -50,53 +90,48 @@ pub enum Error {
         /// What the store is.
         found: GraphConfig,
     },
-    /// A file is damaged. Nothing of the damaged part was used.
-    #[error(transparent)]
-    Corruption(#[from] Corruption),
-    /// The operating system reported an error.
-    #[error("{operation} {file}: {source}")]
-    Io {
-        /// The file.
-        file: String,
-        /// What was being done.
-        operation: String,
-        /// The system's error.
-        source: std::io::Error,
-    },
-    /// There is no space for the log. Nothing of the transaction was applied; the store stays usable.
-    #[error("the disk is full: the transaction was not applied")]
-    DiskFull,
+}
+
+/// Why a transaction or a single operation was not committed. But for [`OutcomeUnknown`](Self::OutcomeUnknown) nothing of it was
+/// applied, and the store goes on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommitError {
     /// Something that this transaction read or wrote was changed by a commit after its snapshot. Run it again.
     #[error("conflict with the commit at {with}: run the transaction again")]
     Conflict {
         /// The timestamp of a conflicting commit; a retry makes sense once it is published.
         with: Timestamp,
     },
-    /// The log failed while this commit was on its way: after reopening the store the transaction is either wholly
-    /// present or wholly absent. The store takes no more writes.
-    #[error("the log failed during the commit: reopen the store to learn the outcome")]
-    OutcomeUnknown,
-    /// The log failed earlier: the store takes no more writes. Reopen it.
-    #[error("the log failed earlier: the store takes no more writes until it is reopened")]
-    Poisoned,
-    /// The store was closed.
-    #[error("the store is closed")]
-    Closed,
-    /// The process was forked since the store was opened; the child cannot use it.
-    #[error("the store was opened before this process was forked")]
-    Forked,
-    /// The function given to [`Graph::pipeline`](crate::Graph::pipeline) panicked earlier: the pipeline takes no more
-    /// operations. Those submitted before are executed, and not acknowledged.
-    #[error("the pipeline takes no more operations: the function that it calls for each panicked")]
-    AckPanicked,
-    /// The store was opened for reading only.
-    #[error("the store is open for reading only")]
-    ReadOnly,
     /// An edge names a vertex that does not exist, and the transaction does not create endpoints.
     #[error("no vertex {key}")]
     NoSuchVertex {
         /// The vertex.
         key: VertexKey,
+    },
+    /// There is no space for the log. Run it again once there is.
+    #[error("the disk is full: the transaction was not applied")]
+    DiskFull,
+    /// The log failed while this commit was on its way: after reopening the store the transaction is either wholly
+    /// present or wholly absent. The store takes no more writes. Running it again without looking may apply it twice.
+    #[error("the log failed during the commit: reopen the store to learn the outcome")]
+    OutcomeUnknown,
+}
+
+/// Why an argument, or what it names, does not fit this graph.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArgumentError {
+    /// An argument is out of range, or of the wrong kind.
+    #[error("{0}")]
+    Invalid(String),
+    /// A limit was exceeded.
+    #[error("{what} exceeds the limit of {limit}")]
+    TooLarge {
+        /// What was too large.
+        what: String,
+        /// The limit.
+        limit: u64,
     },
     /// A label was named that is not defined.
     #[error("no label {label}: the labels are {}", listed(known))]
@@ -128,22 +163,72 @@ pub enum Error {
         /// The name of the property.
         property: String,
         /// Its type.
-        expected: hedgerow_core::PropertyType,
+        expected: PropertyType,
         /// The type that was given.
-        found: hedgerow_core::PropertyType,
-    },
-    /// An argument is out of range.
-    #[error("{0}")]
-    InvalidArgument(String),
-    /// A limit was exceeded.
-    #[error("{what} exceeds the limit of {limit}")]
-    TooLarge {
-        /// What was too large.
-        what: String,
-        /// The limit.
-        limit: u64,
+        found: PropertyType,
     },
 }
+
+/// Why the store, or a pipeline on it, takes a call no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// The store was closed.
+    #[error("the store is closed")]
+    Closed,
+    /// The log failed earlier: the store takes no more writes. Reopen it.
+    #[error("the log failed earlier: the store takes no more writes until it is reopened")]
+    Poisoned,
+    /// The store was opened for reading only.
+    #[error("the store is open for reading only")]
+    ReadOnly,
+    /// The process was forked since the store was opened; the child cannot use it.
+    #[error("the store was opened before this process was forked")]
+    Forked,
+    /// The function given to [`Graph::pipeline`](crate::Graph::pipeline) panicked earlier: the pipeline takes no more
+    /// operations. Those submitted before are executed, and not acknowledged.
+    #[error("the pipeline takes no more operations: the function that it calls for each panicked")]
+    AckPanicked,
+}
+
+/// Why a file cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StorageError {
+    /// A file is damaged. Nothing of the damaged part was used.
+    #[error(transparent)]
+    Corruption(#[from] Corruption),
+    /// There is no space on the disk, or a quota on it is used up. The store is as it was; a commit that finds no space is
+    /// [`CommitError::DiskFull`].
+    #[error("{operation} {file}: the disk is full")]
+    DiskFull {
+        /// The file.
+        file: String,
+        /// What was being done.
+        operation: &'static str,
+    },
+    /// The operating system reported an error.
+    #[error("{operation} {file}: {source}")]
+    Io {
+        /// The file.
+        file: String,
+        /// What was being done.
+        operation: &'static str,
+        /// The system's error.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// Whether running the transaction again, now, can succeed. After [`OpenError::Locked`], [`CommitError::DiskFull`] and
+    /// [`StorageError::DiskFull`] it can once something outside the program has changed; after other errors it cannot.
+    pub fn is_conflict(&self) -> bool {
+        matches!(self, Error::Commit(CommitError::Conflict { .. }))
+    }
+}
+
+// Every commit returns one: no larger than before there were groups.
+const _: () = assert!(size_of::<Error>() <= 80);
 
 /// The most names that a message lists.
 const MOST_LISTED: usize = 32;
@@ -158,11 +243,9 @@ fn listed(names: &[String]) -> String {
     text
 }
 
-impl Error {
-    /// Whether running the transaction again can succeed.
-    pub fn is_conflict(&self) -> bool {
-        matches!(self, Error::Conflict { .. })
-    }
+/// The error of `operation` on the file or directory at `path`.
+pub(crate) fn io_error(path: &Path, operation: &'static str) -> impl Fn(std::io::Error) -> Error {
+    move |source| IoError::new(path.display().to_string(), operation, source).into()
 }
 
 /// What `this` says where the two differ.
@@ -189,12 +272,27 @@ fn difference(this: &GraphConfig, other: &GraphConfig) -> String {
     words.join(", ")
 }
 
-impl From<hedgerow_io::IoError> for Error {
-    fn from(error: hedgerow_io::IoError) -> Self {
-        if error.is_disk_full() {
-            return Error::DiskFull;
+impl From<IoError> for StorageError {
+    fn from(error: IoError) -> Self {
+        let full = error.is_disk_full();
+        let (file, operation) = (error.file, error.op);
+        if full {
+            StorageError::DiskFull { file, operation }
+        } else {
+            StorageError::Io { file, operation, source: error.source }
         }
-        Error::Io { file: error.file, operation: error.op.to_owned(), source: error.source }
+    }
+}
+
+impl From<IoError> for Error {
+    fn from(error: IoError) -> Self {
+        StorageError::from(error).into()
+    }
+}
+
+impl From<Corruption> for Error {
+    fn from(damage: Corruption) -> Self {
+        StorageError::from(damage).into()
     }
 }
 
@@ -205,10 +303,13 @@ impl From<hedgerow_io::FileError> for Error {
             FileError::Io(error) => error.into(),
             FileError::Corruption(corruption) => corruption.into(),
             FileError::Format { file, error: FormatError::FutureVersion { found, supported } } => {
-                Error::FutureVersion { file, found: found.to_string(), supported: supported.to_string() }
+                let (found, supported) = (found.to_string(), supported.to_string());
+                OpenError::FutureVersion { file, found, supported }.into()
             }
-            FileError::Format { file, error } => Error::NotAStore { path: file, reason: error.to_string() },
-            other => Error::InvalidArgument(other.to_string()),
+            FileError::Format { file, error } => {
+                OpenError::NotAStore { path: file, reason: error.to_string() }.into()
+            }
+            other => ArgumentError::Invalid(other.to_string()).into(),
         }
     }
 }
@@ -219,17 +320,17 @@ impl From<hedgerow_tier::TierError> for Error {
         match error {
             TierError::File(error) => error.into(),
             TierError::NotAStore { path, entries } => {
-                Error::NotAStore { path, reason: format!("it holds {} and no manifest", entries.join(", ")) }
+                let reason = format!("it holds {} and no manifest", entries.join(", "));
+                OpenError::NotAStore { path, reason }.into()
             }
-            TierError::UnknownSection { file, tag, version } => Error::FutureVersion {
-                file,
-                found: format!("section {tag} of version {version}"),
-                supported: "none of that kind".into(),
-            },
+            TierError::UnknownSection { file, tag, version } => {
+                let found = format!("section {tag} of version {version}");
+                OpenError::FutureVersion { file, found, supported: "none of that kind".into() }.into()
+            }
             TierError::SwitchUnknown { file, source } => {
-                Error::Io { file, operation: source.op.to_owned(), source: source.source }
+                StorageError::Io { file, operation: source.op, source: source.source }.into()
             }
-            other => Error::InvalidArgument(other.to_string()),
+            other => ArgumentError::Invalid(other.to_string()).into(),
         }
     }
 }

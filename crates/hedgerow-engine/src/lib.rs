@@ -21,7 +21,7 @@ mod tools;
 pub use commit::{Ack, Applied, Pipeline, Ticket, WriteTxn};
 pub use config::{Durability, GraphConfig, Isolation};
 pub use durable::checkpoint::Checkpoint;
-pub use error::{Error, Result};
+pub use error::{ArgumentError, CommitError, Error, OpenError, Result, StateError, StorageError};
 pub use graph::Graph;
 pub use hedgerow_core::{
     Block, Direction, KeyKind, LabelId, Neighbors, PropertyId, PropertyType, Timestamp, Topology, Value,

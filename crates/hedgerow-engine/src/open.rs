@@ -13,8 +13,8 @@ use hedgerow_txn::Counts;
 use crate::background::{checkpoints, settle};
 use crate::config::{Durability, GraphConfig};
 use crate::durable::recover::{LAST_TIMESTAMP, Loaded, Replay, load_segments};
-use crate::durable::sync::spawn_syncer;
-use crate::error::{Error, Result};
+use crate::durable::sync;
+use crate::error::{ArgumentError, Error, OpenError, Result, io_error};
 use crate::files::log::{Durable, log_refs};
 use crate::files::runs::Runs;
 use crate::options::{Options, Thresholds};
@@ -26,7 +26,12 @@ use crate::state::tables::LabelTables;
 /// The name of the lock file.
 pub(crate) const LOCK: &str = "LOCK";
 
-pub(crate) const THREADS: Threads = Threads { settle: settle::run, checkpoints: checkpoints::run };
+pub(crate) const THREADS: Threads = Threads {
+    settle: settle::run,
+    checkpoint: checkpoints::run,
+    sync_at_intervals: sync::at_intervals,
+    sync_for_tickets: sync::for_tickets,
+};
 
 pub(crate) fn in_memory(options: Options) -> Result<Arc<Engine>> {
     options.check()?;
@@ -60,7 +65,6 @@ pub(crate) fn open_path(options: Options, path: &Path) -> Result<Arc<Engine>> {
     // Before the directory is made.
     options.check()?;
     let shown = || path.display().to_string();
-    let io = |operation: &str, source| Error::Io { file: shown(), operation: operation.to_owned(), source };
     let fs = match path.symlink_metadata() {
         Ok(found) if found.is_dir() || found.is_symlink() => RealFs::open_dir(path).and_then(|fs| {
             // Whoever made the directory may not have made its entry durable, and a store in it is to last.
@@ -70,18 +74,18 @@ pub(crate) fn open_path(options: Options, path: &Path) -> Result<Arc<Engine>> {
             }
             Ok(fs)
         }),
-        Ok(_) => return Err(Error::NotAStore { path: shown(), reason: "not a directory".into() }),
+        Ok(_) => return Err(OpenError::NotAStore { path: shown(), reason: "not a directory".into() }.into()),
         Err(error)
             if error.kind() == std::io::ErrorKind::NotFound && options.create && !options.read_only =>
         {
             RealFs::create_dir(path)
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(Error::NotAStore { path: shown(), reason: "no such directory".into() });
+            return Err(OpenError::NotAStore { path: shown(), reason: "no such directory".into() }.into());
         }
-        Err(error) => return Err(io("open", error)),
+        Err(error) => return Err(io_error(path, "open")(error)),
     };
-    open_on(options, Arc::new(fs.map_err(|e| io("open", e))?))
+    open_on(options, Arc::new(fs.map_err(io_error(path, "open"))?))
 }
 
 pub(crate) fn open_on(options: Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>> {
@@ -91,14 +95,14 @@ pub(crate) fn open_on(options: Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>>
     } else {
         open_to_write(&options, fs.clone())?
     };
-    if let (Durability::Group(interval), Some(_)) = (options.durability, &engine.durable) {
-        spawn_syncer(&engine, interval).map_err(|source| Error::Io {
-            file: fs.path().display().to_string(),
-            operation: "start the thread that syncs".to_owned(),
-            source,
-        })?;
+    let mut failed = None;
+    if matches!(options.durability, Durability::Group(_)) && engine.durable.is_some() {
+        engine.group_syncer.start(|error| failed = Some(error));
     }
-    Ok(engine)
+    match failed {
+        Some(error) => Err(io_error(fs.path(), "start the thread that syncs")(error)),
+        None => Ok(engine),
+    }
 }
 
 /// Changes nothing in the directory, which may be one that can only be read: the lock is shared where its file exists.
@@ -122,14 +126,16 @@ fn open_to_write(options: &Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>> {
 }
 
 fn is_empty(fs: &Arc<dyn Vfs>) -> Error {
-    Error::NotAStore { path: fs.path().display().to_string(), reason: "it is empty".into() }
+    OpenError::NotAStore { path: fs.path().display().to_string(), reason: "it is empty".into() }.into()
 }
 
 fn not_locked(fs: &Arc<dyn Vfs>, source: std::io::Error) -> Error {
-    let path = fs.path().display().to_string();
     match source.kind() {
-        std::io::ErrorKind::WouldBlock => Error::Locked { path, holder: LockHeld::holder_in(&source) },
-        _ => Error::Io { file: path, operation: "lock".to_owned(), source },
+        std::io::ErrorKind::WouldBlock => {
+            let path = fs.path().display().to_string();
+            OpenError::Locked { path, holder: LockHeld::holder_in(&source) }.into()
+        }
+        _ => io_error(fs.path(), "lock")(source),
     }
 }
 
@@ -296,7 +302,7 @@ fn from_recovery(error: RecoverError<Error>) -> Error {
     match error {
         RecoverError::File(error) => error.into(),
         RecoverError::Visitor { error, .. } => error,
-        other => Error::InvalidArgument(other.to_string()),
+        other => Error::Argument(ArgumentError::Invalid(other.to_string())),
     }
 }
 

@@ -6,7 +6,7 @@ use hedgerow_core::KeyKind;
 use hedgerow_mem::{Arena, Memory, PatchSizes};
 
 use crate::config::{Durability, GraphConfig, Isolation};
-use crate::error::{Error, Result};
+use crate::error::{ArgumentError, OpenError, Result};
 
 /// The least and the most bytes of a log segment. More is reserved ahead than any log needs at once.
 const LOG_SEGMENT_BYTES: (u64, u64) = (4 << 10, 16 << 30);
@@ -191,7 +191,7 @@ impl Options {
         let found = self.log_segment_bytes;
         if !(least..=most).contains(&found) {
             let text = format!("log_segment_bytes must be {least} to {most}, found {found}");
-            return Err(Error::InvalidArgument(text));
+            return Err(ArgumentError::Invalid(text).into());
         }
         let (least, most) = GROUP_INTERVAL;
         match self.durability {
@@ -200,7 +200,7 @@ impl Options {
                 let text = format!(
                     "the interval of group durability must be {least} to {most} seconds, found {found}"
                 );
-                Err(Error::InvalidArgument(text))
+                Err(ArgumentError::Invalid(text).into())
             }
             _ => Ok(()),
         }
@@ -225,6 +225,6 @@ impl Options {
             weighted: self.weighted.unwrap_or(found.weighted),
             reverse: if found.directed { self.reverse.unwrap_or(found.reverse) } else { found.reverse },
         };
-        if wanted == found { Ok(()) } else { Err(Error::ConfigMismatch { wanted, found }) }
+        if wanted == found { Ok(()) } else { Err(OpenError::ConfigMismatch { wanted, found }.into()) }
     }
 }

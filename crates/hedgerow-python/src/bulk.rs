@@ -105,7 +105,9 @@ impl Edges {
                 self.put_pairs(txn, src.map(|s| &**s).zip(dst.map(|d| &**d)), range)
             }
             // Both columns were read for the same kind of ids.
-            _ => Err(hedgerow::Error::InvalidArgument("src and dst hold different kinds of ids".into())),
+            _ => {
+                Err(hedgerow::ArgumentError::Invalid("src and dst hold different kinds of ids".into()).into())
+            }
         }
     }
 
@@ -197,7 +199,11 @@ fn check_type(types: &Types<'_>, column: &Column) -> PyResult<()> {
     match (types.of(&column.name), found) {
         (Some(expected), Some(found)) if expected != found => {
             let property = column.name.clone();
-            Err(crate::error::raise(hedgerow::Error::PropertyType { property, expected, found }))
+            Err(crate::error::raise(hedgerow::Error::Argument(hedgerow::ArgumentError::PropertyType {
+                property,
+                expected,
+                found,
+            })))
         }
         _ => Ok(()),
     }

@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 
+use hedgerow::{ArgumentError, CommitError, OpenError, StateError, StorageError};
 use hedgerow_kernels::KernelError;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -50,7 +51,7 @@ create_exception!(
     hedgerow,
     DiskFullError,
     OperationalError,
-    "There is no space left. The transaction was not applied; the store stays usable."
+    "There is no space left. What was asked for was not done: a transaction was not applied, and the store stays usable."
 );
 create_exception!(hedgerow, OutOfMemoryError, OperationalError, "There is not enough memory for the answer.");
 create_exception!(
@@ -109,25 +110,67 @@ pub(crate) fn raise(error: hedgerow::Error) -> PyErr {
     use hedgerow::Error as E;
     let text = error.to_string();
     match error {
-        E::Locked { .. } => LockedError::new_err(text),
-        E::Corruption(_) => CorruptionError::new_err(text),
-        E::Conflict { with } => conflict(text, with.0),
-        E::OutcomeUnknown => OutcomeUnknownError::new_err(text),
-        E::Poisoned => PoisonedError::new_err(text),
-        E::DiskFull => DiskFullError::new_err(text),
-        E::Io { source, .. } if source.kind() == ErrorKind::OutOfMemory => OutOfMemoryError::new_err(text),
-        E::Io { source, .. } if source.kind() == ErrorKind::StorageFull => DiskFullError::new_err(text),
-        E::Closed => ClosedError::new_err(text),
-        E::Forked => ForkedError::new_err(text),
-        E::SeveralLabels { .. } => ProgrammingError::new_err(format!("{text} with label=")),
+        E::Open(error) => raise_open(&error, text),
+        E::Commit(error) => raise_commit(&error, text),
+        E::Argument(error) => raise_argument(&error, text),
+        E::State(error) => raise_state(error, text),
+        E::Storage(error) => raise_storage(&error, text),
+        // What later versions add.
+        _ => OperationalError::new_err(text),
+    }
+}
+
+fn raise_open(error: &OpenError, text: String) -> PyErr {
+    match error {
+        OpenError::Locked { .. } => LockedError::new_err(text),
         // The program asked for something else than what it opened.
-        E::ConfigMismatch { .. } | E::ReadOnly | E::NoSuchLabel { .. } | E::SchemaConflict { .. } => {
+        OpenError::ConfigMismatch { .. } => ProgrammingError::new_err(text),
+        OpenError::FutureVersion { .. } => NotSupportedError::new_err(text),
+        // `NotAStore`, and what later versions add.
+        _ => OperationalError::new_err(text),
+    }
+}
+
+fn raise_commit(error: &CommitError, text: String) -> PyErr {
+    match error {
+        CommitError::Conflict { with } => conflict(text, with.0),
+        CommitError::NoSuchVertex { .. } => IntegrityError::new_err(text),
+        CommitError::DiskFull => DiskFullError::new_err(text),
+        CommitError::OutcomeUnknown => OutcomeUnknownError::new_err(text),
+        _ => OperationalError::new_err(text),
+    }
+}
+
+fn raise_argument(error: &ArgumentError, text: String) -> PyErr {
+    match error {
+        ArgumentError::SeveralLabels { .. } => ProgrammingError::new_err(format!("{text} with label=")),
+        ArgumentError::NoSuchLabel { .. } | ArgumentError::SchemaConflict { .. } => {
             ProgrammingError::new_err(text)
         }
-        E::NoSuchVertex { .. } => IntegrityError::new_err(text),
-        E::InvalidArgument(_) | E::TooLarge { .. } | E::PropertyType { .. } => DataError::new_err(text),
-        E::FutureVersion { .. } => NotSupportedError::new_err(text),
-        // `NotAStore`, other input and output errors, and what later versions add.
+        // Out of range, too large, of another type, and what later versions add.
+        _ => DataError::new_err(text),
+    }
+}
+
+fn raise_state(error: StateError, text: String) -> PyErr {
+    match error {
+        StateError::Closed => ClosedError::new_err(text),
+        StateError::Forked => ForkedError::new_err(text),
+        StateError::Poisoned => PoisonedError::new_err(text),
+        StateError::ReadOnly => ProgrammingError::new_err(text),
+        _ => OperationalError::new_err(text),
+    }
+}
+
+fn raise_storage(error: &StorageError, text: String) -> PyErr {
+    match error {
+        StorageError::Corruption(_) => CorruptionError::new_err(text),
+        StorageError::DiskFull { .. } => DiskFullError::new_err(text),
+        StorageError::Io { source, .. } => match source.kind() {
+            ErrorKind::OutOfMemory => OutOfMemoryError::new_err(text),
+            ErrorKind::StorageFull => DiskFullError::new_err(text),
+            _ => OperationalError::new_err(text),
+        },
         _ => OperationalError::new_err(text),
     }
 }

@@ -93,7 +93,9 @@ impl Handle {
         self.set_closed();
         let graph = match &*lock(&self.graph) {
             Store::Open(graph) => graph.clone(),
-            Store::Closed(closed) if closed.failed => return Err(raise(hedgerow::Error::Poisoned)),
+            Store::Closed(closed) if closed.failed => {
+                return Err(raise(hedgerow::Error::State(hedgerow::StateError::Poisoned)));
+            }
             Store::Closed(_) => return Ok(()),
         };
         py.detach(|| {

@@ -28,9 +28,10 @@ pub use hedgerow_core::{
 #[doc(hidden)]
 pub use hedgerow_engine::Thresholds;
 pub use hedgerow_engine::{
-    Ack, Applied, Backup, CheckReport, Checkpoint, Durability, EdgeKey, EdgeOf, EdgePattern, EdgeRow, Error,
-    Graph, GraphConfig, Isolation, Label, LabelOptions, LabelRef, Options, Pipeline, Properties, Property,
-    Result, SalvageReport, Schema, Snapshot, Stats, Ticket, WriteTxn, check_path, salvage, salvage_on,
+    Ack, Applied, ArgumentError, Backup, CheckReport, Checkpoint, CommitError, Durability, EdgeKey, EdgeOf,
+    EdgePattern, EdgeRow, Error, Graph, GraphConfig, Isolation, Label, LabelOptions, LabelRef, OpenError,
+    Options, Pipeline, Properties, Property, Result, SalvageReport, Schema, Snapshot, StateError, Stats,
+    StorageError, Ticket, WriteTxn, check_path, salvage, salvage_on,
 };
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;

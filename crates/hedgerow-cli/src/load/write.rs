@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use hedgerow::{EdgeKey, Graph, LabelOptions, Options, Timestamp, Value, WriteTxn};
+use hedgerow::{EdgeKey, Graph, LabelOptions, Options, StorageError, Timestamp, Value, WriteTxn};
 
 use super::args::{LoadArgs, OnError, Repeat};
 use super::beside::{Sink, commit_beside};
@@ -63,7 +63,7 @@ pub(super) fn into_new(
     let existed = args.store.exists();
     let graph = match options.open(&args.store) {
         Ok(graph) => graph,
-        Err(error @ (hedgerow::Error::DiskFull | hedgerow::Error::Io { .. })) => {
+        Err(error @ hedgerow::Error::Storage(StorageError::DiskFull { .. } | StorageError::Io { .. })) => {
             remove(&args.store, existed);
             return Err(error.into());
         }

@@ -7,16 +7,18 @@ use crate::durable::checkpoint::Extent;
 use crate::state::log_bound::LogBound;
 use crate::state::store::Core;
 
-/// Writes checkpoints as they are asked for, until the store is closed.
-pub(crate) fn run(core: &Weak<Core>, bound: &LogBound) {
-    while bound.next_asked() {
-        let Some(core) = core.upgrade() else { return };
-        // Should it not return, those who wait for it must not wait for ever.
-        let mut attempt = Attempt { bound, end: core.log_end(), failed: true };
-        if !bound.is_due(attempt.end) {
-            attempt.failed = false;
+/// Writes checkpoints when they are due, until the store is closed.
+pub(crate) fn run(core: &Weak<Core>) {
+    while let Some(core) = core.upgrade().filter(|core| core.check_usable().is_ok()) {
+        let (bound, end) = (&core.log_bound, core.log_end());
+        if !bound.is_due(end) {
+            drop(core);
+            // Returns at once if a checkpoint was asked for since it last returned.
+            std::thread::park();
             continue;
         }
+        // Should it not return, those who wait for it must not wait for ever.
+        let mut attempt = Attempt { bound, end, failed: true };
         // Without this thread commits would wait for ever once the log is long.
         match catch_unwind(AssertUnwindSafe(|| core.checkpoint(Extent::Changed))) {
             Ok(Ok(_)) => {

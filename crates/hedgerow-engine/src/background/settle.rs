@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Weak;
 use std::time::{Duration, Instant};
 
-use hedgerow_core::sync::{AtomicBool, Ordering, fence};
+use hedgerow_core::sync::{Ordering, fence};
 use hedgerow_core::{SubgraphId, Timestamp};
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::{Pin, SubgraphTable};
@@ -27,20 +27,17 @@ const SETTLED: usize = 256;
 
 /// Settles idle subgraphs until the store is closed, and frees what snapshots kept. It holds no handle: dropping the last
 /// of these closes the store.
-pub(crate) fn run(core: &Weak<Core>, asleep: &AtomicBool) {
+pub(crate) fn run(core: &Weak<Core>) {
     let mut round = Round::default();
     let mut settled_at = Instant::now();
     loop {
         std::thread::sleep(REST);
-        asleep.store(true, Ordering::Relaxed);
-        // Orders going to sleep before the look: who closes notes that before it looks whether this sleeps.
-        fence(Ordering::SeqCst);
-        let Some(idle) = core.upgrade().map(|core| core.nothing_to_reclaim(&round)) else { return };
+        let Some(idle) = core.upgrade().map(|core| core.falls_asleep(&round)) else { return };
         if idle {
             std::thread::park_timeout(INTERVAL.saturating_sub(settled_at.elapsed()));
         }
-        asleep.store(false, Ordering::Relaxed);
         let Some(core) = core.upgrade() else { return };
+        core.settling.asleep.store(false, Ordering::Relaxed);
         if core.check_usable().is_err() {
             round.latched.into_iter().for_each(|(chain, gone)| core.keep(chain, gone));
             core.reclaim_for_the_closed();
@@ -105,8 +102,12 @@ impl Core {
         self.settling.ordered_at.store(published, Ordering::Relaxed);
     }
 
-    /// Whether no version waits to be looked at, but for those that the next commit looks at.
-    fn nothing_to_reclaim(&self, round: &Round) -> bool {
+    /// Notes that the thread sleeps, unless there is work left: a version that waits to be looked at, but for those that the next
+    /// commit looks at. Returns whether there is none.
+    fn falls_asleep(&self, round: &Round) -> bool {
+        self.settling.asleep.store(true, Ordering::Relaxed);
+        // Orders going to sleep before the look: who closes notes that before it looks whether this sleeps.
+        fence(Ordering::SeqCst);
         round.latched.is_empty() && !self.pending.is_due_to_readers(&self.readers)
     }
 

@@ -16,7 +16,7 @@ impl WriteTxn {
     /// Whether one of these edges exists. Reads those of them that it looks at: up to the first that exists.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`](crate::Error::NoSuchLabel).
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
     pub fn contains_any_edge(&mut self, edges: EdgePattern<'_>) -> Result<bool> {
         let (src, dst) = (self.key(edges.src)?, self.key(edges.dst)?);
         if let Some(label) = edges.label {

@@ -24,7 +24,7 @@ use super::op::{OpKind, TxnKey};
 use super::order::{draw, must_apply};
 use super::request::{Outcome, Request};
 use crate::config::Isolation;
-use crate::error::{Error, Result};
+use crate::error::{CommitError, Result};
 use crate::files::log::Record;
 use crate::state::store::Engine;
 
@@ -261,7 +261,7 @@ fn finish<'j>(
     let mut absent = true;
     let drawn = draw(engine, record, |last_drawn| {
         absent = still_absent(engine, &parts);
-        if absent { engine.check_open() } else { Err(Error::Conflict { with: last_drawn }) }
+        if absent { engine.check_open() } else { Err(CommitError::Conflict { with: last_drawn }.into()) }
     });
     if !absent {
         return Ok(Attempt::Moved);

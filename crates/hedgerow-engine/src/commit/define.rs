@@ -4,18 +4,18 @@ use hedgerow_core::property::{MAX_NAME_BYTES, MAX_PROPERTIES, MAX_VALUE_BYTES};
 use hedgerow_core::{LabelId, Op, PropertyId, PropertyType, Timestamp, Value};
 
 use super::order::{draw, must_apply};
-use crate::error::{Error, Result};
+use crate::error::{ArgumentError, Result};
 use crate::files::log::Record;
 use crate::state::schema::{Label, LabelRef, Property, Schema};
 use crate::state::store::Engine;
 
 fn check_name(what: &str, name: &str) -> Result<()> {
     if name.is_empty() {
-        return Err(Error::InvalidArgument(format!("the name of a {what} must not be empty")));
+        return Err(ArgumentError::Invalid(format!("the name of a {what} must not be empty")).into());
     }
     if name.len() > MAX_NAME_BYTES {
         let what = format!("the name of a {what} of {} bytes", name.len());
-        return Err(Error::TooLarge { what, limit: MAX_NAME_BYTES as u64 });
+        return Err(ArgumentError::TooLarge { what, limit: MAX_NAME_BYTES as u64 }.into());
     }
     Ok(())
 }
@@ -44,7 +44,9 @@ impl Engine {
                 "" => "the default label".to_owned(),
                 name => format!("label {name}"),
             };
-            return Err(Error::InvalidArgument(format!("{which} is not multi: its edges have no rank")));
+            return Err(
+                ArgumentError::Invalid(format!("{which} is not multi: its edges have no rank")).into()
+            );
         }
         Ok(id)
     }
@@ -58,15 +60,16 @@ impl Engine {
             return if found.is_multi() == multi || !multi {
                 Ok(found.id())
             } else {
-                Err(Error::SchemaConflict {
+                Err(ArgumentError::SchemaConflict {
                     name: name.to_owned(),
                     wanted: "multi".into(),
                     found: "not multi".into(),
-                })
+                }
+                .into())
             };
         }
         let id = u16::try_from(schema.labels().len()).map(LabelId).ok().filter(|&id| id <= LabelId::MAX);
-        let id = id.ok_or_else(|| Error::TooLarge {
+        let id = id.ok_or_else(|| ArgumentError::TooLarge {
             what: "the number of labels".into(),
             limit: u64::from(LabelId::MAX.0),
         })?;
@@ -86,11 +89,12 @@ impl Engine {
             if found.property_type() == kind {
                 return Ok(found.id());
             }
-            Err(Error::PropertyType {
+            Err(ArgumentError::PropertyType {
                 property: name.to_owned(),
                 expected: found.property_type(),
                 found: kind,
-            })
+            }
+            .into())
         };
         if let Some(found) = self.schema.load().label_by_id(label).and_then(|l| l.property(name)) {
             return agree(found);
@@ -105,7 +109,7 @@ impl Engine {
         }
         if owner.properties().len() >= MAX_PROPERTIES {
             let what = "the number of properties of a label".to_owned();
-            return Err(Error::TooLarge { what, limit: MAX_PROPERTIES as u64 });
+            return Err(ArgumentError::TooLarge { what, limit: MAX_PROPERTIES as u64 }.into());
         }
         let property = PropertyId(owner.properties().len() as u16);
         if label == LabelId::DEFAULT {
@@ -164,7 +168,7 @@ impl Engine {
             let bytes = value.as_ref().variable_bytes();
             if bytes > MAX_VALUE_BYTES {
                 let what = format!("a value of {bytes} bytes for property {name}");
-                return Err(Error::TooLarge { what, limit: MAX_VALUE_BYTES as u64 });
+                return Err(ArgumentError::TooLarge { what, limit: MAX_VALUE_BYTES as u64 }.into());
             }
             match value.property_type() {
                 Some(kind) => cells.push((self.property_for_writing(label, name, kind)?, value)),

@@ -12,7 +12,7 @@ use super::op::{AttributesTable, OpKind, TxnKey};
 use super::plan::KeyBindings;
 use super::request::Request;
 use super::validate::{LatchKey, Latches};
-use crate::error::{Error, Result};
+use crate::error::{CommitError, Result};
 use crate::state::change::{edge_op, effective, same_weight};
 use crate::state::store::Engine;
 use crate::state::tables::PartitionKey;
@@ -210,7 +210,7 @@ fn run(
                     }
                     _ if makes => {
                         let missing = if src.is_none() { op.src } else { op.dst };
-                        return Err(Error::NoSuchVertex { key: keys.key(missing).to_owned() });
+                        return Err(CommitError::NoSuchVertex { key: keys.key(missing).to_owned() }.into());
                     }
                     _ => {}
                 }

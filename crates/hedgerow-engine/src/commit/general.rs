@@ -24,7 +24,7 @@ use super::plan::KeyBindings;
 use super::request::{Outcome, Request};
 use super::validate::{LatchKey, Latches};
 use crate::config::Isolation;
-use crate::error::{Error, Result};
+use crate::error::{CommitError, Result};
 use crate::state::store::Engine;
 
 /// How often a commit starts over because what it looked up changed before it had the latches.
@@ -49,7 +49,7 @@ pub(super) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
             }
         }
     }
-    Err(Error::Conflict { with: engine.clock.drawn() })
+    Err(CommitError::Conflict { with: engine.clock.drawn() }.into())
 }
 
 /// Ids taken for new vertices: those that the commit does not use go back.
@@ -186,7 +186,7 @@ fn order<'e>(
         absent = latches.still_absent(engine);
         if !absent {
             // It only ends the section.
-            return Err(Error::Conflict { with: last_drawn });
+            return Err(CommitError::Conflict { with: last_drawn }.into());
         }
         check_open_and_reads(engine, request, latches, key_latches, last_drawn)
     });
@@ -209,7 +209,7 @@ fn check_writes(effects: &Effects, start: Timestamp, latches: &Latches<'_>) -> R
         if let Some(latched) = latches.get_of(label, id.subgraph())
             && latched.changed_since(Out, start, item)
         {
-            return Err(Error::Conflict { with: latched.last_ts() });
+            return Err(CommitError::Conflict { with: latched.last_ts() }.into());
         }
     }
     Ok(())

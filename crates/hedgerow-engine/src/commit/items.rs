@@ -8,7 +8,7 @@ use hedgerow_core::{Direction, LabelId, PropertyId, Row, Value, VertexId, Vertex
 use super::op::{OpAttributes, OpKind, TxnKey, TxnOp};
 use super::overlay::{Listed, State};
 use super::txn::WriteTxn;
-use crate::error::{Error, Result};
+use crate::error::{ArgumentError, Result};
 use crate::read::properties::{Properties, named};
 use crate::state::edge_key::{EdgeKey, WEIGHT};
 use crate::state::schema::LabelRef;
@@ -30,8 +30,8 @@ impl WriteTxn {
     /// In a weighted graph the property `weight` of an edge of the default label is its weight (1 if not given).
     ///
     /// # Errors
-    /// [`Error::PropertyType`] for a value of another type than the property's; [`Error::InvalidArgument`] for a rank
-    /// in a label that is not `multi`, or a weight that is not a number; [`Error::TooLarge`] for values over 16 MiB.
+    /// [`ArgumentError::PropertyType`] for a value of another type than the property's; [`ArgumentError::Invalid`] for a rank
+    /// in a label that is not `multi`, or a weight that is not a number; [`ArgumentError::TooLarge`] for values over 16 MiB.
     pub fn put_edge_with<N: AsRef<str>, V: Into<Value>>(
         &mut self,
         edge: EdgeKey<'_>,
@@ -65,7 +65,7 @@ impl WriteTxn {
     /// exists. Reads the edge. The properties are laid over those that the edge has at commit.
     ///
     /// # Errors
-    /// As of [`put_edge_with`](Self::put_edge_with); [`Error::NoSuchLabel`]. The weight of an edge is not set here.
+    /// As of [`put_edge_with`](Self::put_edge_with); [`ArgumentError::NoSuchLabel`]. The weight of an edge is not set here.
     pub fn update_edge<N: AsRef<str>, V: Into<Value>>(
         &mut self,
         edge: EdgeKey<'_>,
@@ -93,7 +93,7 @@ impl WriteTxn {
     /// Removes an edge of any label. Returns whether it existed. Reads the edge.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`].
+    /// [`ArgumentError::NoSuchLabel`].
     pub fn remove_edge_of(&mut self, edge: EdgeKey<'_>) -> Result<bool> {
         let item = self.item(edge)?;
         let existed = self.reads_item(item)?.is_some();
@@ -157,7 +157,7 @@ impl WriteTxn {
     /// label or rank.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`].
+    /// [`ArgumentError::NoSuchLabel`].
     pub fn contains_edge_of(&mut self, edge: EdgeKey<'_>) -> Result<bool> {
         let item = self.item(edge)?;
         Ok(self.reads_item(item)?.is_some())
@@ -166,7 +166,7 @@ impl WriteTxn {
     /// The properties of an edge that have a value, if the edge exists; in a weighted graph its weight among them.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`].
+    /// [`ArgumentError::NoSuchLabel`].
     pub fn edge_properties(&mut self, edge: EdgeKey<'_>) -> Result<Option<Properties>> {
         let item = self.item(edge)?;
         let found = self.reads_item(item)?;
@@ -178,7 +178,7 @@ impl WriteTxn {
     /// One property of an edge, if the edge exists; null if it has no such property.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`].
+    /// [`ArgumentError::NoSuchLabel`].
     pub fn edge_property(&mut self, edge: EdgeKey<'_>, property: &str) -> Result<Option<Value>> {
         let found = self.edge_properties(edge)?;
         Ok(found
@@ -210,7 +210,7 @@ impl WriteTxn {
     /// vertex. Reads the adjacency.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`].
+    /// [`ArgumentError::NoSuchLabel`].
     pub fn neighbors_of<'a>(
         &mut self,
         label: impl Into<LabelRef<'a>>,
@@ -226,7 +226,7 @@ impl WriteTxn {
     /// The number of edges of a label at a vertex, or `None` if there is no such vertex. Reads the adjacency.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`].
+    /// [`ArgumentError::NoSuchLabel`].
     pub fn degree_of<'a>(
         &mut self,
         label: impl Into<LabelRef<'a>>,
@@ -369,7 +369,7 @@ pub(crate) fn split_weight<N: AsRef<str>, V: Into<Value>>(
     let cells = engine.cells(label, others)?;
     if let Some(found) = wrong {
         let expected = hedgerow_core::PropertyType::F64;
-        return Err(Error::PropertyType { property: WEIGHT.to_owned(), expected, found });
+        return Err(ArgumentError::PropertyType { property: WEIGHT.to_owned(), expected, found }.into());
     }
     if let Some(weight) = weight {
         engine.check_weight(weight)?;

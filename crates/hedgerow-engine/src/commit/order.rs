@@ -4,7 +4,7 @@ use hedgerow_core::Timestamp;
 use hedgerow_txn::OrderGuard;
 
 use super::request::Outcome;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, StateError};
 use crate::files::log::{Record, UnlessDone};
 use crate::state::store::{Core, Engine};
 
@@ -46,7 +46,7 @@ pub(crate) fn draw(
             let appended = durable.append(record, || order.draw());
             whole.done();
             engine.bound_log(durable);
-            if matches!(appended, Err(Error::Poisoned)) {
+            if matches!(appended, Err(Error::State(StateError::Poisoned))) {
                 engine.commits.fail();
             }
             appended
@@ -67,7 +67,7 @@ fn wait_for_room<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<OrderG
     drop(order);
     engine.commit_waits.fetch_add(1, hedgerow_core::sync::Ordering::Relaxed);
     // Nothing of this commit was appended: if the log fails now, it did not happen.
-    engine.wait_published(oldest_missing).map_err(|_| Error::Poisoned)?;
+    engine.wait_published(oldest_missing).map_err(|_| Error::State(StateError::Poisoned))?;
     Ok(engine.clock.order())
 }
 

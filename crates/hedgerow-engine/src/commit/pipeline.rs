@@ -13,7 +13,7 @@ use super::autocommit;
 use super::op::{OpAttributes, OpKind};
 use super::request::Outcome;
 use super::single::{self, Single};
-use crate::error::{Error, Result};
+use crate::error::{CommitError, Result, StateError};
 use crate::state::store::Engine;
 
 /// Operations between two steps of loading, unless [`Pipeline::with_window`] says otherwise.
@@ -39,7 +39,7 @@ pub struct Applied {
 pub struct Ack {
     /// The number that the call gave which submitted the operation.
     pub ticket: u64,
-    /// What became of it. After [`Error::OutcomeUnknown`] only reopening the store tells; after any other error the
+    /// What became of it. After [`CommitError::OutcomeUnknown`] only reopening the store tells; after any other error the
     /// operation had no effect, and those after it are executed all the same.
     pub result: Result<Applied>,
 }
@@ -68,7 +68,7 @@ struct Pending {
 ///
 /// If the function panics, the panic goes on to whoever called the pipeline, and the function is never called again. What
 /// was submitted before is executed in its order all the same, at the latest when the pipeline is dropped, and not
-/// acknowledged; the pipeline takes nothing more ([`Error::AckPanicked`]).
+/// acknowledged; the pipeline takes nothing more ([`StateError::AckPanicked`]).
 ///
 /// ```
 /// use hedgerow::{Graph, KeyKind, Options};
@@ -122,7 +122,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
     ///
     /// # Errors
     /// Those of [`Graph::insert_edge`](crate::Graph::insert_edge) that concern its arguments or the store as a whole, and
-    /// [`Error::AckPanicked`]: nothing was submitted.
+    /// [`StateError::AckPanicked`]: nothing was submitted.
     #[inline]
     pub fn insert_edge<'a>(
         &mut self,
@@ -180,9 +180,9 @@ impl<F: FnMut(Ack)> Pipeline<F> {
     /// Executes everything submitted and waits until all of it is acknowledged.
     ///
     /// # Errors
-    /// [`Error::OutcomeUnknown`]: the log failed; what it concerns was acknowledged with the same error.
-    /// [`Error::AckPanicked`]: all is executed, and as durable as after `Ok`, but was not acknowledged.
-    /// [`Error::Forked`]: nothing is executed.
+    /// [`CommitError::OutcomeUnknown`]: the log failed; what it concerns was acknowledged with the same error.
+    /// [`StateError::AckPanicked`]: all is executed, and as durable as after `Ok`, but was not acknowledged.
+    /// [`StateError::Forked`]: nothing is executed.
     pub fn flush(&mut self) -> Result<()> {
         self.engine.check_owner_by_id()?;
         while self.executed < self.submitted {
@@ -195,7 +195,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
     }
 
     fn check_acks(&self) -> Result<()> {
-        if self.ack_panicked { Err(Error::AckPanicked) } else { Ok(()) }
+        if self.ack_panicked { Err(StateError::AckPanicked.into()) } else { Ok(()) }
     }
 
     #[inline]
@@ -319,13 +319,13 @@ impl<F: FnMut(Ack)> Pipeline<F> {
     fn wait_for_earlier(&mut self) -> Result<()> {
         if self.engine.is_forked() {
             self.unacknowledged.clear();
-            return Err(Error::Forked);
+            return Err(StateError::Forked.into());
         }
         let last = self.unacknowledged.iter().map(|(_, outcome)| outcome.ts).max();
         let outcome = last.map_or(Ok(()), |last| self.engine.wait_published(last));
         self.acknowledge_published();
         for (ticket, _) in std::mem::take(&mut self.unacknowledged) {
-            self.acknowledge(Ack { ticket, result: Err(Error::OutcomeUnknown) });
+            self.acknowledge(Ack { ticket, result: Err(CommitError::OutcomeUnknown.into()) });
         }
         outcome
     }

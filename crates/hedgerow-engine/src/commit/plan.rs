@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::incident::for_each_incident;
 use super::op::{OpKind, TxnKey, TxnKeys, TxnOp};
 use super::validate::{LatchKey, Latches};
-use crate::error::{Error, Result};
+use crate::error::{ArgumentError, CommitError, Error, Result};
 use crate::state::store::Engine;
 
 /// A key of the transaction, with what it names.
@@ -117,9 +117,11 @@ impl KeyBindings {
             }
             binding.initial = engine.ids.lookup(key, Timestamp(u64::MAX - 1));
             if binding.creates && (binding.initial.is_none() || binding.removes) {
-                let id = engine.ids.allocate(|| engine.horizon().oldest()).ok_or_else(|| Error::TooLarge {
-                    what: "the number of vertices".into(),
-                    limit: u64::from(u32::MAX),
+                let id = engine.ids.allocate(|| engine.horizon().oldest()).ok_or_else(|| {
+                    Error::Argument(ArgumentError::TooLarge {
+                        what: "the number of vertices".into(),
+                        limit: u64::from(u32::MAX),
+                    })
                 });
                 match id {
                     Ok(id) => taken.push(id),
@@ -226,7 +228,7 @@ impl KeyBindings {
             };
             let dense_changed = engine.config.keys == KeyKind::Dense && binding.fresh.is_some_and(existence);
             if changed > start || dense_changed {
-                return Err(Error::Conflict { with: changed.max(start.next()) });
+                return Err(CommitError::Conflict { with: changed.max(start.next()) }.into());
             }
         }
         Ok(())
@@ -238,7 +240,7 @@ impl KeyBindings {
         if binding.live.is_none() && create {
             binding.live = binding.fresh;
             if binding.live.is_none() {
-                return Err(Error::InvalidArgument(format!("no id for vertex {}", keys.key(key))));
+                return Err(ArgumentError::Invalid(format!("no id for vertex {}", keys.key(key))).into());
             }
         }
         Ok(binding.live)

@@ -5,7 +5,7 @@ use hedgerow_core::{LabelId, PropertyId, PropertyType, Row, Value, VertexKeyRef}
 
 use super::op::{MAX_OPS, OpAttributes, OpKind, TxnOp};
 use super::txn::{WriteTxn, too_many};
-use crate::error::{Error, Result};
+use crate::error::{ArgumentError, Result};
 use crate::state::edge_key::WEIGHT;
 use crate::state::schema::LabelRef;
 use crate::state::store::Engine;
@@ -37,13 +37,13 @@ impl<'a> RowColumns<'a> {
         let given = self.properties.len();
         let Some((name, known)) = self.properties.get_mut(at) else {
             let message = format!("a row has more values than there are properties: {given}");
-            return Err(Error::InvalidArgument(message));
+            return Err(ArgumentError::Invalid(message).into());
         };
         let Some(kind) = value.property_type() else { return Ok(()) };
         if self.weight == Some(at) {
             let Value::F64(given) = value else {
                 let (property, expected) = (WEIGHT.to_owned(), PropertyType::F64);
-                return Err(Error::PropertyType { property, expected, found: kind });
+                return Err(ArgumentError::PropertyType { property, expected, found: kind }.into());
             };
             engine.check_weight(given)?;
             *weight = given;
@@ -52,7 +52,7 @@ impl<'a> RowColumns<'a> {
         let bytes = value.as_ref().variable_bytes();
         if bytes > MAX_VALUE_BYTES {
             let what = format!("a value of {bytes} bytes for property {name}");
-            return Err(Error::TooLarge { what, limit: MAX_VALUE_BYTES as u64 });
+            return Err(ArgumentError::TooLarge { what, limit: MAX_VALUE_BYTES as u64 }.into());
         }
         let id = match known {
             Some((id, expected)) if *expected == kind => *id,
@@ -76,7 +76,7 @@ impl WriteTxn {
     /// O(values). Label and properties are looked up once, and those that are new are defined.
     ///
     /// # Errors
-    /// As of `put_edge_with`, and [`Error::InvalidArgument`] for a row with more values than there are properties; none of the
+    /// As of `put_edge_with`, and [`ArgumentError::Invalid`] for a row with more values than there are properties; none of the
     /// edges is added then. If what gives the edges panics, those before it are added.
     pub fn put_edges_with<'a, K, R>(
         &mut self,

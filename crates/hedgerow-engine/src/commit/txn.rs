@@ -12,7 +12,7 @@ use super::ticket::Ticket;
 use super::validate::ReadSet;
 use super::{autocommit, order, schedule};
 use crate::config::Isolation;
-use crate::error::{Error, Result};
+use crate::error::{ArgumentError, Error, Result};
 use crate::read::snapshot::Snapshot;
 use crate::state::store::Engine;
 
@@ -23,7 +23,8 @@ use crate::state::store::Engine;
 /// [`degree_of_all`](Self::degree_of_all)).
 ///
 /// Reads see one snapshot, taken at the first read, under the transaction's own writes. Under
-/// [`Isolation::Serializable`] the commit fails with [`Error::Conflict`] if something that was read has changed since;
+/// [`Isolation::Serializable`] the commit fails with [`CommitError::Conflict`](crate::CommitError::Conflict) if something
+/// that was read has changed since;
 /// blind writes ([`put_edge`](Self::put_edge)) read nothing and conflict with nobody. Dropping a transaction rolls it
 /// back. It may be moved to another thread, and used by one at a time.
 ///
@@ -68,14 +69,16 @@ impl WriteTxn {
     }
 
     /// Whether edges create endpoints that do not exist (default: yes). If not, the commit of an edge without an
-    /// endpoint fails with [`Error::NoSuchVertex`]. Set it before the first operation.
+    /// endpoint fails with [`CommitError::NoSuchVertex`](crate::CommitError::NoSuchVertex). Set it before the first operation.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] once the transaction holds operations.
+    /// [`ArgumentError::Invalid`] once the transaction holds operations.
     pub fn create_endpoints(&mut self, create: bool) -> Result<()> {
         self.engine.check_owner()?;
         if !self.ops.is_empty() && create != self.create {
-            return Err(Error::InvalidArgument("create_endpoints comes before the first operation".into()));
+            return Err(
+                ArgumentError::Invalid("create_endpoints comes before the first operation".into()).into()
+            );
         }
         self.create = create;
         Ok(())
@@ -115,7 +118,7 @@ impl WriteTxn {
     /// Makes sure that the edge exists with this weight. Reads nothing.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for a weight that is not a number, or in a graph without weights.
+    /// [`ArgumentError::Invalid`] for a weight that is not a number, or in a graph without weights.
     pub fn put_weighted_edge<'a>(
         &mut self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -332,7 +335,7 @@ impl WriteTxn {
     /// the commit conflicts with every commit after the snapshot.
     ///
     /// # Errors
-    /// [`Error::Forked`] in a forked child.
+    /// [`StateError::Forked`](crate::StateError::Forked) in a forked child.
     pub fn snapshot(&mut self) -> Result<Snapshot> {
         self.engine.check_owner()?;
         self.reads.whole();
@@ -356,9 +359,9 @@ impl WriteTxn {
     /// Blocks for committers of the same subgraphs, and under [`Durability::Sync`](crate::Durability::Sync) for a sync.
     ///
     /// # Errors
-    /// [`Error::Conflict`], [`Error::NoSuchVertex`], [`Error::DiskFull`], [`Error::TooLarge`], [`Error::Closed`],
-    /// [`Error::Poisoned`]: no effect of the transaction will ever be visible. [`Error::OutcomeUnknown`]: the log
-    /// failed, and only reopening the store tells.
+    /// A [`CommitError`](crate::CommitError): conflict, missing vertex, full disk; [`ArgumentError::TooLarge`]; a
+    /// [`StateError`](crate::StateError): closed, forked, poisoned. No effect of the transaction will ever be visible, but for
+    /// [`CommitError::OutcomeUnknown`](crate::CommitError::OutcomeUnknown): the log failed, and only reopening the store tells.
     pub fn commit(self) -> Result<Timestamp> {
         let engine = self.engine.clone();
         let outcome = self.commit_unpublished()?;
@@ -368,13 +371,14 @@ impl WriteTxn {
     /// Commits without waiting: when this returns the transaction has its place in the order of commits, is in the log
     /// and applied, and will become durable and visible; the [`Ticket`] tells when. A transaction submitted later by the
     /// same thread comes later in the order. A snapshot, or a transaction that reads, sees it only once it is done: one
-    /// that read the state before it and depends on it is refused with [`Error::Conflict`].
+    /// that read the state before it and depends on it is a [`CommitError::Conflict`](crate::CommitError::Conflict).
     ///
     /// Blocks for committers of the same subgraphs, and while too much that was submitted is not durable yet (see
     /// [`Options::max_unsynced_bytes`](crate::Options::max_unsynced_bytes)).
     ///
     /// # Errors
-    /// Those of [`commit`](Self::commit), but for [`Error::OutcomeUnknown`], which [`Ticket::wait`] reports.
+    /// Those of [`commit`](Self::commit), but for [`CommitError::OutcomeUnknown`](crate::CommitError::OutcomeUnknown), which
+    /// [`Ticket::wait`] reports.
     pub fn submit(self) -> Result<Ticket> {
         let engine = self.engine.clone();
         let outcome = self.commit_unpublished()?;
@@ -562,5 +566,8 @@ impl WriteTxn {
 }
 
 pub(super) fn too_many() -> Error {
-    Error::TooLarge { what: "the number of operations in a transaction".into(), limit: MAX_OPS as u64 }
+    Error::Argument(ArgumentError::TooLarge {
+        what: "the number of operations in a transaction".into(),
+        limit: MAX_OPS as u64,
+    })
 }

@@ -5,7 +5,7 @@ use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::{Latched, ReadItem, Subgraph};
 
 use super::op::{TxnKey, TxnKeys};
-use crate::error::{Error, Result};
+use crate::error::{CommitError, Result};
 use crate::state::store::Engine;
 use crate::state::tables::PartitionKey;
 
@@ -113,7 +113,7 @@ impl ReadSet {
             if let Some(latched) = latches.get_of(chain.label, chain.subgraph)
                 && latched.changed_since(chain.direction, start, item)
             {
-                return Err(Error::Conflict { with: latched.last_ts() });
+                return Err(CommitError::Conflict { with: latched.last_ts() }.into());
             }
         }
         Ok(())
@@ -134,14 +134,14 @@ impl ReadSet {
             return Ok(());
         }
         if self.whole && !engine.only_definitions(start, last_drawn) {
-            return Err(Error::Conflict { with: last_drawn });
+            return Err(CommitError::Conflict { with: last_drawn }.into());
         }
         if self.no_label && engine.schema.load().changed() > start {
-            return Err(Error::Conflict { with: last_drawn });
+            return Err(CommitError::Conflict { with: last_drawn }.into());
         }
         // Between the preparation and this section: rare, and a definition may be followed by an edge at once.
         if self.labels.is_some_and(|labels| engine.defined_labels().end > labels) {
-            return Err(Error::Conflict { with: last_drawn });
+            return Err(CommitError::Conflict { with: last_drawn }.into());
         }
         for group in self.items.chunk_by(|(a, _), (b, _)| (a.label, a.subgraph) == (b.label, b.subgraph)) {
             let PartitionKey { label, subgraph, .. } = group[0].0;
@@ -153,10 +153,10 @@ impl ReadSet {
                 if faults::is_on(PlantedFault::LatchedElsewhereUnchanged) {
                     continue;
                 }
-                return Err(Error::Conflict { with: last_drawn });
+                return Err(CommitError::Conflict { with: last_drawn }.into());
             };
             if group.iter().any(|&(chain, item)| latched.changed_since(chain.direction, start, item)) {
-                return Err(Error::Conflict { with: latched.last_ts() });
+                return Err(CommitError::Conflict { with: latched.last_ts() }.into());
             }
         }
         for &key in &self.absent {
@@ -165,7 +165,7 @@ impl ReadSet {
             let latch = if key_latches.contains(&index) { None } else { Some(engine.ids.try_latch(index)) };
             let changed = engine.ids.last_change(key);
             if matches!(latch, Some(None)) || changed > start {
-                return Err(Error::Conflict { with: changed.max(start) });
+                return Err(CommitError::Conflict { with: changed.max(start) }.into());
             }
         }
         Ok(())

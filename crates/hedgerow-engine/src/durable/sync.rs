@@ -1,7 +1,6 @@
-//! Waiting until commits are published and durable, syncing at intervals, and closing.
+//! Waiting until commits are published and durable, syncing at intervals and for tickets, and closing.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::Weak;
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::sync::Ordering;
@@ -10,7 +9,7 @@ use hedgerow_log::LogError;
 use hedgerow_txn::NotDurable;
 
 use crate::config::Durability;
-use crate::error::{Error, Result};
+use crate::error::{CommitError, Error, Result, StateError};
 use crate::files::log::{Durable, UnlessDone};
 use crate::state::store::{Core, Engine};
 
@@ -19,7 +18,9 @@ impl Core {
     #[inline]
     pub(crate) fn wait_published(&self, ts: Timestamp) -> Result<()> {
         let log = self.durable.as_deref().filter(|_| self.durability == Durability::Sync);
-        self.commits.wait(&self.clock, ts, log).map_err(|NotDurable| Error::OutcomeUnknown)
+        self.commits
+            .wait(&self.clock, ts, log)
+            .map_err(|NotDurable| Error::Commit(CommitError::OutcomeUnknown))
     }
 
     /// Makes everything committed before the call durable.
@@ -36,10 +37,10 @@ impl Core {
     fn sync_or_poison(&self, durable: &Durable) -> Result<()> {
         durable.sync_log().map_err(|NotDurable| {
             if self.closed.load(Ordering::Acquire) && matches!(durable.log.check(), Err(LogError::Closed)) {
-                return Error::Closed;
+                return Error::State(StateError::Closed);
             }
             self.commits.fail();
-            Error::Poisoned
+            Error::State(StateError::Poisoned)
         })
     }
 
@@ -47,13 +48,13 @@ impl Core {
     #[inline]
     pub(crate) fn check_open(&self) -> Result<()> {
         if self.closed.load(Ordering::Acquire) {
-            return Err(Error::Closed);
+            return Err(StateError::Closed.into());
         }
         if self.read_only {
-            return Err(Error::ReadOnly);
+            return Err(StateError::ReadOnly.into());
         }
         if self.commits.is_failed() {
-            return Err(Error::Poisoned);
+            return Err(StateError::Poisoned.into());
         }
         Ok(())
     }
@@ -68,7 +69,7 @@ impl Core {
                 drop(order);
                 // Another call closes, or has closed: return when it is done.
                 self.closing.wait();
-                return if self.commits.is_failed() { Err(Error::Poisoned) } else { Ok(()) };
+                return if self.commits.is_failed() { Err(StateError::Poisoned.into()) } else { Ok(()) };
             }
             order.last_drawn()
         };
@@ -78,9 +79,7 @@ impl Core {
         self.settling.wake();
         let _no_checkpoint = self.checkpointing.lock();
         // It may be syncing; afterwards it keeps no file open.
-        if let Some(syncer) = self.group_syncer.lock().take() {
-            let _ = syncer.join();
-        }
+        self.group_syncer.join();
         // Another call that closes must not take it for done if this panics.
         let whole = UnlessDone::new(|| self.commits.fail());
         let finished = self.finish(last);
@@ -95,12 +94,12 @@ impl Core {
         // The directory is given up next, and may be opened again at once: nothing of this log may be written after.
         if self.commits.is_failed() {
             durable.log.abandon();
-            return Err(Error::Poisoned);
+            return Err(StateError::Poisoned.into());
         }
         self.wait_published(last).inspect_err(|_| durable.log.abandon())?;
         durable.log.close().map_err(|_| {
             self.commits.fail();
-            Error::Poisoned
+            Error::State(StateError::Poisoned)
         })?;
         durable.durable.fetch_max(last.0, Ordering::AcqRel);
         durable.state_end();
@@ -121,28 +120,42 @@ impl Drop for Engine {
     }
 }
 
-/// Syncs the log in the background, for [`Durability::Group`]. Ends with the store.
-pub(crate) fn spawn_syncer(engine: &Arc<Engine>, interval: Duration) -> std::io::Result<()> {
-    let Some(durable) = engine.durable.clone() else { return Ok(()) };
-    // Not the engine itself: its last handle must be a user's, so that dropping that closes the store.
-    let (commits, closing) = (engine.commits.clone(), engine.closing.clone());
-    let sync_every = move || {
-        // Without this thread nothing would become durable: its panic is a failure of the log.
-        let for_ever = UnlessDone::new(|| commits.fail());
-        while !closing.rest(interval) {
-            let reached = failpoint::reach(FailPoint::SyncTurn);
-            if commits.is_failed() {
-                break;
-            }
-            let behind = durable.appended.load(Ordering::Acquire) > durable.durable_ts().0;
-            if behind && (reached.is_err() || durable.sync_log().is_err()) {
-                return;
-            }
-        }
-        for_ever.done();
+/// Syncs the log in the background, for [`Durability::Group`], until the store is closed.
+pub(crate) fn at_intervals(core: &Weak<Core>) {
+    let Some(core) = core.upgrade() else { return };
+    let (Durability::Group(interval), Some(durable)) = (core.durability, core.durable.clone()) else {
+        return;
     };
-    failpoint::reach(FailPoint::SyncThread)?;
-    let thread = std::thread::Builder::new().name("hedgerow-sync".into()).spawn(sync_every)?;
-    *engine.group_syncer.lock() = Some(thread);
-    Ok(())
+    let (commits, closing) = (core.commits.clone(), core.closing.clone());
+    drop(core);
+    // Without this thread nothing would become durable: its panic is a failure of the log.
+    let for_ever = UnlessDone::new(|| commits.fail());
+    while !closing.rest(interval) {
+        let reached = failpoint::reach(FailPoint::SyncTurn);
+        if commits.is_failed() {
+            break;
+        }
+        let behind = durable.appended.load(Ordering::Acquire) > durable.durable_ts().0;
+        if behind && (reached.is_err() || durable.sync_log().is_err()) {
+            return;
+        }
+    }
+    for_ever.done();
+}
+
+/// Syncs the log for tickets, until the store is closed.
+pub(crate) fn for_tickets(core: &Weak<Core>) {
+    let Some(core) = core.upgrade() else { return };
+    let Some(durable) = core.durable.clone() else { return };
+    let (clock, commits, closed) = (core.clock.clone(), core.commits.clone(), core.closed.clone());
+    drop(core);
+    // Without this thread a ticket whose owner does not wait would never be done.
+    let to_the_end = UnlessDone::new(|| commits.fail());
+    while let Some(ts) = commits.next_asked(&clock, || closed.load(Ordering::Acquire)) {
+        let reached = failpoint::reach(FailPoint::TicketTurn);
+        if reached.is_err() || commits.wait(&clock, ts, Some(&*durable)).is_err() {
+            return;
+        }
+    }
+    to_the_end.done();
 }

@@ -11,7 +11,7 @@ use hedgerow_log::{Log, RecordBuilder, RecordError, ReserveError};
 use hedgerow_tier::{LogSegmentRef, Manifest};
 use hedgerow_txn::{DurableLog, NotDurable};
 
-use crate::error::{Error, Result};
+use crate::error::{ArgumentError, CommitError, Error, Result, StateError};
 use crate::files::runs::Runs;
 
 /// The log record of a commit.
@@ -21,11 +21,11 @@ pub(crate) struct Record(RecordBuilder);
 impl Record {
     pub(crate) fn push(&mut self, op: Op<'_>) -> Result<()> {
         self.0.push(op).map_err(|error| match error {
-            RecordError::TooLarge => Error::TooLarge {
+            RecordError::TooLarge => Error::Argument(ArgumentError::TooLarge {
                 what: "the log record of the transaction".into(),
                 limit: u64::from(hedgerow_log::MAX_RECORD_BYTES as u32),
-            },
-            other => Error::InvalidArgument(other.to_string()),
+            }),
+            other => Error::Argument(ArgumentError::Invalid(other.to_string())),
         })
     }
 
@@ -77,8 +77,8 @@ impl Durable {
         // What a panic leaves of the log must not be written to any more.
         let whole = UnlessDone::new(|| self.log.abandon());
         let reservation = self.log.reserve(&mut record.0).map_err(|error| match error {
-            ReserveError::DiskFull(_) => Error::DiskFull,
-            _ => Error::Poisoned,
+            ReserveError::DiskFull(_) => Error::Commit(CommitError::DiskFull),
+            _ => Error::State(StateError::Poisoned),
         });
         let reservation = match reservation {
             Ok(reservation) => reservation,

@@ -11,8 +11,8 @@ impl Graph {
     /// changed. One checkpoint runs at a time; a second caller waits.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for a store without files; [`Error::DiskFull`] and [`Error::Io`] leave the store as
-    /// it was; [`Error::Poisoned`] if it became unknown which manifest holds.
+    /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) for a store without files; a [`StorageError`](crate::StorageError) leaves
+    /// the store as it was; [`StateError::Poisoned`](crate::StateError::Poisoned) if it became unknown which manifest holds.
     pub fn checkpoint(&self) -> Result<Checkpoint> {
         self.engine.checkpoint(Extent::Changed)
     }

@@ -75,7 +75,7 @@ impl Graph {
     /// Removes an edge of any label in a transaction of its own. Returns whether it existed.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`] and those of a commit.
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel) and those of a commit.
     pub fn remove_edge_of(&self, edge: EdgeKey<'_>) -> Result<bool> {
         let label = self.engine.label(edge.label)?;
         Ok(self.one(OpKind::Remove, label, edge, 0.0, Vec::new())?.edges < 0)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hedgerow_core::{LabelId, PropertyId, PropertyType};
 
 use super::Graph;
-use crate::error::{Error, Result};
+use crate::error::{ArgumentError, Result};
 use crate::state::schema::{Label, LabelOptions, LabelRef, Schema};
 
 impl Graph {
@@ -20,8 +20,8 @@ impl Graph {
     /// A definition is a commit of its own. It becomes durable with the next commit or [`flush`](Graph::flush).
     ///
     /// # Errors
-    /// [`Error::SchemaConflict`] or [`Error::PropertyType`] if a definition exists that says otherwise;
-    /// [`Error::InvalidArgument`] and [`Error::TooLarge`] for names; those of a commit.
+    /// [`ArgumentError::SchemaConflict`] or [`ArgumentError::PropertyType`] if a definition exists that says otherwise;
+    /// [`ArgumentError::Invalid`] and [`ArgumentError::TooLarge`] for names; those of a commit.
     pub fn define_label(&self, name: &str, options: LabelOptions) -> Result<LabelId> {
         self.engine.check_owner()?;
         let id = if name.is_empty() && !options.multi {
@@ -30,11 +30,12 @@ impl Graph {
             let id = self.engine.define_label(name, options.multi)?;
             let multi = self.engine.schema.load().label_by_id(id).is_some_and(Label::is_multi);
             if multi != options.multi {
-                return Err(Error::SchemaConflict {
+                return Err(ArgumentError::SchemaConflict {
                     name: name.to_owned(),
                     wanted: "not multi".into(),
                     found: "multi".into(),
-                });
+                }
+                .into());
             }
             id
         };
@@ -47,7 +48,7 @@ impl Graph {
     /// Defines a property of the edges of a label, or does nothing if it exists with this type.
     ///
     /// # Errors
-    /// As of [`define_label`](Graph::define_label); [`Error::NoSuchLabel`].
+    /// As of [`define_label`](Graph::define_label); [`ArgumentError::NoSuchLabel`].
     pub fn define_edge_property<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,

@@ -12,7 +12,7 @@ use hedgerow_core::{Timestamp, VertexKeyRef};
 use crate::commit::op::OpKind;
 use crate::commit::{Ack, Pipeline, WriteTxn, autocommit, order};
 use crate::config::GraphConfig;
-use crate::error::{Error, Result};
+use crate::error::{CommitError, Error, Result};
 use crate::read::snapshot::Snapshot;
 use crate::state::closing::Freed;
 use crate::state::store::Engine;
@@ -22,8 +22,8 @@ use crate::state::store::Engine;
 /// The last handle that goes (snapshots and transactions are handles too) closes the store; call
 /// [`close`](Graph::close) to see errors of that.
 ///
-/// A store belongs to the process that opened it. In a forked child every call that returns a [`Result`] is an
-/// [`Error::Forked`], and dropping a handle does nothing; what the other calls do says each of them. The child may open
+/// A store belongs to the process that opened it. In a forked child every call that returns a [`Result`] is
+/// [`StateError::Forked`](crate::StateError::Forked), and dropping a handle does nothing; each other call says what it does. The child may open
 /// other stores, and this one once its parent has closed it or ended.
 #[derive(Clone)]
 pub struct Graph {
@@ -40,7 +40,7 @@ impl Graph {
     /// waits for it.
     ///
     /// # Errors
-    /// [`Error::Closed`], [`Error::Forked`].
+    /// A [`StateError`](crate::StateError): closed, forked.
     pub fn snapshot(&self) -> Result<Snapshot> {
         self.engine.check_usable()?;
         Ok(Snapshot::open(&self.engine))
@@ -49,7 +49,7 @@ impl Graph {
     /// Begins a write transaction.
     ///
     /// # Errors
-    /// [`Error::Closed`], [`Error::Forked`], [`Error::ReadOnly`], [`Error::Poisoned`].
+    /// A [`StateError`](crate::StateError): closed, forked, read-only, poisoned.
     pub fn write(&self) -> Result<WriteTxn> {
         self.engine.check_writable()?;
         Ok(WriteTxn::new(&self.engine))
@@ -59,7 +59,7 @@ impl Graph {
     /// tries again it waits until the conflicting commit is visible. Returns what `f` returned and the timestamp.
     ///
     /// # Errors
-    /// Whatever `f` or the commit returns; the last [`Error::Conflict`] when the retries are used up.
+    /// Whatever `f` or the commit returns; the last [`CommitError::Conflict`] when the retries are used up.
     pub fn transact<T>(
         &self,
         retries: u32,
@@ -70,7 +70,7 @@ impl Graph {
             let mut txn = self.write()?;
             let attempt = f(&mut txn).and_then(|value| Ok((value, txn.commit()?)));
             match attempt {
-                Err(Error::Conflict { with }) if left > 0 => {
+                Err(Error::Commit(CommitError::Conflict { with })) if left > 0 => {
                     left -= 1;
                     self.wait_for_conflict(with, retries - left)?;
                 }
@@ -82,7 +82,7 @@ impl Graph {
     /// Waits as [`transact`](Graph::transact) does before it tries again: for loops around it in other languages.
     ///
     /// # Errors
-    /// [`Error::Closed`], [`Error::Forked`].
+    /// A [`StateError`](crate::StateError): closed, forked.
     #[doc(hidden)]
     pub fn wait_for_conflict(&self, with: Timestamp, attempt: u32) -> Result<()> {
         self.engine.check_usable()?;
@@ -117,7 +117,7 @@ impl Graph {
     /// As [`insert_edge`](Graph::insert_edge), with a weight.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for a weight that is not a number, or in a graph without weights.
+    /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) for a weight that is not a number, or in a graph without weights.
     pub fn insert_weighted_edge<'a>(
         &self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -141,7 +141,7 @@ impl Graph {
     /// As [`put_edge`](Graph::put_edge), with a weight.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for a weight that is not a number, or in a graph without weights.
+    /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) for a weight that is not a number, or in a graph without weights.
     pub fn put_weighted_edge<'a>(
         &self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -156,7 +156,7 @@ impl Graph {
     /// what became of each.
     ///
     /// # Errors
-    /// [`Error::Closed`], [`Error::Forked`], [`Error::ReadOnly`], [`Error::Poisoned`].
+    /// A [`StateError`](crate::StateError): closed, forked, read-only, poisoned.
     pub fn pipeline<F: FnMut(Ack)>(&self, on_ack: F) -> Result<Pipeline<F>> {
         self.engine.check_writable()?;
         Ok(Pipeline::new(&self.engine, on_ack))
@@ -204,7 +204,8 @@ impl Graph {
     /// handles are closed with it; snapshots that are open stay readable.
     ///
     /// # Errors
-    /// [`Error::Forked`]; [`Error::Poisoned`] if the log failed, now or before. The directory is released all the same.
+    /// A [`StateError`](crate::StateError): forked; poisoned if the log failed, now or before. The directory is released all the
+    /// same.
     pub fn close(&self) -> Result<()> {
         self.engine.close()
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hedgerow_io::Vfs;
 
 use super::Graph;
-use crate::error::{Error, Result};
+use crate::error::{ArgumentError, Result};
 use crate::open;
 use crate::options::Options;
 
@@ -28,15 +28,18 @@ impl Options {
     /// Blocks for recovery: time in proportion to the size of the graph and of the log since the last checkpoint.
     ///
     /// # Errors
-    /// [`Error::Locked`] if it is open already, here or in another process, unless all open it for reading;
-    /// [`Error::NotAStore`] for a directory with
-    /// other content; [`Error::FutureVersion`]; [`Error::Corruption`]; [`Error::ConfigMismatch`]; [`Error::Io`];
-    /// [`Error::InvalidArgument`] for an option out of its range.
+    /// An [`OpenError`](crate::OpenError): the store is open already, here or in another process (only readers share it), the
+    /// directory has other content, a later version wrote it, or it was created with other options; a
+    /// [`StorageError`](crate::StorageError): damage, a full disk, the system's errors; [`ArgumentError::Invalid`] for an option
+    /// out of its range.
     pub fn open(self, path: impl AsRef<Path>) -> Result<Graph> {
         Ok(Graph { engine: open::open_path(self, path.as_ref())? })
     }
 
     /// As [`open`](Self::open), on a directory behind the file-system trait: for tests and instrumentation.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
     pub fn open_on(self, fs: Arc<dyn Vfs>) -> Result<Graph> {
         Ok(Graph { engine: open::open_on(self, fs)? })
     }
@@ -44,10 +47,10 @@ impl Options {
     /// A store without files: its content goes with its last handle.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for an option out of its range, and for [`read_only`](Self::read_only).
+    /// [`ArgumentError::Invalid`] for an option out of its range, and for [`read_only`](Self::read_only).
     pub fn in_memory(self) -> Result<Graph> {
         if self.read_only {
-            return Err(Error::InvalidArgument("a store without files cannot be read-only".into()));
+            return Err(ArgumentError::Invalid("a store without files cannot be read-only".into()).into());
         }
         Ok(Graph { engine: open::in_memory(self)? })
     }

@@ -2,7 +2,7 @@
 
 use hedgerow_core::{Direction, LabelId, SubgraphId, VertexId, VertexKey, VertexKeyRef};
 
-use crate::error::{Error, Result};
+use crate::error::{ArgumentError, Result};
 use crate::read::labelled::EdgeOf;
 use crate::read::snapshot::Snapshot;
 use crate::state::schema::LabelRef;
@@ -83,7 +83,7 @@ impl Snapshot {
     /// [`labels_with_edges`](Self::labels_with_edges).
     ///
     /// # Errors
-    /// [`Error::SeveralLabels`], which lists them, if edges have different labels.
+    /// [`ArgumentError::SeveralLabels`], which lists them, if edges have different labels.
     pub fn only_label(&self) -> Result<LabelId> {
         self.engine().check_owner()?;
         let mut used = self.used_labels();
@@ -92,7 +92,10 @@ impl Snapshot {
         let others = used.collect::<Result<Vec<_>>>()?;
         let schema = self.engine().schema.load();
         let name = |id| schema.label_by_id(id).map_or_else(String::new, |label| label.name().to_string());
-        Err(Error::SeveralLabels { labels: [first, second].into_iter().chain(others).map(name).collect() })
+        Err(ArgumentError::SeveralLabels {
+            labels: [first, second].into_iter().chain(others).map(name).collect(),
+        }
+        .into())
     }
 
     fn used_labels(&self) -> impl Iterator<Item = Result<LabelId>> {
@@ -120,7 +123,7 @@ impl Snapshot {
     /// as many steps more as edges lead from the one vertex to the other.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`].
+    /// [`ArgumentError::NoSuchLabel`].
     pub fn contains_any_edge(&self, edges: EdgePattern<'_>) -> Result<bool> {
         self.engine().check_owner()?;
         let label = edges.label.map(|label| self.engine().label(label)).transpose()?;

@@ -146,7 +146,7 @@ impl Snapshot {
     /// [`contains_any_edge`](Self::contains_any_edge) for those of any label or rank.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`].
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
     pub fn contains_edge_of(&self, edge: EdgeKey<'_>) -> Result<bool> {
         let label = self.label(edge.label)?;
         let Some((src, dst)) = self.ends(edge.src, edge.dst) else { return Ok(false) };
@@ -157,7 +157,7 @@ impl Snapshot {
     /// O(log degree).
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`].
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
     pub fn edge_properties(&self, edge: EdgeKey<'_>) -> Result<Option<Properties>> {
         let label = self.label(edge.label)?;
         let Some((src, dst)) = self.ends(edge.src, edge.dst) else { return Ok(None) };
@@ -170,7 +170,7 @@ impl Snapshot {
     /// One property of an edge, if the edge exists; null if it has no such property. O(log degree).
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`].
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
     pub fn edge_property(&self, edge: EdgeKey<'_>, property: &str) -> Result<Option<Value>> {
         let label = self.label(edge.label)?;
         let Some((src, dst)) = self.ends(edge.src, edge.dst) else { return Ok(None) };
@@ -214,7 +214,7 @@ impl Snapshot {
     /// vertex. O(degree log degree).
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`].
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
     pub fn neighbors_of<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,
@@ -235,7 +235,7 @@ impl Snapshot {
     /// is no such vertex. O(degree log degree).
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`].
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
     pub fn edges_of<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,
@@ -285,7 +285,7 @@ impl Snapshot {
     /// The number of edges of a label at a vertex, or `None` if there is no such vertex. A self-loop counts once.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`].
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
     pub fn degree_of<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,
@@ -300,7 +300,7 @@ impl Snapshot {
     /// undirected one every vertex is looked at for a self-loop.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`].
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
     pub fn edge_count_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<u64> {
         self.count_edges(self.label(label.into())?)
     }
@@ -326,7 +326,7 @@ impl Snapshot {
     /// graph once per edge. O(edges).
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`].
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
     pub fn for_each_edge_of<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,
@@ -339,7 +339,7 @@ impl Snapshot {
     /// As [`for_each_edge_of`](Self::for_each_edge_of), of the sources in a range of vertex ids.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`].
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
     pub fn for_each_edge_in<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,
@@ -383,7 +383,7 @@ impl Snapshot {
     /// [`view`](Self::view), for the eight labels asked for last; and O(edges of the label) to count them.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`].
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
     pub fn view_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<Arc<View>> {
         match self.label(label.into())? {
             LabelId::DEFAULT => self.kept_view().cloned(),

@@ -3,7 +3,7 @@
 use hedgerow_core::{LabelId, PropertyId, ValueRef, VertexId};
 use hedgerow_mem::{ItemRef, View};
 
-use crate::error::{Error, Result};
+use crate::error::{ArgumentError, Error, Result};
 use crate::read::snapshot::Snapshot;
 use crate::state::edge_key::WEIGHT;
 use crate::state::schema::{Label, LabelRef};
@@ -47,7 +47,7 @@ impl Snapshot {
     /// are found where the edge is found: nothing is looked up or copied. O(edges).
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`].
+    /// [`ArgumentError::NoSuchLabel`].
     pub fn for_each_edge_row<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,
@@ -63,7 +63,7 @@ impl Snapshot {
     /// edges of that source, with which `f` is not called any more.
     ///
     /// # Errors
-    /// That of `f`; [`Error::NoSuchLabel`] and those of every [read](Self), as errors of its type.
+    /// That of `f`; [`ArgumentError::NoSuchLabel`] and those of every [read](Self), as errors of its type.
     pub fn try_for_each_edge_row<'a, E: From<Error>>(
         &self,
         label: impl Into<LabelRef<'a>>,
@@ -79,7 +79,7 @@ impl Snapshot {
     /// none. Built at each call: O(edges), 8 bytes an edge; in a directed graph O(log degree) more for each incoming edge.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`]; [`Error::InvalidArgument`] for a property of text or bytes, and without `missing` if the label
+    /// [`ArgumentError::NoSuchLabel`]; [`ArgumentError::Invalid`] for a property of text or bytes, and without `missing` if the label
     /// has no such property, or an edge has no value of it.
     pub fn view_weighted_by<'a>(
         &self,
@@ -106,7 +106,7 @@ impl Snapshot {
         let kind = found.property_type();
         if !kind.is_fixed() {
             let message = format!("property {property} is of type {kind}: a weight must be a number");
-            return Err(Error::InvalidArgument(message));
+            return Err(ArgumentError::Invalid(message).into());
         }
         Ok(Some(found.id()))
     }
@@ -116,7 +116,7 @@ impl Snapshot {
         let Some(column) = column else {
             let schema = self.engine().schema.load();
             let name = schema.label_by_id(label).map_or("", |label: &Label| label.name());
-            return Err(Error::InvalidArgument(format!("label {name:?} has no property {property}")));
+            return Err(ArgumentError::Invalid(format!("label {name:?} has no property {property}")).into());
         };
         let all = VertexId(0)..VertexId(self.engine().ids.bound());
         self.for_each_item_of(label, all, |src, item| {
@@ -125,7 +125,7 @@ impl Snapshot {
             }
             let (src, dst) = (self.engine().ids.key_of(src), self.engine().ids.key_of(item.dst));
             let message = format!("the edge from {src} to {dst} has no value of property {property}");
-            Err(Error::InvalidArgument(message))
+            Err(ArgumentError::Invalid(message).into())
         })
     }
 }

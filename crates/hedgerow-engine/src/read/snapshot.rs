@@ -32,7 +32,7 @@ use crate::state::store::Engine;
 ///
 /// In a forked child, point reads that name no label answer as in the parent and wait for nobody. Those that name one,
 /// [`contains_any_edge`](Snapshot::contains_any_edge), [`only_label`](Snapshot::only_label), and a view that was not made
-/// before the fork are an [`Error::Forked`](crate::Error::Forked).
+/// before the fork are an [`StateError::Forked`](crate::StateError::Forked).
 #[derive(Clone)]
 pub struct Snapshot {
     inner: Arc<Inner>,
@@ -277,7 +277,7 @@ impl Snapshot {
     /// pool. Copies no main part.
     ///
     /// # Errors
-    /// [`Error::Forked`](crate::Error::Forked) in a forked child, if the view was not made before the fork; and as of every
+    /// [`StateError::Forked`](crate::StateError::Forked) in a forked child, if the view was not made before the fork; and as of every
     /// [read](Self).
     pub fn view(&self) -> Result<&View> {
         self.kept_view().map(|view| &**view)

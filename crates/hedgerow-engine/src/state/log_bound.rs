@@ -1,13 +1,9 @@
 //! The bound of the log: a checkpoint in the background when the log since the last one is long, and commits that wait
 //! when it is twice as long.
 
-use std::sync::{Arc, OnceLock};
-
 use hedgerow_core::sync::{AtomicU64, Condvar, Mutex, Ordering};
-use hedgerow_io::failpoint::{self, FailPoint};
 
-/// What the thread that writes checkpoints does until the store is closed.
-pub(crate) type CheckpointRun = Arc<dyn Fn(&LogBound) + Send + Sync>;
+use crate::state::worker::Worker;
 
 /// What commits, checkpoints and the thread in the background share. Positions are bytes of the log.
 pub(crate) struct LogBound {
@@ -20,17 +16,12 @@ pub(crate) struct LogBound {
     failures: AtomicU64,
     successes: AtomicU64,
     last_error: Mutex<Option<String>>,
-    state: Mutex<State>,
+    /// Whether the store is being closed. Its lock is that of `changed`.
+    over: Mutex<bool>,
+    /// Wakes commits that wait.
     changed: Condvar,
-    /// What the thread does until the store is closed.
-    run: Option<CheckpointRun>,
-    started: OnceLock<bool>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    asked: bool,
-    over: bool,
+    /// The thread, started when a checkpoint is first due.
+    worker: Option<Worker>,
 }
 
 /// Figures for [`Stats`](crate::Stats).
@@ -41,21 +32,20 @@ pub(crate) struct Figures {
 }
 
 impl LogBound {
-    /// With work given, and a limit above 0, the log is kept bounded. `covered` is where the log of an opened store
+    /// With a worker given, and a limit above 0, the log is kept bounded. `covered` is where the log of an opened store
     /// begins to hold what the checkpoint does not.
-    pub(crate) fn new(limit: u64, covered: u64, run: Option<CheckpointRun>) -> Arc<LogBound> {
-        Arc::new(LogBound {
-            limit: if run.is_some() { limit } else { 0 },
+    pub(crate) fn new(limit: u64, covered: u64, worker: Option<Worker>) -> LogBound {
+        LogBound {
+            limit: if worker.is_some() { limit } else { 0 },
             covered: AtomicU64::new(covered),
             failed_at: AtomicU64::new(0),
             failures: AtomicU64::new(0),
             successes: AtomicU64::new(0),
             last_error: Mutex::new(None),
-            state: Mutex::default(),
+            over: Mutex::new(false),
             changed: Condvar::new(),
-            run,
-            started: OnceLock::new(),
-        })
+            worker,
+        }
     }
 
     /// Everything before `position` is in a checkpoint that holds.
@@ -68,18 +58,9 @@ impl LogBound {
 
     /// Ends the thread and lets everybody go who waits.
     pub(crate) fn end(&self) {
-        self.state.lock().over = true;
+        *self.over.lock() = true;
         self.changed.notify_all();
-    }
-
-    /// Waits until a checkpoint is asked for; false once the store is closed.
-    pub(crate) fn next_asked(&self) -> bool {
-        let mut state = self.state.lock();
-        while !state.asked && !state.over {
-            self.changed.wait(&mut state);
-        }
-        state.asked = false;
-        !state.over
+        self.wake_thread();
     }
 
     /// A checkpoint was written.
@@ -100,8 +81,12 @@ impl LogBound {
     }
 
     fn wake(&self) {
-        drop(self.state.lock());
+        drop(self.over.lock());
         self.changed.notify_all();
+    }
+
+    fn wake_thread(&self) {
+        self.worker.iter().for_each(Worker::wake);
     }
 
     pub(crate) fn figures(&self) -> Figures {
@@ -132,7 +117,7 @@ impl LogBound {
         self.limit > 0
             && end > self.covered.load(Ordering::Relaxed).saturating_add(most)
             && self.failed_at.load(Ordering::Relaxed) == 0
-            && self.started.get() == Some(&true)
+            && self.worker.as_ref().is_some_and(Worker::has_thread)
     }
 
     /// Whether the log is so long that commits will soon wait for the checkpoint.
@@ -143,33 +128,22 @@ impl LogBound {
 
     /// Has the thread write a checkpoint.
     #[cold]
-    pub(crate) fn ask(self: &Arc<Self>) {
-        let started = *self.started.get_or_init(|| {
-            let (bound, run) = (self.clone(), self.run.clone());
-            let run = move || run.map_or((), |run| run(&bound));
-            let started = failpoint::reach(FailPoint::CheckpointThread)
-                .and_then(|()| std::thread::Builder::new().name("hedgerow-checkpoint".into()).spawn(run));
-            if let Err(error) = &started {
-                self.failures.fetch_add(1, Ordering::Relaxed);
-                *self.last_error.lock() = Some(format!("no thread could be started: {error}"));
-            }
-            started.is_ok()
+    pub(crate) fn ask(&self) {
+        let Some(worker) = &self.worker else { return };
+        worker.start(|error| {
+            self.failures.fetch_add(1, Ordering::Relaxed);
+            self.say(format!("no thread could be started: {error}"));
         });
-        let mut state = self.state.lock();
-        if started && !state.asked {
-            state.asked = true;
-            self.changed.notify_all();
-        }
+        worker.wake();
     }
 
     /// Waits until the log is short enough, or there is nothing to wait for any more.
     #[cold]
     pub(crate) fn wait(&self, end: u64, over: impl Fn() -> bool) {
-        let mut state = self.state.lock();
-        state.asked = true;
-        self.changed.notify_all();
-        while self.is_full(end) && !state.over && !over() {
-            self.changed.wait(&mut state);
+        self.wake_thread();
+        let mut closing = self.over.lock();
+        while self.is_full(end) && !*closing && !over() {
+            self.changed.wait(&mut closing);
         }
     }
 }

@@ -14,3 +14,4 @@ pub(crate) mod settling;
 pub(crate) mod store;
 pub(crate) mod tables;
 pub(crate) mod view_cache;
+pub(crate) mod worker;

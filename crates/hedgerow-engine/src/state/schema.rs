@@ -11,7 +11,7 @@ use hedgerow_core::property::{MAX_NAME_BYTES, MAX_PROPERTIES};
 use hedgerow_core::sync::{ArcCell, ArcGuard, AtomicBool, Mutex, Ordering};
 use hedgerow_core::{LabelId, Op, PropertyId, PropertyType, Timestamp};
 
-use crate::error::{Error, Result};
+use crate::error::{ArgumentError, Error, Result};
 
 /// The labels and properties of a graph at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ impl Schema {
     /// The label that `label` names.
     ///
     /// # Errors
-    /// [`Error::NoSuchLabel`], which lists the labels there are.
+    /// [`ArgumentError::NoSuchLabel`], which lists the labels there are.
     pub fn find_label<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<&Label> {
         let label = label.into();
         self.find(label).ok_or_else(|| label.missing(self))
@@ -285,7 +285,7 @@ impl LabelRef<'_> {
 
     pub(crate) fn missing(self, schema: &Schema) -> Error {
         let known = schema.labels.iter().map(|label| label.name.to_string()).collect();
-        Error::NoSuchLabel { label: self.shown(), known }
+        Error::Argument(ArgumentError::NoSuchLabel { label: self.shown(), known })
     }
 }
 

@@ -1,13 +1,8 @@
 //! What settling remembers between calls, and its thread.
 
-use std::sync::{Arc, OnceLock};
-use std::thread::Thread;
-
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
-use hedgerow_io::failpoint::{self, FailPoint};
 
-/// What the thread does until the store is closed, told by a flag whether it sleeps.
-pub(crate) type SettlingRun = Arc<dyn Fn(&AtomicBool) + Send + Sync>;
+use crate::state::worker::Worker;
 
 /// What settling remembers between calls.
 pub(crate) struct Settling {
@@ -15,27 +10,23 @@ pub(crate) struct Settling {
     pub(crate) whole: Mutex<()>,
     /// The published timestamp at which all subgraphs were last settled and laid out in order.
     pub(crate) ordered_at: AtomicU64,
-    /// What the thread in the background does until the store is closed; none if there is to be no thread.
-    run: Option<SettlingRun>,
-    /// Set once the thread was to be started, at the first merge: what never merges has little to settle. `None` if it
-    /// could not be.
-    thread: OnceLock<Option<Thread>>,
+    /// The thread, started at the first merge: what never merges has little to settle. Without it nothing is settled until
+    /// somebody calls `settle`, and commits free what snapshots kept.
+    worker: Option<Worker>,
     /// Whether the thread sleeps, and wants to be woken when a snapshot closes that something waits for.
-    asleep: Arc<AtomicBool>,
+    pub(crate) asleep: AtomicBool,
     /// Turns of the thread that panicked.
     pub(crate) panics: AtomicU64,
 }
 
 impl Settling {
-    /// With work given, a thread does it once there was a merge.
-    pub(crate) fn new(run: Option<SettlingRun>) -> Settling {
-        let ordered_at = AtomicU64::new(u64::MAX);
+    /// With a worker given, its thread works once there was a merge.
+    pub(crate) fn new(worker: Option<Worker>) -> Settling {
         Settling {
             whole: Mutex::new(()),
-            ordered_at,
-            run,
-            thread: OnceLock::new(),
-            asleep: Arc::default(),
+            ordered_at: AtomicU64::new(u64::MAX),
+            worker,
+            asleep: AtomicBool::new(false),
             panics: AtomicU64::new(0),
         }
     }
@@ -43,16 +34,16 @@ impl Settling {
     /// Whether the thread was started.
     #[inline]
     pub(crate) fn has_thread(&self) -> bool {
-        matches!(self.thread.get(), Some(Some(_)))
+        self.worker.as_ref().is_some_and(Worker::has_thread)
     }
 
     /// Has the thread look at once, if there is one and it sleeps. Never waits.
     pub(crate) fn wake(&self) {
-        if let Some(Some(thread)) = self.thread.get()
+        if let Some(worker) = &self.worker
             && self.asleep.load(Ordering::Relaxed)
             && self.asleep.swap(false, Ordering::Relaxed)
         {
-            thread.unpark();
+            worker.wake();
         }
     }
 
@@ -64,21 +55,10 @@ impl Settling {
     /// Notes that a delta was merged.
     #[inline]
     pub(crate) fn note_merge(&self) {
-        if let Some(run) = &self.run
-            && self.thread.get().is_none()
+        if let Some(worker) = &self.worker
+            && !worker.was_started()
         {
-            self.start(run);
+            worker.start(drop);
         }
-    }
-
-    #[cold]
-    fn start(&self, run: &SettlingRun) {
-        self.thread.get_or_init(|| {
-            let (run, asleep) = (run.clone(), self.asleep.clone());
-            // Without the thread nothing is settled until somebody calls `settle`, and commits free what snapshots kept.
-            failpoint::reach(FailPoint::SettleThread).ok()?;
-            let thread = std::thread::Builder::new().name("hedgerow-settle".into());
-            Some(thread.spawn(move || run(&asleep)).ok()?.thread().clone())
-        });
     }
 }

@@ -1,7 +1,6 @@
 //! The store: what all handles of it share.
 
-use std::sync::{Arc, OnceLock, Weak};
-use std::thread::JoinHandle;
+use std::sync::{Arc, Weak};
 
 use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
@@ -11,7 +10,7 @@ use hedgerow_mem::SubgraphTable;
 use hedgerow_txn::{Clock, Counts, GroupCommit, ReaderRegistry};
 
 use crate::config::{Durability, GraphConfig, Isolation};
-use crate::error::{Error, Result};
+use crate::error::{ArgumentError, Error, Result, StateError};
 use crate::files::log::Durable;
 use crate::options::{Options, Thresholds};
 use crate::state::closing::{Closing, TellsFreed};
@@ -24,6 +23,7 @@ use crate::state::schema::{Schema, SchemaCell};
 use crate::state::settling::Settling;
 use crate::state::tables::LabelTables;
 use crate::state::view_cache::Views;
+use crate::state::worker::{Duty, Worker};
 
 /// What the handles share. Dropping it closes the store: so its last owner is a user's handle, and threads in the
 /// background have the [`Core`] alone.
@@ -59,8 +59,8 @@ pub(crate) struct Core {
     pub(crate) settling: Settling,
     /// The files, if the store has any.
     pub(crate) durable: Option<Arc<Durable>>,
-    /// Whether the thread could be started that syncs for tickets; unset until the first one.
-    pub(crate) syncer: OnceLock<bool>,
+    /// The thread that syncs for tickets, started by the first one.
+    pub(crate) ticket_syncer: Worker,
     /// The directory that the store was opened in, if it has one.
     pub(crate) directory: Option<Arc<dyn Vfs>>,
     /// The lock of the directory, while the store is open.
@@ -72,12 +72,12 @@ pub(crate) struct Core {
     pub(crate) closed: Arc<AtomicBool>,
     pub(crate) closing: Arc<Closing>,
     /// The thread that syncs for [`Durability::Group`].
-    pub(crate) group_syncer: Mutex<Option<JoinHandle<()>>>,
+    pub(crate) group_syncer: Worker,
     pub(crate) read_only: bool,
     pub(crate) thresholds: Thresholds,
     pub(crate) checkpointing: Mutex<()>,
     /// When the log is to be made shorter.
-    pub(crate) log_bound: Arc<LogBound>,
+    pub(crate) log_bound: LogBound,
     /// The process that opened the store. Its forked children use nothing of it (`docs/design/processes.md`).
     pub(crate) owner: OwnerProcess,
     /// Stays the last field: fields are dropped in their order.
@@ -102,13 +102,14 @@ pub(crate) struct EngineParts {
 /// What the threads of a store do until it is closed.
 #[derive(Clone, Copy)]
 pub(crate) struct Threads {
-    pub(crate) settle: fn(&Weak<Core>, &AtomicBool),
-    pub(crate) checkpoints: fn(&Weak<Core>, &LogBound),
+    pub(crate) settle: fn(&Weak<Core>),
+    pub(crate) checkpoint: fn(&Weak<Core>),
+    pub(crate) sync_at_intervals: fn(&Weak<Core>),
+    pub(crate) sync_for_tickets: fn(&Weak<Core>),
 }
 
 impl Engine {
     pub(crate) fn new(options: &Options, parts: EngineParts, threads: Threads) -> Arc<Engine> {
-        let Threads { settle, checkpoints: write } = threads;
         let waits = parts.durable.is_some() && options.durability == Durability::Sync;
         let gate = if waits { parts.last } else { Timestamp::INFINITY };
         // Under the model checkers threads are theirs to make.
@@ -118,6 +119,10 @@ impl Engine {
         let covered =
             parts.durable.as_ref().and_then(|durable| durable.log.segments().first().map(|s| s.first_lsn.0));
         let covered = covered.unwrap_or(0);
+        let worker = |core: &Weak<Core>, duty, run: fn(&Weak<Core>)| {
+            let core = core.clone();
+            Worker::new(duty, Arc::new(move || run(&core)))
+        };
         let core = Arc::new_cyclic(|core| Core {
             config: parts.config,
             isolation: options.isolation,
@@ -131,29 +136,23 @@ impl Engine {
             ids: parts.ids,
             pending: PendingVersions::default(),
             views: Views::default(),
-            settling: Settling::new(settles.then(|| {
-                let core = core.clone();
-                Arc::new(move |asleep: &AtomicBool| settle(&core, asleep)) as _
-            })),
+            settling: Settling::new(settles.then(|| worker(core, Duty::Settle, threads.settle))),
             durable: parts.durable.map(Arc::new),
-            syncer: OnceLock::new(),
+            ticket_syncer: worker(core, Duty::SyncForTickets, threads.sync_for_tickets),
             directory: parts.directory,
             lock: Mutex::new(parts.lock),
             commit_waits: AtomicU64::new(0),
             max_unsynced_bytes: options.max_unsynced_bytes,
             closed: Arc::default(),
             closing: Arc::default(),
-            group_syncer: Mutex::new(None),
+            group_syncer: worker(core, Duty::SyncAtIntervals, threads.sync_at_intervals),
             read_only: options.read_only,
             thresholds: options.thresholds,
             checkpointing: Mutex::new(()),
             log_bound: LogBound::new(
                 options.checkpoint_log_bytes,
                 covered,
-                checkpoints.then(|| {
-                    let core = core.clone();
-                    Arc::new(move |bound: &LogBound| write(&core, bound)) as _
-                }),
+                checkpoints.then(|| worker(core, Duty::Checkpoint, threads.checkpoint)),
             ),
             owner: OwnerProcess::current(),
             tells_freed: TellsFreed::default(),
@@ -218,19 +217,19 @@ impl Core {
     /// call of every handle asks this before it takes a lock.
     #[inline]
     pub(crate) fn check_owner(&self) -> Result<()> {
-        if self.is_forked() { Err(Error::Forked) } else { Ok(()) }
+        if self.is_forked() { Err(StateError::Forked.into()) } else { Ok(()) }
     }
 
     /// As [`check_owner`](Self::check_owner), also in a child that was made past the C library. Costs a system call.
     pub(crate) fn check_owner_by_id(&self) -> Result<()> {
-        if self.owner.is_current_by_id() { Ok(()) } else { Err(Error::Forked) }
+        if self.owner.is_current_by_id() { Ok(()) } else { Err(StateError::Forked.into()) }
     }
 
     /// Refuses work in a forked child, and on a closed store.
     pub(crate) fn check_usable(&self) -> Result<()> {
         self.check_owner()?;
         if self.closed.load(Ordering::Acquire) {
-            return Err(Error::Closed);
+            return Err(StateError::Closed.into());
         }
         Ok(())
     }
@@ -239,10 +238,10 @@ impl Core {
     pub(crate) fn check_writable(&self) -> Result<()> {
         self.check_usable()?;
         if self.read_only {
-            return Err(Error::ReadOnly);
+            return Err(StateError::ReadOnly.into());
         }
         if self.commits.is_failed() {
-            return Err(Error::Poisoned);
+            return Err(StateError::Poisoned.into());
         }
         Ok(())
     }
@@ -251,10 +250,10 @@ impl Core {
     pub(crate) fn check_weight(&self, weight: f64) -> Result<()> {
         self.check_owner()?;
         if !self.config.weighted {
-            return Err(Error::InvalidArgument("the graph has no weights".into()));
+            return Err(ArgumentError::Invalid("the graph has no weights".into()).into());
         }
         if weight.is_nan() {
-            return Err(Error::InvalidArgument("a weight must be a number, not NaN".into()));
+            return Err(ArgumentError::Invalid("a weight must be a number, not NaN".into()).into());
         }
         Ok(())
     }
@@ -281,17 +280,17 @@ impl Core {
     #[cold]
     fn misfit(&self, key: VertexKeyRef<'_>) -> Error {
         match (self.config.keys, key) {
-            (KeyKind::Dense, VertexKeyRef::U64(n)) => Error::InvalidArgument(format!(
+            (KeyKind::Dense, VertexKeyRef::U64(n)) => Error::Argument(ArgumentError::Invalid(format!(
                 "vertex id {n} is out of range: dense ids end at {}",
                 u32::MAX - 1
-            )),
-            (KeyKind::Str, VertexKeyRef::Str(s)) => Error::TooLarge {
+            ))),
+            (KeyKind::Str, VertexKeyRef::Str(s)) => Error::Argument(ArgumentError::TooLarge {
                 what: format!("a vertex key of {} bytes", s.len()),
                 limit: hedgerow_core::key::MAX_KEY_BYTES as u64,
-            },
-            (kind, key) => {
-                Error::InvalidArgument(format!("vertex key {key:?} does not fit a graph with {kind:?} keys"))
-            }
+            }),
+            (kind, key) => Error::Argument(ArgumentError::Invalid(format!(
+                "vertex key {key:?} does not fit a graph with {kind:?} keys"
+            ))),
         }
     }
 

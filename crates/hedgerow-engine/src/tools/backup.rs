@@ -11,7 +11,7 @@ use hedgerow_tier::{LevelSegment, Manifest, SegmentReader};
 
 use super::{check_vacant, refuse_inside, vacant};
 use crate::durable::checkpoint::write::{ImageMode, Target};
-use crate::error::{Error, Result};
+use crate::error::{Result, io_error};
 use crate::files::log::log_refs;
 use crate::graph::Graph;
 use crate::open::{LOCK, to_tier};
@@ -40,9 +40,9 @@ impl Graph {
     /// blocks nobody, and keeps the versions of its moment in memory while it runs.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] where there is something at `path`, or it is the store's own directory or below it;
-    /// [`Error::DiskFull`], [`Error::Io`] and
-    /// [`Error::Corruption`] (what was read back is not what was written): what was begun is removed as far as possible.
+    /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) where there is something at `path`, or it is the store's own
+    /// directory or below it; a [`StorageError`](crate::StorageError), corruption if what was read back is not what was written:
+    /// what was begun is removed as far as possible.
     pub fn backup(&self, path: impl AsRef<Path>) -> Result<Backup> {
         self.engine.check_usable()?;
         if let Some(directory) = &self.engine.directory {
@@ -90,11 +90,7 @@ impl Core {
         let options = LogOptions { segment_bytes: LOG_BYTES, ..LogOptions::new(store) };
         let log = Log::create(fs.clone(), options, LogPosition { last_ts: as_of, ..LogPosition::START })?;
         manifest.logs = log_refs(&log, as_of);
-        log.close().map_err(|error| Error::Io {
-            file: fs.path().display().to_string(),
-            operation: "close the log".into(),
-            source: std::io::Error::other(error),
-        })?;
+        log.close().map_err(|error| io_error(fs.path(), "close the log")(std::io::Error::other(error)))?;
         manifest.checkpoint = as_of;
         manifest.durable_lsn = log.durable();
         manifest.next_vertex = self.ids.bound();

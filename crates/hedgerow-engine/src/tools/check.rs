@@ -8,7 +8,7 @@ use hedgerow_io::{RealFs, Vfs};
 use hedgerow_mem::SubgraphTable;
 use hedgerow_tier::{Manifest, SegmentReader};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, io_error};
 use crate::graph::Graph;
 use crate::options::Options;
 
@@ -53,9 +53,8 @@ pub fn check_path(path: impl AsRef<Path>) -> Result<CheckReport> {
     let graph = Options::new().create(false).read_only(true).open(&path)?;
     let mut report = graph.check()?;
     // The graph holds the lock; what it was read from is still as it was.
-    let io =
-        |source| Error::Io { file: path.as_ref().display().to_string(), operation: "open".into(), source };
-    let fs: Arc<dyn Vfs> = Arc::new(RealFs::open_dir(&path).map_err(io)?);
+    let opened = RealFs::open_dir(&path).map_err(io_error(path.as_ref(), "open"));
+    let fs: Arc<dyn Vfs> = Arc::new(opened?);
     if let Some(loaded) = Manifest::look(&fs)? {
         verify_segments(&fs, &loaded.manifest, &mut report)?;
     }

@@ -18,11 +18,7 @@ use std::sync::Arc;
 
 use hedgerow_io::{RealFs, Vfs};
 
-use crate::error::{Error, Result};
-
-fn io_error(path: &Path, operation: &str) -> impl Fn(std::io::Error) -> Error {
-    move |source| Error::Io { file: path.display().to_string(), operation: operation.to_owned(), source }
-}
+use crate::error::{ArgumentError, Result, io_error};
 
 /// A new directory at `path`, or an empty one that is there: whatever is there is never overwritten.
 fn vacant(path: &Path) -> Result<Arc<dyn Vfs>> {
@@ -43,11 +39,12 @@ fn vacant(path: &Path) -> Result<Arc<dyn Vfs>> {
 fn refuse_inside(store: &dyn Vfs, path: &Path) -> Result<()> {
     match store.contains(path) {
         Ok(false) => Ok(()),
-        Ok(true) => Err(Error::InvalidArgument(format!(
+        Ok(true) => Err(ArgumentError::Invalid(format!(
             "{} is the directory of the store {} itself, or below it: choose one outside",
             path.display(),
             store.path().display()
-        ))),
+        ))
+        .into()),
         Err(error) => Err(io_error(path, "look for")(error)),
     }
 }
@@ -57,5 +54,5 @@ fn check_vacant(fs: &Arc<dyn Vfs>) -> Result<()> {
     if names.is_empty() {
         return Ok(());
     }
-    Err(Error::InvalidArgument(format!("{} exists and is not empty", fs.path().display())))
+    Err(ArgumentError::Invalid(format!("{} exists and is not empty", fs.path().display())).into())
 }

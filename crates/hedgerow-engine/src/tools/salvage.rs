@@ -20,7 +20,7 @@ use hedgerow_tier::{Manifest, SubgraphImage};
 use super::report::SalvageReport;
 use super::salvaged::SalvagedGraph;
 use super::{check_vacant, io_error, refuse_inside, vacant};
-use crate::error::{Error, Result};
+use crate::error::{Error, OpenError, Result};
 use crate::open::{LOCK, from_tier};
 use crate::state::schema::Schema;
 
@@ -30,9 +30,9 @@ use crate::state::schema::Schema;
 /// The graph is rebuilt in memory: about 140 bytes for each edge, and what the graph itself takes. O(edges log edges).
 ///
 /// # Errors
-/// [`Error::Locked`]; [`Error::NotAStore`] where there is no file of a store at all; [`Error::InvalidArgument`] where
-/// there is something at `into`, or it is the directory of the store or below it; those of [`Graph::backup`](crate::Graph::backup) for the new store. Damage is no
-/// error: the report tells of it.
+/// [`OpenError::Locked`]; [`OpenError::NotAStore`] where there is no file of a store at all; an
+/// [`ArgumentError`](crate::ArgumentError) where there is something at `into`, or it is the directory of the store or below it;
+/// those of [`Graph::backup`](crate::Graph::backup) for the new store. Damage is no error: the report tells of it.
 pub fn salvage(path: impl AsRef<Path>, into: impl AsRef<Path>) -> Result<SalvageReport> {
     let fs = RealFs::open_dir(&path).map_err(io_error(path.as_ref(), "open"))?;
     let fs: Arc<dyn Vfs> = Arc::new(fs);
@@ -68,9 +68,10 @@ impl Source {
         let names = fs.list().map_err(io_error(fs.path(), "list"))?;
         // The lock file is not made where there is none: nothing is changed here.
         let lock = fs.lock_existing(LOCK).map_err(|error| match error.kind() {
-            std::io::ErrorKind::WouldBlock => {
-                Error::Locked { path: fs.path().display().to_string(), holder: LockHeld::holder_in(&error) }
-            }
+            std::io::ErrorKind::WouldBlock => Error::Open(OpenError::Locked {
+                path: fs.path().display().to_string(),
+                holder: LockHeld::holder_in(&error),
+            }),
             _ => io_error(fs.path(), "lock")(error),
         })?;
         let mut report = SalvageReport::default();
@@ -85,7 +86,7 @@ impl Source {
             }
         }
         let store = manifest.as_ref().map(|found| found.store).or_else(|| stated_store(fs, &names));
-        let store = store.ok_or_else(|| Error::NotAStore {
+        let store = store.ok_or_else(|| OpenError::NotAStore {
             path: fs.path().display().to_string(),
             reason: "no file in it is one of a store".into(),
         })?;
@@ -251,10 +252,11 @@ fn salvage_from(mut source: Source, into: Arc<dyn Vfs>) -> Result<SalvageReport>
     };
     let images = source.read_segments();
     let Some(config) = images.config else {
-        return Err(Error::NotAStore {
+        return Err(OpenError::NotAStore {
             path: source.fs.path().display().to_string(),
             reason: "neither a manifest nor a segment says what kind of graph it is".into(),
-        });
+        }
+        .into());
     };
     let mut salvaged = SalvagedGraph::new(from_tier(config), &schema);
     // Each goes as soon as it is taken apart: the two are not to stand side by side.

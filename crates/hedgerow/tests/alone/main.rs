@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use hedgerow::{Direction, Durability, EdgeKey, Error, Graph, KeyKind, Options, Topology, VertexId};
+use hedgerow::{
+    Direction, Durability, EdgeKey, Error, Graph, KeyKind, Options, StorageError, Topology, VertexId,
+};
 use hedgerow_kernels::{BfsConfig, PageRankConfig, SsspConfig, verify};
 
 /// Where the child works; set for it alone.
@@ -157,7 +159,9 @@ fn group(folder: &Path) {
     let path = folder.join("group");
     let group = Options::new().durability(Durability::Group(Duration::from_millis(5))).open(&path);
     match group {
-        Err(Error::Io { operation, .. }) => assert!(operation.contains("thread"), "{operation}"),
+        Err(Error::Storage(StorageError::Io { operation, .. })) => {
+            assert!(operation.contains("thread"), "{operation}")
+        }
         Err(other) => panic!("{other}"),
         Ok(graph) => graph.close().expect("there was a thread after all"),
     }

@@ -4,7 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use hedgerow::io::failpoint::{self, Action, FailPoint};
-use hedgerow::{Direction, Durability, Error, Graph, KeyKind, Options};
+use hedgerow::{
+    CommitError, Direction, Durability, Error, Graph, KeyKind, Options, StateError, StorageError,
+};
 use hedgerow_testkit::{Effort, SimFs, explored};
 
 use crate::world::{Verdict, World, in_time, options};
@@ -100,7 +102,8 @@ fn checkpoint(point: FailPoint, action: Action, seed: u64) -> Verdict<()> {
 fn no_sync_thread(seed: u64) -> Verdict<()> {
     let disk = SimFs::new();
     let group = || options().durability(Durability::Group(Duration::from_millis(1)));
-    let refused = matches!(World::open(disk.clone(), group(), seed), Err(Error::Io { .. }));
+    let refused =
+        matches!(World::open(disk.clone(), group(), seed), Err(Error::Storage(StorageError::Io { .. })));
     expect("no thread, no store that promises to sync", refused)?;
     let mut world = World::open(disk, group(), seed).map_err(|e| e.to_string())?;
     expect("it opens later", world.commit()?)?;
@@ -132,7 +135,10 @@ fn sync(action: Action, seed: u64) -> Verdict<()> {
     }
     expect(
         "flush says that the log failed",
-        matches!(world.graph.flush(), Err(Error::Poisoned | Error::OutcomeUnknown)),
+        matches!(
+            world.graph.flush(),
+            Err(Error::State(StateError::Poisoned) | Error::Commit(CommitError::OutcomeUnknown))
+        ),
     )?;
     world.end_durable()
 }
@@ -244,7 +250,7 @@ fn batch(point: FailPoint, action: Action, seed: u64) -> Verdict<()> {
     let edges = batch(20_000);
     let attempt = catch_unwind(AssertUnwindSafe(|| insert(&edges)));
     expect("a panic, if there was one, reaches the caller", attempt.is_err() == (action == Action::Panic))?;
-    let poisoned = matches!(graph.write(), Err(Error::Poisoned));
+    let poisoned = matches!(graph.write(), Err(Error::State(StateError::Poisoned)));
     let half_applied = action == Action::Panic && point == FailPoint::BatchApply;
     expect("only what may be half applied poisons", poisoned == half_applied)?;
     let visible = if action == Action::Panic { 0 } else { edges.len() as u64 };

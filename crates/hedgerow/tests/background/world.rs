@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use hedgerow::{Error, Graph, KeyKind, Options};
+use hedgerow::{CommitError, Error, Graph, KeyKind, Options, StateError};
 use hedgerow_testkit::{Damage, Generator, Model, ModelConfig, SimFs};
 
 use crate::common;
@@ -90,7 +90,7 @@ impl World {
         let mut after = self.acked.clone();
         let mut tx = match self.graph.write() {
             Ok(tx) => tx,
-            Err(Error::Poisoned) => return Ok(false),
+            Err(Error::State(StateError::Poisoned)) => return Ok(false),
             Err(error) => return Err(format!("write: {error}")),
         };
         for op in &ops {
@@ -99,12 +99,12 @@ impl World {
         }
         match how(tx) {
             Ok(()) => self.acked = after,
-            Err(Error::OutcomeUnknown) => {
+            Err(Error::Commit(CommitError::OutcomeUnknown)) => {
                 self.attempted = Some(after);
                 return Ok(false);
             }
-            Err(Error::Poisoned) => return Ok(false),
-            Err(Error::DiskFull) => {}
+            Err(Error::State(StateError::Poisoned)) => return Ok(false),
+            Err(Error::Commit(CommitError::DiskFull)) => {}
             Err(error) => return Err(format!("commit: {error}")),
         }
         Ok(true)
@@ -125,7 +125,7 @@ impl World {
     }
 
     pub(crate) fn is_poisoned(&self) -> bool {
-        matches!(self.graph.write(), Err(Error::Poisoned))
+        matches!(self.graph.write(), Err(Error::State(StateError::Poisoned)))
     }
 
     /// Readers of the running store see what was acknowledged, poisoned or not.
@@ -157,7 +157,7 @@ impl World {
         let crashed = self.disk.crash_clone(Damage::LoseAll, 7);
         match self.graph.close() {
             Ok(()) if !poisoned => {}
-            Err(Error::Poisoned) if poisoned => {}
+            Err(Error::State(StateError::Poisoned)) if poisoned => {}
             other => return Err(format!("close of a store, poisoned: {poisoned}: {other:?}")),
         }
         drop(self.graph);

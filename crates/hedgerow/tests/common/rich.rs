@@ -75,7 +75,7 @@ pub(crate) fn add_content(snapshot: &Snapshot, model: &mut Model) {
         for src in &keys {
             let edges = match snapshot.edges_of(label, src, Direction::Out) {
                 // A crash may have taken the definition, and with it all edges.
-                Err(hedgerow::Error::NoSuchLabel { .. }) => continue,
+                Err(hedgerow::Error::Argument(hedgerow::ArgumentError::NoSuchLabel { .. })) => continue,
                 edges => edges.expect("edges"),
             };
             for edge in edges.expect("a vertex of the snapshot") {
@@ -147,7 +147,11 @@ fn same_over_all_labels(snapshot: &Snapshot, config: ModelConfig, expected: &Mod
     match (snapshot.only_label(), used.len()) {
         (Ok(LabelId::DEFAULT), 0) => Ok(()),
         (Ok(label), 1) if used.contains(&label) => Ok(()),
-        (Err(hedgerow::Error::SeveralLabels { labels }), n) if n > 1 && labels.len() == n => Ok(()),
+        (Err(hedgerow::Error::Argument(hedgerow::ArgumentError::SeveralLabels { labels })), n)
+            if n > 1 && labels.len() == n =>
+        {
+            Ok(())
+        }
         (found, _) => Err(format!("the only label: {found:?} of {used:?}")),
     }
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use hedgerow::{Error, Graph};
+use hedgerow::{CommitError, Error, Graph, StateError};
 use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, SplitMix64, errno};
 use hedgerow_testkit::{Damage, Effort, Generator, Model, SimFs, explored};
 
@@ -56,7 +56,7 @@ fn attempt(
     let mut after = (*before).clone();
     let mut tx = match graph.write() {
         Ok(tx) => tx,
-        Err(Error::Poisoned) => return Ok(false),
+        Err(Error::State(StateError::Poisoned)) => return Ok(false),
         Err(error) => return Err(format!("write: {error}")),
     };
     for op in &ops {
@@ -71,28 +71,28 @@ fn attempt(
             history.acked = history.last();
             Ok(true)
         }
-        Err(Error::DiskFull) => {
+        Err(Error::Commit(CommitError::DiskFull)) => {
             seen.full += 1;
             Ok(true)
         }
-        Err(Error::OutcomeUnknown) => {
+        Err(Error::Commit(CommitError::OutcomeUnknown)) => {
             seen.unknown += 1;
             history.states.push(Arc::new(after));
             must_be_poisoned(plan, graph, &before)?;
             Ok(false)
         }
-        Err(Error::Poisoned) => Ok(false),
+        Err(Error::State(StateError::Poisoned)) => Ok(false),
         Err(error) => Err(format!("commit: {error}")),
     }
 }
 
 fn must_be_poisoned(plan: &Plan, graph: &Graph, before: &Model) -> Verdict<()> {
-    if !matches!(graph.write().err(), Some(Error::Poisoned)) {
+    if !matches!(graph.write().err(), Some(Error::State(StateError::Poisoned))) {
         return Err("a poisoned store takes writes".into());
     }
     if !matches!(
         graph.insert_edge(&hedgerow::VertexKey::U64(1), &hedgerow::VertexKey::U64(2)),
-        Err(Error::Poisoned)
+        Err(Error::State(StateError::Poisoned))
     ) {
         return Err("a poisoned store takes an edge".into());
     }

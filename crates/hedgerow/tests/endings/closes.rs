@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-use hedgerow::{Durability, Error, Graph, KeyKind, Options, Result};
+use hedgerow::{CommitError, Durability, Error, Graph, KeyKind, Options, Result, StateError};
 use hedgerow_testkit::{Effort, SimFs, explored};
 use hedgerow_workload::rng::Rng;
 
@@ -106,7 +106,7 @@ impl Round {
             Call::View => {
                 return graph.snapshot().map(|snapshot| _ = snapshot.view().unwrap().vertices().count());
             }
-            Call::Close => return graph.close().and(Err(Error::Closed)),
+            Call::Close => return graph.close().and(Err(StateError::Closed.into())),
         }
         self.acknowledged(&edges);
         Ok(())
@@ -115,8 +115,10 @@ impl Round {
     fn work(&self, call: Call, mut rng: Rng) -> Result<()> {
         loop {
             match self.call(call, &mut rng) {
-                Ok(()) | Err(Error::Conflict { .. }) => _ = self.calls.fetch_add(1, Ordering::Relaxed),
-                Err(Error::Closed) => return Ok(()),
+                Ok(()) | Err(Error::Commit(CommitError::Conflict { .. })) => {
+                    _ = self.calls.fetch_add(1, Ordering::Relaxed)
+                }
+                Err(Error::State(StateError::Closed)) => return Ok(()),
                 Err(other) => return Err(other),
             }
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use hedgerow::{
     Ack, Direction, EdgeKey, EdgePattern, Error, Graph, LabelId, LabelOptions, Pipeline, PropertyType,
-    Snapshot, Ticket, Timestamp, Value, VertexId, WriteTxn,
+    Snapshot, StateError, Ticket, Timestamp, Value, VertexId, WriteTxn,
 };
 
 /// The edges `0 -> 1..=EDGES` are there before any snapshot.
@@ -70,7 +70,7 @@ pub(crate) fn wrong_answers(handles: Handles, aside: &Path) -> Vec<&'static str>
     };
     macro_rules! refused {
         ($name:literal, $call:expr) => {
-            refused($name, matches!($call, Err(Error::Forked)))
+            refused($name, matches!($call, Err(Error::State(StateError::Forked))))
         };
     }
     refused!("WriteTxn::commit", txn.commit());
@@ -94,7 +94,7 @@ pub(crate) fn wrong_answers(handles: Handles, aside: &Path) -> Vec<&'static str>
 fn of_graph(graph: &Graph, aside: &Path, wrong: &mut Vec<&'static str>) {
     macro_rules! refused {
         ($name:literal, $call:expr) => {
-            if !matches!($call, Err(Error::Forked)) {
+            if !matches!($call, Err(Error::State(StateError::Forked))) {
                 wrong.push($name);
             }
         };
@@ -183,7 +183,7 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     let all = VertexId(0)..VertexId(1);
     macro_rules! refused {
         ($name:literal, $call:expr) => {
-            answers($name, matches!($call, Err(Error::Forked)))
+            answers($name, matches!($call, Err(Error::State(StateError::Forked))))
         };
     }
     refused!("Snapshot::contains_edge_of", snapshot.contains_edge_of(edge()));
@@ -214,7 +214,7 @@ fn of_views(with: &Snapshot, without: &Snapshot, wrong: &mut Vec<&'static str>) 
     }
     macro_rules! refused {
         ($name:literal, $call:expr) => {
-            if !matches!($call, Err(Error::Forked)) {
+            if !matches!($call, Err(Error::State(StateError::Forked))) {
                 wrong.push($name);
             }
         };
@@ -227,7 +227,7 @@ fn of_views(with: &Snapshot, without: &Snapshot, wrong: &mut Vec<&'static str>) 
 fn of_txn(txn: &mut WriteTxn, wrong: &mut Vec<&'static str>) {
     macro_rules! refused {
         ($name:literal, $call:expr) => {
-            if !matches!($call, Err(Error::Forked)) {
+            if !matches!($call, Err(Error::State(StateError::Forked))) {
                 wrong.push($name);
             }
         };

@@ -12,7 +12,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use hedgerow::{Durability, Error, Graph, KeyKind, LockHolder, Options, Thresholds};
+use hedgerow::{
+    ArgumentError, Durability, Error, Graph, KeyKind, LockHolder, OpenError, Options, StateError, Thresholds,
+};
 use hedgerow_testkit::Effort;
 
 use calls::{EDGES, Handles, LABEL, wrong_answers};
@@ -97,8 +99,10 @@ impl<'a> Busy<'a> {
             });
             scope.spawn(|| {
                 self.until_stopped(|i| match self.graph.checkpoint() {
-                    Err(Error::InvalidArgument(_)) | Ok(_) if i % 2 == 0 => self.graph.settle(),
-                    Err(Error::InvalidArgument(_)) | Ok(_) => self.graph.stats().map(drop),
+                    Err(Error::Argument(ArgumentError::Invalid(_))) | Ok(_) if i % 2 == 0 => {
+                        self.graph.settle()
+                    }
+                    Err(Error::Argument(ArgumentError::Invalid(_))) | Ok(_) => self.graph.stats().map(drop),
                     Err(error) => Err(error),
                 });
             });
@@ -307,7 +311,7 @@ fn fork_in_the_function_of_a_pipeline(graph: &Graph, last: &str) {
     for end in 0..operations {
         refused = refused.or(pipeline.insert_edge(1, end).err());
     }
-    let flushed = if last == "flush" { pipeline.flush() } else { Err(Error::Forked) };
+    let flushed = if last == "flush" { pipeline.flush() } else { Err(StateError::Forked.into()) };
     if last == "submit" {
         // Acknowledgements come once the log was synced.
         while forked.borrow().is_none() && pipeline.insert_edge(2, 3).is_ok() {}
@@ -320,8 +324,8 @@ fn fork_in_the_function_of_a_pipeline(graph: &Graph, last: &str) {
         return;
     };
     let Some(child) = child else {
-        let well = matches!(flushed, Err(Error::Forked))
-            && (last != "submit" || matches!(refused, Some(Error::Forked)))
+        let well = matches!(flushed, Err(Error::State(StateError::Forked)))
+            && (last != "submit" || matches!(refused, Some(Error::State(StateError::Forked))))
             && acks_of_the_child.get() == 0
             && graph.published_ts() == published;
         leave(well)
@@ -352,7 +356,7 @@ fn leave_to_the_parent(way: Way, what: &str, path: &Path) {
             "ticket" => ticket.clone().wait().map(drop),
             "flush" => pipeline.flush(),
             "close" => graph.close(),
-            _ => Err(Error::Forked),
+            _ => Err(StateError::Forked.into()),
         };
         if what == "drop" {
             drop(pipeline);
@@ -360,7 +364,11 @@ fn leave_to_the_parent(way: Way, what: &str, path: &Path) {
             drop((pipeline, ticket, graph));
         }
         std::thread::sleep(Duration::from_millis(30));
-        if matches!(done, Err(Error::Forked)) { String::new() } else { format!("{done:?}") }
+        if matches!(done, Err(Error::State(StateError::Forked))) {
+            String::new()
+        } else {
+            format!("{done:?}")
+        }
     });
     (0..5u64).for_each(|i| assert!(graph.insert_edge(100, 200 + i).expect("a commit")));
     _ = after_w.write(&[1]).expect("the child reads");
@@ -400,7 +408,7 @@ fn the_directory_of_a_killed_parent_can_be_opened_though_its_child_lives() {
     assert_eq!(parent.first_byte(), 1);
     let refused = Graph::open(&path).err();
     assert!(
-        matches!(refused, Some(Error::Locked { holder: LockHolder::Process(id), .. }) if id == parent.id()),
+        matches!(refused, Some(Error::Open(OpenError::Locked { holder: LockHolder::Process(id), .. })) if id == parent.id()),
         "{refused:?}"
     );
     parent.kill();
@@ -459,13 +467,15 @@ fn readers_of_two_processes_share_a_store() {
     // The child's end, and its refused openings, took nothing of the parent's lock.
     assert!(matches!(
         Graph::open(&path).err(),
-        Some(Error::Locked { holder: LockHolder::ThisProcessReads, .. })
+        Some(Error::Open(OpenError::Locked { holder: LockHolder::ThisProcessReads, .. }))
     ));
     drop(reader);
     let writer = Graph::open(&path).expect("no reader is left");
     let parent = std::process::id();
     in_child(|| match read().err() {
-        Some(Error::Locked { holder: LockHolder::Process(id), .. }) if id == parent => String::new(),
+        Some(Error::Open(OpenError::Locked { holder: LockHolder::Process(id), .. })) if id == parent => {
+            String::new()
+        }
         other => format!("{other:?}"),
     });
     writer.close().expect("closed");

@@ -6,7 +6,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use adya::{History, Opts, Report, Valid, Workload};
-use hedgerow::{Direction, EdgeKey, Error, Graph, Isolation, Result, Value, WriteTxn};
+use hedgerow::{
+    CommitError, Direction, EdgeKey, Error, Graph, Isolation, Result, StateError, Value, WriteTxn,
+};
 use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, SplitMix64, errno};
 use hedgerow_testkit::{Damage, SimFs};
 
@@ -144,14 +146,18 @@ impl Client<'_> {
             let outcome = self.attempt(&mops, &mut found);
             let (kind, count) = match &outcome {
                 Ok(()) => ("ok", 0),
-                Err(Error::OutcomeUnknown) => ("info", 2),
-                Err(Error::Conflict { .. } | Error::Poisoned) => ("fail", 1),
+                Err(Error::Commit(CommitError::OutcomeUnknown)) => ("info", 2),
+                Err(Error::Commit(CommitError::Conflict { .. }) | Error::State(StateError::Poisoned)) => {
+                    ("fail", 1)
+                }
                 Err(other) => panic!("{other}"),
             };
             self.shared.counts[count].fetch_add(1, Ordering::Relaxed);
             let mops = if outcome.is_ok() { found } else { mops.into_iter().map(|m| (m, None)).collect() };
             self.shared.note(kind, self.process, &mops);
-            if let Err(Error::Poisoned | Error::OutcomeUnknown) = outcome {
+            if let Err(Error::State(StateError::Poisoned) | Error::Commit(CommitError::OutcomeUnknown)) =
+                outcome
+            {
                 return;
             }
         }

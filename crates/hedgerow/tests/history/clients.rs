@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use hedgerow::{Durability, Error, Graph, Result, Timestamp, Value, WriteTxn};
+use hedgerow::{CommitError, Durability, Error, Graph, Result, Timestamp, Value, WriteTxn};
 use hedgerow_testkit::history::{Event, Level, Txn, Violation, check};
 use hedgerow_testkit::sim_fs::SplitMix64;
 use hedgerow_testkit::{Damage, SimFs};
@@ -206,7 +206,7 @@ impl Client<'_> {
         }
         match txn.commit() {
             Ok(ts) => Some(Txn { began, ended: self.tick(), start: start.unwrap_or(ts.0), ts: ts.0, events }),
-            Err(Error::Conflict { .. }) => {
+            Err(Error::Commit(CommitError::Conflict { .. })) => {
                 self.shared.conflicts.fetch_add(1, Ordering::Relaxed);
                 None
             }

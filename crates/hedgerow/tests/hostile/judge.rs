@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use hedgerow::{Error, Graph, VertexKey};
+use hedgerow::{Error, Graph, OpenError, StorageError, VertexKey};
 use hedgerow_testkit::SimFs;
 
 use crate::common;
@@ -60,11 +60,11 @@ pub(crate) fn open(store: &Store, files: &Files, read_only: bool, what: &dyn Fn(
         Err(_) => panic!("{}, read-only {read_only}: {}: a panic", store.name, what()),
         Ok(Ok(verdict)) => verdict,
         Ok(Err(
-            Error::Corruption(_)
-            | Error::NotAStore { .. }
-            | Error::FutureVersion { .. }
-            | Error::ConfigMismatch { .. }
-            | Error::Io { .. },
+            Error::Storage(StorageError::Corruption(_))
+            | Error::Open(OpenError::NotAStore { .. })
+            | Error::Open(OpenError::FutureVersion { .. })
+            | Error::Open(OpenError::ConfigMismatch { .. })
+            | Error::Storage(StorageError::Io { .. }),
         )) => Verdict::Refused,
         Ok(Err(error)) => panic!("{}: {}: an error that says nothing: {error}", store.name, what()),
     }

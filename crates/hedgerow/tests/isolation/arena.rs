@@ -4,7 +4,7 @@
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hedgerow::{Error, Graph, Isolation, Options};
+use hedgerow::{CommitError, Error, Graph, Isolation, Options};
 use hedgerow_testkit::sim_fs::SplitMix64;
 use hedgerow_testkit::{Damage, SimFs};
 
@@ -184,8 +184,8 @@ impl Job<'_> {
             }
             Flow::Go => match txn.commit() {
                 Ok(_) => End::Committed,
-                Err(Error::Conflict { .. }) => End::Conflict,
-                Err(Error::NoSuchVertex { .. }) => End::NoVertex,
+                Err(Error::Commit(CommitError::Conflict { .. })) => End::Conflict,
+                Err(Error::Commit(CommitError::NoSuchVertex { .. })) => End::NoVertex,
                 Err(other) => panic!("{other}"),
             },
         };

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use hedgerow::{Error, Graph, Isolation, LabelOptions, Options, PropertyType, WriteTxn};
+use hedgerow::{CommitError, Error, Graph, Isolation, LabelOptions, Options, PropertyType, WriteTxn};
 use hedgerow_testkit::SimFs;
 
 use crate::model::{Item, KEYS, LABELS, ModelTxn, Op, State};
@@ -271,8 +271,8 @@ impl<'a> Run<'a> {
         let Open { txn, trace, began, .. } = self.open[t].take().expect("open");
         let end = match txn.commit() {
             Ok(_) => End::Committed,
-            Err(Error::Conflict { .. }) => End::Conflict,
-            Err(Error::NoSuchVertex { .. }) => End::NoVertex,
+            Err(Error::Commit(CommitError::Conflict { .. })) => End::Conflict,
+            Err(Error::Commit(CommitError::NoSuchVertex { .. })) => End::NoVertex,
             Err(other) => return Err(format!("commit: {other}")),
         };
         self.judge(t, trace, began, now, end)

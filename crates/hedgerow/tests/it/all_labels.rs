@@ -1,7 +1,10 @@
 //! Reads over the edges of all labels, and the one label that a kernel reads. That they agree with a model, own writes
 //! included, is tested in `own_writes` and `equivalence`.
 
-use hedgerow::{Direction, EdgeKey, EdgePattern, Error, Graph, LabelId, LabelOptions, VertexKey};
+use hedgerow::{
+    ArgumentError, CommitError, Direction, EdgeKey, EdgePattern, Error, Graph, LabelId, LabelOptions,
+    VertexKey,
+};
 
 type Cells = [(&'static str, i64); 0];
 
@@ -86,7 +89,9 @@ fn the_only_label_is_that_of_all_edges() {
     put(&graph, "", 1, 2, 0);
     put(&graph, "likes", 500, 2, 0);
     assert_eq!(before.only_label().unwrap(), LabelId(2));
-    let Err(Error::SeveralLabels { labels }) = only() else { panic!("several labels") };
+    let Err(Error::Argument(ArgumentError::SeveralLabels { labels })) = only() else {
+        panic!("several labels")
+    };
     assert_eq!(labels, ["", "knows", "likes"]);
     let message = only().unwrap_err().to_string();
     assert_eq!(message, r#"the edges have 3 labels, "", "knows", "likes": name one of them"#);
@@ -126,7 +131,7 @@ fn a_read_of_all_labels_conflicts_with_an_edge_of_a_label_defined_later() {
                 // Who searches for incoming edges reads the whole graph.
                 let whole = !reverse && at == 1 && src.is_some();
                 match tx.commit() {
-                    Err(Error::Conflict { .. }) if conflicts || whole => {}
+                    Err(Error::Commit(CommitError::Conflict { .. })) if conflicts || whole => {}
                     Ok(_) if !conflicts && !whole => {}
                     other => panic!("read {at}, edge from {src:?}, reverse {reverse}: {other:?}"),
                 }

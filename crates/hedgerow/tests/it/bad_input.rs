@@ -1,10 +1,12 @@
 //! What a caller can do wrong: a typed error each, and nothing partial left behind.
 
-use hedgerow::{Direction, Error, Graph, KeyKind, Options};
+use hedgerow::{
+    ArgumentError, CommitError, Direction, Error, Graph, KeyKind, OpenError, Options, StateError,
+};
 use hedgerow_testkit::SimFs;
 
 fn is_invalid<T>(result: hedgerow::Result<T>) -> bool {
-    matches!(result, Err(Error::InvalidArgument(_)))
+    matches!(result, Err(Error::Argument(ArgumentError::Invalid(_))))
 }
 
 #[test]
@@ -27,7 +29,10 @@ fn ids_out_of_range_and_of_the_wrong_type() {
     assert!(is_invalid(text.insert_edge(1, 2)) && is_invalid(text.write().unwrap().insert_vertex(7)));
     let long = "x".repeat(64 * 1024);
     assert!(text.insert_edge(&long, "y").unwrap());
-    assert!(matches!(text.insert_edge(&(long + "x"), "y"), Err(Error::TooLarge { .. })));
+    assert!(matches!(
+        text.insert_edge(&(long + "x"), "y"),
+        Err(Error::Argument(ArgumentError::TooLarge { .. }))
+    ));
     let numbers = Graph::in_memory().unwrap();
     assert!(
         is_invalid(numbers.insert_edge("a", "b")) && is_invalid(numbers.write().unwrap().put_edge(1, "b"))
@@ -74,7 +79,7 @@ fn endpoints_that_do_not_exist() {
     tx.insert_vertex(1).unwrap();
     assert!(is_invalid(tx.create_endpoints(true)));
     tx.put_edge(1, 2).unwrap();
-    assert!(matches!(tx.commit(), Err(Error::NoSuchVertex { .. })));
+    assert!(matches!(tx.commit(), Err(Error::Commit(CommitError::NoSuchVertex { .. }))));
     assert_eq!(graph.snapshot().unwrap().vertex_count(), 0, "nothing partial");
 }
 
@@ -88,13 +93,19 @@ fn use_after_close() {
     tx.put_edge(3, 4).unwrap();
     let other = graph.clone();
     graph.close().unwrap();
-    assert!(matches!(tx.commit(), Err(Error::Closed)));
-    assert!(matches!(other.write().err(), Some(Error::Closed)));
-    assert!(matches!(other.snapshot().err(), Some(Error::Closed)));
-    assert!(matches!(other.insert_edge(5, 6), Err(Error::Closed)));
-    assert!(matches!(other.checkpoint(), Err(Error::Closed)));
-    assert!(matches!(other.flush(), Err(Error::Closed)) && matches!(other.settle(), Err(Error::Closed)));
-    assert!(matches!(other.check(), Err(Error::Closed)) && matches!(other.stats(), Err(Error::Closed)));
+    assert!(matches!(tx.commit(), Err(Error::State(StateError::Closed))));
+    assert!(matches!(other.write().err(), Some(Error::State(StateError::Closed))));
+    assert!(matches!(other.snapshot().err(), Some(Error::State(StateError::Closed))));
+    assert!(matches!(other.insert_edge(5, 6), Err(Error::State(StateError::Closed))));
+    assert!(matches!(other.checkpoint(), Err(Error::State(StateError::Closed))));
+    assert!(
+        matches!(other.flush(), Err(Error::State(StateError::Closed)))
+            && matches!(other.settle(), Err(Error::State(StateError::Closed)))
+    );
+    assert!(
+        matches!(other.check(), Err(Error::State(StateError::Closed)))
+            && matches!(other.stats(), Err(Error::State(StateError::Closed)))
+    );
     assert!(other.close().is_ok(), "closing twice is no error");
     assert_eq!(snapshot.edge_count().unwrap(), 1);
     drop((graph, other));
@@ -106,16 +117,16 @@ fn use_after_close() {
 fn a_store_opened_for_reading_only() {
     let disk = SimFs::new();
     let read_only = || Options::new().read_only(true).open_on(disk.handle());
-    assert!(matches!(read_only().err(), Some(Error::NotAStore { .. })));
+    assert!(matches!(read_only().err(), Some(Error::Open(OpenError::NotAStore { .. }))));
     let graph = Options::new().open_on(disk.handle()).unwrap();
     graph.insert_edge(1, 2).unwrap();
     graph.close().unwrap();
     let before = disk.files();
     let reader = read_only().unwrap();
-    assert!(matches!(reader.write().err(), Some(Error::ReadOnly)));
-    assert!(matches!(reader.insert_edge(1, 3), Err(Error::ReadOnly)));
-    assert!(matches!(reader.remove_edge(1, 2), Err(Error::ReadOnly)));
-    assert!(matches!(reader.checkpoint(), Err(Error::ReadOnly)));
+    assert!(matches!(reader.write().err(), Some(Error::State(StateError::ReadOnly))));
+    assert!(matches!(reader.insert_edge(1, 3), Err(Error::State(StateError::ReadOnly))));
+    assert!(matches!(reader.remove_edge(1, 2), Err(Error::State(StateError::ReadOnly))));
+    assert!(matches!(reader.checkpoint(), Err(Error::State(StateError::ReadOnly))));
     assert_eq!(reader.snapshot().unwrap().edge_count().unwrap(), 1);
     assert!(reader.check().unwrap().is_ok());
     reader.close().unwrap();
@@ -138,7 +149,7 @@ fn options_that_disagree_with_the_store() {
         ),
     ] {
         let error = wrong.open_on(disk.handle()).err();
-        assert!(matches!(error, Some(Error::ConfigMismatch { .. })));
+        assert!(matches!(error, Some(Error::Open(OpenError::ConfigMismatch { .. }))));
         assert_eq!(error.map(|error| error.to_string()), Some(format!("the graph was {message}")));
     }
     let graph = Options::new().open_on(disk.handle()).unwrap();

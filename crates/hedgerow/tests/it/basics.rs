@@ -1,6 +1,6 @@
 //! The data model and transactions, on small graphs.
 
-use hedgerow::{Direction, Error, Graph, KeyKind, Options, VertexKey};
+use hedgerow::{ArgumentError, Direction, Error, Graph, KeyKind, OpenError, Options, StateError, VertexKey};
 
 fn numbers(keys: Option<Vec<VertexKey>>) -> Vec<u64> {
     let number = |k: VertexKey| match k {
@@ -98,7 +98,7 @@ fn string_keys() {
     graph.insert_edge("alice", "bob").unwrap();
     let s = graph.snapshot().unwrap();
     assert_eq!(s.neighbors("alice", Direction::Out).unwrap(), Some(vec![VertexKey::from("bob")]));
-    assert!(matches!(graph.insert_edge(1, 2), Err(Error::InvalidArgument(_))));
+    assert!(matches!(graph.insert_edge(1, 2), Err(Error::Argument(ArgumentError::Invalid(_)))));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_durable_store_comes_back() {
     let path = dir.path().join("store");
     let open = || Options::new().weighted(true).open(&path);
     let graph = open().unwrap();
-    assert!(matches!(open(), Err(Error::Locked { .. })));
+    assert!(matches!(open(), Err(Error::Open(OpenError::Locked { .. }))));
     for i in 0..100u64 {
         let mut tx = graph.write().unwrap();
         tx.put_weighted_edge(i, i * 7 % 100, i as f64).unwrap();
@@ -141,7 +141,7 @@ fn a_durable_store_comes_back() {
     let ts = tx.commit().unwrap();
     let expected = graph.snapshot().unwrap();
     graph.close().unwrap();
-    assert!(matches!(graph.snapshot(), Err(Error::Closed)));
+    assert!(matches!(graph.snapshot(), Err(Error::State(StateError::Closed))));
     for _ in 0..2 {
         let graph = open().unwrap();
         assert_eq!(graph.published_ts(), ts);

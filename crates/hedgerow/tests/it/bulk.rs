@@ -138,7 +138,10 @@ fn a_refused_edge_adds_none_of_its_batch() {
     assert!(tx.put_weighted_edges([(3u64, 4u64, 1.0)]).is_err());
     // Told from what is coming, before room is made for it.
     let endless = std::iter::repeat_n((3u64, 4u64), usize::MAX);
-    assert!(matches!(tx.insert_edges(endless), Err(hedgerow::Error::TooLarge { .. })));
+    assert!(matches!(
+        tx.insert_edges(endless),
+        Err(hedgerow::Error::Argument(hedgerow::ArgumentError::TooLarge { .. }))
+    ));
     assert_eq!(tx.len(), 1);
     tx.commit().unwrap();
     assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), 1);
@@ -230,7 +233,7 @@ fn keys_that_move_under_a_large_transaction_are_looked_up_again() {
             let mut tx = graph.write().unwrap();
             tx.remove_vertex(key).unwrap();
             match tx.commit() {
-                Ok(_) | Err(hedgerow::Error::Conflict { .. }) => {}
+                Ok(_) | Err(hedgerow::Error::Commit(hedgerow::CommitError::Conflict { .. })) => {}
                 Err(other) => panic!("{other}"),
             }
             if std::sync::Arc::strong_count(&done) == 1 {

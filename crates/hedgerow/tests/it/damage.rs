@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
-use hedgerow::Error;
 use hedgerow::io::CorruptionKind;
+use hedgerow::{CommitError, Error, OpenError, StateError, StorageError};
 use hedgerow_testkit::sim_fs::SplitMix64;
 use hedgerow_testkit::{Generator, Model, ModelConfig, SimFs, explored};
 
@@ -79,7 +79,9 @@ fn judge(files: &Files, states: &[Model], exact: bool, what: &str, seen: &mut Se
             Ok(Some(found)) if Some(&found) == states.last() => seen.right += 1,
             Ok(Some(found)) if !exact && states.contains(&found) => seen.older += 1,
             Ok(found) => panic!("{what}: a wrong answer: {found:?}"),
-            Err(Error::Conflict { .. } | Error::Poisoned) => panic!("{what}: an error that says nothing"),
+            Err(Error::Commit(CommitError::Conflict { .. }) | Error::State(StateError::Poisoned)) => {
+                panic!("{what}: an error that says nothing")
+            }
             Err(_) => seen.refused += 1,
         }
     }
@@ -195,7 +197,10 @@ fn directories_that_are_no_stores() {
         for create in [true, false] {
             let disk = SimFs::from_files(&files);
             let error = crate::common::small().create(create).open_on(disk.handle()).err();
-            let expected = matches!(error, Some(Error::NotAStore { .. } | Error::Corruption(_)));
+            let expected = matches!(
+                error,
+                Some(Error::Open(OpenError::NotAStore { .. }) | Error::Storage(StorageError::Corruption(_)))
+            );
             assert!(expected, "{what}: {error:?}");
             let mut left = disk.files();
             left.remove("LOCK");
@@ -204,7 +209,7 @@ fn directories_that_are_no_stores() {
     }
     let empty = SimFs::new();
     let error = crate::common::small().create(false).open_on(empty.handle()).err();
-    assert!(matches!(error, Some(Error::NotAStore { .. })), "{error:?}");
+    assert!(matches!(error, Some(Error::Open(OpenError::NotAStore { .. }))), "{error:?}");
 }
 
 /// Every read of an opening fails once: an error, and the next opening is none the worse. Short transfers are no error.
@@ -256,12 +261,12 @@ fn stores_of_a_later_version() {
         changed.insert(name.clone(), header);
         let disk = SimFs::from_files(&changed);
         match crate::common::small().open_on(disk.handle()).err() {
-            Some(Error::FutureVersion { file, .. }) => {
+            Some(Error::Open(OpenError::FutureVersion { file, .. })) => {
                 assert_eq!(file, *name);
                 refused += 1;
             }
             // The hash in the manifest is checked over the whole segment first.
-            Some(Error::Corruption(corruption)) => assert_eq!(corruption.file, *name),
+            Some(Error::Storage(StorageError::Corruption(corruption))) => assert_eq!(corruption.file, *name),
             other => panic!("{name}: {other:?}"),
         }
     }
@@ -275,8 +280,11 @@ fn links_files_and_second_openings() {
     let path = dir.path().join("store");
     let graph = crate::common::small().open(&path).unwrap();
     graph.insert_edge(1, 2).unwrap();
-    assert!(matches!(crate::common::small().open(&path).err(), Some(Error::Locked { .. })));
-    assert!(matches!(crate::common::small().read_only(true).open(&path).err(), Some(Error::Locked { .. })));
+    assert!(matches!(crate::common::small().open(&path).err(), Some(Error::Open(OpenError::Locked { .. }))));
+    assert!(matches!(
+        crate::common::small().read_only(true).open(&path).err(),
+        Some(Error::Open(OpenError::Locked { .. }))
+    ));
     graph.close().unwrap();
     let log = std::fs::read_dir(&path).unwrap().map(|e| e.unwrap().path());
     let log = log.into_iter().find(|p| p.extension().is_some_and(|e| e == "wal")).unwrap();
@@ -284,15 +292,24 @@ fn links_files_and_second_openings() {
     std::fs::rename(&log, &aside).unwrap();
     std::os::unix::fs::symlink(&aside, &log).unwrap();
     let error = crate::common::small().open(&path).err();
-    assert!(matches!(error, Some(Error::Io { .. } | Error::Corruption(_))), "{error:?}");
+    assert!(
+        matches!(
+            error,
+            Some(Error::Storage(StorageError::Io { .. }) | Error::Storage(StorageError::Corruption(_)))
+        ),
+        "{error:?}"
+    );
     std::fs::remove_file(&log).unwrap();
     std::fs::rename(&aside, &log).unwrap();
     assert_eq!(crate::common::small().open(&path).unwrap().snapshot().unwrap().edge_count().unwrap(), 1);
     let file = dir.path().join("file");
     std::fs::write(&file, b"x").unwrap();
-    assert!(matches!(crate::common::small().open(&file).err(), Some(Error::NotAStore { .. })));
+    assert!(matches!(
+        crate::common::small().open(&file).err(),
+        Some(Error::Open(OpenError::NotAStore { .. }))
+    ));
     let absent = crate::common::small().create(false).open(dir.path().join("absent")).err();
-    assert!(matches!(absent, Some(Error::NotAStore { .. })), "{absent:?}");
+    assert!(matches!(absent, Some(Error::Open(OpenError::NotAStore { .. }))), "{absent:?}");
     assert!(!dir.path().join("absent").exists());
 }
 
@@ -306,7 +323,9 @@ fn a_flipped_bit_is_named_a_checksum() {
             let mut damaged = files.clone();
             damaged.get_mut(&record.file).unwrap()[at] ^= 4;
             let opened = crate::common::small().create(false).open_on(SimFs::from_files(&damaged).handle());
-            let Err(Error::Corruption(found)) = opened else { panic!("{} byte {at}", record.file) };
+            let Err(Error::Storage(StorageError::Corruption(found))) = opened else {
+                panic!("{} byte {at}", record.file)
+            };
             let in_header = at < record.bytes.start + 56;
             let named = match found.kind {
                 CorruptionKind::RecordHeader { .. } => in_header,

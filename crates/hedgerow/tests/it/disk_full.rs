@@ -1,7 +1,7 @@
 //! A disk that fills up, at every size from nothing to enough: commits fail cleanly, reads go on, space that is given
 //! back is used, and nothing acknowledged is lost.
 
-use hedgerow::{Error, Graph};
+use hedgerow::{CommitError, Error, Graph, StorageError};
 use hedgerow_testkit::{Generator, Model, ModelConfig, SimFs, explored};
 
 use crate::common;
@@ -23,13 +23,13 @@ fn fill(graph: &Graph, model: &mut Model, seed: u64) -> u64 {
         }
         match tx.commit() {
             Ok(_) => *model = after,
-            Err(Error::DiskFull) => full += 1,
+            Err(Error::Commit(CommitError::DiskFull)) => full += 1,
             Err(error) => panic!("commit {i}: {error}"),
         }
         if i % 7 == 6 {
             match graph.checkpoint() {
                 Ok(_) => {}
-                Err(Error::DiskFull) => full += 1,
+                Err(Error::Storage(StorageError::DiskFull { .. })) => full += 1,
                 Err(error) => panic!("checkpoint {i}: {error}"),
             }
         }
@@ -59,7 +59,7 @@ fn every_size_of_a_disk() {
                     graph.close().unwrap();
                 }
             }
-            Err(Error::DiskFull) => too_small += 1,
+            Err(Error::Storage(StorageError::DiskFull { .. })) => too_small += 1,
             Err(error) => panic!("quota {quota}: {error}"),
         }
         disk.set_quota(None);

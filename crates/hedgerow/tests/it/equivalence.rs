@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use hedgerow::{Direction, Durability, Error, Graph, Options, Snapshot};
+use hedgerow::{CommitError, Direction, Durability, Error, Graph, Options, Snapshot};
 use hedgerow_testkit::{Effort, Generator, Model, ModelConfig, SimFs, explored};
 
 use crate::common;
@@ -118,7 +118,7 @@ impl Sequence {
         }
         match tx.commit() {
             Ok(_) if !refused => self.model = after,
-            Err(Error::NoSuchVertex { .. }) if refused => self.seen.refused += 1,
+            Err(Error::Commit(CommitError::NoSuchVertex { .. })) if refused => self.seen.refused += 1,
             other => return Err(format!("commit: {other:?}, refusal expected: {refused}")),
         }
         Ok(())

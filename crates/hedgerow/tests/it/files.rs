@@ -1,6 +1,6 @@
 //! What opening, closing and checkpoints do to the files of a store.
 
-use hedgerow::{Error, KeyKind, Options};
+use hedgerow::{Error, KeyKind, Options, StateError};
 use hedgerow_testkit::SimFs;
 use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, errno};
 
@@ -47,7 +47,10 @@ fn a_failed_sync_of_the_directory_in_a_checkpoint_poisons() {
         disk.clear_faults();
         let after = graph.insert_edge(3, 4);
         if checkpoint.is_err() || after.is_err() {
-            assert!(matches!(after, Err(Error::Poisoned)), "{checkpoint:?}, then {after:?}");
+            assert!(
+                matches!(after, Err(Error::State(StateError::Poisoned))),
+                "{checkpoint:?}, then {after:?}"
+            );
             poisoned += 1;
         }
         drop(graph);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hedgerow::io::{FORMAT_MAJOR, checksum::checksum64};
-use hedgerow::{Error, Graph, Options};
+use hedgerow::{Error, Graph, OpenError, Options};
 use hedgerow_testkit::{SimFs, explored};
 
 type Files = BTreeMap<String, Vec<u8>>;
@@ -128,7 +128,7 @@ fn a_store_of_a_future_version_is_refused_by_name_and_number() {
             for read_only in [true, false] {
                 let disk = SimFs::from_files(&changed);
                 let error = Options::new().create(false).read_only(read_only).open_on(disk.handle()).err();
-                let Some(Error::FutureVersion { file, found, supported }) = &error else {
+                let Some(Error::Open(OpenError::FutureVersion { file, found, supported })) = &error else {
                     panic!("{} {name}: {error:?}", fixture.name);
                 };
                 assert_eq!((file, found), (name, &(FORMAT_MAJOR + 1).to_string()));

@@ -1,6 +1,9 @@
 //! Labels, ranks and properties: what each call says, in memory and after each way of reopening.
 
-use hedgerow::{Direction, EdgeKey, Error, Graph, LabelOptions, PropertyType, Value, VertexKey};
+use hedgerow::{
+    ArgumentError, CommitError, Direction, EdgeKey, Error, Graph, LabelOptions, OpenError, PropertyType,
+    Value, VertexKey,
+};
 use hedgerow_testkit::SimFs;
 
 fn knows(src: u64, dst: u64) -> EdgeKey<'static> {
@@ -52,7 +55,7 @@ fn expect(graph: &Graph) {
     assert_eq!(s.vertex_property(1, "age").unwrap(), Some(Value::I64(30)));
     assert_eq!(s.vertex_property(2, "age").unwrap(), Some(Value::Null));
     assert_eq!(s.vertex_property(9, "age").unwrap(), None);
-    assert!(matches!(s.edge_count_of("likes"), Err(Error::NoSuchLabel { .. })));
+    assert!(matches!(s.edge_count_of("likes"), Err(Error::Argument(ArgumentError::NoSuchLabel { .. }))));
     let view = s.view_of("calls").unwrap();
     use hedgerow::Topology;
     assert_eq!((view.vertex_count(), view.edge_count()), (4, 4));
@@ -128,26 +131,44 @@ fn what_does_not_fit_the_schema_is_refused() {
     let mut tx = graph.write().unwrap();
     let error = tx.put_edge_with(knows(1, 2), [("since", "yesterday")]).unwrap_err();
     assert_eq!(error.to_string(), "property since is of type i64, the value of type utf8");
-    assert!(matches!(tx.put_edge_with(knows(1, 2).rank(1), [("a", 1)]), Err(Error::InvalidArgument(_))));
+    assert!(matches!(
+        tx.put_edge_with(knows(1, 2).rank(1), [("a", 1)]),
+        Err(Error::Argument(ArgumentError::Invalid(_)))
+    ));
     assert!(matches!(
         tx.update_edge(EdgeKey::new("likes", 1, 2), [("a", 1)]),
-        Err(Error::NoSuchLabel { .. })
+        Err(Error::Argument(ArgumentError::NoSuchLabel { .. }))
     ));
     let long = "x".repeat(256);
-    assert!(matches!(tx.put_edge_with(knows(1, 2), [(&long, 1)]), Err(Error::TooLarge { .. })));
-    assert!(matches!(tx.put_edge_with(EdgeKey::new(&long, 1, 2), [("a", 1)]), Err(Error::TooLarge { .. })));
-    assert!(matches!(tx.put_edge_with(knows(1, 2), [("", 1)]), Err(Error::InvalidArgument(_))));
+    assert!(matches!(
+        tx.put_edge_with(knows(1, 2), [(&long, 1)]),
+        Err(Error::Argument(ArgumentError::TooLarge { .. }))
+    ));
+    assert!(matches!(
+        tx.put_edge_with(EdgeKey::new(&long, 1, 2), [("a", 1)]),
+        Err(Error::Argument(ArgumentError::TooLarge { .. }))
+    ));
+    assert!(matches!(
+        tx.put_edge_with(knows(1, 2), [("", 1)]),
+        Err(Error::Argument(ArgumentError::Invalid(_)))
+    ));
     let huge = Value::Bytes(vec![0; (16 << 20) + 1].into());
-    assert!(matches!(tx.put_edge_with(knows(1, 2), [("b", huge)]), Err(Error::TooLarge { .. })));
+    assert!(matches!(
+        tx.put_edge_with(knows(1, 2), [("b", huge)]),
+        Err(Error::Argument(ArgumentError::TooLarge { .. }))
+    ));
     tx.rollback();
     let conflict = graph.define_label("knows", LabelOptions::new().multi(true));
-    assert!(matches!(conflict, Err(Error::SchemaConflict { .. })));
-    assert!(matches!(graph.define_label("calls", LabelOptions::new()), Err(Error::SchemaConflict { .. })));
+    assert!(matches!(conflict, Err(Error::Argument(ArgumentError::SchemaConflict { .. }))));
+    assert!(matches!(
+        graph.define_label("calls", LabelOptions::new()),
+        Err(Error::Argument(ArgumentError::SchemaConflict { .. }))
+    ));
     let mut tx = graph.write().unwrap();
     tx.put_edge_with(EdgeKey::new("", 5, 6), [("weight", Value::from(2.5)), ("note", "w".into())]).unwrap();
     assert!(matches!(
         tx.put_edge_with(EdgeKey::new("", 5, 6), [("weight", 1)]),
-        Err(Error::PropertyType { .. })
+        Err(Error::Argument(ArgumentError::PropertyType { .. }))
     ));
     tx.commit().unwrap();
     let s = graph.snapshot().unwrap();
@@ -194,7 +215,10 @@ fn a_property_weighs_the_edges_of_a_view() {
             }
         }
         let s = graph.snapshot().unwrap();
-        assert!(matches!(s.view_weighted_by("knows", "how", Some(1.0)), Err(Error::InvalidArgument(_))));
+        assert!(matches!(
+            s.view_weighted_by("knows", "how", Some(1.0)),
+            Err(Error::Argument(ArgumentError::Invalid(_)))
+        ));
         assert_eq!(
             s.view_weighted_by("knows", "nothing", Some(2.5)).unwrap().edge_count(),
             if directed { 2 } else { 1 }
@@ -233,7 +257,7 @@ fn a_graph_without_incoming_edges_finds_them_and_removes_them_with_the_vertex() 
     assert!(graph.check().unwrap().is_ok());
     graph.checkpoint().unwrap();
     graph.close().unwrap();
-    assert!(matches!(open(true), Err(Error::ConfigMismatch { .. })));
+    assert!(matches!(open(true), Err(Error::Open(OpenError::ConfigMismatch { .. }))));
     let graph = open(false).unwrap();
     let s = graph.snapshot().unwrap();
     assert_eq!((s.vertex_count(), s.edge_count().unwrap()), (305, 2));
@@ -373,7 +397,7 @@ fn a_null_for_a_property_that_is_defined_meanwhile_is_a_conflict() {
         first.commit().unwrap();
         assert!(tx.update_vertex(2, [("age", 31)]).unwrap());
         match tx.commit() {
-            Err(Error::Conflict { .. }) if conflicts => {}
+            Err(Error::Commit(CommitError::Conflict { .. })) if conflicts => {}
             Ok(_) if !conflicts => {
                 assert_eq!(graph.snapshot().unwrap().vertex_property(2, "age").unwrap(), Some(31.into()))
             }

@@ -1,6 +1,6 @@
 //! What changes nothing takes no memory, however far apart the ids are that it names.
 
-use hedgerow::{EdgeKey, Error, Graph, Isolation, KeyKind};
+use hedgerow::{CommitError, EdgeKey, Error, Graph, Isolation, KeyKind};
 use hedgerow_testkit::sim_fs::SplitMix64;
 
 /// Operations of each kind.
@@ -92,7 +92,7 @@ fn failing(graph: &Graph, rng: &mut SplitMix64) {
         let mut tx = graph.write().unwrap();
         tx.create_endpoints(false).unwrap();
         fill(&mut tx);
-        assert!(matches!(tx.commit(), Err(Error::NoSuchVertex { .. })));
+        assert!(matches!(tx.commit(), Err(Error::Commit(CommitError::NoSuchVertex { .. }))));
     };
     without(&|tx| tx.put_edge(a, b).unwrap());
     without(&|tx| tx.insert_edges([(0, b), (a, 1)]).unwrap());
@@ -110,7 +110,7 @@ fn failing(graph: &Graph, rng: &mut SplitMix64) {
     } else {
         graph.put_edge(1, 1).unwrap();
     }
-    assert!(matches!(refused.commit(), Err(Error::Conflict { .. })));
+    assert!(matches!(refused.commit(), Err(Error::Commit(CommitError::Conflict { .. }))));
 }
 
 type Kind = (&'static str, fn(&Graph, &mut SplitMix64));

@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use hedgerow::{Direction, Durability, EdgeKey, Error, KeyKind, LabelOptions, Options};
+use hedgerow::{
+    ArgumentError, CommitError, Direction, Durability, EdgeKey, Error, KeyKind, LabelOptions, Options,
+};
 use hedgerow_testkit::SimFs;
 
 /// A store with these options takes commits, closes, and holds them when it is opened again.
@@ -32,7 +34,9 @@ fn refused(options: &Options, name: &str, value: &str, range: [&str; 2]) {
         options.clone().open(&folder),
     ];
     for way in ways {
-        let Err(Error::InvalidArgument(text)) = way else { panic!("{options:?} are accepted") };
+        let Err(Error::Argument(ArgumentError::Invalid(text))) = way else {
+            panic!("{options:?} are accepted")
+        };
         for part in [name, value, range[0], range[1]] {
             assert!(text.contains(part), "{text} says nothing of {part}");
         }
@@ -114,7 +118,7 @@ fn retries_of_transactions() {
         graph.insert_edge(1, 1_000 + attempts)?;
         tx.put_edge(1, 2_000 + degree)
     });
-    assert!(matches!(outcome, Err(Error::Conflict { .. })) && attempts == 3);
+    assert!(matches!(outcome, Err(Error::Commit(CommitError::Conflict { .. }))) && attempts == 3);
 }
 
 #[test]
@@ -123,7 +127,10 @@ fn numbers_of_keys_and_ranks() {
     let last = u64::from(u32::MAX) - 1;
     assert!(dense.insert_edge(0, last).unwrap());
     for key in [last + 1, last + 2, u64::MAX] {
-        assert!(matches!(dense.insert_edge(0, key), Err(Error::InvalidArgument(_) | Error::TooLarge { .. })));
+        assert!(matches!(
+            dense.insert_edge(0, key),
+            Err(Error::Argument(ArgumentError::Invalid(_)) | Error::Argument(ArgumentError::TooLarge { .. }))
+        ));
         assert!(dense.remove_edge(key, 0).is_err());
         let mut tx = dense.write().unwrap();
         assert!(tx.remove_edges([(0, key)]).is_err() && tx.insert_vertex(key).is_err());

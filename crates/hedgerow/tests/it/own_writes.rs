@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use hedgerow::{Direction, EdgeKey, Error, Graph, Isolation, Value, WriteTxn};
+use hedgerow::{CommitError, Direction, EdgeKey, Error, Graph, Isolation, Value, WriteTxn};
 use hedgerow_testkit::{BulkOp, Effort, Generator, Model, ModelConfig, ModelOp, RichOp, explored};
 
 use crate::common;
@@ -121,7 +121,7 @@ impl Store {
         }
         match tx.commit() {
             Ok(_) if !refused => self.model = after,
-            Err(Error::NoSuchVertex { .. }) if refused => self.seen.refused += 1,
+            Err(Error::Commit(CommitError::NoSuchVertex { .. })) if refused => self.seen.refused += 1,
             other => return Err(format!("commit: {other:?}, refusal expected: {refused}")),
         }
         Ok(())
@@ -215,8 +215,10 @@ impl Store {
             (Ok(_), differs) => {
                 return Err(format!("committed although {differs:?} no longer holds, after {steps:?}"));
             }
-            (Err(Error::Conflict { .. }), _) => self.seen.conflicts += 1,
-            (Err(Error::NoSuchVertex { .. }), _) if lacks_endpoint => self.seen.refused += 1,
+            (Err(Error::Commit(CommitError::Conflict { .. })), _) => self.seen.conflicts += 1,
+            (Err(Error::Commit(CommitError::NoSuchVertex { .. })), _) if lacks_endpoint => {
+                self.seen.refused += 1
+            }
             (Err(error), _) => return Err(format!("commit after another: {error}")),
         }
         Ok(())
@@ -267,7 +269,7 @@ fn a_read_of_a_blind_insertion_is_validated() {
         let mut tx = inserted();
         assert!(read(&mut tx).unwrap());
         graph.put_weighted_edge(1, 2, 6.0).unwrap();
-        assert!(matches!(tx.commit(), Err(Error::Conflict { .. })));
+        assert!(matches!(tx.commit(), Err(Error::Commit(CommitError::Conflict { .. }))));
         graph.put_weighted_edge(1, 2, 5.0).unwrap();
     }
     // Blind, it conflicts with nobody.

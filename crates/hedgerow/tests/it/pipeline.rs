@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use hedgerow::{Ack, Durability, Error, Graph, KeyKind, Options, Pipeline};
+use hedgerow::{Ack, CommitError, Durability, Error, Graph, KeyKind, Options, Pipeline, StateError};
 use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, errno};
 use hedgerow_testkit::{Effort, Generator, Model, ModelConfig, ModelOp, SimFs, explored};
 
@@ -232,7 +232,7 @@ fn a_failed_log_is_told_to_every_ticket() {
     for v in 0..100u64 {
         match pipeline.insert_edge(v, v + 1) {
             Ok(_) => submitted += 1,
-            Err(Error::Poisoned) => break,
+            Err(Error::State(StateError::Poisoned)) => break,
             Err(error) => panic!("{error}"),
         }
     }
@@ -243,12 +243,15 @@ fn a_failed_log_is_told_to_every_ticket() {
     for (i, ack) in results.iter().enumerate() {
         assert_eq!(ack.ticket, i as u64);
         // The edge 1 to 2 exists: inserting it changed nothing, and waits for no other operation's sync.
-        let unknown = matches!(ack.result, Err(Error::OutcomeUnknown | Error::Poisoned));
+        let unknown = matches!(
+            ack.result,
+            Err(Error::Commit(CommitError::OutcomeUnknown) | Error::State(StateError::Poisoned))
+        );
         assert!(unknown || ack.result.as_ref().is_ok_and(|applied| applied.edges == 0), "{ack:?}");
     }
-    assert!(results.iter().any(|ack| matches!(ack.result, Err(Error::OutcomeUnknown))));
+    assert!(results.iter().any(|ack| matches!(ack.result, Err(Error::Commit(CommitError::OutcomeUnknown)))));
     assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), 1, "nothing of it is visible");
-    assert!(matches!(graph.write().err(), Some(Error::Poisoned)));
+    assert!(matches!(graph.write().err(), Some(Error::State(StateError::Poisoned))));
 }
 
 #[test]
@@ -365,8 +368,8 @@ fn a_pipeline_whose_function_panicked_takes_nothing_more() {
             std::panic::catch_unwind(call).is_err()
         });
         assert!(panicked);
-        assert!(matches!(insert(&mut pipeline, 500), Err(Error::AckPanicked)));
-        assert!(matches!(pipeline.flush(), Err(Error::AckPanicked)));
+        assert!(matches!(insert(&mut pipeline, 500), Err(Error::State(StateError::AckPanicked))));
+        assert!(matches!(pipeline.flush(), Err(Error::State(StateError::AckPanicked))));
         // All is executed and visible.
         assert_eq!((graph.snapshot().expect("open").edge_count().unwrap(), calls.get()), (submitted, 1));
         drop(pipeline);

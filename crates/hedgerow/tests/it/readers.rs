@@ -1,11 +1,11 @@
 //! Stores that are opened for reading several times at once.
 
-use hedgerow::{Error, Graph, LockHolder, Options};
+use hedgerow::{Error, Graph, LockHolder, OpenError, Options};
 use hedgerow_testkit::SimFs;
 
 fn held_by(opened: hedgerow::Result<Graph>) -> LockHolder {
     match opened.err() {
-        Some(Error::Locked { holder, .. }) => holder,
+        Some(Error::Open(OpenError::Locked { holder, .. })) => holder,
         other => panic!("not locked: {other:?}"),
     }
 }

@@ -2,7 +2,8 @@
 #![allow(clippy::disallowed_methods, reason = "tests move directories")]
 
 use hedgerow::{
-    Direction, EdgeKey, Error, Graph, KeyKind, LabelOptions, SalvageReport, Value, VertexKey, WriteTxn,
+    ArgumentError, Direction, EdgeKey, Error, Graph, KeyKind, LabelOptions, SalvageReport, Value, VertexKey,
+    WriteTxn,
 };
 use hedgerow_testkit::{SimFs, vertex_key};
 
@@ -141,7 +142,7 @@ fn nothing_is_written_into_the_store_itself() {
         let graph = crate::common::small().read_only(read_only).open(path("link")).unwrap();
         // The store is known by what it is, not by a name.
         std::fs::rename(path("store"), path("moved")).unwrap();
-        assert!(matches!(graph.backup(path("moved/copy")), Err(Error::InvalidArgument(_))));
+        assert!(matches!(graph.backup(path("moved/copy")), Err(Error::Argument(ArgumentError::Invalid(_)))));
         std::fs::rename(path("moved"), path("store")).unwrap();
         for name in inside {
             let refused = graph.backup(path(name)).map_err(|error| error.to_string());

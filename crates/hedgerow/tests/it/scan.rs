@@ -1,7 +1,8 @@
 //! All edges of a label, and properties as weights.
 
 use hedgerow::{
-    Direction, EdgeKey, Error, Graph, LabelOptions, PropertyType, Topology, Value, ValueRef, WeightedTopology,
+    ArgumentError, Direction, EdgeKey, Error, Graph, LabelOptions, PropertyType, Topology, Value, ValueRef,
+    WeightedTopology,
 };
 
 fn road(src: u64, dst: u64) -> EdgeKey<'static> {
@@ -74,13 +75,16 @@ fn a_property_is_the_weight_in_both_directions() {
         }
         let refused = |label: &str, property: &str| match s.view_weighted_by(label, property, None).map(drop)
         {
-            Err(Error::InvalidArgument(why)) => why,
+            Err(Error::Argument(ArgumentError::Invalid(why))) => why,
             other => panic!("{other:?}"),
         };
         assert_eq!(refused("road", "hours"), "label \"road\" has no property hours");
         assert_eq!(refused("road", "name"), "property name is of type utf8: a weight must be a number");
         assert_eq!(refused("", "weight"), "label \"\" has no property weight");
-        assert!(matches!(s.view_weighted_by("rail", "miles", None), Err(Error::NoSuchLabel { .. })));
+        assert!(matches!(
+            s.view_weighted_by("rail", "miles", None),
+            Err(Error::Argument(ArgumentError::NoSuchLabel { .. }))
+        ));
         let mut tx = graph.write().unwrap();
         tx.put_edge_with(road(2, 3), [("name", "new")]).unwrap();
         tx.commit().unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hedgerow::{Error, Graph, KeyKind, SalvageReport, salvage_on};
+use hedgerow::{ArgumentError, Error, Graph, KeyKind, OpenError, SalvageReport, StorageError, salvage_on};
 use hedgerow_testkit::{Generator, Model, ModelConfig, ModelOp, SimFs, explored, vertex_key};
 
 use crate::common;
@@ -102,12 +102,15 @@ pub(crate) fn a_backup_overwrites_nothing_and_cleans_up() {
     }
     let taken = SimFs::new();
     taken.put("notes.txt", b"mine");
-    assert!(matches!(graph.backup_on(taken.handle()), Err(Error::InvalidArgument(_))));
+    assert!(matches!(graph.backup_on(taken.handle()), Err(Error::Argument(ArgumentError::Invalid(_)))));
     assert_eq!(taken.files().len(), 1);
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("copy");
     graph.backup(&path).unwrap();
-    assert!(matches!(graph.backup(&path), Err(Error::InvalidArgument(_))), "twice to one place");
+    assert!(
+        matches!(graph.backup(&path), Err(Error::Argument(ArgumentError::Invalid(_)))),
+        "twice to one place"
+    );
     assert_eq!(Graph::open(&path).unwrap().snapshot().unwrap().edge_count().unwrap(), 2000);
     let (mut refused, mut done) = (0, 0);
     for quota in (0..80_000u64).step_by(1500) {
@@ -115,7 +118,7 @@ pub(crate) fn a_backup_overwrites_nothing_and_cleans_up() {
         small.set_quota(Some(quota));
         match graph.backup_on(small.handle()) {
             Ok(_) => done += 1,
-            Err(Error::DiskFull | Error::Io { .. }) => {
+            Err(Error::Storage(StorageError::DiskFull { .. } | StorageError::Io { .. })) => {
                 refused += 1;
                 assert!(small.files().keys().all(|name| name == "LOCK"), "{:?}", small.files().keys());
             }
@@ -254,10 +257,13 @@ pub(crate) fn what_is_missing_or_foreign_is_told() {
     let nothing = SimFs::new();
     nothing.put("seg-0000000000000001.csr", b"nothing of ours");
     let refused = salvage_on(nothing.handle(), SimFs::new().handle());
-    assert!(matches!(refused, Err(Error::NotAStore { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::Open(OpenError::NotAStore { .. }))), "{refused:?}");
     let full = SimFs::new();
     full.put("mine", b"x");
-    assert!(matches!(salvage_on(disk.handle(), full.handle()), Err(Error::InvalidArgument(_))));
+    assert!(matches!(
+        salvage_on(disk.handle(), full.handle()),
+        Err(Error::Argument(ArgumentError::Invalid(_)))
+    ));
 }
 
 /// The image of a hub goes over many blocks, and one of them is damaged. Its edges are known from their other ends: they are

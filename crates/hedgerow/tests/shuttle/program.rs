@@ -1,6 +1,8 @@
 //! Random programs: a few threads, each with a few transactions over five vertices.
 
-use hedgerow::{Direction, EdgeKey, Error, Graph, LabelOptions, PropertyType, Snapshot, Value, WriteTxn};
+use hedgerow::{
+    CommitError, Direction, EdgeKey, Error, Graph, LabelOptions, PropertyType, Snapshot, Value, WriteTxn,
+};
 use hedgerow_testkit::sim_fs::SplitMix64;
 
 use crate::history::{Attempt, Done, History};
@@ -239,7 +241,7 @@ fn write(graph: &Graph, history: &History, steps: &[Step]) {
     let answers = run(&mut txn).expect("steps do not fail");
     let done = match txn.commit() {
         Ok(ts) => Done::Written { ts, answers },
-        Err(Error::Conflict { .. }) => Done::Refused,
+        Err(Error::Commit(CommitError::Conflict { .. })) => Done::Refused,
         Err(other) => panic!("{other}"),
     };
     history.push(Attempt { began, ended: history.tick(), steps: steps.to_vec(), done });

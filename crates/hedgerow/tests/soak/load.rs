@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use hedgerow::{Direction, Error, Graph, KeyKind, Options, Snapshot, Topology, VertexId};
+use hedgerow::{CommitError, Direction, Error, Graph, KeyKind, Options, Snapshot, Topology, VertexId};
 use hedgerow_testkit::sim_fs::SplitMix64;
 use hedgerow_testkit::{Generator, Model, ModelConfig, ModelOp, SimFs};
 
@@ -97,7 +97,7 @@ impl Writer {
         let op = self.generator.op(Some(&self.model));
         loop {
             match common::apply_alone(graph, CONFIG.weighted, &op) {
-                Some(Err(Error::Conflict { .. })) => {}
+                Some(Err(Error::Commit(CommitError::Conflict { .. }))) => {}
                 Some(done) => {
                     done.expect("a commit");
                     break;

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use hedgerow::io::{Access, RealFs, Vfs, read_exact_at, write_all_at};
-use hedgerow::{Durability, Error, Graph};
+use hedgerow::{CommitError, Durability, Error, Graph, StateError};
 use hedgerow_testkit::sim_fs::SplitMix64;
 use hedgerow_testkit::{Effort, Model, explored};
 
@@ -233,9 +233,9 @@ fn script(device: &Device, seed: u64, seen: &mut Seen) -> Result<(), String> {
         };
         match graph.transact(1, all) {
             Ok(_) => acked += 1,
-            Err(Error::DiskFull) => seen.full += 1,
-            Err(Error::OutcomeUnknown) => unknown = true,
-            Err(Error::Poisoned) => break,
+            Err(Error::Commit(CommitError::DiskFull)) => seen.full += 1,
+            Err(Error::Commit(CommitError::OutcomeUnknown)) => unknown = true,
+            Err(Error::State(StateError::Poisoned)) => break,
             Err(error) => return Err(format!("commit: {error}")),
         }
         if unknown && graph.write().is_ok() {

@@ -17,7 +17,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use hedgerow::{Error, Graph};
+use hedgerow::{CommitError, Error, Graph, StateError};
 use hedgerow_testkit::sim_fs::SplitMix64;
 use hedgerow_testkit::{Effort, explored};
 
@@ -88,7 +88,7 @@ fn work(dir: &Path, out: &mut std::fs::File) -> String {
         }
         if i % 4 == 0 {
             match graph.checkpoint() {
-                Ok(_) | Err(Error::Io { .. } | Error::DiskFull | Error::Corruption(_)) => {}
+                Ok(_) | Err(Error::Storage(_)) => {}
                 Err(error) => return expected(&graph, error),
             }
         }
@@ -102,9 +102,14 @@ fn work(dir: &Path, out: &mut std::fs::File) -> String {
 /// Of an error, what must hold after it.
 fn expected(graph: &Graph, error: Error) -> String {
     match &error {
-        Error::DiskFull => assert!(graph.write().is_ok(), "a full disk leaves the store usable"),
-        Error::OutcomeUnknown | Error::Poisoned => {
-            let refused = matches!(graph.write(), Err(Error::Poisoned | Error::Closed));
+        Error::Commit(CommitError::DiskFull) => {
+            assert!(graph.write().is_ok(), "a full disk leaves the store usable")
+        }
+        Error::Commit(CommitError::OutcomeUnknown) | Error::State(StateError::Poisoned) => {
+            let refused = matches!(
+                graph.write(),
+                Err(Error::State(StateError::Poisoned) | Error::State(StateError::Closed))
+            );
             assert!(refused, "after {error} the store takes writes");
         }
         other => panic!("a commit fails with {other}"),

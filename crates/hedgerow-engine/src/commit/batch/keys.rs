@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::parts::BatchEntry;
 use crate::commit::op::{OpKind, TxnKey, TxnKeys, TxnOp};
-use crate::error::{Error, Result};
+use crate::error::{ArgumentError, Result};
 use crate::state::ids::KeyLatch;
 use crate::state::placement::Placement;
 use crate::state::store::Engine;
@@ -90,7 +90,7 @@ impl<'e> Resolved<'e> {
             *id = engine.ids.lookup(keys.key(*key), NOW);
             if id.is_none() && creates {
                 let taken = engine.ids.allocate(|| engine.horizon().oldest());
-                *id = Some(taken.ok_or_else(|| Error::TooLarge {
+                *id = Some(taken.ok_or_else(|| ArgumentError::TooLarge {
                     what: "the number of vertices".into(),
                     limit: u64::from(u32::MAX),
                 })?);

@@ -11,7 +11,7 @@ use hedgerow_io::{FileId, Vfs};
 use hedgerow_tier::segment::segment_name;
 use hedgerow_tier::{LevelSegment, Manifest, SegmentInfo, TierError};
 
-use crate::error::{Error, Result};
+use crate::error::{ArgumentError, Error, Result, StateError, StorageError};
 use crate::files::log::log_refs;
 use crate::files::log::{Durable, UnlessDone};
 use crate::files::runs::{Merge, Runs};
@@ -54,7 +54,7 @@ impl Core {
         self.check_owner_by_id()?;
         self.check_writable()?;
         let Some(durable) = &self.durable else {
-            return Err(Error::InvalidArgument("a store without files has no checkpoints".into()));
+            return Err(ArgumentError::Invalid("a store without files has no checkpoints".into()).into());
         };
         let _one_at_a_time = self.checkpointing.lock();
         self.check_writable()?;
@@ -142,9 +142,12 @@ impl Core {
     /// on, and a later sync that succeeds would say nothing about it.
     fn poisoned_by(&self, error: Error) -> Error {
         match error {
-            Error::Io { operation, .. } if operation == hedgerow_io::SYNC_DIRECTORY => {
+            Error::Storage(
+                StorageError::Io { operation: hedgerow_io::SYNC_DIRECTORY, .. }
+                | StorageError::DiskFull { operation: hedgerow_io::SYNC_DIRECTORY, .. },
+            ) => {
                 self.commits.fail();
-                Error::Poisoned
+                StateError::Poisoned.into()
             }
             other => other,
         }
@@ -179,7 +182,7 @@ impl Core {
             Ok(()) => {}
             Err(TierError::SwitchUnknown { .. }) => {
                 self.commits.fail();
-                return Err(Error::Poisoned);
+                return Err(StateError::Poisoned.into());
             }
             Err(error) => {
                 if let Some(info) = info {
@@ -209,7 +212,7 @@ impl Core {
 fn next_file_id(manifest: &mut Manifest) -> Result<FileId> {
     let id = manifest.next_file_id;
     let next = id.0.checked_add(1).filter(|&next| next < u64::MAX);
-    manifest.next_file_id = FileId(next.ok_or_else(|| Error::TooLarge {
+    manifest.next_file_id = FileId(next.ok_or_else(|| ArgumentError::TooLarge {
         what: "the number of segment files ever written".into(),
         limit: u64::MAX - 1,
     })?);

@@ -12,7 +12,7 @@ use hedgerow_io::{FileId, StoreId, Vfs};
 use hedgerow_mem::Main;
 use hedgerow_tier::{ImageRef, KeysRef, PartRef, SegmentInfo, SegmentWriter};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, io_error};
 use crate::state::store::Core;
 
 /// A run that was written. Nothing names it yet.
@@ -167,9 +167,5 @@ impl Core {
 
 /// A place where a test may want an error.
 pub(super) fn reach(fs: &dyn Vfs, point: FailPoint) -> Result<()> {
-    failpoint::reach(point).map_err(|source| Error::Io {
-        file: fs.path().display().to_string(),
-        operation: "checkpoint".to_owned(),
-        source,
-    })
+    failpoint::reach(point).map_err(io_error(fs.path(), "checkpoint"))
 }

@@ -7,7 +7,7 @@ use hedgerow_log::{CommitPlace, Ops, segment_name};
 use super::apply::BAD_VERTEX;
 use super::batch::{Act, Batch, MOST_SIDES, ReplayAttributes};
 use super::{LAST_TIMESTAMP, Loaded};
-use crate::error::{Error, Result};
+use crate::error::{ArgumentError, Error, Result};
 
 /// A replay under way. What it was given is applied batch by batch; call [`finish`](Self::finish) for the rest.
 ///
@@ -79,7 +79,7 @@ impl<'a> Replay<'a> {
                 Ok(())
             }
             Err(misfit) => Err(self.batch.commit(misfit.order).map_or_else(
-                || Error::InvalidArgument(misfit.what.to_owned()),
+                || Error::Argument(ArgumentError::Invalid(misfit.what.to_owned())),
                 |commit| damaged(commit, misfit.what),
             )),
         }

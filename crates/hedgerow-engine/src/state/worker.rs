@@ -1,0 +1,95 @@
+//! The threads of a store's own: one for each [`Duty`].
+//!
+//! A worker starts its thread once, at the first need; a store goes on without a thread that cannot be started, and whoever
+//! asked for it does the work or says so. The thread keeps no handle, and between its turns not even the store's memory: the last
+//! handle is a user's, which closes the store, and closing wakes the thread, which then returns. A thread whose end would let
+//! commits wait for ever poisons the store when it panics; others catch the panic of a turn, and count it. A forked child has
+//! none of the threads and starts none, since its calls are refused before.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::{JoinHandle, Thread};
+
+use hedgerow_io::failpoint::{self, FailPoint};
+
+/// What a thread is there for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Duty {
+    /// Settles idle subgraphs, and frees what snapshots kept.
+    Settle,
+    /// Writes checkpoints when the log is long.
+    Checkpoint,
+    /// Syncs the log at intervals, under [`Durability::Group`](crate::Durability::Group).
+    SyncAtIntervals,
+    /// Syncs the log for tickets, under [`Durability::Sync`](crate::Durability::Sync).
+    SyncForTickets,
+}
+
+impl Duty {
+    /// The name of the thread, and where tests keep it from starting.
+    fn thread(self) -> (&'static str, FailPoint) {
+        match self {
+            Duty::Settle => ("hedgerow-settle", FailPoint::SettleThread),
+            Duty::Checkpoint => ("hedgerow-checkpoint", FailPoint::CheckpointThread),
+            Duty::SyncAtIntervals => ("hedgerow-sync", FailPoint::SyncThread),
+            Duty::SyncForTickets => ("hedgerow-acks", FailPoint::TicketThread),
+        }
+    }
+}
+
+/// What a thread does until the store is closed.
+pub(crate) type Work = Arc<dyn Fn() + Send + Sync>;
+
+/// A thread of the store's own.
+pub(crate) struct Worker {
+    duty: Duty,
+    work: Work,
+    /// Set once the thread was to be started; `None` if it could not be.
+    thread: OnceLock<Option<Thread>>,
+    handle: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Worker {
+    pub(crate) fn new(duty: Duty, work: Work) -> Worker {
+        Worker { duty, work, thread: OnceLock::new(), handle: Mutex::new(None) }
+    }
+
+    /// Starts the thread, unless a call before has tried. Returns whether there is one; the call that tried in vain learns in
+    /// `failed` why.
+    pub(crate) fn start(&self, failed: impl FnOnce(std::io::Error)) -> bool {
+        let start = || {
+            let (work, (name, point)) = (self.work.clone(), self.duty.thread());
+            let builder = std::thread::Builder::new().name(name.into());
+            let handle = failpoint::reach(point).and_then(|()| builder.spawn(move || work()));
+            let handle = handle.map_err(failed).ok()?;
+            let thread = handle.thread().clone();
+            *self.handle.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle);
+            Some(thread)
+        };
+        self.thread.get_or_init(start).is_some()
+    }
+
+    /// Whether the thread was to be started, with success or without.
+    #[inline]
+    pub(crate) fn was_started(&self) -> bool {
+        self.thread.get().is_some()
+    }
+
+    /// Whether the thread was started.
+    #[inline]
+    pub(crate) fn has_thread(&self) -> bool {
+        matches!(self.thread.get(), Some(Some(_)))
+    }
+
+    /// Has the thread return from [`std::thread::park`], now or when it next parks. Never waits.
+    pub(crate) fn wake(&self) {
+        if let Some(Some(thread)) = self.thread.get() {
+            thread.unpark();
+        }
+    }
+
+    /// Waits until the thread has ended, if there is one.
+    pub(crate) fn join(&self) {
+        let handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner).take();
+        handle.map(JoinHandle::join);
+    }
+}
