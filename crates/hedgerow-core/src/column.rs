@@ -3,7 +3,7 @@
 //! Fixed-width values take one word or one bit each, text and bytes lie end to end in a heap. A column is built once
 //! and never changed; a scan of the topology never touches it.
 
-use crate::property::{PropertyId, PropertyType, Row, Value, ValueRef};
+use crate::property::{Cells, PropertyId, PropertyType, Row, Value, ValueRef};
 
 /// The columns of a run of edges, ascending by property. A property without a column is null for all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -218,7 +218,7 @@ impl Columns {
 
     /// The properties of edge `at` as a row of its own.
     pub fn row(&self, at: usize) -> Option<Row> {
-        Row::new(self.0.iter().map(|(id, column)| (*id, column.get(at).to_owned())).collect())
+        Row::new(self.0.iter().map(|(id, column)| (*id, column.get(at).to_owned())).collect::<Cells>())
     }
 
     /// The bytes of all arrays.
@@ -388,6 +388,8 @@ pub enum RowRef<'a> {
     Columns(&'a Columns, usize),
     /// A row.
     Row(&'a Row),
+    /// One property.
+    Cell(PropertyId, ValueRef<'a>),
 }
 
 impl<'a> RowRef<'a> {
@@ -398,6 +400,8 @@ impl<'a> RowRef<'a> {
             RowRef::Empty => ValueRef::Null,
             RowRef::Columns(columns, at) => columns.get(at, id),
             RowRef::Row(row) => row.get(id),
+            RowRef::Cell(found, value) if found == id => value,
+            RowRef::Cell(..) => ValueRef::Null,
         }
     }
 
@@ -407,6 +411,7 @@ impl<'a> RowRef<'a> {
             RowRef::Empty => None,
             RowRef::Columns(columns, at) => columns.row(at),
             RowRef::Row(row) => Some(row.clone()),
+            RowRef::Cell(id, value) => Row::new([(id, value.to_owned())]),
         }
     }
 
@@ -414,6 +419,7 @@ impl<'a> RowRef<'a> {
     pub fn for_each(self, mut f: impl FnMut(PropertyId, ValueRef<'a>)) {
         match self {
             RowRef::Empty => {}
+            RowRef::Cell(id, value) => f(id, value),
             RowRef::Columns(columns, at) => {
                 for (id, column) in &columns.0 {
                     let value = column.get(at);

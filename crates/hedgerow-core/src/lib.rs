@@ -22,7 +22,7 @@ pub use column::{Column, Columns, RowRef};
 pub use id::{LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 pub use key::{KeyKind, VertexKey, VertexKeyRef};
 pub use op::Op;
-pub use property::{PropertyId, PropertyType, Row, Value, ValueRef};
+pub use property::{Cells, PropertyId, PropertyType, Row, Value, ValueRef};
 pub use search::{InterpolationHint, lower_bound_near};
 pub use time::Timestamp;
 pub use view::{

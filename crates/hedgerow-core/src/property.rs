@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 /// The longest name of a label or property, in bytes.
 pub const MAX_NAME_BYTES: usize = 255;
 /// The longest value of a property, in bytes: 16 MiB.
@@ -176,6 +178,30 @@ impl ValueRef<'_> {
         }
     }
 
+    /// The type and the bits of a value of fixed width.
+    #[inline]
+    pub fn to_word(self) -> Option<(PropertyType, u64)> {
+        match self {
+            ValueRef::Bool(b) => Some((PropertyType::Bool, u64::from(b))),
+            ValueRef::I64(n) => Some((PropertyType::I64, n as u64)),
+            ValueRef::F64(x) => Some((PropertyType::F64, x.to_bits())),
+            ValueRef::Timestamp(t) => Some((PropertyType::Timestamp, t as u64)),
+            ValueRef::Null | ValueRef::Utf8(_) | ValueRef::Bytes(_) => None,
+        }
+    }
+
+    /// The value of a type of fixed width that has these bits; null for other types.
+    #[inline]
+    pub fn from_word(kind: PropertyType, word: u64) -> ValueRef<'static> {
+        match kind {
+            PropertyType::Bool => ValueRef::Bool(word != 0),
+            PropertyType::I64 => ValueRef::I64(word as i64),
+            PropertyType::F64 => ValueRef::F64(f64::from_bits(word)),
+            PropertyType::Timestamp => ValueRef::Timestamp(word as i64),
+            PropertyType::Utf8 | PropertyType::Bytes => ValueRef::Null,
+        }
+    }
+
     /// The bytes of text or bytes; 0 for the others.
     pub fn variable_bytes(self) -> usize {
         match self {
@@ -281,16 +307,28 @@ impl From<&[u8]> for Value {
     }
 }
 
-/// The properties of one edge or vertex: at least one, none of them null, ascending by id. Cloning copies a reference.
+/// Properties with their values, as operations bring them; one needs no allocation.
+pub type Cells = SmallVec<[(PropertyId, Value); 1]>;
+
+/// The properties of one edge or vertex: at least one, none of them null, ascending by id. Cloning copies one value, or a
+/// reference to several.
 ///
 /// An edge without properties has no row, so that it costs nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row(Arc<[(PropertyId, Value)]>);
+#[derive(Clone, Debug)]
+pub struct Row(Repr);
+
+/// One property, as most edges with properties have, stands in the row itself.
+#[derive(Clone, Debug)]
+enum Repr {
+    One((PropertyId, Value)),
+    Many(Arc<[(PropertyId, Value)]>),
+}
 
 impl Row {
     /// The row of these cells, in any order; of several for one property the last counts, and nulls are left out.
     /// `None` if nothing is left.
-    pub fn new(mut cells: Vec<(PropertyId, Value)>) -> Option<Row> {
+    pub fn new(cells: impl Into<Cells>) -> Option<Row> {
+        let mut cells = cells.into();
         if !cells.is_sorted_by(|a, b| a.0 < b.0) {
             // Stable, so that the last of equals stays the last.
             cells.sort_by_key(|(id, _)| *id);
@@ -303,52 +341,68 @@ impl Row {
             });
         }
         cells.retain(|(_, value)| !value.is_null());
-        (!cells.is_empty()).then(|| Row(cells.into()))
-    }
-
-    /// As [`new`](Self::new), emptying `cells` and keeping its memory for the next row.
-    pub fn take(cells: &mut Vec<(PropertyId, Value)>) -> Option<Row> {
-        if cells.is_sorted_by(|a, b| a.0 < b.0) && cells.iter().all(|(_, value)| !value.is_null()) {
-            return (!cells.is_empty()).then(|| Row(cells.drain(..).collect()));
+        match cells.len() {
+            0 => None,
+            1 => cells.pop().map(|cell| Row(Repr::One(cell))),
+            _ => Some(Row(Repr::Many(cells.into_iter().collect()))),
         }
-        Row::new(std::mem::take(cells))
     }
 
     /// `base` with the cells of `patch` laid over it; a null removes.
     pub fn merged(base: Option<&Row>, patch: &[(PropertyId, Value)]) -> Option<Row> {
-        let mut cells = base.map_or_else(Vec::new, |row| row.0.to_vec());
-        cells.extend_from_slice(patch);
+        let mut cells: Cells = base.map_or(&[][..], Row::cells).iter().cloned().collect();
+        cells.extend(patch.iter().cloned());
         Row::new(cells)
     }
 
     /// The cells, ascending by id.
+    #[inline]
     pub fn cells(&self) -> &[(PropertyId, Value)] {
-        &self.0
+        match &self.0 {
+            Repr::One(cell) => std::slice::from_ref(cell),
+            Repr::Many(cells) => cells,
+        }
     }
 
     /// The value of a property; null if it has none.
+    #[inline]
     pub fn get(&self, id: PropertyId) -> ValueRef<'_> {
-        match self.0.binary_search_by_key(&id, |(id, _)| *id) {
-            Ok(at) => self.0[at].1.as_ref(),
-            Err(_) => ValueRef::Null,
+        match &self.0 {
+            Repr::One((found, value)) if *found == id => value.as_ref(),
+            Repr::One(_) => ValueRef::Null,
+            Repr::Many(cells) => match cells.binary_search_by_key(&id, |(id, _)| *id) {
+                Ok(at) => cells[at].1.as_ref(),
+                Err(_) => ValueRef::Null,
+            },
         }
     }
 
     /// The row without text and bytes: what the second copy of an undirected edge keeps.
     pub fn fixed_only(&self) -> Option<Row> {
         let fixed = |value: &Value| value.property_type().is_some_and(PropertyType::is_fixed);
-        if self.0.iter().all(|(_, value)| fixed(value)) {
+        if self.cells().iter().all(|(_, value)| fixed(value)) {
             return Some(self.clone());
         }
-        Row::new(self.0.iter().filter(|(_, value)| fixed(value)).cloned().collect())
+        Row::new(self.cells().iter().filter(|(_, value)| fixed(value)).cloned().collect::<Cells>())
     }
 
     /// The bytes that the row holds on the heap, shared values counted in full.
     pub fn bytes(&self) -> usize {
-        let own = size_of::<(PropertyId, Value)>() * self.0.len() + 2 * size_of::<usize>();
-        own + self.0.iter().map(|(_, value)| value.as_ref().variable_bytes()).sum::<usize>()
+        let own = match &self.0 {
+            Repr::One(_) => 0,
+            Repr::Many(cells) => size_of_val(&**cells) + 2 * size_of::<usize>(),
+        };
+        own + self.cells().iter().map(|(_, value)| value.as_ref().variable_bytes()).sum::<usize>()
     }
 }
+
+impl PartialEq for Row {
+    fn eq(&self, other: &Row) -> bool {
+        self.cells() == other.cells()
+    }
+}
+
+impl Eq for Row {}
 
 #[cfg(test)]
 mod tests;

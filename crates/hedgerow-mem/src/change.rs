@@ -50,7 +50,7 @@ pub(crate) fn of_delta<'a>(
         if entry.op == EdgeOp::Vertex || !wanted(entry.dst) {
             return;
         }
-        let state = (entry.op != EdgeOp::Remove).then(|| (entry.weight, delta.row_ref(at)));
+        let state = (entry.op != EdgeOp::Remove).then(|| (entry.weight, delta.row(at)));
         changes.push(Change { local: entry.local, dst: entry.dst, rank: delta.rank(at), state });
     };
     match of {

@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicU32, Ordering};
-use hedgerow_core::{LocalVertex, Row, RowRef, Timestamp, VertexId};
+use hedgerow_core::{LocalVertex, RowRef, Timestamp, VertexId};
 
 use crate::arena::Arena;
 use crate::items::DeltaExtra;
@@ -132,7 +132,7 @@ impl Delta {
         assert!(ops.len() <= self.capacity() - first, "delta is full");
         for (i, op) in ops.iter().enumerate() {
             if let Some(attributes) = ops.attributes(i) {
-                self.set_attributes(first + i, attributes.rank, attributes.row.as_ref());
+                self.set_attributes(first + i, attributes.rank, attributes.row());
             }
             self.write(first + i, op.local, op.op, op.dst, ts, op.weight);
         }
@@ -148,7 +148,7 @@ impl Delta {
         assert!(end - from <= self.capacity() - first, "delta is full");
         for (at, i) in (first..).zip(from..end) {
             let (rank, row) = (other.rank(i), other.row(i));
-            if rank != 0 || row.is_some() {
+            if rank != 0 || !matches!(row, RowRef::Empty) {
                 self.set_attributes(at, rank, row);
             }
             let e = other.entry(i);
@@ -158,8 +158,8 @@ impl Delta {
     }
 
     /// Sets rank and properties of an entry that is not published yet.
-    fn set_attributes(&self, at: usize, rank: u64, row: Option<&Row>) {
-        self.extra.get_or_init(Box::default).set(at, self.capacity(), rank, row.cloned());
+    fn set_attributes(&self, at: usize, rank: u64, row: RowRef<'_>) {
+        self.extra.get_or_init(Box::default).set(at, self.capacity(), rank, row);
     }
 
     /// Writes an entry that is not published yet, and notes it.
@@ -297,12 +297,6 @@ impl Delta {
     pub(crate) fn for_each_of(&self, n: usize, local: LocalVertex, mut f: impl FnMut(Entry)) {
         self.storage.for_each_low6(n, local.0, |i| f(self.entry(i)));
     }
-
-    /// The properties in the entry at `index`.
-    #[inline]
-    pub(crate) fn row_ref(&self, index: usize) -> RowRef<'_> {
-        self.row(index).map_or(RowRef::Empty, RowRef::Row)
-    }
 }
 
 impl Entries for Delta {
@@ -327,8 +321,8 @@ impl Entries for Delta {
     }
 
     #[inline]
-    fn row(&self, at: usize) -> Option<&Row> {
-        self.extra()?.row(at)
+    fn row(&self, at: usize) -> RowRef<'_> {
+        self.extra().map_or(RowRef::Empty, |extra| extra.row(at))
     }
 }
 

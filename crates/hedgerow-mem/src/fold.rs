@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Row, Timestamp};
+use hedgerow_core::{RowRef, Timestamp};
 
 use crate::arena::Arena;
 use crate::delta::Delta;
 use crate::main_part::Main;
 use crate::merge;
-use crate::op::{EdgeOp, Entries, Entry, Ops};
+use crate::op::{Attributes, EdgeOp, Entries, Entry, Ops};
 use crate::patch::Patch;
 use crate::version::Version;
 
@@ -132,10 +132,10 @@ impl Entries for WithOps<'_> {
     }
 
     #[inline]
-    fn row(&self, at: usize) -> Option<&Row> {
+    fn row(&self, at: usize) -> RowRef<'_> {
         match at.checked_sub(self.logged) {
             None => self.delta.row(at),
-            Some(own) => self.ops.attributes(own)?.row.as_ref(),
+            Some(own) => self.ops.attributes(own).map_or(RowRef::Empty, Attributes::row),
         }
     }
 }
@@ -160,7 +160,7 @@ impl<E: Entries> Entries for Behind<'_, E> {
         self.1.rank(self.0 + at)
     }
 
-    fn row(&self, at: usize) -> Option<&Row> {
+    fn row(&self, at: usize) -> RowRef<'_> {
         self.1.row(self.0 + at)
     }
 }

@@ -5,8 +5,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use hedgerow_core::sync::{AtomicU64, Ordering};
-use hedgerow_core::{Columns, Row, RowRef, VertexId};
+use hedgerow_core::sync::{AtomicU32, AtomicU64, Ordering};
+use hedgerow_core::{Columns, PropertyId, PropertyType, Row, RowRef, ValueRef, VertexId};
 
 /// What the edges of a main part have beside neighbour and weight.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,18 +33,63 @@ impl Extra {
 #[derive(Default)]
 pub(crate) struct DeltaExtra {
     ranks: OnceLock<Box<[AtomicU64]>>,
+    /// Rows of one value of fixed width, as most are.
+    words: OnceLock<Words>,
+    /// Other rows.
     rows: OnceLock<Box<[OnceLock<Row>]>>,
+}
+
+/// Rows of one value of fixed width: what each says, and the bits of the value.
+struct Words {
+    /// The property in the upper 24 bits, its type in the lower 8; 0 for an entry without such a row.
+    kinds: Box<[AtomicU32]>,
+    bits: Box<[AtomicU64]>,
+}
+
+impl Words {
+    fn new(capacity: usize) -> Words {
+        Words {
+            kinds: (0..capacity).map(|_| AtomicU32::new(0)).collect(),
+            bits: (0..capacity).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// Sets a row that is not published yet: ordered by the release store of the length that publishes the entry.
+    #[inline]
+    fn set(&self, at: usize, id: PropertyId, (kind, word): (PropertyType, u64)) {
+        self.bits[at].store(word, Ordering::Relaxed);
+        self.kinds[at].store(u32::from(id.0) << 8 | u32::from(kind as u8), Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn get(&self, at: usize) -> Option<RowRef<'static>> {
+        let kind = self.kinds.get(at)?.load(Ordering::Relaxed);
+        let value = ValueRef::from_word(
+            PropertyType::from_byte(kind as u8)?,
+            self.bits.get(at)?.load(Ordering::Relaxed),
+        );
+        Some(RowRef::Cell(PropertyId((kind >> 8) as u16), value))
+    }
 }
 
 impl DeltaExtra {
     /// Sets rank and row of the entry at `at`, which is not published yet.
-    pub(crate) fn set(&self, at: usize, capacity: usize, rank: u64, row: Option<Row>) {
+    pub(crate) fn set(&self, at: usize, capacity: usize, rank: u64, row: RowRef<'_>) {
         if rank != 0 {
             let ranks = self.ranks.get_or_init(|| (0..capacity).map(|_| AtomicU64::new(0)).collect());
             // Ordered by the release store of the length that publishes the entry.
             ranks[at].store(rank, Ordering::Relaxed);
         }
-        if let Some(row) = row {
+        let cell = match row {
+            RowRef::Cell(id, value) => Some((id, value)),
+            RowRef::Row(row) if let [(id, value)] = row.cells() => Some((*id, value.as_ref())),
+            _ => None,
+        };
+        if let Some((id, value)) = cell
+            && let Some(word) = value.to_word()
+        {
+            self.words.get_or_init(|| Words::new(capacity)).set(at, id, word);
+        } else if let Some(row) = row.to_row() {
             let rows = self.rows.get_or_init(|| (0..capacity).map(|_| OnceLock::new()).collect());
             let set = rows[at].set(row);
             debug_assert!(set.is_ok(), "an entry is written once");
@@ -56,7 +101,7 @@ impl DeltaExtra {
     }
 
     pub(crate) fn has_rows(&self) -> bool {
-        self.rows.get().is_some()
+        self.words.get().is_some() || self.rows.get().is_some()
     }
 
     #[inline]
@@ -65,8 +110,12 @@ impl DeltaExtra {
     }
 
     #[inline]
-    pub(crate) fn row(&self, at: usize) -> Option<&Row> {
-        self.rows.get()?.get(at)?.get()
+    pub(crate) fn row(&self, at: usize) -> RowRef<'_> {
+        if let Some(row) = self.words.get().and_then(|words| words.get(at)) {
+            return row;
+        }
+        let row = self.rows.get().and_then(|rows| rows.get(at)?.get());
+        row.map_or(RowRef::Empty, RowRef::Row)
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -74,7 +123,8 @@ impl DeltaExtra {
             let held = rows.iter().filter_map(OnceLock::get).map(Row::bytes);
             rows.len() * size_of::<OnceLock<Row>>() + held.sum::<usize>()
         });
-        size_of::<DeltaExtra>() + self.ranks.get().map_or(0, |ranks| ranks.len() * 8) + rows
+        let words = self.words.get().map_or(0, |words| words.bits.len() * 12);
+        size_of::<DeltaExtra>() + self.ranks.get().map_or(0, |ranks| ranks.len() * 8) + words + rows
     }
 }
 

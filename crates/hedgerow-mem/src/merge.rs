@@ -58,7 +58,7 @@ fn rank(entries: &impl Entries, key: u64) -> u64 {
 #[inline]
 fn state(entries: &impl Entries, key: u64) -> Option<(f64, RowRef<'_>)> {
     let row = || match entries.has_rows() {
-        true => entries.row(order(key)).map_or(RowRef::Empty, RowRef::Row),
+        true => entries.row(order(key)),
         false => RowRef::Empty,
     };
     (op(key) != EdgeOp::Remove).then(|| (entries.entry(order(key)).weight, row()))

@@ -2,7 +2,7 @@
 //!
 //! Only effective operations come here: an insertion of what was not there, a removal of what was.
 
-use hedgerow_core::{LocalVertex, Row, Timestamp, VertexId};
+use hedgerow_core::{LocalVertex, Row, RowRef, Timestamp, VertexId};
 
 /// What an entry does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +78,11 @@ impl Attributes {
     #[inline]
     pub fn is_none(&self) -> bool {
         self.rank == 0 && self.row.is_none()
+    }
+
+    #[inline]
+    pub(crate) fn row(&self) -> RowRef<'_> {
+        self.row.as_ref().map_or(RowRef::Empty, RowRef::Row)
     }
 }
 
@@ -159,5 +164,5 @@ pub(crate) trait Entries {
 
     fn rank(&self, at: usize) -> u64;
 
-    fn row(&self, at: usize) -> Option<&Row>;
+    fn row(&self, at: usize) -> RowRef<'_>;
 }

@@ -1,8 +1,9 @@
 use super::*;
 
 fn rows() -> Vec<Option<Row>> {
-    let row =
-        |cells: &[(u16, Value)]| Row::new(cells.iter().map(|(id, v)| (PropertyId(*id), v.clone())).collect());
+    let row = |cells: &[(u16, Value)]| {
+        Row::new(cells.iter().map(|(id, v)| (PropertyId(*id), v.clone())).collect::<Cells>())
+    };
     let mut rows = vec![
         row(&[(0, true.into()), (1, 5.into()), (3, "é".into())]),
         None,

@@ -1,7 +1,7 @@
 use super::*;
 
 fn row(cells: &[(u16, Value)]) -> Option<Row> {
-    Row::new(cells.iter().map(|(id, value)| (PropertyId(*id), value.clone())).collect())
+    Row::new(cells.iter().map(|(id, value)| (PropertyId(*id), value.clone())).collect::<Cells>())
 }
 
 #[test]

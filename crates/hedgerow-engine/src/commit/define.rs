@@ -1,7 +1,7 @@
 //! Definitions of labels and properties: each is a commit of its own.
 
 use hedgerow_core::property::{MAX_NAME_BYTES, MAX_PROPERTIES, MAX_VALUE_BYTES};
-use hedgerow_core::{LabelId, Op, PropertyId, PropertyType, Timestamp, Value};
+use hedgerow_core::{Cells, LabelId, Op, PropertyId, PropertyType, Timestamp, Value};
 
 use super::order::{draw, must_apply};
 use crate::error::{ArgumentError, Result};
@@ -161,8 +161,8 @@ impl Engine {
         &self,
         label: LabelId,
         properties: impl IntoIterator<Item = (N, V)>,
-    ) -> Result<Vec<(PropertyId, Value)>> {
-        let mut cells = Vec::new();
+    ) -> Result<Cells> {
+        let mut cells = Cells::new();
         for (name, value) in properties {
             let (name, value) = (name.as_ref(), value.into());
             let bytes = value.as_ref().variable_bytes();
@@ -170,13 +170,15 @@ impl Engine {
                 let what = format!("a value of {bytes} bytes for property {name}");
                 return Err(ArgumentError::TooLarge { what, limit: MAX_VALUE_BYTES as u64 }.into());
             }
-            match value.property_type() {
-                Some(kind) => cells.push((self.property_for_writing(label, name, kind)?, value)),
-                None => {
-                    let schema = self.schema.load();
-                    let known = schema.label_by_id(label).and_then(|l| l.property(name)).map(Property::id);
-                    cells.extend(known.map(|id| (id, Value::Null)));
+            let schema = self.schema.load();
+            let known = schema.label_by_id(label).and_then(|l| l.property(name));
+            match (value.property_type(), known) {
+                (Some(kind), Some(known)) if known.property_type() == kind => cells.push((known.id(), value)),
+                (Some(kind), _) => {
+                    drop(schema);
+                    cells.push((self.property_for_writing(label, name, kind)?, value));
                 }
+                (None, known) => cells.extend(known.map(|known| (known.id(), Value::Null))),
             }
         }
         Ok(cells)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, LabelId, PropertyId, Row, Value, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_core::{Cells, Direction, LabelId, Row, Value, VertexId, VertexKey, VertexKeyRef};
 
 use super::op::{OpAttributes, OpKind, TxnKey, TxnOp};
 use super::overlay::{Listed, State};
@@ -98,7 +98,7 @@ impl WriteTxn {
         let item = self.item(edge)?;
         let existed = self.reads_item(item)?.is_some();
         if existed {
-            self.push_item(OpKind::Remove, item, 0.0, Vec::new())?;
+            self.push_item(OpKind::Remove, item, 0.0, Cells::new())?;
         }
         Ok(existed)
     }
@@ -259,13 +259,7 @@ impl WriteTxn {
         Ok(EdgeRef { label, src, dst, rank: edge.rank })
     }
 
-    fn push_item(
-        &mut self,
-        kind: OpKind,
-        item: EdgeRef,
-        weight: f64,
-        cells: Vec<(PropertyId, Value)>,
-    ) -> Result<()> {
+    fn push_item(&mut self, kind: OpKind, item: EdgeRef, weight: f64, cells: Cells) -> Result<()> {
         let attributes = if item.rank != 0 || !cells.is_empty() {
             self.attributes.push(OpAttributes::new(kind, item.rank, cells));
             self.attributes.len() as u32
@@ -351,7 +345,7 @@ pub(crate) fn split_weight<N: AsRef<str>, V: Into<Value>>(
     engine: &Engine,
     label: LabelId,
     properties: impl IntoIterator<Item = (N, V)>,
-) -> Result<(Option<f64>, Vec<(PropertyId, Value)>)> {
+) -> Result<(Option<f64>, Cells)> {
     let mut weight = None;
     let mut wrong = None;
     let weighted = engine.is_weighted(label);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{KeyKind, LabelId, PropertyId, Row, Value, VertexKeyRef};
+use hedgerow_core::{Cells, KeyKind, LabelId, PropertyId, Row, Value, VertexKeyRef};
 
 /// The most operations in one transaction.
 pub(crate) const MAX_OPS: usize = 1 << 24;
@@ -101,9 +101,9 @@ pub(crate) struct OpAttributes {
 
 impl OpAttributes {
     /// What an operation of this kind keeps of a rank and of the cells that it was given.
-    pub(crate) fn new(kind: OpKind, rank: u64, cells: Vec<(PropertyId, Value)>) -> OpAttributes {
+    pub(crate) fn new(kind: OpKind, rank: u64, cells: Cells) -> OpAttributes {
         match kind {
-            OpKind::Update | OpKind::Merge => OpAttributes { rank, row: None, patch: cells },
+            OpKind::Update | OpKind::Merge => OpAttributes { rank, row: None, patch: cells.into_vec() },
             _ => OpAttributes { rank, row: Row::new(cells), patch: Vec::new() },
         }
     }

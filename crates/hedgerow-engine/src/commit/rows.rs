@@ -1,7 +1,7 @@
 //! Many edges with values of the same properties, in one call of a transaction.
 
 use hedgerow_core::property::MAX_VALUE_BYTES;
-use hedgerow_core::{LabelId, PropertyId, PropertyType, Row, Value, VertexKeyRef};
+use hedgerow_core::{Cells, LabelId, PropertyId, PropertyType, Row, Value, VertexKeyRef};
 
 use super::op::{MAX_OPS, OpAttributes, OpKind, TxnOp};
 use super::txn::{WriteTxn, too_many};
@@ -32,7 +32,7 @@ impl<'a> RowColumns<'a> {
         at: usize,
         value: Value,
         weight: &mut f64,
-        cells: &mut Vec<(PropertyId, Value)>,
+        cells: &mut Cells,
     ) -> Result<()> {
         let given = self.properties.len();
         let Some((name, known)) = self.properties.get_mut(at) else {
@@ -110,7 +110,7 @@ impl WriteTxn {
     {
         let WriteTxn { engine, ops, keys, attributes, .. } = self;
         let mut columns = RowColumns::new(engine, label, properties);
-        let mut cells = Vec::with_capacity(properties.len());
+        let mut cells = Cells::new();
         let coming = edges.size_hint().0.min(MAX_OPS);
         ops.reserve(coming);
         attributes.reserve(coming);
@@ -127,7 +127,7 @@ impl WriteTxn {
             }
             let mut op = TxnOp::plain(OpKind::Put, keys.intern(src), keys.intern(dst), weight);
             op.label = label;
-            if let Some(row) = Row::take(&mut cells) {
+            if let Some(row) = Row::new(std::mem::take(&mut cells)) {
                 attributes.push(OpAttributes { rank: 0, row: Some(row), patch: Vec::new() });
                 op.attributes = attributes.len() as u32;
             }

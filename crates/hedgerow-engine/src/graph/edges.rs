@@ -1,6 +1,6 @@
 //! Single operations on edges of any label, each in a transaction of its own.
 
-use hedgerow_core::{LabelId, PropertyId, Value};
+use hedgerow_core::{Cells, LabelId, Value};
 
 use super::Graph;
 use crate::commit::autocommit;
@@ -78,7 +78,7 @@ impl Graph {
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel) and those of a commit.
     pub fn remove_edge_of(&self, edge: EdgeKey<'_>) -> Result<bool> {
         let label = self.engine.label(edge.label)?;
-        Ok(self.one(OpKind::Remove, label, edge, 0.0, Vec::new())?.edges < 0)
+        Ok(self.one(OpKind::Remove, label, edge, 0.0, Cells::new())?.edges < 0)
     }
 
     fn one(
@@ -87,7 +87,7 @@ impl Graph {
         label: LabelId,
         edge: EdgeKey<'_>,
         weight: f64,
-        cells: Vec<(PropertyId, Value)>,
+        cells: Cells,
     ) -> Result<Outcome> {
         let attributes = OpAttributes::new(kind, edge.rank, cells);
         autocommit::edge_of(&self.engine, kind, (label, edge.src, edge.dst), weight, &attributes)

@@ -114,6 +114,10 @@ impl Schema {
 
     /// The label of this name; the default label for the empty one.
     pub fn label(&self, name: &str) -> Option<&Label> {
+        // The default label is named for almost every edge.
+        if name.is_empty() {
+            return self.labels.first();
+        }
         self.names.get(name).and_then(|id| self.label_by_id(*id))
     }
 

@@ -42,7 +42,11 @@ fn row(n: u8) -> Option<Row> {
     let cells =
         [(0, Value::I64(i64::from(n))), (1, "x".repeat(usize::from(n)).as_str().into()), (2, true.into())];
     Row::new(
-        cells.into_iter().filter(|(id, _)| n >> id & 1 == 1).map(|(id, v)| (PropertyId(id), v)).collect(),
+        cells
+            .into_iter()
+            .filter(|(id, _)| n >> id & 1 == 1)
+            .map(|(id, v)| (PropertyId(id), v))
+            .collect::<Vec<_>>(),
     )
 }
 

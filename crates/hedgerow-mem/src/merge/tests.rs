@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hedgerow_core::{Row, Timestamp};
+use hedgerow_core::{RowRef, Timestamp};
 use proptest::prelude::*;
 
 use super::*;
@@ -25,8 +25,8 @@ impl Entries for Vec<Entry> {
         0
     }
 
-    fn row(&self, _: usize) -> Option<&Row> {
-        None
+    fn row(&self, _: usize) -> RowRef<'_> {
+        RowRef::Empty
     }
 }
 

@@ -58,7 +58,7 @@ impl<'a> Read<'a> {
         let wanted = |at: usize| if ranked { delta.rank(at) == rank } else { rank == 0 };
         if let Some(last) = delta.last_edge(self.delta_len(), local, dst, wanted) {
             let Entry { op, weight, .. } = delta.entry(last);
-            return (op != EdgeOp::Remove).then(|| ItemRef { dst, rank, weight, row: delta.row_ref(last) });
+            return (op != EdgeOp::Remove).then(|| ItemRef { dst, rank, weight, row: delta.row(last) });
         }
         match version.patch.as_ref().and_then(|patch| patch.item(local, dst, rank, hint)) {
             Some(state) => state,

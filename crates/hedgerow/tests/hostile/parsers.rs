@@ -207,7 +207,7 @@ fn fuzz_properties() {
         Value::Bytes(vec![0, 255, 3].into()),
     ];
     let cells = cells.into_iter().enumerate();
-    let cells = cells.map(|(i, value)| (hedgerow_core::PropertyId(i as u16 * 3), value)).collect();
+    let cells = cells.map(|(i, value)| (hedgerow_core::PropertyId(i as u16 * 3), value)).collect::<Vec<_>>();
     let row = hedgerow_core::Row::new(cells).unwrap();
     let mut bytes = Vec::new();
     encode_row(&row, &mut bytes);
