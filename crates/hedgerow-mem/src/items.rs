@@ -48,10 +48,10 @@ struct Words {
 
 impl Words {
     fn new(capacity: usize) -> Words {
-        Words {
-            kinds: (0..capacity).map(|_| AtomicU32::new(0)).collect(),
-            bits: (0..capacity).map(|_| AtomicU64::new(0)).collect(),
-        }
+        let (mut kinds, mut bits) = (Vec::with_capacity(capacity), Vec::with_capacity(capacity));
+        kinds.resize_with(capacity, || AtomicU32::new(0));
+        bits.resize_with(capacity, || AtomicU64::new(0));
+        Words { kinds: kinds.into_boxed_slice(), bits: bits.into_boxed_slice() }
     }
 
     /// Sets a row that is not published yet: ordered by the release store of the length that publishes the entry.

@@ -33,6 +33,9 @@ impl Engine {
     /// The id of a label that is written to, defined now if it is new.
     pub(crate) fn label_for_writing(&self, label: LabelRef<'_>, rank: u64) -> Result<LabelId> {
         self.check_owner()?;
+        if label == LabelRef::Name("") && rank == 0 {
+            return Ok(LabelId::DEFAULT);
+        }
         let found = self.schema.load().find(label).map(|l| (l.id(), l.is_multi()));
         let (id, multi) = match (found, label) {
             (Some(found), _) => found,
@@ -163,6 +166,7 @@ impl Engine {
         properties: impl IntoIterator<Item = (N, V)>,
     ) -> Result<Cells> {
         let mut cells = Cells::new();
+        let mut schema = self.schema.load();
         for (name, value) in properties {
             let (name, value) = (name.as_ref(), value.into());
             let bytes = value.as_ref().variable_bytes();
@@ -170,13 +174,12 @@ impl Engine {
                 let what = format!("a value of {bytes} bytes for property {name}");
                 return Err(ArgumentError::TooLarge { what, limit: MAX_VALUE_BYTES as u64 }.into());
             }
-            let schema = self.schema.load();
             let known = schema.label_by_id(label).and_then(|l| l.property(name));
             match (value.property_type(), known) {
                 (Some(kind), Some(known)) if known.property_type() == kind => cells.push((known.id(), value)),
                 (Some(kind), _) => {
-                    drop(schema);
                     cells.push((self.property_for_writing(label, name, kind)?, value));
+                    schema = self.schema.load();
                 }
                 (None, known) => cells.extend(known.map(|known| (known.id(), Value::Null))),
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Cells, KeyKind, LabelId, PropertyId, Row, Value, VertexKeyRef};
+use hedgerow_core::{Cells, KeyKind, LabelId, PropertyId, Row, Value, VertexKeyRef, simd};
 
 /// The most operations in one transaction.
 pub(crate) const MAX_OPS: usize = 1 << 24;
@@ -117,6 +117,15 @@ impl OpAttributes {
 pub(crate) struct AttributesTable<'a>(pub(crate) &'a [OpAttributes]);
 
 impl<'a> AttributesTable<'a> {
+    /// Starts loading them.
+    #[inline]
+    pub(crate) fn prefetch(self, attributes: u32) {
+        let place = (attributes as usize).wrapping_sub(1);
+        if let Some(attributes) = self.0.get(place) {
+            simd::prefetch(&raw const attributes.row);
+        }
+    }
+
     /// The attributes that stand at `attributes` of an operation.
     #[inline]
     pub(crate) fn get(self, attributes: u32) -> &'a OpAttributes {

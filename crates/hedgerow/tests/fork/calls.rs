@@ -110,6 +110,8 @@ fn of_graph(graph: &Graph, aside: &Path, wrong: &mut Vec<&'static str>) {
     refused!("Graph::put_edge", graph.put_edge(1, 2));
     refused!("Graph::put_weighted_edge", graph.put_weighted_edge(1, 2, 1.0));
     refused!("Graph::remove_edge", graph.remove_edge(0, 1));
+    refused!("Graph::put_edge_with", graph.put_edge_with(edge(), [("since", 1)]));
+    refused!("Graph::insert_edge_with", graph.insert_edge_with(edge(), [("since", 1)]));
     refused!("Graph::update_edge", graph.update_edge(edge(), [("since", 1)]));
     refused!("Graph::remove_edge_of", graph.remove_edge_of(edge()));
     refused!("Graph::pipeline", graph.pipeline(|_| ()));
@@ -252,6 +254,7 @@ fn of_txn(txn: &mut WriteTxn, wrong: &mut Vec<&'static str>) {
     refused!("WriteTxn::degree", txn.degree(0, Direction::Out));
     refused!("WriteTxn::neighbors", txn.neighbors(0, Direction::Out));
     refused!("WriteTxn::weighted_neighbors", txn.weighted_neighbors(0, Direction::Out));
+    refused!("WriteTxn::put_edges_with", txn.put_edges_with("", &["since"], [(1, 2, [1])]));
     refused!("WriteTxn::put_edge_with", txn.put_edge_with(edge(), [("since", 1)]));
     refused!("WriteTxn::insert_edge_with", txn.insert_edge_with(edge(), [("since", 1)]));
     refused!("WriteTxn::update_edge", txn.update_edge(edge(), [("since", 1)]));

@@ -1,7 +1,7 @@
 //! Transactions of many blind operations agree with the model, and with the same operations done one by one: content,
 //! counts, what the log replays to.
 
-use hedgerow::{Direction, Durability, Graph, KeyKind};
+use hedgerow::{Direction, Durability, EdgeKey, Error, Graph, KeyKind, Value};
 use hedgerow_testkit::{Effort, Generator, Model, ModelConfig, ModelOp, RichOp, SimFs, explored};
 
 use crate::common;
@@ -16,7 +16,11 @@ fn add(tx: &mut hedgerow::WriteTxn, weighted: bool, ops: &[ModelOp]) -> hedgerow
             ModelOp::PutEdge(src, dst, _) => tx.put_edges([(src.as_ref(), dst.as_ref())]),
             ModelOp::InsertEdge(src, dst, _) => tx.insert_edges([(src.as_ref(), dst.as_ref())]),
             ModelOp::RemoveEdge(src, dst) => tx.remove_edges([(src.as_ref(), dst.as_ref())]),
-            ModelOp::Rich(op @ RichOp::Put(..)) => common::rich::apply(tx, op).map(|_| ()),
+            ModelOp::Rich(RichOp::Put(item, props)) => {
+                let (names, values): (Vec<&str>, Vec<_>) =
+                    props.iter().map(|(name, value)| (name.as_str(), value.clone())).unzip();
+                tx.put_edges_with(item.label, &names, [(&item.src, &item.dst, values)])
+            }
             ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) | ModelOp::Rich(_) | ModelOp::Bulk(_) => {
                 Ok(())
             }
@@ -248,4 +252,61 @@ fn keys_that_move_under_a_large_transaction_are_looked_up_again() {
         }
     }
     common::sound(&graph).unwrap();
+}
+
+/// Values stand for the properties in their order; nulls and values that a row lacks are none; what is refused adds nothing.
+#[test]
+fn edges_come_with_values_in_the_order_of_the_properties() {
+    let graph = common::small().weighted(true).in_memory().unwrap();
+    let mut tx = graph.write().unwrap();
+    let rows: [(u64, u64, Vec<Value>); 3] = [
+        (1, 2, vec![2001.into(), 0.5.into(), "school".into()]),
+        (2, 3, vec![Value::Null, 0.25.into()]),
+        (3, 1, vec![]),
+    ];
+    tx.put_edges_with("", &["since", "weight", "how"], rows).unwrap();
+    assert_eq!(tx.len(), 3);
+    let refused: [(&[&str], Vec<Value>); 4] = [
+        (&["since"], vec!["yesterday".into()]),
+        (&["since"], vec![1.into(), 2.into()]),
+        (&["weight"], vec![1.into()]),
+        (&["weight"], vec![f64::NAN.into()]),
+    ];
+    for (properties, values) in refused {
+        let edges = [(7, 8, vec![]), (8, 9, values)];
+        let error = tx.put_edges_with("", properties, edges).unwrap_err();
+        assert!(matches!(error, Error::Argument(_)), "{error}");
+        assert_eq!(tx.len(), 3);
+    }
+    tx.commit().unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    let found = |src: u64, dst: u64| snapshot.edge_properties(EdgeKey::new("", src, dst)).unwrap().unwrap();
+    let named = |cells: &[(&str, Value)]| -> Vec<(std::sync::Arc<str>, Value)> {
+        cells.iter().map(|(name, value)| ((*name).into(), value.clone())).collect()
+    };
+    let first = [("weight", 0.5.into()), ("since", 2001.into()), ("how", "school".into())];
+    assert_eq!(found(1, 2).into_iter().collect::<Vec<_>>(), named(&first));
+    assert_eq!(found(2, 3).into_iter().collect::<Vec<_>>(), named(&[("weight", 0.25.into())]));
+    assert_eq!(found(3, 1).into_iter().collect::<Vec<_>>(), named(&[("weight", 1.0.into())]));
+    assert_eq!(snapshot.edge_count().unwrap(), 3);
+}
+
+/// One edge with properties in a transaction of its own: decided at commit, whether it was new is told.
+#[test]
+fn one_edge_is_put_and_inserted_with_properties() {
+    let graph = common::small().in_memory().unwrap();
+    let edge = || EdgeKey::new("", 1, 2);
+    assert!(graph.insert_edge_with(edge(), [("n", 1)]).unwrap());
+    assert!(!graph.insert_edge_with(edge(), [("n", 2)]).unwrap());
+    let n = || graph.snapshot().unwrap().edge_property(edge(), "n").unwrap();
+    assert_eq!(n(), Some(1.into()));
+    assert!(!graph.put_edge_with(edge(), [("n", 3)]).unwrap());
+    assert_eq!(n(), Some(3.into()));
+    let before = graph.snapshot().unwrap().timestamp();
+    assert!(!graph.put_edge_with(edge(), [("n", 3)]).unwrap());
+    assert_eq!(graph.snapshot().unwrap().timestamp(), before, "nothing changed");
+    assert!(!graph.put_edge(1, 2).unwrap());
+    assert_eq!(n(), Some(Value::Null), "an edge that is put has the properties it is put with");
+    assert!(graph.put_edge_with(EdgeKey::new("knows", 1, 2), [("n", 3)]).unwrap());
+    assert!(graph.put_edge_with(edge().rank(1), [("n", 3)]).is_err());
 }

@@ -57,14 +57,27 @@ impl<'a> Outcomes<'a> {
                 continue;
             }
             held.prefetch_delta(direction, entries.len());
+            if self.attributed {
+                for entry in entries {
+                    held.prefetch_look(direction, entry.local(), entry.dst(), hint);
+                    if self.keeps_rows(direction) {
+                        self.attributes.prefetch(self.ops[entry.op()].attributes);
+                    }
+                }
+                continue;
+            }
             for entry in entries.iter().filter(|entry| self.known(entry) == UNKNOWN) {
                 held.prefetch_look(direction, entry.local(), entry.dst(), hint);
             }
         }
     }
 
-    /// Starts loading what is known of the entries: another thread may have written that moments ago.
+    /// Starts loading what is known of the entries: another thread may have written that moments ago. With properties, which each
+    /// copy asks for by itself, the operations.
     pub(super) fn prefetch_known(&self, entries: &[BatchEntry]) {
+        if self.attributed {
+            return entries.iter().for_each(|entry| simd::prefetch(&raw const self.ops[entry.op()]));
+        }
         entries.iter().for_each(|entry| simd::prefetch(&raw const self.cells[entry.op()]));
     }
 
@@ -115,10 +128,9 @@ impl<'a> Outcomes<'a> {
         });
         let after = group.iter().fold(before.clone(), |state, entry| {
             let op = &self.ops[entry.op()];
-            let new = || {
-                let row = self.attributes.get(op.attributes).row.as_ref();
-                (self.weight(op), self.placement.row_at(direction, at, dst, row))
-            };
+            let row = || self.attributes.get(op.attributes).row.as_ref();
+            let kept = || self.placement.row_at(direction, at, dst, row());
+            let new = || (self.weight(op), if self.keeps_rows(direction) { kept() } else { None });
             entry.kind().makes(state, new, |old| old.unwrap_or((1.0, None)))
         });
         // The second copy of an undirected edge lacks its text, which may change: it cannot tell that nothing does.
@@ -130,6 +142,12 @@ impl<'a> Outcomes<'a> {
         let op = effective(before.as_ref(), after.as_ref(), same)?;
         let (weight, row) = after.unwrap_or((0.0, None));
         Some((op, weight, row))
+    }
+
+    /// Whether copies in a direction keep properties.
+    #[inline]
+    fn keeps_rows(&self, direction: Direction) -> bool {
+        direction == Direction::Out
     }
 
     /// The weight that an operation gives to an edge.
