@@ -388,11 +388,55 @@ pub enum RowRef<'a> {
     Columns(&'a Columns, usize),
     /// A row.
     Row(&'a Row),
-    /// One property.
-    Cell(PropertyId, ValueRef<'a>),
+    /// What of a row has a fixed width: without text and bytes.
+    Fixed(&'a Row),
+    /// One property: its type, and the bits of its value, which has a fixed width.
+    Word(PropertyId, PropertyType, u64),
+}
+
+/// A value of fixed width; null for others.
+#[inline]
+fn fixed(value: ValueRef<'_>) -> ValueRef<'_> {
+    match value {
+        ValueRef::Utf8(_) | ValueRef::Bytes(_) => ValueRef::Null,
+        value => value,
+    }
+}
+
+impl<'a> From<Option<&'a Row>> for RowRef<'a> {
+    #[inline]
+    fn from(row: Option<&'a Row>) -> RowRef<'a> {
+        row.map_or(RowRef::Empty, RowRef::Row)
+    }
 }
 
 impl<'a> RowRef<'a> {
+    /// What of a row has a fixed width.
+    #[inline]
+    pub fn fixed_of(row: Option<&'a Row>) -> RowRef<'a> {
+        let has_some = |row: &&Row| row.cells().iter().any(|(_, value)| !fixed(value.as_ref()).is_null());
+        row.filter(has_some).map_or(RowRef::Empty, RowRef::Fixed)
+    }
+
+    /// Whether no property has a value.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        match self {
+            RowRef::Empty => true,
+            RowRef::Columns(..) => self.to_row().is_none(),
+            RowRef::Row(_) | RowRef::Fixed(_) | RowRef::Word(..) => false,
+        }
+    }
+
+    /// Whether both have the same properties with the same values. O(properties).
+    #[inline]
+    pub fn is_same(self, other: RowRef<'_>) -> bool {
+        match (self, other) {
+            (RowRef::Empty, other) | (other, RowRef::Empty) => other.is_empty(),
+            _ => self.to_row() == other.to_row(),
+        }
+    }
+
     /// The value of a property; null if it has none.
     #[inline]
     pub fn get(self, id: PropertyId) -> ValueRef<'a> {
@@ -400,8 +444,9 @@ impl<'a> RowRef<'a> {
             RowRef::Empty => ValueRef::Null,
             RowRef::Columns(columns, at) => columns.get(at, id),
             RowRef::Row(row) => row.get(id),
-            RowRef::Cell(found, value) if found == id => value,
-            RowRef::Cell(..) => ValueRef::Null,
+            RowRef::Fixed(row) => fixed(row.get(id)),
+            RowRef::Word(found, kind, word) if found == id => ValueRef::from_word(kind, word),
+            RowRef::Word(..) => ValueRef::Null,
         }
     }
 
@@ -411,7 +456,8 @@ impl<'a> RowRef<'a> {
             RowRef::Empty => None,
             RowRef::Columns(columns, at) => columns.row(at),
             RowRef::Row(row) => Some(row.clone()),
-            RowRef::Cell(id, value) => Row::new([(id, value.to_owned())]),
+            RowRef::Fixed(row) => row.fixed_only(),
+            RowRef::Word(id, kind, word) => Row::new([(id, ValueRef::from_word(kind, word).to_owned())]),
         }
     }
 
@@ -419,7 +465,11 @@ impl<'a> RowRef<'a> {
     pub fn for_each(self, mut f: impl FnMut(PropertyId, ValueRef<'a>)) {
         match self {
             RowRef::Empty => {}
-            RowRef::Cell(id, value) => f(id, value),
+            RowRef::Word(id, kind, word) => f(id, ValueRef::from_word(kind, word)),
+            RowRef::Fixed(row) => {
+                let cells = row.cells().iter().map(|(id, value)| (*id, fixed(value.as_ref())));
+                cells.filter(|(_, value)| !value.is_null()).for_each(|(id, value)| f(id, value));
+            }
             RowRef::Columns(columns, at) => {
                 for (id, column) in &columns.0 {
                     let value = column.get(at);

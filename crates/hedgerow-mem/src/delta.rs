@@ -132,7 +132,7 @@ impl Delta {
         assert!(ops.len() <= self.capacity() - first, "delta is full");
         for (i, op) in ops.iter().enumerate() {
             if let Some(attributes) = ops.attributes(i) {
-                self.set_attributes(first + i, attributes.rank, attributes.row());
+                self.set_attributes(first + i, attributes.rank, attributes.row);
             }
             self.write(first + i, op.local, op.op, op.dst, ts, op.weight);
         }

@@ -8,7 +8,7 @@ use crate::arena::Arena;
 use crate::delta::Delta;
 use crate::main_part::Main;
 use crate::merge;
-use crate::op::{Attributes, EdgeOp, Entries, Entry, Ops};
+use crate::op::{EdgeOp, Entries, Entry, Ops};
 use crate::patch::Patch;
 use crate::version::Version;
 
@@ -135,7 +135,7 @@ impl Entries for WithOps<'_> {
     fn row(&self, at: usize) -> RowRef<'_> {
         match at.checked_sub(self.logged) {
             None => self.delta.row(at),
-            Some(own) => self.ops.attributes(own).map_or(RowRef::Empty, Attributes::row),
+            Some(own) => self.ops.attributes(own).map_or(RowRef::Empty, |attributes| attributes.row),
         }
     }
 }

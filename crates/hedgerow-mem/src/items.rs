@@ -6,7 +6,7 @@
 use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::sync::{AtomicU32, AtomicU64, Ordering};
-use hedgerow_core::{Columns, PropertyId, PropertyType, Row, RowRef, ValueRef, VertexId};
+use hedgerow_core::{Columns, PropertyId, PropertyType, Row, RowRef, VertexId};
 
 /// What the edges of a main part have beside neighbour and weight.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,11 +64,8 @@ impl Words {
     #[inline]
     fn get(&self, at: usize) -> Option<RowRef<'static>> {
         let kind = self.kinds.get(at)?.load(Ordering::Relaxed);
-        let value = ValueRef::from_word(
-            PropertyType::from_byte(kind as u8)?,
-            self.bits.get(at)?.load(Ordering::Relaxed),
-        );
-        Some(RowRef::Cell(PropertyId((kind >> 8) as u16), value))
+        let word = self.bits.get(at)?.load(Ordering::Relaxed);
+        Some(RowRef::Word(PropertyId((kind >> 8) as u16), PropertyType::from_byte(kind as u8)?, word))
     }
 }
 
@@ -80,14 +77,14 @@ impl DeltaExtra {
             // Ordered by the release store of the length that publishes the entry.
             ranks[at].store(rank, Ordering::Relaxed);
         }
-        let cell = match row {
-            RowRef::Cell(id, value) => Some((id, value)),
-            RowRef::Row(row) if let [(id, value)] = row.cells() => Some((*id, value.as_ref())),
+        let word = match row {
+            RowRef::Word(id, kind, word) => Some((id, (kind, word))),
+            RowRef::Row(row) | RowRef::Fixed(row) if let [(id, value)] = row.cells() => {
+                value.as_ref().to_word().map(|word| (*id, word))
+            }
             _ => None,
         };
-        if let Some((id, value)) = cell
-            && let Some(word) = value.to_word()
-        {
+        if let Some((id, word)) = word {
             self.words.get_or_init(|| Words::new(capacity)).set(at, id, word);
         } else if let Some(row) = row.to_row() {
             let rows = self.rows.get_or_init(|| (0..capacity).map(|_| OnceLock::new()).collect());

@@ -2,7 +2,7 @@
 //!
 //! Only effective operations come here: an insertion of what was not there, a removal of what was.
 
-use hedgerow_core::{LocalVertex, Row, RowRef, Timestamp, VertexId};
+use hedgerow_core::{LocalVertex, RowRef, Timestamp, VertexId};
 
 /// What an entry does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,24 +65,22 @@ pub struct LocalOp {
 }
 
 /// What some edges have beside neighbour and weight.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Attributes {
+#[derive(Clone, Copy, Debug)]
+pub struct Attributes<'a> {
     /// The rank; 0 unless the label is `multi`.
     pub rank: u64,
-    /// All properties after the operation.
-    pub row: Option<Row>,
+    /// All properties after the operation that this copy of the edge keeps.
+    pub row: RowRef<'a>,
 }
 
-impl Attributes {
+impl Attributes<'_> {
+    /// Neither rank nor properties.
+    pub const NONE: Attributes<'static> = Attributes { rank: 0, row: RowRef::Empty };
+
     /// Whether the edge has neither rank nor properties.
     #[inline]
     pub fn is_none(&self) -> bool {
-        self.rank == 0 && self.row.is_none()
-    }
-
-    #[inline]
-    pub(crate) fn row(&self) -> RowRef<'_> {
-        self.row.as_ref().map_or(RowRef::Empty, RowRef::Row)
+        self.rank == 0 && matches!(self.row, RowRef::Empty)
     }
 }
 
@@ -91,7 +89,7 @@ impl Attributes {
 pub struct Ops<'a> {
     ops: &'a [LocalOp],
     /// Parallel to the operations, or empty where none has any.
-    attributes: &'a [Attributes],
+    attributes: &'a [Attributes<'a>],
 }
 
 impl<'a> Ops<'a> {
@@ -106,7 +104,7 @@ impl<'a> Ops<'a> {
     /// # Panics
     /// If there are some attributes, but not as many as operations.
     #[inline]
-    pub fn with(ops: &'a [LocalOp], attributes: &'a [Attributes]) -> Ops<'a> {
+    pub fn with(ops: &'a [LocalOp], attributes: &'a [Attributes<'a>]) -> Ops<'a> {
         assert!(attributes.is_empty() || attributes.len() == ops.len(), "attributes of each operation");
         Ops { ops, attributes }
     }
@@ -136,7 +134,7 @@ impl<'a> Ops<'a> {
 
     /// Whether some edge has properties.
     pub(crate) fn has_rows(&self) -> bool {
-        self.attributes.iter().any(|attributes| attributes.row.is_some())
+        self.attributes.iter().any(|attributes| !matches!(attributes.row, RowRef::Empty))
     }
 
     /// The operations without their attributes.
@@ -147,7 +145,7 @@ impl<'a> Ops<'a> {
 
     /// The attributes of the operation at `at`, if it has any.
     #[inline]
-    pub(crate) fn attributes(&self, at: usize) -> Option<&'a Attributes> {
+    pub(crate) fn attributes(&self, at: usize) -> Option<&'a Attributes<'a>> {
         self.attributes.get(at).filter(|attributes| !attributes.is_none())
     }
 }

@@ -13,7 +13,9 @@ mod lookup;
 mod parts;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Direction, InterpolationHint, KeyKind, LabelId, LocalVertex, Row, Timestamp, VertexId};
+use hedgerow_core::{
+    Direction, InterpolationHint, KeyKind, LabelId, LocalVertex, RowRef, Timestamp, VertexId,
+};
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{Attributes, EdgeOp, Latched, Ops};
@@ -91,7 +93,7 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThr
     let attributed = !engine.schema.default_is_plain();
     let outcomes = Outcomes::new(engine, request, attributed);
     let latch = |_: &Outcomes<'_>, part: &mut Part<'j>| latch(engine, part);
-    let prepare = |outcomes: &Outcomes<'_>, part: &mut Part<'j>| prepare(engine, outcomes, part);
+    let prepare = |outcomes: &Outcomes<'j>, part: &mut Part<'j>| prepare(engine, outcomes, part);
     let (_, parts) = threads.claim_each(outcomes, parts, latch, prepare);
     // Edges may have properties only if the schema says so, which is asked under the latches.
     if !attributed && !engine.schema.default_is_plain() {
@@ -139,7 +141,7 @@ fn still_absent(engine: &Engine, parts: &[Part<'_>]) -> bool {
 
 /// Everything that can be done before the timestamp is drawn, for the subgraphs of one part: what the operations come to,
 /// and room for it, or the version that has it merged in.
-fn prepare(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>) {
+fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>) {
     let _ = failpoint::reach(FailPoint::BatchCompute);
     let horizon = engine.horizon();
     let weighted = engine.config.weighted;
@@ -181,7 +183,13 @@ fn prefetch_heads(held: &Latched<'_>, entries: &[parts::BatchEntry], batch: &par
 }
 
 /// The effects on one subgraph: the vertices that come into being, then the edges.
-fn gather(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>, at: usize, hint: InterpolationHint) {
+fn gather<'j>(
+    engine: &Engine,
+    outcomes: &Outcomes<'j>,
+    part: &mut Part<'j>,
+    at: usize,
+    hint: InterpolationHint,
+) {
     let Part { entries, batches, latched, effects, attributes, .. } = part;
     let (batch, held) = (&mut batches[at], &latched[at]);
     batch.effects[0] = effects.len() as u32;
@@ -194,7 +202,10 @@ fn gather(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>, at: usi
     for direction in DIRECTIONS {
         let entries = &entries[batch.entries(direction)];
         let mut edges = held.finder(direction, hint);
+        let mut done = 0;
         for group in entries.chunk_by(parts::BatchEntry::same_edge) {
+            outcomes.prefetch_rows(direction, &entries[done..]);
+            done += group.len();
             let (local, dst) = (group[0].local(), group[0].dst());
             let at = batch.subgraph.vertex(local);
             let (op, weight) = if outcomes.attributed() {
@@ -202,7 +213,7 @@ fn gather(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>, at: usi
                 else {
                     continue;
                 };
-                attributes.resize_with(effects.len(), Attributes::default);
+                attributes.resize(effects.len(), Attributes::NONE);
                 attributes.push(Attributes { rank: 0, row });
                 (op, weight)
             } else {
@@ -222,7 +233,7 @@ fn gather(engine: &Engine, outcomes: &Outcomes<'_>, part: &mut Part<'_>, at: usi
         batch.effects[direction as usize + 1] = effects.len() as u32;
     }
     if outcomes.attributed() {
-        attributes.resize_with(effects.len(), Attributes::default);
+        attributes.resize(effects.len(), Attributes::NONE);
     }
 }
 
@@ -286,17 +297,21 @@ fn finish<'j>(
 }
 
 /// The effects in a range, with their attributes if edges may have any.
-fn ops<'a>(effects: &'a [LocalOp], attributes: &'a [Attributes], range: std::ops::Range<usize>) -> Ops<'a> {
+fn ops<'a>(
+    effects: &'a [LocalOp],
+    attributes: &'a [Attributes<'_>],
+    range: std::ops::Range<usize>,
+) -> Ops<'a> {
     Ops::with(&effects[range.clone()], attributes.get(range).unwrap_or(&[]))
 }
 
 /// All effects on the outgoing chain of each subgraph, with the vertices they are about, and properties.
-fn effects<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = (VertexId, &'a LocalOp, Option<&'a Row>)> {
+fn effects<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = (VertexId, &'a LocalOp, RowRef<'a>)> {
     let batches = parts.iter().flat_map(|part| part.batches.iter().map(move |batch| (part, batch)));
     batches.flat_map(|(part, batch)| {
         batch.effects(Direction::Out).map(move |at| {
             let (effect, attributes) = (&part.effects[at], part.attributes.get(at));
-            let row = attributes.and_then(|attributes| attributes.row.as_ref());
+            let row = attributes.map_or(RowRef::Empty, |attributes| attributes.row);
             (batch.subgraph.vertex(effect.local), effect, row)
         })
     })

@@ -61,10 +61,10 @@ pub(crate) struct EdgeEffect {
 }
 
 /// An operation on one copy of an edge, or on a vertex, and where it goes.
-pub(crate) struct AdjacencyOp {
+pub(crate) struct AdjacencyOp<'a> {
     pub(crate) chain: PartitionKey,
     pub(crate) op: LocalOp,
-    pub(crate) attributes: Attributes,
+    pub(crate) attributes: Attributes<'a>,
 }
 
 /// What a commit really changes.
@@ -133,14 +133,14 @@ impl Effects {
     }
 
     /// The operations per chain, sorted by chain.
-    pub(crate) fn adjacency_ops(&self, engine: &Engine) -> SmallVec<[AdjacencyOp; 4]> {
+    pub(crate) fn adjacency_ops(&self, engine: &Engine) -> SmallVec<[AdjacencyOp<'_>; 4]> {
         let mut ops =
             SmallVec::with_capacity(self.edges.len() * 2 + self.removed.len() + self.inserted.len());
         for (list, flag) in [(&self.removed[..], 0), (&self.inserted[..], 1)] {
             for &(_, id) in list {
                 let op = LocalOp { local: id.local(), op: EdgeOp::Vertex, dst: VertexId(flag), weight: 0.0 };
                 let chain = PartitionKey::from((id.subgraph(), Direction::Out));
-                ops.push(AdjacencyOp { chain, op, attributes: Attributes::default() });
+                ops.push(AdjacencyOp { chain, op, attributes: Attributes::NONE });
             }
         }
         for e in &self.edges {
@@ -154,7 +154,7 @@ impl Effects {
 
 impl EdgeEffect {
     /// The copies of the edge ([`placement`](crate::state::placement)).
-    fn push_copies(&self, engine: &Engine, ops: &mut SmallVec<[AdjacencyOp; 4]>) {
+    fn push_copies<'a>(&'a self, engine: &Engine, ops: &mut SmallVec<[AdjacencyOp<'a>; 4]>) {
         let Some(kind) = edge_op(self.existed, self.weight.is_some()) else { return };
         let mut side = |at: VertexId, dst, direction, row| {
             let labelled = direction == Direction::In && self.label != LabelId::DEFAULT;
@@ -165,7 +165,7 @@ impl EdgeEffect {
             let op = LocalOp { local: at.local(), op: kind, dst, weight: self.weight.unwrap_or(0.0) };
             ops.push(AdjacencyOp { chain, op, attributes: Attributes { rank: self.rank, row } });
         };
-        side(self.src, self.dst, Direction::Out, self.row.clone());
+        side(self.src, self.dst, Direction::Out, self.row.as_ref().into());
         let placement = engine.placement();
         if self.label == LabelId::VERTICES || !placement.has_second(self.src, self.dst) {
             return;

@@ -3,7 +3,7 @@
 //! Removals of edges come first, then vertices that end, vertices that begin, and the edges that are put: a key can change
 //! its vertex in one commit, and an edge needs its ends.
 
-use hedgerow_core::{LabelId, Op, Row, VertexId};
+use hedgerow_core::{LabelId, Op, RowRef, VertexId};
 
 use super::effect::{EdgeEffect, Effects};
 use super::op::{TxnKey, TxnKeys};
@@ -52,15 +52,18 @@ impl<'e> Encoder<'e> {
         ends: (VertexId, VertexId),
         rank: u64,
         weight: f64,
-        row: Option<&Row>,
+        row: RowRef<'_>,
     ) -> Result<()> {
         let (src, dst) = ends;
         let weight = self.engine.is_weighted(label).then_some(weight);
-        if rank == 0 && row.is_none() {
+        if rank == 0 && matches!(row, RowRef::Empty) {
             return self.record.push(Op::PutEdge { label, src, dst, weight });
         }
         self.row.clear();
-        row.into_iter().for_each(|row| hedgerow_log::encode_row(row, &mut self.row));
+        match row {
+            RowRef::Row(row) => hedgerow_log::encode_row(row, &mut self.row),
+            row => row.to_row().iter().for_each(|row| hedgerow_log::encode_row(row, &mut self.row)),
+        }
         self.record.push(Op::PutItem { label, src, dst, rank, weight, row: &self.row })
     }
 
@@ -87,7 +90,7 @@ pub(super) fn encode(engine: &Engine, effects: &Effects, keys: &TxnKeys) -> Resu
     }
     for e in &effects.edges {
         if let Some(weight) = e.weight {
-            encoder.put(e.label, ends(e), e.rank, weight, e.row.as_ref())?;
+            encoder.put(e.label, ends(e), e.rank, weight, e.row.as_ref().into())?;
         }
     }
     Ok(encoder.finish())

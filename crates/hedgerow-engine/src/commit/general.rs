@@ -248,7 +248,7 @@ fn apply(engine: &Engine, keys: &TxnKeys, effects: &Effects, ts: Timestamp, latc
     }
     let all = effects.adjacency_ops(engine);
     let mut ops: SmallVec<[LocalOp; 4]> = SmallVec::new();
-    let mut attributes: SmallVec<[Attributes; 4]> = SmallVec::new();
+    let mut attributes: SmallVec<[Attributes<'_>; 4]> = SmallVec::new();
     for group in all.chunk_by(|a, b| a.chain == b.chain) {
         let chain = group[0].chain;
         let Some(latched) = latches.get_mut(chain.label, chain.subgraph) else { continue };
@@ -258,7 +258,7 @@ fn apply(engine: &Engine, keys: &TxnKeys, effects: &Effects, ts: Timestamp, latc
         attributes.clear();
         ops.extend(group.iter().map(|side| side.op));
         if !group.iter().all(|side| side.attributes.is_none()) {
-            attributes.extend(group.iter().map(|side| side.attributes.clone()));
+            attributes.extend(group.iter().map(|side| side.attributes));
         }
         latched.apply(chain.direction, Ops::with(&ops, &attributes), ts, weighted, horizon, pinned);
     }

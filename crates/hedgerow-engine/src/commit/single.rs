@@ -8,12 +8,14 @@
 //! path with nothing changed.
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Direction, InterpolationHint, KeyKind, LabelId, Row, Timestamp, VertexId, VertexKeyRef};
+use hedgerow_core::{
+    Direction, InterpolationHint, KeyKind, LabelId, RowRef, Timestamp, VertexId, VertexKeyRef,
+};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::subgraph::prefetch::End;
 use hedgerow_mem::{Attributes, EdgeOp, Latched, Ops, Subgraph};
 
-use super::effect::{State, laid_over};
+use super::effect::laid_over;
 use super::encode::Encoder;
 use super::op::{OpAttributes, OpKind};
 use super::order::{draw, must_apply};
@@ -65,7 +67,15 @@ impl Single {
     fn asks_for_properties(&self) -> bool {
         !matches!(self.kind, OpKind::Insert | OpKind::Remove)
     }
+
+    /// Whether the operation lays properties over those that there are.
+    fn lays(&self) -> bool {
+        matches!(self.kind, OpKind::Update | OpKind::Merge)
+    }
 }
+
+/// The weight of an edge, and its properties: none of these stand for what they were before.
+type State<'a> = (f64, Option<RowRef<'a>>);
 
 /// Both endpoints' subgraphs, latched; one if they share it.
 struct Ends<'e> {
@@ -116,22 +126,11 @@ impl<'e> Ends<'e> {
         }
     }
 
-    /// Weight and properties of the edge; these stand at its first copy alone, and are read only if the operation asks for
-    /// them and `attributed` says that edges may have some.
+    /// The properties of the edge, which stand at its first copy.
     #[inline]
-    fn state(
-        &self,
-        op: &Single,
-        second: Direction,
-        hint: InterpolationHint,
-        attributed: bool,
-    ) -> Option<State> {
-        let weight = self.edge(op, second, hint)?;
-        if !attributed || !op.asks_for_properties() {
-            return Some((weight, None));
-        }
-        let item = self.src.item(Direction::Out, op.src.local(), op.dst, 0, hint);
-        Some((weight, item.and_then(|item| item.row.to_row())))
+    fn row(&self, op: &Single, hint: InterpolationHint) -> RowRef<'_> {
+        let found = self.src.item(Direction::Out, op.src.local(), op.dst, 0, hint);
+        found.map_or(RowRef::Empty, |edge| edge.row)
     }
 }
 
@@ -155,16 +154,24 @@ pub(crate) fn commit_unpublished(
     if !exist || !(unasked || still_named()) {
         return Ok(None);
     }
-    // Edges may have properties only if the schema says so, which is asked under the latches.
-    let attributed = !engine.schema.default_is_plain();
     let hint = InterpolationHint::over(engine.ids.bound());
-    let before = ends.state(op, engine.placement().second_direction(), hint, attributed);
-    let applied = u64::from(op.kind != OpKind::Update || before.is_some());
-    let existed = before.is_some();
-    let new = || (op.weight, attributes.row.clone());
-    let after = op.kind.makes(before.clone(), new, |old| laid_over(old, &attributes.patch));
-    let same = |(old, old_row): &State, (new, new_row): &State| {
-        same_weight(engine.config.weighted, *old, *new) && old_row == new_row
+    let weight_before = ends.edge(op, engine.placement().second_direction(), hint);
+    let applied = u64::from(op.kind != OpKind::Update || weight_before.is_some());
+    // Properties are read where they are laid over, or may turn out to stay; edges may have some only if the schema says so,
+    // which is asked under the latches.
+    let attributed = op.asks_for_properties() && !engine.schema.default_is_plain();
+    let row_before = || if attributed { ends.row(op, hint) } else { RowRef::Empty };
+    let laid =
+        op.lays().then(|| laid_over(weight_before.map(|w| (w, row_before().to_row())), &attributes.patch).1);
+    // No row stands for the properties that there were before.
+    let before: Option<State<'_>> = weight_before.map(|weight| (weight, None));
+    let new = || (op.weight, Some(attributes.row.as_ref().into()));
+    let after = op.kind.makes(before, new, |old| {
+        (old.map_or(1.0, |(weight, _)| weight), Some(laid.as_ref().and_then(Option::as_ref).into()))
+    });
+    let same = |(old, _): &State<'_>, (new, row): &State<'_>| match row {
+        None => true,
+        Some(row) => same_weight(engine.config.weighted, *old, *new) && row_before().is_same(*row),
     };
     let Some(kind) = effective(before.as_ref(), after.as_ref(), same) else {
         // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this moment.
@@ -172,15 +179,16 @@ pub(crate) fn commit_unpublished(
         engine.check_open()?;
         return Ok(Some(Outcome { ts: order.last_drawn(), edges: 0, applied }));
     };
+    let after = after.map(|(weight, row)| (weight, row.unwrap_or(RowRef::Empty)));
     let record = match &engine.durable {
-        Some(_) => Some(encode(engine, op, after.as_ref())?),
+        Some(_) => Some(encode(engine, op, after)?),
         None => None,
     };
     make_room(engine, op, &mut ends);
     let ts = draw(engine, record, |_| engine.check_open())?;
     let whole = must_apply(engine);
-    let edges = i64::from(after.is_some()) - i64::from(existed);
-    let (weight, row) = after.unwrap_or((0.0, None));
+    let edges = i64::from(after.is_some()) - i64::from(before.is_some());
+    let (weight, row) = after.unwrap_or((0.0, RowRef::Empty));
     apply(engine, op, kind, weight, row, ts, &mut ends);
     drop(ends);
     if engine.clock.complete(ts, 0, edges) {
@@ -190,12 +198,10 @@ pub(crate) fn commit_unpublished(
     Ok(Some(Outcome { ts, edges, applied }))
 }
 
-fn encode(engine: &Engine, op: &Single, after: Option<&State>) -> Result<Record> {
+fn encode(engine: &Engine, op: &Single, after: Option<(f64, RowRef<'_>)>) -> Result<Record> {
     let mut encoder = Encoder::new(engine);
     match after {
-        Some((weight, row)) => {
-            encoder.put(LabelId::DEFAULT, (op.src, op.dst), 0, *weight, row.as_ref())?;
-        }
+        Some((weight, row)) => encoder.put(LabelId::DEFAULT, (op.src, op.dst), 0, weight, row)?,
         None => encoder.remove(LabelId::DEFAULT, (op.src, op.dst), 0)?,
     }
     Ok(encoder.finish())
@@ -230,7 +236,7 @@ fn apply(
     op: &Single,
     kind: EdgeOp,
     weight: f64,
-    row: Option<Row>,
+    row: RowRef<'_>,
     ts: Timestamp,
     ends: &mut Ends<'_>,
 ) {
@@ -239,11 +245,12 @@ fn apply(
     let second = placement.second_direction();
     let forth = LocalOp { local: op.src.local(), op: kind, dst: op.dst, weight };
     let back = LocalOp { local: op.dst.local(), op: kind, dst: op.src, weight };
-    let rows = row.is_some().then(|| {
-        let back = placement.row_at(second, op.dst, op.src, row.as_ref());
-        [row, back].map(|row| Attributes { rank: 0, row })
-    });
-    let attributes = |range: std::ops::Range<usize>| rows.as_ref().map_or(&[][..], |rows| &rows[range]);
+    let back_row = match row {
+        RowRef::Row(row) => placement.row_at(second, op.dst, op.src, Some(row)),
+        _ => RowRef::Empty,
+    };
+    let rows = [row, back_row].map(|row| Attributes { rank: 0, row });
+    let attributes = |range: std::ops::Range<usize>| if rows[0].is_none() { &[][..] } else { &rows[range] };
     let at = |latched: &mut Latched<'_>, id: VertexId, direction, ops| {
         let pinned = |pin| engine.keep((id.subgraph(), direction), pin);
         latched.apply(direction, ops, ts, weighted, &horizon, pinned);

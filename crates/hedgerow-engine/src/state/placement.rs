@@ -4,7 +4,7 @@
 //! the incoming chain of the other end; an undirected one in the outgoing chain of the other end, unless the edge is a
 //! self-loop. Of an undirected edge the smaller end comes first.
 
-use hedgerow_core::{Direction, Row, VertexId};
+use hedgerow_core::{Direction, Row, RowRef, VertexId};
 use hedgerow_mem::EdgeOp;
 
 use crate::config::GraphConfig;
@@ -70,17 +70,17 @@ impl Placement {
 
     /// The properties that the copy in `direction` at `at` keeps: all where the edge is counted; those of fixed width at the
     /// other end of an undirected edge; none in an incoming chain.
-    pub(crate) fn row_at(
+    pub(crate) fn row_at<'r>(
         self,
         direction: Direction,
         at: VertexId,
         other: VertexId,
-        row: Option<&Row>,
-    ) -> Option<Row> {
+        row: Option<&'r Row>,
+    ) -> RowRef<'r> {
         match direction {
-            Direction::In => None,
-            Direction::Out if self.counts_at(direction, at, other) => row.cloned(),
-            Direction::Out => row.and_then(Row::fixed_only),
+            Direction::In => RowRef::Empty,
+            Direction::Out if self.counts_at(direction, at, other) => row.into(),
+            Direction::Out => RowRef::fixed_of(row),
         }
     }
 }
@@ -123,7 +123,7 @@ mod tests {
         let cells = vec![(PropertyId(0), Value::I64(7)), (PropertyId(1), Value::Utf8("long".into()))];
         let (row, fixed) = (Row::new(cells.clone()), Row::new(cells[..1].to_vec()));
         let (a, b) = (VertexId(1), VertexId(2));
-        let kept = |p: Placement, direction, at, other| p.row_at(direction, at, other, row.as_ref());
+        let kept = |p: Placement, direction, at, other| p.row_at(direction, at, other, row.as_ref()).to_row();
         assert_eq!(kept(of(false, true), Direction::Out, a, b), row);
         assert_eq!(kept(of(false, true), Direction::Out, b, a), fixed);
         assert_eq!(kept(of(true, true), Direction::Out, b, a), row);

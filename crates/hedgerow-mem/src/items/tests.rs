@@ -124,7 +124,7 @@ fn agree(steps: Vec<Step>) -> Result<usize, TestCaseError> {
         ts = ts.next();
         let apply = |(local, dst, rank): Key, op, row: Option<Row>| {
             let op = LocalOp { local: LocalVertex(local), op, dst: VertexId(dst), weight: 0.0 };
-            let (ops, attributes) = ([op], [Attributes { rank, row }]);
+            let (ops, attributes) = ([op], [Attributes { rank, row: row.as_ref().into() }]);
             let ops = Ops::with(&ops, &attributes);
             subgraph.latch().apply(Direction::Out, ops, ts, false, &readers, |_| ());
         };
@@ -165,7 +165,7 @@ fn a_plain_subgraph_has_no_room_for_what_it_does_not_have() {
     let readers = Readers { published: Timestamp(1000), held: Vec::new() };
     for i in 0..100u32 {
         let op = LocalOp { local: LocalVertex(1), op: EdgeOp::Insert, dst: VertexId(i), weight: 0.0 };
-        let (ops, attributes) = ([op], [Attributes::default()]);
+        let (ops, attributes) = ([op], [Attributes::NONE]);
         let ops = Ops::with(&ops, &attributes);
         subgraph.latch().apply(Direction::Out, ops, Timestamp(u64::from(i) + 1), false, &readers, |_| ());
     }

@@ -3,12 +3,11 @@
 //! itself.
 
 use hedgerow_core::sync::{AtomicU8, Ordering};
-use hedgerow_core::{Direction, InterpolationHint, Row, VertexId, simd};
+use hedgerow_core::{Direction, InterpolationHint, RowRef, VertexId, simd};
 use hedgerow_mem::{EdgeOp, Finder, Latched};
 
 use super::parts::{BatchEntry, SubgraphBatch};
-use crate::commit::effect::State;
-use crate::commit::op::{AttributesTable, OpKind, TxnOp};
+use crate::commit::op::{AttributesTable, TxnOp};
 use crate::commit::request::Request;
 use crate::state::change::{effective, same_weight};
 use crate::state::placement::Placement;
@@ -17,6 +16,8 @@ use crate::state::store::Engine;
 /// The effect of an operation, as a cell encodes it: 0 unknown, 1 unchanged, 2 + the number of an [`EdgeOp`].
 const UNKNOWN: u8 = 0;
 const NOTHING: u8 = 1;
+/// How many entries ahead of the one at hand properties are loaded; operations, which say where those are, twice as many.
+const ROWS_AHEAD: usize = 12;
 
 /// The effects of the operations. All operations on one edge share the cell of the first of them, at both copies.
 pub(super) struct Outcomes<'a> {
@@ -60,9 +61,10 @@ impl<'a> Outcomes<'a> {
             if self.attributed {
                 for entry in entries {
                     held.prefetch_look(direction, entry.local(), entry.dst(), hint);
-                    if self.keeps_rows(direction) {
-                        self.attributes.prefetch(self.ops[entry.op()].attributes);
-                    }
+                }
+                if self.keeps_rows(direction) {
+                    let first = entries.iter().take(ROWS_AHEAD);
+                    first.for_each(|entry| self.attributes.prefetch(self.ops[entry.op()].attributes));
                 }
                 continue;
             }
@@ -76,7 +78,8 @@ impl<'a> Outcomes<'a> {
     /// copy asks for by itself, the operations.
     pub(super) fn prefetch_known(&self, entries: &[BatchEntry]) {
         if self.attributed {
-            return entries.iter().for_each(|entry| simd::prefetch(&raw const self.ops[entry.op()]));
+            let first = entries.iter().take(ROWS_AHEAD * 2);
+            return first.for_each(|entry| simd::prefetch(&raw const self.ops[entry.op()]));
         }
         entries.iter().for_each(|entry| simd::prefetch(&raw const self.cells[entry.op()]));
     }
@@ -111,6 +114,20 @@ impl<'a> Outcomes<'a> {
         Some((op, weight))
     }
 
+    /// Starts loading the operations and properties of entries a little behind the first of these.
+    #[inline]
+    pub(super) fn prefetch_rows(&self, direction: Direction, entries: &[BatchEntry]) {
+        if !self.attributed || !self.keeps_rows(direction) {
+            return;
+        }
+        if let Some(entry) = entries.get(ROWS_AHEAD * 2) {
+            simd::prefetch(&raw const self.ops[entry.op()]);
+        }
+        if let Some(entry) = entries.get(ROWS_AHEAD) {
+            self.attributes.prefetch(self.ops[entry.op()].attributes);
+        }
+    }
+
     /// As [`of`](Self::of), for the copy in `direction` at `at`, with the properties that it keeps afterwards.
     pub(super) fn with_row(
         &self,
@@ -118,30 +135,33 @@ impl<'a> Outcomes<'a> {
         (at, direction): (VertexId, Direction),
         held: &Latched<'_>,
         edges: &mut Finder<'_>,
-    ) -> Option<(EdgeOp, f64, Option<Row>)> {
+    ) -> Option<(EdgeOp, f64, RowRef<'a>)> {
         let (local, dst) = (group[0].local(), group[0].dst());
-        let before: Option<State> = edges.edge(local, dst).map(|weight| {
-            // What one insertion leaves as it is, and what is only removed, need not be known.
-            let asked = direction == Direction::Out && (group.len() > 1 || group[0].is_kind(OpKind::Put));
-            let found = asked.then(|| held.item(direction, local, dst, 0, InterpolationHint::UNKNOWN));
-            (weight, found.flatten().and_then(|edge| edge.row.to_row()))
-        });
-        let after = group.iter().fold(before.clone(), |state, entry| {
+        // No row stands for the properties that there were before.
+        let before: Option<(f64, Option<RowRef<'a>>)> = edges.edge(local, dst).map(|weight| (weight, None));
+        let after = group.iter().fold(before, |state, entry| {
             let op = &self.ops[entry.op()];
-            let row = || self.attributes.get(op.attributes).row.as_ref();
-            let kept = || self.placement.row_at(direction, at, dst, row());
-            let new = || (self.weight(op), if self.keeps_rows(direction) { kept() } else { None });
+            let row =
+                || self.placement.row_at(direction, at, dst, self.attributes.get(op.attributes).row.as_ref());
+            let new = || {
+                let row = if self.keeps_rows(direction) { row() } else { RowRef::Empty };
+                (self.weight(op), Some(row))
+            };
             entry.kind().makes(state, new, |old| old.unwrap_or((1.0, None)))
         });
+        let row_before = || {
+            let found = held.item(direction, local, dst, 0, InterpolationHint::UNKNOWN);
+            found.map_or(RowRef::Empty, |edge| edge.row)
+        };
         // The second copy of an undirected edge lacks its text, which may change: it cannot tell that nothing does.
         let tells = direction == Direction::In || self.placement.counts_at(direction, at, dst);
-        let same = |(old, old_row): &State, (new, new_row): &State| {
-            let left = group.iter().all(|entry| entry.is_kind(OpKind::Insert));
-            (tells || left) && same_weight(self.weighted, *old, *new) && old_row == new_row
+        let same = |(old, _): &(f64, Option<RowRef<'a>>), (new, row): &(f64, Option<RowRef<'a>>)| match row {
+            None => true,
+            Some(row) => tells && same_weight(self.weighted, *old, *new) && row_before().is_same(*row),
         };
         let op = effective(before.as_ref(), after.as_ref(), same)?;
         let (weight, row) = after.unwrap_or((0.0, None));
-        Some((op, weight, row))
+        Some((op, weight, row.unwrap_or(RowRef::Empty)))
     }
 
     /// Whether copies in a direction keep properties.

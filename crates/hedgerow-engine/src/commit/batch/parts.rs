@@ -143,7 +143,7 @@ pub(super) struct Part<'e> {
     /// Insertions of vertices of a subgraph come first, then effects by direction, vertex and destination.
     pub(super) effects: Vec<LocalOp>,
     /// Parallel to the effects; empty in a graph without properties.
-    pub(super) attributes: Vec<Attributes>,
+    pub(super) attributes: Vec<Attributes<'e>>,
     /// What was built ahead of the timestamp: the place of the batch, the chain, the version.
     pub(super) ahead: Vec<(u32, Direction, Ahead)>,
     /// Vertices that come into being.

@@ -175,7 +175,7 @@ impl Loaded {
             let Some(op) = edge_op(existed, exists) else { continue };
             let (weight, row) = if exists { batch.state(last) } else { (0.0, None) };
             if row.is_some() {
-                attributes.resize_with(ops.len(), Attributes::default);
+                attributes.resize(ops.len(), Attributes::NONE);
                 let row = self.placement().row_at(direction, id.vertex(local), other, row);
                 attributes.push(Attributes { rank: 0, row });
             }
@@ -185,7 +185,7 @@ impl Loaded {
             }
         }
         if !attributes.is_empty() {
-            attributes.resize_with(ops.len(), Attributes::default);
+            attributes.resize(ops.len(), Attributes::NONE);
         }
         let weighted = self.config.weighted && label == LabelId::DEFAULT;
         latched.apply(direction, Ops::with(&ops, &attributes), ts, weighted, &NoReaders(ts), |_| ());
