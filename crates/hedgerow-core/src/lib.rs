@@ -4,6 +4,7 @@
 //! `unsafe` is confined to [`fork`], [`simd`] and the locks of [`sync`].
 #![deny(unsafe_code)]
 
+pub mod assemble;
 pub mod column;
 pub mod faults;
 pub mod fork;
@@ -12,17 +13,21 @@ pub mod id;
 pub mod key;
 pub mod op;
 pub mod property;
+pub mod row;
+pub mod row_ref;
 pub mod search;
 pub mod simd;
 pub mod sync;
 pub mod time;
 pub mod view;
 
-pub use column::{Column, Columns, RowRef};
+pub use column::{Column, Columns};
 pub use id::{LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 pub use key::{KeyKind, VertexKey, VertexKeyRef};
 pub use op::Op;
-pub use property::{Cells, PropertyId, PropertyType, Row, Value, ValueRef};
+pub use property::{PropertyId, PropertyType, Value, ValueRef};
+pub use row::{Cells, Row};
+pub use row_ref::RowRef;
 pub use search::{InterpolationHint, lower_bound_near};
 pub use time::Timestamp;
 pub use view::{

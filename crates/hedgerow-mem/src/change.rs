@@ -2,9 +2,6 @@
 
 use hedgerow_core::{LocalVertex, RowRef, VertexId};
 
-use crate::delta::Delta;
-use crate::op::{EdgeOp, Entries};
-
 /// The final word of a set of changes about one edge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Change<'a> {
@@ -34,27 +31,4 @@ pub(crate) fn last_words(changes: &mut Vec<Change<'_>>) {
         }
         same
     });
-}
-
-/// Adds what the first `n` entries of a delta change about edges, in commit order; of one vertex or of all, and of the
-/// `wanted` destinations.
-pub(crate) fn of_delta<'a>(
-    delta: &'a Delta,
-    n: usize,
-    of: Option<LocalVertex>,
-    wanted: impl Fn(VertexId) -> bool,
-    changes: &mut Vec<Change<'a>>,
-) {
-    let push = |at: usize| {
-        let entry = delta.entry(at);
-        if entry.op == EdgeOp::Vertex || !wanted(entry.dst) {
-            return;
-        }
-        let state = (entry.op != EdgeOp::Remove).then(|| (entry.weight, delta.row(at)));
-        changes.push(Change { local: entry.local, dst: entry.dst, rank: delta.rank(at), state });
-    };
-    match of {
-        Some(local) => delta.for_each_index_of(n, local, push),
-        None => (0..n).for_each(push),
-    }
 }

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use hedgerow_core::sync::{AtomicU32, AtomicU64, Ordering};
+use hedgerow_core::sync::{AtomicU64, Ordering};
 use hedgerow_core::{Columns, PropertyId, PropertyType, Row, RowRef, VertexId};
 
 /// What the edges of a main part have beside neighbour and weight.
@@ -32,40 +32,51 @@ impl Extra {
 /// it. A place is written before its entry is published, and never again.
 #[derive(Default)]
 pub(crate) struct DeltaExtra {
-    ranks: OnceLock<Box<[AtomicU64]>>,
     /// Rows of one value of fixed width, as most are.
     words: OnceLock<Words>,
     /// Other rows.
     rows: OnceLock<Box<[OnceLock<Row>]>>,
+    ranks: OnceLock<Box<[AtomicU64]>>,
 }
 
-/// Rows of one value of fixed width: what each says, and the bits of the value.
+/// Rows of one value, all of the same property, which has a fixed width.
 struct Words {
-    /// The property in the upper 24 bits, its type in the lower 8; 0 for an entry without such a row.
-    kinds: Box<[AtomicU32]>,
+    property: PropertyId,
+    kind: PropertyType,
+    /// Which of the first entries have such a row.
+    valid: [AtomicU64; WORD_ENTRIES / 64],
     bits: Box<[AtomicU64]>,
 }
 
+/// As many entries may have rows of one word; deltas have no more.
+const WORD_ENTRIES: usize = 256;
+
 impl Words {
-    fn new(capacity: usize) -> Words {
-        let (mut kinds, mut bits) = (Vec::with_capacity(capacity), Vec::with_capacity(capacity));
-        kinds.resize_with(capacity, || AtomicU32::new(0));
-        bits.resize_with(capacity, || AtomicU64::new(0));
-        Words { kinds: kinds.into_boxed_slice(), bits: bits.into_boxed_slice() }
+    fn new(property: PropertyId, kind: PropertyType, capacity: usize) -> Words {
+        let mut bits = Vec::with_capacity(capacity.min(WORD_ENTRIES));
+        bits.resize_with(capacity.min(WORD_ENTRIES), || AtomicU64::new(0));
+        let valid = std::array::from_fn(|_| AtomicU64::new(0));
+        Words { property, kind, valid, bits: bits.into_boxed_slice() }
     }
 
-    /// Sets a row that is not published yet: ordered by the release store of the length that publishes the entry.
+    /// Sets a row that is not published yet, if it can stand here: ordered by the release store of the length that publishes the
+    /// entry.
     #[inline]
-    fn set(&self, at: usize, id: PropertyId, (kind, word): (PropertyType, u64)) {
-        self.bits[at].store(word, Ordering::Relaxed);
-        self.kinds[at].store(u32::from(id.0) << 8 | u32::from(kind as u8), Ordering::Relaxed);
+    fn set(&self, at: usize, property: PropertyId, kind: PropertyType, word: u64) -> bool {
+        let place = self.bits.get(at).filter(|_| (property, kind) == (self.property, self.kind));
+        let Some(place) = place else { return false };
+        place.store(word, Ordering::Relaxed);
+        // One thread at a time appends.
+        let valid = &self.valid[at / 64];
+        valid.store(valid.load(Ordering::Relaxed) | 1 << (at % 64), Ordering::Relaxed);
+        true
     }
 
     #[inline]
     fn get(&self, at: usize) -> Option<RowRef<'static>> {
-        let kind = self.kinds.get(at)?.load(Ordering::Relaxed);
-        let word = self.bits.get(at)?.load(Ordering::Relaxed);
-        Some(RowRef::Word(PropertyId((kind >> 8) as u16), PropertyType::from_byte(kind as u8)?, word))
+        let valid = self.valid.get(at / 64)?.load(Ordering::Relaxed) >> (at % 64) & 1 == 1;
+        let word = self.bits.get(at).filter(|_| valid)?.load(Ordering::Relaxed);
+        Some(RowRef::Word(self.property, self.kind, word))
     }
 }
 
@@ -77,16 +88,11 @@ impl DeltaExtra {
             // Ordered by the release store of the length that publishes the entry.
             ranks[at].store(rank, Ordering::Relaxed);
         }
-        let word = match row {
-            RowRef::Word(id, kind, word) => Some((id, (kind, word))),
-            RowRef::Row(row) | RowRef::Fixed(row) if let [(id, value)] = row.cells() => {
-                value.as_ref().to_word().map(|word| (*id, word))
-            }
-            _ => None,
-        };
-        if let Some((id, word)) = word {
-            self.words.get_or_init(|| Words::new(capacity)).set(at, id, word);
-        } else if let Some(row) = row.to_row() {
+        if !word_of(row).is_some_and(|(property, kind, word)| {
+            let words = self.words.get_or_init(|| Words::new(property, kind, capacity));
+            words.set(at, property, kind, word)
+        }) && let Some(row) = row.to_row()
+        {
             let rows = self.rows.get_or_init(|| (0..capacity).map(|_| OnceLock::new()).collect());
             let set = rows[at].set(row);
             debug_assert!(set.is_ok(), "an entry is written once");
@@ -120,8 +126,21 @@ impl DeltaExtra {
             let held = rows.iter().filter_map(OnceLock::get).map(Row::bytes);
             rows.len() * size_of::<OnceLock<Row>>() + held.sum::<usize>()
         });
-        let words = self.words.get().map_or(0, |words| words.bits.len() * 12);
+        let words = self.words.get().map_or(0, |words| words.bits.len() * 8);
         size_of::<DeltaExtra>() + self.ranks.get().map_or(0, |ranks| ranks.len() * 8) + words + rows
+    }
+}
+
+/// The property of a row that has one alone, and that of fixed width.
+#[inline]
+fn word_of(row: RowRef<'_>) -> Option<(PropertyId, PropertyType, u64)> {
+    match row {
+        RowRef::Word(property, kind, word) => Some((property, kind, word)),
+        RowRef::Row(row) | RowRef::Fixed(row) => {
+            let [(property, value)] = row.cells() else { return None };
+            value.as_ref().to_word().map(|(kind, word)| (*property, kind, word))
+        }
+        RowRef::Empty | RowRef::Columns(..) => None,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::patch::{self, Patch};
 
 mod output;
 
-use output::Output;
+use output::{Kinds, Output};
 
 /// The most entries that one merge takes: their order takes 24 of the 64 bits of a key.
 pub(crate) const MOST: usize = 1 << 24;
@@ -27,7 +27,7 @@ pub(crate) fn apply(main: &Main, n: usize, entries: &impl Entries, weighted: boo
     let n = if faults::is_on(PlantedFault::NewestEntryLost) { n.saturating_sub(1) } else { n };
     let (keys, present) = sort(main.present, n, entries);
     let len = main.neighbors.len().wrapping_add_signed(growth(&keys, entries));
-    let mut out = Output::new(arena, main, len, weighted, Kinds::of(entries));
+    let mut out = Output::new(arena, main, len, weighted, kinds(entries));
     for_each_edge(&keys, entries, |_, last| {
         let (local, dst) = edge(last);
         out.put(local, dst, rank(entries, last), state(entries, last));
@@ -35,17 +35,9 @@ pub(crate) fn apply(main: &Main, n: usize, entries: &impl Entries, weighted: boo
     out.finish(present)
 }
 
-/// Which attributes some entries, or the edges of a main part, have.
-#[derive(Clone, Copy)]
-pub(crate) struct Kinds {
-    ranks: bool,
-    rows: bool,
-}
-
-impl Kinds {
-    fn of(entries: &impl Entries) -> Kinds {
-        Kinds { ranks: entries.has_ranks(), rows: entries.has_rows() }
-    }
+/// Which attributes the entries have.
+fn kinds(entries: &impl Entries) -> Kinds {
+    Kinds { ranks: entries.has_ranks(), rows: entries.has_rows() }
 }
 
 /// The rank of the edge that the entry of a key is about.
@@ -100,7 +92,7 @@ fn patch(
     let none = Patch::default();
     let old = old.unwrap_or(&none);
     let room = |old: &Main| old.neighbors.len() + keys.len();
-    let kinds = Kinds::of(entries);
+    let kinds = kinds(entries);
     // What an edge of the main part is now may differ from what it was: then the patch says it anew.
     let restates = weighted || kinds.rows || main.columns().is_some();
     let mut added = Output::new(arena, &old.added, room(&old.added), weighted, kinds);

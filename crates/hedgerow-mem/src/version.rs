@@ -8,6 +8,7 @@ use hedgerow_core::{InterpolationHint, LocalVertex, Timestamp, VertexId};
 
 use crate::arena::Arena;
 use crate::change::{self, Change};
+use crate::delta::Delta;
 use crate::grace::{Link, ReadGuard};
 use crate::main_part::Main;
 use crate::merge;
@@ -89,7 +90,7 @@ impl Version {
             changes.extend(all.filter(|change| wanted(change.dst)));
         }
         // Behind those of the patch, which are older.
-        change::of_delta(&self.delta, n, of, wanted, &mut changes);
+        changes_of_delta(&self.delta, n, of, wanted, &mut changes);
         change::last_words(&mut changes);
         changes
     }
@@ -104,6 +105,29 @@ impl Version {
         arena: &Arena,
     ) -> (Main, Option<Patch>) {
         merge::fold(&self.main, self.patch.as_deref(), n, &self.delta, patching, weighted, arena)
+    }
+}
+
+/// Adds what the first `n` entries of a delta change about edges, in commit order; of one vertex or of all, and of the
+/// `wanted` destinations.
+fn changes_of_delta<'a>(
+    delta: &'a Delta,
+    n: usize,
+    of: Option<LocalVertex>,
+    wanted: impl Fn(VertexId) -> bool,
+    changes: &mut Vec<Change<'a>>,
+) {
+    let push = |at: usize| {
+        let entry = delta.entry(at);
+        if entry.op == EdgeOp::Vertex || !wanted(entry.dst) {
+            return;
+        }
+        let state = (entry.op != EdgeOp::Remove).then(|| (entry.weight, delta.row(at)));
+        changes.push(Change { local: entry.local, dst: entry.dst, rank: delta.rank(at), state });
+    };
+    match of {
+        Some(local) => delta.for_each_index_of(n, local, push),
+        None => (0..n).for_each(push),
     }
 }
 

@@ -1,4 +1,7 @@
 use super::*;
+use crate::assemble::Piece;
+use crate::property::Value;
+use crate::row_ref::RowRef;
 
 fn rows() -> Vec<Option<Row>> {
     let row = |cells: &[(u16, Value)]| {

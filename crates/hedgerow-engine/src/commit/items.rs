@@ -340,7 +340,6 @@ fn of_vertex(key: TxnKey) -> EdgeRef {
 }
 
 /// The weight among the properties of an edge, and the others.
-#[expect(clippy::type_complexity, reason = "two results that each caller takes apart at once")]
 pub(crate) fn split_weight<N: AsRef<str>, V: Into<Value>>(
     engine: &Engine,
     label: LabelId,

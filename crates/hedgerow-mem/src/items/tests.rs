@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use hedgerow_core::column::Piece;
+use hedgerow_core::assemble::Piece;
 use hedgerow_core::{Direction, InterpolationHint, LocalVertex, PropertyId, SubgraphId, Timestamp, Value};
 use proptest::prelude::*;
 

@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use hedgerow_core::column::Piece;
+use hedgerow_core::assemble::Piece;
 use hedgerow_core::{Columns, LocalVertex, RowRef, SUBGRAPH_VERTICES, VertexId};
 
-use super::Kinds;
 use crate::arena::{Arena, Builder as Array};
 use crate::items::Extra;
 use crate::main_part::{Main, Offsets};
@@ -29,6 +28,13 @@ fn smaller(list: &[VertexId], range: std::ops::Range<usize>, dst: VertexId) -> u
         (from, upto) = (upto, upto * 2);
     }
     from + list[range.start + from..range.end.min(range.start + upto)].partition_point(|&x| x < dst)
+}
+
+/// Which attributes some edges have.
+#[derive(Clone, Copy)]
+pub(super) struct Kinds {
+    pub(super) ranks: bool,
+    pub(super) rows: bool,
 }
 
 /// A main part that is being written: an old one with changes, which come sorted by vertex, destination and rank.

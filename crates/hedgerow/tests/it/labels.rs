@@ -1,4 +1,4 @@
-//! Labels, ranks and properties: what each call says, in memory and after each way of reopening.
+//! Long because each test reads one graph with labels in all ways. Labels, ranks and properties: what each call says, in memory and after each way of reopening.
 
 use hedgerow::{
     ArgumentError, CommitError, Direction, EdgeKey, Error, Graph, LabelOptions, OpenError, PropertyType,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hedgerow_core::column::Piece;
+use hedgerow_core::assemble::Piece;
 use hedgerow_core::{
     Columns, Direction, KeyKind, LabelId, PropertyId, Row, RowRef, SubgraphId, Timestamp, Value, VertexId,
 };

@@ -1,4 +1,5 @@
 use super::*;
+use crate::property::Value;
 
 fn row(cells: &[(u16, Value)]) -> Option<Row> {
     Row::new(cells.iter().map(|(id, value)| (PropertyId(*id), value.clone())).collect::<Cells>())

@@ -1,0 +1,111 @@
+//! The properties of one edge where they lie.
+
+use crate::column::Columns;
+use crate::property::{PropertyId, PropertyType, Value, ValueRef};
+use crate::row::Row;
+
+/// The properties of one edge where they lie: in columns, in a row of a delta, or nowhere.
+#[derive(Clone, Copy, Debug)]
+pub enum RowRef<'a> {
+    /// No property has a value.
+    Empty,
+    /// Edge number `.1` of the columns.
+    Columns(&'a Columns, usize),
+    /// A row.
+    Row(&'a Row),
+    /// What of a row has a fixed width: without text and bytes.
+    Fixed(&'a Row),
+    /// One property: its type, and the bits of its value, which has a fixed width.
+    Word(PropertyId, PropertyType, u64),
+}
+
+/// A value of fixed width; null for others.
+#[inline]
+fn fixed(value: ValueRef<'_>) -> ValueRef<'_> {
+    match value {
+        ValueRef::Utf8(_) | ValueRef::Bytes(_) => ValueRef::Null,
+        value => value,
+    }
+}
+
+impl<'a> From<Option<&'a Row>> for RowRef<'a> {
+    #[inline]
+    fn from(row: Option<&'a Row>) -> RowRef<'a> {
+        row.map_or(RowRef::Empty, RowRef::Row)
+    }
+}
+
+impl<'a> RowRef<'a> {
+    /// What of a row has a fixed width.
+    #[inline]
+    pub fn fixed_of(row: Option<&'a Row>) -> RowRef<'a> {
+        let has_some = |row: &&Row| row.cells().iter().any(|(_, value)| !fixed(value.as_ref()).is_null());
+        row.filter(has_some).map_or(RowRef::Empty, RowRef::Fixed)
+    }
+
+    /// Whether no property has a value.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        match self {
+            RowRef::Empty => true,
+            RowRef::Columns(..) => self.to_row().is_none(),
+            RowRef::Row(_) | RowRef::Fixed(_) | RowRef::Word(..) => false,
+        }
+    }
+
+    /// Whether both have the same properties with the same values. O(properties).
+    #[inline]
+    pub fn is_same(self, other: RowRef<'_>) -> bool {
+        match (self, other) {
+            (RowRef::Empty, other) | (other, RowRef::Empty) => other.is_empty(),
+            _ => self.to_row() == other.to_row(),
+        }
+    }
+
+    /// The value of a property; null if it has none.
+    #[inline]
+    pub fn get(self, id: PropertyId) -> ValueRef<'a> {
+        match self {
+            RowRef::Empty => ValueRef::Null,
+            RowRef::Columns(columns, at) => columns.get(at, id),
+            RowRef::Row(row) => row.get(id),
+            RowRef::Fixed(row) => fixed(row.get(id)),
+            RowRef::Word(found, kind, word) if found == id => ValueRef::from_word(kind, word),
+            RowRef::Word(..) => ValueRef::Null,
+        }
+    }
+
+    /// The row by itself; `None` if no property has a value. Copies text and bytes out of columns.
+    pub fn to_row(self) -> Option<Row> {
+        match self {
+            RowRef::Empty => None,
+            RowRef::Columns(columns, at) => columns.row(at),
+            RowRef::Row(row) => Some(row.clone()),
+            RowRef::Fixed(row) => row.fixed_only(),
+            RowRef::Word(id, kind, word) => Row::new([(id, ValueRef::from_word(kind, word).to_owned())]),
+        }
+    }
+
+    /// Calls `f` with each property that has a value, ascending.
+    pub fn for_each(self, mut f: impl FnMut(PropertyId, ValueRef<'a>)) {
+        match self {
+            RowRef::Empty => {}
+            RowRef::Word(id, kind, word) => f(id, ValueRef::from_word(kind, word)),
+            RowRef::Fixed(row) => {
+                let cells = row.cells().iter().map(|(id, value)| (*id, fixed(value.as_ref())));
+                cells.filter(|(_, value)| !value.is_null()).for_each(|(id, value)| f(id, value));
+            }
+            RowRef::Columns(columns, at) => {
+                for (id, column) in &columns.0 {
+                    let value = column.get(at);
+                    if !value.is_null() {
+                        f(*id, value);
+                    }
+                }
+            }
+            RowRef::Row(row) => {
+                row.cells().iter().for_each(|(id, value): &(_, Value)| f(*id, value.as_ref()))
+            }
+        }
+    }
+}
