@@ -67,8 +67,8 @@ graph_read! {
     /// The weight of the edge of the default label if it exists; 1 in a graph without weights. O(log degree).
     fn weight<'a>(src: impl Into<VertexKeyRef<'a>>, dst: impl Into<VertexKeyRef<'a>>) -> Option<f64>;
 
-    /// The number of neighbours over the default label, or `None` if there is no such vertex. O(log degree) in a snapshot,
-    /// O(degree log degree) in a transaction.
+    /// The number of neighbours over the default label, or `None` if there is no such vertex. O(1) and a look at a
+    /// short delta in a snapshot, O(degree log degree) in a transaction.
     fn degree<'a>(key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<usize>;
 
     /// The neighbours over the default label, sorted by key, or `None` if there is no such vertex. O(degree log degree).
@@ -96,8 +96,8 @@ graph_read! {
     /// O(degree log degree).
     fn neighbors_of<'a>(label: impl Into<LabelRef<'a>>, key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<Vec<(VertexKey, u64)>>;
 
-    /// The number of edges of a label at a vertex, or `None` if there is no such vertex. O(log degree) in a snapshot,
-    /// O(degree log degree) in a transaction.
+    /// The number of edges of a label at a vertex, or `None` if there is no such vertex. O(1) and a look at a
+    /// short delta in a snapshot, O(degree log degree) in a transaction.
     fn degree_of<'a>(label: impl Into<LabelRef<'a>>, key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<usize>;
 
     /// Whether one of these edges exists. O(labels * log degree), and for a rank that is not named in a `multi` label as many

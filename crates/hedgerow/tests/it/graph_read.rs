@@ -1,8 +1,8 @@
 //! One function reads snapshots and transactions.
 
 use hedgerow::{
-    ArgumentError, Direction, EdgeKey, EdgePattern, Error, Graph, GraphRead, Isolation, Options, Result, Value,
-    WriteTxn,
+    ArgumentError, Direction, EdgeKey, EdgePattern, Error, Graph, GraphRead, Isolation, Options, Result,
+    Value, WriteTxn,
 };
 
 /// What every read of the trait answers about the vertices of [`graph`].
