@@ -84,7 +84,7 @@ impl Core {
 }
 
 impl Drop for Engine {
-    /// The last handle is gone: end as [`Engine::close`] does. A failure here is found by the next opening. In a forked child
+    /// The last handle is gone: end as [`Core::close`] does. A failure here is found by the next opening. In a forked child
     /// the core stays as it is: threads that the child does not have may have been changing any part of it.
     fn drop(&mut self) {
         if self.owner.is_current_by_id() {

@@ -22,7 +22,7 @@ impl Graph {
     /// the disk if the store is durable.
     ///
     /// # Errors
-    /// As of [`WriteTxn::put_edge_with`] and of a commit.
+    /// As of [`WriteTxn::put_edge_with`](crate::WriteTxn::put_edge_with) and of a commit.
     pub fn put_edge_with<N: AsRef<str>, V: Into<Value>>(
         &self,
         edge: EdgeKey<'_>,
@@ -35,7 +35,7 @@ impl Graph {
     /// as it is. Otherwise as [`put_edge_with`](Self::put_edge_with).
     ///
     /// # Errors
-    /// As of [`WriteTxn::insert_edge_with`] and of a commit.
+    /// As of [`WriteTxn::insert_edge_with`](crate::WriteTxn::insert_edge_with) and of a commit.
     pub fn insert_edge_with<N: AsRef<str>, V: Into<Value>>(
         &self,
         edge: EdgeKey<'_>,
@@ -61,7 +61,7 @@ impl Graph {
     /// at commit: it reads no snapshot and cannot conflict. Costs and blocks as [`put_edge_with`](Self::put_edge_with).
     ///
     /// # Errors
-    /// As of [`WriteTxn::update_edge`] and of a commit.
+    /// As of [`WriteTxn::update_edge`](crate::WriteTxn::update_edge) and of a commit.
     pub fn update_edge<N: AsRef<str>, V: Into<Value>>(
         &self,
         edge: EdgeKey<'_>,

@@ -242,7 +242,7 @@ impl Graph {
     ///
     /// # Errors
     /// A [`StateError`](crate::StateError): closed, forked, read-only, poisoned, also by this sync;
-    /// [`CommitError::OutcomeUnknown`](crate::CommitError::OutcomeUnknown) if the log failed while commits waited for it.
+    /// [`CommitError::OutcomeUnknown`] if the log failed while commits waited for it.
     pub fn flush(&self) -> Result<()> {
         self.engine.check_owner_by_id()?;
         self.engine.check_writable()?;
