@@ -2,3 +2,6 @@
 
 pub(crate) mod checkpoints;
 pub(crate) mod settle;
+
+#[cfg(all(test, not(feature = "model-checking")))]
+mod tests;

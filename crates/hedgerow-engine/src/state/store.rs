@@ -162,6 +162,14 @@ impl Engine {
 }
 
 impl Core {
+    /// The workers whose threads were started.
+    #[cfg(test)]
+    pub(crate) fn workers(&self) -> Vec<&Worker> {
+        let always = [&self.ticket_syncer, &self.group_syncer];
+        let optional = self.settling.worker.iter().chain(&self.log_bound.worker);
+        always.into_iter().chain(optional).filter(|worker| worker.has_thread()).collect()
+    }
+
     pub(crate) fn horizon(&self) -> LiveHorizon<'_> {
         LiveHorizon::new(self.clock.published(), &self.readers, &self.views, &self.settling)
     }
