@@ -91,7 +91,7 @@ impl Stats {
         }
     }
 
-    /// All bytes in memory.
+    /// All bytes in memory. O(1).
     pub fn memory_bytes(&self) -> u64 {
         self.main_bytes
             + self.patch_bytes
@@ -107,7 +107,11 @@ impl Stats {
 }
 
 impl Graph {
-    /// Gathers [`Stats`].
+    /// Gathers [`Stats`]. O(subgraphs of all labels), and the versions that are kept. Blocks while a checkpoint switches
+    /// manifests.
+    ///
+    /// # Errors
+    /// A [`StateError`](crate::StateError): closed, forked.
     pub fn stats(&self) -> Result<Stats> {
         let snapshot = self.snapshot()?;
         let engine = &self.engine;

@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
     /// The next `len` bytes.
     ///
     /// # Errors
-    /// Fewer are left; nothing is consumed then. The same holds for the methods below.
+    /// Fewer are left; nothing is consumed then.
     #[inline]
     pub fn bytes(&mut self, len: usize) -> Result<&'a [u8], OutOfBytes> {
         match self.rest.split_at_checked(len) {
@@ -65,6 +65,9 @@ impl<'a> Reader<'a> {
     }
 
     /// The next `N` bytes as an array.
+    ///
+    /// # Errors
+    /// As of [`bytes`](Self::bytes).
     #[inline]
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], OutOfBytes> {
         match self.rest.split_first_chunk::<N>() {
@@ -78,36 +81,54 @@ impl<'a> Reader<'a> {
     }
 
     /// The next byte.
+    ///
+    /// # Errors
+    /// As of [`bytes`](Self::bytes).
     #[inline]
     pub fn u8(&mut self) -> Result<u8, OutOfBytes> {
         self.array::<1>().map(|[b]| b)
     }
 
     /// The next 16-bit number.
+    ///
+    /// # Errors
+    /// As of [`bytes`](Self::bytes).
     #[inline]
     pub fn u16(&mut self) -> Result<u16, OutOfBytes> {
         self.array().map(u16::from_le_bytes)
     }
 
     /// The next 32-bit number.
+    ///
+    /// # Errors
+    /// As of [`bytes`](Self::bytes).
     #[inline]
     pub fn u32(&mut self) -> Result<u32, OutOfBytes> {
         self.array().map(u32::from_le_bytes)
     }
 
     /// The next 64-bit number.
+    ///
+    /// # Errors
+    /// As of [`bytes`](Self::bytes).
     #[inline]
     pub fn u64(&mut self) -> Result<u64, OutOfBytes> {
         self.array().map(u64::from_le_bytes)
     }
 
     /// The next 128-bit number.
+    ///
+    /// # Errors
+    /// As of [`bytes`](Self::bytes).
     #[inline]
     pub fn u128(&mut self) -> Result<u128, OutOfBytes> {
         self.array().map(u128::from_le_bytes)
     }
 
     /// The next 64-bit floating-point number, any bit pattern.
+    ///
+    /// # Errors
+    /// As of [`bytes`](Self::bytes).
     #[inline]
     pub fn f64(&mut self) -> Result<f64, OutOfBytes> {
         self.u64().map(f64::from_bits)

@@ -81,29 +81,41 @@ impl Dir {
     /// As [`Vfs::open`].
     ///
     /// # Errors
-    /// Those of the file system, as everywhere below.
+    /// Those of the file system.
     pub fn open(&self, name: &str, access: Access) -> Result<NamedFile, IoError> {
         let file = self.fs.open(name, access).map_err(|e| IoError::new(name, "open", e))?;
         Ok(NamedFile { name: name.into(), file })
     }
 
     /// As [`Vfs::create`].
+    ///
+    /// # Errors
+    /// Those of the file system.
     pub fn create(&self, name: &str) -> Result<NamedFile, IoError> {
         let file = self.fs.create(name).map_err(|e| IoError::new(name, "create", e))?;
         Ok(NamedFile { name: name.into(), file })
     }
 
     /// As [`Vfs::rename`].
+    ///
+    /// # Errors
+    /// Those of the file system.
     pub fn rename(&self, from: &str, to: &str) -> Result<(), IoError> {
         self.fs.rename(from, to).map_err(|e| IoError::new(from, "rename", e))
     }
 
     /// As [`Vfs::unlink`].
+    ///
+    /// # Errors
+    /// Those of the file system.
     pub fn unlink(&self, name: &str) -> Result<(), IoError> {
         self.fs.unlink(name).map_err(|e| IoError::new(name, "unlink", e))
     }
 
     /// As [`Vfs::list`], sorted.
+    ///
+    /// # Errors
+    /// Those of the file system.
     pub fn list(&self) -> Result<Vec<String>, IoError> {
         let mut names = self.fs.list().map_err(|e| self.own_error("list", e))?;
         names.sort_unstable();
@@ -111,16 +123,25 @@ impl Dir {
     }
 
     /// As [`Vfs::sync_dir`].
+    ///
+    /// # Errors
+    /// Those of the file system.
     pub fn sync(&self) -> Result<(), IoError> {
         self.fs.sync_dir().map_err(|e| self.own_error(SYNC_DIRECTORY, e))
     }
 
     /// As [`Vfs::lock`].
+    ///
+    /// # Errors
+    /// Those of the file system.
     pub fn lock(&self, name: &str) -> Result<Box<dyn VfsLock>, IoError> {
         self.fs.lock(name).map_err(|e| IoError::new(name, "lock", e))
     }
 
     /// As [`Vfs::lock_existing`].
+    ///
+    /// # Errors
+    /// Those of the file system.
     pub fn lock_existing(&self, name: &str) -> Result<Option<Box<dyn VfsLock>>, IoError> {
         self.fs.lock_existing(name).map_err(|e| IoError::new(name, "lock", e))
     }
@@ -192,27 +213,39 @@ impl NamedFile {
     /// As [`VfsFile::len`].
     ///
     /// # Errors
-    /// Those of the file system, as everywhere below.
+    /// Those of the file system.
     pub fn byte_len(&self) -> Result<u64, IoError> {
         self.file.len().map_err(|e| self.error("stat", e))
     }
 
     /// As [`VfsFile::set_len`].
+    ///
+    /// # Errors
+    /// Those of the file system.
     pub fn set_len(&self, len: u64) -> Result<(), IoError> {
         self.file.set_len(len).map_err(|e| self.error("truncate", e))
     }
 
     /// As [`VfsFile::allocate`].
+    ///
+    /// # Errors
+    /// Those of the file system.
     pub fn allocate(&self, len: u64) -> Result<(), IoError> {
         self.file.allocate(len).map_err(|e| self.error("allocate", e))
     }
 
     /// As [`VfsFile::sync_data`].
+    ///
+    /// # Errors
+    /// Those of the file system.
     pub fn sync_data(&self) -> Result<(), IoError> {
         self.file.sync_data().map_err(|e| self.error("sync", e))
     }
 
     /// As [`VfsFile::sync_all`].
+    ///
+    /// # Errors
+    /// Those of the file system.
     pub fn sync_all(&self) -> Result<(), IoError> {
         self.file.sync_all().map_err(|e| self.error("sync", e))
     }

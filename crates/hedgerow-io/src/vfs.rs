@@ -18,6 +18,10 @@ pub enum Access {
 }
 
 /// A directory of the store.
+///
+/// # Errors
+/// Every method: what the operating system reports. The file names are the caller's to add ([`Dir`](crate::Dir) does).
+#[allow(clippy::missing_errors_doc, reason = "the trait says it once for all methods")]
 pub trait Vfs: Send + Sync + fmt::Debug {
     /// The directory's path, for messages only.
     fn path(&self) -> &Path;
@@ -49,6 +53,10 @@ pub trait Vfs: Send + Sync + fmt::Debug {
 }
 
 /// An open file. All positions are in bytes from its beginning; all methods may be called from several threads.
+///
+/// # Errors
+/// Every method: what the operating system reports.
+#[allow(clippy::missing_errors_doc, reason = "the trait says it once for all methods")]
 #[allow(clippy::len_without_is_empty, reason = "the length of a file costs a call and can fail")]
 pub trait VfsFile: Send + Sync + fmt::Debug {
     /// Reads up to `buf.len()` bytes at `offset`; 0 at the end of the file.

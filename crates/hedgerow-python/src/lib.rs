@@ -13,6 +13,10 @@
 //! destructors. No lock of this crate is held while Python code may run, which includes making Python objects. And calls
 //! of Python code hold an [`ending::Calling`].
 #![deny(unsafe_code)]
+#![allow(
+    clippy::missing_errors_doc,
+    reason = "public functions are Python's: their docstrings name exceptions"
+)]
 
 mod arrays;
 mod bulk;

@@ -21,7 +21,10 @@ pub trait DurableLog {
     /// The last timestamp appended: at least every one whose commit has drawn and appended before the call.
     fn appended(&self) -> Timestamp;
 
-    /// Makes everything appended before the call durable. After an error nothing more may be acknowledged.
+    /// Makes everything appended before the call durable.
+    ///
+    /// # Errors
+    /// [`NotDurable`] if the log failed: nothing more may be acknowledged.
     fn sync(&self) -> Result<(), NotDurable>;
 }
 
@@ -136,6 +139,9 @@ impl GroupCommit {
 
     /// Waits until `ts` is published. With a log, syncs it where nobody else does. Blocks for about one sync, or while
     /// earlier commits are being applied.
+    ///
+    /// # Errors
+    /// [`NotDurable`] if the log failed before `ts` was published.
     pub fn wait(
         &self,
         clock: &Clock,

@@ -21,6 +21,9 @@
 //! What a commit promises is in `docs/contract.md`; how it is kept, in `docs/design/protocol.md`.
 #![forbid(unsafe_code)]
 
+mod graph_read;
+
+pub use graph_read::GraphRead;
 pub use hedgerow_core::{
     Block, Direction, KeyKind, LabelId, Neighbors, PropertyId, PropertyType, Timestamp, Topology, Value,
     ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedBlock, WeightedNeighbors, WeightedTopology,

@@ -2,6 +2,7 @@
 //! to do.
 
 mod arrows;
+mod costs;
 mod lexer;
 mod manifest;
 mod modules;
@@ -67,6 +68,7 @@ fn check(root: &Path, tables: Tables) -> Result<Report, String> {
     let files = read_tree(root).map_err(|e| format!("cannot read the repository: {e}"))?;
     manifest::check(&files, &mut report);
     source::check(&files, &mut report);
+    costs::check(&files, &mut report);
     sizes::check(&files, tables.long_files, &mut report);
     modules::check(&files, tables.known_cycles, tables.rooms, &mut report);
     text::check(root, &files, &mut report);

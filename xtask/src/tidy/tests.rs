@@ -101,6 +101,22 @@ fn a_sound_tree_passes_and_its_unsafe_blocks_are_counted() {
 }
 
 #[test]
+fn methods_of_handles_without_a_cost_are_found() {
+    let root = "//! Sound.\n#![forbid(unsafe_code)]\n";
+    let method = |docs: &str| format!("{root}impl Ticket {{\n    {docs}\n    pub fn f(&self) {{}}\n}}\n");
+    let path = "crates/hedgerow-engine/src/lib.rs";
+    let tree = Tree::sound("costs");
+    tree.manifest("hedgerow-engine", "");
+    tree.write(path, &method("/// Waits."));
+    assert!(tree.only_error().starts_with(&format!("{path}:5: this method of a handle does not say")));
+    let fine = ["/// Waits. O(1).", "/// As\n    /// [`g`](Self::g).", "#[doc(hidden)]"].map(method);
+    for text in fine.into_iter().chain([method("/// Waits.").replace("Ticket", "Drop for Ticket")]) {
+        tree.write(path, &text);
+        assert_eq!(tree.report().errors, Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
 fn arrows_outside_the_table_are_found() {
     let tree = Tree::sound("arrow");
     tree.manifest("hedgerow-mem", "hedgerow-io.workspace = true");

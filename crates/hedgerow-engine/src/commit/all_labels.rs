@@ -13,7 +13,9 @@ use crate::error::Result;
 use crate::read::all_labels::EdgePattern;
 
 impl WriteTxn {
-    /// Whether one of these edges exists. Reads those of them that it looks at: up to the first that exists.
+    /// Whether one of these edges exists. Reads those of them that it looks at: up to the first that exists. O(labels * log
+    /// degree), and for a rank that is not named in a `multi` label as many steps more as edges lead from the one vertex to the
+    /// other.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
@@ -36,9 +38,12 @@ impl WriteTxn {
         Ok(false)
     }
 
-    /// The edges of all labels at a vertex: other endpoint, label and rank, sorted by all three, or `None` if there is no
-    /// such vertex. One entry for each edge: a neighbour that several edges lead to comes several times. Reads the
-    /// adjacency of all labels.
+    /// The edges of all labels at a vertex: other endpoint, label and rank, sorted by all three, or `None` if there is no such
+    /// vertex. One entry for each edge: a neighbour that several edges lead to comes several times. Reads the adjacency of all
+    /// labels. O(labels + degree log degree).
+    ///
+    /// # Errors
+    /// As of every [method](Self).
     pub fn neighbors_of_all<'a>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -65,7 +70,10 @@ impl WriteTxn {
     }
 
     /// The number of edges of all labels at a vertex, or `None` if there is no such vertex: the length of
-    /// [`neighbors_of_all`](Self::neighbors_of_all), which it costs and reads.
+    /// [`neighbors_of_all`](Self::neighbors_of_all), which it costs and reads. O(labels + degree log degree).
+    ///
+    /// # Errors
+    /// As of every [method](Self).
     pub fn degree_of_all<'a>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,

@@ -27,7 +27,8 @@ impl WriteTxn {
     /// Makes sure that the edge exists with exactly these properties: those of an existing edge are replaced. Reads
     /// nothing. Label and properties that are new are defined.
     ///
-    /// In a weighted graph the property `weight` of an edge of the default label is its weight (1 if not given).
+    /// In a weighted graph the property `weight` of an edge of the default label is its weight (1 if not given). O(bytes of the
+    /// properties).
     ///
     /// # Errors
     /// [`ArgumentError::PropertyType`] for a value of another type than the property's; [`ArgumentError::Invalid`] for a rank
@@ -42,8 +43,8 @@ impl WriteTxn {
         self.push_item(OpKind::Put, item, weight.unwrap_or(1.0), cells)
     }
 
-    /// Inserts the edge with these properties. Returns whether it was new; an existing edge is left as it is. Reads the
-    /// edge.
+    /// Inserts the edge with these properties. Returns whether it was new; an existing edge is left as it is. Reads the edge. O(log
+    /// degree + bytes of the properties).
     ///
     /// # Errors
     /// As of [`put_edge_with`](Self::put_edge_with).
@@ -61,8 +62,8 @@ impl WriteTxn {
         Ok(new)
     }
 
-    /// Sets properties of an existing edge and leaves its others as they are; a null removes. Returns whether the edge
-    /// exists. Reads the edge. The properties are laid over those that the edge has at commit.
+    /// Sets properties of an existing edge and leaves its others as they are; a null removes. Returns whether the edge exists.
+    /// Reads the edge. The properties are laid over those that the edge has at commit. O(log degree + bytes of the properties).
     ///
     /// # Errors
     /// As of [`put_edge_with`](Self::put_edge_with); [`ArgumentError::NoSuchLabel`]. The weight of an edge is not set here.
@@ -81,6 +82,9 @@ impl WriteTxn {
     }
 
     /// Sets one property of an existing edge: see [`update_edge`](Self::update_edge).
+    ///
+    /// # Errors
+    /// As of [`update_edge`](Self::update_edge).
     pub fn set_edge_property(
         &mut self,
         edge: EdgeKey<'_>,
@@ -90,7 +94,7 @@ impl WriteTxn {
         self.update_edge(edge, [(property, value)])
     }
 
-    /// Removes an edge of any label. Returns whether it existed. Reads the edge.
+    /// Removes an edge of any label. Returns whether it existed. Reads the edge. O(log degree).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`].
@@ -103,7 +107,7 @@ impl WriteTxn {
         Ok(existed)
     }
 
-    /// Inserts the vertex unless it exists, and gives it exactly these properties. Reads nothing.
+    /// Inserts the vertex unless it exists, and gives it exactly these properties. Reads nothing. O(bytes of the properties).
     ///
     /// # Errors
     /// As of [`put_edge_with`](Self::put_edge_with).
@@ -118,8 +122,8 @@ impl WriteTxn {
         self.push_item(OpKind::Put, of_vertex(key), 1.0, cells)
     }
 
-    /// Sets properties of an existing vertex and leaves its others as they are; a null removes. Returns whether the
-    /// vertex exists. Reads its existence, and if a null is given for a property that is not defined, its properties.
+    /// Sets properties of an existing vertex and leaves its others as they are; a null removes. Returns whether the vertex exists.
+    /// Reads its existence, and if a null is given for a property that is not defined, its properties. O(bytes of the properties).
     ///
     /// # Errors
     /// As of [`put_edge_with`](Self::put_edge_with).
@@ -144,6 +148,9 @@ impl WriteTxn {
     }
 
     /// Sets one property of an existing vertex: see [`update_vertex`](Self::update_vertex).
+    ///
+    /// # Errors
+    /// As of [`update_vertex`](Self::update_vertex).
     pub fn set_vertex_property<'a>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -153,8 +160,8 @@ impl WriteTxn {
         self.update_vertex(key, [(property, value)])
     }
 
-    /// Whether the edge of this label and rank exists. See [`contains_any_edge`](Self::contains_any_edge) for those of any
-    /// label or rank.
+    /// Whether the edge of this label and rank exists. See [`contains_any_edge`](Self::contains_any_edge) for those of any label or
+    /// rank. O(log degree).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`].
@@ -163,7 +170,8 @@ impl WriteTxn {
         Ok(self.reads_item(item)?.is_some())
     }
 
-    /// The properties of an edge that have a value, if the edge exists; in a weighted graph its weight among them.
+    /// The properties of an edge that have a value, if the edge exists; in a weighted graph its weight among them. O(log degree +
+    /// properties).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`].
@@ -175,7 +183,7 @@ impl WriteTxn {
         Ok(found.map(|(weight, row)| named(&schema, item.label, weighted.then_some(weight), row.as_ref())))
     }
 
-    /// One property of an edge, if the edge exists; null if it has no such property.
+    /// One property of an edge, if the edge exists; null if it has no such property. O(log degree + properties).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`].
@@ -185,7 +193,10 @@ impl WriteTxn {
             .map(|all| all.into_iter().find(|(name, _)| &**name == property).map_or(Value::Null, |p| p.1)))
     }
 
-    /// The properties of a vertex that have a value, if the vertex exists.
+    /// The properties of a vertex that have a value, if the vertex exists. O(properties).
+    ///
+    /// # Errors
+    /// As of every [method](Self).
     pub fn vertex_properties<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<Option<Properties>> {
         let key = self.key(key.into())?;
         if !self.reads_vertex(key)? {
@@ -195,7 +206,10 @@ impl WriteTxn {
         Ok(Some(named(&self.engine.schema.load(), LabelId::VERTICES, None, row.as_ref())))
     }
 
-    /// One property of a vertex, if the vertex exists; null if it has no such property.
+    /// One property of a vertex, if the vertex exists; null if it has no such property. O(properties).
+    ///
+    /// # Errors
+    /// As of every [method](Self).
     pub fn vertex_property<'a>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -206,8 +220,8 @@ impl WriteTxn {
             .map(|all| all.into_iter().find(|(name, _)| &**name == property).map_or(Value::Null, |p| p.1)))
     }
 
-    /// The edges of a label at a vertex: other endpoints and ranks, sorted by both, or `None` if there is no such
-    /// vertex. Reads the adjacency.
+    /// The edges of a label at a vertex: other endpoints and ranks, sorted by both, or `None` if there is no such vertex. Reads the
+    /// adjacency. O(degree log degree).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`].
@@ -223,7 +237,7 @@ impl WriteTxn {
         Ok(found.map(|found| found.into_keys().collect()))
     }
 
-    /// The number of edges of a label at a vertex, or `None` if there is no such vertex. Reads the adjacency.
+    /// The number of edges of a label at a vertex, or `None` if there is no such vertex. Reads the adjacency. O(degree log degree).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`].

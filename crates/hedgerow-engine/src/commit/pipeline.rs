@@ -111,14 +111,15 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         }
     }
 
-    /// About how many operations are in flight, 1 to 64 (default 16); of another number the nearest of these.
+    /// About how many operations are in flight, 1 to 64 (default 16); of another number the nearest of these. O(1).
     pub fn with_window(mut self, window: usize) -> Pipeline<F> {
         self.step = (window as u64).min(PLACES - 1) / STEPS;
         self
     }
 
-    /// Submits: insert the edge, and its endpoints where absent, unless it exists. Returns the ticket of the operation:
-    /// tickets count up from 0.
+    /// Submits: insert the edge, and its endpoints where absent, unless it exists. Returns the ticket of the operation: tickets
+    /// count up from 0. Executes an operation that was submitted a window ago: O(log degree), now and then O(edges of 64 vertices)
+    /// for a merge. Blocks for other committers of its subgraphs, and while too much waits for the disk.
     ///
     /// # Errors
     /// Those of [`Graph::insert_edge`](crate::Graph::insert_edge) that concern its arguments or the store as a whole, and
@@ -133,6 +134,10 @@ impl<F: FnMut(Ack)> Pipeline<F> {
     }
 
     /// As [`insert_edge`](Self::insert_edge), with a weight.
+    ///
+    /// # Errors
+    /// As of [`insert_edge`](Self::insert_edge); [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) for a weight that is not a number, or in a graph
+    /// without weights.
     #[inline]
     pub fn insert_weighted_edge<'a>(
         &mut self,
@@ -146,6 +151,9 @@ impl<F: FnMut(Ack)> Pipeline<F> {
 
     /// Submits: make sure that the edge exists, with weight 1 in a weighted graph. Otherwise as
     /// [`insert_edge`](Self::insert_edge).
+    ///
+    /// # Errors
+    /// As of [`insert_edge`](Self::insert_edge).
     #[inline]
     pub fn put_edge<'a>(
         &mut self,
@@ -156,6 +164,9 @@ impl<F: FnMut(Ack)> Pipeline<F> {
     }
 
     /// As [`put_edge`](Self::put_edge), with a weight.
+    ///
+    /// # Errors
+    /// As of [`insert_weighted_edge`](Self::insert_weighted_edge).
     #[inline]
     pub fn put_weighted_edge<'a>(
         &mut self,
@@ -168,6 +179,9 @@ impl<F: FnMut(Ack)> Pipeline<F> {
     }
 
     /// Submits: remove the edge if it exists. Otherwise as [`insert_edge`](Self::insert_edge).
+    ///
+    /// # Errors
+    /// As of [`insert_edge`](Self::insert_edge).
     #[inline]
     pub fn remove_edge<'a>(
         &mut self,
@@ -177,7 +191,8 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         self.submit(OpKind::Remove, src.into(), dst.into(), 0.0)
     }
 
-    /// Executes everything submitted and waits until all of it is acknowledged.
+    /// Executes everything submitted and waits until all of it is acknowledged. O(operations in flight). Blocks for a sync if the
+    /// store is durable under [`Durability::Sync`](crate::Durability::Sync).
     ///
     /// # Errors
     /// [`CommitError::OutcomeUnknown`]: the log failed; what it concerns was acknowledged with the same error.

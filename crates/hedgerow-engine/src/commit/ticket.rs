@@ -30,19 +30,19 @@ impl Ticket {
         Ticket { engine: engine.clone(), ts }
     }
 
-    /// The place of the transaction in the order of commits.
+    /// The place of the transaction in the order of commits. O(1).
     pub fn timestamp(&self) -> Timestamp {
         self.ts
     }
 
-    /// Whether the transaction is acknowledged: visible to every snapshot opened from now on, and durable as the
-    /// store's durability mode says. Never blocks. In a forked child, what it was at the fork.
+    /// Whether the transaction is acknowledged: visible to every snapshot opened from now on, and durable as the store's durability
+    /// mode says. Never blocks. In a forked child, what it was at the fork. O(1).
     pub fn is_done(&self) -> bool {
         self.engine.clock.published() >= self.ts
     }
 
-    /// Waits until the transaction is acknowledged, and returns its timestamp. Blocks for earlier commits that are
-    /// still being applied, and under [`Durability::Sync`] for a sync.
+    /// Waits until the transaction is acknowledged, and returns its timestamp. Blocks for earlier commits that are still being
+    /// applied, and under [`Durability::Sync`] for a sync. O(1) besides.
     ///
     /// # Errors
     /// [`CommitError::OutcomeUnknown`](crate::CommitError::OutcomeUnknown): the log failed, and only reopening the store tells.

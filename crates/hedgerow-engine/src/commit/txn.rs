@@ -18,23 +18,27 @@ use crate::state::store::Engine;
 
 /// A write transaction: gathers operations, sees its own writes, and commits them atomically or not at all.
 ///
-/// Methods that name no label mean the default one, but for those of all labels
-/// ([`contains_any_edge`](Self::contains_any_edge), [`neighbors_of_all`](Self::neighbors_of_all),
-/// [`degree_of_all`](Self::degree_of_all)).
+/// Methods that name no label mean the default one, but for [`contains_any_edge`](Self::contains_any_edge),
+/// [`neighbors_of_all`](Self::neighbors_of_all) and [`degree_of_all`](Self::degree_of_all).
 ///
 /// Reads see one snapshot, taken at the first read, under the transaction's own writes. Under
 /// [`Isolation::Serializable`] the commit fails with [`CommitError::Conflict`](crate::CommitError::Conflict) if something
-/// that was read has changed since;
-/// blind writes ([`put_edge`](Self::put_edge)) read nothing and conflict with nobody. Dropping a transaction rolls it
-/// back. It may be moved to another thread, and used by one at a time.
+/// that was read has changed since; blind writes ([`put_edge`](Self::put_edge)) read nothing and conflict with nobody. Dropping
+/// a transaction rolls it back. It may be moved to another thread, and used by one at a time.
+/// Before [`commit`](Self::commit) no method waits for another transaction or for a sync. In a graph that keeps no incoming
+/// edges ([`Options::reverse`](crate::Options::reverse)) to read those of a vertex is O(vertices log degree).
+///
+/// # Errors
+/// Every method: an [`ArgumentError`] for a key of another kind than the graph's, for a key that is too long, and after 16,777,216
+/// operations; [`StateError::Forked`](crate::StateError::Forked) in a forked child; a [`StorageError`](crate::StorageError) where what
+/// is read is neither in memory nor can be read from disk. The transaction stays as it was.
 ///
 /// ```
 /// let graph = hedgerow::Graph::in_memory()?;
 /// let mut tx = graph.write()?;
 /// tx.put_edge(1, 2)?;
 /// assert!(tx.contains_edge(1, 2)?);
-/// let committed = tx.commit()?;
-/// assert_eq!(graph.snapshot()?.timestamp(), committed);
+/// tx.commit()?;
 /// # Ok::<(), hedgerow::Error>(())
 /// ```
 #[must_use = "a transaction that is dropped is rolled back"]
@@ -68,23 +72,25 @@ impl WriteTxn {
         }
     }
 
-    /// Whether edges create endpoints that do not exist (default: yes). If not, the commit of an edge without an
-    /// endpoint fails with [`CommitError::NoSuchVertex`](crate::CommitError::NoSuchVertex). Set it before the first operation.
+    /// Whether edges create endpoints that do not exist (default: yes). If not, the commit of an edge without an endpoint fails
+    /// with [`CommitError::NoSuchVertex`](crate::CommitError::NoSuchVertex). Set it before the first operation. O(1).
     ///
     /// # Errors
     /// [`ArgumentError::Invalid`] once the transaction holds operations.
     pub fn create_endpoints(&mut self, create: bool) -> Result<()> {
         self.engine.check_owner()?;
         if !self.ops.is_empty() && create != self.create {
-            return Err(
-                ArgumentError::Invalid("create_endpoints comes before the first operation".into()).into()
-            );
+            let text = "create_endpoints comes before the first operation".into();
+            return Err(ArgumentError::Invalid(text).into());
         }
         self.create = create;
         Ok(())
     }
 
-    /// Inserts a vertex. Returns whether it was new.
+    /// Inserts a vertex. Returns whether it was new. O(1).
+    ///
+    /// # Errors
+    /// As of every [method](Self).
     pub fn insert_vertex<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<bool> {
         let key = self.key(key.into())?;
         let new = !self.reads_vertex(key)?;
@@ -96,6 +102,9 @@ impl WriteTxn {
 
     /// Removes a vertex with all its edges, those included that other transactions add before this one commits.
     /// Returns whether it existed. O(degree) at commit.
+    ///
+    /// # Errors
+    /// As of every [method](Self).
     pub fn remove_vertex<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<bool> {
         let key = self.key(key.into())?;
         let existed = self.reads_vertex(key)?;
@@ -105,7 +114,10 @@ impl WriteTxn {
         Ok(existed)
     }
 
-    /// Makes sure that the edge exists; in a weighted graph its weight becomes 1. Reads nothing.
+    /// Makes sure that the edge exists; in a weighted graph its weight becomes 1. Reads nothing. O(1).
+    ///
+    /// # Errors
+    /// As of every [method](Self).
     pub fn put_edge<'a>(
         &mut self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -115,7 +127,7 @@ impl WriteTxn {
         self.push(OpKind::Put, src, dst, 1.0)
     }
 
-    /// Makes sure that the edge exists with this weight. Reads nothing.
+    /// Makes sure that the edge exists with this weight. Reads nothing. O(1).
     ///
     /// # Errors
     /// [`ArgumentError::Invalid`] for a weight that is not a number, or in a graph without weights.
@@ -159,8 +171,8 @@ impl WriteTxn {
         self.push_each(OpKind::Put, edges, |engine, weight| engine.check_weight(weight))
     }
 
-    /// Makes sure that the edges exist; existing ones are left as they are, new ones get weight 1 in a weighted graph.
-    /// Unlike [`insert_edge`](Self::insert_edge) it does not say which are new, and reads nothing.
+    /// Makes sure that the edges exist; existing ones are left as they are, new ones get weight 1 in a weighted graph. Unlike
+    /// [`insert_edge`](Self::insert_edge) it does not say which are new, and reads nothing. O(edges).
     ///
     /// # Errors
     /// As of `insert_edge`; none of the edges is added then.
@@ -172,8 +184,8 @@ impl WriteTxn {
         self.push_all(OpKind::Insert, 1.0, edges)
     }
 
-    /// Makes sure that the edges do not exist. Unlike [`remove_edge`](Self::remove_edge) it does not say which did, and
-    /// reads nothing.
+    /// Makes sure that the edges do not exist. Unlike [`remove_edge`](Self::remove_edge) it does not say which did, and reads
+    /// nothing. O(edges).
     ///
     /// # Errors
     /// As of `remove_edge`; none of the removals is added then.
@@ -232,8 +244,11 @@ impl WriteTxn {
         Ok(())
     }
 
-    /// Inserts an edge, with weight 1 in a weighted graph. Returns whether it was new; an existing edge is left as it
-    /// is. Reads the edge.
+    /// Inserts an edge, with weight 1 in a weighted graph. Returns whether it was new; an existing edge is left as it is. Reads the
+    /// edge. O(log degree).
+    ///
+    /// # Errors
+    /// As of every [method](Self).
     pub fn insert_edge<'a>(
         &mut self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -244,6 +259,9 @@ impl WriteTxn {
     }
 
     /// As [`insert_edge`](Self::insert_edge), with a weight.
+    ///
+    /// # Errors
+    /// [`ArgumentError::Invalid`] for a weight that is not a number, or in a graph without weights.
     pub fn insert_weighted_edge<'a>(
         &mut self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -263,7 +281,10 @@ impl WriteTxn {
         Ok(new)
     }
 
-    /// Removes an edge. Returns whether it existed: removing what is not there is not an error. Reads the edge.
+    /// Removes an edge. Returns whether it existed: removing what is not there is not an error. Reads the edge. O(log degree).
+    ///
+    /// # Errors
+    /// As of every [method](Self).
     pub fn remove_edge<'a>(
         &mut self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -277,13 +298,19 @@ impl WriteTxn {
         Ok(existed)
     }
 
-    /// Whether the vertex exists.
+    /// Whether the vertex exists. O(1).
+    ///
+    /// # Errors
+    /// As of every [method](Self).
     pub fn contains_vertex<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<bool> {
         let key = self.key(key.into())?;
         self.reads_vertex(key)
     }
 
-    /// Whether the edge of the default label exists.
+    /// Whether the edge of the default label exists. O(log degree).
+    ///
+    /// # Errors
+    /// As of every [method](Self).
     pub fn contains_edge<'a>(
         &mut self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -292,7 +319,10 @@ impl WriteTxn {
         Ok(self.weight(src, dst)?.is_some())
     }
 
-    /// The weight of the edge of the default label if it exists; 1 in a graph without weights.
+    /// The weight of the edge of the default label if it exists; 1 in a graph without weights. O(log degree).
+    ///
+    /// # Errors
+    /// As of every [method](Self).
     pub fn weight<'a>(
         &mut self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -303,6 +333,10 @@ impl WriteTxn {
     }
 
     /// The number of neighbours over the default label in `direction`, or `None` if there is no such vertex. Reads the adjacency.
+    /// O(degree log degree).
+    ///
+    /// # Errors
+    /// As of every [method](Self).
     pub fn degree<'a>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -311,7 +345,11 @@ impl WriteTxn {
         Ok(self.weighted_neighbors(key, direction)?.map(|n| n.len()))
     }
 
-    /// The neighbours over the default label in `direction`, sorted by key, or `None` if there is no such vertex. Reads the adjacency.
+    /// The neighbours over the default label in `direction`, sorted by key, or `None` if there is no such vertex. Reads the
+    /// adjacency. O(degree log degree).
+    ///
+    /// # Errors
+    /// As of every [method](Self).
     pub fn neighbors<'a>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -321,7 +359,11 @@ impl WriteTxn {
         Ok(found.map(|n| n.into_iter().map(|(key, _)| key).collect()))
     }
 
-    /// The neighbours over the default label and weights in `direction`, sorted by key, or `None` if there is no such vertex.
+    /// The neighbours over the default label and weights in `direction`, sorted by key, or `None` if there is no such vertex. Reads
+    /// the adjacency. O(degree log degree).
+    ///
+    /// # Errors
+    /// As of every [method](Self).
     pub fn weighted_neighbors<'a>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -331,8 +373,8 @@ impl WriteTxn {
         self.reads_adjacency(key, direction)
     }
 
-    /// The snapshot that the transaction reads, without its own writes. From here on the whole graph counts as read:
-    /// the commit conflicts with every commit after the snapshot.
+    /// The snapshot that the transaction reads, without its own writes. From here on the whole graph counts as read: the commit
+    /// conflicts with every commit after the snapshot. O(1).
     ///
     /// # Errors
     /// [`StateError::Forked`](crate::StateError::Forked) in a forked child.
@@ -342,12 +384,12 @@ impl WriteTxn {
         Ok(self.base().clone())
     }
 
-    /// The number of operations gathered so far.
+    /// The number of operations gathered so far. O(1).
     pub fn len(&self) -> usize {
         self.ops.len()
     }
 
-    /// Whether no operation was gathered.
+    /// Whether no operation was gathered. O(1).
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()
     }
@@ -357,6 +399,7 @@ impl WriteTxn {
     /// everything it saw.
     ///
     /// Blocks for committers of the same subgraphs, and under [`Durability::Sync`](crate::Durability::Sync) for a sync.
+    /// O(operations * log degree + items read), O(degree) for each removed vertex, now and then O(edges of 64 vertices) to merge.
     ///
     /// # Errors
     /// A [`CommitError`](crate::CommitError): conflict, missing vertex, full disk; [`ArgumentError::TooLarge`]; a
@@ -374,7 +417,7 @@ impl WriteTxn {
     /// that read the state before it and depends on it is a [`CommitError::Conflict`](crate::CommitError::Conflict).
     ///
     /// Blocks for committers of the same subgraphs, and while too much that was submitted is not durable yet (see
-    /// [`Options::max_unsynced_bytes`](crate::Options::max_unsynced_bytes)).
+    /// [`Options::max_unsynced_bytes`](crate::Options::max_unsynced_bytes)). Costs as [`commit`](Self::commit).
     ///
     /// # Errors
     /// Those of [`commit`](Self::commit), but for [`CommitError::OutcomeUnknown`](crate::CommitError::OutcomeUnknown), which
@@ -419,7 +462,7 @@ impl WriteTxn {
         autocommit::edge_unpublished(&self.engine, op.kind, src, dst, op.weight, attributes).map(Some)
     }
 
-    /// Drops all operations.
+    /// Drops all operations. O(operations).
     pub fn rollback(self) {}
 
     pub(super) fn key(&mut self, key: VertexKeyRef<'_>) -> Result<TxnKey> {
@@ -566,8 +609,6 @@ impl WriteTxn {
 }
 
 pub(super) fn too_many() -> Error {
-    Error::Argument(ArgumentError::TooLarge {
-        what: "the number of operations in a transaction".into(),
-        limit: MAX_OPS as u64,
-    })
+    let what = "the number of operations in a transaction".into();
+    ArgumentError::TooLarge { what, limit: MAX_OPS as u64 }.into()
 }

@@ -9,20 +9,11 @@ use hedgerow_log::LogError;
 use hedgerow_txn::NotDurable;
 
 use crate::config::Durability;
-use crate::error::{CommitError, Error, Result, StateError};
+use crate::error::{Error, Result, StateError};
 use crate::files::log::{Durable, UnlessDone};
 use crate::state::store::{Core, Engine};
 
 impl Core {
-    /// Waits until `ts` is published, and durable where the mode asks for it.
-    #[inline]
-    pub(crate) fn wait_published(&self, ts: Timestamp) -> Result<()> {
-        let log = self.durable.as_deref().filter(|_| self.durability == Durability::Sync);
-        self.commits
-            .wait(&self.clock, ts, log)
-            .map_err(|NotDurable| Error::Commit(CommitError::OutcomeUnknown))
-    }
-
     /// Makes everything committed before the call durable.
     pub(crate) fn flush(&self) -> Result<()> {
         let Some(durable) = &self.durable else { return Ok(()) };
@@ -42,21 +33,6 @@ impl Core {
             self.commits.fail();
             Error::State(StateError::Poisoned)
         })
-    }
-
-    /// Refuses commits on a closed or poisoned store; asked inside the ordering section.
-    #[inline]
-    pub(crate) fn check_open(&self) -> Result<()> {
-        if self.closed.load(Ordering::Acquire) {
-            return Err(StateError::Closed.into());
-        }
-        if self.read_only {
-            return Err(StateError::ReadOnly.into());
-        }
-        if self.commits.is_failed() {
-            return Err(StateError::Poisoned.into());
-        }
-        Ok(())
     }
 
     /// Ends the store: no commit is accepted any more, those under way are finished, the log is closed.
@@ -108,7 +84,7 @@ impl Core {
 }
 
 impl Drop for Engine {
-    /// The last handle is gone: end as [`Engine::close`] does. A failure here is found by the next opening. In a forked child
+    /// The last handle is gone: end as [`Core::close`] does. A failure here is found by the next opening. In a forked child
     /// the core stays as it is: threads that the child does not have may have been changing any part of it.
     fn drop(&mut self) {
         if self.owner.is_current_by_id() {

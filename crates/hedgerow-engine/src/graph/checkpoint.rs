@@ -22,13 +22,13 @@ impl Graph {
     /// O(edges).
     ///
     /// # Errors
-    /// As of that.
+    /// As of [`checkpoint`](Self::checkpoint).
     pub fn compact(&self) -> Result<Checkpoint> {
         self.engine.checkpoint(Extent::Whole)
     }
 
-    /// Why the last checkpoint in the background failed, if it did and none has succeeded since. The store is as it was
-    /// before; the log grows until a later attempt succeeds. `None` in a forked child.
+    /// Why the last checkpoint in the background failed, if it did and none has succeeded since. The store is as it was before; the
+    /// log grows until a later attempt succeeds. `None` in a forked child. O(1).
     pub fn checkpoint_error(&self) -> Option<String> {
         self.engine.check_owner().ok().and_then(|()| self.engine.log_bound.last_error())
     }

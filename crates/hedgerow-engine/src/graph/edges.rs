@@ -22,7 +22,7 @@ impl Graph {
     /// the disk if the store is durable.
     ///
     /// # Errors
-    /// As of [`WriteTxn::put_edge_with`] and of a commit.
+    /// As of [`WriteTxn::put_edge_with`](crate::WriteTxn::put_edge_with) and of a commit.
     pub fn put_edge_with<N: AsRef<str>, V: Into<Value>>(
         &self,
         edge: EdgeKey<'_>,
@@ -35,7 +35,7 @@ impl Graph {
     /// as it is. Otherwise as [`put_edge_with`](Self::put_edge_with).
     ///
     /// # Errors
-    /// As of [`WriteTxn::insert_edge_with`] and of a commit.
+    /// As of [`WriteTxn::insert_edge_with`](crate::WriteTxn::insert_edge_with) and of a commit.
     pub fn insert_edge_with<N: AsRef<str>, V: Into<Value>>(
         &self,
         edge: EdgeKey<'_>,
@@ -57,11 +57,11 @@ impl Graph {
         Ok(self.one(kind, label, edge, weight.unwrap_or(1.0), cells)?.edges > 0)
     }
 
-    /// Lays properties over those of an edge, in a transaction of its own; a null removes. Returns whether the edge
-    /// exists. Decided at commit: it reads no snapshot and cannot conflict.
+    /// Lays properties over those of an edge, in a transaction of its own; a null removes. Returns whether the edge exists. Decided
+    /// at commit: it reads no snapshot and cannot conflict. Costs and blocks as [`put_edge_with`](Self::put_edge_with).
     ///
     /// # Errors
-    /// As of [`WriteTxn::update_edge`] and of a commit.
+    /// As of [`WriteTxn::update_edge`](crate::WriteTxn::update_edge) and of a commit.
     pub fn update_edge<N: AsRef<str>, V: Into<Value>>(
         &self,
         edge: EdgeKey<'_>,
@@ -72,7 +72,8 @@ impl Graph {
         Ok(self.one(OpKind::Update, label, edge, 1.0, cells)?.applied > 0)
     }
 
-    /// Removes an edge of any label in a transaction of its own. Returns whether it existed.
+    /// Removes an edge of any label in a transaction of its own. Returns whether it existed. Costs and blocks as
+    /// [`put_edge_with`](Self::put_edge_with).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel) and those of a commit.

@@ -9,7 +9,7 @@ use crate::error::{ArgumentError, Result};
 use crate::state::schema::{Label, LabelOptions, LabelRef, Schema};
 
 impl Graph {
-    /// The labels and properties defined so far.
+    /// The labels and properties defined so far. O(1).
     pub fn schema(&self) -> Arc<Schema> {
         self.engine.schema.load_full()
     }
@@ -17,7 +17,8 @@ impl Graph {
     /// Defines a label, or does nothing if one of this name and kind exists. Returns its id, which may be used in
     /// place of the name. Properties that are new are added to an existing label. The empty name is the default label.
     ///
-    /// A definition is a commit of its own. It becomes durable with the next commit or [`flush`](Graph::flush).
+    /// A definition is a commit of its own. It becomes durable with the next commit or [`flush`](Graph::flush). O(labels): the
+    /// schema is copied. Blocks for other definitions and for the ordering section of commits, not for a sync.
     ///
     /// # Errors
     /// [`ArgumentError::SchemaConflict`] or [`ArgumentError::PropertyType`] if a definition exists that says otherwise;
@@ -45,7 +46,8 @@ impl Graph {
         Ok(id)
     }
 
-    /// Defines a property of the edges of a label, or does nothing if it exists with this type.
+    /// Defines a property of the edges of a label, or does nothing if it exists with this type. Costs and blocks as
+    /// [`define_label`](Graph::define_label).
     ///
     /// # Errors
     /// As of [`define_label`](Graph::define_label); [`ArgumentError::NoSuchLabel`].
@@ -59,7 +61,8 @@ impl Graph {
         self.engine.property_for_writing(label, name, kind)
     }
 
-    /// Defines a property of vertices, or does nothing if it exists with this type.
+    /// Defines a property of vertices, or does nothing if it exists with this type. Costs and blocks as
+    /// [`define_label`](Graph::define_label).
     ///
     /// # Errors
     /// As of [`define_label`](Graph::define_label).

@@ -25,13 +25,20 @@ use crate::state::store::Engine;
 /// A store belongs to the process that opened it. In a forked child every call that returns a [`Result`] is
 /// [`StateError::Forked`](crate::StateError::Forked), and dropping a handle does nothing; each other call says what it does. The child may open
 /// other stores, and this one once its parent has closed it or ended.
+///
+/// # Single operations
+/// [`insert_edge`](Self::insert_edge), [`put_edge`](Self::put_edge), [`remove_edge`](Self::remove_edge) and their forms with weights and
+/// properties are transactions of one operation. Where both ends exist they cost O(log degree), else what a transaction of one
+/// operation costs; now and then O(edges of 64 vertices) for a merge. They block for other committers of the same subgraphs, and for a sync
+/// under [`Durability::Sync`](crate::Durability::Sync). They cannot conflict. Their errors are those of [`WriteTxn::commit`] but for
+/// the conflict, and an [`ArgumentError`](crate::ArgumentError) for a key that the graph cannot have.
 #[derive(Clone)]
 pub struct Graph {
     pub(crate) engine: Arc<Engine>,
 }
 
 impl Graph {
-    /// What the graph was created with.
+    /// What the graph was created with. O(1).
     pub fn config(&self) -> GraphConfig {
         self.engine.config
     }
@@ -46,7 +53,7 @@ impl Graph {
         Ok(Snapshot::open(&self.engine))
     }
 
-    /// Begins a write transaction.
+    /// Begins a write transaction. O(1); takes no snapshot before the first read, and waits for nobody.
     ///
     /// # Errors
     /// A [`StateError`](crate::StateError): closed, forked, read-only, poisoned.
@@ -55,8 +62,9 @@ impl Graph {
         Ok(WriteTxn::new(&self.engine))
     }
 
-    /// Runs `f` in a write transaction and commits it, again after each conflict, up to `retries` times. Before it
-    /// tries again it waits until the conflicting commit is visible. Returns what `f` returned and the timestamp.
+    /// Runs `f` in a write transaction and commits it, again after each conflict, up to `retries` times. Before it tries again it
+    /// waits until the conflicting commit is visible. Returns what `f` returned and the timestamp. Each attempt costs what `f` does
+    /// and blocks as [`WriteTxn::commit`].
     ///
     /// # Errors
     /// Whatever `f` or the commit returns; the last [`CommitError::Conflict`] when the retries are used up.
@@ -93,7 +101,11 @@ impl Graph {
     /// Inserts one edge in a transaction of its own, and its endpoints where absent. Returns whether it was new; an
     /// existing edge is left as it is. In a weighted graph the weight is 1.
     ///
-    /// The fastest way to write single edges: it reads no snapshot and cannot conflict.
+    /// The fastest way to write single edges: it reads no snapshot and cannot conflict. O(log degree): see
+    /// [single operations](Self#single-operations).
+    ///
+    /// # Errors
+    /// Those of [single operations](Self#single-operations).
     pub fn insert_edge<'a>(
         &self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -128,8 +140,11 @@ impl Graph {
         Ok(autocommit::edge(&self.engine, OpKind::Insert, src.into(), dst.into(), weight)?.edges > 0)
     }
 
-    /// Makes sure, in a transaction of its own, that the edge exists, and its endpoints; in a weighted graph its weight
-    /// becomes 1. Returns whether it was new.
+    /// Makes sure, in a transaction of its own, that the edge exists, and its endpoints; in a weighted graph its weight becomes 1.
+    /// Returns whether it was new. Otherwise as [`insert_edge`](Graph::insert_edge).
+    ///
+    /// # Errors
+    /// Those of [single operations](Self#single-operations).
     pub fn put_edge<'a>(
         &self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -152,8 +167,8 @@ impl Graph {
         Ok(autocommit::edge(&self.engine, OpKind::Put, src.into(), dst.into(), weight)?.edges > 0)
     }
 
-    /// A [`Pipeline`] for single edge operations of the calling thread, each a transaction of its own. `on_ack` learns
-    /// what became of each.
+    /// A [`Pipeline`] for single edge operations of the calling thread, each a transaction of its own. `on_ack` learns what became
+    /// of each. O(1); waits for nobody.
     ///
     /// # Errors
     /// A [`StateError`](crate::StateError): closed, forked, read-only, poisoned.
@@ -162,7 +177,10 @@ impl Graph {
         Ok(Pipeline::new(&self.engine, on_ack))
     }
 
-    /// Removes one edge in a transaction of its own. Returns whether it existed.
+    /// Removes one edge in a transaction of its own. Returns whether it existed. Otherwise as [`insert_edge`](Graph::insert_edge).
+    ///
+    /// # Errors
+    /// Those of [single operations](Self#single-operations).
     pub fn remove_edge<'a>(
         &self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -174,34 +192,38 @@ impl Graph {
     /// Merges all deltas, so that reads find plain CSR blocks, and lays the lists out anew in the order of the vertices;
     /// nothing is done if nothing was committed since the last call. Takes each subgraph's latch in turn; O(edges). Until
     /// it returns, lists may be in memory twice.
+    ///
+    /// # Errors
+    /// A [`StateError`](crate::StateError): closed, forked, read-only, poisoned.
     pub fn settle(&self) -> Result<()> {
         self.engine.check_writable()?;
         self.engine.settle();
         Ok(())
     }
 
-    /// Gives up the view that the store keeps for the next one to be made of. Its memory goes with the last snapshot that
-    /// uses it. The store does the same by itself once the view keeps much that it has replaced. Does nothing in a forked
-    /// child.
+    /// Gives up the view that the store keeps for the next one to be made of. Its memory goes with the last snapshot that uses it.
+    /// The store does the same by itself once the view keeps much that it has replaced. Does nothing in a forked child. O(1), but
+    /// for freeing the view where nothing else uses it.
     pub fn forget_views(&self) {
         if !self.engine.is_forked() {
             self.engine.views.forget();
         }
     }
 
-    /// The last timestamp that is published: what a snapshot opened now sees. In a forked child, that of the fork.
+    /// The last timestamp that is published: what a snapshot opened now sees. In a forked child, that of the fork. O(1).
     pub fn published_ts(&self) -> Timestamp {
         self.engine.clock.published()
     }
 
-    /// The last timestamp known to be on stable media. Of a store without files, the published one. In a forked child, that
-    /// of the fork.
+    /// The last timestamp known to be on stable media. Of a store without files, the published one. In a forked child, that of the
+    /// fork. O(1).
     pub fn durable_ts(&self) -> Timestamp {
         self.engine.durable.as_ref().map_or_else(|| self.published_ts(), |durable| durable.durable_ts())
     }
 
-    /// Closes the store: commits under way are finished, the log is synced and sealed, the directory is released. All
-    /// handles are closed with it; snapshots that are open stay readable.
+    /// Closes the store: commits under way are finished, the log is synced and sealed, the directory is released. All handles are
+    /// closed with it; snapshots that are open stay readable. Blocks for commits and a checkpoint
+    /// under way and for a sync, a second call for the first; O(1) besides.
     ///
     /// # Errors
     /// A [`StateError`](crate::StateError): forked; poisoned if the log failed, now or before. The directory is released all the
@@ -216,7 +238,11 @@ impl Graph {
         self.engine.tells_freed.flag()
     }
 
-    /// Makes everything committed before the call durable, whatever the durability mode. Blocks for a sync.
+    /// Makes everything committed before the call durable, whatever the durability mode. Blocks for a sync. O(1) besides.
+    ///
+    /// # Errors
+    /// A [`StateError`](crate::StateError): closed, forked, read-only, poisoned, also by this sync;
+    /// [`CommitError::OutcomeUnknown`] if the log failed while commits waited for it.
     pub fn flush(&self) -> Result<()> {
         self.engine.check_owner_by_id()?;
         self.engine.check_writable()?;

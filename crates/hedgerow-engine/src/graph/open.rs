@@ -12,11 +12,17 @@ use crate::options::Options;
 
 impl Graph {
     /// Opens or creates the store in the directory `path` with default options. See [`Options::open`].
+    ///
+    /// # Errors
+    /// Those of [`Options::open`].
     pub fn open(path: impl AsRef<Path>) -> Result<Graph> {
         Options::new().open(path)
     }
 
-    /// A store without files, with default options.
+    /// A store without files, with default options. O(1).
+    ///
+    /// # Errors
+    /// None with these options.
     pub fn in_memory() -> Result<Graph> {
         Options::new().in_memory()
     }
@@ -44,7 +50,7 @@ impl Options {
         Ok(Graph { engine: open::open_on(self, fs)? })
     }
 
-    /// A store without files: its content goes with its last handle.
+    /// A store without files: its content goes with its last handle. O(1).
     ///
     /// # Errors
     /// [`ArgumentError::Invalid`] for an option out of its range, and for [`read_only`](Self::read_only).

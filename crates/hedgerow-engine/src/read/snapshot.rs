@@ -63,7 +63,7 @@ impl Snapshot {
         Snapshot { inner: Arc::new(inner) }
     }
 
-    /// The timestamp of the last commit that is seen.
+    /// The timestamp of the last commit that is seen. O(1).
     pub fn timestamp(&self) -> Timestamp {
         self.inner.ts
     }
@@ -88,7 +88,7 @@ impl Snapshot {
         self.inner.counts.edges..=self.inner.counts.edges
     }
 
-    /// The vertex id of `key`, if the vertex exists. Ids are dense, and stable for as long as the vertex lives.
+    /// The vertex id of `key`, if the vertex exists. Ids are dense, and stable for as long as the vertex lives. O(1).
     ///
     /// # Errors
     /// As of every [read](Self).
@@ -97,7 +97,7 @@ impl Snapshot {
         Ok(self.contains_id(id)?.then_some(id))
     }
 
-    /// The key of a vertex id, if the vertex exists.
+    /// The key of a vertex id, if the vertex exists. O(1), and O(bytes of the key).
     ///
     /// # Errors
     /// As of every [read](Self).
@@ -131,7 +131,7 @@ impl Snapshot {
         if self.inner.engine.config.directed { direction } else { Direction::Out }
     }
 
-    /// Whether the vertex exists.
+    /// Whether the vertex exists. O(1).
     ///
     /// # Errors
     /// As of every [read](Self).
@@ -202,8 +202,8 @@ impl Snapshot {
         self.degree_by_label(LabelId::DEFAULT, id, direction)
     }
 
-    /// The number of neighbours over the default label in `direction`, or `None` if there is no such vertex. A self-loop
-    /// counts once.
+    /// The number of neighbours over the default label in `direction`, or `None` if there is no such vertex. A self-loop counts
+    /// once. O(1), and a look at the short delta of 64 vertices.
     ///
     /// # Errors
     /// As of every [read](Self).
@@ -232,8 +232,8 @@ impl Snapshot {
         Ok(Some(keys))
     }
 
-    /// The neighbours over the default label and weights in `direction`, sorted by key, or `None` if there is no such
-    /// vertex.
+    /// The neighbours over the default label and weights in `direction`, sorted by key, or `None` if there is no such vertex.
+    /// O(degree log degree).
     ///
     /// # Errors
     /// As of every [read](Self).
@@ -333,7 +333,7 @@ impl Snapshot {
         &self.inner.engine
     }
 
-    /// All vertices with their ids, by ascending id. Builds the view.
+    /// All vertices with their ids, by ascending id. Builds the view. O(vertices) in all.
     ///
     /// # Errors
     /// Where [`view`](Self::view) fails; each vertex as of every [read](Self).

@@ -21,7 +21,7 @@ pub(crate) struct LogBound {
     /// Wakes commits that wait.
     changed: Condvar,
     /// The thread, started when a checkpoint is first due.
-    worker: Option<Worker>,
+    pub(super) worker: Option<Worker>,
 }
 
 /// Figures for [`Stats`](crate::Stats).

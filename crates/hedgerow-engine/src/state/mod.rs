@@ -9,6 +9,7 @@ pub(crate) mod ids;
 pub(crate) mod log_bound;
 pub(crate) mod pending;
 pub(crate) mod placement;
+pub(crate) mod reclaim;
 pub(crate) mod schema;
 pub(crate) mod settling;
 pub(crate) mod store;

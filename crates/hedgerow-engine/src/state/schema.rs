@@ -293,7 +293,7 @@ impl LabelRef<'_> {
     }
 }
 
-/// What a label is to be like. See [`Graph::define_label`].
+/// What a label is to be like. See [`Graph::define_label`](crate::Graph::define_label).
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct LabelOptions {

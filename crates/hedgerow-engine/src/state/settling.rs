@@ -12,7 +12,7 @@ pub(crate) struct Settling {
     pub(crate) ordered_at: AtomicU64,
     /// The thread, started at the first merge: what never merges has little to settle. Without it nothing is settled until
     /// somebody calls `settle`, and commits free what snapshots kept.
-    worker: Option<Worker>,
+    pub(super) worker: Option<Worker>,
     /// Whether the thread sleeps, and wants to be woken when a snapshot closes that something waits for.
     pub(crate) asleep: AtomicBool,
     /// Turns of the thread that panicked.

@@ -7,10 +7,10 @@ use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{Direction, KeyKind, LabelId, Timestamp, VertexKeyRef};
 use hedgerow_io::{Vfs, VfsLock};
 use hedgerow_mem::SubgraphTable;
-use hedgerow_txn::{Clock, Counts, GroupCommit, ReaderRegistry};
+use hedgerow_txn::{Clock, Counts, GroupCommit, NotDurable, ReaderRegistry};
 
 use crate::config::{Durability, GraphConfig, Isolation};
-use crate::error::{ArgumentError, Error, Result, StateError};
+use crate::error::{ArgumentError, CommitError, Error, Result, StateError};
 use crate::files::log::Durable;
 use crate::options::{Options, Thresholds};
 use crate::state::closing::{Closing, TellsFreed};
@@ -162,6 +162,14 @@ impl Engine {
 }
 
 impl Core {
+    /// The workers whose threads were started.
+    #[cfg(test)]
+    pub(crate) fn workers(&self) -> Vec<&Worker> {
+        let always = [&self.ticket_syncer, &self.group_syncer];
+        let optional = self.settling.worker.iter().chain(&self.log_bound.worker);
+        always.into_iter().chain(optional).filter(|worker| worker.has_thread()).collect()
+    }
+
     pub(crate) fn horizon(&self) -> LiveHorizon<'_> {
         LiveHorizon::new(self.clock.published(), &self.readers, &self.views, &self.settling)
     }
@@ -181,6 +189,20 @@ impl Core {
     /// The number of subgraphs that may hold vertices.
     pub(crate) fn subgraph_bound(&self) -> u32 {
         self.ids.bound().div_ceil(64)
+    }
+
+    /// Waits until `ts` is published, and durable where the mode asks for it.
+    #[inline]
+    pub(crate) fn wait_published(&self, ts: Timestamp) -> Result<()> {
+        let log = self.durable.as_deref().filter(|_| self.durability == Durability::Sync);
+        self.commits
+            .wait(&self.clock, ts, log)
+            .map_err(|NotDurable| Error::Commit(CommitError::OutcomeUnknown))
+    }
+
+    /// Where the log ends; 0 without one.
+    pub(crate) fn log_end(&self) -> u64 {
+        self.durable.as_ref().map_or(0, |durable| durable.log.end().0)
     }
 
     /// Whether commits must wait for a sync before they append more. Asked in the ordering section. Something is unpublished
@@ -237,6 +259,21 @@ impl Core {
     /// Refuses writes on a closed, poisoned or read-only store.
     pub(crate) fn check_writable(&self) -> Result<()> {
         self.check_usable()?;
+        if self.read_only {
+            return Err(StateError::ReadOnly.into());
+        }
+        if self.commits.is_failed() {
+            return Err(StateError::Poisoned.into());
+        }
+        Ok(())
+    }
+
+    /// Refuses commits on a closed or poisoned store; asked inside the ordering section.
+    #[inline]
+    pub(crate) fn check_open(&self) -> Result<()> {
+        if self.closed.load(Ordering::Acquire) {
+            return Err(StateError::Closed.into());
+        }
         if self.read_only {
             return Err(StateError::ReadOnly.into());
         }

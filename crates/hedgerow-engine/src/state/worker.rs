@@ -87,6 +87,18 @@ impl Worker {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn duty(&self) -> Duty {
+        self.duty
+    }
+
+    /// Whether the thread that was started has ended.
+    #[cfg(test)]
+    pub(crate) fn has_ended(&self) -> bool {
+        let handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner);
+        handle.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     /// Waits until the thread has ended, if there is one.
     pub(crate) fn join(&self) {
         let handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -32,7 +32,7 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
-    /// Whether nothing is wrong.
+    /// Whether nothing is wrong. O(1).
     pub fn is_ok(&self) -> bool {
         self.problems.is_empty()
     }
@@ -73,6 +73,10 @@ fn verify_segments(fs: &Arc<dyn Vfs>, manifest: &Manifest, report: &mut CheckRep
 impl Graph {
     /// Checks a snapshot: every edge has both endpoints, both directions agree, lists ascend, counters and the id map
     /// agree with the data; and the checksum of every segment file. O(edges log degree); blocks nobody.
+    ///
+    /// # Errors
+    /// A [`StateError`](crate::StateError): closed, forked; a [`StorageError`](crate::StorageError) for a segment that is damaged
+    /// or cannot be read. What is wrong with the graph is no error: the report tells of it.
     pub fn check(&self) -> Result<CheckReport> {
         let mut report = CheckReport::default();
         self.check_graph(&mut report)?;

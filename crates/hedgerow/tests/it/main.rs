@@ -16,6 +16,7 @@ mod durability;
 mod equivalence;
 mod files;
 mod fixtures;
+mod graph_read;
 mod held;
 mod labels;
 mod no_effect;

@@ -44,11 +44,6 @@ pub(crate) enum Extent {
 }
 
 impl Core {
-    /// Where the log ends; 0 without one.
-    pub(crate) fn log_end(&self) -> u64 {
-        self.durable.as_ref().map_or(0, |durable| durable.log.end().0)
-    }
-
     /// Writes a checkpoint. One at a time.
     pub(crate) fn checkpoint(&self, extent: Extent) -> Result<Checkpoint> {
         self.check_owner_by_id()?;

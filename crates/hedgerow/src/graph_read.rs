@@ -1,0 +1,114 @@
+//! The reads that snapshots and write transactions share.
+
+use hedgerow_core::{Direction, LabelId, Value, VertexKey, VertexKeyRef};
+use hedgerow_engine::{EdgeKey, EdgePattern, LabelRef, Properties, Result, Snapshot, WriteTxn};
+
+/// Makes the trait of a list of reads, and what implements it, which calls the method of the same name.
+macro_rules! graph_read {
+    ($(#[$about:meta])* trait $trait:ident: $($(#[$doc:meta])* fn $name:ident $(<$life:lifetime>)? ($($arg:ident: $type:ty),*) -> $answer:ty;)*) => {
+        $(#[$about])*
+        #[allow(clippy::missing_errors_doc, reason = "the trait says it once for all methods")]
+        pub trait $trait {
+            $($(#[$doc])* fn $name $(<$life>)? (&mut self, $($arg: $type),*) -> Result<$answer>;)*
+        }
+        graph_read! { @for Snapshot, Snapshot, $trait: $(fn $name $(<$life>)? ($($arg: $type),*) -> $answer;)* }
+        graph_read! { @for &Snapshot, Snapshot, $trait: $(fn $name $(<$life>)? ($($arg: $type),*) -> $answer;)* }
+        graph_read! { @for WriteTxn, WriteTxn, $trait: $(fn $name $(<$life>)? ($($arg: $type),*) -> $answer;)* }
+    };
+    (@for $reader:ty, $methods:ident, $trait:ident: $(fn $name:ident $(<$life:lifetime>)? ($($arg:ident: $type:ty),*) -> $answer:ty;)*) => {
+        impl $trait for $reader {
+            $(#[inline] fn $name $(<$life>)? (&mut self, $($arg: $type),*) -> Result<$answer> {
+                $methods::$name(self, $($arg),*)
+            })*
+        }
+    };
+}
+
+graph_read! {
+    /// Reads of one moment of a graph, for functions that run on a [`Snapshot`] and in a [`WriteTxn`] alike. What each reads, returns and
+    /// costs is said at the methods of these two, which have the same names: a snapshot reads the commits up to its timestamp; a
+    /// transaction reads its snapshot and its own writes on top, and under [`Isolation::Serializable`](crate::Isolation::Serializable)
+    /// keeps in memory what it read, to be validated at commit. No read waits for a commit.
+    ///
+    /// The methods take `&mut self`, since a transaction records what it reads. A snapshot that is shared is read through `&mut &snapshot`.
+    ///
+    /// # Errors
+    /// Each method: an [`ArgumentError`](crate::ArgumentError) for a label that is not defined, and in a transaction for a key of another
+    /// kind than the graph's; a [`StateError`](crate::StateError) in a forked child; a [`StorageError`](crate::StorageError) where a part
+    /// of the graph cannot be read.
+    ///
+    /// ```
+    /// use hedgerow::{Direction, Graph, GraphRead};
+    ///
+    /// /// How many of the accounts that `account` paid have paid it back.
+    /// fn mutual(graph: &mut impl GraphRead, account: u64) -> hedgerow::Result<usize> {
+    ///     let mut count = 0;
+    ///     for other in graph.neighbors(account, Direction::Out)?.unwrap_or_default() {
+    ///         count += usize::from(graph.contains_edge(&other, account)?);
+    ///     }
+    ///     Ok(count)
+    /// }
+    ///
+    /// let graph = Graph::in_memory()?;
+    /// graph.insert_edge(1, 2)?;
+    /// let mut tx = graph.write()?;
+    /// tx.put_edge(2, 1)?;
+    /// assert_eq!(mutual(&mut tx, 1)?, 1); // sees the write of the transaction
+    /// assert_eq!(mutual(&mut graph.snapshot()?, 1)?, 0);
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
+    trait GraphRead:
+    /// Whether the vertex exists. O(1).
+    fn contains_vertex<'a>(key: impl Into<VertexKeyRef<'a>>) -> bool;
+
+    /// Whether the edge of the default label exists. O(log degree).
+    fn contains_edge<'a>(src: impl Into<VertexKeyRef<'a>>, dst: impl Into<VertexKeyRef<'a>>) -> bool;
+
+    /// The weight of the edge of the default label if it exists; 1 in a graph without weights. O(log degree).
+    fn weight<'a>(src: impl Into<VertexKeyRef<'a>>, dst: impl Into<VertexKeyRef<'a>>) -> Option<f64>;
+
+    /// The number of neighbours over the default label, or `None` if there is no such vertex. O(1) and a look at a
+    /// short delta in a snapshot, O(degree log degree) in a transaction.
+    fn degree<'a>(key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<usize>;
+
+    /// The neighbours over the default label, sorted by key, or `None` if there is no such vertex. O(degree log degree).
+    fn neighbors<'a>(key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<Vec<VertexKey>>;
+
+    /// As [`neighbors`](Self::neighbors), with weights. O(degree log degree).
+    fn weighted_neighbors<'a>(key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<Vec<(VertexKey, f64)>>;
+
+    /// Whether the edge of this label and rank exists. O(log degree).
+    fn contains_edge_of(edge: EdgeKey<'_>) -> bool;
+
+    /// The properties of an edge that have a value, if the edge exists. O(log degree).
+    fn edge_properties(edge: EdgeKey<'_>) -> Option<Properties>;
+
+    /// One property of an edge, if the edge exists; null if it has no such property. O(log degree).
+    fn edge_property(edge: EdgeKey<'_>, property: &str) -> Option<Value>;
+
+    /// The properties of a vertex that have a value, if the vertex exists. O(1).
+    fn vertex_properties<'a>(key: impl Into<VertexKeyRef<'a>>) -> Option<Properties>;
+
+    /// One property of a vertex, if the vertex exists; null if it has no such property. O(1).
+    fn vertex_property<'a>(key: impl Into<VertexKeyRef<'a>>, property: &str) -> Option<Value>;
+
+    /// The edges of a label at a vertex: other endpoints and ranks, sorted by both, or `None` if there is no such vertex.
+    /// O(degree log degree).
+    fn neighbors_of<'a>(label: impl Into<LabelRef<'a>>, key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<Vec<(VertexKey, u64)>>;
+
+    /// The number of edges of a label at a vertex, or `None` if there is no such vertex. O(1) and a look at a
+    /// short delta in a snapshot, O(degree log degree) in a transaction.
+    fn degree_of<'a>(label: impl Into<LabelRef<'a>>, key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<usize>;
+
+    /// Whether one of these edges exists. O(labels * log degree), and for a rank that is not named in a `multi` label as many
+    /// steps more as edges lead from the one vertex to the other.
+    fn contains_any_edge(edges: EdgePattern<'_>) -> bool;
+
+    /// The edges of all labels at a vertex: other endpoint, label and rank, sorted by all three, or `None` if there is no such
+    /// vertex. O(labels + degree log degree).
+    fn neighbors_of_all<'a>(key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<Vec<(VertexKey, LabelId, u64)>>;
+
+    /// The number of edges of all labels at a vertex, or `None` if there is no such vertex. O(labels) in a snapshot,
+    /// O(labels + degree log degree) in a transaction.
+    fn degree_of_all<'a>(key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<usize>;
+}
