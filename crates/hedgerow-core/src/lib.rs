@@ -26,5 +26,6 @@ pub use property::{Cells, PropertyId, PropertyType, Row, Value, ValueRef};
 pub use search::{InterpolationHint, lower_bound_near};
 pub use time::Timestamp;
 pub use view::{
-    Block, ByVertex, Direction, Neighbors, Topology, WeightedBlock, WeightedNeighbors, WeightedTopology,
+    Block, ByVertex, Direction, Neighbors, Resident, Topology, WeightedNeighbors, WeightedTopology,
+    scan_blocks,
 };

@@ -22,8 +22,8 @@
 #![forbid(unsafe_code)]
 
 pub use hedgerow_core::{
-    Block, Direction, KeyKind, LabelId, Neighbors, PropertyId, PropertyType, Timestamp, Topology, Value,
-    ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedBlock, WeightedNeighbors, WeightedTopology,
+    Block, Direction, KeyKind, LabelId, Neighbors, PropertyId, PropertyType, Resident, Timestamp, Topology,
+    Value, ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedNeighbors, WeightedTopology,
 };
 #[doc(hidden)]
 pub use hedgerow_engine::Thresholds;
