@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hedgerow_core::{Direction, InterpolationHint, LocalVertex, Timestamp, VertexId};
 use hedgerow_mem::Ops;
 use hedgerow_mem::subgraph::LocalOp;
+use hedgerow_mem::version::{NotInMemory, Read};
 use hedgerow_mem::{EdgeOp, Horizon, Memory, Pin, Subgraph, SubgraphPage};
 use hedgerow_txn::{ActiveReaders, Clock, Counts, ReaderRegistry, Registration};
 use loom::thread;
@@ -74,7 +75,9 @@ impl Store {
     /// The neighbours that a reader at `t` sees.
     pub(crate) fn read(&self, t: Timestamp) -> Vec<u32> {
         let mut seen = Vec::new();
-        self.subgraph().read(Direction::Out, t, |read| read.for_each_neighbor(V, |v, _| seen.push(v.0)));
+        self.subgraph()
+            .read(Direction::Out, t, |read| read.for_each_neighbor(V, |v, _| seen.push(v.0)))
+            .unwrap();
         seen
     }
 
@@ -115,12 +118,44 @@ fn a_reader_beside_appends_sees_a_prefix() {
     beside_an_append(|store, t| assert_eq!(store.read(t), inserted(t)));
 }
 
+/// A chain of two versions is taken out of memory beside a reader of the older one: the reader finds it, or is told that it is
+/// not in memory. It never finds the chain empty.
+#[test]
+fn a_reader_beside_an_eviction_finds_its_version_or_none_in_memory() {
+    loom::model(|| {
+        let store = store();
+        store.commit(1, EdgeOp::Insert);
+        let registration = store.register();
+        store.commit(2, EdgeOp::Insert);
+        store.subgraph().latch().settle(Direction::Out, false, false, &store.horizon(), |_| ());
+        let evictor = store.clone();
+        let evicts = thread::spawn(move || {
+            evictor.subgraph().latch().evict(Direction::Out);
+            evictor.memory.retire_list().drain();
+        });
+        let mut seen = Vec::new();
+        let look = |read: Read<'_>| read.for_each_neighbor(V, |v, _| seen.push(v.0));
+        match store.subgraph().read(Direction::Out, registration.ts(), look) {
+            Ok(found) => assert!(found.is_some() && seen == [1], "{found:?}, {seen:?}"),
+            Err(NotInMemory) => assert_eq!(seen, []),
+        }
+        evicts.join().unwrap();
+        let read = store.subgraph().read(Direction::Out, registration.ts(), |_| ());
+        assert_eq!(read, Err(NotInMemory), "after the eviction");
+        store.readers.close(registration);
+    });
+}
+
 /// A look for one edge asks the Bloom filter of the delta, and looks at the length of the log only if that says so.
 #[test]
 fn a_look_beside_appends_finds_just_the_edges_of_its_timestamp() {
     beside_an_append(|store, t| {
         let has = |dst| {
-            store.subgraph().edge(Direction::Out, t, V, VertexId(dst), InterpolationHint::UNKNOWN).is_some()
+            store
+                .subgraph()
+                .edge(Direction::Out, t, V, VertexId(dst), InterpolationHint::UNKNOWN)
+                .unwrap()
+                .is_some()
         };
         assert_eq!([1, 2].map(has), [true, t.0 == 2]);
     });
@@ -212,7 +247,7 @@ fn a_view_keeps_its_version_after_the_snapshot_is_gone() {
         let store = store();
         store.commit(1, EdgeOp::Insert);
         let registration = store.register();
-        let version = store.subgraph().version(Direction::Out, registration.ts()).unwrap();
+        let version = store.subgraph().version(Direction::Out, registration.ts()).unwrap().unwrap();
         let ts = registration.ts();
         store.readers.close(registration);
         let writer = store.clone();
