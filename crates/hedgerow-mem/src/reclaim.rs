@@ -38,3 +38,33 @@ pub fn judge(begin: Timestamp, end: Timestamp, horizon: &impl Horizon) -> Option
     }
     horizon.pin_in(begin, end)
 }
+
+#[cfg(all(test, not(feature = "model-checking")))]
+mod tests {
+    use super::*;
+
+    /// Published up to 10, with snapshots at 3 and 7.
+    struct Readers;
+
+    impl Horizon for Readers {
+        fn published(&self) -> Timestamp {
+            Timestamp(10)
+        }
+
+        fn pin_in(&self, begin: Timestamp, end: Timestamp) -> Option<Pin> {
+            [7, 3].map(Timestamp).into_iter().find(|ts| (begin..end).contains(ts)).map(Pin::Snapshot)
+        }
+    }
+
+    #[test]
+    fn a_version_is_dead_once_its_end_is_published_and_no_snapshot_reads_it() {
+        let judged = |begin, end| judge(Timestamp(begin), Timestamp(end), &Readers);
+        assert_eq!(judged(4, 7), None, "it ended where a snapshot reads its successor");
+        assert_eq!(judged(8, 10), None);
+        assert_eq!(judged(3, 4), Some(Pin::Snapshot(Timestamp(3))), "it began where a snapshot reads");
+        assert_eq!(judged(0, 8), Some(Pin::Snapshot(Timestamp(7))), "the newest of two");
+        // Snapshots opened now read it still, whoever else does.
+        assert_eq!(judged(8, 11), Some(Pin::Unpublished(Timestamp(11))));
+        assert_eq!(judged(0, 11), Some(Pin::Unpublished(Timestamp(11))));
+    }
+}

@@ -1,49 +1,56 @@
-//! The stages of `make test`: quick ones first, each timed, with the counts that they print checked against floors.
+//! The stages of `make test`, each timed, with the counts that they print checked against floors. One thread builds what the
+//! stages need, in their order, while another runs those that are built: processors that wait in tests compile.
 
 mod count;
 mod ledger;
 mod outcome;
+mod plan;
 pub(crate) mod python;
 mod shell;
 
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use crate::metadata::{self, Workspace};
 use crate::tidy;
 use count::Explored;
 use outcome::Outcome;
-use shell::Step;
+use plan::Plan;
+use shell::{Output, Step};
 
 /// A stage of `make test`.
 struct Stage {
     name: &'static str,
-    run: fn(&Path, &Workspace) -> Outcome,
+    plan: fn(&Path, &Workspace) -> Plan,
 }
 
+/// In the order in which they are built and run. The tests of Python wait for most of their time, and what follows is built
+/// meanwhile; what runs long comes before the last builds, and what runs shortly comes last.
 const STAGES: &[Stage] = &[
-    Stage { name: "fmt", run: fmt },
-    Stage { name: "tidy", run: tidy_stage },
-    Stage { name: "clippy", run: clippy },
-    Stage { name: "unit", run: unit },
-    Stage { name: "doc", run: doc },
-    Stage { name: "loom", run: loom },
-    Stage { name: "shuttle", run: shuttle },
-    Stage { name: "asan", run: asan },
-    Stage { name: "python", run: python::test },
-    Stage { name: "kill9", run: |root, workspace| exploring(root, workspace, "kill9") },
-    Stage { name: "crash", run: |root, workspace| exploring(root, workspace, "crash") },
-    Stage { name: "isolation", run: |root, workspace| exploring(root, workspace, "isolation") },
-    Stage { name: "history", run: |root, workspace| exploring(root, workspace, "history") },
-    Stage { name: "hostile", run: |root, workspace| exploring(root, workspace, "hostile") },
-    Stage { name: "faults", run: faults },
-    Stage { name: "background", run: |root, workspace| exploring(root, workspace, "background") },
-    Stage { name: "endings", run: |root, workspace| exploring(root, workspace, "endings") },
-    Stage { name: "soak", run: |root, workspace| exploring(root, workspace, "soak") },
-    Stage { name: "system", run: |root, workspace| exploring(root, workspace, "system") },
+    Stage { name: "fmt", plan: fmt },
+    Stage { name: "tidy", plan: tidy_stage },
+    Stage { name: "python", plan: python::test },
+    Stage { name: "kill9", plan: |root, workspace| exploring(root, workspace, "kill9") },
+    Stage { name: "crash", plan: |root, workspace| exploring(root, workspace, "crash") },
+    Stage { name: "isolation", plan: |root, workspace| exploring(root, workspace, "isolation") },
+    Stage { name: "history", plan: |root, workspace| exploring(root, workspace, "history") },
+    Stage { name: "hostile", plan: |root, workspace| exploring(root, workspace, "hostile") },
+    Stage { name: "faults", plan: faults },
+    Stage { name: "background", plan: |root, workspace| exploring(root, workspace, "background") },
+    Stage { name: "endings", plan: |root, workspace| exploring(root, workspace, "endings") },
+    Stage { name: "soak", plan: |root, workspace| exploring(root, workspace, "soak") },
+    Stage { name: "system", plan: |root, workspace| exploring(root, workspace, "system") },
+    Stage { name: "unit", plan: unit },
+    Stage { name: "clippy", plan: clippy },
+    Stage { name: "doc", plan: doc },
+    Stage { name: "shuttle", plan: shuttle },
+    Stage { name: "loom", plan: loom },
+    Stage { name: "asan", plan: asan },
 ];
 
 /// Stages that explore for as long as they are given.
@@ -95,7 +102,10 @@ pub(crate) fn run(root: &Path, chosen: &[&str]) -> Result<(), String> {
         let known: Vec<&str> = STAGES.iter().map(|stage| stage.name).collect();
         return Err(format!("no stage is called `{unknown}`; the stages are {}", known.join(", ")));
     }
-    summarise(&outcomes(root, chosen, &mut |_, _| Ok(()))?)
+    let started = Instant::now();
+    let done = outcomes(root, chosen, &mut |_, _| Ok(()))?;
+    println!("\nall stages: {:.1} min", started.elapsed().as_secs_f64() / 60.0);
+    summarise(&done)
 }
 
 /// What the stages came to, up to the first that fails. `ended` is told of each.
@@ -105,21 +115,41 @@ fn outcomes(
     ended: &mut dyn FnMut(&str, &Outcome) -> Result<(), String>,
 ) -> Result<Vec<(&'static str, Outcome)>, String> {
     let workspace = metadata::load(root)?;
-    let mut done = Vec::new();
     let default = |stage: &&Stage| chosen.is_empty() && !ONLY_DEEP.contains(&stage.name);
-    for stage in STAGES.iter().filter(|stage| default(stage) || chosen.contains(&stage.name)) {
-        println!("\n== {}", stage.name);
-        let outcome = (stage.run)(root, &workspace);
-        let seconds = (outcome.build + outcome.run).as_secs_f64();
-        println!("== {}: {} in {seconds:.1} s", stage.name, outcome.verdict());
-        let failed = !outcome.failures.is_empty();
-        ended(stage.name, &outcome)?;
-        done.push((stage.name, outcome));
-        if failed {
-            break;
+    let stages: Vec<&Stage> =
+        STAGES.iter().filter(|stage| default(stage) || chosen.contains(&stage.name)).collect();
+    let stop = AtomicBool::new(false);
+    let output = if stages.len() == 1 { Output::AsItComes } else { Output::Together(&stop) };
+    let (to, built) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let (stages, workspace) = (&stages, &workspace);
+        scope.spawn(move || {
+            for stage in stages {
+                let plan = (stage.plan)(root, workspace).built(output);
+                let failed = plan.has_failed();
+                // Nobody receives once a stage has failed.
+                if to.send((stage.name, plan)).is_err() || failed {
+                    break;
+                }
+            }
+        });
+        let mut done = Vec::new();
+        for (name, plan) in built {
+            println!("\n== {name}");
+            let outcome = plan.outcome();
+            let seconds = (outcome.build + outcome.run).as_secs_f64();
+            println!("== {name}: {} in {seconds:.1} s", outcome.verdict());
+            let failed = !outcome.failures.is_empty();
+            let told = ended(name, &outcome);
+            done.push((name, outcome));
+            if failed || told.is_err() {
+                stop.store(true, Ordering::Relaxed);
+                told?;
+                break;
+            }
         }
-    }
-    Ok(done)
+        Ok(done)
+    })
 }
 
 /// Runs one exploring stage, or each in turn, for as long as asked, with new seeds.
@@ -175,112 +205,92 @@ fn summarise(done: &[(&str, Outcome)]) -> Result<(), String> {
     if total.failures.is_empty() { Ok(()) } else { Err("not every stage passed".to_owned()) }
 }
 
-fn fmt(root: &Path, _: &Workspace) -> Outcome {
-    let mut outcome = Outcome::default();
-    outcome.step(&Step::cargo(root, &["fmt", "--all", "--check"]).advice("run `cargo fmt --all`"));
-    outcome
+fn fmt(root: &Path, _: &Workspace) -> Plan {
+    Plan::default().run(Step::cargo(root, &["fmt", "--all", "--check"]).advice("run `cargo fmt --all`"))
 }
 
-fn tidy_stage(root: &Path, _: &Workspace) -> Outcome {
-    let started = Instant::now();
-    let failures = tidy::run(root).err().into_iter().collect();
-    Outcome { run: started.elapsed(), failures, ..Outcome::default() }
+fn tidy_stage(root: &Path, _: &Workspace) -> Plan {
+    let root = root.to_path_buf();
+    Plan::default().call(move || tidy::run(&root))
 }
 
-fn clippy(root: &Path, _: &Workspace) -> Outcome {
-    let mut outcome = Outcome::default();
-    let arguments = ["clippy", "--locked", PLANTED_FAULTS, "--all-targets", "--", "-D", "warnings"];
-    outcome.step(&Step::cargo(root, &arguments).build_only());
-    outcome
+fn clippy(root: &Path, _: &Workspace) -> Plan {
+    let arguments =
+        ["clippy", "--locked", "--workspace", PLANTED_FAULTS, "--all-targets", "--", "-D", "warnings"];
+    // The Python crate is looked at too, also where there is no interpreter.
+    Plan::default().build(Step::cargo(root, &arguments).env_unless_set("PYO3_NO_PYTHON", "1"))
 }
 
 /// Unit tests, examples and every integration target without a stage of its own.
-fn unit(root: &Path, workspace: &Workspace) -> Outcome {
+fn unit(root: &Path, workspace: &Workspace) -> Plan {
     let mut arguments = vec!["test", "--locked", PLANTED_FAULTS, "--lib", "--bins"];
     for target in workspace.test_targets() {
         if !OWN_STAGE.contains(&target) {
             arguments.extend(["--test", target]);
         }
     }
-    let mut outcome = Outcome::default();
-    outcome.step(&Step::cargo(root, &arguments).built_first());
-    run_examples(root, workspace, &mut outcome);
-    outcome.check_floors();
-    outcome
+    let examples = Step::cargo(root, &["build", "--locked", PLANTED_FAULTS, "--examples"]);
+    let plan = Plan::default().test(Step::cargo(root, &arguments)).build(examples);
+    workspace.examples().into_iter().fold(plan, |plan, name| run_example(plan, root, name))
 }
 
-/// Runs the programs in `examples/`, which users copy. Each may write to the path that it is given.
-fn run_examples(root: &Path, workspace: &Workspace, outcome: &mut Outcome) {
-    outcome.step(&Step::cargo(root, &["build", "--locked", PLANTED_FAULTS, "--examples"]).build_only());
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let built = target.join("debug/examples");
-    let scratch = std::env::temp_dir().join(format!("hedgerow-example-{}", std::process::id()));
-    for name in workspace.examples() {
-        outcome.step(&Step::new(built.join(name), root, &[&scratch.to_string_lossy()]));
+/// Runs a program of `examples/`, which users copy. It may write to the path that it is given.
+fn run_example(plan: Plan, root: &Path, name: &str) -> Plan {
+    let program = plan::target_folder(root).join("debug/examples").join(name);
+    let scratch = std::env::temp_dir().join(format!("hedgerow-{name}-{}", std::process::id()));
+    plan.run(Step::new(program, root, &[&scratch.to_string_lossy()])).call(move || {
         // Not every program writes there.
         let _ = std::fs::remove_dir_all(&scratch);
-    }
+        Ok(())
+    })
 }
 
-fn doc(root: &Path, _: &Workspace) -> Outcome {
-    let mut outcome = Outcome::default();
-    outcome.step(&Step::cargo(root, &["test", "--locked", PLANTED_FAULTS, "--doc"]));
-    outcome
+fn doc(root: &Path, _: &Workspace) -> Plan {
+    Plan::default().run(Step::cargo(root, &["test", "--locked", PLANTED_FAULTS, "--doc"]))
 }
 
 /// The model-checked protocols.
-fn loom(root: &Path, workspace: &Workspace) -> Outcome {
+fn loom(root: &Path, workspace: &Workspace) -> Plan {
     // Exhaustive up to three preemptions, unless a caller asks for another bound.
     let bounded = |step: Step| step.env_unless_set("LOOM_MAX_PREEMPTIONS", "3");
     let features = "--features=hedgerow-mem/loom,hedgerow-txn/loom";
-    let mut outcome = own_target(root, workspace, "loom", features, bounded);
-    let models = outcome.counts.passed;
-    if outcome.failures.is_empty() && outcome.absent.is_none() {
-        let floor = LOOM_MODELS_FLOOR;
-        outcome.counts.explored.push(Explored { what: "loom models".to_owned(), count: models, floor });
-    }
-    outcome.check_floors();
-    outcome
+    own_target(root, workspace, "loom", features, bounded).judged_by(|outcome| {
+        let (what, count) = ("loom models".to_owned(), outcome.counts.passed);
+        outcome.counts.explored.push(Explored { what, count, floor: LOOM_MODELS_FLOOR });
+    })
 }
 
 /// Whole transactions under a controlled scheduler.
-fn shuttle(root: &Path, workspace: &Workspace) -> Outcome {
+fn shuttle(root: &Path, workspace: &Workspace) -> Plan {
     let features = "--features=hedgerow/planted-faults,hedgerow/shuttle";
-    let mut outcome = own_target(root, workspace, "shuttle", features, |step| step);
-    outcome.require_explored();
-    outcome
+    own_target(root, workspace, "shuttle", features, |step| step).judged_by(Outcome::require_explored)
 }
 
 /// The modules with `unsafe` code under AddressSanitizer, with blocks from the global allocator, which it watches. The
 /// option of the compiler is one that is not stable yet, and needs a target to be named.
-fn asan(root: &Path, _: &Workspace) -> Outcome {
+fn asan(root: &Path, _: &Workspace) -> Plan {
     const TARGET: &str = "x86_64-unknown-linux-gnu";
     if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
-        let reason = format!("AddressSanitizer is run on {TARGET} only");
-        return Outcome { absent: Some(reason), ..Outcome::default() };
+        return Plan::absent(format!("AddressSanitizer is run on {TARGET} only"));
     }
     let arguments =
         ["test", "--locked", "--target", TARGET, "-p", "hedgerow-mem", "--features=plain-blocks", "--lib"];
-    let mut outcome = Outcome::default();
     let step = Step::cargo(root, &arguments)
         .env("RUSTC_BOOTSTRAP", "1")
         .env("RUSTFLAGS", "-Zsanitizer=address")
-        .env("CARGO_TARGET_DIR", "target/asan")
-        .built_first();
-    outcome.step(&step);
-    outcome
+        .env("CARGO_TARGET_DIR", "target/asan");
+    Plan::default().test(step)
 }
 
 /// Each planted fault is found by the tests that claim to find its kind.
-fn faults(root: &Path, workspace: &Workspace) -> Outcome {
+fn faults(root: &Path, workspace: &Workspace) -> Plan {
     own_target(root, workspace, "faults", PLANTED_FAULTS, |step| step)
 }
 
 /// A test target that must say what it explored. In the deep form each of its exploring tests takes the time given.
-fn exploring(root: &Path, workspace: &Workspace, target: &str) -> Outcome {
-    let mut outcome = own_target(root, workspace, target, PLANTED_FAULTS, |step| step);
-    outcome.require_explored();
-    outcome
+fn exploring(root: &Path, workspace: &Workspace, target: &str) -> Plan {
+    let plan = own_target(root, workspace, target, PLANTED_FAULTS, |step| step);
+    plan.judged_by(Outcome::require_explored)
 }
 
 /// Runs the test target `target` wherever a crate has it, with its output shown. All of the workspace's packages are selected,
@@ -291,14 +301,10 @@ fn own_target(
     target: &str,
     features: &str,
     prepare: impl Fn(Step) -> Step,
-) -> Outcome {
-    let mut outcome = Outcome::default();
+) -> Plan {
     if workspace.packages_with_test(target).next().is_none() {
-        outcome.failures.push(format!("no crate has a test target `{target}`"));
-        return outcome;
+        return Plan::failed(format!("no crate has a test target `{target}`"));
     }
     let arguments = ["test", "--locked", features, "--test", target, "--", "--nocapture"];
-    outcome.step(&prepare(Step::cargo(root, &arguments).built_first()));
-    outcome.check_floors();
-    outcome
+    Plan::default().test(prepare(Step::cargo(root, &arguments)))
 }

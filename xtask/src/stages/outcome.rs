@@ -1,9 +1,8 @@
 //! What one stage of `make test` took and found.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::count::Counts;
-use super::shell::Step;
 
 /// What one stage took and found.
 #[derive(Debug, Default)]
@@ -24,29 +23,6 @@ impl Outcome {
             (None, true) => "passed".to_owned(),
             _ => format!("FAILED: {}", self.failures.join("; ")),
         }
-    }
-
-    /// Builds and runs one step, and adds what it found.
-    pub(super) fn step(&mut self, step: &Step) {
-        if !self.failures.is_empty() {
-            return;
-        }
-        let started = Instant::now();
-        if let Some(build) = step.building() {
-            let built = build.execute();
-            self.build += started.elapsed();
-            if let Err(message) = built {
-                self.failures.push(message);
-                return;
-            }
-        }
-        let started = Instant::now();
-        match step.execute() {
-            Ok(counts) => self.counts.add(counts),
-            Err(message) => self.failures.push(message),
-        }
-        let took = started.elapsed();
-        if step.is_build() { self.build += took } else { self.run += took }
     }
 
     /// Fails the stage if something was explored less than its floor asks.

@@ -2,10 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
-use super::outcome::Outcome;
-use super::shell::Step;
+use super::plan::{Plan, target_folder};
+use super::shell::{Output, Step};
 use crate::metadata::Workspace;
 
 /// What the tests and the build need, each pinned.
@@ -14,34 +13,32 @@ const REQUIREMENTS: &str = "python/requirements-test.txt";
 const INSTALLED: &str = ".venv/installed.txt";
 
 /// Builds the package with the profile of the tests and runs pytest.
-pub(super) fn test(root: &Path, _: &Workspace) -> Outcome {
-    let mut outcome = Outcome::default();
-    let started = Instant::now();
-    if let Err(message) = environment(root) {
-        outcome.failures.push(message);
-    }
-    outcome.build += started.elapsed();
-    outcome.step(&Step::cargo(root, &CLIPPY).build_only());
-    outcome.step(&maturin(root, &["develop", "--locked"]).build_only());
-    let pytest = Step::new(
-        program(root, "python"),
-        root,
-        &["-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests"],
+pub(super) fn test(root: &Path, _: &Workspace) -> Plan {
+    let here = root.to_path_buf();
+    let python = |arguments: &[&str]| Step::new(program(root, "python"), root, arguments);
+    let check = format!(
+        "import sys; sys.path.insert(0, {PIP_TARGET:?}); import hedgerow; assert {PIP_TARGET:?} in hedgerow.__file__; \
+         hedgerow.open().insert_edge(1, 2)"
     );
-    outcome.step(&pytest);
-    if outcome.failures.is_empty() && outcome.counts.passed == 0 {
-        outcome.failures.push("pytest ran no test".to_owned());
-    }
-    installed(root, &mut outcome);
-    outcome
+    Plan::default()
+        .prepare(move || environment(&here))
+        .build(maturin(root, &["develop", "--locked"]))
+        .build(pip_install(root))
+        .run(python(&["-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests"]))
+        .run(python(&["-I", "-c", &check]))
+        .judged_by(|outcome| {
+            if outcome.counts.passed == 0 {
+                outcome.failures.push("pytest ran no test".to_owned());
+            }
+        })
 }
 
-/// Where [`installed`] puts the package.
+/// Where [`pip_install`] puts the package, from where it is imported alone.
 const PIP_TARGET: &str = "target/pip";
 
 /// `pip install .`, as users call it, except that what was built is used again: with the profile of the tests, and with the
-/// build tools of `.venv`. The package is then imported from where it was put, alone.
-fn installed(root: &Path, outcome: &mut Outcome) {
+/// build tools of `.venv`.
+fn pip_install(root: &Path) -> Step {
     let arguments =
         ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-build-isolation"];
     let arguments = [&arguments[..], &["--no-deps", "--upgrade", "--target", PIP_TARGET, "."]].concat();
@@ -50,29 +47,19 @@ fn installed(root: &Path, outcome: &mut Outcome) {
             .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
     );
     let tools = tools.unwrap_or_default();
-    let pip = Step::new(program(root, "python"), root, &arguments)
+    Step::new(program(root, "python"), root, &arguments)
         .env("PATH", &tools.to_string_lossy())
         .env("MATURIN_PEP517_ARGS", "--profile dev")
-        .env_unless_set("CARGO_TARGET_DIR", &root.join("target").to_string_lossy());
-    outcome.step(&pip.build_only());
-    let check = format!(
-        "import sys; sys.path.insert(0, {PIP_TARGET:?}); import hedgerow; assert {PIP_TARGET:?} in hedgerow.__file__; \
-         hedgerow.open().insert_edge(1, 2)"
-    );
-    outcome.step(&Step::new(program(root, "python"), root, &["-I", "-c", &check]).build_only());
+        .env("CARGO_TARGET_DIR", &target_folder(root).to_string_lossy())
 }
 
 /// Builds the package, optimised, into `.venv`.
 pub(crate) fn release(root: &Path) -> Result<(), String> {
     environment(root)?;
-    maturin(root, &["develop", "--locked", "--release"]).execute()?;
+    maturin(root, &["develop", "--locked", "--release"]).execute(Output::AsItComes)?;
     println!("built into .venv; use it with `.venv/bin/python`");
     Ok(())
 }
-
-/// The other crates are the business of the stage `clippy`.
-const CLIPPY: [&str; 9] =
-    ["clippy", "--locked", "-p", "hedgerow-python", "--no-deps", "--all-targets", "--", "-D", "warnings"];
 
 /// Creates `.venv` and installs the pinned requirements, unless that was done.
 fn environment(root: &Path) -> Result<(), String> {
@@ -83,14 +70,14 @@ fn environment(root: &Path) -> Result<(), String> {
     let check = "import sys; sys.exit(sys.version_info < (3, 11))";
     Step::new("python3", root, &["-c", check])
         .advice("the package needs Python 3.11 or later as `python3`")
-        .execute()?;
+        .execute(Output::AsItComes)?;
     Step::new("python3", root, &["-m", "venv", ".venv"])
         .advice("Python's `venv` module is needed; some systems package it apart, as python3-venv")
-        .execute()?;
+        .execute(Output::AsItComes)?;
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", REQUIREMENTS];
     Step::new(program(root, "python"), root, &pip)
         .advice("the first build installs the packages of python/requirements-test.txt and needs the package registry")
-        .execute()?;
+        .execute(Output::AsItComes)?;
     fs::write(root.join(INSTALLED), wanted).map_err(|e| format!("{INSTALLED}: {e}"))
 }
 
@@ -99,7 +86,7 @@ fn maturin(root: &Path, arguments: &[&str]) -> Step {
     Step::new(program(root, "maturin"), root, arguments)
         .env("VIRTUAL_ENV", &environment.to_string_lossy())
         // The tests' profile and folder: what they built is used again.
-        .env_unless_set("CARGO_TARGET_DIR", &root.join("target").to_string_lossy())
+        .env("CARGO_TARGET_DIR", &target_folder(root).to_string_lossy())
 }
 
 fn program(root: &Path, name: &str) -> PathBuf {

@@ -1,10 +1,14 @@
 //! Child processes: their output is passed on line by line and read for counts on the way.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+
+use serde_json::Value;
 
 use super::count::Counts;
 
@@ -18,6 +22,43 @@ pub(super) fn set_deep(seconds: u64, seed: u64) {
     let _ = DEEP.set((seconds, seed));
 }
 
+/// Where the output of a child goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Output<'s> {
+    /// On, line by line.
+    AsItComes,
+    /// On as a whole when the child has ended, since another one's is shown meanwhile. The child is killed at its next line
+    /// once this is set.
+    Together(&'s AtomicBool),
+}
+
+/// What a child left.
+#[derive(Debug, Default)]
+pub(super) struct Ended {
+    pub(super) counts: Counts,
+    /// The test programs that cargo says it has built.
+    pub(super) programs: Vec<TestProgram>,
+}
+
+/// A test program that cargo has built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TestProgram {
+    path: PathBuf,
+    /// The folder of its package, in which cargo would run it.
+    folder: PathBuf,
+}
+
+impl TestProgram {
+    /// What a line of `cargo test --no-run --message-format=json` tells of.
+    pub(super) fn parse(line: &str) -> Option<TestProgram> {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let is_test = message["reason"] == "compiler-artifact" && message["profile"]["test"] == true;
+        let path = message["executable"].as_str().filter(|_| is_test)?.into();
+        let folder = Path::new(message["manifest_path"].as_str()?).parent()?.to_path_buf();
+        Some(TestProgram { path, folder })
+    }
+}
+
 /// One command of a stage.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
@@ -26,8 +67,6 @@ pub(super) struct Step {
     folder: PathBuf,
     variables: Vec<(String, String)>,
     advice: Option<String>,
-    build_first: bool,
-    only_build: bool,
 }
 
 impl Step {
@@ -38,8 +77,6 @@ impl Step {
             folder: folder.to_path_buf(),
             variables: Vec::new(),
             advice: None,
-            build_first: false,
-            only_build: false,
         }
     }
 
@@ -65,64 +102,112 @@ impl Step {
         self
     }
 
-    /// `cargo test` that is to be built on its own before, so that building and testing are timed apart.
-    pub(super) fn built_first(mut self) -> Step {
-        self.build_first = true;
-        self
-    }
-
-    /// Nothing but a build: its time counts as such.
-    pub(super) fn build_only(mut self) -> Step {
-        self.only_build = true;
-        self
-    }
-
-    pub(super) fn is_build(&self) -> bool {
-        self.only_build
-    }
-
-    /// The step that builds what this one runs, if it is to be built first.
-    pub(super) fn building(&self) -> Option<Step> {
-        if !self.build_first {
-            return None;
-        }
+    /// Of a `cargo test`: the step that builds its test programs and says which they are, and one for [`of`](Self::of).
+    pub(super) fn built_and_run(self) -> (Step, Step) {
         let mut build = self.clone();
         let to_cargo = build.arguments.iter().position(|a| a == "--").unwrap_or(build.arguments.len());
         build.arguments.truncate(to_cargo);
-        build.arguments.push("--no-run".to_owned());
-        Some(build)
+        build.arguments.extend(["--no-run", "--message-format=json-render-diagnostics"].map(str::to_owned));
+        let arguments = self.arguments.iter().skip(to_cargo + 1).cloned().collect();
+        (build, Step { arguments, ..self })
     }
 
-    /// Runs it to its end, showing its output, and returns the counts found in the standard output.
-    pub(super) fn execute(&self) -> Result<Counts, String> {
+    /// A test program, with the arguments and variables of this step.
+    pub(super) fn of(&self, program: &TestProgram) -> Step {
+        let TestProgram { path, folder } = program.clone();
+        Step { program: path.into(), folder, ..self.clone() }
+    }
+
+    /// Runs it to its end, showing its output, and returns what is found in the standard output.
+    pub(super) fn execute(&self, output: Output<'_>) -> Result<Ended, String> {
         let shown = self.shown();
-        println!("$ {shown}");
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(&self.folder).stdout(Stdio::piped());
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         if let Some((seconds, seed)) = DEEP.get() {
             command.env("HEDGEROW_DEEP_SECONDS", seconds.to_string()).env("HEDGEROW_SEED", seed.to_string());
         }
-        let mut child = command.spawn().map_err(|e| format!("cannot run `{shown}`: {e}"))?;
-        let mut counts = Counts::default();
-        let output = child.stdout.take().map(BufReader::new);
-        for line in output.into_iter().flat_map(|reader| reader.split(b'\n')) {
-            let line = line.map_err(|e| format!("cannot read the output of `{shown}`: {e}"))?;
-            let line = String::from_utf8_lossy(&line);
-            println!("{line}");
-            counts.read(&line);
-        }
-        let status = child.wait().map_err(|e| format!("cannot wait for `{shown}`: {e}"))?;
+        let mut ended = Ended::default();
+        let status = match output {
+            Output::AsItComes => {
+                println!("{shown}");
+                as_it_comes(&mut command, &mut ended)
+            }
+            Output::Together(stop) => together(&mut command, &shown, stop, &mut ended),
+        };
+        let status = status.map_err(|e| format!("cannot run `{shown}`: {e}"))?;
         if status.success() {
-            return Ok(counts);
+            return Ok(ended);
         }
         let advice = self.advice.as_ref().map_or(String::new(), |advice| format!("; {advice}"));
         Err(format!("`{shown}`: {status}{advice}"))
     }
 
+    /// The command, with the folder in which it runs: programs of several packages have one name.
     fn shown(&self) -> String {
-        let program = Path::new(&self.program).file_name().unwrap_or(&self.program).to_string_lossy();
+        let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let variables = self.variables.iter().map(|(name, value)| format!("{name}='{value}' "));
-        variables.collect::<String>() + &program + " " + &self.arguments.join(" ")
+        let (folder, program) = (name(&self.folder), name(Path::new(&self.program)));
+        format!("{folder}$ {}{program} {}", variables.collect::<String>(), self.arguments.join(" "))
+    }
+}
+
+impl Ended {
+    /// Reads a line of the standard output; `false` if it is for this program alone.
+    fn read(&mut self, line: &str) -> bool {
+        self.counts.read(line);
+        let is_message = line.starts_with("{\"reason\":");
+        self.programs.extend(is_message.then(|| TestProgram::parse(line)).flatten());
+        !is_message
+    }
+}
+
+fn as_it_comes(command: &mut Command, ended: &mut Ended) -> std::io::Result<ExitStatus> {
+    let mut child = command.spawn()?;
+    for line in child.stdout.take().into_iter().flat_map(|output| BufReader::new(output).split(b'\n')) {
+        let line = line?;
+        let line = String::from_utf8_lossy(&line);
+        if ended.read(&line) {
+            println!("{line}");
+        }
+    }
+    child.wait()
+}
+
+fn together(
+    command: &mut Command,
+    shown: &str,
+    stop: &AtomicBool,
+    ended: &mut Ended,
+) -> std::io::Result<ExitStatus> {
+    let mut child = command.stderr(Stdio::piped()).spawn()?;
+    let (to, lines) = channel();
+    let (output, errors) = (child.stdout.take(), child.stderr.take());
+    std::thread::scope(|scope| {
+        let also_to = to.clone();
+        scope.spawn(move || send_lines(output, &to));
+        scope.spawn(move || send_lines(errors, &also_to));
+        let mut text = format!("\n(meanwhile) {shown}\n");
+        for line in lines {
+            if ended.read(&line) {
+                text += &line;
+                text.push('\n');
+            }
+            if stop.load(Ordering::Relaxed) {
+                child.kill()?;
+            }
+        }
+        // In one piece: another thread shows lines too.
+        std::io::stdout().lock().write_all(text.as_bytes())?;
+        child.wait()
+    })
+}
+
+fn send_lines(output: Option<impl Read>, to: &Sender<String>) {
+    for line in output.into_iter().flat_map(|output| BufReader::new(output).split(b'\n')) {
+        let Ok(line) = line else { return };
+        if to.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+            return;
+        }
     }
 }

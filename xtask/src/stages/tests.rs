@@ -1,9 +1,13 @@
 //! The lines that test programs print, read as they come.
 
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
 use super::count::{Counts, Explored};
 use super::ledger;
-use super::shell::Step;
-use std::path::Path;
+use super::outcome::Outcome;
+use super::plan::Plan;
+use super::shell::{Output, Step, TestProgram};
 
 fn read(lines: &[&str]) -> Counts {
     let mut counts = Counts::default();
@@ -54,21 +58,56 @@ fn a_count_below_its_floor_fails_the_stage() {
 #[test]
 fn a_child_that_fails_is_reported_with_the_advice() {
     let root = Path::new(".");
-    let counts = Step::new("sh", root, &["-c", "echo 'explored: x 1 (floor 1)'"]).execute();
-    assert_eq!(counts.map(|c| c.explored.len()), Ok(1));
-    let failure = Step::new("sh", root, &["-c", "exit 3"]).advice("turn it off and on").execute();
-    let message = failure.expect_err("exit status 3");
-    assert!(message.contains("exit status: 3; turn it off and on"), "{message}");
-    assert!(Step::new("there-is-no-such-program", root, &[]).execute().is_err());
+    let stop = AtomicBool::new(false);
+    for output in [Output::AsItComes, Output::Together(&stop)] {
+        let script = "echo 'explored: x 1 (floor 1)'; echo 'explored: x 2 (floor 1)' >&2; echo 'no line";
+        let ended = Step::new("sh", root, &["-c", &format!("{script}'; exit 0")]).execute(output);
+        assert!(ended.expect("exit status 0").counts.explored.len() >= 1);
+        let failure = Step::new("sh", root, &["-c", "exit 3"]).advice("turn it off and on").execute(output);
+        let message = failure.expect_err("exit status 3");
+        assert!(message.contains("exit status: 3; turn it off and on"), "{message}");
+        assert!(Step::new("there-is-no-such-program", root, &[]).execute(output).is_err());
+    }
+}
+
+#[test]
+fn what_is_built_beside_tests_ends_when_one_of_them_has_failed() {
+    let stop = AtomicBool::new(true);
+    let endless = Step::new("sh", Path::new("."), &["-c", "echo begun; exec sleep 1000"]);
+    assert!(endless.execute(Output::Together(&stop)).is_err());
 }
 
 #[test]
 fn the_build_of_a_test_step_leaves_the_arguments_of_the_tests_away() {
-    let step = Step::cargo(Path::new("."), &["test", "--locked", "--", "--nocapture"]).built_first();
-    let build = step.building().expect("built first");
-    assert!(build.building().is_some(), "a copy of the step");
+    let step = Step::cargo(Path::new("."), &["test", "--locked", "--", "--nocapture"]);
+    let (build, run) = step.built_and_run();
     assert_eq!(format!("{build:?}").matches("--no-run").count(), 1);
     assert!(!format!("{build:?}").contains("nocapture"));
+    let line = r#"{"reason":"compiler-artifact","manifest_path":"/a/b/Cargo.toml","profile":{"test":TEST},"executable":"/t/it-0"}"#;
+    let program = TestProgram::parse(&line.replace("TEST", "true")).expect("a test program");
+    assert!(
+        format!("{:?}", run.of(&program))
+            .contains(r#"program: "/t/it-0", arguments: ["--nocapture"], folder: "/a/b""#)
+    );
+    assert_eq!(TestProgram::parse(&line.replace("TEST", "false")), None);
+    assert_eq!(TestProgram::parse("{}"), None);
+}
+
+#[test]
+fn a_stage_runs_what_it_built_and_is_judged() {
+    let sh = |script: &str| Step::new("sh", Path::new("."), &["-c", script]);
+    let ran = |plan: Plan| plan.built(Output::AsItComes).outcome();
+    let line = r#"{"reason":"compiler-artifact","manifest_path":"/Cargo.toml","profile":{"test":true},"executable":"/bin/echo"}"#;
+    let tests = || Plan::default().test(sh(&format!("echo '{line}'; : ")));
+    assert!(ran(tests()).failures.is_empty());
+    let judged = ran(tests().judged_by(Outcome::require_explored));
+    assert_eq!(judged.failures.len(), 1, "nothing was explored");
+    let nothing_built = ran(Plan::default().test(sh(": ")));
+    assert_eq!(nothing_built.failures, ["there is no test program"]);
+    let failed = ran(Plan::default().build(sh("exit 1")).call(|| panic!("not after a failure")));
+    assert_eq!(failed.failures.len(), 1);
+    let low = ran(Plan::default().run(sh("echo 'explored: x 1 (floor 2)'")));
+    assert_eq!(low.failures.len(), 1);
 }
 
 #[test]

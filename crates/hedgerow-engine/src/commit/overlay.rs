@@ -226,3 +226,6 @@ impl Overlay {
         found
     }
 }
+
+#[cfg(all(test, not(feature = "model-checking")))]
+mod tests;

@@ -141,7 +141,7 @@ impl IdMap {
             None => {}
         }
         let taken = self.bound.fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| {
-            (next <= VertexId::MAX.0).then_some(next + 1)
+            (next <= VertexId::MAX.0).then(|| next + 1)
         });
         taken.ok().map(VertexId)
     }
@@ -316,3 +316,6 @@ impl KeyColumn {
         pages(&self.numbers) + pages(&self.strings)
     }
 }
+
+#[cfg(all(test, not(feature = "model-checking")))]
+mod tests;
