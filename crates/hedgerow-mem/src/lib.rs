@@ -36,7 +36,7 @@ pub use items::{Extra, ItemRef};
 pub use main_part::Main;
 pub use op::{Attributes, EdgeOp, Ops};
 pub use patch_sizes::PatchSizes;
-pub use reclaim::{Horizon, Pin};
+pub use reclaim::{Horizon, Merged, Pin};
 pub use subgraph::{Ahead, Finder, Latched, ReadItem, Subgraph};
 pub use table::{SubgraphPage, SubgraphTable};
 pub use version::Version;

@@ -23,8 +23,22 @@ pub trait Horizon {
     fn published(&self) -> Timestamp;
     /// The newest active timestamp in `begin..end`, if any. May be conservative (a pin too many), never miss one.
     fn pin_in(&self, begin: Timestamp, end: Timestamp) -> Option<Pin>;
-    /// Told of each merge: a main part of `bytes` is no longer the newest. Whoever keeps it may be alone with it soon.
-    fn replaced(&self, _bytes: usize) {}
+}
+
+/// What the merges under one latch replaced. Who releases the latch passes it on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// How many main parts are no longer the newest.
+    pub main_parts: usize,
+    /// Their bytes: whoever keeps them may be alone with them soon.
+    pub bytes: usize,
+}
+
+impl std::ops::AddAssign for Merged {
+    fn add_assign(&mut self, other: Merged) {
+        self.main_parts += other.main_parts;
+        self.bytes += other.bytes;
+    }
 }
 
 /// Judges a version that lived in `begin..end`: `None` if it is dead.

@@ -7,6 +7,7 @@ use hedgerow_core::{Direction, InterpolationHint, LocalVertex, Timestamp, Vertex
 
 use crate::grace::{Link, Memory, ReadGuard};
 use crate::op::{EdgeOp, Entry};
+use crate::reclaim::Merged;
 use crate::version::{NotInMemory, Read, Version, counted_version_at, load_changed, version_at};
 
 mod ahead;
@@ -96,7 +97,8 @@ impl Subgraph {
     pub fn latch(&self) -> Latched<'_> {
         // Under the model checkers one way to wait is enough.
         let free = if cfg!(feature = "model-checking") { None } else { self.writer.try_lock() };
-        Latched { writer: free.unwrap_or_else(|| self.wait_for_latch()), subgraph: self }
+        let writer = free.unwrap_or_else(|| self.wait_for_latch());
+        Latched { writer, subgraph: self, merged: Merged::default() }
     }
 
     /// Waits a little without yielding: most holders need well under a microsecond, and the lock itself gives the processor
@@ -118,7 +120,7 @@ impl Subgraph {
     /// Takes the latch if nobody holds it.
     #[inline]
     pub fn try_latch(&self) -> Option<Latched<'_>> {
-        Some(Latched { writer: self.writer.try_lock()?, subgraph: self })
+        Some(Latched { writer: self.writer.try_lock()?, subgraph: self, merged: Merged::default() })
     }
 
     /// Reads what a snapshot at `t` sees; `None` where the subgraph was empty then.
@@ -221,9 +223,16 @@ impl Subgraph {
 pub struct Latched<'a> {
     writer: MutexGuard<'a, Writer>,
     subgraph: &'a Subgraph,
+    merged: Merged,
 }
 
 impl Latched<'_> {
+    /// What merges have replaced since the latch was taken.
+    #[inline]
+    pub fn merged(&self) -> Merged {
+        self.merged
+    }
+
     /// The timestamp of the last operation applied here, published or not.
     #[inline]
     pub fn last_ts(&self) -> Timestamp {

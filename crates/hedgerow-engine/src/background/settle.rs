@@ -158,10 +158,12 @@ impl Core {
             for &direction in self.directions_of(label) {
                 let horizon = self.horizon();
                 let pinned = |pin| self.keep(PartitionKey { label, subgraph, direction }, pin);
-                let made =
-                    latched.settle(direction, self.is_weighted(label), false, horizon.of(label), pinned);
+                let made = latched.settle(direction, self.is_weighted(label), false, &horizon, pinned);
                 settled += usize::from(made);
             }
+            let merged = latched.merged();
+            drop(latched);
+            self.note_merged(label, merged);
         }
         settled
     }
@@ -170,8 +172,11 @@ impl Core {
         let Some(entry) = table.get(chain.subgraph) else { return };
         let horizon = self.horizon();
         let pinned = |pin| self.keep(chain, pin);
-        let (weighted, horizon) = (self.is_weighted(chain.label), horizon.of(chain.label));
-        entry.latch().settle(chain.direction, weighted, relocate, horizon, pinned);
+        let mut latched = entry.latch();
+        latched.settle(chain.direction, self.is_weighted(chain.label), relocate, &horizon, pinned);
+        let merged = latched.merged();
+        drop(latched);
+        self.note_merged(chain.label, merged);
     }
 }
 

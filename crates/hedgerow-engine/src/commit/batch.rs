@@ -18,7 +18,7 @@ use hedgerow_core::{
 };
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::{Attributes, EdgeOp, Latched, Ops};
+use hedgerow_mem::{Attributes, EdgeOp, Latched, Merged, Ops};
 use hedgerow_txn::{CommitThreads, with_commit_threads};
 
 use super::encode::Encoder;
@@ -379,6 +379,9 @@ fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
         }
     }
     drop(built);
+    let mut merged = Merged::default();
+    latched.iter().for_each(|held| merged += held.merged());
     // Freed here, where several threads do it.
     *part = Part::default();
+    engine.note_merged(LabelId::DEFAULT, merged);
 }

@@ -136,8 +136,10 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result
     taken.used(&effects);
     apply(engine, request.keys, &effects, ts, &mut latches);
     let (vertices, edges) = effects.count_changes();
+    let merged: SmallVec<[_; 4]> = latches.merged().collect();
     drop(latches);
     drop(key_latches);
+    merged.into_iter().for_each(|(label, merged)| engine.note_merged(label, merged));
 
     // 7. Publish: mark complete here; the caller waits.
     if engine.clock.complete(ts, vertices, edges) {
@@ -253,13 +255,13 @@ fn apply(engine: &Engine, keys: &TxnKeys, effects: &Effects, ts: Timestamp, latc
         let chain = group[0].chain;
         let Some(latched) = latches.get_mut(chain.label, chain.subgraph) else { continue };
         let pinned = |pin| engine.keep(chain, pin);
-        let (weighted, horizon) = (engine.is_weighted(chain.label), horizon.of(chain.label));
+        let weighted = engine.is_weighted(chain.label);
         ops.clear();
         attributes.clear();
         ops.extend(group.iter().map(|side| side.op));
         if !group.iter().all(|side| side.attributes.is_none()) {
             attributes.extend(group.iter().map(|side| side.attributes));
         }
-        latched.apply(chain.direction, Ops::with(&ops, &attributes), ts, weighted, horizon, pinned);
+        latched.apply(chain.direction, Ops::with(&ops, &attributes), ts, weighted, &horizon, pinned);
     }
 }

@@ -13,7 +13,7 @@ use hedgerow_core::{
 };
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::subgraph::prefetch::End;
-use hedgerow_mem::{Attributes, EdgeOp, Latched, Ops, Subgraph};
+use hedgerow_mem::{Attributes, EdgeOp, Latched, Merged, Ops, Subgraph};
 
 use super::effect::laid_over;
 use super::encode::Encoder;
@@ -100,6 +100,12 @@ impl<'e> Ends<'e> {
             let dst = dst.latch();
             Ends { src: src.latch(), dst: Some(dst) }
         }
+    }
+
+    fn merged(&self) -> Merged {
+        let mut merged = self.src.merged();
+        self.dst.iter().for_each(|dst| merged += dst.merged());
+        merged
     }
 
     #[inline]
@@ -190,7 +196,9 @@ pub(crate) fn commit_unpublished(
     let edges = i64::from(after.is_some()) - i64::from(before.is_some());
     let (weight, row) = after.unwrap_or((0.0, RowRef::Empty));
     apply(engine, op, kind, weight, row, ts, &mut ends);
+    let merged = ends.merged();
     drop(ends);
+    engine.note_merged(LabelId::DEFAULT, merged);
     if engine.clock.complete(ts, 0, edges) {
         engine.commits.wake();
     }

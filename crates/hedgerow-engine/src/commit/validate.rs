@@ -2,7 +2,7 @@
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
-use hedgerow_mem::{Latched, ReadItem, Subgraph};
+use hedgerow_mem::{Latched, Merged, ReadItem, Subgraph};
 
 use super::op::{TxnKey, TxnKeys};
 use crate::error::{CommitError, Result};
@@ -210,6 +210,12 @@ impl<'a> Latches<'a> {
     pub(crate) fn still_absent(&self, engine: &Engine) -> bool {
         let exists = |&place: &LatchKey| existing(engine, place).is_some();
         faults::is_on(PlantedFault::AbsentNotLookedAtAgain) || !self.absent.iter().any(exists)
+    }
+
+    /// What merges replaced, by label.
+    pub(crate) fn merged(&self) -> impl Iterator<Item = (LabelId, Merged)> {
+        let all = self.held.iter().map(|((label, _), latched)| (*label, latched.merged()));
+        all.filter(|(_, merged)| merged.main_parts > 0)
     }
 
     /// Whether all pages exist.

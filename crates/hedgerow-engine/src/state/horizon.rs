@@ -1,49 +1,24 @@
 //! What the store knows about its readers when it merges versions.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 
+use hedgerow_core::Timestamp;
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{LabelId, Timestamp};
 use hedgerow_mem::{Horizon, Pin};
 use hedgerow_txn::{ActiveReaders, ReaderRegistry};
-
-use super::settling::Settling;
-use crate::state::view_cache::Views;
 
 /// What the store knows about its readers at one moment. The registry is scanned at the first question, after the
 /// published timestamp was loaded (rule R5).
 pub(crate) struct LiveHorizon<'a> {
     published: Timestamp,
     registry: &'a ReaderRegistry,
-    views: &'a Views,
-    /// The label of what is merged.
-    label: Cell<LabelId>,
-    settling: &'a Settling,
     active: OnceCell<ActiveReaders<'a>>,
 }
 
 impl<'a> LiveHorizon<'a> {
     /// What holds when `published` was just loaded.
-    pub(crate) fn new(
-        published: Timestamp,
-        registry: &'a ReaderRegistry,
-        views: &'a Views,
-        settling: &'a Settling,
-    ) -> LiveHorizon<'a> {
-        LiveHorizon {
-            published,
-            registry,
-            views,
-            label: Cell::new(LabelId::DEFAULT),
-            settling,
-            active: OnceCell::new(),
-        }
-    }
-
-    /// The same, where subgraphs of another label than the default one are merged from here on.
-    pub(crate) fn of(&self, label: LabelId) -> &Self {
-        self.label.set(label);
-        self
+    pub(crate) fn new(published: Timestamp, registry: &'a ReaderRegistry) -> LiveHorizon<'a> {
+        LiveHorizon { published, registry, active: OnceCell::new() }
     }
 
     fn active(&self) -> &ActiveReaders<'a> {
@@ -70,10 +45,5 @@ impl Horizon for LiveHorizon<'_> {
             return Some(Pin::Snapshot(newest));
         }
         active.registering.then_some(Pin::Registering(end))
-    }
-
-    fn replaced(&self, bytes: usize) {
-        self.views.note_replaced(self.label.get(), bytes);
-        self.settling.note_merge();
     }
 }

@@ -6,7 +6,7 @@ use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{Direction, KeyKind, LabelId, Timestamp, VertexKeyRef};
 use hedgerow_io::{Vfs, VfsLock};
-use hedgerow_mem::SubgraphTable;
+use hedgerow_mem::{Merged, SubgraphTable};
 use hedgerow_txn::{Clock, Counts, GroupCommit, NotDurable, ReaderRegistry};
 
 use crate::config::{Durability, GraphConfig, Isolation};
@@ -171,7 +171,17 @@ impl Core {
     }
 
     pub(crate) fn horizon(&self) -> LiveHorizon<'_> {
-        LiveHorizon::new(self.clock.published(), &self.readers, &self.views, &self.settling)
+        LiveHorizon::new(self.clock.published(), &self.readers)
+    }
+
+    /// Tells view caches and settling what merges of a label replaced. To be called without latches: it takes locks, and may start
+    /// a thread.
+    #[inline]
+    pub(crate) fn note_merged(&self, label: LabelId, merged: Merged) {
+        if merged.main_parts > 0 {
+            self.views.note_replaced(label, merged.bytes);
+            self.settling.note_merge();
+        }
     }
 
     /// Where the copies of edges stand.

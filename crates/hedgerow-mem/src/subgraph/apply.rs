@@ -10,7 +10,7 @@ use crate::delta::Delta;
 use crate::fold;
 use crate::main_part::Main;
 use crate::op::{EdgeOp, LocalOp, Ops};
-use crate::reclaim::{Horizon, Pin};
+use crate::reclaim::{Horizon, Merged, Pin};
 use crate::version::Version;
 
 impl Latched<'_> {
@@ -176,7 +176,7 @@ impl Latched<'_> {
     ) {
         // A main part that was patched lives on in the new version: nobody keeps it alone.
         if !next.main.neighbors.is_same(&head.main.neighbors) {
-            horizon.replaced(head.main.heap_bytes());
+            self.merged += Merged { main_parts: 1, bytes: head.main.heap_bytes() };
         }
         self.push(direction, next);
         drop(head);
