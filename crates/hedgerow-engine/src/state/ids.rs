@@ -3,8 +3,10 @@
 //! Lookups take no lock. [`Bindings`] change only under the latch of the key ([`IdMap::latch`]), inside a commit that also
 //! holds the latch of the vertex's subgraph. A dense graph has none: the key is the id.
 
+use std::hash::BuildHasher;
 use std::sync::{Arc, OnceLock};
 
+use foldhash::fast::FixedState;
 use hedgerow_core::fork;
 use hedgerow_core::growing::Growing;
 use hedgerow_core::sync::{ArcCell, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering};
@@ -112,9 +114,7 @@ impl IdMap {
     pub(crate) fn latch_of(&self, key: VertexKeyRef<'_>) -> usize {
         let hash = match key {
             VertexKeyRef::U64(n) => n,
-            VertexKeyRef::Str(s) => {
-                s.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
-            }
+            VertexKeyRef::Str(s) => FixedState::default().hash_one(s),
         };
         (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize % LATCHES
     }
