@@ -31,5 +31,6 @@ pub use row_ref::RowRef;
 pub use search::{InterpolationHint, lower_bound_near};
 pub use time::Timestamp;
 pub use view::{
-    Block, ByVertex, Direction, Neighbors, Topology, WeightedBlock, WeightedNeighbors, WeightedTopology,
+    Block, ByVertex, Direction, Neighbors, Resident, Topology, WeightedNeighbors, WeightedTopology,
+    scan_blocks,
 };

@@ -1,12 +1,15 @@
 //! What analytics may ask of a graph: the one interface between storage and kernels.
 
+use std::convert::Infallible;
+use std::ops::{ControlFlow, Range};
+
 use crate::{LocalVertex, SubgraphId, VertexId};
 
 mod neighbors;
 mod weighted;
 
 pub use neighbors::{Neighbors, SortedNeighbors};
-pub use weighted::{WeightedBlock, WeightedNeighbors, WeightedTopology};
+pub use weighted::{WeightedNeighbors, WeightedTopology};
 
 /// Along an edge or against it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,16 +24,20 @@ pub enum Direction {
 /// A fixed graph over the dense domain `0..vertex_bound()`.
 ///
 /// The domain can have holes (ids without a vertex): [`contains`](Topology::contains) tells them, they have no edges,
-/// and they are not counted. Implementations are snapshots: nothing changes while a kernel runs. Every method is O(1)
-/// except where it says otherwise, takes no lock and may be called from any thread.
+/// and they are not counted. Implementations are snapshots: nothing changes while a kernel runs. Everything may be called from
+/// any thread and takes no lock, and what returns no [`Error`](Topology::Error) is O(1) and in memory.
+///
+/// Neighbours are given to a function, in *runs*: slices that together are the list of a vertex, and that are there while
+/// the function runs. So the list may be a slice that lives as long as the graph ([`Resident`]), a part of a tree, or
+/// unpacked from a page that was read for it.
 pub trait Topology: Sync {
+    /// Why neighbours could not be read: [`Infallible`] where all are in memory.
+    type Error: std::error::Error + Send + Sync + 'static;
     /// One subgraph in one direction, looked up once for all its vertices.
-    type Block<'a>: Block<'a>
+    type Block<'a>: Block
     where
         Self: 'a;
 
-    /// The subgraph, for loops over consecutive vertices; with no edges where the graph has no such vertices.
-    fn block(&self, subgraph: SubgraphId, direction: Direction) -> Self::Block<'_>;
     /// One more than the largest id that can be live.
     fn vertex_bound(&self) -> usize;
     /// The number of live vertices.
@@ -41,20 +48,36 @@ pub trait Topology: Sync {
     fn is_directed(&self) -> bool;
     /// Whether `v` is a live vertex.
     fn contains(&self, v: VertexId) -> bool;
-    /// The number of neighbours of `v` in `direction`.
-    fn degree(&self, v: VertexId, direction: Direction) -> usize {
-        self.neighbors(v, direction).len()
-    }
-    /// About as many as [`degree`](Topology::degree) says, at the cost of one look-up: for estimates of work. A vertex
-    /// without corrections is answered exactly.
-    #[inline]
-    fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize {
-        self.degree(v, direction)
-    }
-    /// A hint that the lists of the subgraph will be read from the beginning soon.
-    #[inline]
-    fn prefetch(&self, _subgraph: SubgraphId, _direction: Direction) {}
-    /// A hint that the neighbours of `v` will be read soon: starts loading what tells where they are.
+    /// About the number of neighbours of `v` in `direction`, without reading them: for estimates of work. Exact for a
+    /// vertex without corrections.
+    fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize;
+
+    /// Calls `f` with each subgraph of a range, ascending, those without edges among them, until it breaks. The way to read
+    /// all vertices: pages are read in their order, ahead of `f`.
+    ///
+    /// # Errors
+    /// Where a subgraph cannot be read, after `f` had those before it.
+    fn scan(
+        &self,
+        subgraphs: Range<SubgraphId>,
+        direction: Direction,
+        f: impl FnMut(SubgraphId, Self::Block<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Self::Error>;
+
+    /// Calls `f` with the runs of neighbours of each vertex that `frontier` gives: those of one vertex one after another, at
+    /// least one, which may be empty. The way to read some vertices. `frontier` may be asked for several vertices before
+    /// `f` has the first, and `f` may have them in another order, so that pages are read together.
+    ///
+    /// # Errors
+    /// Where neighbours cannot be read; `f` had those of some vertices, or a part of them.
+    fn visit(
+        &self,
+        frontier: impl IntoIterator<Item = VertexId>,
+        direction: Direction,
+        f: impl FnMut(VertexId, &[VertexId]),
+    ) -> Result<(), Self::Error>;
+
+    /// A hint that the neighbours of `v` will be visited soon: starts loading what tells where they are.
     #[inline]
     fn prefetch_place(&self, _v: VertexId, _direction: Direction) {}
     /// The step after [`prefetch_place`](Self::prefetch_place): starts loading the list, and what tells its corrections.
@@ -63,22 +86,36 @@ pub trait Topology: Sync {
     /// The step after [`prefetch_list`](Self::prefetch_list): starts loading what is added to the list, if anything.
     #[inline]
     fn prefetch_added(&self, _v: VertexId, _direction: Direction) {}
+}
 
-    /// The neighbours of `v` in `direction`; empty for an id without a vertex.
+/// A [`Topology`] in memory that hands out lists for as long as it lives. For kernels that look at two lists at a time.
+pub trait Resident: Topology<Error = Infallible> {
+    /// The neighbours of `v` in `direction`; empty for an id without a vertex. O(1).
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_>;
+
+    /// The number of neighbours of `v` in `direction`. O(1).
+    #[inline]
+    fn degree(&self, v: VertexId, direction: Direction) -> usize {
+        self.neighbors(v, direction).len()
+    }
 }
 
 /// The neighbour lists of one subgraph in one direction.
-pub trait Block<'a>: Copy {
-    /// The neighbours of the vertex at `local`.
-    fn neighbors(&self, local: LocalVertex) -> Neighbors<'a>;
+pub trait Block: Copy {
+    /// The number of neighbours of the vertex at `local`.
+    fn degree(&self, local: LocalVertex) -> usize;
 
-    /// The main list of the vertex, if nothing is taken away from it: a part of its neighbours that can be had without
-    /// looking for what is added. For searches that usually end early.
+    /// Calls `f` with the runs of neighbours of the vertex at `local`, until it breaks.
+    fn for_each_run(
+        &self,
+        local: LocalVertex,
+        f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
+    ) -> ControlFlow<()>;
+
+    /// The first run of the vertex, if it can be had without looking for the others. For searches that usually end early.
     #[inline]
-    fn main(&self, local: LocalVertex) -> Option<&'a [VertexId]> {
-        let neighbors = self.neighbors(local);
-        neighbors.removed.is_empty().then_some(neighbors.main)
+    fn main(&self, _local: LocalVertex) -> Option<&[VertexId]> {
+        None
     }
 
     /// Whether [`main`](Self::main) and [`for_each_added`](Self::for_each_added) together give all neighbours of the
@@ -95,7 +132,7 @@ pub trait Block<'a>: Copy {
     fn for_each_added(&self, _f: impl FnMut(LocalVertex, VertexId)) {}
 }
 
-/// The block of a graph that has nothing to look up per subgraph: each vertex is asked for by itself.
+/// The block of a [`Resident`] graph that has nothing to look up per subgraph: each vertex is asked for by itself.
 #[derive(Debug)]
 pub struct ByVertex<'a, G> {
     graph: &'a G,
@@ -119,9 +156,33 @@ impl<'a, G> ByVertex<'a, G> {
     }
 }
 
-impl<'a, G: Topology> Block<'a> for ByVertex<'a, G> {
+impl<G: Resident> Block for ByVertex<'_, G> {
     #[inline]
-    fn neighbors(&self, local: LocalVertex) -> Neighbors<'a> {
-        self.graph.neighbors(self.subgraph.vertex(local), self.direction)
+    fn degree(&self, local: LocalVertex) -> usize {
+        self.graph.degree(self.subgraph.vertex(local), self.direction)
+    }
+
+    #[inline]
+    fn for_each_run(
+        &self,
+        local: LocalVertex,
+        f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.graph.neighbors(self.subgraph.vertex(local), self.direction).try_for_each_run(f)
+    }
+}
+
+/// Calls `f` with each of these subgraphs and its block, until it breaks: what [`Topology::scan`] is where blocks are in
+/// memory.
+#[inline]
+pub fn scan_blocks<B>(
+    subgraphs: Range<SubgraphId>,
+    block: impl Fn(SubgraphId) -> B,
+    mut f: impl FnMut(SubgraphId, B) -> ControlFlow<()>,
+) {
+    for subgraph in (subgraphs.start.0..subgraphs.end.0).map(SubgraphId) {
+        if f(subgraph, block(subgraph)).is_break() {
+            return;
+        }
     }
 }

@@ -24,8 +24,8 @@ pub use durable::checkpoint::Checkpoint;
 pub use error::{ArgumentError, CommitError, Error, OpenError, Result, StateError, StorageError};
 pub use graph::Graph;
 pub use hedgerow_core::{
-    Block, Direction, KeyKind, LabelId, Neighbors, PropertyId, PropertyType, Timestamp, Topology, Value,
-    ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedBlock, WeightedNeighbors, WeightedTopology,
+    Block, Direction, KeyKind, LabelId, Neighbors, PropertyId, PropertyType, Resident, Timestamp, Topology,
+    Value, ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedNeighbors, WeightedTopology,
 };
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;

@@ -86,7 +86,7 @@ impl Cancel {
     }
 
     /// Polls between two steps of a kernel.
-    pub(crate) fn check(&self) -> Result<(), KernelError> {
+    pub(crate) fn check<E>(&self) -> Result<(), KernelError<E>> {
         if self.poll() { Err(KernelError::Cancelled) } else { Ok(()) }
     }
 
@@ -208,6 +208,6 @@ mod tests {
     fn a_flag_that_asks_is_raised_by_the_answer() {
         let cancel = Cancel::asking(|| true);
         assert!(!cancel.is_cancelled());
-        assert!(cancel.clone().check().is_err() && cancel.is_cancelled());
+        assert!(cancel.clone().check::<()>().is_err() && cancel.is_cancelled());
     }
 }

@@ -1,13 +1,16 @@
 //! Why a kernel gives no result.
 
+use std::convert::Infallible;
 use std::fmt;
+use std::sync::OnceLock;
 
 use hedgerow_core::VertexId;
 
-/// An argument that a kernel cannot work with, or the end that the caller asked for.
+/// An argument that a kernel cannot work with, the end that the caller asked for, or an error `E` of the graph, which is none
+/// where all of it is in memory.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum KernelError {
+pub enum KernelError<E = Infallible> {
     /// The source of a search is not a live vertex of the graph.
     SourceNotLive {
         /// The source asked for.
@@ -64,9 +67,11 @@ pub enum KernelError {
     },
     /// The kernel was ended through its [`Cancel`](crate::Cancel). What it had computed is gone.
     Cancelled,
+    /// The graph could not be read ([`Topology::Error`](hedgerow_core::Topology::Error)). What the kernel had computed is gone.
+    Topology(E),
 }
 
-impl fmt::Display for KernelError {
+impl<E: fmt::Display> fmt::Display for KernelError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KernelError::SourceNotLive { source, vertex_bound } => {
@@ -88,14 +93,47 @@ impl fmt::Display for KernelError {
                 write!(f, "at most {} vertices fit 32-bit ids, found {vertex_bound}", u32::MAX)
             }
             KernelError::Cancelled => write!(f, "the kernel was cancelled"),
+            KernelError::Topology(error) => write!(f, "the graph could not be read: {error}"),
         }
     }
 }
 
-impl std::error::Error for KernelError {}
+impl<E: std::error::Error + 'static> std::error::Error for KernelError<E> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        if let KernelError::Topology(error) = self { Some(error) } else { None }
+    }
+}
+
+/// The first error of the graph that a thread of a kernel met. The others begin no further item of work then.
+pub(crate) struct Failure<E>(OnceLock<E>);
+
+impl<E> Failure<E> {
+    pub(crate) fn new() -> Failure<E> {
+        Failure(OnceLock::new())
+    }
+
+    /// Keeps an error, unless there is one.
+    #[inline]
+    pub(crate) fn note(&self, outcome: Result<(), E>) {
+        if let Err(error) = outcome {
+            let _ = self.0.set(error);
+        }
+    }
+
+    /// Whether there is one.
+    #[inline]
+    pub(crate) fn is_noted(&self) -> bool {
+        self.0.get().is_some()
+    }
+
+    /// Gives the error out, between two steps of a kernel.
+    pub(crate) fn check(&mut self) -> Result<(), KernelError<E>> {
+        self.0.take().map_or(Ok(()), |error| Err(KernelError::Topology(error)))
+    }
+}
 
 /// The domain's size, if every id below it is a valid vertex id.
-pub(crate) fn checked_bound(vertex_bound: usize) -> Result<usize, KernelError> {
+pub(crate) fn checked_bound<E>(vertex_bound: usize) -> Result<usize, KernelError<E>> {
     if vertex_bound <= u32::MAX as usize {
         Ok(vertex_bound)
     } else {

@@ -4,9 +4,12 @@
 //! [`WeightedTopology`], so that kernels run the same loops on it. 8 bytes per vertex and 4 per directed edge, twice for a directed graph (both
 //! directions), plus 8 per edge if it has weights.
 
+use std::convert::Infallible;
+use std::ops::{ControlFlow, Range};
+
 use hedgerow_core::{
-    Block, ByVertex, Direction, LocalVertex, Neighbors, SubgraphId, Topology, VertexId, WeightedNeighbors,
-    WeightedTopology, simd,
+    Block, Direction, LocalVertex, Neighbors, Resident, SubgraphId, Topology, VertexId, WeightedNeighbors,
+    WeightedTopology, scan_blocks, simd,
 };
 use rayon::prelude::*;
 
@@ -187,6 +190,15 @@ impl Csr {
         rows.weights.as_ref().map_or(&[], |weights| &weights[rows.range(v.index())])
     }
 
+    /// The neighbours of `v` in `direction` and their weights.
+    #[inline]
+    pub fn weighted_neighbors(&self, v: VertexId, direction: Direction) -> WeightedNeighbors<'_> {
+        let rows = self.rows(direction);
+        let range = rows.range(v.index());
+        let weights = rows.weights.as_ref().map_or(&[][..], |weights| &weights[range.clone()]);
+        WeightedNeighbors::from_slices(&rows.targets[range], weights)
+    }
+
     /// The bytes held by offsets, neighbours and weights.
     pub fn bytes(&self) -> usize {
         self.out.bytes() + self.into.as_ref().map_or(0, Rows::bytes)
@@ -200,14 +212,23 @@ pub struct RowBlock<'a> {
     subgraph: SubgraphId,
 }
 
-impl<'a> Block<'a> for RowBlock<'a> {
+impl Block for RowBlock<'_> {
     #[inline]
-    fn neighbors(&self, local: LocalVertex) -> Neighbors<'a> {
-        Neighbors::from_slice(self.rows.list(self.subgraph.vertex(local)))
+    fn degree(&self, local: LocalVertex) -> usize {
+        self.rows.range(self.subgraph.vertex(local).index()).len()
     }
 
     #[inline]
-    fn main(&self, local: LocalVertex) -> Option<&'a [VertexId]> {
+    fn for_each_run(
+        &self,
+        local: LocalVertex,
+        mut f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        f(self.rows.list(self.subgraph.vertex(local)))
+    }
+
+    #[inline]
+    fn main(&self, local: LocalVertex) -> Option<&[VertexId]> {
         Some(self.rows.list(self.subgraph.vertex(local)))
     }
 
@@ -218,12 +239,8 @@ impl<'a> Block<'a> for RowBlock<'a> {
 }
 
 impl Topology for Csr {
+    type Error = Infallible;
     type Block<'a> = RowBlock<'a>;
-
-    #[inline]
-    fn block(&self, subgraph: SubgraphId, direction: Direction) -> RowBlock<'_> {
-        RowBlock { rows: self.rows(direction), subgraph }
-    }
 
     #[inline]
     fn vertex_bound(&self) -> usize {
@@ -254,8 +271,32 @@ impl Topology for Csr {
     }
 
     #[inline]
-    fn degree(&self, v: VertexId, direction: Direction) -> usize {
-        self.rows(direction).range(v.index()).len()
+    fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize {
+        self.degree(v, direction)
+    }
+
+    #[inline]
+    fn scan(
+        &self,
+        subgraphs: Range<SubgraphId>,
+        direction: Direction,
+        f: impl FnMut(SubgraphId, RowBlock<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Infallible> {
+        let rows = self.rows(direction);
+        scan_blocks(subgraphs, |subgraph| RowBlock { rows, subgraph }, f);
+        Ok(())
+    }
+
+    #[inline]
+    fn visit(
+        &self,
+        frontier: impl IntoIterator<Item = VertexId>,
+        direction: Direction,
+        mut f: impl FnMut(VertexId, &[VertexId]),
+    ) -> Result<(), Infallible> {
+        let rows = self.rows(direction);
+        frontier.into_iter().for_each(|v| f(v, rows.list(v)));
+        Ok(())
     }
 
     #[inline]
@@ -267,10 +308,17 @@ impl Topology for Csr {
     fn prefetch_list(&self, v: VertexId, direction: Direction) {
         simd::prefetch_slice(self.rows(direction).list(v), PREFETCHED_LINES);
     }
+}
 
+impl Resident for Csr {
     #[inline]
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
         Neighbors::from_slice(self.rows(direction).list(v))
+    }
+
+    #[inline]
+    fn degree(&self, v: VertexId, direction: Direction) -> usize {
+        self.rows(direction).range(v.index()).len()
     }
 }
 
@@ -278,23 +326,24 @@ impl Topology for Csr {
 const PREFETCHED_LINES: usize = 2;
 
 impl WeightedTopology for Csr {
-    type WeightedBlock<'a> = ByVertex<'a, Csr>;
-
-    #[inline]
-    fn weighted_block(&self, subgraph: SubgraphId, direction: Direction) -> ByVertex<'_, Csr> {
-        ByVertex::new(self, subgraph, direction)
-    }
-
     fn has_weights(&self) -> bool {
         self.out.weights.is_some()
     }
 
     #[inline]
-    fn weighted_neighbors(&self, v: VertexId, direction: Direction) -> WeightedNeighbors<'_> {
+    fn visit_weighted(
+        &self,
+        frontier: impl IntoIterator<Item = VertexId>,
+        direction: Direction,
+        mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
+    ) -> Result<(), Infallible> {
         let rows = self.rows(direction);
-        let range = rows.range(v.index());
-        let weights = rows.weights.as_ref().map_or(&[][..], |weights| &weights[range.clone()]);
-        WeightedNeighbors::from_slices(&rows.targets[range], weights)
+        let weights = rows.weights.as_deref().unwrap_or(&[]);
+        for v in frontier {
+            let range = rows.range(v.index());
+            f(v, &rows.targets[range.clone()], weights.get(range).unwrap_or(&[]));
+        }
+        Ok(())
     }
 
     #[inline]

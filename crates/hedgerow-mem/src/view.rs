@@ -5,11 +5,13 @@
 //! behind counted references: a view of another timestamp is made from it by reading again the subgraphs that changed.
 //! Who builds chunks, in parallel or not, is up to the caller.
 
+use std::convert::Infallible;
+use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::{
-    Direction, Neighbors, SUBGRAPH_VERTICES, SubgraphId, Timestamp, Topology, VertexId, WeightedBlock,
-    WeightedNeighbors, WeightedTopology,
+    Direction, Neighbors, Resident, SUBGRAPH_VERTICES, SubgraphId, Timestamp, Topology, VertexId,
+    WeightedNeighbors, WeightedTopology, scan_blocks,
 };
 
 mod chunk;
@@ -156,6 +158,24 @@ impl View {
         }
     }
 
+    /// The subgraph, for loops over consecutive vertices; with no edges where the graph has no such vertices. O(1).
+    #[inline]
+    pub fn block(&self, subgraph: SubgraphId, direction: Direction) -> ViewBlock<'_> {
+        self.side(direction).block(subgraph)
+    }
+
+    /// As [`block`](Self::block), with weights.
+    #[inline]
+    pub fn weighted_block(&self, subgraph: SubgraphId, direction: Direction) -> WeightedViewBlock<'_> {
+        self.side(direction).weighted_block(subgraph)
+    }
+
+    /// The neighbours of `v` in `direction` and their weights; empty for an id without a vertex. O(1).
+    #[inline]
+    pub fn weighted_neighbors(&self, v: VertexId, direction: Direction) -> WeightedNeighbors<'_> {
+        self.weighted_block(v.subgraph(), direction).weighted_neighbors(v.local())
+    }
+
     /// Calls `f` with each neighbour and weight (1 without weights), ascending.
     pub fn for_each_weighted(&self, v: VertexId, direction: Direction, f: impl FnMut(VertexId, f64)) {
         self.weighted_neighbors(v, direction).for_each_sorted(f);
@@ -205,18 +225,40 @@ impl View {
 }
 
 impl Topology for View {
+    type Error = Infallible;
     type Block<'a> = ViewBlock<'a>;
 
     #[inline]
-    fn block(&self, subgraph: SubgraphId, direction: Direction) -> ViewBlock<'_> {
-        self.side(direction).block(subgraph)
+    fn scan(
+        &self,
+        subgraphs: Range<SubgraphId>,
+        direction: Direction,
+        f: impl FnMut(SubgraphId, ViewBlock<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Infallible> {
+        let side = self.side(direction);
+        let block = |subgraph: SubgraphId| {
+            let next = SubgraphId(subgraph.0 + 1);
+            if let Some(chunk) = side.chunk(next) {
+                chunk.prefetch(next.index());
+            }
+            side.block(subgraph)
+        };
+        scan_blocks(subgraphs, block, f);
+        Ok(())
     }
 
     #[inline]
-    fn prefetch(&self, subgraph: SubgraphId, direction: Direction) {
-        if let Some(chunk) = self.side(direction).chunk(subgraph) {
-            chunk.prefetch(subgraph.index());
+    fn visit(
+        &self,
+        frontier: impl IntoIterator<Item = VertexId>,
+        direction: Direction,
+        mut f: impl FnMut(VertexId, &[VertexId]),
+    ) -> Result<(), Infallible> {
+        let side = self.side(direction);
+        for v in frontier {
+            side.block(v.subgraph()).neighbors(v.local()).for_each_run(|run| f(v, run));
         }
+        Ok(())
     }
 
     #[inline]
@@ -267,17 +309,16 @@ impl Topology for View {
         let offsets = self.side(direction).chunk(v.subgraph()).map(|c| c.offsets(v.subgraph().index()));
         offsets.map_or(0, |offsets| (offsets[i + 1] - offsets[i]) as usize)
     }
+}
 
+impl Resident for View {
     #[inline]
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
-        use hedgerow_core::Block;
         self.block(v.subgraph(), direction).neighbors(v.local())
     }
 }
 
 impl WeightedTopology for View {
-    type WeightedBlock<'a> = WeightedViewBlock<'a>;
-
     #[inline]
     fn prefetch_weights(&self, v: VertexId, direction: Direction) {
         if let Some(chunk) = self.side(direction).chunk(v.subgraph()) {
@@ -285,17 +326,22 @@ impl WeightedTopology for View {
         }
     }
 
-    #[inline]
-    fn weighted_block(&self, subgraph: SubgraphId, direction: Direction) -> WeightedViewBlock<'_> {
-        self.side(direction).weighted_block(subgraph)
-    }
-
     fn has_weights(&self) -> bool {
         self.shape.weighted
     }
 
     #[inline]
-    fn weighted_neighbors(&self, v: VertexId, direction: Direction) -> WeightedNeighbors<'_> {
-        self.weighted_block(v.subgraph(), direction).weighted_neighbors(v.local())
+    fn visit_weighted(
+        &self,
+        frontier: impl IntoIterator<Item = VertexId>,
+        direction: Direction,
+        mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
+    ) -> Result<(), Infallible> {
+        let side = self.side(direction);
+        for v in frontier {
+            let neighbors = side.weighted_block(v.subgraph()).weighted_neighbors(v.local());
+            neighbors.for_each_run(|run, weights| f(v, run, weights));
+        }
+        Ok(())
     }
 }

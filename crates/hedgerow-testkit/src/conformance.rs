@@ -1,10 +1,11 @@
 //! What every graph that kernels run on must answer: [`Topology`] and [`WeightedTopology`] against plain sets.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use hedgerow_core::{
-    Block, Direction, InterpolationHint, Neighbors, SUBGRAPH_VERTICES, SubgraphId, VertexId, WeightedBlock,
-    WeightedTopology,
+    Block, Direction, InterpolationHint, LocalVertex, Neighbors, Resident, SUBGRAPH_VERTICES, SubgraphId,
+    VertexId, WeightedTopology,
 };
 
 /// A graph as plain as it can be.
@@ -39,7 +40,27 @@ impl PlainGraph {
 ///
 /// # Panics
 /// At the first answer that differs from `expected`.
-pub fn check<G: WeightedTopology>(g: &G, expected: &PlainGraph) {
+pub fn check<G: WeightedTopology + Resident>(g: &G, expected: &PlainGraph) {
+    check_runs(g, expected);
+    for direction in [Direction::Out, Direction::In] {
+        let lists = expected.lists(direction);
+        for v in (0..end(expected).0 * SUBGRAPH_VERTICES as u32).map(VertexId) {
+            let list = lists.get(v.index()).map_or(&[][..], Vec::as_slice);
+            let neighbors = g.neighbors(v, direction);
+            check_list(neighbors, list);
+            assert_eq!(g.degree(v, direction), list.len(), "{v:?}");
+            if neighbors.as_slice().is_some() {
+                assert_eq!(g.degree_estimate(v, direction), list.len(), "{v:?}");
+            }
+        }
+    }
+}
+
+/// As [`check`], of a graph that may have to read its neighbours: all that comes in runs.
+///
+/// # Panics
+/// At the first answer that differs from `expected`, and where `g` cannot be read.
+pub fn check_runs<G: WeightedTopology>(g: &G, expected: &PlainGraph) {
     let ids = expected.live.len();
     let live = |v: usize| expected.live.get(v).copied().unwrap_or(false);
     let last_live = expected.live.iter().rposition(|&live| live).map_or(0, |v| v + 1);
@@ -52,32 +73,96 @@ pub fn check<G: WeightedTopology>(g: &G, expected: &PlainGraph) {
     }
     for direction in [Direction::Out, Direction::In] {
         let lists = expected.lists(direction);
-        for subgraph in (0..(ids.div_ceil(SUBGRAPH_VERTICES) + 3) as u32).map(SubgraphId) {
-            let (block, weighted) = (g.block(subgraph, direction), g.weighted_block(subgraph, direction));
-            for local in (0..SUBGRAPH_VERTICES as u8).map(hedgerow_core::LocalVertex) {
-                let v = subgraph.vertex(local);
-                let list = lists.get(v.index()).map_or(&[][..], Vec::as_slice);
-                check_list(g.neighbors(v, direction), list);
-                check_list(block.neighbors(local), list);
-                assert_eq!(g.degree(v, direction), list.len(), "{v:?}");
-                if block.neighbors(local).as_slice().is_some() {
-                    assert_eq!(g.degree_estimate(v, direction), list.len(), "{v:?}");
-                }
-                if let Some(main) = block.main(local) {
-                    assert!(main.iter().all(|u| list.iter().any(|x| x.0 == u.0)), "main of {v:?}");
-                }
-                for neighbors in [g.weighted_neighbors(v, direction), weighted.weighted_neighbors(local)] {
-                    let mut found = Vec::new();
-                    neighbors.for_each_sorted(|u, weight| found.push((u.0, weight)));
-                    assert_eq!(found, list, "weights at {v:?}");
-                    found.clear();
-                    neighbors.for_each(|u, weight| found.push((u.0, weight)));
-                    found.sort_by_key(|x| x.0);
-                    assert_eq!(found, list, "weights at {v:?} in any order");
-                }
+        check_scan(g, direction, &lists, end(expected));
+        check_visits(g, direction, &lists, end(expected));
+    }
+}
+
+/// One more than the last subgraph that is asked for: some beyond those with vertices.
+fn end(expected: &PlainGraph) -> SubgraphId {
+    SubgraphId((expected.live.len().div_ceil(SUBGRAPH_VERTICES) + 3) as u32)
+}
+
+fn check_scan<G: WeightedTopology>(g: &G, direction: Direction, lists: &[Vec<(u32, f64)>], end: SubgraphId) {
+    let mut next = 0;
+    let scanned = g.scan(SubgraphId(0)..end, direction, |subgraph, block| {
+        assert_eq!(subgraph.0, next, "each subgraph, ascending");
+        next += 1;
+        let mut added = vec![Vec::new(); SUBGRAPH_VERTICES];
+        if block.is_additive() {
+            block.for_each_added(|local, u| added[local.index()].push(u.0));
+        }
+        for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+            let v = subgraph.vertex(local);
+            let list: Vec<u32> =
+                lists.get(v.index()).map_or(vec![], |list| list.iter().map(|x| x.0).collect());
+            assert_eq!(block.degree(local), list.len(), "{v:?}");
+            let (mut runs, mut first) = (Vec::new(), None);
+            let ended = block.for_each_run(local, |run| {
+                first.get_or_insert_with(|| run.to_vec());
+                runs.extend(run.iter().map(|u| u.0));
+                ControlFlow::Continue(())
+            });
+            runs.sort_unstable();
+            assert_eq!((ended, runs), (ControlFlow::Continue(()), list.clone()), "runs of {v:?}");
+            let mut calls = 0;
+            let ended = block.for_each_run(local, |_| {
+                calls += 1;
+                ControlFlow::Break(())
+            });
+            assert!(ended.is_break() && calls == 1 || ended.is_continue() && calls == 0, "{v:?} goes on");
+            let main = block.main(local);
+            assert!(main.is_none_or(|main| first.is_some_and(|first| first == main)), "main of {v:?}");
+            if block.is_additive() {
+                let mut all: Vec<u32> = main.expect("an additive block").iter().map(|u| u.0).collect();
+                all.append(&mut added[local.index()]);
+                all.sort_unstable();
+                assert_eq!(all, list, "main and added of {v:?}");
             }
         }
+        ControlFlow::Continue(())
+    });
+    scanned.expect("the graph can be read");
+    assert_eq!(next, end.0);
+    let mut calls = 0;
+    let scanned = g.scan(SubgraphId(0)..end, direction, |_, _| {
+        calls += 1;
+        ControlFlow::Break(())
+    });
+    assert!(scanned.is_ok() && calls == 1, "a scan goes on");
+}
+
+fn check_visits<G: WeightedTopology>(
+    g: &G,
+    direction: Direction,
+    lists: &[Vec<(u32, f64)>],
+    end: SubgraphId,
+) {
+    let all = || (0..end.0 * SUBGRAPH_VERTICES as u32).rev().step_by(3).map(VertexId);
+    let (mut plain, mut weighted) = (BTreeMap::<u32, Vec<u32>>::new(), BTreeMap::<_, Vec<_>>::new());
+    let mut last = None;
+    let visited = g.visit(all(), direction, |v, run| {
+        assert!(last == Some(v) || !plain.contains_key(&v.0), "the runs of {v:?} come one after another");
+        last = Some(v);
+        plain.entry(v.0).or_default().extend(run.iter().map(|u| u.0));
+    });
+    visited.expect("the graph can be read");
+    let visited = g.visit_weighted(all(), direction, |v, run, weights| {
+        assert!(weights.is_empty() || weights.len() == run.len());
+        let edges = (0..).zip(run).map(|(i, u): (usize, _)| (u.0, weights.get(i).copied().unwrap_or(1.0)));
+        weighted.entry(v.0).or_default().extend(edges);
+    });
+    visited.expect("the graph can be read");
+    for v in all() {
+        let list = lists.get(v.index()).map_or(&[][..], Vec::as_slice);
+        let mut found = plain.remove(&v.0).expect("each vertex is visited");
+        found.sort_unstable();
+        assert!(found.iter().copied().eq(list.iter().map(|x| x.0)), "{v:?}: {found:?} of {list:?}");
+        let mut found = weighted.remove(&v.0).expect("each vertex is visited");
+        found.sort_by_key(|x| x.0);
+        assert_eq!(found, list, "weights at {v:?}");
     }
+    assert!(plain.is_empty() && weighted.is_empty(), "no vertex that was not asked for");
 }
 
 fn check_list(neighbors: Neighbors<'_>, list: &[(u32, f64)]) {

@@ -25,8 +25,8 @@ mod graph_read;
 
 pub use graph_read::GraphRead;
 pub use hedgerow_core::{
-    Block, Direction, KeyKind, LabelId, Neighbors, PropertyId, PropertyType, Timestamp, Topology, Value,
-    ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedBlock, WeightedNeighbors, WeightedTopology,
+    Block, Direction, KeyKind, LabelId, Neighbors, PropertyId, PropertyType, Resident, Timestamp, Topology,
+    Value, ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedNeighbors, WeightedTopology,
 };
 #[doc(hidden)]
 pub use hedgerow_engine::Thresholds;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use hedgerow::{Direction, Graph, Snapshot, Topology, VertexId};
+use hedgerow::{Direction, Graph, Resident, Snapshot, Topology, VertexId};
 use hedgerow_kernels::{BfsConfig, PageRankConfig, bfs, pagerank, wcc};
 use hedgerow_lab::{Csr, CsrOptions};
 

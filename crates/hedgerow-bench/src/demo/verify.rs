@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use hedgerow::{Direction, Graph, Snapshot, Topology, VertexId, VertexKey};
+use hedgerow::{Direction, Graph, Resident, Snapshot, Topology, VertexId, VertexKey};
 use hedgerow_kernels::{BfsConfig, PageRankConfig, bfs, count_components, pagerank, verify, wcc};
 use hedgerow_lab::Csr;
 use hedgerow_workload::{Diff, State, StreamSpec, Transaction};

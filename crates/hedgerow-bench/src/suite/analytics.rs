@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use hedgerow::{Direction, Graph, Topology, VertexId, WeightedTopology};
+use hedgerow::{Direction, Graph, Resident, Topology, VertexId, WeightedTopology};
 use hedgerow_kernels::Cancel;
 use hedgerow_kernels::registry::{Arguments, KERNELS, Kernel};
 use hedgerow_lab::Csr;
@@ -145,7 +145,7 @@ fn calls(kernel: &'static Kernel, sources: &[VertexId]) -> Result<Vec<Arguments>
 }
 
 /// The time of a call: of searches the mean over all sources.
-fn run_kernel<G: WeightedTopology>(
+fn run_kernel<G: WeightedTopology + Resident>(
     kernel: &'static Kernel,
     g: &G,
     sources: &[VertexId],
@@ -167,8 +167,8 @@ fn run_kernel<G: WeightedTopology>(
 /// A figure of a wrong answer is no figure.
 fn same_answers<A, B>(kernel: &'static Kernel, view: &A, csr: &B, source: VertexId) -> Result<()>
 where
-    A: WeightedTopology,
-    B: WeightedTopology,
+    A: WeightedTopology + Resident,
+    B: WeightedTopology + Resident,
 {
     let cancel = Cancel::new();
     for arguments in calls(kernel, &[source])? {

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hedgerow::{Direction, Graph, Topology, VertexId};
+use hedgerow::{Direction, Graph, Resident, VertexId};
 use hedgerow_kernels::{PageRankConfig, pagerank};
 use hedgerow_lab::Csr;
 
@@ -150,7 +150,7 @@ fn idle(
     Ok(())
 }
 
-fn read<G: Topology>(g: &G, reading: Reading) -> Result<()> {
+fn read<G: Resident>(g: &G, reading: Reading) -> Result<()> {
     match reading {
         Reading::PageRank => {
             pagerank(g, &PageRankConfig { iterations: 10, ..PageRankConfig::default() })?;

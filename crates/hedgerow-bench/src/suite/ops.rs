@@ -8,7 +8,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use hedgerow::{Direction, Graph, Snapshot, Topology, VertexId};
+use hedgerow::{Direction, Graph, Resident, Snapshot, VertexId};
 use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 

@@ -69,6 +69,20 @@ impl<'a> Neighbors<'a> {
         }
     }
 
+    /// As [`for_each_run`](Self::for_each_run), until `f` breaks.
+    #[inline]
+    pub fn try_for_each_run<B>(self, mut f: impl FnMut(&'a [VertexId]) -> ControlFlow<B>) -> ControlFlow<B> {
+        let mut rest = self;
+        loop {
+            let (run, others) = rest.next_run();
+            f(run)?;
+            if others.main.is_empty() && others.added.is_empty() {
+                return ControlFlow::Continue(());
+            }
+            rest = others;
+        }
+    }
+
     /// The first stretch that no correction interrupts, and what comes after it: main first, then what is added.
     #[inline]
     fn next_run(self) -> (&'a [VertexId], Neighbors<'a>) {

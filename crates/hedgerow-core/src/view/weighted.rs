@@ -1,43 +1,29 @@
 //! Graphs whose edges have weights.
 
-use super::{ByVertex, Direction, Neighbors, Topology};
-use crate::{LocalVertex, SubgraphId, VertexId};
+use super::{Direction, Neighbors, Topology};
+use crate::VertexId;
 
 /// A [`Topology`] that also tells the weights of its edges.
 ///
-/// A graph without weights may implement it too: every edge then weighs 1. As with the topology, every method is O(1),
-/// takes no lock and may be called from any thread.
+/// A graph without weights may implement it too: every edge then weighs 1.
 pub trait WeightedTopology: Topology {
-    /// One subgraph in one direction with weights, looked up once for all its vertices.
-    type WeightedBlock<'a>: WeightedBlock<'a>
-    where
-        Self: 'a;
-
-    /// The subgraph with its weights; with no edges where the graph has no such vertices.
-    fn weighted_block(&self, subgraph: SubgraphId, direction: Direction) -> Self::WeightedBlock<'_>;
-
     /// Whether the edges carry weights. If not, all weigh 1.
     fn has_weights(&self) -> bool;
 
-    /// The neighbours of `v` in `direction` and their weights; empty for an id without a vertex.
-    fn weighted_neighbors(&self, v: VertexId, direction: Direction) -> WeightedNeighbors<'_>;
+    /// As [`visit`](Topology::visit), each run with the weights of its edges, which are none where all weigh 1.
+    ///
+    /// # Errors
+    /// As of [`visit`](Topology::visit).
+    fn visit_weighted(
+        &self,
+        frontier: impl IntoIterator<Item = VertexId>,
+        direction: Direction,
+        f: impl FnMut(VertexId, &[VertexId], &[f64]),
+    ) -> Result<(), Self::Error>;
 
     /// As [`prefetch_list`](Topology::prefetch_list), the weights.
     #[inline]
     fn prefetch_weights(&self, _v: VertexId, _direction: Direction) {}
-}
-
-/// The neighbour lists and weights of one subgraph in one direction.
-pub trait WeightedBlock<'a>: Copy {
-    /// The neighbours of the vertex at `local` and their weights.
-    fn weighted_neighbors(&self, local: LocalVertex) -> WeightedNeighbors<'a>;
-}
-
-impl<'a, G: WeightedTopology> WeightedBlock<'a> for ByVertex<'a, G> {
-    #[inline]
-    fn weighted_neighbors(&self, local: LocalVertex) -> WeightedNeighbors<'a> {
-        self.graph.weighted_neighbors(self.subgraph.vertex(local), self.direction)
-    }
 }
 
 /// The neighbours of one vertex with the weights of the edges to them.

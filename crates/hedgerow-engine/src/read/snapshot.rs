@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::{
-    Direction, InterpolationHint, LabelId, PropertyId, Timestamp, Topology, VertexId, VertexKey, VertexKeyRef,
+    Direction, InterpolationHint, LabelId, PropertyId, Resident, Timestamp, VertexId, VertexKey, VertexKeyRef,
 };
 use hedgerow_mem::View;
 use hedgerow_mem::version::Read;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, LocalVertex, SUBGRAPH_VERTICES, Topology, VertexId};
+use hedgerow_core::{Direction, LocalVertex, Resident, SUBGRAPH_VERTICES, Topology, VertexId};
 use hedgerow_io::{RealFs, Vfs};
 use hedgerow_mem::SubgraphTable;
 use hedgerow_tier::{Manifest, SegmentReader};

@@ -1,6 +1,6 @@
 //! Its entry in the registry.
 
-use hedgerow_core::{VertexId, WeightedTopology};
+use hedgerow_core::{Resident, VertexId, WeightedTopology};
 
 use super::{BfsConfig, bfs_until, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
@@ -28,7 +28,7 @@ fn read(arguments: &Arguments) -> Result<(VertexId, BfsConfig), KernelError> {
     Ok((arguments.vertex(&Parameter::SOURCE)?, BfsConfig { direction, ..BfsConfig::default() }))
 }
 
-pub(crate) fn run<G: WeightedTopology>(
+pub(crate) fn run<G: WeightedTopology + Resident>(
     g: &G,
     arguments: &Arguments,
     cancel: &Cancel,
@@ -37,7 +37,10 @@ pub(crate) fn run<G: WeightedTopology>(
     bfs_until(g, source, &config, cancel).map(Outcome::Hops)
 }
 
-pub(crate) fn verify<G: WeightedTopology>(g: &G, arguments: &Arguments) -> Result<Outcome, KernelError> {
+pub(crate) fn verify<G: WeightedTopology + Resident>(
+    g: &G,
+    arguments: &Arguments,
+) -> Result<Outcome, KernelError> {
     let (source, config) = read(arguments)?;
     Ok(Outcome::Hops(verify::bfs(g, source, config.direction)))
 }

@@ -20,14 +20,15 @@
 //! **Cost.** O(vertices + edges) time in the worst case, 4.4 bytes per id of the domain, and up to 20 more while a level that
 //! reaches most vertices is found top-down.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use hedgerow_core::{Block, Direction, LocalVertex, Neighbors, SubgraphId, Topology, VertexId};
+use hedgerow_core::{Block, Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
 use rayon::prelude::*;
 
 use crate::KernelError;
 use crate::cancel::{Cancel, Meter};
-use crate::error::checked_bound;
+use crate::error::{Failure, checked_bound};
 use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES, into_plain, reverse};
 
 pub(crate) mod entry;
@@ -64,11 +65,15 @@ impl Default for BfsConfig {
 /// The depth of every vertex below `source`, indexed by vertex id; [`UNREACHED`] where there is no path.
 ///
 /// # Errors
-/// [`KernelError::SourceNotLive`]; [`KernelError::TooManyVertices`].
+/// [`KernelError::SourceNotLive`]; [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
 ///
 /// # Cost
 /// O(vertices + edges); blocks the caller until all tasks are done.
-pub fn bfs<G: Topology>(g: &G, source: VertexId, config: &BfsConfig) -> Result<Vec<u32>, KernelError> {
+pub fn bfs<G: Topology>(
+    g: &G,
+    source: VertexId,
+    config: &BfsConfig,
+) -> Result<Vec<u32>, KernelError<G::Error>> {
     bfs_until(g, source, config, &Cancel::new())
 }
 
@@ -81,7 +86,7 @@ pub fn bfs_until<G: Topology>(
     source: VertexId,
     config: &BfsConfig,
     cancel: &Cancel,
-) -> Result<Vec<u32>, KernelError> {
+) -> Result<Vec<u32>, KernelError<G::Error>> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
     if source.index() >= vertex_bound || !g.contains(source) {
         return Err(KernelError::SourceNotLive { source, vertex_bound });
@@ -89,12 +94,13 @@ pub fn bfs_until<G: Topology>(
     hedgerow_par::run(|| {
         let mut search = Search::new(g, vertex_bound, config, cancel);
         search.run(source);
+        search.failure.check()?;
         cancel.check()?;
         Ok(into_plain(search.depth))
     })
 }
 
-struct Search<'g, G> {
+struct Search<'g, G: Topology> {
     g: &'g G,
     config: BfsConfig,
     forward: Direction,
@@ -103,6 +109,7 @@ struct Search<'g, G> {
     /// Edges of vertices that no frontier has held yet.
     unexplored: u64,
     cancel: &'g Cancel,
+    failure: Failure<G::Error>,
 }
 
 impl<'g, G: Topology> Search<'g, G> {
@@ -115,16 +122,21 @@ impl<'g, G: Topology> Search<'g, G> {
             depth: (0..vertex_bound).map(|_| AtomicU32::new(UNREACHED)).collect(),
             unexplored: g.edge_count() * if g.is_directed() { 1 } else { 2 },
             cancel,
+            failure: Failure::new(),
         }
+    }
+
+    fn is_over(&self) -> bool {
+        self.cancel.poll() || self.failure.is_noted()
     }
 
     fn run(&mut self, source: VertexId) {
         *self.depth[source.index()].get_mut() = 0;
         let mut frontier = vec![source];
-        let mut frontier_edges = self.g.degree(source, self.forward) as u64;
+        let mut frontier_edges = self.g.degree_estimate(source, self.forward) as u64;
         let mut level = 0;
         let mut bitmaps: Option<Bitmaps> = None;
-        while !frontier.is_empty() && !self.cancel.poll() {
+        while !frontier.is_empty() && !self.is_over() {
             level += 1;
             if frontier_edges.saturating_mul(u64::from(self.config.alpha)) > self.unexplored {
                 let maps = bitmaps.get_or_insert_with(|| Bitmaps::new(self.depth.len()));
@@ -160,7 +172,7 @@ impl<'g, G: Topology> Search<'g, G> {
 
     fn expand(&self, chunk: &[VertexId], level: u32, found: &mut Vec<VertexId>) -> u64 {
         let mut edges = 0;
-        let Some(mut meter) = self.cancel.meter() else { return edges };
+        let Some(mut meter) = self.cancel.meter().filter(|_| !self.failure.is_noted()) else { return edges };
         let mut visit = |v: VertexId| {
             let slot = &self.depth[v.index()];
             // Relaxed is enough: the value itself is the whole message, and the join after the level orders the
@@ -173,14 +185,14 @@ impl<'g, G: Topology> Search<'g, G> {
                 found.push(v);
             }
         };
-        for &u in chunk {
-            let neighbors = self.g.neighbors(u, self.forward);
-            if meter.takes(neighbors.main.len() + neighbors.added.len()) {
-                neighbors.for_each(&mut visit);
+        let visited = self.g.visit(chunk.iter().copied(), self.forward, |_, run| {
+            if meter.takes(run.len()) {
+                run.iter().for_each(|&v| visit(v));
             } else {
-                expand_polling(neighbors, &mut meter, &mut visit);
+                expand_polling(run, &mut meter, &mut visit);
             }
-        }
+        });
+        self.failure.note(visited);
         edges
     }
 
@@ -196,7 +208,7 @@ impl<'g, G: Topology> Search<'g, G> {
             let shrinks = found < awake;
             awake = found;
             if found == 0
-                || self.cancel.poll()
+                || self.is_over()
                 || (shrinks && found as u64 * u64::from(self.config.beta) <= self.depth.len() as u64)
             {
                 return level;
@@ -206,48 +218,55 @@ impl<'g, G: Topology> Search<'g, G> {
     }
 
     fn bottom_up(&mut self, maps: &mut Bitmaps, level: u32) -> usize {
-        let (g, backward, front, cancel) = (self.g, self.backward, maps.front.as_slice(), self.cancel);
+        let (g, backward, cancel, failure) = (self.g, self.backward, self.cancel, &self.failure);
+        let search = Adoption { front: maps.front.as_slice(), level };
         let words = maps.next.par_chunks_mut(CHUNK_SUBGRAPHS).zip(maps.open.par_chunks_mut(CHUNK_SUBGRAPHS));
         let chunks = words.zip(self.depth.par_chunks_mut(CHUNK_VERTICES)).enumerate();
         let found = hedgerow_par::map(chunks, |(chunk, ((next, open), depth))| {
             let mut found = 0;
-            let Some(mut meter) = cancel.meter_of_subgraphs() else { return found };
-            let first = chunk * CHUNK_SUBGRAPHS;
-            for (i, depth) in depth.chunks_mut(64).enumerate() {
-                if !meter.next_subgraph() {
-                    break;
-                }
-                let base = (first + i) * 64;
-                g.prefetch(SubgraphId((first + i + 1) as u32), backward);
-                let search = Adoption { g, backward, front, level };
-                next[i] = search.adopt(base as u32, &mut open[i], depth, &mut meter);
-                found += next[i].count_ones() as usize;
-            }
+            let Some(mut meter) = cancel.meter_of_subgraphs().filter(|_| !failure.is_noted()) else {
+                return found;
+            };
+            let first = (chunk * CHUNK_SUBGRAPHS) as u32;
+            let subgraphs = SubgraphId(first)..SubgraphId(first + next.len() as u32);
+            let mut rows = next.iter_mut().zip(open).zip(depth.chunks_mut(SUBGRAPH_VERTICES));
+            let scanned = g.scan(subgraphs, backward, |_, block| {
+                let Some(((next, open), depth)) = rows.next().filter(|_| meter.next_subgraph()) else {
+                    return ControlFlow::Break(());
+                };
+                *next = search.adopt(block, open, depth, &mut meter);
+                found += next.count_ones() as usize;
+                ControlFlow::Continue(())
+            });
+            failure.note(scanned);
             found
         });
         found.into_iter().sum()
     }
 }
 
-/// Of a vertex this much of the main part, and as much of what is left of its neighbours, is looked at without asking the
+/// Of a vertex this much of the first run, and as much of what is left of its neighbours, is looked at without asking the
 /// meter: together a short list.
 const MOST_UNMETERED: usize = Cancel::SHORT_LIST / 2;
 
 /// One bottom-up level.
-struct Adoption<'a, G> {
-    g: &'a G,
-    backward: Direction,
+struct Adoption<'a> {
     front: &'a [u64],
     level: u32,
 }
 
-impl<G: Topology> Adoption<'_, G> {
+impl Adoption<'_> {
     /// Lets each open vertex of one subgraph look for a neighbour in the frontier. Returns the vertices that found one
     /// and takes them out of `open`, along with those that never can.
     #[inline]
-    fn adopt(&self, base: u32, open: &mut u64, depth: &mut [AtomicU32], meter: &mut Meter<'_>) -> u64 {
+    fn adopt<B: Block>(
+        &self,
+        block: B,
+        open: &mut u64,
+        depth: &mut [AtomicU32],
+        meter: &mut Meter<'_>,
+    ) -> u64 {
         let (mut found, mut closed) = (0u64, 0u64);
-        let block = self.g.block(VertexId(base).subgraph(), self.backward);
         let mut rest = *open;
         while rest != 0 {
             let i = rest.trailing_zeros();
@@ -259,42 +278,65 @@ impl<G: Topology> Adoption<'_, G> {
                 continue;
             }
             let local = LocalVertex(i as u8);
-            // Most searches end within the first few neighbours: what is added is looked up only for the others.
-            let main = block.main(local);
-            let (first, later) =
-                main.map_or((&[][..], &[][..]), |main| main.split_at(main.len().min(MOST_UNMETERED)));
-            if first.iter().any(|&v| is_set(self.front, v)) {
-                *slot = self.level;
-                found |= bit;
-                continue;
-            }
-            let mut neighbors = block.neighbors(local);
-            if neighbors.is_empty() {
-                closed |= bit;
-                continue;
-            }
-            if main.is_some() {
-                neighbors.main = later;
-            }
-            let adopted = if neighbors.main.len() + neighbors.added.len() <= MOST_UNMETERED {
-                any_in(neighbors, self.front)
-            } else {
-                any_in_polling(neighbors, self.front, meter)
+            // Most searches end within the first few neighbours: the other runs are looked up only for those that do not.
+            let main = block.main(local).unwrap_or(&[]);
+            let first = main.split_at(main.len().min(MOST_UNMETERED)).0;
+            let outcome = match first.iter().any(|&v| is_set(self.front, v)) {
+                true => Looked::Found,
+                false => self.look_on(block, local, first.len(), meter),
             };
-            if adopted {
-                *slot = self.level;
-                found |= bit;
+            match outcome {
+                Looked::Found => {
+                    *slot = self.level;
+                    found |= bit;
+                }
+                Looked::NoNeighbor => closed |= bit,
+                Looked::NotFound => {}
             }
         }
         *open &= !(found | closed);
         found
     }
+
+    /// Looks for a neighbour in the frontier behind the first `skip`.
+    #[inline]
+    fn look_on<B: Block>(&self, block: B, local: LocalVertex, skip: usize, meter: &mut Meter<'_>) -> Looked {
+        let (mut skip, mut unmetered) = (skip, MOST_UNMETERED);
+        let mut outcome = if skip == 0 { Looked::NoNeighbor } else { Looked::NotFound };
+        let _ended = block.for_each_run(local, |run| {
+            if run.is_empty() {
+                return ControlFlow::Continue(());
+            }
+            outcome = Looked::NotFound;
+            let rest = run.split_at(skip.min(run.len())).1;
+            skip -= run.len() - rest.len();
+            let is_found = if rest.len() <= unmetered {
+                unmetered -= rest.len();
+                rest.iter().any(|&v| is_set(self.front, v))
+            } else {
+                any_in_polling(rest, self.front, meter)
+            };
+            if is_found {
+                outcome = Looked::Found;
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        outcome
+    }
 }
 
-/// Not inlined: the loop over a list that needs no poll is to stay small.
+/// What became of a look for a neighbour in the frontier.
+enum Looked {
+    Found,
+    NotFound,
+    NoNeighbor,
+}
+
+/// Not inlined: the loop over a run that needs no poll is to stay small.
 #[cold]
-fn expand_polling(neighbors: Neighbors<'_>, meter: &mut Meter<'_>, visit: &mut dyn FnMut(VertexId)) {
-    neighbors.for_each_run(|run| meter.parts(run, |part| part.iter().for_each(|&v| visit(v))));
+fn expand_polling(run: &[VertexId], meter: &mut Meter<'_>, visit: &mut dyn FnMut(VertexId)) {
+    meter.parts(run, |part| part.iter().for_each(|&v| visit(v)));
 }
 
 #[inline]
@@ -302,22 +344,11 @@ fn is_set(bitmap: &[u64], v: VertexId) -> bool {
     bitmap[v.index() >> 6] >> (v.0 & 63) & 1 != 0
 }
 
-#[inline]
-fn any_in(neighbors: Neighbors<'_>, bitmap: &[u64]) -> bool {
-    if neighbors.removed.is_empty() {
-        neighbors.main.iter().chain(neighbors.added).any(|&v| is_set(bitmap, v))
-    } else {
-        neighbors.iter().any(|v| is_set(bitmap, v))
-    }
-}
-
-/// As [`any_in`], with polls.
+/// Whether a neighbour of the run is in the frontier, with polls.
 #[cold]
-fn any_in_polling(neighbors: Neighbors<'_>, bitmap: &[u64], meter: &mut Meter<'_>) -> bool {
+fn any_in_polling(run: &[VertexId], bitmap: &[u64], meter: &mut Meter<'_>) -> bool {
     let mut found = false;
-    neighbors.for_each_run(|run| {
-        meter.parts(run, |part| found = found || part.iter().any(|&v| is_set(bitmap, v)));
-    });
+    meter.parts(run, |part| found = found || part.iter().any(|&v| is_set(bitmap, v)));
     found
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use hedgerow_core::{Direction, Topology, VertexId};
+use hedgerow_core::{Direction, Resident, VertexId};
 
 use super::UNREACHED;
 
 /// Depths by one queue. All [`UNREACHED`] if `source` is not live.
-pub fn bfs<G: Topology>(g: &G, source: VertexId, direction: Direction) -> Vec<u32> {
+pub fn bfs<G: Resident>(g: &G, source: VertexId, direction: Direction) -> Vec<u32> {
     let mut depth = vec![UNREACHED; g.vertex_bound()];
     let mut queue = VecDeque::new();
     if source.index() < depth.len() && g.contains(source) {

@@ -18,7 +18,7 @@ impl PageRankConfig {
     /// What the functions of other languages and the command line use where nothing is said.
     pub const DEFAULT: PageRankConfig = PageRankConfig { damping: 0.85, iterations: 20, tolerance: None };
 
-    pub(super) fn check(&self) -> Result<(), KernelError> {
+    pub(super) fn check<E>(&self) -> Result<(), KernelError<E>> {
         DAMPING.check_number(self.damping)?;
         self.tolerance.map_or(Ok(()), |tolerance| TOLERANCE.check_number(tolerance))
     }

@@ -1,6 +1,6 @@
 //! Its entry in the registry.
 
-use hedgerow_core::WeightedTopology;
+use hedgerow_core::{Resident, WeightedTopology};
 
 use super::config::{DAMPING, ITERATIONS, PageRankConfig, TOLERANCE};
 use super::{pagerank_until, verify};
@@ -32,7 +32,7 @@ fn read(arguments: &Arguments) -> Result<PageRankConfig, KernelError> {
     })
 }
 
-pub(crate) fn run<G: WeightedTopology>(
+pub(crate) fn run<G: WeightedTopology + Resident>(
     g: &G,
     arguments: &Arguments,
     cancel: &Cancel,
@@ -41,7 +41,10 @@ pub(crate) fn run<G: WeightedTopology>(
 }
 
 /// With a tolerance the kernel stops where the change is small enough; the verifier goes on to the end.
-pub(crate) fn verify<G: WeightedTopology>(g: &G, arguments: &Arguments) -> Result<Outcome, KernelError> {
+pub(crate) fn verify<G: WeightedTopology + Resident>(
+    g: &G,
+    arguments: &Arguments,
+) -> Result<Outcome, KernelError> {
     let config = read(arguments)?;
     Ok(Outcome::Scores(verify::pagerank(g, config.damping, config.iterations)))
 }

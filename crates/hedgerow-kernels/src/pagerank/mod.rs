@@ -22,15 +22,15 @@
 //!
 //! **Cost.** O(vertices + edges) per iteration; four scores per id of the domain.
 
-use hedgerow_core::{
-    Block, Direction, LocalVertex, Neighbors, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId,
-};
+use std::ops::{ControlFlow, Range};
+
+use hedgerow_core::{Block, Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
 use rayon::prelude::*;
 
 use crate::KernelError;
 use crate::cancel::{Cancel, Meter};
-use crate::error::checked_bound;
-use crate::par::CHUNK_VERTICES;
+use crate::error::{Failure, checked_bound};
+use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES};
 
 mod config;
 pub(crate) mod entry;
@@ -46,11 +46,11 @@ pub use score::Score;
 ///
 /// # Errors
 /// [`KernelError::OutOfRange`] for a damping or a tolerance out of range or not a number;
-/// [`KernelError::TooManyVertices`].
+/// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
 ///
 /// # Cost
 /// O(vertices + edges) per iteration; blocks the caller until all tasks are done.
-pub fn pagerank<G: Topology>(g: &G, config: &PageRankConfig) -> Result<Vec<f64>, KernelError> {
+pub fn pagerank<G: Topology>(g: &G, config: &PageRankConfig) -> Result<Vec<f64>, KernelError<G::Error>> {
     pagerank_with::<f64, G>(g, config)
 }
 
@@ -58,7 +58,10 @@ pub fn pagerank<G: Topology>(g: &G, config: &PageRankConfig) -> Result<Vec<f64>,
 ///
 /// # Errors
 /// As [`pagerank`].
-pub fn pagerank_with<S: Score, G: Topology>(g: &G, config: &PageRankConfig) -> Result<Vec<S>, KernelError> {
+pub fn pagerank_with<S: Score, G: Topology>(
+    g: &G,
+    config: &PageRankConfig,
+) -> Result<Vec<S>, KernelError<G::Error>> {
     pagerank_until(g, config, &Cancel::new())
 }
 
@@ -70,7 +73,7 @@ pub fn pagerank_until<S: Score, G: Topology>(
     g: &G,
     config: &PageRankConfig,
     cancel: &Cancel,
-) -> Result<Vec<S>, KernelError> {
+) -> Result<Vec<S>, KernelError<G::Error>> {
     config.check()?;
     let vertex_bound = checked_bound(g.vertex_bound())?;
     if g.vertex_count() == 0 {
@@ -85,6 +88,7 @@ pub fn pagerank_until<S: Score, G: Topology>(
                 None if iteration < config.iterations => ranking.iterate::<false>(config.damping),
                 _ => ranking.iterate::<true>(config.damping),
             }
+            ranking.failure.check()?;
             cancel.check()?;
             if config.tolerance.is_some_and(|tolerance| ranking.change < tolerance) {
                 break;
@@ -97,7 +101,7 @@ pub fn pagerank_until<S: Score, G: Topology>(
 /// Marks a hole in [`Ranking::share`].
 const HOLE: f64 = -1.0;
 
-struct Ranking<'g, S, G> {
+struct Ranking<'g, S, G: Topology> {
     g: &'g G,
     count: f64,
     scores: Vec<S>,
@@ -113,6 +117,7 @@ struct Ranking<'g, S, G> {
     /// By how much the scores changed in the last iteration that noted them.
     change: f64,
     cancel: &'g Cancel,
+    failure: Failure<G::Error>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -122,22 +127,11 @@ struct Partial {
 }
 
 impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
-    fn new(g: &'g G, vertex_bound: usize, cancel: &'g Cancel) -> Result<Self, KernelError> {
+    fn new(g: &'g G, vertex_bound: usize, cancel: &'g Cancel) -> Result<Self, KernelError<G::Error>> {
         let count = g.vertex_count() as f64;
-        let share = |v| match (g.contains(VertexId(v)), g.degree(VertexId(v), Direction::Out)) {
-            (false, _) => S::from_f64(HOLE),
-            (true, 0) => S::ZERO,
-            (true, degree) => S::from_f64(1.0 / degree as f64),
-        };
-        let vertices = (0..vertex_bound as u32).into_par_iter().with_min_len(CHUNK_VERTICES);
-        let share: Vec<S> = hedgerow_par::map(vertices, |v| {
-            let is_over = if (v as usize).is_multiple_of(CHUNK_VERTICES) {
-                cancel.poll()
-            } else {
-                cancel.is_cancelled()
-            };
-            if is_over { S::ZERO } else { share(v) }
-        });
+        let mut failure = Failure::new();
+        let share = shares(g, vertex_bound, cancel, &failure);
+        failure.check()?;
         cancel.check()?;
         let start = S::from_f64(1.0 / count);
         let hole = S::from_f64(HOLE);
@@ -147,29 +141,27 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
         let partial = vec![Partial::default(); vertex_bound.div_ceil(CHUNK_VERTICES)];
         let next_given = vec![S::ZERO; vertex_bound];
         let change = f64::INFINITY;
-        Ok(Ranking { g, count, scores, share, given, next_given, partial, dangling, change, cancel })
+        Ok(Ranking { g, count, scores, share, given, next_given, partial, dangling, change, cancel, failure })
     }
 
     /// One iteration; with `KEEP` also notes the scores and by how much they changed in total.
     fn iterate<const KEEP: bool>(&mut self, damping: f64) {
         let base = S::from_f64((1.0 - damping) / self.count + damping * self.dangling / self.count);
         let (g, damping, given) = (self.g, S::from_f64(damping), self.given.as_slice());
-        let cancel = self.cancel;
+        let (cancel, failure) = (self.cancel, &self.failure);
         let outputs =
             self.scores.par_chunks_mut(CHUNK_VERTICES).zip(self.next_given.par_chunks_mut(CHUNK_VERTICES));
         let inputs = self.share.par_chunks(CHUNK_VERTICES).zip(self.partial.par_iter_mut());
         let chunks = outputs.zip(inputs).enumerate();
         hedgerow_par::for_each(chunks, |(chunk, ((scores, next_given), (share, partial)))| {
-            let Some(mut meter) = cancel.meter_of_subgraphs() else { return };
-            let first = (chunk * CHUNK_VERTICES) as u32;
+            let Some(mut meter) = cancel.meter_of_subgraphs().filter(|_| !failure.is_noted()) else { return };
             let mut sums = Partial::default();
+            let subgraphs = subgraphs_of(chunk, scores.len());
             let mut rows = scores.iter_mut().zip(next_given).zip(share);
-            for subgraph in (VertexId(first).subgraph().0..).map(SubgraphId) {
-                if rows.len() == 0 || !meter.next_subgraph() {
-                    break;
+            let scanned = g.scan(subgraphs, Direction::In, |_, block| {
+                if !meter.next_subgraph() {
+                    return ControlFlow::Break(());
                 }
-                let block = g.block(subgraph, Direction::In);
-                g.prefetch(SubgraphId(subgraph.0 + 1), Direction::In);
                 // What is added to a block is taken first, in one loop: vertex by vertex, whether there is any would be
                 // a guess that the processor often gets wrong.
                 let mut added = [S::ZERO; SUBGRAPH_VERTICES];
@@ -185,7 +177,7 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
                     }
                     let gathered = match block.main(local) {
                         Some(list) if additive => gather_list(list, given, added[local.index()], &mut meter),
-                        _ => gather(block.neighbors(local), given, &mut meter),
+                        _ => gather(block, local, given, &mut meter),
                     };
                     let new = base + damping * gathered;
                     if share == S::ZERO {
@@ -197,7 +189,9 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
                         *score = new;
                     }
                 }
-            }
+                ControlFlow::Continue(())
+            });
+            failure.note(scanned);
             *partial = sums;
         });
         std::mem::swap(&mut self.given, &mut self.next_given);
@@ -206,16 +200,57 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
     }
 }
 
-/// The sum of `given` over `neighbors`.
+/// The subgraphs of a work item that has so many vertices.
+fn subgraphs_of(chunk: usize, vertices: usize) -> Range<SubgraphId> {
+    let first = chunk * CHUNK_SUBGRAPHS;
+    SubgraphId(first as u32)..SubgraphId((first + vertices.div_ceil(SUBGRAPH_VERTICES)) as u32)
+}
+
+/// 1 / out-degree of each vertex; 0 for vertices without out-edges, [`HOLE`] for holes.
+fn shares<S: Score, G: Topology>(
+    g: &G,
+    vertex_bound: usize,
+    cancel: &Cancel,
+    failure: &Failure<G::Error>,
+) -> Vec<S> {
+    let mut shares = vec![S::ZERO; vertex_bound];
+    hedgerow_par::for_each(shares.par_chunks_mut(CHUNK_VERTICES).enumerate(), |(chunk, shares)| {
+        if failure.is_noted() {
+            return;
+        }
+        let subgraphs = subgraphs_of(chunk, shares.len());
+        let mut rows = shares.chunks_mut(SUBGRAPH_VERTICES);
+        let scanned = g.scan(subgraphs, Direction::Out, |subgraph, block| {
+            let Some(row) = rows.next().filter(|_| !cancel.poll()) else { return ControlFlow::Break(()) };
+            for (local, share) in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex).zip(row) {
+                *share = match (g.contains(subgraph.vertex(local)), block.degree(local)) {
+                    (false, _) => S::from_f64(HOLE),
+                    (true, 0) => S::ZERO,
+                    (true, degree) => S::from_f64(1.0 / degree as f64),
+                };
+            }
+            ControlFlow::Continue(())
+        });
+        failure.note(scanned);
+    });
+    shares
+}
+
+/// The sum of `given` over the neighbours of a vertex.
 ///
-/// Subtracting the removed ones from a sum over `main` would spare the merge, but a large removed share could cancel
+/// Subtracting the removed ones from a sum over the main list would spare the merge, but a large removed share could cancel
 /// all digits of a small remainder.
 #[inline]
-fn gather<S: Score>(neighbors: Neighbors<'_>, given: &[S], meter: &mut Meter<'_>) -> S {
-    let mut sum = S::ZERO;
-    let is_short = neighbors.main.len() + neighbors.added.len() <= Cancel::SHORT_LIST;
-    neighbors.for_each_run(|run| {
-        sum = if is_short { gather_part(run, given, sum) } else { gather_polling(run, given, sum, meter) };
+fn gather<S: Score, B: Block>(block: B, local: LocalVertex, given: &[S], meter: &mut Meter<'_>) -> S {
+    let (mut sum, mut unmetered) = (S::ZERO, Cancel::SHORT_LIST);
+    let _goes_on = block.for_each_run(local, |run| {
+        sum = if run.len() <= unmetered {
+            unmetered -= run.len();
+            gather_part(run, given, sum)
+        } else {
+            gather_polling(run, given, sum, meter)
+        };
+        ControlFlow::Continue(())
     });
     sum
 }

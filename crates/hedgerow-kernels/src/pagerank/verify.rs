@@ -1,9 +1,9 @@
 //! PageRank by its formula, pushed along edges.
 
-use hedgerow_core::{Direction, Topology, VertexId};
+use hedgerow_core::{Direction, Resident, VertexId};
 
 /// PageRank as the Graphalytics specification writes it: every vertex pushes its share to its out-neighbours.
-pub fn pagerank<G: Topology>(g: &G, damping: f64, iterations: u32) -> Vec<f64> {
+pub fn pagerank<G: Resident>(g: &G, damping: f64, iterations: u32) -> Vec<f64> {
     let live: Vec<VertexId> = (0..g.vertex_bound() as u32).map(VertexId).filter(|&v| g.contains(v)).collect();
     let n = live.len() as f64;
     let mut scores = vec![0.0; g.vertex_bound()];

@@ -1,6 +1,6 @@
 //! The list of all kernels, and calling one by its name.
 
-use hedgerow_core::WeightedTopology;
+use hedgerow_core::{Resident, WeightedTopology};
 
 use super::arguments::Arguments;
 use super::kernel::Kernel;
@@ -13,7 +13,11 @@ impl Arguments {
     /// # Errors
     /// [`KernelError::MissingArgument`] where a parameter without a default was not set, and what the kernel's function
     /// returns.
-    pub fn run<G: WeightedTopology>(&self, g: &G, cancel: &Cancel) -> Result<Outcome, KernelError> {
+    pub fn run<G: WeightedTopology + Resident>(
+        &self,
+        g: &G,
+        cancel: &Cancel,
+    ) -> Result<Outcome, KernelError> {
         (entry::<G>(self.kernel())?.run)(g, self, cancel)
     }
 
@@ -21,7 +25,7 @@ impl Arguments {
     ///
     /// # Errors
     /// [`KernelError::MissingArgument`].
-    pub fn verify<G: WeightedTopology>(&self, g: &G) -> Result<Outcome, KernelError> {
+    pub fn verify<G: WeightedTopology + Resident>(&self, g: &G) -> Result<Outcome, KernelError> {
         (entry::<G>(self.kernel())?.verify)(g, self)
     }
 }
@@ -40,7 +44,7 @@ macro_rules! registered {
         /// time, and figures of years are compared. A new kernel goes to the end.
         pub const KERNELS: &[&Kernel] = &[$(&crate::$module::entry::KERNEL),*];
 
-        fn entries<G: WeightedTopology>() -> [Entry<G>; KERNELS.len()] {
+        fn entries<G: WeightedTopology + Resident>() -> [Entry<G>; KERNELS.len()] {
             [$(Entry {
                 name: crate::$module::entry::KERNEL.name,
                 run: crate::$module::entry::run::<G>,
@@ -61,7 +65,7 @@ pub fn find(name: &str) -> Result<&'static Kernel, KernelError> {
     found.ok_or_else(|| KernelError::NoSuchKernel { name: name.to_owned() })
 }
 
-fn entry<G: WeightedTopology>(kernel: &Kernel) -> Result<Entry<G>, KernelError> {
+fn entry<G: WeightedTopology + Resident>(kernel: &Kernel) -> Result<Entry<G>, KernelError> {
     let found = entries::<G>().into_iter().find(|entry| entry.name == kernel.name);
     found.ok_or_else(|| KernelError::NoSuchKernel { name: kernel.name.to_owned() })
 }

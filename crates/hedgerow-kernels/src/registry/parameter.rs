@@ -56,7 +56,7 @@ impl Parameter {
     }
 
     /// As [`check`](Self::check), of a number.
-    pub(crate) fn check_number(&self, found: f64) -> Result<(), KernelError> {
+    pub(crate) fn check_number<E>(&self, found: f64) -> Result<(), KernelError<E>> {
         match self.kind {
             ParameterKind::Number(range) if range.contains(found) => Ok(()),
             ParameterKind::Number(range) => {

@@ -1,6 +1,6 @@
 //! Its entry in the registry.
 
-use hedgerow_core::{VertexId, WeightedTopology};
+use hedgerow_core::{Resident, VertexId, WeightedTopology};
 
 use super::parameters::DELTA;
 use super::{SsspConfig, sssp_until, verify};
@@ -36,7 +36,7 @@ fn read(arguments: &Arguments) -> Result<(VertexId, SsspConfig), KernelError> {
     Ok((arguments.vertex(&Parameter::SOURCE)?, config))
 }
 
-pub(crate) fn run<G: WeightedTopology>(
+pub(crate) fn run<G: WeightedTopology + Resident>(
     g: &G,
     arguments: &Arguments,
     cancel: &Cancel,
@@ -45,7 +45,10 @@ pub(crate) fn run<G: WeightedTopology>(
     sssp_until(g, source, &config, cancel).map(Outcome::Distances)
 }
 
-pub(crate) fn verify<G: WeightedTopology>(g: &G, arguments: &Arguments) -> Result<Outcome, KernelError> {
+pub(crate) fn verify<G: WeightedTopology + Resident>(
+    g: &G,
+    arguments: &Arguments,
+) -> Result<Outcome, KernelError> {
     let (source, config) = read(arguments)?;
     Ok(Outcome::Distances(verify::sssp(g, source, config.direction)))
 }

@@ -25,14 +25,15 @@
 //! **Cost.** O((vertices + edges) · visits of a vertex), near 1 to 2 for random weights; 8 bytes per id of the domain,
 //! and 4 per edge that improves a distance.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use hedgerow_core::{Direction, VertexId, WeightedNeighbors, WeightedTopology, simd};
+use hedgerow_core::{Direction, VertexId, WeightedTopology, simd};
 use rayon::prelude::*;
 
 use crate::KernelError;
 use crate::cancel::{Cancel, Meter};
-use crate::error::checked_bound;
+use crate::error::{Failure, checked_bound};
 
 pub(crate) mod entry;
 mod parameters;
@@ -79,7 +80,8 @@ impl Default for SsspConfig {
 ///
 /// # Errors
 /// [`KernelError::SourceNotLive`]; [`KernelError::Weight`] if an edge that a path reaches has a weight below 0 or not
-/// a number; [`KernelError::OutOfRange`] for a width of buckets; [`KernelError::TooManyVertices`].
+/// a number; [`KernelError::OutOfRange`] for a width of buckets; [`KernelError::TooManyVertices`]; [`KernelError::Topology`]
+/// if the graph cannot be read.
 ///
 /// # Cost
 /// See the [module](self). Blocks the caller until all tasks are done.
@@ -87,7 +89,7 @@ pub fn sssp<G: WeightedTopology>(
     g: &G,
     source: VertexId,
     config: &SsspConfig,
-) -> Result<Vec<f64>, KernelError> {
+) -> Result<Vec<f64>, KernelError<G::Error>> {
     sssp_until(g, source, config, &Cancel::new())
 }
 
@@ -100,7 +102,7 @@ pub fn sssp_until<G: WeightedTopology>(
     source: VertexId,
     config: &SsspConfig,
     cancel: &Cancel,
-) -> Result<Vec<f64>, KernelError> {
+) -> Result<Vec<f64>, KernelError<G::Error>> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
     if let Some(delta) = config.delta {
         parameters::DELTA.check_number(delta)?;
@@ -109,12 +111,17 @@ pub fn sssp_until<G: WeightedTopology>(
         return Err(KernelError::SourceNotLive { source, vertex_bound });
     }
     hedgerow_par::run(|| {
-        let width = config.delta.unwrap_or_else(|| choose_width(g, config.direction, cancel));
+        let width = match config.delta {
+            Some(width) => width,
+            None => choose_width(g, config.direction, cancel).map_err(KernelError::Topology)?,
+        };
         let vertices = (0..vertex_bound).into_par_iter().with_min_len(1 << 14);
         let distance = hedgerow_par::map(vertices, |_| AtomicU64::new(f64::INFINITY.to_bits()));
         let refused = AtomicBool::new(false);
-        let search = Search { g, direction: config.direction, distance, refused, cancel };
+        let failure = Failure::new();
+        let mut search = Search { g, direction: config.direction, distance, refused, cancel, failure };
         search.run(source, Buckets::new(width));
+        search.failure.check()?;
         cancel.check()?;
         search.finish()
     })
@@ -122,41 +129,41 @@ pub fn sssp_until<G: WeightedTopology>(
 
 /// A width by the weights of evenly spaced vertices: the shorter the lists, the more edges a path crosses, and the
 /// wider a bucket must be to hold work for all threads.
-fn choose_width<G: WeightedTopology>(g: &G, direction: Direction, cancel: &Cancel) -> f64 {
-    let Some(mut meter) = cancel.meter().filter(|_| g.has_weights()) else { return 1.0 };
+fn choose_width<G: WeightedTopology>(g: &G, direction: Direction, cancel: &Cancel) -> Result<f64, G::Error> {
+    let Some(mut meter) = cancel.meter().filter(|_| g.has_weights()) else { return Ok(1.0) };
     let step = (g.vertex_bound() / SAMPLES).max(1);
-    let (mut sum, mut edges, mut vertices) = (0.0, 0.0, 0.0);
-    for v in (0..g.vertex_bound()).step_by(step) {
-        let before = edges;
-        for_each_neighbor(g.weighted_neighbors(VertexId(v as u32), direction), &mut meter, |_, weight| {
+    let samples = (0..g.vertex_bound()).step_by(step).map(|v| VertexId(v as u32));
+    let (mut sum, mut edges, mut vertices, mut last) = (0.0, 0.0, 0.0, None);
+    g.visit_weighted(samples, direction, |v, run, weights| {
+        for_each_neighbor(run, weights, &mut meter, |_, weight| {
             if weight > 0.0 && weight.is_finite() {
                 sum += weight;
                 edges += 1.0;
+                vertices += f64::from(last != Some(v));
+                last = Some(v);
             }
         });
-        vertices += f64::from(edges > before);
-    }
-    let width = sum / edges / (edges / vertices) * WIDTH_FACTOR;
-    if width > 0.0 && width.is_finite() { width } else { 1.0 }
+    })?;
+    let width: f64 = sum / edges / (edges / vertices) * WIDTH_FACTOR;
+    Ok(if width > 0.0 && width.is_finite() { width } else { 1.0 })
 }
 
-/// Calls `f` with each neighbour and weight, until the flag is raised.
+/// Calls `f` with each neighbour of a run and its weight, until the flag is raised.
 #[inline]
 fn for_each_neighbor(
-    neighbors: WeightedNeighbors<'_>,
+    run: &[VertexId],
+    weights: &[f64],
     meter: &mut Meter<'_>,
     mut f: impl FnMut(VertexId, f64),
 ) {
-    neighbors.for_each_run(|run, weights| {
-        let mut before = 0;
-        meter.parts(run, |part| {
-            // Without weights all are 1.
-            let weights = weights.get(before..).unwrap_or(&[]);
-            before += part.len();
-            for (i, &v) in part.iter().enumerate() {
-                f(v, weights.get(i).copied().unwrap_or(1.0));
-            }
-        });
+    let mut before = 0;
+    meter.parts(run, |part| {
+        // Without weights all are 1.
+        let weights = weights.get(before..).unwrap_or(&[]);
+        before += part.len();
+        for (i, &v) in part.iter().enumerate() {
+            f(v, weights.get(i).copied().unwrap_or(1.0));
+        }
     });
 }
 
@@ -232,7 +239,7 @@ impl Task {
     }
 }
 
-struct Search<'g, G> {
+struct Search<'g, G: WeightedTopology> {
     g: &'g G,
     direction: Direction,
     /// Distances as bits: those of numbers that are not negative are ordered as the numbers are. Accesses are relaxed:
@@ -241,6 +248,7 @@ struct Search<'g, G> {
     /// Whether a weight was met that cannot be.
     refused: AtomicBool,
     cancel: &'g Cancel,
+    failure: Failure<G::Error>,
 }
 
 impl<G: WeightedTopology> Search<'_, G> {
@@ -257,7 +265,7 @@ impl<G: WeightedTopology> Search<'_, G> {
                 let work = |task: &mut Task| self.work(task, &frontier, &taken, buckets, place);
                 hedgerow_par::for_each(tasks.par_iter_mut().with_max_len(1), work);
             }
-            if self.cancel.poll() {
+            if self.cancel.poll() || self.failure.is_noted() {
                 return;
             }
             frontier.clear();
@@ -281,7 +289,7 @@ impl<G: WeightedTopology> Search<'_, G> {
             self.relax_all(&rest[..rest.len().min(TAKE)], task, (buckets, place), &mut meter);
         }
         let mut mine = std::mem::take(&mut task.scratch);
-        while (1..FUSED).contains(&task.window[place].len()) {
+        while (1..FUSED).contains(&task.window[place].len()) && !self.failure.is_noted() {
             mine.clear();
             task.take(place, &mut mine);
             self.relax_all(&mine, task, (buckets, place), &mut meter);
@@ -289,10 +297,18 @@ impl<G: WeightedTopology> Search<'_, G> {
         task.scratch = mine;
     }
 
-    /// As [`relax`](Self::relax), each of `vertices`: they are anywhere, so what is read of the next ones is loaded ahead.
-    fn relax_all(&self, vertices: &[u32], task: &mut Task, at: (Buckets, usize), meter: &mut Meter<'_>) {
+    /// Offers the neighbours of `vertices` the paths through them, but for those that were settled in an earlier bucket since
+    /// they were put into this one. The vertices are anywhere, so what is read of the next ones is loaded ahead.
+    fn relax_all(
+        &self,
+        vertices: &[u32],
+        task: &mut Task,
+        (buckets, place): (Buckets, usize),
+        meter: &mut Meter<'_>,
+    ) {
         let (g, direction) = (self.g, self.direction);
-        for (i, &u) in vertices.iter().enumerate() {
+        let is_over = Cell::new(meter.is_over());
+        let frontier = vertices.iter().enumerate().take_while(|_| !is_over.get()).filter_map(|(i, &u)| {
             if let Some(&far) = vertices.get(i + PLACES_AHEAD) {
                 g.prefetch_place(VertexId(far), direction);
                 simd::prefetch(&raw const self.distance[far as usize]);
@@ -304,19 +320,27 @@ impl<G: WeightedTopology> Search<'_, G> {
             if let Some(&nearest) = vertices.get(i + ADDED_AHEAD) {
                 g.prefetch_added(VertexId(nearest), direction);
             }
-            self.relax(u, task, at, meter);
-        }
+            (buckets.place(self.distance_of(VertexId(u))) >= place).then_some(VertexId(u))
+        });
+        let visited = g.visit_weighted(frontier, direction, |u, run, weights| {
+            self.relax((u, run, weights), task, buckets, meter);
+            is_over.set(meter.is_over());
+        });
+        self.failure.note(visited);
     }
 
-    /// Offers `u`'s neighbours the paths through `u`.
+    /// Offers neighbours of `u` the paths through `u`.
     #[inline]
-    fn relax(&self, u: u32, task: &mut Task, (buckets, place): (Buckets, usize), meter: &mut Meter<'_>) {
-        let reached = f64::from_bits(self.distance[u as usize].load(Relaxed));
-        if buckets.place(reached) < place || meter.is_over() {
-            return; // settled in an earlier bucket since it was put into this one
-        }
+    fn relax(
+        &self,
+        (u, run, weights): (VertexId, &[VertexId], &[f64]),
+        task: &mut Task,
+        buckets: Buckets,
+        meter: &mut Meter<'_>,
+    ) {
+        let reached = self.distance_of(u);
         let mut sound = true;
-        for_each_neighbor(self.g.weighted_neighbors(VertexId(u), self.direction), meter, |v, weight| {
+        for_each_neighbor(run, weights, meter, |v, weight| {
             // An edge that is refused is not crossed either: along a path distances never shrink, so the search ends
             // whatever the weights are, and it reaches the same vertices whichever thread meets the edge first.
             if weight.is_nan() || weight < 0.0 {
@@ -341,10 +365,15 @@ impl<G: WeightedTopology> Search<'_, G> {
         }
     }
 
+    #[inline]
+    fn distance_of(&self, v: VertexId) -> f64 {
+        f64::from_bits(self.distance[v.index()].load(Relaxed))
+    }
+
     /// Moves the window to the nearest of the vertices that wait beyond it, and widens the buckets if most of them
     /// would wait on. `false` if there are none.
     fn move_window(&self, tasks: &mut [Task], buckets: &mut Buckets) -> bool {
-        let distance = |v: u32| f64::from_bits(self.distance[v as usize].load(Relaxed));
+        let distance = |v: u32| self.distance_of(VertexId(v));
         let mut waiting: Vec<(f64, u32)> = Vec::new();
         for task in tasks.iter_mut() {
             let beyond = task.beyond.drain(..).map(|v| (distance(v), v));
@@ -366,29 +395,28 @@ impl<G: WeightedTopology> Search<'_, G> {
         true
     }
 
-    fn finish(self) -> Result<Vec<f64>, KernelError> {
+    fn finish(self) -> Result<Vec<f64>, KernelError<G::Error>> {
         let refused = self.refused.into_inner();
         let distance: Vec<f64> =
             self.distance.into_iter().map(|bits| f64::from_bits(bits.into_inner())).collect();
-        if refused {
-            // The search crossed only edges with valid weights, so it reached the same vertices in every run, and the
-            // first refused edge is the same too.
-            let mut meter = self.cancel.meter().ok_or(KernelError::Cancelled)?;
-            for (u, _) in distance.iter().enumerate().filter(|(_, d)| d.is_finite()) {
-                let from = VertexId(u as u32);
-                let mut bad = None;
-                let neighbors = self.g.weighted_neighbors(from, self.direction);
-                if !meter.spend(neighbors.len()) {
-                    return Err(KernelError::Cancelled);
-                }
-                neighbors.for_each_sorted(|to, weight| {
-                    if bad.is_none() && (weight.is_nan() || weight < 0.0) {
-                        bad = Some(KernelError::Weight { from, to, weight });
-                    }
-                });
-                bad.map_or(Ok(()), Err)?;
-            }
+        if !refused {
+            return Ok(distance);
         }
-        Ok(distance)
+        // The search crossed only edges with valid weights, so it reached the same vertices in every run, and the
+        // first refused edge is the same too.
+        let mut meter = self.cancel.meter().ok_or(KernelError::Cancelled)?;
+        let reached = (0..).map(VertexId).zip(&distance).filter(|(_, d)| d.is_finite()).map(|(u, _)| u);
+        let mut first: Option<(VertexId, VertexId, f64)> = None;
+        let visited = self.g.visit_weighted(reached, self.direction, |from, run, weights| {
+            for_each_neighbor(run, weights, &mut meter, |to, weight| {
+                let is_bad = weight.is_nan() || weight < 0.0;
+                if is_bad && first.is_none_or(|first| (from, to) < (first.0, first.1)) {
+                    first = Some((from, to, weight));
+                }
+            });
+        });
+        visited.map_err(KernelError::Topology)?;
+        self.cancel.check()?;
+        first.map_or(Ok(distance), |(from, to, weight)| Err(KernelError::Weight { from, to, weight }))
     }
 }

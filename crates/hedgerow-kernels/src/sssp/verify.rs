@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use hedgerow_core::{Direction, VertexId, WeightedTopology};
+use hedgerow_core::{Direction, Resident, VertexId, WeightedTopology};
 
 /// Distances by Dijkstra's algorithm, with the vertices that were reached in a set ordered by distance. Edges with a
 /// negative weight are not crossed. All infinite if `source` is not live.
-pub fn sssp<G: WeightedTopology>(g: &G, source: VertexId, direction: Direction) -> Vec<f64> {
+pub fn sssp<G: WeightedTopology + Resident>(g: &G, source: VertexId, direction: Direction) -> Vec<f64> {
     let mut distance = vec![f64::INFINITY; g.vertex_bound()];
     // The bits of distances are ordered as the distances are.
     let mut open = BTreeSet::new();
@@ -15,7 +15,7 @@ pub fn sssp<G: WeightedTopology>(g: &G, source: VertexId, direction: Direction) 
         open.insert((0u64, source));
     }
     while let Some((bits, u)) = open.pop_first() {
-        g.weighted_neighbors(u, direction).for_each_sorted(|v, weight| {
+        let mut offer = |v: VertexId, weight: f64| {
             let through_u = f64::from_bits(bits) + weight;
             let known = &mut distance[v.index()];
             if weight >= 0.0 && through_u < *known {
@@ -23,6 +23,10 @@ pub fn sssp<G: WeightedTopology>(g: &G, source: VertexId, direction: Direction) 
                 *known = through_u;
                 open.insert((through_u.to_bits(), v));
             }
+        };
+        let Ok(()) = g.visit_weighted([u], direction, |_, run, weights| {
+            let weights = weights.iter().copied().chain(std::iter::repeat(1.0));
+            run.iter().zip(weights).for_each(|(&v, weight)| offer(v, weight));
         });
     }
     distance

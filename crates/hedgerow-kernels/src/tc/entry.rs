@@ -1,6 +1,6 @@
 //! Its entry in the registry.
 
-use hedgerow_core::WeightedTopology;
+use hedgerow_core::{Resident, WeightedTopology};
 
 use super::{triangle_count_until, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, ResultColumn, ResultKind};
@@ -24,7 +24,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
             Esfahani, P. Kilpatrick, H. Vandierendonck, *LOTUS: Locality Optimizing Triangle Counting*, PPoPP 2022",
 };
 
-pub(crate) fn run<G: WeightedTopology>(
+pub(crate) fn run<G: WeightedTopology + Resident>(
     g: &G,
     _arguments: &Arguments,
     cancel: &Cancel,
@@ -32,6 +32,9 @@ pub(crate) fn run<G: WeightedTopology>(
     triangle_count_until(g, cancel).map(Outcome::Count)
 }
 
-pub(crate) fn verify<G: WeightedTopology>(g: &G, _arguments: &Arguments) -> Result<Outcome, KernelError> {
+pub(crate) fn verify<G: WeightedTopology + Resident>(
+    g: &G,
+    _arguments: &Arguments,
+) -> Result<Outcome, KernelError> {
     Ok(Outcome::Count(verify::triangle_count(g)))
 }

@@ -3,7 +3,7 @@
 //! **Result.** The number of triangles: sets of three vertices, each joined to the two others. Exact, and the same for
 //! any number of threads.
 //!
-//! **Input.** Any graph. Directions are ignored, self-loops and repeated edges too. A directed graph must answer both
+//! **Input.** Any graph whose lists are in memory, for two of them are looked at together. Directions are ignored, self-loops and repeated edges too. A directed graph must answer both
 //! directions.
 //!
 //! **Trick.** Vertices are ranked by falling degree, and each keeps only the neighbours ranked before it: a triangle
@@ -25,7 +25,7 @@
 //! undirected edge, and up to 8 MiB of bits.
 
 use hedgerow_core::simd::{and_count, intersect_count};
-use hedgerow_core::{Direction, Neighbors, Topology, VertexId};
+use hedgerow_core::{Direction, Neighbors, Resident, VertexId};
 use rayon::prelude::*;
 
 use crate::KernelError;
@@ -60,7 +60,7 @@ const HIGH_DEGREE: u32 = 4096;
 ///
 /// # Cost
 /// O(edges^1.5) at worst; memory as the [module](self) says. Blocks the caller until all tasks are done.
-pub fn triangle_count<G: Topology>(g: &G) -> Result<u64, KernelError> {
+pub fn triangle_count<G: Resident>(g: &G) -> Result<u64, KernelError> {
     triangle_count_until(g, &Cancel::new())
 }
 
@@ -68,7 +68,7 @@ pub fn triangle_count<G: Topology>(g: &G) -> Result<u64, KernelError> {
 ///
 /// # Errors
 /// As [`triangle_count`], and [`KernelError::Cancelled`].
-pub fn triangle_count_until<G: Topology>(g: &G, cancel: &Cancel) -> Result<u64, KernelError> {
+pub fn triangle_count_until<G: Resident>(g: &G, cancel: &Cancel) -> Result<u64, KernelError> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
     hedgerow_par::run(|| {
         let ranking = Ranking::new(g, vertex_bound, cancel)?;
@@ -89,7 +89,7 @@ struct Ranking {
 }
 
 impl Ranking {
-    fn new<G: Topology>(g: &G, vertex_bound: usize, cancel: &Cancel) -> Result<Ranking, KernelError> {
+    fn new<G: Resident>(g: &G, vertex_bound: usize, cancel: &Cancel) -> Result<Ranking, KernelError> {
         // An estimate of the degree will do: any order gives the right count.
         let degree = |v: VertexId| {
             let into = if g.is_directed() { g.degree_estimate(v, Direction::In) } else { 0 };
@@ -153,7 +153,7 @@ struct Earlier {
 }
 
 impl Earlier {
-    fn new<G: Topology>(g: &G, ranking: &Ranking, cancel: &Cancel) -> Result<Earlier, KernelError> {
+    fn new<G: Resident>(g: &G, ranking: &Ranking, cancel: &Cancel) -> Result<Earlier, KernelError> {
         let chunks: Vec<(Vec<u32>, Vec<u32>)> =
             hedgerow_par::map(ranking.order.par_chunks(CHUNK_RANKS).enumerate(), |(chunk, vertices)| {
                 let mut ranks = Vec::new();
@@ -207,7 +207,7 @@ impl Earlier {
 }
 
 /// Appends the ranks before `r`, that of `v`, of the neighbours of `v`, each once.
-fn push_earlier<G: Topology>(
+fn push_earlier<G: Resident>(
     g: &G,
     v: VertexId,
     (rank, r): (&[u32], u32),

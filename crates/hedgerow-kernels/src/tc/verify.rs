@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use hedgerow_core::{Direction, Topology, VertexId};
+use hedgerow_core::{Direction, Resident, VertexId};
 
 /// Triangles by asking for every two neighbours of every vertex whether they are joined. O(vertices · degree²).
-pub fn triangle_count<G: Topology>(g: &G) -> u64 {
+pub fn triangle_count<G: Resident>(g: &G) -> u64 {
     let joined = |u: VertexId, v: VertexId| {
         g.neighbors(u, Direction::Out).contains(v) || g.neighbors(v, Direction::Out).contains(u)
     };

@@ -1,6 +1,6 @@
 //! Its entry in the registry.
 
-use hedgerow_core::WeightedTopology;
+use hedgerow_core::{Resident, WeightedTopology};
 
 use super::{verify, wcc_until};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, ResultColumn, ResultKind};
@@ -23,7 +23,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
             IPDPS 2018; Y. Shiloach, U. Vishkin, *An O(log n) parallel connectivity algorithm*, 1982",
 };
 
-pub(crate) fn run<G: WeightedTopology>(
+pub(crate) fn run<G: WeightedTopology + Resident>(
     g: &G,
     _arguments: &Arguments,
     cancel: &Cancel,
@@ -31,6 +31,9 @@ pub(crate) fn run<G: WeightedTopology>(
     wcc_until(g, cancel).map(Outcome::Components)
 }
 
-pub(crate) fn verify<G: WeightedTopology>(g: &G, _arguments: &Arguments) -> Result<Outcome, KernelError> {
+pub(crate) fn verify<G: WeightedTopology + Resident>(
+    g: &G,
+    _arguments: &Arguments,
+) -> Result<Outcome, KernelError> {
     Ok(Outcome::Components(verify::wcc(g)))
 }

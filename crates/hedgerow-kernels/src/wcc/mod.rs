@@ -19,14 +19,15 @@
 //! **Cost.** O(vertices + edges) expected; 4 bytes per id of the domain.
 
 use std::collections::HashMap;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use hedgerow_core::{Block, Direction, Neighbors, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
+use hedgerow_core::{Block, Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
 use rayon::prelude::*;
 
 use crate::KernelError;
 use crate::cancel::{Cancel, Meter};
-use crate::error::checked_bound;
+use crate::error::{Failure, checked_bound};
 use crate::par::{CHUNK_VERTICES, into_plain};
 
 pub(crate) mod entry;
@@ -46,11 +47,11 @@ const SAMPLES: usize = 1024;
 /// The component of every vertex, indexed by vertex id and named by its least vertex.
 ///
 /// # Errors
-/// [`KernelError::TooManyVertices`].
+/// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
 ///
 /// # Cost
 /// O(vertices + edges) expected; blocks the caller until all tasks are done.
-pub fn wcc<G: Topology>(g: &G) -> Result<Vec<u32>, KernelError> {
+pub fn wcc<G: Topology>(g: &G) -> Result<Vec<u32>, KernelError<G::Error>> {
     wcc_until(g, &Cancel::new())
 }
 
@@ -58,16 +59,19 @@ pub fn wcc<G: Topology>(g: &G) -> Result<Vec<u32>, KernelError> {
 ///
 /// # Errors
 /// As [`wcc`], and [`KernelError::Cancelled`].
-pub fn wcc_until<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<u32>, KernelError> {
+pub fn wcc_until<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<u32>, KernelError<G::Error>> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
     hedgerow_par::run(|| {
         let forest = Forest { parent: (0..vertex_bound as u32).map(AtomicU32::new).collect(), cancel };
+        let mut failure = Failure::new();
         for round in 0..LINK_ROUNDS {
-            forest.link_nth_neighbors(g, round);
+            forest.link_nth_neighbors(g, round, &failure);
+            failure.check()?;
             forest.compress();
         }
         let largest = forest.most_frequent_root();
-        forest.link_rest(g, largest);
+        forest.link_rest(g, largest, &failure);
+        failure.check()?;
         forest.compress();
         let mut components = into_plain(forest.parent);
         if g.vertex_count() < vertex_bound {
@@ -112,7 +116,7 @@ impl Forest<'_> {
     }
 
     /// Runs `f` on ranges of whole subgraphs, in parallel; on those that are left, not any more once the flag is raised.
-    fn for_each_chunk(&self, f: impl Fn(std::ops::Range<u32>, &mut Meter<'_>) + Sync) {
+    fn for_each_chunk(&self, f: impl Fn(Range<u32>, &mut Meter<'_>) + Sync) {
         let bound = self.parent.len();
         hedgerow_par::for_each((0..bound.div_ceil(CHUNK_VERTICES)).into_par_iter(), |chunk| {
             let Some(mut meter) = self.cancel.meter() else { return };
@@ -123,22 +127,20 @@ impl Forest<'_> {
 
     /// Links each vertex to one neighbour. Any subset of the edges will do here, so that lists with removals, where
     /// the n-th neighbour is not at hand, are left to [`link_rest`](Self::link_rest).
-    fn link_nth_neighbors<G: Topology>(&self, g: &G, n: usize) {
+    fn link_nth_neighbors<G: Topology>(&self, g: &G, n: usize, failure: &Failure<G::Error>) {
         self.for_each_chunk(|range, _| {
-            for_each_with_block(g, range, Direction::Out, |v, block| {
-                let local = VertexId(v).local();
-                if let Some(main) = block.main(local)
-                    && let Some(u) = main.get(n).or_else(|| block.neighbors(local).added.get(n))
-                {
-                    self.link(v, u.0);
+            let scanned = scan_vertices(g, range, Direction::Out, |v, block| {
+                if let Some(u) = nth_neighbor(block, v, n) {
+                    self.link(v.0, u.0);
                 }
             });
+            failure.note(scanned);
         });
     }
 
     #[inline]
-    fn link_all(&self, v: u32, neighbors: Neighbors<'_>, meter: &mut Meter<'_>) {
-        neighbors.for_each_run(|run| meter.parts(run, |part| part.iter().for_each(|u| self.link(v, u.0))));
+    fn link_all(&self, v: VertexId, run: &[VertexId], meter: &mut Meter<'_>) {
+        meter.parts(run, |part| part.iter().for_each(|u| self.link(v.0, u.0)));
     }
 
     /// Points every vertex at its root.
@@ -173,38 +175,64 @@ impl Forest<'_> {
     }
 
     /// Links all edges that have an end outside the component of `largest`.
-    fn link_rest<G: Topology>(&self, g: &G, largest: u32) {
+    fn link_rest<G: Topology>(&self, g: &G, largest: u32, failure: &Failure<G::Error>) {
         let directed = g.is_directed();
         self.for_each_chunk(|range, meter| {
-            for_each_with_block(g, range, Direction::Out, |v, block| {
-                if self.parent(v) == largest || meter.is_over() {
+            if failure.is_noted() {
+                return;
+            }
+            let mut outside = Vec::new();
+            let scanned = scan_vertices(g, range, Direction::Out, |v, block| {
+                if self.parent(v.0) == largest || meter.is_over() {
                     return;
                 }
-                self.link_all(v, block.neighbors(VertexId(v).local()), meter);
                 if directed {
-                    self.link_all(v, g.neighbors(VertexId(v), Direction::In), meter);
+                    outside.push(v);
                 }
+                let _goes_on = block.for_each_run(v.local(), |run| {
+                    self.link_all(v, run, meter);
+                    ControlFlow::Continue(())
+                });
             });
+            failure.note(scanned);
+            if !meter.is_over() {
+                failure.note(g.visit(outside, Direction::In, |v, run| self.link_all(v, run, meter)));
+            }
         });
     }
 }
 
+/// The n-th neighbour of a vertex, if its first run can be had by itself.
+#[inline]
+fn nth_neighbor<B: Block>(block: B, v: VertexId, n: usize) -> Option<VertexId> {
+    if let Some(u) = block.main(v.local())?.get(n) {
+        return Some(*u);
+    }
+    let (mut skip, mut found) = (n, None);
+    let _ended = block.for_each_run(v.local(), |run| {
+        found = run.get(skip).copied();
+        skip -= skip.min(run.len());
+        if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    found
+}
+
 /// Calls `f` with each vertex of `range`, which begins with a subgraph, and the block that holds it.
 #[inline]
-fn for_each_with_block<'g, G: Topology>(
-    g: &'g G,
-    range: std::ops::Range<u32>,
+fn scan_vertices<G: Topology>(
+    g: &G,
+    range: Range<u32>,
     direction: Direction,
-    mut f: impl FnMut(u32, G::Block<'g>),
-) {
-    for first in range.clone().step_by(SUBGRAPH_VERTICES) {
-        let subgraph = VertexId(first).subgraph();
-        let block = g.block(subgraph, direction);
-        g.prefetch(SubgraphId(subgraph.0 + 1), direction);
+    mut f: impl FnMut(VertexId, G::Block<'_>),
+) -> Result<(), G::Error> {
+    let end = SubgraphId(range.end.div_ceil(SUBGRAPH_VERTICES as u32));
+    g.scan(VertexId(range.start).subgraph()..end, direction, |subgraph, block| {
+        let first = subgraph.vertex(LocalVertex(0)).0;
         for v in first..(first + SUBGRAPH_VERTICES as u32).min(range.end) {
-            f(v, block);
+            f(VertexId(v), block);
         }
-    }
+        ControlFlow::Continue(())
+    })
 }
 
 fn mark_holes<G: Topology>(g: &G, components: &mut [u32], cancel: &Cancel) {

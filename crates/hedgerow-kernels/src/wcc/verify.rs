@@ -1,11 +1,11 @@
 //! Components by union-find.
 
-use hedgerow_core::{Direction, Topology, VertexId};
+use hedgerow_core::{Direction, Resident, VertexId};
 
 use super::NO_COMPONENT;
 
 /// Components by union-find over every edge, named by their least vertex; [`NO_COMPONENT`] for holes.
-pub fn wcc<G: Topology>(g: &G) -> Vec<u32> {
+pub fn wcc<G: Resident>(g: &G) -> Vec<u32> {
     let mut parent: Vec<u32> = (0..g.vertex_bound() as u32).collect();
     fn find(parent: &mut [u32], mut v: u32) -> u32 {
         while parent[v as usize] != v {

@@ -4,9 +4,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
+use std::convert::Infallible;
+use std::ops::{ControlFlow, Range};
+
 use hedgerow_core::{
-    Block, Direction, LocalVertex, Neighbors, SubgraphId, Topology, VertexId, WeightedBlock,
-    WeightedNeighbors, WeightedTopology,
+    Block, Direction, LocalVertex, Neighbors, Resident, SubgraphId, Topology, VertexId, WeightedTopology,
 };
 use hedgerow_kernels::registry::{self, Value};
 use hedgerow_kernels::{BfsConfig, Cancel, KernelError, PageRankConfig, bfs_until, pagerank_until};
@@ -49,17 +51,25 @@ impl Counted {
 struct CountedBlock<'a> {
     counted: &'a Counted,
     block: <Csr as Topology>::Block<'a>,
-    weighted: <Csr as WeightedTopology>::WeightedBlock<'a>,
 }
 
-impl<'a> Block<'a> for CountedBlock<'a> {
-    fn neighbors(&self, local: LocalVertex) -> Neighbors<'a> {
-        let neighbors = self.block.neighbors(local);
-        self.counted.count(neighbors.len());
-        neighbors
+impl Block for CountedBlock<'_> {
+    fn degree(&self, local: LocalVertex) -> usize {
+        self.block.degree(local)
     }
 
-    fn main(&self, local: LocalVertex) -> Option<&'a [VertexId]> {
+    fn for_each_run(
+        &self,
+        local: LocalVertex,
+        mut f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.block.for_each_run(local, |run| {
+            self.counted.count(run.len());
+            f(run)
+        })
+    }
+
+    fn main(&self, local: LocalVertex) -> Option<&[VertexId]> {
         let main = self.block.main(local);
         if self.counted.reads_mains.load(Relaxed) {
             self.counted.count(main.map_or(0, <[VertexId]>::len));
@@ -72,20 +82,9 @@ impl<'a> Block<'a> for CountedBlock<'a> {
     }
 }
 
-impl<'a> WeightedBlock<'a> for CountedBlock<'a> {
-    fn weighted_neighbors(&self, local: LocalVertex) -> WeightedNeighbors<'a> {
-        self.weighted.weighted_neighbors(local)
-    }
-}
-
 impl Topology for Counted {
+    type Error = Infallible;
     type Block<'a> = CountedBlock<'a>;
-
-    fn block(&self, subgraph: SubgraphId, direction: Direction) -> CountedBlock<'_> {
-        let (block, weighted) =
-            (self.graph.block(subgraph, direction), self.graph.weighted_block(subgraph, direction));
-        CountedBlock { counted: self, block, weighted }
-    }
 
     fn vertex_bound(&self) -> usize {
         self.graph.vertex_bound()
@@ -107,32 +106,60 @@ impl Topology for Counted {
         self.graph.contains(v)
     }
 
-    fn degree(&self, v: VertexId, direction: Direction) -> usize {
-        self.graph.degree(v, direction)
+    fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize {
+        self.graph.degree_estimate(v, direction)
     }
 
+    fn scan(
+        &self,
+        subgraphs: Range<SubgraphId>,
+        direction: Direction,
+        mut f: impl FnMut(SubgraphId, CountedBlock<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Infallible> {
+        self.graph
+            .scan(subgraphs, direction, |subgraph, block| f(subgraph, CountedBlock { counted: self, block }))
+    }
+
+    fn visit(
+        &self,
+        frontier: impl IntoIterator<Item = VertexId>,
+        direction: Direction,
+        mut f: impl FnMut(VertexId, &[VertexId]),
+    ) -> Result<(), Infallible> {
+        self.graph.visit(frontier, direction, |v, run| {
+            self.count(run.len());
+            f(v, run);
+        })
+    }
+}
+
+impl Resident for Counted {
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
         let neighbors = self.graph.neighbors(v, direction);
         self.count(neighbors.len());
         neighbors
     }
+
+    fn degree(&self, v: VertexId, direction: Direction) -> usize {
+        self.graph.degree(v, direction)
+    }
 }
 
 impl WeightedTopology for Counted {
-    type WeightedBlock<'a> = CountedBlock<'a>;
-
-    fn weighted_block(&self, subgraph: SubgraphId, direction: Direction) -> CountedBlock<'_> {
-        self.block(subgraph, direction)
-    }
-
     fn has_weights(&self) -> bool {
         self.graph.has_weights()
     }
 
-    fn weighted_neighbors(&self, v: VertexId, direction: Direction) -> WeightedNeighbors<'_> {
-        let neighbors = self.graph.weighted_neighbors(v, direction);
-        self.count(neighbors.len());
-        neighbors
+    fn visit_weighted(
+        &self,
+        frontier: impl IntoIterator<Item = VertexId>,
+        direction: Direction,
+        mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
+    ) -> Result<(), Infallible> {
+        self.graph.visit_weighted(frontier, direction, |v, run, weights| {
+            self.count(run.len());
+            f(v, run, weights);
+        })
     }
 }
 

@@ -1,6 +1,9 @@
 //! Unsettled lists: neighbours given as a main list with additions and removals must count as the merged list.
 
-use hedgerow_core::{ByVertex, Direction, Neighbors, SubgraphId, Topology, VertexId};
+use std::convert::Infallible;
+use std::ops::{ControlFlow, Range};
+
+use hedgerow_core::{ByVertex, Direction, Neighbors, Resident, SubgraphId, Topology, VertexId, scan_blocks};
 use hedgerow_kernels::{BfsConfig, PageRankConfig, bfs, pagerank, triangle_count, verify, wcc};
 use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
@@ -46,10 +49,31 @@ impl Corrected {
 }
 
 impl Topology for Corrected {
+    type Error = Infallible;
     type Block<'a> = ByVertex<'a, Corrected>;
 
-    fn block(&self, subgraph: SubgraphId, direction: Direction) -> ByVertex<'_, Corrected> {
-        ByVertex::new(self, subgraph, direction)
+    fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize {
+        self.degree(v, direction)
+    }
+
+    fn scan(
+        &self,
+        subgraphs: Range<SubgraphId>,
+        direction: Direction,
+        f: impl FnMut(SubgraphId, ByVertex<'_, Corrected>) -> ControlFlow<()>,
+    ) -> Result<(), Infallible> {
+        scan_blocks(subgraphs, |subgraph| ByVertex::new(self, subgraph, direction), f);
+        Ok(())
+    }
+
+    fn visit(
+        &self,
+        frontier: impl IntoIterator<Item = VertexId>,
+        direction: Direction,
+        mut f: impl FnMut(VertexId, &[VertexId]),
+    ) -> Result<(), Infallible> {
+        frontier.into_iter().for_each(|v| self.neighbors(v, direction).for_each_run(|run| f(v, run)));
+        Ok(())
     }
 
     fn vertex_bound(&self) -> usize {
@@ -71,10 +95,14 @@ impl Topology for Corrected {
     fn contains(&self, v: VertexId) -> bool {
         self.whole.contains(v)
     }
+}
 
+impl Resident for Corrected {
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
-        let parts = &self.lists[direction as usize][v.index()];
-        Neighbors { main: &parts.main, added: &parts.added, removed: &parts.removed }
+        let parts = self.lists[direction as usize].get(v.index());
+        // Blocks reach beyond the last vertex.
+        let Some(Parts { main, added, removed }) = parts else { return Neighbors::default() };
+        Neighbors { main, added, removed }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod cancel;
 mod corrected;
+mod paged;
 mod pages;
 mod published;
 mod random;

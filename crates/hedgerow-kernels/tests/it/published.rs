@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use hedgerow_core::{Direction, Topology, VertexId};
+use hedgerow_core::{Direction, Resident, VertexId};
 use hedgerow_kernels::{
     BfsConfig, PageRankConfig, SsspConfig, UNREACHED, bfs, pagerank, sssp, triangle_count, verify, wcc,
 };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hedgerow_core::{Direction, Topology, VertexId};
+use hedgerow_core::{Direction, Resident, Topology, VertexId};
 
 use super::{Csr, CsrError, CsrOptions, Duplicates};
 use hedgerow_workload::rng::Rng;

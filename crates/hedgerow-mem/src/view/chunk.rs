@@ -3,11 +3,11 @@
 //! A view that is refreshed shares the chunks in which nothing changed with the view before it; the others are copied,
 //! or rewritten in place where nobody else refers to them. `docs/design/views.md` argues why what is kept is right.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hedgerow_core::{
-    Block, Direction, LocalVertex, Neighbors, SUBGRAPH_VERTICES, Timestamp, VertexId, WeightedBlock,
-    WeightedNeighbors, simd,
+    Block, Direction, LocalVertex, Neighbors, SUBGRAPH_VERTICES, Timestamp, VertexId, WeightedNeighbors, simd,
 };
 
 use super::corrections::{Corrections, Masks, SmallPatch};
@@ -277,20 +277,35 @@ impl<'a> ViewBlock<'a> {
         let i = local.index();
         self.main.get(self.offsets[i] as usize..self.offsets[i + 1] as usize).unwrap_or(&[])
     }
-}
 
-impl<'a> Block<'a> for ViewBlock<'a> {
+    /// The neighbours of the vertex at `local`. O(1).
     #[inline]
-    fn neighbors(&self, local: LocalVertex) -> Neighbors<'a> {
+    pub fn neighbors(&self, local: LocalVertex) -> Neighbors<'a> {
         let list = self.list(local);
         if self.masks.touched & local.bit() == 0 {
             return Neighbors::from_slice(list);
         }
         self.corrections.get(self.near).correct(list, local, self.masks)
     }
+}
+
+impl Block for ViewBlock<'_> {
+    #[inline]
+    fn degree(&self, local: LocalVertex) -> usize {
+        self.neighbors(local).len()
+    }
 
     #[inline]
-    fn main(&self, local: LocalVertex) -> Option<&'a [VertexId]> {
+    fn for_each_run(
+        &self,
+        local: LocalVertex,
+        f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.neighbors(local).try_for_each_run(f)
+    }
+
+    #[inline]
+    fn main(&self, local: LocalVertex) -> Option<&[VertexId]> {
         (self.masks.reduced & local.bit() == 0).then(|| self.list(local))
     }
 
@@ -319,9 +334,10 @@ impl WeightedViewBlock<'_> {
         WeightedViewBlock { block: ViewBlock::EMPTY, weights: &[] };
 }
 
-impl<'a> WeightedBlock<'a> for WeightedViewBlock<'a> {
+impl<'a> WeightedViewBlock<'a> {
+    /// The neighbours of the vertex at `local` and their weights. O(1).
     #[inline]
-    fn weighted_neighbors(&self, local: LocalVertex) -> WeightedNeighbors<'a> {
+    pub fn weighted_neighbors(&self, local: LocalVertex) -> WeightedNeighbors<'a> {
         let ViewBlock { offsets, corrections, masks, .. } = self.block;
         let (from, to) = (offsets[local.index()], offsets[local.index() + 1]);
         let neighbors = self.block.neighbors(local);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Block, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId, WeightedBlock};
+use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 
 use super::{CHUNK_SUBGRAPHS, DirectionView, Shape};
 use crate::arena::Arena;

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use hedgerow_core::{Block, LocalVertex, Timestamp};
+use hedgerow_core::{LocalVertex, Timestamp};
 use proptest::prelude::*;
 
 use super::*;

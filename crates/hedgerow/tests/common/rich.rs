@@ -1,8 +1,8 @@
 //! Labels, ranks and properties: the same operations on a store and on a model, and their comparison.
 
 use hedgerow::{
-    Direction, EdgeKey, EdgePattern, Graph, LabelId, LabelOptions, Properties, Result, Snapshot, Topology,
-    VertexKey, WriteTxn,
+    Direction, EdgeKey, EdgePattern, Graph, LabelId, LabelOptions, Properties, Resident, Result, Snapshot,
+    Topology, VertexKey, WriteTxn,
 };
 use hedgerow_testkit::{ItemKey, LABELS, Model, ModelConfig, PROPERTIES, Props, RichOp};
 

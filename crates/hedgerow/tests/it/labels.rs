@@ -178,7 +178,7 @@ fn what_does_not_fit_the_schema_is_refused() {
 
 #[test]
 fn a_property_weighs_the_edges_of_a_view() {
-    use hedgerow::{Topology, WeightedBlock, WeightedTopology};
+    use hedgerow::Topology;
     for (directed, reverse) in [(true, true), (true, false), (false, true)] {
         let graph = crate::common::small().directed(directed).reverse(reverse).in_memory().unwrap();
         fill(&graph);
@@ -221,7 +221,7 @@ fn a_property_weighs_the_edges_of_a_view() {
 
 #[test]
 fn a_graph_without_incoming_edges_finds_them_and_removes_them_with_the_vertex() {
-    use hedgerow::Topology;
+    use hedgerow::Resident;
     let disk = SimFs::new();
     let open = |reverse| crate::common::small().reverse(reverse).open_on(disk.handle());
     let graph = open(false).unwrap();
@@ -334,7 +334,7 @@ fn each_kind_of_read_is_validated() {
 /// A vertex with so many neighbours that its main part takes patches, settled and not.
 #[test]
 fn weights_of_a_hub_are_those_of_its_edges() {
-    use hedgerow::{Topology, WeightedBlock, WeightedTopology};
+    use hedgerow::Resident;
     let graph = crate::common::small().directed(false).in_memory().unwrap();
     let put = |range: std::ops::Range<u64>| {
         for i in range {

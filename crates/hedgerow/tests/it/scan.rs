@@ -2,7 +2,6 @@
 
 use hedgerow::{
     ArgumentError, Direction, EdgeKey, Error, Graph, LabelOptions, PropertyType, Topology, Value, ValueRef,
-    WeightedTopology,
 };
 
 fn road(src: u64, dst: u64) -> EdgeKey<'static> {

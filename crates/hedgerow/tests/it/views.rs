@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hedgerow::{Direction, EdgeKey, Graph, KeyKind, Snapshot, Stats, Topology, Value, VertexId, View};
+use hedgerow::{
+    Direction, EdgeKey, Graph, KeyKind, Resident, Snapshot, Stats, Topology, Value, VertexId, View,
+};
 use hedgerow_workload::rng::Rng;
 
 const VERTICES: u64 = 20_000;
