@@ -281,33 +281,34 @@ impl Adoption<'_> {
             // Most searches end within the first few neighbours: the other runs are looked up only for those that do not.
             let main = block.main(local).unwrap_or(&[]);
             let first = main.split_at(main.len().min(MOST_UNMETERED)).0;
-            let outcome = match first.iter().any(|&v| is_set(self.front, v)) {
-                true => Looked::Found,
-                false => self.look_on(block, local, first.len(), meter),
-            };
-            match outcome {
-                Looked::Found => {
-                    *slot = self.level;
-                    found |= bit;
+            let mut is_found = first.iter().any(|&v| is_set(self.front, v));
+            if !is_found {
+                let degree = block.degree(local);
+                if degree == 0 {
+                    closed |= bit;
                 }
-                Looked::NoNeighbor => closed |= bit,
-                Looked::NotFound => {}
+                is_found = degree > first.len() && self.finds_behind(block, local, first.len(), meter);
+            }
+            if is_found {
+                *slot = self.level;
+                found |= bit;
             }
         }
         *open &= !(found | closed);
         found
     }
 
-    /// Looks for a neighbour in the frontier behind the first `skip`.
+    /// Whether a neighbour behind the first `skip` is in the frontier.
     #[inline]
-    fn look_on<B: Block>(&self, block: B, local: LocalVertex, skip: usize, meter: &mut Meter<'_>) -> Looked {
+    fn finds_behind<B: Block>(
+        &self,
+        block: B,
+        local: LocalVertex,
+        skip: usize,
+        meter: &mut Meter<'_>,
+    ) -> bool {
         let (mut skip, mut unmetered) = (skip, MOST_UNMETERED);
-        let mut outcome = if skip == 0 { Looked::NoNeighbor } else { Looked::NotFound };
-        let _ended = block.for_each_run(local, |run| {
-            if run.is_empty() {
-                return ControlFlow::Continue(());
-            }
-            outcome = Looked::NotFound;
+        let ended = block.for_each_run(local, |run| {
             let rest = run.split_at(skip.min(run.len())).1;
             skip -= run.len() - rest.len();
             let is_found = if rest.len() <= unmetered {
@@ -316,21 +317,10 @@ impl Adoption<'_> {
             } else {
                 any_in_polling(rest, self.front, meter)
             };
-            if is_found {
-                outcome = Looked::Found;
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
+            if is_found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        outcome
+        ended.is_break()
     }
-}
-
-/// What became of a look for a neighbour in the frontier.
-enum Looked {
-    Found,
-    NotFound,
-    NoNeighbor,
 }
 
 /// Not inlined: the loop over a run that needs no poll is to stay small.

@@ -208,6 +208,9 @@ fn nth_neighbor<B: Block>(block: B, v: VertexId, n: usize) -> Option<VertexId> {
     if let Some(u) = block.main(v.local())?.get(n) {
         return Some(*u);
     }
+    if block.degree(v.local()) <= n {
+        return None;
+    }
     let (mut skip, mut found) = (n, None);
     let _ended = block.for_each_run(v.local(), |run| {
         found = run.get(skip).copied();
