@@ -5,6 +5,7 @@ use std::path::Path;
 
 use hedgerow_core::{KeyKind, PropertyType, Timestamp, VertexKey};
 use hedgerow_io::{Corruption, IoError, LockHolder};
+use hedgerow_mem::version::NotInMemory;
 
 use crate::config::GraphConfig;
 
@@ -217,6 +218,15 @@ pub enum StorageError {
         /// The system's error.
         source: std::io::Error,
     },
+    /// A part of the graph is not in memory, and cannot be read from disk. No store of today takes parts out of memory.
+    #[error(transparent)]
+    NotInMemory(#[from] NotInMemory),
+}
+
+impl From<NotInMemory> for Error {
+    fn from(error: NotInMemory) -> Error {
+        Error::Storage(error.into())
+    }
 }
 
 impl Error {

@@ -7,7 +7,7 @@ use hedgerow_core::{Direction, InterpolationHint, LocalVertex, Timestamp, Vertex
 
 use crate::grace::{Link, Memory, ReadGuard};
 use crate::op::{EdgeOp, Entry};
-use crate::version::{Read, Version, counted_version_at, load_changed, version_at};
+use crate::version::{NotInMemory, Read, Version, counted_version_at, load_changed, version_at};
 
 mod ahead;
 mod apply;
@@ -126,10 +126,18 @@ impl Subgraph {
     /// The timestamp must be registered with the reader registry, or the version that it needs may be gone. No lock, no
     /// fence, no counted reference; while `f` runs, memory may have to wait for it: see [`read_kept`](Self::read_kept)
     /// for what takes long.
+    ///
+    /// # Errors
+    /// [`NotInMemory`], here and below.
     #[inline]
-    pub fn read<R>(&self, direction: Direction, t: Timestamp, f: impl FnOnce(Read<'_>) -> R) -> Option<R> {
+    pub fn read<R>(
+        &self,
+        direction: Direction,
+        t: Timestamp,
+        f: impl FnOnce(Read<'_>) -> R,
+    ) -> Result<Option<R>, NotInMemory> {
         let walk = ReadGuard::begin();
-        Some(f(version_at(&self.heads[direction as usize], t, &walk)?.at(t)))
+        Ok(version_at(&self.heads[direction as usize], t, &walk)?.map(|version| f(version.at(t))))
     }
 
     /// The weight of the edge that a snapshot at `t` sees, of edges with ranks that of rank 0; 1 in a graph without weights.
@@ -142,9 +150,10 @@ impl Subgraph {
         local: LocalVertex,
         dst: VertexId,
         hint: InterpolationHint,
-    ) -> Option<f64> {
+    ) -> Result<Option<f64>, NotInMemory> {
         let walk = ReadGuard::begin();
-        version_at(&self.heads[direction as usize], t, &walk)?.edge_at(t, local, dst, hint)
+        let version = version_at(&self.heads[direction as usize], t, &walk)?;
+        Ok(version.and_then(|version| version.edge_at(t, local, dst, hint)))
     }
 
     /// As [`read`](Self::read), with a reference that keeps the version and nothing else: for code of the caller of the
@@ -155,8 +164,8 @@ impl Subgraph {
         direction: Direction,
         t: Timestamp,
         f: impl FnOnce(Read<'_>) -> R,
-    ) -> Option<R> {
-        Some(f(self.version(direction, t)?.at(t)))
+    ) -> Result<Option<R>, NotInMemory> {
+        Ok(self.version(direction, t)?.map(|version| f(version.at(t))))
     }
 
     /// What tells whether the subgraph changed. Takes no lock. Everything applied by commits whose publication the caller
@@ -192,11 +201,11 @@ impl Subgraph {
     }
 
     /// The version that a snapshot at `t` sees, kept alive by the reference.
-    pub fn version(&self, direction: Direction, t: Timestamp) -> Option<Arc<Version>> {
+    pub fn version(&self, direction: Direction, t: Timestamp) -> Result<Option<Arc<Version>>, NotInMemory> {
         counted_version_at(&self.heads[direction as usize], t)
     }
 
-    /// The versions that exist now and the bytes they hold.
+    /// The versions that are in memory now.
     pub fn versions(&self, direction: Direction) -> Vec<Arc<Version>> {
         let mut versions = Vec::new();
         let mut next = self.heads[direction as usize].get();
@@ -260,7 +269,7 @@ impl Latched<'_> {
     /// falls back to their masks of changed vertices: it may say yes without need, never no wrongly.
     pub fn changed_since(&self, direction: Direction, start: Timestamp, item: ReadItem) -> bool {
         // Without a version nothing was ever applied in this direction.
-        if self.last_ts() <= start || self.writer.heads[direction as usize].is_none() {
+        if self.last_ts() <= start || self.subgraph.is_untouched(direction) {
             return false;
         }
         let walk = ReadGuard::begin();
@@ -278,7 +287,7 @@ impl Latched<'_> {
             }
             next = version.prev.load(&walk);
         }
-        // The start version is gone, which a registered `start` rules out: say yes rather than guess.
+        // The start version is not in memory, or gone, which a registered `start` rules out: say yes rather than guess.
         true
     }
 }

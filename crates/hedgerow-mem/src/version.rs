@@ -15,7 +15,7 @@ use crate::merge;
 use crate::op::{EdgeOp, Entries};
 use crate::patch::Patch;
 
-pub use crate::grace::Version;
+pub use crate::grace::{NotInMemory, Version};
 
 mod items;
 
@@ -134,16 +134,22 @@ fn changes_of_delta<'a>(
 /// The newest version that began at or before `t`. `None` where the subgraph has no version that old (it was empty
 /// then). Takes no lock; walks over versions that began after `t`.
 #[inline]
-pub(crate) fn version_at<'a>(head: &'a Link, t: Timestamp, walk: &'a ReadGuard) -> Option<&'a Version> {
-    let mut version = head.load(walk)?;
-    while version.begin > t {
-        version = version.prev.load(walk)?;
+pub(crate) fn version_at<'a>(
+    head: &'a Link,
+    t: Timestamp,
+    walk: &'a ReadGuard,
+) -> Result<Option<&'a Version>, NotInMemory> {
+    let mut link = head;
+    loop {
+        match link.next(walk)? {
+            Some(version) if version.begin > t => link = &version.prev,
+            found => return Ok(found),
+        }
     }
-    Some(version)
 }
 
 /// As [`version_at`], keeping the version: for who looks at it for longer than a walk may last.
-pub(crate) fn counted_version_at(head: &Link, t: Timestamp) -> Option<Arc<Version>> {
+pub(crate) fn counted_version_at(head: &Link, t: Timestamp) -> Result<Option<Arc<Version>>, NotInMemory> {
     head.find(|version| version.begin <= t)
 }
 

@@ -20,6 +20,7 @@ mod reverse;
 #[cfg(all(test, not(feature = "loom")))]
 mod tests;
 
+use crate::version::NotInMemory;
 pub use chunk::{CHUNK_SUBGRAPHS, Chunk, Page, Stale, ViewBlock, WeightedViewBlock, read_stale};
 use chunk::{ChunkMeta, GROUP, KnownGroup};
 
@@ -99,6 +100,9 @@ impl DirectionView {
 
     /// Brings all chunks to the timestamp `t`, which must be registered, on this thread. Returns how many subgraphs were
     /// read. Cost: see [`stale`](Self::stale) and [`read_stale`].
+    ///
+    /// # Errors
+    /// [`NotInMemory`], as of [`read_stale`].
     pub fn refresh<'a>(
         &'a mut self,
         vertex_bound: usize,
@@ -106,10 +110,10 @@ impl DirectionView {
         direction: Direction,
         t: Timestamp,
         weighted: bool,
-    ) -> u32 {
+    ) -> Result<u32, NotInMemory> {
         let mut stale = self.stale(vertex_bound, page, t);
-        read_stale(&mut stale, direction, t, weighted);
-        stale.iter().map(Stale::count).sum()
+        read_stale(&mut stale, direction, t, weighted)?;
+        Ok(stale.iter().map(Stale::count).sum())
     }
 
     #[inline]

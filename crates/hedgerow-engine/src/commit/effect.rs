@@ -89,7 +89,7 @@ impl Effects {
     ) -> Result<Effects> {
         let mut writes = run(engine, request, bindings)?;
         let removals = removals(bindings);
-        wipe(engine, &removals, latches, &mut writes);
+        wipe(engine, &removals, latches, &mut writes)?;
         writes.sort_unstable_by_key(|w| (w.item(), w.seq));
         let mut effects = Effects::default();
         for item in writes.chunk_by(|a, b| a.item() == b.item()) {
@@ -239,13 +239,14 @@ fn wipe(
     removals: &[(VertexId, usize)],
     latches: &Latches<'_>,
     writes: &mut SmallVec<[EdgeWrite; 2]>,
-) {
+) -> Result<()> {
     for &(id, seq) in removals {
         for_each_incident(engine, latches, id, |label, src, dst, rank| {
             let kind = OpKind::Remove;
             writes.push(EdgeWrite { label, src, dst, rank, seq, kind, weight: 0.0, attributes: 0 });
-        });
+        })?;
     }
+    Ok(())
 }
 
 /// What the writes about one edge, in program order, come to.

@@ -88,7 +88,7 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result
     if !bindings.settle_initial(engine, request.keys, &latches) {
         return Ok(Attempt::Again(Vec::new()));
     }
-    let missing = bindings.unlatched_neighbors(engine, &latches);
+    let missing = bindings.unlatched_neighbors(engine, &latches)?;
     if !missing.is_empty() {
         return Ok(Attempt::Again(missing));
     }

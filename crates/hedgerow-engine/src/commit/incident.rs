@@ -4,6 +4,7 @@ use hedgerow_core::{Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, Subgraph
 use hedgerow_mem::SubgraphTable;
 
 use super::validate::Latches;
+use crate::error::Result;
 use crate::state::store::Engine;
 
 /// Calls `f` with label, source, destination and rank of every edge of the vertex `id`, of all labels and everything
@@ -14,11 +15,11 @@ pub(super) fn for_each_incident(
     latches: &Latches<'_>,
     id: VertexId,
     mut f: impl FnMut(LabelId, VertexId, VertexId, u64),
-) {
+) -> Result<()> {
     for (label, table) in engine.tables() {
         // Edges to the vertex stand with their sources: the vertex's own subgraph of the label may be untouched.
         if engine.config.is_one_way() && label != LabelId::VERTICES {
-            for_each_source(engine, table, id, |src, rank| f(label, src, id, rank));
+            for_each_source(engine, table, id, |src, rank| f(label, src, id, rank))?;
         }
         let Some(latched) = latches.get_of(label, id.subgraph()) else {
             let touched = |subgraph: &hedgerow_mem::Subgraph| {
@@ -36,17 +37,24 @@ pub(super) fn for_each_incident(
             });
         }
     }
+    Ok(())
 }
 
 /// Calls `f` with source and rank of every edge to the vertex `id`, in a graph that keeps no incoming edges. Its
 /// existence is latched, so that everything found is applied and nothing is missed: an edge to it takes that latch.
-fn for_each_source(engine: &Engine, table: &SubgraphTable, id: VertexId, mut f: impl FnMut(VertexId, u64)) {
+fn for_each_source(
+    engine: &Engine,
+    table: &SubgraphTable,
+    id: VertexId,
+    mut f: impl FnMut(VertexId, u64),
+) -> Result<()> {
     for subgraph in (0..engine.subgraph_bound()).map(SubgraphId) {
         let Some(entry) = table.get(subgraph) else { continue };
         entry.read_latest(Direction::Out, |read| {
             for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
                 read.for_each_item_to(local, id, |item| f(subgraph.vertex(local), item.rank));
             }
-        });
+        })?;
     }
+    Ok(())
 }

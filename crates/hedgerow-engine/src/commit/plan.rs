@@ -162,17 +162,21 @@ impl KeyBindings {
 
     /// What the removal of vertices needs latched and is not: the vertices' subgraphs of all labels, and those of their
     /// neighbours.
-    pub(crate) fn unlatched_neighbors(&self, engine: &Engine, latches: &Latches<'_>) -> Vec<LatchKey> {
+    pub(crate) fn unlatched_neighbors(
+        &self,
+        engine: &Engine,
+        latches: &Latches<'_>,
+    ) -> Result<Vec<LatchKey>> {
         let mut missing = Vec::new();
         if faults::is_on(PlantedFault::FarEdgesLeft) {
-            return missing;
+            return Ok(missing);
         }
         for id in self.bindings.iter().filter(|s| s.removes).filter_map(|s| s.initial) {
             for_each_incident(engine, latches, id, |label, src, dst, _| {
                 for at in [src, dst] {
                     missing.extend([(LabelId::DEFAULT, at.subgraph()), (label, at.subgraph())]);
                 }
-            });
+            })?;
         }
         // What has no page holds nothing.
         missing.retain(|&(label, subgraph)| {
@@ -181,7 +185,7 @@ impl KeyBindings {
         });
         missing.sort_unstable();
         missing.dedup();
-        missing
+        Ok(missing)
     }
 
     /// With all latches held: checks that what was looked up is still so. `false` means look again.

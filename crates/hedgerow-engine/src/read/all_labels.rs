@@ -112,7 +112,7 @@ impl Snapshot {
         let Some(table) = self.engine().table(label) else { return Ok(false) };
         for id in (0..self.engine().subgraph_bound()).map(SubgraphId) {
             let Some(entry) = table.get(id) else { continue };
-            if entry.read(Direction::Out, self.timestamp(), |read| read.edge_entries() > 0) == Some(true) {
+            if entry.read(Direction::Out, self.timestamp(), |read| read.edge_entries() > 0)? == Some(true) {
                 return Ok(true);
             }
         }

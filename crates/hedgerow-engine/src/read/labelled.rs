@@ -45,7 +45,7 @@ impl Snapshot {
     ) -> Result<Option<R>> {
         let entry = self.engine().table(label).and_then(|table| table.get(id.subgraph()));
         let Some(entry) = entry else { return Ok(None) };
-        Ok(entry.read(direction, self.timestamp(), f))
+        Ok(entry.read(direction, self.timestamp(), f)?)
     }
 
     /// Endpoints as they are stored: of an undirected graph the smaller first.
@@ -96,7 +96,7 @@ impl Snapshot {
         let direction = self.stored(direction);
         // Kept by a reference, here and below, for the caller's code may take its time.
         if let Some(entry) = entry {
-            entry.read_kept(direction, self.timestamp(), |read| read.for_each_item(id.local(), f));
+            entry.read_kept(direction, self.timestamp(), |read| read.for_each_item(id.local(), f))?;
         }
         Ok(())
     }
@@ -122,7 +122,7 @@ impl Snapshot {
                     let src = subgraph.vertex(local);
                     read.for_each_item_to(local, id, |item| f(ItemRef { dst: src, ..item }));
                 }
-            });
+            })?;
         }
         Ok(())
     }
@@ -318,7 +318,7 @@ impl Snapshot {
                 if !directed {
                     loops += read.self_loops(subgraph);
                 }
-            });
+            })?;
         }
         Ok(if directed { entries } else { (entries + loops) / 2 })
     }

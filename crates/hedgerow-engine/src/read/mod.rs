@@ -7,3 +7,6 @@ pub(crate) mod properties;
 pub(crate) mod scan;
 pub(crate) mod snapshot;
 pub(crate) mod views;
+
+#[cfg(test)]
+mod tests;

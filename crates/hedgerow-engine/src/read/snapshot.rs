@@ -117,7 +117,7 @@ impl Snapshot {
         f: impl FnOnce(Read<'_>) -> R,
     ) -> Result<Option<R>> {
         let Some(entry) = self.inner.engine.subgraphs.get(id.subgraph()) else { return Ok(None) };
-        Ok(entry.read(direction, self.inner.ts, f))
+        Ok(entry.read(direction, self.inner.ts, f)?)
     }
 
     /// How the ids of neighbours are spread.
@@ -172,7 +172,7 @@ impl Snapshot {
     /// As of every [read](Self).
     pub fn weight_by_id(&self, src: VertexId, dst: VertexId) -> Result<Option<f64>> {
         let Some(entry) = self.inner.engine.subgraphs.get(src.subgraph()) else { return Ok(None) };
-        Ok(entry.edge(Direction::Out, self.inner.ts, src.local(), dst, self.hint()))
+        Ok(entry.edge(Direction::Out, self.inner.ts, src.local(), dst, self.hint())?)
     }
 
     /// As [`contains_edge`](Self::contains_edge), by vertex ids. Makes no view, but reads the one that this snapshot
@@ -266,7 +266,7 @@ impl Snapshot {
         let direction = self.stored(direction);
         // Kept by a reference, for the caller's code may take its time.
         if let Some(entry) = self.inner.engine.subgraphs.get(id.subgraph()) {
-            entry.read_kept(direction, self.inner.ts, |read| read.for_each_neighbor(id.local(), f));
+            entry.read_kept(direction, self.inner.ts, |read| read.for_each_neighbor(id.local(), f))?;
         }
         Ok(())
     }
@@ -298,7 +298,7 @@ impl Snapshot {
     /// A view that shares nothing with others, to check the store by.
     pub(crate) fn fresh_view(&self) -> Result<View> {
         let edges = self.view_edges(LabelId::DEFAULT)?;
-        Ok(views::fresh(&self.inner.engine, LabelId::DEFAULT, self.inner.ts, edges))
+        views::fresh(&self.inner.engine, LabelId::DEFAULT, self.inner.ts, edges)
     }
 
     /// The view of a label: its edges between the vertices of the graph.
@@ -306,7 +306,7 @@ impl Snapshot {
         let engine = &self.inner.engine;
         engine.views.get(label, self.inner.ts, |previous| {
             let edges = self.view_edges(label)?;
-            Ok(views::make(engine, label, previous, self.inner.ts, edges))
+            views::make(engine, label, previous, self.inner.ts, edges)
         })
     }
 
@@ -319,7 +319,7 @@ impl Snapshot {
     ) -> Result<View> {
         let weight = Weight { property, missing };
         let edges = self.view_edges(label)?;
-        Ok(views::weighted(&self.inner.engine, label, weight, self.inner.ts, edges))
+        views::weighted(&self.inner.engine, label, weight, self.inner.ts, edges)
     }
 
     /// The number of edges of a label; of the only label what the snapshot counts.

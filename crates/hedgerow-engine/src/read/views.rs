@@ -1,14 +1,16 @@
 //! Making a view at a timestamp: of another one, from scratch, or with the numbers of a property for weights.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hedgerow_core::{Direction, InterpolationHint, LabelId, PropertyId, SubgraphId, Timestamp, VertexId};
 use hedgerow_io::failpoint::{self, FailPoint};
-use hedgerow_mem::version::Read;
+use hedgerow_mem::version::{NotInMemory, Read};
 use hedgerow_mem::view::{CHUNK_SUBGRAPHS, Chunk, DirectionView, Page, Shape, Stale, read_stale};
 use hedgerow_mem::{ItemRef, SubgraphTable, View};
 use rayon::prelude::*;
 
+use crate::error::Result;
 use crate::state::store::Engine;
 
 /// Up to so many subgraphs are read by the thread that asks: waking others takes longer, and where the last commits were
@@ -55,32 +57,35 @@ fn weigh_side(
     weight: Weight,
     ts: Timestamp,
     shape: Shape,
-) {
-    let Some(table) = engine.table(label) else { return };
+) -> Result<()> {
+    let Some(table) = engine.table(label) else { return Ok(()) };
+    let missing = AtomicBool::new(false);
     // The incoming copy of an edge has no properties: they are looked up with the outgoing one.
     let of = |at: VertexId, item: ItemRef<'_>| match direction {
         Direction::Out => weight.of(&item),
         Direction::In => {
-            let found = table.get(item.dst.subgraph()).and_then(|entry| {
-                let outgoing = |read: Read<'_>| {
-                    let edge = read.item(item.dst.local(), at, item.rank, InterpolationHint::UNKNOWN);
-                    edge.map(|edge| weight.of(&edge))
-                };
-                entry.read(Direction::Out, ts, outgoing)
+            let outgoing = |read: Read<'_>| {
+                let edge = read.item(item.dst.local(), at, item.rank, InterpolationHint::UNKNOWN);
+                edge.map(|edge| weight.of(&edge))
+            };
+            let entry = table.get(item.dst.subgraph());
+            let found = entry.map_or(Ok(None), |entry| entry.read(Direction::Out, ts, outgoing));
+            let found = found.unwrap_or_else(|NotInMemory| {
+                missing.store(true, Ordering::Relaxed);
+                None
             });
             found.flatten().unwrap_or(weight.missing)
         }
     };
     let chunks = side.chunks_mut(shape.vertex_bound).par_iter_mut().enumerate().with_min_len(1);
-    hedgerow_par::for_each(chunks, |(i, chunk)| {
+    hedgerow_par::try_for_each(chunks, |(i, chunk)| {
         let first = (i * CHUNK_SUBGRAPHS) as u32;
         let weigh = |subgraph: usize, local, item: ItemRef<'_>| {
             of(SubgraphId(first + subgraph as u32).vertex(local), item)
         };
-        if let Some(lists) = table.page(i) {
-            Chunk::weigh(chunk, lists, direction, ts, weigh);
-        }
-    });
+        table.page(i).map_or(Ok(()), |lists| Chunk::weigh(chunk, lists, direction, ts, weigh))
+    })?;
+    if missing.into_inner() { Err(NotInMemory.into()) } else { Ok(()) }
 }
 
 /// Makes a view at `ts` of `previous`, or from scratch.
@@ -90,16 +95,16 @@ pub(crate) fn make(
     previous: Option<Arc<View>>,
     ts: Timestamp,
     edge_count: u64,
-) -> View {
+) -> Result<View> {
     let config = &engine.config;
     let shape = shape(engine, label, edge_count);
     let (mut out, mut into) = previous.map(View::into_sides).unwrap_or_default();
     let tables = (engine.table(label), &engine.subgraphs);
-    refresh_side(&mut out, tables, Direction::Out, ts, shape);
+    refresh_side(&mut out, tables, Direction::Out, ts, shape)?;
     if config.directed && config.reverse {
-        refresh_side(&mut into, tables, Direction::In, ts, shape);
+        refresh_side(&mut into, tables, Direction::In, ts, shape)?;
     }
-    View::new(shape, out, into)
+    Ok(View::new(shape, out, into))
 }
 
 /// `tables`: of the label, if it has one, and the one that says which vertices exist.
@@ -109,7 +114,7 @@ fn refresh_side(
     direction: Direction,
     ts: Timestamp,
     shape: Shape,
-) {
+) -> Result<()> {
     let page = |i: usize| {
         let lists = tables.0.and_then(|table| table.page(i));
         let existence = tables.1.page(i).filter(|_| direction == Direction::Out);
@@ -131,17 +136,18 @@ fn refresh_side(
                 more
             };
             let (part, others) = rest.split_at_mut(rest.iter().take_while(whole).count());
-            entries += read(part);
+            entries += read(part)?;
             rest = others;
         }
     }
     if !rest.is_empty() {
-        hedgerow_par::for_each(rest.par_chunks_mut(MIN_CHUNKS), |part| _ = read(part));
+        hedgerow_par::try_for_each(rest.par_chunks_mut(MIN_CHUNKS), |part| read(part).map(drop))?;
     }
+    Ok(())
 }
 
 /// A view made without the cache.
-pub(crate) fn fresh(engine: &Engine, label: LabelId, ts: Timestamp, edge_count: u64) -> View {
+pub(crate) fn fresh(engine: &Engine, label: LabelId, ts: Timestamp, edge_count: u64) -> Result<View> {
     make(engine, label, None, ts, edge_count)
 }
 
@@ -152,15 +158,15 @@ pub(crate) fn weighted(
     weight: Weight,
     ts: Timestamp,
     edge_count: u64,
-) -> View {
+) -> Result<View> {
     let shape = Shape { weighted: true, ..shape(engine, label, edge_count) };
     let (mut out, mut into) = (DirectionView::default(), DirectionView::default());
     let tables = (engine.table(label), &engine.subgraphs);
-    refresh_side(&mut out, tables, Direction::Out, ts, shape);
-    weigh_side(&mut out, engine, label, Direction::Out, weight, ts, shape);
+    refresh_side(&mut out, tables, Direction::Out, ts, shape)?;
+    weigh_side(&mut out, engine, label, Direction::Out, weight, ts, shape)?;
     if engine.directions().contains(&Direction::In) {
-        refresh_side(&mut into, tables, Direction::In, ts, shape);
-        weigh_side(&mut into, engine, label, Direction::In, weight, ts, shape);
+        refresh_side(&mut into, tables, Direction::In, ts, shape)?;
+        weigh_side(&mut into, engine, label, Direction::In, weight, ts, shape)?;
     }
-    View::new(shape, out, into)
+    Ok(View::new(shape, out, into))
 }

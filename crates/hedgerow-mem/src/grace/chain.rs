@@ -82,44 +82,87 @@ impl Drop for Version {
     }
 }
 
-/// A link of a chain: owns a counted reference to a version, or none. Read by anybody in a [`ReadGuard`], changed by the
-/// holder of the latch.
+/// The versions of a chain from some place on are not in memory: what they hold cannot be told from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotInMemory;
+
+impl std::fmt::Display for NotInMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a part of the graph is not in memory")
+    }
+}
+
+impl std::error::Error for NotInMemory {}
+
+/// What a link holds in place of an address where the versions from there on are not in memory: a version is aligned to more.
+/// Null says that there never was one. So who loads a link knows which of the two it is, and one comparison tells both from
+/// a version.
+const NOT_IN_MEMORY: usize = 1;
+
+#[inline]
+fn is_version(to: *const Version) -> bool {
+    to.addr() > NOT_IN_MEMORY
+}
+
+/// What a link without a version says.
+#[cold]
+fn absent<T>(to: *const Version) -> Result<Option<T>, NotInMemory> {
+    if to.is_null() { Ok(None) } else { Err(NotInMemory) }
+}
+
+/// A link of a chain: owns a counted reference to a version, or none, or says that the rest of the chain is not in memory. Read
+/// by anybody in a [`ReadGuard`], changed by the holder of the latch.
 #[derive(Default)]
 pub(crate) struct Link {
     to: AtomicPtr<Version>,
 }
 
 impl Link {
-    /// The version, which stays alive until the walk ends.
+    /// The version, which stays alive until the walk ends; `None` where there never was one.
     #[inline]
-    pub(crate) fn load<'a>(&'a self, _walk: &'a ReadGuard) -> Option<&'a Version> {
+    pub(crate) fn next<'a>(&'a self, _walk: &'a ReadGuard) -> Result<Option<&'a Version>, NotInMemory> {
         // Acquire: a version is whole when it is linked.
         let to = self.to.load(Ordering::Acquire);
+        if !is_version(to) {
+            return absent(to);
+        }
         // SAFETY: the link owned a reference when it was read, in a walk that ends after `'a`; that reference is given
         // back after the walk (G2), or with the owner of the link, which is borrowed for `'a`.
-        let version = unsafe { to.as_ref() }?;
+        let version = unsafe { &*to };
         version.life.touch();
-        Some(version)
+        Ok(Some(version))
     }
 
-    /// Whether nothing is linked.
+    /// As [`next`](Self::next), for who asks only for what is in memory.
+    #[inline]
+    pub(crate) fn load<'a>(&'a self, walk: &'a ReadGuard) -> Option<&'a Version> {
+        self.next(walk).unwrap_or(None)
+    }
+
+    /// Whether nothing was ever linked.
     pub(crate) fn is_none(&self) -> bool {
         self.to.load(Ordering::Relaxed).is_null()
     }
 
-    /// The version as a reference of the caller's own.
+    /// The version as a reference of the caller's own, if one is in memory.
     pub(crate) fn get(&self) -> Option<Arc<Version>> {
-        self.find(|_| true)
+        self.find(|_| true).unwrap_or(None)
     }
 
     /// The first version from here on that is wanted, as a reference of the caller's own.
-    pub(crate) fn find(&self, wanted: impl Fn(&Version) -> bool) -> Option<Arc<Version>> {
+    pub(crate) fn find(
+        &self,
+        wanted: impl Fn(&Version) -> bool,
+    ) -> Result<Option<Arc<Version>>, NotInMemory> {
         let walk = ReadGuard::begin();
         let mut link = self;
         loop {
             let to = link.to.load(Ordering::Acquire);
-            // SAFETY: as in `load`; the walk ends with this function.
-            let version = unsafe { to.as_ref() }?;
+            if !is_version(to) {
+                return absent(to);
+            }
+            // SAFETY: as in `next`; the walk ends with this function.
+            let version = unsafe { &*to };
             version.life.touch();
             if wanted(version) {
                 // SAFETY: all versions are allocated by `push`, in an `Arc`. The reference that the link owned when it
@@ -129,7 +172,7 @@ impl Link {
                     Arc::from_raw(to)
                 };
                 drop(walk);
-                return Some(counted);
+                return Ok(Some(counted));
             }
             link = &version.prev;
         }
@@ -149,10 +192,20 @@ impl Link {
     pub(crate) fn bypass(&self, walk: &ReadGuard) -> Option<Unlinked> {
         let to = self.to.load(Ordering::Relaxed);
         // Walks that stand on the version go on from its own link, which keeps its reference.
-        let before = self.load(walk)?.prev.get();
-        let before = before.map_or(std::ptr::null_mut(), |before| Arc::into_raw(before).cast_mut());
+        let before = match self.load(walk)?.prev.find(|_| true) {
+            Ok(Some(before)) => Arc::into_raw(before).cast_mut(),
+            Ok(None) => std::ptr::null_mut(),
+            Err(NotInMemory) => std::ptr::without_provenance_mut(NOT_IN_MEMORY),
+        };
         self.to.store(before, Ordering::Release);
         NonNull::new(to).map(Unlinked)
+    }
+
+    /// Says that the chain from here on is not in memory, and returns what was linked. Only for the holder of the latch.
+    pub(crate) fn evict(&self) -> Option<Unlinked> {
+        let to = self.to.load(Ordering::Relaxed);
+        self.to.store(std::ptr::without_provenance_mut(NOT_IN_MEMORY), Ordering::Release);
+        NonNull::new(to).filter(|to| is_version(to.as_ptr())).map(Unlinked)
     }
 
     /// Empties the link of a version that a model saw end.
@@ -161,7 +214,7 @@ impl Link {
         let to = self.to.load(Ordering::Relaxed);
         self.to.store(std::ptr::null_mut(), Ordering::Relaxed);
         // SAFETY: the link owned this reference, and does not any more; nobody is left to read it.
-        (!to.is_null()).then(|| unsafe { Arc::from_raw(to) })
+        is_version(to).then(|| unsafe { Arc::from_raw(to) })
     }
 
     /// What is linked, with the link's own reference. The owner of the link has no other reader.
@@ -170,7 +223,7 @@ impl Link {
         self.to.store(std::ptr::null_mut(), Ordering::Relaxed);
         // SAFETY: the link owned this reference, and does not any more. Nobody stands on the version by way of this link:
         // its owner is borrowed for good, and nobody had found it any more.
-        (!to.is_null()).then(|| unsafe { Arc::from_raw(to) })
+        is_version(to).then(|| unsafe { Arc::from_raw(to) })
     }
 }
 

@@ -25,8 +25,8 @@ mod life;
 mod read_guard;
 mod retire_list;
 
-pub use chain::Version;
 pub(crate) use chain::{Link, Unlinked};
+pub use chain::{NotInMemory, Version};
 pub(crate) use read_guard::ReadGuard;
 pub use retire_list::{RetireList, RetireStats};
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use hedgerow_core::Timestamp;
 
 use super::chain::Link;
-use super::{Memory, ReadGuard, RetireList, barrier};
+use super::{Memory, NotInMemory, ReadGuard, RetireList, barrier};
 use crate::arena::Arena;
 use crate::delta::Delta;
 use crate::main_part::Main;
@@ -50,6 +50,34 @@ fn without_walks_a_drain_frees_all() {
     }
     assert!(old.upgrade().is_none());
     assert_eq!(link.get().map(|version| version.begin), Some(Timestamp(2)));
+}
+
+/// A chain that is not in memory is neither empty nor a version; what is linked before it is found, and nothing behind it.
+#[test]
+fn a_chain_that_is_not_in_memory_says_so() {
+    let (link, retire_list) = (Link::default(), RetireList::default());
+    assert!(link.is_none() && matches!(link.next(&ReadGuard::begin()), Ok(None)));
+    let old = two(&link);
+    retire_list.take(link.evict().expect("the head"));
+    assert!(link.evict().is_none(), "nothing is linked any more");
+    let walk = ReadGuard::begin();
+    assert!(!link.is_none() && matches!(link.next(&walk), Err(NotInMemory)));
+    assert!(matches!(link.find(|_| true), Err(NotInMemory)) && link.get().is_none());
+    drop(walk);
+    while retire_list.stats().versions > 0 {
+        retire_list.drain();
+    }
+    assert!(old.upgrade().is_none(), "the versions are freed");
+
+    // What is newer stands before it.
+    link.push(version(3));
+    link.push(version(4));
+    let begun_by = |t: u64| link.find(|version| version.begin <= Timestamp(t)).map(|v| v.map(|v| v.begin.0));
+    assert_eq!([5, 3].map(begun_by), [Ok(Some(4)), Ok(Some(3))]);
+    assert_eq!(begun_by(2), Err(NotInMemory), "older ones are not in memory");
+    // Unlinking the oldest version keeps that.
+    unlink(&link, &retire_list);
+    assert_eq!([4, 3].map(begun_by), [Ok(Some(4)), Err(NotInMemory)]);
 }
 
 #[test]

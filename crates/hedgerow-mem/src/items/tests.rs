@@ -68,32 +68,37 @@ fn steps(dsts: u32, ranked: bool, count: std::ops::Range<usize>) -> impl Strateg
 fn content(subgraph: &Subgraph, t: Timestamp) -> Content {
     let mut found = Content::new();
     for local in [0, 5, 63] {
-        subgraph.read(Direction::Out, t, |read| {
-            let mut listed = 0;
-            read.for_each_item(LocalVertex(local), |item| {
-                let key = (local, item.dst.0, item.rank);
-                assert!(found.last_key_value().is_none_or(|(last, _)| *last < key), "out of order");
-                let again = read
-                    .item(LocalVertex(local), item.dst, item.rank, UNKNOWN)
-                    .expect("the same edge by its key");
-                assert_eq!(again.row.to_row(), item.row.to_row());
-                found.insert(key, item.row.to_row());
-                listed += 1;
-            });
-            assert_eq!(read.degree(LocalVertex(local)), listed);
-            let settled = read.settled();
-            let of_main: Vec<_> = settled.range(LocalVertex(local)).map(|at| settled.item_at(at)).collect();
-            assert_eq!(of_main.len(), listed);
-            for item in of_main {
-                assert_eq!(found[&(local, item.dst.0, item.rank)], item.row.to_row());
-            }
-        });
+        subgraph
+            .read(Direction::Out, t, |read| {
+                let mut listed = 0;
+                read.for_each_item(LocalVertex(local), |item| {
+                    let key = (local, item.dst.0, item.rank);
+                    assert!(found.last_key_value().is_none_or(|(last, _)| *last < key), "out of order");
+                    let again = read
+                        .item(LocalVertex(local), item.dst, item.rank, UNKNOWN)
+                        .expect("the same edge by its key");
+                    assert_eq!(again.row.to_row(), item.row.to_row());
+                    found.insert(key, item.row.to_row());
+                    listed += 1;
+                });
+                assert_eq!(read.degree(LocalVertex(local)), listed);
+                let settled = read.settled();
+                let of_main: Vec<_> =
+                    settled.range(LocalVertex(local)).map(|at| settled.item_at(at)).collect();
+                assert_eq!(of_main.len(), listed);
+                for item in of_main {
+                    assert_eq!(found[&(local, item.dst.0, item.rank)], item.row.to_row());
+                }
+            })
+            .unwrap();
     }
     let loops = found.keys().filter(|(local, dst, _)| u32::from(*local) == *dst).count() as u64;
-    subgraph.read(Direction::Out, t, |read| {
-        assert_eq!(read.edge_entries(), found.len() as u64);
-        assert_eq!(read.self_loops(SubgraphId(0)), loops);
-    });
+    subgraph
+        .read(Direction::Out, t, |read| {
+            assert_eq!(read.edge_entries(), found.len() as u64);
+            assert_eq!(read.self_loops(SubgraphId(0)), loops);
+        })
+        .unwrap();
     found
 }
 

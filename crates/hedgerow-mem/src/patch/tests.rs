@@ -96,7 +96,7 @@ proptest! {
                 latched.settle(Direction::Out, weighted, i % 2 == 0, &NobodyReads(ts), |_| ());
             }
             drop(latched);
-            let version = subgraph.version(Direction::Out, ts).unwrap();
+            let version = subgraph.version(Direction::Out, ts).unwrap().unwrap();
             patched += usize::from(version.patch.is_some());
             if i % 17 == 0 {
                 check(&version, &model, weighted);

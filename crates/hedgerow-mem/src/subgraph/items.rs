@@ -5,7 +5,7 @@ use hedgerow_core::{Direction, InterpolationHint, LocalVertex, VertexId};
 use super::{Latched, Subgraph};
 use crate::grace::ReadGuard;
 use crate::items::ItemRef;
-use crate::version::Read;
+use crate::version::{NotInMemory, Read};
 
 impl Subgraph {
     /// Whether nothing was ever applied in this direction.
@@ -15,9 +15,16 @@ impl Subgraph {
 
     /// Reads everything applied, published or not, without the latch. It shows at least what was applied before the
     /// caller got a latch that its writer held too; whether there is more, only the holder of this latch knows.
-    pub fn read_latest<R>(&self, direction: Direction, f: impl FnOnce(Read<'_>) -> R) -> Option<R> {
+    ///
+    /// # Errors
+    /// [`NotInMemory`].
+    pub fn read_latest<R>(
+        &self,
+        direction: Direction,
+        f: impl FnOnce(Read<'_>) -> R,
+    ) -> Result<Option<R>, NotInMemory> {
         let walk = ReadGuard::begin();
-        Some(f(self.heads[direction as usize].load(&walk)?.latest()))
+        Ok(self.heads[direction as usize].next(&walk)?.map(|head| f(head.latest())))
     }
 }
 

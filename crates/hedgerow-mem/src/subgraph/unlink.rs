@@ -24,6 +24,15 @@ impl Latched<'_> {
         self.unlink_dead(direction, Some(gone), horizon, pinned);
     }
 
+    /// Takes a chain out of memory: reads of it are [`NotInMemory`](crate::version::NotInMemory) from now on. What it holds is
+    /// lost unless it was written before. Nothing in the store calls this yet: it is for the disk tier, and for tests of
+    /// what reads say.
+    pub fn evict(&mut self, direction: Direction) {
+        self.writer.heads[direction as usize] = None;
+        let unlinked = self.subgraph.heads[direction as usize].evict();
+        unlinked.into_iter().for_each(|version| self.subgraph.memory().retire_list().take(version));
+    }
+
     /// Looks at the newest versions after a merge, down to the first that a snapshot reads: those behind it have been
     /// judged, and wait for what was reported then. So a merge does not pay for the snapshots that are held.
     pub(super) fn reclaim_recent(

@@ -14,6 +14,7 @@ use super::corrections::{Corrections, Masks, SmallPatch};
 use crate::arena::{Arena, Counted};
 use crate::items::ItemRef;
 use crate::table::{PAGE, SubgraphPage};
+use crate::version::NotInMemory;
 
 mod refresh;
 
@@ -90,13 +91,16 @@ impl Default for Chunk {
 impl Chunk {
     /// Gives the edges weights: what `weigh` says of subgraph, vertex and edge. The lists of subgraphs with a delta or a
     /// patch are copied. For a chunk that was made at `t` of the same subgraphs.
+    ///
+    /// # Errors
+    /// [`NotInMemory`] for a subgraph; those before it have their weights.
     pub fn weigh(
         chunk: &mut Arc<Chunk>,
         lists: &SubgraphPage,
         direction: Direction,
         t: Timestamp,
         weigh: impl Fn(usize, LocalVertex, ItemRef<'_>) -> f64,
-    ) {
+    ) -> Result<(), NotInMemory> {
         let chunk = Arc::make_mut(chunk);
         let arena = Arena::default();
         for (i, subgraph) in lists.iter().take(CHUNK_SUBGRAPHS).enumerate() {
@@ -114,8 +118,9 @@ impl Chunk {
                 let main =
                     if settled { read.version().main().neighbors.clone() } else { arena.copy(&neighbors) };
                 chunk.set(i, offsets, main, Some(arena.copy(&weights)));
-            });
+            })?;
         }
+        Ok(())
     }
 
     /// Sets the lists of a subgraph.

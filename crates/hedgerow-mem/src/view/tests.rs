@@ -80,7 +80,7 @@ impl World {
     fn refresh(&self, view: Option<Arc<View>>, t: Timestamp) -> (View, u32) {
         let (mut out, into) = view.map(View::into_sides).unwrap_or_default();
         let page = |i| Page { lists: self.table.page(i), existence: self.table.page(i) };
-        let read = out.refresh(BOUND, page, Direction::Out, t, self.weighted);
+        let read = out.refresh(BOUND, page, Direction::Out, t, self.weighted).unwrap();
         let shape = Shape { weighted: self.weighted, vertex_bound: BOUND, ..Shape::default() };
         (View::new(shape, out, into), read)
     }
@@ -227,7 +227,7 @@ fn a_far_id_costs_a_chunk_not_a_view() {
     drop(latched);
     let mut out = DirectionView::default();
     let page = |i| Page { lists: table.page(i), existence: table.page(i) };
-    out.refresh(u32::MAX as usize, page, Direction::Out, Timestamp(1), false);
+    out.refresh(u32::MAX as usize, page, Direction::Out, Timestamp(1), false).unwrap();
     let shape = Shape { vertex_bound: u32::MAX as usize, ..Shape::default() };
     let view = View::new(shape, out, DirectionView::default());
     assert!(view.neighbors(far, Direction::Out).contains(VertexId(1)));

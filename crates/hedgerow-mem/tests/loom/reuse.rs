@@ -75,7 +75,7 @@ impl Keyed {
         let t = registration.ts();
         let read = self.store.subgraph().read(Direction::Out, t, |read| read.contains_vertex(V));
         // SAFETY: the checker verifies that no write is concurrent.
-        let found = (read == Some(true)).then(|| self.key.with(|key| unsafe { *key }));
+        let found = (read == Ok(Some(true))).then(|| self.key.with(|key| unsafe { *key }));
         let expected = [None, Some(OLD), None, Some(NEW)][t.0 as usize];
         assert_eq!(found, expected, "at {t:?}");
     }

@@ -74,7 +74,9 @@ impl Store {
     /// The neighbours that a reader at `t` sees.
     pub(crate) fn read(&self, t: Timestamp) -> Vec<u32> {
         let mut seen = Vec::new();
-        self.subgraph().read(Direction::Out, t, |read| read.for_each_neighbor(V, |v, _| seen.push(v.0)));
+        self.subgraph()
+            .read(Direction::Out, t, |read| read.for_each_neighbor(V, |v, _| seen.push(v.0)))
+            .unwrap();
         seen
     }
 
@@ -120,7 +122,11 @@ fn a_reader_beside_appends_sees_a_prefix() {
 fn a_look_beside_appends_finds_just_the_edges_of_its_timestamp() {
     beside_an_append(|store, t| {
         let has = |dst| {
-            store.subgraph().edge(Direction::Out, t, V, VertexId(dst), InterpolationHint::UNKNOWN).is_some()
+            store
+                .subgraph()
+                .edge(Direction::Out, t, V, VertexId(dst), InterpolationHint::UNKNOWN)
+                .unwrap()
+                .is_some()
         };
         assert_eq!([1, 2].map(has), [true, t.0 == 2]);
     });
@@ -212,7 +218,7 @@ fn a_view_keeps_its_version_after_the_snapshot_is_gone() {
         let store = store();
         store.commit(1, EdgeOp::Insert);
         let registration = store.register();
-        let version = store.subgraph().version(Direction::Out, registration.ts()).unwrap();
+        let version = store.subgraph().version(Direction::Out, registration.ts()).unwrap().unwrap();
         let ts = registration.ts();
         store.readers.close(registration);
         let writer = store.clone();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, Timestamp, Topology, VertexId};
+use hedgerow_core::{Direction, Resident, Timestamp, VertexId};
 use hedgerow_mem::view::{Page, Shape};
 use hedgerow_mem::{EdgeOp, View};
 use loom::thread;
@@ -14,7 +14,7 @@ impl Store {
     fn view(&self, previous: Option<View>, t: Timestamp) -> View {
         let (mut out, into) = previous.map_or_else(Default::default, |view| View::into_sides(Arc::new(view)));
         let lists = Some(&self.page);
-        out.refresh(64, |_| Page { lists, existence: lists }, Direction::Out, t, false);
+        out.refresh(64, |_| Page { lists, existence: lists }, Direction::Out, t, false).unwrap();
         View::new(Shape { vertex_bound: 64, ..Shape::default() }, out, into)
     }
 }

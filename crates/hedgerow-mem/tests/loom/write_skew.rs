@@ -27,8 +27,10 @@ impl Horizon for Nobody {
 
 /// Reads the edge in `reads` at `start`, writes it in `writes` if absent there: the phases of a commit.
 fn transaction(clock: &Clock, reads: &Subgraph, writes: &Subgraph, start: Timestamp) -> Option<Timestamp> {
-    let absent =
-        reads.read(Direction::Out, start, |read| !read.contains_edge(V, VertexId(9))).unwrap_or(true);
+    let absent = reads
+        .read(Direction::Out, start, |read| !read.contains_edge(V, VertexId(9)))
+        .unwrap()
+        .unwrap_or(true);
     assert!(absent, "nothing is written before the start");
     let mut latched = writes.latch();
     let ts = {

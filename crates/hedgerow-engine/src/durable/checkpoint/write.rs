@@ -120,7 +120,7 @@ impl Core {
         for (label, table) in self.tables() {
             let Some(entry) = table.get(id) else { continue };
             for &direction in self.directions_of(label) {
-                mains.extend(entry.read_kept(direction, as_of, |read| (label, direction, read.settled())));
+                mains.extend(entry.read_kept(direction, as_of, |read| (label, direction, read.settled()))?);
             }
         }
         let vertices = mains.iter().find(|(l, d, _)| (*l, *d) == (LabelId::DEFAULT, Direction::Out));

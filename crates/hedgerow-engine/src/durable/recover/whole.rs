@@ -53,7 +53,7 @@ impl Loaded {
 fn leads_to(table: &SubgraphTable, id: SubgraphId, living: &Living) -> bool {
     let Some(entry) = table.get(id) else { return true };
     let all = AtomicBool::new(true);
-    entry.read(Direction::Out, super::LAST_TIMESTAMP, |read| {
+    let read = entry.read(Direction::Out, super::LAST_TIMESTAMP, |read| {
         for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
             read.for_each_neighbor(local, |to, _| {
                 if !living.contains(to) {
@@ -62,5 +62,5 @@ fn leads_to(table: &SubgraphTable, id: SubgraphId, living: &Living) -> bool {
             });
         }
     });
-    all.into_inner()
+    read.is_ok() && all.into_inner()
 }

@@ -11,7 +11,7 @@ use crate::grace::ReadGuard;
 use crate::main_part::Main;
 use crate::subgraph::{OFFSET_LINES, Stamp, Subgraph};
 use crate::table::SubgraphPage;
-use crate::version::Read;
+use crate::version::{NotInMemory, Read};
 use crate::view::corrections::{Corrected, Corrections, Kind, Scratch};
 
 /// How many subgraphs lie between one link of the chain of misses and the next: enough to wait for none of them, and what
@@ -159,7 +159,15 @@ fn find_in_group<'a>(
 
 /// Reads what is stale at the timestamp `t`, which must be registered and that of [`Stale::find`]. O(delta entries), and
 /// O(64) counted references for each chunk that another view shares. Returns the number of delta entries read.
-pub fn read_stale(stale: &mut [Stale<'_>], direction: Direction, t: Timestamp, weighted: bool) -> usize {
+///
+/// # Errors
+/// [`NotInMemory`] if a subgraph is not. None of these chunks counts as read then.
+pub fn read_stale(
+    stale: &mut [Stale<'_>],
+    direction: Direction,
+    t: Timestamp,
+    weighted: bool,
+) -> Result<usize, NotInMemory> {
     let mut reading = Reading { own: Vec::with_capacity(stale.len()), direction, t };
     let mut scratch = Scratch::default();
     let places: Vec<(usize, usize)> =
@@ -184,14 +192,16 @@ pub fn read_stale(stale: &mut [Stale<'_>], direction: Direction, t: Timestamp, w
             }
             at(1).into_iter().for_each(|place| reading.prefetch_version(place));
             at(2).into_iter().for_each(|place| reading.prefetch_lists(place));
-            at(3).into_iter().for_each(|place| reading.read(place, &mut scratch));
+            if let Some(place) = at(3) {
+                reading.read(place, &mut scratch)?;
+            }
         }
     }
     for ExclusiveChunk { chunk, known, subgraphs, .. } in reading.own {
         known.subgraphs |= subgraphs;
         (known.vertices, known.edges) = (chunk.vertices, chunk.edges);
     }
-    scratch.entries
+    Ok(scratch.entries)
 }
 
 /// A stale chunk that nobody else refers to any more.
@@ -255,9 +265,9 @@ impl Reading<'_> {
     }
 
     #[inline]
-    fn read(&mut self, (of, i): (usize, usize), scratch: &mut Scratch) {
+    fn read(&mut self, (of, i): (usize, usize), scratch: &mut Scratch) -> Result<(), NotInMemory> {
         let ExclusiveChunk { chunk, page, .. } = &mut self.own[of];
-        chunk.read(i, *page, self.direction, self.t, scratch);
+        chunk.read(i, *page, self.direction, self.t, scratch)
     }
 }
 
@@ -324,25 +334,33 @@ impl Chunk {
         simd::prefetch_slice(&self.offsets[i], OFFSET_LINES);
     }
 
-    fn read(&mut self, i: usize, page: Page<'_>, direction: Direction, t: Timestamp, scratch: &mut Scratch) {
+    fn read(
+        &mut self,
+        i: usize,
+        page: Page<'_>,
+        direction: Direction,
+        t: Timestamp,
+        scratch: &mut Scratch,
+    ) -> Result<(), NotInMemory> {
         let lists = page.subgraph(i);
         let other = page.other_existence().and_then(|s| s.get(i));
         // Before the versions: if a settling comes between, the next refresh reads the subgraph again.
         self.settled[i] = [lists, other].map(|s| s.map_or(0, |s| s.stamp().settled()));
-        self.vertices -= self.lists[i].present.count_ones() as usize;
-        self.edges -= self.lists[i].edges;
+        let before = (self.lists[i].present, self.lists[i].edges);
         let mut own_mask = 0;
-        match lists.and_then(|s| s.read(direction, t, |read| own_mask = self.read_lists(i, read, scratch))) {
-            Some(()) => {}
-            None => self.clear(i),
+        let read = |read: Read<'_>| own_mask = self.read_lists(i, read, scratch);
+        if lists.map_or(Ok(None), |subgraph| subgraph.read(direction, t, read))?.is_none() {
+            self.clear(i);
         }
         self.lists[i].present = match other {
-            Some(other) => other.read(Direction::Out, t, |read| read.present()).unwrap_or(0),
+            Some(other) => other.read(Direction::Out, t, |read| read.present())?.unwrap_or(0),
             None if page.existence.is_some() && direction == Direction::Out => own_mask,
             None => 0,
         };
-        self.vertices += self.lists[i].present.count_ones() as usize;
-        self.edges += self.lists[i].edges;
+        self.vertices =
+            self.vertices + self.lists[i].present.count_ones() as usize - before.0.count_ones() as usize;
+        self.edges = self.edges + self.lists[i].edges - before.1;
+        Ok(())
     }
 
     fn clear(&mut self, i: usize) {

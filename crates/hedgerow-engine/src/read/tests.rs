@@ -1,0 +1,121 @@
+//! Reads of chains that are not in memory: errors, never an empty answer and never a panic.
+
+use hedgerow_core::{Direction, KeyKind, LabelId, SubgraphId, VertexId};
+use hedgerow_mem::version::NotInMemory;
+
+use crate::error::{Error, StorageError};
+use crate::graph::Graph;
+use crate::options::Options;
+use crate::read::all_labels::EdgePattern;
+use crate::read::snapshot::Snapshot;
+use crate::state::edge_key::EdgeKey;
+
+const NEAR: u64 = 1;
+const FAR: u64 = 200;
+const LABEL: &str = "knows";
+
+/// Edges from the vertices of the first subgraph to others and back, with and without a label.
+fn graph() -> Graph {
+    let graph = Options::new().keys(KeyKind::Dense).in_memory().unwrap();
+    let mut tx = graph.write().unwrap();
+    tx.put_edges([(NEAR, FAR), (NEAR, 3), (FAR, NEAR), (FAR, FAR + 1)]).unwrap();
+    tx.put_edge_with(EdgeKey::new(LABEL, NEAR, FAR), [("since", 2001)]).unwrap();
+    tx.put_vertex_with(NEAR, [("age", 30)]).unwrap();
+    tx.commit().unwrap();
+    graph
+}
+
+fn evict(graph: &Graph, label: &str, direction: Direction) {
+    let label = graph.engine.label(label.into()).unwrap();
+    evict_of(graph, label, direction);
+}
+
+fn evict_of(graph: &Graph, label: LabelId, direction: Direction) {
+    let table = graph.engine.table(label).unwrap();
+    table.get(SubgraphId(0)).unwrap().latch().evict(direction);
+}
+
+fn fails<T>(read: Result<T, Error>) -> bool {
+    matches!(read, Err(Error::Storage(StorageError::NotInMemory(NotInMemory))))
+}
+
+/// Reads of the vertex `NEAR` and of all, by name: whether they fail.
+fn reads(s: &Snapshot) -> Vec<(&'static str, bool)> {
+    let (id, to) = (VertexId(NEAR as u32), VertexId(FAR as u32));
+    vec![
+        ("vertex_id", fails(s.vertex_id(NEAR))),
+        ("vertex_key", fails(s.vertex_key(id))),
+        ("contains_vertex", fails(s.contains_vertex(NEAR))),
+        ("contains_edge", fails(s.contains_edge(NEAR, FAR))),
+        ("weight", fails(s.weight(NEAR, FAR))),
+        ("weight_by_id", fails(s.weight_by_id(id, to))),
+        ("contains_edge_by_id", fails(s.contains_edge_by_id(id, to))),
+        ("degree", fails(s.degree(NEAR, Direction::Out))),
+        ("degree_by_id", fails(s.degree_by_id(id, Direction::Out))),
+        ("neighbors", fails(s.neighbors(NEAR, Direction::Out))),
+        ("weighted_neighbors", fails(s.weighted_neighbors(NEAR, Direction::Out))),
+        ("for_each_neighbor", fails(s.for_each_neighbor(id, Direction::Out, |_, _| ()))),
+        ("neighbors_of_all", fails(s.neighbors_of_all(NEAR, Direction::Out))),
+        ("degree_of_all", fails(s.degree_of_all(NEAR, Direction::Out))),
+        ("edges_of_all", fails(s.edges_of_all(NEAR, Direction::Out))),
+        ("contains_any_edge", fails(s.contains_any_edge(EdgePattern::between(NEAR, FAR)))),
+        ("for_each_edge_of", fails(s.for_each_edge_of("", |_, _, _| ()))),
+        ("for_each_edge_row", fails(s.for_each_edge_row("", |_| ()))),
+        ("labels_with_edges", fails(s.labels_with_edges())),
+        ("only_label", fails(s.only_label())),
+        ("edge_count_of", fails(s.edge_count_of(""))),
+        ("view", fails(s.view())),
+        ("vertices", fails(s.vertices().map(drop))),
+        ("for_each_edge", fails(s.for_each_edge(|_, _, _| ()))),
+        ("vertex_properties", fails(s.vertex_properties(NEAR))),
+    ]
+}
+
+#[test]
+fn every_read_of_an_evicted_chain_fails() {
+    let graph = graph();
+    let (before, with_view) = (graph.snapshot().unwrap(), graph.snapshot().unwrap());
+    assert_eq!(reads(&graph.snapshot().unwrap()).into_iter().filter(|read| read.1).count(), 0);
+    let edges = with_view.view().unwrap().directed_edges();
+    graph.engine.views.forget();
+    evict(&graph, "", Direction::Out);
+    for snapshot in [&before, &graph.snapshot().unwrap()] {
+        let answered: Vec<_> = reads(snapshot).into_iter().filter(|read| !read.1).collect();
+        assert_eq!(answered, []);
+        // Counts, and what lies elsewhere, need no part of it.
+        assert_eq!((snapshot.vertex_count(), snapshot.edge_count().unwrap()), (4, 5));
+        assert!(snapshot.contains_edge(FAR, NEAR).unwrap() && snapshot.contains_vertex(FAR + 1).unwrap());
+    }
+    assert_eq!(with_view.view().unwrap().directed_edges(), edges, "a view keeps its lists");
+    assert!(fails(graph.check()));
+    assert_eq!(graph.stats().unwrap().vertices, 4);
+}
+
+#[test]
+fn a_transaction_reads_nothing_into_an_evicted_chain() {
+    let graph = graph();
+    evict(&graph, "", Direction::Out);
+    let mut tx = graph.write().unwrap();
+    assert!(fails(tx.contains_edge(NEAR, FAR)) && fails(tx.neighbors(NEAR, Direction::Out)));
+    assert!(fails(tx.insert_edge(NEAR, FAR)) && fails(tx.remove_edge(NEAR, FAR)));
+    assert!(fails(tx.contains_vertex(NEAR)) && tx.contains_edge(FAR, FAR + 1).unwrap());
+}
+
+#[test]
+fn chains_of_labels_and_of_incoming_edges_fail_by_themselves() {
+    let graph = graph();
+    evict(&graph, LABEL, Direction::Out);
+    let s = graph.snapshot().unwrap();
+    let knows = EdgeKey::new(LABEL, NEAR, FAR);
+    assert!(fails(s.contains_edge_of(knows)) && fails(s.edge_properties(knows)));
+    assert!(fails(s.neighbors_of(LABEL, NEAR, Direction::Out)) && fails(s.view_of(LABEL)));
+    assert!(fails(s.view_weighted_by(LABEL, "since", Some(1.0))));
+    assert_eq!(s.degree(NEAR, Direction::Out).unwrap(), Some(2));
+    assert_eq!(s.neighbors_of(LABEL, FAR, Direction::In).unwrap().map(|found| found.len()), Some(1));
+    // The weights of incoming edges stand with the outgoing ones.
+    evict_of(&graph, LabelId::VERTICES, Direction::Out);
+    assert!(fails(s.vertex_properties(NEAR)) && fails(s.vertex_property(NEAR, "age")));
+    evict(&graph, "", Direction::In);
+    assert!(fails(s.neighbors(NEAR, Direction::In)) && s.neighbors(NEAR, Direction::Out).is_ok());
+    assert!(fails(s.view()));
+}
