@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hedgerow_core::{Direction, InterpolationHint, LocalVertex, Timestamp, VertexId};
 use hedgerow_mem::Ops;
 use hedgerow_mem::subgraph::LocalOp;
+use hedgerow_mem::version::{NotInMemory, Read};
 use hedgerow_mem::{EdgeOp, Horizon, Memory, Pin, Subgraph, SubgraphPage};
 use hedgerow_txn::{ActiveReaders, Clock, Counts, ReaderRegistry, Registration};
 use loom::thread;
@@ -115,6 +116,34 @@ fn beside_an_append(check: fn(&Store, Timestamp)) {
 #[test]
 fn a_reader_beside_appends_sees_a_prefix() {
     beside_an_append(|store, t| assert_eq!(store.read(t), inserted(t)));
+}
+
+/// A chain of two versions is taken out of memory beside a reader of the older one: the reader finds it, or is told that it is
+/// not in memory. It never finds the chain empty.
+#[test]
+fn a_reader_beside_an_eviction_finds_its_version_or_none_in_memory() {
+    loom::model(|| {
+        let store = store();
+        store.commit(1, EdgeOp::Insert);
+        let registration = store.register();
+        store.commit(2, EdgeOp::Insert);
+        store.subgraph().latch().settle(Direction::Out, false, false, &store.horizon(), |_| ());
+        let evictor = store.clone();
+        let evicts = thread::spawn(move || {
+            evictor.subgraph().latch().evict(Direction::Out);
+            evictor.memory.retire_list().drain();
+        });
+        let mut seen = Vec::new();
+        let look = |read: Read<'_>| read.for_each_neighbor(V, |v, _| seen.push(v.0));
+        match store.subgraph().read(Direction::Out, registration.ts(), look) {
+            Ok(found) => assert!(found.is_some() && seen == [1], "{found:?}, {seen:?}"),
+            Err(NotInMemory) => assert_eq!(seen, []),
+        }
+        evicts.join().unwrap();
+        let read = store.subgraph().read(Direction::Out, registration.ts(), |_| ());
+        assert_eq!(read, Err(NotInMemory), "after the eviction");
+        store.readers.close(registration);
+    });
 }
 
 /// A look for one edge asks the Bloom filter of the delta, and looks at the length of the log only if that says so.
