@@ -47,7 +47,7 @@ fn operations(generator: &mut Generator, model: &Model, count: usize) -> Vec<Mod
 
 fn round(seed: u64) -> Result<u64, String> {
     let config = ModelConfig::all().nth((seed % 12) as usize).expect("twelve kinds");
-    let config = if (seed + seed / 12) % 2 == 0 { config } else { config.with_labels() };
+    let config = if (seed + seed / 12).is_multiple_of(2) { config } else { config.with_labels() };
     let universe = [4, 60, 500, 20_000][(seed / 12 % 4) as usize];
     let disk = SimFs::new();
     let options =
