@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use hedgerow::{EdgeKey, KeyKind, PropertyType, Value, VertexKeyRef, WriteTxn};
+use hedgerow::{EdgeKey, KeyKind, LabelRef, PropertyType, Value, VertexKeyRef, WriteTxn};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -128,6 +128,7 @@ impl Edges {
         range: Range<usize>,
     ) -> hedgerow::Result<()> {
         match (&self.rich, &self.weights) {
+            (Some(rich), _) if rich.ranks.is_none() => rich.put_all(txn, pairs.zip(range)),
             (Some(rich), _) => {
                 pairs.zip(range).try_for_each(|((src, dst), at)| rich.put(txn, src.into(), dst.into(), at))
             }
@@ -176,6 +177,19 @@ impl Rich {
             columns.push(column);
         }
         Ok(Rich { label: label.to_owned(), ranks, columns })
+    }
+
+    /// Puts edges without ranks, each with its place in the columns: label and properties are looked up once.
+    fn put_all<'a, K: Into<VertexKeyRef<'a>>>(
+        &self,
+        txn: &mut WriteTxn,
+        edges: impl Iterator<Item = ((K, K), usize)>,
+    ) -> hedgerow::Result<()> {
+        let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        let edges = edges.map(|((src, dst), at)| {
+            (src.into(), dst.into(), self.columns.iter().map(move |column| column.values[at].clone()))
+        });
+        txn.put_edges_with(LabelRef::Name(&self.label), &names, edges)
     }
 
     fn put(
