@@ -130,7 +130,7 @@ impl Subgraph {
     /// for what takes long.
     ///
     /// # Errors
-    /// [`NotInMemory`], here and below.
+    /// [`NotInMemory`] where the version is not.
     #[inline]
     pub fn read<R>(
         &self,
@@ -144,6 +144,9 @@ impl Subgraph {
 
     /// The weight of the edge that a snapshot at `t` sees, of edges with ranks that of rank 0; 1 in a graph without weights.
     /// Under the conditions of [`read`](Self::read). O(log degree), and O(delta) where the delta may speak of the edge.
+    ///
+    /// # Errors
+    /// As of [`read`](Self::read).
     #[inline]
     pub fn edge(
         &self,
@@ -160,6 +163,9 @@ impl Subgraph {
 
     /// As [`read`](Self::read), with a reference that keeps the version and nothing else: for code of the caller of the
     /// store, which may take its time.
+    ///
+    /// # Errors
+    /// As of [`read`](Self::read).
     #[inline]
     pub fn read_kept<R>(
         &self,
@@ -203,6 +209,9 @@ impl Subgraph {
     }
 
     /// The version that a snapshot at `t` sees, kept alive by the reference.
+    ///
+    /// # Errors
+    /// As of [`read`](Self::read).
     pub fn version(&self, direction: Direction, t: Timestamp) -> Result<Option<Arc<Version>>, NotInMemory> {
         counted_version_at(&self.heads[direction as usize], t)
     }

@@ -172,10 +172,10 @@ impl WeightedTopology for Paged {
 fn graph(seed: u64) -> Csr {
     match seed % 3 {
         0 => {
-            let plain = random_graph(300, 2500, seed % 2 == 0, 0.0, seed);
+            let plain = random_graph(300, 2500, seed.is_multiple_of(2), 0.0, seed);
             let pairs = |v| plain.neighbors(v, Direction::Out).iter().map(move |u| (v.0, u.0));
             let edges: Vec<(u32, u32)> = (0..300).map(VertexId).flat_map(pairs).collect();
-            weighted_graph(300, &edges, seed % 2 == 0, |rng| rng.below(100) as f64)
+            weighted_graph(300, &edges, seed.is_multiple_of(2), |rng| rng.below(100) as f64)
         }
         _ => random_graph(300, [600, 2500][seed as usize % 2], seed % 4 < 2, 0.2, seed),
     }
