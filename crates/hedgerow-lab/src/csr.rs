@@ -1,4 +1,5 @@
-//! A graph that cannot change, as compressed sparse rows: offsets and one array of neighbours.
+//! A graph that cannot change, as compressed sparse rows: offsets and one array of neighbours. Long because it is built, and
+//! read in every way that kernels read, in one place.
 //!
 //! The plainest layout there is, and the unit that engines are compared with: [`Csr`] implements [`Topology`] and
 //! [`WeightedTopology`], so that kernels run the same loops on it. 8 bytes per vertex and 4 per directed edge, twice for a directed graph (both

@@ -40,6 +40,9 @@ mod parameters;
 #[cfg(test)]
 mod tests;
 pub mod verify;
+mod weights;
+
+use weights::{choose_width, for_each_neighbor};
 
 /// Buckets in the window.
 const WINDOW: usize = 1024;
@@ -56,9 +59,6 @@ const SEQUENTIAL: usize = 256;
 
 /// A task empties what it added to the bucket at hand itself, up to so many vertices.
 const FUSED: usize = 1024;
-
-/// Vertices whose edges are looked at to choose a bucket width.
-const SAMPLES: usize = 1024;
 
 /// How to search.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -126,50 +126,6 @@ pub fn sssp_until<G: WeightedTopology>(
         search.finish()
     })
 }
-
-/// A width by the weights of evenly spaced vertices: the shorter the lists, the more edges a path crosses, and the
-/// wider a bucket must be to hold work for all threads.
-fn choose_width<G: WeightedTopology>(g: &G, direction: Direction, cancel: &Cancel) -> Result<f64, G::Error> {
-    let Some(mut meter) = cancel.meter().filter(|_| g.has_weights()) else { return Ok(1.0) };
-    let step = (g.vertex_bound() / SAMPLES).max(1);
-    let samples = (0..g.vertex_bound()).step_by(step).map(|v| VertexId(v as u32));
-    let (mut sum, mut edges, mut vertices, mut last) = (0.0, 0.0, 0.0, None);
-    g.visit_weighted(samples, direction, |v, run, weights| {
-        for_each_neighbor(run, weights, &mut meter, |_, weight| {
-            if weight > 0.0 && weight.is_finite() {
-                sum += weight;
-                edges += 1.0;
-                vertices += f64::from(last != Some(v));
-                last = Some(v);
-            }
-        });
-    })?;
-    let width: f64 = sum / edges / (edges / vertices) * WIDTH_FACTOR;
-    Ok(if width > 0.0 && width.is_finite() { width } else { 1.0 })
-}
-
-/// Calls `f` with each neighbour of a run and its weight, until the flag is raised.
-#[inline]
-fn for_each_neighbor(
-    run: &[VertexId],
-    weights: &[f64],
-    meter: &mut Meter<'_>,
-    mut f: impl FnMut(VertexId, f64),
-) {
-    let mut before = 0;
-    meter.parts(run, |part| {
-        // Without weights all are 1.
-        let weights = weights.get(before..).unwrap_or(&[]);
-        before += part.len();
-        for (i, &v) in part.iter().enumerate() {
-            f(v, weights.get(i).copied().unwrap_or(1.0));
-        }
-    });
-}
-
-/// The chosen width as a multiple of mean weight / mean degree: the best of the powers of two on Kronecker and uniform
-/// graphs and on road networks.
-const WIDTH_FACTOR: f64 = 1.0;
 
 /// Which bucket a distance belongs to.
 #[derive(Clone, Copy)]

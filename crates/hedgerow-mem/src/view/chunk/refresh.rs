@@ -1,4 +1,5 @@
-//! Bringing chunks to another timestamp: which of their subgraphs to read again, and reading them.
+//! Bringing chunks to another timestamp: which of their subgraphs to read again, and reading them. Long because the steps
+//! of the software pipeline are read together.
 
 use std::sync::Arc;
 
