@@ -56,6 +56,9 @@ impl Piece<'_> {
 /// Collects the values of a column.
 struct Builder {
     kind: PropertyType,
+    /// The values that there will be.
+    total: usize,
+    /// Which values are there; empty while all are.
     valid: Vec<u64>,
     found: usize,
     len: usize,
@@ -71,7 +74,8 @@ impl Builder {
         let is_bits = kind == PropertyType::Bool;
         Builder {
             kind,
-            valid: vec![0; len.div_ceil(64)],
+            total: len,
+            valid: Vec::new(),
             found: 0,
             len: 0,
             bits: if is_bits { vec![0; len.div_ceil(64)] } else { Vec::new() },
@@ -103,11 +107,26 @@ impl Builder {
                 self.ends.push(self.heap.len() as u64);
             }
         }
-        if here {
-            self.valid[self.len / 64] |= 1 << (self.len % 64);
-            self.found += 1;
+        if here { self.found(1) } else { self.missing(1) }
+    }
+
+    /// The next values are there.
+    #[inline]
+    fn found(&mut self, count: usize) {
+        if !self.valid.is_empty() {
+            (self.len..self.len + count).for_each(|at| self.valid[at / 64] |= 1 << (at % 64));
         }
-        self.len += 1;
+        self.found += count;
+        self.len += count;
+    }
+
+    /// The next values are null. The first null makes the mask: most columns have none.
+    fn missing(&mut self, count: usize) {
+        if count > 0 && self.valid.is_empty() {
+            self.valid = vec![0; self.total.div_ceil(64)];
+            (0..self.len).for_each(|at| self.valid[at / 64] |= 1 << (at % 64));
+        }
+        self.len += count;
     }
 
     /// Takes over a stretch of an old column, or as many nulls.
@@ -118,18 +137,14 @@ impl Builder {
         match (&from.data, &from.valid) {
             (Data::Words(words), None) => {
                 self.words.extend_from_slice(words.get(range.clone()).unwrap_or(&[]));
-                for at in self.len..self.len + range.len() {
-                    self.valid[at / 64] |= 1 << (at % 64);
-                }
-                self.found += range.len();
-                self.len += range.len();
+                self.found(range.len());
             }
             _ => range.for_each(|at| self.push(from.get(at))),
         }
     }
 
     fn nulls(&mut self, count: usize) {
-        self.len += count;
+        self.missing(count);
         if self.kind == PropertyType::Bool {
         } else if self.kind.is_fixed() {
             self.words.resize(self.len, 0);
