@@ -19,7 +19,7 @@
 use std::sync::OnceLock;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::sync::{AtomicU32, Ordering};
+use hedgerow_core::sync::{AtomicBool, AtomicU32, Ordering};
 use hedgerow_core::{LocalVertex, RowRef, Timestamp, VertexId};
 
 use crate::arena::Arena;
@@ -38,6 +38,8 @@ pub struct Delta {
     len: AtomicU32,
     capacity: u32,
     weighted: bool,
+    /// Whether some entry has a rank. Here, where every look for an edge comes by, and not beside the ranks.
+    ranked: AtomicBool,
     storage: Storage,
     /// Ranks and rows, from the first entry on that has any.
     extra: OnceLock<Box<DeltaExtra>>,
@@ -52,6 +54,7 @@ impl Delta {
             len: AtomicU32::new(0),
             capacity: capacity as u32,
             weighted,
+            ranked: AtomicBool::new(false),
             storage: Storage::new(capacity, weighted, arena),
             extra: OnceLock::new(),
         }
@@ -73,6 +76,20 @@ impl Delta {
     #[inline]
     pub(crate) fn prefetch_filters(&self) {
         (0..self.filter_bits()).step_by(512).for_each(|bit| self.storage.prefetch_filter(bit));
+    }
+
+    /// Starts loading what tells where the properties of the next entry go, if entries have any.
+    #[inline]
+    pub(crate) fn prefetch_extra(&self) {
+        self.extra().into_iter().for_each(DeltaExtra::prefetch);
+    }
+
+    /// Starts loading where these go.
+    #[inline]
+    pub(crate) fn prefetch_row(&self) {
+        if let Some(extra) = self.extra() {
+            extra.prefetch_row(self.len.load(Ordering::Relaxed) as usize);
+        }
     }
 
     /// Starts loading all destinations.
@@ -159,6 +176,10 @@ impl Delta {
 
     /// Sets rank and properties of an entry that is not published yet.
     fn set_attributes(&self, at: usize, rank: u64, row: RowRef<'_>) {
+        if rank != 0 {
+            // Ordered by the release store of the length that publishes the entry.
+            self.ranked.store(true, Ordering::Relaxed);
+        }
         self.extra.get_or_init(Box::default).set(at, self.capacity(), rank, row);
     }
 
@@ -307,7 +328,7 @@ impl Entries for Delta {
 
     #[inline]
     fn has_ranks(&self) -> bool {
-        self.extra().is_some_and(DeltaExtra::has_ranks)
+        self.ranked.load(Ordering::Relaxed)
     }
 
     #[inline]

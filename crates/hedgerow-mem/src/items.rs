@@ -6,7 +6,7 @@
 use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::sync::{AtomicU64, Ordering};
-use hedgerow_core::{Columns, PropertyId, PropertyType, Row, RowRef, VertexId};
+use hedgerow_core::{Columns, PropertyId, PropertyType, Row, RowRef, VertexId, simd};
 
 /// What the edges of a main part have beside neighbour and weight.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -99,8 +99,19 @@ impl DeltaExtra {
         }
     }
 
-    pub(crate) fn has_ranks(&self) -> bool {
-        self.ranks.get().is_some()
+    /// Starts loading what tells where the row of an entry goes.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        simd::prefetch(self);
+        simd::prefetch((&raw const *self).cast::<u8>().wrapping_add(64));
+    }
+
+    /// Starts loading where the row of the entry at `at` goes, once [`prefetch`](Self::prefetch) has loaded where that is.
+    #[inline]
+    pub(crate) fn prefetch_row(&self, at: usize) {
+        if let Some(bits) = self.words.get().and_then(|words| words.bits.get(at)) {
+            simd::prefetch(bits);
+        }
     }
 
     pub(crate) fn has_rows(&self) -> bool {

@@ -12,6 +12,8 @@ use crate::items::{Extra, ItemRef};
 pub struct Main {
     pub(crate) present: u64,
     pub(crate) offsets: Offsets,
+    /// Whether edges have ranks. Here, where every look for an edge comes by, and not beside the ranks.
+    pub(crate) ranked: bool,
     /// Counted, so that a view can refer to the list itself rather than through its version.
     pub(crate) neighbors: Counted<VertexId>,
     pub(crate) weights: Option<Counted<f64>>,
@@ -30,6 +32,25 @@ impl Default for Offsets {
 }
 
 impl Main {
+    /// A main part of arrays that fit each other.
+    pub(crate) fn new(
+        present: u64,
+        offsets: Offsets,
+        neighbors: Counted<VertexId>,
+        weights: Option<Counted<f64>>,
+        extra: Extra,
+    ) -> Main {
+        let extra = extra.shared();
+        let ranked = extra.as_ref().is_some_and(|extra| extra.ranks.is_some());
+        Main { present, offsets, ranked, neighbors, weights, extra }
+    }
+
+    /// The place where ranks and properties are, to load it ahead.
+    #[inline]
+    pub(crate) fn extra_place(&self) -> *const u8 {
+        (&raw const self.extra).cast()
+    }
+
     /// A main part from its arrays, as a checkpoint keeps them, copied into `arena`.
     ///
     /// Returns `None` unless the offsets ascend from 0 to the number of neighbours, every list ascends strictly, and
@@ -49,24 +70,17 @@ impl Main {
         let lists_ascend = offsets.windows(2).all(|w| {
             neighbors.get(w[0] as usize..w[1] as usize).is_some_and(|list| list.is_sorted_by(|a, b| a < b))
         });
-        lists_ascend.then(|| Main {
-            present,
-            offsets: Offsets(offsets),
-            neighbors: arena.copy(neighbors),
-            weights: weights.map(|w| arena.copy(w)),
-            extra: None,
+        lists_ascend.then(|| {
+            let (neighbors, weights) = (arena.copy(neighbors), weights.map(|w| arena.copy(w)));
+            Main::new(present, Offsets(offsets), neighbors, weights, Extra::default())
         })
     }
 
     /// The same content in new blocks of `arena`.
     pub(crate) fn copied(&self, arena: &Arena) -> Main {
-        Main {
-            present: self.present,
-            offsets: self.offsets.clone(),
-            neighbors: arena.copy(&self.neighbors),
-            weights: self.weights.as_ref().map(|w| arena.copy(w)),
-            extra: self.extra.clone(),
-        }
+        let neighbors = arena.copy(&self.neighbors);
+        let weights = self.weights.as_ref().map(|w| arena.copy(w));
+        Main { neighbors, weights, ..self.clone() }
     }
 
     /// The mask of the local vertices that exist.
@@ -139,7 +153,7 @@ impl Main {
         let fits = extra.columns.iter().all(|(_, column)| column.len() == len);
         let Some(ranks) = &extra.ranks else {
             let main = Main::from_parts(present, offsets, neighbors, weights, arena)?;
-            return fits.then_some(Main { extra: extra.shared(), ..main });
+            return fits.then(|| Main::new(main.present, main.offsets, main.neighbors, main.weights, extra));
         };
         let offsets: [u32; SUBGRAPH_VERTICES + 1] = offsets.try_into().ok()?;
         let ends = offsets[0] == 0 && offsets[SUBGRAPH_VERTICES] as usize == len;
@@ -152,19 +166,16 @@ impl Main {
             list.clone().zip(list.skip(1)).all(|(a, b)| key(a) < key(b))
         };
         let sound = offsets.windows(2).all(|w| ascends(w[0] as usize..w[1] as usize));
-        sound.then(|| Main {
-            present,
-            offsets: Offsets(offsets),
-            neighbors: arena.copy(neighbors),
-            weights: weights.map(|weights| arena.copy(weights)),
-            extra: extra.shared(),
+        sound.then(|| {
+            let (neighbors, weights) = (arena.copy(neighbors), weights.map(|w| arena.copy(w)));
+            Main::new(present, Offsets(offsets), neighbors, weights, extra)
         })
     }
 
     /// The ranks parallel to the edges; `None` if all are 0.
     #[inline]
     pub fn ranks(&self) -> Option<&[u64]> {
-        self.extra.as_ref()?.ranks.as_deref()
+        if self.ranked { self.extra.as_ref()?.ranks.as_deref() } else { None }
     }
 
     /// The property columns parallel to the edges; `None` if no edge has properties.

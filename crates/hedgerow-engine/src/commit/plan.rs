@@ -250,3 +250,53 @@ impl KeyBindings {
         Ok(binding.live)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: TxnKey = TxnKey(1);
+    const B: TxnKey = TxnKey(2);
+    const C: TxnKey = TxnKey(3);
+
+    fn bindings(create: bool, ops: &[(OpKind, TxnKey, TxnKey)]) -> KeyBindings {
+        let ops: Vec<TxnOp> = ops.iter().map(|&(kind, src, dst)| TxnOp::plain(kind, src, dst, 1.0)).collect();
+        KeyBindings::of(&ops, create)
+    }
+
+    /// Each key stands once, ascending, with all that the operations that name it ask of it.
+    #[test]
+    fn a_key_is_bound_once_with_all_that_is_asked_of_it() {
+        use OpKind::{Insert, InsertVertex, Put, Remove, RemoveVertex};
+        let asked = |ops: &[(OpKind, TxnKey, TxnKey)], create| -> Vec<(TxnKey, [bool; 4])> {
+            let of = |b: &KeyBinding| (b.key, [b.creates, b.removes, b.unlinks, b.vertex_op]);
+            bindings(create, ops).bindings.iter().map(of).collect()
+        };
+        let (yes, no) = (true, false);
+        assert_eq!(asked(&[(Put, B, A)], true), [(A, [yes, no, no, no]), (B, [yes, no, no, no])]);
+        assert_eq!(asked(&[(Put, B, A)], false), [(A, [no; 4]), (B, [no; 4])], "edges create no ends");
+        assert_eq!(asked(&[(Insert, A, A)], true), [(A, [yes, no, no, no])], "a loop has one end");
+        assert_eq!(asked(&[(Remove, A, B)], true), [(A, [no, no, yes, no]), (B, [no, no, yes, no])]);
+        let all = [(RemoveVertex, C, C), (Remove, A, C), (InsertVertex, A, A), (Put, B, C)];
+        let expected = [(A, [yes, no, yes, yes]), (B, [yes, no, no, no]), (C, [yes, yes, yes, yes])];
+        assert_eq!(asked(&all, true), expected);
+    }
+
+    /// A vertex that the program removes is gone for what comes after, and an end that is to be created takes the id that was
+    /// set aside for it.
+    #[test]
+    fn an_end_is_what_its_key_names_at_that_point_of_the_program() {
+        let keys = TxnKeys::new(KeyKind::U64);
+        let mut found = bindings(true, &[(OpKind::Put, A, B)]);
+        let (old, fresh) = (VertexId(7), VertexId(9));
+        found.bindings[0].live = Some(old);
+        found.bindings[1].fresh = Some(fresh);
+        assert_eq!(found.end(A, true, &keys).unwrap(), Some(old));
+        assert_eq!(found.end(B, false, &keys).unwrap(), None, "it is not there, and not to be created");
+        assert_eq!(found.end(B, true, &keys).unwrap(), Some(fresh));
+        assert_eq!(found.end(B, false, &keys).unwrap(), Some(fresh), "from then on it is there");
+        found.bindings[0].live = None;
+        assert_eq!(found.end(A, false, &keys).unwrap(), None);
+        assert!(found.end(A, true, &keys).is_err(), "no id was set aside");
+    }
+}

@@ -129,13 +129,9 @@ impl<'a> Output<'a> {
     pub(super) fn finish(mut self, present: u64) -> Main {
         self.shift(SUBGRAPH_VERTICES);
         self.copy(self.main.neighbors.len());
-        Main {
-            present,
-            offsets: self.offsets,
-            neighbors: self.neighbors.finish(),
-            weights: self.weights.map(Array::finish),
-            extra: self.attributes.and_then(|attributes| attributes.finish(self.main).shared()),
-        }
+        let (neighbors, weights) = (self.neighbors.finish(), self.weights.map(Array::finish));
+        let extra = self.attributes.map_or_else(Extra::default, |attributes| attributes.finish(self.main));
+        Main::new(present, self.offsets, neighbors, weights, extra)
     }
 }
 

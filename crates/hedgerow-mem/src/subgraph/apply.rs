@@ -62,10 +62,11 @@ impl Latched<'_> {
         horizon: &impl Horizon,
         pinned: impl FnMut(Pin),
     ) {
-        if let Some(head) = &self.writer.heads[direction as usize]
-            && head.delta.len() + count > head.delta.capacity()
-        {
+        let Some(head) = &self.writer.heads[direction as usize] else { return };
+        if head.delta.len() + count > head.delta.capacity() {
             self.fold_ahead(direction, count, weighted, horizon, pinned);
+        } else {
+            head.delta.prefetch_row();
         }
     }
 

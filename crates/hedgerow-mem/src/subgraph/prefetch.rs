@@ -144,6 +144,7 @@ impl Latched<'_> {
         if let Some(head) = &self.writer.heads[direction as usize] {
             head.delta.prefetch(false);
             head.delta.prefetch_filters();
+            head.delta.prefetch_row();
         }
     }
 
@@ -181,6 +182,7 @@ impl Latched<'_> {
             let full = head.delta.len() + appends > head.delta.capacity();
             head.delta.prefetch_filters();
             head.delta.prefetch(full);
+            head.delta.prefetch_extra();
             if full {
                 head.delta.prefetch_dsts();
             }
@@ -199,7 +201,7 @@ impl Latched<'_> {
 #[inline]
 fn prefetch_fields(head: &Version) {
     simd::prefetch(&raw const head.main.neighbors);
-    simd::prefetch(&raw const head.main.extra);
+    simd::prefetch(head.main.extra_place());
     prefetch_delta_fields(head);
 }
 
@@ -225,6 +227,7 @@ fn prefetch_delta_and_list(
 ) {
     head.delta.prefetch(false);
     head.delta.prefetch_filter(local, other);
+    head.delta.prefetch_extra();
     if let Some(hint) = search {
         hint.prefetch(head.main.neighbors(local), other);
     }
