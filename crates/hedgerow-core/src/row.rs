@@ -28,6 +28,9 @@ impl Row {
     /// `None` if nothing is left.
     pub fn new(cells: impl Into<Cells>) -> Option<Row> {
         let mut cells = cells.into();
+        if cells.len() == 1 {
+            return cells.pop().filter(|(_, value)| !value.is_null()).map(|cell| Row(Repr::One(cell)));
+        }
         if !cells.is_sorted_by(|a, b| a.0 < b.0) {
             // Stable, so that the last of equals stays the last.
             cells.sort_by_key(|(id, _)| *id);

@@ -43,6 +43,18 @@ impl<'a> RowRef<'a> {
         row.filter(has_some).map_or(RowRef::Empty, RowRef::Fixed)
     }
 
+    /// The same by value, where that is one property of fixed width: whoever reads it later need not go where the row is.
+    #[inline]
+    pub fn by_value(self) -> RowRef<'a> {
+        if let RowRef::Row(row) | RowRef::Fixed(row) = self
+            && let [(property, value)] = row.cells()
+            && let Some((kind, word)) = value.as_ref().to_word()
+        {
+            return RowRef::Word(*property, kind, word);
+        }
+        self
+    }
+
     /// Whether no property has a value.
     #[inline]
     pub fn is_empty(self) -> bool {

@@ -88,11 +88,15 @@ impl DeltaExtra {
             // Ordered by the release store of the length that publishes the entry.
             ranks[at].store(rank, Ordering::Relaxed);
         }
-        if !word_of(row).is_some_and(|(property, kind, word)| {
-            let words = self.words.get_or_init(|| Words::new(property, kind, capacity));
-            words.set(at, property, kind, word)
-        }) && let Some(row) = row.to_row()
-        {
+        let row = row.by_value();
+        let set = match row {
+            RowRef::Word(property, kind, word) => {
+                let words = self.words.get_or_init(|| Words::new(property, kind, capacity));
+                words.set(at, property, kind, word)
+            }
+            _ => false,
+        };
+        if !set && let Some(row) = row.to_row() {
             let rows = self.rows.get_or_init(|| (0..capacity).map(|_| OnceLock::new()).collect());
             let set = rows[at].set(row);
             debug_assert!(set.is_ok(), "an entry is written once");
@@ -139,19 +143,6 @@ impl DeltaExtra {
         });
         let words = self.words.get().map_or(0, |words| words.bits.len() * 8);
         size_of::<DeltaExtra>() + self.ranks.get().map_or(0, |ranks| ranks.len() * 8) + words + rows
-    }
-}
-
-/// The property of a row that has one alone, and that of fixed width.
-#[inline]
-fn word_of(row: RowRef<'_>) -> Option<(PropertyId, PropertyType, u64)> {
-    match row {
-        RowRef::Word(property, kind, word) => Some((property, kind, word)),
-        RowRef::Row(row) | RowRef::Fixed(row) => {
-            let [(property, value)] = row.cells() else { return None };
-            value.as_ref().to_word().map(|(kind, word)| (*property, kind, word))
-        }
-        RowRef::Empty | RowRef::Columns(..) => None,
     }
 }
 

@@ -362,9 +362,12 @@ pub(crate) fn split_weight<N: AsRef<str>, V: Into<Value>>(
     let mut weight = None;
     let mut wrong = None;
     let weighted = engine.is_weighted(label);
+    if !weighted {
+        return Ok((None, engine.cells(label, properties)?));
+    }
     let others = properties.into_iter().filter_map(|(name, value)| {
         let value = value.into();
-        if !weighted || name.as_ref() != WEIGHT {
+        if name.as_ref() != WEIGHT {
             return Some((name, value));
         }
         match value {

@@ -161,7 +161,8 @@ impl<'a> Outcomes<'a> {
         };
         let op = effective(before.as_ref(), after.as_ref(), same)?;
         let (weight, row) = after.unwrap_or((0.0, None));
-        Some((op, weight, row.unwrap_or(RowRef::Empty)))
+        // By value: it is read again when all is in other caches.
+        Some((op, weight, row.map_or(RowRef::Empty, RowRef::by_value)))
     }
 
     /// Whether copies in a direction keep properties.
