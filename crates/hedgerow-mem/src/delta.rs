@@ -147,11 +147,11 @@ impl Delta {
     pub(crate) fn push_all(&self, ops: Ops<'_>, ts: Timestamp) {
         let first = self.len.load(Ordering::Relaxed) as usize;
         assert!(ops.len() <= self.capacity() - first, "delta is full");
-        for (i, op) in ops.iter().enumerate() {
-            if let Some(attributes) = ops.attributes(i) {
-                self.set_attributes(first + i, attributes.rank, attributes.row);
-            }
-            self.write(first + i, op.local, op.op, op.dst, ts, op.weight);
+        if ops.have_attributes() {
+            self.set_all(first, ops);
+        }
+        for (at, op) in (first..).zip(ops.iter()) {
+            self.write(at, op.local, op.op, op.dst, ts, op.weight);
         }
         self.len.store((first + ops.len()) as u32, Ordering::Release);
     }
@@ -172,6 +172,16 @@ impl Delta {
             self.write(at, e.local, e.op, e.dst, e.ts, e.weight);
         }
         self.len.store((first + end - from) as u32, Ordering::Release);
+    }
+
+    /// Sets ranks and properties of entries that are not published yet, the first of which comes to `first`.
+    #[inline(never)]
+    fn set_all(&self, first: usize, ops: Ops<'_>) {
+        for i in 0..ops.len() {
+            if let Some(attributes) = ops.attributes(i) {
+                self.set_attributes(first + i, attributes.rank, attributes.row);
+            }
+        }
     }
 
     /// Sets rank and properties of an entry that is not published yet.

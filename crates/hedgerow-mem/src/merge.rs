@@ -27,10 +27,11 @@ pub(crate) fn apply(main: &Main, n: usize, entries: &impl Entries, weighted: boo
     let n = if faults::is_on(PlantedFault::NewestEntryLost) { n.saturating_sub(1) } else { n };
     let (keys, present) = sort(main.present, n, entries);
     let len = main.neighbors.len().wrapping_add_signed(growth(&keys, entries));
-    let mut out = Output::new(arena, main, len, weighted, kinds(entries));
+    let reader = Reader::new(entries, weighted);
+    let mut out = Output::new(arena, main, len, weighted, reader.kinds);
     for_each_edge(&keys, entries, |_, last| {
         let (local, dst) = edge(last);
-        out.put(local, dst, rank(entries, last), state(entries, last));
+        out.put(local, dst, reader.rank(last), reader.state(last));
     });
     out.finish(present)
 }
@@ -40,20 +41,35 @@ fn kinds(entries: &impl Entries) -> Kinds {
     Kinds { ranks: entries.has_ranks(), rows: entries.has_rows() }
 }
 
-/// The rank of the edge that the entry of a key is about.
-#[inline]
-fn rank(entries: &impl Entries, key: u64) -> u64 {
-    if entries.has_ranks() { entries.rank(order(key)) } else { 0 }
+/// What a merge asks the entries for: what no entry has, and what a graph without weights gives all edges, is not looked up.
+#[derive(Clone, Copy)]
+struct Reader<'a, E> {
+    entries: &'a E,
+    kinds: Kinds,
+    weighted: bool,
 }
 
-/// Weight and properties after the entry of a key; `None` if the edge is gone.
-#[inline]
-fn state(entries: &impl Entries, key: u64) -> Option<(f64, RowRef<'_>)> {
-    let row = || match entries.has_rows() {
-        true => entries.row(order(key)),
-        false => RowRef::Empty,
-    };
-    (op(key) != EdgeOp::Remove).then(|| (entries.entry(order(key)).weight, row()))
+impl<'a, E: Entries> Reader<'a, E> {
+    fn new(entries: &'a E, weighted: bool) -> Reader<'a, E> {
+        Reader { entries, kinds: kinds(entries), weighted }
+    }
+
+    /// The rank of the edge that the entry of a key is about.
+    #[inline]
+    fn rank(&self, key: u64) -> u64 {
+        if self.kinds.ranks { self.entries.rank(order(key)) } else { 0 }
+    }
+
+    /// Weight and properties after the entry of a key; `None` if the edge is gone.
+    #[inline]
+    fn state(&self, key: u64) -> Option<(f64, RowRef<'a>)> {
+        if op(key) == EdgeOp::Remove {
+            return None;
+        }
+        let weight = if self.weighted { self.entries.entry(order(key)).weight } else { 1.0 };
+        let row = if self.kinds.rows { self.entries.row(order(key)) } else { RowRef::Empty };
+        Some((weight, row))
+    }
 }
 
 /// `main`, under `old` if it has a patch, with the first `n` entries folded in: the main part, and its patch if it is to have
@@ -92,16 +108,17 @@ fn patch(
     let none = Patch::default();
     let old = old.unwrap_or(&none);
     let room = |old: &Main| old.neighbors.len() + keys.len();
-    let kinds = kinds(entries);
+    let reader = Reader::new(entries, weighted);
+    let kinds = reader.kinds;
     // What an edge of the main part is now may differ from what it was: then the patch says it anew.
     let restates = weighted || kinds.rows || main.columns().is_some();
     let mut added = Output::new(arena, &old.added, room(&old.added), weighted, kinds);
     let mut removed =
         Output::new(arena, &old.removed, room(&old.removed), false, Kinds { rows: false, ..kinds });
     for_each_edge(&keys, entries, |first, last| {
-        let ((local, dst), rank) = (edge(last), rank(entries, last));
+        let ((local, dst), rank) = (edge(last), reader.rank(last));
         let in_main = patch::is_in_main(old, op(first), local, dst, rank);
-        let state = state(entries, last);
+        let state = reader.state(last);
         removed.put(
             local,
             dst,

@@ -127,6 +127,12 @@ impl<'a> Ops<'a> {
         self.ops[at]
     }
 
+    /// Whether the operations may have attributes.
+    #[inline]
+    pub(crate) fn have_attributes(&self) -> bool {
+        !self.attributes.is_empty()
+    }
+
     /// Whether some edge has a rank.
     pub(crate) fn has_ranks(&self) -> bool {
         self.attributes.iter().any(|attributes| attributes.rank != 0)

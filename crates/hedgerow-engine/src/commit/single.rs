@@ -9,7 +9,7 @@
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
-    Direction, InterpolationHint, KeyKind, LabelId, RowRef, Timestamp, VertexId, VertexKeyRef,
+    Direction, InterpolationHint, KeyKind, LabelId, Row, RowRef, Timestamp, VertexId, VertexKeyRef,
 };
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::subgraph::prefetch::End;
@@ -23,6 +23,7 @@ use super::request::Outcome;
 use crate::error::Result;
 use crate::files::log::Record;
 use crate::state::change::{effective, same_weight};
+use crate::state::placement::Placement;
 use crate::state::store::Engine;
 
 /// One operation on an edge of the default label, by vertex ids. Of an undirected graph `src` is the smaller.
@@ -63,19 +64,11 @@ impl Single {
         ])
     }
 
-    /// Whether what the operation makes of an edge that exists depends on the edge's properties, or may change them.
-    fn asks_for_properties(&self) -> bool {
-        !matches!(self.kind, OpKind::Insert | OpKind::Remove)
-    }
-
     /// Whether the operation lays properties over those that there are.
     fn lays(&self) -> bool {
         matches!(self.kind, OpKind::Update | OpKind::Merge)
     }
 }
-
-/// The weight of an edge, and its properties: none of these stand for what they were before.
-type State<'a> = (f64, Option<RowRef<'a>>);
 
 /// Both endpoints' subgraphs, latched; one if they share it.
 struct Ends<'e> {
@@ -161,40 +154,37 @@ pub(crate) fn commit_unpublished(
         return Ok(None);
     }
     let hint = InterpolationHint::over(engine.ids.bound());
-    let weight_before = ends.edge(op, engine.placement().second_direction(), hint);
-    let applied = u64::from(op.kind != OpKind::Update || weight_before.is_some());
-    // Properties are read where they are laid over, or may turn out to stay; edges may have some only if the schema says so,
-    // which is asked under the latches.
-    let attributed = op.asks_for_properties() && !engine.schema.default_is_plain();
-    let row_before = || if attributed { ends.row(op, hint) } else { RowRef::Empty };
-    let laid =
-        op.lays().then(|| laid_over(weight_before.map(|w| (w, row_before().to_row())), &attributes.patch).1);
-    // No row stands for the properties that there were before.
-    let before: Option<State<'_>> = weight_before.map(|weight| (weight, None));
-    let new = || (op.weight, Some(attributes.row.as_ref().into()));
-    let after = op.kind.makes(before, new, |old| {
-        (old.map_or(1.0, |(weight, _)| weight), Some(laid.as_ref().and_then(Option::as_ref).into()))
-    });
-    let same = |(old, _): &State<'_>, (new, row): &State<'_>| match row {
-        None => true,
-        Some(row) => same_weight(engine.config.weighted, *old, *new) && row_before().is_same(*row),
+    let before = ends.edge(op, engine.placement().second_direction(), hint);
+    let applied = u64::from(op.kind != OpKind::Update || before.is_some());
+    // Edges may have properties only if the schema says so, which is asked under the latches.
+    let laid;
+    let change = if engine.schema.default_is_plain() {
+        plain_change(engine, op, before)
+    } else {
+        laid = op
+            .lays()
+            .then(|| laid_over(before.map(|w| (w, ends.row(op, hint).to_row())), &attributes.patch).1);
+        let row = laid.as_ref().unwrap_or(&attributes.row).as_ref();
+        change_of_row(engine, op, before, row, || ends.row(op, hint))
     };
-    let Some(kind) = effective(before.as_ref(), after.as_ref(), same) else {
+    let Some((kind, weight, row)) = change else {
         // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this moment.
         let order = engine.clock.order();
         engine.check_open()?;
         return Ok(Some(Outcome { ts: order.last_drawn(), edges: 0, applied }));
     };
-    let after = after.map(|(weight, row)| (weight, row.unwrap_or(RowRef::Empty)));
     let record = match &engine.durable {
-        Some(_) => Some(encode(engine, op, after)?),
+        Some(_) => Some(encode(engine, op, kind, weight, row)?),
         None => None,
     };
     make_room(engine, op, &mut ends);
     let ts = draw(engine, record, |_| engine.check_open())?;
     let whole = must_apply(engine);
-    let edges = i64::from(after.is_some()) - i64::from(before.is_some());
-    let (weight, row) = after.unwrap_or((0.0, RowRef::Empty));
+    let edges = match kind {
+        EdgeOp::Insert => 1,
+        EdgeOp::Remove => -1,
+        EdgeOp::Update | EdgeOp::Vertex => 0,
+    };
     apply(engine, op, kind, weight, row, ts, &mut ends);
     let merged = ends.merged();
     drop(ends);
@@ -206,11 +196,45 @@ pub(crate) fn commit_unpublished(
     Ok(Some(Outcome { ts, edges, applied }))
 }
 
-fn encode(engine: &Engine, op: &Single, after: Option<(f64, RowRef<'_>)>) -> Result<Record> {
+/// What changes about an edge: the operation on its chains, and what it leaves.
+type EdgeChange<'a> = (EdgeOp, f64, RowRef<'a>);
+
+/// What the operation changes where edges have no properties, given the weight before.
+#[inline]
+fn plain_change(engine: &Engine, op: &Single, before: Option<f64>) -> Option<EdgeChange<'static>> {
+    let after = op.kind.makes(before, || op.weight, |old| old.unwrap_or(op.weight));
+    let same = |old: &f64, new: &f64| same_weight(engine.config.weighted, *old, *new);
+    let kind = effective(before.as_ref(), after.as_ref(), same)?;
+    Some((kind, after.unwrap_or(0.0), RowRef::Empty))
+}
+
+/// As [`plain_change`], where the operation would leave `row`, and `row_before` looks up the one that there is.
+fn change_of_row<'a, 'b>(
+    engine: &Engine,
+    op: &Single,
+    before: Option<f64>,
+    row: Option<&'a Row>,
+    row_before: impl Fn() -> RowRef<'b>,
+) -> Option<EdgeChange<'a>> {
+    // No row stands for the properties that there were before.
+    let before: Option<(f64, Option<RowRef<'a>>)> = before.map(|weight| (weight, None));
+    let new = || (op.weight, Some(row.into()));
+    let after = op.kind.makes(before, new, |old| (old.map_or(1.0, |(weight, _)| weight), Some(row.into())));
+    let same = |(old, _): &(f64, _), (new, row): &(f64, Option<RowRef<'a>>)| match row {
+        None => true,
+        Some(row) => same_weight(engine.config.weighted, *old, *new) && row_before().is_same(*row),
+    };
+    let kind = effective(before.as_ref(), after.as_ref(), same)?;
+    let (weight, row) = after.unwrap_or((0.0, None));
+    Some((kind, weight, row.unwrap_or(RowRef::Empty)))
+}
+
+#[inline]
+fn encode(engine: &Engine, op: &Single, kind: EdgeOp, weight: f64, row: RowRef<'_>) -> Result<Record> {
     let mut encoder = Encoder::new(engine);
-    match after {
-        Some((weight, row)) => encoder.put(LabelId::DEFAULT, (op.src, op.dst), 0, weight, row)?,
-        None => encoder.remove(LabelId::DEFAULT, (op.src, op.dst), 0)?,
+    match kind {
+        EdgeOp::Remove => encoder.remove(LabelId::DEFAULT, (op.src, op.dst), 0)?,
+        _ => encoder.put(LabelId::DEFAULT, (op.src, op.dst), 0, weight, row)?,
     }
     Ok(encoder.finish())
 }
@@ -253,12 +277,8 @@ fn apply(
     let second = placement.second_direction();
     let forth = LocalOp { local: op.src.local(), op: kind, dst: op.dst, weight };
     let back = LocalOp { local: op.dst.local(), op: kind, dst: op.src, weight };
-    let back_row = match row {
-        RowRef::Row(row) => placement.row_at(second, op.dst, op.src, Some(row)),
-        _ => RowRef::Empty,
-    };
-    let rows = [row, back_row].map(|row| Attributes { rank: 0, row });
-    let attributes = |range: std::ops::Range<usize>| if rows[0].is_none() { &[][..] } else { &rows[range] };
+    let rows = attributes_of_copies(placement, op, row);
+    let attributes = |range: std::ops::Range<usize>| rows.as_ref().map_or(&[][..], |rows| &rows[range]);
     let at = |latched: &mut Latched<'_>, id: VertexId, direction, ops| {
         let pinned = |pin| engine.keep((id.subgraph(), direction), pin);
         latched.apply(direction, ops, ts, weighted, &horizon, pinned);
@@ -284,4 +304,19 @@ fn apply(
         None if op.src == op.dst => at(&mut ends.src, op.src, Direction::Out, forth),
         None => at(&mut ends.src, op.src, Direction::Out, both()),
     }
+}
+
+/// The attributes of both copies; none where the edge has no properties.
+#[inline]
+fn attributes_of_copies<'a>(
+    placement: Placement,
+    op: &Single,
+    row: RowRef<'a>,
+) -> Option<[Attributes<'a>; 2]> {
+    let RowRef::Row(row) = row else { return None };
+    let at = |direction, at, other| {
+        let row = placement.row_at(direction, at, other, Some(row));
+        Attributes { rank: 0, row }
+    };
+    Some([at(Direction::Out, op.src, op.dst), at(placement.second_direction(), op.dst, op.src)])
 }
