@@ -140,10 +140,10 @@ impl Entries for WithOps<'_> {
     }
 }
 
-/// Some of the entries of others, from a place on.
-struct Behind<'a, E>(usize, &'a E);
+/// The entries from a place on.
+struct EntriesFrom<'a, E>(usize, &'a E);
 
-impl<E: Entries> Entries for Behind<'_, E> {
+impl<E: Entries> Entries for EntriesFrom<'_, E> {
     fn entry(&self, at: usize) -> Entry {
         self.1.entry(self.0 + at)
     }
@@ -171,7 +171,7 @@ fn flat(head: &Version, n: usize, entries: &impl Entries, weighted: bool, arena:
     let mut main =
         merge::apply(flat.as_ref().unwrap_or(&head.main), n.min(merge::MOST), entries, weighted, arena);
     for from in (merge::MOST..n).step_by(merge::MOST) {
-        main = merge::apply(&main, (n - from).min(merge::MOST), &Behind(from, entries), weighted, arena);
+        main = merge::apply(&main, (n - from).min(merge::MOST), &EntriesFrom(from, entries), weighted, arena);
     }
     main
 }

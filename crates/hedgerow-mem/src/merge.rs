@@ -27,11 +27,11 @@ pub(crate) fn apply(main: &Main, n: usize, entries: &impl Entries, weighted: boo
     let n = if faults::is_on(PlantedFault::NewestEntryLost) { n.saturating_sub(1) } else { n };
     let (keys, present) = sort(main.present, n, entries);
     let len = main.neighbors.len().wrapping_add_signed(growth(&keys, entries));
-    let reader = Reader::new(entries, weighted);
-    let mut out = Output::new(arena, main, len, weighted, reader.kinds);
+    let lookup = EntryLookup::new(entries, weighted);
+    let mut out = Output::new(arena, main, len, weighted, lookup.kinds);
     for_each_edge(&keys, entries, |_, last| {
         let (local, dst) = edge(last);
-        out.put(local, dst, reader.rank(last), reader.state(last));
+        out.put(local, dst, lookup.rank(last), lookup.state(last));
     });
     out.finish(present)
 }
@@ -43,15 +43,15 @@ fn kinds(entries: &impl Entries) -> Kinds {
 
 /// What a merge asks the entries for: what no entry has, and what a graph without weights gives all edges, is not looked up.
 #[derive(Clone, Copy)]
-struct Reader<'a, E> {
+struct EntryLookup<'a, E> {
     entries: &'a E,
     kinds: Kinds,
     weighted: bool,
 }
 
-impl<'a, E: Entries> Reader<'a, E> {
-    fn new(entries: &'a E, weighted: bool) -> Reader<'a, E> {
-        Reader { entries, kinds: kinds(entries), weighted }
+impl<'a, E: Entries> EntryLookup<'a, E> {
+    fn new(entries: &'a E, weighted: bool) -> EntryLookup<'a, E> {
+        EntryLookup { entries, kinds: kinds(entries), weighted }
     }
 
     /// The rank of the edge that the entry of a key is about.
@@ -108,17 +108,17 @@ fn patch(
     let none = Patch::default();
     let old = old.unwrap_or(&none);
     let room = |old: &Main| old.neighbors.len() + keys.len();
-    let reader = Reader::new(entries, weighted);
-    let kinds = reader.kinds;
+    let lookup = EntryLookup::new(entries, weighted);
+    let kinds = lookup.kinds;
     // What an edge of the main part is now may differ from what it was: then the patch says it anew.
     let restates = weighted || kinds.rows || main.columns().is_some();
     let mut added = Output::new(arena, &old.added, room(&old.added), weighted, kinds);
     let mut removed =
         Output::new(arena, &old.removed, room(&old.removed), false, Kinds { rows: false, ..kinds });
     for_each_edge(&keys, entries, |first, last| {
-        let ((local, dst), rank) = (edge(last), reader.rank(last));
+        let ((local, dst), rank) = (edge(last), lookup.rank(last));
         let in_main = patch::is_in_main(old, op(first), local, dst, rank);
-        let state = reader.state(last);
+        let state = lookup.state(last);
         removed.put(
             local,
             dst,

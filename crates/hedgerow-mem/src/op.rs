@@ -12,7 +12,7 @@ pub enum EdgeOp {
     Insert = 0,
     /// An edge that was there is gone.
     Remove = 1,
-    /// An edge that was there has a new weight.
+    /// An edge that was there has a new weight or new properties.
     Update = 2,
     /// The vertex itself: inserted if the destination field is 1, removed if it is 0.
     Vertex = 3,

@@ -9,6 +9,16 @@ use crate::files::log::Record;
 use crate::state::schema::{Label, LabelRef, Property, Schema};
 use crate::state::store::Engine;
 
+/// Refuses a value that is too long.
+pub(super) fn check_value(name: &str, value: &Value) -> Result<()> {
+    let bytes = value.as_ref().variable_bytes();
+    if bytes > MAX_VALUE_BYTES {
+        let what = format!("a value of {bytes} bytes for property {name}");
+        return Err(ArgumentError::TooLarge { what, limit: MAX_VALUE_BYTES as u64 }.into());
+    }
+    Ok(())
+}
+
 fn check_name(what: &str, name: &str) -> Result<()> {
     if name.is_empty() {
         return Err(ArgumentError::Invalid(format!("the name of a {what} must not be empty")).into());
@@ -169,11 +179,7 @@ impl Engine {
         let mut schema = self.schema.load();
         for (name, value) in properties {
             let (name, value) = (name.as_ref(), value.into());
-            let bytes = value.as_ref().variable_bytes();
-            if bytes > MAX_VALUE_BYTES {
-                let what = format!("a value of {bytes} bytes for property {name}");
-                return Err(ArgumentError::TooLarge { what, limit: MAX_VALUE_BYTES as u64 }.into());
-            }
+            check_value(name, &value)?;
             let known = schema.label_by_id(label).and_then(|l| l.property(name));
             match (value.property_type(), known) {
                 (Some(kind), Some(known)) if known.property_type() == kind => cells.push((known.id(), value)),

@@ -1,8 +1,8 @@
 //! Many edges with values of the same properties, in one call of a transaction.
 
-use hedgerow_core::property::MAX_VALUE_BYTES;
 use hedgerow_core::{Cells, LabelId, PropertyId, PropertyType, Row, Value, VertexKeyRef};
 
+use super::define::check_value;
 use super::op::{MAX_OPS, OpAttributes, OpKind, TxnOp};
 use super::txn::{WriteTxn, too_many};
 use crate::error::{ArgumentError, Result};
@@ -49,11 +49,7 @@ impl<'a> RowColumns<'a> {
             *weight = given;
             return Ok(());
         }
-        let bytes = value.as_ref().variable_bytes();
-        if bytes > MAX_VALUE_BYTES {
-            let what = format!("a value of {bytes} bytes for property {name}");
-            return Err(ArgumentError::TooLarge { what, limit: MAX_VALUE_BYTES as u64 }.into());
-        }
+        check_value(name, &value)?;
         let id = match known {
             Some((id, expected)) if *expected == kind => *id,
             // Of another type it is refused.
@@ -111,7 +107,10 @@ impl WriteTxn {
         let WriteTxn { engine, ops, keys, attributes, .. } = self;
         let mut columns = RowColumns::new(engine, label, properties);
         let mut cells = Cells::new();
-        let coming = edges.size_hint().0.min(MAX_OPS);
+        let coming = edges.size_hint().0;
+        if coming > MAX_OPS - ops.len() {
+            return Err(too_many());
+        }
         ops.reserve(coming);
         attributes.reserve(coming);
         for (src, dst, row) in edges {

@@ -68,6 +68,12 @@ impl Placement {
         direction == Direction::Out && (self.directed || at <= other)
     }
 
+    /// Whether the copies in a direction keep properties.
+    #[inline]
+    pub(crate) fn keeps_rows(self, direction: Direction) -> bool {
+        direction == Direction::Out
+    }
+
     /// The properties that the copy in `direction` at `at` keeps: all where the edge is counted; those of fixed width at the
     /// other end of an undirected edge; none in an incoming chain.
     pub(crate) fn row_at<'r>(
@@ -78,9 +84,9 @@ impl Placement {
         row: Option<&'r Row>,
     ) -> RowRef<'r> {
         match direction {
-            Direction::In => RowRef::Empty,
-            Direction::Out if self.counts_at(direction, at, other) => row.into(),
-            Direction::Out => RowRef::fixed_of(row),
+            _ if !self.keeps_rows(direction) => RowRef::Empty,
+            _ if self.counts_at(direction, at, other) => row.into(),
+            _ => RowRef::fixed_of(row),
         }
     }
 }

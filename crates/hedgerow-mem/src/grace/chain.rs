@@ -18,7 +18,7 @@ use crate::patch::Patch;
 pub struct Version {
     pub(crate) begin: Timestamp,
     pub(crate) main: Main,
-    /// Corrections of a large main part; then neither it nor the delta has ranks or rows.
+    /// Corrections of a large main part, with ranks and properties.
     pub(crate) patch: Option<Arc<Patch>>,
     pub(crate) delta: Delta,
     /// Local vertices changed between the begin of the surviving predecessor and `begin`, as far as no delta of a

@@ -27,13 +27,15 @@ pub(super) struct Outcomes<'a> {
     weighted: bool,
     /// Whether edges may have properties.
     attributed: bool,
+    /// None where edges may have properties.
     cells: Vec<AtomicU8>,
 }
 
 impl<'a> Outcomes<'a> {
     pub(super) fn new(engine: &Engine, request: &Request<'a>, attributed: bool) -> Outcomes<'a> {
         let ops = request.ops;
-        let cells = ops.iter().map(|_| AtomicU8::new(UNKNOWN)).collect();
+        let count = if attributed { 0 } else { ops.len() };
+        let cells = (0..count).map(|_| AtomicU8::new(UNKNOWN)).collect();
         let (placement, weighted) = (engine.placement(), engine.config.weighted);
         Outcomes { ops, attributes: request.attributes, placement, weighted, attributed, cells }
     }
@@ -62,7 +64,7 @@ impl<'a> Outcomes<'a> {
                 for entry in entries {
                     held.prefetch_look(direction, entry.local(), entry.dst(), hint);
                 }
-                if self.keeps_rows(direction) {
+                if self.placement.keeps_rows(direction) {
                     let first = entries.iter().take(ROWS_AHEAD);
                     first.for_each(|entry| self.attributes.prefetch(self.ops[entry.op()].attributes));
                 }
@@ -117,7 +119,7 @@ impl<'a> Outcomes<'a> {
     /// Starts loading the operations and properties of entries a little behind the first of these.
     #[inline]
     pub(super) fn prefetch_rows(&self, direction: Direction, entries: &[BatchEntry]) {
-        if !self.attributed || !self.keeps_rows(direction) {
+        if !self.attributed || !self.placement.keeps_rows(direction) {
             return;
         }
         if let Some(entry) = entries.get(ROWS_AHEAD * 2) {
@@ -144,7 +146,7 @@ impl<'a> Outcomes<'a> {
             let row =
                 || self.placement.row_at(direction, at, dst, self.attributes.get(op.attributes).row.as_ref());
             let new = || {
-                let row = if self.keeps_rows(direction) { row() } else { RowRef::Empty };
+                let row = if self.placement.keeps_rows(direction) { row() } else { RowRef::Empty };
                 (self.weight(op), Some(row))
             };
             entry.kind().makes(state, new, |old| old.unwrap_or((1.0, None)))
@@ -154,7 +156,7 @@ impl<'a> Outcomes<'a> {
             found.map_or(RowRef::Empty, |edge| edge.row)
         };
         // The second copy of an undirected edge lacks its text, which may change: it cannot tell that nothing does.
-        let tells = direction == Direction::In || self.placement.counts_at(direction, at, dst);
+        let tells = !self.placement.keeps_rows(direction) || self.placement.counts_at(direction, at, dst);
         let same = |(old, _): &(f64, Option<RowRef<'a>>), (new, row): &(f64, Option<RowRef<'a>>)| match row {
             None => true,
             Some(row) => tells && same_weight(self.weighted, *old, *new) && row_before().is_same(*row),
@@ -163,12 +165,6 @@ impl<'a> Outcomes<'a> {
         let (weight, row) = after.unwrap_or((0.0, None));
         // By value: it is read again when all is in other caches.
         Some((op, weight, row.map_or(RowRef::Empty, RowRef::by_value)))
-    }
-
-    /// Whether copies in a direction keep properties.
-    #[inline]
-    fn keeps_rows(&self, direction: Direction) -> bool {
-        direction == Direction::Out
     }
 
     /// The weight that an operation gives to an edge.
