@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::demo::{self, ChildOptions, DemoOptions};
 use crate::failure::Result;
-use crate::suite::{self, MemoryOptions, SuiteOptions};
+use crate::suite::{self, MemoryOptions, SuiteOptions, VertexMemoryOptions};
 
 /// Experiments on the Hedgerow graph store.
 #[derive(Debug, Parser)]
@@ -41,6 +41,11 @@ enum Command {
     Commit(SuiteOptions),
     /// Opening a store from a checkpoint and from the log
     Recovery(SuiteOptions),
+    /// Vertices with keys of each type against a dense graph: ingestion, reads by name, memory
+    Vertices(VerticesArgs),
+    /// Memory of vertices, measured in a process of its own
+    #[command(hide = true)]
+    VertexMemory(VertexMemoryOptions),
     /// Turn JSON lines of suites into one HTML page
     Report(ReportArgs),
 }
@@ -89,6 +94,15 @@ struct MixedArgs {
 }
 
 #[derive(Debug, Args)]
+struct VerticesArgs {
+    #[command(flatten)]
+    suite: SuiteOptions,
+    /// Vertices without edges, of which the memory is measured
+    #[arg(long, default_value_t = 1_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    vertices: u64,
+}
+
+#[derive(Debug, Args)]
 struct ReportArgs {
     /// Files of JSON lines
     #[arg(required = true, value_name = "FILE")]
@@ -114,6 +128,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Mixed(args) => finish(suite::mixed(&args.suite, args.readers)),
         Command::Commit(options) => finish(suite::commit(&options)),
         Command::Recovery(options) => finish(suite::recovery(&options)),
+        Command::Vertices(args) => finish(suite::vertices(&args.suite, args.vertices)),
+        Command::VertexMemory(options) => finish(suite::vertex_memory_child(&options)),
         Command::Report(args) => finish(suite::report(&args.files, &args.out)),
     }
 }

@@ -1,63 +1,93 @@
 //! Making the columns of a new run of edges, of stretches of an old run and of rows.
 
+use std::ops::Range;
+
 use crate::column::{Column, Columns, Data, Ends};
 use crate::property::{PropertyId, PropertyType, ValueRef};
 use crate::row_ref::RowRef;
 
 impl Columns {
-    /// The columns of a new run of edges, made of stretches of this one and of rows. O(bytes of the result).
-    pub fn assembled(&self, pieces: &[Piece<'_>]) -> Columns {
-        let len = pieces.iter().map(Piece::len).sum();
-        let mut kinds: Vec<(PropertyId, PropertyType)> =
-            self.0.iter().map(|(id, column)| (*id, column.kind)).collect();
-        for piece in pieces {
-            let Piece::Row(row) = piece else { continue };
-            row.for_each(|id, value| {
-                if let Err(at) = kinds.binary_search_by_key(&id, |(id, _)| *id)
-                    && let Some(kind) = value.property_type()
-                {
-                    kinds.insert(at, (id, kind));
-                }
-            });
+    /// The columns of edges with these properties, one after another. O(values).
+    pub fn of_rows<'a>(rows: impl IntoIterator<Item = RowRef<'a>>) -> Columns {
+        let mut columns = ColumnsBuilder::new(const { &Columns::NONE }, 0);
+        rows.into_iter().for_each(|row| columns.push(row));
+        columns.finish()
+    }
+}
+
+/// Columns that are being written, edge by edge: stretches of an old run and rows, one after another.
+///
+/// A step costs O(columns), a stretch O(bytes of its values). A property that no edge has gets no column.
+pub struct ColumnsBuilder<'a> {
+    /// About how many edges there will be.
+    expected: usize,
+    len: usize,
+    /// Ascending by property; each with the old column that stretches come from, if there is one.
+    columns: Vec<(PropertyId, Option<&'a Column>, Builder)>,
+}
+
+impl<'a> ColumnsBuilder<'a> {
+    /// For about `expected` edges, some of them of the run that `from` belongs to. Allocates 8 bytes for each edge and column of
+    /// fixed width.
+    pub fn new(from: &'a Columns, expected: usize) -> ColumnsBuilder<'a> {
+        let columns =
+            from.0.iter().map(|(id, column)| (*id, Some(column), Builder::new(column.kind, expected)));
+        ColumnsBuilder { expected, len: 0, columns: columns.collect() }
+    }
+
+    /// Adds one edge with these properties.
+    #[inline]
+    pub fn push(&mut self, row: RowRef<'_>) {
+        // Most edges with properties have one number each.
+        if let (RowRef::Word(id, kind, word), [(column, _, builder)]) = (row, &mut self.columns[..])
+            && (*column, builder.kind) == (id, kind)
+            && builder.push_word(word)
+        {
+            self.len += 1;
+        } else {
+            self.push_any(row);
         }
-        let built = kinds.into_iter().filter_map(|(id, kind)| {
-            let mut builder = Builder::new(kind, len);
-            let from = self.column(id);
-            for piece in pieces {
-                match piece {
-                    Piece::Copy(range) => builder.copy(from, range.clone()),
-                    Piece::Row(row) => builder.push(row.get(id)),
-                }
+    }
+
+    #[inline(never)]
+    fn push_any(&mut self, row: RowRef<'_>) {
+        row.for_each(|id, value| {
+            if let Err(at) = self.columns.binary_search_by_key(&id, |(id, ..)| *id)
+                && let Some(kind) = value.property_type()
+            {
+                let mut builder = Builder::new(kind, self.expected);
+                builder.nulls(self.len);
+                self.columns.insert(at, (id, None, builder));
             }
-            Some((id, builder.finish()?))
         });
-        Columns(built.collect())
+        self.columns.iter_mut().for_each(|(id, _, builder)| builder.push(row.get(*id)));
+        self.len += 1;
+    }
+
+    /// Adds the edges of the old run in this range, which must lie inside it.
+    pub fn copy(&mut self, range: Range<usize>) {
+        self.columns.iter_mut().for_each(|(_, from, builder)| builder.copy(*from, range.clone()));
+        self.len += range.len();
+    }
+
+    /// The columns of all that was added.
+    pub fn finish(self) -> Columns {
+        let columns = self.columns.into_iter();
+        Columns(columns.filter_map(|(id, _, builder)| Some((id, builder.finish()?))).collect())
     }
 }
 
-/// What a run of edges is made of.
-#[derive(Clone, Debug)]
-pub enum Piece<'a> {
-    /// These edges of the old run, unchanged.
-    Copy(std::ops::Range<usize>),
-    /// One edge with these properties.
-    Row(RowRef<'a>),
-}
-
-impl Piece<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Piece::Copy(range) => range.len(),
-            Piece::Row(_) => 1,
-        }
+/// Sets bit `at` of a mask that grows to it.
+fn set(mask: &mut Vec<u64>, at: usize, bit: bool) {
+    if at / 64 >= mask.len() {
+        mask.resize(at / 64 + 1, 0);
     }
+    mask[at / 64] |= u64::from(bit) << (at % 64);
 }
 
 /// Collects the values of a column.
 struct Builder {
     kind: PropertyType,
-    /// The values that there will be.
-    total: usize,
     /// Which values are there; empty while all are.
     valid: Vec<u64>,
     found: usize,
@@ -69,28 +99,38 @@ struct Builder {
 }
 
 impl Builder {
-    fn new(kind: PropertyType, len: usize) -> Builder {
-        let of = |wanted: bool, size: usize| Vec::with_capacity(if wanted { size } else { 0 });
+    /// For about `expected` values.
+    fn new(kind: PropertyType, expected: usize) -> Builder {
         let is_bits = kind == PropertyType::Bool;
+        let room = |wanted: bool, size: usize| if wanted { size } else { 0 };
         Builder {
             kind,
-            total: len,
             valid: Vec::new(),
             found: 0,
             len: 0,
-            bits: if is_bits { vec![0; len.div_ceil(64)] } else { Vec::new() },
-            words: of(kind.is_fixed() && !is_bits, len),
-            ends: of(!kind.is_fixed(), len),
+            bits: Vec::with_capacity(room(is_bits, expected.div_ceil(64))),
+            words: Vec::with_capacity(room(kind.is_fixed() && !is_bits, expected)),
+            ends: Vec::with_capacity(room(!kind.is_fixed(), expected)),
             heap: Vec::new(),
         }
+    }
+
+    /// A value that is the word as it stands, which one bit is not. Returns whether it was added: only while there is no mask.
+    #[inline]
+    fn push_word(&mut self, word: u64) -> bool {
+        let simple = self.valid.is_empty() && self.kind != PropertyType::Bool;
+        if simple {
+            self.words.push(word);
+            (self.found, self.len) = (self.found + 1, self.len + 1);
+        }
+        simple
     }
 
     fn push(&mut self, value: ValueRef<'_>) {
         let here = value.property_type() == Some(self.kind);
         debug_assert!(here || value.is_null(), "a value of another type than its column");
         match (value, self.kind) {
-            (ValueRef::Bool(true), PropertyType::Bool) => self.bits[self.len / 64] |= 1 << (self.len % 64),
-            (_, PropertyType::Bool) => {}
+            (value, PropertyType::Bool) => set(&mut self.bits, self.len, value == ValueRef::Bool(true)),
             (ValueRef::I64(n), PropertyType::I64) | (ValueRef::Timestamp(n), PropertyType::Timestamp) => {
                 self.words.push(n as u64);
             }
@@ -114,7 +154,7 @@ impl Builder {
     #[inline]
     fn found(&mut self, count: usize) {
         if !self.valid.is_empty() {
-            (self.len..self.len + count).for_each(|at| self.valid[at / 64] |= 1 << (at % 64));
+            (self.len..self.len + count).for_each(|at| set(&mut self.valid, at, true));
         }
         self.found += count;
         self.len += count;
@@ -123,10 +163,12 @@ impl Builder {
     /// The next values are null. The first null makes the mask: most columns have none.
     fn missing(&mut self, count: usize) {
         if count > 0 && self.valid.is_empty() {
-            self.valid = vec![0; self.total.div_ceil(64)];
-            (0..self.len).for_each(|at| self.valid[at / 64] |= 1 << (at % 64));
+            (0..self.len).for_each(|at| set(&mut self.valid, at, true));
         }
         self.len += count;
+        if count > 0 {
+            self.valid.resize(self.len.div_ceil(64), 0);
+        }
     }
 
     /// Takes over a stretch of an old column, or as many nulls.
@@ -146,6 +188,7 @@ impl Builder {
     fn nulls(&mut self, count: usize) {
         self.missing(count);
         if self.kind == PropertyType::Bool {
+            self.bits.resize(self.len.div_ceil(64), 0);
         } else if self.kind.is_fixed() {
             self.words.resize(self.len, 0);
         } else {

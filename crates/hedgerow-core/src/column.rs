@@ -10,6 +10,11 @@ use crate::row::{Cells, Row};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns(pub(crate) Vec<(PropertyId, Column)>);
 
+impl Columns {
+    /// No property has a value.
+    pub const NONE: Columns = Columns(Vec::new());
+}
+
 /// The values of one property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {

@@ -6,6 +6,7 @@
 
 pub mod assemble;
 pub mod column;
+pub mod config;
 pub mod faults;
 pub mod fork;
 pub mod growing;
@@ -22,6 +23,7 @@ pub mod time;
 pub mod view;
 
 pub use column::{Column, Columns};
+pub use config::GraphConfig;
 pub use id::{LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 pub use key::{KeyKind, VertexKey, VertexKeyRef};
 pub use op::Op;

@@ -3,11 +3,9 @@
 
 use std::path::Path;
 
-use hedgerow_core::{KeyKind, PropertyType, Timestamp, VertexKey};
+use hedgerow_core::{GraphConfig, KeyKind, PropertyType, Timestamp, VertexKey};
 use hedgerow_io::{Corruption, IoError, LockHolder};
 use hedgerow_mem::version::NotInMemory;
-
-use crate::config::GraphConfig;
 
 /// The result of a call into the store.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -19,13 +19,14 @@ mod stats;
 mod tools;
 
 pub use commit::{Ack, Applied, Pipeline, Ticket, WriteTxn};
-pub use config::{Durability, GraphConfig, Isolation};
+pub use config::{Durability, Isolation};
 pub use durable::checkpoint::Checkpoint;
 pub use error::{ArgumentError, CommitError, Error, OpenError, Result, StateError, StorageError};
 pub use graph::Graph;
 pub use hedgerow_core::{
-    Block, Direction, KeyKind, LabelId, Neighbors, PropertyId, PropertyType, Resident, Timestamp, Topology,
-    Value, ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedNeighbors, WeightedTopology,
+    Block, Direction, GraphConfig, KeyKind, LabelId, Neighbors, PropertyId, PropertyType, Resident,
+    Timestamp, Topology, Value, ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedNeighbors,
+    WeightedTopology,
 };
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hedgerow_core::{KeyKind, Timestamp};
+use hedgerow_core::{GraphConfig, Timestamp};
 use hedgerow_io::{FileId, LockHeld, RealFs, StoreId, Vfs, VfsLock};
 use hedgerow_log::{Log, LogOptions, LogPosition, RecoverError, Witness, recover_commits};
 use hedgerow_mem::SubgraphTable;
@@ -11,7 +11,7 @@ use hedgerow_tier::{LoadedManifest, Manifest};
 use hedgerow_txn::Counts;
 
 use crate::background::{checkpoints, settle};
-use crate::config::{Durability, GraphConfig};
+use crate::config::Durability;
 use crate::durable::recover::{LAST_TIMESTAMP, Loaded, Replay, load_segments};
 use crate::durable::sync;
 use crate::error::{ArgumentError, Error, OpenError, Result, io_error};
@@ -141,7 +141,7 @@ fn not_locked(fs: &Arc<dyn Vfs>, source: std::io::Error) -> Error {
 
 fn create(options: &Options, fs: Arc<dyn Vfs>, lock: Box<dyn VfsLock>) -> Result<Arc<Engine>> {
     let config = options.config();
-    let manifest = Manifest::new(StoreId::generate(), to_tier(config));
+    let manifest = Manifest::new(StoreId::generate(), config);
     manifest.store(&fs)?;
     start(options, fs, manifest, Some(lock))
 }
@@ -153,7 +153,7 @@ fn start(
     mut manifest: Manifest,
     lock: Option<Box<dyn VfsLock>>,
 ) -> Result<Arc<Engine>> {
-    let config = from_tier(manifest.config);
+    let config = manifest.config;
     remove_unnamed_logs(&fs)?;
     let log = Log::create(fs.clone(), log_options(options, manifest.store), LogPosition::START)?;
     manifest.logs = log_refs(&log, Timestamp::ZERO);
@@ -210,7 +210,7 @@ fn open_existing(
     lock: Option<Box<dyn VfsLock>>,
 ) -> Result<Arc<Engine>> {
     let LoadedManifest { manifest, stray, file: manifest_file } = loaded;
-    let config = from_tier(manifest.config);
+    let config = manifest.config;
     options.agrees(config)?;
     check_manifest(&manifest_file, &manifest)?;
     if manifest.logs.is_empty() {
@@ -304,21 +304,6 @@ fn from_recovery(error: RecoverError<Error>) -> Error {
         RecoverError::Visitor { error, .. } => error,
         other => Error::Argument(ArgumentError::Invalid(other.to_string())),
     }
-}
-
-pub(crate) fn to_tier(config: GraphConfig) -> hedgerow_tier::GraphConfig {
-    hedgerow_tier::GraphConfig {
-        directed: config.directed,
-        key_kind: config.keys,
-        weighted: config.weighted,
-        reverse: config.directed && config.reverse,
-    }
-}
-
-pub(crate) fn from_tier(config: hedgerow_tier::GraphConfig) -> GraphConfig {
-    let keys: KeyKind = config.key_kind;
-    let hedgerow_tier::GraphConfig { directed, weighted, reverse, .. } = config;
-    GraphConfig { directed, keys, weighted, reverse: reverse || !directed }
 }
 
 #[cfg(all(test, not(feature = "shuttle")))]

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use hedgerow_core::KeyKind;
+use hedgerow_core::{GraphConfig, KeyKind};
 use hedgerow_mem::{Arena, Memory, PatchSizes};
 
-use crate::config::{Durability, GraphConfig, Isolation};
+use crate::config::{Durability, Isolation};
 use crate::error::{ArgumentError, OpenError, Result};
 
 /// The least and the most bytes of a log segment. More is reserved ahead than any log needs at once.
@@ -215,6 +215,7 @@ impl Options {
             weighted: self.weighted.unwrap_or(default.weighted),
             reverse: self.reverse.unwrap_or(default.reverse),
         }
+        .normalized()
     }
 
     /// Whether what was asked for agrees with an existing graph.
@@ -223,8 +224,9 @@ impl Options {
             directed: self.directed.unwrap_or(found.directed),
             keys: self.keys.unwrap_or(found.keys),
             weighted: self.weighted.unwrap_or(found.weighted),
-            reverse: if found.directed { self.reverse.unwrap_or(found.reverse) } else { found.reverse },
-        };
+            reverse: self.reverse.unwrap_or(found.reverse),
+        }
+        .normalized();
         if wanted == found { Ok(()) } else { Err(OpenError::ConfigMismatch { wanted, found }.into()) }
     }
 }

@@ -92,6 +92,14 @@ impl Delta {
         }
     }
 
+    /// Starts loading the properties of the first `n` entries, if entries have any.
+    #[inline]
+    pub(crate) fn prefetch_rows(&self, n: usize) {
+        if let Some(extra) = self.extra() {
+            (0..n).step_by(8).for_each(|at| extra.prefetch_row(at));
+        }
+    }
+
     /// Starts loading all destinations.
     pub(crate) fn prefetch_dsts(&self) {
         (0..self.len()).step_by(16).for_each(|i| self.storage.prefetch_dst(i));

@@ -76,6 +76,7 @@ pub(crate) fn all(head: &Version, ops: Ops<'_>, ts: Timestamp, weighted: bool, a
     let (ranks, rows) = (delta.has_ranks() || ops.has_ranks(), delta.has_rows() || ops.has_rows());
     let entries = WithOps { delta, logged, ops, ts, weighted, ranks, rows };
     let n = entries.logged + ops.len();
+    delta.prefetch_rows(logged);
     let (sizes, edges) = (arena.patch_sizes(), head.main.neighbors.len());
     let (main, patch) = if sizes.fit(edges) && n <= sizes.most(edges) {
         merge::fold(&head.main, head.patch.as_deref(), n, &entries, true, weighted, arena)
@@ -208,6 +209,8 @@ fn begin(head: &Version, n: usize) -> Timestamp {
 /// A version with the first `n` delta entries of `head` merged, and a delta for `capacity` entries, in which are those
 /// carried over.
 fn fold(head: &Version, n: usize, capacity: usize, aim: Aim, weighted: bool, arena: &Arena) -> Version {
+    // Entries are read in the order of edges: what stands beside them comes while they are sorted.
+    head.delta.prefetch_rows(n);
     let (main, patch) = folded(head, n, aim, weighted, arena);
     let begin = begin(head, n);
     let delta = Delta::new(begin, capacity, weighted, arena);

@@ -10,6 +10,8 @@
 //! The crate never reads a clock: commit timestamps and the [`Horizon`] of readers are arguments. It does no I/O.
 //! `docs/design/protocol.md` states the invariants and why they hold.
 //!
+//! [`keys`] maps the keys of vertices to ids and back, by timestamp.
+//!
 //! `unsafe` is confined to [`arena`], [`delta`] and [`grace`].
 #![deny(unsafe_code)]
 
@@ -19,6 +21,7 @@ pub mod delta;
 mod fold;
 pub mod grace;
 pub mod items;
+pub mod keys;
 pub mod main_part;
 pub mod merge;
 pub mod op;
@@ -33,6 +36,7 @@ pub mod view;
 pub use arena::{Arena, ArenaStats, Counted};
 pub use grace::Memory;
 pub use items::{Extra, ItemRef};
+pub use keys::KeyTable;
 pub use main_part::Main;
 pub use op::{Attributes, EdgeOp, Ops};
 pub use patch_sizes::PatchSizes;

@@ -107,6 +107,21 @@ impl SimFs {
         *self.shared.observer.lock() = observer;
     }
 
+    /// The operations that change or sync while `work` goes on, with their sites, in the order of their beginnings. Takes the
+    /// place of the observer.
+    pub fn operations_of(&self, work: impl FnOnce()) -> Vec<(OpIndex, Arc<str>)> {
+        let found = Arc::new(Mutex::new(Vec::new()));
+        let to = found.clone();
+        self.set_observer(Some(Box::new(move |event, _| {
+            if event.phase == Phase::Before {
+                to.lock().push((event.index, event.site.clone()));
+            }
+        })));
+        work();
+        self.set_observer(None);
+        std::mem::take(&mut found.lock())
+    }
+
     /// Makes an operation fail. Several faults may be planned.
     pub fn plan_fault(&self, fault: Fault) {
         self.shared.faults.lock().plan(fault);
@@ -174,7 +189,14 @@ impl SimFs {
         state.names.iter().map(|(name, &id)| (name.clone(), state.inode(id).now.to_vec())).collect()
     }
 
-    /// Sets a file's content, durably and without any operation.
+    /// The content of a file, as a running program sees it.
+    pub fn file(&self, name: &str) -> Option<Vec<u8>> {
+        let state = self.shared.state.lock();
+        state.names.get(name).map(|&id| state.inode(id).now.to_vec())
+    }
+
+    /// Sets a file's content, durably and without any operation. Who has a file of that name open keeps what it was; see
+    /// [`overwrite`](SimFs::overwrite).
     pub fn put(&self, name: &str, bytes: &[u8]) {
         let mut content = Content::default();
         content.write(0, bytes);
@@ -201,6 +223,15 @@ impl SimFs {
     pub fn truncate(&self, name: &str, len: u64) -> bool {
         self.damage(name, |content| {
             content.set_len(len);
+            true
+        })
+    }
+
+    /// Replaces what a file holds, in memory and on disk alike, also for who has it open; whether it exists.
+    pub fn overwrite(&self, name: &str, bytes: &[u8]) -> bool {
+        self.damage(name, |content| {
+            content.set_len(0);
+            content.write(0, bytes);
             true
         })
     }

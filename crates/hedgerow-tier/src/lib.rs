@@ -13,10 +13,7 @@ mod config;
 mod error;
 pub mod manifest;
 pub mod segment;
-#[cfg(test)]
-mod testing;
 
-pub use config::GraphConfig;
 pub use error::TierError;
 pub use manifest::{LevelSegment, LoadedManifest, LogSegmentRef, Manifest, Section};
 pub use segment::{

@@ -5,7 +5,6 @@
 //! is model-checked with a fake one. `docs/design/protocol.md` states rules and invariants.
 #![forbid(unsafe_code)]
 
-pub mod binding;
 pub mod clock;
 #[cfg_attr(feature = "shuttle", path = "commit_threads/alone.rs")]
 pub mod commit_threads;
@@ -13,7 +12,6 @@ pub mod group_commit;
 pub mod readers;
 pub mod reuse;
 
-pub use binding::Bindings;
 pub use clock::{Clock, Counts, OrderGuard};
 pub use commit_threads::CommitThreads;
 #[cfg(not(feature = "loom"))]

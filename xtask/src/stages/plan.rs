@@ -1,10 +1,16 @@
 //! What a stage does: first what it builds, which may go on beside the tests of other stages, then what it runs.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use super::outcome::Outcome;
-use super::shell::{Output, Step, TestProgram};
+use super::shell::{Ended, Output, Step, TestProgram};
+
+/// How many programs of a stage with several run at once. One program alone leaves processors idle while its last test runs
+/// and while a test waits; the tests of each use all processors, so that more would only get in each other's way.
+const PROGRAMS_AT_ONCE: usize = 2;
 
 /// A part of a stage.
 pub(super) enum Task {
@@ -58,8 +64,8 @@ impl Plan {
         self
     }
 
-    /// `cargo test`, of which this is the step: its programs are built, and then run one after another. Cargo itself would
-    /// wait, before it runs anything, for all that another cargo builds in the same folder.
+    /// `cargo test`, of which this is the step: its programs are built, and then run, [some at once](PROGRAMS_AT_ONCE). Cargo
+    /// itself would wait, before it runs anything, for all that another cargo builds in the same folder.
     pub(super) fn test(mut self, step: Step) -> Plan {
         let (build, run) = step.built_and_run();
         self.builds.push(Task::Step(build));
@@ -111,20 +117,64 @@ impl Plan {
             Task::Call(work) => work(),
             Task::Step(step) => self.execute(&step, output),
             Task::TestPrograms(_) if self.programs.is_empty() => Err("there is no test program".to_owned()),
-            Task::TestPrograms(step) => {
-                let steps: Vec<Step> = self.programs.iter().map(|program| step.of(program)).collect();
-                steps.iter().try_for_each(|step| self.execute(step, output))
-            }
+            Task::TestPrograms(step) => self.run_programs(&step, output),
         };
         self.outcome.failures.extend(done.err());
     }
 
     fn execute(&mut self, step: &Step, output: Output<'_>) -> Result<(), String> {
-        let ended = step.execute(output)?;
-        self.outcome.counts.add(ended.counts);
-        self.programs.extend(ended.programs);
+        self.count(step.execute(output)?);
         Ok(())
     }
+
+    /// Runs the test programs, each as `step` says. A program that is alone shows its output as `output` says, others when
+    /// they have ended.
+    fn run_programs(&mut self, step: &Step, output: Output<'_>) -> Result<(), String> {
+        // The largest program, which holds the most tests, first: it must not be the last to end.
+        self.programs.sort_by_key(|program| std::cmp::Reverse(program.size()));
+        let steps: Vec<Step> = self.programs.iter().map(|program| step.of(program)).collect();
+        if let [step] = steps.as_slice() {
+            return self.execute(step, output);
+        }
+        let mut failures = Vec::new();
+        for ended in some_at_once(&steps) {
+            match ended {
+                Ok(ended) => self.count(ended),
+                Err(failure) => failures.push(failure),
+            }
+        }
+        if failures.is_empty() { Ok(()) } else { Err(failures.join("; ")) }
+    }
+
+    fn count(&mut self, ended: Ended) {
+        self.outcome.counts.add(ended.counts);
+        self.programs.extend(ended.programs);
+    }
+}
+
+/// Runs `steps`, [some at once](PROGRAMS_AT_ONCE). Once one has failed no other begins; those that run go on to their end.
+fn some_at_once(steps: &[Step]) -> Vec<Result<Ended, String>> {
+    let (waiting, failed, kill) = (Mutex::new(steps.iter()), AtomicBool::new(false), AtomicBool::new(false));
+    let run_those_that_wait = || {
+        let mut all = Vec::new();
+        while !failed.load(Ordering::Relaxed) {
+            let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(step) = next else { break };
+            let ended = step.execute(Output::Together(&kill));
+            failed.fetch_or(ended.is_err(), Ordering::Relaxed);
+            all.push(ended);
+        }
+        all
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..PROGRAMS_AT_ONCE).map(|_| scope.spawn(run_those_that_wait)).collect();
+        let ended = |worker: std::thread::ScopedJoinHandle<'_, _>| {
+            worker
+                .join()
+                .unwrap_or_else(|_| vec![Err("a thread that runs test programs panicked".to_owned())])
+        };
+        workers.into_iter().flat_map(ended).collect()
+    })
 }
 
 /// Where cargo puts what it builds.

@@ -57,6 +57,11 @@ impl TestProgram {
         let folder = Path::new(message["manifest_path"].as_str()?).parent()?.to_path_buf();
         Some(TestProgram { path, folder })
     }
+
+    /// Bytes of its file; 0 if there is none, which running it reports.
+    pub(super) fn size(&self) -> u64 {
+        std::fs::metadata(&self.path).map_or(0, |file| file.len())
+    }
 }
 
 /// One command of a stage.

@@ -110,6 +110,35 @@ fn a_stage_runs_what_it_built_and_is_judged() {
     assert_eq!(low.failures.len(), 1);
 }
 
+/// Two programs that each wait for the other to begin, and a third: one after another, the first would wait in vain.
+#[test]
+fn the_programs_of_a_stage_run_two_at_a_time() {
+    let folder = std::env::temp_dir().join(format!("hedgerow-programs-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let ran = |names: &[&str], script: &str| {
+        let line = |name: &&str| {
+            let (manifest, program) = (folder.join(name).join("Cargo.toml"), "/bin/sh");
+            std::fs::create_dir_all(manifest.parent().unwrap()).unwrap();
+            format!(
+                r#"{{"reason":"compiler-artifact","manifest_path":{manifest:?},"profile":{{"test":true}},"executable":{program:?}}}"#
+            )
+        };
+        let lines = names.iter().map(line).collect::<Vec<_>>().join("\n");
+        // `sh` for the build, too: it prints the messages, and leaves the options for cargo away.
+        let step = Step::new("sh", &folder, &["-c", &format!("echo '{lines}'; : "), "--", "-c", script]);
+        Plan::default().test(step).built(Output::AsItComes).outcome()
+    };
+    let meet = "touch ../begun-${PWD##*/}; n=0; until [ -e ../begun-a ] && [ -e ../begun-b ]; do n=$((n+1)); \
+                [ $n -lt 600 ] || exit 1; sleep 0.1; done; echo 'explored: programs 1 (floor 1)'";
+    let met = ran(&["a", "b", "c"], meet);
+    assert_eq!((met.failures, met.counts.explored.len()), (Vec::new(), 3));
+    let failed = ran(&["d", "e", "f"], "touch ../begun-${PWD##*/}; exit 7");
+    assert_eq!(failed.failures.len(), 1);
+    assert!(failed.failures[0].contains("exit status: 7"), "{:?}", failed.failures);
+    assert!(!folder.join("begun-f").exists(), "a program began after others had failed");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn unknown_stages_and_options_are_refused() {
     let root = Path::new(".");

@@ -11,7 +11,7 @@ use crate::figures::percentile;
 use crate::record::{Metric, Recorder};
 
 /// Batch sizes in edges as given: of an undirected graph each is two directed edges.
-const BATCHES: [usize; 4] = [10, 1_000, 100_000, 1_000_000];
+const BATCHES: [usize; 5] = [10, 1_000, 10_000, 100_000, 1_000_000];
 
 /// Runs the suite.
 pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {

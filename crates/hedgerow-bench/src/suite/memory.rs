@@ -1,6 +1,7 @@
 //! Memory per edge, measured in a process of its own: in a used one the allocator would serve the store from pages that
 //! earlier work left resident. The edges come from a file, a piece at a time, for the same reason.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -50,23 +51,29 @@ fn write_edges(path: &Path, edges: &[(u32, u32)]) -> Result<()> {
 }
 
 fn ask_child(work: &Work<'_>, path: &Path) -> Result<Vec<(String, f64)>> {
-    let mut command = Command::new(std::env::current_exe().context("own program")?);
-    command
-        // What the allocator of this program keeps of large transactions that are long over is not the store's: 50 MB
-        // where vertices are inserted 65,536 at a time and little is allocated afterwards. Nor are its huge pages.
-        .env("MIMALLOC_PURGE_DELAY", "0")
-        .env("MIMALLOC_ALLOW_THP", "0")
-        .arg("insert-memory")
-        .arg("--edges")
-        .arg(path)
-        .arg("--vertices")
-        .arg(work.graph.vertices.to_string());
+    let vertices = work.graph.vertices.to_string();
+    let mut arguments = vec![
+        "insert-memory".as_ref(),
+        "--edges".as_ref(),
+        path.as_os_str(),
+        "--vertices".as_ref(),
+        vertices.as_ref(),
+    ];
     if work.graph.directed {
-        command.arg("--directed");
+        arguments.push("--directed".as_ref());
     }
     if work.graph.weights.is_some() {
-        command.arg("--weighted");
+        arguments.push("--weighted".as_ref());
     }
+    figures_of_child(&arguments)
+}
+
+/// What this program, run with these arguments, says in one JSON object: metrics and bytes in all.
+pub(super) fn figures_of_child(arguments: &[&OsStr]) -> Result<Vec<(String, f64)>> {
+    let mut command = Command::new(std::env::current_exe().context("own program")?);
+    // What the allocator of this program keeps of large transactions that are long over is not the store's: 50 MB
+    // where vertices are inserted 65,536 at a time and little is allocated afterwards. Nor are its huge pages.
+    command.env("MIMALLOC_PURGE_DELAY", "0").env("MIMALLOC_ALLOW_THP", "0").args(arguments);
     let output = command.stderr(std::process::Stdio::inherit()).output().context("child process")?;
     if !output.status.success() {
         return Err(format!("the measuring child failed: {}", output.status).into());
@@ -115,7 +122,7 @@ pub(crate) fn run_child(options: &MemoryOptions) -> Result<()> {
 
 /// Goes through everything once with a small graph, so that the program's own pages, its threads and what the allocator
 /// keeps in any case are there before the measurement begins.
-fn use_the_engine() -> Result<()> {
+pub(super) fn use_the_engine() -> Result<()> {
     let store = load::empty_store(false, 64)?;
     for v in 0..2048u64 {
         store.insert_edge(v % 61, v % 64)?;
@@ -125,6 +132,6 @@ fn use_the_engine() -> Result<()> {
     Ok(())
 }
 
-fn resident() -> Result<u64> {
+pub(super) fn resident() -> Result<u64> {
     resident_bytes().ok_or_else(|| "this system does not say how much memory is resident".into())
 }

@@ -12,6 +12,7 @@ mod ops;
 mod page;
 mod recovery;
 mod update;
+mod vertices;
 mod views;
 mod work;
 
@@ -20,6 +21,7 @@ use crate::record::Recorder;
 
 pub(crate) use memory::{MemoryOptions, run_child as memory_child};
 pub(crate) use page::write as report;
+pub(crate) use vertices::{VertexMemoryOptions, run_child as vertex_memory_child};
 pub(crate) use work::SuiteOptions;
 use work::Work;
 
@@ -59,6 +61,11 @@ pub(crate) fn commit(options: &SuiteOptions) -> Result<()> {
 /// Opening durable stores.
 pub(crate) fn recovery(options: &SuiteOptions) -> Result<()> {
     run("recovery", options, recovery::run)
+}
+
+/// Keys of vertices by their type; memory with so many `vertices`.
+pub(crate) fn vertices(options: &SuiteOptions, vertices: u64) -> Result<()> {
+    run("vertices", options, |work, recorder| vertices::run(work, vertices, recorder))
 }
 
 const SHUFFLE_SEED: u64 = 7;

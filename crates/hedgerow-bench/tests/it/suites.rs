@@ -163,3 +163,18 @@ fn an_absent_engine_is_left_out_and_a_bad_graph_is_refused() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("cron:8"));
 }
+
+#[test]
+fn vertices_compares_keys_of_each_type_with_dense_ones() {
+    let dir = tempfile::tempdir().unwrap();
+    let figures = figures(dir.path(), &["vertices", "--graph", "uniform:9:4", "--vertices", "5000"]);
+    figures.iter().for_each(|f| check_form(f, "vertices", "uniform:9:4"));
+    for naming in ["dense", "u64", "str", "uuid"] {
+        for metric in ["single.edges_per_s", "batch_100000.edges_per_s", "lookup.per_s", "has_edge.per_s"] {
+            assert_eq!(find(&figures, "hedgerow", &format!("{naming}.{metric}"))["ratio_to"], "dense");
+        }
+        let accounted = find(&figures, "hedgerow", &format!("{naming}.accounted_bytes_per_vertex"));
+        assert!(accounted["value"].as_f64().unwrap() < 150.0, "{accounted}");
+        find(&figures, "hedgerow", &format!("{naming}.bytes_per_vertex"));
+    }
+}

@@ -1,5 +1,5 @@
 use super::*;
-use crate::assemble::Piece;
+use crate::assemble::ColumnsBuilder;
 use crate::property::Value;
 use crate::row_ref::RowRef;
 
@@ -23,9 +23,7 @@ fn rows() -> Vec<Option<Row>> {
 use std::sync::Arc;
 
 fn build(rows: &[Option<Row>]) -> Columns {
-    let pieces: Vec<Piece<'_>> =
-        rows.iter().map(|row| Piece::Row(row.as_ref().map_or(RowRef::Empty, RowRef::Row))).collect();
-    Columns::default().assembled(&pieces)
+    Columns::of_rows(rows.iter().map(|row| row.as_ref().into()))
 }
 
 #[test]
@@ -46,21 +44,25 @@ fn assembling_equals_building_from_rows() {
     let rows = rows();
     let columns = build(&rows);
     let new = Row::new(vec![(PropertyId(7), "new".into())]);
-    let pieces = [
-        Piece::Copy(3..70),
-        Piece::Row(new.as_ref().map_or(RowRef::Empty, RowRef::Row)),
-        Piece::Row(RowRef::Empty),
-        Piece::Copy(0..2),
-        Piece::Copy(70..154),
-    ];
+    let mut assembled = ColumnsBuilder::new(&columns, 160);
+    assembled.copy(3..70);
+    assembled.push(new.as_ref().into());
+    assembled.push(RowRef::Empty);
+    assembled.copy(0..2);
+    assembled.copy(70..154);
     let mut expected = rows[3..70].to_vec();
     expected.extend([new.clone(), None]);
     expected.extend_from_slice(&rows[0..2]);
     expected.extend_from_slice(&rows[70..154]);
-    assert_eq!(columns.assembled(&pieces), build(&expected));
+    assert_eq!(assembled.finish(), build(&expected));
     // A property that nobody has any more loses its column.
-    assert_eq!(columns.assembled(&[Piece::Copy(0..1)]).iter().len(), 3);
-    assert!(columns.assembled(&[Piece::Copy(1..2)]).is_empty());
+    let copied = |range| {
+        let mut copied = ColumnsBuilder::new(&columns, 1);
+        copied.copy(range);
+        copied.finish()
+    };
+    assert_eq!(copied(0..1).iter().len(), 3);
+    assert!(copied(1..2).is_empty());
 }
 
 #[test]

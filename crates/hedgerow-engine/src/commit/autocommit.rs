@@ -3,13 +3,14 @@
 
 use hedgerow_core::{LabelId, VertexKeyRef};
 
-use super::op::{AttributesTable, OpAttributes, OpKind, TxnKeys, TxnOp};
+use super::op::{AttributesTable, Given, OpKind, TxnKeys, TxnOp};
 use super::request::{Outcome, Request};
 use super::single::{self, Single};
 use super::validate::ReadSet;
 use super::{order, schedule};
 use crate::config::Isolation;
 use crate::error::Result;
+use crate::state::edge_key::EdgeKey;
 use crate::state::store::Engine;
 
 /// Commits one edge operation and waits until it is published. Endpoints that are absent are created, unless the edge
@@ -25,7 +26,7 @@ pub(crate) fn edge(
     engine.check_writable()?;
     engine.check_key(src)?;
     engine.check_key(dst)?;
-    let outcome = edge_unpublished(engine, kind, src, dst, weight, OpAttributes::NONE)?;
+    let outcome = edge_unpublished(engine, kind, src, dst, weight, &Given::NONE)?;
     order::publish(engine, outcome)
 }
 
@@ -37,39 +38,40 @@ pub(crate) fn edge_unpublished(
     src: VertexKeyRef<'_>,
     dst: VertexKeyRef<'_>,
     weight: f64,
-    attributes: &OpAttributes,
+    given: &Given<'_>,
 ) -> Result<Outcome> {
     if let Some(op) = Single::resolve(engine, kind, src, dst, weight) {
         let named = || names(engine, &op, src, dst);
-        if let Some(outcome) = single::commit_unpublished(engine, &op, attributes, named)? {
+        if let Some(outcome) = single::commit_unpublished(engine, &op, given, named)? {
             return Ok(outcome);
         }
     }
     let mut keys = TxnKeys::new(engine.config.keys);
     let (src, dst) = (keys.intern(src), keys.intern(dst));
-    general(engine, TxnOp::plain(kind, src, dst, weight), attributes, &keys)
+    general(engine, TxnOp::plain(kind, src, dst, weight), given, 0, &keys)
 }
 
-/// Commits one operation on an edge of any label and waits until it is published. `weight` is that of a new edge.
+/// Commits one operation on an edge of any label, whose id is given, and waits until it is published. `weight` is that of a new edge.
 ///
 /// # Errors
 /// Those of a commit.
 pub(crate) fn edge_of(
     engine: &Engine,
     kind: OpKind,
-    (label, src, dst): (LabelId, VertexKeyRef<'_>, VertexKeyRef<'_>),
+    label: LabelId,
+    EdgeKey { src, dst, rank, .. }: EdgeKey<'_>,
     weight: f64,
-    attributes: &OpAttributes,
+    given: &Given<'_>,
 ) -> Result<Outcome> {
     engine.check_writable()?;
     engine.check_key(src)?;
     engine.check_key(dst)?;
-    let outcome = if label == LabelId::DEFAULT && attributes.rank == 0 {
-        edge_unpublished(engine, kind, src, dst, weight, attributes)?
+    let outcome = if label == LabelId::DEFAULT && rank == 0 {
+        edge_unpublished(engine, kind, src, dst, weight, given)?
     } else {
         let mut keys = TxnKeys::new(engine.config.keys);
         let (src, dst) = (keys.intern(src), keys.intern(dst));
-        general(engine, TxnOp { label, ..TxnOp::plain(kind, src, dst, weight) }, attributes, &keys)?
+        general(engine, TxnOp { label, ..TxnOp::plain(kind, src, dst, weight) }, given, rank, &keys)?
     };
     order::publish(engine, outcome)
 }
@@ -81,9 +83,9 @@ pub(crate) fn names(engine: &Engine, op: &Single, a: VertexKeyRef<'_>, b: Vertex
 }
 
 #[cold]
-fn general(engine: &Engine, op: TxnOp, attributes: &OpAttributes, keys: &TxnKeys) -> Result<Outcome> {
+fn general(engine: &Engine, op: TxnOp, given: &Given<'_>, rank: u64, keys: &TxnKeys) -> Result<Outcome> {
     let op = TxnOp { attributes: 1, ..op };
-    let attributes = std::slice::from_ref(attributes);
+    let attributes = &[given.to_attributes(rank)];
     schedule::commit_unpublished(engine, &blind(&[op], AttributesTable(attributes), keys))
 }
 

@@ -273,8 +273,8 @@ fn net_effect(
     for write in item.iter().filter(|w| wiped.is_none_or(|seq| w.seq > seq)) {
         effects.applied += u64::from(write.kind != OpKind::Update || state.is_some());
         let attributes = attributes.get(write.attributes);
-        let new = || (write.weight, attributes.row.clone());
-        state = write.kind.makes(state, new, |old| laid_over(old, &attributes.patch));
+        let new = || (write.weight, attributes.row().cloned());
+        state = write.kind.makes(state, new, |old| laid_over(old, attributes.patch()));
         // A vertex without properties has no row at all.
         state = state.filter(|(_, row)| label != LabelId::VERTICES || row.is_some());
     }

@@ -244,7 +244,7 @@ fn apply(engine: &Engine, keys: &TxnKeys, effects: &Effects, ts: Timestamp, latc
             (hedgerow_core::KeyKind::Dense, _) => engine.ids.include(id),
             (_, key) => {
                 let oldest = horizon.oldest().unwrap_or(Timestamp::ZERO);
-                engine.ids.bind(&key.to_owned(), id, ts, oldest);
+                engine.ids.bind(key, id, ts, oldest);
             }
         }
     }

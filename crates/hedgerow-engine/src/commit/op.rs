@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Cells, KeyKind, LabelId, PropertyId, Row, Value, VertexKeyRef, simd};
+use hedgerow_core::{Cells, KeyKind, LabelId, PropertyId, Row, RowRef, Value, VertexKeyRef, simd};
 
 /// The most operations in one transaction.
 pub(crate) const MAX_OPS: usize = 1 << 24;
@@ -93,23 +93,100 @@ impl OpKind {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OpAttributes {
     pub(crate) rank: u64,
-    /// The properties of the edge that [`OpKind::Put`] and [`OpKind::Insert`] make.
-    pub(crate) row: Option<Row>,
-    /// The properties that [`OpKind::Update`] and [`OpKind::Merge`] lay over those that there are; nulls remove.
-    pub(crate) patch: Vec<(PropertyId, Value)>,
+    properties: Properties,
 }
+
+/// The properties that an operation brings.
+#[derive(Clone, Debug, Default)]
+enum Properties {
+    #[default]
+    None,
+    /// Those of the edge that [`OpKind::Put`] and [`OpKind::Insert`] make.
+    Row(Row),
+    /// Those that [`OpKind::Update`] and [`OpKind::Merge`] lay over those that there are; nulls remove.
+    Patch(Box<[(PropertyId, Value)]>),
+}
+
+// A large batch has one for each edge.
+const _: () = assert!(size_of::<OpAttributes>() == 40);
 
 impl OpAttributes {
     /// What an operation of this kind keeps of a rank and of the cells that it was given.
     pub(crate) fn new(kind: OpKind, rank: u64, cells: Cells) -> OpAttributes {
-        match kind {
-            OpKind::Update | OpKind::Merge => OpAttributes { rank, row: None, patch: cells.into_vec() },
-            _ => OpAttributes { rank, row: Row::new(cells), patch: Vec::new() },
+        let properties = match kind {
+            OpKind::Update | OpKind::Merge => Properties::Patch(cells.into_boxed_slice()),
+            _ => Row::new(cells).map_or(Properties::None, Properties::Row),
+        };
+        OpAttributes { rank, properties }
+    }
+
+    /// What an operation keeps that makes an edge without a rank.
+    #[inline]
+    pub(crate) fn of_row(row: Row) -> OpAttributes {
+        OpAttributes { rank: 0, properties: Properties::Row(row) }
+    }
+
+    /// The properties of the edge that [`OpKind::Put`] and [`OpKind::Insert`] make.
+    #[inline]
+    pub(crate) fn row(&self) -> Option<&Row> {
+        match &self.properties {
+            Properties::Row(row) => Some(row),
+            Properties::None | Properties::Patch(_) => None,
         }
     }
 
+    /// The properties that [`OpKind::Update`] and [`OpKind::Merge`] lay over those that there are; nulls remove.
+    #[inline]
+    pub(crate) fn patch(&self) -> &[(PropertyId, Value)] {
+        match &self.properties {
+            Properties::Patch(patch) => patch,
+            Properties::None | Properties::Row(_) => &[],
+        }
+    }
+
+    /// The properties.
+    #[inline]
+    pub(crate) fn given(&self) -> Given<'_> {
+        Given { row: self.row().into(), patch: self.patch() }
+    }
+
     /// No rank, no properties.
-    pub(crate) const NONE: &'static OpAttributes = &OpAttributes { rank: 0, row: None, patch: Vec::new() };
+    pub(crate) const NONE: &'static OpAttributes = &OpAttributes { rank: 0, properties: Properties::None };
+}
+
+/// The properties that one operation brings, where they lie.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a> {
+    /// Of an operation that makes an edge.
+    pub(crate) row: RowRef<'a>,
+    /// Of an operation that lays them over those that there are; nulls remove.
+    pub(crate) patch: &'a [(PropertyId, Value)],
+}
+
+impl<'a> Given<'a> {
+    /// The properties of the edge that [`OpKind::Put`] and [`OpKind::Insert`] make.
+    #[inline]
+    pub(crate) fn row(row: RowRef<'a>) -> Given<'a> {
+        Given { row, patch: &[] }
+    }
+
+    /// The properties that [`OpKind::Update`] and [`OpKind::Merge`] lay over those that there are.
+    #[inline]
+    pub(crate) fn patch(patch: &'a [(PropertyId, Value)]) -> Given<'a> {
+        Given { row: RowRef::Empty, patch }
+    }
+
+    pub(crate) const NONE: Given<'static> = Given { row: RowRef::Empty, patch: &[] };
+
+    /// The same for the table of a transaction.
+    pub(crate) fn to_attributes(self, rank: u64) -> OpAttributes {
+        let properties = match self.row.to_row() {
+            Some(row) => Properties::Row(row),
+            None if self.patch.is_empty() => Properties::None,
+            None => Properties::Patch(self.patch.into()),
+        };
+        OpAttributes { rank, properties }
+    }
 }
 
 /// The part of an operation that most have not.
@@ -122,7 +199,7 @@ impl<'a> AttributesTable<'a> {
     pub(crate) fn prefetch(self, attributes: u32) {
         let place = (attributes as usize).wrapping_sub(1);
         if let Some(attributes) = self.0.get(place) {
-            simd::prefetch(&raw const attributes.row);
+            simd::prefetch(&raw const attributes.properties);
         }
     }
 

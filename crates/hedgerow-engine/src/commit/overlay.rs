@@ -33,15 +33,15 @@ impl State {
 
     /// The state after `op`, which has these attributes.
     fn after(self, op: &TxnOp, attributes: &OpAttributes) -> State {
-        let new = || (op.weight, attributes.row.clone());
-        let makes = |edge: Edge| op.kind.makes(edge, new, |old| laid_over(old, &attributes.patch));
+        let new = || (op.weight, attributes.row().cloned());
+        let makes = |edge: Edge| op.kind.makes(edge, new, |old| laid_over(old, attributes.patch()));
         match (op.kind, self) {
             (_, State::Is(edge)) => State::Is(makes(edge)),
             (OpKind::Insert, State::Based { patch, otherwise }) => {
                 State::Based { patch, otherwise: makes(otherwise) }
             }
             (OpKind::Update | OpKind::Merge, State::Based { mut patch, otherwise }) => {
-                patch.extend_from_slice(&attributes.patch);
+                patch.extend_from_slice(attributes.patch());
                 State::Based { patch, otherwise: makes(otherwise) }
             }
             // What these make does not depend on the snapshot.

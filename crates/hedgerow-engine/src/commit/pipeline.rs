@@ -10,7 +10,7 @@ use hedgerow_core::{InterpolationHint, KeyKind, Timestamp, VertexKeyRef};
 use hedgerow_mem::subgraph::prefetch::{self, End};
 
 use super::autocommit;
-use super::op::{OpAttributes, OpKind};
+use super::op::{Given, OpKind};
 use super::request::Outcome;
 use super::single::{self, Single};
 use crate::error::{CommitError, Result, StateError};
@@ -277,13 +277,13 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         let quick = match &op {
             Some(op) => {
                 let named = || dense || autocommit::names(&self.engine, op, src, dst);
-                single::commit_unpublished(&self.engine, op, OpAttributes::NONE, named)
+                single::commit_unpublished(&self.engine, op, &Given::NONE, named)
             }
             None => Ok(None),
         };
         let result = match quick {
             Ok(None) => {
-                let none = OpAttributes::NONE;
+                let none = &Given::NONE;
                 autocommit::edge_unpublished(&self.engine, kind, src, dst, weight, none)
             }
             Ok(Some(outcome)) => Ok(outcome),
@@ -303,7 +303,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         let ticket = self.submitted;
         self.submitted += 1;
         self.executed += 1;
-        let none = OpAttributes::NONE;
+        let none = &Given::NONE;
         let result = autocommit::edge_unpublished(&self.engine, kind, src, dst, weight, none);
         self.executed_one(ticket, result);
         ticket

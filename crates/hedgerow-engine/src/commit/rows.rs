@@ -127,7 +127,7 @@ impl WriteTxn {
             let mut op = TxnOp::plain(OpKind::Put, keys.intern(src), keys.intern(dst), weight);
             op.label = label;
             if let Some(row) = Row::new(std::mem::take(&mut cells)) {
-                attributes.push(OpAttributes { rank: 0, row: Some(row), patch: Vec::new() });
+                attributes.push(OpAttributes::of_row(row));
                 op.attributes = attributes.len() as u32;
             }
             ops.push(op);

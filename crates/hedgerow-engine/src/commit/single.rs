@@ -9,7 +9,7 @@
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
-    Direction, InterpolationHint, KeyKind, LabelId, Row, RowRef, Timestamp, VertexId, VertexKeyRef,
+    Direction, InterpolationHint, KeyKind, LabelId, RowRef, Timestamp, VertexId, VertexKeyRef,
 };
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::subgraph::prefetch::End;
@@ -17,7 +17,7 @@ use hedgerow_mem::{Attributes, EdgeOp, Latched, Merged, Ops, Subgraph};
 
 use super::effect::laid_over;
 use super::encode::Encoder;
-use super::op::{OpAttributes, OpKind};
+use super::op::{Given, OpKind};
 use super::order::{draw, must_apply};
 use super::request::Outcome;
 use crate::error::Result;
@@ -140,7 +140,7 @@ impl<'e> Ends<'e> {
 pub(crate) fn commit_unpublished(
     engine: &Engine,
     op: &Single,
-    attributes: &OpAttributes,
+    given: &Given<'_>,
     still_named: impl FnOnce() -> bool,
 ) -> Result<Option<Outcome>> {
     if engine.config.is_one_way() {
@@ -161,10 +161,8 @@ pub(crate) fn commit_unpublished(
     let change = if engine.schema.default_is_plain() {
         plain_change(engine, op, before)
     } else {
-        laid = op
-            .lays()
-            .then(|| laid_over(before.map(|w| (w, ends.row(op, hint).to_row())), &attributes.patch).1);
-        let row = laid.as_ref().unwrap_or(&attributes.row).as_ref();
+        laid = op.lays().then(|| laid_over(before.map(|w| (w, ends.row(op, hint).to_row())), given.patch).1);
+        let row = laid.as_ref().map_or(given.row, |laid| laid.as_ref().into());
         change_of_row(engine, op, before, row, || ends.row(op, hint))
     };
     let Some((kind, weight, row)) = change else {
@@ -213,13 +211,13 @@ fn change_of_row<'a, 'b>(
     engine: &Engine,
     op: &Single,
     before: Option<f64>,
-    row: Option<&'a Row>,
+    row: RowRef<'a>,
     row_before: impl Fn() -> RowRef<'b>,
 ) -> Option<EdgeChange<'a>> {
     // No row stands for the properties that there were before.
     let before: Option<(f64, Option<RowRef<'a>>)> = before.map(|weight| (weight, None));
-    let new = || (op.weight, Some(row.into()));
-    let after = op.kind.makes(before, new, |old| (old.map_or(1.0, |(weight, _)| weight), Some(row.into())));
+    let new = || (op.weight, Some(row));
+    let after = op.kind.makes(before, new, |old| (old.map_or(1.0, |(weight, _)| weight), Some(row)));
     let same = |(old, _): &(f64, _), (new, row): &(f64, Option<RowRef<'a>>)| match row {
         None => true,
         Some(row) => same_weight(engine.config.weighted, *old, *new) && row_before().is_same(*row),
@@ -313,10 +311,17 @@ fn attributes_of_copies<'a>(
     op: &Single,
     row: RowRef<'a>,
 ) -> Option<[Attributes<'a>; 2]> {
-    let RowRef::Row(row) = row else { return None };
     let at = |direction, at, other| {
-        let row = placement.row_at(direction, at, other, Some(row));
+        let row = match row {
+            RowRef::Row(row) => placement.row_at(direction, at, other, Some(row)),
+            // A value of fixed width stands at both ends.
+            row if placement.keeps_rows(direction) => row,
+            _ => RowRef::Empty,
+        };
         Attributes { rank: 0, row }
     };
+    if matches!(row, RowRef::Empty) {
+        return None;
+    }
     Some([at(Direction::Out, op.src, op.dst), at(placement.second_direction(), op.dst, op.src)])
 }

@@ -458,8 +458,8 @@ impl WriteTxn {
             return Ok(None);
         }
         let (src, dst) = (self.keys.key(op.src), self.keys.key(op.dst));
-        let attributes = AttributesTable(&self.attributes).get(op.attributes);
-        autocommit::edge_unpublished(&self.engine, op.kind, src, dst, op.weight, attributes).map(Some)
+        let given = AttributesTable(&self.attributes).get(op.attributes).given();
+        autocommit::edge_unpublished(&self.engine, op.kind, src, dst, op.weight, &given).map(Some)
     }
 
     /// Drops all operations. O(operations).

@@ -1,11 +1,11 @@
 //! Single operations on edges of any label, each in a transaction of its own.
 
-use hedgerow_core::{Cells, LabelId, Value};
+use hedgerow_core::{LabelId, Row, RowRef, Value};
 
 use super::Graph;
 use crate::commit::autocommit;
 use crate::commit::items::split_weight;
-use crate::commit::op::{OpAttributes, OpKind};
+use crate::commit::op::{Given, OpKind};
 use crate::commit::request::Outcome;
 use crate::error::Result;
 use crate::state::edge_key::EdgeKey;
@@ -53,8 +53,37 @@ impl Graph {
         self.engine.check_key(edge.src)?;
         self.engine.check_key(edge.dst)?;
         let label = self.engine.label_for_writing(edge.label, edge.rank)?;
-        let (weight, cells) = split_weight(&self.engine, label, properties)?;
-        Ok(self.one(kind, label, edge, weight.unwrap_or(1.0), cells)?.edges > 0)
+        let mut properties = properties.into_iter();
+        let (first, second) = (properties.next(), properties.next());
+        let done = match (first, second) {
+            (Some((name, value)), None) if !self.engine.is_weighted(label) => {
+                self.make_with_one(kind, label, edge, name.as_ref(), value.into())?
+            }
+            (first, second) => {
+                let properties = first.into_iter().chain(second).chain(properties);
+                let (weight, cells) = split_weight(&self.engine, label, properties)?;
+                let row = Row::new(cells);
+                self.one(kind, label, edge, weight.unwrap_or(1.0), &Given::row(row.as_ref().into()))?
+            }
+        };
+        Ok(done.edges > 0)
+    }
+
+    /// With one property, as most edges with properties have: a value of fixed width goes by value all the way to the delta.
+    fn make_with_one(
+        &self,
+        kind: OpKind,
+        label: LabelId,
+        edge: EdgeKey<'_>,
+        name: &str,
+        value: Value,
+    ) -> Result<Outcome> {
+        if let Some((of, word)) = value.as_ref().to_word() {
+            let id = self.engine.property_for_writing(label, name, of)?;
+            return self.one(kind, label, edge, 1.0, &Given::row(RowRef::Word(id, of, word)));
+        }
+        let row = Row::new(self.engine.cells(label, [(name, value)])?);
+        self.one(kind, label, edge, 1.0, &Given::row(row.as_ref().into()))
     }
 
     /// Lays properties over those of an edge, in a transaction of its own; a null removes. Returns whether the edge exists. Decided
@@ -69,7 +98,7 @@ impl Graph {
     ) -> Result<bool> {
         let label = self.engine.label(edge.label)?;
         let cells = self.engine.cells(label, properties)?;
-        Ok(self.one(OpKind::Update, label, edge, 1.0, cells)?.applied > 0)
+        Ok(self.one(OpKind::Update, label, edge, 1.0, &Given::patch(&cells))?.applied > 0)
     }
 
     /// Removes an edge of any label in a transaction of its own. Returns whether it existed. Costs and blocks as
@@ -79,7 +108,7 @@ impl Graph {
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel) and those of a commit.
     pub fn remove_edge_of(&self, edge: EdgeKey<'_>) -> Result<bool> {
         let label = self.engine.label(edge.label)?;
-        Ok(self.one(OpKind::Remove, label, edge, 0.0, Cells::new())?.edges < 0)
+        Ok(self.one(OpKind::Remove, label, edge, 0.0, &Given::NONE)?.edges < 0)
     }
 
     fn one(
@@ -88,9 +117,8 @@ impl Graph {
         label: LabelId,
         edge: EdgeKey<'_>,
         weight: f64,
-        cells: Cells,
+        given: &Given<'_>,
     ) -> Result<Outcome> {
-        let attributes = OpAttributes::new(kind, edge.rank, cells);
-        autocommit::edge_of(&self.engine, kind, (label, edge.src, edge.dst), weight, &attributes)
+        autocommit::edge_of(&self.engine, kind, label, edge, weight, given)
     }
 }

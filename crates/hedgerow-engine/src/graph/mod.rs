@@ -7,11 +7,10 @@ mod open;
 
 use std::sync::Arc;
 
-use hedgerow_core::{Timestamp, VertexKeyRef};
+use hedgerow_core::{GraphConfig, Timestamp, VertexKeyRef};
 
 use crate::commit::op::OpKind;
 use crate::commit::{Ack, Pipeline, WriteTxn, autocommit, order};
-use crate::config::GraphConfig;
 use crate::error::{CommitError, Error, Result};
 use crate::read::snapshot::Snapshot;
 use crate::state::closing::Freed;

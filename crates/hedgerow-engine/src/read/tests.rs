@@ -1,5 +1,7 @@
 //! Reads of chains that are not in memory: errors, never an empty answer and never a panic.
 
+mod model;
+
 use hedgerow_core::{Direction, KeyKind, LabelId, SubgraphId, VertexId};
 use hedgerow_mem::version::NotInMemory;
 

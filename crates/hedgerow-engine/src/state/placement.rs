@@ -4,10 +4,8 @@
 //! the incoming chain of the other end; an undirected one in the outgoing chain of the other end, unless the edge is a
 //! self-loop. Of an undirected edge the smaller end comes first.
 
-use hedgerow_core::{Direction, Row, RowRef, VertexId};
+use hedgerow_core::{Direction, GraphConfig, Row, RowRef, VertexId};
 use hedgerow_mem::EdgeOp;
-
-use crate::config::GraphConfig;
 
 /// The rules for a graph of one configuration.
 #[derive(Clone, Copy, Debug, Default)]

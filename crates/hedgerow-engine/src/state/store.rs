@@ -4,12 +4,12 @@ use std::sync::{Arc, Weak};
 
 use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
-use hedgerow_core::{Direction, KeyKind, LabelId, Timestamp, VertexKeyRef};
+use hedgerow_core::{Direction, GraphConfig, KeyKind, LabelId, Timestamp, VertexKeyRef};
 use hedgerow_io::{Vfs, VfsLock};
 use hedgerow_mem::{Merged, SubgraphTable};
 use hedgerow_txn::{Clock, Counts, GroupCommit, NotDurable, ReaderRegistry};
 
-use crate::config::{Durability, GraphConfig, Isolation};
+use crate::config::{Durability, Isolation};
 use crate::error::{ArgumentError, CommitError, Error, Result, StateError};
 use crate::files::log::Durable;
 use crate::options::{Options, Thresholds};

@@ -2,50 +2,54 @@
 
 use std::sync::OnceLock;
 
+use hedgerow_core::growing::Growing;
 use hedgerow_core::{Direction, LabelId, SubgraphId};
 use hedgerow_mem::{Memory, SubgraphTable};
 
-const CHUNK: usize = 256;
-
-type Chunk = Box<[OnceLock<Box<SubgraphTable>>]>;
+/// As many as there are numbers of labels.
+const LABELS: usize = 1 << u16::BITS;
 
 /// The tables of all labels but the default one, made at the first edge of a label. A table never moves.
 pub(crate) struct LabelTables {
     memory: Memory,
-    chunks: Box<[OnceLock<Chunk>]>,
+    /// Boxed, so that a chunk for labels without edges is small.
+    tables: Growing<OnceLock<Box<SubgraphTable>>, LABELS>,
+}
+
+/// Labels are numbered from below, but for the one of vertices, which has the last number. It comes first here, so that a
+/// store that uses it pays for no chunk far away.
+#[inline]
+fn place(label: LabelId) -> usize {
+    usize::from(label.0.wrapping_add(1))
 }
 
 impl LabelTables {
     /// No tables; those to come allocate from `memory`.
     pub(crate) fn new(memory: &Memory) -> LabelTables {
-        LabelTables { memory: memory.clone(), chunks: (0..CHUNK).map(|_| OnceLock::new()).collect() }
+        LabelTables { memory: memory.clone(), tables: Growing::default() }
     }
 
     #[inline]
     pub(crate) fn get(&self, label: LabelId) -> Option<&SubgraphTable> {
-        let (chunk, place) = (usize::from(label.0) / CHUNK, usize::from(label.0) % CHUNK);
-        self.chunks.get(chunk)?.get()?.get(place)?.get().map(|table| &**table)
+        self.tables.get(place(label))?.get().map(|table| &**table)
     }
 
     pub(crate) fn get_or_create(&self, label: LabelId) -> &SubgraphTable {
-        let (chunk, place) = (usize::from(label.0) / CHUNK, usize::from(label.0) % CHUNK);
-        let tables = self.chunks[chunk].get_or_init(|| (0..CHUNK).map(|_| OnceLock::new()).collect());
-        tables[place].get_or_init(|| Box::new(SubgraphTable::new(self.memory.clone())))
+        let table = self.tables.get_or_create(place(label));
+        table.get_or_init(|| Box::new(SubgraphTable::new(self.memory.clone())))
     }
 
     /// The tables that exist, ascending by label.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (LabelId, &SubgraphTable)> {
-        let chunks = self.chunks.iter().enumerate().filter_map(|(i, chunk)| Some((i, chunk.get()?)));
-        chunks.flat_map(|(i, tables)| {
-            let of_chunk = tables.iter().enumerate();
-            of_chunk.filter_map(move |(j, table)| Some((LabelId((i * CHUNK + j) as u16), &**table.get()?)))
-        })
+        let places = self.tables.chunks().flat_map(|(first, tables)| (first..).zip(tables));
+        let numbered = places.filter(|&(at, _)| at != place(LabelId::VERTICES));
+        let numbered = numbered.filter_map(|(at, table)| Some((LabelId((at - 1) as u16), &**table.get()?)));
+        numbered.chain(self.get(LabelId::VERTICES).map(|table| (LabelId::VERTICES, table)))
     }
 
     /// The bytes of the directory; the tables count themselves.
     pub(crate) fn bytes(&self) -> usize {
-        let allocated = self.chunks.iter().filter(|chunk| chunk.get().is_some()).count();
-        size_of_val(&*self.chunks) + allocated * CHUNK * size_of::<OnceLock<Box<SubgraphTable>>>()
+        self.tables.bytes()
     }
 }
 
@@ -67,5 +71,38 @@ impl From<(SubgraphId, Direction)> for PartitionKey {
     /// A chain of the default label.
     fn from((subgraph, direction): (SubgraphId, Direction)) -> Self {
         PartitionKey { label: LabelId::DEFAULT, subgraph, direction }
+    }
+}
+
+#[cfg(all(test, not(feature = "model-checking")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_label_has_a_table_of_its_own_that_stays_where_it_is() {
+        let tables = LabelTables::new(&Memory::default());
+        let labels =
+            [LabelId::VERTICES, LabelId(1), LabelId(65_534), LabelId(63), LabelId(62), LabelId(9_000)];
+        let mut made: Vec<(LabelId, *const SubgraphTable)> = Vec::new();
+        for label in labels {
+            assert!(tables.get(label).is_none(), "{label:?}");
+            made.push((label, tables.get_or_create(label)));
+        }
+        made.sort();
+        let found: Vec<(LabelId, *const SubgraphTable)> =
+            tables.iter().map(|(label, table)| (label, std::ptr::from_ref(table))).collect();
+        assert_eq!(found, made, "ascending, and where they were made");
+        for (label, table) in made {
+            assert!(std::ptr::eq(tables.get_or_create(label), table), "{label:?}");
+        }
+        assert!(tables.get(LabelId(2)).is_none() && tables.get(LabelId(30_000)).is_none());
+    }
+
+    #[test]
+    fn a_store_with_few_labels_pays_for_one_small_chunk() {
+        let tables = LabelTables::new(&Memory::default());
+        assert_eq!(tables.bytes(), 0);
+        (1..=62).map(LabelId).chain([LabelId::VERTICES]).for_each(|label| _ = tables.get_or_create(label));
+        assert!(tables.bytes() <= 1024, "{}", tables.bytes());
     }
 }

@@ -14,7 +14,7 @@ use crate::durable::checkpoint::write::{ImageMode, Target};
 use crate::error::{Result, io_error};
 use crate::files::log::log_refs;
 use crate::graph::Graph;
-use crate::open::{LOCK, to_tier};
+use crate::open::LOCK;
 use crate::state::store::Core;
 
 /// What a backup wrote.
@@ -80,7 +80,7 @@ impl Core {
         }
         let pinned = self.pin();
         let as_of = pinned.timestamp();
-        let mut manifest = Manifest::new(StoreId::generate(), to_tier(self.config));
+        let mut manifest = Manifest::new(StoreId::generate(), self.config);
         let (store, config, file_id) = (manifest.store, manifest.config, manifest.next_file_id);
         let target = Target { fs: fs.clone(), file_id, store, config };
         let written = self.write_run(as_of, target, |_| {

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use hedgerow_core::{KeyKind, LabelId, PropertyId, Row, Value, VertexKey};
+use hedgerow_core::{GraphConfig, KeyKind, LabelId, PropertyId, Row, Value, VertexKey};
 
 use super::salvaged::{EdgeTuple, Found, FoundVertex, SalvagedGraph};
-use crate::config::GraphConfig;
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::options::Options;

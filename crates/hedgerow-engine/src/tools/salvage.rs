@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{SubgraphId, Timestamp};
+use hedgerow_core::{GraphConfig, SubgraphId, Timestamp};
 use hedgerow_io::{
     Access, Dir, FileHeader, FileId, FileKind, HEADER_BYTES, LockHeld, Lsn, RealFs, StoreId, Vfs,
 };
@@ -21,7 +21,7 @@ use super::report::SalvageReport;
 use super::salvaged::SalvagedGraph;
 use super::{check_vacant, io_error, refuse_inside, vacant};
 use crate::error::{Error, OpenError, Result};
-use crate::open::{LOCK, from_tier};
+use crate::open::LOCK;
 use crate::state::schema::Schema;
 
 /// Reads what can be read of the store in the directory `path`, whatever is damaged, and makes a new store of it in the
@@ -193,7 +193,7 @@ impl Source {
 
 /// What segments hold.
 struct Images {
-    config: Option<hedgerow_tier::GraphConfig>,
+    config: Option<GraphConfig>,
     /// Up to where.
     checkpoint: Timestamp,
     /// Of each subgraph the newest image that can be read.
@@ -258,7 +258,7 @@ fn salvage_from(mut source: Source, into: Arc<dyn Vfs>) -> Result<SalvageReport>
         }
         .into());
     };
-    let mut salvaged = SalvagedGraph::new(from_tier(config), &schema);
+    let mut salvaged = SalvagedGraph::new(config, &schema);
     // Each goes as soon as it is taken apart: the two are not to stand side by side.
     let newest = images.newest;
     images.found.into_iter().for_each(|image| salvaged.add_image(&image, |id| newest.contains(&id)));

@@ -6,11 +6,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use hedgerow_core::{KeyKind, Op, Row, SUBGRAPH_VERTICES, SubgraphId, VertexId, VertexKey};
+use hedgerow_core::{GraphConfig, KeyKind, Op, Row, SUBGRAPH_VERTICES, SubgraphId, VertexId, VertexKey};
 use hedgerow_tier::{AdjacencyPart, ImageKeys, SubgraphImage};
 
 use super::names::Names;
-use crate::config::GraphConfig;
 use crate::state::placement::Placement;
 use crate::state::schema::Schema;
 

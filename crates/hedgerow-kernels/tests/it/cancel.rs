@@ -86,25 +86,7 @@ impl Topology for Counted {
     type Error = Infallible;
     type Block<'a> = CountedBlock<'a>;
 
-    fn vertex_bound(&self) -> usize {
-        self.graph.vertex_bound()
-    }
-
-    fn vertex_count(&self) -> usize {
-        self.graph.vertex_count()
-    }
-
-    fn edge_count(&self) -> u64 {
-        self.graph.edge_count()
-    }
-
-    fn is_directed(&self) -> bool {
-        self.graph.is_directed()
-    }
-
-    fn contains(&self, v: VertexId) -> bool {
-        self.graph.contains(v)
-    }
+    counts_of!(graph);
 
     fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize {
         self.graph.degree_estimate(v, direction)

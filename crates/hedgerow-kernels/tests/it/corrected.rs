@@ -76,25 +76,7 @@ impl Topology for Corrected {
         Ok(())
     }
 
-    fn vertex_bound(&self) -> usize {
-        self.whole.vertex_bound()
-    }
-
-    fn vertex_count(&self) -> usize {
-        self.whole.vertex_count()
-    }
-
-    fn edge_count(&self) -> u64 {
-        self.whole.edge_count()
-    }
-
-    fn is_directed(&self) -> bool {
-        self.whole.is_directed()
-    }
-
-    fn contains(&self, v: VertexId) -> bool {
-        self.whole.contains(v)
-    }
+    counts_of!(whole);
 }
 
 impl Resident for Corrected {

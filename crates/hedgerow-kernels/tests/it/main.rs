@@ -1,5 +1,30 @@
 //! All kernels against slow independent answers and against published ones. What is about one kernel stands in its folder.
 
+/// The methods of a [`Topology`](hedgerow_core::Topology) that name no neighbour, as those of the graph that it stands around.
+macro_rules! counts_of {
+    ($whole:ident) => {
+        fn vertex_bound(&self) -> usize {
+            self.$whole.vertex_bound()
+        }
+
+        fn vertex_count(&self) -> usize {
+            self.$whole.vertex_count()
+        }
+
+        fn edge_count(&self) -> u64 {
+            self.$whole.edge_count()
+        }
+
+        fn is_directed(&self) -> bool {
+            self.$whole.is_directed()
+        }
+
+        fn contains(&self, v: hedgerow_core::VertexId) -> bool {
+            self.$whole.contains(v)
+        }
+    };
+}
+
 mod cancel;
 mod corrected;
 mod paged;

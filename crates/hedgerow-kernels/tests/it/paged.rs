@@ -93,25 +93,7 @@ impl Topology for Paged {
     type Error = ReadFailed;
     type Block<'a> = PagedBlock<'a>;
 
-    fn vertex_bound(&self) -> usize {
-        self.whole.vertex_bound()
-    }
-
-    fn vertex_count(&self) -> usize {
-        self.whole.vertex_count()
-    }
-
-    fn edge_count(&self) -> u64 {
-        self.whole.edge_count()
-    }
-
-    fn is_directed(&self) -> bool {
-        self.whole.is_directed()
-    }
-
-    fn contains(&self, v: VertexId) -> bool {
-        self.whole.contains(v)
-    }
+    counts_of!(whole);
 
     fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize {
         self.whole.degree_estimate(v, direction)

@@ -16,15 +16,19 @@
 //!   scan, hence does not see the links as they were before the unlinking. A walk whose begin the scan does see is waited
 //!   for. A walk that ended gave up its references before the scan, or the second look, read that it had.
 //!
+//! A [`GraceCell`] holds any one value by the same rules: it frees what it replaced by itself.
+//!
 //! No walk waits, and nobody waits for one. Code of the caller does not run inside walks, so that they are short.
 #![allow(unsafe_code)]
 
 mod barrier;
+mod cell;
 mod chain;
 mod life;
 mod read_guard;
 mod retire_list;
 
+pub use cell::GraceCell;
 pub(crate) use chain::{Link, Unlinked};
 pub use chain::{NotInMemory, Version};
 pub(crate) use read_guard::ReadGuard;

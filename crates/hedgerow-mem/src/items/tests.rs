@@ -1,6 +1,5 @@
 use std::collections::BTreeMap;
 
-use hedgerow_core::assemble::Piece;
 use hedgerow_core::{Direction, InterpolationHint, LocalVertex, PropertyId, SubgraphId, Timestamp, Value};
 use proptest::prelude::*;
 
@@ -193,9 +192,8 @@ fn parts_that_do_not_fit_are_refused() {
     assert!(!made([1, 1, 3], Some(&[5, 5, 0])), "the same edge twice");
     assert!(!made([1, 1, 3], Some(&[5, 4, 0])), "ranks out of order");
     assert!(!made([1, 1, 3], Some(&[4, 5])), "too few ranks");
-    let none = Piece::Row(RowRef::Empty);
     let two = Row::new(vec![(PropertyId(0), 1.into())]).expect("a value");
-    let columns = Columns::default().assembled(&[Piece::Row(RowRef::Row(&two)), none]);
+    let columns = Columns::of_rows([RowRef::Row(&two), RowRef::Empty]);
     let extra = Extra { ranks: None, columns };
     let dsts = [1, 2, 3].map(VertexId);
     assert!(Main::with_extra(1, &offsets, &dsts, None, extra, &Arena::default()).is_none(), "too few values");

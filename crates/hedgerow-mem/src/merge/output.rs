@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use hedgerow_core::assemble::Piece;
+use hedgerow_core::assemble::ColumnsBuilder;
 use hedgerow_core::{Columns, LocalVertex, RowRef, SUBGRAPH_VERTICES, VertexId};
 
 use crate::arena::{Arena, Builder as Array};
@@ -54,21 +54,21 @@ pub(super) struct Output<'a> {
 /// What edges have beside neighbour and weight.
 struct Attributes<'a> {
     ranks: Option<Vec<u64>>,
-    /// What the columns are made of, one after another, when all is known.
-    pieces: Option<Vec<Piece<'a>>>,
+    columns: Option<ColumnsBuilder<'a>>,
 }
 
 impl<'a> Output<'a> {
     /// `main` with changes that have attributes of these kinds, `len` edges in all.
     pub(super) fn new(arena: &Arena, main: &'a Main, len: usize, weighted: bool, new: Kinds) -> Output<'a> {
         let ranks = (new.ranks || main.ranks().is_some()).then(|| Vec::with_capacity(len));
-        let pieces = (new.rows || main.columns().is_some()).then(Vec::new);
+        let old = main.columns().unwrap_or(const { &Columns::NONE });
+        let columns = (new.rows || !old.is_empty()).then(|| ColumnsBuilder::new(old, len));
         Output {
             main,
             offsets: main.offsets.clone(),
             neighbors: arena.builder(len),
             weights: weighted.then(|| arena.builder(len)),
-            attributes: (ranks.is_some() || pieces.is_some()).then_some(Attributes { ranks, pieces }),
+            attributes: (ranks.is_some() || columns.is_some()).then_some(Attributes { ranks, columns }),
             done: 0,
             vertex: 0,
         }
@@ -130,18 +130,19 @@ impl<'a> Output<'a> {
         self.shift(SUBGRAPH_VERTICES);
         self.copy(self.main.neighbors.len());
         let (neighbors, weights) = (self.neighbors.finish(), self.weights.map(Array::finish));
-        let extra = self.attributes.map_or_else(Extra::default, |attributes| attributes.finish(self.main));
+        let extra = self.attributes.map_or_else(Extra::default, Attributes::finish);
         Main::new(present, self.offsets, neighbors, weights, extra)
     }
 }
 
 impl<'a> Attributes<'a> {
-    fn push(&mut self, rank: u64, row: RowRef<'a>) {
+    #[inline]
+    fn push(&mut self, rank: u64, row: RowRef<'_>) {
         if let Some(ranks) = &mut self.ranks {
             ranks.push(rank);
         }
-        if let Some(pieces) = &mut self.pieces {
-            pieces.push(Piece::Row(row));
+        if let Some(columns) = &mut self.columns {
+            columns.push(row);
         }
     }
 
@@ -155,18 +156,13 @@ impl<'a> Attributes<'a> {
                 None => all.resize(all.len() + range.len(), 0),
             }
         }
-        if let Some(pieces) = &mut self.pieces {
-            match pieces.last_mut() {
-                Some(Piece::Copy(last)) if last.end == range.start => last.end = range.end,
-                _ => pieces.push(Piece::Copy(range)),
-            }
+        if let Some(columns) = &mut self.columns {
+            columns.copy(range);
         }
     }
 
-    fn finish(self, main: &Main) -> Extra {
-        let none = Columns::default();
-        let from = main.columns().unwrap_or(&none);
-        let columns = self.pieces.map_or_else(Columns::default, |pieces| from.assembled(&pieces));
+    fn finish(self) -> Extra {
+        let columns = self.columns.map_or_else(Columns::default, ColumnsBuilder::finish);
         Extra { ranks: self.ranks.map(Vec::into_boxed_slice), columns }
     }
 }

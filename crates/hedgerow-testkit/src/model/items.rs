@@ -1,5 +1,7 @@
 //! What the model does with labels, ranks and properties.
 
+use std::collections::BTreeMap;
+
 use hedgerow_core::{Value, VertexKey};
 
 use super::Model;
@@ -54,6 +56,32 @@ impl Model {
         let mut found: Vec<_> = of_label.filter_map(|item| Some((other(item)?, item.rank))).collect();
         found.sort();
         found
+    }
+
+    /// The [`neighbors_of`](Self::neighbors_of) of each vertex, in one pass over the edges.
+    pub fn all_neighbors_of(
+        &self,
+        label: &str,
+        incoming: bool,
+    ) -> BTreeMap<&VertexKey, Vec<(VertexKey, u64)>> {
+        let mut all: BTreeMap<_, Vec<_>> = self.vertices.iter().map(|key| (key, Vec::new())).collect();
+        let mut add = |key, other: &VertexKey, rank| {
+            if let Some(list) = all.get_mut(key) {
+                list.push((other.clone(), rank));
+            }
+        };
+        for item in self.rich.items.keys().filter(|item| item.label == label) {
+            if !self.directed || !incoming {
+                add(&item.src, &item.dst, item.rank);
+            }
+            // A loop of an undirected graph is in the list once.
+            let second = if self.directed { incoming } else { item.src != item.dst };
+            if second {
+                add(&item.dst, &item.src, item.rank);
+            }
+        }
+        all.values_mut().for_each(|list| list.sort());
+        all
     }
 
     /// Sets what an edge is, whatever it was: for those who copy a store into a model.

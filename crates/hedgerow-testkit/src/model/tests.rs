@@ -20,6 +20,30 @@ fn a_vertex_takes_its_edges_and_undirected_edges_have_two_ends() {
     assert!(!model.has_endpoints(&ModelOp::PutEdge(key(1), key(2), 1.0)));
 }
 
+/// The lists of all vertices at once are those of each vertex alone.
+#[test]
+fn lists_of_all_vertices_agree_with_those_of_one() {
+    for config in ModelConfig::all().map(ModelConfig::with_labels) {
+        let (mut model, mut generator) = (Model::new(config), Generator::new(config, 3, 0, 12));
+        for _ in 0..40 {
+            let ops = generator.transaction(Some(&model), 16);
+            ops.iter().for_each(|op| _ = model.apply(op));
+        }
+        assert!(
+            model.edges().any(|(src, dst, _)| src == dst)
+                && model.items().any(|(item, _)| item.src == item.dst)
+        );
+        let all = model.all_neighbors();
+        assert!(all.keys().copied().eq(model.vertices()));
+        assert!(all.iter().all(|(key, lists)| model.neighbors(key).as_ref() == Some(lists)));
+        for (label, incoming) in LABELS.iter().flat_map(|(label, _)| [(label, false), (label, true)]) {
+            let all = model.all_neighbors_of(label, incoming);
+            assert!(all.keys().copied().eq(model.vertices()));
+            assert!(all.iter().all(|(key, list)| model.neighbors_of(label, key, incoming) == *list));
+        }
+    }
+}
+
 #[test]
 fn a_seed_decides_and_all_kinds_of_operations_come() {
     for config in ModelConfig::all().flat_map(|config| [config, config.with_labels()]) {

@@ -111,6 +111,21 @@ fn lengths_are_changes_too() {
 }
 
 #[test]
+fn operations_of_a_piece_of_work_are_listed_once_each() {
+    let fs = with_file();
+    let first = fs.op_count();
+    let operations = fs.operations_of(|| {
+        write(&fs, b"bb", 0);
+        dir(&fs).sync().unwrap();
+        dir(&fs).unlink("f.wal").unwrap();
+    });
+    fs.put("f.wal", b"");
+    write(&fs, b"bb", 0);
+    let found: Vec<(u64, &str)> = operations.iter().map(|(index, site)| (index.0, &**site)).collect();
+    assert_eq!(found, [(first, "write:wal"), (first + 1, "sync_dir:dir"), (first + 2, "unlink:wal")]);
+}
+
+#[test]
 fn the_observer_sees_before_inside_and_after() {
     let fs = with_file();
     let first = fs.op_count();
@@ -238,6 +253,13 @@ fn files_can_be_damaged_by_hand_and_locks_exclude() {
     let fs = SimFs::from_files(&BTreeMap::from([("f".to_owned(), b"abc".to_vec())]));
     assert!(fs.corrupt("f", 1, 1) && !fs.corrupt("f", 3, 1) && !fs.corrupt("g", 0, 1));
     assert_eq!(bytes_of(&fs.crash_clone(Damage::LoseAll, 0), "f").unwrap(), b"acc");
+    // Who has the file open sees an overwriting, but not another file of its name.
+    let open = dir(&fs).open("f", Access::Read).unwrap();
+    assert!(fs.overwrite("f", b"longer") && !fs.overwrite("g", b"") && fs.file("g").is_none());
+    fs.put("f", b"other");
+    let mut read = [0; 6];
+    open.read_exact_at(&mut read, 0).unwrap();
+    assert_eq!((&read, fs.file("f").unwrap().as_slice()), (b"longer", b"other".as_slice()));
     assert!(fs.truncate("f", 1) && fs.remove("f") && !fs.remove("f"));
     let lock = fs.handle().lock("LOCK").unwrap();
     assert_eq!(fs.handle().lock("LOCK").unwrap_err().kind(), io::ErrorKind::WouldBlock);

@@ -5,7 +5,7 @@ use hedgerow_io::{FileId, Lsn, StoreId};
 
 use super::{LevelSegment, LogSegmentRef, Manifest, Section};
 use crate::bytes::{Bytes, Fault};
-use crate::{GraphConfig, SegmentInfo};
+use crate::{SegmentInfo, config};
 
 /// A reader that does not know the section must refuse the store.
 const SECTION_REQUIRED: u16 = 1;
@@ -18,7 +18,7 @@ const SECTION_BYTES: usize = 16;
 /// Everything between the file header and the hash at the end.
 pub(super) fn encode_body(manifest: &Manifest, out: &mut Vec<u8>) {
     out.extend(manifest.sequence.to_le_bytes());
-    out.extend(manifest.config.to_bytes());
+    out.extend(config::encode(manifest.config));
     out.extend(manifest.next_vertex.to_le_bytes());
     out.extend(manifest.checkpoint.0.to_le_bytes());
     out.extend(manifest.durable_lsn.0.to_le_bytes());
@@ -58,7 +58,7 @@ fn encode_segment(segment: &LevelSegment, out: &mut Vec<u8>) {
 pub(super) fn decode_body(body: &[u8], store: StoreId) -> Result<Manifest, Fault> {
     let mut bytes = Bytes::new(body);
     let sequence = bytes.u64()?;
-    let config = GraphConfig::from_bytes(bytes.fixed()?);
+    let config = config::decode(bytes.fixed()?);
     let config = config.ok_or_else(|| bytes.fault("unknown graph configuration"))?;
     let next_vertex = bytes.u32()?;
     let checkpoint = Timestamp(bytes.u64()?);

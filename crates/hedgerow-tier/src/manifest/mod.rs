@@ -14,10 +14,10 @@ mod tests;
 pub use names::{is_store_file_name, manifest_name, segment_id};
 pub use switch::{LoadedManifest, NamedManifest};
 
-use hedgerow_core::Timestamp;
+use hedgerow_core::{GraphConfig, Timestamp};
 use hedgerow_io::{FileId, Lsn, StoreId};
 
-use crate::{GraphConfig, SegmentInfo};
+use crate::SegmentInfo;
 
 /// The content of a manifest file.
 #[derive(Clone, Debug, PartialEq, Eq)]

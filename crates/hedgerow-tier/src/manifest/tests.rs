@@ -1,21 +1,20 @@
 //! Round trips, damage, names, and what each interrupted switch leaves.
 
-use std::io;
-
-use hedgerow_core::{KeyKind, Timestamp};
+use hedgerow_core::{GraphConfig, KeyKind, Timestamp};
 use hedgerow_io::checksum::{checksum64, checksum128};
 use hedgerow_io::{CorruptionKind, FORMAT_MAJOR, FileError, FileId, FormatError, HEADER_BYTES, Lsn, StoreId};
+use hedgerow_testkit::SimFs;
+use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, errno};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::MemFs;
-use crate::{GraphConfig, SegmentInfo, TierError};
+use crate::{SegmentInfo, TierError};
 
 const STORE: StoreId = StoreId(*b"a store to test.");
 
 fn config() -> GraphConfig {
-    GraphConfig { directed: true, key_kind: KeyKind::Str, weighted: true, reverse: false }
+    GraphConfig { directed: true, keys: KeyKind::Str, weighted: true, reverse: false }
 }
 
 fn segment(id: u64) -> LevelSegment {
@@ -52,11 +51,11 @@ fn full(sequence: u64) -> Manifest {
     }
 }
 
-fn load(fs: &MemFs) -> Result<Option<LoadedManifest>, TierError> {
-    Manifest::load(&fs.vfs())
+fn load(fs: &SimFs) -> Result<Option<LoadedManifest>, TierError> {
+    Manifest::load(&fs.handle())
 }
 
-fn loaded(fs: &MemFs) -> LoadedManifest {
+fn loaded(fs: &SimFs) -> LoadedManifest {
     load(fs).unwrap().unwrap()
 }
 
@@ -80,10 +79,10 @@ fn manifest_strategy() -> impl Strategy<Value = Manifest> {
     (fixed, segments, logs, sections).prop_map(|(fixed, segments, logs, sections)| {
         let (numbers, next_vertex, next_file_id, sequence, kind, [directed, weighted, reverse]) = fixed;
         let (mut id, mut lsn) = (0, 0);
-        let key_kind = KeyKind::from_byte(kind).unwrap();
+        let keys = KeyKind::from_byte(kind).unwrap();
         Manifest {
             store: StoreId(u128::from(numbers[2]).to_le_bytes()),
-            config: GraphConfig { directed, key_kind, weighted, reverse },
+            config: GraphConfig { directed, keys, weighted, reverse: reverse || !directed },
             sequence,
             checkpoint: Timestamp(numbers[0]),
             durable_lsn: Lsn(numbers[1]),
@@ -115,8 +114,8 @@ fn manifest_strategy() -> impl Strategy<Value = Manifest> {
 proptest! {
     #[test]
     fn any_manifest_comes_back(manifest in manifest_strategy()) {
-        let fs = MemFs::default();
-        manifest.store(&fs.vfs()).unwrap();
+        let fs = SimFs::new();
+        manifest.store(&fs.handle()).unwrap();
         let found = loaded(&fs);
         prop_assert_eq!(&found.file, &manifest_name(manifest.sequence));
         prop_assert_eq!(found.manifest, manifest);
@@ -149,14 +148,14 @@ fn with_hash(mut bytes: Vec<u8>) -> Vec<u8> {
 
 #[test]
 fn every_flipped_bit_is_noticed() {
-    let fs = MemFs::default();
-    full(3).store(&fs.vfs()).unwrap();
-    let bytes = fs.get(&manifest_name(3));
+    let fs = SimFs::new();
+    full(3).store(&fs.handle()).unwrap();
+    let bytes = fs.file(&manifest_name(3)).unwrap();
     for at in 0..bytes.len() {
         for bit in 0..8 {
             let mut damaged = bytes.clone();
             damaged[at] ^= 1 << bit;
-            fs.put(&manifest_name(3), damaged);
+            fs.overwrite(&manifest_name(3), &damaged);
             damage(load(&fs));
         }
     }
@@ -164,39 +163,39 @@ fn every_flipped_bit_is_noticed() {
 
 #[test]
 fn every_truncation_and_extension_is_noticed() {
-    let fs = MemFs::default();
-    full(3).store(&fs.vfs()).unwrap();
-    let bytes = fs.get(&manifest_name(3));
+    let fs = SimFs::new();
+    full(3).store(&fs.handle()).unwrap();
+    let bytes = fs.file(&manifest_name(3)).unwrap();
     for len in 0..bytes.len() {
-        fs.put(&manifest_name(3), bytes[..len].to_vec());
+        fs.overwrite(&manifest_name(3), &bytes[..len]);
         damage(load(&fs));
         if len >= HEADER_BYTES + 16 {
-            fs.put(&manifest_name(3), with_hash(bytes[..len].to_vec()));
+            fs.overwrite(&manifest_name(3), &with_hash(bytes[..len].to_vec()));
             assert!(matches!(damage(load(&fs)), CorruptionKind::Invalid(_)));
         }
     }
     for more in [1, 16, 4096] {
         let mut longer = bytes.clone();
         longer.resize(bytes.len() + more, 0);
-        fs.put(&manifest_name(3), longer.clone());
+        fs.overwrite(&manifest_name(3), &longer);
         damage(load(&fs));
-        fs.put(&manifest_name(3), with_hash(longer));
+        fs.overwrite(&manifest_name(3), &with_hash(longer));
         assert!(matches!(damage(load(&fs)), CorruptionKind::Invalid(_)));
     }
 }
 
 #[test]
 fn hostile_counts_with_a_right_checksum_are_refused() {
-    let fs = MemFs::default();
-    full(3).store(&fs.vfs()).unwrap();
-    let bytes = fs.get(&manifest_name(3));
+    let fs = SimFs::new();
+    full(3).store(&fs.handle()).unwrap();
+    let bytes = fs.file(&manifest_name(3)).unwrap();
     // The three counts, and the length of the first section.
     let section_length = bytes.len() - 16 - 16 - 6 - 8;
     for (at, width) in [(104, 4), (108, 4), (112, 4), (section_length, 8)] {
         for value in [u64::MAX, 1 << 62, 1 << 31, 100] {
             let mut hostile = bytes.clone();
             hostile[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
-            fs.put(&manifest_name(3), with_hash(hostile));
+            fs.overwrite(&manifest_name(3), &with_hash(hostile));
             assert!(matches!(damage(load(&fs)), CorruptionKind::Invalid(_)), "byte {at}, value {value}");
         }
     }
@@ -204,31 +203,31 @@ fn hostile_counts_with_a_right_checksum_are_refused() {
 
 #[test]
 fn a_damaged_manifest_is_never_replaced_by_an_older_one() {
-    let fs = MemFs::default();
-    full(3).store(&fs.vfs()).unwrap();
-    full(4).store(&fs.vfs()).unwrap();
+    let fs = SimFs::new();
+    full(3).store(&fs.handle()).unwrap();
+    full(4).store(&fs.handle()).unwrap();
     assert_eq!(loaded(&fs).stray, [manifest_name(3)]);
-    let mut damaged = fs.get(&manifest_name(4));
+    let mut damaged = fs.file(&manifest_name(4)).unwrap();
     damaged[100] ^= 1;
-    fs.put(&manifest_name(4), damaged);
+    fs.overwrite(&manifest_name(4), &damaged);
     assert!(matches!(damage(load(&fs)), CorruptionKind::FileChecksum { .. }));
-    fs.put(&manifest_name(4), Vec::new());
+    fs.overwrite(&manifest_name(4), &[]);
     assert!(matches!(damage(load(&fs)), CorruptionKind::Header(FormatError::Truncated { found: 0 })));
     // A manifest under another one's name is damage as well.
-    fs.put(&manifest_name(4), fs.get(&manifest_name(3)));
+    fs.overwrite(&manifest_name(4), &fs.file(&manifest_name(3)).unwrap());
     assert!(matches!(damage(load(&fs)), CorruptionKind::Header(FormatError::WrongFile { .. })));
 }
 
 #[test]
 fn what_is_left_over_is_reported_and_its_ids_are_not_used_again() {
-    let fs = MemFs::default();
-    full(3).store(&fs.vfs()).unwrap();
-    full(4).store(&fs.vfs()).unwrap();
+    let fs = SimFs::new();
+    full(3).store(&fs.handle()).unwrap();
+    full(4).store(&fs.handle()).unwrap();
     let temporary = format!("{}.tmp", manifest_name(5));
     for name in [&temporary, "LOCK", "notes.txt", "log-0000000000000001.wal", "seg-000000000000001f.csr"] {
-        fs.put(name, b"unfinished".to_vec());
+        fs.put(name, b"unfinished");
     }
-    fs.put("seg-0000000000000009.csr", Vec::new());
+    fs.put("seg-0000000000000009.csr", &[]);
     let found = loaded(&fs);
     assert_eq!(found.stray, [manifest_name(3), temporary, "seg-000000000000001f.csr".to_owned()]);
     assert_eq!(found.manifest, Manifest { next_file_id: FileId(0x20), ..full(4) });
@@ -236,16 +235,16 @@ fn what_is_left_over_is_reported_and_its_ids_are_not_used_again() {
 
 #[test]
 fn only_an_empty_directory_can_become_a_store() {
-    let fs = MemFs::default();
+    let fs = SimFs::new();
     assert_eq!(load(&fs).unwrap(), None);
-    fs.put("LOCK", Vec::new());
-    fs.put(&format!("{}.tmp", manifest_name(1)), vec![1, 2, 3]);
+    fs.put("LOCK", &[]);
+    fs.put(&format!("{}.tmp", manifest_name(1)), &[1, 2, 3]);
     assert_eq!(load(&fs).unwrap(), None);
     for name in
         ["thesis.tex", "log-0000000000000001.wal", "seg-0000000000000001.csr", "manifest-1.man", "a.tmp"]
     {
-        let fs = MemFs::default();
-        fs.put(name, Vec::new());
+        let fs = SimFs::new();
+        fs.put(name, &[]);
         let error = load(&fs).unwrap_err();
         let TierError::NotAStore { entries, .. } = error else { panic!("{error:?}") };
         assert_eq!(entries, [name]);
@@ -254,12 +253,12 @@ fn only_an_empty_directory_can_become_a_store() {
 
 #[test]
 fn a_later_format_is_named_with_its_version() {
-    let fs = MemFs::default();
+    let fs = SimFs::new();
     let mut bytes = full(3).encode();
     bytes[10] = 7;
     let sum = checksum64(&bytes[..HEADER_BYTES - 8]);
     bytes[HEADER_BYTES - 8..HEADER_BYTES].copy_from_slice(&sum.to_le_bytes());
-    fs.put(&manifest_name(3), with_hash(bytes));
+    fs.put(&manifest_name(3), &with_hash(bytes));
     let error = load(&fs).unwrap_err();
     let TierError::File(FileError::Format { error, .. }) = error else { panic!("{error:?}") };
     assert_eq!(error, FormatError::FutureVersion { found: 7, supported: FORMAT_MAJOR });
@@ -267,10 +266,10 @@ fn a_later_format_is_named_with_its_version() {
 
 #[test]
 fn a_section_that_must_be_understood_is_refused() {
-    let fs = MemFs::default();
+    let fs = SimFs::new();
     let mut manifest = full(3);
     manifest.sections.push(Section { tag: 77, version: 4, required: true, bytes: vec![1] });
-    manifest.store(&fs.vfs()).unwrap();
+    manifest.store(&fs.handle()).unwrap();
     let error = load(&fs).unwrap_err();
     assert!(matches!(error, TierError::UnknownSection { tag: 77, version: 4, .. }), "{error:?}");
 }
@@ -287,60 +286,61 @@ fn manifests_that_break_a_rule_are_not_stored() {
         |m| m.logs[1].id = m.logs[0].id,
         |m| m.sections.swap(0, 1),
     ];
-    let fs = MemFs::default();
+    let fs = SimFs::new();
     for break_it in breaks {
         let mut manifest = full(1);
         break_it(&mut manifest);
-        assert!(matches!(manifest.store(&fs.vfs()), Err(TierError::InvalidManifest { .. })));
+        assert!(matches!(manifest.store(&fs.handle()), Err(TierError::InvalidManifest { .. })));
     }
-    assert!(fs.operations().is_empty());
+    assert_eq!(fs.op_count(), 0);
 }
 
 #[test]
 fn a_manifest_is_never_written_over() {
-    let fs = MemFs::default();
-    full(4).store(&fs.vfs()).unwrap();
+    let fs = SimFs::new();
+    full(4).store(&fs.handle()).unwrap();
     for sequence in [3, 4] {
-        assert!(matches!(full(sequence).store(&fs.vfs()), Err(TierError::ManifestNotNext { .. })));
+        assert!(matches!(full(sequence).store(&fs.handle()), Err(TierError::ManifestNotNext { .. })));
     }
     assert_eq!(loaded(&fs).manifest, full(4));
 }
 
 #[test]
 fn the_switch_keeps_its_order() {
-    let fs = MemFs::default();
-    full(3).store(&fs.vfs()).unwrap();
-    full(4).store(&fs.vfs()).unwrap();
-    full(4).remove_older(&fs.vfs()).unwrap();
-    let (old, new) = (manifest_name(3), manifest_name(4));
-    let expected = [
-        format!("create {new}.tmp"),
-        format!("write {new}.tmp"),
-        format!("sync {new}.tmp"),
-        format!("rename {new}.tmp {new}"),
-        "sync dir".to_owned(),
-        format!("unlink {old}"),
-        "sync dir".to_owned(),
-    ];
-    assert_eq!(fs.operations()[5..], expected);
-    assert_eq!(full(4).remove_older(&fs.vfs()).unwrap(), 0);
-    // Finding it makes its name durable.
-    loaded(&fs);
-    assert_eq!(fs.operations()[12..], ["sync dir"]);
+    let fs = SimFs::new();
+    full(3).store(&fs.handle()).unwrap();
+    let sites = |work: &dyn Fn()| -> Vec<String> {
+        fs.operations_of(work).into_iter().map(|(_, site)| site.to_string()).collect()
+    };
+    let store = sites(&|| full(4).store(&fs.handle()).unwrap());
+    assert_eq!(store, ["create:tmp", "write:tmp", "sync_all:tmp", "rename:man", "sync_dir:dir"]);
+    assert!(fs.files().into_keys().eq([manifest_name(3), manifest_name(4)]));
+    let remove = sites(&|| assert_eq!(full(4).remove_older(&fs.handle()).unwrap(), 1));
+    assert_eq!(remove, ["unlink:man", "sync_dir:dir"]);
+    assert!(fs.files().into_keys().eq([manifest_name(4)]));
+    assert_eq!(full(4).remove_older(&fs.handle()).unwrap(), 0);
+    assert_eq!(sites(&|| drop(loaded(&fs))), ["sync_dir:dir"], "finding it makes its name durable");
 }
 
 #[test]
 fn a_switch_that_fails_says_whether_the_old_manifest_holds() {
-    for error in [io::ErrorKind::StorageFull, io::ErrorKind::Other] {
+    for errno in [errno::ENOSPC, errno::EIO] {
         for fail_at in 0..5 {
-            let fs = MemFs::default();
-            full(3).store(&fs.vfs()).unwrap();
-            fs.fail_from(fail_at, error);
-            let result = full(4).store(&fs.vfs());
-            fs.heal();
+            let fs = SimFs::new();
+            full(3).store(&fs.handle()).unwrap();
+            let at = fs.op_count() + fail_at;
+            fs.plan_fault(Fault {
+                class: FaultClass::Change,
+                at,
+                site: None,
+                repeat: Repeat::Forever,
+                errno,
+            });
+            let result = full(4).store(&fs.handle());
+            fs.clear_faults();
             let unknown = matches!(result, Err(TierError::SwitchUnknown { .. }));
             let renamed = loaded(&fs).manifest == full(4);
-            let disk_full = error == io::ErrorKind::StorageFull;
+            let disk_full = errno == errno::ENOSPC;
             assert_eq!(
                 unknown,
                 fail_at == 4 || (fail_at == 3 && !disk_full),
@@ -348,7 +348,7 @@ fn a_switch_that_fails_says_whether_the_old_manifest_holds() {
             );
             assert!(result.is_err() && (unknown || !renamed));
             // Once the trouble is over the next switch succeeds over whatever was left.
-            full(5).store(&fs.vfs()).unwrap();
+            full(5).store(&fs.handle()).unwrap();
             assert_eq!(loaded(&fs).manifest, full(5));
         }
     }
@@ -356,13 +356,13 @@ fn a_switch_that_fails_says_whether_the_old_manifest_holds() {
 
 #[test]
 fn a_temporary_file_of_the_same_number_is_in_nobodys_way() {
-    let fs = MemFs::default();
-    fs.put(&format!("{}.tmp", manifest_name(1)), vec![0xee; 9000]);
-    full(1).store(&fs.vfs()).unwrap();
+    let fs = SimFs::new();
+    fs.put(&format!("{}.tmp", manifest_name(1)), &[0xee; 9000]);
+    full(1).store(&fs.handle()).unwrap();
     assert_eq!(loaded(&fs).manifest, full(1));
-    fs.put(&format!("{}.tmp", manifest_name(2)), Vec::new());
-    assert_eq!(full(1).remove_older(&fs.vfs()).unwrap(), 1);
-    assert_eq!(fs.names(), [manifest_name(1)]);
+    fs.put(&format!("{}.tmp", manifest_name(2)), &[]);
+    assert_eq!(full(1).remove_older(&fs.handle()).unwrap(), 1);
+    assert!(fs.files().into_keys().eq([manifest_name(1)]));
 }
 
 #[test]

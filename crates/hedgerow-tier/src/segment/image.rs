@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use hedgerow_core::key::MAX_KEY_BYTES;
 use hedgerow_core::{
-    Columns, Direction, KeyKind, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
+    Columns, Direction, GraphConfig, KeyKind, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
 };
-
-use crate::GraphConfig;
 
 /// The state of one subgraph at a commit timestamp, as read from a segment.
 #[derive(Clone, Debug, PartialEq)]
@@ -163,7 +161,7 @@ impl ImageRef<'_> {
     /// The first rule of an image that this one breaks. What passes here can be written, and reads back.
     pub(crate) fn fault(&self, config: &GraphConfig) -> Option<&'static str> {
         check_vertices(self.id, self.present)
-            .or_else(|| check_keys(self.keys, self.present, config.key_kind))
+            .or_else(|| check_keys(self.keys, self.present, config.keys))
             .or_else(|| check_order(self.parts.iter().map(|part| (part.label, part.direction))))
             .or_else(|| self.parts.iter().find_map(|part| check_part(part, self.present, config)))
     }

@@ -1,11 +1,11 @@
 //! The index and the footer at the end of a segment.
 
-use hedgerow_core::{SubgraphId, Timestamp, VertexId};
+use hedgerow_core::{GraphConfig, SubgraphId, Timestamp, VertexId};
 use hedgerow_io::{FileId, HEADER_BYTES, StoreId};
 
 use super::block::{BLOCK_BYTES, blocks_len};
-use crate::GraphConfig;
 use crate::bytes::{Bytes, Fault};
+use crate::config;
 
 /// The bytes of one index entry.
 pub(super) const ENTRY_BYTES: u64 = 40;
@@ -106,7 +106,7 @@ impl Footer {
         out.extend(self.totals.vertices.to_le_bytes());
         out.extend(self.totals.edges.to_le_bytes());
         out.extend(self.totals.max_as_of.0.to_le_bytes());
-        out.extend(self.config.to_bytes());
+        out.extend(config::encode(self.config));
         out.extend((BLOCK_BYTES as u32).to_le_bytes());
         out.extend(self.index_checksum.to_le_bytes());
     }
@@ -123,7 +123,7 @@ impl Footer {
         let vertices = bytes.u64()?;
         let edges = bytes.u64()?;
         let max_as_of = Timestamp(bytes.u64()?);
-        let config = GraphConfig::from_bytes(bytes.fixed()?);
+        let config = config::decode(bytes.fixed()?);
         let config = config.ok_or_else(|| bytes.fault("unknown graph configuration"))?;
         let block_bytes = bytes.u32()?;
         let index_checksum = bytes.u64()?;

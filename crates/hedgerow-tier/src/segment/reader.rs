@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use hedgerow_core::{SubgraphId, Timestamp};
+use hedgerow_core::{GraphConfig, SubgraphId, Timestamp};
 use hedgerow_io::checksum::Checksum;
 use hedgerow_io::{Access, Corruption, CorruptionKind, Dir, StoreId, Vfs};
 
@@ -15,7 +15,7 @@ use super::index::Entry;
 use super::record::decode;
 use super::source::Source;
 use super::{SegmentInfo, segment_name};
-use crate::{GraphConfig, TierError};
+use crate::TierError;
 
 /// How much of the file is hashed at a time.
 const HASH_BYTES: usize = 1024 * 1024;

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Columns, Direction, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
+use hedgerow_core::{
+    Columns, Direction, GraphConfig, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
+};
 
 use super::chunks::put_chunks;
 use super::columns;
 use super::image::{AdjacencyPart, ImageKeys, ImageRef, KeysRef, PartRef, SubgraphImage};
 use super::image::{check_keys, check_order, check_part, check_vertices};
 use super::index::Entry;
-use crate::GraphConfig;
 use crate::bytes::{Bytes, Fault};
 
 /// The record is a whole image; deltas with tombstones will be another kind.
@@ -144,7 +145,7 @@ pub(super) fn decode_next(
     bytes.require(fits, "vertex count differs from the index")?;
     bytes.refuse(check_vertices(id, present))?;
     let keys = decode_keys(bytes, key_encoding, present.count_ones() as usize)?;
-    bytes.refuse(check_keys(keys.as_ref(), present, config.key_kind))?;
+    bytes.refuse(check_keys(keys.as_ref(), present, config.keys))?;
     // Grows as parts are found: the count alone is no reason to allocate.
     let mut parts = Vec::new();
     for _ in 0..part_count {

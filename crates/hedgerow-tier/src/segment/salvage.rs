@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::SubgraphId;
+use hedgerow_core::{GraphConfig, SubgraphId};
 use hedgerow_io::{Access, Dir, FileHeader, FileId, FileKind, HEADER_BYTES, StoreId, Vfs};
 
 use super::block::{BLOCK_BYTES, CHECKSUM_BYTES, block_checksum, block_offset};
@@ -12,8 +12,8 @@ use super::reader::SegmentReader;
 use super::record::decode_next;
 use super::source::Source;
 use super::{SegmentInfo, segment_name};
+use crate::TierError;
 use crate::bytes::Bytes;
-use crate::{GraphConfig, TierError};
 
 /// Something of a segment that cannot be read.
 #[derive(Debug)]

@@ -3,33 +3,32 @@
 mod damage;
 mod images;
 
-use std::io;
-
-use hedgerow_core::{Direction, KeyKind, LabelId, SubgraphId, Timestamp, VertexId};
+use hedgerow_core::{Direction, GraphConfig, KeyKind, LabelId, SubgraphId, Timestamp, VertexId};
 use hedgerow_io::{FileId, StoreId};
+use hedgerow_testkit::SimFs;
+use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, errno};
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::MemFs;
-use crate::{GraphConfig, TierError};
+use crate::TierError;
 use images::{config, dense_image, segment_strategy, star_image};
 
 const STORE: StoreId = StoreId(*b"a store to test.");
 const FILE: FileId = FileId(7);
 
 /// Writes `images` as segment [`FILE`] of [`STORE`].
-fn write(fs: &MemFs, config: GraphConfig, images: &[SubgraphImage]) -> SegmentInfo {
+fn write(fs: &SimFs, config: GraphConfig, images: &[SubgraphImage]) -> SegmentInfo {
     write_as(fs, FILE, STORE, config, images)
 }
 
 fn write_as(
-    fs: &MemFs,
+    fs: &SimFs,
     file: FileId,
     store: StoreId,
     config: GraphConfig,
     images: &[SubgraphImage],
 ) -> SegmentInfo {
-    let mut writer = SegmentWriter::create(fs.vfs(), file, store, config).unwrap();
+    let mut writer = SegmentWriter::create(fs.handle(), file, store, config).unwrap();
     for image in images {
         image.with_ref(|image| writer.write(image)).unwrap();
     }
@@ -37,8 +36,8 @@ fn write_as(
 }
 
 /// Opens the segment and reads everything in order.
-fn read_all(fs: &MemFs, info: &SegmentInfo) -> Result<Vec<SubgraphImage>, TierError> {
-    let reader = SegmentReader::open(fs.vfs(), info, STORE)?;
+fn read_all(fs: &SimFs, info: &SegmentInfo) -> Result<Vec<SubgraphImage>, TierError> {
+    let reader = SegmentReader::open(fs.handle(), info, STORE)?;
     let mut images = Vec::new();
     reader.read_range(0..reader.len(), |image| {
         images.push(image);
@@ -52,13 +51,13 @@ proptest! {
 
     #[test]
     fn any_segment_comes_back((config, images) in segment_strategy()) {
-        let fs = MemFs::default();
+        let fs = SimFs::new();
         let info = write(&fs, config, &images);
-        prop_assert_eq!(info.bytes, fs.get(&segment_name(FILE)).len() as u64);
+        prop_assert_eq!(info.bytes, fs.file(&segment_name(FILE)).unwrap().len() as u64);
         prop_assert_eq!(info.subgraphs, images.len() as u64);
         prop_assert_eq!(info.vertices, images.iter().map(|i| u64::from(i.vertex_count())).sum::<u64>());
         prop_assert_eq!(info.edges, images.iter().map(SubgraphImage::edge_count).sum::<u64>());
-        let reader = SegmentReader::open(fs.vfs(), &info, STORE).unwrap();
+        let reader = SegmentReader::open(fs.handle(), &info, STORE).unwrap();
         reader.verify_whole().unwrap();
         prop_assert_eq!(reader.config(), config);
         for (i, image) in images.iter().enumerate() {
@@ -73,7 +72,7 @@ proptest! {
 
 #[test]
 fn a_subgraph_may_span_many_blocks() {
-    let fs = MemFs::default();
+    let fs = SimFs::new();
     let images = [
         dense_image(0, 3),
         star_image(1, 300_000),
@@ -84,7 +83,7 @@ fn a_subgraph_may_span_many_blocks() {
     let info = write(&fs, config(KeyKind::Dense, false), &images);
     assert!(info.bytes > 20 * block::BLOCK_BYTES);
     assert_eq!(read_all(&fs, &info).unwrap(), images);
-    let reader = SegmentReader::open(fs.vfs(), &info, STORE).unwrap();
+    let reader = SegmentReader::open(fs.handle(), &info, STORE).unwrap();
     for (i, image) in images.iter().enumerate().rev() {
         assert_eq!(&reader.read(i).unwrap(), image);
     }
@@ -93,7 +92,7 @@ fn a_subgraph_may_span_many_blocks() {
 #[test]
 fn degrees_at_the_limits_of_their_width_come_back() {
     for degree in [1, 255, 256, 65_535, 65_536] {
-        let fs = MemFs::default();
+        let fs = SimFs::new();
         let images = [star_image(1, degree)];
         let info = write(&fs, config(KeyKind::Dense, false), &images);
         assert_eq!(read_all(&fs, &info).unwrap(), images);
@@ -102,10 +101,10 @@ fn degrees_at_the_limits_of_their_width_come_back() {
 
 #[test]
 fn several_threads_read_at_once() {
-    let fs = MemFs::default();
+    let fs = SimFs::new();
     let images: Vec<_> = (0..200).map(|id| dense_image(id, 64)).collect();
     let info = write(&fs, config(KeyKind::Dense, false), &images);
-    let reader = SegmentReader::open(fs.vfs(), &info, STORE).unwrap();
+    let reader = SegmentReader::open(fs.handle(), &info, STORE).unwrap();
     std::thread::scope(|scope| {
         for thread in 0..4 {
             let (reader, images) = (&reader, &images);
@@ -120,18 +119,18 @@ fn several_threads_read_at_once() {
 
 #[test]
 fn a_segment_may_be_empty() {
-    let fs = MemFs::default();
+    let fs = SimFs::new();
     let info = write(&fs, config(KeyKind::Str, true), &[]);
     assert_eq!((info.subgraphs, info.vertices, info.edges, info.max_as_of), (0, 0, 0, Timestamp::ZERO));
     assert_eq!(read_all(&fs, &info).unwrap(), []);
-    let reader = SegmentReader::open(fs.vfs(), &info, STORE).unwrap();
+    let reader = SegmentReader::open(fs.handle(), &info, STORE).unwrap();
     reader.verify_whole().unwrap();
     assert!(matches!(reader.read(0), Err(TierError::NoSuchSubgraph { index: 0, len: 0 })));
 }
 
 #[test]
 fn parts_without_neighbors_take_no_room() {
-    let fs = MemFs::default();
+    let fs = SimFs::new();
     let mut padded = dense_image(0, 5);
     padded.parts.push(AdjacencyPart {
         label: LabelId(9),
@@ -149,7 +148,7 @@ fn parts_without_neighbors_take_no_room() {
 #[test]
 fn every_key_length_comes_back() {
     for longest in [0, 1, 255, 256, 65_536] {
-        let fs = MemFs::default();
+        let fs = SimFs::new();
         let mut image = dense_image(3, 2);
         image.keys = ImageKeys::Str(vec!["".into(), "é".repeat(longest / 2).into()]);
         let info = write(&fs, config(KeyKind::Str, false), std::slice::from_ref(&image));
@@ -159,8 +158,8 @@ fn every_key_length_comes_back() {
 
 #[test]
 fn order_is_enforced_and_the_writer_survives() {
-    let fs = MemFs::default();
-    let mut writer = SegmentWriter::create(fs.vfs(), FILE, STORE, config(KeyKind::Dense, false)).unwrap();
+    let fs = SimFs::new();
+    let mut writer = SegmentWriter::create(fs.handle(), FILE, STORE, config(KeyKind::Dense, false)).unwrap();
     dense_image(4, 2).with_ref(|image| writer.write(image)).unwrap();
     for id in [4, 3] {
         let refused = dense_image(id, 2).with_ref(|image| writer.write(image));
@@ -196,8 +195,8 @@ fn images_that_break_a_rule_are_not_written() {
         ("weight count differs from neighbor count", |i| i.parts[0].weights = Some(vec![0.5])),
         ("weight is NaN", |i| i.parts[0].weights.as_mut().unwrap()[1] = f64::NAN),
     ];
-    let fs = MemFs::default();
-    let mut writer = SegmentWriter::create(fs.vfs(), FILE, STORE, config(KeyKind::U64, true)).unwrap();
+    let fs = SimFs::new();
+    let mut writer = SegmentWriter::create(fs.handle(), FILE, STORE, config(KeyKind::U64, true)).unwrap();
     for (rule, break_it) in breaks {
         let mut image = images::weighted_image();
         break_it(&mut image);
@@ -213,8 +212,8 @@ fn images_that_break_a_rule_are_not_written() {
 
 #[test]
 fn weights_and_keys_follow_the_configuration() {
-    let fs = MemFs::default();
-    let mut writer = SegmentWriter::create(fs.vfs(), FILE, STORE, config(KeyKind::U64, false)).unwrap();
+    let fs = SimFs::new();
+    let mut writer = SegmentWriter::create(fs.handle(), FILE, STORE, config(KeyKind::U64, false)).unwrap();
     let refused = images::weighted_image().with_ref(|image| writer.write(image));
     assert!(matches!(
         refused,
@@ -222,42 +221,42 @@ fn weights_and_keys_follow_the_configuration() {
     ));
     let mut long = dense_image(0, 1);
     long.keys = ImageKeys::Str(vec!["k".repeat(65_537).into()]);
-    let mut writer = SegmentWriter::create(fs.vfs(), FileId(8), STORE, config(KeyKind::Str, false)).unwrap();
+    let mut writer =
+        SegmentWriter::create(fs.handle(), FileId(8), STORE, config(KeyKind::Str, false)).unwrap();
     let refused = long.with_ref(|image| writer.write(image));
     assert!(matches!(refused, Err(TierError::InvalidImage { reason: "key too long", .. })));
 }
 
 #[test]
 fn a_file_id_is_used_once() {
-    let fs = MemFs::default();
+    let fs = SimFs::new();
     write(&fs, config(KeyKind::Dense, false), &[]);
-    let again = SegmentWriter::create(fs.vfs(), FILE, STORE, config(KeyKind::Dense, false));
+    let again = SegmentWriter::create(fs.handle(), FILE, STORE, config(KeyKind::Dense, false));
     assert!(again.is_err());
 }
 
 #[test]
 fn a_failed_write_or_sync_fails_the_segment() {
     for fail_at in 0..4 {
-        let fs = MemFs::default();
-        fs.fail_from(fail_at, io::ErrorKind::StorageFull);
-        let finished = SegmentWriter::create(fs.vfs(), FILE, STORE, config(KeyKind::Dense, false)).and_then(
-            |mut writer| {
+        let fs = SimFs::new();
+        let (class, repeat) = (FaultClass::Change, Repeat::Forever);
+        fs.plan_fault(Fault { class, at: fail_at, site: None, repeat, errno: errno::ENOSPC });
+        let finished = SegmentWriter::create(fs.handle(), FILE, STORE, config(KeyKind::Dense, false))
+            .and_then(|mut writer| {
                 let first = star_image(1, 300_000).with_ref(|image| writer.write(image));
                 let second = star_image(2, 10).with_ref(|image| writer.write(image));
                 assert!(first.is_ok() || second.is_err(), "an error must stick");
                 writer.finish()
-            },
-        );
-        let operations = fs.operations().len();
-        assert_eq!(finished.is_err(), fail_at < operations, "{:?}", fs.operations());
+            });
+        assert_eq!(finished.is_err(), fail_at < fs.op_count(), "{:?}", fs.sites());
         assert!(finished.is_err());
     }
 }
 
 #[test]
 fn an_image_reads_back_only_after_the_file_was_synced() {
-    let fs = MemFs::default();
-    write(&fs, config(KeyKind::Dense, false), &[dense_image(0, 4)]);
-    let name = segment_name(FILE);
-    assert_eq!(fs.operations(), [format!("create {name}"), format!("write {name}"), format!("sync {name}")]);
+    let fs = SimFs::new();
+    let operations = fs.operations_of(|| _ = write(&fs, config(KeyKind::Dense, false), &[dense_image(0, 4)]));
+    let sites: Vec<&str> = operations.iter().map(|(_, site)| &**site).collect();
+    assert_eq!(sites, ["create:csr", "write:csr", "sync_all:csr"]);
 }

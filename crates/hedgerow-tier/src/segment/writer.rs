@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::SubgraphId;
+use hedgerow_core::{GraphConfig, SubgraphId};
 use hedgerow_io::{Dir, FileHeader, FileId, FileKind, StoreId, Vfs};
 
 use super::block::region_checksum;
@@ -11,7 +11,7 @@ use super::index::{Entry, FOOTER_MAGIC, Footer, Totals};
 use super::record::encode;
 use super::sink::Sink;
 use super::{SegmentInfo, segment_name};
-use crate::{GraphConfig, TierError};
+use crate::TierError;
 
 /// Writes one segment, subgraph by subgraph.
 ///

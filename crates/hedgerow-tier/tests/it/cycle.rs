@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, KeyKind, LabelId, SubgraphId, Timestamp, VertexId};
+use hedgerow_core::{Direction, GraphConfig, KeyKind, LabelId, SubgraphId, Timestamp, VertexId};
 use hedgerow_io::{Dir, FileId, Lsn, StoreId, Vfs};
 use hedgerow_tier::segment::segment_name;
 use hedgerow_tier::{
-    AdjacencyPart, GraphConfig, ImageKeys, LevelSegment, Manifest, SegmentInfo, SegmentReader, SegmentWriter,
+    AdjacencyPart, ImageKeys, LevelSegment, Manifest, SegmentInfo, SegmentReader, SegmentWriter,
     SubgraphImage, TierError,
 };
 
 pub(crate) const STORE: StoreId = StoreId([0x5e; 16]);
 pub(crate) const CONFIG: GraphConfig =
-    GraphConfig { directed: true, key_kind: KeyKind::U64, weighted: true, reverse: false };
+    GraphConfig { directed: true, keys: KeyKind::U64, weighted: true, reverse: false };
 
 /// The image of subgraph `id` after checkpoint `round`.
 pub(crate) fn image(round: u64, id: u32) -> SubgraphImage {

@@ -1,7 +1,6 @@
 //! Model-checked protocols of the transaction layer: every interleaving up to the preemption bound.
 #![cfg(feature = "loom")]
 
-mod binding;
 mod clock;
 mod commit_threads;
 mod group_commit;

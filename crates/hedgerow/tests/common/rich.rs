@@ -1,5 +1,7 @@
 //! Labels, ranks and properties: the same operations on a store and on a model, and their comparison.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use hedgerow::{
     Direction, EdgeKey, EdgePattern, Graph, LabelId, LabelOptions, Properties, Resident, Result, Snapshot,
     Topology, VertexKey, WriteTxn,
@@ -112,13 +114,34 @@ pub(crate) fn edges_of_all(
     Some(found)
 }
 
+/// [`edges_of_all`] of each vertex.
+fn all_edges_of_all(
+    model: &Model,
+    config: ModelConfig,
+    incoming: bool,
+) -> BTreeMap<&VertexKey, Vec<(VertexKey, LabelId, u64)>> {
+    let mut all: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (key, [out, into]) in model.all_neighbors() {
+        let plain = if incoming { into } else { out };
+        all.insert(key, plain.into_iter().map(|(other, _)| (other, LabelId::DEFAULT, 0)).collect());
+    }
+    for (label, _) in LABELS.into_iter().skip(1) {
+        for (key, edges) in model.all_neighbors_of(label, incoming && config.directed) {
+            let labelled = edges.into_iter().map(|(other, rank)| (other, label_id(label), rank));
+            all.entry(key).or_default().extend(labelled);
+        }
+    }
+    all.values_mut().for_each(|found| found.sort());
+    all
+}
+
 /// Reads over the edges of all labels.
 fn same_over_all_labels(snapshot: &Snapshot, config: ModelConfig, expected: &Model) -> Verdict {
     let error = |e: hedgerow::Error| e.to_string();
-    let mut used = std::collections::BTreeSet::new();
-    for key in expected.vertices() {
-        for (direction, incoming) in [(Direction::Out, false), (Direction::In, true)] {
-            let wanted = edges_of_all(expected, config, key, incoming);
+    let mut used = BTreeSet::new();
+    for (direction, incoming) in [(Direction::Out, false), (Direction::In, true)] {
+        for (key, wanted) in all_edges_of_all(expected, config, incoming) {
+            let wanted = Some(wanted);
             let found = snapshot.neighbors_of_all(key, direction).unwrap();
             let named = snapshot.edges_of_all(key, direction).unwrap();
             let named = named.map(|all| all.into_iter().map(|(l, e)| (e.key, l, e.rank)).collect::<Vec<_>>());
@@ -176,10 +199,9 @@ pub(crate) fn same_in_all_reads(snapshot: &Snapshot, config: ModelConfig, expect
         if view.edge_count() != snapshot.edge_count_of(label).map_err(error)? {
             return Err(format!("{} edges in the view of {label}", view.edge_count()));
         }
-        for key in expected.vertices() {
-            let id = snapshot.vertex_id(key).unwrap().ok_or_else(|| format!("vertex {key} is gone"))?;
-            for (direction, incoming) in [(Direction::Out, false), (Direction::In, true)] {
-                let wanted = expected.neighbors_of(label, key, incoming && config.directed);
+        for (direction, incoming) in [(Direction::Out, false), (Direction::In, true)] {
+            for (key, wanted) in expected.all_neighbors_of(label, incoming && config.directed) {
+                let id = snapshot.vertex_id(key).unwrap().ok_or_else(|| format!("vertex {key} is gone"))?;
                 let found = snapshot.neighbors_of(label, key, direction).map_err(error)?;
                 let degree = snapshot.degree_of(label, key, direction).map_err(error)?;
                 if found.as_ref() != Some(&wanted) || degree != Some(wanted.len()) {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use hedgerow::{
-    ArgumentError, CommitError, Direction, Durability, EdgeKey, Error, KeyKind, LabelOptions, Options,
+    ArgumentError, CommitError, Direction, Durability, EdgeKey, Error, Graph, KeyKind, LabelOptions, Options,
 };
 use hedgerow_testkit::SimFs;
 
@@ -148,5 +148,21 @@ fn numbers_of_keys_and_ranks() {
             snapshot.contains_edge_of(edge(u64::MAX)).unwrap()
                 && !snapshot.contains_edge_of(edge(1)).unwrap()
         );
+    }
+}
+
+/// Whether incoming edges are kept has no meaning without directions, so what was asked for leaves no trace.
+#[test]
+fn an_undirected_graph_states_one_configuration() {
+    for reverse in [true, false] {
+        let options = Options::new().directed(false).reverse(reverse);
+        let disk = SimFs::new();
+        let state = |graph: Graph| {
+            let config = graph.config();
+            assert_eq!((config.directed, config.reverse), (false, true), "asked for reverse = {reverse}");
+        };
+        state(options.clone().in_memory().unwrap());
+        state(options.clone().open_on(disk.handle()).unwrap());
+        state(options.reverse(!reverse).open_on(disk.handle()).unwrap());
     }
 }

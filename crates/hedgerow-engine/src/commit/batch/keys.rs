@@ -133,7 +133,7 @@ impl<'e> Resolved<'e> {
             if fresh.next_if(|&&f| f as usize == place).is_some() {
                 return true;
             }
-            id.is_none() || engine.ids.lookup(keys.key(key), NOW) == id
+            id.is_none_or(|id| engine.ids.names(id, keys.key(key)))
         })
     }
 
@@ -149,7 +149,7 @@ impl<'e> Resolved<'e> {
     pub(super) fn bind(&mut self, engine: &Engine, keys: &TxnKeys, ts: Timestamp) {
         let oldest = engine.horizon().oldest().unwrap_or(Timestamp::ZERO);
         for (key, id) in self.fresh() {
-            engine.ids.bind(&keys.key(key).to_owned(), id, ts, oldest);
+            engine.ids.bind(keys.key(key), id, ts, oldest);
         }
         self.bound = true;
     }

@@ -1,6 +1,6 @@
-//! The effects of the operations of a large transaction. Without properties both copies of an edge hold the same, so an edge
-//! is looked up at one copy only: the one that a thread reaches first. With properties copies differ, and each is judged by
-//! itself.
+//! The effects of the operations of a large transaction. Whether an edge is there is the same at both copies, so it is looked up
+//! at one copy only: the one that a thread reaches first. Only what an edge that is there and stays has of properties may
+//! differ, and each copy judges it by itself.
 
 use hedgerow_core::sync::{AtomicU8, Ordering};
 use hedgerow_core::{Direction, InterpolationHint, RowRef, VertexId, simd};
@@ -13,9 +13,13 @@ use crate::state::change::{effective, same_weight};
 use crate::state::placement::Placement;
 use crate::state::store::Engine;
 
-/// The effect of an operation, as a cell encodes it: 0 unknown, 1 unchanged, 2 + the number of an [`EdgeOp`].
+/// The effect of an operation, as a cell encodes it: 0 unknown, 1 unchanged, 2 + the number of an [`EdgeOp`]; or that the edge is
+/// there and stays, and each copy has to see whether its properties change.
 const UNKNOWN: u8 = 0;
 const NOTHING: u8 = 1;
+const INSERT: u8 = 2 + EdgeOp::Insert as u8;
+const REMOVE: u8 = 2 + EdgeOp::Remove as u8;
+const STAYS: u8 = 6;
 /// How many entries ahead of the one at hand properties are loaded; operations, which say where those are, twice as many.
 const ROWS_AHEAD: usize = 12;
 
@@ -27,15 +31,13 @@ pub(super) struct Outcomes<'a> {
     weighted: bool,
     /// Whether edges may have properties.
     attributed: bool,
-    /// None where edges may have properties.
     cells: Vec<AtomicU8>,
 }
 
 impl<'a> Outcomes<'a> {
     pub(super) fn new(engine: &Engine, request: &Request<'a>, attributed: bool) -> Outcomes<'a> {
         let ops = request.ops;
-        let count = if attributed { 0 } else { ops.len() };
-        let cells = (0..count).map(|_| AtomicU8::new(UNKNOWN)).collect();
+        let cells = (0..ops.len()).map(|_| AtomicU8::new(UNKNOWN)).collect();
         let (placement, weighted) = (engine.placement(), engine.config.weighted);
         Outcomes { ops, attributes: request.attributes, placement, weighted, attributed, cells }
     }
@@ -60,28 +62,22 @@ impl<'a> Outcomes<'a> {
                 continue;
             }
             held.prefetch_delta(direction, entries.len());
-            if self.attributed {
-                for entry in entries {
-                    held.prefetch_look(direction, entry.local(), entry.dst(), hint);
-                }
-                if self.placement.keeps_rows(direction) {
-                    let first = entries.iter().take(ROWS_AHEAD);
-                    first.for_each(|entry| self.attributes.prefetch(self.ops[entry.op()].attributes));
-                }
-                continue;
-            }
-            for entry in entries.iter().filter(|entry| self.known(entry) == UNKNOWN) {
+            for entry in entries.iter().filter(|entry| matches!(self.known(entry), UNKNOWN | STAYS)) {
                 held.prefetch_look(direction, entry.local(), entry.dst(), hint);
+            }
+            if self.attributed && self.placement.keeps_rows(direction) {
+                let first = entries.iter().take(ROWS_AHEAD);
+                first.for_each(|entry| self.attributes.prefetch(self.ops[entry.op()].attributes));
             }
         }
     }
 
     /// Starts loading what is known of the entries: another thread may have written that moments ago. With properties, which each
-    /// copy asks for by itself, the operations.
+    /// copy asks for by itself, the operations too.
     pub(super) fn prefetch_known(&self, entries: &[BatchEntry]) {
         if self.attributed {
             let first = entries.iter().take(ROWS_AHEAD * 2);
-            return first.for_each(|entry| simd::prefetch(&raw const self.ops[entry.op()]));
+            first.for_each(|entry| simd::prefetch(&raw const self.ops[entry.op()]));
         }
         entries.iter().for_each(|entry| simd::prefetch(&raw const self.cells[entry.op()]));
     }
@@ -107,8 +103,8 @@ impl<'a> Outcomes<'a> {
         };
         let (op, before) = match code {
             NOTHING => return None,
-            2 => (EdgeOp::Insert, None),
-            3 => (EdgeOp::Remove, None),
+            INSERT => (EdgeOp::Insert, None),
+            REMOVE => (EdgeOp::Remove, None),
             // It changed, so the last word does not depend on the weight before.
             _ => (EdgeOp::Update, Some(0.0)),
         };
@@ -139,12 +135,18 @@ impl<'a> Outcomes<'a> {
         edges: &mut Finder<'_>,
     ) -> Option<(EdgeOp, f64, RowRef<'a>)> {
         let (local, dst) = (group[0].local(), group[0].dst());
+        let known = self.known(&group[0]);
+        let found = match known {
+            NOTHING => return None,
+            REMOVE => return Some((EdgeOp::Remove, 0.0, RowRef::Empty)),
+            INSERT => None,
+            _ => edges.edge(local, dst),
+        };
         // No row stands for the properties that there were before.
-        let before: Option<(f64, Option<RowRef<'a>>)> = edges.edge(local, dst).map(|weight| (weight, None));
+        let before: Option<(f64, Option<RowRef<'a>>)> = found.map(|weight| (weight, None));
         let after = group.iter().fold(before, |state, entry| {
             let op = &self.ops[entry.op()];
-            let row =
-                || self.placement.row_at(direction, at, dst, self.attributes.get(op.attributes).row.as_ref());
+            let row = || self.placement.row_at(direction, at, dst, self.attributes.get(op.attributes).row());
             let new = || {
                 let row = if self.placement.keeps_rows(direction) { row() } else { RowRef::Empty };
                 (self.weight(op), Some(row))
@@ -161,6 +163,10 @@ impl<'a> Outcomes<'a> {
             None => true,
             Some(row) => tells && same_weight(self.weighted, *old, *new) && row_before().is_same(*row),
         };
+        if known == UNKNOWN {
+            let code = existence(before.is_some(), after.as_ref().map(|(_, row)| row.is_some()));
+            self.cells[group[0].op()].store(code, Ordering::Relaxed);
+        }
         let op = effective(before.as_ref(), after.as_ref(), same)?;
         let (weight, row) = after.unwrap_or((0.0, None));
         // By value: it is read again when all is in other caches.
@@ -186,5 +192,16 @@ impl<'a> Outcomes<'a> {
             let weight = || self.weight(&self.ops[entry.op()]);
             entry.kind().makes(state, weight, |old| old.unwrap_or(1.0))
         })
+    }
+}
+
+/// What both copies of an edge share, by whether it was there before, and whether it is there after, with a row of the
+/// operations.
+fn existence(before: bool, after: Option<bool>) -> u8 {
+    match (before, after) {
+        (false, Some(_)) => INSERT,
+        (true, None) => REMOVE,
+        (false, None) | (true, Some(false)) => NOTHING,
+        (true, Some(true)) => STAYS,
     }
 }

@@ -1,7 +1,8 @@
 //! What a transaction sees of its own writes, beside what the snapshot has.
 
+use hedgerow_core::GraphConfig;
+
 use super::*;
-use crate::config::GraphConfig;
 
 const A: TxnKey = TxnKey(1);
 const B: TxnKey = TxnKey(2);

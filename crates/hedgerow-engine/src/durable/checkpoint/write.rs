@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
-    Direction, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexKey,
+    Direction, GraphConfig, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp,
+    VertexKey,
 };
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_io::{FileId, StoreId, Vfs};
@@ -27,7 +28,7 @@ pub(crate) struct Target {
     pub(crate) fs: Arc<dyn Vfs>,
     pub(crate) file_id: FileId,
     pub(crate) store: StoreId,
-    pub(crate) config: hedgerow_tier::GraphConfig,
+    pub(crate) config: GraphConfig,
 }
 
 /// What to write of a subgraph.

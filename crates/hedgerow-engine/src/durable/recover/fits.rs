@@ -2,10 +2,9 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use hedgerow_core::{Direction, LabelId, SUBGRAPH_VERTICES, SubgraphId, ValueRef, VertexId};
+use hedgerow_core::{Direction, GraphConfig, LabelId, SUBGRAPH_VERTICES, SubgraphId, ValueRef, VertexId};
 use hedgerow_tier::{AdjacencyPart, SubgraphImage};
 
-use crate::config::GraphConfig;
 use crate::state::schema::Schema;
 
 /// What does not fit the schema or the graph in a part of an image.

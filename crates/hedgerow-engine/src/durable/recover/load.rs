@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
-    Direction, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexKey,
+    Direction, GraphConfig, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp,
+    VertexKeyRef,
 };
 use hedgerow_io::Vfs;
 use hedgerow_mem::{Extra, Main, Memory, SubgraphTable};
@@ -18,7 +19,6 @@ use rayon::prelude::*;
 
 use super::fits::{balance_of, check_schema, secret};
 use super::{Loaded, invalid};
-use crate::config::GraphConfig;
 use crate::error::{Error, Result};
 use crate::files::runs::Runs;
 use crate::state::ids::IdMap;
@@ -230,17 +230,15 @@ impl Loaded {
         let locals = (0..SUBGRAPH_VERTICES as u8).map(hedgerow_core::LocalVertex);
         let mut live = locals.filter(|l| image.present & l.bit() != 0).map(|l| image.id.vertex(l));
         let wrong = || invalid(file, "the keys do not fit the graph");
-        let mut bind = |key: VertexKey| {
+        let mut bind = |key: VertexKeyRef<'_>| {
             live.next()
-                .map(|id| self.ids.bind(&key, id, self.checkpoint, Timestamp::INFINITY))
+                .map(|id| self.ids.bind(key, id, self.checkpoint, Timestamp::INFINITY))
                 .ok_or_else(wrong)
         };
         match (&image.keys, self.config.keys) {
             (ImageKeys::Dense, KeyKind::Dense) => Ok(()),
-            (ImageKeys::U64(keys), KeyKind::U64) => keys.iter().try_for_each(|&n| bind(VertexKey::U64(n))),
-            (ImageKeys::Str(keys), KeyKind::Str) => {
-                keys.iter().try_for_each(|s| bind(VertexKey::Str(Arc::from(s.as_ref() as &str))))
-            }
+            (ImageKeys::U64(keys), KeyKind::U64) => keys.iter().try_for_each(|&n| bind(VertexKeyRef::U64(n))),
+            (ImageKeys::Str(keys), KeyKind::Str) => keys.iter().try_for_each(|s| bind(VertexKeyRef::Str(s))),
             _ => Err(wrong()),
         }
     }

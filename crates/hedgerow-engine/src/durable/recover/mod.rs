@@ -13,12 +13,11 @@ mod whole;
 #[cfg(test)]
 mod tests;
 
-use hedgerow_core::{KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, Timestamp, VertexId};
+use hedgerow_core::{GraphConfig, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, Timestamp, VertexId};
 use hedgerow_io::{Corruption, CorruptionKind};
 use hedgerow_mem::{Horizon, Pin, SubgraphTable};
 use hedgerow_txn::Counts;
 
-use crate::config::GraphConfig;
 use crate::error::Error;
 use crate::files::runs::Runs;
 use crate::state::ids::IdMap;

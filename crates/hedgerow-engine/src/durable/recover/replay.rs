@@ -130,8 +130,7 @@ impl<'a> Replay<'a> {
         if keys == KeyKind::Dense {
             ids.include(id);
         } else {
-            ids.forget(id);
-            ids.bind(&key.to_owned(), id, commit.ts, hedgerow_core::Timestamp::INFINITY);
+            ids.bind(key, id, commit.ts, hedgerow_core::Timestamp::INFINITY);
         }
         self.batch.push(Act::InsertVertex, LabelId::DEFAULT, Direction::Out, (id, VertexId(0)), 0.0);
         Ok(())

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hedgerow_core::{
-    Direction, KeyKind, LabelId, Op, PropertyId, PropertyType, Row, Timestamp, Value, VertexId, VertexKeyRef,
+    Direction, GraphConfig, KeyKind, LabelId, Op, PropertyId, PropertyType, Row, Timestamp, Value, VertexId,
+    VertexKeyRef,
 };
 use hedgerow_io::{FileId, Lsn, StoreId, Vfs};
 use hedgerow_log::{Log, LogOptions, LogPosition, RecordBuilder, Witness, encode_row, recover_commits};
@@ -16,7 +17,6 @@ use super::replay::Replay;
 use hedgerow_mem::Memory;
 
 use super::{Loaded, load_segments};
-use crate::config::GraphConfig;
 use crate::graph::Graph;
 use crate::open::THREADS;
 use crate::options::Options;
@@ -148,13 +148,7 @@ fn write_log(fs: &Arc<dyn Vfs>, maker: &mut Maker, commits: u64) {
 }
 
 fn empty(config: GraphConfig) -> Loaded {
-    let config_on_disk = hedgerow_tier::GraphConfig {
-        directed: config.directed,
-        key_kind: config.keys,
-        weighted: config.weighted,
-        reverse: config.reverse,
-    };
-    let manifest = hedgerow_tier::Manifest::new(STORE, config_on_disk);
+    let manifest = hedgerow_tier::Manifest::new(STORE, config);
     load_segments(&SimFs::new().handle(), &manifest, Schema::default(), config, Memory::default()).unwrap()
 }
 

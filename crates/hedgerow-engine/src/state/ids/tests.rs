@@ -10,7 +10,7 @@ fn number(n: u64) -> VertexKeyRef<'static> {
 
 fn bind(ids: &IdMap, n: u64, ts: u64) -> VertexId {
     let id = ids.allocate(|| None).expect("an id");
-    ids.bind(&VertexKey::U64(n), id, Timestamp(ts), NEVER);
+    ids.bind(number(n), id, Timestamp(ts), NEVER);
     id
 }
 
@@ -33,7 +33,7 @@ fn a_key_names_at_each_moment_what_it_was_bound_to_then() {
 fn strings_are_keys_by_their_content() {
     let ids = IdMap::new(KeyKind::Str);
     let id = ids.allocate(|| None).expect("an id");
-    ids.bind(&VertexKey::Str("owl".into()), id, Timestamp(1), NEVER);
+    ids.bind(VertexKeyRef::Str("owl"), id, Timestamp(1), NEVER);
     let named = String::from("owl");
     assert_eq!(ids.lookup(VertexKeyRef::Str(&named), Timestamp(1)), Some(id));
     assert_eq!(ids.lookup(VertexKeyRef::Str("ow"), Timestamp(1)), None);

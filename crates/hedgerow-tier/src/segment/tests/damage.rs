@@ -12,12 +12,12 @@ use super::images::{config, dense_image, rich_image, segment_strategy, star_imag
 use super::*;
 
 /// A file system with one small segment, its description and its bytes.
-fn small() -> (MemFs, SegmentInfo, Vec<u8>) {
-    let fs = MemFs::default();
+fn small() -> (SimFs, SegmentInfo, Vec<u8>) {
+    let fs = SimFs::new();
     let mut last = rich_image();
     last.id = SubgraphId(77);
     let info = write(&fs, config(KeyKind::U64, true), &[weighted_image(), last]);
-    let bytes = fs.get(&segment_name(FILE));
+    let bytes = fs.file(&segment_name(FILE)).unwrap();
     (fs, info, bytes)
 }
 
@@ -37,19 +37,19 @@ fn kind_of(result: Result<Vec<SubgraphImage>, TierError>) -> CorruptionKind {
 #[test]
 fn every_flipped_bit_is_noticed() {
     let (fs, info, bytes) = small();
-    let reader = SegmentReader::open(fs.vfs(), &info, STORE).unwrap();
+    let reader = SegmentReader::open(fs.handle(), &info, STORE).unwrap();
     for at in 0..bytes.len() {
         for bit in 0..8 {
             let mut damaged = bytes.clone();
             damaged[at] ^= 1 << bit;
-            fs.put(&segment_name(FILE), damaged);
+            fs.overwrite(&segment_name(FILE), &damaged);
             kind_of(read_all(&fs, &info));
             let whole = reader.verify_whole();
             let kind = &whole.as_ref().unwrap_err().corruption().unwrap().kind;
             assert!(matches!(kind, CorruptionKind::FileChecksum { .. }), "byte {at}");
         }
     }
-    fs.put(&segment_name(FILE), bytes);
+    fs.overwrite(&segment_name(FILE), &bytes);
     assert_eq!(read_all(&fs, &info).unwrap().len(), 2);
 }
 
@@ -61,7 +61,7 @@ fn every_overwritten_run_is_noticed() {
             let mut damaged = bytes.clone();
             damaged.iter_mut().skip(at).take(len).for_each(|byte| *byte = value);
             if damaged != bytes {
-                fs.put(&segment_name(FILE), damaged);
+                fs.overwrite(&segment_name(FILE), &damaged);
                 kind_of(read_all(&fs, &info));
             }
         }
@@ -72,7 +72,7 @@ fn every_overwritten_run_is_noticed() {
 fn every_truncation_and_extension_is_noticed() {
     let (fs, info, bytes) = small();
     for len in 0..bytes.len() {
-        fs.put(&segment_name(FILE), bytes[..len].to_vec());
+        fs.overwrite(&segment_name(FILE), &bytes[..len]);
         let kind = kind_of(read_all(&fs, &info));
         assert!(matches!(kind, CorruptionKind::Truncated { .. }), "{len}: {kind:?}");
         // Even if whatever describes the file believes the length.
@@ -81,7 +81,7 @@ fn every_truncation_and_extension_is_noticed() {
     for more in [1, 8, 112, 65_536] {
         let mut longer = bytes.clone();
         longer.resize(bytes.len() + more, 0);
-        fs.put(&segment_name(FILE), longer.clone());
+        fs.overwrite(&segment_name(FILE), &longer);
         let kind = kind_of(read_all(&fs, &info));
         assert!(matches!(kind, CorruptionKind::Mismatch { what: "file size", .. }), "{kind:?}");
         kind_of(read_all(&fs, &SegmentInfo { bytes: longer.len() as u64, ..info }));
@@ -91,8 +91,8 @@ fn every_truncation_and_extension_is_noticed() {
 #[test]
 fn a_file_cut_while_open_is_damage() {
     let (fs, info, bytes) = small();
-    let reader = SegmentReader::open(fs.vfs(), &info, STORE).unwrap();
-    fs.put(&segment_name(FILE), bytes[..100].to_vec());
+    let reader = SegmentReader::open(fs.handle(), &info, STORE).unwrap();
+    fs.overwrite(&segment_name(FILE), &bytes[..100]);
     assert!(matches!(
         reader.read(0).unwrap_err().corruption().unwrap().kind,
         CorruptionKind::Truncated { .. }
@@ -102,12 +102,13 @@ fn a_file_cut_while_open_is_damage() {
 
 #[test]
 fn blocks_of_another_place_or_file_are_noticed() {
-    let fs = MemFs::default();
+    let fs = SimFs::new();
     let images = [star_image(1, 50_000), star_image(2, 50_000)];
     let info = write(&fs, config(KeyKind::Dense, false), &images);
     let other = write_as(&fs, FileId(8), STORE, config(KeyKind::Dense, false), &images);
     assert_eq!(info.bytes, other.bytes);
-    let (bytes, foreign) = (fs.get(&segment_name(FILE)), fs.get(&segment_name(FileId(8))));
+    let (bytes, foreign) =
+        (fs.file(&segment_name(FILE)).unwrap(), fs.file(&segment_name(FileId(8))).unwrap());
     let block = |number: usize| {
         let from = HEADER_BYTES + number * BLOCK_BYTES as usize;
         from..from + BLOCK_BYTES as usize
@@ -118,7 +119,7 @@ fn blocks_of_another_place_or_file_are_noticed() {
     let mut misdirected = bytes.clone();
     misdirected[block(2)].copy_from_slice(&foreign[block(2)]);
     for damaged in [swapped, misdirected] {
-        fs.put(&segment_name(FILE), damaged);
+        fs.overwrite(&segment_name(FILE), &damaged);
         let error = read_all(&fs, &info).unwrap_err();
         let corruption = error.corruption().unwrap();
         assert_eq!(corruption.offset, block(2).start as u64);
@@ -134,36 +135,36 @@ fn a_foreign_file_with_the_right_name_is_noticed() {
         last.id = SubgraphId(77);
         [weighted_image(), last]
     };
-    let elsewhere = MemFs::default();
+    let elsewhere = SimFs::new();
     write_as(&elsewhere, FILE, StoreId([9; 16]), config(KeyKind::U64, true), &image());
-    fs.put(&segment_name(FILE), elsewhere.get(&segment_name(FILE)));
+    fs.overwrite(&segment_name(FILE), &elsewhere.file(&segment_name(FILE)).unwrap());
     let kind = kind_of(read_all(&fs, &info));
     assert!(matches!(kind, CorruptionKind::Header(FormatError::WrongStore { .. })), "{kind:?}");
     write_as(&fs, FileId(8), STORE, config(KeyKind::U64, true), &image());
-    fs.put(&segment_name(FILE), fs.get(&segment_name(FileId(8))));
+    fs.overwrite(&segment_name(FILE), &fs.file(&segment_name(FileId(8))).unwrap());
     let kind = kind_of(read_all(&fs, &info));
     assert!(matches!(kind, CorruptionKind::Header(FormatError::WrongFile { .. })), "{kind:?}");
     let mut other_kind = bytes.clone();
     other_kind[8] = 3;
-    fs.put(&segment_name(FILE), with_header_checksum(other_kind));
+    fs.overwrite(&segment_name(FILE), &with_header_checksum(other_kind));
     let kind = kind_of(read_all(&fs, &info));
     assert!(matches!(kind, CorruptionKind::Header(FormatError::WrongKind { .. })), "{kind:?}");
 }
 
 #[test]
 fn an_older_file_of_the_same_name_is_noticed() {
-    let fs = MemFs::default();
+    let fs = SimFs::new();
     let stale = write(&fs, config(KeyKind::Dense, false), &[dense_image(1, 4)]);
     let mut newer = dense_image(1, 4);
     newer.as_of = Timestamp(50);
-    let elsewhere = MemFs::default();
+    let elsewhere = SimFs::new();
     let info = write(&elsewhere, config(KeyKind::Dense, false), &[newer]);
     assert_eq!(stale.bytes, info.bytes);
     let kind = kind_of(read_all(&fs, &info));
     assert!(matches!(kind, CorruptionKind::Invalid("counts of footer and manifest differ")), "{kind:?}");
     // Where not even the counts differ, the hash does.
     let same_counts = SegmentInfo { hash: info.hash, ..stale };
-    let reader = SegmentReader::open(fs.vfs(), &same_counts, STORE).unwrap();
+    let reader = SegmentReader::open(fs.handle(), &same_counts, STORE).unwrap();
     assert!(matches!(
         reader.verify_whole().unwrap_err().corruption().unwrap().kind,
         CorruptionKind::FileChecksum { .. }
@@ -173,7 +174,7 @@ fn an_older_file_of_the_same_name_is_noticed() {
 #[test]
 fn a_missing_file_is_damage_of_the_store() {
     let (_, info, _) = small();
-    assert_eq!(kind_of(read_all(&MemFs::default(), &info)), CorruptionKind::Missing);
+    assert_eq!(kind_of(read_all(&SimFs::new(), &info)), CorruptionKind::Missing);
 }
 
 #[test]
@@ -181,13 +182,13 @@ fn a_later_format_is_named_with_its_version() {
     let (fs, info, bytes) = small();
     let mut later = bytes.clone();
     later[10] = 9;
-    fs.put(&segment_name(FILE), with_header_checksum(later));
+    fs.overwrite(&segment_name(FILE), &with_header_checksum(later));
     let error = read_all(&fs, &info).unwrap_err();
     let TierError::File(FileError::Format { error, .. }) = error else { panic!("{error:?}") };
     assert_eq!(error, FormatError::FutureVersion { found: 9, supported: FORMAT_MAJOR });
     let mut feature = bytes;
     feature[24] = 1;
-    fs.put(&segment_name(FILE), with_header_checksum(feature));
+    fs.overwrite(&segment_name(FILE), &with_header_checksum(feature));
     let error = read_all(&fs, &info).unwrap_err();
     assert!(
         matches!(error, TierError::File(FileError::Format { error: FormatError::UnknownFeature { .. }, .. })),
@@ -231,7 +232,7 @@ fn hostile_index_fields_with_right_checksums_are_refused() {
                 hostile[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
                 let hostile = with_checksums(hostile, 2);
                 if hostile != bytes {
-                    fs.put(&segment_name(FILE), hostile);
+                    fs.overwrite(&segment_name(FILE), &hostile);
                     let kind = kind_of(read_all(&fs, &info));
                     assert!(
                         matches!(kind, CorruptionKind::Invalid(_)),
@@ -253,9 +254,9 @@ fn hostile_footer_fields_with_right_checksums_are_refused() {
             let width = 8.min(FOOTER_BODY - 8 - at);
             hostile[footer + at..footer + at + width].copy_from_slice(&value.to_le_bytes()[..width]);
             if hostile != bytes {
-                fs.put(&segment_name(FILE), with_checksums(hostile, 2));
+                fs.overwrite(&segment_name(FILE), &with_checksums(hostile, 2));
                 // Whether or not the manifest believes the counts.
-                let believed = believing(info, &fs.get(&segment_name(FILE)));
+                let believed = believing(info, &fs.file(&segment_name(FILE)).unwrap());
                 kind_of(read_all(&fs, &info));
                 if let Ok(images) = read_all(&fs, &believed) {
                     panic!("footer byte {at}, value {value}: {images:?}");
@@ -273,14 +274,14 @@ fn an_index_that_contradicts_its_records_is_refused() {
     let mut shifted = bytes.clone();
     shifted[index + 32] += 1;
     shifted[index + ENTRY_BYTES as usize + 32] -= 1;
-    fs.put(&segment_name(FILE), with_checksums(shifted, 2));
+    fs.overwrite(&segment_name(FILE), &with_checksums(shifted, 2));
     assert_eq!(kind_of(read_all(&fs, &info)), CorruptionKind::Invalid("edge count differs from the index"));
     // Subgraphs that come in another order, and twice.
     for (first, second) in [(77, 2), (2, 2)] {
         let mut disordered = bytes.clone();
         disordered[index] = first;
         disordered[index + ENTRY_BYTES as usize] = second;
-        fs.put(&segment_name(FILE), with_checksums(disordered, 2));
+        fs.overwrite(&segment_name(FILE), &with_checksums(disordered, 2));
         let kind = kind_of(read_all(&fs, &info));
         assert_eq!(kind, CorruptionKind::Invalid("subgraphs out of order in the index"));
     }

@@ -2,18 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use hedgerow_core::assemble::Piece;
 use hedgerow_core::{
-    Columns, Direction, KeyKind, LabelId, PropertyId, Row, RowRef, SubgraphId, Timestamp, Value, VertexId,
+    Columns, Direction, GraphConfig, KeyKind, LabelId, PropertyId, Row, SubgraphId, Timestamp, Value,
+    VertexId,
 };
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 
 use super::super::*;
-use crate::GraphConfig;
 
-pub(super) fn config(key_kind: KeyKind, weighted: bool) -> GraphConfig {
-    GraphConfig { directed: true, key_kind, weighted, reverse: true }
+pub(super) fn config(keys: KeyKind, weighted: bool) -> GraphConfig {
+    GraphConfig { directed: true, keys, weighted, reverse: true }
 }
 
 pub(super) fn part(label: u16, direction: Direction, lists: &[(usize, &[u32])]) -> AdjacencyPart {
@@ -79,9 +78,9 @@ pub(super) fn segment_strategy() -> impl Strategy<Value = (GraphConfig, Vec<Subg
     let config = (any::<bool>(), 0u8..3, any::<bool>(), any::<bool>()).prop_map(
         |(directed, kind, weighted, reverse)| GraphConfig {
             directed,
-            key_kind: KeyKind::from_byte(kind).unwrap(),
+            keys: KeyKind::from_byte(kind).unwrap(),
             weighted,
-            reverse,
+            reverse: reverse || !directed,
         },
     );
     config.prop_flat_map(|config| {
@@ -106,7 +105,7 @@ fn image_strategy(config: GraphConfig, id: u32) -> impl Strategy<Value = Subgrap
             })
             .collect();
         let as_of = Timestamp(as_of);
-        (keys_strategy(config.key_kind, present.count_ones() as usize), parts)
+        (keys_strategy(config.keys, present.count_ones() as usize), parts)
             .prop_map(move |(keys, parts)| SubgraphImage { id: SubgraphId(id), as_of, present, keys, parts })
     })
 }
@@ -157,11 +156,7 @@ fn extra_strategy(count: usize) -> BoxedStrategy<(Option<Vec<u64>>, Columns)> {
     // One property for each type: the values of a column are of one type.
     let cell = value.prop_map(|value| (PropertyId(value.property_type().map_or(0, |t| t as u16)), value));
     let rows = vec(vec(cell, 0..4).prop_map(Row::new), count);
-    let columns = rows.prop_map(|rows| {
-        let pieces: Vec<_> =
-            rows.iter().map(|row| Piece::Row(row.as_ref().map_or(RowRef::Empty, RowRef::Row))).collect();
-        Columns::default().assembled(&pieces)
-    });
+    let columns = rows.prop_map(|rows| Columns::of_rows(rows.iter().map(|row| row.as_ref().into())));
     prop_oneof![Just((None, Columns::default())), (ranks, columns)].boxed()
 }
 
@@ -180,11 +175,9 @@ pub(super) fn rich_image() -> SubgraphImage {
         None,
         Row::new(vec![(PropertyId(3), "é".into())]),
     ];
-    let pieces: Vec<_> =
-        rows.iter().map(|row| Piece::Row(row.as_ref().map_or(RowRef::Empty, RowRef::Row))).collect();
     let mut out = part(2, Direction::Out, &[(1, &[2, 2, 6])]);
     out.ranks = Some(vec![0, 8, 3]);
-    out.columns = Columns::default().assembled(&pieces);
+    out.columns = Columns::of_rows(rows.iter().map(|row| row.as_ref().into()));
     let present = 1 << 1 | 1 << 2 | 1 << 6;
     SubgraphImage {
         id: SubgraphId(0),

@@ -1,0 +1,194 @@
+//! Reads by label, over all labels and of rows, against a map of edges: of snapshots as they open and long after, and of
+//! transactions that see their own writes.
+
+use std::collections::BTreeMap;
+
+use hedgerow_core::{Direction, KeyKind, LabelId, Value, ValueRef, VertexKey};
+use hedgerow_testkit::sim_fs::SplitMix64;
+
+use crate::commit::WriteTxn;
+use crate::graph::Graph;
+use crate::options::{Options, Thresholds};
+use crate::read::all_labels::EdgePattern;
+use crate::read::snapshot::Snapshot;
+use crate::state::edge_key::EdgeKey;
+use crate::state::schema::LabelOptions;
+
+/// By their numbers; the last one has ranks.
+const LABELS: [&str; 3] = ["", "knows", "calls"];
+const RANKS: u64 = 3;
+/// In three subgraphs, at their borders.
+const KEYS: [u64; 6] = [0, 1, 63, 64, 127, 130];
+
+/// Label, ends as stored, rank.
+type Edge = (usize, u64, u64, u64);
+
+#[derive(Clone)]
+struct Model {
+    directed: bool,
+    /// With the value of the property `w`.
+    edges: BTreeMap<Edge, i64>,
+}
+
+impl Model {
+    fn stored(&self, (label, src, dst, rank): Edge) -> Edge {
+        if self.directed || src <= dst { (label, src, dst, rank) } else { (label, dst, src, rank) }
+    }
+
+    /// The edges of a label at a vertex: other ends and ranks, sorted.
+    fn at(&self, label: usize, key: u64, direction: Direction) -> Vec<(VertexKey, u64)> {
+        let end = |&(of, src, dst, rank): &Edge| {
+            let other = match direction {
+                _ if of != label => return None,
+                Direction::Out if src == key => dst,
+                Direction::In if dst == key => src,
+                _ if self.directed => return None,
+                _ if src == key => dst,
+                _ if dst == key => src,
+                _ => return None,
+            };
+            Some((VertexKey::U64(other), rank))
+        };
+        let mut found: Vec<_> = self.edges.keys().filter_map(end).collect();
+        found.sort_unstable();
+        found
+    }
+}
+
+fn name((label, src, dst, rank): Edge) -> EdgeKey<'static> {
+    EdgeKey::new(LABELS[label], src, dst).rank(rank)
+}
+
+/// Any edge, also one between two vertices in the order in which it is not stored.
+fn any_edge(rng: &mut SplitMix64) -> Edge {
+    let label = rng.below(LABELS.len() as u64) as usize;
+    let [src, dst] = [(); 2].map(|()| KEYS[rng.below(KEYS.len() as u64) as usize]);
+    (label, src, dst, if label == 2 { rng.below(RANKS) } else { 0 })
+}
+
+/// Compares the reads that a snapshot and a transaction share with the model.
+macro_rules! point_reads_agree {
+    ($reader:expr, $model:expr) => {{
+        let (reader, model): (_, &Model) = ($reader, $model);
+        for (src, dst) in KEYS.iter().flat_map(|&src| KEYS.map(|dst| (src, dst))) {
+            let mut ranks = Vec::new();
+            for label in 0..LABELS.len() {
+                let mut of_label = 0;
+                for rank in 0..if label == 2 { RANKS } else { 1 } {
+                    let edge = (label, src, dst, rank);
+                    let value = model.edges.get(&model.stored(edge)).copied();
+                    assert_eq!(reader.contains_edge_of(name(edge)).unwrap(), value.is_some(), "{edge:?}");
+                    let found = reader.edge_property(name(edge), "w").unwrap();
+                    assert_eq!(found, value.map(Value::I64), "{edge:?}");
+                    of_label += usize::from(value.is_some());
+                    ranks.extend(value.map(|_| rank));
+                }
+                let pattern = EdgePattern::between(src, dst).label(LABELS[label]);
+                let found = reader.contains_any_edge(pattern).unwrap();
+                assert_eq!(found, of_label > 0, "label {label} from {src} to {dst}");
+            }
+            let pattern = EdgePattern::between(src, dst);
+            assert_eq!(reader.contains_any_edge(pattern).unwrap(), !ranks.is_empty(), "{src} to {dst}");
+            for rank in 0..RANKS {
+                let found = reader.contains_any_edge(pattern.rank(rank)).unwrap();
+                assert_eq!(found, ranks.contains(&rank), "{src} to {dst}, rank {rank}");
+            }
+        }
+        for (key, direction) in KEYS.iter().flat_map(|&key| [(key, Direction::Out), (key, Direction::In)]) {
+            let mut all = Vec::new();
+            for (label, of) in LABELS.into_iter().enumerate() {
+                let expected = model.at(label, key, direction);
+                let id = LabelId(label as u16);
+                all.extend(expected.iter().map(|(other, rank)| (other.clone(), id, *rank)));
+                assert_eq!(reader.degree_of(of, key, direction).unwrap(), Some(expected.len()));
+                assert_eq!(reader.neighbors_of(of, key, direction).unwrap(), Some(expected));
+            }
+            all.sort_unstable();
+            assert_eq!(reader.degree_of_all(key, direction).unwrap(), Some(all.len()));
+            assert_eq!(reader.neighbors_of_all(key, direction).unwrap(), Some(all));
+        }
+    }};
+}
+
+/// All reads of a snapshot, those of rows and of whole labels among them.
+fn agrees(snapshot: &Snapshot, model: &Model) {
+    point_reads_agree!(snapshot, model);
+    let mut used = Vec::new();
+    for (label, of) in LABELS.into_iter().enumerate() {
+        let schema = snapshot.schema();
+        let w = schema.label(of).and_then(|label| label.property("w")).map(|w| w.id()).expect("defined");
+        let mut rows = Vec::new();
+        snapshot
+            .for_each_edge_row(of, |row| match row.get(w) {
+                ValueRef::I64(w) => {
+                    rows.push(((label, row.src().0.into(), row.dst().0.into(), row.rank()), w));
+                }
+                other => panic!("{other:?}"),
+            })
+            .unwrap();
+        rows.sort_unstable();
+        let expected: Vec<(Edge, i64)> =
+            model.edges.iter().filter(|(edge, _)| edge.0 == label).map(|(&edge, &w)| (edge, w)).collect();
+        assert_eq!(snapshot.edge_count_of(of).unwrap(), expected.len() as u64, "{of}");
+        used.extend((!expected.is_empty()).then_some(LabelId(label as u16)));
+        assert_eq!(rows, expected, "rows of {of}");
+    }
+    assert_eq!(snapshot.labels_with_edges().unwrap(), used);
+}
+
+/// Some puts and removals, in the transaction and in the model alike.
+fn change(tx: &mut WriteTxn, model: &mut Model, rng: &mut SplitMix64) {
+    for _ in 0..1 + rng.below(8) {
+        let edge = any_edge(rng);
+        let stored = model.stored(edge);
+        if rng.eighths(5) {
+            let value = rng.below(1 << 20) as i64;
+            tx.put_edge_with(name(edge), [("w", value)]).unwrap();
+            model.edges.insert(stored, value);
+        } else {
+            assert_eq!(tx.remove_edge_of(name(edge)).unwrap(), model.edges.remove(&stored).is_some());
+        }
+    }
+}
+
+fn store(directed: bool, reverse: bool) -> Graph {
+    let options = Options::new().keys(KeyKind::Dense).thresholds(Thresholds::SMALL);
+    let graph = options.directed(directed).reverse(reverse).in_memory().unwrap();
+    for (number, name) in LABELS.into_iter().enumerate() {
+        let id = graph.define_label(name, LabelOptions::new().multi(number == 2)).unwrap();
+        assert_eq!(usize::from(id.0), number);
+        graph.define_edge_property(name, "w", hedgerow_core::PropertyType::I64).unwrap();
+    }
+    let mut tx = graph.write().unwrap();
+    KEYS.iter().for_each(|&key| assert!(tx.insert_vertex(key).unwrap()));
+    tx.commit().unwrap();
+    graph
+}
+
+#[test]
+fn reads_agree_with_a_map_of_edges() {
+    for (seed, (directed, reverse)) in [(true, true), (true, false), (false, true)].into_iter().enumerate() {
+        let graph = store(directed, reverse);
+        let mut rng = SplitMix64::new(seed as u64);
+        let mut model = Model { directed, edges: BTreeMap::new() };
+        let (mut held, mut most) = (Vec::new(), 0);
+        agrees(&graph.snapshot().unwrap(), &model);
+        for round in 0..60 {
+            let mut tx = graph.write().unwrap();
+            change(&mut tx, &mut model, &mut rng);
+            point_reads_agree!(&mut tx, &model);
+            // Reads of own writes over own writes that were read before.
+            change(&mut tx, &mut model, &mut rng);
+            point_reads_agree!(&mut tx, &model);
+            tx.commit().unwrap();
+            let snapshot = graph.snapshot().unwrap();
+            agrees(&snapshot, &model);
+            if round % 6 == 0 {
+                held.push((snapshot, model.clone()));
+            }
+            most = most.max(model.edges.len());
+        }
+        assert!(most > 40, "only {most} edges");
+        held.iter().for_each(|(snapshot, then)| agrees(snapshot, then));
+    }
+}

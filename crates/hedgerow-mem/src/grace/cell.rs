@@ -1,0 +1,123 @@
+//! A value that is read in walks and replaced as a whole.
+
+use hedgerow_core::sync::{AtomicPtr, Mutex, Ordering};
+
+use super::life::Life;
+use super::read_guard::{Ongoing, ReadGuard};
+use super::{barrier, read_guard};
+
+/// A value, or none yet, that anybody reads without locks, and that is replaced as a whole: what was there is freed once no
+/// walk can be reading it (invariant G2).
+pub struct GraceCell<T> {
+    to: AtomicPtr<Kept<T>>,
+    replaced: Mutex<Replaced<T>>,
+}
+
+struct Kept<T> {
+    value: T,
+    /// For the model checkers.
+    life: Life,
+}
+
+/// What was replaced and waits for walks to end.
+struct Replaced<T> {
+    /// Not behind a barrier yet.
+    fresh: Vec<Owned<T>>,
+    waiting: Vec<(Vec<Owned<T>>, Vec<Ongoing>)>,
+    #[cfg(feature = "model-checking")]
+    buried: Vec<Owned<T>>,
+}
+
+/// A value that the cell does not show any more.
+struct Owned<T>(*mut Kept<T>);
+
+// SAFETY: an owned box, under a pointer because walks may still read it.
+unsafe impl<T: Send> Send for Owned<T> {}
+
+impl<T> Drop for Owned<T> {
+    fn drop(&mut self) {
+        // SAFETY: made by `Box::into_raw`, owned here alone; who drops it made sure that no walk reads it.
+        drop(unsafe { Box::from_raw(self.0) });
+    }
+}
+
+// SAFETY: readers of several threads get `&T`, and the value may be dropped by any thread.
+unsafe impl<T: Send + Sync> Sync for GraceCell<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send + Sync> Send for GraceCell<T> {}
+
+impl<T> Default for GraceCell<T> {
+    fn default() -> Self {
+        let replaced = Replaced {
+            fresh: Vec::new(),
+            waiting: Vec::new(),
+            #[cfg(feature = "model-checking")]
+            buried: Vec::new(),
+        };
+        GraceCell { to: AtomicPtr::new(std::ptr::null_mut()), replaced: Mutex::new(replaced) }
+    }
+}
+
+impl<T: Send + Sync> GraceCell<T> {
+    /// Calls `f` with the value, if there is one yet, in a walk: `f` runs no code of the caller's callers and is short. No lock, no
+    /// locked instruction.
+    #[inline]
+    pub fn with<R>(&self, f: impl FnOnce(&T) -> R) -> Option<R> {
+        let walk = ReadGuard::begin();
+        // SAFETY: null, or a value that was the cell's when it was read, in a walk that ends after `f`: it is freed after the walk
+        // (G2), or with the cell, which is borrowed.
+        let kept = unsafe { self.to.load(Ordering::Acquire).as_ref() }?;
+        kept.life.touch();
+        let result = f(&kept.value);
+        drop(walk);
+        Some(result)
+    }
+
+    /// Replaces the value. One thread at a time. Some microseconds for the barrier, and the time of dropping what was replaced.
+    pub fn replace(&self, value: T) {
+        let next = Box::into_raw(Box::new(Kept { value, life: Life::default() }));
+        let before = self.to.swap(next, Ordering::AcqRel);
+        if before.is_null() {
+            return;
+        }
+        let mut replaced = self.replaced.lock();
+        replaced.fresh.push(Owned(before));
+        if barrier::heavy() {
+            let fresh = std::mem::take(&mut replaced.fresh);
+            replaced.waiting.push((fresh, read_guard::ongoing()));
+        }
+        let (over, waiting) = std::mem::take(&mut replaced.waiting)
+            .into_iter()
+            .partition(|(_, walks)| walks.iter().all(Ongoing::has_ended));
+        replaced.waiting = waiting;
+        replaced.let_go(over);
+    }
+}
+
+impl<T> Replaced<T> {
+    #[cfg(not(feature = "model-checking"))]
+    fn let_go(&mut self, over: Vec<(Vec<Owned<T>>, Vec<Ongoing>)>) {
+        drop(over);
+    }
+
+    /// Under the model checkers the end is noted, and the memory stays until the model is done, so that a walk that still reads
+    /// it is found out.
+    #[cfg(feature = "model-checking")]
+    fn let_go(&mut self, over: Vec<(Vec<Owned<T>>, Vec<Ongoing>)>) {
+        for owned in over.into_iter().flat_map(|(owned, _)| owned) {
+            // SAFETY: owned, and not freed yet.
+            unsafe { &*owned.0 }.life.end();
+            self.buried.push(owned);
+        }
+    }
+}
+
+impl<T> Drop for GraceCell<T> {
+    fn drop(&mut self) {
+        let last = self.to.load(Ordering::Relaxed);
+        if !last.is_null() {
+            // The cell is borrowed by nobody: no walk reads its value.
+            drop(Owned(last));
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! A hash index of vertex ids: open addressing in buckets of one cache line.
+//!
+//! A bucket has twelve slots, each the id and one byte of the hash of its key, its *tag*. An entry stands in the bucket that its
+//! hash names, or in one after it; each bucket counts the entries that went past it, so that a look ends at the first bucket
+//! without any. Keys stand with the ids, not here: a look compares tags, and asks its caller for the few that agree.
+//!
+//! Entries do not move. When a part has too many, its table is replaced by one a third larger, in a [`GraceCell`]: so tables
+//! are three quarters to nine tenths full. Parts once take steps of different lengths, so that from then on they grow one after
+//! another, and the whole does not swing between the two.
+
+use hedgerow_core::VertexId;
+use hedgerow_core::sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering};
+
+use crate::grace::GraceCell;
+
+/// Independent parts, by the lowest bits of the hash.
+const PARTS: usize = if cfg!(feature = "model-checking") { 1 } else { 64 };
+/// Slots of a bucket.
+const SLOTS: usize = 12;
+/// A table grows when more than so many of ten slots are taken.
+const MOST_OF_TEN: usize = 9;
+/// Up to so many buckets a table grows by one, or by a segment.
+const SMALL: usize = 128;
+/// Buckets of a segment. Tables consist of these, so that what one gives back serves the next one that grows: blocks of many sizes
+/// left the allocator with a quarter more than they took.
+const SEGMENT: usize = 8;
+
+const LOWS: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// A cache line.
+#[repr(align(64))]
+struct Bucket {
+    /// The tags of the first eight slots; 0 of a free one.
+    tags: AtomicU64,
+    /// Those of the last four.
+    last_tags: AtomicU32,
+    /// How many entries went past this bucket, because it was full.
+    passed: AtomicU32,
+    ids: [AtomicU32; SLOTS],
+}
+
+impl Default for Bucket {
+    fn default() -> Self {
+        Bucket {
+            tags: AtomicU64::new(0),
+            last_tags: AtomicU32::new(0),
+            passed: AtomicU32::new(0),
+            ids: std::array::from_fn(|_| AtomicU32::new(0)),
+        }
+    }
+}
+
+#[inline]
+fn tag_of(tags: u64, last: u32, slot: usize) -> u8 {
+    match slot.checked_sub(8) {
+        None => (tags >> (slot * 8)) as u8,
+        Some(slot) => (last >> (slot * 8)) as u8,
+    }
+}
+
+/// The slots whose tags are `tag`, and now and then one whose tag is not: a bit in the highest place of each byte.
+#[inline]
+fn alike(tags: u64, tag: u8) -> u64 {
+    let differ = tags ^ LOWS.wrapping_mul(u64::from(tag));
+    differ.wrapping_sub(LOWS) & !differ & HIGHS
+}
+
+impl Bucket {
+    /// What `f` says first of a slot whose tag is `tag`.
+    #[inline]
+    fn find<R>(&self, tag: u8, mut f: impl FnMut(usize) -> Option<R>) -> Option<R> {
+        // Acquire: the id of a slot is there before its tag.
+        let (tags, last) = (self.tags.load(Ordering::Acquire), self.last_tags.load(Ordering::Acquire));
+        let masks = [(alike(tags, tag), 0), (alike(u64::from(last), tag) & 0xffff_ffff, 8)];
+        for (mut mask, base) in masks {
+            while mask != 0 {
+                let slot = mask.trailing_zeros() as usize / 8 + base;
+                mask &= mask - 1;
+                if tag_of(tags, last, slot) == tag
+                    && let Some(found) = f(slot)
+                {
+                    return Some(found);
+                }
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn id(&self, slot: usize) -> VertexId {
+        VertexId(self.ids[slot].load(Ordering::Acquire))
+    }
+
+    /// Sets the tag of a slot. Only for the holder of the part.
+    fn set_tag(&self, slot: usize, tag: u8) {
+        match slot.checked_sub(8) {
+            None => {
+                let tags = self.tags.load(Ordering::Relaxed) & !(0xff << (slot * 8));
+                self.tags.store(tags | u64::from(tag) << (slot * 8), Ordering::Release);
+            }
+            Some(slot) => {
+                let tags = self.last_tags.load(Ordering::Relaxed) & !(0xff << (slot * 8));
+                self.last_tags.store(tags | u32::from(tag) << (slot * 8), Ordering::Release);
+            }
+        }
+    }
+
+    /// Takes a free slot, if there is one. Only for the holder of the part.
+    fn take(&self, tag: u8, id: VertexId) -> bool {
+        let slot = self.find(0, Some);
+        if let Some(slot) = slot {
+            self.ids[slot].store(id.0, Ordering::Release);
+            self.set_tag(slot, tag);
+        }
+        slot.is_some()
+    }
+
+    /// The ids in the slots that are taken.
+    fn taken(&self) -> impl Iterator<Item = VertexId> {
+        let (tags, last) = (self.tags.load(Ordering::Relaxed), self.last_tags.load(Ordering::Relaxed));
+        let taken = (0..SLOTS).filter(move |&slot| tag_of(tags, last, slot) != 0);
+        taken.map(|slot| self.id(slot))
+    }
+
+    /// Counts entries that went past, or, with `u32::MAX`, one less. Only for the holder of the part.
+    fn pass(&self, by: u32) {
+        let passed = self.passed.load(Ordering::Relaxed);
+        self.passed.store(passed.wrapping_add(by), Ordering::Release);
+    }
+}
+
+/// What the index takes of a hash.
+#[derive(Clone, Copy)]
+pub(super) struct Hash(pub(super) u64);
+
+impl Hash {
+    #[inline]
+    fn part(self) -> usize {
+        self.0 as usize % PARTS
+    }
+
+    /// Never 0, which is the tag of a free slot.
+    #[inline]
+    fn tag(self) -> u8 {
+        ((self.0 >> 8) as u8).max(1)
+    }
+
+    #[inline]
+    fn bucket(self, count: usize) -> usize {
+        (((self.0 >> 32) * count as u64) >> 32) as usize
+    }
+}
+
+struct Table {
+    segments: Box<[Box<[Bucket]>]>,
+    count: usize,
+}
+
+impl Table {
+    fn new(count: usize) -> Table {
+        let sizes = (0..count).step_by(SEGMENT).map(|from| SEGMENT.min(count - from));
+        let segments = sizes.map(|size| (0..size).map(|_| Bucket::default()).collect());
+        Table { segments: segments.collect(), count }
+    }
+
+    #[inline]
+    fn bucket(&self, at: usize) -> &Bucket {
+        &self.segments[at / SEGMENT][at % SEGMENT]
+    }
+
+    /// The buckets in the order in which an entry of the hash tries them.
+    fn tried(&self, hash: Hash) -> impl Iterator<Item = &Bucket> {
+        let first = hash.bucket(self.count);
+        (first..self.count).chain(0..first).map(|at| self.bucket(at))
+    }
+
+    fn bytes(&self) -> usize {
+        self.count * size_of::<Bucket>() + size_of_val(&*self.segments)
+    }
+
+    /// What `f` says first of a bucket and a slot in it in which an entry of the hash may stand, and whose tag agrees.
+    #[inline]
+    fn find<R>(&self, hash: Hash, mut f: impl FnMut(&Bucket, usize) -> Option<R>) -> Option<R> {
+        let mut at = hash.bucket(self.count);
+        for _ in 0..self.count {
+            let bucket = self.bucket(at);
+            if let Some(found) = bucket.find(hash.tag(), |slot| f(bucket, slot)) {
+                return Some(found);
+            }
+            if bucket.passed.load(Ordering::Acquire) == 0 {
+                return None;
+            }
+            at = if at + 1 < self.count { at + 1 } else { 0 };
+        }
+        None
+    }
+
+    /// Only for the holder of the part, who sees to it that there is room.
+    fn add(&self, hash: Hash, id: VertexId) {
+        for bucket in self.tried(hash) {
+            if bucket.take(hash.tag(), id) {
+                return;
+            }
+            // Who looks before this was said finds the entry the later: it is not published yet.
+            bucket.pass(1);
+        }
+        debug_assert!(false, "a table grows before it is full");
+    }
+
+    /// Removes the entry of `id`, if there is one. Only for the holder of the part.
+    fn remove(&self, hash: Hash, id: VertexId) -> bool {
+        let found = self.find(hash, |bucket, slot| {
+            (bucket.id(slot) == id).then(|| {
+                bucket.set_tag(slot, 0);
+                std::ptr::from_ref(bucket)
+            })
+        });
+        let Some(bucket) = found else { return false };
+        let passed = self.tried(hash).take_while(|&passed| !std::ptr::eq(passed, bucket));
+        passed.for_each(|passed| passed.pass(u32::MAX));
+        true
+    }
+}
+
+#[derive(Default)]
+struct Part {
+    table: GraceCell<Table>,
+    /// The number of entries, under the lock of who changes the part.
+    entries: Mutex<usize>,
+}
+
+/// A hash index of vertex ids. Looks take no lock; changes take that of the part.
+pub(super) struct Index {
+    parts: Box<[Part]>,
+    bytes: AtomicUsize,
+}
+
+impl Default for Index {
+    fn default() -> Self {
+        Index { parts: (0..PARTS).map(|_| Part::default()).collect(), bytes: AtomicUsize::new(0) }
+    }
+}
+
+impl Index {
+    /// The first entry under the hash that `f` takes.
+    #[inline]
+    pub(super) fn find<R>(&self, hash: Hash, mut f: impl FnMut(VertexId) -> Option<R>) -> Option<R> {
+        let part = &self.parts[hash.part()];
+        part.table.with(|table| table.find(hash, |bucket, slot| f(bucket.id(slot)))).flatten()
+    }
+
+    /// Puts `id` under the hash: in place of the entry that `replaces` accepts, or as a new one. `hash_of` tells the hash of an
+    /// entry.
+    pub(super) fn put(
+        &self,
+        hash: Hash,
+        id: VertexId,
+        replaces: impl Fn(VertexId) -> bool,
+        hash_of: impl Fn(VertexId) -> Hash,
+    ) {
+        let part = &self.parts[hash.part()];
+        let mut entries = part.entries.lock();
+        let replaced = part.table.with(|table| {
+            table.find(hash, |bucket, slot| {
+                replaces(bucket.id(slot)).then(|| bucket.ids[slot].store(id.0, Ordering::Release))
+            })
+        });
+        if replaced.flatten().is_some() {
+            return;
+        }
+        self.make_room(hash.part(), *entries, hash_of);
+        part.table.with(|table| table.add(hash, id));
+        *entries += 1;
+    }
+
+    /// Removes the entry of `id` under the hash, if there is one.
+    pub(super) fn remove(&self, hash: Hash, id: VertexId) {
+        let part = &self.parts[hash.part()];
+        let mut entries = part.entries.lock();
+        let removed = part.table.with(|table| table.remove(hash, id));
+        if removed == Some(true) {
+            *entries -= 1;
+        }
+    }
+
+    /// Makes the table of a part larger if one entry more is too much. The caller holds the part.
+    fn make_room(&self, at: usize, entries: usize, hash_of: impl Fn(VertexId) -> Hash) {
+        let part = &self.parts[at];
+        let (count, bytes) = part.table.with(|table| (table.count, table.bytes())).unwrap_or_default();
+        if (entries + 1) * 10 <= count * SLOTS * MOST_OF_TEN {
+            return;
+        }
+        let larger = Table::new(larger(count, at));
+        self.bytes.fetch_add(larger.bytes() - bytes, Ordering::Relaxed);
+        part.table.with(|table| {
+            for bucket in table.segments.iter().flatten() {
+                bucket.taken().for_each(|id| larger.add(hash_of(id), id));
+            }
+        });
+        part.table.replace(larger);
+    }
+
+    /// The number of entries.
+    pub(super) fn len(&self) -> usize {
+        self.parts.iter().map(|part| *part.entries.lock()).sum()
+    }
+
+    /// The bytes held, without a table that was replaced and is still read.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed) + self.parts.len() * size_of::<Part>()
+    }
+}
+
+/// The buckets of the table after one of `count`. At one size parts take steps of different lengths, so that from then on they
+/// grow one after another.
+fn larger(count: usize, part: usize) -> usize {
+    let larger = match count {
+        0..SEGMENT => return count + 1,
+        SEGMENT..SMALL => count + 1,
+        SMALL => SMALL + 1 + part * SMALL / (3 * PARTS),
+        _ => count + count.div_ceil(3),
+    };
+    larger.next_multiple_of(SEGMENT)
+}

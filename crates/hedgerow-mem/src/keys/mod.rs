@@ -1,0 +1,190 @@
+//! Keys to vertex ids and back, by timestamp.
+//!
+//! A [`KeyTable`] has a row for each vertex id: its key and the span in which the key names it. So a row *is* a binding, and keys by
+//! id are an array. An [index](index) finds the newest row of a key; rows that the key named before are linked from it, as long
+//! as readers may see them. A text lies in [`texts`], its row says where.
+//!
+//! A number costs 16 bytes for its row and about 7 in the index; a text besides its length, rounded up to four. A look for a number
+//! that hits touches two cache lines, the bucket of the index and the row; for a text those of its bytes too.
+//!
+//! # Protocol
+//! * One thread at a time changes the bindings of a key: the holder of its latch, which draws its timestamp and changes them before
+//!   it releases the latch, so timestamps ascend. [`forget`](KeyTable::forget) alone comes without that latch, once no reader can
+//!   see the binding any more; the part of the index keeps it and the next binding of the key apart.
+//! * A row is bound before the index names it, and the index does not name it any more before it is unbound: a snapshot that can
+//!   see a binding finds its row whole. A look may stand on a row that goes to another key meanwhile. Then either the key differs,
+//!   or the row shows a span that ended before the snapshot or begins after it (invariant I23 in `docs/design/protocol.md`).
+//! * The link from a row to an older one may outlive it: it is followed only to a row of the same key that was born before.
+//! * Looks take no lock and wait for nobody. A look at the newest state, which no snapshot protects, may be wrong; committers ask
+//!   again with the latches held (invariant I4).
+
+mod index;
+mod rows;
+mod texts;
+
+use std::hash::BuildHasher;
+
+use hedgerow_core::{Timestamp, VertexId, VertexKey, VertexKeyRef};
+
+use index::{Hash, Index};
+use rows::{Rows, Span};
+use texts::{Place, Texts};
+
+/// Seeded per table: nobody can choose keys that meet in one bucket. The model checkers need the same steps each time.
+#[cfg(not(feature = "model-checking"))]
+type Hasher = foldhash::quality::RandomState;
+#[cfg(feature = "model-checking")]
+type Hasher = foldhash::quality::FixedState;
+
+/// The keys of the vertices of one graph, all numbers or all texts.
+pub struct KeyTable {
+    is_text: bool,
+    index: Index,
+    rows: Rows,
+    texts: Texts,
+    hasher: Hasher,
+}
+
+impl KeyTable {
+    /// Without keys; they will be texts if `is_text`, else numbers.
+    pub fn new(is_text: bool) -> KeyTable {
+        KeyTable {
+            is_text,
+            index: Index::default(),
+            rows: Rows::default(),
+            texts: Texts::default(),
+            hasher: Hasher::default(),
+        }
+    }
+
+    #[inline]
+    fn hash(&self, key: VertexKeyRef<'_>) -> Hash {
+        Hash(match key {
+            VertexKeyRef::U64(n) => self.hasher.hash_one(n),
+            VertexKeyRef::Str(s) => self.hasher.hash_one(s.as_bytes()),
+        })
+    }
+
+    fn hash_of(&self, id: VertexId) -> Hash {
+        let word = self.rows.key(id);
+        if !self.is_text {
+            return self.hash(VertexKeyRef::U64(word));
+        }
+        Hash(self.hasher.hash_one(&self.texts.read(Place(word))[..]))
+    }
+
+    /// Whether `id` carries the key now. Stable while the binding of `id` cannot change.
+    #[inline]
+    pub fn carries(&self, id: VertexId, key: VertexKeyRef<'_>) -> bool {
+        self.is(self.rows.key(id), key)
+    }
+
+    /// Whether a row's key is this one.
+    #[inline]
+    fn is(&self, word: u64, key: VertexKeyRef<'_>) -> bool {
+        match key {
+            VertexKeyRef::U64(n) => word == n,
+            VertexKeyRef::Str(s) => self.texts.is(Place(word), s),
+        }
+    }
+
+    /// Whether `key` names `id` now: it carries the key, and the binding has not ended.
+    #[inline]
+    pub fn names(&self, id: VertexId, key: VertexKeyRef<'_>) -> bool {
+        let bound = self.rows.get(id).filter(|(_, span)| span.died == Timestamp::INFINITY);
+        bound.is_some_and(|(word, _)| self.is(word, key))
+    }
+
+    /// The newest row of the key.
+    #[inline]
+    fn newest(&self, key: VertexKeyRef<'_>) -> Option<(VertexId, Span)> {
+        self.index.find(self.hash(key), |id| {
+            let (word, span) = self.rows.get(id)?;
+            self.is(word, key).then_some((id, span))
+        })
+    }
+
+    /// The vertex that `key` names for a snapshot at `t`. O(1), and O(bindings since `t`).
+    #[inline]
+    pub fn at(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Option<VertexId> {
+        let (mut id, mut span) = self.newest(key)?;
+        while span.born > t {
+            let later = span.born;
+            id = self.rows.older(id).filter(|&older| self.carries(older, key))?;
+            span = self.rows.span(id).filter(|span| span.born < later)?;
+        }
+        (t < span.died).then_some(id)
+    }
+
+    /// When the key was last bound or unbound; `None` if never, or so long ago that nobody can see it.
+    pub fn changed(&self, key: VertexKeyRef<'_>) -> Option<Timestamp> {
+        let (_, span) = self.newest(key)?;
+        Some(if span.died == Timestamp::INFINITY { span.born } else { span.died })
+    }
+
+    /// The key of an id whose vertex a snapshot that is being read can see.
+    pub fn key_of(&self, id: VertexId) -> VertexKey {
+        let word = self.rows.key(id);
+        if !self.is_text {
+            return VertexKey::U64(word);
+        }
+        VertexKey::Str(String::from_utf8_lossy(&self.texts.read(Place(word))).into())
+    }
+
+    /// Binds `key` to `id` as of `ts`; `oldest` is the oldest timestamp that any reader can see, now or later. Only for the holder of
+    /// the key's latch, with an id that is bound to nothing that a reader can see. O(1), and now and then O(keys / 64).
+    pub fn bind(&self, key: VertexKeyRef<'_>, id: VertexId, ts: Timestamp, oldest: Timestamp) {
+        self.forget(id);
+        let word = match key {
+            VertexKeyRef::U64(n) => n,
+            VertexKeyRef::Str(s) => self.texts.add(s).0,
+        };
+        self.rows.bind(id, word, ts);
+        let replaces = |other: VertexId| {
+            let found = self.rows.get(other).filter(|(word, _)| self.is(*word, key));
+            // Before the index names the new row: who finds that may need the one before.
+            if found.is_some_and(|(_, span)| span.died > oldest) {
+                self.rows.set_older(id, other);
+            }
+            found.is_some()
+        };
+        self.index.put(self.hash(key), id, replaces, |id| self.hash_of(id));
+    }
+
+    /// Ends the binding of `id` as of `ts`. Only for the holder of the key's latch.
+    pub fn unbind(&self, id: VertexId, ts: Timestamp) {
+        self.rows.end(id, ts);
+    }
+
+    /// Drops the binding of an id, which has ended and which no reader can see any more: before the id is reused. Does nothing if
+    /// the id is bound to nothing, or still bound.
+    pub fn forget(&self, id: VertexId) {
+        if self.rows.span(id).is_none_or(|span| span.died == Timestamp::INFINITY) {
+            return;
+        }
+        self.index.remove(self.hash_of(id), id);
+        if let Some(word) = self.rows.forget(id)
+            && self.is_text
+        {
+            self.texts.free(Place(word));
+        }
+    }
+
+    /// The number of keys that are bound, or were and readers may see it.
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes held. O(ids / 8,192), and O(removed ids / 512).
+    pub fn bytes(&self) -> usize {
+        self.rows.bytes() + self.index.bytes() + self.texts.bytes()
+    }
+}
+
+#[cfg(all(test, not(feature = "model-checking")))]
+mod tests;

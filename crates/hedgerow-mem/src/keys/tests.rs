@@ -1,0 +1,230 @@
+//! The table of keys against lists of bindings, and what it takes.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A step of one writer: a key, by its place among few.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// Binds the key to the least id that is free, or ends its binding.
+    Toggle(usize),
+    /// From now on no reader sees what ended before this share of the time passed so far.
+    Forget(u8),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![6 => (0usize..12).prop_map(Step::Toggle), 1 => (0u8..=100).prop_map(Step::Forget)];
+    proptest::collection::vec(step, 1..160)
+}
+
+/// What one key was bound to: id, since when, until when.
+type Spans = Vec<(VertexId, Timestamp, Timestamp)>;
+
+/// All that was ever bound, by key; ids of forgotten bindings are free again.
+struct Model {
+    names: Vec<VertexKey>,
+    table: KeyTable,
+    spans: BTreeMap<usize, Spans>,
+    free: Vec<VertexId>,
+    next: u32,
+    now: u64,
+    oldest: Timestamp,
+}
+
+impl Model {
+    fn new(names: Vec<VertexKey>) -> Model {
+        let is_text = matches!(names[0], VertexKey::Str(_));
+        let (table, spans) = (KeyTable::new(is_text), BTreeMap::new());
+        Model { names, table, spans, free: Vec::new(), next: 0, now: 0, oldest: Timestamp::ZERO }
+    }
+
+    fn step(&mut self, step: Step) {
+        match step {
+            Step::Toggle(at) => {
+                self.now += 1;
+                let (ts, name) = (Timestamp(self.now), self.names[at].as_ref());
+                let spans = self.spans.entry(at).or_default();
+                if let Some((id, _, died @ Timestamp::INFINITY)) = spans.last_mut() {
+                    *died = ts;
+                    self.table.unbind(*id, ts);
+                    return;
+                }
+                let id = self.free.pop().unwrap_or_else(|| {
+                    self.next += 1;
+                    // Far apart now and then: each has a page.
+                    VertexId(self.next * 300)
+                });
+                self.table.bind(name, id, ts, self.oldest);
+                spans.push((id, ts, Timestamp::INFINITY));
+            }
+            Step::Forget(share) => {
+                self.oldest = self.oldest.max(Timestamp(self.now * u64::from(share) / 100));
+                for spans in self.spans.values_mut() {
+                    let over = spans.iter().take_while(|(.., died)| *died <= self.oldest).count();
+                    for (id, ..) in spans.drain(..over) {
+                        self.table.forget(id);
+                        self.free.push(id);
+                    }
+                }
+            }
+        }
+    }
+
+    fn check(&self) {
+        for (at, name) in self.names.iter().enumerate() {
+            let none = Spans::new();
+            let spans = self.spans.get(&at).unwrap_or(&none);
+            for t in (self.oldest.0..=self.now + 1).map(Timestamp) {
+                let expected = spans.iter().find(|(_, born, died)| *born <= t && t < *died);
+                assert_eq!(
+                    self.table.at(name.as_ref(), t),
+                    expected.map(|(id, ..)| *id),
+                    "{name:?} at {t:?}"
+                );
+            }
+            let last =
+                spans.last().map(|&(_, born, died)| if died == Timestamp::INFINITY { born } else { died });
+            assert_eq!(self.table.changed(name.as_ref()), last, "{name:?}");
+            for (id, ..) in spans {
+                assert_eq!(&self.table.key_of(*id), name);
+                assert!(self.table.carries(*id, name.as_ref()));
+            }
+        }
+        assert_eq!(self.table.len(), self.spans.values().filter(|spans| !spans.is_empty()).count());
+    }
+}
+
+fn texts() -> Vec<VertexKey> {
+    let texts = ["", "a", "ab", "abc", "abcd", "abce", "äöü", "00000000-1111", "a\0", "\0a"];
+    let long = ["x".repeat(100), "y".repeat(65_536)];
+    texts.iter().map(|s| s.to_string()).chain(long).map(|s| VertexKey::Str(s.as_str().into())).collect()
+}
+
+proptest! {
+    #[test]
+    fn numbers_name_at_each_moment_what_they_were_bound_to(steps in steps()) {
+        let mut model = Model::new((0..12).map(|n| VertexKey::U64(n << 40 | n)).collect());
+        for step in steps {
+            model.step(step);
+        }
+        model.check();
+    }
+
+    #[test]
+    fn texts_name_at_each_moment_what_they_were_bound_to(steps in steps()) {
+        let mut model = Model::new(texts());
+        for step in steps {
+            model.step(step);
+        }
+        model.check();
+    }
+}
+
+fn shuffled(n: u64) -> u64 {
+    n.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// A table with the keys of `0..count`, which are bound one after another.
+fn filled(count: u32, is_text: bool, key: impl Fn(u64) -> VertexKey) -> KeyTable {
+    let table = KeyTable::new(is_text);
+    for n in 0..count {
+        table.bind(key(u64::from(n)).as_ref(), VertexId(n), Timestamp(1), Timestamp::ZERO);
+    }
+    table
+}
+
+#[test]
+fn many_keys_are_found_and_absent_ones_are_not() {
+    let key = |n| VertexKey::U64(shuffled(n));
+    let table = filled(200_000, false, key);
+    for n in 0..200_000 {
+        assert_eq!(table.at(key(n).as_ref(), Timestamp(1)), Some(VertexId(n as u32)));
+        assert_eq!(table.at(key(n + 200_000).as_ref(), Timestamp(1)), None);
+    }
+    // Every second one goes; the others stay where they are found.
+    for n in (0..200_000).step_by(2) {
+        table.unbind(VertexId(n), Timestamp(2));
+        table.forget(VertexId(n));
+    }
+    assert_eq!(table.len(), 100_000);
+    for n in 0..200_000 {
+        let expected = (n % 2 == 1).then_some(VertexId(n as u32));
+        assert_eq!(table.at(key(n).as_ref(), Timestamp(2)), expected);
+    }
+}
+
+/// What the page on vertices promises, with any number of keys: the index never takes more than that much.
+#[test]
+fn a_key_takes_few_bytes() {
+    for count in [200_000, 270_000, 360_000] {
+        let each = |table: &KeyTable| table.bytes() as f64 / f64::from(count);
+        let numbers = each(&filled(count, false, |n| VertexKey::U64(shuffled(n))));
+        assert!(numbers < 25.0, "{numbers} bytes for each of {count}");
+        let texts =
+            each(&filled(count, true, |n| VertexKey::Str(format!("{:036x}", shuffled(n)).as_str().into())));
+        assert!(texts < 25.0 + 36.0, "{texts} bytes for each of {count}");
+    }
+}
+
+/// The words of texts that went are used again.
+#[test]
+fn texts_that_come_and_go_take_no_more() {
+    let table = KeyTable::new(true);
+    let mut least = usize::MAX;
+    for round in 1..200 {
+        let id = VertexId(round % 3);
+        let text = format!("{round:0>60000}");
+        table.bind(VertexKeyRef::Str(&text), id, Timestamp(u64::from(round)), Timestamp::ZERO);
+        assert_eq!(table.at(VertexKeyRef::Str(&text), Timestamp(u64::from(round))), Some(id));
+        table.unbind(id, Timestamp(u64::from(round) + 1));
+        table.forget(id);
+        least = least.min(table.bytes());
+        assert!(table.bytes() < least * 2, "{} bytes after {round} rounds", table.bytes());
+    }
+    assert!(table.is_empty());
+}
+
+/// Readers find all that is there while tables are replaced under them.
+#[test]
+fn readers_find_keys_while_tables_grow() {
+    let table = KeyTable::new(false);
+    let bound = std::sync::atomic::AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for n in 0..300_000 {
+                table.bind(VertexKeyRef::U64(shuffled(n)), VertexId(n as u32), Timestamp(n), Timestamp::ZERO);
+                bound.store(n + 1, std::sync::atomic::Ordering::Release);
+            }
+        });
+        scope.spawn(|| {
+            let mut step = 0;
+            loop {
+                let count = bound.load(std::sync::atomic::Ordering::Acquire);
+                if count == 300_000 {
+                    break;
+                }
+                step += 1;
+                if let Some(n) = shuffled(step).checked_rem(count) {
+                    let found = table.at(VertexKeyRef::U64(shuffled(n)), Timestamp(count));
+                    assert_eq!(found, Some(VertexId(n as u32)));
+                }
+            }
+        });
+    });
+}
+
+/// Replay notes ids as free that the log then gives to other keys.
+#[test]
+fn what_is_bound_is_not_forgotten() {
+    let table = KeyTable::new(false);
+    let (id, key) = (VertexId(9), VertexKeyRef::U64(90));
+    table.bind(VertexKeyRef::U64(9), id, Timestamp(1), Timestamp::ZERO);
+    table.unbind(id, Timestamp(2));
+    table.bind(key, id, Timestamp(3), Timestamp::INFINITY);
+    table.forget(id);
+    assert_eq!(table.at(key, Timestamp(3)), Some(id));
+    assert_eq!((table.at(VertexKeyRef::U64(9), Timestamp(3)), table.len()), (None, 1));
+}

@@ -1,0 +1,144 @@
+//! The bytes of keys that are texts, in chunks that never move.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use hedgerow_core::growing::Growing;
+use hedgerow_core::sync::{AtomicU32, AtomicUsize, Mutex, Ordering};
+use smallvec::SmallVec;
+
+/// Words of a chunk: the longest key fits in one.
+const CHUNK: usize = if cfg!(feature = "model-checking") { 64 } else { 1 << 14 };
+const CHUNKS: usize = 1 << 24;
+/// Bits of the length in a place.
+const LENGTH_BITS: u32 = 17;
+const _: () = assert!(hedgerow_core::key::MAX_KEY_BYTES < 1 << LENGTH_BITS);
+const _: () = assert!(cfg!(feature = "model-checking") || hedgerow_core::key::MAX_KEY_BYTES <= CHUNK * 4);
+
+/// Texts in words of four bytes. Who has a [`Place`] reads without locks; a text that was freed may be overwritten meanwhile, so
+/// what is read then has to be verified.
+#[derive(Default)]
+pub(super) struct Texts {
+    chunks: Growing<OnceLock<Box<[AtomicU32]>>, CHUNKS>,
+    space: Mutex<Space>,
+    bytes: AtomicUsize,
+}
+
+/// Which words are free.
+#[derive(Default)]
+struct Space {
+    /// From here on all.
+    end: u64,
+    /// Those of freed texts, by their number of words.
+    freed: BTreeMap<u32, Vec<u64>>,
+}
+
+/// Where a text lies: the number of its first word, and its length in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place(pub(super) u64);
+
+impl Place {
+    #[inline]
+    fn length(self) -> usize {
+        (self.0 & ((1 << LENGTH_BITS) - 1)) as usize
+    }
+
+    #[inline]
+    fn first(self) -> u64 {
+        self.0 >> LENGTH_BITS
+    }
+
+    fn words(self) -> usize {
+        self.length().div_ceil(4)
+    }
+}
+
+#[inline]
+fn word(bytes: &[u8]) -> u32 {
+    let mut word = [0; 4];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u32::from_le_bytes(word)
+}
+
+impl Texts {
+    fn stretch(&self, place: Place) -> &[AtomicU32] {
+        let (chunk, from) = (place.first() as usize / CHUNK, place.first() as usize % CHUNK);
+        let words = self.chunks.get(chunk).and_then(OnceLock::get).map_or(&[][..], AsRef::as_ref);
+        words.get(from..from + place.words()).unwrap_or(&[])
+    }
+
+    /// Keeps a text of at most 64 KiB. O(length).
+    pub(super) fn add(&self, text: &str) -> Place {
+        let words = text.len().div_ceil(4);
+        let first = self.space.lock().take(words);
+        let place = Place(first << LENGTH_BITS | text.len() as u64);
+        let chunk = self.chunks.get_or_create(first as usize / CHUNK);
+        chunk.get_or_init(|| {
+            self.bytes.fetch_add(CHUNK * size_of::<AtomicU32>(), Ordering::Relaxed);
+            (0..CHUNK).map(|_| AtomicU32::new(0)).collect()
+        });
+        // The place is published by a release store of the row.
+        for (cell, bytes) in self.stretch(place).iter().zip(text.as_bytes().chunks(4)) {
+            cell.store(word(bytes), Ordering::Relaxed);
+        }
+        place
+    }
+
+    /// Gives the words of a text back.
+    pub(super) fn free(&self, place: Place) {
+        if place.words() > 0 {
+            let mut space = self.space.lock();
+            space.freed.entry(place.words() as u32).or_default().push(place.first());
+        }
+    }
+
+    /// Whether the text there is `text`.
+    #[inline]
+    pub(super) fn is(&self, place: Place, text: &str) -> bool {
+        if place.length() != text.len() {
+            return false;
+        }
+        let (words, rest) = text.as_bytes().as_chunks::<4>();
+        let Some((cells, last)) = self.stretch(place).split_at_checked(words.len()) else { return false };
+        let same =
+            |(cell, word): (&AtomicU32, &[u8; 4])| cell.load(Ordering::Relaxed) == u32::from_le_bytes(*word);
+        cells.iter().zip(words).all(same)
+            && last.iter().all(|cell| cell.load(Ordering::Relaxed) == word(rest))
+    }
+
+    /// The bytes of the text; on the heap only if they are many.
+    pub(super) fn read(&self, place: Place) -> SmallVec<[u8; 64]> {
+        let words = self.stretch(place).iter().map(|cell| cell.load(Ordering::Relaxed).to_le_bytes());
+        let mut bytes: SmallVec<[u8; 64]> = words.flatten().collect();
+        bytes.truncate(place.length());
+        bytes
+    }
+
+    /// The bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        self.chunks.bytes() + self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+impl Space {
+    /// The first of so many words in one chunk.
+    fn take(&mut self, words: usize) -> u64 {
+        if words == 0 {
+            return 0;
+        }
+        if let Some(freed) = self.freed.get_mut(&(words as u32))
+            && let Some(first) = freed.pop()
+        {
+            return first;
+        }
+        let (chunk, from) = (self.end as usize / CHUNK, self.end as usize % CHUNK);
+        if from + words > CHUNK {
+            let rest = CHUNK - from;
+            self.freed.entry(rest as u32).or_default().push(self.end);
+            self.end = ((chunk + 1) * CHUNK) as u64;
+        }
+        let first = self.end;
+        self.end += words as u64;
+        first
+    }
+}
