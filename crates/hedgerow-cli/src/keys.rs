@@ -30,11 +30,11 @@ pub(crate) fn parse_argument(kind: KeyKind, argument: &str, text: &str) -> Resul
     parse(kind, text).map(VertexKeyRef::to_owned).map_err(|why| CliError::Usage(format!("{argument}: {why}")))
 }
 
-/// A key as JSON.
+/// A key as JSON, without its kind.
 pub(crate) fn to_json(key: &VertexKey) -> serde_json::Value {
     match key {
-        VertexKey::U64(n) => (*n).into(),
-        VertexKey::Str(s) => (**s).into(),
+        VertexKey::U64(n) | VertexKey::KindU64(_, n) => (*n).into(),
+        VertexKey::Str(s) | VertexKey::KindStr(_, s) => (**s).into(),
     }
 }
 

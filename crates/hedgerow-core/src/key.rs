@@ -27,25 +27,64 @@ impl KeyKind {
     }
 }
 
+/// The number of a vertex kind. Kinds are numbered in the order of their definition; each has its own keys, so that a key of one
+/// kind and the same key of another name different vertices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KindId(pub u8);
+
+impl KindId {
+    /// The kind that needs no definition, and that all keys mean which say no other.
+    pub const DEFAULT: KindId = KindId(0);
+    /// The largest kind there can be.
+    pub const MAX: KindId = KindId(254);
+
+    /// The key of a vertex of this kind.
+    ///
+    /// ```
+    /// use hedgerow_core::{KindId, VertexKeyRef};
+    ///
+    /// let page = KindId(1);
+    /// assert_eq!(page.key(7), VertexKeyRef::KindU64(page, 7));
+    /// assert_eq!(KindId::DEFAULT.key("a"), VertexKeyRef::Str("a"));
+    /// ```
+    #[inline]
+    pub fn key<'a>(self, key: impl Into<VertexKeyRef<'a>>) -> VertexKeyRef<'a> {
+        let (_, key) = key.into().split();
+        match key {
+            _ if self == KindId::DEFAULT => key,
+            VertexKeyRef::Str(s) | VertexKeyRef::KindStr(_, s) => VertexKeyRef::KindStr(self, s),
+            VertexKeyRef::U64(n) | VertexKeyRef::KindU64(_, n) => VertexKeyRef::KindU64(self, n),
+        }
+    }
+}
+
 /// The longest string key, in bytes.
 pub const MAX_KEY_BYTES: usize = 64 * 1024;
 
 /// An owned external id. Cloning a string key copies a reference, not the text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum VertexKey {
-    /// A number.
+    /// A number, of a vertex of the default kind.
     U64(u64),
-    /// A string.
+    /// A string, of a vertex of the default kind.
     Str(Arc<str>),
+    /// A number, of a vertex of another kind.
+    KindU64(KindId, u64),
+    /// A string, of a vertex of another kind.
+    KindStr(KindId, Arc<str>),
 }
 
-/// A borrowed external id.
+/// A borrowed external id. [`KindId::key`] makes those of other kinds than the default one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum VertexKeyRef<'a> {
-    /// A number.
+    /// A number, of a vertex of the default kind.
     U64(u64),
-    /// A string.
+    /// A string, of a vertex of the default kind.
     Str(&'a str),
+    /// A number, of a vertex of another kind.
+    KindU64(KindId, u64),
+    /// A string, of a vertex of another kind.
+    KindStr(KindId, &'a str),
 }
 
 impl VertexKey {
@@ -55,17 +94,61 @@ impl VertexKey {
         match self {
             VertexKey::U64(n) => VertexKeyRef::U64(*n),
             VertexKey::Str(s) => VertexKeyRef::Str(s),
+            VertexKey::KindU64(kind, n) => VertexKeyRef::KindU64(*kind, *n),
+            VertexKey::KindStr(kind, s) => VertexKeyRef::KindStr(*kind, s),
+        }
+    }
+
+    /// The kind of the vertex.
+    #[inline]
+    pub fn kind(&self) -> KindId {
+        self.as_ref().kind()
+    }
+
+    /// This key as one of the default kind: what names the vertex among those of its kind.
+    pub fn without_kind(self) -> VertexKey {
+        match self {
+            VertexKey::KindU64(_, n) => VertexKey::U64(n),
+            VertexKey::KindStr(_, s) => VertexKey::Str(s),
+            plain => plain,
+        }
+    }
+
+    /// The key of a vertex of `kind`, whatever kind this one is of.
+    pub fn with_kind(self, kind: KindId) -> VertexKey {
+        match self.without_kind() {
+            plain if kind == KindId::DEFAULT => plain,
+            VertexKey::Str(s) | VertexKey::KindStr(_, s) => VertexKey::KindStr(kind, s),
+            VertexKey::U64(n) | VertexKey::KindU64(_, n) => VertexKey::KindU64(kind, n),
         }
     }
 }
 
-impl VertexKeyRef<'_> {
+impl<'a> VertexKeyRef<'a> {
     /// This key, owned; allocates for strings.
     pub fn to_owned(self) -> VertexKey {
         match self {
             VertexKeyRef::U64(n) => VertexKey::U64(n),
             VertexKeyRef::Str(s) => VertexKey::Str(Arc::from(s)),
+            VertexKeyRef::KindU64(kind, n) => VertexKey::KindU64(kind, n),
+            VertexKeyRef::KindStr(kind, s) => VertexKey::KindStr(kind, Arc::from(s)),
         }
+    }
+
+    /// The kind of the vertex, and its key among those of its kind, in the form of a key of the default kind.
+    #[inline]
+    pub fn split(self) -> (KindId, VertexKeyRef<'a>) {
+        match self {
+            VertexKeyRef::KindU64(kind, n) => (kind, VertexKeyRef::U64(n)),
+            VertexKeyRef::KindStr(kind, s) => (kind, VertexKeyRef::Str(s)),
+            plain => (KindId::DEFAULT, plain),
+        }
+    }
+
+    /// The kind of the vertex.
+    #[inline]
+    pub fn kind(self) -> KindId {
+        self.split().0
     }
 }
 
@@ -122,6 +205,8 @@ impl fmt::Display for VertexKeyRef<'_> {
         match self {
             VertexKeyRef::U64(n) => n.fmt(f),
             VertexKeyRef::Str(s) => s.fmt(f),
+            VertexKeyRef::KindU64(kind, n) => write!(f, "{n} of kind {}", kind.0),
+            VertexKeyRef::KindStr(kind, s) => write!(f, "{s} of kind {}", kind.0),
         }
     }
 }

@@ -25,7 +25,7 @@ pub mod view;
 pub use column::{Column, Columns};
 pub use config::GraphConfig;
 pub use id::{LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
-pub use key::{KeyKind, VertexKey, VertexKeyRef};
+pub use key::{KeyKind, KindId, VertexKey, VertexKeyRef};
 pub use op::Op;
 pub use property::{PropertyId, PropertyType, Value, ValueRef};
 pub use row::{Cells, Row};

@@ -1,6 +1,6 @@
 //! Operations as the log stores them: effective, under internal ids, so that replay is deterministic.
 
-use crate::{LabelId, PropertyId, PropertyType, VertexId, VertexKeyRef};
+use crate::{KindId, LabelId, PropertyId, PropertyType, VertexId, VertexKeyRef};
 
 /// One effective operation of a committed transaction.
 ///
@@ -73,13 +73,26 @@ pub enum Op<'a> {
         label: LabelId,
         /// Whether its edges have ranks.
         multi: bool,
+        /// The kinds of source and destination, where the label states them.
+        ends: Option<[KindId; 2]>,
         /// Its name.
         name: &'a str,
     },
-    /// A property of a label, or under [`LabelId::VERTICES`] of the vertices, was defined.
+    /// The kind of vertices was defined.
+    DefineKind {
+        /// Its number.
+        kind: KindId,
+        /// Whether its keys are strings; else they are numbers.
+        text: bool,
+        /// Its name.
+        name: &'a str,
+    },
+    /// A property of a label, or under [`LabelId::VERTICES`] of the vertices of a kind, was defined.
     DefineProperty {
         /// The label that has it.
         label: LabelId,
+        /// The kind of the vertices that have it; the default one for a property of edges.
+        of: KindId,
         /// Its id.
         property: PropertyId,
         /// Its type.

@@ -140,16 +140,44 @@ pub enum ArgumentError {
         /// The names of those there are; the default label's is empty.
         known: Vec<String>,
     },
+    /// A kind of vertices was named that is not defined.
+    #[error("no kind {kind}: the kinds are {}", listed(known))]
+    NoSuchKind {
+        /// The kind.
+        kind: String,
+        /// The names of those there are; the default kind needs none.
+        known: Vec<String>,
+    },
+    /// A key of another type than those of its kind.
+    #[error("kind {kind} is {}, and {found} is none", with_keys(*expected))]
+    KeyOfKind {
+        /// The kind.
+        kind: String,
+        /// The type of its keys.
+        expected: KeyKind,
+        /// The key.
+        found: VertexKey,
+    },
+    /// An edge has an end of another kind than its label says.
+    #[error("label {label} has vertices of {expected} at this end, not {key}")]
+    EndOfKind {
+        /// The label.
+        label: Box<str>,
+        /// The kind that the label says.
+        expected: Box<str>,
+        /// The key that was given, with the name of its kind.
+        key: Box<str>,
+    },
     /// Edges have different labels, and what was asked for reads the edges of one.
     #[error("the edges have {} labels, {}: name one of them", labels.len(), listed(labels))]
     SeveralLabels {
         /// Their names; the default label's is empty.
         labels: Vec<String>,
     },
-    /// A label is defined otherwise.
-    #[error("label {name} is {found}, not {wanted}")]
+    /// A label, or a kind of vertices, is defined otherwise.
+    #[error("{name} is {found}, not {wanted}")]
     SchemaConflict {
-        /// The label.
+        /// The label, or the kind of vertices.
         name: String,
         /// What was asked for.
         wanted: String,
@@ -256,6 +284,15 @@ pub(crate) fn io_error(path: &Path, operation: &'static str) -> impl Fn(std::io:
     move |source| IoError::new(path.display().to_string(), operation, source).into()
 }
 
+/// What a graph or a kind of vertices is called for its keys.
+pub(crate) fn with_keys(keys: KeyKind) -> &'static str {
+    match keys {
+        KeyKind::Dense => "with dense keys",
+        KeyKind::U64 => "with u64 keys",
+        KeyKind::Str => "with str keys",
+    }
+}
+
 /// What `this` says where the two differ.
 fn difference(this: &GraphConfig, other: &GraphConfig) -> String {
     let either = |yes: bool, text: &'static str, no: &'static str| if yes { text } else { no };
@@ -264,11 +301,7 @@ fn difference(this: &GraphConfig, other: &GraphConfig) -> String {
         words.push(either(this.directed, "directed", "undirected"));
     }
     if this.keys != other.keys {
-        words.push(match this.keys {
-            KeyKind::Dense => "with dense keys",
-            KeyKind::U64 => "with u64 keys",
-            KeyKind::Str => "with str keys",
-        });
+        words.push(with_keys(this.keys));
     }
     if this.weighted != other.weighted {
         words.push(either(this.weighted, "weighted", "without weights"));

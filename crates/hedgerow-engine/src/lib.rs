@@ -24,7 +24,7 @@ pub use durable::checkpoint::Checkpoint;
 pub use error::{ArgumentError, CommitError, Error, OpenError, Result, StateError, StorageError};
 pub use graph::Graph;
 pub use hedgerow_core::{
-    Block, Direction, GraphConfig, KeyKind, LabelId, Neighbors, PropertyId, PropertyType, Resident,
+    Block, Direction, GraphConfig, KeyKind, KindId, LabelId, Neighbors, PropertyId, PropertyType, Resident,
     Timestamp, Topology, Value, ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedNeighbors,
     WeightedTopology,
 };
@@ -38,6 +38,8 @@ pub use read::properties::Properties;
 pub use read::scan::EdgeRow;
 pub use read::snapshot::Snapshot;
 pub use state::edge_key::EdgeKey;
-pub use state::schema::{Label, LabelOptions, LabelRef, Property, Schema};
+pub use state::kinds::Kind;
+pub use state::label_options::LabelOptions;
+pub use state::schema::{Label, LabelRef, Property, Schema};
 pub use stats::Stats;
 pub use tools::{Backup, CheckReport, SalvageReport, check_path, salvage, salvage_on};

@@ -13,7 +13,7 @@ pub const HEADER_BYTES: usize = 64;
 /// The first bytes of every file.
 pub const MAGIC: [u8; 8] = *b"HEDGEROW";
 /// The format version that this build writes; a file of a larger major version is refused.
-pub const FORMAT_MAJOR: u16 = 3;
+pub const FORMAT_MAJOR: u16 = 4;
 /// The minor format version that this build writes; a larger one is readable.
 pub const FORMAT_MINOR: u16 = 0;
 

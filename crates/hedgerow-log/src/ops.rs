@@ -1,13 +1,13 @@
 //! The operations of a record, read back.
 
 use hedgerow_core::key::MAX_KEY_BYTES;
-use hedgerow_core::{LabelId, Op, PropertyId, PropertyType, VertexId, VertexKeyRef};
+use hedgerow_core::{KindId, LabelId, Op, PropertyId, PropertyType, VertexId, VertexKeyRef};
 use hedgerow_io::CorruptionKind;
 use hedgerow_io::codec::{OutOfBytes, Reader};
 
 use crate::record::{
-    DEFINE_LABEL, DEFINE_PROPERTY, INSERT_VERTEX_STR, INSERT_VERTEX_U64, MAX_ROW_BYTES, MULTI, PROPERTIES,
-    PUT_EDGE, RANKED, REMOVE_EDGE, REMOVE_VERTEX, WEIGHTED,
+    DEFINE_KIND, DEFINE_LABEL, DEFINE_PROPERTY, ENDS, INSERT_VERTEX_STR, INSERT_VERTEX_U64, MAX_ROW_BYTES,
+    MULTI, OF_KIND, PROPERTIES, PUT_EDGE, RANKED, REMOVE_EDGE, REMOVE_VERTEX, TEXT, WEIGHTED,
 };
 use crate::row::check_row;
 
@@ -55,9 +55,10 @@ impl<'a> Ops<'a> {
     fn read_row(&mut self) -> Result<Op<'a>, CorruptionKind> {
         let r = &mut self.reader;
         let OpRun { kind, flags, label } = self.run;
-        if matches!(kind, DEFINE_LABEL | DEFINE_PROPERTY) {
+        if matches!(kind, DEFINE_LABEL | DEFINE_PROPERTY | DEFINE_KIND) {
             return read_definition(r, self.run);
         }
+        let of = |key: VertexKeyRef<'a>| KindId(label.0 as u8).key(key);
         let first = VertexId(r.u32().map_err(|_| SHORT)?);
         Ok(match kind {
             PUT_EDGE => {
@@ -83,9 +84,9 @@ impl<'a> Ops<'a> {
             REMOVE_VERTEX => Op::RemoveVertex { id: first },
             INSERT_VERTEX_U64 => {
                 let key = VertexKeyRef::U64(r.u64().map_err(|_| SHORT)?);
-                Op::InsertVertex { id: first, key }
+                Op::InsertVertex { id: first, key: of(key) }
             }
-            _ => Op::InsertVertex { id: first, key: VertexKeyRef::Str(read_key(r)?) },
+            _ => Op::InsertVertex { id: first, key: of(VertexKeyRef::Str(read_key(r)?)) },
         })
     }
 }
@@ -119,12 +120,27 @@ fn read_name<'a>(r: &mut Reader<'a>) -> Result<&'a str, CorruptionKind> {
 fn read_definition<'a>(r: &mut Reader<'a>, run: OpRun) -> Result<Op<'a>, CorruptionKind> {
     let label = run.label;
     if run.kind == DEFINE_LABEL {
-        return Ok(Op::DefineLabel { label, multi: run.flags & MULTI != 0, name: read_name(r)? });
+        let ends = if run.flags & ENDS == 0 { None } else { Some([read_kind(r)?, read_kind(r)?]) };
+        return Ok(Op::DefineLabel { label, multi: run.flags & MULTI != 0, ends, name: read_name(r)? });
+    }
+    if run.kind == DEFINE_KIND {
+        let (kind, text) = (KindId(label.0 as u8), run.flags & TEXT != 0);
+        return Ok(Op::DefineKind { kind, text, name: read_name(r)? });
     }
     let property = PropertyId(r.u16().map_err(|_| SHORT)?);
     let kind = PropertyType::from_byte(r.u8().map_err(|_| SHORT)?);
     let kind = kind.ok_or(CorruptionKind::Invalid("an unknown type of property"))?;
-    Ok(Op::DefineProperty { label, property, kind, name: read_name(r)? })
+    let of = if run.flags & OF_KIND == 0 { KindId::DEFAULT } else { read_kind(r)? };
+    Ok(Op::DefineProperty { label, of, property, kind, name: read_name(r)? })
+}
+
+fn read_kind(r: &mut Reader<'_>) -> Result<KindId, CorruptionKind> {
+    Ok(KindId(r.u8().map_err(|_| SHORT)?))
+}
+
+/// Whether a number that stands where a label does can be that of a kind.
+fn is_kind(label: LabelId) -> bool {
+    label.0 <= u16::from(KindId::MAX.0)
 }
 
 impl<'a> Iterator for Ops<'a> {
@@ -151,9 +167,11 @@ fn read_run(r: &mut Reader<'_>) -> Result<(OpRun, u32), CorruptionKind> {
     let known = match run.kind {
         PUT_EDGE => run.flags & !(WEIGHTED | RANKED | PROPERTIES) == 0,
         REMOVE_EDGE => run.flags & !RANKED == 0,
-        DEFINE_LABEL => run.flags & !MULTI == 0,
-        DEFINE_PROPERTY => run.flags == 0,
-        INSERT_VERTEX_U64 | INSERT_VERTEX_STR | REMOVE_VERTEX => run.flags == 0 && run.label.0 == 0,
+        DEFINE_LABEL => run.flags & !(MULTI | ENDS) == 0,
+        DEFINE_PROPERTY => run.flags & !OF_KIND == 0,
+        DEFINE_KIND => run.flags & !TEXT == 0 && is_kind(run.label),
+        INSERT_VERTEX_U64 | INSERT_VERTEX_STR => run.flags == 0 && is_kind(run.label),
+        REMOVE_VERTEX => run.flags == 0 && run.label.0 == 0,
         _ => false,
     };
     if !known {

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use hedgerow_core::key::MAX_KEY_BYTES;
 use hedgerow_core::property::MAX_NAME_BYTES;
-use hedgerow_core::{Op, Timestamp, VertexKeyRef};
+use hedgerow_core::{KindId, Op, Timestamp, VertexId, VertexKeyRef};
 use hedgerow_io::checksum::checksum64;
 use hedgerow_io::codec::{OutOfBytes, PutLe, Reader};
 use hedgerow_io::{FileId, Lsn, StoreId};
@@ -25,6 +25,7 @@ pub(crate) const PUT_EDGE: u8 = 4;
 pub(crate) const REMOVE_EDGE: u8 = 5;
 pub(crate) const DEFINE_LABEL: u8 = 6;
 pub(crate) const DEFINE_PROPERTY: u8 = 7;
+pub(crate) const DEFINE_KIND: u8 = 8;
 /// Flag of a run of `PUT_EDGE`: each row carries a weight.
 pub(crate) const WEIGHTED: u8 = 1;
 /// Flag of a run of `PUT_EDGE` or `REMOVE_EDGE`: each row carries a rank.
@@ -33,6 +34,12 @@ pub(crate) const RANKED: u8 = 2;
 pub(crate) const PROPERTIES: u8 = 4;
 /// Flag of a run of `DEFINE_LABEL`: the edges have ranks.
 pub(crate) const MULTI: u8 = 1;
+/// Flag of a run of `DEFINE_LABEL`: each row says the kinds of source and destination.
+pub(crate) const ENDS: u8 = 2;
+/// Flag of a run of `DEFINE_KIND`: the keys are strings.
+pub(crate) const TEXT: u8 = 1;
+/// Flag of a run of `DEFINE_PROPERTY`: each row says the kind of vertices that have it.
+pub(crate) const OF_KIND: u8 = 1;
 /// The longest properties of one edge or vertex in a record.
 pub const MAX_ROW_BYTES: usize = 64 << 20;
 
@@ -132,20 +139,7 @@ impl RecordBuilder {
     /// The record or a key would be too large; the builder stays as it was.
     pub fn push(&mut self, op: Op<'_>) -> Result<(), RecordError> {
         match op {
-            Op::InsertVertex { id, key: VertexKeyRef::U64(key) } => {
-                self.row(OpRunKey { kind: INSERT_VERTEX_U64, flags: 0, label: 0 }, 12)?;
-                self.payload.put_u32(id.0);
-                self.payload.put_u64(key);
-            }
-            Op::InsertVertex { id, key: VertexKeyRef::Str(key) } => {
-                if key.len() > MAX_KEY_BYTES {
-                    return Err(RecordError::KeyTooLong { bytes: key.len() });
-                }
-                self.row(OpRunKey { kind: INSERT_VERTEX_STR, flags: 0, label: 0 }, 8 + key.len())?;
-                self.payload.put_u32(id.0);
-                self.payload.put_u32(key.len() as u32);
-                self.payload.put_bytes(key.as_bytes());
-            }
+            Op::InsertVertex { id, key } => self.insert_vertex(id, key)?,
             Op::RemoveVertex { id } => {
                 self.row(OpRunKey { kind: REMOVE_VERTEX, flags: 0, label: 0 }, 4)?;
                 self.payload.put_u32(id.0);
@@ -163,6 +157,29 @@ impl RecordBuilder {
                 self.payload.put_u64(u64::from(src.0) | u64::from(dst.0) << 32);
             }
             other => self.push_rich(other)?,
+        }
+        Ok(())
+    }
+
+    /// The kind of the vertex stands where the label of an edge does.
+    fn insert_vertex(&mut self, id: VertexId, key: VertexKeyRef<'_>) -> Result<(), RecordError> {
+        let (vertices, key) = key.split();
+        let run = |kind| OpRunKey { kind, flags: 0, label: u16::from(vertices.0) };
+        match key {
+            VertexKeyRef::U64(key) | VertexKeyRef::KindU64(_, key) => {
+                self.row(run(INSERT_VERTEX_U64), 12)?;
+                self.payload.put_u32(id.0);
+                self.payload.put_u64(key);
+            }
+            VertexKeyRef::Str(key) | VertexKeyRef::KindStr(_, key) => {
+                if key.len() > MAX_KEY_BYTES {
+                    return Err(RecordError::KeyTooLong { bytes: key.len() });
+                }
+                self.row(run(INSERT_VERTEX_STR), 8 + key.len())?;
+                self.payload.put_u32(id.0);
+                self.payload.put_u32(key.len() as u32);
+                self.payload.put_bytes(key.as_bytes());
+            }
         }
         Ok(())
     }
@@ -198,24 +215,46 @@ impl RecordBuilder {
                     self.payload.put_u64(rank);
                 }
             }
-            Op::DefineLabel { label, multi, name } => {
-                let key = OpRunKey { kind: DEFINE_LABEL, flags: flag(multi, MULTI), label: label.0 };
-                self.row(key, 1 + check_name(name)?)?;
-                self.payload.put_u8(name.len() as u8);
-                self.payload.put_bytes(name.as_bytes());
+            definition => self.push_definition(definition)?,
+        }
+        Ok(())
+    }
+
+    fn push_definition(&mut self, op: Op<'_>) -> Result<(), RecordError> {
+        let flag = |on: bool, bit: u8| if on { bit } else { 0 };
+        match op {
+            Op::DefineLabel { label, multi, ends, name } => {
+                let flags = flag(multi, MULTI) | flag(ends.is_some(), ENDS);
+                let key = OpRunKey { kind: DEFINE_LABEL, flags, label: label.0 };
+                self.row(key, 3 + check_name(name)?)?;
+                ends.iter().flatten().for_each(|kind| self.payload.put_u8(kind.0));
+                self.name(name);
             }
-            Op::DefineProperty { label, property, kind, name } => {
-                let key = OpRunKey { kind: DEFINE_PROPERTY, flags: 0, label: label.0 };
-                self.row(key, 4 + check_name(name)?)?;
+            Op::DefineKind { kind, text, name } => {
+                let (flags, label) = (flag(text, TEXT), u16::from(kind.0));
+                self.row(OpRunKey { kind: DEFINE_KIND, flags, label }, 1 + check_name(name)?)?;
+                self.name(name);
+            }
+            Op::DefineProperty { label, of, property, kind, name } => {
+                let flags = flag(of != KindId::DEFAULT, OF_KIND);
+                let key = OpRunKey { kind: DEFINE_PROPERTY, flags, label: label.0 };
+                self.row(key, 5 + check_name(name)?)?;
                 self.payload.put_u16(property.0);
                 self.payload.put_u8(kind as u8);
-                self.payload.put_u8(name.len() as u8);
-                self.payload.put_bytes(name.as_bytes());
+                if of != KindId::DEFAULT {
+                    self.payload.put_u8(of.0);
+                }
+                self.name(name);
             }
             // The plain operations are written by the caller.
             _ => {}
         }
         Ok(())
+    }
+
+    fn name(&mut self, name: &str) {
+        self.payload.put_u8(name.len() as u8);
+        self.payload.put_bytes(name.as_bytes());
     }
 
     /// Makes room for one row of `bytes`, in the current run or in a new one.

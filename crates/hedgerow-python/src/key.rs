@@ -160,7 +160,9 @@ pub(crate) fn to_list(py: Python<'_>, keys: &[VertexKey]) -> PyResult<Vec<Py<PyA
 /// A vertex id as a Python object.
 pub(crate) fn to_object(py: Python<'_>, key: &VertexKey) -> PyResult<Py<PyAny>> {
     Ok(match key {
-        VertexKey::U64(number) => number.into_pyobject(py)?.into_any().unbind(),
-        VertexKey::Str(text) => PyString::new(py, text).into_any().unbind(),
+        VertexKey::U64(number) | VertexKey::KindU64(_, number) => {
+            number.into_pyobject(py)?.into_any().unbind()
+        }
+        VertexKey::Str(text) | VertexKey::KindStr(_, text) => PyString::new(py, text).into_any().unbind(),
     })
 }

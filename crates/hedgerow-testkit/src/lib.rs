@@ -12,7 +12,7 @@ pub mod sim_fs;
 pub use effort::{Effort, explored};
 pub use forge::{Forge, Forged, Part};
 pub use model::{
-    BulkOp, Generator, ItemKey, LABELS, Model, ModelConfig, ModelOp, PROPERTIES, Props, RichOp, WEIGHT,
-    vertex_key,
+    BulkOp, Generator, ItemKey, KINDS, LABELS, Model, ModelConfig, ModelOp, PROPERTIES, Props, RichOp,
+    WEIGHT, vertex_key,
 };
 pub use sim_fs::{Damage, SimFs};

@@ -15,7 +15,7 @@ use hedgerow_core::{KeyKind, VertexKey};
 
 pub use generate::{Generator, vertex_key};
 pub use op::{BulkOp, ModelOp, RichOp};
-pub use rich::{ItemKey, LABELS, PROPERTIES, Props, WEIGHT};
+pub use rich::{ItemKey, KINDS, LABELS, PROPERTIES, Props, WEIGHT};
 
 /// What a model graph is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use hedgerow_core::{VertexKey, VertexKeyRef};
+use hedgerow_core::{KindId, VertexKey, VertexKeyRef};
 
 use crate::rng::mix;
 use crate::spec::LoadedGraph;
@@ -323,8 +323,14 @@ fn unpack(edge: u64) -> (u32, u32) {
 }
 
 fn hash_key(key: &VertexKey) -> u64 {
-    match key {
-        VertexKey::U64(n) => mix(*n),
-        VertexKey::Str(text) => text.bytes().fold(0x0053_5452, |hash, byte| mix(hash ^ u64::from(byte))),
+    let hash = match key {
+        VertexKey::U64(n) | VertexKey::KindU64(_, n) => mix(*n),
+        VertexKey::Str(text) | VertexKey::KindStr(_, text) => {
+            text.bytes().fold(0x0053_5452, |hash, byte| mix(hash ^ u64::from(byte)))
+        }
+    };
+    match key.kind() {
+        KindId::DEFAULT => hash,
+        kind => mix(hash ^ u64::from(kind.0) << 32),
     }
 }

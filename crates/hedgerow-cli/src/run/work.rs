@@ -104,9 +104,9 @@ impl Work<'_> {
             out.write(|w| match (&key, csv) {
                 (VertexKey::U64(n), false) => writeln!(w, "{n} {value}"),
                 (VertexKey::U64(n), true) => writeln!(w, "{n},{value}"),
-                (VertexKey::Str(s), false) => writeln!(w, "{s} {value}"),
-                (VertexKey::Str(s), true) => {
-                    writeln!(w, "{},{}", quoted(s, b','), quoted(&value.to_string(), b','))
+                (key, false) => writeln!(w, "{key} {value}"),
+                (key, true) => {
+                    writeln!(w, "{},{}", quoted(&key.to_string(), b','), quoted(&value.to_string(), b','))
                 }
             })?;
         }

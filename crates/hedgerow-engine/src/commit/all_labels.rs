@@ -6,7 +6,7 @@
 use hedgerow_core::{Direction, LabelId, VertexKey, VertexKeyRef};
 
 use super::items::EdgeRef;
-use super::op::TxnKey;
+use super::names::TxnKey;
 use super::overlay::Between;
 use super::txn::WriteTxn;
 use crate::error::Result;
@@ -20,9 +20,10 @@ impl WriteTxn {
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
     pub fn contains_any_edge(&mut self, edges: EdgePattern<'_>) -> Result<bool> {
-        let (src, dst) = (self.key(edges.src)?, self.key(edges.dst)?);
-        if let Some(label) = edges.label {
-            let label = self.label(label)?;
+        let label = edges.label.map(|label| self.label(label)).transpose()?;
+        let (src, dst) = self.engine.ends_of(label, edges.src, edges.dst)?;
+        let (src, dst) = (self.key(src)?, self.key(dst)?);
+        if let Some(label) = label {
             return self.reads_edge_between(label, src, dst, edges.rank);
         }
         let labels = self.labels_to_read();

@@ -3,7 +3,8 @@
 
 use hedgerow_core::{LabelId, VertexKeyRef};
 
-use super::op::{AttributesTable, Given, OpKind, TxnKeys, TxnOp};
+use super::names::TxnKeys;
+use super::op::{AttributesTable, Given, OpKind, TxnOp};
 use super::request::{Outcome, Request};
 use super::single::{self, Single};
 use super::validate::ReadSet;
@@ -46,7 +47,7 @@ pub(crate) fn edge_unpublished(
             return Ok(outcome);
         }
     }
-    let mut keys = TxnKeys::new(engine.config.keys);
+    let mut keys = TxnKeys::new();
     let (src, dst) = (keys.intern(src), keys.intern(dst));
     general(engine, TxnOp::plain(kind, src, dst, weight), given, 0, &keys)
 }
@@ -69,7 +70,7 @@ pub(crate) fn edge_of(
     let outcome = if label == LabelId::DEFAULT && rank == 0 {
         edge_unpublished(engine, kind, src, dst, weight, given)?
     } else {
-        let mut keys = TxnKeys::new(engine.config.keys);
+        let mut keys = TxnKeys::new();
         let (src, dst) = (keys.intern(src), keys.intern(dst));
         general(engine, TxnOp { label, ..TxnOp::plain(kind, src, dst, weight) }, given, rank, &keys)?
     };

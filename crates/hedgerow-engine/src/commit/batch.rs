@@ -22,7 +22,8 @@ use hedgerow_mem::{Attributes, EdgeOp, Latched, Merged, Ops};
 use hedgerow_txn::{CommitThreads, with_commit_threads};
 
 use super::encode::Encoder;
-use super::op::{OpKind, TxnKey};
+use super::names::TxnKey;
+use super::op::OpKind;
 use super::order::{draw, must_apply};
 use super::request::{Outcome, Request};
 use crate::config::Isolation;

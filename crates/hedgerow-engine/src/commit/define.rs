@@ -1,11 +1,14 @@
 //! Definitions of labels and properties: each is a commit of its own.
 
 use hedgerow_core::property::{MAX_NAME_BYTES, MAX_PROPERTIES, MAX_VALUE_BYTES};
-use hedgerow_core::{Cells, LabelId, Op, PropertyId, PropertyType, Timestamp, Value};
+use hedgerow_core::{
+    Cells, KeyKind, KindId, LabelId, Op, PropertyId, PropertyType, Timestamp, Value, VertexKeyRef,
+};
 
 use super::order::{draw, must_apply};
-use crate::error::{ArgumentError, Result};
+use crate::error::{ArgumentError, Result, with_keys};
 use crate::files::log::Record;
+use crate::state::edge_key::EdgeKey;
 use crate::state::schema::{Label, LabelRef, Property, Schema};
 use crate::state::store::Engine;
 
@@ -30,6 +33,26 @@ fn check_name(what: &str, name: &str) -> Result<()> {
     Ok(())
 }
 
+/// What has properties: the edges of a label, or the vertices of a kind.
+#[derive(Clone, Copy)]
+pub(crate) struct PropertyOwner {
+    /// [`LabelId::VERTICES`] for vertices.
+    label: LabelId,
+    of: KindId,
+}
+
+impl From<LabelId> for PropertyOwner {
+    fn from(label: LabelId) -> PropertyOwner {
+        PropertyOwner { label, of: KindId::DEFAULT }
+    }
+}
+
+impl From<KindId> for PropertyOwner {
+    fn from(of: KindId) -> PropertyOwner {
+        PropertyOwner { label: LabelId::VERTICES, of }
+    }
+}
+
 impl Engine {
     /// The id of a label that is read. Refuses in a forked child, as the next two.
     pub(crate) fn label(&self, label: LabelRef<'_>) -> Result<LabelId> {
@@ -49,7 +72,7 @@ impl Engine {
         let found = self.schema.load().find(label).map(|l| (l.id(), l.is_multi()));
         let (id, multi) = match (found, label) {
             (Some(found), _) => found,
-            (None, LabelRef::Name(name)) => (self.define_label(name, false)?, false),
+            (None, LabelRef::Name(name)) => (self.define_label(name, false, None)?, false),
             (None, LabelRef::Id(_)) => return Err(label.missing(&self.schema.load())),
         };
         if rank != 0 && !multi {
@@ -64,7 +87,54 @@ impl Engine {
         Ok(id)
     }
 
-    pub(crate) fn define_label(&self, name: &str, multi: bool) -> Result<LabelId> {
+    /// The label of an edge that is written, defined now if it is new, and its ends with their kinds, checked.
+    pub(crate) fn edge_for_writing<'a>(
+        &self,
+        edge: &EdgeKey<'a>,
+    ) -> Result<(LabelId, VertexKeyRef<'a>, VertexKeyRef<'a>)> {
+        let known = match edge.label {
+            LabelRef::Name("") => Some(LabelId::DEFAULT),
+            label => self.schema.load().find(label).map(Label::id),
+        };
+        let (src, dst) = self.ends_of(known, edge.src, edge.dst)?;
+        self.check_key(src)?;
+        self.check_key(dst)?;
+        Ok((self.label_for_writing(edge.label, edge.rank)?, src, dst))
+    }
+
+    /// The id of a kind, defined now if it is new.
+    pub(crate) fn define_kind(&self, name: &str, keys: KeyKind) -> Result<KindId> {
+        if self.config.keys == KeyKind::Dense {
+            let what = "a graph with dense keys has one kind of vertices: create it with keys u64 or str";
+            return Err(ArgumentError::Invalid(what.into()).into());
+        }
+        if keys == KeyKind::Dense {
+            let what = format!("the keys of kind {name} cannot be dense: u64 or str");
+            return Err(ArgumentError::Invalid(what).into());
+        }
+        check_name("kind", name)?;
+        self.check_writable()?;
+        let _defining = self.schema.defining.lock();
+        let mut schema = (*self.schema.load_full()).clone();
+        if let Some(found) = schema.kind(name) {
+            if found.keys() == keys {
+                return Ok(found.id());
+            }
+            let (wanted, found) = (with_keys(keys).to_owned(), with_keys(found.keys()).to_owned());
+            return Err(ArgumentError::SchemaConflict { name: format!("kind {name}"), wanted, found }.into());
+        }
+        let text = keys == KeyKind::Str;
+        let kind = u8::try_from(schema.kinds().len() + 1).map(KindId).ok().filter(|&id| id <= KindId::MAX);
+        let kind = kind.ok_or_else(|| ArgumentError::TooLarge {
+            what: "the number of kinds".into(),
+            limit: u64::from(KindId::MAX.0),
+        })?;
+        self.ids.add_kind(kind, text);
+        self.install(&mut schema, Op::DefineKind { kind, text, name })?;
+        Ok(kind)
+    }
+
+    pub(crate) fn define_label(&self, name: &str, multi: bool, ends: Option<[KindId; 2]>) -> Result<LabelId> {
         check_name("label", name)?;
         self.check_writable()?;
         let _defining = self.schema.defining.lock();
@@ -74,30 +144,33 @@ impl Engine {
                 Ok(found.id())
             } else {
                 Err(ArgumentError::SchemaConflict {
-                    name: name.to_owned(),
+                    name: format!("label {name}"),
                     wanted: "multi".into(),
                     found: "not multi".into(),
                 }
                 .into())
             };
         }
+        ends.iter().flatten().try_for_each(|&kind| schema.check_kind(kind))?;
         let id = u16::try_from(schema.labels().len()).map(LabelId).ok().filter(|&id| id <= LabelId::MAX);
         let id = id.ok_or_else(|| ArgumentError::TooLarge {
             what: "the number of labels".into(),
             limit: u64::from(LabelId::MAX.0),
         })?;
-        self.install(&mut schema, Op::DefineLabel { label: id, multi, name })?;
+        self.install(&mut schema, Op::DefineLabel { label: id, multi, ends, name })?;
         Ok(id)
     }
 
-    /// The id of a property that is set to a value of type `kind`, defined now if it is new.
+    /// The id of a property that is set to a value of type `kind`, defined now if it is new. `owner` is a label, or
+    /// [`LabelId::VERTICES`] and a kind.
     pub(crate) fn property_for_writing(
         &self,
-        label: LabelId,
+        owner: impl Into<PropertyOwner>,
         name: &str,
         kind: PropertyType,
     ) -> Result<PropertyId> {
         self.check_owner()?;
+        let PropertyOwner { label, of } = owner.into();
         let agree = |found: &Property| {
             if found.property_type() == kind {
                 return Ok(found.id());
@@ -109,7 +182,7 @@ impl Engine {
             }
             .into())
         };
-        if let Some(found) = self.schema.load().label_by_id(label).and_then(|l| l.property(name)) {
+        if let Some(found) = self.schema.load().label_by_id(label).and_then(|l| l.property_of(of, name)) {
             return agree(found);
         }
         check_name("property", name)?;
@@ -117,7 +190,7 @@ impl Engine {
         let _defining = self.schema.defining.lock();
         let mut schema = (*self.schema.load_full()).clone();
         let Some(owner) = schema.label_by_id(label) else { return Err(LabelRef::Id(label).missing(&schema)) };
-        if let Some(found) = owner.property(name) {
+        if let Some(found) = owner.property_of(of, name) {
             return agree(found);
         }
         if owner.properties().len() >= MAX_PROPERTIES {
@@ -128,7 +201,7 @@ impl Engine {
         if label == LabelId::DEFAULT {
             self.schema.let_default_have_properties();
         }
-        self.install(&mut schema, Op::DefineProperty { label, property, kind, name })?;
+        self.install(&mut schema, Op::DefineProperty { label, of, property, kind, name })?;
         Ok(property)
     }
 
@@ -172,19 +245,20 @@ impl Engine {
     /// The cells of a row or of a patch, under ids. New properties are defined. Nulls stay, for patches.
     pub(crate) fn cells<N: AsRef<str>, V: Into<Value>>(
         &self,
-        label: LabelId,
+        owner: impl Into<PropertyOwner>,
         properties: impl IntoIterator<Item = (N, V)>,
     ) -> Result<Cells> {
+        let owner = owner.into();
         let mut cells = Cells::new();
         let mut schema = self.schema.load();
         for (name, value) in properties {
             let (name, value) = (name.as_ref(), value.into());
             check_value(name, &value)?;
-            let known = schema.label_by_id(label).and_then(|l| l.property(name));
+            let known = schema.label_by_id(owner.label).and_then(|l| l.property_of(owner.of, name));
             match (value.property_type(), known) {
                 (Some(kind), Some(known)) if known.property_type() == kind => cells.push((known.id(), value)),
                 (Some(kind), _) => {
-                    cells.push((self.property_for_writing(label, name, kind)?, value));
+                    cells.push((self.property_for_writing(owner, name, kind)?, value));
                     schema = self.schema.load();
                 }
                 (None, known) => cells.extend(known.map(|known| (known.id(), Value::Null))),

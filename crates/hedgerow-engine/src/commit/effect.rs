@@ -8,7 +8,8 @@ use hedgerow_mem::{Attributes, EdgeOp};
 use smallvec::SmallVec;
 
 use super::incident::for_each_incident;
-use super::op::{AttributesTable, OpKind, TxnKey};
+use super::names::TxnKey;
+use super::op::{AttributesTable, OpKind};
 use super::plan::KeyBindings;
 use super::request::Request;
 use super::validate::{LatchKey, Latches};

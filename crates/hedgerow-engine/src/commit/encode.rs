@@ -6,7 +6,7 @@
 use hedgerow_core::{LabelId, Op, RowRef, VertexId};
 
 use super::effect::{EdgeEffect, Effects};
-use super::op::{TxnKey, TxnKeys};
+use super::names::{TxnKey, TxnKeys};
 use crate::error::Result;
 use crate::files::log::Record;
 use crate::state::store::Engine;

@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 
 use super::effect::Effects;
 use super::encode::encode;
-use super::op::TxnKeys;
+use super::names::TxnKeys;
 use super::order::{draw, must_apply};
 use super::plan::KeyBindings;
 use super::request::{Outcome, Request};

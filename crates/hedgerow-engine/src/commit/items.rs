@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use hedgerow_core::{Cells, Direction, LabelId, Row, Value, VertexId, VertexKey, VertexKeyRef};
 
-use super::op::{OpAttributes, OpKind, TxnKey, TxnOp};
+use super::names::TxnKey;
+use super::op::{OpAttributes, OpKind, TxnOp};
 use super::overlay::{Listed, State};
 use super::txn::WriteTxn;
 use crate::error::{ArgumentError, Result};
@@ -116,8 +117,9 @@ impl WriteTxn {
         key: impl Into<VertexKeyRef<'a>>,
         properties: impl IntoIterator<Item = (N, V)>,
     ) -> Result<()> {
-        let key = self.key(key.into())?;
-        let cells = self.engine.cells(LabelId::VERTICES, properties)?;
+        let key = key.into();
+        let (of, key) = (key.kind(), self.key(key)?);
+        let cells = self.engine.cells(of, properties)?;
         self.push(OpKind::InsertVertex, key, key, 0.0)?;
         self.push_item(OpKind::Put, of_vertex(key), 1.0, cells)
     }
@@ -132,10 +134,11 @@ impl WriteTxn {
         key: impl Into<VertexKeyRef<'a>>,
         properties: impl IntoIterator<Item = (N, V)>,
     ) -> Result<bool> {
-        let key = self.key(key.into())?;
+        let key = key.into();
+        let (of, key) = (key.kind(), self.key(key)?);
         let mut given = 0;
         let properties = properties.into_iter().inspect(|_| given += 1);
-        let cells = self.engine.cells(LabelId::VERTICES, properties)?;
+        let cells = self.engine.cells(of, properties)?;
         let exists = self.reads_vertex(key)?;
         if exists && cells.len() < given {
             // A null for a property that nobody has is left out: that holds until the vertex gets one.
@@ -232,7 +235,8 @@ impl WriteTxn {
         direction: Direction,
     ) -> Result<Option<Vec<(VertexKey, u64)>>> {
         let label = self.label(label.into())?;
-        let key = self.key(key.into())?;
+        let key = self.engine.end_of(label, key.into(), direction)?;
+        let key = self.key(key)?;
         let found = self.reads_adjacency_of(label, key, direction)?;
         Ok(found.map(|found| found.into_keys().collect()))
     }
@@ -264,13 +268,13 @@ impl WriteTxn {
     /// An edge that is read, or changed if it exists.
     fn item(&mut self, edge: EdgeKey<'_>) -> Result<EdgeRef> {
         let label = self.label(edge.label)?;
-        Ok(EdgeRef { label, src: self.key(edge.src)?, dst: self.key(edge.dst)?, rank: edge.rank })
+        let (src, dst) = self.engine.ends_of(Some(label), edge.src, edge.dst)?;
+        Ok(EdgeRef { label, src: self.key(src)?, dst: self.key(dst)?, rank: edge.rank })
     }
 
     fn item_for_writing(&mut self, edge: EdgeKey<'_>) -> Result<EdgeRef> {
-        let (src, dst) = (self.key(edge.src)?, self.key(edge.dst)?);
-        let label = self.engine.label_for_writing(edge.label, edge.rank)?;
-        Ok(EdgeRef { label, src, dst, rank: edge.rank })
+        let (label, src, dst) = self.engine.edge_for_writing(&edge)?;
+        Ok(EdgeRef { label, src: self.keys.intern(src), dst: self.keys.intern(dst), rank: edge.rank })
     }
 
     fn push_item(&mut self, kind: OpKind, item: EdgeRef, weight: f64, cells: Cells) -> Result<()> {

@@ -9,7 +9,7 @@
 //!
 //! How it commits:
 //!
-//! * [`op`]: operations, and what each makes of an edge; [`request`]: what comes to a commit, and what the commit comes to.
+//! * [`op`]: operations, and what each makes of an edge; [`names`]: their keys under handles; [`request`]: what comes to a commit, and what the commit comes to.
 //! * [`general`]: the phases in their order; [`single`] and [`batch`]: the same for one operation, and for many blind ones;
 //!   [`schedule`] chooses.
 //! * The phases: [`plan`] (keys to vertex ids), [`validate`] (latches, and what was read), [`incident`] (edges of removed vertices),
@@ -24,6 +24,7 @@ mod encode;
 mod general;
 mod incident;
 pub(crate) mod items;
+mod names;
 pub(crate) mod op;
 pub(crate) mod order;
 mod overlay;

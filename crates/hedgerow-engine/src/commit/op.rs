@@ -1,54 +1,11 @@
 //! The operations of a transaction, under the names of that transaction.
 
-use std::sync::Arc;
+use hedgerow_core::{Cells, LabelId, PropertyId, Row, RowRef, Value, simd};
 
-use hedgerow_core::{Cells, KeyKind, LabelId, PropertyId, Row, RowRef, Value, VertexKeyRef, simd};
+use super::names::TxnKey;
 
 /// The most operations in one transaction.
 pub(crate) const MAX_OPS: usize = 1 << 24;
-
-/// A key inside one transaction: the number itself, or the place of a string in the transaction's table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct TxnKey(pub(crate) u64);
-
-/// The keys that a transaction names.
-pub(crate) struct TxnKeys {
-    kind: KeyKind,
-    names: Vec<Arc<str>>,
-    places: std::collections::HashMap<Arc<str>, u64>,
-}
-
-impl TxnKeys {
-    pub(crate) fn new(kind: KeyKind) -> TxnKeys {
-        TxnKeys { kind, names: Vec::new(), places: std::collections::HashMap::new() }
-    }
-
-    /// The handle of `key`, which must be of the graph's type.
-    #[inline]
-    pub(crate) fn intern(&mut self, key: VertexKeyRef<'_>) -> TxnKey {
-        match key {
-            VertexKeyRef::U64(n) => TxnKey(n),
-            VertexKeyRef::Str(s) => self.intern_name(s),
-        }
-    }
-
-    fn intern_name(&mut self, s: &str) -> TxnKey {
-        if let Some(&place) = self.places.get(s) {
-            return TxnKey(place);
-        }
-        let (place, name) = (self.names.len() as u64, Arc::<str>::from(s));
-        self.names.push(name.clone());
-        self.places.insert(name, place);
-        TxnKey(place)
-    }
-
-    pub(crate) fn key(&self, key: TxnKey) -> VertexKeyRef<'_> {
-        match self.kind {
-            KeyKind::Dense | KeyKind::U64 => VertexKeyRef::U64(key.0),
-            KeyKind::Str => VertexKeyRef::Str(&self.names[key.0 as usize]),
-        }
-    }
-}
 
 /// What an operation of a transaction asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use hedgerow_core::{LabelId, PropertyId, Row, Value};
 
 use super::effect::laid_over;
-use super::op::{AttributesTable, OpAttributes, OpKind, TxnKey, TxnOp};
+use super::names::TxnKey;
+use super::op::{AttributesTable, OpAttributes, OpKind, TxnOp};
 use crate::state::placement::Placement;
 
 /// An edge: label, endpoints, rank.

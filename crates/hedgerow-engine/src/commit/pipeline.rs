@@ -226,6 +226,10 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         self.engine.check_key(src)?;
         self.engine.check_key(dst)?;
         let (VertexKeyRef::U64(a), VertexKeyRef::U64(b)) = (src, dst) else {
+            // In the order of submission: a graph may have keys of both forms.
+            while self.executed < self.submitted {
+                self.execute_next();
+            }
             return Ok(self.execute_named(kind, src, dst, weight));
         };
         let op = Single::resolve(&self.engine, kind, src, dst, weight);
@@ -292,7 +296,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         self.executed_one(ticket, result);
     }
 
-    /// Keys that are texts are looked up and used at once: there is no place to keep them.
+    /// Keys that are texts, or of another kind than the default one, are looked up and used at once: there is no place to keep them.
     fn execute_named(
         &mut self,
         kind: OpKind,

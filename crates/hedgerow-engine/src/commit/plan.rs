@@ -7,7 +7,8 @@ use hedgerow_mem::ReadItem;
 use smallvec::SmallVec;
 
 use super::incident::for_each_incident;
-use super::op::{OpKind, TxnKey, TxnKeys, TxnOp};
+use super::names::{TxnKey, TxnKeys};
+use super::op::{OpKind, TxnOp};
 use super::validate::{LatchKey, Latches};
 use crate::error::{ArgumentError, CommitError, Error, Result};
 use crate::state::store::Engine;
@@ -117,7 +118,7 @@ impl KeyBindings {
             }
             binding.initial = engine.ids.lookup(key, Timestamp(u64::MAX - 1));
             if binding.creates && (binding.initial.is_none() || binding.removes) {
-                let id = engine.ids.allocate(|| engine.horizon().oldest()).ok_or_else(|| {
+                let id = engine.ids.allocate(key.kind(), || engine.horizon().oldest()).ok_or_else(|| {
                     Error::Argument(ArgumentError::TooLarge {
                         what: "the number of vertices".into(),
                         limit: u64::from(u32::MAX),
@@ -286,7 +287,7 @@ mod tests {
     /// set aside for it.
     #[test]
     fn an_end_is_what_its_key_names_at_that_point_of_the_program() {
-        let keys = TxnKeys::new(KeyKind::U64);
+        let keys = TxnKeys::new();
         let mut found = bindings(true, &[(OpKind::Put, A, B)]);
         let (old, fresh) = (VertexId(7), VertexId(9));
         found.bindings[0].live = Some(old);

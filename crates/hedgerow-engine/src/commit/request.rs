@@ -2,7 +2,8 @@
 
 use hedgerow_core::Timestamp;
 
-use super::op::{AttributesTable, TxnKeys, TxnOp};
+use super::names::TxnKeys;
+use super::op::{AttributesTable, TxnOp};
 use super::validate::ReadSet;
 use crate::config::Isolation;
 

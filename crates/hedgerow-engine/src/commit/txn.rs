@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use hedgerow_core::{Direction, LabelId, Timestamp, VertexId, VertexKey, VertexKeyRef};
 
-use super::op::{AttributesTable, MAX_OPS, OpAttributes, OpKind, TxnKey, TxnKeys, TxnOp};
+use super::names::{TxnKey, TxnKeys};
+use super::op::{AttributesTable, MAX_OPS, OpAttributes, OpKind, TxnOp};
 use super::overlay::{Listed, Overlay, State};
 use super::request::{Outcome, Request};
 use super::ticket::Ticket;
@@ -13,8 +14,7 @@ use super::validate::ReadSet;
 use super::{autocommit, order, schedule};
 use crate::config::Isolation;
 use crate::error::{ArgumentError, Error, Result};
-use crate::read::snapshot::Snapshot;
-use crate::state::store::Engine;
+use crate::{read::snapshot::Snapshot, state::store::Engine};
 
 /// A write transaction: gathers operations, sees its own writes, and commits them atomically or not at all.
 ///
@@ -63,7 +63,7 @@ impl WriteTxn {
             engine: engine.clone(),
             isolation: engine.isolation,
             create: true,
-            keys: TxnKeys::new(engine.config.keys),
+            keys: TxnKeys::new(),
             ops: Vec::new(),
             attributes: Vec::new(),
             overlay: None,

@@ -4,7 +4,7 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::{Latched, Merged, ReadItem, Subgraph};
 
-use super::op::{TxnKey, TxnKeys};
+use super::names::{TxnKey, TxnKeys};
 use crate::error::{CommitError, Result};
 use crate::state::store::Engine;
 use crate::state::tables::PartitionKey;

@@ -3,7 +3,7 @@
 //! The schema takes the form that it has in the log, definition by definition with its timestamp, so that there is one
 //! layout and one check of it.
 
-use hedgerow_core::{LabelId, Op, PropertyId, PropertyType, Timestamp};
+use hedgerow_core::{KindId, LabelId, Op, PropertyId, PropertyType, Timestamp};
 use hedgerow_io::codec::{PutLe, Reader};
 use hedgerow_tier::{Manifest, Section};
 
@@ -11,17 +11,32 @@ use crate::state::schema::Schema;
 
 const LABEL: u8 = 0;
 const PROPERTY: u8 = 1;
+const KIND: u8 = 2;
+/// A property of vertices of another kind than the default one, which stands in place of the label.
+const PROPERTY_OF_KIND: u8 = 3;
 const MULTI: u8 = 1;
+/// Of a label: the kinds of its ends stand where the number of a property does.
+const ENDS: u8 = 2;
 
 /// Puts the schema into the manifest; none if it holds no definition.
 pub(crate) fn put_schema(manifest: &mut Manifest, schema: &Schema) {
     manifest.sections.retain(|section| section.tag != Section::SCHEMA);
     let mut bytes = Vec::new();
     for (ts, op) in schema.definitions() {
-        let (kind, label, property, detail, name) = match op {
-            Op::DefineLabel { label, multi, name } => (LABEL, label, PropertyId(0), u8::from(multi), name),
-            Op::DefineProperty { label, property, kind, name } => {
-                (PROPERTY, label, property, kind as u8, name)
+        let (kind, label, number, detail, name) = match op {
+            Op::DefineLabel { label, multi, ends, name } => {
+                let flags = (u8::from(multi) * MULTI) | (u8::from(ends.is_some()) * ENDS);
+                let ends = ends.map_or([0, 0], |ends| ends.map(|kind| kind.0));
+                (LABEL, label, u16::from_le_bytes(ends), flags, name)
+            }
+            Op::DefineProperty { label, of: KindId::DEFAULT, property, kind, name } => {
+                (PROPERTY, label, property.0, kind as u8, name)
+            }
+            Op::DefineProperty { of, property, kind, name, .. } => {
+                (PROPERTY_OF_KIND, LabelId(u16::from(of.0)), property.0, kind as u8, name)
+            }
+            Op::DefineKind { kind, text, name } => {
+                (KIND, LabelId(u16::from(kind.0)), 0, u8::from(text), name)
             }
             _ => continue,
         };
@@ -29,7 +44,7 @@ pub(crate) fn put_schema(manifest: &mut Manifest, schema: &Schema) {
         bytes.put_u8(kind);
         bytes.put_u8(detail);
         bytes.put_u16(label.0);
-        bytes.put_u16(property.0);
+        bytes.put_u16(number);
         bytes.put_u8(name.len() as u8);
         bytes.put_bytes(name.as_bytes());
     }
@@ -70,16 +85,23 @@ fn definition<'a>(r: &mut Reader<'a>) -> Result<(Timestamp, Op<'a>), &'static st
     let kind = r.u8().map_err(|_| SHORT)?;
     let detail = r.u8().map_err(|_| SHORT)?;
     let label = LabelId(r.u16().map_err(|_| SHORT)?);
-    let property = PropertyId(r.u16().map_err(|_| SHORT)?);
+    let number = r.u16().map_err(|_| SHORT)?;
     let len = usize::from(r.u8().map_err(|_| SHORT)?);
     let name =
         std::str::from_utf8(r.bytes(len).map_err(|_| SHORT)?).map_err(|_| "a name that is not UTF-8")?;
+    let of_kind = || u8::try_from(label.0).map(KindId).map_err(|_| "a kind beyond the largest");
     let op = match (kind, detail) {
-        (LABEL, 0 | MULTI) if property.0 == 0 => Op::DefineLabel { label, multi: detail == MULTI, name },
-        (PROPERTY, detail) => {
-            let kind = PropertyType::from_byte(detail).ok_or("an unknown type of property")?;
-            Op::DefineProperty { label, property, kind, name }
+        (LABEL, 0..=3) if detail & ENDS != 0 || number == 0 => {
+            let ends = (detail & ENDS != 0).then_some(number.to_le_bytes().map(KindId));
+            Op::DefineLabel { label, multi: detail & MULTI != 0, ends, name }
         }
+        (PROPERTY | PROPERTY_OF_KIND, detail) => {
+            let value = PropertyType::from_byte(detail).ok_or("an unknown type of property")?;
+            let (label, of) =
+                if kind == PROPERTY { (label, KindId::DEFAULT) } else { (LabelId::VERTICES, of_kind()?) };
+            Op::DefineProperty { label, of, property: PropertyId(number), kind: value, name }
+        }
+        (KIND, 0 | 1) if number == 0 => Op::DefineKind { kind: of_kind()?, text: detail == 1, name },
         _ => return Err("an unknown definition"),
     };
     Ok((ts, op))

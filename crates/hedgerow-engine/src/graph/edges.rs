@@ -50,9 +50,8 @@ impl Graph {
         edge: EdgeKey<'_>,
         properties: impl IntoIterator<Item = (N, V)>,
     ) -> Result<bool> {
-        self.engine.check_key(edge.src)?;
-        self.engine.check_key(edge.dst)?;
-        let label = self.engine.label_for_writing(edge.label, edge.rank)?;
+        let (label, src, dst) = self.engine.edge_for_writing(&edge)?;
+        let edge = EdgeKey { src, dst, ..edge };
         let mut properties = properties.into_iter();
         let (first, second) = (properties.next(), properties.next());
         let done = match (first, second) {
@@ -96,7 +95,7 @@ impl Graph {
         edge: EdgeKey<'_>,
         properties: impl IntoIterator<Item = (N, V)>,
     ) -> Result<bool> {
-        let label = self.engine.label(edge.label)?;
+        let (label, edge) = self.known_edge(edge)?;
         let cells = self.engine.cells(label, properties)?;
         Ok(self.one(OpKind::Update, label, edge, 1.0, &Given::patch(&cells))?.applied > 0)
     }
@@ -107,8 +106,15 @@ impl Graph {
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel) and those of a commit.
     pub fn remove_edge_of(&self, edge: EdgeKey<'_>) -> Result<bool> {
-        let label = self.engine.label(edge.label)?;
+        let (label, edge) = self.known_edge(edge)?;
         Ok(self.one(OpKind::Remove, label, edge, 0.0, &Given::NONE)?.edges < 0)
+    }
+
+    /// The label of an edge that is there or is not, and the edge with the kinds of its ends.
+    fn known_edge<'a>(&self, edge: EdgeKey<'a>) -> Result<(LabelId, EdgeKey<'a>)> {
+        let label = self.engine.label(edge.label)?;
+        let (src, dst) = self.engine.ends_of(Some(label), edge.src, edge.dst)?;
+        Ok((label, EdgeKey { src, dst, ..edge }))
     }
 
     fn one(

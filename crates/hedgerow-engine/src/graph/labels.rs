@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{LabelId, PropertyId, PropertyType};
+use hedgerow_core::{KeyKind, KindId, LabelId, PropertyId, PropertyType};
 
 use super::Graph;
 use crate::error::{ArgumentError, Result};
-use crate::state::schema::{Label, LabelOptions, LabelRef, Schema};
+use crate::state::label_options::LabelOptions;
+use crate::state::schema::{Label, LabelRef, Schema};
 
 impl Graph {
     /// The labels and properties defined so far. O(1).
@@ -28,15 +29,27 @@ impl Graph {
         let id = if name.is_empty() && !options.multi {
             LabelId::DEFAULT
         } else {
-            let id = self.engine.define_label(name, options.multi)?;
-            let multi = self.engine.schema.load().label_by_id(id).is_some_and(Label::is_multi);
+            let id = self.engine.define_label(name, options.multi, options.ends)?;
+            let schema = self.engine.schema.load();
+            let multi = schema.label_by_id(id).is_some_and(Label::is_multi);
             if multi != options.multi {
                 return Err(ArgumentError::SchemaConflict {
-                    name: name.to_owned(),
+                    name: format!("label {name}"),
                     wanted: "not multi".into(),
                     found: "multi".into(),
                 }
                 .into());
+            }
+            let ends = schema.label_by_id(id).and_then(Label::ends);
+            if options.ends.is_some() && options.ends != ends {
+                let shown = |ends: Option<[KindId; 2]>| match ends {
+                    None => "without kinds of its ends".to_owned(),
+                    Some(ends) => format!("from and to kinds {:?}", ends.map(|kind| schema.kind_name(kind))),
+                };
+                let (wanted, found) = (shown(options.ends), shown(ends));
+                return Err(
+                    ArgumentError::SchemaConflict { name: format!("label {name}"), wanted, found }.into()
+                );
             }
             id
         };
@@ -61,12 +74,61 @@ impl Graph {
         self.engine.property_for_writing(label, name, kind)
     }
 
-    /// Defines a property of vertices, or does nothing if it exists with this type. Costs and blocks as
+    /// Defines a property of the vertices of the default kind, or does nothing if it exists with this type. Costs and blocks as
     /// [`define_label`](Graph::define_label).
     ///
     /// # Errors
     /// As of [`define_label`](Graph::define_label).
     pub fn define_vertex_property(&self, name: &str, kind: PropertyType) -> Result<PropertyId> {
-        self.engine.property_for_writing(LabelId::VERTICES, name, kind)
+        self.define_vertex_property_of(KindId::DEFAULT, name, kind)
+    }
+
+    /// Defines a property of the vertices of one kind, or does nothing if it exists with this type. Costs and blocks as
+    /// [`define_label`](Graph::define_label).
+    ///
+    /// # Errors
+    /// As of [`define_label`](Graph::define_label); [`ArgumentError::NoSuchKind`].
+    pub fn define_vertex_property_of(
+        &self,
+        of: KindId,
+        name: &str,
+        kind: PropertyType,
+    ) -> Result<PropertyId> {
+        self.engine.check_owner()?;
+        self.engine.schema.load().check_kind(of)?;
+        self.engine.property_for_writing(of, name, kind)
+    }
+
+    /// Defines a kind of vertices, or does nothing if one of this name exists with this type of keys, [`KeyKind::U64`] or
+    /// [`KeyKind::Str`]. Returns its id, which makes the keys of its vertices. Each kind has its own keys: `user.key(7)` and
+    /// `page.key(7)` name two vertices. A vertex keeps its kind. At most 254; none where ids are dense.
+    ///
+    /// Costs and blocks as [`define_label`](Graph::define_label).
+    ///
+    /// ```
+    /// use hedgerow::{Direction, EdgeKey, Graph, KeyKind, LabelOptions};
+    ///
+    /// let graph = Graph::in_memory()?;
+    /// let user = graph.define_kind("user", KeyKind::Str)?;
+    /// let page = graph.define_kind("page", KeyKind::U64)?;
+    /// graph.define_label("edited", LabelOptions::new().ends(user, page))?;
+    /// let mut tx = graph.write()?;
+    /// tx.put_edge_with(EdgeKey::new("edited", "ann", 7), [("minor", true)])?; // the label says the kinds
+    /// tx.insert_vertex(page.key(8))?;
+    /// tx.commit()?;
+    ///
+    /// let now = graph.snapshot()?;
+    /// let edited = now.neighbors_of("edited", "ann", Direction::Out)?;
+    /// assert_eq!(edited, Some(vec![(page.key(7).to_owned(), 0)]));
+    /// assert_eq!(now.vertex_count_of(page)?, 2);
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ArgumentError::SchemaConflict`] if the kind has keys of the other type; [`ArgumentError::Invalid`] and
+    /// [`ArgumentError::TooLarge`] for names, dense keys and too many kinds; those of a commit.
+    pub fn define_kind(&self, name: &str, keys: KeyKind) -> Result<KindId> {
+        self.engine.check_owner()?;
+        self.engine.define_kind(name, keys)
     }
 }

@@ -127,7 +127,8 @@ impl Snapshot {
     pub fn contains_any_edge(&self, edges: EdgePattern<'_>) -> Result<bool> {
         self.engine().check_owner()?;
         let label = edges.label.map(|label| self.engine().label(label)).transpose()?;
-        let Some((src, dst)) = self.ends(edges.src, edges.dst) else { return Ok(false) };
+        let (src, dst) = self.engine().ends_of(label, edges.src, edges.dst)?;
+        let Some((src, dst)) = self.ends(src, dst) else { return Ok(false) };
         let joined = |label| match edges.rank {
             Some(rank) => Ok(self.item_by_id(label, src, dst, rank)?.is_some()),
             None => self.has_edge_with_rank(label, src, dst, |_| true),

@@ -56,6 +56,22 @@ impl Snapshot {
     }
 
     /// Weight and properties of an edge; of an undirected graph `src` is the smaller.
+    /// As [`ends`](Self::ends), of an edge whose label may say the kinds of its ends.
+    fn ends_of(&self, label: LabelId, edge: &EdgeKey<'_>) -> Result<Option<(VertexId, VertexId)>> {
+        let (src, dst) = self.engine().ends_of(Some(label), edge.src, edge.dst)?;
+        Ok(self.ends(src, dst))
+    }
+
+    /// The vertex at which edges of a label are read, of the kind that the label says.
+    fn end_of(
+        &self,
+        label: LabelId,
+        key: VertexKeyRef<'_>,
+        direction: Direction,
+    ) -> Result<Option<VertexId>> {
+        self.vertex_id(self.engine().end_of(label, key, direction)?)
+    }
+
     pub(crate) fn item_by_id(
         &self,
         label: LabelId,
@@ -66,7 +82,7 @@ impl Snapshot {
         self.with_item(label, src, dst, rank, |item| (item.weight, item.row.to_row()))
     }
 
-    fn with_item<R>(
+    pub(super) fn with_item<R>(
         &self,
         label: LabelId,
         src: VertexId,
@@ -149,7 +165,7 @@ impl Snapshot {
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
     pub fn contains_edge_of(&self, edge: EdgeKey<'_>) -> Result<bool> {
         let label = self.label(edge.label)?;
-        let Some((src, dst)) = self.ends(edge.src, edge.dst) else { return Ok(false) };
+        let Some((src, dst)) = self.ends_of(label, &edge)? else { return Ok(false) };
         Ok(self.with_item(label, src, dst, edge.rank, |_| ())?.is_some())
     }
 
@@ -160,7 +176,7 @@ impl Snapshot {
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
     pub fn edge_properties(&self, edge: EdgeKey<'_>) -> Result<Option<Properties>> {
         let label = self.label(edge.label)?;
-        let Some((src, dst)) = self.ends(edge.src, edge.dst) else { return Ok(None) };
+        let Some((src, dst)) = self.ends_of(label, &edge)? else { return Ok(None) };
         let found = self.item_by_id(label, src, dst, edge.rank)?;
         let weighted = self.engine().is_weighted(label);
         let schema = self.engine().schema.load();
@@ -173,7 +189,7 @@ impl Snapshot {
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
     pub fn edge_property(&self, edge: EdgeKey<'_>, property: &str) -> Result<Option<Value>> {
         let label = self.label(edge.label)?;
-        let Some((src, dst)) = self.ends(edge.src, edge.dst) else { return Ok(None) };
+        let Some((src, dst)) = self.ends_of(label, &edge)? else { return Ok(None) };
         let weighted = self.engine().is_weighted(label) && property == WEIGHT;
         let id =
             self.engine().schema.load().label_by_id(label).and_then(|l| l.property(property)).map(|p| p.id());
@@ -182,32 +198,6 @@ impl Snapshot {
             Some(id) => item.row.get(id).to_owned(),
             None => Value::Null,
         })
-    }
-
-    /// The properties of a vertex that have a value, if the vertex exists. O(properties).
-    ///
-    /// # Errors
-    /// As of every [read](Self).
-    pub fn vertex_properties<'a>(&self, key: impl Into<VertexKeyRef<'a>>) -> Result<Option<Properties>> {
-        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
-        let row = self.item_by_id(LabelId::VERTICES, id, id, 0)?.and_then(|(_, row)| row);
-        Ok(Some(named(&self.engine().schema.load(), LabelId::VERTICES, None, row.as_ref())))
-    }
-
-    /// One property of a vertex, if the vertex exists; null if it has no such property. O(1).
-    ///
-    /// # Errors
-    /// As of every [read](Self).
-    pub fn vertex_property<'a>(
-        &self,
-        key: impl Into<VertexKeyRef<'a>>,
-        property: &str,
-    ) -> Result<Option<Value>> {
-        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
-        let property = self.engine().schema.load().vertices().property(property).map(|p| p.id());
-        let Some(property) = property else { return Ok(Some(Value::Null)) };
-        let value = self.with_item(LabelId::VERTICES, id, id, 0, |item| item.row.get(property).to_owned())?;
-        Ok(Some(value.unwrap_or(Value::Null)))
     }
 
     /// The edges of a label at a vertex: other endpoints and ranks, sorted by both, or `None` if there is no such
@@ -222,7 +212,7 @@ impl Snapshot {
         direction: Direction,
     ) -> Result<Option<Vec<(VertexKey, u64)>>> {
         let label = self.label(label.into())?;
-        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
+        let Some(id) = self.end_of(label, key.into(), direction)? else { return Ok(None) };
         let mut found = Vec::new();
         self.for_each_item(label, id, direction, |item| {
             found.push((self.engine().ids.key_of(item.dst), item.rank));
@@ -243,7 +233,7 @@ impl Snapshot {
         direction: Direction,
     ) -> Result<Option<Vec<EdgeOf>>> {
         let label = self.label(label.into())?;
-        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
+        let Some(id) = self.end_of(label, key.into(), direction)? else { return Ok(None) };
         let mut edges = self.edges_by_label(label, id, direction)?;
         edges.sort_unstable_by(|a, b| (&a.key, a.rank).cmp(&(&b.key, b.rank)));
         Ok(Some(edges))
@@ -294,7 +284,8 @@ impl Snapshot {
         direction: Direction,
     ) -> Result<Option<usize>> {
         let label = self.label(label.into())?;
-        self.vertex_id(key)?.map(|id| self.degree_by_label(label, id, direction)).transpose()
+        let id = self.end_of(label, key.into(), direction)?;
+        id.map(|id| self.degree_by_label(label, id, direction)).transpose()
     }
 
     /// The number of edges of a label; an undirected edge counts once. O(subgraphs) in a directed graph; in an

@@ -4,11 +4,12 @@
 //! holds the latch of the vertex's subgraph. A dense graph has none: the key is the id.
 
 use std::hash::BuildHasher;
+use std::ops::Range;
 
 use foldhash::fast::FixedState;
 use hedgerow_core::fork;
 use hedgerow_core::sync::{AtomicU32, Mutex, MutexGuard, Ordering};
-use hedgerow_core::{KeyKind, Timestamp, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_core::{KeyKind, KindId, SUBGRAPH_VERTICES, Timestamp, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_mem::KeyTable;
 use hedgerow_txn::{FreeId, FreeIds};
 
@@ -21,6 +22,8 @@ pub(crate) struct IdMap {
     keys: Option<KeyTable>,
     latches: Box<[Mutex<()>]>,
     free: FreeIds,
+    /// Ids that were set aside for kinds after the default one.
+    stretches: Mutex<Vec<Range<u32>>>,
     /// One more than the largest id ever assigned.
     bound: AtomicU32,
 }
@@ -36,6 +39,7 @@ impl IdMap {
             keys: (kind != KeyKind::Dense).then(|| KeyTable::new(kind == KeyKind::Str)),
             latches: (0..LATCHES).map(|_| Mutex::new(())).collect(),
             free: FreeIds::default(),
+            stretches: Mutex::new(Vec::new()),
             bound: AtomicU32::new(0),
         }
     }
@@ -61,7 +65,7 @@ impl IdMap {
         match (&self.keys, key) {
             (Some(keys), key) => keys.at(key, t),
             (None, VertexKeyRef::U64(n)) => u32::try_from(n).ok().map(VertexId),
-            (None, VertexKeyRef::Str(_)) => None,
+            (None, _) => None,
         }
     }
 
@@ -97,11 +101,24 @@ impl IdMap {
         }
     }
 
+    /// Lets vertices have this kind; their keys will be texts if `is_text`, else numbers. Before the schema knows the kind.
+    pub(crate) fn add_kind(&self, kind: KindId, is_text: bool) {
+        self.keys.iter().for_each(|keys| keys.add_kind(kind, is_text));
+    }
+
+    /// The kind of a vertex that is live in a snapshot that is being read.
+    #[inline]
+    pub(crate) fn kind_of(&self, id: VertexId) -> KindId {
+        self.keys.as_ref().map_or(KindId::DEFAULT, |keys| keys.kind_of(id))
+    }
+
     /// The latch that guards the bindings of `key`.
     pub(crate) fn latch_of(&self, key: VertexKeyRef<'_>) -> usize {
         let hash = match key {
             VertexKeyRef::U64(n) => n,
             VertexKeyRef::Str(s) => FixedState::default().hash_one(s),
+            VertexKeyRef::KindU64(kind, n) => n ^ u64::from(kind.0) << 56,
+            VertexKeyRef::KindStr(kind, s) => FixedState::default().hash_one((kind, s)),
         };
         (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize % LATCHES
     }
@@ -116,9 +133,14 @@ impl IdMap {
         self.latches[index].try_lock()
     }
 
-    /// An id for a new vertex. `oldest` is the oldest timestamp that any reader can see, asked only where ids of
+    /// An id for a new vertex. Those of a kind other than the default one come in stretches of a subgraph each, so that most subgraphs
+    /// hold one kind: a label between two kinds then has edges in few. `oldest` is the oldest timestamp that any reader can see, asked only where ids of
     /// removed vertices are at hand. `None` when all 2^32 - 1 ids are in use.
-    pub(crate) fn allocate(&self, oldest: impl FnOnce() -> Option<Timestamp>) -> Option<VertexId> {
+    pub(crate) fn allocate(
+        &self,
+        kind: KindId,
+        oldest: impl FnOnce() -> Option<Timestamp>,
+    ) -> Option<VertexId> {
         match self.free.take(oldest) {
             Some(FreeId::Unused(id)) => return Some(id),
             Some(FreeId::Removed(id)) => {
@@ -127,10 +149,31 @@ impl IdMap {
             }
             None => {}
         }
+        if kind == KindId::DEFAULT {
+            return self.next_ids(1).map(|ids| VertexId(ids.start));
+        }
+        let mut stretches = self.stretches.lock();
+        let at = usize::from(kind.0) - 1;
+        if stretches.len() <= at {
+            stretches.resize(at + 1, 0..0);
+        }
+        if let Some(id) = stretches[at].next() {
+            return Some(VertexId(id));
+        }
+        stretches[at] = self.next_ids(SUBGRAPH_VERTICES as u32)?;
+        stretches[at].next().map(VertexId)
+    }
+
+    /// The next ids that were never given out: up to `count`, and not beyond a multiple of it.
+    fn next_ids(&self, count: u32) -> Option<Range<u32>> {
+        let end = |next: u32| {
+            let end = u64::from(next) / u64::from(count) * u64::from(count) + u64::from(count);
+            end.min(u64::from(VertexId::MAX.0) + 1) as u32
+        };
         let taken = self.bound.fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| {
-            (next <= VertexId::MAX.0).then(|| next + 1)
+            (next <= VertexId::MAX.0).then(|| end(next))
         });
-        taken.ok().map(VertexId)
+        taken.ok().map(|next| next..end(next))
     }
 
     /// Takes back an id whose commit did not happen.

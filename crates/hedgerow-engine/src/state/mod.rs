@@ -4,13 +4,17 @@
 pub(crate) mod change;
 pub(crate) mod closing;
 pub(crate) mod edge_key;
+pub(crate) mod ends;
 pub(crate) mod horizon;
 pub(crate) mod ids;
+pub(crate) mod kinds;
+pub(crate) mod label_options;
 pub(crate) mod log_bound;
 pub(crate) mod pending;
 pub(crate) mod placement;
 pub(crate) mod reclaim;
 pub(crate) mod schema;
+pub(crate) mod schema_cell;
 pub(crate) mod settling;
 pub(crate) mod store;
 pub(crate) mod tables;

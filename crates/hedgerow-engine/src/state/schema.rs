@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hedgerow_core::property::{MAX_NAME_BYTES, MAX_PROPERTIES};
-use hedgerow_core::sync::{ArcCell, ArcGuard, AtomicBool, Mutex, Ordering};
-use hedgerow_core::{LabelId, Op, PropertyId, PropertyType, Timestamp};
+use hedgerow_core::{KeyKind, KindId, LabelId, Op, PropertyId, PropertyType, Timestamp};
 
+use super::kinds::{Kind, Kinds};
 use crate::error::{ArgumentError, Error, Result};
 
 /// The labels and properties of a graph at one moment.
@@ -19,8 +19,9 @@ pub struct Schema {
     /// By id; the first is the default label.
     labels: Vec<Label>,
     names: HashMap<Arc<str>, LabelId>,
-    /// The properties of vertices, as a label that no user sees.
+    /// The properties of vertices of all kinds, as a label that no user sees.
     vertices: Label,
+    kinds: Kinds,
     changed: Timestamp,
 }
 
@@ -30,6 +31,7 @@ pub struct Label {
     id: LabelId,
     name: Arc<str>,
     multi: bool,
+    ends: Option<[KindId; 2]>,
     properties: Vec<Property>,
     defined: Timestamp,
 }
@@ -38,6 +40,7 @@ pub struct Label {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Property {
     id: PropertyId,
+    of: KindId,
     name: Arc<str>,
     kind: PropertyType,
     defined: Timestamp,
@@ -54,6 +57,11 @@ impl Property {
         &self.name
     }
 
+    /// The kind of the vertices that have it; the default one for a property of edges.
+    pub fn vertex_kind(&self) -> KindId {
+        self.of
+    }
+
     /// The type of its values.
     pub fn property_type(&self) -> PropertyType {
         self.kind
@@ -62,7 +70,7 @@ impl Property {
 
 impl Label {
     fn new(id: LabelId, name: &str, multi: bool, defined: Timestamp) -> Label {
-        Label { id, name: Arc::from(name), multi, properties: Vec::new(), defined }
+        Label { id, name: Arc::from(name), multi, ends: None, properties: Vec::new(), defined }
     }
 
     /// The id. The default label has [`LabelId::DEFAULT`].
@@ -80,6 +88,11 @@ impl Label {
         self.multi
     }
 
+    /// The kinds of source and destination of its edges, if it says them.
+    pub fn ends(&self) -> Option<[KindId; 2]> {
+        self.ends
+    }
+
     /// The properties of its edges, in the order of their definition.
     pub fn properties(&self) -> &[Property] {
         &self.properties
@@ -87,7 +100,11 @@ impl Label {
 
     /// The property of this name.
     pub fn property(&self, name: &str) -> Option<&Property> {
-        self.properties.iter().find(|p| &*p.name == name)
+        self.property_of(KindId::DEFAULT, name)
+    }
+
+    pub(crate) fn property_of(&self, kind: KindId, name: &str) -> Option<&Property> {
+        self.properties.iter().find(|p| p.of == kind && &*p.name == name)
     }
 
     pub(crate) fn property_by_id(&self, id: PropertyId) -> Option<&Property> {
@@ -101,6 +118,7 @@ impl Default for Schema {
             labels: vec![Label::new(LabelId::DEFAULT, "", false, Timestamp::ZERO)],
             names: HashMap::from([(Arc::from(""), LabelId::DEFAULT)]),
             vertices: Label::new(LabelId::VERTICES, "", false, Timestamp::ZERO),
+            kinds: Kinds::default(),
             changed: Timestamp::ZERO,
         }
     }
@@ -138,13 +156,57 @@ impl Schema {
         self.labels.get(usize::from(id.0))
     }
 
-    /// The properties of vertices, in the order of their definition.
+    /// The properties of vertices of all kinds, in the order of their definition; each says [of which](Property::vertex_kind).
     pub fn vertex_properties(&self) -> &[Property] {
         &self.vertices.properties
     }
 
-    pub(crate) fn vertices(&self) -> &Label {
-        &self.vertices
+    /// The properties of the vertices of one kind, in the order of their definition.
+    pub fn vertex_properties_of(&self, kind: KindId) -> impl Iterator<Item = &Property> {
+        self.vertices.properties.iter().filter(move |property| property.of == kind)
+    }
+
+    /// The property of this name of vertices of this kind.
+    pub fn vertex_property(&self, kind: KindId, name: &str) -> Option<&Property> {
+        self.vertices.property_of(kind, name)
+    }
+
+    /// The kinds of vertices that were defined, by id. The default kind needs no definition and is not among them.
+    pub fn kinds(&self) -> &[Kind] {
+        self.kinds.all()
+    }
+
+    /// The kind of this name.
+    pub fn kind(&self, name: &str) -> Option<&Kind> {
+        self.kinds.named(name)
+    }
+
+    /// The kind of this name, or for an empty one the default kind.
+    ///
+    /// # Errors
+    /// [`ArgumentError::NoSuchKind`], which lists the kinds there are.
+    pub fn find_kind(&self, name: &str) -> Result<KindId> {
+        let found = if name.is_empty() { Some(KindId::DEFAULT) } else { self.kind(name).map(Kind::id) };
+        found.ok_or_else(|| self.kinds.missing(name.to_owned()))
+    }
+
+    /// The kind with this id; `None` for the default one.
+    pub fn kind_by_id(&self, id: KindId) -> Option<&Kind> {
+        self.kinds.get(id)
+    }
+
+    /// The name of a kind; empty for the default one, and for one that is not defined.
+    pub fn kind_name(&self, id: KindId) -> &str {
+        self.kinds.get(id).map_or("", |kind| kind.name())
+    }
+
+    pub(crate) fn knows_kind(&self, id: KindId) -> bool {
+        id == KindId::DEFAULT || self.kinds.get(id).is_some()
+    }
+
+    /// Refuses the number of a kind that is not defined.
+    pub(crate) fn check_kind(&self, id: KindId) -> Result<()> {
+        if self.knows_kind(id) { Ok(()) } else { Err(self.kinds.missing(format!("number {}", id.0))) }
     }
 
     /// When a definition was last added.
@@ -164,6 +226,7 @@ impl Schema {
     /// What of it was defined at or before `ts`.
     pub(crate) fn as_of(&self, ts: Timestamp) -> Schema {
         let mut seen = self.clone();
+        seen.kinds.retain_until(ts);
         seen.labels.retain(|label| label.defined <= ts);
         seen.names.retain(|_, id| self.label_by_id(*id).is_some_and(|label| label.defined <= ts));
         for label in seen.labels.iter_mut().chain([&mut seen.vertices]) {
@@ -178,6 +241,7 @@ impl Schema {
         id: LabelId,
         name: &str,
         multi: bool,
+        ends: Option<[KindId; 2]>,
         ts: Timestamp,
     ) -> std::result::Result<(), &'static str> {
         let next = usize::from(id.0) == self.labels.len() && id <= LabelId::MAX;
@@ -186,7 +250,10 @@ impl Schema {
         if !next || name.is_empty() || name.len() > MAX_NAME_BYTES || self.names.contains_key(name) {
             return Err("a label that does not follow the ones before it");
         }
-        let label = Label::new(id, name, multi, ts);
+        if !ends.iter().flatten().all(|&kind| self.knows_kind(kind)) {
+            return Err("a label whose ends are of a kind that is not defined");
+        }
+        let label = Label { ends, ..Label::new(id, name, multi, ts) };
         self.names.insert(label.name.clone(), id);
         self.labels.push(label);
         self.changed = self.changed.max(ts);
@@ -196,12 +263,15 @@ impl Schema {
     /// Adds a property of a label, or of vertices.
     pub(crate) fn add_property(
         &mut self,
-        label: LabelId,
+        (label, of): (LabelId, KindId),
         id: PropertyId,
         name: &str,
         kind: PropertyType,
         ts: Timestamp,
     ) -> std::result::Result<(), &'static str> {
+        if of != KindId::DEFAULT && (label != LabelId::VERTICES || !self.knows_kind(of)) {
+            return Err("a property of a kind that is not defined");
+        }
         let label = match label {
             LabelId::VERTICES => Some(&mut self.vertices),
             id => self.labels.get_mut(usize::from(id.0)),
@@ -210,36 +280,44 @@ impl Schema {
         let next = usize::from(id.0) == label.properties.len() && label.properties.len() < MAX_PROPERTIES;
         let before = label.properties.last().map_or(label.defined, |last| last.defined);
         let next = next && before <= ts;
-        if !next || name.is_empty() || name.len() > MAX_NAME_BYTES || label.property(name).is_some() {
+        if !next || name.is_empty() || name.len() > MAX_NAME_BYTES || label.property_of(of, name).is_some() {
             return Err("a property that does not follow the ones before it");
         }
-        label.properties.push(Property { id, name: Arc::from(name), kind, defined: ts });
+        label.properties.push(Property { id, of, name: Arc::from(name), kind, defined: ts });
         self.changed = self.changed.max(ts);
         Ok(())
     }
 
     /// The definitions as operations with their timestamps, in an order in which they can be added again.
     pub(crate) fn definitions(&self) -> impl Iterator<Item = (Timestamp, Op<'_>)> {
+        let kinds = self.kinds.all().iter().map(|kind| {
+            let text = kind.keys() == KeyKind::Str;
+            (kind.defined(), Op::DefineKind { kind: kind.id(), text, name: kind.name() })
+        });
         let labels = self.labels.iter().skip(1).map(|label| {
-            (label.defined, Op::DefineLabel { label: label.id, multi: label.multi, name: &label.name })
+            let Label { id, multi, ends, ref name, .. } = *label;
+            (label.defined, Op::DefineLabel { label: id, multi, ends, name })
         });
         let properties = self.labels.iter().chain([&self.vertices]).flat_map(|label| {
             label.properties.iter().map(|p| {
-                (
-                    p.defined,
-                    Op::DefineProperty { label: label.id, property: p.id, kind: p.kind, name: &p.name },
-                )
+                let (label, property) = (label.id, p.id);
+                (p.defined, Op::DefineProperty { label, of: p.of, property, kind: p.kind, name: &p.name })
             })
         });
-        labels.chain(properties)
+        kinds.chain(labels).chain(properties)
     }
 
     /// Adds what an operation defines. `Err` says what does not fit.
     pub(crate) fn add(&mut self, ts: Timestamp, op: Op<'_>) -> std::result::Result<(), &'static str> {
         match op {
-            Op::DefineLabel { label, multi, name } => self.add_label(label, name, multi, ts),
-            Op::DefineProperty { label, property, kind, name } => {
-                self.add_property(label, property, name, kind, ts)
+            Op::DefineKind { kind, text, name } => {
+                self.kinds.add(kind, name, text, ts)?;
+                self.changed = self.changed.max(ts);
+                Ok(())
+            }
+            Op::DefineLabel { label, multi, ends, name } => self.add_label(label, name, multi, ends, ts),
+            Op::DefineProperty { label, of, property, kind, name } => {
+                self.add_property((label, of), property, name, kind, ts)
             }
             _ => Ok(()),
         }
@@ -290,87 +368,5 @@ impl LabelRef<'_> {
     pub(crate) fn missing(self, schema: &Schema) -> Error {
         let known = schema.labels.iter().map(|label| label.name.to_string()).collect();
         Error::Argument(ArgumentError::NoSuchLabel { label: self.shown(), known })
-    }
-}
-
-/// What a label is to be like. See [`Graph::define_label`](crate::Graph::define_label).
-#[derive(Clone, Debug, Default)]
-#[must_use]
-pub struct LabelOptions {
-    pub(crate) multi: bool,
-    pub(crate) properties: Vec<(String, PropertyType)>,
-}
-
-impl LabelOptions {
-    /// One edge at most from a vertex to another, no properties yet.
-    pub fn new() -> LabelOptions {
-        LabelOptions::default()
-    }
-
-    /// Whether edges have a `u64` rank, so that several may lead from one vertex to another (default: no).
-    pub fn multi(mut self, multi: bool) -> LabelOptions {
-        self.multi = multi;
-        self
-    }
-
-    /// Declares a property.
-    pub fn property(mut self, name: impl Into<String>, kind: PropertyType) -> LabelOptions {
-        self.properties.push((name.into(), kind));
-        self
-    }
-}
-
-/// The schema of an open store.
-pub(crate) struct SchemaCell {
-    current: ArcCell<Schema>,
-    /// Held by whoever adds a definition.
-    pub(crate) defining: Mutex<()>,
-    /// Whether edges of the default label may have properties: set before the first one can get any, never unset.
-    default_has_properties: AtomicBool,
-}
-
-impl SchemaCell {
-    pub(crate) fn new(schema: Schema) -> SchemaCell {
-        let has = !schema.labels[0].properties.is_empty();
-        SchemaCell {
-            current: ArcCell::new(Some(Arc::new(schema))),
-            defining: Mutex::new(()),
-            default_has_properties: AtomicBool::new(has),
-        }
-    }
-
-    /// Makes a definition known. The caller holds the lock of definitions.
-    pub(crate) fn replace(&self, schema: Schema) {
-        self.current.store(Some(Arc::new(schema)));
-    }
-
-    /// Says that edges of the default label may have properties from now on.
-    pub(crate) fn let_default_have_properties(&self) {
-        self.default_has_properties.store(true, Ordering::Release);
-    }
-
-    pub(crate) fn load(&self) -> SchemaGuard {
-        SchemaGuard(self.current.load())
-    }
-
-    pub(crate) fn load_full(&self) -> Arc<Schema> {
-        self.current.load_full().unwrap_or_default()
-    }
-
-    /// Whether no edge of the default label has properties. Asked under the latch of a subgraph it holds for that
-    /// subgraph while the latch is held: whoever gives an edge properties sets the mark before latching.
-    pub(crate) fn default_is_plain(&self) -> bool {
-        !self.default_has_properties.load(Ordering::Acquire)
-    }
-}
-
-/// The schema, protected while the guard lives. Keep it short: one operation.
-pub(crate) struct SchemaGuard(ArcGuard<Schema>);
-
-impl std::ops::Deref for SchemaGuard {
-    type Target = Schema;
-
-    fn deref(&self) -> &Schema {
-        Option::as_ref(&*self.0).expect("a store always has a schema")
     }
 }

@@ -19,7 +19,8 @@ use crate::state::ids::IdMap;
 use crate::state::log_bound::LogBound;
 use crate::state::pending::PendingVersions;
 use crate::state::placement::Placement;
-use crate::state::schema::{Schema, SchemaCell};
+use crate::state::schema::Schema;
+use crate::state::schema_cell::SchemaCell;
 use crate::state::settling::Settling;
 use crate::state::tables::LabelTables;
 use crate::state::view_cache::Views;
@@ -319,6 +320,7 @@ impl Core {
             (KeyKind::Dense, VertexKeyRef::U64(n)) => n <= u64::from(hedgerow_core::VertexId::MAX.0),
             (KeyKind::U64, VertexKeyRef::U64(_)) => true,
             (KeyKind::Str, VertexKeyRef::Str(s)) => s.len() <= hedgerow_core::key::MAX_KEY_BYTES,
+            (_, VertexKeyRef::KindU64(..) | VertexKeyRef::KindStr(..)) => self.takes_key_of_kind(key),
             _ => false,
         }
     }
@@ -326,6 +328,9 @@ impl Core {
     /// What is wrong with a key that no vertex may have.
     #[cold]
     fn misfit(&self, key: VertexKeyRef<'_>) -> Error {
+        if let VertexKeyRef::KindU64(..) | VertexKeyRef::KindStr(..) = key {
+            return self.misfit_of_kind(key);
+        }
         match (self.config.keys, key) {
             (KeyKind::Dense, VertexKeyRef::U64(n)) => Error::Argument(ArgumentError::Invalid(format!(
                 "vertex id {n} is out of range: dense ids end at {}",

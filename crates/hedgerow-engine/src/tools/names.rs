@@ -2,31 +2,68 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hedgerow_core::{LabelId, Op, PropertyId, PropertyType, Row};
+use hedgerow_core::{KeyKind, KindId, LabelId, Op, PropertyId, PropertyType, Row, VertexKey};
 
 use crate::error::Result;
 use crate::graph::Graph;
-use crate::state::schema::{LabelOptions, Property, Schema};
+use crate::state::kinds::Kind;
+use crate::state::label_options::LabelOptions;
+use crate::state::schema::{Property, Schema};
 
 #[derive(Clone, Debug)]
 struct LabelName {
     name: String,
     multi: bool,
+    ends: Option<[KindId; 2]>,
 }
 
-/// The labels and properties of a damaged store, by the ids that edges carry. Ids may be missing.
+#[derive(Clone, Debug)]
+struct KindName {
+    name: String,
+    text: bool,
+}
+
+#[derive(Clone, Debug)]
+struct PropertyName {
+    name: String,
+    kind: PropertyType,
+    /// The kind of vertices that has it.
+    of: KindId,
+}
+
+/// What a found edge, or the properties of a vertex, needs names for.
+#[derive(Clone, Copy)]
+pub(super) struct Unnamed<'a> {
+    pub(super) label: u16,
+    pub(super) rank: u64,
+    pub(super) row: Option<&'a Row>,
+    /// The kinds of its ends, as far as they are known.
+    pub(super) ends: [Option<KindId>; 2],
+}
+
+/// The labels, kinds and properties of a damaged store, by the ids that edges and vertices carry. Ids may be missing.
 pub(super) struct Names {
+    kinds: BTreeMap<KindId, KindName>,
     labels: BTreeMap<u16, LabelName>,
-    properties: BTreeMap<(u16, u16), (String, PropertyType)>,
+    properties: BTreeMap<(u16, u16), PropertyName>,
     /// Names made up for what has lost its own.
     made_up: Vec<String>,
 }
 
 impl Names {
     pub(super) fn new(schema: &Schema) -> Names {
-        let mut names = Names { labels: BTreeMap::new(), properties: BTreeMap::new(), made_up: Vec::new() };
+        let kind = |kind: &Kind| {
+            (kind.id(), KindName { name: kind.name().to_string(), text: kind.keys() == KeyKind::Str })
+        };
+        let mut names = Names {
+            kinds: schema.kinds().iter().map(kind).collect(),
+            labels: BTreeMap::new(),
+            properties: BTreeMap::new(),
+            made_up: Vec::new(),
+        };
         for label in schema.labels() {
-            let known = LabelName { name: label.name().to_string(), multi: label.is_multi() };
+            let (name, multi) = (label.name().to_string(), label.is_multi());
+            let known = LabelName { name, multi, ends: label.ends() };
             names.labels.insert(label.id().0, known);
             names.add_properties(label.id(), label.properties());
         }
@@ -35,35 +72,70 @@ impl Names {
     }
 
     fn add_properties(&mut self, label: LabelId, properties: &[Property]) {
-        let known =
-            properties.iter().map(|p| ((label.0, p.id().0), (p.name().to_string(), p.property_type())));
-        self.properties.extend(known);
+        let known = |p: &Property| {
+            let (name, kind, of) = (p.name().to_string(), p.property_type(), p.vertex_kind());
+            ((label.0, p.id().0), PropertyName { name, kind, of })
+        };
+        self.properties.extend(properties.iter().map(known));
     }
 
     /// Adds what the log defines. Definitions before it may be lost.
     pub(super) fn define(&mut self, op: Op<'_>) {
         match op {
-            Op::DefineLabel { label, multi, name } => {
-                self.labels.entry(label.0).or_insert(LabelName { name: name.to_owned(), multi });
+            Op::DefineKind { kind, text, name } => {
+                self.kinds.entry(kind).or_insert(KindName { name: name.to_owned(), text });
             }
-            Op::DefineProperty { label, property, kind, name } => {
-                self.properties.entry((label.0, property.0)).or_insert((name.to_owned(), kind));
+            Op::DefineLabel { label, multi, ends, name } => {
+                self.labels.entry(label.0).or_insert(LabelName { name: name.to_owned(), multi, ends });
+            }
+            Op::DefineProperty { label, of, property, kind, name } => {
+                let named = PropertyName { name: name.to_owned(), kind, of };
+                self.properties.entry((label.0, property.0)).or_insert(named);
             }
             _ => {}
         }
     }
 
-    /// Makes up names for the labels and properties of `edges` (label, rank, properties) that have none.
-    pub(super) fn complete<'a>(&mut self, edges: impl Iterator<Item = (u16, u64, Option<&'a Row>)>) {
+    /// Makes up names for the kinds of `keys` that have none. Kinds are numbered without gaps: those before them get names too.
+    pub(super) fn complete_kinds<'a>(&mut self, keys: impl Iterator<Item = &'a VertexKey>) {
+        let mut lost: BTreeMap<KindId, bool> = BTreeMap::new();
+        for key in keys.filter(|key| key.kind() != KindId::DEFAULT) {
+            if !self.kinds.contains_key(&key.kind()) {
+                lost.insert(key.kind(), matches!(key, VertexKey::KindStr(..)));
+            }
+        }
+        let last = self.kinds.keys().chain(lost.keys()).max().map_or(0, |kind| kind.0);
+        for kind in (1..=last).map(KindId) {
+            if !self.kinds.contains_key(&kind) {
+                let taken = self.kinds.values().map(|kind| kind.name.clone()).collect();
+                let name = unlike(format!("kind-{}", kind.0), &taken);
+                self.made_up.push(name.clone());
+                let text = lost.get(&kind).copied().unwrap_or(false);
+                self.kinds.insert(kind, KindName { name, text });
+            }
+        }
+    }
+
+    /// Makes up names for the labels and properties of `edges` that have none. What a label says of the kinds of its ends is dropped
+    /// where an edge says otherwise.
+    pub(super) fn complete<'a>(&mut self, edges: impl Iterator<Item = Unnamed<'a>>) {
         let mut ranked: BTreeMap<u16, bool> = BTreeMap::new();
-        let mut typed: BTreeMap<(u16, u16), PropertyType> = BTreeMap::new();
-        for (label, rank, row) in edges {
+        let mut typed: BTreeMap<(u16, u16), (PropertyType, KindId)> = BTreeMap::new();
+        for Unnamed { label, rank, row, ends } in edges {
+            if let Some(known) = self.labels.get_mut(&label) {
+                let fits = |said: [KindId; 2]| {
+                    said.iter().zip(ends).all(|(said, end)| end.is_none_or(|end| end == *said))
+                };
+                // An undirected edge may stand either way round.
+                known.ends = known.ends.filter(|&[a, b]| fits([a, b]) || fits([b, a]));
+            }
+            let of = ends[0].filter(|_| label == LabelId::VERTICES.0).unwrap_or_default();
             if label != LabelId::VERTICES.0 && !self.labels.contains_key(&label) {
                 *ranked.entry(label).or_default() |= rank != 0;
             }
             for (id, value) in row.map_or(&[][..], Row::cells) {
                 if !self.properties.contains_key(&(label, id.0)) {
-                    typed.extend(value.property_type().map(|kind| ((label, id.0), kind)));
+                    typed.extend(value.property_type().map(|kind| ((label, id.0), (kind, of))));
                 }
             }
         }
@@ -71,25 +143,28 @@ impl Names {
             let taken = self.labels.values().map(|label| label.name.clone()).collect();
             let name = unlike(format!("label-{label}"), &taken);
             self.made_up.push(name.clone());
-            self.labels.insert(label, LabelName { name, multi });
+            self.labels.insert(label, LabelName { name, multi, ends: None });
         }
-        for ((label, id), kind) in typed {
+        for ((label, id), (kind, of)) in typed {
             let of_label = self.properties.range((label, 0)..=(label, u16::MAX));
-            let name =
-                unlike(format!("property-{id}"), &of_label.map(|(_, (name, _))| name.clone()).collect());
+            let name = unlike(format!("property-{id}"), &of_label.map(|(_, p)| p.name.clone()).collect());
             self.made_up.push(name.clone());
-            self.properties.insert((label, id), (name, kind));
+            self.properties.insert((label, id), PropertyName { name, kind, of });
         }
     }
 
     /// Defines everything in `graph`, in the order of ids. Returns the names that were made up.
     pub(super) fn define_in(&self, graph: &Graph) -> Result<Vec<String>> {
-        for LabelName { name, multi } in self.labels.values().filter(|label| !label.name.is_empty()) {
-            graph.define_label(name, LabelOptions::new().multi(*multi))?;
+        for KindName { name, text } in self.kinds.values() {
+            graph.define_kind(name, if *text { KeyKind::Str } else { KeyKind::U64 })?;
         }
-        for (&(label, _), (name, kind)) in &self.properties {
+        for LabelName { name, multi, ends } in self.labels.values().filter(|label| !label.name.is_empty()) {
+            let options = LabelOptions::new().multi(*multi);
+            graph.define_label(name, ends.map_or(options.clone(), |[src, dst]| options.ends(src, dst)))?;
+        }
+        for (&(label, _), PropertyName { name, kind, of }) in &self.properties {
             match self.label(LabelId(label)) {
-                _ if label == LabelId::VERTICES.0 => graph.define_vertex_property(name, *kind)?,
+                _ if label == LabelId::VERTICES.0 => graph.define_vertex_property_of(*of, name, *kind)?,
                 Some(label) => graph.define_edge_property(label, name, *kind)?,
                 // A label without edges whose definition is lost.
                 None => continue,
@@ -103,7 +178,7 @@ impl Names {
     }
 
     pub(super) fn property(&self, label: LabelId, id: PropertyId) -> Option<&str> {
-        self.properties.get(&(label.0, id.0)).map(|(name, _)| name.as_str())
+        self.properties.get(&(label.0, id.0)).map(|p| p.name.as_str())
     }
 
     /// Whether edges of `label` may have properties.

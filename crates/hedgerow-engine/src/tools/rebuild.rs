@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use hedgerow_core::{GraphConfig, KeyKind, LabelId, PropertyId, Row, Value, VertexKey};
 
+use super::names::Unnamed;
 use super::salvaged::{EdgeTuple, Found, FoundVertex, SalvagedGraph};
 use crate::error::Result;
 use crate::graph::Graph;
@@ -42,7 +43,14 @@ impl SalvagedGraph {
         self.drop_gone_edges();
         let repeated = self.drop_repeated();
         let bare = self.date_vertices();
-        self.names.complete(self.edges.iter().map(|(place, found)| (place.0, place.3, found.row.as_ref())));
+        self.names.complete_kinds(self.vertices.values().map(|vertex| &vertex.key));
+        let of = |id| self.vertices.get(id).map(|vertex| vertex.key.kind());
+        self.names.complete(self.edges.iter().map(|(&(label, ref src, ref dst, rank), found)| Unnamed {
+            label,
+            rank,
+            row: found.row.as_ref(),
+            ends: [of(src), of(dst)],
+        }));
         let made_up = self.names.define_in(&graph)?;
         let doubtful = self.vertices.values().filter(|vertex| vertex.era < self.certain_from).count() as u64;
         let mut rebuilt = Rebuilt {

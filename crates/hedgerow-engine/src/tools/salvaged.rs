@@ -87,6 +87,7 @@ impl SalvagedGraph {
                 ImageKeys::Dense => Some(VertexKey::U64(u64::from(id))),
                 ImageKeys::U64(keys) => keys.get(i).map(|&n| VertexKey::U64(n)),
                 ImageKeys::Str(keys) => keys.get(i).map(|s| VertexKey::Str(s.clone())),
+                ImageKeys::Kinds(keys) => keys.get(i).cloned(),
             };
             self.vertices.extend(key.map(|key| (id, FoundVertex { key, era })));
         }
@@ -161,7 +162,9 @@ impl SalvagedGraph {
             Op::RemoveItem { label, src, dst, rank } => {
                 _ = self.edges.remove(&(label.0, src.0, dst.0, rank));
             }
-            Op::DefineLabel { .. } | Op::DefineProperty { .. } => self.names.define(op),
+            Op::DefineKind { .. } | Op::DefineLabel { .. } | Op::DefineProperty { .. } => {
+                self.names.define(op)
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::record::{Frame, RecordType, Seal};
 use hedgerow_core::key::MAX_KEY_BYTES;
-use hedgerow_core::{PropertyId, PropertyType};
+use hedgerow_core::{KindId, PropertyId, PropertyType};
 use proptest::prelude::*;
 
 fn payload(record: &mut RecordBuilder) -> Vec<u8> {
@@ -73,9 +73,12 @@ fn frames_and_seals_come_back_only_whole_and_in_their_place() {
 
 #[test]
 fn malformed_payloads_are_refused() {
-    let cases: [(&str, &[u8]); 8] = [
+    let cases: [(&str, &[u8]); 11] = [
         ("short run header", &[4, 0, 0, 0]),
         ("no rows", &[4, 0, 0, 0, 0, 0, 0, 0]),
+        ("a kind beyond the largest", &[1, 0, 255, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+        ("a definition of such a kind", &[8, 0, 255, 0, 1, 0, 0, 0, 1, b'x']),
+        ("ends cut short", &[6, 2, 1, 0, 1, 0, 0, 0, 1]),
         ("unknown kind", &[9, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]),
         ("unknown flag", &[4, 2, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
         ("label on a vertex", &[3, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0]),
@@ -90,22 +93,25 @@ fn malformed_payloads_are_refused() {
 
 #[derive(Clone, Debug)]
 enum Owned {
-    Insert(u32, u64),
-    InsertStr(u32, String),
+    Insert(u32, KindId, u64),
+    InsertStr(u32, KindId, String),
     Remove(u32),
     Put(u16, u32, u32, Option<f64>),
     Cut(u16, u32, u32),
     PutItem(u16, [u32; 2], u64, Option<f64>, Vec<u8>),
     CutItem(u16, [u32; 2], u64),
-    Label(u16, bool, String),
-    Property(u16, u16, PropertyType, String),
+    Kind(KindId, bool, String),
+    Label(u16, bool, Option<[u8; 2]>, String),
+    Property(u16, u8, u16, PropertyType, String),
 }
 
 impl Owned {
     fn op(&self) -> Op<'_> {
         match self {
-            Owned::Insert(id, key) => Op::InsertVertex { id: VertexId(*id), key: VertexKeyRef::U64(*key) },
-            Owned::InsertStr(id, key) => Op::InsertVertex { id: VertexId(*id), key: VertexKeyRef::Str(key) },
+            Owned::Insert(id, kind, key) => Op::InsertVertex { id: VertexId(*id), key: kind.key(*key) },
+            Owned::InsertStr(id, kind, key) => {
+                Op::InsertVertex { id: VertexId(*id), key: kind.key(key.as_str()) }
+            }
             Owned::Remove(id) => Op::RemoveVertex { id: VertexId(*id) },
             &Owned::Put(label, src, dst, weight) => {
                 Op::PutEdge { label: LabelId(label), src: VertexId(src), dst: VertexId(dst), weight }
@@ -121,11 +127,14 @@ impl Owned {
                 let (label, [src, dst]) = (LabelId(*label), ends.map(VertexId));
                 Op::RemoveItem { label, src, dst, rank: *rank }
             }
-            Owned::Label(label, multi, name) => {
-                Op::DefineLabel { label: LabelId(*label), multi: *multi, name }
+            Owned::Kind(kind, text, name) => Op::DefineKind { kind: *kind, text: *text, name },
+            Owned::Label(label, multi, ends, name) => {
+                let ends = ends.map(|ends| ends.map(KindId));
+                Op::DefineLabel { label: LabelId(*label), multi: *multi, ends, name }
             }
-            Owned::Property(label, property, kind, name) => Op::DefineProperty {
+            Owned::Property(label, of, property, kind, name) => Op::DefineProperty {
                 label: LabelId(*label),
+                of: KindId(*of),
                 property: PropertyId(*property),
                 kind: *kind,
                 name,
@@ -136,8 +145,8 @@ impl Owned {
 
 fn any_op() -> impl Strategy<Value = Owned> {
     prop_oneof![
-        (any::<u32>(), any::<u64>()).prop_map(|(id, key)| Owned::Insert(id, key)),
-        (any::<u32>(), ".{0,9}").prop_map(|(id, key)| Owned::InsertStr(id, key)),
+        (any::<u32>(), any_kind(), any::<u64>()).prop_map(|(id, kind, key)| Owned::Insert(id, kind, key)),
+        (any::<u32>(), any_kind(), ".{0,9}").prop_map(|(id, kind, key)| Owned::InsertStr(id, kind, key)),
         any::<u32>().prop_map(Owned::Remove),
         (0..3u16, any::<u32>(), any::<u32>(), proptest::option::of(-1e300..1e300f64))
             .prop_map(|(l, s, d, w)| Owned::Put(l, s, d, w)),
@@ -146,10 +155,16 @@ fn any_op() -> impl Strategy<Value = Owned> {
             .prop_map(|(l, e, r, w, row)| Owned::PutItem(l, e, r, w, row)),
         // An edge without rank is one of the plain operations.
         (0..3u16, any::<[u32; 2]>(), 1..u64::MAX).prop_map(|(l, e, r)| Owned::CutItem(l, e, r)),
-        (any::<u16>(), any::<bool>(), ".{1,60}").prop_map(|(l, multi, name)| Owned::Label(l, multi, name)),
-        (any::<u16>(), any::<u16>(), any_type(), ".{1,60}")
-            .prop_map(|(l, p, t, name)| Owned::Property(l, p, t, name)),
+        (any_kind(), any::<bool>(), ".{1,60}").prop_map(|(kind, text, name)| Owned::Kind(kind, text, name)),
+        (any::<u16>(), any::<bool>(), any::<Option<[u8; 2]>>(), ".{1,60}")
+            .prop_map(|(l, multi, ends, name)| Owned::Label(l, multi, ends, name)),
+        (any::<u16>(), any::<u8>(), any::<u16>(), any_type(), ".{1,60}")
+            .prop_map(|(l, of, p, t, name)| Owned::Property(l, of, p, t, name)),
     ]
+}
+
+fn any_kind() -> impl Strategy<Value = KindId> {
+    prop_oneof![Just(KindId::DEFAULT), (1..=KindId::MAX.0).prop_map(KindId)]
 }
 
 fn any_type() -> impl Strategy<Value = PropertyType> {

@@ -1,8 +1,9 @@
 //! Keys to vertex ids and back, by timestamp.
 //!
 //! A [`KeyTable`] has a row for each vertex id: its key and the span in which the key names it. So a row *is* a binding, and keys by
-//! id are an array. An [index](index) finds the newest row of a key; rows that the key named before are linked from it, as long
-//! as readers may see them. A text lies in [`texts`], its row says where.
+//! id are an array. An [index](index) for each kind of vertices finds the newest row of a key; rows that the key named before are
+//! linked from it, as long as readers may see them. A text lies in [`texts`], its row says where. The kind of an id is one byte more,
+//! where one is not of the default kind.
 //!
 //! A number costs 16 bytes for its row and about 7 in the index; a text besides its length, rounded up to four. A look for a number
 //! that hits touches two cache lines, the bucket of the index and the row; for a text those of its bytes too.
@@ -15,6 +16,8 @@
 //!   see a binding finds its row whole. A look may stand on a row that goes to another key meanwhile. Then either the key differs,
 //!   or the row shows a span that ended before the snapshot or begins after it (invariant I23 in `docs/design/protocol.md`).
 //! * The link from a row to an older one may outlive it: it is followed only to a row of the same key that was born before.
+//! * A look asks the index of a kind, not the kinds of rows. So one that stands on a row whose id went to a vertex of another kind with
+//!   an equal key takes that for its own, as long as it looks at the newest state; of a snapshot it shows a span that begins after it.
 //! * Looks take no lock and wait for nobody. A look at the newest state, which no snapshot protects, may be wrong; committers ask
 //!   again with the latches held (invariant I4).
 
@@ -23,8 +26,10 @@ mod rows;
 mod texts;
 
 use std::hash::BuildHasher;
+use std::sync::OnceLock;
 
-use hedgerow_core::{Timestamp, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_core::growing::Growing;
+use hedgerow_core::{KindId, Timestamp, VertexId, VertexKey, VertexKeyRef};
 
 use index::{Hash, Index};
 use rows::{Rows, Span};
@@ -36,38 +41,77 @@ type Hasher = foldhash::quality::RandomState;
 #[cfg(feature = "model-checking")]
 type Hasher = foldhash::quality::FixedState;
 
-/// The keys of the vertices of one graph, all numbers or all texts.
-pub struct KeyTable {
+/// The keys of one kind of vertices, all numbers or all texts.
+struct Kind {
     is_text: bool,
     index: Index,
+}
+
+/// The keys of the vertices of one graph.
+pub struct KeyTable {
+    default: Kind,
+    /// The kinds after the default one.
+    others: Growing<OnceLock<Box<Kind>>, 256>,
     rows: Rows,
     texts: Texts,
     hasher: Hasher,
 }
 
+impl Kind {
+    fn new(is_text: bool) -> Kind {
+        Kind { is_text, index: Index::default() }
+    }
+}
+
 impl KeyTable {
-    /// Without keys; they will be texts if `is_text`, else numbers.
+    /// Without keys; those of the default kind will be texts if `is_text`, else numbers.
     pub fn new(is_text: bool) -> KeyTable {
         KeyTable {
-            is_text,
-            index: Index::default(),
+            default: Kind::new(is_text),
+            others: Growing::default(),
             rows: Rows::default(),
             texts: Texts::default(),
             hasher: Hasher::default(),
         }
     }
 
+    /// Lets vertices have this kind; their keys will be texts if `is_text`, else numbers. Nothing if there is the kind already.
+    pub fn add_kind(&self, kind: KindId, is_text: bool) {
+        if let Some(at) = usize::from(kind.0).checked_sub(1) {
+            self.others.get_or_create(at).get_or_init(|| Box::new(Kind::new(is_text)));
+        }
+    }
+
+    #[inline]
+    fn kind(&self, kind: KindId) -> Option<&Kind> {
+        match usize::from(kind.0).checked_sub(1) {
+            None => Some(&self.default),
+            Some(at) => self.others.get(at)?.get().map(Box::as_ref),
+        }
+    }
+
+    fn kinds(&self) -> impl Iterator<Item = &Kind> {
+        let others = self.others.chunks().flat_map(|(_, kinds)| kinds);
+        [&self.default].into_iter().chain(others.filter_map(OnceLock::get).map(Box::as_ref))
+    }
+
+    /// The kind of the vertex that the id is bound to, or was last. As [`key_of`](Self::key_of).
+    #[inline]
+    pub fn kind_of(&self, id: VertexId) -> KindId {
+        self.rows.kind(id)
+    }
+
     #[inline]
     fn hash(&self, key: VertexKeyRef<'_>) -> Hash {
         Hash(match key {
-            VertexKeyRef::U64(n) => self.hasher.hash_one(n),
-            VertexKeyRef::Str(s) => self.hasher.hash_one(s.as_bytes()),
+            VertexKeyRef::U64(n) | VertexKeyRef::KindU64(_, n) => self.hasher.hash_one(n),
+            VertexKeyRef::Str(s) | VertexKeyRef::KindStr(_, s) => self.hasher.hash_one(s.as_bytes()),
         })
     }
 
-    fn hash_of(&self, id: VertexId) -> Hash {
+    fn hash_of(&self, id: VertexId, is_text: bool) -> Hash {
         let word = self.rows.key(id);
-        if !self.is_text {
+        if !is_text {
             return self.hash(VertexKeyRef::U64(word));
         }
         Hash(self.hasher.hash_one(&self.texts.read(Place(word))[..]))
@@ -76,15 +120,15 @@ impl KeyTable {
     /// Whether `id` carries the key now. Stable while the binding of `id` cannot change.
     #[inline]
     pub fn carries(&self, id: VertexId, key: VertexKeyRef<'_>) -> bool {
-        self.is(self.rows.key(id), key)
+        self.rows.kind(id) == key.kind() && self.is(self.rows.key(id), key)
     }
 
-    /// Whether a row's key is this one.
+    /// Whether a row's key is this one, of whatever kind.
     #[inline]
     fn is(&self, word: u64, key: VertexKeyRef<'_>) -> bool {
         match key {
-            VertexKeyRef::U64(n) => word == n,
-            VertexKeyRef::Str(s) => self.texts.is(Place(word), s),
+            VertexKeyRef::U64(n) | VertexKeyRef::KindU64(_, n) => word == n,
+            VertexKeyRef::Str(s) | VertexKeyRef::KindStr(_, s) => self.texts.is(Place(word), s),
         }
     }
 
@@ -92,13 +136,16 @@ impl KeyTable {
     #[inline]
     pub fn names(&self, id: VertexId, key: VertexKeyRef<'_>) -> bool {
         let bound = self.rows.get(id).filter(|(_, span)| span.died == Timestamp::INFINITY);
-        bound.is_some_and(|(word, _)| self.is(word, key))
+        bound.is_some_and(|(word, _)| self.is(word, key)) && self.rows.kind(id) == key.kind()
     }
 
     /// The newest row of the key.
     #[inline]
     fn newest(&self, key: VertexKeyRef<'_>) -> Option<(VertexId, Span)> {
-        self.index.find(self.hash(key), |id| {
+        let is_text = matches!(key, VertexKeyRef::Str(_) | VertexKeyRef::KindStr(..));
+        // What a row says of a number must not be taken for the place of a text.
+        let kind = self.kind(key.kind()).filter(|kind| kind.is_text == is_text)?;
+        kind.index.find(self.hash(key), |id| {
             let (word, span) = self.rows.get(id)?;
             self.is(word, key).then_some((id, span))
         })
@@ -124,22 +171,28 @@ impl KeyTable {
 
     /// The key of an id whose vertex a snapshot that is being read can see.
     pub fn key_of(&self, id: VertexId) -> VertexKey {
-        let word = self.rows.key(id);
-        if !self.is_text {
-            return VertexKey::U64(word);
-        }
-        VertexKey::Str(String::from_utf8_lossy(&self.texts.read(Place(word))).into())
+        let (of, word) = (self.rows.kind(id), self.rows.key(id));
+        let is_text = self.kind(of).is_some_and(|kind| kind.is_text);
+        let text = || String::from_utf8_lossy(&self.texts.read(Place(word))).into();
+        let key = if is_text { VertexKey::Str(text()) } else { VertexKey::U64(word) };
+        if of == KindId::DEFAULT { key } else { key.with_kind(of) }
     }
 
     /// Binds `key` to `id` as of `ts`; `oldest` is the oldest timestamp that any reader can see, now or later. Only for the holder of
-    /// the key's latch, with an id that is bound to nothing that a reader can see. O(1), and now and then O(keys / 64).
+    /// the key's latch, with an id that is bound to nothing that a reader can see; the kind has been [added](Self::add_kind). O(1), and
+    /// now and then O(keys / 64).
     pub fn bind(&self, key: VertexKeyRef<'_>, id: VertexId, ts: Timestamp, oldest: Timestamp) {
         self.forget(id);
-        let word = match key {
-            VertexKeyRef::U64(n) => n,
-            VertexKeyRef::Str(s) => self.texts.add(s).0,
+        let (of, plain) = key.split();
+        let Some(kind) = self.kind(of) else {
+            debug_assert!(false, "a kind is added before its first key");
+            return;
         };
-        self.rows.bind(id, word, ts);
+        let word = match plain {
+            VertexKeyRef::U64(n) | VertexKeyRef::KindU64(_, n) => n,
+            VertexKeyRef::Str(s) | VertexKeyRef::KindStr(_, s) => self.texts.add(s).0,
+        };
+        self.rows.bind(id, of, word, ts);
         let replaces = |other: VertexId| {
             let found = self.rows.get(other).filter(|(word, _)| self.is(*word, key));
             // Before the index names the new row: who finds that may need the one before.
@@ -148,7 +201,7 @@ impl KeyTable {
             }
             found.is_some()
         };
-        self.index.put(self.hash(key), id, replaces, |id| self.hash_of(id));
+        kind.index.put(self.hash(key), id, replaces, |id| self.hash_of(id, kind.is_text));
     }
 
     /// Ends the binding of `id` as of `ts`. Only for the holder of the key's latch.
@@ -162,9 +215,10 @@ impl KeyTable {
         if self.rows.span(id).is_none_or(|span| span.died == Timestamp::INFINITY) {
             return;
         }
-        self.index.remove(self.hash_of(id), id);
+        let Some(kind) = self.kind(self.rows.kind(id)) else { return };
+        kind.index.remove(self.hash_of(id, kind.is_text), id);
         if let Some(word) = self.rows.forget(id)
-            && self.is_text
+            && kind.is_text
         {
             self.texts.free(Place(word));
         }
@@ -172,7 +226,7 @@ impl KeyTable {
 
     /// The number of keys that are bound, or were and readers may see it.
     pub fn len(&self) -> usize {
-        self.index.len()
+        self.kinds().map(|kind| kind.index.len()).sum()
     }
 
     /// Whether there is none.
@@ -182,7 +236,8 @@ impl KeyTable {
 
     /// The bytes held. O(ids / 8,192), and O(removed ids / 512).
     pub fn bytes(&self) -> usize {
-        self.rows.bytes() + self.index.bytes() + self.texts.bytes()
+        let kinds: usize = self.kinds().map(|kind| kind.index.bytes()).sum();
+        self.rows.bytes() + kinds + self.texts.bytes() + self.others.bytes()
     }
 }
 

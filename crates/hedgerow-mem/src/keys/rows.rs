@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use hedgerow_core::growing::Growing;
-use hedgerow_core::sync::{AtomicU32, AtomicU64, Ordering};
-use hedgerow_core::{Timestamp, VertexId};
+use hedgerow_core::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use hedgerow_core::{KindId, Timestamp, VertexId};
 
 /// Ids of a page of rows, which takes 128 KiB: allocators lose little of that; smaller blocks of so even a size leave an eighth
 /// of their pages unused.
@@ -51,6 +51,8 @@ pub(super) struct Span {
 pub(super) struct Rows {
     rows: Column<Row, ROWS, { IDS / ROWS }>,
     past: Column<Past, PASTS, { IDS / PASTS }>,
+    /// The kinds of the vertices: pages only where one is not of the default kind.
+    kinds: Column<AtomicU8, ROWS, { IDS / ROWS }>,
 }
 
 impl Default for Row {
@@ -119,6 +121,12 @@ impl Rows {
         self.row(id).map_or(0, |row| row.key.load(Ordering::Acquire))
     }
 
+    /// The kind of the vertex that `id` is bound to, or was last.
+    #[inline]
+    pub(super) fn kind(&self, id: VertexId) -> KindId {
+        self.kinds.get(id).map_or(KindId::DEFAULT, |kind| KindId(kind.load(Ordering::Acquire)))
+    }
+
     /// From when to when `id` is bound; `None` if it is not and no reader may see that it was.
     #[inline]
     pub(super) fn span(&self, id: VertexId) -> Option<Span> {
@@ -150,10 +158,13 @@ impl Rows {
     }
 
     /// Binds an id that is unbound.
-    pub(super) fn bind(&self, id: VertexId, key: u64, born: Timestamp) {
+    pub(super) fn bind(&self, id: VertexId, kind: KindId, key: u64, born: Timestamp) {
         debug_assert!(self.span(id).is_none(), "{id:?} is bound");
         if let Some(past) = self.past(id) {
             past.older.store(NO_ID, Ordering::Relaxed);
+        }
+        if self.kind(id) != kind {
+            self.kinds.get_or_create(id).store(kind.0, Ordering::Release);
         }
         let row = self.rows.get_or_create(id);
         row.key.store(key, Ordering::Release);
@@ -183,6 +194,6 @@ impl Rows {
 
     /// The bytes held, with those of ids without a binding.
     pub(super) fn bytes(&self) -> usize {
-        self.rows.bytes() + self.past.bytes()
+        self.rows.bytes() + self.past.bytes() + self.kinds.bytes()
     }
 }

@@ -38,6 +38,8 @@ impl Model {
     fn new(names: Vec<VertexKey>) -> Model {
         let is_text = matches!(names[0], VertexKey::Str(_));
         let (table, spans) = (KeyTable::new(is_text), BTreeMap::new());
+        table.add_kind(KindId(1), !is_text);
+        table.add_kind(KindId(2), is_text);
         Model { names, table, spans, free: Vec::new(), next: 0, now: 0, oldest: Timestamp::ZERO }
     }
 
@@ -90,7 +92,7 @@ impl Model {
             assert_eq!(self.table.changed(name.as_ref()), last, "{name:?}");
             for (id, ..) in spans {
                 assert_eq!(&self.table.key_of(*id), name);
-                assert!(self.table.carries(*id, name.as_ref()));
+                assert!(self.table.carries(*id, name.as_ref()) && self.table.kind_of(*id) == name.kind());
             }
         }
         assert_eq!(self.table.len(), self.spans.values().filter(|spans| !spans.is_empty()).count());
@@ -111,6 +113,28 @@ proptest! {
             model.step(step);
         }
         model.check();
+    }
+
+    /// Equal keys of three kinds, of both types: ids go from one to another.
+    #[test]
+    fn keys_of_kinds_name_at_each_moment_what_they_were_bound_to(steps in steps()) {
+        let texts = ["", "0", "\0\0"].map(|s| VertexKey::Str(s.into()));
+        let numbers = [0, 1 << 17, 48].map(VertexKey::U64);
+        let of = |keys: &[VertexKey; 3], kind: u8| keys.clone().map(|key| key.with_kind(KindId(kind)));
+        let names = [of(&numbers, 0), of(&texts, 1), of(&numbers, 2), of(&texts, 1).map(|key| match key {
+            VertexKey::KindStr(kind, s) => VertexKey::KindStr(kind, format!("{s}.").into()),
+            key => key,
+        })];
+        let mut model = Model::new(names.concat());
+        for step in steps {
+            model.step(step);
+        }
+        model.check();
+        for name in ["", "0", "1"] {
+            prop_assert_eq!(model.table.at(VertexKeyRef::Str(name), Timestamp(model.now)), None);
+            prop_assert_eq!(model.table.at(KindId(2).key(name), Timestamp(model.now)), None);
+        }
+        prop_assert_eq!(model.table.at(KindId(1).key(0), Timestamp(model.now)), None);
     }
 
     #[test]

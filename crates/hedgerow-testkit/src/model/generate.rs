@@ -2,22 +2,24 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{KeyKind, PropertyType, Value, VertexKey};
+use hedgerow_core::{KeyKind, KindId, PropertyType, Value, VertexKey};
 
 use super::rich::{PROPERTIES, WEIGHT};
 use super::{BulkOp, ItemKey, LABELS, Model, ModelConfig, ModelOp, RichOp};
 use crate::sim_fs::SplitMix64;
 
-/// The `n`-th key of a kind: dense keys are the number itself, the others are scattered.
-pub fn vertex_key(keys: KeyKind, n: u64) -> VertexKey {
-    match keys {
-        KeyKind::Dense => VertexKey::U64(n),
-        // An odd factor keeps the keys different.
-        KeyKind::U64 => VertexKey::U64(n.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
-        KeyKind::Str => {
-            let padding = "-".repeat((n % 23) as usize);
-            VertexKey::Str(Arc::from(format!("v{padding}{n}")))
-        }
+/// The `n`-th key of a graph: dense keys are the number itself, the others are scattered. In a rich graph that is not dense, keys
+/// of three kinds take turns ([`KINDS`]), and some of them are equal but for their kind.
+pub fn vertex_key(config: ModelConfig, n: u64) -> VertexKey {
+    let text = |n: u64| VertexKey::Str(Arc::from(format!("v{}{n}", "-".repeat((n % 23) as usize))));
+    // An odd factor keeps the keys different.
+    let scattered = |n: u64| VertexKey::U64(n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    match (config.keys, n % 4) {
+        (KeyKind::Dense, _) => VertexKey::U64(n),
+        (_, 2) if config.rich => scattered(n - 1).with_kind(KindId(1)),
+        (_, 3) if config.rich => text(n - 3).with_kind(KindId(2)),
+        (KeyKind::U64, _) => scattered(n),
+        (KeyKind::Str, _) => text(n),
     }
 }
 
@@ -63,7 +65,7 @@ impl Generator {
     /// A key of the universe.
     pub fn key(&mut self) -> VertexKey {
         let bound = if self.rng.eighths(3) { self.universe.div_ceil(8) } else { self.universe };
-        vertex_key(self.config.keys, (self.first + self.rng.below(bound)) * self.stride)
+        vertex_key(self.config, (self.first + self.rng.below(bound)) * self.stride)
     }
 
     fn weight(&mut self) -> f64 {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use hedgerow_core::key::MAX_KEY_BYTES;
 use hedgerow_core::{
-    Columns, Direction, GraphConfig, KeyKind, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
+    Columns, Direction, GraphConfig, KeyKind, KindId, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp,
+    VertexId, VertexKey,
 };
 
 /// The state of one subgraph at a commit timestamp, as read from a segment.
@@ -31,6 +32,8 @@ pub enum ImageKeys {
     U64(Vec<u64>),
     /// Strings.
     Str(Vec<Arc<str>>),
+    /// Of vertices of several kinds, or of another one than the default.
+    Kinds(Vec<VertexKey>),
 }
 
 /// The neighbors of the 64 vertices of a subgraph, for one label and direction.
@@ -76,6 +79,8 @@ pub enum KeysRef<'a> {
     U64(&'a [u64]),
     /// Strings.
     Str(&'a [Arc<str>]),
+    /// Of vertices of several kinds, or of another one than the default.
+    Kinds(&'a [VertexKey]),
 }
 
 /// The borrowed form of [`AdjacencyPart`].
@@ -128,6 +133,7 @@ impl ImageKeys {
             ImageKeys::Dense => KeysRef::Dense,
             ImageKeys::U64(keys) => KeysRef::U64(keys),
             ImageKeys::Str(keys) => KeysRef::Str(keys),
+            ImageKeys::Kinds(keys) => KeysRef::Kinds(keys),
         }
     }
 }
@@ -189,20 +195,44 @@ pub(crate) fn check_vertices(id: SubgraphId, present: u64) -> Option<&'static st
 }
 
 pub(crate) fn check_keys(keys: KeysRef<'_>, present: u64, kind: KeyKind) -> Option<&'static str> {
-    let (found, count) = match keys {
-        KeysRef::Dense => (KeyKind::Dense, present.count_ones() as usize),
-        KeysRef::U64(keys) => (KeyKind::U64, keys.len()),
-        KeysRef::Str(keys) => (KeyKind::Str, keys.len()),
+    let (fits, count) = match keys {
+        KeysRef::Dense => (kind == KeyKind::Dense, present.count_ones() as usize),
+        KeysRef::U64(keys) => (kind == KeyKind::U64, keys.len()),
+        KeysRef::Str(keys) => (kind == KeyKind::Str, keys.len()),
+        KeysRef::Kinds(keys) => (fit(keys, kind), keys.len()),
     };
-    if found != kind {
-        return Some("keys of another kind than the graph's");
+    if !fits {
+        return Some("keys of another type than the graph's");
     }
     if count != present.count_ones() as usize {
         return Some("key count differs from live vertex count");
     }
-    match keys {
-        KeysRef::Str(keys) if keys.iter().any(|key| key.len() > MAX_KEY_BYTES) => Some("key too long"),
-        _ => None,
+    let too_long = match keys {
+        KeysRef::Str(keys) => keys.iter().any(|key| key.len() > MAX_KEY_BYTES),
+        KeysRef::Kinds(keys) => keys.iter().any(|key| text_of(key).is_some_and(|s| s.len() > MAX_KEY_BYTES)),
+        KeysRef::Dense | KeysRef::U64(_) => false,
+    };
+    too_long.then_some("key too long")
+}
+
+/// Whether keys of several kinds stand where they belong: those of the default kind are of the graph's type, which is not dense,
+/// and the form says no kind twice.
+fn fit(keys: &[VertexKey], kind: KeyKind) -> bool {
+    let fits = |key: &VertexKey| match key {
+        VertexKey::U64(_) => kind == KeyKind::U64,
+        VertexKey::Str(_) => kind == KeyKind::Str,
+        VertexKey::KindU64(of, _) | VertexKey::KindStr(of, _) => {
+            (KindId::DEFAULT < *of) && (*of <= KindId::MAX)
+        }
+    };
+    kind != KeyKind::Dense && keys.iter().all(fits)
+}
+
+/// The key, if it is a string.
+pub(crate) fn text_of(key: &VertexKey) -> Option<&Arc<str>> {
+    match key {
+        VertexKey::Str(s) | VertexKey::KindStr(_, s) => Some(s),
+        VertexKey::U64(_) | VertexKey::KindU64(..) => None,
     }
 }
 

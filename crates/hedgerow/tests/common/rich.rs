@@ -3,15 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hedgerow::{
-    Direction, EdgeKey, EdgePattern, Graph, LabelId, LabelOptions, Properties, Resident, Result, Snapshot,
-    Topology, VertexKey, WriteTxn,
+    Direction, EdgeKey, EdgePattern, Graph, KeyKind, LabelId, LabelOptions, Properties, Resident, Result,
+    Snapshot, Topology, VertexKey, WriteTxn,
 };
-use hedgerow_testkit::{ItemKey, LABELS, Model, ModelConfig, PROPERTIES, Props, RichOp};
+use hedgerow_testkit::{ItemKey, KINDS, LABELS, Model, ModelConfig, PROPERTIES, Props, RichOp};
 
 type Verdict = std::result::Result<(), String>;
 
-/// Defines the labels of rich graphs.
+/// Defines the kinds and the labels of rich graphs.
 pub(crate) fn define_labels(graph: &Graph) -> Result<()> {
+    if graph.config().keys != KeyKind::Dense {
+        for (name, keys) in KINDS {
+            graph.define_kind(name, keys)?;
+        }
+    }
     for (name, multi) in LABELS {
         graph.define_label(name, LabelOptions::new().multi(multi))?;
     }
@@ -23,6 +28,9 @@ pub(crate) fn define_all(graph: &Graph) -> Result<()> {
     define_labels(graph)?;
     for (property, kind) in PROPERTIES {
         graph.define_vertex_property(property, kind)?;
+        for of in graph.schema().kinds() {
+            graph.define_vertex_property_of(of.id(), property, kind)?;
+        }
         for (label, _) in LABELS {
             graph.define_edge_property(label, property, kind)?;
         }

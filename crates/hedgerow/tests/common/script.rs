@@ -28,7 +28,7 @@ impl Script {
     }
 
     fn marker(&self) -> hedgerow::VertexKey {
-        vertex_key(CONFIG.keys, self.first() + VERTICES - 1)
+        vertex_key(CONFIG, self.first() + VERTICES - 1)
     }
 
     /// Transaction `i`, from 1: some operations on the writer's vertices, and the marker set to `i`.

@@ -87,7 +87,7 @@ fn work(plan: &Plan, watch: &Watch, disk: &SimFs) -> Verdict<()> {
     let mut graph = plan.options().open_on(disk.handle()).map_err(|e| format!("create: {e}"))?;
     let mut generator = Generator::new(plan.config, plan.seed, 0, plan.universe);
     if plan.vertices > 0 {
-        let vertex = |n| ModelOp::InsertVertex(vertex_key(plan.config.keys, n));
+        let vertex = |n| ModelOp::InsertVertex(vertex_key(plan.config, n));
         let ops: Vec<ModelOp> = (0..plan.vertices).map(vertex).collect();
         commit_ops(plan, &graph, &watch.history, &ops)?;
     }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use hedgerow::{
-    Ack, Direction, EdgeKey, EdgePattern, Error, Graph, LabelId, LabelOptions, Pipeline, PropertyType,
-    Snapshot, StateError, Ticket, Timestamp, Value, VertexId, WriteTxn,
+    Ack, Direction, EdgeKey, EdgePattern, Error, Graph, KeyKind, KindId, LabelId, LabelOptions, Pipeline,
+    PropertyType, Snapshot, StateError, Ticket, Timestamp, Value, VertexId, WriteTxn,
 };
 
 /// The edges `0 -> 1..=EDGES` are there before any snapshot.
@@ -126,6 +126,11 @@ fn of_graph(graph: &Graph, aside: &Path, wrong: &mut Vec<&'static str>) {
     refused!("Graph::backup_on", graph.backup_on(std::sync::Arc::new(vfs.expect("a directory"))));
     refused!("Graph::define_label", graph.define_label("other", LabelOptions::new()));
     refused!("Graph::define_edge_property", graph.define_edge_property(LABEL, "p", PropertyType::I64));
+    refused!("Graph::define_kind", graph.define_kind("k", KeyKind::Str));
+    refused!(
+        "Graph::define_vertex_property_of",
+        graph.define_vertex_property_of(KindId::DEFAULT, "p", PropertyType::I64)
+    );
     refused!("Graph::define_vertex_property", graph.define_vertex_property("p", PropertyType::I64));
     graph.forget_views(); // "Graph::forget_views": does nothing
     // "Graph::config", "Graph::published_ts", "Graph::durable_ts", "Graph::schema": as at the fork
@@ -196,6 +201,7 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     refused!("Snapshot::neighbors_of", snapshot.neighbors_of(LABEL, 0, Direction::Out));
     refused!("Snapshot::edges_of", snapshot.edges_of(LABEL, 0, Direction::Out));
     refused!("Snapshot::degree_of", snapshot.degree_of(LABEL, 0, Direction::Out));
+    refused!("Snapshot::vertex_count_of", snapshot.vertex_count_of(KindId::DEFAULT));
     refused!("Snapshot::edge_count_of", snapshot.edge_count_of(LABEL));
     refused!("Snapshot::for_each_edge_of", snapshot.for_each_edge_of(LABEL, |_, _, _| ()));
     refused!("Snapshot::for_each_edge_in", snapshot.for_each_edge_in(LABEL, all, |_, _, _| ()));

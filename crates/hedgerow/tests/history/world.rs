@@ -93,7 +93,7 @@ fn ranks(list: Option<Vec<(VertexKey, u64)>>) -> Vec<Element> {
 fn sinks(list: Option<Vec<VertexKey>>) -> Vec<Element> {
     let element = |key| match key {
         VertexKey::U64(key) => (key - SINKS) as Element,
-        VertexKey::Str(key) => panic!("a text key: {key}"),
+        key => panic!("not a number of the default kind: {key}"),
     };
     list.unwrap_or_default().into_iter().map(element).collect()
 }

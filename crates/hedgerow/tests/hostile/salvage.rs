@@ -107,7 +107,7 @@ impl Store {
             // Before the later checkpoints only one subgraph changes, and no other one is written.
             let mut near = Generator::new(config, seed ^ round << 32, 64 * (round % 2), 60);
             let ops = match round {
-                0 => (0..KEYS).map(|n| ModelOp::InsertVertex(vertex_key(config.keys, n))).collect(),
+                0 => (0..KEYS).map(|n| ModelOp::InsertVertex(vertex_key(config, n))).collect(),
                 1 => (0..120).map(|_| all.op(Some(&model))).collect(),
                 2..5 => near.transaction(None, 16).into_iter().filter(stays_near).collect(),
                 _ => all.transaction(Some(&model), if config.rich { 12 } else { 80 }),
@@ -181,7 +181,8 @@ fn commit(graph: &Graph, model: &mut Model, ops: Vec<ModelOp>) -> u64 {
 }
 
 fn key_of(graph: &Graph, n: u64) -> VertexKey {
-    vertex_key(graph.config().keys, n)
+    let hedgerow::GraphConfig { directed, weighted, keys, .. } = graph.config();
+    vertex_key(ModelConfig { directed, weighted, keys, rich: !graph.schema().kinds().is_empty() }, n)
 }
 
 /// The images in the segments, as `docs/format/segment.md` lays them out.

@@ -189,7 +189,7 @@ impl State {
 pub(crate) fn raw(key: &hedgerow::VertexKey, offset: u64) -> u64 {
     match key {
         hedgerow::VertexKey::U64(key) => key.wrapping_sub(offset),
-        hedgerow::VertexKey::Str(key) => panic!("a text key: {key}"),
+        key => panic!("not a number of the default kind: {key}"),
     }
 }
 

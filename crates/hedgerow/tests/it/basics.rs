@@ -5,7 +5,7 @@ use hedgerow::{ArgumentError, Direction, Error, Graph, KeyKind, OpenError, Optio
 fn numbers(keys: Option<Vec<VertexKey>>) -> Vec<u64> {
     let number = |k: VertexKey| match k {
         VertexKey::U64(n) => n,
-        VertexKey::Str(s) => panic!("{s}"),
+        key => panic!("{key}"),
     };
     keys.unwrap_or_default().into_iter().map(number).collect()
 }

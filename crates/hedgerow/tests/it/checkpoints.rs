@@ -105,7 +105,7 @@ fn stores_of_several_segments_agree_with_the_model() {
         }
         let mut tx = graph.write().unwrap();
         for n in 0..640 {
-            let op = ModelOp::InsertVertex(vertex_key(config.keys, n));
+            let op = ModelOp::InsertVertex(vertex_key(config, n));
             model.apply(&op);
             common::apply(&mut tx, config.weighted, &op).unwrap();
         }

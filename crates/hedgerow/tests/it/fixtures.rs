@@ -155,6 +155,7 @@ fn the_makers_agree_with_the_fixtures() {
     for spec in labels::LABELLED {
         made.push((spec.name, labels::make(&spec).unwrap()));
     }
+    made.push(("kinds", labels::kinds().unwrap()));
     made.push(("several-segments", make::several_segments().unwrap()));
     let target = std::env::var_os("HEDGEROW_FIXTURES");
     for (name, (files, content)) in made {

@@ -18,6 +18,7 @@ mod files;
 mod fixtures;
 mod graph_read;
 mod held;
+mod kinds;
 mod labels;
 mod no_effect;
 mod options;

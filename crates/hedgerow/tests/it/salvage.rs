@@ -5,7 +5,7 @@ use hedgerow::{
     ArgumentError, Direction, EdgeKey, Error, Graph, KeyKind, LabelOptions, SalvageReport, Value, VertexKey,
     WriteTxn,
 };
-use hedgerow_testkit::{SimFs, vertex_key};
+use hedgerow_testkit::{ModelConfig, SimFs, vertex_key};
 
 use crate::common::records::records;
 use crate::tools::salvaged;
@@ -13,11 +13,15 @@ use crate::tools::salvaged;
 /// The operations of a transaction, on numbered keys.
 type Operations<'a> = &'a dyn Fn(&mut WriteTxn, &dyn Fn(u64) -> VertexKey);
 
+fn plain_key(keys: KeyKind, n: u64) -> VertexKey {
+    vertex_key(ModelConfig { directed: true, weighted: false, keys, rich: false }, n)
+}
+
 /// A store after some transactions, with the record of one of them damaged, and what salvage makes of it.
 fn salvaged_without(keys: KeyKind, lost: usize, commits: &[Operations<'_>]) -> (SalvageReport, Graph) {
     let disk = SimFs::new();
     let graph = crate::common::small().keys(keys).background_settling(false).open_on(disk.handle()).unwrap();
-    let key = |n| vertex_key(keys, n);
+    let key = |n| plain_key(keys, n);
     let mut last = 0;
     for (i, operations) in commits.iter().enumerate() {
         let mut tx = graph.write().unwrap();
@@ -38,7 +42,7 @@ fn salvaged_without(keys: KeyKind, lost: usize, commits: &[Operations<'_>]) -> (
 #[test]
 fn later_commits_show_what_lost_ones_did() {
     for keys in [KeyKind::Dense, KeyKind::U64, KeyKind::Str] {
-        let key = |n| vertex_key(keys, n);
+        let key = |n| plain_key(keys, n);
         // A vertex was removed, as its return shows: what it was before does not come back.
         let (report, graph) = salvaged_without(
             keys,

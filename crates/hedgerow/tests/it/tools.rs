@@ -20,7 +20,7 @@ fn store(config: ModelConfig, seed: u64, close: bool) -> (SimFs, Vec<Model>) {
     for round in 0..12u64 {
         let mut tx = graph.write().unwrap();
         let ops = match round {
-            0 => (0..640).map(|n| ModelOp::InsertVertex(vertex_key(config.keys, n))).collect(),
+            0 => (0..640).map(|n| ModelOp::InsertVertex(vertex_key(config, n))).collect(),
             1 => generator.transaction(Some(&model), 800),
             _ => generator.transaction(Some(&model), 12),
         };
@@ -56,7 +56,7 @@ pub(crate) fn a_backup_is_the_store_of_its_moment() {
         assert_eq!((restored.config(), restored.published_ts()), (graph.config(), done.timestamp));
         common::same(&restored.snapshot().unwrap(), config, states.last().unwrap()).unwrap();
         // It goes on by itself, and the original is not touched.
-        let extra = ModelOp::InsertVertex(vertex_key(config.keys, 699));
+        let extra = ModelOp::InsertVertex(vertex_key(config, 699));
         let mut tx = restored.write().unwrap();
         common::apply(&mut tx, config.weighted, &extra).unwrap();
         tx.commit().unwrap();

@@ -4,7 +4,8 @@ use hedgerow_core::{Direction, KeyKind, Timestamp, VertexId};
 use smallvec::SmallVec;
 
 use super::parts::BatchEntry;
-use crate::commit::op::{OpKind, TxnKey, TxnKeys, TxnOp};
+use crate::commit::names::{TxnKey, TxnKeys};
+use crate::commit::op::{OpKind, TxnOp};
 use crate::error::{ArgumentError, Result};
 use crate::state::ids::KeyLatch;
 use crate::state::placement::Placement;
@@ -87,9 +88,10 @@ impl<'e> Resolved<'e> {
         for (place, creates) in missing {
             let engine = self.engine;
             let (key, id) = &mut self.names[place as usize];
-            *id = engine.ids.lookup(keys.key(*key), NOW);
+            let key = keys.key(*key);
+            *id = engine.ids.lookup(key, NOW);
             if id.is_none() && creates {
-                let taken = engine.ids.allocate(|| engine.horizon().oldest());
+                let taken = engine.ids.allocate(key.kind(), || engine.horizon().oldest());
                 *id = Some(taken.ok_or_else(|| ArgumentError::TooLarge {
                     what: "the number of vertices".into(),
                     limit: u64::from(u32::MAX),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
-    Direction, GraphConfig, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp,
+    Direction, GraphConfig, KeyKind, KindId, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp,
     VertexKey,
 };
 use hedgerow_io::failpoint::{self, FailPoint};
@@ -151,7 +151,12 @@ impl Core {
     /// Calls `f` with the keys of the vertices of a subgraph that are in the mask `present`.
     fn with_keys<R>(&self, id: SubgraphId, present: u64, f: impl FnOnce(KeysRef<'_>) -> R) -> R {
         let live = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex).filter(|l| present & l.bit() != 0);
-        let keys = live.map(|l| self.ids.key_of(id.vertex(l)));
+        let ids = live.map(|l| id.vertex(l));
+        if ids.clone().any(|id| self.ids.kind_of(id) != KindId::DEFAULT) {
+            let keys: Vec<VertexKey> = ids.map(|id| self.ids.key_of(id)).collect();
+            return f(KeysRef::Kinds(&keys));
+        }
+        let keys = ids.map(|id| self.ids.key_of(id));
         match self.config.keys {
             KeyKind::Dense => f(KeysRef::Dense),
             KeyKind::U64 => {

@@ -2,9 +2,13 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use hedgerow_core::{Direction, GraphConfig, LabelId, SUBGRAPH_VERTICES, SubgraphId, ValueRef, VertexId};
+use hedgerow_core::{
+    Direction, GraphConfig, KeyKind, KindId, LabelId, SUBGRAPH_VERTICES, SubgraphId, ValueRef, VertexId,
+    VertexKeyRef,
+};
 use hedgerow_tier::{AdjacencyPart, SubgraphImage};
 
+use crate::state::kinds::Kind;
 use crate::state::schema::Schema;
 
 /// What does not fit the schema or the graph in a part of an image.
@@ -71,6 +75,17 @@ fn check_rows(config: GraphConfig, id: SubgraphId, part: &AdjacencyPart) -> Resu
         }
     }
     Ok(())
+}
+
+/// Whether a key is one of its kind, in a graph that is not dense.
+pub(super) fn fits_kind(schema: &Schema, default: KeyKind, key: VertexKeyRef<'_>) -> bool {
+    let (of, key) = key.split();
+    let keys = if of == KindId::DEFAULT { Some(default) } else { schema.kind_by_id(of).map(Kind::keys) };
+    match key {
+        VertexKeyRef::U64(_) => keys == Some(KeyKind::U64),
+        VertexKeyRef::Str(_) => keys == Some(KeyKind::Str),
+        VertexKeyRef::KindU64(..) | VertexKeyRef::KindStr(..) => false,
+    }
 }
 
 /// Two numbers that nobody who writes a file can know.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
     Direction, GraphConfig, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp,
-    VertexKeyRef,
+    VertexKey, VertexKeyRef,
 };
 use hedgerow_io::Vfs;
 use hedgerow_mem::{Extra, Main, Memory, SubgraphTable};
@@ -17,7 +17,7 @@ use hedgerow_tier::{AdjacencyPart, ImageKeys, Manifest, SegmentReader, SubgraphI
 use hedgerow_txn::Counts;
 use rayon::prelude::*;
 
-use super::fits::{balance_of, check_schema, secret};
+use super::fits::{balance_of, check_schema, fits_kind, secret};
 use super::{Loaded, invalid};
 use crate::error::{Error, Result};
 use crate::files::runs::Runs;
@@ -46,6 +46,9 @@ pub(crate) fn load_segments(
     memory: Memory,
 ) -> Result<Loaded> {
     let ids = IdMap::new(config.keys);
+    for kind in schema.kinds() {
+        ids.add_kind(kind.id(), kind.keys() == KeyKind::Str);
+    }
     let subgraphs = SubgraphTable::new(memory);
     let mut state = Loaded {
         config,
@@ -239,6 +242,9 @@ impl Loaded {
             (ImageKeys::Dense, KeyKind::Dense) => Ok(()),
             (ImageKeys::U64(keys), KeyKind::U64) => keys.iter().try_for_each(|&n| bind(VertexKeyRef::U64(n))),
             (ImageKeys::Str(keys), KeyKind::Str) => keys.iter().try_for_each(|s| bind(VertexKeyRef::Str(s))),
+            (ImageKeys::Kinds(keys), _) => keys.iter().map(VertexKey::as_ref).try_for_each(|key| {
+                if fits_kind(&self.schema, self.config.keys, key) { bind(key) } else { Err(wrong()) }
+            }),
             _ => Err(wrong()),
         }
     }

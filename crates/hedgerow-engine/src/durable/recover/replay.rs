@@ -6,6 +6,7 @@ use hedgerow_log::{CommitPlace, Ops, segment_name};
 
 use super::apply::BAD_VERTEX;
 use super::batch::{Act, Batch, MOST_SIDES, ReplayAttributes};
+use super::fits::fits_kind;
 use super::{LAST_TIMESTAMP, Loaded};
 use crate::error::{ArgumentError, Error, Result};
 
@@ -111,6 +112,14 @@ impl<'a> Replay<'a> {
             }
             Op::RemoveEdge { label, src, dst } => self.remove(&Edge { label, src, dst, rank: 0 }),
             Op::RemoveItem { label, src, dst, rank } => self.remove(&Edge { label, src, dst, rank }),
+            Op::DefineKind { kind, text, .. } => {
+                if self.state.config.keys == KeyKind::Dense {
+                    return Err("a kind of vertices in a dense graph");
+                }
+                self.state.schema.add(commit.ts, op)?;
+                self.state.ids.add_kind(kind, text);
+                Ok(())
+            }
             Op::DefineLabel { .. } | Op::DefineProperty { .. } => self.state.schema.add(commit.ts, op),
         }
     }
@@ -119,10 +128,8 @@ impl<'a> Replay<'a> {
         let (ids, keys) = (&self.state.ids, self.state.config.keys);
         let fits = match (keys, key) {
             (KeyKind::Dense, VertexKeyRef::U64(n)) => n == u64::from(id.0),
-            (KeyKind::U64, VertexKeyRef::U64(_)) | (KeyKind::Str, VertexKeyRef::Str(_)) => {
-                ids.lookup(key, commit.ts).is_none()
-            }
-            _ => false,
+            (KeyKind::Dense, _) => false,
+            _ => fits_kind(&self.state.schema, keys, key) && ids.lookup(key, commit.ts).is_none(),
         };
         if !fits || id > VertexId::MAX {
             return Err(BAD_VERTEX);

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hedgerow_core::{
-    Direction, GraphConfig, KeyKind, LabelId, Op, PropertyId, PropertyType, Row, Timestamp, Value, VertexId,
-    VertexKeyRef,
+    Direction, GraphConfig, KeyKind, KindId, LabelId, Op, PropertyId, PropertyType, Row, Timestamp, Value,
+    VertexId, VertexKeyRef,
 };
 use hedgerow_io::{FileId, Lsn, StoreId, Vfs};
 use hedgerow_log::{Log, LogOptions, LogPosition, RecordBuilder, Witness, encode_row, recover_commits};
@@ -134,11 +134,13 @@ fn write_log(fs: &Arc<dyn Vfs>, maker: &mut Maker, commits: u64) {
         record.clear();
         if ts == 1 {
             for (label, multi, name) in LABELS {
-                record.push(Op::DefineLabel { label: LabelId(label), multi, name }).unwrap();
+                record.push(Op::DefineLabel { label: LabelId(label), multi, ends: None, name }).unwrap();
             }
         } else if ts == 2 {
             let (label, property, kind) = (LabelId(3), PropertyId(0), PropertyType::I64);
-            record.push(Op::DefineProperty { label, property, kind, name: "p" }).unwrap();
+            record
+                .push(Op::DefineProperty { label, of: KindId::DEFAULT, property, kind, name: "p" })
+                .unwrap();
         } else {
             (0..1 + maker.rng.below(12)).for_each(|_| maker.step(&mut record));
         }

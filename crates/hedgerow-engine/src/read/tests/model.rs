@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use hedgerow_core::{Direction, KeyKind, LabelId, Value, ValueRef, VertexKey};
 use hedgerow_testkit::sim_fs::SplitMix64;
 
+use crate::LabelOptions;
 use crate::commit::WriteTxn;
 use crate::graph::Graph;
 use crate::options::{Options, Thresholds};
 use crate::read::all_labels::EdgePattern;
 use crate::read::snapshot::Snapshot;
 use crate::state::edge_key::EdgeKey;
-use crate::state::schema::LabelOptions;
 
 /// By their numbers; the last one has ranks.
 const LABELS: [&str; 3] = ["", "knows", "calls"];

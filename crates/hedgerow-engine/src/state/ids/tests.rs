@@ -9,7 +9,7 @@ fn number(n: u64) -> VertexKeyRef<'static> {
 }
 
 fn bind(ids: &IdMap, n: u64, ts: u64) -> VertexId {
-    let id = ids.allocate(|| None).expect("an id");
+    let id = ids.allocate(KindId::DEFAULT, || None).expect("an id");
     ids.bind(number(n), id, Timestamp(ts), NEVER);
     id
 }
@@ -32,7 +32,7 @@ fn a_key_names_at_each_moment_what_it_was_bound_to_then() {
 #[test]
 fn strings_are_keys_by_their_content() {
     let ids = IdMap::new(KeyKind::Str);
-    let id = ids.allocate(|| None).expect("an id");
+    let id = ids.allocate(KindId::DEFAULT, || None).expect("an id");
     ids.bind(VertexKeyRef::Str("owl"), id, Timestamp(1), NEVER);
     let named = String::from("owl");
     assert_eq!(ids.lookup(VertexKeyRef::Str(&named), Timestamp(1)), Some(id));
@@ -58,9 +58,9 @@ fn the_id_of_a_removed_vertex_is_reused_once_no_reader_can_see_it() {
     assert_eq!((first, second), (VertexId(0), VertexId(1)));
     ids.unbind(number(1), first, Timestamp(5));
     // A reader at 4 sees the vertex still.
-    assert_eq!(ids.allocate(|| Some(Timestamp(4))), Some(VertexId(2)));
+    assert_eq!(ids.allocate(KindId::DEFAULT, || Some(Timestamp(4))), Some(VertexId(2)));
     assert_eq!(ids.lookup(number(1), Timestamp(4)), Some(first));
-    assert_eq!(ids.allocate(|| Some(Timestamp(5))), Some(first));
+    assert_eq!(ids.allocate(KindId::DEFAULT, || Some(Timestamp(5))), Some(first));
     // The binding went with the id.
     assert_eq!((ids.lookup(number(1), Timestamp(4)), ids.bound_keys()), (None, Some(1)));
 }
@@ -68,10 +68,10 @@ fn the_id_of_a_removed_vertex_is_reused_once_no_reader_can_see_it() {
 #[test]
 fn an_id_that_was_given_back_is_given_out_first() {
     let ids = IdMap::new(KeyKind::U64);
-    let taken = ids.allocate(|| None).expect("an id");
+    let taken = ids.allocate(KindId::DEFAULT, || None).expect("an id");
     ids.give_back(taken);
-    assert_eq!(ids.allocate(|| unreachable!("no vertex was removed")), Some(taken));
+    assert_eq!(ids.allocate(KindId::DEFAULT, || unreachable!("no vertex was removed")), Some(taken));
     ids.include(VertexId(u32::MAX - 2));
-    assert_eq!(ids.allocate(|| None), Some(VertexId::MAX));
-    assert_eq!(ids.allocate(|| None), None, "all ids are in use");
+    assert_eq!(ids.allocate(KindId::DEFAULT, || None), Some(VertexId::MAX));
+    assert_eq!(ids.allocate(KindId::DEFAULT, || None), None, "all ids are in use");
 }

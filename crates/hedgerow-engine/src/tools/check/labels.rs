@@ -111,6 +111,13 @@ impl Graph {
             return Ok(Some("its other end does not exist"));
         }
         let directed = self.engine.config.directed;
+        if let Some([src, dst]) = label.ends() {
+            let found = [v, edge.dst].map(|id| self.engine.ids.kind_of(id));
+            let as_said = direction == Direction::Out && found == [src, dst];
+            if !as_said && ((directed && direction == Direction::Out) || found != [dst, src]) {
+                return Ok(Some("an end of another kind than its label says"));
+            }
+        }
         if self.engine.config.is_one_way() {
             return Ok(None);
         }

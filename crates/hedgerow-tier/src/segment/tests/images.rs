@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use hedgerow_core::{
-    Columns, Direction, GraphConfig, KeyKind, LabelId, PropertyId, Row, SubgraphId, Timestamp, Value,
-    VertexId,
+    Columns, Direction, GraphConfig, KeyKind, KindId, LabelId, PropertyId, Row, SubgraphId, Timestamp, Value,
+    VertexId, VertexKey,
 };
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
@@ -111,6 +111,26 @@ fn image_strategy(config: GraphConfig, id: u32) -> impl Strategy<Value = Subgrap
 }
 
 fn keys_strategy(kind: KeyKind, count: usize) -> BoxedStrategy<ImageKeys> {
+    if kind == KeyKind::Dense {
+        return Just(ImageKeys::Dense).boxed();
+    }
+    prop_oneof![3 => plain_keys_strategy(kind, count), 1 => keys_of_kinds_strategy(kind, count)].boxed()
+}
+
+fn keys_of_kinds_strategy(default: KeyKind, count: usize) -> impl Strategy<Value = ImageKeys> {
+    let key = prop_oneof![
+        (any::<u64>().prop_map(VertexKey::U64), 0..=KindId::MAX.0),
+        ("\\PC{0,9}".prop_map(VertexKey::from), 0..=KindId::MAX.0),
+    ];
+    let key = key.prop_map(move |(key, kind)| {
+        let default_of = if matches!(key, VertexKey::Str(_)) { KeyKind::Str } else { KeyKind::U64 };
+        // Keys of the default kind are of the graph's type.
+        key.with_kind(KindId(if default_of == default { kind } else { kind.max(1) }))
+    });
+    vec(key, count).prop_map(ImageKeys::Kinds)
+}
+
+fn plain_keys_strategy(kind: KeyKind, count: usize) -> BoxedStrategy<ImageKeys> {
     match kind {
         KeyKind::Dense => Just(ImageKeys::Dense).boxed(),
         KeyKind::U64 => vec(any::<u64>(), count).prop_map(ImageKeys::U64).boxed(),
