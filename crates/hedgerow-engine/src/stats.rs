@@ -52,6 +52,8 @@ pub struct Stats {
     /// Bytes of what commits and snapshots are ordered by: the clock with its rings, the registry of readers,
     /// which versions wait for which of them.
     pub coordination_bytes: u64,
+    /// Bytes of the buffers in which the records of commits wait to be written to the log.
+    pub log_buffer_bytes: u64,
     /// How often a commit waited because 4,096 commits, or too many bytes of the log, were not published yet, or because
     /// the log had to be made shorter first.
     pub commit_waits: u64,
@@ -103,6 +105,7 @@ impl Stats {
             + self.table_bytes
             + self.id_map_bytes
             + self.coordination_bytes
+            + self.log_buffer_bytes
     }
 }
 
@@ -149,6 +152,7 @@ impl Graph {
             }
         }
         if let Some(durable) = &engine.durable {
+            stats.log_buffer_bytes = durable.log.buffer_bytes() as u64;
             stats.log_bytes = durable.log.segments().iter().map(|s| s.bytes).sum();
             let segments = durable.manifest.lock().segments.clone();
             stats.segment_bytes = segments.iter().map(|s| s.info.bytes).sum();

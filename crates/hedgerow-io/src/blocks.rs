@@ -37,6 +37,11 @@ impl BlockBuffer {
         self.fill(std::iter::repeat_n(&ZEROS[..], blocks));
     }
 
+    /// The bytes held.
+    pub fn bytes(&self) -> usize {
+        self.memory.capacity()
+    }
+
     /// The blocks.
     pub fn blocks(&self) -> &[u8] {
         &self.memory[self.begin..self.begin + self.len]

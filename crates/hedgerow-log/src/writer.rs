@@ -7,7 +7,7 @@ mod types;
 
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::faults::{self, PlantedFault};
@@ -39,6 +39,8 @@ pub struct Log {
     /// Held while writing or syncing; always taken before `state`.
     io: Mutex<Writing>,
     state: Mutex<State>,
+    /// What `io` keeps in memory, told without waiting for who writes.
+    kept: AtomicUsize,
     durable: AtomicU64,
     end: AtomicU64,
     stopped: OnceLock<LogError>,
@@ -138,10 +140,16 @@ impl Log {
             options,
             io: Mutex::default(),
             state: Mutex::new(state),
+            kept: AtomicUsize::new(0),
             durable: AtomicU64::new(start.lsn.0),
             end: AtomicU64::new(start.lsn.0),
             stopped: OnceLock::new(),
         })
+    }
+
+    /// The bytes of the buffers in which records wait to be written; not one that is being written. O(1).
+    pub fn buffer_bytes(&self) -> usize {
+        self.state.lock().buffer.capacity() + self.kept.load(Ordering::Relaxed)
     }
 
     /// The position known durable: all records that end at or before it survive a crash.
@@ -230,12 +238,16 @@ impl Log {
             payload_checksum: payload.checksum,
             previous: state.chain,
         };
-        let written = record_len(payload.len) as u64;
-        assert!(written <= reserved, "a record of {written} bytes, {reserved} reserved");
+        let written = record_len(payload.len);
+        assert!(written as u64 <= reserved, "a record of {written} bytes, {reserved} reserved");
+        if state.buffer.capacity() - state.buffer.len() < written {
+            // By a quarter, not twofold: both buffers are kept.
+            state.buffer.reserve_exact(written.max(state.buffer.len() / 4));
+        }
         state.chain = frame.encode(self.options.store, state.active.id, &mut state.buffer);
         state.buffer.extend_from_slice(payload.padded);
         state.reserved -= reserved;
-        state.end = Lsn(state.end.0 + written);
+        state.end = Lsn(state.end.0 + written as u64);
         state.last_ts = ts;
         state.active.records += 1;
         self.end.store(state.end.0, Ordering::Release);
@@ -291,6 +303,7 @@ impl Log {
             *spare = taken;
             spare.clear();
         }
+        self.kept.store(spare.capacity() + blocks.bytes(), Ordering::Relaxed);
         Ok((end, file))
     }
 }

@@ -346,7 +346,11 @@ impl Database {
             self.detached(py, |graph| graph.transact(BULK_RETRIES, |txn| edges.put(txn, range.clone())))?;
             py.check_signals()?;
         }
-        Ok(edges.len())
+        let count = edges.len();
+        drop(edges);
+        #[cfg(target_os = "linux")]
+        py.detach(|| crate::memory::give_back_after(count));
+        Ok(count)
     }
 
     /// Write what changed since the last checkpoint into a segment and drop the log that it covers, so that the next
@@ -449,6 +453,7 @@ impl Database {
             ("table_bytes", stats.table_bytes),
             ("id_map_bytes", stats.id_map_bytes),
             ("coordination_bytes", stats.coordination_bytes),
+            ("log_buffer_bytes", stats.log_buffer_bytes),
             ("memory_bytes", stats.memory_bytes()),
             ("commit_waits", stats.commit_waits),
             ("log_bytes", stats.log_bytes),

@@ -12,6 +12,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::{NonNull, null_mut};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap_anonymous, mremap, munmap};
 
@@ -30,6 +31,20 @@ pub(crate) fn give_back() {
     #[cfg(target_env = "gnu")]
     unsafe {
         libc::malloc_trim(0);
+    }
+}
+
+/// After so many edges of bulk calls the heap is looked at. A commit of many edges holds each version that it makes beside the one
+/// that this replaces; then every page of the heap may hold both, and pages that are free stay with the process. Such a look took
+/// 1 to 6 ms where that many edges took 250 ms and more, stores of 8,000,000 vertices included.
+const LOOK_EDGES: usize = 1 << 18;
+
+/// Gives back free pages now and then, as told how many edges a bulk call has written. To be called without the interpreter lock.
+pub(crate) fn give_back_after(edges: usize) {
+    static EDGES: AtomicUsize = AtomicUsize::new(0);
+    if EDGES.fetch_add(edges, Ordering::Relaxed).saturating_add(edges) >= LOOK_EDGES {
+        EDGES.store(0, Ordering::Relaxed);
+        give_back();
     }
 }
 

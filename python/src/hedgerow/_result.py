@@ -266,8 +266,10 @@ class Stats:
         Bytes that the newest view keeps for the next one.
     table_bytes, id_map_bytes, coordination_bytes : int
         Bytes of the table of subgraphs, of the mapping of vertex ids (estimated), and of what orders commits and snapshots.
+    log_buffer_bytes : int
+        Bytes of the buffers in which commits wait to be written to the log.
     memory_bytes : int
-        The sum of those ten.
+        The sum of those eleven.
     commit_waits : int
         How often a commit waited because too much was not published yet.
     log_bytes, segment_bytes : int
@@ -296,6 +298,7 @@ class Stats:
     table_bytes: int
     id_map_bytes: int
     coordination_bytes: int
+    log_buffer_bytes: int
     memory_bytes: int
     commit_waits: int
     log_bytes: int

@@ -339,3 +339,18 @@ fn names_of_segments_are_read_strictly() {
         assert_eq!(parse_segment_name(name), None, "{name}");
     }
 }
+
+/// What waits to be written, and what is kept of that for the next time, is told; and it is no more than was written at a time.
+#[test]
+fn a_log_tells_the_bytes_of_its_buffers() {
+    let fs = SimFs::new();
+    let log = Log::create(fs.handle(), LogOptions::new(STORE), LogPosition::START).expect("create log");
+    assert_eq!(log.buffer_bytes(), 0);
+    for ts in 1..=2_000 {
+        append(&log, ts);
+    }
+    let waiting = (log.end().0 - LogPosition::START.lsn.0) as usize;
+    assert!((waiting..waiting * 3 / 2).contains(&log.buffer_bytes()), "{waiting} in {}", log.buffer_bytes());
+    log.write_out().expect("write");
+    assert!((waiting..waiting * 3 / 2).contains(&log.buffer_bytes()), "{waiting} in {}", log.buffer_bytes());
+}

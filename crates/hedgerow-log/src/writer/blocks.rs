@@ -63,6 +63,11 @@ impl Blocks {
         Ok(())
     }
 
+    /// The bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        self.tail.capacity() + self.buffer.bytes()
+    }
+
     /// Sees to it that `tail` is what stands before `at` in its block.
     fn find_tail(&mut self, to: &Target<'_>, at: u64) -> bool {
         if self.segment != to.segment {

@@ -165,7 +165,7 @@ impl Link {
             let version = unsafe { &*to };
             version.life.touch();
             if wanted(version) {
-                // SAFETY: all versions are allocated by `push`, in an `Arc`. The reference that the link owned when it
+                // SAFETY: all versions were given to `push` in an `Arc`. The reference that the link owned when it
                 // was read is not given back before the walk ends.
                 let counted = unsafe {
                     Arc::increment_strong_count(to);
@@ -180,10 +180,10 @@ impl Link {
 
     /// Links `next` in front of what is linked now, which becomes its predecessor; returns a reference to it.
     /// Only for the holder of the latch.
-    pub(crate) fn push(&self, next: Version) -> Arc<Version> {
+    pub(crate) fn push(&self, next: impl Into<Arc<Version>>) -> Arc<Version> {
+        let next = next.into();
         // The reference moves along with the link: nothing is given back.
         next.prev.to.store(self.to.load(Ordering::Relaxed), Ordering::Relaxed);
-        let next = Arc::new(next);
         self.to.store(Arc::into_raw(next.clone()).cast_mut(), Ordering::Release);
         next
     }

@@ -19,11 +19,13 @@ const PARTS: usize = if cfg!(feature = "model-checking") { 1 } else { 64 };
 const SLOTS: usize = 12;
 /// A table grows when more than so many of ten slots are taken.
 const MOST_OF_TEN: usize = 9;
-/// Up to so many buckets a table grows by one, or by a segment.
+/// Up to so many buckets a table grows by one, or by [`STEP`].
 const SMALL: usize = 128;
 /// Buckets of a segment. Tables consist of these, so that what one gives back serves the next one that grows: blocks of many sizes
-/// left the allocator with a quarter more than they took.
-const SEGMENT: usize = 8;
+/// left the allocator with a quarter more than they took. It also adds to a block what its alignment takes, up to a cache line.
+const SEGMENT: usize = 64;
+/// From so many buckets on a table grows by a multiple of these.
+const STEP: usize = 8;
 
 const LOWS: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
@@ -316,10 +318,10 @@ impl Index {
 /// grow one after another.
 fn larger(count: usize, part: usize) -> usize {
     let larger = match count {
-        0..SEGMENT => return count + 1,
-        SEGMENT..SMALL => count + 1,
+        0..STEP => return count + 1,
+        STEP..SMALL => count + 1,
         SMALL => SMALL + 1 + part * SMALL / (3 * PARTS),
         _ => count + count.div_ceil(3),
     };
-    larger.next_multiple_of(SEGMENT)
+    larger.next_multiple_of(STEP)
 }

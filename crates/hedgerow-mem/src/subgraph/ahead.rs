@@ -14,7 +14,8 @@ use crate::version::Version;
 /// then nobody else knows it, and dropping it undoes everything.
 pub struct Ahead {
     head: Arc<Version>,
-    next: Box<Version>,
+    /// In the block in which it is linked: another one for the time until then would leave a hole beside each version.
+    next: Arc<Version>,
 }
 
 impl Latched<'_> {
@@ -46,7 +47,7 @@ impl Latched<'_> {
         let head = self.head(direction, weighted);
         // Timestamps order the operations behind the delta, where they stand anyway: any will do.
         let next = fold::all(&head, ops, head.begin, weighted, self.subgraph.memory().arena());
-        Ahead { head, next: Box::new(next) }
+        Ahead { head, next: Arc::new(next) }
     }
 
     /// As [`apply`](Self::apply), with what [`prepare`](Self::prepare) returned for the same operations.
@@ -70,8 +71,12 @@ impl Latched<'_> {
         );
         ops.iter().for_each(|op| self.note_vertex(op));
         self.subgraph.note_applied(ts);
-        next.begin = ts;
-        next.delta.begin_at(ts);
-        self.replace(direction, head, *next, horizon, pinned);
+        let unshared = Arc::get_mut(&mut next);
+        debug_assert!(unshared.is_some(), "nobody else knows it");
+        if let Some(next) = unshared {
+            next.begin = ts;
+            next.delta.begin_at(ts);
+        }
+        self.replace(direction, head, next, horizon, pinned);
     }
 }

@@ -171,11 +171,12 @@ impl Latched<'_> {
         &mut self,
         direction: Direction,
         head: Arc<Version>,
-        next: Version,
+        next: impl Into<Arc<Version>>,
         horizon: &impl Horizon,
         pinned: impl FnMut(Pin),
     ) {
         // A main part that was patched lives on in the new version: nobody keeps it alone.
+        let next = next.into();
         if !next.main.neighbors.is_same(&head.main.neighbors) {
             self.merged += Merged { main_parts: 1, bytes: head.main.heap_bytes() };
         }
@@ -185,7 +186,7 @@ impl Latched<'_> {
     }
 
     /// Makes `next` the head. A release store: whoever loads it sees it whole.
-    fn push(&mut self, direction: Direction, next: Version) -> Arc<Version> {
+    fn push(&mut self, direction: Direction, next: impl Into<Arc<Version>>) -> Arc<Version> {
         let next = self.subgraph.heads[direction as usize].push(next);
         self.writer.heads[direction as usize] = Some(next.clone());
         next
