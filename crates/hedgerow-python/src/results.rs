@@ -3,19 +3,18 @@
 use std::sync::Arc;
 
 use hedgerow::{
-    KeyKind, Label, LabelId, LabelRef, PropertyType, Topology, ValueRef, VertexId, VertexKey, View,
-    WeightedTopology,
+    KeyColumn, Label, LabelId, LabelRef, PropertyType, Topology, ValueRef, VertexId, View, WeightedTopology,
 };
 use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyString};
 
 use crate::columns::Gather;
 use crate::ending::calling;
 use crate::error::{DataError, out_of_memory, raise};
 use crate::handle::Origin;
-use crate::pool::attended;
+use crate::pool::{attended, parallel};
 use crate::value::WEIGHT;
 
 /// The Python module that defines the classes of results.
@@ -82,10 +81,9 @@ impl Reading {
     fn vertices(&self, py: Python<'_>) -> PyResult<&Vertices> {
         self.vertex_view(py, 0)?;
         self.vertices.get_or_try_init(py, || {
-            let (live, keys): (Vec<VertexId>, Vec<VertexKey>) =
-                py.detach(|| self.snapshot.vertices()?.collect::<hedgerow::Result<_>>()).map_err(raise)?;
+            let (live, keys) = parallel(py, || self.snapshot.all_vertex_keys()).map_err(raise)?;
             let _calling = calling(py);
-            let keys = keys_array(py, self.origin.config.keys, &keys)?;
+            let keys = keys_array(py, keys);
             keys.getattr("flags")?.setattr("writeable", false)?;
             Ok(Vertices { live, keys: keys.unbind() })
         })
@@ -147,7 +145,7 @@ impl Reading {
         arguments.set_item("weights", shape.weights.then(|| found.weights.into_pyarray(py)))?;
         if shape.labels {
             let _calling = calling(py);
-            let names = text_array(py, schema.labels().iter().map(|label| &**label.name()))?;
+            let names = text_array(py, schema.labels().iter().map(|label| &**label.name()));
             arguments.set_item("labels", names.call_method1("take", (found.labels.into_pyarray(py),))?)?;
         }
         arguments.set_item("ranks", shape.ranks.then(|| found.ranks.into_pyarray(py)))?;
@@ -333,21 +331,16 @@ impl EdgeColumns {
     }
 }
 
-fn text_of(key: &VertexKey) -> Option<&str> {
-    if let VertexKey::Str(text) = key { Some(text) } else { None }
-}
-
 /// Texts as a NumPy array of Python strings.
-fn text_array<'py, 'a>(py: Python<'py>, texts: impl Iterator<Item = &'a str>) -> PyResult<Bound<'py, PyAny>> {
-    let list = PyList::new(py, texts.map(|text| PyString::new(py, text)).collect::<Vec<_>>())?;
-    py.import("numpy")?.call_method1("array", (list, "O"))
+fn text_array<'py, 'a>(py: Python<'py>, texts: impl Iterator<Item = &'a str>) -> Bound<'py, PyAny> {
+    let texts: Vec<Py<PyAny>> = texts.map(|text| PyString::new(py, text).into_any().unbind()).collect();
+    texts.into_pyarray(py).into_any()
 }
 
 /// Vertex ids as a NumPy array: of `uint64`, or of Python strings.
-fn keys_array<'py>(py: Python<'py>, kind: KeyKind, keys: &[VertexKey]) -> PyResult<Bound<'py, PyAny>> {
-    if kind != KeyKind::Str {
-        let number = |key: &VertexKey| if let VertexKey::U64(number) = key { Some(*number) } else { None };
-        return Ok(keys.iter().filter_map(number).collect::<Vec<u64>>().into_pyarray(py).into_any());
+fn keys_array(py: Python<'_>, keys: KeyColumn) -> Bound<'_, PyAny> {
+    match keys {
+        KeyColumn::U64(numbers) => numbers.into_pyarray(py).into_any(),
+        KeyColumn::Str(texts) => text_array(py, texts.iter()),
     }
-    text_array(py, keys.iter().filter_map(text_of))
 }

@@ -24,7 +24,7 @@ mod texts;
 
 use std::hash::BuildHasher;
 
-use hedgerow_core::{Timestamp, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_core::{TextColumn, Timestamp, VertexId, VertexKey, VertexKeyRef};
 
 use index::{Hash, Index};
 use rows::{Rows, Span};
@@ -129,6 +129,26 @@ impl KeyTable {
             return VertexKey::U64(word);
         }
         VertexKey::Str(String::from_utf8_lossy(&self.texts.read(Place(word))).into())
+    }
+
+    /// Calls `f` with the number of each id, which a snapshot at `t` sees. Only for numbers. O(ids).
+    ///
+    /// # Errors
+    /// The first id without a vertex in that snapshot.
+    pub fn numbers_at(&self, ids: &[VertexId], t: Timestamp, f: impl FnMut(u64)) -> Result<(), VertexId> {
+        debug_assert!(!self.is_text);
+        self.rows.each_at(ids, t, f)
+    }
+
+    /// Adds the text of each id, which a snapshot at `t` sees, to a column. Only for texts. O(ids, and bytes).
+    ///
+    /// # Errors
+    /// The first id without a vertex in that snapshot.
+    pub fn texts_at(&self, ids: &[VertexId], t: Timestamp, texts: &mut TextColumn) -> Result<(), VertexId> {
+        debug_assert!(self.is_text);
+        self.rows.each_at(ids, t, |word| {
+            texts.push(&String::from_utf8_lossy(&self.texts.read(Place(word))));
+        })
     }
 
     /// Binds `key` to `id` as of `ts`; `oldest` is the oldest timestamp that any reader can see, now or later. Only for the holder of

@@ -156,6 +156,7 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     answers("Snapshot::edge_count", snapshot.edge_count()? >= EDGES);
     answers("Snapshot::edge_count_bounds", snapshot.edge_count_bounds().contains(&snapshot.edge_count()?));
     answers("Snapshot::vertex_key", snapshot.vertex_key(id)? == Some(0.into()));
+    answers("Snapshot::vertex_keys", snapshot.vertex_keys(&[one, id])?.to_vec() == [1.into(), 0.into()]);
     answers("Snapshot::contains_vertex", snapshot.contains_vertex(0)?);
     answers("Snapshot::contains_edge", snapshot.contains_edge(0, 1)?);
     answers("Snapshot::weight", snapshot.weight(0, 1)? == Some(1.0));
@@ -223,6 +224,7 @@ fn of_views(with: &Snapshot, without: &Snapshot, wrong: &mut Vec<&'static str>) 
     }
     refused!("Snapshot::view", without.view());
     refused!("Snapshot::vertices", without.vertices());
+    refused!("Snapshot::all_vertex_keys", without.all_vertex_keys());
     refused!("Snapshot::for_each_edge", without.for_each_edge(|_, _, _| ()));
 }
 
