@@ -37,6 +37,7 @@ pub use read::labelled::EdgeOf;
 pub use read::properties::Properties;
 pub use read::scan::EdgeRow;
 pub use read::snapshot::Snapshot;
+pub use state::csr::{Csr, CsrOptions, RowOrder};
 pub use state::edge_key::EdgeKey;
 pub use state::schema::{Label, LabelOptions, LabelRef, Property, Schema};
 pub use stats::Stats;

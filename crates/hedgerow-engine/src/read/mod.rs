@@ -1,6 +1,7 @@
 //! Reading: snapshots, point reads in all labels, rows of edges, and the views that kernels run on.
 
 pub(crate) mod all_labels;
+pub(crate) mod csr;
 pub(crate) mod keys;
 pub(crate) mod labelled;
 pub(crate) mod pin;

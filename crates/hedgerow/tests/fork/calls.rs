@@ -202,6 +202,7 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     refused!("Snapshot::for_each_edge_in", snapshot.for_each_edge_in(LABEL, all, |_, _, _| ()));
     refused!("Snapshot::for_each_edge_row", snapshot.for_each_edge_row(LABEL, |_| ()));
     refused!("Snapshot::try_for_each_edge_row", snapshot.try_for_each_edge_row(LABEL, |_| Ok(())));
+    refused!("Snapshot::csr_of", snapshot.csr_of("", hedgerow::CsrOptions::new()));
     refused!("Snapshot::view_of", snapshot.view_of(LABEL));
     refused!("Snapshot::view_weighted_by", snapshot.view_weighted_by(LABEL, "since", Some(1.0)));
     Ok(())

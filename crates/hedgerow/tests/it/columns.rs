@@ -1,6 +1,10 @@
 //! Reads of many vertices at once, as columns, against the model and against the reads of one vertex.
 
-use hedgerow::{Error, Graph, Snapshot, VertexId, VertexKey};
+use std::sync::Arc;
+
+use hedgerow::{
+    Csr, CsrOptions, Direction, EdgeKey, Error, Graph, LabelId, RowOrder, Snapshot, VertexId, VertexKey,
+};
 use hedgerow_testkit::{Effort, Generator, Model, ModelConfig, explored};
 
 use crate::common;
@@ -95,4 +99,89 @@ fn keys_of_many_vertices_are_read_in_parts() {
             }
         }
     }
+}
+
+/// The lists of a copy by key: neighbors and weights.
+fn lists(csr: &Csr) -> Vec<(VertexKey, Vec<(VertexKey, f64)>)> {
+    let keys = csr.keys.to_vec();
+    assert_eq!((csr.offsets.len(), csr.vertices.len()), (keys.len() + 1, keys.len()));
+    assert!(csr.offsets[0] == 0 && csr.offsets.is_sorted());
+    assert_eq!(csr.targets.len() as i64, csr.offsets[keys.len()]);
+    assert!(csr.weights.as_ref().is_none_or(|weights| weights.len() == csr.targets.len()));
+    let list = |row: usize| {
+        let range = csr.offsets[row] as usize..csr.offsets[row + 1] as usize;
+        assert!(csr.targets[range.clone()].is_sorted());
+        let weight = |at: usize| csr.weights.as_ref().map_or(1.0, |weights| weights[at]);
+        range.map(|at| (keys[csr.targets[at] as usize].clone(), weight(at))).collect()
+    };
+    (0..keys.len()).map(|row| (keys[row].clone(), list(row))).collect()
+}
+
+#[test]
+fn compressed_rows_are_the_lists_of_the_model() {
+    for_all_graphs(|snapshot, model| {
+        for direction in [Direction::Out, Direction::In] {
+            let by = |order| {
+                let options = CsrOptions::new().direction(direction).order(order);
+                snapshot.csr_of(LabelId::DEFAULT, options).unwrap()
+            };
+            let expected: Vec<_> = model
+                .all_neighbors()
+                .into_iter()
+                .map(|(key, lists)| (key.clone(), lists[direction as usize].clone()))
+                .collect();
+            assert_eq!(lists(&by(RowOrder::Key)), expected);
+            let copy = by(RowOrder::Id);
+            assert!(copy.vertices.is_sorted());
+            let mut found = lists(&copy);
+            found.iter_mut().for_each(|(_, list)| list.sort_by(|a, b| a.0.cmp(&b.0)));
+            found.sort_by(|a, b| a.0.cmp(&b.0));
+            assert_eq!(found, expected);
+        }
+        for label in snapshot.schema().labels() {
+            let copy = snapshot.csr_of(label, CsrOptions::new().order(RowOrder::Key)).unwrap();
+            for (key, list) in lists(&copy) {
+                let expected = snapshot.neighbors_of(label, &key, Direction::Out).unwrap().unwrap();
+                let expected: Vec<_> = expected.into_iter().map(|(key, _)| key).collect();
+                assert_eq!(list.into_iter().map(|(key, _)| key).collect::<Vec<_>>(), expected);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_copy_is_shared_while_somebody_uses_it() {
+    let graph = common::small().weighted(true).in_memory().unwrap();
+    graph.insert_weighted_edge(3, 4, 2.5).unwrap();
+    graph.transact(1, |tx| tx.insert_vertex(1).map(drop)).unwrap();
+    let first = graph.snapshot().unwrap();
+    let (by_id, by_key) = (CsrOptions::new(), CsrOptions::new().order(RowOrder::Key));
+    let copy = first.csr_of("", by_id.clone()).unwrap();
+    assert_eq!(copy.weights, Some(vec![2.5]));
+    assert!(Arc::ptr_eq(&copy, &graph.snapshot().unwrap().csr_of("", by_id.clone()).unwrap()));
+    assert_ne!(copy.keys, first.csr_of("", by_key).unwrap().keys);
+    let weak = Arc::downgrade(&copy);
+    drop(copy);
+    assert!(weak.upgrade().is_none(), "the store keeps no copy");
+    graph.insert_weighted_edge(3, 2, 0.5).unwrap();
+    let later = graph.snapshot().unwrap().csr_of("", by_id.clone()).unwrap();
+    assert_eq!((later.targets.len(), first.csr_of("", by_id.clone()).unwrap().targets.len()), (2, 1));
+    assert!(first.csr_of("none", by_id.clone()).is_err());
+    assert!(first.csr_of("", by_id.weight("none")).is_err());
+}
+
+#[test]
+fn a_property_is_the_weight_of_compressed_rows() {
+    let graph = common::small().in_memory().unwrap();
+    let mut tx = graph.write().unwrap();
+    for (src, dst, miles) in [(1u64, 2u64, 5.0), (3, 2, 0.5), (1, 3, 1.0)] {
+        tx.put_edge_with(EdgeKey::new("road", src, dst), [("miles", miles)]).unwrap();
+    }
+    tx.commit().unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    let copy = snapshot.csr_of("road", CsrOptions::new().order(RowOrder::Key).weight("miles")).unwrap();
+    assert_eq!((&copy.targets[..], copy.weights.as_deref()), (&[1, 2, 1][..], Some(&[5.0, 1.0, 0.5][..])));
+    let into = CsrOptions::new().order(RowOrder::Key).weight("miles").direction(Direction::In);
+    let copy = snapshot.csr_of("road", into).unwrap();
+    assert_eq!((&copy.targets[..], copy.weights.as_deref()), (&[0, 2, 0][..], Some(&[5.0, 0.5, 1.0][..])));
 }
