@@ -34,8 +34,9 @@ pub use hedgerow_engine::Thresholds;
 pub use hedgerow_engine::{
     Ack, Applied, ArgumentError, Backup, CheckReport, Checkpoint, CommitError, Csr, CsrOptions, Durability,
     EdgeKey, EdgeOf, EdgePattern, EdgeRow, Error, Graph, GraphConfig, Isolation, Label, LabelOptions,
-    LabelRef, OpenError, Options, Pipeline, Properties, Property, Result, RowOrder, SalvageReport, Schema,
-    Snapshot, StateError, Stats, StorageError, Ticket, WriteTxn, check_path, salvage, salvage_on,
+    LabelRef, MissingVertex, NeighborLists, OpenError, Options, Pipeline, Properties, Property, Result,
+    RowOrder, SalvageReport, Schema, Snapshot, StateError, Stats, StorageError, Ticket, VertexRow, WriteTxn,
+    check_path, salvage, salvage_on,
 };
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;

@@ -28,35 +28,42 @@ impl Snapshot {
     /// # Errors
     /// [`ArgumentError::Invalid`] for an id that has no vertex, but of a dense graph.
     pub fn vertex_keys(&self, ids: &[VertexId]) -> Result<KeyColumn> {
+        if ids.len() <= PART {
+            return self.vertex_keys_alone(ids);
+        }
         let (map, t) = (&self.engine().ids, self.timestamp());
-        let unknown = |id: VertexId| ArgumentError::Invalid(format!("no vertex has the id {}", id.0));
         if self.engine().config.keys != KeyKind::Str {
             let mut numbers = vec![0; ids.len()];
-            if ids.len() <= PART {
-                map.numbers_of(ids, t, &mut numbers).map_err(unknown)?;
-            } else {
-                let parts = ids.par_chunks(PART).zip(numbers.par_chunks_mut(PART));
-                hedgerow_par::try_for_each(parts, |(ids, numbers)| map.numbers_of(ids, t, numbers))
-                    .map_err(unknown)?;
-            }
+            let parts = ids.par_chunks(PART).zip(numbers.par_chunks_mut(PART));
+            let read = |(ids, numbers): (&[VertexId], &mut [u64])| map.numbers_of(ids, t, numbers);
+            hedgerow_par::try_for_each(parts, read).map_err(unknown)?;
             return Ok(KeyColumn::U64(numbers));
         }
-        let texts_of = |ids: &[VertexId]| {
-            let mut texts = TextColumn::default();
-            texts.reserve(ids.len(), 0);
-            map.texts_of(ids, t, &mut texts).map(|()| texts)
-        };
-        if ids.len() <= PART {
-            return Ok(KeyColumn::Str(texts_of(ids).map_err(unknown)?));
-        }
-        let parts = hedgerow_par::map(ids.par_chunks(PART), texts_of);
+        let parts = hedgerow_par::map(ids.par_chunks(PART), |ids| self.texts_alone(ids));
         let mut all = TextColumn::default();
         let bytes = parts.iter().flatten().map(TextColumn::bytes).sum();
         all.reserve(ids.len(), bytes);
         for part in parts {
-            all.append(&part.map_err(unknown)?);
+            all.append(&part?);
         }
         Ok(KeyColumn::Str(all))
+    }
+
+    /// As [`vertex_keys`](Self::vertex_keys), on the calling thread.
+    pub(crate) fn vertex_keys_alone(&self, ids: &[VertexId]) -> Result<KeyColumn> {
+        if self.engine().config.keys == KeyKind::Str {
+            return self.texts_alone(ids).map(KeyColumn::Str);
+        }
+        let mut numbers = vec![0; ids.len()];
+        self.engine().ids.numbers_of(ids, self.timestamp(), &mut numbers).map_err(unknown)?;
+        Ok(KeyColumn::U64(numbers))
+    }
+
+    fn texts_alone(&self, ids: &[VertexId]) -> Result<TextColumn> {
+        let mut texts = TextColumn::default();
+        texts.reserve(ids.len(), 0);
+        self.engine().ids.texts_of(ids, self.timestamp(), &mut texts).map_err(unknown)?;
+        Ok(texts)
     }
 
     /// All vertices by ascending id, and their keys as a column: what [`vertices`](Self::vertices) gives one by one. Builds
@@ -71,4 +78,8 @@ impl Snapshot {
         let keys = self.vertex_keys(&ids)?;
         Ok((ids, keys))
     }
+}
+
+fn unknown(id: VertexId) -> ArgumentError {
+    ArgumentError::Invalid(format!("no vertex has the id {}", id.0))
 }

@@ -4,6 +4,7 @@ pub(crate) mod all_labels;
 pub(crate) mod csr;
 pub(crate) mod keys;
 pub(crate) mod labelled;
+pub(crate) mod many;
 pub(crate) mod pin;
 pub(crate) mod properties;
 pub(crate) mod scan;

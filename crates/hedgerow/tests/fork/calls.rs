@@ -202,6 +202,11 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     refused!("Snapshot::for_each_edge_in", snapshot.for_each_edge_in(LABEL, all, |_, _, _| ()));
     refused!("Snapshot::for_each_edge_row", snapshot.for_each_edge_row(LABEL, |_| ()));
     refused!("Snapshot::try_for_each_edge_row", snapshot.try_for_each_edge_row(LABEL, |_| Ok(())));
+    let (out, empty) = (Direction::Out, hedgerow::MissingVertex::Empty);
+    refused!("Snapshot::degrees_of", snapshot.degrees_of("", &[0u64], out, empty));
+    refused!("Snapshot::degrees_of_all", snapshot.degrees_of_all(&[0u64], out, empty));
+    refused!("Snapshot::neighbor_lists_of", snapshot.neighbor_lists_of("", &[0u64], out, empty));
+    refused!("Snapshot::neighbor_lists_of_all", snapshot.neighbor_lists_of_all(&[0u64], out, empty));
     refused!("Snapshot::csr_of", snapshot.csr_of("", hedgerow::CsrOptions::new()));
     refused!("Snapshot::view_of", snapshot.view_of(LABEL));
     refused!("Snapshot::view_weighted_by", snapshot.view_weighted_by(LABEL, "since", Some(1.0)));
@@ -225,6 +230,7 @@ fn of_views(with: &Snapshot, without: &Snapshot, wrong: &mut Vec<&'static str>) 
     }
     refused!("Snapshot::view", without.view());
     refused!("Snapshot::vertices", without.vertices());
+    refused!("Snapshot::for_each_vertex_row", without.for_each_vertex_row(|_| Ok::<_, Error>(())));
     refused!("Snapshot::all_vertex_keys", without.all_vertex_keys());
     refused!("Snapshot::for_each_edge", without.for_each_edge(|_, _, _| ()));
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use hedgerow::{
-    Csr, CsrOptions, Direction, EdgeKey, Error, Graph, LabelId, RowOrder, Snapshot, VertexId, VertexKey,
+    Csr, CsrOptions, Direction, EdgeKey, Error, Graph, LabelId, MissingVertex, NeighborLists, RowOrder,
+    Snapshot, VertexId, VertexKey,
 };
 use hedgerow_testkit::{Effort, Generator, Model, ModelConfig, explored};
 
@@ -184,4 +185,108 @@ fn a_property_is_the_weight_of_compressed_rows() {
     let into = CsrOptions::new().order(RowOrder::Key).weight("miles").direction(Direction::In);
     let copy = snapshot.csr_of("road", into).unwrap();
     assert_eq!((&copy.targets[..], copy.weights.as_deref()), (&[0, 2, 0][..], Some(&[5.0, 0.5, 1.0][..])));
+}
+
+#[test]
+fn lists_and_degrees_of_many_are_those_of_one_vertex_each() {
+    for_all_graphs(|snapshot, model| {
+        let vertices: Vec<VertexKey> = model.vertices().cloned().collect();
+        let schema = snapshot.schema();
+        // All, so that the view is read, and one, so that it is not; the second time backwards, each twice.
+        let backwards: Vec<_> = vertices.iter().rev().flat_map(|key| [key, key]).collect();
+        for keys in [vertices.iter().collect(), backwards, vertices.iter().take(1).collect()] {
+            for direction in [Direction::Out, Direction::In] {
+                let each = |lists: NeighborLists, degrees: Vec<u64>| -> Vec<Vec<VertexKey>> {
+                    let all = lists.neighbors.to_vec();
+                    assert_eq!(lists.offsets.len(), keys.len() + 1);
+                    let lists: Vec<_> = lists
+                        .offsets
+                        .windows(2)
+                        .map(|ends| all[ends[0] as usize..ends[1] as usize].to_vec())
+                        .collect();
+                    assert!(lists.iter().map(|list| list.len() as u64).eq(degrees));
+                    lists
+                };
+                let refuse = MissingVertex::Refuse;
+                for label in schema.labels() {
+                    let found = each(
+                        snapshot.neighbor_lists_of(label, &keys, direction, refuse).unwrap(),
+                        snapshot.degrees_of(label, &keys, direction, refuse).unwrap(),
+                    );
+                    for (key, list) in keys.iter().zip(found) {
+                        let one = snapshot.neighbors_of(label, *key, direction).unwrap().unwrap();
+                        assert!(list.iter().eq(one.iter().map(|(key, _)| key)), "{key} {direction:?}");
+                    }
+                }
+                let found = each(
+                    snapshot.neighbor_lists_of_all(&keys, direction, refuse).unwrap(),
+                    snapshot.degrees_of_all(&keys, direction, refuse).unwrap(),
+                );
+                for (key, list) in keys.iter().zip(found) {
+                    let one = snapshot.neighbors_of_all(*key, direction).unwrap().unwrap();
+                    assert!(list.iter().eq(one.iter().map(|(key, ..)| key)), "{key} {direction:?}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn an_unknown_key_is_named_with_its_row_or_has_no_edges() {
+    for options in [common::small(), common::small().keys(hedgerow::KeyKind::Dense)] {
+        let graph = options.in_memory().unwrap();
+        let many: Vec<(u64, u64)> = (0..9_000).map(|n| (n, n + 1)).collect();
+        graph.transact(1, |tx| tx.put_edges(many.iter().copied())).unwrap();
+        let before = graph.snapshot().unwrap();
+        graph.transact(1, |tx| tx.remove_vertex(5_000).map(drop)).unwrap();
+        let snapshot = graph.snapshot().unwrap();
+        let keys: Vec<u64> = (0..9_001).collect();
+        assert_eq!(before.degrees_of("", &keys, Direction::Out, MissingVertex::Refuse).unwrap()[5_000], 1);
+        let (refuse, empty) = (MissingVertex::Refuse, MissingVertex::Empty);
+        for keys in [&keys[..], &keys[4_998..5_002]] {
+            let row = keys.iter().position(|&key| key == 5_000).unwrap();
+            let expected = format!("no vertex 5000, at row {row} of the keys");
+            let refused = snapshot.degrees_of("", keys, Direction::Out, refuse).unwrap_err();
+            assert_eq!(refused.to_string(), expected);
+            let refused = snapshot.neighbor_lists_of_all(keys, Direction::In, refuse).unwrap_err();
+            assert_eq!(refused.to_string(), expected);
+            let lists = snapshot.neighbor_lists_of("", keys, Direction::Out, empty).unwrap();
+            let degrees = snapshot.degrees_of_all(keys, Direction::Out, empty).unwrap();
+            for (row, &key) in keys.iter().enumerate() {
+                let expected = u64::from(![4_999, 5_000, 9_000].contains(&key));
+                assert_eq!((lists.offsets[row + 1] - lists.offsets[row]) as u64, expected, "{key}");
+                assert_eq!(degrees[row], expected, "{key}");
+            }
+        }
+        let none: [u64; 0] = [];
+        let lists = snapshot.neighbor_lists_of("", &none, Direction::Out, refuse).unwrap();
+        assert_eq!((lists.offsets, lists.neighbors.len()), (vec![0], 0));
+        assert!(snapshot.degrees_of("none", &none, Direction::Out, refuse).is_err());
+    }
+}
+
+#[test]
+fn every_vertex_comes_once_with_its_properties() {
+    for_all_graphs(|snapshot, model| {
+        let schema = snapshot.schema();
+        let mut rows = Vec::new();
+        let read = snapshot.for_each_vertex_row(|vertex| {
+            let named = |p: &hedgerow::Property| (p.name().to_string(), vertex.get(p.id()).to_owned());
+            let values = schema.vertex_properties().iter().map(named);
+            rows.push((vertex.id(), values.filter(|(_, value)| !value.is_null()).collect()));
+            Ok::<_, Error>(())
+        });
+        read.unwrap();
+        assert!(rows.is_sorted_by_key(|(id, _)| *id) && rows.len() as u64 == model.vertex_count());
+        for (id, values) in rows {
+            let key = snapshot.vertex_key(id).unwrap().unwrap();
+            let values: Vec<(String, hedgerow::Value)> = values;
+            let one = snapshot.vertex_properties(&key).unwrap().unwrap();
+            let mut one: Vec<_> = one.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+            one.sort_by(|a, b| a.0.cmp(&b.0));
+            let mut found = values;
+            found.sort_by(|a, b| a.0.cmp(&b.0));
+            assert_eq!(format!("{found:?}"), format!("{one:?}"), "{key}");
+        }
+    });
 }
