@@ -20,7 +20,7 @@ use crate::value::{self, Owner, Types, WEIGHT};
 const RANKS: &str = "ranks";
 
 /// One column of vertex ids, copied: other threads may change the array while the interpreter lock is released.
-enum Keys {
+pub(crate) enum Keys {
     Numbers(Vec<u64>),
     Texts(Vec<PyBackedStr>),
 }
@@ -33,7 +33,7 @@ impl Keys {
         }
     }
 
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Keys::Numbers(numbers) => numbers.len(),
             Keys::Texts(texts) => texts.len(),
@@ -231,7 +231,8 @@ fn read_ranks(object: &Bound<'_, PyAny>, edges: usize) -> PyResult<Vec<u64>> {
     Ok(ranks)
 }
 
-fn read_keys(kind: KeyKind, name: &str, object: &Bound<'_, PyAny>) -> PyResult<Keys> {
+/// Reads a column of vertex ids for a graph with ids of `kind`.
+pub(crate) fn read_keys(kind: KeyKind, name: &str, object: &Bound<'_, PyAny>) -> PyResult<Keys> {
     match kind {
         KeyKind::Str => read_texts(name, object).map(Keys::Texts),
         KeyKind::U64 | KeyKind::Dense => read_numbers(kind, name, object).map(Keys::Numbers),

@@ -32,15 +32,15 @@ pub(crate) fn make(py: Python<'_>, name: &str, arguments: &Bound<'_, PyDict>) ->
 /// An open snapshot and what its results share.
 pub(crate) struct Reading {
     pub(crate) snapshot: hedgerow::Snapshot,
-    origin: Origin,
+    pub(crate) origin: Origin,
     vertices: PyOnceLock<Vertices>,
 }
 
 /// The live vertices: row `i` of every result is about `live[i]`, whose external id is `keys[i]`.
-struct Vertices {
-    live: Vec<VertexId>,
+pub(crate) struct Vertices {
+    pub(crate) live: Vec<VertexId>,
     /// A read-only NumPy array.
-    keys: Py<PyAny>,
+    pub(crate) keys: Py<PyAny>,
 }
 
 impl Reading {
@@ -78,13 +78,12 @@ impl Reading {
         self.view(py, LabelId::DEFAULT, bytes_per_id)
     }
 
-    fn vertices(&self, py: Python<'_>) -> PyResult<&Vertices> {
+    pub(crate) fn vertices(&self, py: Python<'_>) -> PyResult<&Vertices> {
         self.vertex_view(py, 0)?;
         self.vertices.get_or_try_init(py, || {
             let (live, keys) = parallel(py, || self.snapshot.all_vertex_keys()).map_err(raise)?;
             let _calling = calling(py);
-            let keys = keys_array(py, keys);
-            keys.getattr("flags")?.setattr("writeable", false)?;
+            let keys = read_only(keys_array(py, keys))?;
             Ok(Vertices { live, keys: keys.unbind() })
         })
     }
@@ -226,8 +225,9 @@ impl Reading {
             })
         });
         read.map_err(raise)?;
-        let properties = PyDict::new(py);
+        let (properties, types) = (PyDict::new(py), PyDict::new(py));
         for (name, (_, column)) in names.iter().zip(columns) {
+            types.set_item(name, column.kind().to_string())?;
             properties.set_item(name, column.finish(py)?)?;
         }
         let arguments = PyDict::new(py);
@@ -235,35 +235,20 @@ impl Reading {
         arguments.set_item("dst", self.names(py, vertices, dst)?)?;
         arguments.set_item("ranks", multi.then(|| ranks.into_pyarray(py)))?;
         arguments.set_item("properties", properties)?;
+        arguments.set_item("types", types)?;
         make(py, "EdgeTable", &arguments)
     }
 
     /// A property of all vertices as a `VertexResult`.
     pub(crate) fn vertex_property(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
+        let (_, columns) = self.vertex_columns(py, Some(vec![name.to_owned()]))?;
         let vertices = self.vertices(py)?;
-        let schema = self.snapshot.schema();
-        let found = schema.vertex_properties().iter().find(|property| &**property.name() == name);
-        let Some(property) = found else {
-            return Err(DataError::new_err(format!("vertices have no property {name}")));
-        };
-        let mut column = Gather::new(property.property_type());
-        let read = py.detach(|| {
-            for &id in &vertices.live {
-                let value = match self.snapshot.vertex_key(id)? {
-                    Some(key) => self.snapshot.vertex_property(&key, name)?,
-                    None => None,
-                };
-                column.push(value.as_ref().map_or(ValueRef::Null, |value| value.as_ref()));
-            }
-            Ok(())
-        });
-        read.map_err(raise)?;
-        let values = column.finish(py)?;
-        self.result(py, vertices, values.into_bound(py))
+        let values = columns.into_iter().next().map(|column| column.finish(py)).transpose()?;
+        self.result(py, vertices, values.into_pyobject(py)?)
     }
 
     /// The external ids of rows.
-    fn names<'py>(
+    pub(crate) fn names<'py>(
         &self,
         py: Python<'py>,
         vertices: &Vertices,
@@ -287,7 +272,7 @@ impl Reading {
 }
 
 /// The row of every vertex id up to the last live one; of ids without a vertex, anything.
-fn rows(live: &[VertexId]) -> Vec<i64> {
+pub(crate) fn rows(live: &[VertexId]) -> Vec<i64> {
     let mut row_of = vec![0; live.last().map_or(0, |v| v.index() + 1)];
     for (row, v) in live.iter().enumerate() {
         row_of[v.index()] = row as i64;
@@ -337,8 +322,14 @@ fn text_array<'py, 'a>(py: Python<'py>, texts: impl Iterator<Item = &'a str>) ->
     texts.into_pyarray(py).into_any()
 }
 
+/// An array that the program can only read.
+pub(crate) fn read_only(array: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    array.getattr("flags")?.setattr("writeable", false)?;
+    Ok(array)
+}
+
 /// Vertex ids as a NumPy array: of `uint64`, or of Python strings.
-fn keys_array(py: Python<'_>, keys: KeyColumn) -> Bound<'_, PyAny> {
+pub(crate) fn keys_array(py: Python<'_>, keys: KeyColumn) -> Bound<'_, PyAny> {
     match keys {
         KeyColumn::U64(numbers) => numbers.into_pyarray(py).into_any(),
         KeyColumn::Str(texts) => text_array(py, texts.iter()),

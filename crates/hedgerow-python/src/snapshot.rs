@@ -35,7 +35,7 @@ use crate::value::{AnyEdge, Edge, to_dict};
 #[pyclass(frozen, weakref, module = "hedgerow")]
 pub(crate) struct Snapshot {
     /// Not the store: a snapshot that was closed keeps nothing of it.
-    handle: Origin,
+    pub(crate) handle: Origin,
     reading: Mutex<Option<Arc<Reading>>>,
 }
 
@@ -45,7 +45,7 @@ impl Snapshot {
         Snapshot { handle: handle.origin, reading: Mutex::new(Some(Arc::new(reading))) }
     }
 
-    fn reading(&self) -> PyResult<Arc<Reading>> {
+    pub(crate) fn reading(&self) -> PyResult<Arc<Reading>> {
         self.handle.check_process()?;
         let reading = lock(&self.reading).clone();
         reading.ok_or_else(|| ClosedError::new_err("the snapshot is closed"))

@@ -10,7 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from ._columns import Column as _Column
-from ._result import Backup, Checkpoint, CheckReport, Edges, EdgeTable, SalvageReport, Schema, Stats, VertexResult
+from ._result import (
+    Backup,
+    Checkpoint,
+    CheckReport,
+    Csr,
+    Edges,
+    EdgeTable,
+    NeighborLists,
+    SalvageReport,
+    Schema,
+    Stats,
+    VertexResult,
+    VertexTable,
+)
 
 _T = TypeVar("_T")
 _Key: TypeAlias = int | str
@@ -229,6 +242,31 @@ class Snapshot:
         labels: bool = False,
     ) -> list[Any]: ...
     def degree(self, key: _Key, direction: _Direction = "out", *, label: str | None = None) -> int: ...
+    def degrees(
+        self,
+        keys: _Keys,
+        direction: _Direction = "out",
+        *,
+        label: str | None = None,
+        missing: Literal["raise", "empty"] = "raise",
+    ) -> npt.NDArray[np.int64]: ...
+    def neighbors_of(
+        self,
+        keys: _Keys,
+        direction: _Direction = "out",
+        *,
+        label: str | None = None,
+        missing: Literal["raise", "empty"] = "raise",
+    ) -> NeighborLists: ...
+    def csr(
+        self,
+        label: str | None = None,
+        *,
+        direction: _Direction = "out",
+        weight: str | None = None,
+        order: Literal["id", "key"] = "id",
+    ) -> Csr: ...
+    def vertex_table(self, *, properties: Sequence[str] | None = None) -> VertexTable: ...
     def vertices(self) -> npt.NDArray[Any]: ...
     def edges(self, *, label: str | None = None) -> Edges: ...
     def edge_count_of(self, label: str) -> int: ...
