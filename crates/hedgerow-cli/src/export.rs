@@ -1,16 +1,18 @@
 //! `hedgerow export`.
 
 mod directory;
+mod names;
 mod rows;
 
 use std::path::PathBuf;
 
-use hedgerow::{Direction, GraphConfig, LabelId, Snapshot, Topology, VertexId};
+use hedgerow::{Direction, GraphConfig, LabelId, Snapshot};
 
 use crate::error::CliError;
-use crate::output::{Style, quoted};
+use crate::output::Style;
 use crate::store::{label_to_read, open_read_only};
 use crate::target::Target;
+use names::{name, names};
 use rows::{write_edge_rows, write_vertex_rows};
 
 /// Arguments of `export`.
@@ -108,30 +110,12 @@ fn write_plain(
     Ok(())
 }
 
-/// The keys of all vertices by id, ready to be written.
-fn names(snapshot: &Snapshot, delimiter: u8) -> hedgerow::Result<Vec<String>> {
-    let mut names = vec![String::new(); snapshot.view()?.vertex_bound()];
-    for vertex in snapshot.vertices()? {
-        let (id, key) = vertex?;
-        if let Some(name) = names.get_mut(id.0 as usize) {
-            *name = quoted(&key.to_string(), delimiter).into_owned();
-        }
-    }
-    Ok(names)
-}
-
-fn name(names: &[String], id: VertexId) -> &str {
-    names.get(id.0 as usize).map_or("", String::as_str)
-}
-
 fn write_vertices(args: &ExportArgs, snapshot: &Snapshot, delimiter: u8) -> Result<(), CliError> {
     let Some(path) = &args.vertices else { return Ok(()) };
     let mut out = Target::open(Some(path))?;
     if !args.properties {
-        for vertex in snapshot.vertices()? {
-            let (_, key) = vertex?;
-            out.write(|w| writeln!(w, "{key}"))?;
-        }
+        let (_, keys) = snapshot.all_vertex_keys()?;
+        keys.iter().try_for_each(|key| out.write(|w| writeln!(w, "{key}")))?;
         return out.finish();
     }
     write_vertex_rows(snapshot, snapshot.schema().vertex_properties(), delimiter, &mut out)?;

@@ -132,6 +132,14 @@ pub enum ArgumentError {
         /// The limit.
         limit: u64,
     },
+    /// A key names no vertex, in a read of many.
+    #[error("no vertex {key}, at row {row} of the keys")]
+    NoSuchVertex {
+        /// The key.
+        key: String,
+        /// Its place among the keys of the call, from 0.
+        row: usize,
+    },
     /// A label was named that is not defined.
     #[error("no label {label}: the labels are {}", listed(known))]
     NoSuchLabel {

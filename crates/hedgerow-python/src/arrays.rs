@@ -60,6 +60,11 @@ impl<'py> Array<'py> {
         self.missing.get(at).is_some_and(|&missing| missing)
     }
 
+    /// Which elements have a value, unless all have one.
+    pub(crate) fn validity(&self) -> Option<Vec<bool>> {
+        (!self.missing.is_empty()).then(|| self.missing.iter().map(|missing| !missing).collect())
+    }
+
     /// Refuses a column with an element that has no value.
     pub(crate) fn check_whole(&self, name: &str) -> PyResult<()> {
         match self.missing.iter().position(|&missing| missing) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use hedgerow::{EdgeKey, KeyKind, LabelRef, PropertyType, Value, VertexKeyRef, WriteTxn};
+use hedgerow::{EdgeKey, KeyKind, KindId, LabelRef, PropertyType, Value, VertexKeyRef, WriteTxn};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -13,27 +13,32 @@ use crate::columns::{self, Column};
 use crate::ending::calling;
 use crate::error::{DataError, NotSupportedError};
 use crate::handle::Handle;
-use crate::key::{self, Key};
+use crate::key::{self, Kinds};
 use crate::value::{self, Owner, Types, WEIGHT};
 
 /// What messages call the column of ranks.
 const RANKS: &str = "ranks";
 
 /// One column of vertex ids, copied: other threads may change the array while the interpreter lock is released.
-enum Keys {
+pub(crate) enum Keys {
     Numbers(Vec<u64>),
     Texts(Vec<PyBackedStr>),
 }
 
 impl Keys {
-    fn at(&self, i: usize) -> VertexKeyRef<'_> {
+    pub(crate) fn at(&self, i: usize) -> VertexKeyRef<'_> {
         match self {
             Keys::Numbers(numbers) => VertexKeyRef::U64(numbers[i]),
             Keys::Texts(texts) => VertexKeyRef::Str(&texts[i]),
         }
     }
 
-    fn len(&self) -> usize {
+    /// The keys as those of vertices of a kind.
+    pub(crate) fn of_kind(&self, kind: KindId) -> Vec<VertexKeyRef<'_>> {
+        (0..self.len()).map(|at| kind.key(self.at(at))).collect()
+    }
+
+    pub(crate) fn len(&self) -> usize {
         match self {
             Keys::Numbers(numbers) => numbers.len(),
             Keys::Texts(texts) => texts.len(),
@@ -71,13 +76,13 @@ impl Edges {
     /// Reads the arguments of `add_edges`.
     pub(crate) fn read(handle: &Handle, arguments: &Arguments<'_, '_>) -> PyResult<Edges> {
         let _calling = calling(arguments.src.py());
-        let kind = handle.config.keys;
-        let (src, dst) = (read_keys(kind, "src", arguments.src)?, read_keys(kind, "dst", arguments.dst)?);
+        let label = arguments.label.unwrap_or("");
+        let [src, dst] = key_types(handle, label)?;
+        let (src, dst) = (read_keys(src, "src", arguments.src)?, read_keys(dst, "dst", arguments.dst)?);
         if src.len() != dst.len() {
             let (src, dst) = (src.len(), dst.len());
             return Err(DataError::new_err(format!("src has {src} elements and dst has {dst}")));
         }
-        let label = arguments.label.unwrap_or("");
         if arguments.weights.is_some() && label.is_empty() && !handle.config.weighted {
             return Err(NotSupportedError::new_err("the graph has no weights"));
         }
@@ -104,10 +109,7 @@ impl Edges {
                 let (src, dst) = (src[range.clone()].iter(), dst[range.clone()].iter());
                 self.put_pairs(txn, src.map(|s| &**s).zip(dst.map(|d| &**d)), range)
             }
-            // Both columns were read for the same kind of ids.
-            _ => {
-                Err(hedgerow::ArgumentError::Invalid("src and dst hold different kinds of ids".into()).into())
-            }
+            (src, dst) => self.put_pairs(txn, range.clone().map(|at| (src.at(at), dst.at(at))), range),
         }
     }
 
@@ -150,26 +152,7 @@ impl Rich {
     ) -> PyResult<Rich> {
         let ranks = arguments.ranks.map(|ranks| read_ranks(ranks, edges)).transpose()?;
         let types = Types::new(handle, Owner::Edges(label))?;
-        let mut columns = Vec::new();
-        if let Some(properties) = arguments.properties {
-            let mapping = properties.cast::<PyMapping>().map_err(|_| {
-                let found = key::type_name(properties);
-                DataError::new_err(format!("properties must map names to arrays, found {found}"))
-            })?;
-            for item in mapping.items()?.iter() {
-                let (name, column) = item.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
-                let Ok(name) = name.extract::<String>() else {
-                    let found = key::shown(&name);
-                    return Err(PyTypeError::new_err(format!(
-                        "properties: a name must be a str, found {found}"
-                    )));
-                };
-                let kind = types.of(&name);
-                let column = columns::read(name, &column, edges, kind)?;
-                check_type(&types, &column)?;
-                columns.push(column);
-            }
-        }
+        let mut columns = read_columns(arguments.properties, &types, edges)?;
         if let Some(weights) = weights {
             let values = weights.into_iter().map(Value::F64).collect();
             let column = Column { name: WEIGHT.to_owned(), values };
@@ -207,6 +190,32 @@ impl Rich {
     }
 }
 
+/// Reads columns of properties by name, each with so many values.
+pub(crate) fn read_columns(
+    properties: Option<&Bound<'_, PyAny>>,
+    types: &Types<'_>,
+    rows: usize,
+) -> PyResult<Vec<Column>> {
+    let Some(properties) = properties else { return Ok(Vec::new()) };
+    let mapping = properties.cast::<PyMapping>().map_err(|_| {
+        let found = key::type_name(properties);
+        DataError::new_err(format!("properties must map names to arrays, found {found}"))
+    })?;
+    let mut columns = Vec::new();
+    for item in mapping.items()?.iter() {
+        let (name, column) = item.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
+        let Ok(name) = name.extract::<String>() else {
+            let found = key::shown(&name);
+            return Err(PyTypeError::new_err(format!("properties: a name must be a str, found {found}")));
+        };
+        let kind = types.of(&name);
+        let column = columns::read(name, &column, rows, kind)?;
+        check_type(types, &column)?;
+        columns.push(column);
+    }
+    Ok(columns)
+}
+
 /// Refuses a column of another type than its property's before anything is written.
 fn check_type(types: &Types<'_>, column: &Column) -> PyResult<()> {
     let found: Option<PropertyType> = column.values.iter().find_map(Value::property_type);
@@ -223,7 +232,7 @@ fn check_type(types: &Types<'_>, column: &Column) -> PyResult<()> {
     }
 }
 
-fn read_ranks(object: &Bound<'_, PyAny>, edges: usize) -> PyResult<Vec<u64>> {
+pub(crate) fn read_ranks(object: &Bound<'_, PyAny>, edges: usize) -> PyResult<Vec<u64>> {
     let ranks = read_numbers(KeyKind::U64, RANKS, object)?;
     if ranks.len() != edges {
         return Err(DataError::new_err(format!("ranks has {} elements for {edges} edges", ranks.len())));
@@ -231,7 +240,19 @@ fn read_ranks(object: &Bound<'_, PyAny>, edges: usize) -> PyResult<Vec<u64>> {
     Ok(ranks)
 }
 
-fn read_keys(kind: KeyKind, name: &str, object: &Bound<'_, PyAny>) -> PyResult<Keys> {
+/// The types of the ids at both ends of edges of a label: those of the kinds that it says.
+pub(crate) fn key_types(handle: &Handle, label: &str) -> PyResult<[KeyKind; 2]> {
+    let default = handle.config.keys;
+    if label.is_empty() {
+        return Ok([default; 2]);
+    }
+    let schema = handle.kind_schema()?;
+    let ends = schema.label(label).and_then(hedgerow::Label::ends).unwrap_or_default();
+    Ok(ends.map(|kind| schema.kind_by_id(kind).map_or(default, hedgerow::Kind::keys)))
+}
+
+/// Reads a column of vertex ids for a graph with ids of `kind`.
+pub(crate) fn read_keys(kind: KeyKind, name: &str, object: &Bound<'_, PyAny>) -> PyResult<Keys> {
     match kind {
         KeyKind::Str => read_texts(name, object).map(Keys::Texts),
         KeyKind::U64 | KeyKind::Dense => read_numbers(kind, name, object).map(Keys::Numbers),
@@ -273,7 +294,7 @@ fn read_numbers(kind: KeyKind, name: &str, object: &Bound<'_, PyAny>) -> PyResul
 }
 
 fn read_number(kind: KeyKind, name: &str, at: usize, item: &Bound<'_, PyAny>) -> PyResult<u64> {
-    let error = match Key::read(kind, item) {
+    let error = match key::read_number(kind, item) {
         // A list of bools is no list of ids, as an array of them is none.
         _ if item.is_instance_of::<PyBool>() => {
             let what = if name == RANKS { "ranks" } else { "ids" };
@@ -281,8 +302,7 @@ fn read_number(kind: KeyKind, name: &str, at: usize, item: &Bound<'_, PyAny>) ->
                 "{name}[{at}] is a bool: {what} are ints, 0 to 2**64 - 1"
             )));
         }
-        Ok(Key::Number(number)) => return Ok(number),
-        Ok(Key::Text(_)) => return Err(DataError::new_err(format!("{name}[{at}] is not an int"))),
+        Ok(number) => return Ok(number),
         Err(error) => error,
     };
     if name == RANKS || item.is_instance_of::<PyString>() {

@@ -146,6 +146,10 @@ impl Gather {
         Gather { kind, bools: Vec::new(), ints: Vec::new(), floats: Vec::new(), others: Vec::new(), nulls }
     }
 
+    pub(crate) fn kind(&self) -> PropertyType {
+        self.kind
+    }
+
     pub(crate) fn push(&mut self, value: ValueRef<'_>) {
         self.nulls.push(value.is_null());
         match (self.kind, value) {

@@ -1,9 +1,8 @@
 //! `Database`: an open store.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use hedgerow::{Graph, KeyKind, LabelOptions, Timestamp};
+use hedgerow::{Graph, KeyKind, Timestamp};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -14,13 +13,12 @@ use crate::key::{Key, count};
 use crate::pipeline::Pipeline;
 use crate::pool::parallel;
 use crate::results::make;
-use crate::schema;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
-use crate::value::{Edge, read_type, read_types};
+use crate::value::Edge;
 
 /// Attempts for transactions of this module's own; blind writes conflict under snapshot isolation only.
-const BULK_RETRIES: u32 = 64;
+pub(crate) const BULK_RETRIES: u32 = 64;
 
 /// An open store. Made by ``hedgerow.open``.
 ///
@@ -39,7 +37,7 @@ const BULK_RETRIES: u32 = 64;
 /// >>> db.close()
 #[pyclass(frozen, weakref, module = "hedgerow")]
 pub(crate) struct Database {
-    handle: Arc<Handle>,
+    pub(crate) handle: Arc<Handle>,
 }
 
 impl Database {
@@ -48,7 +46,7 @@ impl Database {
     }
 
     /// Runs `f` on the usable store without the interpreter lock.
-    fn detached<T: Send>(
+    pub(crate) fn detached<T: Send>(
         &self,
         py: Python<'_>,
         f: impl Send + FnOnce(&Graph) -> hedgerow::Result<T>,
@@ -135,7 +133,7 @@ impl Database {
     ///     Whether the edge was new.
     fn insert_edge(&self, py: Python<'_>, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<bool> {
         let kind = self.handle.config.keys;
-        let (src, dst) = (Key::read(kind, src)?, Key::read(kind, dst)?);
+        let (src, dst) = (Key::read(kind, &*self.handle, src)?, Key::read(kind, &*self.handle, dst)?);
         self.detached(py, |graph| graph.insert_edge(src.as_ref(), dst.as_ref()))
     }
 
@@ -159,7 +157,7 @@ impl Database {
         label: Option<&str>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
-        let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        let edge = Edge::read(&self.handle, &*self.handle, src, dst, label, rank)?;
         self.detached(py, |graph| match edge.is_plain() {
             true => graph.remove_edge(edge.src.as_ref(), edge.dst.as_ref()),
             false => graph.remove_edge_of(edge.key()),
@@ -185,99 +183,6 @@ impl Database {
     fn pipeline(&self) -> PyResult<Pipeline> {
         self.handle.check_usable()?;
         Pipeline::new(&self.handle)
-    }
-
-    /// Define a label, or do nothing if there is one like it. The first edge of a label that is not ``multi`` does so too.
-    ///
-    /// A definition is a commit of its own and cannot be undone.
-    ///
-    /// Parameters
-    /// ----------
-    /// name : str
-    ///     The name, at most 255 bytes.
-    /// multi : bool
-    ///     Whether edges have a rank, so that several may lead from one vertex to another.
-    /// properties : dict, optional
-    ///     Types by name, as of ``define_property``.
-    ///
-    /// Raises
-    /// ------
-    /// ProgrammingError
-    ///     The label is defined otherwise.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import hedgerow
-    /// >>> db = hedgerow.open()
-    /// >>> db.define_label("calls", multi=True, properties={"seconds": int})
-    /// >>> db.schema().labels["calls"].properties
-    /// {'seconds': 'i64'}
-    #[pyo3(signature = (name, *, multi=false, properties=None), text_signature = "($self, name, *, multi=False, properties=None)")]
-    fn define_label(
-        &self,
-        py: Python<'_>,
-        name: &str,
-        multi: bool,
-        properties: Option<HashMap<String, Bound<'_, PyAny>>>,
-    ) -> PyResult<()> {
-        let mut options = LabelOptions::new().multi(multi);
-        for (name, kind) in read_types(properties)? {
-            options = options.property(name, kind);
-        }
-        self.detached(py, |graph| graph.define_label(name, options).map(drop))
-    }
-
-    /// Define a property, or do nothing if there is one of this type. The first value of a property does so too.
-    ///
-    /// Parameters
-    /// ----------
-    /// name : str
-    ///     The name, at most 255 bytes.
-    /// type : str or type
-    ///     ``"bool"``, ``"i64"``, ``"f64"``, ``"utf8"``, ``"bytes"`` or ``"timestamp"`` (microseconds since 1970, UTC), or
-    ///     the Python type of its values.
-    /// label : str, optional
-    ///     The label whose edges have it; ``""`` is the default one. Without a label it is a property of vertices.
-    ///
-    /// Raises
-    /// ------
-    /// DataError
-    ///     The property has another type.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import hedgerow
-    /// >>> db = hedgerow.open()
-    /// >>> db.define_property("age", int)
-    /// >>> db.schema().vertex_properties
-    /// {'age': 'i64'}
-    #[pyo3(signature = (name, r#type, *, label=None), text_signature = "($self, name, type, *, label=None)")]
-    fn define_property(
-        &self,
-        py: Python<'_>,
-        name: &str,
-        r#type: &Bound<'_, PyAny>,
-        label: Option<&str>,
-    ) -> PyResult<()> {
-        let kind = read_type(r#type)?;
-        self.detached(py, |graph| match label {
-            Some(label) => graph.define_edge_property(label, name, kind).map(drop),
-            None => graph.define_vertex_property(name, kind).map(drop),
-        })
-    }
-
-    /// The names of the labels, the default one, ``""``, first.
-    fn labels(&self) -> PyResult<Vec<String>> {
-        Ok(schema::names(&self.handle.graph()?.schema()))
-    }
-
-    /// The labels and properties that are defined, and their types.
-    ///
-    /// Returns
-    /// -------
-    /// Schema
-    fn schema(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        schema::to_object(py, &self.handle.graph()?.schema())
     }
 
     /// Put many edges, in transactions of ``batch`` edges each.

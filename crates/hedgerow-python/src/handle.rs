@@ -1,15 +1,16 @@
 //! What the classes share: the store and the reasons not to use it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hedgerow::{Graph, GraphConfig};
+use hedgerow::{Graph, GraphConfig, Schema};
 use hedgerow_core::fork::OwnerProcess;
 use pyo3::prelude::*;
 
 use crate::ending::released;
 use crate::error::{ClosedError, ForkedError, raise};
+use crate::key::Kinds;
 
 /// What a store takes whose end is worth a look at the heap of the process.
 const LARGE_BYTES: u64 = 4 << 20;
@@ -17,10 +18,15 @@ const LARGE_BYTES: u64 = 4 << 20;
 /// How long closing waits for a thread of the store's own that is in the middle of something: its memory goes back with the rest.
 const PATIENCE: Duration = Duration::from_millis(200);
 
+/// How many stores this process has opened.
+static OPENED: AtomicU64 = AtomicU64::new(0);
+
 /// How a store was made, and the process that opened it: all that those need to know who keep nothing of the store.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin {
     pub(crate) config: GraphConfig,
+    /// Different of each store that this process opens.
+    pub(crate) number: u64,
     owner: OwnerProcess,
 }
 
@@ -36,6 +42,12 @@ impl Origin {
             return Err(ForkedError::new_err("the store was opened before this process was forked"));
         }
         Ok(())
+    }
+}
+
+impl Kinds for Handle {
+    fn kind_schema(&self) -> PyResult<Arc<Schema>> {
+        Ok(self.graph()?.schema())
     }
 }
 
@@ -59,7 +71,8 @@ impl std::ops::Deref for Handle {
 
 impl Handle {
     pub(crate) fn new(graph: Graph, path: Option<String>, read_only: bool) -> Handle {
-        let origin = Origin { config: graph.config(), owner: OwnerProcess::current() };
+        let number = OPENED.fetch_add(1, Ordering::Relaxed);
+        let origin = Origin { config: graph.config(), number, owner: OwnerProcess::current() };
         let graph = Mutex::new(Store::Open(graph));
         Handle { graph, origin, path, read_only, closed: AtomicBool::new(false) }
     }

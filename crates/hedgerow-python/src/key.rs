@@ -1,48 +1,105 @@
 //! Single arguments: vertex ids, directions, counts.
 
-use hedgerow::{Direction, KeyKind, VertexId, VertexKey, VertexKeyRef};
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use hedgerow::{Direction, KeyKind, KindId, Schema, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_core::key::MAX_KEY_BYTES;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyInt, PyString};
+use pyo3::types::{PyInt, PyString, PyTuple};
 
 use crate::ending::calling;
-use crate::error::{DataError, IntegrityError};
+use crate::error::{DataError, IntegrityError, raise};
 
 /// A vertex id as the user names it. Strings are borrowed from Python.
-pub(crate) enum Key {
+pub(crate) struct Key {
+    /// The default one, unless the user names another.
+    kind: KindId,
+    name: Name,
+}
+
+enum Name {
     Number(u64),
     Text(PyBackedStr),
 }
 
+/// Where the kinds of vertices are found.
+pub(crate) trait Kinds {
+    fn kind_schema(&self) -> PyResult<Arc<Schema>>;
+}
+
 impl Key {
-    /// Reads a vertex id for a graph with ids of `kind`.
-    pub(crate) fn read(kind: KeyKind, object: &Bound<'_, PyAny>) -> PyResult<Key> {
-        match kind {
-            KeyKind::Str => read_text(object).map(Key::Text),
-            KeyKind::U64 | KeyKind::Dense => {
-                // Other objects than ints may run code of Python to become one.
-                let _calling = (!object.is_exact_instance_of::<PyInt>()).then(|| calling(object.py()));
-                let number = object.extract().map_err(|error| not_a_number(object, error))?;
-                check_range(kind, number).map_err(DataError::new_err)?;
-                Ok(Key::Number(number))
-            }
+    /// Reads a vertex id for a graph with ids of `keys`: an int or a str, or of a vertex of another kind than the default one a pair of
+    /// its kind's name and that.
+    pub(crate) fn read(keys: KeyKind, kinds: &impl Kinds, object: &Bound<'_, PyAny>) -> PyResult<Key> {
+        if let Ok(pair) = object.cast_exact::<PyTuple>() {
+            return Key::of_kind(kinds, pair);
         }
+        let read = Name::read(keys, object).map(|name| Key { kind: KindId::DEFAULT, name });
+        // At the end of an edge it may be one of the kind that the label says.
+        match read {
+            Err(error) if !kinds.kind_schema()?.kinds().is_empty() => {
+                let other = if keys == KeyKind::Str { KeyKind::U64 } else { KeyKind::Str };
+                let name = Name::read(other, object).map_err(|_| error)?;
+                Ok(Key { kind: KindId::DEFAULT, name })
+            }
+            read => read,
+        }
+    }
+
+    fn of_kind(kinds: &impl Kinds, pair: &Bound<'_, PyTuple>) -> PyResult<Key> {
+        let Ok((kind, name)) = pair.extract::<(String, Bound<'_, PyAny>)>() else {
+            let message = format!("a vertex of a kind is a pair (kind, id), found {}", shown(pair));
+            return Err(PyTypeError::new_err(message));
+        };
+        let schema = kinds.kind_schema()?;
+        let id = schema.find_kind(&kind).map_err(raise)?;
+        let Some(found) = schema.kind_by_id(id) else {
+            return Err(DataError::new_err("vertices of the default kind are named by their ids alone"));
+        };
+        let of_kind = |error: PyErr| DataError::new_err(format!("kind {kind}: {}", error.value(pair.py())));
+        let name = Name::read(found.keys(), &name).map_err(of_kind)?;
+        Ok(Key { kind: id, name })
     }
 
     #[inline]
     pub(crate) fn as_ref(&self) -> VertexKeyRef<'_> {
-        match self {
-            Key::Number(number) => VertexKeyRef::U64(*number),
-            Key::Text(text) => VertexKeyRef::Str(text),
-        }
+        let key = match &self.name {
+            Name::Number(number) => VertexKeyRef::U64(*number),
+            Name::Text(text) => VertexKeyRef::Str(text),
+        };
+        if self.kind == KindId::DEFAULT { key } else { self.kind.key(key) }
+    }
+
+    /// The kind of the vertex.
+    pub(crate) fn kind(&self) -> KindId {
+        self.kind
     }
 
     /// The error for a vertex that must exist.
     pub(crate) fn no_such_vertex(&self) -> PyErr {
         IntegrityError::new_err(format!("no vertex {}", self.as_ref()))
     }
+}
+
+impl Name {
+    fn read(kind: KeyKind, object: &Bound<'_, PyAny>) -> PyResult<Name> {
+        match kind {
+            KeyKind::Str => read_text(object).map(Name::Text),
+            KeyKind::U64 | KeyKind::Dense => read_number(kind, object).map(Name::Number),
+        }
+    }
+}
+
+/// Reads an int that is a vertex id of a graph with ids of `kind`.
+pub(crate) fn read_number(kind: KeyKind, object: &Bound<'_, PyAny>) -> PyResult<u64> {
+    // Other objects than ints may run code of Python to become one.
+    let _calling = (!object.is_exact_instance_of::<PyInt>()).then(|| calling(object.py()));
+    let number = object.extract().map_err(|error| not_a_number(object, error))?;
+    check_range(kind, number).map_err(DataError::new_err)?;
+    Ok(number)
 }
 
 /// Whether a graph with ids of `kind` can hold `number`.
@@ -151,18 +208,37 @@ pub(crate) fn shown(object: &Bound<'_, PyAny>) -> String {
     }
 }
 
-/// Vertex ids as a Python list.
-pub(crate) fn to_list(py: Python<'_>, keys: &[VertexKey]) -> PyResult<Vec<Py<PyAny>>> {
-    let _calling = calling(py);
-    keys.iter().map(|key| to_object(py, key)).collect()
+/// What makes Python objects of vertex ids: those of other kinds than the default one become pairs of the kind's name and the id.
+pub(crate) struct Namer<'a, K> {
+    kinds: &'a K,
+    known: OnceCell<Arc<Schema>>,
 }
 
-/// A vertex id as a Python object.
-pub(crate) fn to_object(py: Python<'_>, key: &VertexKey) -> PyResult<Py<PyAny>> {
-    Ok(match key {
-        VertexKey::U64(number) | VertexKey::KindU64(_, number) => {
-            number.into_pyobject(py)?.into_any().unbind()
+impl<'a, K: Kinds> Namer<'a, K> {
+    pub(crate) fn new(kinds: &'a K) -> Namer<'a, K> {
+        Namer { kinds, known: OnceCell::new() }
+    }
+
+    /// A vertex id as a Python object.
+    pub(crate) fn object(&self, py: Python<'_>, key: VertexKeyRef<'_>) -> PyResult<Py<PyAny>> {
+        let (kind, key) = key.split();
+        let name = match key {
+            VertexKeyRef::U64(n) | VertexKeyRef::KindU64(_, n) => n.into_pyobject(py)?.into_any(),
+            VertexKeyRef::Str(s) | VertexKeyRef::KindStr(_, s) => PyString::new(py, s).into_any(),
+        };
+        if kind == KindId::DEFAULT {
+            return Ok(name.unbind());
         }
-        VertexKey::Str(text) | VertexKey::KindStr(_, text) => PyString::new(py, text).into_any().unbind(),
-    })
+        if self.known.get().is_none() {
+            let _ = self.known.set(self.kinds.kind_schema()?);
+        }
+        let of = self.known.get().map_or("", |schema| schema.kind_name(kind));
+        Ok((of, name).into_pyobject(py)?.into_any().unbind())
+    }
+
+    /// Vertex ids as a Python list.
+    pub(crate) fn list(&self, py: Python<'_>, keys: &[VertexKey]) -> PyResult<Vec<Py<PyAny>>> {
+        let _calling = calling(py);
+        keys.iter().map(|key| self.object(py, key.as_ref())).collect()
+    }
 }

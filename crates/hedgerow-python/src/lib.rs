@@ -4,7 +4,8 @@
 //! * [`database`], [`transaction`], [`snapshot`], [`ticket`], [`pipeline`]: one class each.
 //! * [`handle`]: what the three share: the store, whether it is closed, the process that opened it.
 //! * [`key`], [`value`], [`bulk`], [`columns`]: vertex ids, values of properties and columns of them, checked. [`arrays`],
-//!   [`times`]: what columns of other libraries hold. [`results`], [`schema`]: answers as Python objects.
+//!   [`times`]: what columns of other libraries hold. [`results`], [`schema`]: answers as Python objects; [`many`], [`tables`]:
+//!   answers about many vertices. [`arrow`]: answers handed to other libraries.
 //! * [`pool`]: parallel calls. [`memory`]: the allocator. [`ending`]: threads at the end of the interpreter. [`error`]: the exception tree.
 //!
 //! Doc comments on Python classes are Python docstrings; their examples are run by the package's tests.
@@ -19,14 +20,17 @@
 )]
 
 mod arrays;
+mod arrow;
 mod bulk;
 mod columns;
 mod database;
+mod define;
 mod ending;
 mod error;
 mod handle;
 mod kernels;
 mod key;
+mod many;
 #[cfg(target_os = "linux")]
 mod memory;
 mod neighbors;
@@ -34,13 +38,16 @@ mod open;
 mod pipeline;
 mod pool;
 mod results;
+mod rows;
 mod schema;
 mod snapshot;
+mod tables;
 mod ticket;
 mod times;
 mod tools;
 mod transaction;
 mod value;
+mod vertices;
 
 use pyo3::prelude::*;
 
@@ -58,6 +65,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<pipeline::Pipeline>()?;
     module.add_function(wrap_pyfunction!(open::open, module)?)?;
     module.add_function(wrap_pyfunction!(tools::salvage, module)?)?;
+    module.add_function(wrap_pyfunction!(arrow::stream, module)?)?;
+    module.add_function(wrap_pyfunction!(arrow::schema, module)?)?;
     ending::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

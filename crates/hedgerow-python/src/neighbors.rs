@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 use crate::ending::calling;
-use crate::key;
+use crate::key::{Kinds, Namer};
 use crate::value::to_dict;
 
 /// An edge in the list of a vertex.
@@ -46,14 +46,16 @@ impl Parts {
     pub(crate) fn list(
         self,
         py: Python<'_>,
+        kinds: &impl Kinds,
         found: &[Neighbor],
         name: impl Fn(LabelId) -> String,
     ) -> PyResult<Vec<Py<PyAny>>> {
         let _calling = calling(py);
+        let namer = Namer::new(kinds);
         let mut named: Option<(LabelId, Py<PyString>)> = None;
         let mut list = Vec::with_capacity(found.len());
         for edge in found {
-            let key = key::to_object(py, &edge.key)?;
+            let key = namer.object(py, edge.key.as_ref())?;
             if self.none() {
                 list.push(key);
                 continue;

@@ -105,7 +105,7 @@ impl Pipeline {
     /// Submit: insert the edge, and its endpoints where absent. An existing edge is left as it is.
     fn insert_edge(&self, py: Python<'_>, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<()> {
         let kind = self.handle.config.keys;
-        let (src, dst) = (Key::read(kind, src)?, Key::read(kind, dst)?);
+        let (src, dst) = (Key::read(kind, &*self.handle, src)?, Key::read(kind, &*self.handle, dst)?);
         self.detached(py, |inner| inner.insert_edge(src.as_ref(), dst.as_ref()).map(drop))
     }
 
@@ -129,7 +129,8 @@ impl Pipeline {
         if weight.is_some() && !config.weighted {
             return Err(NotSupportedError::new_err("the graph has no weights"));
         }
-        let (src, dst) = (Key::read(config.keys, src)?, Key::read(config.keys, dst)?);
+        let (src, dst) =
+            (Key::read(config.keys, &*self.handle, src)?, Key::read(config.keys, &*self.handle, dst)?);
         self.detached(py, |inner| match weight.map(|weight| weight.0) {
             Some(weight) => inner.put_weighted_edge(src.as_ref(), dst.as_ref(), weight).map(drop),
             None => inner.put_edge(src.as_ref(), dst.as_ref()).map(drop),
@@ -139,7 +140,7 @@ impl Pipeline {
     /// Submit: remove the edge if it exists.
     fn remove_edge(&self, py: Python<'_>, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<()> {
         let kind = self.handle.config.keys;
-        let (src, dst) = (Key::read(kind, src)?, Key::read(kind, dst)?);
+        let (src, dst) = (Key::read(kind, &*self.handle, src)?, Key::read(kind, &*self.handle, dst)?);
         self.detached(py, |inner| inner.remove_edge(src.as_ref(), dst.as_ref()).map(drop))
     }
 

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use hedgerow::{
-    KeyKind, Label, LabelId, LabelRef, PropertyType, Topology, ValueRef, VertexId, VertexKey, View,
-    WeightedTopology,
+    KeyColumn, Label, LabelId, LabelRef, PropertyType, Topology, ValueRef, VertexId, View, WeightedTopology,
 };
 use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyString};
 
 use crate::columns::Gather;
 use crate::ending::calling;
 use crate::error::{DataError, out_of_memory, raise};
 use crate::handle::Origin;
-use crate::pool::attended;
+use crate::key::{Kinds, Namer};
+use crate::pool::{attended, parallel};
 use crate::value::WEIGHT;
 
 /// The Python module that defines the classes of results.
@@ -33,15 +33,21 @@ pub(crate) fn make(py: Python<'_>, name: &str, arguments: &Bound<'_, PyDict>) ->
 /// An open snapshot and what its results share.
 pub(crate) struct Reading {
     pub(crate) snapshot: hedgerow::Snapshot,
-    origin: Origin,
+    pub(crate) origin: Origin,
     vertices: PyOnceLock<Vertices>,
 }
 
 /// The live vertices: row `i` of every result is about `live[i]`, whose external id is `keys[i]`.
-struct Vertices {
-    live: Vec<VertexId>,
+pub(crate) struct Vertices {
+    pub(crate) live: Vec<VertexId>,
     /// A read-only NumPy array.
-    keys: Py<PyAny>,
+    pub(crate) keys: Py<PyAny>,
+}
+
+impl Kinds for Reading {
+    fn kind_schema(&self) -> PyResult<Arc<hedgerow::Schema>> {
+        Ok(Arc::new(self.snapshot.schema()))
+    }
 }
 
 impl Reading {
@@ -79,14 +85,12 @@ impl Reading {
         self.view(py, LabelId::DEFAULT, bytes_per_id)
     }
 
-    fn vertices(&self, py: Python<'_>) -> PyResult<&Vertices> {
+    pub(crate) fn vertices(&self, py: Python<'_>) -> PyResult<&Vertices> {
         self.vertex_view(py, 0)?;
         self.vertices.get_or_try_init(py, || {
-            let (live, keys): (Vec<VertexId>, Vec<VertexKey>) =
-                py.detach(|| self.snapshot.vertices()?.collect::<hedgerow::Result<_>>()).map_err(raise)?;
+            let (live, keys) = parallel(py, || self.snapshot.all_vertex_keys()).map_err(raise)?;
             let _calling = calling(py);
-            let keys = keys_array(py, self.origin.config.keys, &keys)?;
-            keys.getattr("flags")?.setattr("writeable", false)?;
+            let keys = read_only(keys_array(py, self, keys)?)?;
             Ok(Vertices { live, keys: keys.unbind() })
         })
     }
@@ -147,7 +151,7 @@ impl Reading {
         arguments.set_item("weights", shape.weights.then(|| found.weights.into_pyarray(py)))?;
         if shape.labels {
             let _calling = calling(py);
-            let names = text_array(py, schema.labels().iter().map(|label| &**label.name()))?;
+            let names = text_array(py, schema.labels().iter().map(|label| &**label.name()));
             arguments.set_item("labels", names.call_method1("take", (found.labels.into_pyarray(py),))?)?;
         }
         arguments.set_item("ranks", shape.ranks.then(|| found.ranks.into_pyarray(py)))?;
@@ -228,8 +232,9 @@ impl Reading {
             })
         });
         read.map_err(raise)?;
-        let properties = PyDict::new(py);
+        let (properties, types) = (PyDict::new(py), PyDict::new(py));
         for (name, (_, column)) in names.iter().zip(columns) {
+            types.set_item(name, column.kind().to_string())?;
             properties.set_item(name, column.finish(py)?)?;
         }
         let arguments = PyDict::new(py);
@@ -237,35 +242,20 @@ impl Reading {
         arguments.set_item("dst", self.names(py, vertices, dst)?)?;
         arguments.set_item("ranks", multi.then(|| ranks.into_pyarray(py)))?;
         arguments.set_item("properties", properties)?;
+        arguments.set_item("types", types)?;
         make(py, "EdgeTable", &arguments)
     }
 
-    /// A property of all vertices as a `VertexResult`.
+    /// A property of all vertices as a `VertexResult`; those of other kinds have none.
     pub(crate) fn vertex_property(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
+        let (_, columns) = self.vertex_columns(py, None, Some(vec![name.to_owned()]))?;
         let vertices = self.vertices(py)?;
-        let schema = self.snapshot.schema();
-        let found = schema.vertex_properties().iter().find(|property| &**property.name() == name);
-        let Some(property) = found else {
-            return Err(DataError::new_err(format!("vertices have no property {name}")));
-        };
-        let mut column = Gather::new(property.property_type());
-        let read = py.detach(|| {
-            for &id in &vertices.live {
-                let value = match self.snapshot.vertex_key(id)? {
-                    Some(key) => self.snapshot.vertex_property(&key, name)?,
-                    None => None,
-                };
-                column.push(value.as_ref().map_or(ValueRef::Null, |value| value.as_ref()));
-            }
-            Ok(())
-        });
-        read.map_err(raise)?;
-        let values = column.finish(py)?;
-        self.result(py, vertices, values.into_bound(py))
+        let values = columns.into_iter().next().map(|column| column.finish(py)).transpose()?;
+        self.result(py, vertices, values.into_pyobject(py)?)
     }
 
     /// The external ids of rows.
-    fn names<'py>(
+    pub(crate) fn names<'py>(
         &self,
         py: Python<'py>,
         vertices: &Vertices,
@@ -289,7 +279,7 @@ impl Reading {
 }
 
 /// The row of every vertex id up to the last live one; of ids without a vertex, anything.
-fn rows(live: &[VertexId]) -> Vec<i64> {
+pub(crate) fn rows(live: &[VertexId]) -> Vec<i64> {
     let mut row_of = vec![0; live.last().map_or(0, |v| v.index() + 1)];
     for (row, v) in live.iter().enumerate() {
         row_of[v.index()] = row as i64;
@@ -333,21 +323,27 @@ impl EdgeColumns {
     }
 }
 
-fn text_of(key: &VertexKey) -> Option<&str> {
-    if let VertexKey::Str(text) = key { Some(text) } else { None }
-}
-
 /// Texts as a NumPy array of Python strings.
-fn text_array<'py, 'a>(py: Python<'py>, texts: impl Iterator<Item = &'a str>) -> PyResult<Bound<'py, PyAny>> {
-    let list = PyList::new(py, texts.map(|text| PyString::new(py, text)).collect::<Vec<_>>())?;
-    py.import("numpy")?.call_method1("array", (list, "O"))
+fn text_array<'py, 'a>(py: Python<'py>, texts: impl Iterator<Item = &'a str>) -> Bound<'py, PyAny> {
+    let texts: Vec<Py<PyAny>> = texts.map(|text| PyString::new(py, text).into_any().unbind()).collect();
+    texts.into_pyarray(py).into_any()
 }
 
-/// Vertex ids as a NumPy array: of `uint64`, or of Python strings.
-fn keys_array<'py>(py: Python<'py>, kind: KeyKind, keys: &[VertexKey]) -> PyResult<Bound<'py, PyAny>> {
-    if kind != KeyKind::Str {
-        let number = |key: &VertexKey| if let VertexKey::U64(number) = key { Some(*number) } else { None };
-        return Ok(keys.iter().filter_map(number).collect::<Vec<u64>>().into_pyarray(py).into_any());
-    }
-    text_array(py, keys.iter().filter_map(text_of))
+/// An array that the program can only read.
+pub(crate) fn read_only(array: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    array.getattr("flags")?.setattr("writeable", false)?;
+    Ok(array)
+}
+
+/// Vertex ids as a NumPy array: of `uint64`, of Python strings, or of what [`Namer`] makes of ids of several kinds.
+pub(crate) fn keys_array<'py>(
+    py: Python<'py>,
+    kinds: &impl Kinds,
+    keys: KeyColumn,
+) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match keys {
+        KeyColumn::U64(numbers) => numbers.into_pyarray(py).into_any(),
+        KeyColumn::Str(texts) => text_array(py, texts.iter()),
+        KeyColumn::Kinds(keys) => Namer::new(kinds).list(py, &keys)?.into_pyarray(py).into_any(),
+    })
 }

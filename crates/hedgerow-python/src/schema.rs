@@ -1,10 +1,12 @@
 //! The schema as Python objects.
 
-use hedgerow::{LabelId, Property};
+use hedgerow::{KeyKind, KindId, LabelId, Property};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyFloat, PyString};
 
 use crate::ending::calling;
+use crate::key::shown;
 use crate::results::make;
 
 /// A `Schema`.
@@ -16,11 +18,24 @@ pub(crate) fn to_object(py: Python<'_>, schema: &hedgerow::Schema) -> PyResult<P
         arguments.set_item("name", &**label.name())?;
         arguments.set_item("multi", label.is_multi())?;
         arguments.set_item("properties", types(py, label.properties())?)?;
+        let kind = |at: usize| label.ends().map(|ends| schema.kind_name(ends[at]).to_owned());
+        arguments.set_item("src", kind(0))?;
+        arguments.set_item("dst", kind(1))?;
         labels.set_item(&**label.name(), make(py, "Label", &arguments)?)?;
     }
     let arguments = PyDict::new(py);
     arguments.set_item("labels", labels)?;
-    arguments.set_item("vertex_properties", types(py, schema.vertex_properties())?)?;
+    let of = |kind| types(py, schema.vertex_properties_of(kind));
+    arguments.set_item("vertex_properties", of(KindId::DEFAULT)?)?;
+    let kinds = PyDict::new(py);
+    for kind in schema.kinds() {
+        let arguments = PyDict::new(py);
+        arguments.set_item("name", &**kind.name())?;
+        arguments.set_item("keys", if kind.keys() == KeyKind::Str { "str" } else { "u64" })?;
+        arguments.set_item("properties", of(kind.id())?)?;
+        kinds.set_item(&**kind.name(), make(py, "Kind", &arguments)?)?;
+    }
+    arguments.set_item("kinds", kinds)?;
     make(py, "Schema", &arguments)
 }
 
@@ -35,10 +50,29 @@ pub(crate) fn name(schema: Option<&hedgerow::Schema>, named: Option<&str>, label
     named.map(str::to_owned).or(known).unwrap_or_default()
 }
 
-fn types<'py>(py: Python<'py>, properties: &[Property]) -> PyResult<Bound<'py, PyDict>> {
+fn types<'py, 'p>(
+    py: Python<'py>,
+    properties: impl IntoIterator<Item = &'p Property>,
+) -> PyResult<Bound<'py, PyDict>> {
     let types = PyDict::new(py);
     for property in properties {
         types.set_item(&**property.name(), property.property_type().name())?;
     }
     Ok(types)
+}
+
+/// The argument `label` where a label may be given.
+pub(crate) struct Label<'a>(pub(crate) &'a str);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Label<'a> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Label<'a>> {
+        if object.is_instance_of::<PyString>() {
+            return object.extract().map(Label);
+        }
+        // The place of the weight in some calls is that of the label in others.
+        let advice = if object.is_instance_of::<PyFloat>() { "; a weight is given as weight=" } else { "" };
+        Err(PyTypeError::new_err(format!("label must be a str, found {}{advice}", shown(&object))))
+    }
 }

@@ -11,7 +11,7 @@ use crate::ending::released;
 use crate::error::{ClosedError, raise};
 use crate::handle::{Handle, Origin, lock, own};
 use crate::kernels;
-use crate::key::{Key, count, direction, read_names, to_list};
+use crate::key::{Key, Kinds, Namer, count, direction, read_names};
 use crate::neighbors::{Neighbor, Parts};
 use crate::results::Reading;
 use crate::schema;
@@ -35,7 +35,7 @@ use crate::value::{AnyEdge, Edge, to_dict};
 #[pyclass(frozen, weakref, module = "hedgerow")]
 pub(crate) struct Snapshot {
     /// Not the store: a snapshot that was closed keeps nothing of it.
-    handle: Origin,
+    pub(crate) handle: Origin,
     reading: Mutex<Option<Arc<Reading>>>,
 }
 
@@ -45,7 +45,7 @@ impl Snapshot {
         Snapshot { handle: handle.origin, reading: Mutex::new(Some(Arc::new(reading))) }
     }
 
-    fn reading(&self) -> PyResult<Arc<Reading>> {
+    pub(crate) fn reading(&self) -> PyResult<Arc<Reading>> {
         self.handle.check_process()?;
         let reading = lock(&self.reading).clone();
         reading.ok_or_else(|| ClosedError::new_err("the snapshot is closed"))
@@ -53,7 +53,13 @@ impl Snapshot {
 
     fn key(&self, object: &Bound<'_, PyAny>) -> PyResult<Key> {
         self.handle.check_process()?;
-        Key::read(self.handle.config.keys, object)
+        Key::read(self.handle.config.keys, self, object)
+    }
+}
+
+impl Kinds for Snapshot {
+    fn kind_schema(&self) -> PyResult<Arc<hedgerow::Schema>> {
+        self.reading()?.kind_schema()
     }
 }
 
@@ -164,7 +170,7 @@ impl Snapshot {
         label: Option<&str>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
-        let edges = AnyEdge::read(&self.handle, src, dst, label, rank)?;
+        let edges = AnyEdge::read(&self.handle, self, src, dst, label, rank)?;
         self.reading()?.snapshot.contains_any_edge(edges.pattern()).map_err(raise)
     }
 
@@ -197,7 +203,7 @@ impl Snapshot {
         label: Option<&str>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        let edge = Edge::read(&self.handle, self, src, dst, label, rank)?;
         let found = self.reading()?.snapshot.edge_properties(edge.key()).map_err(raise)?;
         found.map(|found| to_dict(py, &found)).transpose()
     }
@@ -266,11 +272,11 @@ impl Snapshot {
         let (snapshot, parts) = (&reading.snapshot, Parts { labels, ranks, properties });
         if label.is_none() && parts.none() && !snapshot.has_labels() {
             let found = py.detach(|| snapshot.neighbors(key.as_ref(), direction)).map_err(raise)?;
-            return to_list(py, &found.ok_or_else(|| key.no_such_vertex())?);
+            return Namer::new(self).list(py, &found.ok_or_else(|| key.no_such_vertex())?);
         }
         let found = py.detach(|| neighbors(snapshot, label, &key, direction, properties)).map_err(raise)?;
         let schema = if labels && label.is_none() { Some(snapshot.schema()) } else { None };
-        parts.list(py, &found.ok_or_else(|| key.no_such_vertex())?, |id| {
+        parts.list(py, self, &found.ok_or_else(|| key.no_such_vertex())?, |id| {
             schema::name(schema.as_ref(), label, id)
         })
     }

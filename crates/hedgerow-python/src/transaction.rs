@@ -13,8 +13,9 @@ use crate::handle::{Handle, lock, own};
 use crate::key::{Key, direction};
 use crate::neighbors::{Neighbor, Parts};
 use crate::schema;
+use crate::schema::Label;
 use crate::ticket::Ticket;
-use crate::value::{AnyEdge, Cells, Edge, Label, Owner, Weight, add_weight, read_cells, to_dict};
+use crate::value::{AnyEdge, Cells, Edge, Owner, Weight, add_weight, read_cells, to_dict};
 
 const ROLLED_BACK: &str = "rolled back";
 
@@ -105,9 +106,32 @@ impl Transaction {
         py.detach(|| drop(abandoned));
     }
 
+    pub(crate) fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Runs `f`, which adds many operations, without the interpreter lock. If it fails, the transaction is rolled back and says so.
+    pub(crate) fn bulk<T: Send>(
+        &self,
+        py: Python<'_>,
+        failed: &'static str,
+        f: impl FnOnce(&mut hedgerow::WriteTxn) -> hedgerow::Result<T> + Send,
+    ) -> PyResult<T> {
+        let mut txn = self.take(State::Busy)?;
+        let (outcome, next) = py.detach(|| match f(&mut txn) {
+            Ok(done) => (Ok(done), State::Active(txn)),
+            Err(error) => {
+                txn.rollback();
+                (Err(error), State::Done(failed))
+            }
+        });
+        self.put_back(py, next);
+        outcome.map_err(raise)
+    }
+
     fn key(&self, object: &Bound<'_, PyAny>) -> PyResult<Key> {
         self.handle.check_process()?;
-        Key::read(self.handle.config.keys, object)
+        Key::read(self.handle.config.keys, &*self.handle, object)
     }
 
     /// The properties that the arguments give an edge, the weight among them.
@@ -204,7 +228,7 @@ impl Transaction {
         properties: Option<&Bound<'_, PyAny>>,
         named: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
-        let edge = Edge::read(&self.handle, src, dst, label.map(|label| label.0), rank)?;
+        let edge = Edge::read(&self.handle, &*self.handle, src, dst, label.map(|label| label.0), rank)?;
         let weight = weight.map(|weight| weight.0);
         let cells = self.cells(&edge, weight, properties, named)?;
         self.with(|txn| match weight {
@@ -270,7 +294,7 @@ impl Transaction {
         properties: Option<&Bound<'_, PyAny>>,
         named: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<bool> {
-        let edge = Edge::read(&self.handle, src, dst, label.map(|label| label.0), rank)?;
+        let edge = Edge::read(&self.handle, &*self.handle, src, dst, label.map(|label| label.0), rank)?;
         let weight = weight.map(|weight| weight.0);
         let cells = self.cells(&edge, weight, properties, named)?;
         self.with(|txn| match weight {
@@ -316,7 +340,7 @@ impl Transaction {
         properties: Option<&Bound<'_, PyAny>>,
         named: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<bool> {
-        let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        let edge = Edge::read(&self.handle, &*self.handle, src, dst, label, rank)?;
         let cells = self.cells(&edge, None, properties, named)?;
         self.with(|txn| txn.update_edge(edge.key(), cells))
     }
@@ -340,7 +364,7 @@ impl Transaction {
         label: Option<&str>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
-        let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        let edge = Edge::read(&self.handle, &*self.handle, src, dst, label, rank)?;
         self.with(|txn| match edge.is_plain() {
             true => txn.remove_edge(edge.src.as_ref(), edge.dst.as_ref()),
             false => txn.remove_edge_of(edge.key()),
@@ -376,7 +400,7 @@ impl Transaction {
         named: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
         let key = self.key(key)?;
-        let cells = read_cells(&self.handle, Owner::Vertices, properties, named)?;
+        let cells = read_cells(&self.handle, Owner::Vertices(key.kind()), properties, named)?;
         self.with(|txn| txn.put_vertex_with(key.as_ref(), cells))
     }
 
@@ -399,7 +423,7 @@ impl Transaction {
         named: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<bool> {
         let key = self.key(key)?;
-        let cells = read_cells(&self.handle, Owner::Vertices, properties, named)?;
+        let cells = read_cells(&self.handle, Owner::Vertices(key.kind()), properties, named)?;
         self.with(|txn| txn.update_vertex(key.as_ref(), cells))
     }
 
@@ -461,16 +485,7 @@ impl Transaction {
     ) -> PyResult<usize> {
         self.handle.check_usable()?;
         let edges = Edges::read(&self.handle, &Arguments { src, dst, weights, label, ranks, properties })?;
-        let mut txn = self.take(State::Busy)?;
-        let (outcome, next) = py.detach(|| match edges.put(&mut txn, 0..edges.len()) {
-            Ok(()) => (Ok(()), State::Active(txn)),
-            Err(error) => {
-                txn.rollback();
-                (Err(error), State::Done("rolled back: add_edges failed"))
-            }
-        });
-        self.put_back(py, next);
-        outcome.map_err(raise)?;
+        self.bulk(py, "rolled back: add_edges failed", |txn| edges.put(txn, 0..edges.len()))?;
         Ok(edges.len())
     }
 
@@ -503,7 +518,7 @@ impl Transaction {
         label: Option<&str>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
-        let edges = AnyEdge::read(&self.handle, src, dst, label, rank)?;
+        let edges = AnyEdge::read(&self.handle, &*self.handle, src, dst, label, rank)?;
         self.with(|txn| txn.contains_any_edge(edges.pattern()))
     }
 
@@ -526,7 +541,7 @@ impl Transaction {
         label: Option<&str>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let edge = Edge::read(&self.handle, src, dst, label, rank)?;
+        let edge = Edge::read(&self.handle, &*self.handle, src, dst, label, rank)?;
         let found = self.with(|txn| txn.edge_properties(edge.key()))?;
         found.map(|found| to_dict(py, &found)).transpose()
     }
@@ -598,7 +613,7 @@ impl Transaction {
         let schema = if labels && label.is_none() { Some(self.handle.graph()?.schema()) } else { None };
         let parts = Parts { labels, ranks, properties: false };
         let name = |id| schema::name(schema.as_deref(), label, id);
-        parts.list(py, &found.ok_or_else(|| key.no_such_vertex())?, name)
+        parts.list(py, &*self.handle, &found.ok_or_else(|| key.no_such_vertex())?, name)
     }
 
     /// The number of edges at a vertex: the length of ``neighbors``. A self-loop counts once.

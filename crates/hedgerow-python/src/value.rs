@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Display;
 
-use hedgerow::{EdgeKey, EdgePattern, PropertyType, Schema, Value, ValueRef};
+use hedgerow::{EdgeKey, EdgePattern, KindId, PropertyType, Schema, Value, ValueRef};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -14,7 +14,7 @@ use crate::arrays::{exact, not_exact};
 use crate::ending::calling;
 use crate::error::{DataError, NotSupportedError};
 use crate::handle::{Handle, Origin};
-use crate::key::{Key, shown, type_name};
+use crate::key::{Key, Kinds, type_name};
 use crate::times::Unit;
 
 /// The property that the weight of a weighted graph is.
@@ -34,12 +34,13 @@ pub(crate) struct Edge<'a> {
 impl<'a> Edge<'a> {
     pub(crate) fn read(
         origin: &Origin,
+        kinds: &impl Kinds,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
         label: Option<&'a str>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Edge<'a>> {
-        let (src, dst) = read_ends(origin, src, dst)?;
+        let (src, dst) = read_ends(origin, kinds, src, dst)?;
         let rank = rank.map_or(Ok(0), read_rank)?;
         Ok(Edge { src, dst, label: label.unwrap_or(""), rank })
     }
@@ -65,12 +66,13 @@ pub(crate) struct AnyEdge<'a> {
 impl<'a> AnyEdge<'a> {
     pub(crate) fn read(
         origin: &Origin,
+        kinds: &impl Kinds,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
         label: Option<&'a str>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<AnyEdge<'a>> {
-        let (src, dst) = read_ends(origin, src, dst)?;
+        let (src, dst) = read_ends(origin, kinds, src, dst)?;
         Ok(AnyEdge { src, dst, label, rank: rank.map(read_rank).transpose()? })
     }
 
@@ -81,26 +83,15 @@ impl<'a> AnyEdge<'a> {
     }
 }
 
-fn read_ends(origin: &Origin, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<(Key, Key)> {
+fn read_ends(
+    origin: &Origin,
+    kinds: &impl Kinds,
+    src: &Bound<'_, PyAny>,
+    dst: &Bound<'_, PyAny>,
+) -> PyResult<(Key, Key)> {
     origin.check_process()?;
-    let kind = origin.config.keys;
-    Ok((Key::read(kind, src)?, Key::read(kind, dst)?))
-}
-
-/// The argument `label` where a label may be given.
-pub(crate) struct Label<'a>(pub(crate) &'a str);
-
-impl<'a, 'py> FromPyObject<'a, 'py> for Label<'a> {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Label<'a>> {
-        if object.is_instance_of::<PyString>() {
-            return object.extract().map(Label);
-        }
-        // The place of the weight in some calls is that of the label in others.
-        let advice = if object.is_instance_of::<PyFloat>() { "; a weight is given as weight=" } else { "" };
-        Err(PyTypeError::new_err(format!("label must be a str, found {}{advice}", shown(&object))))
-    }
+    let keys = origin.config.keys;
+    Ok((Key::read(keys, kinds, src)?, Key::read(keys, kinds, dst)?))
 }
 
 fn read_rank(object: &Bound<'_, PyAny>) -> PyResult<u64> {
@@ -117,7 +108,8 @@ fn read_rank(object: &Bound<'_, PyAny>) -> PyResult<u64> {
 pub(crate) enum Owner<'a> {
     /// The edges of a label.
     Edges(&'a str),
-    Vertices,
+    /// Of this kind.
+    Vertices(KindId),
 }
 
 /// What is known of the types of properties, so that an int can be taken for a float.
@@ -137,11 +129,11 @@ impl<'a> Types<'a> {
         if self.weighted && name == WEIGHT {
             return Some(PropertyType::F64);
         }
-        let properties = match self.owner {
-            Owner::Edges(label) => self.schema.label(label)?.properties(),
-            Owner::Vertices => self.schema.vertex_properties(),
+        let property = match self.owner {
+            Owner::Edges(label) => self.schema.label(label)?.property(name),
+            Owner::Vertices(kind) => self.schema.vertex_property(kind, name),
         };
-        properties.iter().find(|property| &**property.name() == name).map(|property| property.property_type())
+        property.map(|property| property.property_type())
     }
 }
 

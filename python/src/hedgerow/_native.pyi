@@ -10,10 +10,23 @@ import numpy as np
 import numpy.typing as npt
 
 from ._columns import Column as _Column
-from ._result import Backup, Checkpoint, CheckReport, Edges, EdgeTable, SalvageReport, Schema, Stats, VertexResult
+from ._result import (
+    Backup,
+    Checkpoint,
+    CheckReport,
+    Csr,
+    Edges,
+    EdgeTable,
+    NeighborLists,
+    SalvageReport,
+    Schema,
+    Stats,
+    VertexResult,
+    VertexTable,
+)
 
 _T = TypeVar("_T")
-_Key: TypeAlias = int | str
+_Key: TypeAlias = int | str | tuple[str, int | str]
 _Keys: TypeAlias = (
     npt.NDArray[np.integer[Any]]
     | npt.NDArray[np.object_]
@@ -81,8 +94,19 @@ class Database:
     def insert_edge(self, src: _Key, dst: _Key) -> bool: ...
     def remove_edge(self, src: _Key, dst: _Key, *, label: str | None = None, rank: int | None = None) -> bool: ...
     def pipeline(self) -> Pipeline: ...
-    def define_label(self, name: str, *, multi: bool = False, properties: dict[str, _Type] | None = None) -> None: ...
-    def define_property(self, name: str, type: _Type, *, label: str | None = None) -> None: ...
+    def define_kind(self, name: str, keys: Literal["u64", "str"] = "u64") -> None: ...
+    def define_label(
+        self,
+        name: str,
+        *,
+        multi: bool = False,
+        properties: dict[str, _Type] | None = None,
+        src: str | None = None,
+        dst: str | None = None,
+    ) -> None: ...
+    def define_property(
+        self, name: str, type: _Type, *, label: str | None = None, kind: str | None = None
+    ) -> None: ...
     def labels(self) -> list[str]: ...
     def schema(self) -> Schema: ...
     def add_edges(
@@ -95,6 +119,32 @@ class Database:
         ranks: _Keys | None = None,
         properties: _Columns | None = None,
         batch: int = 65536,
+    ) -> int: ...
+    def add_vertices(
+        self,
+        keys: _Keys,
+        *,
+        kind: str | None = None,
+        properties: _Columns | None = None,
+        duplicates: Literal["raise", "first", "last"] = "raise",
+        batch: int = 65536,
+    ) -> int: ...
+    def set_vertex_properties(
+        self, keys: _Keys, properties: _Columns, *, kind: str | None = None, batch: int = 65536
+    ) -> int: ...
+    def remove_vertices(self, keys: _Keys, *, kind: str | None = None, batch: int = 65536) -> int: ...
+    def update_edges(
+        self,
+        src: _Keys,
+        dst: _Keys,
+        properties: _Columns,
+        *,
+        label: str | None = None,
+        ranks: _Keys | None = None,
+        batch: int = 65536,
+    ) -> int: ...
+    def remove_edges(
+        self, src: _Keys, dst: _Keys, *, label: str | None = None, ranks: _Keys | None = None, batch: int = 65536
     ) -> int: ...
     def checkpoint(self) -> Checkpoint: ...
     def compact(self) -> Checkpoint: ...
@@ -155,6 +205,30 @@ class Transaction:
         label: str | None = None,
         ranks: _Keys | None = None,
         properties: _Columns | None = None,
+    ) -> int: ...
+    def add_vertices(
+        self,
+        keys: _Keys,
+        *,
+        kind: str | None = None,
+        properties: _Columns | None = None,
+        duplicates: Literal["raise", "first", "last"] = "raise",
+    ) -> int: ...
+    def set_vertex_properties(
+        self, keys: _Keys, properties: _Columns, *, kind: str | None = None
+    ) -> int: ...
+    def remove_vertices(self, keys: _Keys, *, kind: str | None = None) -> int: ...
+    def update_edges(
+        self,
+        src: _Keys,
+        dst: _Keys,
+        properties: _Columns,
+        *,
+        label: str | None = None,
+        ranks: _Keys | None = None,
+    ) -> int: ...
+    def remove_edges(
+        self, src: _Keys, dst: _Keys, *, label: str | None = None, ranks: _Keys | None = None
     ) -> int: ...
     def has_vertex(self, key: _Key) -> bool: ...
     def has_edge(self, src: _Key, dst: _Key, *, label: str | None = None, rank: int | None = None) -> bool: ...
@@ -229,6 +303,33 @@ class Snapshot:
         labels: bool = False,
     ) -> list[Any]: ...
     def degree(self, key: _Key, direction: _Direction = "out", *, label: str | None = None) -> int: ...
+    def degrees(
+        self,
+        keys: _Keys,
+        direction: _Direction = "out",
+        *,
+        label: str | None = None,
+        missing: Literal["raise", "empty"] = "raise",
+        kind: str | None = None,
+    ) -> npt.NDArray[np.int64]: ...
+    def neighbors_of(
+        self,
+        keys: _Keys,
+        direction: _Direction = "out",
+        *,
+        label: str | None = None,
+        missing: Literal["raise", "empty"] = "raise",
+        kind: str | None = None,
+    ) -> NeighborLists: ...
+    def csr(
+        self,
+        label: str | None = None,
+        *,
+        direction: _Direction = "out",
+        weight: str | None = None,
+        order: Literal["id", "key"] = "id",
+    ) -> Csr: ...
+    def vertex_table(self, kind: str | None = None, *, properties: Sequence[str] | None = None) -> VertexTable: ...
     def vertices(self) -> npt.NDArray[Any]: ...
     def edges(self, *, label: str | None = None) -> Edges: ...
     def edge_count_of(self, label: str) -> int: ...

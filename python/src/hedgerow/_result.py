@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -13,14 +14,52 @@ __all__ = [
     "Backup",
     "CheckReport",
     "Checkpoint",
+    "Csr",
     "EdgeTable",
     "Edges",
+    "Kind",
     "Label",
+    "NeighborLists",
     "SalvageReport",
     "Schema",
     "Stats",
     "VertexResult",
+    "VertexTable",
 ]
+
+
+_ArrowColumn = tuple[str, Any, bool]
+
+
+def _native() -> Any:
+    """The native half, which imports this module."""
+    from . import _native as native
+
+    return native
+
+
+class _Table:
+    """What other packages read through Arrow's PyCapsule interface: columns of equal length, copied when they are read.
+
+    Polars, pandas, PyArrow and DuckDB take such an object as it is: ``polars.DataFrame(table)``, ``pyarrow.table(table)``.
+    """
+
+    __slots__ = ()
+
+    def _arrow_columns(self) -> list[_ArrowColumn]:
+        raise NotImplementedError
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """A stream of batches of at most 65,536 rows."""
+        return _native()._arrow_stream(self._arrow_columns())
+
+    def __arrow_c_schema__(self) -> object:
+        """The names and types of the columns."""
+        return _native()._arrow_schema(self._arrow_columns())
+
+
+def _columns(properties: dict[str, npt.NDArray[Any]], types: dict[str, str]) -> list[_ArrowColumn]:
+    return [(name, column, types.get(name) == "bytes") for name, column in properties.items()]
 
 
 class _EdgeArrays(NamedTuple):
@@ -29,10 +68,11 @@ class _EdgeArrays(NamedTuple):
     weights: npt.NDArray[np.float64] | None
 
 
-class Edges(_EdgeArrays):
+class Edges(_EdgeArrays, _Table):
     """Edges of a snapshot: arrays of equal length.
 
-    It unpacks into the first three, ``src, dst, weights``; ``labels`` and ``ranks`` are had by their names.
+    It unpacks into the first three, ``src, dst, weights``; ``labels`` and ``ranks`` are had by their names. Packages that look for
+    tuples first read it through Arrow by ``pyarrow.RecordBatchReader.from_stream(edges)``.
 
     Attributes
     ----------
@@ -72,9 +112,13 @@ class Edges(_EdgeArrays):
         """The rank of each edge; None where no label that was read is ``multi``."""
         return self._ranks
 
+    def _arrow_columns(self) -> list[_ArrowColumn]:
+        named = {"src": self.src, "dst": self.dst, "weight": self.weights, "label": self.labels, "rank": self.ranks}
+        return [(name, column, False) for name, column in named.items() if column is not None]
+
 
 @dataclass(frozen=True, slots=True)
-class EdgeTable:
+class EdgeTable(_Table):
     """All edges of a label: arrays of equal length.
 
     Attributes
@@ -86,15 +130,125 @@ class EdgeTable:
     properties : dict of str to numpy.ndarray
         Masked arrays of ``bool``, ``int64``, ``float64`` or ``datetime64[us]`` (UTC), masked where an edge has no value;
         of text and bytes, arrays of objects with None.
+    types : dict of str to str
+        The types of the properties by name, as in ``Schema``.
     """
 
     src: npt.NDArray[Any]
     dst: npt.NDArray[Any]
     ranks: npt.NDArray[np.uint64] | None
     properties: dict[str, npt.NDArray[Any]]
+    types: dict[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.src)
+
+    def _arrow_columns(self) -> list[_ArrowColumn]:
+        ranks = [] if self.ranks is None else [("rank", self.ranks, False)]
+        ends = [("src", self.src, False), ("dst", self.dst, False)]
+        return [*ends, *ranks, *_columns(self.properties, self.types)]
+
+
+@dataclass(frozen=True, slots=True)
+class VertexTable(_Table):
+    """All vertices with their properties: arrays of equal length.
+
+    Attributes
+    ----------
+    ids : numpy.ndarray
+        Vertex ids: ``uint64``, or str objects for a graph with str ids; the order of ``Snapshot.vertices``.
+    properties : dict of str to numpy.ndarray
+        Masked arrays of ``bool``, ``int64``, ``float64`` or ``datetime64[us]`` (UTC), masked where a vertex has no value;
+        of text and bytes, arrays of objects with None.
+    types : dict of str to str
+        The types of the properties by name, as in ``Schema``.
+    """
+
+    ids: npt.NDArray[Any]
+    properties: dict[str, npt.NDArray[Any]]
+    types: dict[str, str]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def _arrow_columns(self) -> list[_ArrowColumn]:
+        return [("id", self.ids, False), *_columns(self.properties, self.types)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NeighborLists(_Table):
+    """The neighbors of many vertices, one list behind the other.
+
+    Attributes
+    ----------
+    ids : numpy.ndarray
+        The vertices that were asked for.
+    offsets : numpy.ndarray
+        ``int64``, one more than there are lists: list ``i`` is ``neighbors[offsets[i]:offsets[i + 1]]``.
+    neighbors : numpy.ndarray
+        Vertex ids, ascending within a list; one entry for each edge.
+    """
+
+    ids: npt.NDArray[Any]
+    offsets: npt.NDArray[np.int64]
+    neighbors: npt.NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, row: int) -> npt.NDArray[Any]:
+        """The neighbors of the vertex ``ids[row]``: a view of the array.
+
+        Raises
+        ------
+        IndexError
+            There are not so many rows.
+        """
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"row {row} of {len(self)} lists")
+        row %= len(self)
+        return self.neighbors[self.offsets[row] : self.offsets[row + 1]]
+
+    def __iter__(self) -> Iterator[npt.NDArray[Any]]:
+        return (self[row] for row in range(len(self)))
+
+    def _arrow_columns(self) -> list[_ArrowColumn]:
+        return [("id", self.ids, False), ("neighbors", (self.offsets, self.neighbors), False)]
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Csr(_Table):
+    """The edges of a label as compressed rows, a row for each vertex. The arrays are read-only.
+
+    ``scipy.sparse.csr_array((csr.weights, csr.targets, csr.offsets))`` is its matrix, with ones where weights are None.
+
+    Attributes
+    ----------
+    ids : numpy.ndarray
+        The vertex id of each row: ``uint64``, or str objects for a graph with str ids.
+    offsets : numpy.ndarray
+        ``int64``, one more than there are rows: the neighbors of row ``r`` are ``targets[offsets[r]:offsets[r + 1]]``.
+    targets : numpy.ndarray
+        ``uint32``: neighbors as rows, ascending within a row; one entry for each edge of a ``multi`` label.
+    weights : numpy.ndarray or None
+        ``float64``: the weights of the edges, parallel to ``targets``; None where they have none.
+    """
+
+    ids: npt.NDArray[Any]
+    offsets: npt.NDArray[np.int64]
+    targets: npt.NDArray[np.uint32]
+    weights: npt.NDArray[np.float64] | None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def _arrow_columns(self) -> list[_ArrowColumn]:
+        weights = [] if self.weights is None else [("weights", (self.offsets, self.weights), False)]
+        return [("id", self.ids, False), ("targets", (self.offsets, self.targets), False), *weights]
+
+
+# What snapshots of one timestamp share while somebody uses it; the native half adds to it.
+_copies: weakref.WeakValueDictionary[tuple[Any, ...], Csr] = weakref.WeakValueDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,27 +263,53 @@ class Label:
         Whether edges have a rank, so that several may lead from one vertex to another.
     properties : dict of str to str
         Types by name: ``"bool"``, ``"i64"``, ``"f64"``, ``"utf8"``, ``"bytes"``, ``"timestamp"``.
+    src, dst : str or None
+        The kinds of both ends, if the label says them; ``""`` is the default kind.
     """
 
     name: str
     multi: bool
     properties: dict[str, str]
+    src: str | None = None
+    dst: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of vertices.
+
+    Attributes
+    ----------
+    name : str
+        The name.
+    keys : str
+        The type of its ids, ``"u64"`` or ``"str"``.
+    properties : dict of str to str
+        Types by name, as of ``Label``.
+    """
+
+    name: str
+    keys: str
+    properties: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The labels and properties of a graph.
+    """The kinds, labels and properties of a graph.
 
     Attributes
     ----------
     labels : dict of str to Label
         By name, the default label ``""`` first.
     vertex_properties : dict of str to str
-        Types by name.
+        Types by name, of the vertices of the default kind.
+    kinds : dict of str to Kind
+        By name; the default kind, which has no name, is not among them.
     """
 
     labels: dict[str, Label]
     vertex_properties: dict[str, str]
+    kinds: dict[str, Kind] = field(default_factory=dict)
 
 
 class Checkpoint(NamedTuple):
@@ -309,7 +489,7 @@ class Stats:
     failed_settlings: int
 
 
-class VertexResult:
+class VertexResult(_Table):
     """One value for every vertex of a snapshot.
 
     Parameters
@@ -344,6 +524,11 @@ class VertexResult:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def _arrow_columns(self) -> list[_ArrowColumn]:
+        values = np.ma.getdata(self.values)
+        is_bytes = values.dtype.kind == "O" and any(isinstance(value, bytes) for value in values)
+        return [("id", self.ids, False), ("value", self.values, is_bytes)]
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         """Pairs of vertex id and value."""

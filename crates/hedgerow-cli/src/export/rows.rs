@@ -1,7 +1,8 @@
 //! Rows of edges and of vertices, with their properties.
 
-use hedgerow::{Label, Property, Snapshot, ValueRef, VertexId};
+use hedgerow::{Label, Property, Snapshot, ValueRef};
 
+use super::names::{name, names};
 use crate::error::CliError;
 use crate::output::quoted;
 use crate::property;
@@ -22,19 +23,10 @@ pub(super) fn write_edge_rows(
     columns.extend(properties.iter().map(|p| quoted(&property::header(p), delimiter).into_owned()));
     let comma = char::from(delimiter).to_string();
     out.write(|w| writeln!(w, "{}", columns.join(&comma)))?;
-    let key = |id: VertexId| -> hedgerow::Result<String> {
-        let key = snapshot.vertex_key(id)?.map_or_else(String::new, |key| key.to_string());
-        Ok(quoted(&key, delimiter).into_owned())
-    };
-    // Edges come by ascending source.
-    let mut source: Option<(VertexId, String)> = None;
+    let names = names(snapshot, delimiter)?;
     let mut rows = 0;
     snapshot.try_for_each_edge_row(label, |edge| {
-        let (_, src) = match &source {
-            Some(known) if known.0 == edge.src() => known,
-            _ => source.insert((edge.src(), key(edge.src())?)),
-        };
-        let mut line = format!("{src}{comma}{}", key(edge.dst())?);
+        let mut line = format!("{}{comma}{}", name(&names, edge.src()), name(&names, edge.dst()));
         if label.is_multi() {
             line += &format!("{comma}{}", edge.rank());
         }

@@ -131,10 +131,7 @@ fn scores(report: Report, work: &Work<'_>, scores: &[f64], top: usize) -> Result
 /// rule.
 fn components(report: Report, work: &Work<'_>, components: &[u32], top: usize) -> Result<Report, CliError> {
     let component = |id: VertexId| components.get(id.0 as usize).copied().unwrap_or(id.0);
-    work.write_each(|id| {
-        let key = work.snapshot.vertex_key(VertexId(component(id)))?;
-        Ok(key.map_or_else(String::new, |key| key.to_string()))
-    })?;
+    work.write_vertices(|id| VertexId(component(id)))?;
     let mut sizes = vec![0u64; components.len()];
     for id in work.view()?.vertices() {
         if let Some(size) = sizes.get_mut(component(id) as usize) {

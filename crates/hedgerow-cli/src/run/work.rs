@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use hedgerow::{Snapshot, Topology, VertexId, VertexKey, View};
+use hedgerow::{KeyColumn, Snapshot, Topology, VertexId, VertexKeyRef, View};
 use hedgerow_kernels::registry::{Arguments, Outcome};
 use hedgerow_kernels::{Cancel, KernelError};
 
@@ -84,26 +84,37 @@ impl Work<'_> {
         &self,
         value: impl Fn(VertexId) -> V,
     ) -> Result<(), CliError> {
-        self.write_each(|id| Ok(value(id)))
+        if self.out.is_none() {
+            return Ok(());
+        }
+        let (ids, keys) = self.snapshot.all_vertex_keys()?;
+        self.write_rows(&keys, ids.into_iter().map(value))
     }
 
-    /// As [`write_result`](Self::write_result), where finding a value may fail.
-    pub(super) fn write_each<V: std::fmt::Display>(
+    /// As [`write_result`](Self::write_result); the values are keys of vertices.
+    pub(super) fn write_vertices(&self, vertex: impl Fn(VertexId) -> VertexId) -> Result<(), CliError> {
+        if self.out.is_none() {
+            return Ok(());
+        }
+        let (mut ids, keys) = self.snapshot.all_vertex_keys()?;
+        ids.iter_mut().for_each(|id| *id = vertex(*id));
+        self.write_rows(&keys, self.snapshot.vertex_keys(&ids)?.iter())
+    }
+
+    fn write_rows(
         &self,
-        value: impl Fn(VertexId) -> hedgerow::Result<V>,
+        keys: &KeyColumn,
+        values: impl Iterator<Item = impl std::fmt::Display>,
     ) -> Result<(), CliError> {
-        let Some(path) = self.out else { return Ok(()) };
         let csv = self.style == Style::Csv;
-        let mut out = Target::open(Some(path))?;
+        let mut out = Target::open(self.out)?;
         if csv {
             out.write(|w| writeln!(w, "key,value"))?;
         }
-        for vertex in self.snapshot.vertices()? {
-            let (id, key) = vertex?;
-            let value = value(id)?;
-            out.write(|w| match (&key, csv) {
-                (VertexKey::U64(n), false) => writeln!(w, "{n} {value}"),
-                (VertexKey::U64(n), true) => writeln!(w, "{n},{value}"),
+        for (key, value) in keys.iter().zip(values) {
+            out.write(|w| match (key, csv) {
+                (VertexKeyRef::U64(n), false) => writeln!(w, "{n} {value}"),
+                (VertexKeyRef::U64(n), true) => writeln!(w, "{n},{value}"),
                 (key, false) => writeln!(w, "{key} {value}"),
                 (key, true) => {
                     writeln!(w, "{},{}", quoted(&key.to_string(), b','), quoted(&value.to_string(), b','))

@@ -1,8 +1,11 @@
 //! Reading: snapshots, point reads in all labels, rows of edges, and the views that kernels run on.
 
 pub(crate) mod all_labels;
+pub(crate) mod csr;
+pub(crate) mod keys;
 mod kinds;
 pub(crate) mod labelled;
+pub(crate) mod many;
 pub(crate) mod pin;
 pub(crate) mod properties;
 pub(crate) mod scan;

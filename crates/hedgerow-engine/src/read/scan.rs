@@ -1,6 +1,6 @@
 //! All edges of a label with their properties, and a property as the weights of edges.
 
-use hedgerow_core::{LabelId, PropertyId, ValueRef, VertexId};
+use hedgerow_core::{Direction, KindId, LabelId, PropertyId, ValueRef, VertexId};
 use hedgerow_mem::{ItemRef, View};
 
 use crate::error::{ArgumentError, Error, Result};
@@ -42,7 +42,51 @@ impl<'a> EdgeRow<'a> {
     }
 }
 
+/// A vertex met by [`Snapshot::for_each_vertex_row`].
+#[derive(Clone, Copy)]
+pub struct VertexRow<'a> {
+    id: VertexId,
+    kind: KindId,
+    item: Option<ItemRef<'a>>,
+}
+
+impl<'a> VertexRow<'a> {
+    /// The vertex.
+    pub fn id(&self) -> VertexId {
+        self.id
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> KindId {
+        self.kind
+    }
+
+    /// The value of a property; null if it has none.
+    pub fn get(&self, property: PropertyId) -> ValueRef<'a> {
+        self.item.map_or(ValueRef::Null, |item| item.row.get(property))
+    }
+}
+
 impl Snapshot {
+    /// Calls `f` with every vertex, by ascending id, until `f` fails. Properties are found where the vertex is found: nothing
+    /// is looked up by key, or copied. Builds the view. O(vertices).
+    ///
+    /// # Errors
+    /// That of `f`; where [`view`](Self::view) fails and those of every [read](Self), as errors of its type.
+    pub fn for_each_vertex_row<E: From<Error>>(
+        &self,
+        mut f: impl FnMut(VertexRow<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        for id in self.view()?.vertices() {
+            let (mut outcome, kind) = (None, self.engine().ids.kind_of(id));
+            self.for_each_item(LabelId::VERTICES, id, Direction::Out, |item| {
+                outcome = Some(f(VertexRow { id, kind, item: Some(item) }));
+            })?;
+            outcome.unwrap_or_else(|| f(VertexRow { id, kind, item: None }))?;
+        }
+        Ok(())
+    }
+
     /// Calls `f` with every edge of a label, by ascending source id; of an undirected graph once per edge. Properties
     /// are found where the edge is found: nothing is looked up or copied. O(edges).
     ///

@@ -9,7 +9,9 @@ use crate::error::{Error, StorageError};
 use crate::graph::Graph;
 use crate::options::Options;
 use crate::read::all_labels::EdgePattern;
+use crate::read::many::MissingVertex;
 use crate::read::snapshot::Snapshot;
+use crate::state::csr::CsrOptions;
 use crate::state::edge_key::EdgeKey;
 
 const NEAR: u64 = 1;
@@ -70,6 +72,11 @@ fn reads(s: &Snapshot) -> Vec<(&'static str, bool)> {
         ("vertices", fails(s.vertices().map(drop))),
         ("for_each_edge", fails(s.for_each_edge(|_, _, _| ()))),
         ("vertex_properties", fails(s.vertex_properties(NEAR))),
+        ("all_vertex_keys", fails(s.all_vertex_keys())),
+        ("csr_of", fails(s.csr_of("", CsrOptions::new()))),
+        ("degrees_of", fails(s.degrees_of("", &[NEAR], Direction::Out, MissingVertex::Empty))),
+        ("neighbor_lists_of", fails(s.neighbor_lists_of("", &[NEAR], Direction::Out, MissingVertex::Empty))),
+        ("for_each_vertex_row", fails(s.for_each_vertex_row(|_| Ok::<_, Error>(())))),
     ]
 }
 

@@ -9,7 +9,9 @@ use std::ops::Range;
 use foldhash::fast::FixedState;
 use hedgerow_core::fork;
 use hedgerow_core::sync::{AtomicU32, Mutex, MutexGuard, Ordering};
-use hedgerow_core::{KeyKind, KindId, SUBGRAPH_VERTICES, Timestamp, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_core::{
+    KeyKind, KindId, SUBGRAPH_VERTICES, TextColumn, Timestamp, VertexId, VertexKey, VertexKeyRef,
+};
 use hedgerow_mem::KeyTable;
 use hedgerow_txn::{FreeId, FreeIds};
 
@@ -81,6 +83,42 @@ impl IdMap {
             None => VertexKey::U64(u64::from(id.0)),
             Some(keys) => keys.key_of(id),
         }
+    }
+
+    /// Writes the key of each id, which a snapshot at `t` sees, into `numbers`, of as many elements. Not for texts. Of a dense
+    /// graph the existence of the vertex is not looked at.
+    pub(crate) fn numbers_of(
+        &self,
+        ids: &[VertexId],
+        t: Timestamp,
+        numbers: &mut [u64],
+    ) -> Result<(), VertexId> {
+        let mut places = numbers.iter_mut();
+        let put = |number| places.next().into_iter().for_each(|place| *place = number);
+        match &self.keys {
+            Some(keys) => keys.numbers_at(ids, t, put),
+            None => {
+                ids.iter().map(|id| u64::from(id.0)).for_each(put);
+                Ok(())
+            }
+        }
+    }
+
+    /// Adds the text of each id, which a snapshot at `t` sees, to a column. Only for texts.
+    pub(crate) fn texts_of(
+        &self,
+        ids: &[VertexId],
+        t: Timestamp,
+        texts: &mut TextColumn,
+    ) -> Result<(), VertexId> {
+        self.keys.iter().try_for_each(|keys| keys.texts_at(ids, t, texts))
+    }
+
+    /// The key of each id, of whatever kind, which a snapshot at `t` sees.
+    pub(crate) fn keys_of(&self, ids: &[VertexId], t: Timestamp) -> Result<Vec<VertexKey>, VertexId> {
+        let mut found = Vec::with_capacity(ids.len());
+        self.keys.iter().try_for_each(|keys| keys.keys_at(ids, t, |key| found.push(key)))?;
+        Ok(found)
     }
 
     /// Whether `id` carries `key`; stable while the latch of the vertex's subgraph is held.

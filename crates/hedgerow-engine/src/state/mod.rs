@@ -3,6 +3,7 @@
 
 pub(crate) mod change;
 pub(crate) mod closing;
+pub(crate) mod csr;
 pub(crate) mod edge_key;
 pub(crate) mod ends;
 pub(crate) mod horizon;

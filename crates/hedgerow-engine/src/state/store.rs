@@ -14,6 +14,7 @@ use crate::error::{ArgumentError, CommitError, Error, Result, StateError};
 use crate::files::log::Durable;
 use crate::options::{Options, Thresholds};
 use crate::state::closing::{Closing, TellsFreed};
+use crate::state::csr::CsrCache;
 use crate::state::horizon::LiveHorizon;
 use crate::state::ids::IdMap;
 use crate::state::log_bound::LogBound;
@@ -57,6 +58,7 @@ pub(crate) struct Core {
     pub(crate) ids: IdMap,
     pub(crate) pending: PendingVersions,
     pub(crate) views: Views,
+    pub(crate) csrs: CsrCache,
     pub(crate) settling: Settling,
     /// The files, if the store has any.
     pub(crate) durable: Option<Arc<Durable>>,
@@ -137,6 +139,7 @@ impl Engine {
             ids: parts.ids,
             pending: PendingVersions::default(),
             views: Views::default(),
+            csrs: CsrCache::default(),
             settling: Settling::new(settles.then(|| worker(core, Duty::Settle, threads.settle))),
             durable: parts.durable.map(Arc::new),
             ticket_syncer: worker(core, Duty::SyncForTickets, threads.sync_for_tickets),

@@ -29,7 +29,7 @@ use std::hash::BuildHasher;
 use std::sync::OnceLock;
 
 use hedgerow_core::growing::Growing;
-use hedgerow_core::{KindId, Timestamp, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_core::{KindId, TextColumn, Timestamp, VertexId, VertexKey, VertexKeyRef};
 
 use index::{Hash, Index};
 use rows::{Rows, Span};
@@ -176,6 +176,40 @@ impl KeyTable {
         let text = || String::from_utf8_lossy(&self.texts.read(Place(word))).into();
         let key = if is_text { VertexKey::Str(text()) } else { VertexKey::U64(word) };
         if of == KindId::DEFAULT { key } else { key.with_kind(of) }
+    }
+
+    /// Calls `f` with the number of each id, which a snapshot at `t` sees. Only for numbers, in a graph of one kind. O(ids).
+    ///
+    /// # Errors
+    /// The first id without a vertex in that snapshot.
+    pub fn numbers_at(&self, ids: &[VertexId], t: Timestamp, f: impl FnMut(u64)) -> Result<(), VertexId> {
+        debug_assert!(!self.default.is_text);
+        self.rows.each_at(ids, t, f)
+    }
+
+    /// Adds the text of each id, which a snapshot at `t` sees, to a column. Only for texts, in a graph of one kind. O(ids, and bytes).
+    ///
+    /// # Errors
+    /// The first id without a vertex in that snapshot.
+    pub fn texts_at(&self, ids: &[VertexId], t: Timestamp, texts: &mut TextColumn) -> Result<(), VertexId> {
+        debug_assert!(self.default.is_text);
+        self.rows.each_at(ids, t, |word| {
+            texts.push(&String::from_utf8_lossy(&self.texts.read(Place(word))));
+        })
+    }
+
+    /// Calls `f` with the key of each id, of whatever kind, which a snapshot at `t` sees. O(ids), and an allocation for each text.
+    ///
+    /// # Errors
+    /// The first id without a vertex in that snapshot.
+    pub fn keys_at(
+        &self,
+        ids: &[VertexId],
+        t: Timestamp,
+        mut f: impl FnMut(VertexKey),
+    ) -> Result<(), VertexId> {
+        let mut left = ids.iter();
+        self.rows.each_at(ids, t, |_| left.next().into_iter().for_each(|&id| f(self.key_of(id))))
     }
 
     /// Binds `key` to `id` as of `ts`; `oldest` is the oldest timestamp that any reader can see, now or later. Only for the holder of

@@ -98,6 +98,12 @@ impl<T: Default, const PAGE: usize, const PAGES: usize> Column<T, PAGE, PAGES> {
         }
     }
 
+    /// The items of a page of ids after the first, if it was made.
+    #[inline]
+    fn page(&self, page: usize) -> Option<&[T]> {
+        self.pages.get(page)?.get().map(AsRef::as_ref)
+    }
+
     fn bytes(&self) -> usize {
         let made = self.pages.chunks().flat_map(|(_, pages)| pages).filter(|page| page.get().is_some());
         self.first.bytes() + self.pages.bytes() + made.count() * PAGE * size_of::<T>()
@@ -148,6 +154,36 @@ impl Rows {
         let died = Timestamp(self.past(id)?.died.load(Ordering::Acquire));
         // A later binding of the id may have ended meanwhile, and that be its end: then nobody can see this one.
         (row.stamp.load(Ordering::Acquire) == stamp).then_some((key, Span { born, died }))
+    }
+
+    /// Calls `f` with the key of each id, which is bound at `t`. A page is looked up once for ids that follow each other.
+    ///
+    /// # Errors
+    /// The first id that is not; `f` had the keys of those before it.
+    pub(super) fn each_at(
+        &self,
+        ids: &[VertexId],
+        t: Timestamp,
+        mut f: impl FnMut(u64),
+    ) -> Result<(), VertexId> {
+        let mut known = (0, &[][..]);
+        for &id in ids {
+            let page = id.index() / ROWS;
+            if page != known.0 {
+                known = (page, self.rows.page(page).unwrap_or(&[]));
+            }
+            let row = if page == 0 { self.row(id) } else { known.1.get(id.index() % ROWS) };
+            let read = |row: &Row| (row.key.load(Ordering::Acquire), row.stamp.load(Ordering::Acquire));
+            match row.map(read) {
+                Some((key, stamp)) if stamp <= t.0 => f(key),
+                // The binding has ended, if not before `t`.
+                _ => {
+                    let bound = self.get(id).filter(|(_, span)| span.born <= t && t < span.died);
+                    f(bound.ok_or(id)?.0);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The id that the key of `id` was bound to before, as far as readers could see that when it was bound to `id`.

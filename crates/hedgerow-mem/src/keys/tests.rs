@@ -75,6 +75,18 @@ impl Model {
         }
     }
 
+    /// What the columns say of an id.
+    fn key_at(&self, id: VertexId, t: Timestamp) -> Result<VertexKey, VertexId> {
+        if matches!(self.names[0], VertexKey::Str(_)) {
+            let mut texts = TextColumn::default();
+            self.table.texts_at(&[id], t, &mut texts)?;
+            return Ok(texts.get(0).expect("a text").into());
+        }
+        let mut number = None;
+        self.table.numbers_at(&[id], t, |n| number = Some(n))?;
+        Ok(VertexKey::U64(number.expect("a number")))
+    }
+
     fn check(&self) {
         for (at, name) in self.names.iter().enumerate() {
             let none = Spans::new();
@@ -86,6 +98,12 @@ impl Model {
                     expected.map(|(id, ..)| *id),
                     "{name:?} at {t:?}"
                 );
+            }
+            for t in (self.oldest.0..=self.now + 1).map(Timestamp) {
+                for &(id, born, died) in spans {
+                    let expected = if born <= t && t < died { Ok(name.clone()) } else { Err(id) };
+                    assert_eq!(self.key_at(id, t), expected, "{id:?} at {t:?}");
+                }
             }
             let last =
                 spans.last().map(|&(_, born, died)| if died == Timestamp::INFINITY { born } else { died });

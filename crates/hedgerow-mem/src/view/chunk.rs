@@ -292,6 +292,21 @@ impl<'a> ViewBlock<'a> {
         }
         self.corrections.get(self.near).correct(list, local, self.masks)
     }
+
+    /// Where the lists of all vertices begin and end in one list, and that list; `None` where something corrects them. O(1).
+    #[inline]
+    pub fn whole(&self) -> Option<(&'a [u32; SUBGRAPH_VERTICES + 1], &'a [VertexId])> {
+        let ends = self.offsets[0]..self.offsets[SUBGRAPH_VERTICES];
+        let list = self.main.get(..ends.end as usize)?;
+        (self.masks.touched == 0 && ends.start == 0).then_some((self.offsets, list))
+    }
+
+    /// The number of edges in the lists. O(1), and O(64) where something corrects them.
+    pub fn edges(&self) -> usize {
+        let each =
+            || (0..SUBGRAPH_VERTICES as u8).map(|local| self.neighbors(LocalVertex(local)).len()).sum();
+        self.whole().map_or_else(each, |(_, list)| list.len())
+    }
 }
 
 impl Block for ViewBlock<'_> {
@@ -340,6 +355,18 @@ impl WeightedViewBlock<'_> {
 }
 
 impl<'a> WeightedViewBlock<'a> {
+    /// As [`ViewBlock::whole`], with the weights of that list, which are none where all weigh 1. O(1).
+    #[inline]
+    pub fn whole(&self) -> Option<(&'a [u32; SUBGRAPH_VERTICES + 1], &'a [VertexId], &'a [f64])> {
+        let (offsets, list) = self.block.whole()?;
+        // A table may correct weights alone.
+        if matches!(self.block.corrections, Corrections::IndexedPatch(_)) {
+            return None;
+        }
+        let weights = if self.weights.is_empty() { &[] } else { self.weights.get(..list.len())? };
+        Some((offsets, list, weights))
+    }
+
     /// The neighbours of the vertex at `local` and their weights. O(1).
     #[inline]
     pub fn weighted_neighbors(&self, local: LocalVertex) -> WeightedNeighbors<'a> {

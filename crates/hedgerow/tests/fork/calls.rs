@@ -161,6 +161,7 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     answers("Snapshot::edge_count", snapshot.edge_count()? >= EDGES);
     answers("Snapshot::edge_count_bounds", snapshot.edge_count_bounds().contains(&snapshot.edge_count()?));
     answers("Snapshot::vertex_key", snapshot.vertex_key(id)? == Some(0.into()));
+    answers("Snapshot::vertex_keys", snapshot.vertex_keys(&[one, id])?.to_vec() == [1.into(), 0.into()]);
     answers("Snapshot::contains_vertex", snapshot.contains_vertex(0)?);
     answers("Snapshot::contains_edge", snapshot.contains_edge(0, 1)?);
     answers("Snapshot::weight", snapshot.weight(0, 1)? == Some(1.0));
@@ -207,6 +208,12 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     refused!("Snapshot::for_each_edge_in", snapshot.for_each_edge_in(LABEL, all, |_, _, _| ()));
     refused!("Snapshot::for_each_edge_row", snapshot.for_each_edge_row(LABEL, |_| ()));
     refused!("Snapshot::try_for_each_edge_row", snapshot.try_for_each_edge_row(LABEL, |_| Ok(())));
+    let (out, empty) = (Direction::Out, hedgerow::MissingVertex::Empty);
+    refused!("Snapshot::degrees_of", snapshot.degrees_of("", &[0u64], out, empty));
+    refused!("Snapshot::degrees_of_all", snapshot.degrees_of_all(&[0u64], out, empty));
+    refused!("Snapshot::neighbor_lists_of", snapshot.neighbor_lists_of("", &[0u64], out, empty));
+    refused!("Snapshot::neighbor_lists_of_all", snapshot.neighbor_lists_of_all(&[0u64], out, empty));
+    refused!("Snapshot::csr_of", snapshot.csr_of("", hedgerow::CsrOptions::new()));
     refused!("Snapshot::view_of", snapshot.view_of(LABEL));
     refused!("Snapshot::view_weighted_by", snapshot.view_weighted_by(LABEL, "since", Some(1.0)));
     Ok(())
@@ -229,6 +236,8 @@ fn of_views(with: &Snapshot, without: &Snapshot, wrong: &mut Vec<&'static str>) 
     }
     refused!("Snapshot::view", without.view());
     refused!("Snapshot::vertices", without.vertices());
+    refused!("Snapshot::for_each_vertex_row", without.for_each_vertex_row(|_| Ok::<_, Error>(())));
+    refused!("Snapshot::all_vertex_keys", without.all_vertex_keys());
     refused!("Snapshot::for_each_edge", without.for_each_edge(|_, _, _| ()));
 }
 
@@ -260,6 +269,7 @@ fn of_txn(txn: &mut WriteTxn, wrong: &mut Vec<&'static str>) {
     refused!("WriteTxn::degree", txn.degree(0, Direction::Out));
     refused!("WriteTxn::neighbors", txn.neighbors(0, Direction::Out));
     refused!("WriteTxn::weighted_neighbors", txn.weighted_neighbors(0, Direction::Out));
+    refused!("WriteTxn::put_vertices_with", txn.put_vertices_with(KindId::DEFAULT, &["since"], [(1, [1])]));
     refused!("WriteTxn::put_edges_with", txn.put_edges_with("", &["since"], [(1, 2, [1])]));
     refused!("WriteTxn::put_edge_with", txn.put_edge_with(edge(), [("since", 1)]));
     refused!("WriteTxn::insert_edge_with", txn.insert_edge_with(edge(), [("since", 1)]));

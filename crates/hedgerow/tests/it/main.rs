@@ -9,6 +9,7 @@ mod bad_input;
 mod basics;
 mod bulk;
 mod checkpoints;
+mod columns;
 mod concurrency;
 mod damage;
 mod disk_full;

@@ -62,6 +62,7 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
             room("sync", &[]),
             room("time", &[]),
             room("config", &["key"]),
+            room("key_column", &["key"]),
             room("row", &["property"]),
             room("column", &["property", "row"]),
             room("row_ref", &["column", "property", "row"]),

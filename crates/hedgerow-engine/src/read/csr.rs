@@ -1,0 +1,266 @@
+//! One label as compressed rows: copied out of the view in parallel.
+//!
+//! Rows by vertex id are copied subgraph by subgraph: where nothing corrects its lists, those of all its 64 vertices are one
+//! stretch. Rows by key are copied list by list.
+
+use std::sync::Arc;
+
+use hedgerow_core::{
+    Direction, KeyColumn, Resident, SubgraphId, Topology, VertexId, VertexKey, VertexKeyRef,
+    WeightedNeighbors, WeightedTopology,
+};
+use hedgerow_mem::View;
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::read::snapshot::Snapshot;
+use crate::state::csr::{Csr, CsrKey, CsrOptions, RowOrder};
+use crate::state::schema::LabelRef;
+
+/// Subgraphs that one task copies.
+const PART: usize = 16;
+/// Rows that one task copies where they are ordered by key.
+const ROWS: usize = 1 << 10;
+
+impl Snapshot {
+    /// All vertices and the edges of a label as compressed rows. One copy of the [view](Self::view_of), in parallel on the
+    /// current rayon pool: O(vertices + edges), 4 bytes an edge and 8 more with weights; ordered by key also
+    /// O(vertices log vertices + edges log degree). Who asks for the same at the same timestamp gets the same copy, for as
+    /// long as somebody uses it.
+    ///
+    /// ```
+    /// use hedgerow::{CsrOptions, Graph, KeyColumn, RowOrder};
+    ///
+    /// let graph = Graph::in_memory()?;
+    /// graph.insert_edge(9, 5)?;
+    /// graph.insert_edge(9, 7)?;
+    /// let csr = graph.snapshot()?.csr_of("", CsrOptions::new().order(RowOrder::Key))?;
+    /// assert_eq!(csr.keys, KeyColumn::U64(vec![5, 7, 9]));
+    /// assert_eq!((&csr.offsets[..], &csr.targets[..]), (&[0, 0, 0, 2][..], &[0, 1][..]));
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); with a property for weights as of
+    /// [`view_weighted_by`](Self::view_weighted_by); [`StateError::Forked`](crate::StateError::Forked) in a forked child.
+    pub fn csr_of<'a>(&self, label: impl Into<LabelRef<'a>>, options: CsrOptions) -> Result<Arc<Csr>> {
+        let engine = self.engine();
+        engine.check_owner()?;
+        let label = engine.label(label.into())?;
+        let key = CsrKey { label, ts: self.timestamp(), options };
+        if let Some(copy) = engine.csrs.get(&key) {
+            return Ok(copy);
+        }
+        let CsrOptions { direction, order, weight } = &key.options;
+        let view = match weight {
+            Some(property) => Arc::new(self.view_weighted_by(LabelRef::Id(label), property, None)?),
+            None => self.view_of(LabelRef::Id(label))?,
+        };
+        let (vertices, keys) = self.all_vertex_keys()?;
+        let ascend = keys.is_sorted();
+        let copy = match order {
+            RowOrder::Key if !ascend => by_key(&view, *direction, vertices, &keys),
+            _ => by_id(&view, *direction, vertices, keys),
+        };
+        Ok(engine.csrs.offer(key, Arc::new(copy)))
+    }
+}
+
+/// The row of each vertex id; `None` where the id is the row.
+fn rows_of(vertices: &[VertexId], bound: usize) -> Option<Vec<u32>> {
+    if vertices.last().is_none_or(|last| last.index() + 1 == vertices.len()) && vertices.is_sorted() {
+        return None;
+    }
+    let mut rows = vec![0; bound];
+    for (row, v) in (0u32..).zip(vertices) {
+        rows[v.index()] = row;
+    }
+    Some(rows)
+}
+
+/// What one task fills: its rows, their ends in `offsets`, their edges.
+struct Part<'a> {
+    vertices: &'a [VertexId],
+    offsets: &'a mut [i64],
+    first: i64,
+    targets: &'a mut [u32],
+    weights: &'a mut [f64],
+}
+
+/// Room for all rows, in parts of so many rows and edges.
+struct Room {
+    vertices: Vec<VertexId>,
+    offsets: Vec<i64>,
+    targets: Vec<u32>,
+    weights: Vec<f64>,
+}
+
+impl Room {
+    fn new(vertices: Vec<VertexId>, edges: usize, weighted: bool) -> Room {
+        Room {
+            offsets: vec![0; vertices.len() + 1],
+            vertices,
+            targets: vec![0; edges],
+            weights: vec![0.0; if weighted { edges } else { 0 }],
+        }
+    }
+
+    fn parts(&mut self, sizes: impl Iterator<Item = (usize, usize)>) -> Vec<Part<'_>> {
+        let mut parts = Vec::new();
+        let (mut vertices, mut first) = (&self.vertices[..], 0);
+        let (mut offsets, mut targets) = (&mut self.offsets[1..], &mut self.targets[..]);
+        let mut weights = &mut self.weights[..];
+        for (rows, edges) in sizes {
+            let weighted = edges.min(weights.len());
+            parts.push(Part {
+                vertices: vertices.split_off(..rows).unwrap_or_default(),
+                offsets: offsets.split_off_mut(..rows).unwrap_or_default(),
+                first,
+                targets: targets.split_off_mut(..edges).unwrap_or_default(),
+                weights: weights.split_off_mut(..weighted).unwrap_or_default(),
+            });
+            first += edges as i64;
+        }
+        parts
+    }
+
+    fn finish(self, keys: KeyColumn, weighted: bool) -> Csr {
+        let Room { vertices, offsets, targets, weights } = self;
+        Csr { vertices, keys, offsets, targets, weights: weighted.then_some(weights) }
+    }
+}
+
+fn by_id(view: &View, direction: Direction, vertices: Vec<VertexId>, keys: KeyColumn) -> Csr {
+    let rows = rows_of(&vertices, view.vertex_bound());
+    let weighted = view.has_weights();
+    let subgraphs = vertices.last().map_or(0, |last| last.subgraph().0 + 1);
+    // Made by one thread, where the view has no incoming side yet.
+    let _ = view.block(SubgraphId(0), direction);
+    let starts: Vec<u32> = (0..subgraphs).step_by(PART).collect();
+    let edges = hedgerow_par::map(starts.par_iter(), |&start| {
+        let of = |subgraph| view.block(SubgraphId(subgraph), direction).edges();
+        (start..(start + PART as u32).min(subgraphs)).map(of).sum::<usize>()
+    });
+    let first_row = |start: u32| vertices.partition_point(|v| v.subgraph().0 < start);
+    let counts: Vec<usize> =
+        starts.iter().map(|&start| first_row(start + PART as u32) - first_row(start)).collect();
+    let mut room = Room::new(vertices, edges.iter().sum(), weighted);
+    let parts = room.parts(counts.into_iter().zip(edges));
+    hedgerow_par::for_each(parts.into_par_iter(), |part| {
+        copy_subgraphs(view, direction, part, rows.as_deref());
+    });
+    room.finish(keys, weighted)
+}
+
+/// Copies the lists of whole subgraphs.
+fn copy_subgraphs(view: &View, direction: Direction, part: Part<'_>, rows: Option<&[u32]>) {
+    let Part { vertices, mut offsets, first, targets, mut weights } = part;
+    let (mut end, mut rest) = (first, &mut *targets);
+    for vertices in vertices.chunk_by(|a, b| a.subgraph() == b.subgraph()) {
+        let subgraph = vertices[0].subgraph();
+        let ends = offsets.split_off_mut(..vertices.len()).unwrap_or_default();
+        let block = view.weighted_block(subgraph, direction);
+        if let Some((starts, list, of_list)) = block.whole() {
+            for (v, place) in vertices.iter().zip(ends) {
+                *place = end + i64::from(starts[v.local().index() + 1]);
+            }
+            end += list.len() as i64;
+            put(rest.split_off_mut(..list.len()).unwrap_or_default(), list);
+            if !weights.is_empty() {
+                put_weights(weights.split_off_mut(..list.len()).unwrap_or_default(), of_list);
+            }
+            continue;
+        }
+        for (v, place) in vertices.iter().zip(ends) {
+            let list = block.weighted_neighbors(v.local());
+            let to = rest.split_off_mut(..list.len()).unwrap_or_default();
+            if weights.is_empty() {
+                to.iter_mut().zip(list.neighbors).for_each(|(place, u)| *place = u.0);
+            } else {
+                let of_list = weights.split_off_mut(..list.len()).unwrap_or_default();
+                let mut places = to.iter_mut().zip(of_list);
+                list.for_each_sorted(|u, weight| {
+                    places.next().into_iter().for_each(|place| (*place.0, *place.1) = (u.0, weight));
+                });
+            }
+            end += list.len() as i64;
+            *place = end;
+        }
+    }
+    if let Some(rows) = rows {
+        targets.iter_mut().for_each(|target| *target = rows[*target as usize]);
+    }
+}
+
+fn put(to: &mut [u32], list: &[VertexId]) {
+    to.iter_mut().zip(list).for_each(|(place, v)| *place = v.0);
+}
+
+fn put_weights(to: &mut [f64], weights: &[f64]) {
+    match weights.is_empty() {
+        true => to.fill(1.0),
+        false => to.copy_from_slice(weights),
+    }
+}
+
+fn by_key(view: &View, direction: Direction, vertices: Vec<VertexId>, keys: &KeyColumn) -> Csr {
+    let order = order_of(keys);
+    let keys = keys.take(order.iter().map(|&row| row as usize));
+    let vertices: Vec<VertexId> = order.iter().map(|&row| vertices[row as usize]).collect();
+    drop(order);
+    let rows = rows_of(&vertices, view.vertex_bound());
+    let weighted = view.has_weights();
+    let _ = view.block(SubgraphId(0), direction);
+    let edges = hedgerow_par::map(vertices.par_chunks(ROWS), |part| {
+        part.iter().map(|&v| view.degree(v, direction)).sum::<usize>()
+    });
+    let counts: Vec<usize> = vertices.chunks(ROWS).map(<[VertexId]>::len).collect();
+    let mut room = Room::new(vertices, edges.iter().sum(), weighted);
+    let parts = room.parts(counts.into_iter().zip(edges));
+    hedgerow_par::for_each(parts.into_par_iter(), |part| copy_lists(view, direction, part, rows.as_deref()));
+    room.finish(keys, weighted)
+}
+
+/// The rows of a column, ascending by key.
+fn order_of(keys: &KeyColumn) -> Vec<u32> {
+    match keys {
+        KeyColumn::U64(numbers) => {
+            let mut pairs: Vec<(u64, u32)> = numbers.iter().copied().zip(0..).collect();
+            hedgerow_par::sort_unstable(&mut pairs);
+            pairs.into_iter().map(|(_, row)| row).collect()
+        }
+        KeyColumn::Str(texts) => {
+            let mut pairs: Vec<(&str, u32)> = texts.iter().zip(0..).collect();
+            hedgerow_par::sort_unstable(&mut pairs);
+            pairs.into_iter().map(|(_, row)| row).collect()
+        }
+        KeyColumn::Kinds(keys) => {
+            let mut pairs: Vec<(VertexKeyRef<'_>, u32)> =
+                keys.iter().map(VertexKey::as_ref).zip(0..).collect();
+            hedgerow_par::sort_unstable(&mut pairs);
+            pairs.into_iter().map(|(_, row)| row).collect()
+        }
+    }
+}
+
+/// Copies lists one by one, each ordered by row.
+fn copy_lists(view: &View, direction: Direction, part: Part<'_>, rows: Option<&[u32]>) {
+    let Part { vertices, offsets, first, mut targets, mut weights } = part;
+    let mut end = first;
+    let mut list: Vec<(u32, f64)> = Vec::new();
+    for (&v, place) in vertices.iter().zip(offsets) {
+        let neighbors: WeightedNeighbors<'_> = view.weighted_neighbors(v, direction);
+        list.clear();
+        neighbors.for_each(|u, weight| list.push((rows.map_or(u.0, |rows| rows[u.index()]), weight)));
+        // Parallel edges keep their order.
+        list.sort_by_key(|&(row, _)| row);
+        let to = targets.split_off_mut(..list.len()).unwrap_or_default();
+        to.iter_mut().zip(&list).for_each(|(place, &(row, _))| *place = row);
+        if !weights.is_empty() {
+            let to = weights.split_off_mut(..list.len()).unwrap_or_default();
+            to.iter_mut().zip(&list).for_each(|(place, &(_, weight))| *place = weight);
+        }
+        end += list.len() as i64;
+        *place = end;
+    }
+}

@@ -1,0 +1,126 @@
+//! Keys of many vertices as columns: the rows of the map of keys, read by the page.
+
+use hedgerow_core::{KeyColumn, KeyKind, TextColumn, VertexId};
+use rayon::prelude::*;
+
+use crate::error::{ArgumentError, Result};
+use crate::read::snapshot::Snapshot;
+
+/// Ids whose keys one task reads: fewer are read by the thread that asks.
+const PART: usize = 1 << 14;
+
+/// Which of the forms of a [`KeyColumn`] the keys of a graph take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyForm {
+    Numbers,
+    Texts,
+    Kinds,
+}
+
+impl KeyForm {
+    /// A column without keys.
+    pub(crate) fn column(self) -> KeyColumn {
+        match self {
+            KeyForm::Kinds => KeyColumn::Kinds(Vec::new()),
+            KeyForm::Texts | KeyForm::Numbers => KeyColumn::new(self == KeyForm::Texts),
+        }
+    }
+}
+
+impl Snapshot {
+    /// The keys of vertices by their ids, as a column: what [`vertex_key`](Self::vertex_key) gives of each, without a look
+    /// at the graph. Of a dense graph the key is the id, whether there is such a vertex or not. O(ids, and bytes of texts);
+    /// in parallel on the current rayon pool where there are many.
+    ///
+    /// ```
+    /// use hedgerow::{Graph, KeyColumn};
+    ///
+    /// let graph = Graph::in_memory()?;
+    /// graph.insert_edge(7, 1 << 40)?;
+    /// let snapshot = graph.snapshot()?;
+    /// let ids = [snapshot.vertex_id(1 << 40)?, snapshot.vertex_id(7)?].map(|id| id.unwrap());
+    /// assert_eq!(snapshot.vertex_keys(&ids)?, KeyColumn::U64(vec![1 << 40, 7]));
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ArgumentError::Invalid`] for an id that has no vertex, but of a dense graph.
+    pub fn vertex_keys(&self, ids: &[VertexId]) -> Result<KeyColumn> {
+        let form = self.key_form();
+        if ids.len() <= PART {
+            return self.vertex_keys_alone(form, ids);
+        }
+        let (map, t) = (&self.engine().ids, self.timestamp());
+        if form == KeyForm::Kinds {
+            let parts = hedgerow_par::map(ids.par_chunks(PART), |ids| self.vertex_keys_alone(form, ids));
+            let mut all = form.column();
+            for part in parts {
+                all.append(part?);
+            }
+            return Ok(all);
+        }
+        if form == KeyForm::Numbers {
+            let mut numbers = vec![0; ids.len()];
+            let parts = ids.par_chunks(PART).zip(numbers.par_chunks_mut(PART));
+            let read = |(ids, numbers): (&[VertexId], &mut [u64])| map.numbers_of(ids, t, numbers);
+            hedgerow_par::try_for_each(parts, read).map_err(unknown)?;
+            return Ok(KeyColumn::U64(numbers));
+        }
+        let parts = hedgerow_par::map(ids.par_chunks(PART), |ids| self.texts_alone(ids));
+        let mut all = TextColumn::default();
+        let bytes = parts.iter().flatten().map(TextColumn::bytes).sum();
+        all.reserve(ids.len(), bytes);
+        for part in parts {
+            all.append(&part?);
+        }
+        Ok(KeyColumn::Str(all))
+    }
+
+    /// As [`vertex_keys`](Self::vertex_keys), on the calling thread.
+    pub(crate) fn vertex_keys_alone(&self, form: KeyForm, ids: &[VertexId]) -> Result<KeyColumn> {
+        let map = &self.engine().ids;
+        match form {
+            KeyForm::Kinds => Ok(KeyColumn::Kinds(map.keys_of(ids, self.timestamp()).map_err(unknown)?)),
+            KeyForm::Texts => self.texts_alone(ids).map(KeyColumn::Str),
+            KeyForm::Numbers => {
+                let mut numbers = vec![0; ids.len()];
+                map.numbers_of(ids, self.timestamp(), &mut numbers).map_err(unknown)?;
+                Ok(KeyColumn::U64(numbers))
+            }
+        }
+    }
+
+    /// The form of the columns that [`vertex_keys`](Self::vertex_keys) gives. Ask once for what is put together: a kind that is
+    /// defined meanwhile has no vertex in this snapshot, but changes the answer.
+    pub(crate) fn key_form(&self) -> KeyForm {
+        match self.engine().config.keys {
+            _ if !self.engine().schema.load().kinds().is_empty() => KeyForm::Kinds,
+            KeyKind::Str => KeyForm::Texts,
+            KeyKind::U64 | KeyKind::Dense => KeyForm::Numbers,
+        }
+    }
+
+    fn texts_alone(&self, ids: &[VertexId]) -> Result<TextColumn> {
+        let mut texts = TextColumn::default();
+        texts.reserve(ids.len(), 0);
+        self.engine().ids.texts_of(ids, self.timestamp(), &mut texts).map_err(unknown)?;
+        Ok(texts)
+    }
+
+    /// All vertices by ascending id, and their keys as a column: what [`vertices`](Self::vertices) gives one by one. Builds
+    /// the view. O(vertices, and bytes of texts).
+    ///
+    /// # Errors
+    /// Where [`view`](Self::view) fails.
+    pub fn all_vertex_keys(&self) -> Result<(Vec<VertexId>, KeyColumn)> {
+        let view = self.view()?;
+        let mut ids = Vec::with_capacity(self.vertex_count() as usize);
+        ids.extend(view.vertices());
+        let keys = self.vertex_keys(&ids)?;
+        Ok((ids, keys))
+    }
+}
+
+fn unknown(id: VertexId) -> ArgumentError {
+    ArgumentError::Invalid(format!("no vertex has the id {}", id.0))
+}

@@ -1,0 +1,313 @@
+//! Reads of many vertices in one call: degrees, and lists of neighbors as columns.
+//!
+//! Where as many keys are asked for as there are subgraphs, the lists come from the view, which costs no more to make; few
+//! keys are read one by one. Either way the answers are those of a loop over the keys.
+
+use std::sync::Arc;
+
+use hedgerow_core::{Direction, KeyColumn, LabelId, Resident, TextColumn, Topology, VertexId, VertexKeyRef};
+use hedgerow_mem::View;
+use rayon::prelude::*;
+
+use crate::error::{ArgumentError, Result};
+use crate::read::keys::KeyForm;
+use crate::read::snapshot::Snapshot;
+use crate::state::schema::LabelRef;
+
+/// Keys that one task reads: fewer are read by the thread that asks.
+const PART: usize = 1 << 11;
+/// How many keys ahead the place of a list, and the list, are loaded.
+const AHEAD: (usize, usize) = (16, 8);
+
+/// What a read of many vertices makes of a key that names none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissingVertex {
+    /// An [`ArgumentError::NoSuchVertex`].
+    #[default]
+    Refuse,
+    /// A vertex without edges.
+    Empty,
+}
+
+/// Lists of neighbors, one behind the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NeighborLists {
+    /// One more than there are lists: list `i` has the neighbors from `offsets[i]` up to, not including, `offsets[i + 1]`.
+    pub offsets: Vec<i64>,
+    /// The keys of the neighbors, ascending within a list; one entry for each edge.
+    pub neighbors: KeyColumn,
+}
+
+/// The end of the edges of a label at which vertices are read: it may say their kind.
+#[derive(Clone, Copy)]
+struct End {
+    label: LabelId,
+    direction: Direction,
+}
+
+impl End {
+    /// None where several labels are read, and for the default label, which says no kinds.
+    fn of(labels: &[LabelId], direction: Direction) -> Option<End> {
+        match *labels {
+            [label] if label != LabelId::DEFAULT => Some(End { label, direction }),
+            _ => None,
+        }
+    }
+}
+
+/// Where the lists of one label are read.
+enum Source {
+    View(Arc<View>),
+    Chains(LabelId),
+}
+
+impl Snapshot {
+    /// The degrees of many vertices over the edges of a label, in the order of their keys: as a loop over
+    /// [`degree_of`](Self::degree_of). In parallel on the current rayon pool where there are many. O(keys), and O(subgraphs)
+    /// where there are as many keys.
+    ///
+    /// # Errors
+    /// [`ArgumentError::NoSuchVertex`] if the call is to refuse unknown keys, [`ArgumentError::NoSuchLabel`],
+    /// [`StateError::Forked`](crate::StateError::Forked) in a forked child.
+    pub fn degrees_of<'a, 'l, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
+        &self,
+        label: impl Into<LabelRef<'l>>,
+        keys: &[K],
+        direction: Direction,
+        missing: MissingVertex,
+    ) -> Result<Vec<u64>> {
+        let labels = vec![self.engine().label(label.into())?];
+        self.degrees_over(labels, keys, direction, missing)
+    }
+
+    /// As [`degrees_of`](Self::degrees_of), over the edges of all labels: as a loop over
+    /// [`degree_of_all`](Self::degree_of_all). As often as there are labels.
+    ///
+    /// # Errors
+    /// As of [`degrees_of`](Self::degrees_of).
+    pub fn degrees_of_all<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
+        &self,
+        keys: &[K],
+        direction: Direction,
+        missing: MissingVertex,
+    ) -> Result<Vec<u64>> {
+        self.degrees_over(self.engine().defined_labels().map(LabelId).collect(), keys, direction, missing)
+    }
+
+    /// The neighbors of many vertices over the edges of a label, in the order of their keys: as a loop over
+    /// [`neighbors_of`](Self::neighbors_of), without ranks. In parallel on the current rayon pool where there are many.
+    /// O(keys + edges log degree), and O(subgraphs) where there are as many keys.
+    ///
+    /// ```
+    /// use hedgerow::{Direction, Graph, KeyColumn, MissingVertex};
+    ///
+    /// let graph = Graph::in_memory()?;
+    /// graph.insert_edges(&[(1, 3), (1, 2), (3, 1)])?;
+    /// let snapshot = graph.snapshot()?;
+    /// let lists = snapshot.neighbor_lists_of("", &[3u64, 8, 1], Direction::Out, MissingVertex::Empty)?;
+    /// assert_eq!(lists.offsets, [0, 1, 1, 3]);
+    /// assert_eq!(lists.neighbors, KeyColumn::U64(vec![1, 2, 3]));
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`degrees_of`](Self::degrees_of).
+    pub fn neighbor_lists_of<'a, 'l, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
+        &self,
+        label: impl Into<LabelRef<'l>>,
+        keys: &[K],
+        direction: Direction,
+        missing: MissingVertex,
+    ) -> Result<NeighborLists> {
+        let labels = vec![self.engine().label(label.into())?];
+        self.lists_over(labels, keys, direction, missing)
+    }
+
+    /// As [`neighbor_lists_of`](Self::neighbor_lists_of), over the edges of all labels: as a loop over
+    /// [`neighbors_of_all`](Self::neighbors_of_all), without labels and ranks.
+    ///
+    /// # Errors
+    /// As of [`degrees_of`](Self::degrees_of).
+    pub fn neighbor_lists_of_all<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
+        &self,
+        keys: &[K],
+        direction: Direction,
+        missing: MissingVertex,
+    ) -> Result<NeighborLists> {
+        self.lists_over(self.engine().defined_labels().map(LabelId).collect(), keys, direction, missing)
+    }
+
+    fn sources(&self, labels: Vec<LabelId>, keys: usize, direction: Direction) -> Result<Vec<Source>> {
+        self.engine().check_owner()?;
+        let by_view = keys >= self.engine().subgraph_bound() as usize || self.has_to_search(direction);
+        let source = |label| match by_view {
+            true => self.view_of(LabelRef::Id(label)).map(Source::View),
+            false => Ok(Source::Chains(label)),
+        };
+        labels.into_iter().map(source).collect()
+    }
+
+    /// What `f` makes of the vertices of each part of the keys, in their order.
+    fn in_parts<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync, T: Send>(
+        &self,
+        sources: &[Source],
+        end: Option<End>,
+        keys: &[K],
+        missing: MissingVertex,
+        f: impl Fn(&[Option<VertexId>]) -> Result<T> + Sync + Send,
+    ) -> Result<Vec<T>> {
+        let look_up = |key| match sources.first() {
+            Some(Source::View(view)) => {
+                let id = self.engine().ids.lookup(key, self.timestamp());
+                Ok(id.filter(|&id| view.contains(id)))
+            }
+            _ => self.vertex_id(key),
+        };
+        let part = |(at, keys): (usize, &[K])| {
+            let mut ids = Vec::with_capacity(keys.len());
+            for (row, &key) in keys.iter().enumerate() {
+                let key = match end {
+                    None => key.into(),
+                    Some(End { label, direction }) => self.engine().end_of(label, key.into(), direction)?,
+                };
+                let id = look_up(key)?;
+                if id.is_none() && missing == MissingVertex::Refuse {
+                    let row = at * PART + row;
+                    return Err(ArgumentError::NoSuchVertex { key: key.to_string(), row }.into());
+                }
+                ids.push(id);
+            }
+            f(&ids)
+        };
+        if keys.len() <= PART {
+            return Ok(vec![part((0, keys))?]);
+        }
+        hedgerow_par::map(keys.par_chunks(PART).enumerate(), part).into_iter().collect()
+    }
+
+    fn degrees_over<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
+        &self,
+        labels: Vec<LabelId>,
+        keys: &[K],
+        direction: Direction,
+        missing: MissingVertex,
+    ) -> Result<Vec<u64>> {
+        let end = End::of(&labels, direction);
+        let sources = self.sources(labels, keys.len(), direction)?;
+        let degree = |id: VertexId| {
+            let of = |source: &Source| match source {
+                Source::View(view) => Ok(view.degree(id, direction) as u64),
+                Source::Chains(label) => Ok(self.degree_by_label(*label, id, direction)? as u64),
+            };
+            sources.iter().map(of).sum::<Result<u64>>()
+        };
+        let parts = self.in_parts(&sources, end, keys, missing, |ids| {
+            let mut degrees = Vec::with_capacity(ids.len());
+            for (i, id) in ids.iter().enumerate() {
+                prefetch(&sources, ids, i, direction);
+                degrees.push(id.map_or(Ok(0), degree)?);
+            }
+            Ok(degrees)
+        })?;
+        Ok(parts.concat())
+    }
+
+    fn lists_over<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
+        &self,
+        labels: Vec<LabelId>,
+        keys: &[K],
+        direction: Direction,
+        missing: MissingVertex,
+    ) -> Result<NeighborLists> {
+        let (form, end) = (self.key_form(), End::of(&labels, direction));
+        let sources = self.sources(labels, keys.len(), direction)?;
+        let parts = self.in_parts(&sources, end, keys, missing, |ids| {
+            let mut ends = Vec::with_capacity(ids.len());
+            let mut found: Vec<VertexId> = Vec::new();
+            for (i, id) in ids.iter().enumerate() {
+                prefetch(&sources, ids, i, direction);
+                for source in id.iter().flat_map(|_| &sources) {
+                    let Some(id) = *id else { continue };
+                    match source {
+                        Source::View(view) => {
+                            view.neighbors(id, direction).for_each_run(|run| found.extend_from_slice(run));
+                        }
+                        Source::Chains(label) => {
+                            self.for_each_item(*label, id, direction, |item| found.push(item.dst))?;
+                        }
+                    }
+                }
+                ends.push(found.len());
+            }
+            let keys = self.keys_of_lists(form, &found, &ends)?;
+            Ok((ends, keys))
+        })?;
+        let mut lists =
+            NeighborLists { offsets: Vec::with_capacity(keys.len() + 1), neighbors: form.column() };
+        lists.offsets.push(0);
+        let all = parts.iter().map(|(_, keys)| keys.len()).sum();
+        if let KeyColumn::U64(numbers) = &mut lists.neighbors {
+            numbers.reserve_exact(all);
+        }
+        for (ends, keys) in parts {
+            let before = lists.neighbors.len();
+            lists.offsets.extend(ends.into_iter().map(|end| (before + end) as i64));
+            lists.neighbors.append(keys);
+        }
+        Ok(lists)
+    }
+
+    /// The keys of lists that end there, each list ascending.
+    fn keys_of_lists(&self, form: KeyForm, ids: &[VertexId], ends: &[usize]) -> Result<KeyColumn> {
+        Ok(match self.vertex_keys_alone(form, ids)? {
+            KeyColumn::U64(mut numbers) => {
+                let mut rest = &mut numbers[..];
+                let mut from = 0;
+                for &end in ends {
+                    let list = rest.split_off_mut(..end - from).unwrap_or_default();
+                    if !list.is_sorted() {
+                        list.sort_unstable();
+                    }
+                    from = end;
+                }
+                KeyColumn::U64(numbers)
+            }
+            KeyColumn::Str(texts) => {
+                let mut sorted = TextColumn::default();
+                sorted.reserve(texts.len(), texts.bytes());
+                let mut all = texts.iter();
+                let mut list: Vec<&str> = Vec::new();
+                let mut from = 0;
+                for &end in ends {
+                    list.clear();
+                    list.extend(all.by_ref().take(end - from));
+                    list.sort_unstable();
+                    list.iter().for_each(|text| sorted.push(text));
+                    from = end;
+                }
+                KeyColumn::Str(sorted)
+            }
+            KeyColumn::Kinds(mut keys) => {
+                let mut from = 0;
+                for &end in ends {
+                    keys.get_mut(from..end).unwrap_or_default().sort_unstable();
+                    from = end;
+                }
+                KeyColumn::Kinds(keys)
+            }
+        })
+    }
+}
+
+/// Starts loading what vertices behind `i` need.
+#[inline]
+fn prefetch(sources: &[Source], ids: &[Option<VertexId>], i: usize, direction: Direction) {
+    let Some(Source::View(view)) = sources.first() else { return };
+    if let Some(&Some(id)) = ids.get(i + AHEAD.0) {
+        view.prefetch_place(id, direction);
+    }
+    if let Some(&Some(id)) = ids.get(i + AHEAD.1) {
+        view.prefetch_list(id, direction);
+    }
+}

@@ -1,0 +1,173 @@
+//! Defining kinds, labels and properties.
+
+use std::collections::HashMap;
+
+use hedgerow::{KeyKind, LabelOptions};
+use pyo3::prelude::*;
+
+use crate::database::Database;
+use crate::error::{DataError, ProgrammingError, raise};
+use crate::key::Kinds;
+use crate::schema;
+use crate::value::{read_type, read_types};
+
+#[pymethods]
+impl Database {
+    /// Define a label, or do nothing if there is one like it. The first edge of a label that is not ``multi`` does so too.
+    ///
+    /// A definition is a commit of its own and cannot be undone.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///     The name, at most 255 bytes.
+    /// multi : bool
+    ///     Whether edges have a rank, so that several may lead from one vertex to another.
+    /// properties : dict, optional
+    ///     Types by name, as of ``define_property``.
+    /// src, dst : str, optional
+    ///     The kinds of both ends; ``""`` is the default one. Then an id at an end of such an edge that says no kind is of that kind,
+    ///     and a vertex of another kind is refused there.
+    ///
+    /// Raises
+    /// ------
+    /// ProgrammingError
+    ///     The label is defined otherwise, or a kind is not defined.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.define_label("calls", multi=True, properties={"seconds": int})
+    /// >>> db.schema().labels["calls"].properties
+    /// {'seconds': 'i64'}
+    #[pyo3(signature = (name, *, multi=false, properties=None, src=None, dst=None), text_signature = "($self, name, *, multi=False, properties=None, src=None, dst=None)")]
+    fn define_label(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        multi: bool,
+        properties: Option<HashMap<String, Bound<'_, PyAny>>>,
+        src: Option<&str>,
+        dst: Option<&str>,
+    ) -> PyResult<()> {
+        let mut options = LabelOptions::new().multi(multi);
+        match (src, dst) {
+            (None, None) => {}
+            (Some(src), Some(dst)) => {
+                let schema = self.handle.kind_schema()?;
+                let kind = |name| schema.find_kind(name).map_err(raise);
+                options = options.ends(kind(src)?, kind(dst)?);
+            }
+            _ => return Err(ProgrammingError::new_err("src and dst come together")),
+        }
+        for (name, kind) in read_types(properties)? {
+            options = options.property(name, kind);
+        }
+        self.detached(py, |graph| graph.define_label(name, options).map(drop))
+    }
+
+    /// Define a property, or do nothing if there is one of this type. The first value of a property does so too.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///     The name, at most 255 bytes.
+    /// type : str or type
+    ///     ``"bool"``, ``"i64"``, ``"f64"``, ``"utf8"``, ``"bytes"`` or ``"timestamp"`` (microseconds since 1970, UTC), or
+    ///     the Python type of its values.
+    /// label : str, optional
+    ///     The label whose edges have it; ``""`` is the default one. Without a label it is a property of vertices.
+    /// kind : str, optional
+    ///     The kind of the vertices that have it; the default one if not given.
+    ///
+    /// Raises
+    /// ------
+    /// DataError
+    ///     The property has another type.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.define_property("age", int)
+    /// >>> db.schema().vertex_properties
+    /// {'age': 'i64'}
+    #[pyo3(signature = (name, r#type, *, label=None, kind=None), text_signature = "($self, name, type, *, label=None, kind=None)")]
+    fn define_property(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        r#type: &Bound<'_, PyAny>,
+        label: Option<&str>,
+        kind: Option<&str>,
+    ) -> PyResult<()> {
+        let value = read_type(r#type)?;
+        if label.is_some() && kind.is_some() {
+            return Err(ProgrammingError::new_err("a property is one of edges or one of vertices"));
+        }
+        self.detached(py, |graph| match label {
+            Some(label) => graph.define_edge_property(label, name, value).map(drop),
+            None => {
+                let of = graph.schema().find_kind(kind.unwrap_or_default())?;
+                graph.define_vertex_property_of(of, name, value).map(drop)
+            }
+        })
+    }
+
+    /// Define a kind of vertices, or do nothing if there is one like it.
+    ///
+    /// Each kind has ids and properties of its own. A vertex of a kind is named by a pair of the kind's name and its id, as
+    /// ``("page", 7)``; at an end of an edge whose label says the kind, by its id. A definition is a commit of its own and cannot be
+    /// undone.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///     The name, at most 255 bytes.
+    /// keys : {"u64", "str"}
+    ///     The type of the ids.
+    ///
+    /// Raises
+    /// ------
+    /// ProgrammingError
+    ///     The kind is defined otherwise.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.define_kind("user", "str")
+    /// >>> db.define_kind("page")
+    /// >>> db.define_label("edited", src="user", dst="page")
+    /// >>> with db.write() as tx:
+    /// ...     tx.put_edge("ann", 7, label="edited")
+    /// ...     tx.add_vertex(("page", 8), title="Owls")
+    /// >>> db.snapshot().neighbors(("user", "ann"))
+    /// [('page', 7)]
+    #[pyo3(signature = (name, keys="u64"))]
+    fn define_kind(&self, py: Python<'_>, name: &str, keys: &str) -> PyResult<()> {
+        let keys = match keys {
+            "u64" => KeyKind::U64,
+            "str" => KeyKind::Str,
+            other => {
+                return Err(DataError::new_err(format!("keys must be \"u64\" or \"str\", found {other:?}")));
+            }
+        };
+        self.detached(py, |graph| graph.define_kind(name, keys).map(drop))
+    }
+
+    /// The names of the labels, the default one, ``""``, first.
+    fn labels(&self) -> PyResult<Vec<String>> {
+        Ok(schema::names(&self.handle.graph()?.schema()))
+    }
+
+    /// The labels and properties that are defined, and their types.
+    ///
+    /// Returns
+    /// -------
+    /// Schema
+    fn schema(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        schema::to_object(py, &self.handle.graph()?.schema())
+    }
+}

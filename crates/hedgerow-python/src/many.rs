@@ -1,0 +1,267 @@
+//! Answers about many vertices as columns: degrees, lists of neighbors, compressed rows, properties of all vertices.
+
+use std::sync::Arc;
+
+use hedgerow::{
+    CsrOptions, Direction, KeyColumn, KeyKind, Kind, KindId, LabelRef, MissingVertex, NeighborLists,
+    RowOrder, Topology, ValueRef, VertexKey, VertexKeyRef, WeightedTopology,
+};
+use numpy::IntoPyArray;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::bulk::Keys;
+use crate::columns::Gather;
+use crate::ending::calling;
+use crate::error::{DataError, IntegrityError, raise};
+use crate::pool::{attended, parallel};
+use crate::results::{Reading, keys_array, make, read_only, rows};
+
+/// `"raise"` or `"empty"`.
+pub(crate) fn missing(text: &str) -> PyResult<MissingVertex> {
+    match text {
+        "raise" => Ok(MissingVertex::Refuse),
+        "empty" => Ok(MissingVertex::Empty),
+        other => Err(DataError::new_err(format!("missing must be \"raise\" or \"empty\", found {other:?}"))),
+    }
+}
+
+/// `"id"` or `"key"`.
+pub(crate) fn order(text: &str) -> PyResult<RowOrder> {
+    match text {
+        "id" => Ok(RowOrder::Id),
+        "key" => Ok(RowOrder::Key),
+        other => Err(DataError::new_err(format!("order must be \"id\" or \"key\", found {other:?}"))),
+    }
+}
+
+fn refused(error: hedgerow::Error) -> PyErr {
+    match &error {
+        hedgerow::Error::Argument(hedgerow::ArgumentError::NoSuchVertex { key, row }) => {
+            IntegrityError::new_err(format!("keys[{row}]: no vertex {key}"))
+        }
+        _ => raise(error),
+    }
+}
+
+/// Vertices to read, and what of them.
+pub(crate) struct Wanted<'a> {
+    pub(crate) keys: Keys,
+    /// The kind that the call names.
+    pub(crate) kind: KindId,
+    pub(crate) direction: Direction,
+    /// All labels, if none.
+    pub(crate) label: Option<&'a str>,
+    pub(crate) missing: MissingVertex,
+}
+
+impl Wanted<'_> {
+    fn degrees_by<'k, K: Into<VertexKeyRef<'k>> + Copy + Sync>(
+        &self,
+        snapshot: &hedgerow::Snapshot,
+        keys: &[K],
+    ) -> hedgerow::Result<Vec<u64>> {
+        match self.label {
+            Some(label) => snapshot.degrees_of(label, keys, self.direction, self.missing),
+            None => snapshot.degrees_of_all(keys, self.direction, self.missing),
+        }
+    }
+
+    fn lists_by<'k, K: Into<VertexKeyRef<'k>> + Copy + Sync>(
+        &self,
+        snapshot: &hedgerow::Snapshot,
+        keys: &[K],
+    ) -> hedgerow::Result<NeighborLists> {
+        match self.label {
+            Some(label) => snapshot.neighbor_lists_of(label, keys, self.direction, self.missing),
+            None => snapshot.neighbor_lists_of_all(keys, self.direction, self.missing),
+        }
+    }
+}
+
+impl Reading {
+    /// The degrees of vertices as an array.
+    pub(crate) fn degrees(&self, py: Python<'_>, wanted: &Wanted<'_>) -> PyResult<Py<PyAny>> {
+        self.reserve(wanted.keys.len(), wanted.keys.len().saturating_mul(40))?;
+        let degrees = parallel(py, || match &wanted.keys {
+            keys if wanted.kind != KindId::DEFAULT => {
+                wanted.degrees_by(&self.snapshot, &keys.of_kind(wanted.kind))
+            }
+            Keys::Numbers(numbers) => wanted.degrees_by(&self.snapshot, numbers),
+            Keys::Texts(texts) => {
+                let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
+                wanted.degrees_by(&self.snapshot, &texts)
+            }
+        });
+        let degrees: Vec<i64> = degrees.map_err(refused)?.into_iter().map(|degree| degree as i64).collect();
+        Ok(degrees.into_pyarray(py).into_any().unbind())
+    }
+
+    /// The neighbors of vertices as `NeighborLists`.
+    pub(crate) fn neighbors_of(&self, py: Python<'_>, wanted: Wanted<'_>) -> PyResult<Py<PyAny>> {
+        self.reserve(wanted.keys.len(), wanted.keys.len().saturating_mul(40))?;
+        let lists = parallel(py, || match &wanted.keys {
+            keys if wanted.kind != KindId::DEFAULT => {
+                wanted.lists_by(&self.snapshot, &keys.of_kind(wanted.kind))
+            }
+            Keys::Numbers(numbers) => wanted.lists_by(&self.snapshot, numbers),
+            Keys::Texts(texts) => {
+                let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
+                wanted.lists_by(&self.snapshot, &texts)
+            }
+        });
+        let lists = lists.map_err(refused)?;
+        let arguments = PyDict::new(py);
+        let ids = {
+            let _calling = calling(py);
+            match wanted.keys {
+                Keys::Numbers(numbers) => numbers.into_pyarray(py).into_any(),
+                Keys::Texts(texts) => {
+                    let texts = texts.iter().map(|text| PyString::new(py, text).into_any().unbind());
+                    texts.collect::<Vec<Py<PyAny>>>().into_pyarray(py).into_any()
+                }
+            }
+        };
+        arguments.set_item("ids", ids)?;
+        arguments.set_item("offsets", lists.offsets.into_pyarray(py))?;
+        arguments.set_item("neighbors", keys_array(py, self, lists.neighbors)?)?;
+        make(py, "NeighborLists", &arguments)
+    }
+
+    /// The edges of a label as `Csr`. Snapshots of one timestamp share it while Python uses it.
+    pub(crate) fn csr(
+        &self,
+        py: Python<'_>,
+        label: Option<&str>,
+        direction: Direction,
+        order: RowOrder,
+        weight: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let label = self.label(py, label)?;
+        let store = self.origin.number;
+        let is_out = direction == Direction::Out || !self.origin.config.directed;
+        let by_key = order == RowOrder::Key;
+        let key = (store, self.snapshot.timestamp().0, label.0, is_out, by_key, weight);
+        let key = key.into_pyobject(py)?;
+        let copies = {
+            let _calling = calling(py);
+            py.import("hedgerow._result")?.getattr("_copies")?
+        };
+        let found = copies.call_method1("get", (&key,))?;
+        if !found.is_none() {
+            return Ok(found.unbind());
+        }
+        let view = self.view(py, label, 0)?;
+        let edges = view.directed_edges() as usize;
+        let of_edge = if weight.is_some() || view.has_weights() { 12 } else { 4 };
+        let ids = view.vertex_bound();
+        drop(view);
+        self.reserve(ids, edges.saturating_mul(of_edge).saturating_add(ids.saturating_mul(32)))?;
+        let mut options = CsrOptions::new().direction(direction).order(order);
+        if let Some(weight) = weight {
+            options = options.weight(weight);
+        }
+        let snapshot = self.snapshot.clone();
+        let made = attended(py, &self.origin, || (), move || snapshot.csr_of(LabelRef::Id(label), options));
+        // Python's arrays own what they show: the copy moves into them, unless a program in Rust uses it too.
+        let csr = Arc::unwrap_or_clone(made?.map_err(raise)?);
+        let vertices = self.vertices(py)?;
+        let keys = match order {
+            RowOrder::Id => vertices.keys.clone_ref(py).into_bound(py),
+            RowOrder::Key => {
+                let row_of = rows(&vertices.live);
+                let order = csr.vertices.iter().map(|v| row_of[v.index()]).collect();
+                read_only(self.names(py, vertices, order)?)?
+            }
+        };
+        let arguments = PyDict::new(py);
+        arguments.set_item("ids", keys)?;
+        arguments.set_item("offsets", read_only(csr.offsets.into_pyarray(py).into_any())?)?;
+        arguments.set_item("targets", read_only(csr.targets.into_pyarray(py).into_any())?)?;
+        let weights = csr.weights.map(|weights| read_only(weights.into_pyarray(py).into_any()));
+        arguments.set_item("weights", weights.transpose()?)?;
+        let made = make(py, "Csr", &arguments)?;
+        Ok(copies.call_method1("setdefault", (key, made))?.unbind())
+    }
+
+    /// The vertices of a kind with properties as a `VertexTable`; those of the default kind if none is named.
+    pub(crate) fn vertex_table(
+        &self,
+        py: Python<'_>,
+        kind: Option<&str>,
+        wanted: Option<Vec<String>>,
+    ) -> PyResult<Py<PyAny>> {
+        let schema = self.snapshot.schema();
+        let kind = schema.find_kind(kind.unwrap_or_default()).map_err(raise)?;
+        let (names, columns) = self.vertex_columns(py, Some(kind), wanted)?;
+        let properties = PyDict::new(py);
+        let types = PyDict::new(py);
+        for (name, column) in names.iter().zip(columns) {
+            types.set_item(name, column.kind().to_string())?;
+            properties.set_item(name, column.finish(py)?)?;
+        }
+        let arguments = PyDict::new(py);
+        let ids = if schema.kinds().is_empty() {
+            self.vertices(py)?.keys.clone_ref(py).into_bound(py)
+        } else {
+            self.ids_of(py, kind)?
+        };
+        arguments.set_item("ids", ids)?;
+        arguments.set_item("properties", properties)?;
+        arguments.set_item("types", types)?;
+        make(py, "VertexTable", &arguments)
+    }
+
+    /// The ids of the vertices of a kind, among those of their kind, in the order of results.
+    fn ids_of<'py>(&self, py: Python<'py>, kind: KindId) -> PyResult<Bound<'py, PyAny>> {
+        let keys = parallel(py, || self.snapshot.all_vertex_keys()).map_err(raise)?.1;
+        let of_kind: Vec<VertexKey> =
+            keys.iter().filter(|key| key.kind() == kind).map(|key| key.split().1.to_owned()).collect();
+        let number = |key: &VertexKey| if let VertexKey::U64(n) = key { Some(*n) } else { None };
+        let numbers: Option<Vec<u64>> = of_kind.iter().map(number).collect();
+        // Without vertices the type of the keys says what the array is of.
+        let schema = self.snapshot.schema();
+        let keys = schema.kind_by_id(kind).map_or(self.origin.config.keys, Kind::keys);
+        match numbers.filter(|_| keys != KeyKind::Str) {
+            Some(numbers) => Ok(numbers.into_pyarray(py).into_any()),
+            None => keys_array(py, self, KeyColumn::Kinds(of_kind)),
+        }
+    }
+
+    /// The values of properties of the vertices of a kind, in the order of results; all properties if none are named. Without a kind of
+    /// all vertices, those properties that the default kind has.
+    pub(crate) fn vertex_columns(
+        &self,
+        py: Python<'_>,
+        kind: Option<KindId>,
+        wanted: Option<Vec<String>>,
+    ) -> PyResult<(Vec<String>, Vec<Gather>)> {
+        let schema = self.snapshot.schema();
+        let defined: Vec<_> = schema.vertex_properties_of(kind.unwrap_or_default()).collect();
+        let only = kind.filter(|_| !schema.kinds().is_empty());
+        let all = || defined.iter().map(|property| property.name().to_string()).collect();
+        let names: Vec<String> = wanted.unwrap_or_else(all);
+        let mut columns = Vec::new();
+        for name in &names {
+            let Some(property) = defined.iter().find(|property| &**property.name() == name) else {
+                return Err(DataError::new_err(format!("vertices have no property {name}")));
+            };
+            columns.push((property.id(), Gather::new(property.property_type())));
+        }
+        self.vertex_view(py, 0)?;
+        let read = py.detach(|| {
+            self.snapshot.for_each_vertex_row(|vertex| {
+                if only.is_some_and(|kind| vertex.kind() != kind) {
+                    return Ok::<_, hedgerow::Error>(());
+                }
+                for (property, column) in &mut columns {
+                    let value: ValueRef<'_> = vertex.get(*property);
+                    column.push(value);
+                }
+                Ok(())
+            })
+        });
+        read.map_err(raise)?;
+        Ok((names, columns.into_iter().map(|(_, column)| column).collect()))
+    }
+}

@@ -1,0 +1,190 @@
+//! Rows of calls about many vertices, or about many edges that are there: columns, checked before anything is written.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use hedgerow::{EdgeKey, KindId, Value, VertexKeyRef, WriteTxn};
+use pyo3::prelude::*;
+
+use crate::bulk::{Keys, key_types, read_columns, read_keys, read_ranks};
+use crate::columns::Column;
+use crate::ending::calling;
+use crate::error::{DataError, raise};
+use crate::handle::Handle;
+use crate::key::Kinds;
+use crate::value::{Owner, Types};
+
+/// Which of several rows with one key counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Duplicates {
+    Raise,
+    First,
+    Last,
+}
+
+impl Duplicates {
+    pub(crate) fn read(text: &str) -> PyResult<Duplicates> {
+        match text {
+            "raise" => Ok(Duplicates::Raise),
+            "first" => Ok(Duplicates::First),
+            "last" => Ok(Duplicates::Last),
+            other => {
+                let message = format!("duplicates must be \"raise\", \"first\" or \"last\", found {other:?}");
+                Err(DataError::new_err(message))
+            }
+        }
+    }
+}
+
+/// Rows of a call about the vertices of one kind.
+pub(crate) struct VertexRows {
+    kind: KindId,
+    keys: Keys,
+    columns: Vec<Column>,
+    /// Those that count, ascending; all if none is left out.
+    kept: Option<Vec<usize>>,
+}
+
+impl VertexRows {
+    pub(crate) fn read(
+        handle: &Handle,
+        keys: &Bound<'_, PyAny>,
+        kind: Option<&str>,
+        properties: Option<&Bound<'_, PyAny>>,
+        duplicates: Duplicates,
+    ) -> PyResult<VertexRows> {
+        handle.check_usable()?;
+        let schema = handle.kind_schema()?;
+        let kind = schema.find_kind(kind.unwrap_or_default()).map_err(raise)?;
+        let of = schema.kind_by_id(kind).map_or(handle.config.keys, hedgerow::Kind::keys);
+        let _calling = calling(keys.py());
+        let keys = read_keys(of, "keys", keys)?;
+        let types = Types::new(handle, Owner::Vertices(kind))?;
+        let columns = read_columns(properties, &types, keys.len())?;
+        let kept = kept(&keys, duplicates)?;
+        Ok(VertexRows { kind, keys, columns, kept })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.kept.as_ref().map_or(self.keys.len(), Vec::len)
+    }
+
+    fn rows(&self, range: Range<usize>) -> impl Iterator<Item = usize> {
+        range.map(|at| self.kept.as_ref().map_or(at, |kept| kept[at]))
+    }
+
+    fn key(&self, at: usize) -> VertexKeyRef<'_> {
+        self.kind.key(self.keys.at(at))
+    }
+
+    pub(crate) fn put(&self, txn: &mut WriteTxn, range: Range<usize>) -> hedgerow::Result<usize> {
+        let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        let row =
+            |at: usize| (self.key(at), self.columns.iter().map(move |column| column.values[at].clone()));
+        txn.put_vertices_with(self.kind, &names, self.rows(range.clone()).map(row))?;
+        Ok(range.len())
+    }
+
+    pub(crate) fn update(&self, txn: &mut WriteTxn, range: Range<usize>) -> hedgerow::Result<usize> {
+        let mut updated = 0;
+        for at in self.rows(range) {
+            updated += usize::from(txn.update_vertex(self.key(at), cells(&self.columns, at))?);
+        }
+        Ok(updated)
+    }
+
+    pub(crate) fn remove(&self, txn: &mut WriteTxn, range: Range<usize>) -> hedgerow::Result<usize> {
+        let mut removed = 0;
+        for at in self.rows(range) {
+            removed += usize::from(txn.remove_vertex(self.key(at))?);
+        }
+        Ok(removed)
+    }
+}
+
+fn cells(columns: &[Column], at: usize) -> impl Iterator<Item = (&str, Value)> {
+    columns.iter().map(move |column| (column.name.as_str(), column.values[at].clone()))
+}
+
+/// The rows that count, where some do not.
+fn kept(keys: &Keys, duplicates: Duplicates) -> PyResult<Option<Vec<usize>>> {
+    let mut seen: HashSet<VertexKeyRef<'_>> = HashSet::with_capacity(keys.len());
+    let backwards = duplicates == Duplicates::Last;
+    let mut kept = Vec::new();
+    let mut dropped = false;
+    let rows = 0..keys.len();
+    let in_order: Box<dyn Iterator<Item = usize>> =
+        if backwards { Box::new(rows.rev()) } else { Box::new(rows) };
+    for at in in_order {
+        if seen.insert(keys.at(at)) {
+            kept.push(at);
+        } else if duplicates == Duplicates::Raise {
+            let message = format!("keys[{at}]: vertex {} comes twice", keys.at(at));
+            return Err(DataError::new_err(message));
+        } else {
+            dropped = true;
+        }
+    }
+    if backwards {
+        kept.reverse();
+    }
+    Ok(dropped.then_some(kept))
+}
+
+/// Rows of a call about edges of one label.
+pub(crate) struct EdgeRows<'a> {
+    label: &'a str,
+    src: Keys,
+    dst: Keys,
+    ranks: Option<Vec<u64>>,
+    columns: Vec<Column>,
+}
+
+impl<'a> EdgeRows<'a> {
+    pub(crate) fn read(
+        handle: &Handle,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+        label: Option<&'a str>,
+        ranks: Option<&Bound<'_, PyAny>>,
+        properties: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<EdgeRows<'a>> {
+        handle.check_usable()?;
+        let _calling = calling(src.py());
+        let label = label.unwrap_or_default();
+        let [of_src, of_dst] = key_types(handle, label)?;
+        let (src, dst) = (read_keys(of_src, "src", src)?, read_keys(of_dst, "dst", dst)?);
+        if src.len() != dst.len() {
+            let (src, dst) = (src.len(), dst.len());
+            return Err(DataError::new_err(format!("src has {src} elements and dst has {dst}")));
+        }
+        let ranks = ranks.map(|ranks| read_ranks(ranks, src.len())).transpose()?;
+        let columns = read_columns(properties, &Types::new(handle, Owner::Edges(label))?, src.len())?;
+        Ok(EdgeRows { label, src, dst, ranks, columns })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.src.len()
+    }
+
+    fn edge(&self, at: usize) -> EdgeKey<'_> {
+        let rank = self.ranks.as_ref().map_or(0, |ranks| ranks[at]);
+        EdgeKey::new(self.label, self.src.at(at), self.dst.at(at)).rank(rank)
+    }
+
+    pub(crate) fn update(&self, txn: &mut WriteTxn, range: Range<usize>) -> hedgerow::Result<usize> {
+        let mut updated = 0;
+        for at in range {
+            updated += usize::from(txn.update_edge(self.edge(at), cells(&self.columns, at))?);
+        }
+        Ok(updated)
+    }
+
+    pub(crate) fn remove(&self, txn: &mut WriteTxn, range: Range<usize>) -> hedgerow::Result<usize> {
+        let mut removed = 0;
+        for at in range {
+            removed += usize::from(txn.remove_edge_of(self.edge(at))?);
+        }
+        Ok(removed)
+    }
+}

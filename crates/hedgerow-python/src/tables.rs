@@ -1,0 +1,233 @@
+//! Methods of `Snapshot` that read many vertices and answer in columns.
+
+use hedgerow::{Direction, Kind};
+use pyo3::prelude::*;
+
+use crate::bulk::read_keys;
+use crate::ending::calling;
+use crate::error::raise;
+use crate::key::{Kinds, direction, read_names};
+use crate::many::{Wanted, missing, order};
+use crate::snapshot::Snapshot;
+
+impl Snapshot {
+    fn wanted<'a>(
+        &self,
+        keys: &Bound<'_, PyAny>,
+        direction: &str,
+        label: Option<&'a str>,
+        missing: &str,
+        kind: Option<&str>,
+    ) -> PyResult<Wanted<'a>> {
+        let (direction, missing) = (self::direction(direction)?, self::missing(missing)?);
+        let schema = self.kind_schema()?;
+        let ends = label.and_then(|label| schema.label(label)?.ends());
+        let said = ends.filter(|_| self.handle.config.directed).map(|[src, dst]| match direction {
+            Direction::Out => src,
+            Direction::In => dst,
+        });
+        let kind = match kind {
+            Some(kind) => schema.find_kind(kind).map_err(raise)?,
+            None => said.unwrap_or_default(),
+        };
+        let of = schema.kind_by_id(kind).map_or(self.handle.config.keys, Kind::keys);
+        let _calling = calling(keys.py());
+        let keys = read_keys(of, "keys", keys)?;
+        Ok(Wanted { keys, kind, direction, label, missing })
+    }
+}
+
+#[pymethods]
+impl Snapshot {
+    /// The degrees of many vertices: of each what ``degree`` gives, in one call.
+    ///
+    /// Parameters
+    /// ----------
+    /// keys : array_like
+    ///     Vertex ids, as ``add_edges`` takes them.
+    /// direction : {"out", "in"}
+    ///     Along the edges or against them; the same in an undirected graph.
+    /// label : str, optional
+    ///     The label of the edges; all labels if not given. ``""`` is the default one.
+    /// kind : str, optional
+    ///     The kind of the vertices; if not given, the one that the label says, or else the default one.
+    /// missing : {"raise", "empty"}
+    ///     What to make of a key that names no vertex: an error, or 0.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    ///     Of ``int64``, in the order of ``keys``.
+    ///
+    /// Raises
+    /// ------
+    /// IntegrityError
+    ///     There is no such vertex; the message names key and row.
+    /// ProgrammingError
+    ///     There is no such label.
+    /// DataError
+    ///     A key is of another type than the keys of the graph.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.add_edges([1, 1, 2], [2, 3, 3])
+    /// 3
+    /// >>> db.snapshot().degrees([3, 1, 9], missing="empty").tolist()
+    /// [0, 2, 0]
+    #[pyo3(signature = (keys, direction="out", *, label=None, missing="raise", kind=None))]
+    fn degrees(
+        &self,
+        py: Python<'_>,
+        keys: &Bound<'_, PyAny>,
+        direction: &str,
+        label: Option<&str>,
+        missing: &str,
+        kind: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let reading = self.reading()?;
+        let wanted = self.wanted(keys, direction, label, missing, kind)?;
+        reading.degrees(py, &wanted)
+    }
+
+    /// The neighbors of many vertices: of each what ``neighbors`` gives, in one call.
+    ///
+    /// Parameters
+    /// ----------
+    /// keys : array_like
+    ///     Vertex ids, as ``add_edges`` takes them.
+    /// direction : {"out", "in"}
+    ///     Along the edges or against them; the same in an undirected graph.
+    /// label : str, optional
+    ///     The label of the edges; all labels if not given. ``""`` is the default one.
+    /// kind : str, optional
+    ///     The kind of the vertices; if not given, the one that the label says, or else the default one.
+    /// missing : {"raise", "empty"}
+    ///     What to make of a key that names no vertex: an error, or an empty list.
+    ///
+    /// Returns
+    /// -------
+    /// NeighborLists
+    ///     Offsets and neighbors, in the order of ``keys``.
+    ///
+    /// Raises
+    /// ------
+    /// IntegrityError
+    ///     There is no such vertex; the message names key and row.
+    /// ProgrammingError
+    ///     There is no such label.
+    /// DataError
+    ///     A key is of another type than the keys of the graph.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.add_edges([1, 1, 2], [3, 2, 3])
+    /// 3
+    /// >>> lists = db.snapshot().neighbors_of([2, 1])
+    /// >>> lists.offsets.tolist(), lists.neighbors.tolist(), lists[1].tolist()
+    /// ([0, 1, 3], [3, 2, 3], [2, 3])
+    #[pyo3(signature = (keys, direction="out", *, label=None, missing="raise", kind=None))]
+    fn neighbors_of(
+        &self,
+        py: Python<'_>,
+        keys: &Bound<'_, PyAny>,
+        direction: &str,
+        label: Option<&str>,
+        missing: &str,
+        kind: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let reading = self.reading()?;
+        let wanted = self.wanted(keys, direction, label, missing, kind)?;
+        reading.neighbors_of(py, wanted)
+    }
+
+    /// All edges of a label as compressed rows, a row for each vertex: arrays that other libraries take as they are.
+    ///
+    /// The arrays are read-only. Who asks for the same of the same timestamp gets the same arrays, as long as they are in use.
+    ///
+    /// Parameters
+    /// ----------
+    /// label : str, optional
+    ///     The label of the edges, ``""`` for the default one. If not given, the label of all edges.
+    /// direction : {"out", "in"}
+    ///     Along the edges or against them; the same in an undirected graph, where each edge is in the rows of both ends.
+    /// weight : str, optional
+    ///     The property that is the weight of an edge; if not given the graph's weights, and with a label none.
+    /// order : {"id", "key"}
+    ///     The order of rows: that of ``vertices()``, which is the quickest, or by ascending key.
+    ///
+    /// Returns
+    /// -------
+    /// Csr
+    ///
+    /// Raises
+    /// ------
+    /// ProgrammingError
+    ///     There is no such label; or none is given and edges have several labels.
+    /// DataError
+    ///     The property holds no numbers, or an edge has no value of it.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open(weighted=True)
+    /// >>> db.add_edges([9, 9], [5, 7], [0.5, 2.0])
+    /// 2
+    /// >>> csr = db.snapshot().csr(order="key")
+    /// >>> csr.ids.tolist(), csr.offsets.tolist(), csr.targets.tolist(), csr.weights.tolist()
+    /// ([5, 7, 9], [0, 0, 0, 2], [0, 1], [0.5, 2.0])
+    #[pyo3(signature = (label=None, *, direction="out", weight=None, order="id"))]
+    fn csr(
+        &self,
+        py: Python<'_>,
+        label: Option<&str>,
+        direction: &str,
+        weight: Option<&str>,
+        order: &str,
+    ) -> PyResult<Py<PyAny>> {
+        let (direction, order) = (self::direction(direction)?, self::order(order)?);
+        self.reading()?.csr(py, label, direction, order, weight)
+    }
+
+    /// All vertices of a kind with their properties.
+    ///
+    /// Parameters
+    /// ----------
+    /// kind : str, optional
+    ///     The kind; the default one if not given.
+    /// properties : sequence of str, optional
+    ///     Which properties; all if not given.
+    ///
+    /// Returns
+    /// -------
+    /// VertexTable
+    ///
+    /// Raises
+    /// ------
+    /// DataError
+    ///     Vertices have no such property.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> with db.write() as tx:
+    /// ...     tx.add_vertex(1, name="Ann", age=30)
+    /// ...     tx.add_vertex(2, name="Bob")
+    /// >>> table = db.snapshot().vertex_table()
+    /// >>> table.ids.tolist(), table.properties["name"].tolist(), table.properties["age"].tolist()
+    /// ([1, 2], ['Ann', 'Bob'], [30, None])
+    #[pyo3(signature = (kind=None, *, properties=None))]
+    fn vertex_table(
+        &self,
+        py: Python<'_>,
+        kind: Option<&str>,
+        properties: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        let properties = properties.map(|names| read_names("properties", names)).transpose()?;
+        self.reading()?.vertex_table(py, kind, properties)
+    }
+}
