@@ -132,7 +132,14 @@ impl Recovered {
     }
 }
 
+/// What stopped the new log, as an error of its own: a full disk is told as one.
 fn stopped(error: LogError, segment: FileId) -> FileError {
-    let source = std::io::Error::other(error);
-    IoError::new(segment_name(segment), "rewrite", source).into()
+    let LogError::Failed(failed) = error else {
+        return IoError::new(segment_name(segment), "rewrite", std::io::Error::other(error)).into();
+    };
+    let source = match failed.source.raw_os_error() {
+        Some(code) => std::io::Error::from_raw_os_error(code),
+        None => std::io::Error::new(failed.source.kind(), failed.source.to_string()),
+    };
+    IoError::new(&*failed.file, failed.op, source).into()
 }

@@ -27,6 +27,15 @@ def anonymous():
     fields = dict(line.split(":") for line in Path("/proc/self/smaps_rollup").read_text().splitlines()[1:])
     return int(fields["Anonymous"].split()[0]) * 1024
 
+def tell(step):
+    # A thread in the background may be in the middle of something: until two looks, a moment apart, agree.
+    last, now = (0, 0), (anonymous() - before, db.stats().memory_bytes)
+    deadline = time.monotonic() + 5
+    while any(abs(a - b) > a // 100 for a, b in zip(now, last)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+        last, now = now, (anonymous() - before, db.stats().memory_bytes)
+    print(step, *now)
+
 edges, keys, directed, folder = sys.argv[1:]
 edges = np.load(edges)
 src, dst = edges[0], edges[1]
@@ -37,14 +46,14 @@ before = anonymous()
 options = {"durability": "manual"} if folder else {}
 db = hedgerow.open(folder or None, keys=keys, directed=directed == "True", **options)
 db.add_edges(src, dst)
-print("loaded", anonymous() - before, db.stats().memory_bytes)
+tell("loaded")
 if folder:
     db.checkpoint()
-    print("checkpointed", anonymous() - before, db.stats().memory_bytes)
+    tell("checkpointed")
 with db.snapshot() as g:
     g.pagerank()
     g.wcc()
-print("analysed", anonymous() - before, db.stats().memory_bytes)
+tell("analysed")
 taken = anonymous() - before
 db.close()
 deadline = time.monotonic() + 5  # a thread in the background may be in the middle of something

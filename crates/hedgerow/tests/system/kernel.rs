@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use hedgerow::io::{Access, RealFs, Vfs, read_exact_at, write_all_at};
-use hedgerow::{CommitError, Durability, Error, Graph, StateError};
+use hedgerow::{CommitError, Durability, Error, Graph, StateError, StorageError};
 use hedgerow_testkit::sim_fs::SplitMix64;
 use hedgerow_testkit::{Effort, Model, explored};
 
@@ -212,6 +212,7 @@ fn sync_that_lies(device: &Device) -> Result<bool, String> {
 struct Seen {
     unknown: u64,
     full: u64,
+    refused: u64,
     believed: u64,
 }
 
@@ -243,12 +244,24 @@ fn script(device: &Device, seed: u64, seen: &mut Seen) -> Result<(), String> {
         }
     }
     seen.unknown += u64::from(unknown);
-    device.heal();
+    let opens_early = rng.below(2) == 0;
+    if !opens_early {
+        device.heal();
+    }
     if unknown && graph.flush().is_ok() {
         return Err("a failed sync is repeated".into());
     }
     let _ = graph.close();
     drop(graph);
+    if opens_early {
+        // Recovery writes again what no sync proved. Without room for that it says so, and the store stays as it was.
+        match open(&store, Durability::Sync) {
+            Err(Error::Storage(StorageError::DiskFull { .. })) => seen.refused += 1,
+            Err(error) => return Err(format!("on a full disk: {error}")),
+            Ok(graph) => drop(graph),
+        }
+        device.heal();
+    }
     // Another opening sees the bytes that never reached the disk.
     let graph = open(&store, Durability::Sync).map_err(|e| format!("does not open: {e}"))?;
     let served = script.mark_in(&graph.snapshot().map_err(|e| e.to_string())?);
@@ -294,6 +307,7 @@ fn a_sync_that_failed_under_ext4_is_not_believed_later() {
         scripts += 1;
     }
     println!("{} full disks, {} openings that saw what was lost", seen.full, seen.believed);
+    explored("openings that a full disk refused", seen.refused, asked / 8);
     explored("syncs that succeeded after what they were for was lost", u64::from(lies), 1);
     explored("commits of unknown outcome under a real kernel", seen.unknown, asked / 2);
     explored(what, scripts, SCRIPTS);
