@@ -20,12 +20,19 @@ fn key(n: u64) -> u64 {
     n.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
+/// A vertex at random, by the steps of SplitMix64.
+fn random(n: u64) -> u64 {
+    let n = key(n);
+    let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let n = (n ^ n >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    key((n ^ n >> 31) % VERTICES)
+}
+
 /// A settled graph with named vertices.
 fn graph(weighted: bool) -> Graph {
     let graph = Options::new().weighted(weighted).keys(KeyKind::U64).in_memory().expect("a graph in memory");
-    let end = |n: u64| key(key(n) % VERTICES);
     for from in (0..EDGES).step_by(1 << 20) {
-        let edges = (from..from + (1 << 20)).map(|n| (end(n * 2), end(n * 2 + 1)));
+        let edges = (from..from + (1 << 20)).map(|n| (random(n * 2), random(n * 2 + 1)));
         let mut tx = graph.write().expect("an open graph");
         match weighted {
             true => tx.put_weighted_edges(edges.map(|(src, dst)| (src, dst, 0.5))).expect("valid edges"),
@@ -78,7 +85,7 @@ fn csr_memory_copy(bencher: Bencher<'_, '_>, weighted: bool) {
 
 /// Vertices that are read, spread over all.
 fn keys(snapshot: &Snapshot) -> Vec<u64> {
-    let keys = (0..KEYS).map(|n| key(key(n) % VERTICES));
+    let keys = (0..KEYS).map(random);
     keys.filter(|&key| snapshot.contains_vertex(key).expect("all is in memory")).collect()
 }
 

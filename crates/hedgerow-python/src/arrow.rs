@@ -121,10 +121,13 @@ fn objects(name: &str, column: &Array<'_>, is_bytes: bool) -> PyResult<ArrayRef>
         return Ok(Arc::new(values.finish()));
     }
     let mut values = LargeStringBuilder::new();
+    // Beside pairs, numbers are vertex ids of the default kind.
+    let has_pairs = column.objects()?.any(|item| item.is_exact_instance_of::<PyTuple>());
     for (at, item) in column.objects()?.enumerate() {
         match item.is_none() {
             true => values.append_null(),
-            false => values.append_value(text_of(&item).map_err(|_| wrong(at))?),
+            false if has_pairs => values.append_value(text_of(&item).map_err(|_| wrong(at))?),
+            false => values.append_value(item.cast::<PyString>().map_err(|_| wrong(at))?.to_cow()?),
         }
     }
     Ok(Arc::new(values.finish()))

@@ -14,11 +14,14 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap_anonymous, mremap, munmap};
+use rustix::mm::{Advice, MapFlags, MremapFlags, ProtFlags, madvise, mmap_anonymous, mremap, munmap};
 
 /// From so many bytes on a block is mapped: what each thread of a large commit gathers is. What a store keeps for long in
 /// great number, the pages of its tables and the chunks of views, is smaller: a process may have 65,530 mappings.
 const LARGE: usize = 32 << 10;
+/// From so many bytes on the system is asked for huge pages, as NumPy does: filling a new array of gigabytes costs a fault for
+/// each page, which took five times as long as what is copied into it.
+const HUGE: usize = 4 << 20;
 /// The least size of a page on any system: stricter alignments are left to the C library.
 const PAGE: usize = 4096;
 
@@ -58,7 +61,17 @@ fn map(bytes: usize) -> *mut u8 {
     // SAFETY: no address is asked for, so that the mapping replaces no other.
     let mapped =
         unsafe { mmap_anonymous(null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE) };
-    mapped.map_or(null_mut(), |start| start.cast())
+    let Ok(start) = mapped else { return null_mut() };
+    ask_for_huge_pages(start.cast(), bytes);
+    start.cast()
+}
+
+/// Has the system use huge pages for a mapped block, if it is large; the system may refuse.
+fn ask_for_huge_pages(block: *mut u8, bytes: usize) {
+    if bytes >= HUGE {
+        // SAFETY: the block is mapped by itself, with this size; the advice changes no content.
+        let _ = unsafe { madvise(block.cast(), bytes, Advice::LinuxHugepage) };
+    }
 }
 
 // SAFETY: a block comes from `System` or from a mapping of its own, which holds at least its size, is aligned to a page, and is
@@ -104,7 +117,9 @@ unsafe impl GlobalAlloc for Allocator {
             (true, true) => {
                 // SAFETY: the block was mapped by itself, with this size. If it cannot be moved it stays as it is.
                 let moved = unsafe { mremap(block.cast(), layout.size(), size, MremapFlags::MAYMOVE) };
-                moved.map_or(null_mut(), |start| start.cast())
+                let Ok(start) = moved else { return null_mut() };
+                ask_for_huge_pages(start.cast(), size);
+                start.cast()
             }
             _ => {
                 // SAFETY: `wanted` has a size above 0, as the caller promises. The copied bytes are in both blocks, which do

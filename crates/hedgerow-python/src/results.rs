@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use hedgerow::{
-    KeyColumn, Label, LabelId, LabelRef, PropertyType, Topology, ValueRef, VertexId, View, WeightedTopology,
+    KeyColumn, Label, LabelId, LabelRef, PropertyType, Topology, ValueRef, VertexId, VertexKey, View,
+    WeightedTopology,
 };
 use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
@@ -344,6 +345,13 @@ pub(crate) fn keys_array<'py>(
     Ok(match keys {
         KeyColumn::U64(numbers) => numbers.into_pyarray(py).into_any(),
         KeyColumn::Str(texts) => text_array(py, texts.iter()),
-        KeyColumn::Kinds(keys) => Namer::new(kinds).list(py, &keys)?.into_pyarray(py).into_any(),
+        KeyColumn::Kinds(keys) => {
+            // Those of the default kind alone are as in a graph without kinds.
+            let number = |key: &VertexKey| if let VertexKey::U64(n) = key { Some(*n) } else { None };
+            match keys.iter().map(number).collect::<Option<Vec<u64>>>() {
+                Some(numbers) => numbers.into_pyarray(py).into_any(),
+                None => Namer::new(kinds).list(py, &keys)?.into_pyarray(py).into_any(),
+            }
+        }
     })
 }

@@ -53,18 +53,17 @@ pub(super) fn write_vertex_rows(
     let comma = char::from(delimiter).to_string();
     let headers = properties.iter().map(|p| comma.clone() + &quoted(&property::header(p), delimiter));
     out.write(|w| writeln!(w, "id{}", headers.collect::<String>()))?;
+    let names = names(snapshot, delimiter)?;
     let mut rows = 0;
-    for vertex in snapshot.vertices()? {
-        let (_, key) = vertex?;
-        let mut line = quoted(&key.to_string(), delimiter).into_owned();
+    snapshot.for_each_vertex_row(|vertex| {
+        let mut line = name(&names, vertex.id()).to_owned();
         for property in properties {
             line += &comma;
-            let value = snapshot.vertex_property(&key, property.name())?;
-            line += &field(value.as_ref().map_or(ValueRef::Null, |value| value.as_ref()), delimiter);
+            line += &field(vertex.get(property.id()), delimiter);
         }
         rows += 1;
-        out.write(|w| writeln!(w, "{line}"))?;
-    }
+        out.write(|w| writeln!(w, "{line}"))
+    })?;
     Ok(rows)
 }
 
