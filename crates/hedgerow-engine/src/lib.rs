@@ -24,8 +24,8 @@ pub use durable::checkpoint::Checkpoint;
 pub use error::{ArgumentError, CommitError, Error, OpenError, Result, StateError, StorageError};
 pub use graph::Graph;
 pub use hedgerow_core::{
-    Block, Direction, GraphConfig, KeyKind, LabelId, Neighbors, PropertyId, PropertyType, Resident,
-    Timestamp, Topology, Value, ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedNeighbors,
+    Block, Comparison, Direction, GraphConfig, KeyKind, LabelId, Neighbors, PropertyId, PropertyType,
+    Resident, Timestamp, Topology, Value, ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedNeighbors,
     WeightedTopology,
 };
 pub use hedgerow_io as io;
@@ -36,8 +36,10 @@ pub use read::all_labels::EdgePattern;
 pub use read::labelled::EdgeOf;
 pub use read::properties::Properties;
 pub use read::scan::EdgeRow;
+pub use read::selection::EdgeSelection;
 pub use read::snapshot::Snapshot;
 pub use state::edge_key::EdgeKey;
 pub use state::schema::{Label, LabelOptions, LabelRef, Property, Schema};
+pub use state::selection::EdgeDirection;
 pub use stats::Stats;
 pub use tools::{Backup, CheckReport, SalvageReport, check_path, salvage, salvage_on};

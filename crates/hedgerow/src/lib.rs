@@ -25,16 +25,16 @@ mod graph_read;
 
 pub use graph_read::GraphRead;
 pub use hedgerow_core::{
-    Block, Direction, KeyKind, LabelId, Neighbors, PropertyId, PropertyType, Resident, Timestamp, Topology,
-    Value, ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedNeighbors, WeightedTopology,
+    Block, Comparison, Direction, KeyKind, LabelId, Neighbors, PropertyId, PropertyType, Resident, Timestamp,
+    Topology, Value, ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedNeighbors, WeightedTopology,
 };
 #[doc(hidden)]
 pub use hedgerow_engine::Thresholds;
 pub use hedgerow_engine::{
-    Ack, Applied, ArgumentError, Backup, CheckReport, Checkpoint, CommitError, Durability, EdgeKey, EdgeOf,
-    EdgePattern, EdgeRow, Error, Graph, GraphConfig, Isolation, Label, LabelOptions, LabelRef, OpenError,
-    Options, Pipeline, Properties, Property, Result, SalvageReport, Schema, Snapshot, StateError, Stats,
-    StorageError, Ticket, WriteTxn, check_path, salvage, salvage_on,
+    Ack, Applied, ArgumentError, Backup, CheckReport, Checkpoint, CommitError, Durability, EdgeDirection,
+    EdgeKey, EdgeOf, EdgePattern, EdgeRow, EdgeSelection, Error, Graph, GraphConfig, Isolation, Label,
+    LabelOptions, LabelRef, OpenError, Options, Pipeline, Properties, Property, Result, SalvageReport,
+    Schema, Snapshot, StateError, Stats, StorageError, Ticket, WriteTxn, check_path, salvage, salvage_on,
 };
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;

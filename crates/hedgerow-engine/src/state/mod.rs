@@ -11,6 +11,7 @@ pub(crate) mod pending;
 pub(crate) mod placement;
 pub(crate) mod reclaim;
 pub(crate) mod schema;
+pub(crate) mod selection;
 pub(crate) mod settling;
 pub(crate) mod store;
 pub(crate) mod tables;

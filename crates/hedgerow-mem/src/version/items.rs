@@ -83,6 +83,27 @@ impl<'a> Read<'a> {
         self.for_each_merged(local, self.version().main.range(local), |_| true, f);
     }
 
+    /// Calls `f` with each edge of all vertices, ascending by vertex, destination and rank. O(edges + delta log delta).
+    pub fn for_each_item_by_vertex(&self, mut f: impl FnMut(LocalVertex, ItemRef<'a>)) {
+        let main = &self.version().main;
+        let changes = self.version().changes(self.delta_len(), None, |_| true);
+        let mut changes = changes.into_iter().peekable();
+        for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+            let range = main.range(local);
+            let mut at = range.start;
+            while let Some(change) = changes.next_if(|change| change.local == local) {
+                let upto = main.lower_bound(at..range.end, change.dst, change.rank);
+                (at..upto).for_each(|i| f(local, main.item_at(i)));
+                at = upto;
+                at += usize::from(at < range.end && main.item_key(at) == (change.dst, change.rank));
+                if let Some((weight, row)) = change.state {
+                    f(local, ItemRef { dst: change.dst, rank: change.rank, weight, row });
+                }
+            }
+            (at..range.end).for_each(|i| f(local, main.item_at(i)));
+        }
+    }
+
     /// Calls `f` with the edges of the main part in `range`, under the changes of patch and delta whose destination is
     /// `wanted`.
     fn for_each_merged(

@@ -16,8 +16,10 @@ use crate::items::ItemRef;
 use crate::table::{PAGE, SubgraphPage};
 use crate::version::NotInMemory;
 
+mod compose;
 mod refresh;
 
+pub use compose::{ComposeError, Composer, EdgeWeight, Source, Take, Test};
 pub(super) use refresh::{ChunkMeta, GROUP, KnownGroup};
 pub use refresh::{Page, Stale, read_stale};
 
