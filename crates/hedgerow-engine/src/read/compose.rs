@@ -1,6 +1,7 @@
 //! Making the view of chosen edges: of several labels, of a range of ranks, of those that pass a test, in any direction.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow_core::{Direction, LabelId, PropertyType, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::version::NotInMemory;
@@ -57,19 +58,19 @@ pub(super) fn view(
         edge_count: 0,
     };
     let composing = Composing { engine, chosen, ts, shape, arena: Arena::default() };
-    let mut out = composing.outgoing()?;
-    let (entries, loops) = out.recount(!directed);
+    let (mut out, loops) = composing.outgoing()?;
+    let entries = out.recount();
     let shape = Shape { edge_count: if directed { entries } else { (entries + loops) / 2 }, ..shape };
     let stored = directed && !shape.one_way;
-    let into = if stored { composing.side(Direction::In, false)? } else { DirectionView::default() };
+    let into = if stored { composing.side(Direction::In, false)?.0 } else { DirectionView::default() };
     let view = View::new(shape, out, into);
     Ok(match chosen.direction {
         EdgeDirection::Out => view,
         EdgeDirection::In => turned(&view, shape),
         EdgeDirection::Both => {
             let (out, into) = (view.side(Direction::Out), view.side(Direction::In));
-            let mut joined = composing.joined(out, into)?;
-            joined.recount(false);
+            let (mut joined, _) = composing.joined(out, into)?;
+            joined.recount();
             View::new(Shape { directed: false, one_way: false, ..shape }, joined, DirectionView::default())
         }
     })
@@ -80,28 +81,37 @@ fn turned(view: &View, shape: Shape) -> View {
     let (mut out, into) = (view.side(Direction::In).clone(), view.side(Direction::Out).clone());
     let chunks = out.chunks_mut(shape.vertex_bound).iter_mut().zip(into.chunks());
     chunks.for_each(|(chunk, of)| Chunk::take_existence(chunk, of));
-    out.recount(false);
+    out.recount();
     View::new(Shape { one_way: false, ..shape }, out, into)
 }
 
 impl Composing<'_> {
-    /// The outgoing side, with the vertices that exist.
-    fn outgoing(&self) -> std::result::Result<DirectionView, Unmade> {
+    fn composer(&self) -> Composer<'_> {
+        let composer = Composer::new(self.ts, self.shape.weighted, &self.arena);
+        if self.shape.directed { composer } else { composer.counting_loops() }
+    }
+
+    /// The outgoing side, with the vertices that exist; and of an undirected graph the number of self-loops.
+    fn outgoing(&self) -> std::result::Result<(DirectionView, u64), Unmade> {
         // Text of an undirected edge lies with its first copy: the others are found by turning those.
         let first_copies = !self.shape.directed && self.chosen.labels.iter().any(tests_text);
-        let out = self.side(Direction::Out, first_copies)?;
+        let (out, loops) = self.side(Direction::Out, first_copies)?;
         if !first_copies {
-            return Ok(out);
+            return Ok((out, loops));
         }
         let second = out.reversed(self.shape);
         self.joined(&out, &second)
     }
 
-    fn side(&self, direction: Direction, first_copies: bool) -> std::result::Result<DirectionView, Unmade> {
-        let mut side = DirectionView::default();
+    fn side(
+        &self,
+        direction: Direction,
+        first_copies: bool,
+    ) -> std::result::Result<(DirectionView, u64), Unmade> {
+        let (mut side, loops) = (DirectionView::default(), AtomicU64::new(0));
         let chunks = side.chunks_mut(self.shape.vertex_bound).par_chunks_mut(AT_ONCE).enumerate();
         hedgerow_par::try_for_each(chunks, |(part, chunks)| {
-            let mut composer = Composer::new(self.ts, self.shape.weighted, &self.arena);
+            let mut composer = self.composer();
             for (at, chunk) in chunks.iter_mut().enumerate() {
                 let page = part * AT_ONCE + at;
                 let labels: Vec<(&ChosenLabel, Source<'_>)> = (self.chosen.labels.iter())
@@ -125,9 +135,10 @@ impl Composing<'_> {
                     }
                 })?;
             }
+            loops.fetch_add(composer.loops(), Ordering::Relaxed);
             Ok::<_, Unmade>(())
         })?;
-        Ok(side)
+        Ok((side, loops.into_inner()))
     }
 
     /// The edges of both sides in one, self-loops once.
@@ -135,11 +146,11 @@ impl Composing<'_> {
         &self,
         out: &DirectionView,
         into: &DirectionView,
-    ) -> std::result::Result<DirectionView, Unmade> {
-        let mut side = DirectionView::default();
+    ) -> std::result::Result<(DirectionView, u64), Unmade> {
+        let (mut side, loops) = (DirectionView::default(), AtomicU64::new(0));
         let chunks = side.chunks_mut(self.shape.vertex_bound).par_chunks_mut(AT_ONCE).enumerate();
         hedgerow_par::try_for_each(chunks, |(part, chunks)| {
-            let mut composer = Composer::new(self.ts, self.shape.weighted, &self.arena);
+            let mut composer = self.composer();
             for (at, chunk) in chunks.iter_mut().enumerate() {
                 let page = part * AT_ONCE + at;
                 let Some(one) = out.chunks().get(page) else { continue };
@@ -147,9 +158,10 @@ impl Composing<'_> {
                 let first = SubgraphId((page * CHUNK_SUBGRAPHS) as u32);
                 composer.join(chunk, first, one, other.map(|other| &**other)).map_err(told)?;
             }
+            loops.fetch_add(composer.loops(), Ordering::Relaxed);
             Ok::<_, Unmade>(())
         })?;
-        Ok(side)
+        Ok((side, loops.into_inner()))
     }
 }
 

@@ -7,6 +7,14 @@ use crate::items::ItemRef;
 use crate::main_part::Main;
 use crate::op::{EdgeOp, Entries, Entry};
 
+/// Consecutive edges of a vertex.
+pub(crate) enum Piece<'a> {
+    /// Those of the main part at these positions.
+    Main(std::ops::Range<usize>),
+    /// One of the patch or the delta.
+    Changed(ItemRef<'a>),
+}
+
 impl<'a> Read<'a> {
     /// The number of entries in all lists. O(delta).
     pub fn edge_entries(&self) -> u64 {
@@ -83,8 +91,9 @@ impl<'a> Read<'a> {
         self.for_each_merged(local, self.version().main.range(local), |_| true, f);
     }
 
-    /// Calls `f` with each edge of all vertices, ascending by vertex, destination and rank. O(edges + delta log delta).
-    pub fn for_each_item_by_vertex(&self, mut f: impl FnMut(LocalVertex, ItemRef<'a>)) {
+    /// Calls `f` with the edges of all vertices, ascending by vertex, destination and rank: stretches of the main part, and what
+    /// patch and delta put between them. O(delta log delta), and not more for what only the main part holds.
+    pub(crate) fn for_each_piece(&self, mut f: impl FnMut(LocalVertex, Piece<'a>)) {
         let main = &self.version().main;
         let changes = self.version().changes(self.delta_len(), None, |_| true);
         let mut changes = changes.into_iter().peekable();
@@ -93,14 +102,14 @@ impl<'a> Read<'a> {
             let mut at = range.start;
             while let Some(change) = changes.next_if(|change| change.local == local) {
                 let upto = main.lower_bound(at..range.end, change.dst, change.rank);
-                (at..upto).for_each(|i| f(local, main.item_at(i)));
+                f(local, Piece::Main(at..upto));
                 at = upto;
                 at += usize::from(at < range.end && main.item_key(at) == (change.dst, change.rank));
                 if let Some((weight, row)) = change.state {
-                    f(local, ItemRef { dst: change.dst, rank: change.rank, weight, row });
+                    f(local, Piece::Changed(ItemRef { dst: change.dst, rank: change.rank, weight, row }));
                 }
             }
-            (at..range.end).for_each(|i| f(local, main.item_at(i)));
+            f(local, Piece::Main(at..range.end));
         }
     }
 

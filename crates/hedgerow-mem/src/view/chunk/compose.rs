@@ -13,6 +13,7 @@ use super::{CHUNK_SUBGRAPHS, Chunk};
 use crate::arena::{Arena, Counted};
 use crate::table::SubgraphPage;
 use crate::version::Version;
+use crate::view::corrections::{Beside, Corrections, Masks};
 
 mod gather;
 mod take;
@@ -20,6 +21,9 @@ mod take;
 use gather::{Gathered, Gatherer};
 use take::Part;
 pub use take::{ComposeError, EdgeWeight, Source, Take, Test};
+
+/// Where lists begin, the lists, and their weights.
+type Merged = ([u32; SUBGRAPH_VERTICES + 1], Counted<VertexId>, Option<Counted<f64>>);
 
 /// What composes the chunks of one thread.
 pub struct Composer<'a> {
@@ -31,6 +35,8 @@ pub struct Composer<'a> {
     lists: Vec<VertexId>,
     weights: Vec<f64>,
     pairs: Vec<(VertexId, f64)>,
+    /// How many entries of the chunks that were filled name their own vertex, if that is counted.
+    loops: Option<u64>,
 }
 
 impl<'a> Composer<'a> {
@@ -45,7 +51,18 @@ impl<'a> Composer<'a> {
             lists: Vec::new(),
             weights: Vec::new(),
             pairs: Vec::new(),
+            loops: None,
         }
+    }
+
+    /// Counts self-loops.
+    pub fn counting_loops(self) -> Composer<'a> {
+        Composer { loops: Some(0), ..self }
+    }
+
+    /// How many entries of the chunks that were filled name their own vertex, where that is counted.
+    pub fn loops(&self) -> u64 {
+        self.loops.unwrap_or(0)
     }
 
     /// Fills an empty chunk, whose first subgraph is `first`: with the vertices that `existence` says exist, where it is given, and
@@ -76,6 +93,9 @@ impl<'a> Composer<'a> {
             let present = |subgraph: &crate::Subgraph| subgraph.read(Direction::Out, self.t, |r| r.present());
             let existing = existence.and_then(|page| page.get(i)).map_or(Ok(None), present)?;
             chunk.set_present(i, existing.unwrap_or(0));
+            if let Some(loops) = &mut self.loops {
+                *loops += chunk.loops(i, SubgraphId(first.0 + i as u32));
+            }
         }
         Ok(())
     }
@@ -104,44 +124,71 @@ impl<'a> Composer<'a> {
             outcome =
                 outcome.and_then(|()| self.gatherer.gather(id, *at, &sources[*at].take, version, gathered));
         }
-        let parts = versions.iter().zip(&gathered).map(|((_, version), gathered)| gathered.part(version));
-        let parts: SmallVec<[Part<'_>; 4]> =
-            parts.filter(|part| part.offsets[SUBGRAPH_VERTICES] > 0).collect();
-        let shared = versions.iter().zip(&gathered).find(|(_, gathered)| gathered.len() > 0);
-        let shared = shared.filter(|_| parts.len() == 1).and_then(|((_, v), g)| g.shared(v));
-        let outcome = outcome.and_then(|()| match shared {
-            Some(main) => {
-                let weights = self.weighted.then(|| self.arena.copy(parts[0].weights));
-                chunk.set(i, *parts[0].offsets, main, weights);
+        let found = versions.iter().zip(&gathered).filter(|(_, gathered)| gathered.len() > 0);
+        let mut found: SmallVec<[(&Version, &Gathered); 4]> = found.map(|((_, v), g)| (&**v, g)).collect();
+        // The longest list that can be shared comes first.
+        let longest =
+            (0..found.len()).filter(|&at| found[at].1.is_whole()).max_by_key(|&at| found[at].1.len());
+        if let Some(longest) = longest {
+            found.swap(0, longest);
+        }
+        let parts: SmallVec<[Part<'_>; 4]> = found.iter().map(|(version, g)| g.part(version)).collect();
+        let shared = |at: usize| found.get(at).and_then(|(version, gathered)| gathered.shared(version));
+        let outcome = outcome.and_then(|()| match (shared(0), &parts[..]) {
+            (_, []) => Ok(()),
+            (Some(main), [part]) => {
+                let weights = self.weighted.then(|| self.arena.copy(part.weights));
+                chunk.set(i, *part.offsets, main, weights);
                 Ok(())
             }
-            None if parts.is_empty() => Ok(()),
-            None => self.merge(chunk, i, &parts),
+            (Some(main), [part, rest @ ..]) if !self.weighted => {
+                let beside = match (shared(1), rest) {
+                    (Some(lists), [part]) => Beside::new(*part.offsets, lists),
+                    _ => {
+                        let (offsets, lists, _) = self.merged(rest)?;
+                        Beside::new(offsets, lists)
+                    }
+                };
+                chunk.set(i, *part.offsets, main, None);
+                chunk.set_beside(i, beside);
+                Ok(())
+            }
+            _ => self.merge(chunk, i, &parts),
         });
-        drop(parts);
+        drop((parts, found));
         self.gathered = gathered;
         outcome
     }
 
     /// Sets the lists of a subgraph to those of some sources, merged.
     fn merge(&mut self, chunk: &mut Chunk, i: usize, parts: &[Part<'_>]) -> Result<(), ComposeError> {
+        let (offsets, lists, weights) = self.merged(parts)?;
+        chunk.set(i, offsets, lists, weights);
+        Ok(())
+    }
+
+    /// The lists of some sources, merged.
+    fn merged(&mut self, parts: &[Part<'_>]) -> Result<Merged, ComposeError> {
         let total: u64 = parts.iter().map(|part| u64::from(part.offsets[SUBGRAPH_VERTICES])).sum();
         let total = u32::try_from(total).map_err(|_| ComposeError::TooManyEdges)? as usize;
-        self.lists.clear();
         self.weights.clear();
-        self.lists.reserve(total);
-        let mut offsets = [0; SUBGRAPH_VERTICES + 1];
+        if self.weighted {
+            self.lists.clear();
+        } else if self.lists.len() < total {
+            self.lists.resize(total, VertexId(0));
+        }
+        let (mut offsets, mut len) = ([0; SUBGRAPH_VERTICES + 1], 0);
         for local in 0..SUBGRAPH_VERTICES {
             if self.weighted {
                 self.merge_weighted(parts, local);
+                len = self.lists.len();
             } else {
-                merge_plain(parts, local, &mut self.lists);
+                len += merge_plain(parts, local, &mut self.lists[len..]);
             }
-            offsets[local + 1] = self.lists.len() as u32;
+            offsets[local + 1] = len as u32;
         }
         let weights = self.weighted.then(|| self.arena.copy(&self.weights));
-        chunk.set(i, offsets, self.arena.copy(&self.lists), weights);
-        Ok(())
+        Ok((offsets, self.arena.copy(&self.lists[..len]), weights))
     }
 
     fn merge_weighted(&mut self, parts: &[Part<'_>], local: usize) {
@@ -160,34 +207,54 @@ impl<'a> Composer<'a> {
     }
 }
 
-/// Adds the neighbours of a vertex in all parts, ascending.
-fn merge_plain(parts: &[Part<'_>], local: usize, lists: &mut Vec<VertexId>) {
+/// Writes the neighbours of a vertex in all parts, ascending, to the beginning of `lists`. Returns how many there are.
+#[inline]
+fn merge_plain(parts: &[Part<'_>], local: usize, lists: &mut [VertexId]) -> usize {
     match parts {
-        [one] => lists.extend_from_slice(one.of(local).0),
         [one, other] => merge_two(one.of(local).0, other.of(local).0, lists),
         _ => {
-            let from = lists.len();
-            parts.iter().for_each(|part| lists.extend_from_slice(part.of(local).0));
-            lists[from..].sort();
+            let mut len = 0;
+            for part in parts {
+                let (list, _) = part.of(local);
+                lists[len..len + list.len()].copy_from_slice(list);
+                len += list.len();
+            }
+            if parts.len() > 1 {
+                lists[..len].sort();
+            }
+            len
         }
     }
 }
 
-/// Adds two ascending lists, merged. Which of them comes next is no branch, for it cannot be predicted.
-fn merge_two(a: &[VertexId], b: &[VertexId], lists: &mut Vec<VertexId>) {
+/// As [`merge_plain`], of two lists. Which of them comes next is no branch, for it cannot be predicted.
+#[inline]
+fn merge_two(a: &[VertexId], b: &[VertexId], lists: &mut [VertexId]) -> usize {
+    let len = a.len() + b.len();
+    let lists = &mut lists[..len];
     let (mut i, mut j) = (0, 0);
-    lists.reserve(a.len() + b.len());
-    while let (Some(&x), Some(&y)) = (a.get(i), b.get(j)) {
+    for place in &mut *lists {
+        let (Some(&x), Some(&y)) = (a.get(i), b.get(j)) else { break };
         let first = x <= y;
-        lists.push(if first { x } else { y });
+        *place = if first { x } else { y };
         i += usize::from(first);
         j += usize::from(!first);
     }
-    lists.extend_from_slice(&a[i..]);
-    lists.extend_from_slice(&b[j..]);
+    let rest = if i < a.len() { &a[i..] } else { &b[j..] };
+    lists[i + j..].copy_from_slice(rest);
+    len
 }
 
 impl Chunk {
+    /// Adds lists beside those of a subgraph that has no corrections.
+    fn set_beside(&mut self, i: usize, beside: Beside) {
+        let lists = &mut self.lists[i];
+        lists.masks = Masks { touched: beside.mask(), reduced: 0 };
+        lists.edges += beside.len() as u64;
+        self.edges += beside.len() as u64;
+        lists.corrections = Corrections::Beside(Arc::new(beside));
+    }
+
     /// Says which vertices of a subgraph exist.
     fn set_present(&mut self, i: usize, present: u64) {
         let before = std::mem::replace(&mut self.lists[i].present, present);
@@ -202,22 +269,25 @@ impl Chunk {
         }
     }
 
-    /// How many vertices exist, how many entries the lists have, and how many of them name their own vertex. O(64), and where
-    /// `loops` are asked for O(vertices log degree).
-    pub fn counts(&self, first: SubgraphId, loops: bool) -> (usize, u64, u64) {
-        let mut found = 0;
-        for i in (0..CHUNK_SUBGRAPHS).filter(|&i| loops && self.lists[i].edges > 0) {
-            let id = SubgraphId(first.0 + i as u32);
-            for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
-                let neighbors = self.block(i).neighbors(local);
-                let of = |list: &[VertexId]| {
-                    let from = list.partition_point(|&u| u < id.vertex(local));
-                    list[from..].partition_point(|&u| u == id.vertex(local))
-                };
-                found += of(neighbors.main) + of(neighbors.added) - of(neighbors.removed);
-            }
+    /// How many vertices exist, and how many entries the lists have.
+    pub(in crate::view) fn counts(&self) -> (usize, u64) {
+        (self.vertices, self.edges)
+    }
+
+    /// How many entries of a subgraph name their own vertex. O(vertices log degree).
+    fn loops(&self, i: usize, id: SubgraphId) -> u64 {
+        if self.lists[i].edges == 0 {
+            return 0;
         }
-        (self.vertices, self.edges, found as u64)
+        let of_list = |list: &[VertexId], v| {
+            let from = list.partition_point(|&u| u < v);
+            list[from..].partition_point(|&u| u == v)
+        };
+        let of = |local: LocalVertex| {
+            let (neighbors, v) = (self.block(i).neighbors(local), id.vertex(local));
+            of_list(neighbors.main, v) + of_list(neighbors.added, v) - of_list(neighbors.removed, v)
+        };
+        (0..SUBGRAPH_VERTICES as u8).map(|local| of(LocalVertex(local)) as u64).sum()
     }
 }
 
@@ -252,6 +322,9 @@ impl Composer<'_> {
                 gathered[..2].iter().filter(|g| g.len() > 0).map(Gathered::own_part).collect();
             if !parts.is_empty() && outcome.is_ok() {
                 outcome = self.merge(chunk, i, &parts);
+            }
+            if let Some(loops) = &mut self.loops {
+                *loops += chunk.loops(i, id);
             }
         }
         self.gathered = gathered;

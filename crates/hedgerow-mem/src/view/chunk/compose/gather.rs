@@ -1,13 +1,13 @@
 //! The lists of one source, of 64 vertices, as far as its edges are taken.
 
-use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId, predicate};
+use hedgerow_core::{LocalVertex, RowRef, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId, predicate};
 
 use super::super::{CHUNK_SUBGRAPHS, Chunk};
 use super::take::{ComposeError, EdgeWeight, Part, Take, Test};
 use crate::arena::Counted;
 use crate::items::ItemRef;
 use crate::main_part::Main;
-use crate::version::{Read, Version};
+use crate::version::{Piece, Read, Version};
 use crate::view::corrections::Scratch;
 
 /// The lists of a source.
@@ -35,6 +35,11 @@ impl Gathered {
     /// The number of entries.
     pub(super) fn len(&self) -> u32 {
         self.offsets[SUBGRAPH_VERTICES]
+    }
+
+    /// Whether they are the lists of the main part.
+    pub(super) fn is_whole(&self) -> bool {
+        self.whole
     }
 
     /// The lists of the version that they were gathered from.
@@ -181,7 +186,7 @@ impl Gatherer {
             gathered.resolve(&self.resolved, 0, self.weighted, |_, _| true);
             return Ok(());
         }
-        self.gather_items(id, at, take, read, gathered)
+        self.gather_pieces(id, at, take, read, gathered)
     }
 
     /// Of a version that is its main part: tests go over whole columns.
@@ -227,8 +232,8 @@ impl Gatherer {
         Ok(())
     }
 
-    /// Of any version, edge by edge.
-    fn gather_items(
+    /// Of any version: tests go over whole columns of its main part, and over what was changed since edge by edge.
+    fn gather_pieces(
         &mut self,
         id: SubgraphId,
         at: usize,
@@ -236,22 +241,51 @@ impl Gatherer {
         read: Read<'_>,
         gathered: &mut Gathered,
     ) -> Result<(), ComposeError> {
+        let main = read.version().main();
+        take.mark(id, main, &mut self.marks);
         let mut missing = None;
-        read.for_each_item_by_vertex(|local, item| {
-            if take.takes(id.vertex(local), &item) {
-                gathered.lists.push(item.dst);
-                gathered.offsets[local.index() + 1] += 1;
-                if self.weighted {
-                    let weight = take.weight(&item);
-                    missing = missing.or_else(|| {
-                        weight.is_none().then_some(ComposeError::NoWeight(id.vertex(local), item.dst, at))
-                    });
-                    gathered.weights.push(weight.unwrap_or(1.0));
+        let mut push = |local: LocalVertex, item: &ItemRef<'_>| {
+            gathered.lists.push(item.dst);
+            gathered.offsets[local.index() + 1] += 1;
+            if self.weighted {
+                let weight = take.weight(item);
+                if weight.is_none() {
+                    missing = Some(ComposeError::NoWeight(id.vertex(local), item.dst, at));
                 }
+                gathered.weights.push(weight.unwrap_or(1.0));
             }
+        };
+        read.for_each_piece(|local, piece| match piece {
+            Piece::Main(range) if self.weighted => {
+                for_each_mark(&self.marks, range, |place| push(local, &main.item_at(place)));
+            }
+            Piece::Main(range) => {
+                let plain = |dst| ItemRef { dst, rank: 0, weight: 1.0, row: RowRef::Empty };
+                for_each_mark(&self.marks, range, |place| push(local, &plain(main.neighbors[place])));
+            }
+            Piece::Changed(item) if take.takes(id.vertex(local), &item) => push(local, &item),
+            Piece::Changed(_) => {}
         });
         (0..SUBGRAPH_VERTICES).for_each(|local| gathered.offsets[local + 1] += gathered.offsets[local]);
         missing.map_or(Ok(()), Err)
+    }
+}
+
+/// Calls `f` with each marked position of a range, ascending.
+#[inline]
+fn for_each_mark(marks: &[u64], range: std::ops::Range<usize>, mut f: impl FnMut(usize)) {
+    let mut at = range.start;
+    while at < range.end {
+        let end = (at / 64 * 64 + 64).min(range.end);
+        let mut rest = marks[at / 64] >> (at % 64);
+        if end - at < 64 {
+            rest &= (1 << (end - at)) - 1;
+        }
+        while rest != 0 {
+            f(at + rest.trailing_zeros() as usize);
+            rest &= rest - 1;
+        }
+        at = end;
     }
 }
 
