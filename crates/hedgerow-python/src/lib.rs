@@ -25,6 +25,7 @@ mod database;
 mod ending;
 mod error;
 mod handle;
+mod kernel_methods;
 mod kernels;
 mod key;
 #[cfg(target_os = "linux")]
@@ -35,6 +36,7 @@ mod pipeline;
 mod pool;
 mod results;
 mod schema;
+mod selection;
 mod snapshot;
 mod ticket;
 mod times;

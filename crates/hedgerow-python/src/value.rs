@@ -103,7 +103,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Label<'a> {
     }
 }
 
-fn read_rank(object: &Bound<'_, PyAny>) -> PyResult<u64> {
+pub(crate) fn read_rank(object: &Bound<'_, PyAny>) -> PyResult<u64> {
     object.extract().map_err(|error: PyErr| {
         if error.is_instance_of::<PyOverflowError>(object.py()) {
             return DataError::new_err(format!("rank {object} is out of range: ranks are 0 to 2**64 - 1"));
