@@ -21,6 +21,7 @@ mod progress;
 mod property;
 mod run;
 mod schema;
+mod selection;
 mod stats;
 mod store;
 mod target;

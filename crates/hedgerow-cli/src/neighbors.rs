@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use hedgerow::{Direction, LabelId, Properties, VertexKey};
+use hedgerow::{Direction, EdgeDirection, LabelId, Properties, VertexKey};
 use serde_json::Value;
 
 use crate::error::CliError;
 use crate::keys::{parse_argument, to_json};
 use crate::output::{Report, Style, number};
 use crate::property;
-use crate::store::{label_to_read, open_read_only};
+use crate::selection::Chosen;
+use crate::store::open_read_only;
 
 /// Arguments of `neighbors`.
 #[derive(clap::Args)]
@@ -19,14 +20,13 @@ pub(crate) struct NeighborsArgs {
     /// The vertex
     key: String,
     /// Against the direction of the edges
-    #[arg(long = "in")]
+    #[arg(long = "in", conflicts_with = "along")]
     incoming: bool,
     /// Print the weights of the edges too (1 in a graph without weights)
     #[arg(long)]
     weights: bool,
-    /// Follow the edges of this label; "" is the default label [default: all labels]
-    #[arg(long, value_name = "NAME")]
-    label: Option<String>,
+    #[command(flatten)]
+    chosen: Chosen,
     /// Print the ranks of the edges too (0 unless the label is multi)
     #[arg(long, conflicts_with = "weights")]
     ranks: bool,
@@ -40,15 +40,26 @@ pub(crate) struct NeighborsArgs {
 pub(crate) fn neighbors(args: &NeighborsArgs, style: Style) -> Result<(), CliError> {
     let graph = open_read_only(&args.store)?;
     let key = parse_argument(graph.config().keys, "KEY", &args.key)?;
-    let direction = if args.incoming { Direction::In } else { Direction::Out };
+    let along = if args.incoming { EdgeDirection::In } else { args.chosen.along.unwrap_or_default() };
     let snapshot = graph.snapshot()?;
     let missing = || CliError::Failed(format!("KEY: no vertex {key} in {}", args.store.display()));
-    let named = args.label.as_deref().map(|name| label_to_read(&snapshot, Some(name), "")).transpose()?;
-    let used = named.map_or_else(|| snapshot.labels_with_edges(), |label| Ok(vec![label]))?;
+    let named = args.chosen.labels(&snapshot.schema())?;
+    let used = if named.is_empty() { snapshot.labels_with_edges()? } else { named };
     if args.weights {
         if used.iter().any(|&label| label != LabelId::DEFAULT) {
             let message = "--weights: only edges of the default label have them (--label \"\"); --properties prints those of \
                            others";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        let direction = match along {
+            EdgeDirection::Out => Direction::Out,
+            EdgeDirection::In => Direction::In,
+            EdgeDirection::Both => {
+                return Err(CliError::Usage("--weights: in one direction, not both".to_owned()));
+            }
+        };
+        if !args.chosen.is_plain() {
+            let message = "--weights: of all edges of the label, without --rank-range and --where";
             return Err(CliError::Usage(message.to_owned()));
         }
         let found = snapshot.weighted_neighbors(&key, direction)?.ok_or_else(missing)?;
@@ -65,19 +76,11 @@ pub(crate) fn neighbors(args: &NeighborsArgs, style: Style) -> Result<(), CliErr
         row.extend(shown.properties.then(|| object(properties)));
         row
     };
-    let rows = match (named, shown.properties) {
-        (None, true) => {
-            rows(snapshot.edges_of_all(&key, direction)?, |(l, e)| row(&e.key, *l, e.rank, &e.properties))
-        }
-        (Some(l), true) => {
-            rows(snapshot.edges_of(l, &key, direction)?, |e| row(&e.key, l, e.rank, &e.properties))
-        }
-        (None, false) => {
-            rows(snapshot.neighbors_of_all(&key, direction)?, |(key, l, rank)| row(key, *l, *rank, &NONE))
-        }
-        (Some(l), false) => {
-            rows(snapshot.neighbors_of(l, &key, direction)?, |(key, rank)| row(key, l, *rank, &NONE))
-        }
+    let selection = args.chosen.selection(&snapshot, graph.config().weighted, along)?;
+    let rows = if shown.properties {
+        rows(snapshot.edges_selected(&selection, &key)?, |(l, e)| row(&e.key, *l, e.rank, &e.properties))
+    } else {
+        rows(snapshot.neighbors_selected(&selection, &key)?, |(key, l, rank)| row(key, *l, *rank, &NONE))
     };
     Report::default().table("neighbors", shown.columns(), rows.ok_or_else(missing)?).print(style)
 }

@@ -202,6 +202,28 @@ pub enum ArgumentError {
         /// The type that was given.
         found: PropertyType,
     },
+    /// A filter compares a property with a value of another type.
+    #[error(
+        "property {property} of label {label:?} is of type {expected}, the value of the filter of type {found}"
+    )]
+    FilterType {
+        /// The label; the default label's name is empty.
+        label: String,
+        /// The name of the property.
+        property: String,
+        /// Its type.
+        expected: PropertyType,
+        /// The type of the value.
+        found: PropertyType,
+    },
+    /// None of the labels that are read has the property.
+    #[error("{}", without_property(property, labels))]
+    NoSuchProperty {
+        /// The property.
+        property: String,
+        /// The labels; the default label's name is empty.
+        labels: Vec<String>,
+    },
 }
 
 /// Why the store, or a pipeline on it, takes a call no more.
@@ -276,6 +298,13 @@ const _: () = assert!(size_of::<Error>() <= 80);
 
 /// The most names that a message lists.
 const MOST_LISTED: usize = 32;
+
+fn without_property(property: &str, labels: &[String]) -> String {
+    match labels {
+        [label] => format!("label {label:?} has no property {property}"),
+        labels => format!("none of the labels {} has a property {property}", listed(labels)),
+    }
+}
 
 /// Names for a message, quoted: the default label's is empty.
 fn listed(names: &[String]) -> String {

@@ -24,9 +24,9 @@ pub use durable::checkpoint::Checkpoint;
 pub use error::{ArgumentError, CommitError, Error, OpenError, Result, StateError, StorageError};
 pub use graph::Graph;
 pub use hedgerow_core::{
-    Block, Direction, GraphConfig, KeyColumn, KeyKind, KindId, LabelId, Neighbors, PropertyId, PropertyType,
-    Resident, TextColumn, Timestamp, Topology, Value, ValueRef, VertexId, VertexKey, VertexKeyRef,
-    WeightedNeighbors, WeightedTopology,
+    Block, Comparison, Direction, GraphConfig, KeyColumn, KeyKind, KindId, LabelId, Neighbors, PropertyId,
+    PropertyType, Resident, TextColumn, Timestamp, Topology, Value, ValueRef, VertexId, VertexKey,
+    VertexKeyRef, WeightedNeighbors, WeightedTopology,
 };
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;
@@ -37,11 +37,13 @@ pub use read::labelled::EdgeOf;
 pub use read::many::{MissingVertex, NeighborLists};
 pub use read::properties::Properties;
 pub use read::scan::{EdgeRow, VertexRow};
+pub use read::selection::EdgeSelection;
 pub use read::snapshot::Snapshot;
 pub use state::csr::{Csr, CsrOptions, RowOrder};
 pub use state::edge_key::EdgeKey;
 pub use state::kinds::Kind;
 pub use state::label_options::LabelOptions;
 pub use state::schema::{Label, LabelRef, Property, Schema};
+pub use state::selection::EdgeDirection;
 pub use stats::Stats;
 pub use tools::{Backup, CheckReport, SalvageReport, check_path, salvage, salvage_on};

@@ -19,6 +19,8 @@ pub use crate::grace::{NotInMemory, Version};
 
 mod items;
 
+pub(crate) use items::Piece;
+
 impl Version {
     /// The vertices touched by entries of the delta at or before `t`.
     pub(crate) fn delta_mask(&self, t: Timestamp) -> u64 {

@@ -15,6 +15,7 @@ use hedgerow_core::{
 };
 
 mod chunk;
+mod composed;
 mod corrections;
 mod reverse;
 #[cfg(all(test, not(feature = "loom")))]
@@ -23,6 +24,7 @@ mod tests;
 use crate::version::NotInMemory;
 pub use chunk::{CHUNK_SUBGRAPHS, Chunk, Page, Stale, ViewBlock, WeightedViewBlock, read_stale};
 use chunk::{ChunkMeta, GROUP, KnownGroup};
+pub use chunk::{ComposeError, Composer, EdgeWeight, Source, Take, Test};
 
 /// A graph at one timestamp, ready for kernels.
 #[derive(Clone)]
@@ -151,8 +153,10 @@ impl View {
         (view.out, view.into)
     }
 
+    /// All subgraphs in a direction. Of a graph that keeps no incoming edges the first call makes that side, in
+    /// O(vertices + edges).
     #[inline]
-    fn side(&self, direction: Direction) -> &DirectionView {
+    pub fn side(&self, direction: Direction) -> &DirectionView {
         if !self.shape.directed || direction == Direction::Out {
             &self.out
         } else if self.shape.one_way {

@@ -1,6 +1,6 @@
 //! Kernels of the registry on a snapshot: what they are told, the memory that they need, and what Python gets of them.
 
-use hedgerow::{LabelRef, Topology, VertexId};
+use hedgerow::{Direction, EdgeDirection, Topology, VertexId};
 use hedgerow_kernels::UNREACHED;
 use hedgerow_kernels::registry::{self, Arguments, Outcome, Parameter, ParameterKind, Size, Value};
 use pyo3::prelude::*;
@@ -11,6 +11,7 @@ use crate::handle::Origin;
 use crate::key::{Key, count, direction};
 use crate::pool::{attended, kernel};
 use crate::results::{BYTES_PER_ROW, Reading};
+use crate::selection::Chosen;
 
 /// A kernel's arguments, as they are by default.
 pub(crate) fn arguments(name: &str) -> PyResult<Arguments> {
@@ -53,39 +54,45 @@ fn read(
     })
 }
 
+/// Lets a kernel go against the edges where it can be told so; else its graph is turned.
+pub(crate) fn direct(
+    arguments: &mut Arguments,
+    chosen: Chosen,
+    direction: EdgeDirection,
+) -> PyResult<Chosen> {
+    let can_be_told = arguments.kernel().parameter("direction").is_some();
+    if direction == EdgeDirection::In && can_be_told {
+        set(arguments, "direction", Direction::In)?;
+        return Ok(chosen);
+    }
+    Ok(chosen.in_direction(direction))
+}
+
 /// The vertex with an external id.
 pub(crate) fn vertex(reading: &Reading, key: &Key) -> PyResult<VertexId> {
     reading.snapshot.vertex_id(key.as_ref()).map_err(raise)?.ok_or_else(|| key.no_such_vertex())
 }
 
-/// Runs a kernel on the edges of a label, and gives its result: a `VertexResult`, or a number.
+/// Runs a kernel on the chosen edges, and gives its result: a `VertexResult`, or a number.
 pub(crate) fn run(
     py: Python<'_>,
     origin: &Origin,
     reading: &Reading,
     arguments: Arguments,
-    label: Option<&str>,
-    weight: Option<&str>,
+    chosen: Chosen,
 ) -> PyResult<Py<PyAny>> {
     let about = arguments.kernel();
-    if weight.is_some() && !about.reads_weights {
+    if chosen.weight.is_some() && !about.reads_weights {
         return Err(ProgrammingError::new_err(format!("{} reads no weights", about.name)));
     }
-    let label = reading.label(py, label)?;
-    let view = reading.view(py, label, 0)?;
+    let snapshot = reading.snapshot.clone();
+    let make = move || snapshot.view_selected(&chosen.selection());
+    let view = attended(py, origin, || (), make)?.map_err(raise)?;
     let (ids, edges, threads) = (view.vertex_bound(), view.edge_count(), hedgerow_par::threads());
     let size = Size { ids: ids as u64, edges, threads: threads as u64 };
     let rows = if about.result.kind.is_per_vertex() { ids.saturating_mul(BYTES_PER_ROW) } else { 0 };
     reading.reserve(ids, (about.memory.bytes(size) as usize).saturating_add(rows))?;
-    let outcome = match weight {
-        None => kernel(py, origin, move |cancel| arguments.run(&*view, cancel))?,
-        Some(property) => {
-            let (snapshot, property) = (reading.snapshot.clone(), property.to_owned());
-            let make = move || snapshot.view_weighted_by(LabelRef::Id(label), &property, None);
-            let view = attended(py, origin, || (), make)?.map_err(raise)?;
-            kernel(py, origin, move |cancel| arguments.run(&view, cancel))?
-        }
-    };
+    let outcome = kernel(py, origin, move |cancel| arguments.run(&*view, cancel))?;
     to_object(py, reading, &outcome)
 }
 

@@ -5,7 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 use crate::ending::calling;
-use crate::key::{Kinds, Namer};
+use crate::key::{Key, Kinds, Namer};
+use crate::selection::Chosen;
 use crate::value::to_dict;
 
 /// An edge in the list of a vertex.
@@ -26,6 +27,50 @@ impl From<(LabelId, EdgeOf)> for Neighbor {
     fn from((label, edge): (LabelId, EdgeOf)) -> Neighbor {
         Neighbor { key: edge.key, label, rank: edge.rank, properties: edge.properties }
     }
+}
+
+/// The chosen edges at a vertex.
+pub(crate) fn chosen_neighbors(
+    snapshot: &hedgerow::Snapshot,
+    chosen: &Chosen,
+    key: &Key,
+    properties: bool,
+) -> hedgerow::Result<Option<Vec<Neighbor>>> {
+    let (key, selection) = (key.as_ref(), chosen.selection());
+    Ok(if properties {
+        let found = snapshot.edges_selected(&selection, key)?;
+        found.map(|found| found.into_iter().map(Neighbor::from).collect())
+    } else {
+        let found = snapshot.neighbors_selected(&selection, key)?;
+        found.map(|found| found.into_iter().map(Neighbor::from).collect())
+    })
+}
+
+/// The edges at a vertex, of one label or of all.
+pub(crate) fn neighbors(
+    snapshot: &hedgerow::Snapshot,
+    label: Option<&str>,
+    key: &Key,
+    direction: hedgerow::Direction,
+    properties: bool,
+) -> hedgerow::Result<Option<Vec<Neighbor>>> {
+    let key = key.as_ref();
+    let list = |found: Vec<_>| found.into_iter().map(Neighbor::from).collect();
+    let rich_list = |found: Vec<_>| found.into_iter().map(Neighbor::from).collect();
+    // Of one label the caller knows the name: any id will do.
+    let of_one = |(key, rank)| Neighbor::from((key, LabelId::DEFAULT, rank));
+    Ok(match (label, properties) {
+        (None, false) => snapshot.neighbors_of_all(key, direction)?.map(list),
+        (None, true) => snapshot.edges_of_all(key, direction)?.map(rich_list),
+        (Some(label), false) => {
+            let found = snapshot.neighbors_of(label, key, direction)?;
+            found.map(|found| found.into_iter().map(of_one).collect())
+        }
+        (Some(label), true) => {
+            let found = snapshot.edges_of(label, key, direction)?;
+            found.map(|found| found.into_iter().map(|edge| (LabelId::DEFAULT, edge).into()).collect())
+        }
+    })
 }
 
 /// What of an edge is given beside the neighbor: if anything, as tuples in this order.

@@ -17,6 +17,7 @@ use crate::error::{DataError, out_of_memory, raise};
 use crate::handle::Origin;
 use crate::key::{Kinds, Namer};
 use crate::pool::{attended, parallel};
+use crate::selection::Chosen;
 use crate::value::WEIGHT;
 
 /// The Python module that defines the classes of results.
@@ -124,14 +125,14 @@ impl Reading {
         self.result(py, vertices, named)
     }
 
-    /// All edges as `Edges`, of one label or of all.
-    pub(crate) fn edges(&self, py: Python<'_>, weighted: bool, label: Option<&str>) -> PyResult<Py<PyAny>> {
+    /// The chosen edges as `Edges`.
+    pub(crate) fn edges(&self, py: Python<'_>, weighted: bool, chosen: &Chosen) -> PyResult<Py<PyAny>> {
         self.vertex_view(py, BYTES_PER_ROW)?;
         let vertices = self.vertices(py)?;
         let schema = self.snapshot.schema();
-        let labels: Vec<&Label> = match label {
-            Some(name) => vec![schema.find_label(name).map_err(raise)?],
-            None => schema.labels().iter().collect(),
+        let labels: Vec<&Label> = match chosen.plain() {
+            Some((Some(name), _)) => vec![schema.find_label(name).map_err(raise)?],
+            _ => schema.labels().iter().filter(|label| chosen.names(label.name())).collect(),
         };
         let shape = EdgesShape {
             weights: weighted,
@@ -139,12 +140,19 @@ impl Reading {
             ranks: labels.iter().any(|label| label.is_multi()),
         };
         let found = py.detach(|| {
-            let edges = match label {
-                Some(label) => self.snapshot.edge_count_of(label),
-                None => self.snapshot.edge_count(),
+            let edges = match chosen.plain() {
+                Some((None, _)) => self.snapshot.edge_count().map_err(raise)?,
+                _ => {
+                    let counts = labels.iter().map(|&label| self.snapshot.edge_count_of(label));
+                    counts.sum::<hedgerow::Result<u64>>().map_err(raise)?
+                }
             };
-            let columns = EdgeColumns::with_capacity(edges.map_err(raise)? as usize, shape)?;
-            self.gather(&labels, shape, &rows(&vertices.live), columns)
+            let columns = EdgeColumns::with_capacity(edges as usize, shape)?;
+            let row_of = rows(&vertices.live);
+            match chosen.plain() {
+                Some(_) => self.gather(&labels, shape, &row_of, columns),
+                None => self.gather_chosen(chosen, shape, &row_of, columns),
+            }
         })?;
         let arguments = PyDict::new(py);
         arguments.set_item("src", self.names(py, vertices, found.src)?)?;
@@ -168,19 +176,8 @@ impl Reading {
         mut found: EdgeColumns,
     ) -> PyResult<EdgeColumns> {
         for label in labels {
-            let at = i64::from(label.id().0);
             let mut push = |src: VertexId, dst: VertexId, rank, weight| {
-                found.src.push(row_of[src.index()]);
-                found.dst.push(row_of[dst.index()]);
-                if shape.weights {
-                    found.weights.push(weight);
-                }
-                if shape.labels {
-                    found.labels.push(at);
-                }
-                if shape.ranks {
-                    found.ranks.push(rank);
-                }
+                found.push(shape, label.id(), (row_of[src.index()], row_of[dst.index()]), rank, weight);
             };
             let read = match label.id() {
                 LabelId::DEFAULT => self.snapshot.for_each_edge(|src, dst, weight| push(src, dst, 0, weight)),
@@ -188,6 +185,21 @@ impl Reading {
             };
             read.map_err(raise)?;
         }
+        Ok(found)
+    }
+
+    /// As [`gather`](Self::gather), of the chosen edges.
+    fn gather_chosen(
+        &self,
+        chosen: &Chosen,
+        shape: EdgesShape,
+        row_of: &[i64],
+        mut found: EdgeColumns,
+    ) -> PyResult<EdgeColumns> {
+        let push = |label, src: VertexId, dst: VertexId, rank, weight| {
+            found.push(shape, label, (row_of[src.index()], row_of[dst.index()]), rank, weight);
+        };
+        self.snapshot.for_each_edge_selected(&chosen.selection(), push).map_err(raise)?;
         Ok(found)
     }
 
@@ -306,6 +318,20 @@ struct EdgeColumns {
 }
 
 impl EdgeColumns {
+    fn push(&mut self, shape: EdgesShape, label: LabelId, (src, dst): (i64, i64), rank: u64, weight: f64) {
+        self.src.push(src);
+        self.dst.push(dst);
+        if shape.weights {
+            self.weights.push(weight);
+        }
+        if shape.labels {
+            self.labels.push(i64::from(label.0));
+        }
+        if shape.ranks {
+            self.ranks.push(rank);
+        }
+    }
+
     /// Room for so many edges; an error where there is not enough memory for them as arrays.
     fn with_capacity(edges: usize, shape: EdgesShape) -> PyResult<EdgeColumns> {
         // Rows, ids of both ends and weights; numbers and names of labels; ranks.

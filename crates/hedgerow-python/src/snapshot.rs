@@ -2,19 +2,17 @@
 
 use std::sync::{Arc, Mutex};
 
-use hedgerow::LabelId;
-use hedgerow_kernels::PageRankConfig;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::ending::released;
 use crate::error::{ClosedError, raise};
 use crate::handle::{Handle, Origin, lock, own};
-use crate::kernels;
-use crate::key::{Key, Kinds, Namer, count, direction, read_names};
-use crate::neighbors::{Neighbor, Parts};
+use crate::key::{Key, Kinds, Namer, read_names};
+use crate::neighbors::{Parts, chosen_neighbors, neighbors};
 use crate::results::Reading;
 use crate::schema;
+use crate::selection::{self, Chosen, Labels, RankRange, Where};
 use crate::value::{AnyEdge, Edge, to_dict};
 
 /// The graph as of one timestamp: exactly the commits up to it. Made by ``Database.snapshot``.
@@ -51,7 +49,7 @@ impl Snapshot {
         reading.ok_or_else(|| ClosedError::new_err("the snapshot is closed"))
     }
 
-    fn key(&self, object: &Bound<'_, PyAny>) -> PyResult<Key> {
+    pub(crate) fn key(&self, object: &Bound<'_, PyAny>) -> PyResult<Key> {
         self.handle.check_process()?;
         Key::read(self.handle.config.keys, self, object)
     }
@@ -61,33 +59,16 @@ impl Kinds for Snapshot {
     fn kind_schema(&self) -> PyResult<Arc<hedgerow::Schema>> {
         self.reading()?.kind_schema()
     }
-}
 
-/// The edges at a vertex, of one label or of all.
-fn neighbors(
-    snapshot: &hedgerow::Snapshot,
-    label: Option<&str>,
-    key: &Key,
-    direction: hedgerow::Direction,
-    properties: bool,
-) -> hedgerow::Result<Option<Vec<Neighbor>>> {
-    let key = key.as_ref();
-    let list = |found: Vec<_>| found.into_iter().map(Neighbor::from).collect();
-    let rich_list = |found: Vec<_>| found.into_iter().map(Neighbor::from).collect();
-    // Of one label the caller knows the name: any id will do.
-    let of_one = |(key, rank)| Neighbor::from((key, LabelId::DEFAULT, rank));
-    Ok(match (label, properties) {
-        (None, false) => snapshot.neighbors_of_all(key, direction)?.map(list),
-        (None, true) => snapshot.edges_of_all(key, direction)?.map(rich_list),
-        (Some(label), false) => {
-            let found = snapshot.neighbors_of(label, key, direction)?;
-            found.map(|found| found.into_iter().map(of_one).collect())
-        }
-        (Some(label), true) => {
-            let found = snapshot.edges_of(label, key, direction)?;
-            found.map(|found| found.into_iter().map(|edge| (LabelId::DEFAULT, edge).into()).collect())
-        }
-    })
+    /// What a read takes.
+    pub(crate) fn chosen(
+        &self,
+        labels: Option<Labels>,
+        ranks: Option<RankRange>,
+        filter: Option<Where>,
+    ) -> PyResult<Chosen> {
+        Chosen::new(&self.handle, &self.reading()?.snapshot.schema(), labels, ranks, filter)
+    }
 }
 
 impl Drop for Snapshot {
@@ -232,13 +213,20 @@ impl Snapshot {
     /// ----------
     /// key : int or str
     ///     A vertex id.
-    /// direction : {"out", "in"}
-    ///     Along the edges or against them; the same in an undirected graph.
-    /// label : str, optional
-    ///     The label of the edges; all labels if not given. ``""`` is the default one.
+    /// direction : {"out", "in", "both"}
+    ///     Along the edges, against them or both ways; the same in an undirected graph. Both ways an edge is still one, a
+    ///     self-loop too.
+    /// label : str or sequence of str, optional
+    ///     The label of the edges, or several; all labels if not given. ``""`` is the default one.
     /// ranks, properties, labels : bool
     ///     Give tuples of the neighbor and, of these, what is asked for: label, rank, dictionary of properties. Edges to one
     ///     neighbor come in the order in which their labels were defined, then by rank.
+    /// rank_range : (int or None, int or None), optional
+    ///     The first rank and the one behind the last: edges of these ranks alone. Edges of labels that are not ``multi`` have
+    ///     rank 0.
+    /// where : (str, str, value), optional
+    ///     A property, one of ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, and a value: edges alone whose property compares
+    ///     so. An edge without a value never does.
     ///
     /// Raises
     /// ------
@@ -246,6 +234,8 @@ impl Snapshot {
     ///     There is no such vertex.
     /// ProgrammingError
     ///     There is no such label.
+    /// DataError
+    ///     None of the labels has the property, or it has another type than the value.
     ///
     /// Examples
     /// --------
@@ -253,23 +243,35 @@ impl Snapshot {
     /// >>> db = hedgerow.open()
     /// >>> with db.write() as tx:
     /// ...     tx.put_edge(1, 2, label="knows", since=2001)
+    /// ...     tx.put_edge(3, 1, label="likes")
     /// >>> db.snapshot().neighbors(1, label="knows", properties=True)
     /// [(2, {'since': 2001})]
-    #[pyo3(signature = (key, direction="out", *, label=None, ranks=false, properties=false, labels=false), text_signature = "($self, key, direction='out', *, label=None, ranks=False, properties=False, labels=False)")]
+    /// >>> db.snapshot().neighbors(1, "both", label=["knows", "likes"], labels=True)
+    /// [(2, 'knows'), (3, 'likes')]
+    #[pyo3(signature = (key, direction="out", *, label=None, ranks=false, properties=false, labels=false, rank_range=None, r#where=None), text_signature = "($self, key, direction='out', *, label=None, ranks=False, properties=False, labels=False, rank_range=None, where=None)")]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn neighbors(
         &self,
         py: Python<'_>,
         key: &Bound<'_, PyAny>,
         direction: &str,
-        label: Option<&str>,
+        label: Option<Labels>,
         ranks: bool,
         properties: bool,
         labels: bool,
+        rank_range: Option<RankRange>,
+        r#where: Option<Where>,
     ) -> PyResult<Vec<Py<PyAny>>> {
-        let (key, direction) = (self.key(key)?, self::direction(direction)?);
+        let (key, direction) = (self.key(key)?, selection::direction(direction)?);
         let reading = self.reading()?;
+        let chosen = self.chosen(label, rank_range, r#where)?.in_direction(direction);
         let (snapshot, parts) = (&reading.snapshot, Parts { labels, ranks, properties });
+        let Some((label, direction)) = chosen.plain() else {
+            let found = py.detach(|| chosen_neighbors(snapshot, &chosen, &key, properties)).map_err(raise)?;
+            let schema = labels.then(|| snapshot.schema());
+            let found = found.ok_or_else(|| key.no_such_vertex())?;
+            return parts.list(py, self, &found, |id| schema::name(schema.as_ref(), None, id));
+        };
         if label.is_none() && parts.none() && !snapshot.has_labels() {
             let found = py.detach(|| snapshot.neighbors(key.as_ref(), direction)).map_err(raise)?;
             return Namer::new(self).list(py, &found.ok_or_else(|| key.no_such_vertex())?);
@@ -287,10 +289,12 @@ impl Snapshot {
     /// ----------
     /// key : int or str
     ///     A vertex id.
-    /// direction : {"out", "in"}
-    ///     Along the edges or against them; the same in an undirected graph.
-    /// label : str, optional
-    ///     The label of the edges; all labels if not given. ``""`` is the default one.
+    /// direction : {"out", "in", "both"}
+    ///     Along the edges, against them or both ways; the same in an undirected graph.
+    /// label : str or sequence of str, optional
+    ///     The label of the edges, or several; all labels if not given. ``""`` is the default one.
+    /// rank_range, where : optional
+    ///     Which of these edges, as ``neighbors`` has it.
     ///
     /// Raises
     /// ------
@@ -298,14 +302,28 @@ impl Snapshot {
     ///     There is no such vertex.
     /// ProgrammingError
     ///     There is no such label.
-    #[pyo3(signature = (key, direction="out", *, label=None))]
-    fn degree(&self, key: &Bound<'_, PyAny>, direction: &str, label: Option<&str>) -> PyResult<usize> {
-        let (key, direction) = (self.key(key)?, self::direction(direction)?);
+    /// DataError
+    ///     None of the labels has the property, or it has another type than the value.
+    #[pyo3(signature = (key, direction="out", *, label=None, rank_range=None, r#where=None))]
+    fn degree(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        direction: &str,
+        label: Option<Labels>,
+        rank_range: Option<RankRange>,
+        r#where: Option<Where>,
+    ) -> PyResult<usize> {
+        let (key, direction) = (self.key(key)?, selection::direction(direction)?);
         let reading = self.reading()?;
-        let found = match label {
-            None if reading.snapshot.has_labels() => reading.snapshot.degree_of_all(key.as_ref(), direction),
-            None => reading.snapshot.degree(key.as_ref(), direction),
-            Some(label) => reading.snapshot.degree_of(label, key.as_ref(), direction),
+        let chosen = self.chosen(label, rank_range, r#where)?.in_direction(direction);
+        let found = match chosen.plain() {
+            None => py.detach(|| reading.snapshot.degree_selected(&chosen.selection(), key.as_ref())),
+            Some((None, to)) if reading.snapshot.has_labels() => {
+                reading.snapshot.degree_of_all(key.as_ref(), to)
+            }
+            Some((None, to)) => reading.snapshot.degree(key.as_ref(), to),
+            Some((Some(label), to)) => reading.snapshot.degree_of(label, key.as_ref(), to),
         };
         found.map_err(raise)?.ok_or_else(|| key.no_such_vertex())
     }
@@ -320,12 +338,14 @@ impl Snapshot {
         self.reading()?.ids(py)
     }
 
-    /// All edges of all labels, or of one; of an undirected graph each edge once.
+    /// All edges of all labels, or of some; of an undirected graph each edge once.
     ///
     /// Parameters
     /// ----------
-    /// label : str, optional
-    ///     The label of the edges; all labels if not given. ``""`` is the default one.
+    /// label : str or sequence of str, optional
+    ///     The label of the edges, or several; all labels if not given. ``""`` is the default one.
+    /// rank_range, where : optional
+    ///     Which of these edges, as ``neighbors`` has it.
     ///
     /// Returns
     /// -------
@@ -347,9 +367,16 @@ impl Snapshot {
     /// >>> src, dst, weights = db.snapshot().edges()
     /// >>> sorted(zip(src.tolist(), dst.tolist()))
     /// [(7, 8), (7, 9)]
-    #[pyo3(signature = (*, label=None))]
-    fn edges(&self, py: Python<'_>, label: Option<&str>) -> PyResult<Py<PyAny>> {
-        self.reading()?.edges(py, self.handle.config.weighted, label)
+    #[pyo3(signature = (*, label=None, rank_range=None, r#where=None))]
+    fn edges(
+        &self,
+        py: Python<'_>,
+        label: Option<Labels>,
+        rank_range: Option<RankRange>,
+        r#where: Option<Where>,
+    ) -> PyResult<Py<PyAny>> {
+        let chosen = self.chosen(label, rank_range, r#where)?;
+        self.reading()?.edges(py, self.handle.config.weighted, &chosen)
     }
 
     /// All edges of a label with ranks and properties; of an undirected graph each edge once.
@@ -405,275 +432,6 @@ impl Snapshot {
     /// {1: 'Ann', 2: None}
     fn vertex_property(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
         self.reading()?.vertex_property(py, name)
-    }
-
-    /// Breadth-first search: the least number of edges from a source to every vertex.
-    ///
-    /// Parameters
-    /// ----------
-    /// source : int or str
-    ///     A vertex id.
-    /// direction : {"out", "in"}
-    ///     Along the edges or against them; the same in an undirected graph.
-    /// label : str, optional
-    ///     The label of the edges, ``""`` for the default one. If not given, the label of all edges.
-    ///
-    /// Returns
-    /// -------
-    /// VertexResult
-    ///     Values are ``int64``; -1 for vertices that no path reaches.
-    ///
-    /// Raises
-    /// ------
-    /// IntegrityError
-    ///     There is no such vertex.
-    /// ProgrammingError
-    ///     There is no such label; or none is given and edges have several labels.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import hedgerow
-    /// >>> db = hedgerow.open()
-    /// >>> db.add_edges([1, 2, 5], [2, 3, 1])
-    /// 3
-    /// >>> db.snapshot().bfs(1).to_dict()
-    /// {1: 0, 2: 1, 3: 2, 5: -1}
-    #[pyo3(signature = (source, *, direction="out", label=None))]
-    fn bfs(
-        &self,
-        py: Python<'_>,
-        source: &Bound<'_, PyAny>,
-        direction: &str,
-        label: Option<&str>,
-    ) -> PyResult<Py<PyAny>> {
-        let (source, direction) = (self.key(source)?, self::direction(direction)?);
-        let reading = self.reading()?;
-        let mut arguments = kernels::arguments("bfs")?;
-        kernels::set(&mut arguments, "source", kernels::vertex(&reading, &source)?)?;
-        kernels::set(&mut arguments, "direction", direction)?;
-        kernels::run(py, &self.handle, &reading, arguments, label, None)
-    }
-
-    /// PageRank: how often a random surfer visits each vertex.
-    ///
-    /// Parameters
-    /// ----------
-    /// damping : float
-    ///     The probability of following an edge rather than jumping anywhere, 0 to 1.
-    /// iterations : int
-    ///     The number of iterations, at most this many if there is a tolerance.
-    /// tolerance : float, optional
-    ///     Stop after an iteration that changed the scores by less than this in total.
-    /// label : str, optional
-    ///     The label of the edges, ``""`` for the default one. If not given, the label of all edges.
-    ///
-    /// Returns
-    /// -------
-    /// VertexResult
-    ///     Values are ``float64`` and sum to 1. What vertices without out-edges hold is spread evenly.
-    ///
-    /// Raises
-    /// ------
-    /// ProgrammingError
-    ///     There is no such label; or none is given and edges have several labels.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import hedgerow
-    /// >>> db = hedgerow.open()
-    /// >>> db.add_edges([1, 2, 3], [2, 1, 1])
-    /// 3
-    /// >>> [key for key, score in db.snapshot().pagerank().top(2)]
-    /// [1, 2]
-    #[pyo3(signature = (*, damping=PageRankConfig::DEFAULT.damping, iterations=None, tolerance=None, label=None), text_signature = "($self, *, damping=0.85, iterations=20, tolerance=None, label=None)")]
-    fn pagerank(
-        &self,
-        py: Python<'_>,
-        damping: f64,
-        iterations: Option<&Bound<'_, PyAny>>,
-        tolerance: Option<f64>,
-        label: Option<&str>,
-    ) -> PyResult<Py<PyAny>> {
-        let mut arguments = kernels::arguments("pagerank")?;
-        kernels::set(&mut arguments, "damping", damping)?;
-        if let Some(iterations) = iterations {
-            kernels::set(&mut arguments, "iterations", count("iterations", iterations, 0)?)?;
-        }
-        if let Some(tolerance) = tolerance {
-            kernels::set(&mut arguments, "tolerance", tolerance)?;
-        }
-        kernels::run(py, &self.handle, &*self.reading()?, arguments, label, None)
-    }
-
-    /// Shortest paths: the least sum of weights along a path from a source to every vertex.
-    ///
-    /// In a graph without weights every edge weighs 1; ``bfs`` gives the same answer sooner.
-    ///
-    /// Parameters
-    /// ----------
-    /// source : int or str
-    ///     A vertex id.
-    /// direction : {"out", "in"}
-    ///     Along the edges or against them; the same in an undirected graph.
-    /// delta : float, optional
-    ///     The width of a bucket of distances, above 0; by default chosen by a sample of the weights. It changes the
-    ///     time, never the result.
-    /// label : str, optional
-    ///     The label of the edges, ``""`` for the default one. If not given, the label of all edges.
-    /// weight : str, optional
-    ///     The property that is the length of an edge; if not given the graph's weights, and with a label 1.
-    ///
-    /// Returns
-    /// -------
-    /// VertexResult
-    ///     Values are ``float64``; infinite for vertices that no path reaches.
-    ///
-    /// Raises
-    /// ------
-    /// IntegrityError
-    ///     There is no such vertex.
-    /// ProgrammingError
-    ///     There is no such label; or none is given and edges have several labels.
-    /// DataError
-    ///     A path reaches an edge with a negative weight; the property holds no numbers, or an edge has no value of it.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import hedgerow
-    /// >>> db = hedgerow.open(weighted=True)
-    /// >>> db.add_edges([1, 2, 1, 5], [2, 3, 3, 1], [1.0, 0.5, 4.0, 1.0])
-    /// 4
-    /// >>> db.snapshot().sssp(1).to_dict()
-    /// {1: 0.0, 2: 1.0, 3: 1.5, 5: inf}
-    #[pyo3(signature = (source, *, direction="out", delta=None, label=None, weight=None))]
-    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
-    fn sssp(
-        &self,
-        py: Python<'_>,
-        source: &Bound<'_, PyAny>,
-        direction: &str,
-        delta: Option<f64>,
-        label: Option<&str>,
-        weight: Option<&str>,
-    ) -> PyResult<Py<PyAny>> {
-        let (source, direction) = (self.key(source)?, self::direction(direction)?);
-        let reading = self.reading()?;
-        let mut arguments = kernels::arguments("sssp")?;
-        kernels::set(&mut arguments, "source", kernels::vertex(&reading, &source)?)?;
-        kernels::set(&mut arguments, "direction", direction)?;
-        if let Some(delta) = delta {
-            kernels::set(&mut arguments, "delta", delta)?;
-        }
-        kernels::run(py, &self.handle, &reading, arguments, label, weight)
-    }
-
-    /// The number of triangles: sets of three vertices, each joined to the two others, directions ignored.
-    ///
-    /// Parameters
-    /// ----------
-    /// label : str, optional
-    ///     The label of the edges, ``""`` for the default one. If not given, the label of all edges.
-    ///
-    /// Raises
-    /// ------
-    /// ProgrammingError
-    ///     There is no such label; or none is given and edges have several labels.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import hedgerow
-    /// >>> db = hedgerow.open()
-    /// >>> db.add_edges([1, 2, 3, 3], [2, 3, 1, 4])
-    /// 4
-    /// >>> db.snapshot().triangle_count()
-    /// 1
-    #[pyo3(signature = (*, label=None))]
-    fn triangle_count(&self, py: Python<'_>, label: Option<&str>) -> PyResult<Py<PyAny>> {
-        let reading = self.reading()?;
-        kernels::run(py, &self.handle, &reading, kernels::arguments("tc")?, label, None)
-    }
-
-    /// Weakly connected components: which vertices a path joins when directions are ignored.
-    ///
-    /// Parameters
-    /// ----------
-    /// label : str, optional
-    ///     The label of the edges, ``""`` for the default one. If not given, the label of all edges.
-    ///
-    /// Returns
-    /// -------
-    /// VertexResult
-    ///     The value is the id of one vertex of the component, the same for all its vertices.
-    ///
-    /// Raises
-    /// ------
-    /// ProgrammingError
-    ///     There is no such label; or none is given and edges have several labels.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import hedgerow
-    /// >>> db = hedgerow.open()
-    /// >>> db.add_edges([1, 8, 3], [2, 9, 2])
-    /// 3
-    /// >>> db.snapshot().wcc().counts()
-    /// {1: 3, 8: 2}
-    #[pyo3(signature = (*, label=None))]
-    fn wcc(&self, py: Python<'_>, label: Option<&str>) -> PyResult<Py<PyAny>> {
-        let reading = self.reading()?;
-        kernels::run(py, &self.handle, &reading, kernels::arguments("wcc")?, label, None)
-    }
-
-    /// Run a kernel by its name, also one without a method of its own. ``docs/guide/kernels.md`` lists all of them.
-    ///
-    /// Parameters
-    /// ----------
-    /// kernel : str
-    ///     A name as the command line has it: ``"bfs"``, ``"pagerank"``, ``"sssp"``, ``"tc"``, ``"wcc"``.
-    /// label : str, optional
-    ///     The label of the edges, ``""`` for the default one. If not given, the label of all edges.
-    /// weight : str, optional
-    ///     The property that is the length of an edge, of kernels that read weights.
-    /// **parameters
-    ///     What the kernel is told; None leaves a parameter as it is by default.
-    ///
-    /// Returns
-    /// -------
-    /// VertexResult or int
-    ///
-    /// Raises
-    /// ------
-    /// IntegrityError
-    ///     There is no such vertex.
-    /// ProgrammingError
-    ///     There is no such label; none is given and edges have several labels; or the kernel reads no weights.
-    /// DataError
-    ///     There is no such kernel, it has no such parameter, or a value is out of range.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import hedgerow
-    /// >>> db = hedgerow.open()
-    /// >>> db.add_edges([1, 2, 5], [2, 3, 1])
-    /// 3
-    /// >>> db.snapshot().run("bfs", source=3, direction="in").to_dict()
-    /// {1: 2, 2: 1, 3: 0, 5: 3}
-    #[pyo3(signature = (kernel, *, label=None, weight=None, **parameters))]
-    fn run(
-        &self,
-        py: Python<'_>,
-        kernel: &str,
-        label: Option<&str>,
-        weight: Option<&str>,
-        parameters: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Py<PyAny>> {
-        let reading = self.reading()?;
-        let mut arguments = kernels::arguments(kernel)?;
-        if let Some(parameters) = parameters {
-            let vertex = |object: &Bound<'_, PyAny>| kernels::vertex(&reading, &self.key(object)?);
-            kernels::set_all(&mut arguments, parameters, vertex)?;
-        }
-        kernels::run(py, &self.handle, &reading, arguments, label, weight)
     }
 
     /// Let go of what the snapshot keeps in memory. Closing again does nothing.

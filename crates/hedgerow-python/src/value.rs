@@ -94,7 +94,7 @@ fn read_ends(
     Ok((Key::read(keys, kinds, src)?, Key::read(keys, kinds, dst)?))
 }
 
-fn read_rank(object: &Bound<'_, PyAny>) -> PyResult<u64> {
+pub(crate) fn read_rank(object: &Bound<'_, PyAny>) -> PyResult<u64> {
     object.extract().map_err(|error: PyErr| {
         if error.is_instance_of::<PyOverflowError>(object.py()) {
             return DataError::new_err(format!("rank {object} is out of range: ranks are 0 to 2**64 - 1"));

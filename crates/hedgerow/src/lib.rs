@@ -25,18 +25,18 @@ mod graph_read;
 
 pub use graph_read::GraphRead;
 pub use hedgerow_core::{
-    Block, Direction, KeyColumn, KeyKind, KindId, LabelId, Neighbors, PropertyId, PropertyType, Resident,
-    TextColumn, Timestamp, Topology, Value, ValueRef, VertexId, VertexKey, VertexKeyRef, WeightedNeighbors,
-    WeightedTopology,
+    Block, Comparison, Direction, KeyColumn, KeyKind, KindId, LabelId, Neighbors, PropertyId, PropertyType,
+    Resident, TextColumn, Timestamp, Topology, Value, ValueRef, VertexId, VertexKey, VertexKeyRef,
+    WeightedNeighbors, WeightedTopology,
 };
 #[doc(hidden)]
 pub use hedgerow_engine::Thresholds;
 pub use hedgerow_engine::{
     Ack, Applied, ArgumentError, Backup, CheckReport, Checkpoint, CommitError, Csr, CsrOptions, Durability,
-    EdgeKey, EdgeOf, EdgePattern, EdgeRow, Error, Graph, GraphConfig, Isolation, Kind, Label, LabelOptions,
-    LabelRef, MissingVertex, NeighborLists, OpenError, Options, Pipeline, Properties, Property, Result,
-    RowOrder, SalvageReport, Schema, Snapshot, StateError, Stats, StorageError, Ticket, VertexRow, WriteTxn,
-    check_path, salvage, salvage_on,
+    EdgeDirection, EdgeKey, EdgeOf, EdgePattern, EdgeRow, EdgeSelection, Error, Graph, GraphConfig,
+    Isolation, Kind, Label, LabelOptions, LabelRef, MissingVertex, NeighborLists, OpenError, Options,
+    Pipeline, Properties, Property, Result, RowOrder, SalvageReport, Schema, Snapshot, StateError, Stats,
+    StorageError, Ticket, VertexRow, WriteTxn, check_path, salvage, salvage_on,
 };
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;

@@ -48,6 +48,10 @@ _Type: TypeAlias = (
 )
 _Columns: TypeAlias = Mapping[str, npt.NDArray[Any] | Sequence[Any] | _Column]
 _Direction: TypeAlias = Literal["out", "in"]
+_EdgeDirection: TypeAlias = Literal["out", "in", "both"]
+_Labels: TypeAlias = str | Sequence[str]
+_RankRange: TypeAlias = tuple[int | None, int | None]
+_Where: TypeAlias = tuple[str, Literal["==", "=", "!=", "<", "<=", ">", ">="], _Value]
 
 __version__: Final[str]
 
@@ -295,14 +299,24 @@ class Snapshot:
     def neighbors(
         self,
         key: _Key,
-        direction: _Direction = "out",
+        direction: _EdgeDirection = "out",
         *,
-        label: str | None = None,
+        label: _Labels | None = None,
         ranks: bool = False,
         properties: bool = False,
         labels: bool = False,
+        rank_range: _RankRange | None = None,
+        where: _Where | None = None,
     ) -> list[Any]: ...
-    def degree(self, key: _Key, direction: _Direction = "out", *, label: str | None = None) -> int: ...
+    def degree(
+        self,
+        key: _Key,
+        direction: _EdgeDirection = "out",
+        *,
+        label: _Labels | None = None,
+        rank_range: _RankRange | None = None,
+        where: _Where | None = None,
+    ) -> int: ...
     def degrees(
         self,
         keys: _Keys,
@@ -331,14 +345,22 @@ class Snapshot:
     ) -> Csr: ...
     def vertex_table(self, kind: str | None = None, *, properties: Sequence[str] | None = None) -> VertexTable: ...
     def vertices(self) -> npt.NDArray[Any]: ...
-    def edges(self, *, label: str | None = None) -> Edges: ...
+    def edges(
+        self, *, label: _Labels | None = None, rank_range: _RankRange | None = None, where: _Where | None = None
+    ) -> Edges: ...
     def edge_count_of(self, label: str) -> int: ...
     def edge_table(self, label: str | None = None, *, properties: Sequence[str] | None = None) -> EdgeTable: ...
     def vertex_property(self, name: str) -> VertexResult: ...
     def labels(self) -> list[str]: ...
     def schema(self) -> Schema: ...
     def bfs(
-        self, source: _Key, *, direction: _Direction = "out", label: str | None = None
+        self,
+        source: _Key,
+        *,
+        direction: _EdgeDirection = "out",
+        label: _Labels | None = None,
+        rank_range: _RankRange | None = None,
+        where: _Where | None = None,
     ) -> VertexResult: ...
     def pagerank(
         self,
@@ -346,21 +368,38 @@ class Snapshot:
         damping: float = 0.85,
         iterations: int = 20,
         tolerance: float | None = None,
-        label: str | None = None,
+        direction: _EdgeDirection = "out",
+        label: _Labels | None = None,
+        rank_range: _RankRange | None = None,
+        where: _Where | None = None,
     ) -> VertexResult: ...
     def sssp(
         self,
         source: _Key,
         *,
-        direction: _Direction = "out",
+        direction: _EdgeDirection = "out",
         delta: float | None = None,
-        label: str | None = None,
+        label: _Labels | None = None,
         weight: str | None = None,
+        rank_range: _RankRange | None = None,
+        where: _Where | None = None,
     ) -> VertexResult: ...
-    def triangle_count(self, *, label: str | None = None) -> int: ...
-    def wcc(self, *, label: str | None = None) -> VertexResult: ...
+    def triangle_count(
+        self, *, label: _Labels | None = None, rank_range: _RankRange | None = None, where: _Where | None = None
+    ) -> int: ...
+    def wcc(
+        self, *, label: _Labels | None = None, rank_range: _RankRange | None = None, where: _Where | None = None
+    ) -> VertexResult: ...
     def run(
-        self, kernel: str, *, label: str | None = None, weight: str | None = None, **parameters: Any
+        self,
+        kernel: str,
+        *,
+        label: _Labels | None = None,
+        weight: str | None = None,
+        direction: _EdgeDirection | None = None,
+        rank_range: _RankRange | None = None,
+        where: _Where | None = None,
+        **parameters: Any,
     ) -> VertexResult | int: ...
     def close(self) -> None: ...
     def __enter__(self) -> Self: ...

@@ -443,7 +443,7 @@ class Stats:
     arena_free_bytes : int
         Bytes kept for main parts and recent changes that hold none.
     view_bytes : int
-        Bytes that the newest view keeps for the next one.
+        Bytes that the newest view keeps for the next one, and of views of chosen edges that open snapshots use.
     table_bytes, id_map_bytes, coordination_bytes : int
         Bytes of the table of subgraphs, of the mapping of vertex ids (estimated), and of what orders commits and snapshots.
     log_buffer_bytes : int

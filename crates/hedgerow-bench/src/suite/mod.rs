@@ -11,6 +11,7 @@ mod mixed;
 mod ops;
 mod page;
 mod recovery;
+mod selections;
 mod update;
 mod vertices;
 mod views;

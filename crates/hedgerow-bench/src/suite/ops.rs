@@ -13,7 +13,7 @@ use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 
 use super::work::{Engine, Work};
-use super::{load, views};
+use super::{load, selections, views};
 use crate::failure::Result;
 use crate::figures::percentile;
 use crate::record::{Metric, Recorder};
@@ -88,6 +88,7 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     reads(work, Some(&store), &csr, &questions, "_settled", recorder)?;
     views::measure(work, &store, true, recorder)?;
     drop(store);
+    selections::run(work, recorder)?;
     hub(work, recorder)
 }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 use hedgerow_kernels::registry::Kernel;
 
+use crate::selection::Chosen;
+
 /// Arguments of `run`: a kernel, and what was given of its options.
 pub(crate) struct RunArgs {
     pub(super) kernel: &'static Kernel,
@@ -16,9 +18,8 @@ pub(crate) struct RunArgs {
 pub(super) struct Machine {
     /// The directory of the store
     pub(super) store: PathBuf,
-    /// Follow the edges of this label; "" is the default label [default: the label of all edges]
-    #[arg(long, value_name = "NAME")]
-    pub(super) label: Option<String>,
+    #[command(flatten)]
+    pub(super) chosen: Chosen,
     /// Threads to compute with; all cores by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) threads: Option<u16>,

@@ -8,12 +8,12 @@ mod work;
 use std::path::Path;
 
 use clap::FromArgMatches;
-use hedgerow::LabelId;
+use hedgerow::EdgeDirection;
 use hedgerow_kernels::registry::{Arguments, Parameter, ParameterKind, Value};
 
 use crate::error::CliError;
 use crate::output::{Report, Style};
-use crate::store::{label_to_read, open_read_only};
+use crate::store::open_read_only;
 use arguments::{Common, Machine};
 use work::Work;
 
@@ -24,26 +24,18 @@ pub(crate) fn run(args: &RunArgs, style: Style) -> Result<(), CliError> {
     let wrong = |error: clap::Error| CliError::Usage(error.to_string());
     if args.kernel.result.kind.is_per_vertex() {
         let common = Common::from_arg_matches(&args.matches).map_err(wrong)?;
-        common.machine.execute(common.out.as_deref(), style, |work| args.kernel_on(work, Some(&common)))
+        let asked = args.asked(&common.machine)?;
+        asked.execute(common.out.as_deref(), style, |work| args.kernel_on(work, Some(&common)))
     } else {
         let machine = Machine::from_arg_matches(&args.matches).map_err(wrong)?;
-        machine.execute(None, style, |work| args.kernel_on(work, None))
+        args.asked(&machine)?.execute(None, style, |work| args.kernel_on(work, None))
     }
 }
 
 impl RunArgs {
     fn kernel_on(&self, work: &Work<'_>, common: Option<&Common>) -> Result<Report, CliError> {
         let arguments = self.arguments(work)?;
-        let weight = if self.kernel.reads_weights { self.given::<String>(options::WEIGHT) } else { None };
-        let (outcome, milliseconds) = match weight {
-            None => work.timed(&arguments, work.view()?)?,
-            Some(property) => {
-                let view = work.snapshot.view_weighted_by(work.label, property, None);
-                let view =
-                    view.map_err(|error| CliError::Failed(format!("--{}: {error}", options::WEIGHT)))?;
-                work.timed(&arguments, &view)?
-            }
-        };
+        let (outcome, milliseconds) = work.timed(&arguments)?;
         let (top, graphalytics) = common.map_or((0, false), |common| (common.top, common.graphalytics));
         let begun = report::begin(work, &arguments, milliseconds)?;
         report::finish(begun, work, self.kernel, outcome, top, graphalytics)
@@ -67,10 +59,7 @@ impl RunArgs {
                 Some(text) => Some(work.vertex(&format!("--{name}"), text)?.into()),
                 None => None,
             },
-            ParameterKind::Direction => {
-                let against = self.given::<bool>(name).is_some_and(|given| *given);
-                against.then_some(hedgerow::Direction::In.into())
-            }
+            ParameterKind::Direction => self.is_against().then_some(hedgerow::Direction::In.into()),
             ParameterKind::Count => self.given::<u32>(name).map(|count| (*count).into()),
             ParameterKind::Number(_) => self.given::<f64>(name).map(|number| (*number).into()),
         })
@@ -81,7 +70,36 @@ impl RunArgs {
     }
 }
 
-impl Machine {
+/// What is computed on.
+struct Asked<'a> {
+    machine: &'a Machine,
+    /// How the graph is turned.
+    direction: EdgeDirection,
+    /// The property that an edge weighs.
+    weight: Option<&'a str>,
+}
+
+impl RunArgs {
+    fn asked<'a>(&'a self, machine: &'a Machine) -> Result<Asked<'a>, CliError> {
+        let weight = if self.kernel.reads_weights { self.given::<String>(options::WEIGHT) } else { None };
+        let direction = machine.chosen.along.unwrap_or_default();
+        // A kernel that can be told to go against the edges needs no graph that is turned.
+        let turned = if self.is_against() { EdgeDirection::Out } else { direction };
+        Ok(Asked { machine, direction: turned, weight: weight.map(String::as_str) })
+    }
+
+    /// Whether the kernel is told to go against the edges.
+    fn is_against(&self) -> bool {
+        let told = |parameter: &Parameter| parameter.kind == ParameterKind::Direction;
+        let Some(parameter) = self.kernel.parameters.iter().find(|parameter| told(parameter)) else {
+            return false;
+        };
+        let along = self.given::<EdgeDirection>(options::DIRECTION);
+        self.given::<bool>(parameter.name).is_some_and(|given| *given) || along == Some(&EdgeDirection::In)
+    }
+}
+
+impl Asked<'_> {
     fn execute(
         &self,
         out: Option<&Path>,
@@ -89,7 +107,7 @@ impl Machine {
         kernel: impl FnOnce(&Work<'_>) -> Result<Report, CliError> + Send,
     ) -> Result<(), CliError> {
         // Fewer threads than asked for, down to none: the result is the same.
-        let pool = self.threads.and_then(|threads| {
+        let pool = self.machine.threads.and_then(|threads| {
             rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build().ok()
         });
         match pool {
@@ -105,13 +123,18 @@ impl Machine {
         style: Style,
         kernel: impl FnOnce(&Work<'_>) -> Result<Report, CliError>,
     ) -> Result<(), CliError> {
-        let graph = open_read_only(&self.store)?;
-        let snapshot = graph.snapshot()?;
-        let id = label_to_read(&snapshot, self.label.as_deref(), "")?;
-        let label = snapshot.schema().find_label(id)?.name().clone();
-        let own = (id != LabelId::DEFAULT).then(|| snapshot.view_of(id)).transpose()?;
-        let (own, kind) = (own.as_deref(), graph.config().keys);
-        let work = Work { snapshot: &snapshot, label: &label, own, kind, out, style };
+        let graph = open_read_only(&self.machine.store)?;
+        let (snapshot, config) = (graph.snapshot()?, graph.config());
+        let chosen = &self.machine.chosen;
+        let selection = chosen.selection(&snapshot, config.weighted, self.direction)?;
+        let view = match self.weight {
+            None => snapshot.view_selected(&selection)?,
+            Some(property) => snapshot
+                .view_selected(&selection.weighted_by(property, None))
+                .map_err(|error| CliError::Failed(format!("--{}: {error}", options::WEIGHT)))?,
+        };
+        let (labels, kind) = (&chosen.label[..], config.keys);
+        let work = Work { snapshot: &snapshot, labels, view: &view, kind, out, style };
         let report = kernel(&work)?;
         if work.only_result() { Ok(()) } else { report.print(style) }
     }

@@ -8,6 +8,8 @@ use super::arguments::{Common, Machine, RunArgs};
 
 /// The option that chooses what the weights of edges are, of kernels that read them.
 pub(super) const WEIGHT: &str = "weight";
+/// What the option for directions is called among the arguments.
+pub(super) const DIRECTION: &str = "along";
 
 impl FromArgMatches for RunArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
@@ -53,7 +55,8 @@ fn option(parameter: &Parameter) -> Arg {
     match parameter.kind {
         // A flag: edges are followed along their direction unless it is there.
         ParameterKind::Direction => {
-            option.long("in").action(ArgAction::SetTrue).help("Against the direction of the edges")
+            let option = option.long("in").action(ArgAction::SetTrue).conflicts_with(DIRECTION);
+            option.help("Against the direction of the edges, as --direction in")
         }
         ParameterKind::Vertex => option.value_name("KEY").help(help(parameter)),
         ParameterKind::Count => option.value_name("N").value_parser(value_parser!(u32)).help(help(parameter)),

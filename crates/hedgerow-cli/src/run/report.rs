@@ -123,7 +123,7 @@ fn distances(
 fn scores(report: Report, work: &Work<'_>, scores: &[f64], top: usize) -> Result<Report, CliError> {
     work.write_result(|id| format!("{:e}", scores.get(id.0 as usize).copied().unwrap_or(0.0)))?;
     let row = |(id, score)| Ok(vec![key(work, id)?, number(score)]);
-    let rows = top_k(work.view()?, scores, top).into_iter().map(row).collect::<hedgerow::Result<_>>()?;
+    let rows = top_k(work.view, scores, top).into_iter().map(row).collect::<hedgerow::Result<_>>()?;
     Ok(report.table("top", &["key", "score"], rows))
 }
 
@@ -133,7 +133,7 @@ fn components(report: Report, work: &Work<'_>, components: &[u32], top: usize) -
     let component = |id: VertexId| components.get(id.0 as usize).copied().unwrap_or(id.0);
     work.write_vertices(|id| VertexId(component(id)))?;
     let mut sizes = vec![0u64; components.len()];
-    for id in work.view()?.vertices() {
+    for id in work.view.vertices() {
         if let Some(size) = sizes.get_mut(component(id) as usize) {
             *size += 1;
         }

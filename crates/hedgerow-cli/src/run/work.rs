@@ -15,9 +15,9 @@ use crate::target::Target;
 /// What a kernel works on, and where its result goes.
 pub(super) struct Work<'a> {
     pub(super) snapshot: &'a Snapshot,
-    /// The label whose edges are followed, and its view if it is not the default one.
-    pub(super) label: &'a str,
-    pub(super) own: Option<&'a View>,
+    /// The labels whose edges are followed, if some are named, and the graph of these edges.
+    pub(super) labels: &'a [String],
+    pub(super) view: &'a View,
     pub(super) kind: hedgerow::KeyKind,
     /// Where the full result goes, if anywhere.
     pub(super) out: Option<&'a Path>,
@@ -25,18 +25,10 @@ pub(super) struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// The graph to compute on.
-    pub(super) fn view(&self) -> Result<&View, CliError> {
-        Ok(match self.own {
-            Some(own) => own,
-            None => self.snapshot.view()?,
-        })
-    }
-
-    /// Runs the kernel on a view that is there already; gives its result and how many milliseconds it took.
-    pub(super) fn timed(&self, arguments: &Arguments, view: &View) -> Result<(Outcome, f64), CliError> {
+    /// Runs the kernel; gives its result and how many milliseconds it took.
+    pub(super) fn timed(&self, arguments: &Arguments) -> Result<(Outcome, f64), CliError> {
         let start = Instant::now();
-        let outcome = arguments.run(view, &Cancel::new()).map_err(|error| match error {
+        let outcome = arguments.run(self.view, &Cancel::new()).map_err(|error| match error {
             // Not the caller's mistake: the graph is not one for this algorithm.
             KernelError::Weight { from, to, weight } => {
                 self.bad_weight(from, to, weight).unwrap_or_else(CliError::Store)
@@ -71,11 +63,12 @@ impl Work<'_> {
     /// The report's first lines.
     pub(super) fn summary(&self, algorithm: &'static str, milliseconds: f64) -> Result<Report, CliError> {
         let report = Report::default().field("algorithm", algorithm);
-        let report = if self.label.is_empty() { report } else { report.field("label", self.label) };
+        let named = self.labels.iter().any(|label| !label.is_empty());
+        let report = if named { report.field("label", self.labels.join(", ")) } else { report };
         Ok(report
             .field("timestamp", self.snapshot.timestamp().0)
             .field("vertices", self.snapshot.vertex_count())
-            .field("edges", self.view()?.edge_count())
+            .field("edges", self.view.edge_count())
             .field("milliseconds", milliseconds))
     }
 

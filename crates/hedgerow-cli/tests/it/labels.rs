@@ -135,12 +135,7 @@ fn algorithms_on_one_label() {
     );
     for (command, expected) in [
         ("run bfs @ --source 1 --label likes", "no label likes: the labels are \"\", \"calls\", \"friend\""),
-        (
-            "run bfs @ --source 1",
-            "the edges have 3 labels, \"\", \"calls\", \"friend\": name one of them with --label",
-        ),
-        ("run sssp @ --source 1 --weight seconds", "the edges have 3 labels"),
-        ("run tc @", "the edges have 3 labels"),
+        ("run tc @ --where minutes>1", "has a property minutes"),
         (
             "export @",
             "name one of them with --label, or export all of them into a directory: hedgerow export STORE DIR",
@@ -155,6 +150,41 @@ fn algorithms_on_one_label() {
         ("export @ --label likes", "no label likes"),
     ] {
         let error = hedgerow(command, &[&store]).fails(1);
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn edges_are_chosen_by_labels_ranks_values_and_direction() {
+    let bench = Bench::new();
+    load(&bench, "");
+    let store = bench.store();
+    let ok = |command: &str| hedgerow(command, &[&store]).ok();
+    assert_eq!(
+        ok("neighbors @ 1 --label calls --label friend --csv"),
+        "key,label\n2,calls\n2,calls\n2,friend\n"
+    );
+    assert_eq!(ok("neighbors @ 2 --direction both --label friend --csv"), "key\n1\n3\n");
+    assert_eq!(ok("neighbors @ 1 --label calls --rank-range 101.. --ranks --csv"), "key,rank\n2,101\n");
+    assert_eq!(ok("neighbors @ 1 --label calls --where seconds<=31 --ranks --csv"), "key,rank\n2,100\n");
+    let bfs = |more: &str| ok(&format!("run bfs @ --out - {more}"));
+    assert_eq!(bfs("--source 1 --label calls --label friend"), "1 0\n2 1\n3 2\n");
+    assert_eq!(bfs("--source 1 --label calls --where seconds>40"), "1 0\n2 1\n3 -1\n");
+    assert_eq!(bfs("--source 3 --label friend --direction both"), "1 2\n2 1\n3 0\n");
+    assert_eq!(bfs("--source 3 --label friend --direction in"), bfs("--source 3 --label friend --in"));
+    assert_eq!(bfs("--source 1 --label calls --rank-range ..100"), "1 0\n2 -1\n3 -1\n");
+    assert_eq!(bfs("--source 2 --where how=school"), "1 -1\n2 0\n3 -1\n");
+    let tc = ok("run tc @ --label calls --label friend --json");
+    assert_eq!((field(&tc, "label"), field(&tc, "edges")), (json!("calls, friend"), json!(5)));
+    for (command, expected) in [
+        ("run bfs @ --source 1 --in --direction out", "cannot be used with"),
+        ("run bfs @ --source 1 --direction up", "out, in or both is needed"),
+        ("run tc @ --where seconds", "as in since>2020"),
+        ("run tc @ --where seconds>x", "--where: property seconds is not a whole number"),
+        ("run tc @ --rank-range 7", "FIRST..STOP is needed"),
+        ("neighbors @ 1 --label friend --weights --direction both", "only edges of the default label"),
+    ] {
+        let error = hedgerow(command, &[&store]).fails(2);
         assert!(error.contains(expected), "{error}");
     }
 }

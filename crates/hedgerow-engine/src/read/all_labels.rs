@@ -108,7 +108,7 @@ impl Snapshot {
     }
 
     /// Whether there is an edge of the label. O(subgraphs) if there is none.
-    fn has_edges(&self, label: LabelId) -> Result<bool> {
+    pub(super) fn has_edges(&self, label: LabelId) -> Result<bool> {
         let Some(table) = self.engine().table(label) else { return Ok(false) };
         for id in (0..self.engine().subgraph_bound()).map(SubgraphId) {
             let Some(entry) = table.get(id) else { continue };

@@ -256,7 +256,7 @@ impl Snapshot {
         found.into_iter().map(edge).collect()
     }
 
-    fn properties_between(
+    pub(super) fn properties_between(
         &self,
         schema: &Arc<Schema>,
         label: LabelId,

@@ -1,6 +1,7 @@
 //! Reading: snapshots, point reads in all labels, rows of edges, and the views that kernels run on.
 
 pub(crate) mod all_labels;
+mod compose;
 pub(crate) mod csr;
 pub(crate) mod keys;
 mod kinds;
@@ -9,6 +10,9 @@ pub(crate) mod many;
 pub(crate) mod pin;
 pub(crate) mod properties;
 pub(crate) mod scan;
+pub(crate) mod selected;
+mod selected_views;
+pub(crate) mod selection;
 pub(crate) mod snapshot;
 pub(crate) mod views;
 

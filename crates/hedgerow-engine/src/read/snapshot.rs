@@ -13,6 +13,7 @@ use hedgerow_txn::{Counts, Registration};
 use crate::error::Result;
 use crate::read::pin::slot_hint;
 use crate::read::views::{self, Weight};
+use crate::state::selection::SelectedViews;
 use crate::state::store::Engine;
 
 /// The graph as of one timestamp: exactly the commits up to it, for as long as the snapshot lives.
@@ -44,6 +45,7 @@ struct Inner {
     ts: Timestamp,
     counts: Counts,
     view: OnceLock<Arc<View>>,
+    selected: SelectedViews,
 }
 
 impl Snapshot {
@@ -59,6 +61,7 @@ impl Snapshot {
             ts,
             counts,
             view: OnceLock::new(),
+            selected: SelectedViews::default(),
         };
         Snapshot { inner: Arc::new(inner) }
     }
@@ -329,6 +332,11 @@ impl Snapshot {
         if alone { self.edge_count() } else { self.count_edges(label) }
     }
 
+    /// The views of chosen edges that this snapshot keeps.
+    pub(super) fn selected(&self) -> &SelectedViews {
+        &self.inner.selected
+    }
+
     pub(crate) fn engine(&self) -> &Engine {
         &self.inner.engine
     }
@@ -364,7 +372,7 @@ impl Drop for Inner {
     fn drop(&mut self) {
         if self.engine.is_forked() {
             // The registry and the lists of the view are the parent's: nothing is given back.
-            std::mem::forget(self.view.take());
+            std::mem::forget((self.view.take(), std::mem::take(&mut self.selected)));
         } else if let Some(registration) = self.registration.take() {
             self.engine.close_reader(registration);
         }

@@ -16,6 +16,7 @@ pub(crate) mod placement;
 pub(crate) mod reclaim;
 pub(crate) mod schema;
 pub(crate) mod schema_cell;
+pub(crate) mod selection;
 pub(crate) mod settling;
 pub(crate) mod store;
 pub(crate) mod tables;

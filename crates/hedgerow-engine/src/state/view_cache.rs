@@ -10,6 +10,7 @@ use hedgerow_core::{LabelId, Timestamp};
 use hedgerow_mem::View;
 
 use crate::error::Result;
+use crate::state::selection::{ChosenEdges, ChosenViews};
 
 /// A cached view is given up once merges have replaced main parts of this share of its lists...
 const REPLACED_SHARE: u64 = 8;
@@ -174,9 +175,27 @@ pub(crate) struct Views {
     layout: AtomicU64,
     built: AtomicU64,
     refreshed: AtomicU64,
+    /// Of several labels, or of a part of one.
+    chosen: ChosenViews,
 }
 
 impl Views {
+    /// The view of chosen edges at `ts`: that of another snapshot, or what `make` makes.
+    pub(crate) fn chosen(
+        &self,
+        ts: Timestamp,
+        chosen: &ChosenEdges,
+        make: impl FnOnce() -> Result<View>,
+    ) -> Result<Arc<View>> {
+        if let Some(view) = self.chosen.find(ts, chosen) {
+            return Ok(view);
+        }
+        // No lock is held here, as for other views.
+        let view = Arc::new(make()?);
+        self.built.fetch_add(1, Ordering::Relaxed);
+        Ok(self.chosen.offer(ts, chosen, view))
+    }
+
     /// The view of a label at `ts`, which must be registered. `make` makes one, of another if one is given.
     pub(crate) fn get(
         &self,
@@ -260,12 +279,13 @@ impl Views {
     /// Gives the newest views up, and does not make others of them even while snapshots use them.
     pub(crate) fn forget(&self) {
         self.default.forget();
+        self.chosen.forget();
         let forgotten = std::mem::take(&mut *self.others.lock());
         drop(forgotten);
     }
 
     pub(crate) fn figures(&self) -> ViewFigures {
-        let mut bytes = 0;
+        let mut bytes = self.chosen.bytes();
         self.each(|cache| bytes += cache.bytes());
         ViewFigures {
             bytes,

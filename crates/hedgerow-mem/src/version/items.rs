@@ -7,6 +7,14 @@ use crate::items::ItemRef;
 use crate::main_part::Main;
 use crate::op::{EdgeOp, Entries, Entry};
 
+/// Consecutive edges of a vertex.
+pub(crate) enum Piece<'a> {
+    /// Those of the main part at these positions.
+    Main(std::ops::Range<usize>),
+    /// One of the patch or the delta.
+    Changed(ItemRef<'a>),
+}
+
 impl<'a> Read<'a> {
     /// The number of entries in all lists. O(delta).
     pub fn edge_entries(&self) -> u64 {
@@ -81,6 +89,28 @@ impl<'a> Read<'a> {
     /// Calls `f` with each edge, ascending by destination and rank. O(degree + delta).
     pub fn for_each_item(&self, local: LocalVertex, f: impl FnMut(ItemRef<'a>)) {
         self.for_each_merged(local, self.version().main.range(local), |_| true, f);
+    }
+
+    /// Calls `f` with the edges of all vertices, ascending by vertex, destination and rank: stretches of the main part, and what
+    /// patch and delta put between them. O(delta log delta), and not more for what only the main part holds.
+    pub(crate) fn for_each_piece(&self, mut f: impl FnMut(LocalVertex, Piece<'a>)) {
+        let main = &self.version().main;
+        let changes = self.version().changes(self.delta_len(), None, |_| true);
+        let mut changes = changes.into_iter().peekable();
+        for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+            let range = main.range(local);
+            let mut at = range.start;
+            while let Some(change) = changes.next_if(|change| change.local == local) {
+                let upto = main.lower_bound(at..range.end, change.dst, change.rank);
+                f(local, Piece::Main(at..upto));
+                at = upto;
+                at += usize::from(at < range.end && main.item_key(at) == (change.dst, change.rank));
+                if let Some((weight, row)) = change.state {
+                    f(local, Piece::Changed(ItemRef { dst: change.dst, rank: change.rank, weight, row }));
+                }
+            }
+            f(local, Piece::Main(at..range.end));
+        }
     }
 
     /// Calls `f` with the edges of the main part in `range`, under the changes of patch and delta whose destination is

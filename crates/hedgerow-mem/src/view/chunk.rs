@@ -16,8 +16,10 @@ use crate::items::ItemRef;
 use crate::table::{PAGE, SubgraphPage};
 use crate::version::NotInMemory;
 
+mod compose;
 mod refresh;
 
+pub use compose::{ComposeError, Composer, EdgeWeight, Source, Take, Test};
 pub(super) use refresh::{ChunkMeta, GROUP, KnownGroup};
 pub use refresh::{Page, Stale, read_stale};
 
@@ -249,7 +251,8 @@ impl Chunk {
     pub(super) fn kept_bytes(&self) -> usize {
         let weights = self.weights.iter().filter(|w| !w.is_shared()).map(Counted::bytes).sum::<usize>();
         let lists = self.lists.iter().map(|l| &l.main).filter(|main| !main.is_shared());
-        lists.map(Counted::bytes).sum::<usize>() + weights
+        let beside = self.lists.iter().map(|l| l.corrections.kept_bytes()).sum::<usize>();
+        lists.map(Counted::bytes).sum::<usize>() + weights + beside
     }
 }
 

@@ -8,12 +8,14 @@ use smallvec::SmallVec;
 use crate::op::EdgeOp;
 use crate::version::{Read, Version};
 
+mod beside;
 mod build;
 mod logged;
 mod several;
 mod small_patch;
 mod sorted;
 
+pub(super) use beside::Beside;
 pub(super) use small_patch::SmallPatch;
 pub(super) use sorted::Scratch;
 
@@ -34,6 +36,8 @@ pub(super) enum Corrections {
     SmallPatch(Arc<SmallPatch>),
     /// Anything.
     IndexedPatch(Arc<IndexedPatch>),
+    /// The neighbours over other labels, in a view of several. Not in a graph with weights.
+    Beside(Arc<Beside>),
 }
 
 /// [`Corrections`] for looking at them.
@@ -43,6 +47,7 @@ pub(super) enum Correcting<'a> {
     One(LocalVertex, &'a VertexId),
     SmallPatch(&'a SmallPatch),
     IndexedPatch(&'a IndexedPatch),
+    Beside(&'a Beside),
 }
 
 /// Which vertices corrections concern.
@@ -116,6 +121,7 @@ impl Corrections {
             }
             Corrections::SmallPatch(few) => Correcting::SmallPatch(few),
             Corrections::IndexedPatch(many) => Correcting::IndexedPatch(many),
+            Corrections::Beside(beside) => Correcting::Beside(beside),
         }
     }
 
@@ -144,6 +150,7 @@ impl Corrections {
             Corrections::None | Corrections::One(..) | Corrections::Near(_) => return,
             Corrections::SmallPatch(few) => Arc::as_ptr(few).cast::<u64>(),
             Corrections::IndexedPatch(many) => Arc::as_ptr(many).cast::<u64>(),
+            Corrections::Beside(beside) => Arc::as_ptr(beside).cast::<u64>(),
         };
         simd::prefetch(start.wrapping_sub(2));
         simd::prefetch(start.wrapping_add(6));
@@ -158,6 +165,7 @@ impl Corrections {
                 near.get(usize::from(*place)).into_iter().for_each(|few| simd::prefetch(few))
             }
             Corrections::SmallPatch(few) => simd::prefetch(Arc::as_ptr(few)),
+            Corrections::Beside(beside) => beside.prefetch(local),
             Corrections::IndexedPatch(many) => {
                 let many = Arc::as_ptr(many);
                 simd::prefetch(many);
@@ -174,7 +182,13 @@ impl Corrections {
             Corrections::None | Corrections::One(..) | Corrections::Near(_) => 0,
             Corrections::SmallPatch(_) => size_of::<SmallPatch>(),
             Corrections::IndexedPatch(many) => many.bytes(),
+            Corrections::Beside(beside) => beside.bytes(),
         }
+    }
+
+    /// The bytes of lists that nothing else refers to.
+    pub(super) fn kept_bytes(&self) -> usize {
+        if let Corrections::Beside(beside) = self { beside.kept_bytes() } else { 0 }
     }
 }
 
@@ -190,6 +204,7 @@ impl<'a> Correcting<'a> {
             Correcting::One(_, to) => Neighbors { main, added: &[], removed: std::slice::from_ref(to) },
             Correcting::SmallPatch(few) => few.correct(main, local),
             Correcting::IndexedPatch(many) => many.correct(main, local),
+            Correcting::Beside(beside) => Neighbors { main, added: beside.list(local), removed: &[] },
         }
     }
 
@@ -201,6 +216,7 @@ impl<'a> Correcting<'a> {
             Correcting::One(from, to) => return f(from, *to),
             Correcting::SmallPatch(few) => few.added(),
             Correcting::IndexedPatch(many) => (&many.added_from, &many.added),
+            Correcting::Beside(beside) => beside.added(),
         };
         from.iter().zip(to).for_each(|(&local, &v)| f(local, v));
     }

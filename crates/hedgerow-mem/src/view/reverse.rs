@@ -10,7 +10,7 @@ use crate::arena::Arena;
 impl DirectionView {
     /// The same edges from their other ends. O(vertices + edges) of time and memory; lists ascend because sources are
     /// visited in ascending order.
-    pub(super) fn reversed(&self, shape: Shape) -> DirectionView {
+    pub fn reversed(&self, shape: Shape) -> DirectionView {
         let bound = shape.vertex_bound.next_multiple_of(SUBGRAPH_VERTICES);
         let mut ends = vec![0usize; bound + 1];
         self.for_each(bound, |_, dst, _| ends[dst.index() + 1] += 1);

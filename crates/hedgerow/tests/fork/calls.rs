@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use hedgerow::{
-    Ack, Direction, EdgeKey, EdgePattern, Error, Graph, KeyKind, KindId, LabelId, LabelOptions, Pipeline,
-    PropertyType, Snapshot, StateError, Ticket, Timestamp, Value, VertexId, WriteTxn,
+    Ack, Direction, EdgeKey, EdgePattern, EdgeSelection, Error, Graph, KeyKind, KindId, LabelId,
+    LabelOptions, Pipeline, PropertyType, Snapshot, StateError, Ticket, Timestamp, Value, VertexId, WriteTxn,
 };
 
 /// The edges `0 -> 1..=EDGES` are there before any snapshot.
@@ -216,6 +216,13 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     refused!("Snapshot::csr_of", snapshot.csr_of("", hedgerow::CsrOptions::new()));
     refused!("Snapshot::view_of", snapshot.view_of(LABEL));
     refused!("Snapshot::view_weighted_by", snapshot.view_weighted_by(LABEL, "since", Some(1.0)));
+    let chosen = EdgeSelection::of_labels([LABEL, ""]);
+    refused!("Snapshot::view_selected", snapshot.view_selected(&chosen));
+    refused!("Snapshot::neighbors_selected", snapshot.neighbors_selected(&chosen, 0));
+    refused!("Snapshot::degree_selected", snapshot.degree_selected(&chosen, 0));
+    refused!("Snapshot::edges_selected", snapshot.edges_selected(&chosen, 0));
+    let scanned = snapshot.for_each_edge_selected(&chosen, |_, _, _, _, _| ());
+    refused!("Snapshot::for_each_edge_selected", scanned);
     Ok(())
 }
 

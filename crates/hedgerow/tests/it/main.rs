@@ -30,6 +30,7 @@ mod readers;
 mod review;
 mod salvage;
 mod scan;
+mod selections;
 mod settling;
 mod tools;
 mod views;

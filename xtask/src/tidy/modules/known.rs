@@ -67,6 +67,7 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
             room("column", &["property", "row"]),
             room("row_ref", &["column", "property", "row"]),
             room("assemble", &["column", "property", "row_ref"]),
+            room("predicate", &["column", "property", "row_ref"]),
             room("op", &["id", "key", "property"]),
             room("search", &["id", "simd"]),
             room("view", &["id", "search"]),

@@ -66,6 +66,13 @@ pub(in crate::view) struct ChunkMeta {
     pub(in crate::view) edges: u64,
 }
 
+impl ChunkMeta {
+    /// What is known of a chunk that is in no view that is refreshed.
+    pub(in crate::view) fn counted(vertices: usize, edges: u64) -> ChunkMeta {
+        ChunkMeta { vertices, edges, ..ChunkMeta::default() }
+    }
+}
+
 /// Chunks of which what is known is kept together.
 pub(in crate::view) const GROUP: usize = 64;
 
@@ -374,7 +381,7 @@ impl Chunk {
 
     /// Returns the mask of existing vertices.
     #[inline]
-    fn read_lists(&mut self, i: usize, read: Read<'_>, scratch: &mut Scratch) -> u64 {
+    pub(super) fn read_lists(&mut self, i: usize, read: Read<'_>, scratch: &mut Scratch) -> u64 {
         let main = read.version().main();
         scratch.entries += read.delta_len();
         // In each case by itself: a value that went through memory on the way to the chunk would wait for all that was written

@@ -1,0 +1,206 @@
+//! Making the view of chosen edges: of several labels, of a range of ranks, of those that pass a test, in any direction.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hedgerow_core::{Direction, LabelId, PropertyType, SubgraphId, Timestamp, VertexId};
+use hedgerow_mem::version::NotInMemory;
+use hedgerow_mem::view::{
+    CHUNK_SUBGRAPHS, Chunk, ComposeError, Composer, DirectionView, EdgeWeight, Shape, Source, Take, Test,
+};
+use hedgerow_mem::{Arena, View};
+use rayon::prelude::*;
+
+use crate::error::{ArgumentError, Error};
+use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenTest, ChosenWeight, EdgeDirection};
+use crate::state::store::Engine;
+
+/// Chunks that one task takes.
+const AT_ONCE: usize = 4;
+
+/// Why a view is not made.
+pub(super) enum Unmade {
+    Error(Error),
+    /// The edge between these vertices has no number to weigh.
+    NoWeight(VertexId, VertexId, LabelId),
+}
+
+impl From<Error> for Unmade {
+    fn from(error: Error) -> Unmade {
+        Unmade::Error(error)
+    }
+}
+
+/// How the sides of a view are made.
+struct Composing<'a> {
+    engine: &'a Engine,
+    chosen: &'a ChosenEdges,
+    ts: Timestamp,
+    shape: Shape,
+    arena: Arena,
+}
+
+/// The view of the chosen edges at `ts`, which must be registered.
+pub(super) fn view(
+    engine: &Engine,
+    chosen: &ChosenEdges,
+    weighted: bool,
+    ts: Timestamp,
+) -> std::result::Result<View, Unmade> {
+    let directed = engine.config.directed;
+    let by_property = chosen.labels.iter().any(ChosenLabel::reads_properties);
+    let shape = Shape {
+        directed,
+        weighted,
+        // Incoming copies of edges have no properties: that side is made of the outgoing one, when it is asked for.
+        one_way: engine.config.is_one_way() || directed && by_property,
+        vertex_bound: engine.ids.bound() as usize,
+        edge_count: 0,
+    };
+    let composing = Composing { engine, chosen, ts, shape, arena: Arena::default() };
+    let (mut out, loops) = composing.outgoing()?;
+    let entries = out.recount();
+    let shape = Shape { edge_count: if directed { entries } else { (entries + loops) / 2 }, ..shape };
+    let stored = directed && !shape.one_way;
+    let into = if stored { composing.side(Direction::In, false)?.0 } else { DirectionView::default() };
+    let view = View::new(shape, out, into);
+    Ok(match chosen.direction {
+        EdgeDirection::Out => view,
+        EdgeDirection::In => turned(&view, shape),
+        EdgeDirection::Both => {
+            let (out, into) = (view.side(Direction::Out), view.side(Direction::In));
+            let (mut joined, _) = composing.joined(out, into)?;
+            joined.recount();
+            View::new(Shape { directed: false, one_way: false, ..shape }, joined, DirectionView::default())
+        }
+    })
+}
+
+/// The view with the sides exchanged.
+fn turned(view: &View, shape: Shape) -> View {
+    let (mut out, into) = (view.side(Direction::In).clone(), view.side(Direction::Out).clone());
+    let chunks = out.chunks_mut(shape.vertex_bound).iter_mut().zip(into.chunks());
+    chunks.for_each(|(chunk, of)| Chunk::take_existence(chunk, of));
+    out.recount();
+    View::new(Shape { one_way: false, ..shape }, out, into)
+}
+
+impl Composing<'_> {
+    fn composer(&self) -> Composer<'_> {
+        let composer = Composer::new(self.ts, self.shape.weighted, &self.arena);
+        if self.shape.directed { composer } else { composer.counting_loops() }
+    }
+
+    /// The outgoing side, with the vertices that exist; and of an undirected graph the number of self-loops.
+    fn outgoing(&self) -> std::result::Result<(DirectionView, u64), Unmade> {
+        // Text of an undirected edge lies with its first copy: the others are found by turning those.
+        let first_copies = !self.shape.directed && self.chosen.labels.iter().any(tests_text);
+        let (out, loops) = self.side(Direction::Out, first_copies)?;
+        if !first_copies {
+            return Ok((out, loops));
+        }
+        let second = out.reversed(self.shape);
+        self.joined(&out, &second)
+    }
+
+    fn side(
+        &self,
+        direction: Direction,
+        first_copies: bool,
+    ) -> std::result::Result<(DirectionView, u64), Unmade> {
+        let (mut side, loops) = (DirectionView::default(), AtomicU64::new(0));
+        let chunks = side.chunks_mut(self.shape.vertex_bound).par_chunks_mut(AT_ONCE).enumerate();
+        hedgerow_par::try_for_each(chunks, |(part, chunks)| {
+            let mut composer = self.composer();
+            for (at, chunk) in chunks.iter_mut().enumerate() {
+                let page = part * AT_ONCE + at;
+                let labels: Vec<(&ChosenLabel, Source<'_>)> = (self.chosen.labels.iter())
+                    .filter_map(|label| {
+                        let lists = self.engine.table(label.label)?.page(page)?;
+                        Some((label, Source { lists, direction, take: take_of(label, first_copies) }))
+                    })
+                    .collect();
+                let sources: Vec<Source<'_>> = labels.iter().map(|(_, source)| *source).collect();
+                let existence = self.engine.subgraphs.page(page).filter(|_| direction == Direction::Out);
+                if sources.is_empty() && existence.is_none() {
+                    continue;
+                }
+                let first = SubgraphId((page * CHUNK_SUBGRAPHS) as u32);
+                composer.fill(chunk, first, &sources, existence).map_err(|error| {
+                    match (error, labels.get(error.source())) {
+                        (ComposeError::NoWeight(src, dst, _), Some((label, _))) => {
+                            Unmade::NoWeight(src, dst, label.label)
+                        }
+                        _ => told(error),
+                    }
+                })?;
+            }
+            loops.fetch_add(composer.loops(), Ordering::Relaxed);
+            Ok::<_, Unmade>(())
+        })?;
+        Ok((side, loops.into_inner()))
+    }
+
+    /// The edges of both sides in one, self-loops once.
+    fn joined(
+        &self,
+        out: &DirectionView,
+        into: &DirectionView,
+    ) -> std::result::Result<(DirectionView, u64), Unmade> {
+        let (mut side, loops) = (DirectionView::default(), AtomicU64::new(0));
+        let chunks = side.chunks_mut(self.shape.vertex_bound).par_chunks_mut(AT_ONCE).enumerate();
+        hedgerow_par::try_for_each(chunks, |(part, chunks)| {
+            let mut composer = self.composer();
+            for (at, chunk) in chunks.iter_mut().enumerate() {
+                let page = part * AT_ONCE + at;
+                let Some(one) = out.chunks().get(page) else { continue };
+                let other: Option<&Arc<Chunk>> = into.chunks().get(page);
+                let first = SubgraphId((page * CHUNK_SUBGRAPHS) as u32);
+                composer.join(chunk, first, one, other.map(|other| &**other)).map_err(told)?;
+            }
+            loops.fetch_add(composer.loops(), Ordering::Relaxed);
+            Ok::<_, Unmade>(())
+        })?;
+        Ok((side, loops.into_inner()))
+    }
+}
+
+fn take_of(label: &ChosenLabel, first_copies: bool) -> Take<'_> {
+    let test = label.test.as_ref().map(test_of);
+    Take { ranks: label.ranks, test, first_copies, weight: weight_of(label.weight) }
+}
+
+fn tests_text(label: &ChosenLabel) -> bool {
+    let kind = match &label.test {
+        Some(ChosenTest::Property(test)) => test.value.property_type(),
+        _ => None,
+    };
+    kind.is_some_and(|kind: PropertyType| !kind.is_fixed())
+}
+
+fn test_of(test: &ChosenTest) -> Test<'_> {
+    match test {
+        ChosenTest::Property(test) => Test::Property(test),
+        ChosenTest::Weight(comparison, bits) => Test::Weight(*comparison, f64::from_bits(*bits)),
+    }
+}
+
+fn weight_of(weight: ChosenWeight) -> EdgeWeight {
+    match weight {
+        ChosenWeight::Stored => EdgeWeight::Stored,
+        ChosenWeight::Property(property, missing) => {
+            EdgeWeight::Property(property, missing.map(f64::from_bits))
+        }
+    }
+}
+
+fn told(error: ComposeError) -> Unmade {
+    let error: Error = match error {
+        ComposeError::TooManyEdges => {
+            let what = "the edges of 64 vertices in a view".to_owned();
+            ArgumentError::TooLarge { what, limit: u64::from(u32::MAX) }.into()
+        }
+        _ => NotInMemory.into(),
+    };
+    error.into()
+}

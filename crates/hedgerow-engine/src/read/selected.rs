@@ -1,0 +1,177 @@
+//! Reads of a vertex over chosen edges: several labels, ranks, both directions.
+
+use hedgerow_core::{Direction, LabelId, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_mem::ItemRef;
+
+use crate::error::Result;
+use crate::read::labelled::EdgeOf;
+use crate::read::selection::EdgeSelection;
+use crate::read::snapshot::Snapshot;
+use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenTest, EdgeDirection};
+
+impl ChosenEdges {
+    /// The stored directions that lists are read in.
+    fn directions(&self) -> &'static [Direction] {
+        match self.direction {
+            EdgeDirection::Out => &[Direction::Out],
+            EdgeDirection::In => &[Direction::In],
+            EdgeDirection::Both => &[Direction::Out, Direction::In],
+        }
+    }
+}
+
+impl Snapshot {
+    /// The chosen edges at a vertex: other endpoint, label and rank, sorted by all three, or `None` if there is no such vertex. One
+    /// entry for each edge, a self-loop too. O(labels + degree log degree); edges chosen by a property take a look-up each where
+    /// their lists do not keep it: incoming ones, and of text and bytes those of an undirected graph.
+    ///
+    /// # Errors
+    /// As of [`view_selected`](Self::view_selected).
+    pub fn neighbors_selected<'a>(
+        &self,
+        selection: &EdgeSelection<'_>,
+        key: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<Option<Vec<(VertexKey, LabelId, u64)>>> {
+        let chosen = selection.resolve(self.engine())?;
+        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
+        let mut found = Vec::new();
+        self.for_each_chosen(&chosen, id, |label, _, other, rank| {
+            found.push((self.engine().ids.key_of(other), label, rank));
+            Ok(())
+        })?;
+        found.sort_unstable();
+        Ok(Some(found))
+    }
+
+    /// The number of chosen edges at a vertex, or `None` if there is no such vertex: the length of
+    /// [`neighbors_selected`](Self::neighbors_selected). O(labels) for all edges of labels in one direction, else O(degree).
+    ///
+    /// # Errors
+    /// As of [`view_selected`](Self::view_selected).
+    pub fn degree_selected<'a>(
+        &self,
+        selection: &EdgeSelection<'_>,
+        key: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<Option<usize>> {
+        let chosen = selection.resolve(self.engine())?;
+        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
+        if let [direction] = chosen.directions()
+            && chosen.labels.iter().all(|label| label.is_all())
+        {
+            let degrees = chosen.labels.iter().map(|label| self.degree_by_label(label.label, id, *direction));
+            return degrees.sum::<Result<usize>>().map(Some);
+        }
+        let mut degree = 0;
+        self.for_each_chosen(&chosen, id, |_, _, _, _| {
+            degree += 1;
+            Ok(())
+        })?;
+        Ok(Some(degree))
+    }
+
+    /// As [`neighbors_selected`](Self::neighbors_selected), each edge with its properties.
+    ///
+    /// # Errors
+    /// As of [`view_selected`](Self::view_selected).
+    pub fn edges_selected<'a>(
+        &self,
+        selection: &EdgeSelection<'_>,
+        key: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<Option<Vec<(LabelId, EdgeOf)>>> {
+        let chosen = selection.resolve(self.engine())?;
+        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
+        let schema = self.engine().schema.load_full();
+        let mut edges = Vec::new();
+        self.for_each_chosen(&chosen, id, |label, direction, other, rank| {
+            let properties = self.properties_between(&schema, label, id, other, direction, rank)?;
+            edges.push((label, EdgeOf { key: self.engine().ids.key_of(other), rank, properties }));
+            Ok(())
+        })?;
+        edges.sort_by(|(a_label, a), (b_label, b)| (&a.key, a_label, a.rank).cmp(&(&b.key, b_label, b.rank)));
+        Ok(Some(edges))
+    }
+
+    /// Calls `f` with label, source, destination and rank of every chosen edge: label after label, each by ascending source
+    /// id; of an undirected graph once per edge, and whatever the direction is along the edges. O(edges of the labels).
+    ///
+    /// # Errors
+    /// As of [`view_selected`](Self::view_selected).
+    pub fn for_each_edge_selected(
+        &self,
+        selection: &EdgeSelection<'_>,
+        mut f: impl FnMut(LabelId, VertexId, VertexId, u64, f64),
+    ) -> Result<()> {
+        let chosen = selection.resolve(self.engine())?;
+        let all = VertexId(0)..VertexId(self.engine().ids.bound());
+        for label in &chosen.labels {
+            self.for_each_item_of(label.label, all.clone(), |src, item| {
+                if label.has_rank(item.rank) && label.passes(&item) {
+                    f(label.label, src, item.dst, item.rank, item.weight);
+                }
+                Ok::<_, crate::error::Error>(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Calls `f` with label, direction, other endpoint and rank of each chosen edge at a vertex.
+    fn for_each_chosen(
+        &self,
+        chosen: &ChosenEdges,
+        id: VertexId,
+        mut f: impl FnMut(LabelId, Direction, VertexId, u64) -> Result<()>,
+    ) -> Result<()> {
+        let placement = self.engine().placement();
+        let mut found = Vec::new();
+        for label in &chosen.labels {
+            for &direction in chosen.directions() {
+                found.clear();
+                self.for_each_item(label.label, id, direction, |item| {
+                    // Both lists have a self-loop.
+                    let again = direction == Direction::In
+                        && item.dst == id
+                        && chosen.direction == EdgeDirection::Both;
+                    if !again && label.has_rank(item.rank) {
+                        found.push((item.dst, item.rank, label.passes(&item)));
+                    }
+                })?;
+                for &(other, rank, passes) in &found {
+                    let (src, dst) = placement.ends_of_copy(id, other, direction);
+                    let is_first = placement.counts_at(direction, id, other);
+                    let passes = match &label.test {
+                        Some(ChosenTest::Property(test)) if !is_first => {
+                            let first = self.item_by_id(label.label, src, dst, rank)?;
+                            first.is_some_and(|(_, row)| test.passes(row.as_ref().into()))
+                        }
+                        _ => passes,
+                    };
+                    if passes {
+                        f(label.label, direction, other, rank)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ChosenLabel {
+    fn is_all(&self) -> bool {
+        self.ranks.is_none() && self.test.is_none()
+    }
+
+    fn has_rank(&self, rank: u64) -> bool {
+        self.ranks.is_none_or(|(first, last)| (first..=last).contains(&rank))
+    }
+
+    /// Whether the copy of an edge passes, as far as it keeps what is tested.
+    fn passes(&self, item: &ItemRef<'_>) -> bool {
+        match &self.test {
+            None => true,
+            Some(ChosenTest::Property(test)) => test.passes(item.row),
+            Some(ChosenTest::Weight(comparison, bits)) => {
+                comparison.holds(item.weight.into(), f64::from_bits(*bits).into())
+            }
+        }
+    }
+}

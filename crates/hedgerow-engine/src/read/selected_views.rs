@@ -1,0 +1,61 @@
+//! Views of chosen edges, kept by the snapshot that asked for them.
+
+use std::sync::Arc;
+
+use hedgerow_mem::View;
+
+use crate::error::{ArgumentError, Result};
+use crate::read::compose::{self, Unmade};
+use crate::read::selection::EdgeSelection;
+use crate::read::snapshot::Snapshot;
+use crate::state::selection::ChosenEdges;
+
+impl Snapshot {
+    /// The graph of the chosen edges for kernels: all vertices, and these edges, one entry for each. Of one label as it is, this is its
+    /// [view](Self::view_of). Other views are made once for all snapshots of a timestamp, and kept while one of them lives, the
+    /// last eight of each: O(subgraphs) for subgraphs with edges of one label alone, all of which are taken; O(edges) for others,
+    /// 4 bytes for each copied edge and end, and 8 more for its weight. In parallel on the current rayon pool.
+    ///
+    /// Views of a directed graph that choose or weigh edges by a property make their incoming side when it is first used, in
+    /// O(vertices + edges).
+    ///
+    /// # Errors
+    /// [`ArgumentError::NoSuchLabel`], [`ArgumentError::NoSuchProperty`], [`ArgumentError::FilterType`]; [`ArgumentError::Invalid`]
+    /// where no label is named, or an edge has no number to weigh; [`StateError::Forked`](crate::StateError::Forked) in a forked
+    /// child.
+    pub fn view_selected(&self, selection: &EdgeSelection<'_>) -> Result<Arc<View>> {
+        let mut chosen = selection.resolve(self.engine())?;
+        if chosen.labels.len() > 1 {
+            let used = chosen.labels.iter().map(|label| self.has_edges(label.label));
+            let used = used.collect::<Result<Vec<bool>>>()?;
+            let mut used = used.into_iter();
+            chosen.labels.retain(|_| used.next().unwrap_or(true));
+        }
+        if let Some(label) = chosen.only_whole_label() {
+            return self.view_of(label);
+        }
+        if let Some(view) = self.selected().find(&chosen) {
+            return Ok(view);
+        }
+        let make = || self.make_view(selection, &chosen);
+        let view = self.engine().views.chosen(self.timestamp(), &chosen, make)?;
+        self.selected().keep(chosen, &view);
+        Ok(view)
+    }
+
+    fn make_view(&self, selection: &EdgeSelection<'_>, chosen: &ChosenEdges) -> Result<View> {
+        let engine = self.engine();
+        let weighted = chosen.is_weighted(|label| engine.is_weighted(label));
+        compose::view(engine, chosen, weighted, self.timestamp()).map_err(|unmade| match unmade {
+            Unmade::Error(error) => error,
+            Unmade::NoWeight(src, dst, label) => {
+                let (src, dst) = (engine.ids.key_of(src), engine.ids.key_of(dst));
+                let (property, schema) = (selection.weight_name(), engine.schema.load());
+                let label = schema.label_by_id(label).map_or("", |label| &**label.name());
+                let of = if label.is_empty() { String::new() } else { format!(" of label {label:?}") };
+                let message = format!("the edge from {src} to {dst} has no value of property {property}{of}");
+                ArgumentError::Invalid(message).into()
+            }
+        })
+    }
+}

@@ -1,0 +1,160 @@
+//! Which edges a view has, in ids: the name under which it is shared.
+
+use std::sync::{Arc, Weak};
+
+use hedgerow_core::sync::Mutex;
+use hedgerow_core::{Comparison, LabelId, PropertyId, PropertyTest, Timestamp};
+use hedgerow_mem::View;
+
+/// The edges of some labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ChosenEdges {
+    /// Ascending by label.
+    pub(crate) labels: Vec<ChosenLabel>,
+    pub(crate) direction: EdgeDirection,
+}
+
+/// The edges of a label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ChosenLabel {
+    pub(crate) label: LabelId,
+    /// The first and the last rank, if not all are taken.
+    pub(crate) ranks: Option<(u64, u64)>,
+    pub(crate) test: Option<ChosenTest>,
+    pub(crate) weight: ChosenWeight,
+}
+
+/// What an edge must pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ChosenTest {
+    Property(PropertyTest),
+    /// A comparison of the weight with a number, of which these are the bits.
+    Weight(Comparison, u64),
+}
+
+/// What an edge weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChosenWeight {
+    /// As it is stored.
+    Stored,
+    /// What a property holds, or else a number, of which these are the bits.
+    Property(Option<PropertyId>, Option<u64>),
+}
+
+/// Along edges, against them, or both ways.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum EdgeDirection {
+    /// From source to destination.
+    #[default]
+    Out,
+    /// From destination to source.
+    In,
+    /// Both: each edge once, a self-loop too. In an undirected graph all three are the same.
+    Both,
+}
+
+impl From<hedgerow_core::Direction> for EdgeDirection {
+    fn from(direction: hedgerow_core::Direction) -> EdgeDirection {
+        match direction {
+            hedgerow_core::Direction::Out => EdgeDirection::Out,
+            hedgerow_core::Direction::In => EdgeDirection::In,
+        }
+    }
+}
+
+impl ChosenLabel {
+    /// The label, if all its edges are taken with the weights that are stored.
+    pub(crate) fn whole(&self) -> Option<LabelId> {
+        let plain = self.ranks.is_none() && self.test.is_none() && self.weight == ChosenWeight::Stored;
+        plain.then_some(self.label)
+    }
+
+    /// Whether a property must be read, which copies of edges in incoming lists do not keep.
+    pub(crate) fn reads_properties(&self) -> bool {
+        matches!(self.test, Some(ChosenTest::Property(_)))
+            || matches!(self.weight, ChosenWeight::Property(..))
+    }
+}
+
+impl ChosenEdges {
+    /// The label, if these are its edges as they are.
+    pub(crate) fn only_whole_label(&self) -> Option<LabelId> {
+        match &self.labels[..] {
+            _ if self.direction != EdgeDirection::Out => None,
+            [one] => one.whole(),
+            _ => None,
+        }
+    }
+
+    /// Whether edges have weights. `stored` tells whether those of a label do.
+    pub(crate) fn is_weighted(&self, stored: impl Fn(LabelId) -> bool) -> bool {
+        let weighs = |label: &ChosenLabel| label.weight != ChosenWeight::Stored || stored(label.label);
+        self.labels.iter().any(weighs)
+    }
+}
+
+/// The views of chosen edges that snapshots use now. None is kept here: a view goes with the last snapshot that asked for it.
+#[derive(Default)]
+pub(crate) struct ChosenViews(Mutex<Vec<(Timestamp, ChosenEdges, Weak<View>)>>);
+
+impl ChosenViews {
+    /// The view that a snapshot of this timestamp has.
+    pub(crate) fn find(&self, ts: Timestamp, chosen: &ChosenEdges) -> Option<Arc<View>> {
+        let views = self.0.lock();
+        let found = views.iter().find(|(at, edges, _)| (*at, edges) == (ts, chosen));
+        found.and_then(|(.., view)| view.upgrade())
+    }
+
+    /// Offers a view to other snapshots of the timestamp. Returns the one to use.
+    pub(crate) fn offer(&self, ts: Timestamp, chosen: &ChosenEdges, view: Arc<View>) -> Arc<View> {
+        let mut views = self.0.lock();
+        views.retain(|(.., view)| view.strong_count() > 0);
+        let found = views.iter().find(|(at, edges, _)| (*at, edges) == (ts, chosen));
+        if let Some(same) = found.and_then(|(.., view)| view.upgrade()) {
+            return same;
+        }
+        views.push((ts, chosen.clone(), Arc::downgrade(&view)));
+        view
+    }
+
+    /// Makes none of them known any more.
+    pub(crate) fn forget(&self) {
+        let forgotten = std::mem::take(&mut *self.0.lock());
+        drop(forgotten);
+    }
+
+    /// The bytes of all, and of lists that they alone keep.
+    pub(crate) fn bytes(&self) -> u64 {
+        let views: Vec<Arc<View>> = self.0.lock().iter().filter_map(|(.., view)| view.upgrade()).collect();
+        views.iter().map(|view| (view.bytes() + view.kept_bytes()) as u64).sum()
+    }
+}
+
+/// As many views of chosen edges a snapshot keeps: those asked for last.
+const MOST: usize = 8;
+
+/// The views of chosen edges of a snapshot, the one asked for last at the end.
+#[derive(Default)]
+pub(crate) struct SelectedViews(Mutex<Vec<(ChosenEdges, Arc<View>)>>);
+
+impl SelectedViews {
+    pub(crate) fn find(&self, chosen: &ChosenEdges) -> Option<Arc<View>> {
+        let mut kept = self.0.lock();
+        let at = kept.iter().position(|(edges, _)| edges == chosen)?;
+        let found = kept.remove(at);
+        let view = found.1.clone();
+        kept.push(found);
+        Some(view)
+    }
+
+    pub(crate) fn keep(&self, chosen: ChosenEdges, view: &Arc<View>) {
+        let mut kept = self.0.lock();
+        if kept.iter().any(|(edges, _)| *edges == chosen) {
+            return;
+        }
+        let oldest = (kept.len() == MOST).then(|| kept.remove(0));
+        kept.push((chosen, view.clone()));
+        drop(kept); // before the view, which may be the last reference to many lists
+        drop(oldest);
+    }
+}

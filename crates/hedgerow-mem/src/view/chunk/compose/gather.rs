@@ -1,0 +1,315 @@
+//! The lists of one source, of 64 vertices, as far as its edges are taken.
+
+use hedgerow_core::{LocalVertex, RowRef, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId, predicate};
+
+use super::super::{CHUNK_SUBGRAPHS, Chunk};
+use super::take::{ComposeError, EdgeWeight, Part, Take, Test};
+use crate::arena::Counted;
+use crate::items::ItemRef;
+use crate::main_part::Main;
+use crate::version::{Piece, Read, Version};
+use crate::view::corrections::Scratch;
+
+/// The lists of a source.
+pub(super) struct Gathered {
+    offsets: [u32; SUBGRAPH_VERTICES + 1],
+    /// Whether the lists are those of the main part, which are not copied.
+    whole: bool,
+    lists: Vec<VertexId>,
+    weights: Vec<f64>,
+}
+
+impl Default for Gathered {
+    fn default() -> Gathered {
+        Gathered { offsets: [0; SUBGRAPH_VERTICES + 1], whole: false, lists: Vec::new(), weights: Vec::new() }
+    }
+}
+
+impl Gathered {
+    fn clear(&mut self) {
+        (self.offsets, self.whole) = ([0; SUBGRAPH_VERTICES + 1], false);
+        self.lists.clear();
+        self.weights.clear();
+    }
+
+    /// The number of entries.
+    pub(super) fn len(&self) -> u32 {
+        self.offsets[SUBGRAPH_VERTICES]
+    }
+
+    /// Whether they are the lists of the main part.
+    pub(super) fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// The lists of the version that they were gathered from.
+    pub(super) fn part<'a>(&'a self, version: &'a Version) -> Part<'a> {
+        match self.whole {
+            true => Part { lists: &version.main().neighbors, ..self.own_part() },
+            false => self.own_part(),
+        }
+    }
+
+    pub(super) fn own_part(&self) -> Part<'_> {
+        Part { offsets: &self.offsets, lists: &self.lists, weights: &self.weights }
+    }
+
+    /// The array of the main part, where that is what was gathered.
+    pub(super) fn shared(&self, version: &Version) -> Option<Counted<VertexId>> {
+        self.whole.then(|| version.main().neighbors.clone())
+    }
+
+    /// Gathers the neighbours of the subgraph at `i` of a chunk that are `wanted`.
+    pub(super) fn resolve(
+        &mut self,
+        chunk: &Chunk,
+        i: usize,
+        weighted: bool,
+        wanted: impl Fn(LocalVertex, VertexId) -> bool,
+    ) {
+        self.clear();
+        for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+            if weighted {
+                chunk.weighted_block(i).weighted_neighbors(local).for_each_sorted(|v, weight| {
+                    if wanted(local, v) {
+                        self.lists.push(v);
+                        self.weights.push(weight);
+                    }
+                });
+            } else {
+                let neighbors = chunk.block(i).neighbors(local);
+                match neighbors.as_slice() {
+                    Some(list) => self.lists.extend(list.iter().filter(|&&v| wanted(local, v))),
+                    None => self.lists.extend(neighbors.iter().filter(|&v| wanted(local, v))),
+                }
+            }
+            self.offsets[local.index() + 1] = self.lists.len() as u32;
+        }
+    }
+}
+
+impl Take<'_> {
+    fn takes(&self, at: VertexId, item: &ItemRef<'_>) -> bool {
+        let ranked = self.ranks.is_none_or(|(first, last)| (first..=last).contains(&item.rank));
+        let first = !self.first_copies || at <= item.dst;
+        let passes = |test: Test<'_>| match test {
+            Test::Property(test) => test.passes(item.row),
+            Test::Weight(comparison, given) => comparison.holds(item.weight.into(), given.into()),
+        };
+        ranked && first && self.test.is_none_or(passes)
+    }
+
+    fn weight(&self, item: &ItemRef<'_>) -> Option<f64> {
+        match self.weight {
+            EdgeWeight::Stored => Some(item.weight),
+            EdgeWeight::Property(property, missing) => {
+                property.and_then(|property| item.row.get(property).as_number()).or(missing)
+            }
+        }
+    }
+
+    /// Marks the edges of a main part that are taken, a bit for each.
+    fn mark(&self, id: SubgraphId, main: &Main, marks: &mut Vec<u64>) {
+        let len = main.neighbors.len();
+        marks.clear();
+        marks.resize(len.div_ceil(64), u64::MAX);
+        if let Some(last) = marks.last_mut().filter(|_| !len.is_multiple_of(64)) {
+            *last = (1 << (len % 64)) - 1;
+        }
+        match (self.ranks, main.ranks()) {
+            (Some((first, last)), Some(ranks)) => {
+                predicate::clear(ranks, marks, |rank| first <= rank && rank <= last);
+            }
+            (Some((first, _)), None) if first > 0 => marks.fill(0),
+            _ => {}
+        }
+        match self.test {
+            Some(Test::Property(test)) => test.clear_marks(main.columns(), marks),
+            Some(Test::Weight(comparison, given)) => {
+                keep(marks, |at| comparison.holds(main.weight_at(at).into(), given.into()));
+            }
+            None => {}
+        }
+        if self.first_copies {
+            for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+                let (range, v) = (main.range(local), id.vertex(local));
+                let second = main.neighbors(local).partition_point(|&u| u < v);
+                (range.start..range.start + second).for_each(|at| marks[at / 64] &= !(1 << (at % 64)));
+            }
+        }
+    }
+}
+
+/// Clears the marks that do not pass.
+fn keep(marks: &mut [u64], passes: impl Fn(usize) -> bool) {
+    for (at, mark) in marks.iter_mut().enumerate() {
+        *mark = (0..64)
+            .fold(0, |kept, bit| kept | u64::from(*mark >> bit & 1 == 1 && passes(at * 64 + bit)) << bit);
+    }
+}
+
+/// What gathers lists at a timestamp.
+pub(super) struct Gatherer {
+    t: Timestamp,
+    weighted: bool,
+    pub(super) scratch: Scratch,
+    /// Room for the lists of one subgraph, whose corrections are resolved.
+    resolved: Box<Chunk>,
+    marks: Vec<u64>,
+}
+
+impl Gatherer {
+    pub(super) fn new(t: Timestamp, weighted: bool) -> Gatherer {
+        Gatherer { t, weighted, scratch: Scratch::default(), resolved: Box::default(), marks: Vec::new() }
+    }
+
+    /// Gathers what is taken of a source, `at` its place, in the subgraph `id`.
+    pub(super) fn gather(
+        &mut self,
+        id: SubgraphId,
+        at: usize,
+        take: &Take<'_>,
+        version: &Version,
+        gathered: &mut Gathered,
+    ) -> Result<(), ComposeError> {
+        gathered.clear();
+        let read = version.at(self.t);
+        let settled = read.delta_len() == 0 && version.patch.is_none();
+        if settled {
+            return self.gather_settled(id, at, take, version.main(), gathered);
+        }
+        if take.is_all() && !(self.weighted && matches!(take.weight, EdgeWeight::Property(..))) {
+            if self.weighted && self.resolved.weights.is_empty() {
+                self.resolved.weights = vec![Counted::default(); CHUNK_SUBGRAPHS];
+            }
+            self.resolved.read_lists(0, read, &mut self.scratch);
+            gathered.resolve(&self.resolved, 0, self.weighted, |_, _| true);
+            return Ok(());
+        }
+        self.gather_pieces(id, at, take, read, gathered)
+    }
+
+    /// Of a version that is its main part: tests go over whole columns.
+    fn gather_settled(
+        &mut self,
+        id: SubgraphId,
+        at: usize,
+        take: &Take<'_>,
+        main: &Main,
+        gathered: &mut Gathered,
+    ) -> Result<(), ComposeError> {
+        gathered.whole = take.is_all();
+        if !gathered.whole {
+            take.mark(id, main, &mut self.marks);
+            let kept: u64 = self.marks.iter().map(|mark| u64::from(mark.count_ones())).sum();
+            gathered.whole = kept == main.neighbors.len() as u64;
+        }
+        if gathered.whole {
+            gathered.offsets = *main.offsets();
+        } else {
+            gathered.copy_marked(main, &self.marks);
+        }
+        if !self.weighted {
+            return Ok(());
+        }
+        match take.weight {
+            EdgeWeight::Stored if main.weights().is_none() => return Ok(()),
+            EdgeWeight::Stored if gathered.whole => {
+                gathered.weights.extend_from_slice(main.weights().unwrap_or(&[]));
+                return Ok(());
+            }
+            _ => {}
+        }
+        for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+            for place in main.range(local) {
+                if gathered.whole || self.marks[place / 64] >> (place % 64) & 1 == 1 {
+                    let item = main.item_at(place);
+                    let missing = ComposeError::NoWeight(id.vertex(local), item.dst, at);
+                    gathered.weights.push(take.weight(&item).ok_or(missing)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Of any version: tests go over whole columns of its main part, and over what was changed since edge by edge.
+    fn gather_pieces(
+        &mut self,
+        id: SubgraphId,
+        at: usize,
+        take: &Take<'_>,
+        read: Read<'_>,
+        gathered: &mut Gathered,
+    ) -> Result<(), ComposeError> {
+        let main = read.version().main();
+        take.mark(id, main, &mut self.marks);
+        let mut missing = None;
+        let mut push = |local: LocalVertex, item: &ItemRef<'_>| {
+            gathered.lists.push(item.dst);
+            gathered.offsets[local.index() + 1] += 1;
+            if self.weighted {
+                let weight = take.weight(item);
+                if weight.is_none() {
+                    missing = Some(ComposeError::NoWeight(id.vertex(local), item.dst, at));
+                }
+                gathered.weights.push(weight.unwrap_or(1.0));
+            }
+        };
+        read.for_each_piece(|local, piece| match piece {
+            Piece::Main(range) if self.weighted => {
+                for_each_mark(&self.marks, range, |place| push(local, &main.item_at(place)));
+            }
+            Piece::Main(range) => {
+                let plain = |dst| ItemRef { dst, rank: 0, weight: 1.0, row: RowRef::Empty };
+                for_each_mark(&self.marks, range, |place| push(local, &plain(main.neighbors[place])));
+            }
+            Piece::Changed(item) if take.takes(id.vertex(local), &item) => push(local, &item),
+            Piece::Changed(_) => {}
+        });
+        (0..SUBGRAPH_VERTICES).for_each(|local| gathered.offsets[local + 1] += gathered.offsets[local]);
+        missing.map_or(Ok(()), Err)
+    }
+}
+
+/// Calls `f` with each marked position of a range, ascending.
+#[inline]
+fn for_each_mark(marks: &[u64], range: std::ops::Range<usize>, mut f: impl FnMut(usize)) {
+    let mut at = range.start;
+    while at < range.end {
+        let end = (at / 64 * 64 + 64).min(range.end);
+        let mut rest = marks[at / 64] >> (at % 64);
+        if end - at < 64 {
+            rest &= (1 << (end - at)) - 1;
+        }
+        while rest != 0 {
+            f(at + rest.trailing_zeros() as usize);
+            rest &= rest - 1;
+        }
+        at = end;
+    }
+}
+
+impl Gathered {
+    /// Copies the marked neighbours of a main part.
+    fn copy_marked(&mut self, main: &Main, marks: &[u64]) {
+        let mut locals = main.offsets().iter().zip(&mut self.offsets).peekable();
+        for (place, (&mark, list)) in marks.iter().zip(main.neighbors.chunks(64)).enumerate() {
+            let (first, before) = ((place * 64) as u32, self.lists.len() as u32);
+            // How many are taken before the lists that begin in this word.
+            while let Some((&offset, taken)) = locals.next_if(|(offset, _)| **offset < first + 64) {
+                *taken = before + (mark & ((1 << (offset - first)) - 1)).count_ones();
+            }
+            if mark == u64::MAX {
+                self.lists.extend_from_slice(list);
+                continue;
+            }
+            let mut rest = mark;
+            while rest != 0 {
+                self.lists.push(list[rest.trailing_zeros() as usize]);
+                rest &= rest - 1;
+            }
+        }
+        let all = self.lists.len() as u32;
+        locals.for_each(|(_, taken)| *taken = all);
+    }
+}

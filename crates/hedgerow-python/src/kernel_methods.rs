@@ -1,0 +1,333 @@
+//! The methods of `Snapshot` that run kernels.
+
+use hedgerow::EdgeDirection;
+use hedgerow_kernels::PageRankConfig;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::kernels;
+use crate::key::count;
+use crate::selection::{self, Chosen, Labels, RankRange, Where};
+use crate::snapshot::Snapshot;
+
+#[pymethods]
+impl Snapshot {
+    /// Breadth-first search: the least number of edges from a source to every vertex.
+    ///
+    /// Parameters
+    /// ----------
+    /// source : int or str
+    ///     A vertex id.
+    /// direction : {"out", "in", "both"}
+    ///     Along the edges, against them or both ways; the same in an undirected graph.
+    /// label : str or sequence of str, optional
+    ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
+    /// rank_range, where : optional
+    ///     Which of these edges, as ``neighbors`` has it.
+    ///
+    /// Returns
+    /// -------
+    /// VertexResult
+    ///     Values are ``int64``; -1 for vertices that no path reaches.
+    ///
+    /// Raises
+    /// ------
+    /// IntegrityError
+    ///     There is no such vertex.
+    /// ProgrammingError
+    ///     There is no such label.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.add_edges([1, 2, 5], [2, 3, 1])
+    /// 3
+    /// >>> db.snapshot().bfs(1).to_dict()
+    /// {1: 0, 2: 1, 3: 2, 5: -1}
+    #[pyo3(signature = (source, *, direction="out", label=None, rank_range=None, r#where=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
+    fn bfs(
+        &self,
+        py: Python<'_>,
+        source: &Bound<'_, PyAny>,
+        direction: &str,
+        label: Option<Labels>,
+        rank_range: Option<RankRange>,
+        r#where: Option<Where>,
+    ) -> PyResult<Py<PyAny>> {
+        let (source, direction) = (self.key(source)?, selection::direction(direction)?);
+        let chosen = self.chosen(label, rank_range, r#where)?;
+        let reading = self.reading()?;
+        let mut arguments = kernels::arguments("bfs")?;
+        kernels::set(&mut arguments, "source", kernels::vertex(&reading, &source)?)?;
+        let chosen = kernels::direct(&mut arguments, chosen, direction)?;
+        kernels::run(py, &self.handle, &reading, arguments, chosen)
+    }
+
+    /// PageRank: how often a random surfer visits each vertex.
+    ///
+    /// Parameters
+    /// ----------
+    /// damping : float
+    ///     The probability of following an edge rather than jumping anywhere, 0 to 1.
+    /// iterations : int
+    ///     The number of iterations, at most this many if there is a tolerance.
+    /// tolerance : float, optional
+    ///     Stop after an iteration that changed the scores by less than this in total.
+    /// direction : {"out", "in", "both"}
+    ///     Along the edges, against them or both ways; the same in an undirected graph.
+    /// label : str or sequence of str, optional
+    ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
+    /// rank_range, where : optional
+    ///     Which of these edges, as ``neighbors`` has it.
+    ///
+    /// Returns
+    /// -------
+    /// VertexResult
+    ///     Values are ``float64`` and sum to 1. What vertices without out-edges hold is spread evenly.
+    ///
+    /// Raises
+    /// ------
+    /// ProgrammingError
+    ///     There is no such label.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.add_edges([1, 2, 3], [2, 1, 1])
+    /// 3
+    /// >>> [key for key, score in db.snapshot().pagerank().top(2)]
+    /// [1, 2]
+    #[pyo3(signature = (*, damping=PageRankConfig::DEFAULT.damping, iterations=None, tolerance=None, direction="out", label=None, rank_range=None, r#where=None), text_signature = "($self, *, damping=0.85, iterations=20, tolerance=None, direction='out', label=None, rank_range=None, where=None)")]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
+    fn pagerank(
+        &self,
+        py: Python<'_>,
+        damping: f64,
+        iterations: Option<&Bound<'_, PyAny>>,
+        tolerance: Option<f64>,
+        direction: &str,
+        label: Option<Labels>,
+        rank_range: Option<RankRange>,
+        r#where: Option<Where>,
+    ) -> PyResult<Py<PyAny>> {
+        let (direction, chosen) =
+            (selection::direction(direction)?, self.chosen(label, rank_range, r#where)?);
+        let mut arguments = kernels::arguments("pagerank")?;
+        kernels::set(&mut arguments, "damping", damping)?;
+        if let Some(iterations) = iterations {
+            kernels::set(&mut arguments, "iterations", count("iterations", iterations, 0)?)?;
+        }
+        if let Some(tolerance) = tolerance {
+            kernels::set(&mut arguments, "tolerance", tolerance)?;
+        }
+        let chosen = kernels::direct(&mut arguments, chosen, direction)?;
+        kernels::run(py, &self.handle, &*self.reading()?, arguments, chosen)
+    }
+
+    /// Shortest paths: the least sum of weights along a path from a source to every vertex.
+    ///
+    /// In a graph without weights every edge weighs 1; ``bfs`` gives the same answer sooner.
+    ///
+    /// Parameters
+    /// ----------
+    /// source : int or str
+    ///     A vertex id.
+    /// direction : {"out", "in", "both"}
+    ///     Along the edges, against them or both ways; the same in an undirected graph.
+    /// delta : float, optional
+    ///     The width of a bucket of distances, above 0; by default chosen by a sample of the weights. It changes the
+    ///     time, never the result.
+    /// label : str or sequence of str, optional
+    ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
+    /// weight : str, optional
+    ///     The property that is the length of an edge; if not given the graph's weights, and of labels other than the default
+    ///     one 1.
+    /// rank_range, where : optional
+    ///     Which of these edges, as ``neighbors`` has it.
+    ///
+    /// Returns
+    /// -------
+    /// VertexResult
+    ///     Values are ``float64``; infinite for vertices that no path reaches.
+    ///
+    /// Raises
+    /// ------
+    /// IntegrityError
+    ///     There is no such vertex.
+    /// ProgrammingError
+    ///     There is no such label.
+    /// DataError
+    ///     A path reaches an edge with a negative weight; the property holds no numbers, or an edge has no value of it.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open(weighted=True)
+    /// >>> db.add_edges([1, 2, 1, 5], [2, 3, 3, 1], [1.0, 0.5, 4.0, 1.0])
+    /// 4
+    /// >>> db.snapshot().sssp(1).to_dict()
+    /// {1: 0.0, 2: 1.0, 3: 1.5, 5: inf}
+    #[pyo3(signature = (source, *, direction="out", delta=None, label=None, weight=None, rank_range=None, r#where=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
+    fn sssp(
+        &self,
+        py: Python<'_>,
+        source: &Bound<'_, PyAny>,
+        direction: &str,
+        delta: Option<f64>,
+        label: Option<Labels>,
+        weight: Option<String>,
+        rank_range: Option<RankRange>,
+        r#where: Option<Where>,
+    ) -> PyResult<Py<PyAny>> {
+        let (source, direction) = (self.key(source)?, selection::direction(direction)?);
+        let chosen = Chosen { weight, ..self.chosen(label, rank_range, r#where)? };
+        let reading = self.reading()?;
+        let mut arguments = kernels::arguments("sssp")?;
+        kernels::set(&mut arguments, "source", kernels::vertex(&reading, &source)?)?;
+        let chosen = kernels::direct(&mut arguments, chosen, direction)?;
+        if let Some(delta) = delta {
+            kernels::set(&mut arguments, "delta", delta)?;
+        }
+        kernels::run(py, &self.handle, &reading, arguments, chosen)
+    }
+
+    /// The number of triangles: sets of three vertices, each joined to the two others, directions ignored.
+    ///
+    /// Parameters
+    /// ----------
+    /// label : str or sequence of str, optional
+    ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
+    /// rank_range, where : optional
+    ///     Which of these edges, as ``neighbors`` has it.
+    ///
+    /// Raises
+    /// ------
+    /// ProgrammingError
+    ///     There is no such label.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.add_edges([1, 2, 3, 3], [2, 3, 1, 4])
+    /// 4
+    /// >>> db.snapshot().triangle_count()
+    /// 1
+    #[pyo3(signature = (*, label=None, rank_range=None, r#where=None))]
+    fn triangle_count(
+        &self,
+        py: Python<'_>,
+        label: Option<Labels>,
+        rank_range: Option<RankRange>,
+        r#where: Option<Where>,
+    ) -> PyResult<Py<PyAny>> {
+        let (reading, chosen) = (self.reading()?, self.chosen(label, rank_range, r#where)?);
+        kernels::run(py, &self.handle, &reading, kernels::arguments("tc")?, chosen)
+    }
+
+    /// Weakly connected components: which vertices a path joins when directions are ignored.
+    ///
+    /// Parameters
+    /// ----------
+    /// label : str or sequence of str, optional
+    ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
+    /// rank_range, where : optional
+    ///     Which of these edges, as ``neighbors`` has it.
+    ///
+    /// Returns
+    /// -------
+    /// VertexResult
+    ///     The value is the id of one vertex of the component, the same for all its vertices.
+    ///
+    /// Raises
+    /// ------
+    /// ProgrammingError
+    ///     There is no such label.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.add_edges([1, 8, 3], [2, 9, 2])
+    /// 3
+    /// >>> db.snapshot().wcc().counts()
+    /// {1: 3, 8: 2}
+    #[pyo3(signature = (*, label=None, rank_range=None, r#where=None))]
+    fn wcc(
+        &self,
+        py: Python<'_>,
+        label: Option<Labels>,
+        rank_range: Option<RankRange>,
+        r#where: Option<Where>,
+    ) -> PyResult<Py<PyAny>> {
+        let (reading, chosen) = (self.reading()?, self.chosen(label, rank_range, r#where)?);
+        kernels::run(py, &self.handle, &reading, kernels::arguments("wcc")?, chosen)
+    }
+
+    /// Run a kernel by its name, also one without a method of its own. ``docs/guide/kernels.md`` lists all of them.
+    ///
+    /// Parameters
+    /// ----------
+    /// kernel : str
+    ///     A name as the command line has it: ``"bfs"``, ``"pagerank"``, ``"sssp"``, ``"tc"``, ``"wcc"``.
+    /// label : str or sequence of str, optional
+    ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
+    /// weight : str, optional
+    ///     The property that is the length of an edge, of kernels that read weights.
+    /// direction : {"out", "in", "both"}, optional
+    ///     Along the edges, against them or both ways, of any kernel.
+    /// rank_range, where : optional
+    ///     Which of these edges, as ``neighbors`` has it.
+    /// **parameters
+    ///     What the kernel is told; None leaves a parameter as it is by default.
+    ///
+    /// Returns
+    /// -------
+    /// VertexResult or int
+    ///
+    /// Raises
+    /// ------
+    /// IntegrityError
+    ///     There is no such vertex.
+    /// ProgrammingError
+    ///     There is no such label; or the kernel reads no weights.
+    /// DataError
+    ///     There is no such kernel, it has no such parameter, or a value is out of range.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.add_edges([1, 2, 5], [2, 3, 1])
+    /// 3
+    /// >>> db.snapshot().run("bfs", source=3, direction="in").to_dict()
+    /// {1: 2, 2: 1, 3: 0, 5: 3}
+    #[pyo3(signature = (kernel, *, label=None, weight=None, direction=None, rank_range=None, r#where=None, **parameters))]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
+    fn run(
+        &self,
+        py: Python<'_>,
+        kernel: &str,
+        label: Option<Labels>,
+        weight: Option<String>,
+        direction: Option<&str>,
+        rank_range: Option<RankRange>,
+        r#where: Option<Where>,
+        parameters: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Py<PyAny>> {
+        let direction = direction.map_or(Ok(EdgeDirection::Out), selection::direction)?;
+        let reading = self.reading()?;
+        let chosen = Chosen { weight, ..self.chosen(label, rank_range, r#where)? };
+        let mut arguments = kernels::arguments(kernel)?;
+        if let Some(parameters) = parameters {
+            let vertex = |object: &Bound<'_, PyAny>| kernels::vertex(&reading, &self.key(object)?);
+            kernels::set_all(&mut arguments, parameters, vertex)?;
+        }
+        let chosen = kernels::direct(&mut arguments, chosen, direction)?;
+        kernels::run(py, &self.handle, &reading, arguments, chosen)
+    }
+}

@@ -1,0 +1,193 @@
+//! Which edges a read takes, as keyword arguments say it: `label`, `direction`, `rank_range`, `where`.
+
+use hedgerow::{Comparison, Direction, EdgeDirection, EdgeSelection, Label, PropertyType, Schema, Value};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+use crate::arrays::{exact, not_exact};
+use crate::ending::calling;
+use crate::error::DataError;
+use crate::handle::Origin;
+use crate::key::{shown, type_name};
+use crate::value::{self, WEIGHT};
+
+/// The argument `label`: a name, or several.
+pub(crate) struct Labels(Vec<String>);
+
+impl<'py> FromPyObject<'_, 'py> for Labels {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Labels> {
+        if let Ok(name) = object.cast::<PyString>() {
+            return Ok(Labels(vec![name.to_str()?.to_owned()]));
+        }
+        let _calling = calling(object.py());
+        let wrong = |object: &Bound<'_, PyAny>| {
+            let found = type_name(object);
+            PyTypeError::new_err(format!("label must be a str or a sequence of str, found {found}"))
+        };
+        let names = object.try_iter().map_err(|_| wrong(&object))?;
+        let name = |name: PyResult<Bound<'_, PyAny>>| {
+            let name = name?;
+            name.extract::<String>().map_err(|_| wrong(&name))
+        };
+        names.map(name).collect::<PyResult<_>>().map(Labels)
+    }
+}
+
+impl Labels {
+    /// The name, if it is one.
+    pub(crate) fn one(&self) -> Option<&str> {
+        if let [name] = &self.0[..] { Some(name) } else { None }
+    }
+}
+
+/// The argument `rank_range`: the first rank, and the one behind the last.
+pub(crate) struct RankRange(Option<u64>, Option<u64>);
+
+impl<'py> FromPyObject<'_, 'py> for RankRange {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<RankRange> {
+        let _calling = calling(object.py());
+        let (first, stop): (Option<Bound<'_, PyAny>>, Option<Bound<'_, PyAny>>) =
+            object.extract().map_err(|_| {
+                let found = type_name(&object);
+                PyTypeError::new_err(format!("rank_range must be a tuple (first, stop), found {found}"))
+            })?;
+        let rank = |rank: Bound<'_, PyAny>| value::read_rank(&rank);
+        Ok(RankRange(first.map(rank).transpose()?, stop.map(rank).transpose()?))
+    }
+}
+
+/// The argument `where`: a property, a comparison and a value.
+pub(crate) struct Where(String, Comparison, Value);
+
+impl<'py> FromPyObject<'_, 'py> for Where {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Where> {
+        let _calling = calling(object.py());
+        let wrong = |_| {
+            let found = shown(&object);
+            PyTypeError::new_err(format!(
+                "where must be a tuple (property, comparison, value), found {found}"
+            ))
+        };
+        let parts = object.cast::<PyTuple>().map_err(|_| wrong(()))?;
+        let (name, symbol, value): (String, String, Bound<'_, PyAny>) =
+            parts.extract().map_err(|_| wrong(()))?;
+        let Some(comparison) = Comparison::from_symbol(&symbol) else {
+            let known: Vec<&str> = Comparison::ALL.iter().map(|comparison| comparison.symbol()).collect();
+            let known = known.join(", ");
+            return Err(DataError::new_err(format!("where compares with one of {known}, found {symbol:?}")));
+        };
+        let value = value::read(&format_args!("where: property {name}"), &value, None)?;
+        Ok(Where(name, comparison, value))
+    }
+}
+
+/// What a read takes.
+#[derive(Default)]
+pub(crate) struct Chosen {
+    pub(crate) labels: Option<Labels>,
+    pub(crate) direction: EdgeDirection,
+    pub(crate) ranks: Option<RankRange>,
+    pub(crate) filter: Option<Where>,
+    /// The property that an edge weighs.
+    pub(crate) weight: Option<String>,
+}
+
+impl Chosen {
+    /// Of the edges along their direction.
+    pub(crate) fn new(
+        origin: &Origin,
+        schema: &Schema,
+        labels: Option<Labels>,
+        ranks: Option<RankRange>,
+        filter: Option<Where>,
+    ) -> PyResult<Chosen> {
+        let mut chosen = Chosen { labels, ranks, filter, ..Chosen::default() };
+        chosen.adapt(schema, origin.config.weighted)?;
+        Ok(chosen)
+    }
+
+    pub(crate) fn in_direction(self, direction: EdgeDirection) -> Chosen {
+        Chosen { direction, ..self }
+    }
+
+    /// The label and the direction, where all edges of one label, or of all labels, are read in one direction.
+    pub(crate) fn plain(&self) -> Option<(Option<&str>, Direction)> {
+        let direction = match self.direction {
+            EdgeDirection::Out => Direction::Out,
+            EdgeDirection::In => Direction::In,
+            EdgeDirection::Both => return None,
+        };
+        let all = self.ranks.is_none() && self.filter.is_none();
+        let label = self.labels.as_ref().map(Labels::one);
+        match label {
+            Some(None) => None,
+            label => all.then_some((label.flatten(), direction)),
+        }
+    }
+
+    /// Whether the edges of a label are read.
+    pub(crate) fn names(&self, label: &str) -> bool {
+        self.labels.as_ref().is_none_or(|Labels(labels)| labels.iter().any(|name| name == label))
+    }
+
+    /// An int that is compared with floats becomes one, as in writes.
+    fn adapt(&mut self, schema: &Schema, weighted: bool) -> PyResult<()> {
+        let Some(Where(name, _, value)) = &mut self.filter else { return Ok(()) };
+        let Value::I64(number) = *value else { return Ok(()) };
+        let of_label = |label: &Label| match &self.labels {
+            None => true,
+            Some(Labels(labels)) => labels.iter().any(|name| **name == **label.name()),
+        };
+        let kinds = schema.labels().iter().filter(|label| of_label(label)).filter_map(|label| {
+            let weight = weighted && label.name().is_empty() && name == WEIGHT;
+            let kind = label.property(name).map(|property| property.property_type());
+            if weight { Some(PropertyType::F64) } else { kind }
+        });
+        let kinds: Vec<PropertyType> = kinds.collect();
+        if kinds.first() == Some(&PropertyType::F64) {
+            let name = format!("where: property {name}");
+            *value = Value::F64(exact(number).ok_or_else(|| not_exact(&name, number))?);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn selection(&self) -> EdgeSelection<'_> {
+        let mut selection = match &self.labels {
+            None => EdgeSelection::all(),
+            Some(Labels(names)) => EdgeSelection::of_labels(names.iter().map(String::as_str)),
+        };
+        if let Some(RankRange(first, stop)) = self.ranks {
+            selection = match stop {
+                Some(stop) => selection.ranks(first.unwrap_or(0)..stop),
+                None => selection.ranks(first.unwrap_or(0)..),
+            };
+        }
+        if let Some(Where(name, comparison, value)) = &self.filter {
+            selection = selection.filter(name, *comparison, value.clone());
+        }
+        if let Some(property) = &self.weight {
+            selection = selection.weighted_by(property, None);
+        }
+        selection.direction(self.direction)
+    }
+}
+
+/// The argument `direction`, where both are possible.
+pub(crate) fn direction(text: &str) -> PyResult<EdgeDirection> {
+    match text {
+        "out" => Ok(EdgeDirection::Out),
+        "in" => Ok(EdgeDirection::In),
+        "both" => Ok(EdgeDirection::Both),
+        other => {
+            let text = format!("direction must be \"out\", \"in\" or \"both\", found {other:?}");
+            Err(DataError::new_err(text))
+        }
+    }
+}

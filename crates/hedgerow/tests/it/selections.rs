@@ -1,0 +1,218 @@
+//! Reads over chosen edges, against a model: label sets, ranks, filters, directions, weights; point reads and views.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hedgerow::{
+    ArgumentError, Comparison, Direction, EdgeDirection, EdgeKey, EdgeSelection, Error, Graph, PropertyType,
+    Snapshot, Topology, Value, VertexId, View,
+};
+use hedgerow_testkit::effort::{Effort, explored};
+use hedgerow_workload::rng::Rng;
+
+mod model;
+
+use model::{Chosen, Edges, Lists, VERTICES, World, lists};
+
+fn check(snapshot: &Snapshot, edges: &Edges, chosen: &Chosen, directed: bool) {
+    let selection = chosen.selection();
+    let expected = lists(edges, chosen, directed);
+    for v in (0..VERTICES).step_by(7).chain([70]) {
+        let list = expected.get(&v).cloned().unwrap_or_default();
+        let found = snapshot.neighbors_selected(&selection, v).unwrap().unwrap();
+        let found: Vec<_> =
+            found.into_iter().map(|(key, label, rank)| (key, usize::from(label.0), rank)).collect();
+        let wanted: Vec<_> = list.iter().map(|e| (e.0.into(), e.1, e.2)).collect();
+        assert_eq!(found, wanted, "at {v}: {chosen:?}");
+        assert_eq!(snapshot.degree_selected(&selection, v).unwrap(), Some(wanted.len()), "{chosen:?}");
+        let with = snapshot.edges_selected(&selection, v).unwrap().unwrap();
+        let with: Vec<_> = with.into_iter().map(|(label, e)| (e.key, usize::from(label.0), e.rank)).collect();
+        assert_eq!(with, wanted, "{chosen:?}");
+    }
+    assert_eq!(snapshot.neighbors_selected(&selection, VERTICES).unwrap(), None);
+    let taken = edges.iter().filter(|(key, edge)| chosen.takes(key, edge)).map(|(key, _)| *key);
+    let mut scanned = Vec::new();
+    let push = |label: hedgerow::LabelId, src: VertexId, dst: VertexId, rank, _| {
+        scanned.push((usize::from(label.0), u64::from(src.0), u64::from(dst.0), rank));
+    };
+    snapshot.for_each_edge_selected(&selection, push).unwrap();
+    assert_eq!(scanned, taken.clone().collect::<Vec<_>>(), "{chosen:?}");
+    let view = snapshot.view_selected(&selection).unwrap();
+    check_view(&view, &expected, chosen, directed);
+    assert_eq!(view.edge_count(), taken.count() as u64, "{chosen:?}");
+    assert!(Arc::ptr_eq(&view, &snapshot.view_selected(&selection).unwrap()), "{chosen:?}");
+}
+
+fn check_view(view: &View, expected: &Lists, chosen: &Chosen, directed: bool) {
+    assert_eq!((view.vertex_count() as u64, view.vertices().count() as u64), (VERTICES, VERTICES));
+    assert_eq!(view.is_directed(), directed && chosen.direction != EdgeDirection::Both);
+    let mut against = BTreeMap::<u64, Vec<(u64, f64)>>::new();
+    for v in 0..VERTICES {
+        let list = expected.get(&v).into_iter().flatten();
+        let wanted: Vec<(u64, f64)> = list.map(|e| (e.0, e.3)).collect();
+        compare(view, v, Direction::Out, wanted.clone(), chosen);
+        wanted.into_iter().for_each(|(u, weight)| against.entry(u).or_default().push((v, weight)));
+    }
+    if view.is_directed() {
+        for v in 0..VERTICES {
+            compare(view, v, Direction::In, against.remove(&v).unwrap_or_default(), chosen);
+        }
+    }
+}
+
+fn compare(view: &View, v: u64, direction: Direction, mut wanted: Vec<(u64, f64)>, chosen: &Chosen) {
+    let mut found = Vec::new();
+    view.for_each_weighted(VertexId(v as u32), direction, |u, weight| found.push((u64::from(u.0), weight)));
+    assert!(found.is_sorted_by_key(|entry| entry.0), "{chosen:?}");
+    assert_eq!(view.neighbors_of(v, direction), found.iter().map(|e| e.0).collect::<Vec<_>>());
+    // Parallel edges come in no order; a NaN is like another.
+    let order = |a: &(u64, f64), b: &(u64, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
+    found.sort_by(order);
+    wanted.sort_by(order);
+    let same = found.len() == wanted.len() && found.iter().zip(&wanted).all(|(a, b)| order(a, b).is_eq());
+    assert!(same, "{v} {direction:?} of {chosen:?}: {found:?}, not {wanted:?}");
+}
+
+trait NeighborsOf {
+    fn neighbors_of(&self, v: u64, direction: Direction) -> Vec<u64>;
+}
+
+impl NeighborsOf for View {
+    fn neighbors_of(&self, v: u64, direction: Direction) -> Vec<u64> {
+        let list = hedgerow::Resident::neighbors(self, VertexId(v as u32), direction);
+        list.iter().map(|u| u64::from(u.0)).collect()
+    }
+}
+
+#[test]
+fn selections_agree_with_a_model() {
+    let effort = Effort::rounds(12);
+    let mut checked = 0;
+    while let Some(seed) = effort.next_seed() {
+        let mut rng = Rng::new(seed);
+        let (directed, reverse) = [(true, true), (true, false), (false, true)][rng.below(3) as usize];
+        let mut world = World::new(directed, reverse, rng.below(2) == 0, rng.next_u64());
+        let mut held: Option<(Snapshot, Edges)> = None;
+        for round in 0..5 {
+            (0..1 + rng.below(12)).for_each(|_| world.commit());
+            if rng.below(3) == 0 {
+                world.graph.settle().unwrap();
+            }
+            let now = (world.graph.snapshot().unwrap(), world.edges.clone());
+            for (snapshot, edges) in held.iter().chain([&now]) {
+                for _ in 0..8 {
+                    check(snapshot, edges, &Chosen::draw(&mut rng, world.weighted), directed);
+                    checked += 1;
+                }
+            }
+            if round % 2 == 0 {
+                held = Some(now);
+            }
+        }
+    }
+    explored("selections of edges", checked, 100);
+}
+
+fn small() -> Graph {
+    let graph = crate::common::small().background_settling(false).in_memory().unwrap();
+    let mut tx = graph.write().unwrap();
+    for (label, src, dst, since) in [("knows", 1, 2, 2019), ("knows", 2, 3, 2024), ("likes", 3, 1, 2022)] {
+        tx.put_edge_with(EdgeKey::new(label, src, dst), [("since", since)]).unwrap();
+    }
+    tx.put_edge_with(EdgeKey::new("met", 1, 3), [("since", "yesterday")]).unwrap();
+    tx.commit().unwrap();
+    graph
+}
+
+#[test]
+fn a_view_of_chosen_edges_is_made_once_and_goes_with_its_snapshots() {
+    let graph = small();
+    let built = || graph.stats().unwrap().views_built;
+    let both = EdgeSelection::of_labels(["knows", "likes"]);
+    let (a, b) = (graph.snapshot().unwrap(), graph.snapshot().unwrap());
+    let view = a.view_selected(&both).unwrap();
+    assert_eq!((built(), view.edge_count()), (1, 3));
+    assert!(Arc::ptr_eq(&view, &a.clone().view_selected(&both).unwrap()), "by the snapshot");
+    assert!(Arc::ptr_eq(&view, &b.view_selected(&EdgeSelection::of_labels(["likes", "knows"])).unwrap()));
+    assert_eq!(built(), 1, "by another one of the timestamp");
+    let recent = both.clone().filter("since", Comparison::Greater, 2020);
+    assert_eq!((a.view_selected(&recent).unwrap().edge_count(), built()), (2, 2), "others are chosen");
+    let charged = graph.stats().unwrap().view_bytes;
+    assert!(charged > 0);
+    let other_value = both.clone().filter("since", Comparison::Greater, 2023);
+    assert_eq!(a.view_selected(&other_value).unwrap().edge_count(), 1);
+    graph.insert_edge(8, 9).unwrap();
+    let later = graph.snapshot().unwrap();
+    assert_eq!(later.view_selected(&both).unwrap().vertex_count(), 5, "of another timestamp");
+    let weak = Arc::downgrade(&view);
+    drop((view, a, b));
+    assert!(weak.upgrade().is_none(), "a snapshot alone keeps it");
+    drop(later);
+    assert_eq!(graph.stats().unwrap().view_bytes, 0);
+}
+
+#[test]
+fn a_snapshot_keeps_some_views_of_chosen_edges() {
+    let graph = small();
+    let snapshot = graph.snapshot().unwrap();
+    let knows = |since: i64| EdgeSelection::of("knows").filter("since", Comparison::Greater, since);
+    let first = Arc::downgrade(&snapshot.view_selected(&knows(0)).unwrap());
+    for since in 1..8 {
+        snapshot.view_selected(&knows(since)).unwrap();
+    }
+    assert!(first.upgrade().is_some());
+    snapshot.view_selected(&knows(0)).unwrap(); // was asked for last now
+    snapshot.view_selected(&knows(8)).unwrap();
+    assert!(first.upgrade().is_some());
+    (9..17).for_each(|since| _ = snapshot.view_selected(&knows(since)).unwrap());
+    assert!(first.upgrade().is_none());
+}
+
+#[test]
+fn the_edges_of_one_label_as_they_are_have_its_view() {
+    let graph = small();
+    let snapshot = graph.snapshot().unwrap();
+    let known = snapshot.view_of("knows").unwrap();
+    assert!(Arc::ptr_eq(&known, &snapshot.view_selected(&EdgeSelection::of("knows")).unwrap()));
+    let all_ranks = EdgeSelection::of_labels(["knows", "", "knows"]).ranks(..);
+    assert!(Arc::ptr_eq(&known, &snapshot.view_selected(&all_ranks).unwrap()), "the other one has no edges");
+    assert_eq!(snapshot.view_selected(&EdgeSelection::of("").ranks(3..)).unwrap().edge_count(), 0);
+}
+
+#[test]
+#[allow(clippy::reversed_empty_ranges, reason = "such a range is tried")]
+fn what_makes_no_sense_is_an_error_that_names_it() {
+    let graph = small();
+    let snapshot = graph.snapshot().unwrap();
+    let refused = |selection: &EdgeSelection<'_>| {
+        let of_view = snapshot.view_selected(selection).map(|view| view.edge_count()).unwrap_err();
+        let of_point = snapshot.degree_selected(selection, 1).unwrap_err();
+        assert_eq!(of_view.to_string(), of_point.to_string());
+        of_view
+    };
+    let mixed = EdgeSelection::all().filter("since", Comparison::Less, 2020);
+    let error = refused(&mixed);
+    assert!(matches!(error, Error::Argument(ArgumentError::FilterType {
+        ref label, ref property, expected: PropertyType::Utf8, found: PropertyType::I64,
+    }) if label == "met" && property == "since"));
+    let text = "property since of label \"met\" is of type utf8, the value of the filter of type i64";
+    assert_eq!(error.to_string(), text);
+    let absent = EdgeSelection::of_labels(["knows", "likes"]).filter("until", Comparison::Less, 1);
+    assert_eq!(refused(&absent).to_string(), "none of the labels \"knows\", \"likes\" has a property until");
+    let null = EdgeSelection::of("knows").filter("since", Comparison::Equal, Value::Null);
+    assert!(refused(&null).to_string().contains("compared with null"));
+    assert!(refused(&EdgeSelection::of_labels([""; 0])).to_string().contains("no label is named"));
+    assert!(matches!(
+        refused(&EdgeSelection::of_labels(["knows", "hates"])),
+        Error::Argument(ArgumentError::NoSuchLabel { ref label, .. }) if label == "hates"
+    ));
+    let unweighted = EdgeSelection::of_labels(["knows", ""]).weighted_by("since", None);
+    graph.insert_edge(1, 2).unwrap();
+    let later = graph.snapshot().unwrap();
+    let error = later.view_selected(&unweighted).map(drop).unwrap_err();
+    assert_eq!(error.to_string(), "the edge from 1 to 2 has no value of property since");
+    assert!(later.view_selected(&EdgeSelection::of("met").weighted_by("since", None)).is_err());
+    let none = EdgeSelection::of("knows").ranks(5..3);
+    assert_eq!(snapshot.degree_selected(&none, 1).unwrap(), Some(0));
+    assert_eq!(snapshot.view_selected(&none).unwrap().edge_count(), 0);
+}

@@ -1,0 +1,136 @@
+"""Reads over several labels, ranks, both directions, and filters."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import hedgerow
+
+
+@pytest.fixture
+def db() -> Iterator[hedgerow.Database]:
+    with hedgerow.open() as db:
+        db.define_label("calls", multi=True)
+        with db.write() as tx:
+            tx.put_edge(1, 2)
+            tx.put_edge(1, 2, label="knows", since=2019)
+            tx.put_edge(2, 3, label="knows", since=2024)
+            tx.put_edge(3, 1, label="likes", stars=4.5, text="b")
+            tx.put_edge(4, 4, label="likes", stars=1.0)
+            for rank in (10, 20, 30):
+                tx.put_edge(3, 4, label="calls", rank=rank, seconds=rank)
+        yield db
+
+
+def test_lists_take_several_labels_and_both_directions(db: hedgerow.Database) -> None:
+    g = db.snapshot()
+    assert g.neighbors(1, label=["knows", "likes"]) == [2]
+    assert g.neighbors(1, "both", label=("likes", "knows"), labels=True) == [(2, "knows"), (3, "likes")]
+    assert g.neighbors(2, "both", labels=True) == [(1, ""), (1, "knows"), (3, "knows")]
+    assert g.neighbors(4, "both", ranks=True) == [(3, 10), (3, 20), (3, 30), (4, 0)]
+    assert [g.degree(4, direction) for direction in ("out", "in", "both")] == [1, 4, 4]
+    assert g.degree(3, label=iter(["likes", "calls"])) == 4
+    edges = g.edges(label=["likes", "knows"])
+    assert edges.labels is not None and edges.labels.tolist() == ["knows", "knows", "likes", "likes"]
+    assert (edges.src.tolist(), edges.dst.tolist(), edges.ranks) == ([1, 2, 3, 4], [2, 3, 1, 4], None)
+    # As a mapping of one label.
+    assert g.neighbors(1, label=["knows"], properties=True) == [(2, {"since": 2019})]
+
+
+def test_a_range_of_ranks_is_a_window_of_time(db: hedgerow.Database) -> None:
+    g = db.snapshot()
+    assert g.neighbors(3, label="calls", rank_range=(10, 30), ranks=True) == [(4, 10), (4, 20)]
+    assert g.neighbors(3, label="calls", rank_range=(None, 20), ranks=True) == [(4, 10)]
+    assert g.degree(3, label="calls", rank_range=(20, None)) == 2
+    # Other edges have rank 0.
+    assert (g.degree(3, rank_range=(1, None)), g.degree(3, rank_range=(0, 15))) == (3, 2)
+    edges = g.edges(rank_range=(20, 31))
+    assert edges.ranks is not None and edges.ranks.tolist() == [20, 30]
+    assert g.wcc(label="calls", rank_range=(40, 50)).counts() == {1: 1, 2: 1, 3: 1, 4: 1}
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        (("since", ">", 2020), [(2, 3)]),
+        (("since", "<=", 2019), [(1, 2)]),
+        (("since", "!=", 2019), [(2, 3)]),
+        (("since", "=", 2019), [(1, 2)]),
+        (("stars", ">", 4), [(3, 1)]),
+        (("text", "==", "b"), [(3, 1)]),
+        (("text", "<", "b"), []),
+    ],
+)
+def test_a_filter_chooses_edges(db: hedgerow.Database, where: Any, expected: list[tuple[int, int]]) -> None:
+    g = db.snapshot()
+    src, dst, _ = g.edges(where=where)
+    assert list(zip(src.tolist(), dst.tolist(), strict=True)) == expected
+    for a, b in expected:
+        assert g.neighbors(a, where=where) == [b]
+        assert g.neighbors(b, "in", where=where) == [a]
+    reached = g.bfs(2, label=["knows", "likes"], where=where).to_dict()
+    assert {v for v, hops in reached.items() if hops == 1} == {b for a, b in expected if a == 2}
+
+
+def test_kernels_read_several_labels(db: hedgerow.Database) -> None:
+    g = db.snapshot()
+    assert g.bfs(1, label="knows").to_dict() == {1: 0, 2: 1, 3: 2, 4: -1}
+    assert g.bfs(1).to_dict() == {1: 0, 2: 1, 3: 2, 4: 3}
+    assert g.triangle_count(label=["knows", "likes"]) == 1
+    assert g.triangle_count(label="knows") == 0
+    assert g.wcc(label=["knows", "likes"]).counts() == {1: 3, 4: 1}
+    assert g.bfs(3, label=["knows", "likes"], direction="both").to_dict() == {1: 1, 2: 1, 3: 0, 4: -1}
+    assert g.bfs(3, label=["knows", "likes"], direction="in").to_dict() == {1: 2, 2: 1, 3: 0, 4: -1}
+    forward, backward = (g.pagerank(label="knows", direction=to).top(1)[0][0] for to in ("out", "in"))
+    assert (forward, backward) == (3, 1)
+    assert g.run("pagerank", label="knows", direction="in").top(1)[0][0] == 1
+    assert g.run("wcc", direction="both").counts() == {1: 4}
+    with pytest.raises(hedgerow.DataError, match='the edge from . to . has no value of property stars of label "knows"'):
+        g.sssp(1, label=["knows", "likes"], weight="stars")
+    lengths = g.sssp(3, label=["likes"], weight="stars").to_dict()
+    assert lengths == {1: 4.5, 2: math.inf, 3: 0.0, 4: math.inf}
+
+
+def test_the_second_kernel_builds_nothing(db: hedgerow.Database) -> None:
+    g = db.snapshot()
+    g.wcc()  # the view of vertices too
+    for chosen in ({"label": ["knows", "likes"]}, {"where": ("since", ">", 2020)}, {"direction": "both"}):
+        g.bfs(1, **chosen)  # type: ignore[arg-type]
+        charged = db.stats().view_bytes
+        g.bfs(2, **chosen)  # type: ignore[arg-type]
+        assert db.stats().view_bytes == charged
+    g.close()
+    assert db.stats().view_bytes < charged
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "kind"),
+    [
+        ({"where": ("since", ">", "x")}, 'since of label "knows" is of type i64, the value of the filter', "DataError"),
+        ({"where": ("stars", ">", 2**60 + 1)}, "where: property stars", "DataError"),
+        ({"where": ("until", ">", 1)}, "has a property until", "DataError"),
+        ({"where": ("until", ">", 1), "label": "knows"}, 'label "knows" has no property until', "DataError"),
+        ({"where": ("since", "~", 1)}, "where compares with one of ==, !=", "DataError"),
+        ({"where": ("since", "==", None)}, "compared with null", "DataError"),
+        ({"where": "since>1"}, "where must be a tuple", "TypeError"),
+        ({"where": ("since", ">")}, "where must be a tuple", "TypeError"),
+        ({"label": ["knows", "knew"]}, "no label knew", "ProgrammingError"),
+        ({"label": []}, "no label is named", "DataError"),
+        ({"label": ["knows", 1]}, "label must be a str or a sequence of str, found int", "TypeError"),
+        ({"label": 7}, "label must be a str or a sequence of str, found int", "TypeError"),
+        ({"rank_range": 7}, "rank_range must be a tuple", "TypeError"),
+        ({"rank_range": (1, -2)}, "rank -2 is out of range", "DataError"),
+        ({"direction": "up"}, 'direction must be "out", "in" or "both"', "DataError"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    db: hedgerow.Database, arguments: dict[str, Any], message: str, kind: str
+) -> None:
+    g = db.snapshot()
+    expected = TypeError if kind == "TypeError" else getattr(hedgerow, kind)
+    for read in (lambda: g.degree(1, **arguments), lambda: g.bfs(1, **arguments)):
+        with pytest.raises(expected) as raised:
+            read()
+        assert message in str(raised.value)
