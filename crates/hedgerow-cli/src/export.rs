@@ -5,13 +5,13 @@ mod rows;
 
 use std::path::PathBuf;
 
-use hedgerow::{Direction, GraphConfig, LabelId, Snapshot, Topology, VertexId};
+use hedgerow::{Direction, GraphConfig, KindId, LabelId, Schema, Snapshot, Topology, VertexId};
 
 use crate::error::CliError;
 use crate::output::{Style, quoted};
 use crate::store::{label_to_read, open_read_only};
 use crate::target::Target;
-use rows::{write_edge_rows, write_vertex_rows};
+use rows::{VertexFile, plain, write_edge_rows, write_vertex_rows};
 
 /// Arguments of `export`.
 #[derive(clap::Args)]
@@ -20,7 +20,7 @@ pub(crate) struct ExportArgs {
     store: PathBuf,
     /// Write everything into this directory, which must not exist or be empty: vertices, the edges of each label, all
     /// properties, and schema.json
-    #[arg(value_name = "DIR", conflicts_with_all = ["format", "out", "vertices", "label", "properties"])]
+    #[arg(value_name = "DIR", conflicts_with_all = ["format", "out", "vertices", "kind", "label", "properties"])]
     dir: Option<PathBuf>,
     /// The form of the file
     #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
@@ -31,6 +31,9 @@ pub(crate) struct ExportArgs {
     /// Write the vertices too, one key a line, those without edges included
     #[arg(long, value_name = "FILE")]
     vertices: Option<PathBuf>,
+    /// Write the vertices of this kind, needed where vertices have several; "" is the default kind
+    #[arg(long, value_name = "NAME", requires = "vertices")]
+    kind: Option<String>,
     /// Write the edges of this label, with their ranks if it is multi; "" is the default label [default: the label of all
     /// edges]
     #[arg(long, value_name = "NAME")]
@@ -67,7 +70,9 @@ pub(crate) fn export(args: &ExportArgs, style: Style) -> Result<(), CliError> {
     let (config, snapshot) = (graph.config(), graph.snapshot()?);
     let label = label_to_read(&snapshot, args.label.as_deref(), OR_A_DIRECTORY)?;
     let mut out = Target::open(args.out.as_deref())?;
-    if label == LabelId::DEFAULT && !args.properties {
+    let kind = kind_to_write(args, &snapshot.schema())?;
+    let has_kinds = !snapshot.schema().kinds().is_empty();
+    if label == LabelId::DEFAULT && !args.properties && !has_kinds {
         write_plain(config, &snapshot, delimiter, &mut out)?;
     } else {
         let schema = snapshot.schema();
@@ -76,8 +81,22 @@ pub(crate) fn export(args: &ExportArgs, style: Style) -> Result<(), CliError> {
         let weighted = config.weighted && label == LabelId::DEFAULT;
         write_edge_rows(&snapshot, owner, properties, weighted, delimiter, &mut out)?;
     }
-    write_vertices(args, &snapshot, delimiter)?;
+    write_vertices(args, kind, &snapshot, delimiter)?;
     out.finish()
+}
+
+/// The kind of the vertices that are written.
+fn kind_to_write(args: &ExportArgs, schema: &Schema) -> Result<KindId, CliError> {
+    match &args.kind {
+        Some(name) => Ok(schema.find_kind(name)?),
+        None if args.vertices.is_some() && !schema.kinds().is_empty() => {
+            let names = schema.kinds().iter().map(|kind| format!(", {:?}", kind.name())).collect::<String>();
+            let why =
+                format!("vertices are of kinds \"\"{names}: name one of them with --kind{OR_A_DIRECTORY}");
+            Err(CliError::Failed(why))
+        }
+        None => Ok(KindId::DEFAULT),
+    }
 }
 
 /// The edges of the default label without properties.
@@ -124,16 +143,26 @@ fn name(names: &[String], id: VertexId) -> &str {
     names.get(id.0 as usize).map_or("", String::as_str)
 }
 
-fn write_vertices(args: &ExportArgs, snapshot: &Snapshot, delimiter: u8) -> Result<(), CliError> {
+fn write_vertices(
+    args: &ExportArgs,
+    kind: KindId,
+    snapshot: &Snapshot,
+    delimiter: u8,
+) -> Result<(), CliError> {
     let Some(path) = &args.vertices else { return Ok(()) };
     let mut out = Target::open(Some(path))?;
     if !args.properties {
         for vertex in snapshot.vertices()? {
             let (_, key) = vertex?;
-            out.write(|w| writeln!(w, "{key}"))?;
+            if key.kind() == kind {
+                out.write(|w| writeln!(w, "{}", plain(&key)))?;
+            }
         }
         return out.finish();
     }
-    write_vertex_rows(snapshot, snapshot.schema().vertex_properties(), delimiter, &mut out)?;
-    out.finish()
+    let schema = snapshot.schema();
+    let properties = schema.vertex_properties_of(kind).collect();
+    let mut files = [VertexFile::begin(kind, properties, delimiter, out)?];
+    write_vertex_rows(snapshot, &mut files, delimiter)?;
+    files.into_iter().try_for_each(|file| file.finish().map(drop))
 }

@@ -110,8 +110,8 @@ impl Machine {
         let id = label_to_read(&snapshot, self.label.as_deref(), "")?;
         let label = snapshot.schema().find_label(id)?.name().clone();
         let own = (id != LabelId::DEFAULT).then(|| snapshot.view_of(id)).transpose()?;
-        let (own, kind) = (own.as_deref(), graph.config().keys);
-        let work = Work { snapshot: &snapshot, label: &label, own, kind, out, style };
+        let (own, schema, keys) = (own.as_deref(), graph.schema(), graph.config().keys);
+        let work = Work { snapshot: &snapshot, label: &label, own, schema: &schema, keys, out, style };
         let report = kernel(&work)?;
         if work.only_result() { Ok(()) } else { report.print(style) }
     }

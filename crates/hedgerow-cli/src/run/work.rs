@@ -1,14 +1,15 @@
 //! What a kernel of `run` works on, and where its full result goes.
 
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use hedgerow::{Snapshot, Topology, VertexId, VertexKey, View};
+use hedgerow::{Schema, Snapshot, Topology, VertexId, VertexKey, VertexKeyRef, View};
 use hedgerow_kernels::registry::{Arguments, Outcome};
 use hedgerow_kernels::{Cancel, KernelError};
 
 use crate::error::CliError;
-use crate::keys::parse_argument;
+use crate::keys::{parse_argument, spelled};
 use crate::output::{Report, Style, quoted};
 use crate::target::Target;
 
@@ -18,7 +19,9 @@ pub(super) struct Work<'a> {
     /// The label whose edges are followed, and its view if it is not the default one.
     pub(super) label: &'a str,
     pub(super) own: Option<&'a View>,
-    pub(super) kind: hedgerow::KeyKind,
+    pub(super) schema: &'a Schema,
+    /// The type of keys of the default kind.
+    pub(super) keys: hedgerow::KeyKind,
     /// Where the full result goes, if anywhere.
     pub(super) out: Option<&'a Path>,
     pub(super) style: Style,
@@ -49,18 +52,27 @@ impl Work<'_> {
 
     fn bad_weight(&self, from: VertexId, to: VertexId, weight: f64) -> hedgerow::Result<CliError> {
         Ok(match (self.snapshot.vertex_key(from)?, self.snapshot.vertex_key(to)?) {
-            (Some(from), Some(to)) => CliError::Failed(format!(
-                "the edge between {from} and {to} weighs {weight}, expected 0 or more"
-            )),
+            (Some(from), Some(to)) => {
+                let [from, to] = [from, to].map(|key| spelled(self.schema, key.as_ref()));
+                CliError::Failed(format!(
+                    "the edge between {from} and {to} weighs {weight}, expected 0 or more"
+                ))
+            }
             _ => CliError::Failed(format!("an edge weighs {weight}, expected 0 or more")),
         })
     }
 
     /// The vertex that `argument` names as `text`.
     pub(super) fn vertex(&self, argument: &str, text: &str) -> Result<VertexId, CliError> {
-        let key = parse_argument(self.kind, argument, text)?;
+        let key = parse_argument(self.schema, self.keys, argument, text)?;
         let id = self.snapshot.vertex_id(&key)?;
-        id.ok_or_else(|| CliError::Failed(format!("{argument}: no vertex {key} in the store")))
+        let shown = || spelled(self.schema, key.as_ref());
+        id.ok_or_else(|| CliError::Failed(format!("{argument}: no vertex {} in the store", shown())))
+    }
+
+    /// Whether vertices have kinds, which results then tell.
+    pub(super) fn has_kinds(&self) -> bool {
+        !self.schema.kinds().is_empty()
     }
 
     /// Whether standard output takes the full result, so that a summary has no place in it.
@@ -96,12 +108,14 @@ impl Work<'_> {
         let csv = self.style == Style::Csv;
         let mut out = Target::open(Some(path))?;
         if csv {
-            out.write(|w| writeln!(w, "key,value"))?;
+            let kind = if self.has_kinds() { "kind," } else { "" };
+            out.write(|w| writeln!(w, "{kind}key,value"))?;
         }
         for vertex in self.snapshot.vertices()? {
             let (id, key) = vertex?;
             let value = value(id)?;
             out.write(|w| match (&key, csv) {
+                (key, _) if self.has_kinds() => self.write_of_kind(w, key.as_ref(), &value.to_string()),
                 (VertexKey::U64(n), false) => writeln!(w, "{n} {value}"),
                 (VertexKey::U64(n), true) => writeln!(w, "{n},{value}"),
                 (key, false) => writeln!(w, "{key} {value}"),
@@ -111,5 +125,16 @@ impl Work<'_> {
             })?;
         }
         out.finish()
+    }
+
+    /// Writes the value of a vertex in a store with kinds.
+    fn write_of_kind(&self, out: &mut dyn Write, key: VertexKeyRef<'_>, value: &str) -> io::Result<()> {
+        if self.style != Style::Csv {
+            return writeln!(out, "{} {value}", spelled(self.schema, key));
+        }
+        let (kind, key) = key.split();
+        let (kind, key) = (self.schema.kind_name(kind), key.to_string());
+        let [kind, key, value] = [kind, &key, value].map(|text| quoted(text, b','));
+        writeln!(out, "{kind},{key},{value}")
     }
 }
