@@ -22,7 +22,8 @@ pub(crate) struct LoadArgs {
     /// named NAME:TYPE; the types are bool, i64, f64, utf8, bytes and timestamp (microseconds since 1970)
     #[arg(long, value_name = "FILE")]
     pub(super) vertices: Vec<PathBuf>,
-    /// The kind of the vertices in the files of vertices, defined if it is new; each kind has keys and properties of its own
+    /// The kind of the vertices in the files of vertices, defined if it is new; each kind has keys and properties of its own.
+    /// Without such a file, a kind that --from or --to names
     #[arg(long, value_name = "NAME")]
     pub(super) kind: Option<String>,
     /// The type of the keys of that kind; u64 for a new one, or as the store has it
@@ -34,6 +35,12 @@ pub(crate) struct LoadArgs {
     /// The kind of the destinations of the edges
     #[arg(long, value_name = "KIND", requires_all = ["labelled", "from"])]
     pub(super) to: Option<String>,
+    /// The column of the kind of each source, empty for the default one; their label says no kinds
+    #[arg(long, value_name = "COLUMN", value_parser = column, requires = "to_column", conflicts_with = "from")]
+    pub(super) from_column: Option<Column>,
+    /// The column of the kind of each destination
+    #[arg(long, value_name = "COLUMN", value_parser = column, requires = "from_column", conflicts_with = "to")]
+    pub(super) to_column: Option<Column>,
     /// The label of the edges; weights are then its property weight
     #[arg(long, value_name = "NAME")]
     pub(super) label: Option<String>,

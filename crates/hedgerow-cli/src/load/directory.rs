@@ -62,6 +62,7 @@ fn foreign_option(args: &LoadArgs) -> Option<&'static str> {
         ("--vertices", !args.vertices.is_empty()),
         ("--kind", args.kind.is_some()),
         ("--from", args.from.is_some()),
+        ("--from-column", args.from_column.is_some()),
         ("--label", args.label.is_some()),
         ("--label-column", args.label_column.is_some()),
         ("--multi", args.multi),

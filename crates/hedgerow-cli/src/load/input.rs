@@ -306,7 +306,8 @@ fn edges(path: &Path, mut format: EdgeFormat, args: &LoadArgs) -> Result<Input, 
     {
         format.weight = Some(Column::Index(2));
     }
-    let columns = [&args.label_column, &args.rank].into_iter().flatten().cloned();
+    let columns =
+        [&args.from_column, &args.to_column, &args.label_column, &args.rank].into_iter().flatten().cloned();
     format.extra = columns.chain(args.property.iter().map(|p| p.column.clone())).collect();
     format.delimiter = args.delimiter.unwrap_or(format.delimiter);
     (format.nulls, format.skip_lines) = (args.null.clone(), args.skip);
@@ -323,7 +324,7 @@ fn edges(path: &Path, mut format: EdgeFormat, args: &LoadArgs) -> Result<Input, 
     let label = args.label_column.is_none().then(|| args.label.clone().unwrap_or_default());
     let table = EdgeTable {
         format,
-        ends: Ends::OfLabel,
+        ends: if args.from_column.is_some() { Ends::Columns } else { Ends::OfLabel },
         label,
         multi: (args.multi || args.rank.is_some()).then_some(true),
         rank: args.rank.is_some(),

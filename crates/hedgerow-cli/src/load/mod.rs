@@ -77,8 +77,9 @@ fn is_labelled(args: &LoadArgs) -> bool {
 /// Says of which kinds the vertices in the files are, as the arguments have it.
 fn apply_kinds(args: &LoadArgs, kinds: &mut Kinds, inputs: &mut [Input]) -> Result<(), CliError> {
     if let Some(name) = &args.kind {
-        if !inputs.iter().any(Input::has_vertices) {
-            let why = "--kind: no file of vertices is given, by --vertices or --format vertices";
+        let is_end = [&args.from, &args.to].into_iter().flatten().any(|end| end == name);
+        if !is_end && !inputs.iter().any(Input::has_vertices) {
+            let why = "--kind: no file of vertices is given, by --vertices or --format vertices, nor do --from and --to name it";
             return Err(CliError::Usage(why.to_owned()));
         }
         let id = kinds.define(name, keys_of_kind(args))?;

@@ -2,6 +2,7 @@
 
 mod refused;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -295,6 +296,15 @@ fn labels_without_kinds_join_any() {
     assert!(error.starts_with("KEY: kind a: vertex id \"b\" is not a number"), "{error}");
     let error = hedgerow("run bfs @ --label l --source a:b", &[&store]).fails(2);
     assert!(error.starts_with("--source: kind a: vertex id \"b\""), "{error}");
+    // One file at a time.
+    let (one, bs) = (bench.path("one"), bench.file("bs.csv", "id\n1\nb:1\n"));
+    hedgerow("load @ --vertices @ --kind b --keys str --kind-keys str", &[&one, &bs]).ok();
+    hedgerow("load @ --vertices @ --kind a", &[&one, &directory.join("a.csv")]).ok();
+    let command =
+        "load @ @ --label l --rank rank --property n:i64 --from-column src_kind --to-column dst_kind";
+    hedgerow(command, &[&one, &directory.join("l.csv")]).ok();
+    let edges = |store: &Path| hedgerow("export @ --label l --properties", &[store]).ok();
+    assert_eq!(edges(&one).lines().collect::<BTreeSet<_>>(), edges(&store).lines().collect());
     // Of one kind each.
     for (kind, expected) in [("a", "1\n2\n"), ("b", "1\nb:1\n")] {
         let file = bench.path(kind);

@@ -90,6 +90,17 @@ fn kinds_that_do_not_fit_the_store_are_refused() {
         ("@ --label= --from page --to page", 2, "--from: the default label"),
         ("@ --from page --to page", 2, "--label"),
         ("@ --label l --from page", 2, "--to"),
+        ("@ --label l --from-column 1", 2, "--to-column"),
+        (
+            "@ --label l --from-column 1 --to-column 2 --src-col 1 --dst-col 2",
+            1,
+            "e.csv:1: no kind 1: the kinds are \"\", \"user\", \"page\" in column 1",
+        ),
+        (
+            "@ --label edited --from-column 1 --to-column 2 --src-col 1 --dst-col 2 --on-error skip",
+            1,
+            "label edited is from and to kinds",
+        ),
         ("@ --kind page", 2, "--kind: no file of vertices"),
         ("--vertices @ --kind-keys str", 2, "--kind"),
         ("--vertices @ --kind page --kind-keys dense", 2, "dense"),
