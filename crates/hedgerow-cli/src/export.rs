@@ -6,14 +6,14 @@ mod rows;
 
 use std::path::PathBuf;
 
-use hedgerow::{Direction, GraphConfig, LabelId, Snapshot};
+use hedgerow::{Direction, GraphConfig, KindId, LabelId, Schema, Snapshot, VertexKeyRef};
 
 use crate::error::CliError;
 use crate::output::Style;
 use crate::store::{label_to_read, open_read_only};
 use crate::target::Target;
-use names::{name, names};
-use rows::{write_edge_rows, write_vertex_rows};
+use names::Names;
+use rows::{VertexFile, write_edge_rows, write_vertex_rows};
 
 /// Arguments of `export`.
 #[derive(clap::Args)]
@@ -22,7 +22,7 @@ pub(crate) struct ExportArgs {
     store: PathBuf,
     /// Write everything into this directory, which must not exist or be empty: vertices, the edges of each label, all
     /// properties, and schema.json
-    #[arg(value_name = "DIR", conflicts_with_all = ["format", "out", "vertices", "label", "properties"])]
+    #[arg(value_name = "DIR", conflicts_with_all = ["format", "out", "vertices", "kind", "label", "properties"])]
     dir: Option<PathBuf>,
     /// The form of the file
     #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
@@ -33,6 +33,9 @@ pub(crate) struct ExportArgs {
     /// Write the vertices too, one key a line, those without edges included
     #[arg(long, value_name = "FILE")]
     vertices: Option<PathBuf>,
+    /// Write the vertices of this kind, needed where vertices have several; "" is the default kind
+    #[arg(long, value_name = "NAME", requires = "vertices")]
+    kind: Option<String>,
     /// Write the edges of this label, with their ranks if it is multi; "" is the default label [default: the label of all
     /// edges]
     #[arg(long, value_name = "NAME")]
@@ -69,7 +72,9 @@ pub(crate) fn export(args: &ExportArgs, style: Style) -> Result<(), CliError> {
     let (config, snapshot) = (graph.config(), graph.snapshot()?);
     let label = label_to_read(&snapshot, args.label.as_deref(), OR_A_DIRECTORY)?;
     let mut out = Target::open(args.out.as_deref())?;
-    if label == LabelId::DEFAULT && !args.properties {
+    let kind = kind_to_write(args, &snapshot.schema())?;
+    let has_kinds = !snapshot.schema().kinds().is_empty();
+    if label == LabelId::DEFAULT && !args.properties && !has_kinds {
         write_plain(config, &snapshot, delimiter, &mut out)?;
     } else {
         let schema = snapshot.schema();
@@ -78,8 +83,22 @@ pub(crate) fn export(args: &ExportArgs, style: Style) -> Result<(), CliError> {
         let weighted = config.weighted && label == LabelId::DEFAULT;
         write_edge_rows(&snapshot, owner, properties, weighted, delimiter, &mut out)?;
     }
-    write_vertices(args, &snapshot, delimiter)?;
+    write_vertices(args, kind, &snapshot, delimiter)?;
     out.finish()
+}
+
+/// The kind of the vertices that are written.
+fn kind_to_write(args: &ExportArgs, schema: &Schema) -> Result<KindId, CliError> {
+    match &args.kind {
+        Some(name) => Ok(schema.find_kind(name)?),
+        None if args.vertices.is_some() && !schema.kinds().is_empty() => {
+            let names = schema.kinds().iter().map(|kind| format!(", {:?}", kind.name())).collect::<String>();
+            let why =
+                format!("vertices are of kinds \"\"{names}: name one of them with --kind{OR_A_DIRECTORY}");
+            Err(CliError::Failed(why))
+        }
+        None => Ok(KindId::DEFAULT),
+    }
 }
 
 /// The edges of the default label without properties.
@@ -89,7 +108,7 @@ fn write_plain(
     delimiter: u8,
     out: &mut Target,
 ) -> Result<(), CliError> {
-    let names = names(snapshot, delimiter)?;
+    let names = Names::of(snapshot, delimiter)?;
     let comma = char::from(delimiter);
     let header = if config.weighted { format!("{comma}weight") } else { String::new() };
     out.write(|w| writeln!(w, "src{comma}dst{header}"))?;
@@ -99,7 +118,7 @@ fn write_plain(
             let mut result = Ok(());
             view.for_each_weighted(v, Direction::Out, |u, weight| {
                 if result.is_ok() && (config.directed || v <= u) {
-                    result = write!(w, "{}{comma}{}", name(&names, v), name(&names, u)).and_then(|()| {
+                    result = write!(w, "{}{comma}{}", names.get(v), names.get(u)).and_then(|()| {
                         if config.weighted { writeln!(w, "{comma}{weight}") } else { writeln!(w) }
                     });
                 }
@@ -110,14 +129,23 @@ fn write_plain(
     Ok(())
 }
 
-fn write_vertices(args: &ExportArgs, snapshot: &Snapshot, delimiter: u8) -> Result<(), CliError> {
+fn write_vertices(
+    args: &ExportArgs,
+    kind: KindId,
+    snapshot: &Snapshot,
+    delimiter: u8,
+) -> Result<(), CliError> {
     let Some(path) = &args.vertices else { return Ok(()) };
     let mut out = Target::open(Some(path))?;
     if !args.properties {
         let (_, keys) = snapshot.all_vertex_keys()?;
-        keys.iter().try_for_each(|key| out.write(|w| writeln!(w, "{key}")))?;
+        let of_kind = keys.iter().map(VertexKeyRef::split).filter(|(of, _)| *of == kind);
+        of_kind.map(|(_, key)| key).try_for_each(|key| out.write(|w| writeln!(w, "{key}")))?;
         return out.finish();
     }
-    write_vertex_rows(snapshot, snapshot.schema().vertex_properties(), delimiter, &mut out)?;
-    out.finish()
+    let schema = snapshot.schema();
+    let properties = schema.vertex_properties_of(kind).collect();
+    let mut files = [VertexFile::begin(kind, properties, delimiter, out)?];
+    write_vertex_rows(snapshot, &mut files, delimiter)?;
+    files.into_iter().try_for_each(|file| file.finish().map(drop))
 }

@@ -1,6 +1,6 @@
 //! Vertex keys as text.
 
-use hedgerow::{KeyKind, VertexId, VertexKey, VertexKeyRef};
+use hedgerow::{KeyKind, KindId, Schema, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_core::key::MAX_KEY_BYTES;
 
 use crate::error::CliError;
@@ -25,9 +25,44 @@ pub(crate) fn parse(kind: KeyKind, text: &str) -> Result<VertexKeyRef<'_>, Strin
     }
 }
 
-/// As [`parse`], of the command line argument `argument`.
-pub(crate) fn parse_argument(kind: KeyKind, argument: &str, text: &str) -> Result<VertexKey, CliError> {
-    parse(kind, text).map(VertexKeyRef::to_owned).map_err(|why| CliError::Usage(format!("{argument}: {why}")))
+/// As [`parse`], of a key of a kind; what is wrong names the kind.
+pub(crate) fn parse_of<'a>(
+    name: &str,
+    id: KindId,
+    keys: KeyKind,
+    text: &'a str,
+) -> Result<VertexKeyRef<'a>, String> {
+    let key = parse(keys, text);
+    if id == KindId::DEFAULT {
+        key
+    } else {
+        key.map(|key| id.key(key)).map_err(|why| format!("kind {name}: {why}"))
+    }
+}
+
+/// The key that the command line argument `argument` names in a store with `schema`, whose default kind has `keys`: where there are
+/// kinds, `KIND:KEY` is one of a kind and `:KEY` one of the default kind, as is every text that begins with no kind.
+pub(crate) fn parse_argument(
+    schema: &Schema,
+    keys: KeyKind,
+    argument: &str,
+    text: &str,
+) -> Result<VertexKey, CliError> {
+    let parsed = match text.split_once(':') {
+        Some(("", rest)) if !schema.kinds().is_empty() => parse(keys, rest),
+        Some((name, rest)) => match schema.kind(name) {
+            Some(kind) => parse_of(name, kind.id(), kind.keys(), rest),
+            None => parse(keys, text),
+        },
+        None => parse(keys, text),
+    };
+    parsed.map(VertexKeyRef::to_owned).map_err(|why| CliError::Usage(format!("{argument}: {why}")))
+}
+
+/// A key as [`parse_argument`] reads it.
+pub(crate) fn spelled(schema: &Schema, key: VertexKeyRef<'_>) -> String {
+    let (kind, plain) = key.split();
+    if schema.kinds().is_empty() { plain.to_string() } else { format!("{}:{plain}", schema.kind_name(kind)) }
 }
 
 /// A key as JSON, without its kind.

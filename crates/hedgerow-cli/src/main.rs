@@ -65,7 +65,7 @@ struct StyleArgs {
 #[derive(Subcommand)]
 enum Command {
     /// Load graph files into a store, which is created if there is none
-    Load(load::LoadArgs),
+    Load(Box<load::LoadArgs>),
     /// Print what a store holds
     Stats(stats::StatsArgs),
     /// Print the labels and properties of a store, with their types

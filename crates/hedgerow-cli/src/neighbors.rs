@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use hedgerow::{Direction, EdgeDirection, LabelId, Properties, VertexKey};
+use hedgerow::{Direction, EdgeDirection, LabelId, Properties, Schema, VertexKey};
 use serde_json::Value;
 
 use crate::error::CliError;
-use crate::keys::{parse_argument, to_json};
+use crate::keys::{parse_argument, spelled, to_json};
 use crate::output::{Report, Style, number};
 use crate::property;
 use crate::selection::Chosen;
@@ -17,7 +17,7 @@ use crate::store::open_read_only;
 pub(crate) struct NeighborsArgs {
     /// The directory of the store
     store: PathBuf,
-    /// The vertex
+    /// The vertex: its key, or in a store with kinds KIND:KEY
     key: String,
     /// Against the direction of the edges
     #[arg(long = "in", conflicts_with = "along")]
@@ -39,11 +39,18 @@ pub(crate) struct NeighborsArgs {
 /// named, a column tells the label.
 pub(crate) fn neighbors(args: &NeighborsArgs, style: Style) -> Result<(), CliError> {
     let graph = open_read_only(&args.store)?;
-    let key = parse_argument(graph.config().keys, "KEY", &args.key)?;
+    let schema = graph.schema();
+    let key = parse_argument(&schema, graph.config().keys, "KEY", &args.key)?;
     let along = if args.incoming { EdgeDirection::In } else { args.chosen.along.unwrap_or_default() };
     let snapshot = graph.snapshot()?;
-    let missing = || CliError::Failed(format!("KEY: no vertex {key} in {}", args.store.display()));
-    let named = args.chosen.labels(&snapshot.schema())?;
+    let missing = || {
+        CliError::Failed(format!(
+            "KEY: no vertex {} in {}",
+            spelled(&schema, key.as_ref()),
+            args.store.display()
+        ))
+    };
+    let named = args.chosen.labels(&schema)?;
     let used = if named.is_empty() { snapshot.labels_with_edges()? } else { named };
     if args.weights {
         if used.iter().any(|&label| label != LabelId::DEFAULT) {
@@ -63,13 +70,24 @@ pub(crate) fn neighbors(args: &NeighborsArgs, style: Style) -> Result<(), CliErr
             return Err(CliError::Usage(message.to_owned()));
         }
         let found = snapshot.weighted_neighbors(&key, direction)?.ok_or_else(missing)?;
-        let rows = found.iter().map(|(key, weight)| vec![to_json(key), number(*weight)]).collect();
-        return Report::default().table("neighbors", &["key", "weight"], rows).print(style);
+        let shown = Shown { kinds: !schema.kinds().is_empty(), weights: true, ..Shown::default() };
+        let row = |(key, weight): &(VertexKey, f64)| {
+            let mut row = shown.key(&schema, key);
+            row.push(number(*weight));
+            row
+        };
+        let rows = found.iter().map(row).collect();
+        return Report::default().table("neighbors", &shown.columns(), rows).print(style);
     }
-    let shown = Shown { labels: used.len() > 1, ranks: args.ranks, properties: args.properties };
-    let schema = snapshot.schema();
+    let shown = Shown {
+        kinds: !schema.kinds().is_empty(),
+        labels: used.len() > 1,
+        ranks: args.ranks,
+        properties: args.properties,
+        weights: false,
+    };
     let row = |key: &VertexKey, label: LabelId, rank: u64, properties: &Properties| {
-        let mut row = vec![to_json(key)];
+        let mut row = shown.key(&schema, key);
         let name = || schema.label_by_id(label).map_or("", |label| label.name());
         row.extend(shown.labels.then(|| name().into()));
         row.extend((shown.ranks || shown.properties).then(|| rank.into()));
@@ -82,7 +100,7 @@ pub(crate) fn neighbors(args: &NeighborsArgs, style: Style) -> Result<(), CliErr
     } else {
         rows(snapshot.neighbors_selected(&selection, &key)?, |(key, l, rank)| row(key, *l, *rank, &NONE))
     };
-    Report::default().table("neighbors", shown.columns(), rows.ok_or_else(missing)?).print(style)
+    Report::default().table("neighbors", &shown.columns(), rows.ok_or_else(missing)?).print(style)
 }
 
 const NONE: Properties = Properties::new();
@@ -98,23 +116,33 @@ fn object(properties: &Properties) -> Value {
     Value::Object(pairs.collect())
 }
 
-/// What is shown of an edge beside the neighbor.
-#[derive(Clone, Copy)]
+/// What is shown of an edge beside the key of the neighbor.
+#[derive(Clone, Copy, Default)]
 struct Shown {
+    kinds: bool,
+    weights: bool,
     labels: bool,
     ranks: bool,
     properties: bool,
 }
 
 impl Shown {
-    fn columns(self) -> &'static [&'static str] {
-        match (self.labels, self.properties, self.ranks) {
-            (false, true, _) => &["key", "rank", "properties"],
-            (false, false, true) => &["key", "rank"],
-            (false, false, false) => &["key"],
-            (true, true, _) => &["key", "label", "rank", "properties"],
-            (true, false, true) => &["key", "label", "rank"],
-            (true, false, false) => &["key", "label"],
-        }
+    fn columns(self) -> Vec<&'static str> {
+        let ranks = self.ranks || self.properties;
+        let columns = [
+            (self.kinds, "kind"),
+            (true, "key"),
+            (self.weights, "weight"),
+            (self.labels, "label"),
+            (ranks, "rank"),
+            (self.properties, "properties"),
+        ];
+        columns.into_iter().filter(|(shown, _)| *shown).map(|(_, name)| name).collect()
+    }
+
+    /// The kind, if it is shown, and the key of a vertex.
+    fn key(self, schema: &Schema, key: &VertexKey) -> Vec<Value> {
+        let kind = self.kinds.then(|| schema.kind_name(key.kind()).into());
+        kind.into_iter().chain([to_json(key)]).collect()
     }
 }

@@ -18,17 +18,17 @@ pub(crate) enum Style {
     Csv,
 }
 
-/// Facts about a result, and perhaps a table.
+/// Facts about a result, and perhaps tables.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     fields: Vec<(&'static str, Value)>,
-    table: Option<Table>,
+    tables: Vec<Table>,
 }
 
 #[derive(Debug)]
 struct Table {
     name: &'static str,
-    columns: &'static [&'static str],
+    columns: Vec<&'static str>,
     rows: Vec<Vec<Value>>,
 }
 
@@ -39,14 +39,14 @@ impl Report {
         self
     }
 
-    /// Sets the table.
+    /// Adds a table; as CSV, the first one alone is printed.
     pub(crate) fn table(
         mut self,
         name: &'static str,
-        columns: &'static [&'static str],
+        columns: &[&'static str],
         rows: Vec<Vec<Value>>,
     ) -> Report {
-        self.table = Some(Table { name, columns, rows });
+        self.tables.push(Table { name, columns: columns.to_vec(), rows });
         self
     }
 
@@ -71,13 +71,14 @@ impl Report {
         for (name, value) in &self.fields {
             writeln!(out, "{:width$}{}", format!("{}:", name.replace('_', " ")), plain(value))?;
         }
-        let Some(table) = &self.table else { return Ok(()) };
-        if !self.fields.is_empty() && !table.rows.is_empty() {
-            writeln!(out)?;
-            writeln!(out, "{}", table.columns.join("\t"))?;
-        }
-        for row in &table.rows {
-            writeln!(out, "{}", row.iter().map(plain).collect::<Vec<_>>().join("\t"))?;
+        for table in &self.tables {
+            if !self.fields.is_empty() && !table.rows.is_empty() {
+                writeln!(out)?;
+                writeln!(out, "{}", table.columns.join("\t"))?;
+            }
+            for row in &table.rows {
+                writeln!(out, "{}", row.iter().map(plain).collect::<Vec<_>>().join("\t"))?;
+            }
         }
         Ok(())
     }
@@ -88,7 +89,7 @@ impl Report {
             write!(out, "{separator}\"{name}\":{value}")?;
             separator = ",";
         }
-        if let Some(table) = &self.table {
+        for table in &self.tables {
             write!(out, "{separator}\"{}\":[", table.name)?;
             for (at, row) in table.rows.iter().enumerate() {
                 let pairs = table.columns.iter().zip(row).map(|(name, value)| format!("\"{name}\":{value}"));
@@ -102,7 +103,7 @@ impl Report {
 
     fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
         let cell = |value: &Value| quoted(&plain(value), b',').into_owned();
-        if let Some(table) = &self.table {
+        if let Some(table) = self.tables.first() {
             writeln!(out, "{}", table.columns.join(","))?;
             for row in &table.rows {
                 writeln!(out, "{}", row.iter().map(cell).collect::<Vec<_>>().join(","))?;

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use hedgerow::Property;
+use hedgerow::{KindId, Property, Schema};
 use serde_json::Value;
 
 use crate::error::CliError;
+use crate::keys::kind_name;
 use crate::output::{Report, Style};
-use crate::store::open_read_only;
+use crate::store::{kinds, open_read_only};
 
 /// Arguments of `schema`.
 #[derive(clap::Args)]
@@ -16,20 +17,63 @@ pub(crate) struct SchemaArgs {
     store: PathBuf,
 }
 
-/// Prints labels, and the properties of edges and vertices with their types.
+/// Prints labels, and the properties of edges and vertices with their types; where there are kinds of vertices, also these.
 pub(crate) fn schema(args: &SchemaArgs, style: Style) -> Result<(), CliError> {
-    let schema = open_read_only(&args.store)?.schema();
-    let mut rows: Vec<Vec<Value>> = Vec::new();
+    let graph = open_read_only(&args.store)?;
+    let schema = graph.schema();
+    let mut rows = Vec::new();
     for label in schema.labels() {
         let name = &**label.name();
-        let kind = if label.is_multi() { "multi label" } else { "label" };
-        rows.push(vec![kind.into(), name.into(), Value::Null, Value::Null]);
-        rows.extend(label.properties().iter().map(|p| row("edge property", name.into(), p)));
+        let what = if label.is_multi() { "multi label" } else { "label" };
+        rows.push(Row { label: Some(name), ends: label.ends(), ..Row::new(what) });
+        rows.extend(
+            label.properties().iter().map(|p| Row { label: Some(name), ..Row::of("edge property", p) }),
+        );
     }
-    rows.extend(schema.vertex_properties().iter().map(|p| row("vertex property", Value::Null, p)));
-    Report::default().table("schema", &["kind", "label", "property", "type"], rows).print(style)
+    if schema.kinds().is_empty() {
+        rows.extend(schema.vertex_properties().iter().map(|p| Row::of("vertex property", p)));
+        let rows = rows.iter().map(Row::plain).collect();
+        return Report::default().table("schema", &COLUMNS[..4], rows).print(style);
+    }
+    for (id, keys) in kinds(&schema, graph.config().keys) {
+        rows.push(Row { kind: Some(id), of_type: Some(kind_name(keys)), ..Row::new("vertex kind") });
+        let properties = schema.vertex_properties_of(id);
+        rows.extend(properties.map(|p| Row { kind: Some(id), ..Row::of("vertex property", p) }));
+    }
+    let rows = rows.iter().map(|row| row.with_kinds(&schema)).collect();
+    Report::default().table("schema", &COLUMNS, rows).print(style)
 }
 
-fn row(kind: &str, label: Value, property: &Property) -> Vec<Value> {
-    vec![kind.into(), label, (&**property.name()).into(), property.property_type().name().into()]
+const COLUMNS: [&str; 7] = ["kind", "label", "property", "type", "vertex_kind", "from", "to"];
+
+/// What one row tells; the last three are of stores with kinds.
+#[derive(Default)]
+struct Row<'a> {
+    what: &'static str,
+    label: Option<&'a str>,
+    property: Option<&'a str>,
+    of_type: Option<&'static str>,
+    kind: Option<KindId>,
+    ends: Option<[KindId; 2]>,
+}
+
+impl<'a> Row<'a> {
+    fn new(what: &'static str) -> Row<'a> {
+        Row { what, ..Row::default() }
+    }
+
+    fn of(what: &'static str, property: &'a Property) -> Row<'a> {
+        let of_type = Some(property.property_type().name());
+        Row { property: Some(property.name()), of_type, ..Row::new(what) }
+    }
+
+    fn plain(&self) -> Vec<Value> {
+        vec![self.what.into(), self.label.into(), self.property.into(), self.of_type.into()]
+    }
+
+    fn with_kinds(&self, schema: &Schema) -> Vec<Value> {
+        let name = |id: KindId| schema.kind_name(id);
+        let ends = [self.kind, self.ends.map(|ends| ends[0]), self.ends.map(|ends| ends[1])];
+        self.plain().into_iter().chain(ends.map(|id| id.map(name).into())).collect()
+    }
 }

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use hedgerow::{Graph, Label};
+use hedgerow::{Graph, KeyKind, KindId, Label};
 use serde_json::Value;
 
 use crate::error::CliError;
 use crate::keys::kind_name;
 use crate::output::{Report, Style};
 use crate::property;
-use crate::store::open_read_only;
+use crate::store::{kinds, open_read_only};
 
 /// Arguments of `stats`.
 #[derive(clap::Args)]
@@ -39,8 +39,37 @@ pub(crate) fn stats(args: &StatsArgs, style: Style) -> Result<(), CliError> {
         .field("coordination_bytes", stats.coordination_bytes)
         .field("log_bytes", log_bytes)
         .field("segment_bytes", segment_bytes);
-    // The table would take the place of the figures.
-    if style == Style::Csv { report } else { report.table("labels", &LABELS, labels(&graph)?) }.print(style)
+    // A table would take the place of the figures.
+    if style == Style::Csv {
+        return report.print(style);
+    }
+    let report = report.table("labels", &LABELS, labels(&graph)?);
+    match vertices(&graph)? {
+        none if none.is_empty() => report,
+        kinds => report.table("kinds", &KINDS, kinds),
+    }
+    .print(style)
+}
+
+const KINDS: [&str; 4] = ["kind", "vertices", "keys", "properties"];
+
+/// One row per kind of vertices; none for a graph that has but the default one.
+fn vertices(graph: &Graph) -> Result<Vec<Vec<Value>>, CliError> {
+    let (snapshot, schema) = (graph.snapshot()?, graph.schema());
+    if schema.kinds().is_empty() {
+        return Ok(Vec::new());
+    }
+    let row = |(id, keys): (KindId, KeyKind)| {
+        let properties: Vec<String> = schema.vertex_properties_of(id).map(property::header).collect();
+        let count = snapshot.vertex_count_of(id)?;
+        Ok(vec![
+            schema.kind_name(id).into(),
+            count.into(),
+            kind_name(keys).into(),
+            properties.join(" ").into(),
+        ])
+    };
+    kinds(&schema, graph.config().keys).map(row).collect()
 }
 
 const LABELS: [&str; 4] = ["label", "edges", "multi", "properties"];

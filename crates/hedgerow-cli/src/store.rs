@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hedgerow::{ArgumentError, Error, Graph, LabelId, Options, Snapshot};
+use hedgerow::{ArgumentError, Error, Graph, KeyKind, KindId, LabelId, Options, Schema, Snapshot};
 
 use crate::error::CliError;
 
@@ -26,6 +26,12 @@ pub(crate) fn label_to_read(snapshot: &Snapshot, named: Option<&str>, or: &str) 
         }
         error => error.into(),
     })
+}
+
+/// All kinds of vertices with the types of their keys: the default one, which has `keys`, and those that were defined.
+pub(crate) fn kinds(schema: &Schema, keys: KeyKind) -> impl Iterator<Item = (KindId, KeyKind)> {
+    let defined = schema.kinds().iter().map(|kind| (kind.id(), kind.keys()));
+    std::iter::once((KindId::DEFAULT, keys)).chain(defined)
 }
 
 /// Whether nothing is at `path`, or an empty directory: a place where a store can be created.

@@ -4,19 +4,19 @@
 
 use std::path::{Path, PathBuf};
 
-use hedgerow::{GraphConfig, Label, Property, Schema};
+use hedgerow::{GraphConfig, KeyKind, Kind, KindId, Label, Property, Schema, Snapshot};
 use serde_json::{Value, json};
 
-use super::rows::{write_edge_rows, write_vertex_rows};
+use super::rows::{VertexFile, write_edge_rows, write_vertex_rows};
 use crate::error::CliError;
 use crate::keys::kind_name;
-use crate::layout::{DELIMITER, FORMAT, SCHEMA_FILE, VERSION};
+use crate::layout::{DELIMITER, FORMAT, KINDS_VERSION, SCHEMA_FILE, VERSION};
 use crate::output::{Report, Style};
-use crate::store::{is_vacant, open_read_only};
+use crate::store::{is_vacant, kinds, open_read_only};
 use crate::target::Target;
 
 const VERTICES: &str = "vertices.csv";
-/// The most characters of a label's name that its file bears.
+/// The most characters of the name of a label or a kind that its file bears.
 const MOST_NAME_CHARS: usize = 40;
 
 /// Writes everything that the store holds into `dir`, which must not exist or be empty.
@@ -25,54 +25,103 @@ pub(super) fn export_directory(store: &Path, dir: &Path, style: Style) -> Result
     let (config, snapshot) = (graph.config(), graph.snapshot()?);
     let schema = snapshot.schema();
     let mut files = Directory::create(store, dir)?;
-    let properties = schema.vertex_properties();
-    let vertices = files.write(VERTICES, |to| write_vertex_rows(&snapshot, properties, DELIMITER, to))?;
+    let vertices = write_vertices(&mut files, &snapshot, &schema, config.keys)?;
     let (mut labels, mut edges) = (Vec::new(), 0);
     for label in schema.labels() {
         let weighted = config.weighted && label.name().is_empty();
         let rows = files.write(&file_name(label), |to| {
             write_edge_rows(&snapshot, label, label.properties(), weighted, DELIMITER, to)
         })?;
-        labels.push(json!({
+        let mut described = json!({
             "name": &**label.name(),
             "multi": label.is_multi(),
             "file": file_name(label),
             "rows": rows,
             "properties": described(label.properties()),
-        }));
+        });
+        if !schema.kinds().is_empty() {
+            described["ends"] = json!(label.ends().map(|ends| ends.map(|id| schema.kind_name(id))));
+        }
+        labels.push(described);
         edges += rows;
     }
     let count = labels.len();
-    let description = describe(config, &schema, vertices, labels);
+    let description = describe(config, &schema, &vertices, labels);
     files.write(SCHEMA_FILE, |to| to.write(|w| writeln!(w, "{description:#}")))?;
     files.done = true;
     Report::default()
-        .field("vertices", vertices)
+        .field("vertices", vertices.iter().sum::<u64>())
         .field("edges", edges)
         .field("labels", count as u64)
         .print(style)
 }
 
-fn describe(config: GraphConfig, schema: &Schema, vertices: u64, labels: Vec<Value>) -> Value {
-    json!({
+/// Writes a file of vertices for each kind; returns how many vertices each of them has.
+fn write_vertices(
+    files: &mut Directory,
+    snapshot: &Snapshot,
+    schema: &Schema,
+    keys: KeyKind,
+) -> Result<Vec<u64>, CliError> {
+    let (mut open, mut names) = (Vec::new(), Vec::new());
+    for (kind, _) in kinds(schema, keys) {
+        let name = vertex_file_name(schema, kind);
+        let properties = schema.vertex_properties_of(kind).collect();
+        open.push(VertexFile::begin(kind, properties, DELIMITER, files.open(&name)?)?);
+        names.push(name);
+    }
+    write_vertex_rows(snapshot, &mut open, DELIMITER)?;
+    let finish = |(file, name): (VertexFile<'_>, String)| {
+        let rows = file.finish()?;
+        files.add(&name);
+        Ok(rows)
+    };
+    open.into_iter().zip(names).map(finish).collect()
+}
+
+/// What `schema.json` says; `vertices` has the number of vertices of each kind.
+fn describe(config: GraphConfig, schema: &Schema, vertices: &[u64], labels: Vec<Value>) -> Value {
+    let mut counts = vertices.iter();
+    let mut described = json!({
         "format": FORMAT,
-        "version": VERSION,
+        "version": if schema.kinds().is_empty() { VERSION } else { KINDS_VERSION },
         "directed": config.directed,
         "keys": kind_name(config.keys),
         "weighted": config.weighted,
         "reverse": config.reverse,
         "vertices": {
             "file": VERTICES,
-            "rows": vertices,
-            "properties": described(schema.vertex_properties()),
+            "rows": counts.next(),
+            "properties": described(schema.vertex_properties_of(KindId::DEFAULT)),
         },
         "labels": labels,
-    })
+    });
+    if !schema.kinds().is_empty() {
+        let kind = |(kind, rows): (&Kind, &u64)| {
+            json!({
+                "name": &**kind.name(),
+                "keys": kind_name(kind.keys()),
+                "file": vertex_file_name(schema, kind.id()),
+                "rows": rows,
+                "properties": self::described(schema.vertex_properties_of(kind.id())),
+            })
+        };
+        described["kinds"] = schema.kinds().iter().zip(counts).map(kind).collect();
+    }
+    described
 }
 
-fn described(properties: &[Property]) -> Vec<Value> {
+fn described<'a>(properties: impl IntoIterator<Item = &'a Property>) -> Vec<Value> {
     let property = |p: &Property| json!({"name": &**p.name(), "type": p.property_type().name()});
-    properties.iter().map(property).collect()
+    properties.into_iter().map(property).collect()
+}
+
+/// The name of the file of the vertices of a kind: with its id, as of labels.
+fn vertex_file_name(schema: &Schema, kind: KindId) -> String {
+    match schema.kind_name(kind) {
+        "" => VERTICES.to_owned(),
+        name => format!("vertices-{}-{}.csv", kind.0, harmless(name)),
+    }
 }
 
 /// The name of a label's file: with its id, which tells labels apart whose names look alike there.
@@ -80,9 +129,13 @@ fn file_name(label: &Label) -> String {
     if label.name().is_empty() {
         return "edges.csv".to_owned();
     }
+    format!("edges-{}-{}.csv", label.id().0, harmless(label.name()))
+}
+
+/// A name as that of a file can have it.
+fn harmless(name: &str) -> String {
     let harmless = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    let name = label.name().chars().take(MOST_NAME_CHARS).map(|c| if harmless(c) { c } else { '_' });
-    format!("edges-{}-{}.csv", label.id().0, name.collect::<String>())
+    name.chars().take(MOST_NAME_CHARS).map(|c| if harmless(c) { c } else { '_' }).collect()
 }
 
 /// The directory of an export. Until it is done, dropping it takes back what was written.
@@ -122,12 +175,20 @@ impl Directory {
         name: &str,
         content: impl FnOnce(&mut Target) -> Result<T, CliError>,
     ) -> Result<T, CliError> {
-        let path = self.path.join(name);
-        let mut to = Target::open(Some(&path))?;
+        let mut to = self.open(name)?;
         let written = content(&mut to)?;
         to.finish()?;
-        self.files.push(path);
+        self.add(name);
         Ok(written)
+    }
+
+    /// Begins a file, which counts as written from [`add`](Self::add) on.
+    fn open(&self, name: &str) -> Result<Target, CliError> {
+        Target::open(Some(&self.path.join(name)))
+    }
+
+    fn add(&mut self, name: &str) {
+        self.files.push(self.path.join(name));
     }
 }
 

@@ -1,27 +1,48 @@
 //! Keys by vertex id, as files have them.
 
-use hedgerow::{Snapshot, TextColumn, VertexId, VertexKeyRef};
+use hedgerow::{KindId, Snapshot, TextColumn, VertexId, VertexKeyRef};
 
 use crate::output::quoted;
 
-/// The keys of all vertices by id, ready to be written; of ids without a vertex nothing.
-pub(super) fn names(snapshot: &Snapshot, delimiter: u8) -> hedgerow::Result<TextColumn> {
-    let (ids, keys) = snapshot.all_vertex_keys()?;
-    let mut names = TextColumn::default();
-    for (id, key) in ids.into_iter().zip(keys.iter()) {
-        while names.len() < id.index() {
-            names.push("");
-        }
-        match key {
-            VertexKeyRef::U64(number) => names.push(&number.to_string()),
-            VertexKeyRef::Str(text) => names.push(&quoted(text, delimiter)),
-            key => names.push(&quoted(&key.to_string(), delimiter)),
-        }
-    }
-    Ok(names)
+/// The keys of all vertices by id, ready to be written, and in a store with kinds the kinds; of ids without a vertex nothing.
+pub(super) struct Names {
+    texts: TextColumn,
+    kinds: Vec<KindId>,
 }
 
-/// The key of a vertex.
-pub(super) fn name(names: &TextColumn, id: VertexId) -> &str {
-    names.get(id.index()).unwrap_or("")
+impl Names {
+    pub(super) fn of(snapshot: &Snapshot, delimiter: u8) -> hedgerow::Result<Names> {
+        let (ids, keys) = snapshot.all_vertex_keys()?;
+        let has_kinds = !snapshot.schema().kinds().is_empty();
+        let (mut texts, mut kinds) = (TextColumn::default(), Vec::new());
+        for (id, key) in ids.into_iter().zip(keys.iter()) {
+            while texts.len() < id.index() {
+                texts.push("");
+            }
+            let (kind, key) = key.split();
+            if has_kinds {
+                kinds.resize(id.index(), KindId::DEFAULT);
+                kinds.push(kind);
+            }
+            match key {
+                VertexKeyRef::U64(number) | VertexKeyRef::KindU64(_, number) => {
+                    texts.push(&number.to_string())
+                }
+                VertexKeyRef::Str(text) | VertexKeyRef::KindStr(_, text) => {
+                    texts.push(&quoted(text, delimiter))
+                }
+            }
+        }
+        Ok(Names { texts, kinds })
+    }
+
+    /// The key of a vertex among those of its kind.
+    pub(super) fn get(&self, id: VertexId) -> &str {
+        self.texts.get(id.index()).unwrap_or("")
+    }
+
+    /// Its kind.
+    pub(super) fn kind(&self, id: VertexId) -> KindId {
+        self.kinds.get(id.index()).copied().unwrap_or_default()
+    }
 }

@@ -1,14 +1,16 @@
 //! Rows of edges and of vertices, with their properties.
 
-use hedgerow::{Label, Property, Snapshot, ValueRef};
+use hedgerow::{KindId, Label, Property, Schema, Snapshot, ValueRef};
 
-use super::names::{name, names};
+use super::names::Names;
 use crate::error::CliError;
+use crate::layout::KIND_COLUMNS;
 use crate::output::quoted;
 use crate::property;
 use crate::target::Target;
 
-/// `src,dst[,rank][,weight][,NAME:TYPE...]` of the edges of one label, edge by edge. Returns how many there are.
+/// `src,dst[,src_kind,dst_kind][,rank][,weight][,NAME:TYPE...]` of the edges of one label, edge by edge: with kinds where vertices
+/// have several and the label does not say them. Returns how many there are.
 pub(super) fn write_edge_rows(
     snapshot: &Snapshot,
     label: &Label,
@@ -17,16 +19,31 @@ pub(super) fn write_edge_rows(
     delimiter: u8,
     out: &mut Target,
 ) -> Result<u64, CliError> {
+    let schema = snapshot.schema();
+    let ends = Ends::new(&schema, label);
     let mut columns = vec!["src".to_owned(), "dst".to_owned()];
+    if ends.are_shown {
+        columns.extend(KIND_COLUMNS.map(str::to_owned));
+    }
     columns.extend(label.is_multi().then(|| "rank".to_owned()));
     columns.extend(weighted.then(|| "weight".to_owned()));
     columns.extend(properties.iter().map(|p| quoted(&property::header(p), delimiter).into_owned()));
     let comma = char::from(delimiter).to_string();
     out.write(|w| writeln!(w, "{}", columns.join(&comma)))?;
-    let names = names(snapshot, delimiter)?;
+    let names = Names::of(snapshot, delimiter)?;
     let mut rows = 0;
     snapshot.try_for_each_edge_row(label, |edge| {
-        let mut line = format!("{}{comma}{}", name(&names, edge.src()), name(&names, edge.dst()));
+        let named = |id| (names.kind(id), names.get(id));
+        let (src, dst) = (named(edge.src()), named(edge.dst()));
+        let (src, dst) = if ends.are_turned(src.0, dst.0) { (dst, src) } else { (src, dst) };
+        let mut line = format!("{}{comma}{}", src.1, dst.1);
+        if ends.are_shown {
+            for (kind, _) in [src, dst] {
+                let name = schema.kind_name(kind);
+                line += &comma;
+                line += &if name.is_empty() { "".into() } else { quoted(name, delimiter) };
+            }
+        }
         if label.is_multi() {
             line += &format!("{comma}{}", edge.rank());
         }
@@ -43,28 +60,71 @@ pub(super) fn write_edge_rows(
     Ok(rows)
 }
 
-/// `id[,NAME:TYPE...]` of all vertices. Returns how many there are.
+/// Which ends of an edge are of which kind.
+struct Ends {
+    stated: Option<[KindId; 2]>,
+    are_shown: bool,
+}
+
+impl Ends {
+    fn new(schema: &Schema, label: &Label) -> Ends {
+        let stated = label.ends();
+        Ends { stated, are_shown: stated.is_none() && !schema.kinds().is_empty() }
+    }
+
+    /// Whether an undirected edge comes with its ends the other way round than the label says them.
+    fn are_turned(&self, src: KindId, dst: KindId) -> bool {
+        self.stated.is_some_and(|ends| ends != [src, dst] && ends == [dst, src])
+    }
+}
+
+/// The file of the vertices of one kind.
+pub(super) struct VertexFile<'a> {
+    kind: KindId,
+    properties: Vec<&'a Property>,
+    out: Target,
+    rows: u64,
+}
+
+impl<'a> VertexFile<'a> {
+    /// Begins the file `out` with `id[,NAME:TYPE...]`.
+    pub(super) fn begin(
+        kind: KindId,
+        properties: Vec<&'a Property>,
+        delimiter: u8,
+        mut out: Target,
+    ) -> Result<VertexFile<'a>, CliError> {
+        let comma = char::from(delimiter).to_string();
+        let headers = properties.iter().map(|p| comma.clone() + &quoted(&property::header(p), delimiter));
+        out.write(|w| writeln!(w, "id{}", headers.collect::<String>()))?;
+        Ok(VertexFile { kind, properties, out, rows: 0 })
+    }
+
+    /// Ends the file; returns how many vertices are in it.
+    pub(super) fn finish(self) -> Result<u64, CliError> {
+        self.out.finish().map(|()| self.rows)
+    }
+}
+
+/// Writes all vertices, each into the file of its kind if there is one; `files` come by ascending kind. O(vertices).
 pub(super) fn write_vertex_rows(
     snapshot: &Snapshot,
-    properties: &[Property],
+    files: &mut [VertexFile<'_>],
     delimiter: u8,
-    out: &mut Target,
-) -> Result<u64, CliError> {
+) -> Result<(), CliError> {
     let comma = char::from(delimiter).to_string();
-    let headers = properties.iter().map(|p| comma.clone() + &quoted(&property::header(p), delimiter));
-    out.write(|w| writeln!(w, "id{}", headers.collect::<String>()))?;
-    let names = names(snapshot, delimiter)?;
-    let mut rows = 0;
+    let names = Names::of(snapshot, delimiter)?;
     snapshot.for_each_vertex_row(|vertex| {
-        let mut line = name(&names, vertex.id()).to_owned();
-        for property in properties {
+        let Ok(at) = files.binary_search_by_key(&vertex.kind(), |file| file.kind) else { return Ok(()) };
+        let Some(file) = files.get_mut(at) else { return Ok(()) };
+        let mut line = names.get(vertex.id()).to_owned();
+        for property in &file.properties {
             line += &comma;
             line += &field(vertex.get(property.id()), delimiter);
         }
-        rows += 1;
-        out.write(|w| writeln!(w, "{line}"))
-    })?;
-    Ok(rows)
+        file.rows += 1;
+        file.out.write(|w| writeln!(w, "{line}"))
+    })
 }
 
 /// A value as a field: nothing for null, and `""` for an empty text.

@@ -22,6 +22,25 @@ pub(crate) struct LoadArgs {
     /// named NAME:TYPE; the types are bool, i64, f64, utf8, bytes and timestamp (microseconds since 1970)
     #[arg(long, value_name = "FILE")]
     pub(super) vertices: Vec<PathBuf>,
+    /// The kind of the vertices in the files of vertices, defined if it is new; each kind has keys and properties of its own.
+    /// Without such a file, a kind that --from or --to names
+    #[arg(long, value_name = "NAME")]
+    pub(super) kind: Option<String>,
+    /// The type of the keys of that kind; u64 for a new one, or as the store has it
+    #[arg(long, value_enum, value_name = "KEYS", requires = "kind")]
+    pub(super) kind_keys: Option<KindKeys>,
+    /// The kind of the sources of the edges, which their label then says; "" is the default kind
+    #[arg(long, value_name = "KIND", requires_all = ["labelled", "to"])]
+    pub(super) from: Option<String>,
+    /// The kind of the destinations of the edges
+    #[arg(long, value_name = "KIND", requires_all = ["labelled", "from"])]
+    pub(super) to: Option<String>,
+    /// The column of the kind of each source, empty for the default one; their label says no kinds
+    #[arg(long, value_name = "COLUMN", value_parser = column, requires = "to_column", conflicts_with = "from")]
+    pub(super) from_column: Option<Column>,
+    /// The column of the kind of each destination
+    #[arg(long, value_name = "COLUMN", value_parser = column, requires = "from_column", conflicts_with = "to")]
+    pub(super) to_column: Option<Column>,
     /// The label of the edges; weights are then its property weight
     #[arg(long, value_name = "NAME")]
     pub(super) label: Option<String>,
@@ -135,6 +154,14 @@ pub(super) enum Keys {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum KindKeys {
+    /// Whole numbers below 2^64
+    U64,
+    /// Text
+    Str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Repeat {
     /// The new weight holds
     Last,
@@ -176,6 +203,14 @@ pub(super) fn key_kind(args: &LoadArgs) -> Option<KeyKind> {
         Keys::U64 => KeyKind::U64,
         Keys::Str => KeyKind::Str,
         Keys::Dense => KeyKind::Dense,
+    })
+}
+
+/// The type of the keys of `--kind`, if it is said.
+pub(super) fn keys_of_kind(args: &LoadArgs) -> Option<KeyKind> {
+    args.kind_keys.map(|keys| match keys {
+        KindKeys::U64 => KeyKind::U64,
+        KindKeys::Str => KeyKind::Str,
     })
 }
 

@@ -13,11 +13,12 @@ use serde_json::Value;
 
 use super::args::{FileFormat, LoadArgs, OnError, Repeat, durability};
 use super::input::{Content, EdgeTable, Input};
+use super::kinds::{Ends, Kinds};
 use super::report::{self, Clock};
 use super::rows::{self, Rejects, Rules};
 use super::write::{self, open_existing};
 use crate::error::CliError;
-use crate::layout::{DELIMITER, FORMAT, SCHEMA_FILE, VERSION};
+use crate::layout::{DELIMITER, FORMAT, KIND_COLUMNS, KINDS_VERSION, SCHEMA_FILE, VERSION};
 use crate::output::Style;
 
 /// Far more than 65,534 labels with many properties each take.
@@ -37,10 +38,13 @@ pub(super) fn load(args: &LoadArgs, directory: &Path, style: Style, clock: Clock
         return Err(CliError::Usage(why));
     }
     let schema = Schema::read(directory)?;
-    let (options, kind) = schema.options()?;
-    let parts = schema.parts(directory)?;
+    let (options, keys) = schema.options()?;
+    // What is wrong with it is told before the store is touched; the store may have kinds already.
+    schema.parts(directory, &mut Kinds::of(None, keys))?;
     let existing = open_existing(args, options.clone().durability(durability(args)))?;
-    let rules = Rules { kind, finite: false, on_error: OnError::Raise };
+    let mut kinds = Kinds::of(existing.as_ref(), keys);
+    let parts = schema.parts(directory, &mut kinds)?;
+    let rules = Rules { kinds: &kinds, finite: false, on_error: OnError::Raise };
     for part in &parts {
         check(part, &rules, &schema)?;
     }
@@ -56,6 +60,9 @@ pub(super) fn load(args: &LoadArgs, directory: &Path, style: Style, clock: Clock
 fn foreign_option(args: &LoadArgs) -> Option<&'static str> {
     let given = [
         ("--vertices", !args.vertices.is_empty()),
+        ("--kind", args.kind.is_some()),
+        ("--from", args.from.is_some()),
+        ("--from-column", args.from_column.is_some()),
         ("--label", args.label.is_some()),
         ("--label-column", args.label_column.is_some()),
         ("--multi", args.multi),
@@ -83,7 +90,7 @@ fn foreign_option(args: &LoadArgs) -> Option<&'static str> {
 }
 
 /// Reads a part to its end: its header, its rows and their number must be what the schema says.
-fn check(part: &Part, rules: &Rules, schema: &Schema) -> Result<(), CliError> {
+fn check(part: &Part, rules: &Rules<'_>, schema: &Schema) -> Result<(), CliError> {
     let path = &part.input.path;
     let (Content::Edges(EdgeTable { format, .. }) | Content::VertexTable(format, _)) = &part.input.content
     else {
@@ -128,8 +135,10 @@ impl Schema {
         if root.text("format")? != FORMAT {
             return Err(root.wrong("format", &format!("{FORMAT:?}")));
         }
-        if root.number("version")? != VERSION {
-            return Err(root.wrong("version", &format!("{VERSION}, the one this program knows")));
+        if ![VERSION, KINDS_VERSION].contains(&root.number("version")?) {
+            return Err(
+                root.wrong("version", &format!("{VERSION} or {KINDS_VERSION}, which this program knows"))
+            );
         }
         Ok(schema)
     }
@@ -153,11 +162,15 @@ impl Schema {
         Ok((if directed { options.reverse(reverse) } else { options }, kind))
     }
 
-    /// The files: vertices first, then the labels in the order of their ids.
-    fn parts(&self, directory: &Path) -> Result<Vec<Part>, CliError> {
+    /// The files: vertices first, kind by kind, then the labels in the order of their ids. Adds the kinds to `kinds`.
+    fn parts(&self, directory: &Path, kinds: &mut Kinds) -> Result<Vec<Part>, CliError> {
         let root = self.root();
         let weighted = root.truth("weighted")?;
         let mut parts = vec![vertices(&root.entry("vertices")?, directory)?];
+        let has_kinds = root.number("version")? == KINDS_VERSION;
+        if has_kinds {
+            parts.extend(self.parts_of_kinds(directory, kinds)?);
+        }
         let labels = root.list("labels")?;
         let mut names: Vec<&str> = Vec::new();
         for label in &labels {
@@ -166,7 +179,11 @@ impl Schema {
                 return Err(label.wrong("name", "\"\", of the default label, first and only there"));
             }
             names.push(name);
-            parts.push(edges(label, directory, weighted && name.is_empty())?);
+            let ends = if has_kinds { label.ends(kinds)? } else { Ends::Default };
+            if name.is_empty() && matches!(ends, Ends::Stated(_)) {
+                return Err(label.wrong("ends", "null for the default label"));
+            }
+            parts.push(edges(label, directory, weighted && name.is_empty(), ends)?);
         }
         if names.is_empty() {
             return Err(root.wrong("labels", "at least the default label"));
@@ -176,6 +193,28 @@ impl Schema {
             Some(pair) => Err(root.wrong("labels", &format!("one label named {:?}", pair[0]))),
             None => Ok(parts),
         }
+    }
+}
+
+impl Schema {
+    fn parts_of_kinds(&self, directory: &Path, kinds: &mut Kinds) -> Result<Vec<Part>, CliError> {
+        let (mut parts, mut names): (Vec<Part>, Vec<&str>) = Default::default();
+        for entry in self.root().list("kinds")? {
+            let name = entry.text("name")?;
+            if name.is_empty() || names.contains(&name) {
+                return Err(entry.wrong("name", "a name that no other kind has"));
+            }
+            names.push(name);
+            let keys = match entry.text("keys")? {
+                "u64" => KeyKind::U64,
+                "str" => KeyKind::Str,
+                _ => return Err(entry.wrong("keys", "\"u64\" or \"str\"")),
+            };
+            let mut part = vertices(&entry, directory)?;
+            part.input.kind = kinds.define(name, Some(keys))?;
+            parts.push(part);
+        }
+        Ok(parts)
     }
 }
 
@@ -204,21 +243,26 @@ fn vertices(entry: &Entry<'_>, directory: &Path) -> Result<Part, CliError> {
     Ok(Part { input, rows: entry.number("rows")?, header })
 }
 
-fn edges(entry: &Entry<'_>, directory: &Path, weighted: bool) -> Result<Part, CliError> {
+fn edges(entry: &Entry<'_>, directory: &Path, weighted: bool, ends: Ends) -> Result<Part, CliError> {
     let (label, multi) = (entry.text("name")?, entry.truth("multi")?);
     let properties = entry.properties()?;
     let mut header = vec!["src".to_owned(), "dst".to_owned()];
+    let before = header.len();
+    if ends == Ends::Columns {
+        header.extend(KIND_COLUMNS.map(str::to_owned));
+    }
     header.extend(multi.then(|| "rank".to_owned()));
-    let weight = weighted.then_some(header.len());
+    let after = header.len();
+    let weight = weighted.then_some(after);
     header.extend(weighted.then(|| "weight".to_owned()));
     let first = header.len();
     header.extend(properties.iter().map(typed));
     let mut format = exact(first..header.len(), weight);
-    if multi {
-        format.extra.insert(0, Column::Index(2));
-    }
+    // Kinds and rank stand before the weight.
+    format.extra.splice(0..0, (before..after).map(Column::Index));
     let table = EdgeTable {
         format,
+        ends,
         label: Some(label.to_owned()),
         multi: Some(multi),
         rank: multi,
@@ -280,6 +324,19 @@ impl<'a> Entry<'a> {
         let entry =
             |(at, value)| Entry { schema: self.schema, at: format!("{}{name}[{at}].", self.at), value };
         Ok(list.iter().enumerate().map(entry).collect())
+    }
+
+    /// Which vertices the edges of a label join, in a schema with kinds.
+    fn ends(&self, kinds: &Kinds) -> Result<Ends, CliError> {
+        let expected = "null or the names of two kinds";
+        let ends = self.get("ends", expected, Some)?;
+        if ends.is_null() {
+            return Ok(Ends::Columns);
+        }
+        let names = ends.as_array().map(|ends| ends.iter().map(Value::as_str).collect::<Vec<_>>());
+        let Some([Some(from), Some(to)]) = names.as_deref() else { return Err(self.wrong("ends", expected)) };
+        let wrong = |_| self.wrong("ends", expected);
+        Ok(Ends::Stated([kinds.find(from).map_err(wrong)?, kinds.find(to).map_err(wrong)?]))
     }
 
     fn properties(&self) -> Result<Vec<(String, PropertyType)>, CliError> {

@@ -4,12 +4,13 @@ use std::fs::File;
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
-use hedgerow::{KeyKind, PropertyType};
+use hedgerow::{KindId, PropertyType};
 use hedgerow_workload::read::{
     Column, Delimiter, EdgeFormat, Graphalytics, Header, Lines, ReadError, Sniffed, sniff,
 };
 
 use super::args::{FileFormat, LoadArgs};
+use super::kinds::{Ends, Kinds};
 use crate::error::CliError;
 use crate::property;
 
@@ -21,6 +22,8 @@ pub(super) struct Input {
     /// What standard input held; nothing for a file.
     spooled: Option<File>,
     pub(super) content: Content,
+    /// The kind of the vertices that it lists.
+    pub(super) kind: KindId,
     /// Whether a properties file says that edges have a direction.
     pub(super) directed: Option<bool>,
     /// Whether the format, or a properties file, says that edges have weights.
@@ -44,8 +47,9 @@ pub(super) enum Content {
 /// Edges with what belongs to them.
 #[derive(Debug)]
 pub(super) struct EdgeTable {
-    /// How records are laid out. Further columns are the label, the rank, and then the properties.
+    /// How records are laid out. Further columns are the kinds of both ends, the label, the rank, and then the properties.
     pub(super) format: EdgeFormat,
+    pub(super) ends: Ends,
     /// The label of all edges; nothing if a column has it.
     pub(super) label: Option<String>,
     /// Whether labels get several edges between two vertices; nothing leaves it to labels that are there.
@@ -82,6 +86,7 @@ impl Input {
             path: path.to_owned(),
             spooled: None,
             content,
+            kind: KindId::DEFAULT,
             directed: None,
             weighted: false,
             sniffed: None,
@@ -97,9 +102,17 @@ impl Input {
         }
     }
 
+    /// Whether it lists vertices.
+    pub(super) fn has_vertices(&self) -> bool {
+        !matches!(self.content, Content::Edges(_))
+    }
+
     /// Finds out what the arguments leave open. `weighted` says whether weights count.
-    pub(super) fn settle(&mut self, args: &LoadArgs, kind: KeyKind, weighted: bool) -> Result<(), CliError> {
-        let numbers = kind != KeyKind::Str;
+    pub(super) fn settle(&mut self, args: &LoadArgs, kinds: &Kinds, weighted: bool) -> Result<(), CliError> {
+        let numbers = match &self.content {
+            Content::Edges(table) => kinds.are_numbers(table.ends, table.label.as_deref()),
+            _ => kinds.are_numbers(Ends::Stated([self.kind; 2]), None),
+        };
         let lines = |input: &Input| input.lines();
         let sniffed = match &self.content {
             Content::Vertices => return Ok(()),
@@ -293,7 +306,8 @@ fn edges(path: &Path, mut format: EdgeFormat, args: &LoadArgs) -> Result<Input, 
     {
         format.weight = Some(Column::Index(2));
     }
-    let columns = [&args.label_column, &args.rank].into_iter().flatten().cloned();
+    let columns =
+        [&args.from_column, &args.to_column, &args.label_column, &args.rank].into_iter().flatten().cloned();
     format.extra = columns.chain(args.property.iter().map(|p| p.column.clone())).collect();
     format.delimiter = args.delimiter.unwrap_or(format.delimiter);
     (format.nulls, format.skip_lines) = (args.null.clone(), args.skip);
@@ -310,6 +324,7 @@ fn edges(path: &Path, mut format: EdgeFormat, args: &LoadArgs) -> Result<Input, 
     let label = args.label_column.is_none().then(|| args.label.clone().unwrap_or_default());
     let table = EdgeTable {
         format,
+        ends: if args.from_column.is_some() { Ends::Columns } else { Ends::OfLabel },
         label,
         multi: (args.multi || args.rank.is_some()).then_some(true),
         rank: args.rank.is_some(),

@@ -8,6 +8,7 @@ mod args;
 mod beside;
 mod directory;
 mod input;
+mod kinds;
 mod report;
 mod rows;
 mod write;
@@ -19,8 +20,9 @@ use hedgerow::{Graph, KeyKind, Options};
 
 use crate::error::CliError;
 use crate::output::Style;
-use args::{Repeat, durability, key_kind};
-use input::Input;
+use args::{Repeat, durability, key_kind, keys_of_kind};
+use input::{Content, Input};
+use kinds::{Ends, Kinds};
 use report::Clock;
 use rows::{Rejects, Rules};
 use write::open_existing;
@@ -47,12 +49,14 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
     if args.repeat == Repeat::Sum && !weighted {
         return Err(CliError::Usage("--repeat sum: the graph has no weights (see --weighted)".to_owned()));
     }
-    let kind = config.map_or(key_kind(args).unwrap_or(KeyKind::U64), |config| config.keys);
-    let rules = Rules { kind, finite: args.repeat == Repeat::Sum, on_error: args.on_error };
+    let keys = config.map_or(key_kind(args).unwrap_or(KeyKind::U64), |config| config.keys);
+    let mut kinds = Kinds::of(existing.as_ref(), keys);
+    apply_kinds(args, &mut kinds, &mut inputs)?;
+    let rules = Rules { kinds: &kinds, finite: args.repeat == Repeat::Sum, on_error: args.on_error };
     let mut rejects = Rejects::default();
     let checks = existing.is_some() || args.label_column.is_some();
     for input in &mut inputs {
-        input.settle(args, kind, weighted)?;
+        input.settle(args, &kinds, weighted)?;
         if checks {
             input.labels = rows::validate(input, &rules, &mut rejects)?.labels;
         }
@@ -68,6 +72,33 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
 /// Whether edges get another label than the default one.
 fn is_labelled(args: &LoadArgs) -> bool {
     args.label_column.is_some() || args.label.as_ref().is_some_and(|label| !label.is_empty())
+}
+
+/// Says of which kinds the vertices in the files are, as the arguments have it.
+fn apply_kinds(args: &LoadArgs, kinds: &mut Kinds, inputs: &mut [Input]) -> Result<(), CliError> {
+    if let Some(name) = &args.kind {
+        let is_end = [&args.from, &args.to].into_iter().flatten().any(|end| end == name);
+        if !is_end && !inputs.iter().any(Input::has_vertices) {
+            let why = "--kind: no file of vertices is given, by --vertices or --format vertices, nor do --from and --to name it";
+            return Err(CliError::Usage(why.to_owned()));
+        }
+        let id = kinds.define(name, keys_of_kind(args))?;
+        inputs.iter_mut().filter(|input| input.has_vertices()).for_each(|input| input.kind = id);
+    }
+    let (Some(from), Some(to)) = (&args.from, &args.to) else { return Ok(()) };
+    if args.label.as_ref().is_some_and(String::is_empty) {
+        return Err(CliError::Usage(
+            "--from: the default label does not say the kinds of its ends".to_owned(),
+        ));
+    }
+    let named = |option, name| kinds.find(name).map_err(|why| CliError::Failed(format!("--{option}: {why}")));
+    let ends = Ends::Stated([named("from", from)?, named("to", to)?]);
+    for input in inputs {
+        if let Content::Edges(table) = &mut input.content {
+            table.ends = ends;
+        }
+    }
+    Ok(())
 }
 
 /// How the store is opened: what the arguments leave open is as the store has it.

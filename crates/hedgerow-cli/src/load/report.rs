@@ -27,7 +27,7 @@ pub(super) fn print(
     loaded: &Loaded,
     inputs: &[Input],
     rejects: &Rejects,
-    rules: &Rules,
+    rules: &Rules<'_>,
     clock: Clock,
     style: Style,
 ) -> Result<(), CliError> {
@@ -45,7 +45,7 @@ pub(super) fn print(
         .field("new_edges", loaded.new_edges)
         .field("vertices", loaded.vertices)
         .field("edges", loaded.edges)
-        .field("keys", kind_name(rules.kind))
+        .field("keys", kind_name(rules.kinds.default_keys()))
         .field("transactions", loaded.transactions)
         .field("timestamp", loaded.timestamp.0)
         .field("segment_bytes", loaded.segment_bytes)

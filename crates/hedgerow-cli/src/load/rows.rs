@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 use std::io::Write;
 
-use hedgerow::{KeyKind, LabelId, PropertyType, Value, VertexKeyRef};
+use hedgerow::{KeyKind, KindId, LabelId, PropertyType, Value, VertexKeyRef};
 use hedgerow_core::property::MAX_NAME_BYTES;
 use hedgerow_workload::read::{EdgeFormat, EdgeReader, Extra, ReadError, Row};
 
 use super::args::OnError;
 use super::input::{Content, EdgeTable, Input};
+use super::kinds::{Ends, Kinds};
 use crate::error::CliError;
-use crate::keys;
 use crate::progress::Bar;
 use crate::property;
 
@@ -19,8 +19,8 @@ const MAX_DESCRIBED: usize = 1000;
 
 /// What a row must be, whatever file it is in.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rules {
-    pub(super) kind: KeyKind,
+pub(super) struct Rules<'a> {
+    pub(super) kinds: &'a Kinds,
     /// Whether weights must be finite: sums of those are never NaN.
     pub(super) finite: bool,
     pub(super) on_error: OnError,
@@ -116,7 +116,7 @@ pub(super) struct Seen {
 }
 
 /// Reads `input` to its end without loading it. Under `raise` the first malformed row is the error.
-pub(super) fn validate(input: &Input, rules: &Rules, rejects: &mut Rejects) -> Result<Seen, CliError> {
+pub(super) fn validate(input: &Input, rules: &Rules<'_>, rejects: &mut Rejects) -> Result<Seen, CliError> {
     let (mut seen, mut known) = (Seen::default(), HashSet::new());
     for_each(
         input,
@@ -146,7 +146,7 @@ pub(super) fn validate(input: &Input, rules: &Rules, rejects: &mut Rejects) -> R
 /// Calls `keep` with each row that is fit to load, and `reject` with the line and the fault of each that is not.
 pub(super) fn for_each(
     input: &Input,
-    rules: &Rules,
+    rules: &Rules<'_>,
     what: &'static str,
     mut keep: impl FnMut(Item<'_>) -> Result<(), CliError>,
     mut reject: impl FnMut(u64, String) -> Result<(), CliError>,
@@ -161,7 +161,7 @@ pub(super) fn for_each(
         }),
         Content::VertexTable(format, properties) => for_each_row(input, format, what, |row| {
             let read = row.and_then(|row| {
-                let read = key(rules, &row, 0)
+                let read = key(rules, input.kind, &row, 0)
                     .and_then(|key| read_values(properties, &row.extra, 0, &mut values).map(|()| key));
                 read.map_err(|why| (row.line, why))
             });
@@ -177,7 +177,7 @@ pub(super) fn for_each(
 /// [`for_each`] of a file with a vertex a line.
 fn for_each_line(
     input: &Input,
-    rules: &Rules,
+    rules: &Rules<'_>,
     what: &'static str,
     mut keep: impl FnMut(Item<'_>) -> Result<(), CliError>,
     mut reject: impl FnMut(u64, String) -> Result<(), CliError>,
@@ -188,7 +188,7 @@ fn for_each_line(
         bar.row();
         match lines.advance() {
             Ok(false) => return Ok(()),
-            Ok(true) => match vertex(lines.text(), rules) {
+            Ok(true) => match vertex(lines.text(), rules, input.kind) {
                 None => {}
                 Some(Ok(item)) => keep(item)?,
                 Some(Err(reason)) => reject(lines.line(), reason)?,
@@ -219,10 +219,10 @@ fn for_each_row(
     Ok(())
 }
 
-/// The key of the source (0) or of the destination (1).
-fn key<'a>(rules: &Rules, row: &Row<'a>, end: usize) -> Result<VertexKeyRef<'a>, String> {
+/// The key of the source (0) or of the destination (1), a vertex of `kind`.
+fn key<'a>(rules: &Rules<'_>, kind: KindId, row: &Row<'a>, end: usize) -> Result<VertexKeyRef<'a>, String> {
     let text = [row.src, row.dst][end];
-    keys::parse(rules.kind, text).map_err(|why| in_column(why, row.columns[end]))
+    rules.kinds.parse(kind, text).map_err(|why| in_column(why, row.columns[end]))
 }
 
 fn in_column(why: String, column: usize) -> String {
@@ -232,19 +232,18 @@ fn in_column(why: String, column: usize) -> String {
 /// The edge of a row without its values, which go into `values`.
 fn edge<'a>(
     row: &Row<'a>,
-    rules: &Rules,
+    rules: &Rules<'_>,
     table: &'a EdgeTable,
     values: &mut Vec<Value>,
 ) -> Result<EdgeItem<'a>, String> {
     if table.weight_required && row.weight.is_none() {
         return Err("no weight; --weight-col says which column it is in".to_owned());
     }
-    let (src, dst) = (key(rules, row, 0)?, key(rules, row, 1)?);
     let weight = row.weight.filter(|_| table.weighted).unwrap_or(1.0);
     if rules.finite && !weight.is_finite() {
         return Err(format!("weight {weight} cannot be added: weights must be finite"));
     }
-    let mut next = 0;
+    let mut next = if table.ends == Ends::Columns { 2 } else { 0 };
     let mut column = || {
         next += 1;
         next - 1
@@ -253,9 +252,22 @@ fn edge<'a>(
         Some(label) => label,
         None => read_label(&row.extra, column())?,
     };
+    let [from, to] = match table.ends {
+        Ends::OfLabel => rules.kinds.ends_of(label),
+        Ends::Stated(ends) => ends,
+        Ends::Default => Default::default(),
+        Ends::Columns => [read_kind(rules, &row.extra, 0)?, read_kind(rules, &row.extra, 1)?],
+    };
+    let (src, dst) = (key(rules, from, row, 0)?, key(rules, to, row, 1)?);
     let rank = if table.rank { Some(read_rank(&row.extra, column())?) } else { None };
     read_values(&table.properties, &row.extra, column(), values)?;
     Ok(EdgeItem { line: row.line, src, dst, weight, label, rank, values: &[] })
+}
+
+/// The kind that a field names; the default one without.
+fn read_kind(rules: &Rules<'_>, extra: &Extra<'_>, at: usize) -> Result<KindId, String> {
+    let name = extra.get(at).unwrap_or_default();
+    rules.kinds.find(name).map_err(|why| in_column(why.to_string(), extra.column(at)))
 }
 
 fn read_label<'a>(extra: &Extra<'a>, at: usize) -> Result<&'a str, String> {
@@ -296,12 +308,12 @@ fn read_values(
 }
 
 /// The first field of a line; nothing for an empty line or a comment. Keys of type `str` are the whole line.
-fn vertex<'a>(text: &'a str, rules: &Rules) -> Option<Result<Item<'a>, String>> {
+fn vertex<'a>(text: &'a str, rules: &Rules<'_>, kind: KindId) -> Option<Result<Item<'a>, String>> {
     let text = text.trim();
     if text.is_empty() || text.starts_with('#') {
         return None;
     }
     let first = text.split_ascii_whitespace().next().unwrap_or_default();
-    let key = if rules.kind == KeyKind::Str { text } else { first };
-    Some(keys::parse(rules.kind, key).map(Item::Vertex))
+    let key = if rules.kinds.keys(kind) == KeyKind::Str { text } else { first };
+    Some(rules.kinds.parse(kind, key).map(Item::Vertex))
 }

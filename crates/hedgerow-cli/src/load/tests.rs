@@ -4,6 +4,7 @@ use clap::Parser;
 use hedgerow::{Graph, KeyKind};
 
 use super::args::OnError;
+use super::kinds::Kinds;
 use super::{Rules, input, options, write};
 use crate::{Cli, Command};
 
@@ -12,10 +13,11 @@ fn unchecked(line: &[&str], existing: Option<Graph>) -> Result<(), String> {
     let cli = Cli::try_parse_from([&["hedgerow", "load"], line].concat()).expect("well-formed");
     let Command::Load(args) = cli.command else { panic!("not a load") };
     let mut inputs = input::inputs(&args).expect("the files are there");
+    let kinds = Kinds::of(None, KeyKind::U64);
     for input in &mut inputs {
-        input.settle(&args, KeyKind::U64, false).expect("nothing is open");
+        input.settle(&args, &kinds, false).expect("nothing is open");
     }
-    let rules = Rules { kind: KeyKind::U64, finite: false, on_error: OnError::Raise };
+    let rules = Rules { kinds: &kinds, finite: false, on_error: OnError::Raise };
     let loaded = match existing {
         Some(graph) => write::into_existing(graph, &args, &inputs, &rules),
         None => write::into_new(options(&args, &inputs), &args, &inputs, &rules, None),

@@ -8,6 +8,7 @@ use hedgerow::{EdgeKey, Graph, LabelOptions, Options, StorageError, Timestamp, V
 use super::args::{LoadArgs, OnError, Repeat};
 use super::beside::{Sink, commit_beside};
 use super::input::{Content, EdgeTable, Input};
+use super::kinds::{Ends, Kinds};
 use super::rows::{EdgeItem, Item, Rejects, Rules, for_each};
 use crate::error::CliError;
 use crate::store::is_vacant;
@@ -37,7 +38,7 @@ pub(super) fn into_existing(
     graph: Graph,
     args: &LoadArgs,
     inputs: &[Input],
-    rules: &Rules,
+    rules: &Rules<'_>,
 ) -> Result<Loaded, CliError> {
     let mut loader = Loader::new(&graph, args, None);
     let result = loader.load(inputs, rules);
@@ -57,7 +58,7 @@ pub(super) fn into_new(
     options: Options,
     args: &LoadArgs,
     inputs: &[Input],
-    rules: &Rules,
+    rules: &Rules<'_>,
     unchecked: Option<&mut Rejects>,
 ) -> Result<Loaded, CliError> {
     let existed = args.store.exists();
@@ -137,13 +138,20 @@ impl<'a> Loader<'a> {
     }
 
     /// Defines what the files hold, before any of it: a store that has it otherwise refuses.
-    fn define(&mut self, inputs: &[Input]) -> Result<(), CliError> {
+    fn define(&mut self, inputs: &[Input], kinds: &Kinds) -> Result<(), CliError> {
+        for input in inputs {
+            let Content::Edges(table) = &input.content else { continue };
+            for label in table.label.iter().chain(&input.labels) {
+                kinds.check_ends(table.ends, label)?;
+            }
+        }
+        kinds.define_in(self.graph)?;
         for input in inputs {
             match &input.content {
                 Content::Vertices => {}
                 Content::VertexTable(_, properties) => {
                     for (name, kind) in properties {
-                        self.graph.define_vertex_property(name, *kind)?;
+                        self.graph.define_vertex_property_of(input.kind, name, *kind)?;
                     }
                 }
                 Content::Edges(table) => {
@@ -162,6 +170,9 @@ impl<'a> Loader<'a> {
         }
         let is_multi = || self.graph.schema().label(label).is_some_and(hedgerow::Label::is_multi);
         let mut options = LabelOptions::new().multi(table.multi.unwrap_or_else(is_multi));
+        if let Ends::Stated([from, to]) = table.ends {
+            options = options.ends(from, to);
+        }
         for (name, kind) in &table.properties {
             options = options.property(name, *kind);
         }
@@ -173,11 +184,11 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    fn load(&mut self, inputs: &[Input], rules: &Rules) -> Result<Loaded, CliError> {
+    fn load(&mut self, inputs: &[Input], rules: &Rules<'_>) -> Result<Loaded, CliError> {
         let before = self.graph.snapshot()?;
         let (vertices, edges) = (before.vertex_count(), before.edge_count()?);
         drop(before);
-        self.define(inputs)?;
+        self.define(inputs, rules.kinds)?;
         if self.is_blind(inputs) {
             self.read_beside(inputs, rules)?;
         } else {
@@ -212,7 +223,7 @@ impl<'a> Loader<'a> {
     }
 
     /// As [`read`](Self::read), with the commits on a thread of their own.
-    fn read_beside(&mut self, inputs: &[Input], rules: &Rules) -> Result<(), CliError> {
+    fn read_beside(&mut self, inputs: &[Input], rules: &Rules<'_>) -> Result<(), CliError> {
         let (committed, read) = commit_beside(|sink| {
             self.sink = sink;
             let read = self.read(inputs, rules);
@@ -225,7 +236,7 @@ impl<'a> Loader<'a> {
     }
 
     /// Reads the files into transactions.
-    fn read(&mut self, inputs: &[Input], rules: &Rules) -> Result<(), CliError> {
+    fn read(&mut self, inputs: &[Input], rules: &Rules<'_>) -> Result<(), CliError> {
         let mut unchecked = self.unchecked.take();
         for input in inputs {
             for_each(

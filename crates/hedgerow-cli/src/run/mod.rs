@@ -133,8 +133,8 @@ impl Asked<'_> {
                 .view_selected(&selection.weighted_by(property, None))
                 .map_err(|error| CliError::Failed(format!("--{}: {error}", options::WEIGHT)))?,
         };
-        let (labels, kind) = (&chosen.label[..], config.keys);
-        let work = Work { snapshot: &snapshot, labels, view: &view, kind, out, style };
+        let (labels, schema, keys) = (&chosen.label[..], graph.schema(), config.keys);
+        let work = Work { snapshot: &snapshot, labels, view: &view, schema: &schema, keys, out, style };
         let report = kernel(&work)?;
         if work.only_result() { Ok(()) } else { report.print(style) }
     }

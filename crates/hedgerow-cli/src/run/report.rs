@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::work::Work;
 use crate::error::CliError;
-use crate::keys::to_json;
+use crate::keys::{spelled, to_json};
 use crate::output::{Report, number};
 
 /// What Graphalytics writes for a vertex that is not reached.
@@ -22,7 +22,7 @@ pub(super) fn begin(work: &Work<'_>, arguments: &Arguments, milliseconds: f64) -
     for parameter in reported {
         let Some(value) = arguments.value(parameter.name) else { continue };
         let shown = match value {
-            Value::Vertex(id) => key(work, id)?,
+            Value::Vertex(id) => name(work, id)?,
             Value::Count(count) => count.into(),
             Value::Number(value) => number(value),
             Value::Direction(_) => value.to_string().into(),
@@ -56,9 +56,26 @@ pub(super) fn finish(
     }
 }
 
-/// The key of a vertex; null if there is none.
-fn key(work: &Work<'_>, id: VertexId) -> hedgerow::Result<Json> {
-    Ok(work.snapshot.vertex_key(id)?.map_or(Json::Null, |key| to_json(&key)))
+/// The key of a vertex, as an argument names it; null if there is none.
+fn name(work: &Work<'_>, id: VertexId) -> hedgerow::Result<Json> {
+    Ok(match work.snapshot.vertex_key(id)? {
+        Some(key) if work.has_kinds() => spelled(work.schema, key.as_ref()).into(),
+        Some(key) => to_json(&key),
+        None => Json::Null,
+    })
+}
+
+/// The key of a vertex and a value; before them its kind, where vertices have kinds.
+fn row(work: &Work<'_>, id: VertexId, value: Json) -> hedgerow::Result<Vec<Json>> {
+    let key = work.snapshot.vertex_key(id)?;
+    let kind = key.as_ref().filter(|_| work.has_kinds()).map(|key| work.schema.kind_name(key.kind()).into());
+    let key = key.map_or(Json::Null, |key| to_json(&key));
+    Ok(kind.into_iter().chain([key, value]).collect())
+}
+
+/// The columns of [`row`].
+fn columns(work: &Work<'_>, value: &'static str) -> Vec<&'static str> {
+    if work.has_kinds() { vec!["kind", "key", value] } else { vec!["key", value] }
 }
 
 /// How many vertices are reached, and how far the last ones are; how many by each number of hops.
@@ -110,11 +127,11 @@ fn distances(
     let count = reached.len() as u64;
     reached.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let farthest = reached.first().map_or(0.0, |&(_, distance)| distance);
-    let row = |(id, distance)| Ok(vec![key(work, id)?, number(distance)]);
+    let row = |(id, distance)| row(work, id, number(distance));
     let rows = reached.into_iter().take(top).map(row).collect::<hedgerow::Result<_>>()?;
     Ok(report.field("reached", count).field("distance", number(farthest)).table(
         "farthest",
-        &["key", "distance"],
+        &columns(work, "distance"),
         rows,
     ))
 }
@@ -122,9 +139,9 @@ fn distances(
 /// The highest scores.
 fn scores(report: Report, work: &Work<'_>, scores: &[f64], top: usize) -> Result<Report, CliError> {
     work.write_result(|id| format!("{:e}", scores.get(id.0 as usize).copied().unwrap_or(0.0)))?;
-    let row = |(id, score)| Ok(vec![key(work, id)?, number(score)]);
+    let row = |(id, score)| row(work, id, number(score));
     let rows = top_k(work.view, scores, top).into_iter().map(row).collect::<hedgerow::Result<_>>()?;
-    Ok(report.table("top", &["key", "score"], rows))
+    Ok(report.table("top", &columns(work, "score"), rows))
 }
 
 /// Components, each named by the key of the vertex in it that has the least internal id, the first one inserted as a
@@ -141,7 +158,7 @@ fn components(report: Report, work: &Work<'_>, components: &[u32], top: usize) -
     let mut largest: Vec<(u32, u64)> = (0u32..).zip(sizes).filter(|&(_, size)| size > 0).collect();
     largest.sort_unstable_by_key(|&(id, size)| (Reverse(size), id));
     largest.truncate(top);
-    let row = |(id, size): (u32, u64)| Ok(vec![key(work, VertexId(id))?, size.into()]);
+    let row = |(id, size): (u32, u64)| Ok(vec![name(work, VertexId(id))?, size.into()]);
     Ok(report.field("components", count_components(components) as u64).table(
         "largest",
         &["component", "vertices"],

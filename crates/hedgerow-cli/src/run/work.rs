@@ -1,14 +1,15 @@
 //! What a kernel of `run` works on, and where its full result goes.
 
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use hedgerow::{KeyColumn, Snapshot, Topology, VertexId, VertexKeyRef, View};
+use hedgerow::{KeyColumn, Schema, Snapshot, Topology, VertexId, VertexKeyRef, View};
 use hedgerow_kernels::registry::{Arguments, Outcome};
 use hedgerow_kernels::{Cancel, KernelError};
 
 use crate::error::CliError;
-use crate::keys::parse_argument;
+use crate::keys::{parse_argument, spelled};
 use crate::output::{Report, Style, quoted};
 use crate::target::Target;
 
@@ -18,7 +19,9 @@ pub(super) struct Work<'a> {
     /// The labels whose edges are followed, if some are named, and the graph of these edges.
     pub(super) labels: &'a [String],
     pub(super) view: &'a View,
-    pub(super) kind: hedgerow::KeyKind,
+    pub(super) schema: &'a Schema,
+    /// The type of keys of the default kind.
+    pub(super) keys: hedgerow::KeyKind,
     /// Where the full result goes, if anywhere.
     pub(super) out: Option<&'a Path>,
     pub(super) style: Style,
@@ -41,18 +44,27 @@ impl Work<'_> {
 
     fn bad_weight(&self, from: VertexId, to: VertexId, weight: f64) -> hedgerow::Result<CliError> {
         Ok(match (self.snapshot.vertex_key(from)?, self.snapshot.vertex_key(to)?) {
-            (Some(from), Some(to)) => CliError::Failed(format!(
-                "the edge between {from} and {to} weighs {weight}, expected 0 or more"
-            )),
+            (Some(from), Some(to)) => {
+                let [from, to] = [from, to].map(|key| spelled(self.schema, key.as_ref()));
+                CliError::Failed(format!(
+                    "the edge between {from} and {to} weighs {weight}, expected 0 or more"
+                ))
+            }
             _ => CliError::Failed(format!("an edge weighs {weight}, expected 0 or more")),
         })
     }
 
     /// The vertex that `argument` names as `text`.
     pub(super) fn vertex(&self, argument: &str, text: &str) -> Result<VertexId, CliError> {
-        let key = parse_argument(self.kind, argument, text)?;
+        let key = parse_argument(self.schema, self.keys, argument, text)?;
         let id = self.snapshot.vertex_id(&key)?;
-        id.ok_or_else(|| CliError::Failed(format!("{argument}: no vertex {key} in the store")))
+        let shown = || spelled(self.schema, key.as_ref());
+        id.ok_or_else(|| CliError::Failed(format!("{argument}: no vertex {} in the store", shown())))
+    }
+
+    /// Whether vertices have kinds, which results then tell.
+    pub(super) fn has_kinds(&self) -> bool {
+        !self.schema.kinds().is_empty()
     }
 
     /// Whether standard output takes the full result, so that a summary has no place in it.
@@ -91,7 +103,8 @@ impl Work<'_> {
         }
         let (mut ids, keys) = self.snapshot.all_vertex_keys()?;
         ids.iter_mut().for_each(|id| *id = vertex(*id));
-        self.write_rows(&keys, self.snapshot.vertex_keys(&ids)?.iter())
+        let values = self.snapshot.vertex_keys(&ids)?;
+        self.write_rows(&keys, values.iter().map(|key| spelled(self.schema, key)))
     }
 
     fn write_rows(
@@ -102,10 +115,12 @@ impl Work<'_> {
         let csv = self.style == Style::Csv;
         let mut out = Target::open(self.out)?;
         if csv {
-            out.write(|w| writeln!(w, "key,value"))?;
+            let kind = if self.has_kinds() { "kind," } else { "" };
+            out.write(|w| writeln!(w, "{kind}key,value"))?;
         }
         for (key, value) in keys.iter().zip(values) {
             out.write(|w| match (key, csv) {
+                (key, _) if self.has_kinds() => self.write_of_kind(w, key, &value.to_string()),
                 (VertexKeyRef::U64(n), false) => writeln!(w, "{n} {value}"),
                 (VertexKeyRef::U64(n), true) => writeln!(w, "{n},{value}"),
                 (key, false) => writeln!(w, "{key} {value}"),
@@ -115,5 +130,16 @@ impl Work<'_> {
             })?;
         }
         out.finish()
+    }
+
+    /// Writes the value of a vertex in a store with kinds.
+    fn write_of_kind(&self, out: &mut dyn Write, key: VertexKeyRef<'_>, value: &str) -> io::Result<()> {
+        if self.style != Style::Csv {
+            return writeln!(out, "{} {value}", spelled(self.schema, key));
+        }
+        let (kind, key) = key.split();
+        let (kind, key) = (self.schema.kind_name(kind), key.to_string());
+        let [kind, key, value] = [kind, &key, value].map(|text| quoted(text, b','));
+        writeln!(out, "{kind},{key},{value}")
     }
 }

@@ -7,6 +7,7 @@ mod directory;
 mod exports;
 mod happy;
 mod import;
+mod kinds;
 mod labels;
 mod published;
 mod readme;

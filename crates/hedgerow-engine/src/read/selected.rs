@@ -33,7 +33,7 @@ impl Snapshot {
         key: impl Into<VertexKeyRef<'a>>,
     ) -> Result<Option<Vec<(VertexKey, LabelId, u64)>>> {
         let chosen = selection.resolve(self.engine())?;
-        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
+        let Some(id) = self.chosen_end(&chosen, key.into())? else { return Ok(None) };
         let mut found = Vec::new();
         self.for_each_chosen(&chosen, id, |label, _, other, rank| {
             found.push((self.engine().ids.key_of(other), label, rank));
@@ -54,7 +54,7 @@ impl Snapshot {
         key: impl Into<VertexKeyRef<'a>>,
     ) -> Result<Option<usize>> {
         let chosen = selection.resolve(self.engine())?;
-        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
+        let Some(id) = self.chosen_end(&chosen, key.into())? else { return Ok(None) };
         if let [direction] = chosen.directions()
             && chosen.labels.iter().all(|label| label.is_all())
         {
@@ -79,7 +79,7 @@ impl Snapshot {
         key: impl Into<VertexKeyRef<'a>>,
     ) -> Result<Option<Vec<(LabelId, EdgeOf)>>> {
         let chosen = selection.resolve(self.engine())?;
-        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
+        let Some(id) = self.chosen_end(&chosen, key.into())? else { return Ok(None) };
         let schema = self.engine().schema.load_full();
         let mut edges = Vec::new();
         self.for_each_chosen(&chosen, id, |label, direction, other, rank| {
@@ -89,6 +89,14 @@ impl Snapshot {
         })?;
         edges.sort_by(|(a_label, a), (b_label, b)| (&a.key, a_label, a.rank).cmp(&(&b.key, b_label, b.rank)));
         Ok(Some(edges))
+    }
+
+    /// The vertex at which chosen edges are read: of one label, read in one direction, it is of the kind that the label says.
+    fn chosen_end(&self, chosen: &ChosenEdges, key: VertexKeyRef<'_>) -> Result<Option<VertexId>> {
+        match (&chosen.labels[..], chosen.directions()) {
+            ([only], [direction]) => self.vertex_id(self.engine().end_of(only.label, key, *direction)?),
+            _ => self.vertex_id(key),
+        }
     }
 
     /// Calls `f` with label, source, destination and rank of every chosen edge: label after label, each by ascending source

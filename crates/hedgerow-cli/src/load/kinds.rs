@@ -1,0 +1,149 @@
+//! Kinds of vertices, as a load knows them before it changes the store.
+
+use std::collections::HashMap;
+
+use hedgerow::{ArgumentError, Graph, KeyKind, KindId, VertexKeyRef};
+
+use crate::error::CliError;
+use crate::keys;
+
+/// The kinds of the store, and those that the load is going to define: they get the next ids, in their order.
+#[derive(Debug)]
+pub(super) struct Kinds {
+    /// The type of the keys of the default kind.
+    default: KeyKind,
+    /// The others by id, each with its name.
+    others: Vec<(String, KeyKind)>,
+    /// The ends that labels of the store say.
+    ends: HashMap<String, [KindId; 2]>,
+}
+
+/// Which vertices the ends of edges are, in one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ends {
+    /// As the label says in the store; else of the default kind.
+    OfLabel,
+    /// Of these kinds, which the label says.
+    Stated([KindId; 2]),
+    /// Of the default kind; the label says no kinds.
+    Default,
+    /// Each row has the names of the kinds in its first two further columns; the label says none.
+    Columns,
+}
+
+impl Kinds {
+    /// The kinds of a store, whose default one has `keys`; nothing is a new store.
+    pub(super) fn of(store: Option<&Graph>, keys: KeyKind) -> Kinds {
+        let mut kinds = Kinds { default: keys, others: Vec::new(), ends: HashMap::new() };
+        let Some(schema) = store.map(Graph::schema) else { return kinds };
+        kinds.others = schema.kinds().iter().map(|kind| (kind.name().to_string(), kind.keys())).collect();
+        let stated =
+            schema.labels().iter().filter_map(|label| Some((label.name().to_string(), label.ends()?)));
+        kinds.ends = stated.collect();
+        kinds
+    }
+
+    /// The type of the keys of the default kind.
+    pub(super) fn default_keys(&self) -> KeyKind {
+        self.default
+    }
+
+    /// The kind of this name. A new one gets `keys`, `u64` if nothing says them; one that is there must have them.
+    pub(super) fn define(&mut self, name: &str, keys: Option<KeyKind>) -> Result<KindId, CliError> {
+        if let Some(id) = self.named(name) {
+            let found = self.keys(id);
+            return match keys.filter(|keys| *keys != found) {
+                None => Ok(id),
+                Some(wanted) => Err(conflict(name, found, wanted)),
+            };
+        }
+        if self.others.len() >= usize::from(KindId::MAX.0) {
+            let limit = u64::from(KindId::MAX.0);
+            let what = format!("the number of kinds, with kind {name},");
+            return Err(hedgerow::Error::from(ArgumentError::TooLarge { what, limit }).into());
+        }
+        self.others.push((name.to_owned(), keys.unwrap_or(KeyKind::U64)));
+        Ok(KindId(self.others.len() as u8))
+    }
+
+    fn named(&self, name: &str) -> Option<KindId> {
+        let at = || self.others.iter().position(|(other, _)| other == name);
+        if name.is_empty() { Some(KindId::DEFAULT) } else { Some(KindId(at()? as u8 + 1)) }
+    }
+
+    /// The kind of this name, the default one for the empty name.
+    pub(super) fn find(&self, name: &str) -> Result<KindId, CliError> {
+        self.named(name).ok_or_else(|| {
+            let others = self.others.iter().map(|(name, _)| name.clone());
+            let known = std::iter::once(String::new()).chain(others).collect();
+            hedgerow::Error::from(ArgumentError::NoSuchKind { kind: name.to_owned(), known }).into()
+        })
+    }
+
+    /// Defines in the store what it has not yet. Kinds that are there are left as they are.
+    pub(super) fn define_in(&self, graph: &Graph) -> Result<(), CliError> {
+        for (name, keys) in &self.others {
+            graph.define_kind(name, *keys)?;
+        }
+        Ok(())
+    }
+
+    fn other(&self, id: KindId) -> Option<&(String, KeyKind)> {
+        self.others.get(usize::from(id.0).checked_sub(1)?)
+    }
+
+    /// The type of the keys of a kind.
+    pub(super) fn keys(&self, id: KindId) -> KeyKind {
+        self.other(id).map_or(self.default, |(_, keys)| *keys)
+    }
+
+    /// The key of a kind that `text` spells; else what is wrong with it.
+    pub(super) fn parse<'a>(&self, id: KindId, text: &'a str) -> Result<VertexKeyRef<'a>, String> {
+        match self.other(id) {
+            None => keys::parse(self.default, text),
+            Some((name, keys)) => keys::parse_of(name, id, *keys, text),
+        }
+    }
+
+    /// The kinds that a label says in the store; the default one if it says none.
+    pub(super) fn ends_of(&self, label: &str) -> [KindId; 2] {
+        self.ends.get(label).copied().unwrap_or_default()
+    }
+
+    /// Whether all vertices that edges may name at `ends` have numbers for keys. `label` is that of all the edges.
+    pub(super) fn are_numbers(&self, ends: Ends, label: Option<&str>) -> bool {
+        let all = |ends: &[KindId]| ends.iter().all(|id| self.keys(*id) != KeyKind::Str);
+        match (ends, label) {
+            (Ends::Stated(ends), _) => all(&ends),
+            (Ends::OfLabel, Some(label)) => all(&self.ends_of(label)),
+            (Ends::OfLabel, None) => all(&[KindId::DEFAULT]) && self.ends.values().all(|ends| all(ends)),
+            (Ends::Default, _) => all(&[KindId::DEFAULT]),
+            (Ends::Columns, _) => false,
+        }
+    }
+
+    /// Refuses edges whose keys are of the default kind, or of any, for a label that says kinds: keys would change theirs.
+    pub(super) fn check_ends(&self, ends: Ends, label: &str) -> Result<(), CliError> {
+        let Some(stated) = self.ends.get(label).filter(|_| matches!(ends, Ends::Default | Ends::Columns))
+        else {
+            return Ok(());
+        };
+        let name = |id: KindId| self.other(id).map_or("", |(name, _)| name);
+        Err(hedgerow::Error::from(ArgumentError::SchemaConflict {
+            name: format!("label {label}"),
+            wanted: "without kinds of its ends".to_owned(),
+            found: format!("from and to kinds {:?}", stated.map(name)),
+        })
+        .into())
+    }
+}
+
+fn conflict(name: &str, found: KeyKind, wanted: KeyKind) -> CliError {
+    let shown = |keys| format!("with {} keys", keys::kind_name(keys));
+    hedgerow::Error::from(ArgumentError::SchemaConflict {
+        name: if name.is_empty() { "the default kind".to_owned() } else { format!("kind {name}") },
+        wanted: shown(wanted),
+        found: shown(found),
+    })
+    .into()
+}

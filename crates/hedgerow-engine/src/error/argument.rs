@@ -1,0 +1,141 @@
+//! Why an argument does not fit the graph.
+
+use hedgerow_core::{KeyKind, PropertyType, VertexKey};
+
+/// Why an argument, or what it names, does not fit this graph.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArgumentError {
+    /// An argument is out of range, or of the wrong kind.
+    #[error("{0}")]
+    Invalid(String),
+    /// A limit was exceeded.
+    #[error("{what} exceeds the limit of {limit}")]
+    TooLarge {
+        /// What was too large.
+        what: String,
+        /// The limit.
+        limit: u64,
+    },
+    /// A key names no vertex, in a read of many.
+    #[error("no vertex {key}, at row {row} of the keys")]
+    NoSuchVertex {
+        /// The key.
+        key: String,
+        /// Its place among the keys of the call, from 0.
+        row: usize,
+    },
+    /// A label was named that is not defined.
+    #[error("no label {label}: the labels are {}", listed(known))]
+    NoSuchLabel {
+        /// The label.
+        label: String,
+        /// The names of those there are; the default label's is empty.
+        known: Vec<String>,
+    },
+    /// A kind of vertices was named that is not defined.
+    #[error("no kind {kind}: the kinds are {}", listed(known))]
+    NoSuchKind {
+        /// The kind.
+        kind: String,
+        /// The names of those there are; the default kind needs none.
+        known: Vec<String>,
+    },
+    /// A key of another type than those of its kind.
+    #[error("kind {kind} is {}, and {found} is none", with_keys(*expected))]
+    KeyOfKind {
+        /// The kind.
+        kind: String,
+        /// The type of its keys.
+        expected: KeyKind,
+        /// The key.
+        found: VertexKey,
+    },
+    /// An edge has an end of another kind than its label says.
+    #[error("label {label} has vertices of {expected} at this end, not {key}")]
+    EndOfKind {
+        /// The label.
+        label: Box<str>,
+        /// The kind that the label says.
+        expected: Box<str>,
+        /// The key that was given, with the name of its kind.
+        key: Box<str>,
+    },
+    /// Edges have different labels, and what was asked for reads the edges of one.
+    #[error("the edges have {} labels, {}: name one of them", labels.len(), listed(labels))]
+    SeveralLabels {
+        /// Their names; the default label's is empty.
+        labels: Vec<String>,
+    },
+    /// A label, or a kind of vertices, is defined otherwise.
+    #[error("{name} is {found}, not {wanted}")]
+    SchemaConflict {
+        /// The label, or the kind of vertices.
+        name: String,
+        /// What was asked for.
+        wanted: String,
+        /// What it is.
+        found: String,
+    },
+    /// A property has another type.
+    #[error("property {property} is of type {expected}, the value of type {found}")]
+    PropertyType {
+        /// The name of the property.
+        property: String,
+        /// Its type.
+        expected: PropertyType,
+        /// The type that was given.
+        found: PropertyType,
+    },
+    /// A filter compares a property with a value of another type.
+    #[error(
+        "property {property} of label {label:?} is of type {expected}, the value of the filter of type {found}"
+    )]
+    FilterType {
+        /// The label; the default label's name is empty.
+        label: String,
+        /// The name of the property.
+        property: String,
+        /// Its type.
+        expected: PropertyType,
+        /// The type of the value.
+        found: PropertyType,
+    },
+    /// None of the labels that are read has the property.
+    #[error("{}", without_property(property, labels))]
+    NoSuchProperty {
+        /// The property.
+        property: String,
+        /// The labels; the default label's name is empty.
+        labels: Vec<String>,
+    },
+}
+
+/// The most names that a message lists.
+const MOST_LISTED: usize = 32;
+
+fn without_property(property: &str, labels: &[String]) -> String {
+    match labels {
+        [label] => format!("label {label:?} has no property {property}"),
+        labels => format!("none of the labels {} has a property {property}", listed(labels)),
+    }
+}
+
+/// Names for a message, quoted: the default label's is empty.
+fn listed(names: &[String]) -> String {
+    let mut text =
+        names.iter().take(MOST_LISTED).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    if names.len() > MOST_LISTED {
+        text += &format!(" and {} more", names.len() - MOST_LISTED);
+    }
+    text
+}
+
+/// What a graph or a kind of vertices is called for its keys.
+pub(crate) fn with_keys(keys: KeyKind) -> &'static str {
+    match keys {
+        KeyKind::Dense => "with dense keys",
+        KeyKind::U64 => "with u64 keys",
+        KeyKind::Str => "with str keys",
+    }
+}
