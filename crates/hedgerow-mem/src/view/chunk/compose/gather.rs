@@ -249,7 +249,7 @@ impl Gatherer {
             gathered.offsets[local.index() + 1] += 1;
             if self.weighted {
                 let weight = take.weight(item);
-                if weight.is_none() {
+                if weight.is_none() && missing.is_none() {
                     missing = Some(ComposeError::NoWeight(id.vertex(local), item.dst, at));
                 }
                 gathered.weights.push(weight.unwrap_or(1.0));
