@@ -115,7 +115,7 @@ fn tables_with_small_keys_do_not_collide() {
         let found = hedgerow(&format!("neighbors @ {customer} --label placed --json"), &[&store]).ok();
         assert_eq!(field(&found, "neighbors"), json!(rows));
     }
-    for order in 1..=ORDERS {
+    for order in (1..=ORDERS).step_by(3) {
         let found = hedgerow(&format!("neighbors @ order:{order} --in --csv"), &[&store]).ok();
         let [c, e, s] = [customer_of(order), employee_of(order), shipper_of(order)];
         let mut rows =
@@ -324,8 +324,8 @@ fn undirected_edges_are_written_as_their_label_says() {
     let bench = Bench::new();
     let (store, first, again) = (bench.store(), bench.path("first"), bench.path("again"));
     let pages = bench.file("pages.csv", "id\n1\n2\n");
-    let users = bench.file("users.csv", "id\n1\n2\n");
-    let edges = bench.file("edges.csv", "1,2\n2,1\n");
+    let users = bench.file("users.csv", "id\n7\n8\n");
+    let edges = bench.file("edges.csv", "7,2\n8,1\n8,2\n");
     hedgerow("load @ --vertices @ --kind page --undirected", &[&store, &pages]).ok();
     hedgerow("load @ --vertices @ --kind user --kind-keys str", &[&store, &users]).ok();
     hedgerow("load @ @ --label edited --from user --to page --no-header", &[&store, &edges]).ok();
@@ -336,13 +336,13 @@ fn undirected_edges_are_written_as_their_label_says() {
         rows.sort();
         rows
     };
-    assert_eq!(rows(&first), ["1,2", "2,1", "src,dst"]);
-    assert_eq!(hedgerow("neighbors @ user:1", &[&store]).ok(), "page\t2\n");
+    assert_eq!(rows(&first), ["7,2", "8,1", "8,2", "src,dst"]);
+    assert_eq!(hedgerow("neighbors @ user:7", &[&store]).ok(), "page\t2\n");
     let other = bench.path("other");
     hedgerow("load @ @", &[&other, &first]).ok();
     hedgerow("export @ @", &[&other, &again]).ok();
     assert_eq!(rows(&again), rows(&first));
-    assert_eq!(hedgerow("neighbors @ user:1", &[&other]).ok(), "page\t2\n");
+    assert_eq!(hedgerow("neighbors @ user:7", &[&other]).ok(), "page\t2\n");
 }
 
 #[test]
