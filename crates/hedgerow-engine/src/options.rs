@@ -34,6 +34,7 @@ pub struct Options {
     pub(crate) max_unsynced_bytes: u64,
     pub(crate) checkpoint_log_bytes: u64,
     pub(crate) background_settling: bool,
+    pub(crate) after_settling: Option<fn()>,
     pub(crate) thresholds: Thresholds,
 }
 
@@ -79,6 +80,7 @@ impl Default for Options {
             max_unsynced_bytes: 64 << 20,
             checkpoint_log_bytes: 256 << 20,
             background_settling: true,
+            after_settling: None,
             thresholds: Thresholds::default(),
         }
     }
@@ -175,6 +177,14 @@ impl Options {
     /// [`Graph::checkpoint_error`](crate::Graph::checkpoint_error)).
     pub fn checkpoint_log_bytes(mut self, bytes: u64) -> Options {
         self.checkpoint_log_bytes = bytes;
+        self
+    }
+
+    /// What to call after a thousand subgraphs and more were settled: an allocator that keeps free pages to itself can be told
+    /// here to give those of the versions before back. It is called on a thread of the store's own, or on that which settles.
+    #[doc(hidden)]
+    pub fn after_settling(mut self, call: fn()) -> Options {
+        self.after_settling = Some(call);
         self
     }
 

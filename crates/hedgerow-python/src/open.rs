@@ -94,6 +94,10 @@ pub(crate) fn open(
         .create(create)
         .isolation(read_isolation(isolation)?)
         .durability(durability.map_or(Ok(Durability::Sync), read_durability)?);
+    #[cfg(target_os = "linux")]
+    {
+        options = options.after_settling(crate::memory::give_back);
+    }
     if let Some(bytes) = checkpoint_log_bytes {
         options = options.checkpoint_log_bytes(long_count("checkpoint_log_bytes", bytes)?);
     }

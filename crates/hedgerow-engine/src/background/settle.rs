@@ -24,6 +24,8 @@ const ROUND: Duration = Duration::from_secs(1);
 /// The most subgraphs that one turn looks at, and the most that it settles: a few milliseconds of work.
 const LOOKS: u32 = 1 << 14;
 const SETTLED: usize = 256;
+/// From so many chains on the versions that they replaced are worth a look at the allocator's free pages.
+const MANY: usize = 1_000;
 
 /// Settles idle subgraphs until the store is closed, and frees what snapshots kept. It holds no handle: dropping the last
 /// of these closes the store.
@@ -70,6 +72,8 @@ struct Round {
     next: u32,
     /// Whether something may be unsettled that was written too lately.
     left: bool,
+    /// How many chains were settled since the allocator was last told.
+    settled: usize,
     /// What was published when the last round began that left nothing.
     quiet: Option<Timestamp>,
     /// What waits for the latch of its subgraph to be looked at, and for how many turns there has been some.
@@ -89,14 +93,16 @@ impl Core {
         // What only cached views keep would hold the old regions.
         self.views.give_all_up();
         let evacuation = self.subgraphs.arena().evacuate();
+        let mut settled = 0;
         for (label, table) in self.tables() {
             for subgraph in (0..self.subgraph_bound()).map(SubgraphId) {
                 for &direction in self.directions_of(label) {
-                    self.settle_chain(table, PartitionKey { label, subgraph, direction }, true);
+                    let chain = PartitionKey { label, subgraph, direction };
+                    settled += usize::from(self.settle_chain(table, chain, true));
                 }
             }
         }
-        self.subgraphs.memory().retire_list().drain();
+        self.free_settled(settled);
         drop(evacuation);
         self.views.note_settled();
         self.settling.ordered_at.store(published, Ordering::Relaxed);
@@ -139,6 +145,11 @@ impl Core {
             settled += self.settle_if_idle(SubgraphId(round.next), round);
             (round.next, looks) = (round.next + 1, looks + 1);
         }
+        round.settled += settled;
+        if round.settled >= MANY {
+            self.free_settled(round.settled);
+            round.settled = 0;
+        }
         if round.next >= bound && !round.left {
             round.quiet = Some(round.published);
         }
@@ -168,24 +179,71 @@ impl Core {
         settled
     }
 
-    fn settle_chain(&self, table: &SubgraphTable, chain: PartitionKey, relocate: bool) {
-        let Some(entry) = table.get(chain.subgraph) else { return };
+    /// Frees what settling has replaced, and says so to who wants to know if there were many.
+    fn free_settled(&self, chains: usize) {
+        self.subgraphs.memory().retire_list().drain();
+        if let Some(after) = self.settling.after
+            && chains >= MANY
+        {
+            after();
+        }
+    }
+
+    /// Returns whether a version was made.
+    fn settle_chain(&self, table: &SubgraphTable, chain: PartitionKey, relocate: bool) -> bool {
+        let Some(entry) = table.get(chain.subgraph) else { return false };
         let horizon = self.horizon();
         let pinned = |pin| self.keep(chain, pin);
         let mut latched = entry.latch();
-        latched.settle(chain.direction, self.is_weighted(chain.label), relocate, &horizon, pinned);
+        let made = latched.settle(chain.direction, self.is_weighted(chain.label), relocate, &horizon, pinned);
         let merged = latched.merged();
         drop(latched);
         self.note_merged(chain.label, merged);
+        made
     }
 }
 
 #[cfg(all(test, not(feature = "model-checking")))]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::{Duration, Instant};
 
+    use super::MANY;
     use crate::state::pending::Reasons;
     use crate::{KeyKind, Options};
+
+    /// Who asked for it is told of settling that replaced many versions, in the background too, and of no other.
+    #[test]
+    fn who_wants_to_know_is_told_after_much_was_settled() {
+        static CALLS: AtomicU64 = AtomicU64::new(0);
+        let calls = || CALLS.load(Ordering::Relaxed);
+        for (background, chains) in [(false, MANY as u64), (false, 10), (true, MANY as u64 + 10)] {
+            let options = Options::new().keys(KeyKind::Dense).directed(false).background_settling(background);
+            let graph = options
+                .after_settling(|| _ = CALLS.fetch_add(1, Ordering::Relaxed))
+                .in_memory()
+                .expect("new");
+            let before = calls();
+            graph
+                .transact(1, |tx| (0..chains).try_for_each(|n| tx.put_edge(n * 64, n * 64 + 1)))
+                .expect("put");
+            if !background {
+                graph.settle().expect("settled");
+                assert_eq!(calls() - before, u64::from(chains >= MANY as u64), "{chains} chains");
+                continue;
+            }
+            let start = Instant::now();
+            for end in 2.. {
+                if calls() > before {
+                    break;
+                }
+                assert!(start.elapsed() < Duration::from_secs(60), "nobody was told");
+                // Merges, now and then: the first one starts the thread.
+                graph.insert_edge(0, end).expect("put");
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+    }
 
     #[test]
     fn what_a_snapshot_of_the_store_kept_goes_although_nobody_commits() {

@@ -17,17 +17,20 @@ pub(crate) struct Settling {
     pub(crate) asleep: AtomicBool,
     /// Turns of the thread that panicked.
     pub(crate) panics: AtomicU64,
+    /// [`Options::after_settling`](crate::Options::after_settling).
+    pub(crate) after: Option<fn()>,
 }
 
 impl Settling {
     /// With a worker given, its thread works once there was a merge.
-    pub(crate) fn new(worker: Option<Worker>) -> Settling {
+    pub(crate) fn new(worker: Option<Worker>, after: Option<fn()>) -> Settling {
         Settling {
             whole: Mutex::new(()),
             ordered_at: AtomicU64::new(u64::MAX),
             worker,
             asleep: AtomicBool::new(false),
             panics: AtomicU64::new(0),
+            after,
         }
     }
 

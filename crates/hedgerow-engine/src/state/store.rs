@@ -140,7 +140,10 @@ impl Engine {
             pending: PendingVersions::default(),
             views: Views::default(),
             csrs: CsrCache::default(),
-            settling: Settling::new(settles.then(|| worker(core, Duty::Settle, threads.settle))),
+            settling: Settling::new(
+                settles.then(|| worker(core, Duty::Settle, threads.settle)),
+                options.after_settling,
+            ),
             durable: parts.durable.map(Arc::new),
             ticket_syncer: worker(core, Duty::SyncForTickets, threads.sync_for_tickets),
             directory: parts.directory,
