@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::quality::RandomState;
 use hedgerow_core::{KindId, VertexKey, VertexKeyRef};
 
 /// A key inside one transaction: a number that says kind and key, or the place of the key in the transaction's table.
@@ -36,7 +37,7 @@ pub(crate) struct TxnKeys {
     table: Vec<VertexKey>,
     numbers: HashMap<(KindId, u64), TxnKey>,
     /// By kind.
-    texts: Vec<HashMap<Arc<str>, TxnKey>>,
+    texts: Vec<HashMap<Arc<str>, TxnKey, RandomState>>,
 }
 
 impl TxnKeys {

@@ -47,7 +47,11 @@ impl Single {
         weight: f64,
     ) -> Option<Single> {
         let now = Timestamp(u64::MAX - 1);
-        let (src, dst) = (engine.ids.lookup(src, now)?, engine.ids.lookup(dst, now)?);
+        let likely = |_, id: VertexId| {
+            engine.subgraphs.get(id.subgraph()).into_iter().for_each(Subgraph::prefetch_header)
+        };
+        let [src, dst] = engine.ids.lookup_all([src, dst], now, likely);
+        let (src, dst) = (src?, dst?);
         let (src, dst) = engine.placement().ends(src, dst);
         Some(Single { kind, src, dst, weight })
     }

@@ -51,8 +51,8 @@ impl Snapshot {
     /// Endpoints as they are stored: of an undirected graph the smaller first.
     pub(crate) fn ends(&self, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> Option<(VertexId, VertexId)> {
         let ids = &self.engine().ids;
-        let (src, dst) = (ids.lookup(src, self.timestamp())?, ids.lookup(dst, self.timestamp())?);
-        Some(self.engine().placement().ends(src, dst))
+        let [src, dst] = ids.lookup_all([src, dst], self.timestamp(), |_, _| ());
+        Some(self.engine().placement().ends(src?, dst?))
     }
 
     /// Weight and properties of an edge; of an undirected graph `src` is the smaller.

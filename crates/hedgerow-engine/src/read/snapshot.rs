@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use hedgerow_core::{
     Direction, InterpolationHint, LabelId, PropertyId, Resident, Timestamp, VertexId, VertexKey, VertexKeyRef,
 };
-use hedgerow_mem::View;
 use hedgerow_mem::version::Read;
+use hedgerow_mem::{Subgraph, View};
 use hedgerow_txn::{Counts, Registration};
 
 use crate::error::Result;
@@ -163,10 +163,17 @@ impl Snapshot {
         src: impl Into<VertexKeyRef<'a>>,
         dst: impl Into<VertexKeyRef<'a>>,
     ) -> Result<Option<f64>> {
-        let ids = &self.inner.engine.ids;
-        let Some(src) = ids.lookup(src.into(), self.inner.ts) else { return Ok(None) };
-        let Some(dst) = ids.lookup(dst.into(), self.inner.ts) else { return Ok(None) };
-        self.weight_by_id(src, dst)
+        let engine = &self.inner.engine;
+        // The list of the source is read, so its subgraph comes meanwhile.
+        let likely = |at, id: VertexId| {
+            if at == 0 {
+                engine.subgraphs.get(id.subgraph()).into_iter().for_each(Subgraph::prefetch_header);
+            }
+        };
+        match engine.ids.lookup_all([src.into(), dst.into()], self.inner.ts, likely) {
+            [Some(src), Some(dst)] => self.weight_by_id(src, dst),
+            _ => Ok(None),
+        }
     }
 
     /// As [`weight`](Self::weight), by vertex ids.

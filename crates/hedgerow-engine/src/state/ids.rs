@@ -71,6 +71,21 @@ impl IdMap {
         }
     }
 
+    /// As [`lookup`](Self::lookup), of several keys, whose cache misses overlap. `likely` hears, while they are looked up, which
+    /// vertex a key probably names, by the place of the key.
+    #[inline]
+    pub(crate) fn lookup_all<const N: usize>(
+        &self,
+        keys: [VertexKeyRef<'_>; N],
+        t: Timestamp,
+        likely: impl FnMut(usize, VertexId),
+    ) -> [Option<VertexId>; N] {
+        match &self.keys {
+            Some(table) => table.at_all(keys, t, likely),
+            None => keys.map(|key| self.lookup(key, t)),
+        }
+    }
+
     /// When `key` was last bound or unbound; zero if never.
     pub(crate) fn last_change(&self, key: VertexKeyRef<'_>) -> Timestamp {
         self.keys.as_ref().and_then(|keys| keys.changed(key)).unwrap_or(Timestamp::ZERO)

@@ -9,6 +9,7 @@
 //! another, and the whole does not swing between the two.
 
 use hedgerow_core::VertexId;
+use hedgerow_core::simd;
 use hedgerow_core::sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering};
 
 use crate::grace::GraceCell;
@@ -250,6 +251,25 @@ impl Index {
     pub(super) fn find<R>(&self, hash: Hash, mut f: impl FnMut(VertexId) -> Option<R>) -> Option<R> {
         let part = &self.parts[hash.part()];
         part.table.with(|table| table.find(hash, |bucket, slot| f(bucket.id(slot)))).flatten()
+    }
+
+    /// Starts loading the bucket in which an entry of the hash is looked for first.
+    #[inline]
+    pub(super) fn prefetch(&self, hash: Hash) {
+        let table = &self.parts[hash.part()].table;
+        table.with(|table| simd::prefetch(table.bucket(hash.bucket(table.count))));
+    }
+
+    /// Calls `f` with the entries of that bucket whose tags agree: hardly any other than the one looked for, if it is there.
+    #[inline]
+    pub(super) fn each_likely(&self, hash: Hash, mut f: impl FnMut(VertexId)) {
+        self.parts[hash.part()].table.with(|table| {
+            let bucket = table.bucket(hash.bucket(table.count));
+            bucket.find(hash.tag(), |slot| {
+                f(bucket.id(slot));
+                None::<()>
+            })
+        });
     }
 
     /// Puts `id` under the hash: in place of the entry that `replaces` accepts, or as a new one. `hash_of` tells the hash of an

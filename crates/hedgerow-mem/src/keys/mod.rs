@@ -141,11 +141,8 @@ impl KeyTable {
 
     /// The newest row of the key.
     #[inline]
-    fn newest(&self, key: VertexKeyRef<'_>) -> Option<(VertexId, Span)> {
-        let is_text = matches!(key, VertexKeyRef::Str(_) | VertexKeyRef::KindStr(..));
-        // What a row says of a number must not be taken for the place of a text.
-        let kind = self.kind(key.kind()).filter(|kind| kind.is_text == is_text)?;
-        kind.index.find(self.hash(key), |id| {
+    fn newest(&self, index: &Index, hash: Hash, key: VertexKeyRef<'_>) -> Option<(VertexId, Span)> {
+        index.find(hash, |id| {
             let (word, span) = self.rows.get(id)?;
             self.is(word, key).then_some((id, span))
         })
@@ -154,7 +151,52 @@ impl KeyTable {
     /// The vertex that `key` names for a snapshot at `t`. O(1), and O(bindings since `t`).
     #[inline]
     pub fn at(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Option<VertexId> {
-        let (mut id, mut span) = self.newest(key)?;
+        let (kind, hash) = self.sought(key)?;
+        self.at_hashed(&kind.index, hash, key, t)
+    }
+
+    /// As [`at`](Self::at), of several keys, whose cache misses overlap. `likely` hears meanwhile which vertices they
+    /// probably name, by the place of the key: the caller can begin to load what it will want of these.
+    #[inline]
+    pub fn at_all<const N: usize>(
+        &self,
+        keys: [VertexKeyRef<'_>; N],
+        t: Timestamp,
+        mut likely: impl FnMut(usize, VertexId),
+    ) -> [Option<VertexId>; N] {
+        let sought = keys.map(|key| self.sought(key));
+        // Under the model checkers loads ahead would only be more interleavings.
+        if !cfg!(feature = "model-checking") {
+            sought.iter().flatten().for_each(|(kind, hash)| kind.index.prefetch(*hash));
+            for (at, &(kind, hash)) in sought.iter().enumerate().filter_map(|(at, s)| Some((at, s.as_ref()?)))
+            {
+                kind.index.each_likely(hash, |id| {
+                    self.rows.prefetch(id);
+                    likely(at, id);
+                });
+            }
+            for &(kind, hash) in sought.iter().flatten().filter(|(kind, _)| kind.is_text) {
+                kind.index.each_likely(hash, |id| self.texts.prefetch(Place(self.rows.key(id))));
+            }
+        }
+        std::array::from_fn(|at| {
+            let (kind, hash) = sought[at]?;
+            self.at_hashed(&kind.index, hash, keys[at], t)
+        })
+    }
+
+    /// Where a key is looked for; nowhere if its kind has none of its type.
+    #[inline]
+    fn sought(&self, key: VertexKeyRef<'_>) -> Option<(&Kind, Hash)> {
+        let is_text = matches!(key, VertexKeyRef::Str(_) | VertexKeyRef::KindStr(..));
+        // What a row says of a number must not be taken for the place of a text.
+        let kind = self.kind(key.kind()).filter(|kind| kind.is_text == is_text)?;
+        Some((kind, self.hash(key)))
+    }
+
+    #[inline]
+    fn at_hashed(&self, index: &Index, hash: Hash, key: VertexKeyRef<'_>, t: Timestamp) -> Option<VertexId> {
+        let (mut id, mut span) = self.newest(index, hash, key)?;
         while span.born > t {
             let later = span.born;
             id = self.rows.older(id).filter(|&older| self.carries(older, key))?;
@@ -165,7 +207,8 @@ impl KeyTable {
 
     /// When the key was last bound or unbound; `None` if never, or so long ago that nobody can see it.
     pub fn changed(&self, key: VertexKeyRef<'_>) -> Option<Timestamp> {
-        let (_, span) = self.newest(key)?;
+        let (kind, hash) = self.sought(key)?;
+        let (_, span) = self.newest(&kind.index, hash, key)?;
         Some(if span.died == Timestamp::INFINITY { span.born } else { span.died })
     }
 

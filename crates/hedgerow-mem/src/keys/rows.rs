@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use hedgerow_core::growing::Growing;
+use hedgerow_core::simd;
 use hedgerow_core::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use hedgerow_core::{KindId, Timestamp, VertexId};
 
@@ -119,6 +120,14 @@ impl Rows {
     #[inline]
     fn past(&self, id: VertexId) -> Option<&Past> {
         self.past.get(id)
+    }
+
+    /// Starts loading the row.
+    #[inline]
+    pub(super) fn prefetch(&self, id: VertexId) {
+        if let Some(row) = self.row(id) {
+            simd::prefetch(row);
+        }
     }
 
     /// The key that `id` is bound to, or was last. Zero if it never was.

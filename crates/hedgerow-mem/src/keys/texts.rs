@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use hedgerow_core::growing::Growing;
+use hedgerow_core::simd;
 use hedgerow_core::sync::{AtomicU32, AtomicUsize, Mutex, Ordering};
 use smallvec::SmallVec;
 
@@ -90,6 +91,12 @@ impl Texts {
             let mut space = self.space.lock();
             space.freed.entry(place.words() as u32).or_default().push(place.first());
         }
+    }
+
+    /// Starts loading the text, the first lines of it if it is long.
+    #[inline]
+    pub(super) fn prefetch(&self, place: Place) {
+        simd::prefetch_slice(self.stretch(place), 2);
     }
 
     /// Whether the text there is `text`.

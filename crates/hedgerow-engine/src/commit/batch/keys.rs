@@ -24,6 +24,9 @@ pub(super) struct Resolved<'e> {
     bound: bool,
 }
 
+/// Keys that are looked up together, so that their cache misses overlap: about as many as a processor has under way.
+const TOGETHER: usize = 16;
+
 const NOW: Timestamp = Timestamp(u64::MAX - 1);
 
 impl<'e> Resolved<'e> {
@@ -41,9 +44,12 @@ impl<'e> Resolved<'e> {
             return Ok(resolved);
         }
         resolved.gather(ops);
-        for (key, id) in &mut resolved.names {
-            *id = engine.ids.lookup(keys.key(*key), NOW);
+        let (groups, rest) = resolved.names.as_chunks_mut::<TOGETHER>();
+        for group in groups {
+            let found = engine.ids.lookup_all(group.map(|(key, _)| keys.key(key)), NOW, |_, _| ());
+            group.iter_mut().zip(found).for_each(|((_, id), found)| *id = found);
         }
+        rest.iter_mut().for_each(|(key, id)| *id = engine.ids.lookup(keys.key(*key), NOW));
         resolved.create(ops, keys)?;
         Ok(resolved)
     }
