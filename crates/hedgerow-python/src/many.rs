@@ -143,11 +143,12 @@ impl Reading {
         let by_key = order == RowOrder::Key;
         let key = (store, self.snapshot.timestamp().0, label.0, is_out, by_key, weight);
         let key = key.into_pyobject(py)?;
-        let copies = {
+        let (copies, found) = {
             let _calling = calling(py);
-            py.import("hedgerow._result")?.getattr("_copies")?
+            let copies = py.import("hedgerow._result")?.getattr("_copies")?;
+            let found = copies.call_method1("get", (&key,))?;
+            (copies, found)
         };
-        let found = copies.call_method1("get", (&key,))?;
         if !found.is_none() {
             return Ok(found.unbind());
         }
@@ -181,6 +182,7 @@ impl Reading {
         let weights = csr.weights.map(|weights| read_only(weights.into_pyarray(py).into_any()));
         arguments.set_item("weights", weights.transpose()?)?;
         let made = make(py, "Csr", &arguments)?;
+        let _calling = calling(py);
         Ok(copies.call_method1("setdefault", (key, made))?.unbind())
     }
 
