@@ -180,5 +180,8 @@ fn one_file_holds_one_label() {
     assert_eq!(hedgerow("export @", &[&one]).ok(), "src,dst,rank\n1,2,0\n2,3,1\n");
     assert_eq!(hedgerow("neighbors @ 2 --ranks", &[&one]).ok(), "3\t1\n");
     assert_eq!(hedgerow("run bfs @ --source 1 --out -", &[&one]).ok(), "1 0\n2 1\n3 2\n");
-    assert_eq!(field(&hedgerow("run wcc @ --json", &[&one]).ok(), "label"), "friend");
+    for label in ["", "--label friend"] {
+        let parts = hedgerow(&format!("run wcc @ --json {label}"), &[&one]).ok();
+        assert_eq!(field(&parts, "edges"), 2, "the edges of all labels, or of that one");
+    }
 }
