@@ -53,12 +53,6 @@ impl Snapshot {
         self.handle.check_process()?;
         Key::read(self.handle.config.keys, self, object)
     }
-}
-
-impl Kinds for Snapshot {
-    fn kind_schema(&self) -> PyResult<Arc<hedgerow::Schema>> {
-        self.reading()?.kind_schema()
-    }
 
     /// What a read takes.
     pub(crate) fn chosen(
@@ -68,6 +62,12 @@ impl Kinds for Snapshot {
         filter: Option<Where>,
     ) -> PyResult<Chosen> {
         Chosen::new(&self.handle, &self.reading()?.snapshot.schema(), labels, ranks, filter)
+    }
+}
+
+impl Kinds for Snapshot {
+    fn kind_schema(&self) -> PyResult<Arc<hedgerow::Schema>> {
+        self.reading()?.kind_schema()
     }
 }
 
