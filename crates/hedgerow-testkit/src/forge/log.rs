@@ -88,13 +88,20 @@ impl Forge {
                 }
                 if kind == 4 && flags & 4 != 0 { self.take_properties(file, at) } else { at }
             }
-            6 => {
+            6 | 8 => {
+                // A label may say the kinds of its ends.
+                let ends: &[usize] = if kind == 6 && flags & 2 != 0 { &[1, 1] } else { &[] };
+                let at = self.run(file, at, ends, part);
                 let length = self.get(file, at, 1) as usize;
                 self.run(file, at, &[1, length], part)
             }
             7 => {
-                let length = self.get(file, at + 3, 1) as usize;
-                self.run(file, at, &[2, 1, 1, length], part)
+                // A property of vertices may say their kind.
+                let of_kind: &[usize] = if flags & 1 != 0 { &[1] } else { &[] };
+                let at = self.run(file, at, &[2, 1], part);
+                let at = self.run(file, at, of_kind, part);
+                let length = self.get(file, at, 1) as usize;
+                self.run(file, at, &[1, length], part)
             }
             _ => at,
         }

@@ -85,6 +85,15 @@ impl Place<'_> {
                 lengths.iter().for_each(|_| self.take(width, Part::Keys));
                 lengths.iter().for_each(|&length| self.take(length, Part::Keys));
             }
+            // Of several kinds: kind and type of each, numbers, lengths of texts, texts.
+            (_, 4) => {
+                let texts = (0..live).filter(|i| self.peek(i * 2 + 1, 1) == 1).count();
+                (0..live * 2).for_each(|_| self.take(1, Part::Keys));
+                (0..live - texts).for_each(|_| self.take(8, Part::Keys));
+                let lengths: Vec<usize> = (0..texts).map(|i| self.peek(i * 4, 4) as usize).collect();
+                lengths.iter().for_each(|_| self.take(4, Part::Keys));
+                lengths.iter().for_each(|&length| self.take(length, Part::Keys));
+            }
             _ => {}
         }
         for _ in 0..parts {
