@@ -108,6 +108,8 @@ impl Durable {
         next.durable_lsn = self.log.durable();
         if next.store(&self.fs).is_ok() {
             let _ = next.remove_older(&self.fs);
+            // What the last checkpoint covered only in part has been sealed since: this manifest does not name it.
+            let _ = self.log.remove_segments_through(next.checkpoint);
             *manifest = next;
         }
     }
