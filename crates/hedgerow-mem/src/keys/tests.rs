@@ -77,6 +77,11 @@ impl Model {
 
     /// What the columns say of an id.
     fn key_at(&self, id: VertexId, t: Timestamp) -> Result<VertexKey, VertexId> {
+        if self.names.iter().any(|name| name.kind() != KindId::DEFAULT) {
+            let mut found = None;
+            self.table.keys_at(&[id], t, |key| found = Some(key))?;
+            return Ok(found.expect("a key"));
+        }
         if matches!(self.names[0], VertexKey::Str(_)) {
             let mut texts = TextColumn::default();
             self.table.texts_at(&[id], t, &mut texts)?;

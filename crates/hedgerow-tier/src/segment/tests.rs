@@ -176,7 +176,7 @@ fn images_that_break_a_rule_are_not_written() {
     let breaks: [(&str, Break); 14] = [
         ("subgraph id out of range", |i| i.id = SubgraphId(1 << 26)),
         ("live vertex beyond the largest id", |i| (i.id, i.present) = (SubgraphId((1 << 26) - 1), !0)),
-        ("keys of another kind than the graph's", |i| i.keys = ImageKeys::Dense),
+        ("keys of another type than the graph's", |i| i.keys = ImageKeys::Dense),
         ("key count differs from live vertex count", |i| i.present |= 1 << 40),
         ("parts out of order", |i| i.parts.push(i.parts[0].clone())),
         ("parts out of order", |i| {
