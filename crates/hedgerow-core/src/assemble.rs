@@ -51,16 +51,24 @@ impl<'a> ColumnsBuilder<'a> {
 
     #[inline(never)]
     fn push_any(&mut self, row: RowRef<'_>) {
+        // Both ascend by property.
+        let (mut at, len, expected) = (0, self.len, self.expected);
+        let columns = &mut self.columns;
         row.for_each(|id, value| {
-            if let Err(at) = self.columns.binary_search_by_key(&id, |(id, ..)| *id)
-                && let Some(kind) = value.property_type()
-            {
-                let mut builder = Builder::new(kind, self.expected);
-                builder.nulls(self.len);
-                self.columns.insert(at, (id, None, builder));
+            while let Some((_, _, builder)) = columns.get_mut(at).filter(|(column, ..)| *column < id) {
+                builder.nulls(1);
+                at += 1;
             }
+            if columns.get(at).is_none_or(|(column, ..)| *column != id) {
+                let Some(kind) = value.property_type() else { return };
+                let mut builder = Builder::new(kind, expected);
+                builder.nulls(len);
+                columns.insert(at, (id, None, builder));
+            }
+            columns[at].2.push(value);
+            at += 1;
         });
-        self.columns.iter_mut().for_each(|(id, _, builder)| builder.push(row.get(*id)));
+        columns[at..].iter_mut().for_each(|(_, _, builder)| builder.nulls(1));
         self.len += 1;
     }
 

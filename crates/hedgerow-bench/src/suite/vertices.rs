@@ -1,16 +1,17 @@
 //! The suite `vertices`: what keys cost by their type, each against a dense graph. The same edges between vertices that are
 //! named by their number, by shuffled 64-bit numbers, by texts of 16 bytes and of 36: ingestion of single edges and of
-//! batches, look-ups of vertices, has-edge by name; memory of vertices without edges.
+//! batches, vertices with properties, look-ups of vertices, has-edge by name; memory of vertices without edges.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use hedgerow::{Graph, KeyKind, Snapshot, VertexKeyRef};
+use hedgerow::{Graph, KeyKind, KindId, Snapshot, Value, VertexKeyRef};
 use hedgerow_workload::rng::Rng;
 use serde_json::json;
 
 use super::load;
 use super::memory::{figures_of_child, resident, use_the_engine};
+use super::recovery::Place;
 use super::work::Work;
 use crate::failure::Result;
 use crate::record::{Metric, Recorder};
@@ -19,6 +20,8 @@ use crate::record::{Metric, Recorder};
 const READS: usize = 1 << 20;
 /// Edges of a batch.
 const BATCH: usize = 100_000;
+/// Vertices with properties of one transaction, as Python's `add_vertices` commits them.
+const PROPERTY_BATCH: usize = 1 << 16;
 /// Vertices of one transaction of the child that measures memory.
 const VERTEX_BATCH: u64 = 1 << 12;
 
@@ -147,9 +150,10 @@ fn measure(
     names: &[Name],
     figures: &mut Figures,
 ) -> Result<()> {
+    let wants = |metric: &str| work.options.wants(metric) || work.options.wants(&format!("{label}.{metric}"));
     let directed_edges = work.graph.edges.len() as f64 * work.per_edge;
     let name = |v: u32| VertexKeyRef::from(&names[v as usize]);
-    if work.options.wants(&format!("batch_{BATCH}.edges_per_s")) {
+    if wants(&format!("batch_{BATCH}.edges_per_s")) {
         let store = naming.store(work)?;
         let begun = Instant::now();
         for batch in work.graph.edges.chunks(BATCH) {
@@ -159,6 +163,19 @@ fn measure(
         }
         let rate = directed_edges / begun.elapsed().as_secs_f64();
         figures.add(label, &format!("batch_{BATCH}.edges_per_s"), "edges/s", rate);
+    }
+    if wants("add_vertices.per_s") {
+        figures.add(label, "add_vertices.per_s", "vertices/s", added(&naming.store(work)?, names)?);
+    }
+    if wants("add_vertices_durable.per_s") {
+        let place = Place::new(&work.options.dir, "vertices")?;
+        let options = load::options(work.graph.directed).keys(naming.keys());
+        let rate = added(&options.open(&place.0)?, names)?;
+        figures.add(label, "add_vertices_durable.per_s", "vertices/s", rate);
+    }
+    let rows = ["single.edges_per_s", "lookup.per_s", "has_edge.per_s"];
+    if !rows.into_iter().any(wants) {
+        return Ok(());
     }
     let store = naming.store(work)?;
     // Ids in the order of the numbers, as in the dense graph: the difference is that of the keys alone.
@@ -180,6 +197,21 @@ fn measure(
     figures.add(label, "lookup.per_s", "look-ups/s", lookups(&snapshot, names)?);
     figures.add(label, "has_edge.per_s", "reads/s", has_edges(&snapshot, work, names)?);
     Ok(())
+}
+
+/// The rate of vertices with three properties, two numbers and a text, in transactions of [`PROPERTY_BATCH`].
+fn added(store: &Graph, names: &[Name]) -> Result<f64> {
+    let rows: Vec<_> = names.iter().zip(0i64..).map(|(name, n)| (name, n, format!("name {n}"))).collect();
+    let begun = Instant::now();
+    for batch in rows.chunks(PROPERTY_BATCH) {
+        let mut tx = store.write()?;
+        let values = batch.iter().map(|(name, n, text)| {
+            (*name, [Value::I64(*n), Value::F64(*n as f64 / 3.0), Value::from(text.as_str())])
+        });
+        tx.put_vertices_with(KindId::DEFAULT, &["since", "score", "name"], values)?;
+        tx.commit()?;
+    }
+    Ok(names.len() as f64 / begun.elapsed().as_secs_f64())
 }
 
 /// Random vertices by name.

@@ -1,39 +1,43 @@
-//! Transactions of several blind edge operations: sorted once, then worked on subgraph by subgraph, in parallel where
+//! Transactions of several blind operations on edges and vertices: sorted once, then worked on subgraph by subgraph, in parallel where
 //! there is enough to do.
 //!
 //! The protocol is that of [`commit`](super::general); what differs is how the steps are done. Keys are looked up, every
-//! operation becomes one *entry* per copy of its edge, entries are sorted by subgraph, direction, vertex and destination,
+//! operation becomes one *entry* per copy of its edge, and one per vertex that an operation other than on an edge of the default
+//! label names. Label by label, entries are sorted by subgraph, direction, vertex and destination,
 //! the subgraphs are latched in that order, the entries about one edge come down to one effect, and effects are applied
 //! subgraph by subgraph. No operation is looked up among others: O(n log n) time, O(n) memory.
 //!
-//! Only what reads nothing comes here, and removes no vertex: then nothing needs validation, and existing vertices stay.
+//! Only what reads nothing comes here, and removes no vertex: then nothing needs validation, and existing vertices stay. Edges
+//! with ranks and properties that are laid over others go the general way.
 
 mod keys;
+mod labels;
 mod lookup;
 mod parts;
+mod record;
+
+use std::ops::Range;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{
-    Direction, InterpolationHint, KeyKind, LabelId, LocalVertex, RowRef, Timestamp, VertexId,
-};
+use hedgerow_core::{Direction, InterpolationHint, KeyKind, LabelId, LocalVertex, Timestamp, VertexId};
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{Attributes, EdgeOp, Latched, Merged, Ops};
 use hedgerow_txn::{CommitThreads, with_commit_threads};
 
-use super::encode::Encoder;
-use super::names::TxnKey;
 use super::op::OpKind;
 use super::order::{draw, must_apply};
 use super::request::{Outcome, Request};
 use crate::config::Isolation;
 use crate::error::{CommitError, Result};
-use crate::files::log::Record;
 use crate::state::store::Engine;
+use crate::state::tables::PartitionKey;
 
 use keys::Resolved;
-use lookup::Outcomes;
+use labels::{BatchLabel, ByLabel};
+use lookup::{LabelOutcomes, Outcomes};
 use parts::{Part, parts};
+use record::{created, encode};
 
 /// How many batches of subgraphs ahead headers are loaded, then heads, then deltas and lists; and where an append goes.
 const HEADERS_AHEAD: usize = 8;
@@ -41,6 +45,8 @@ const HEADS_AHEAD: usize = 5;
 const LISTS_AHEAD: usize = 2;
 const DELTAS_AHEAD: usize = 5;
 const APPENDS_AHEAD: usize = 3;
+/// New keys that a thread binds at a time.
+const BIND: usize = 1 << 11;
 /// How often a commit starts over because a key moved before the latches were held.
 const MAX_RESTARTS: usize = 100;
 const DIRECTIONS: [Direction; 2] = [Direction::Out, Direction::In];
@@ -52,10 +58,19 @@ fn suits(engine: &Engine, request: &Request<'_>) -> bool {
         && !engine.config.is_one_way()
         && request.isolation == Isolation::Serializable
         && request.reads.is_empty()
-        && request
-            .ops
-            .iter()
-            .all(|op| op.is_default_edge() && request.attributes.get(op.attributes).rank == 0)
+        && request.ops.iter().all(|op| op.is_batched() && request.attributes.get(op.attributes).rank == 0)
+        && are_simple(engine, request)
+}
+
+/// Whether no operation is on a label with several edges between two vertices.
+fn are_simple(engine: &Engine, request: &Request<'_>) -> bool {
+    let labelled = request.ops.iter().map(|op| op.label);
+    let mut labelled = labelled.filter(|&label| label != LabelId::DEFAULT && label != LabelId::VERTICES);
+    let Some(mut known) = labelled.next() else { return true };
+    let schema = engine.schema.load();
+    let is_simple = |label| schema.label_by_id(label).is_some_and(|label| !label.is_multi());
+    is_simple(known)
+        && labelled.all(|label| std::mem::replace(&mut known, label) == label || is_simple(label))
 }
 
 /// Commits the transaction up to and including the mark in the ring. `None` sends the caller to the general path, with
@@ -85,24 +100,36 @@ enum Attempt {
 }
 
 fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThreads<'j>) -> Result<Attempt> {
-    let keys = Resolved::of(engine, request.ops, request.keys)?;
-    let entries = |keys: &Resolved<'_>, range: std::ops::Range<usize>, to: &mut Vec<parts::BatchEntry>| {
-        keys.each_entry(engine.placement(), request.ops, range, to);
-    };
-    let serial = engine.thresholds.threads_from;
-    let (mut keys, parts) = parts(threads, request.ops.len(), serial, keys, entries);
     let attributed = !engine.schema.default_is_plain();
-    let outcomes = Outcomes::new(engine, request, attributed);
+    let labels = ByLabel::of(engine, request.ops, attributed);
+    let each = labels.each(request.ops.len());
+    let mut context = (Resolved::of(engine, request.ops, request.keys)?, labels);
+    let serial = engine.thresholds.threads_from;
+    let mut all = Vec::new();
+    for (nth, (label, ops)) in each.into_iter().enumerate() {
+        let entries =
+            move |(keys, labels): &(Resolved<'_>, ByLabel), range: Range<usize>, to: &mut Vec<_>| {
+                let program = (request.ops, request.attributes);
+                for at in range {
+                    keys.each_entry(engine.placement(), (label.label, labels.place(nth, at)), program, to);
+                }
+            };
+        let of_label;
+        (context, of_label) = parts(threads, (label, ops), serial, context, entries);
+        all.extend(of_label);
+    }
+    let (keys, _) = context;
+    let outcomes = Outcomes::new(engine, request);
     let latch = |_: &Outcomes<'_>, part: &mut Part<'j>| latch(engine, part);
     let prepare = |outcomes: &Outcomes<'j>, part: &mut Part<'j>| prepare(engine, outcomes, part);
-    let (_, parts) = threads.claim_each(outcomes, parts, latch, prepare);
+    let (_, parts) = threads.claim_each(outcomes, all, latch, prepare);
     // Edges may have properties only if the schema says so, which is asked under the latches.
     if !attributed && !engine.schema.default_is_plain() {
         return Ok(Attempt::Moved);
     }
     let unasked = faults::is_on(PlantedFault::BatchKeysNotLookedAtAgain);
     if unasked || keys.still_hold(engine, request.keys) {
-        return finish(engine, request, &mut keys, parts, threads);
+        return finish(engine, request, keys, parts, threads);
     }
     Ok(Attempt::Moved)
 }
@@ -112,20 +139,21 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThr
 /// and nothing to latch: it is looked at again when the commit orders (invariant I28).
 fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>) {
     let mut ahead = 0;
-    let Part { entries, batches, latched, absent, .. } = part;
+    let Part { label, entries, batches, latched, absent, .. } = part;
     latched.reserve_exact(batches.len());
+    let existing = |id| engine.table(label.label).and_then(|table| table.get(id));
     for at in 0..batches.len() {
         while ahead < batches.len().min(at + HEADERS_AHEAD) {
-            engine.subgraphs.get(batches[ahead].subgraph).inspect(|subgraph| subgraph.prefetch_header());
+            existing(batches[ahead].subgraph).inspect(|subgraph| subgraph.prefetch_header());
             ahead += 1;
         }
         let batch = &batches[at];
-        match engine.subgraphs.get(batch.subgraph) {
+        match existing(batch.subgraph) {
             Some(subgraph) => latched.push(subgraph.latch()),
             None if entries[batch.all_entries()].iter().all(|entry| entry.is_kind(OpKind::Remove)) => {
                 absent.push(batch.subgraph);
             }
-            None => latched.push(engine.subgraphs.get_or_create(batch.subgraph).latch()),
+            None => latched.push(engine.table_or_create(label.label).get_or_create(batch.subgraph).latch()),
         }
     }
     if !absent.is_empty() {
@@ -135,9 +163,9 @@ fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>) {
 
 /// Whether the pages that did not exist still do not: asked in the ordering section (invariant I28).
 fn still_absent(engine: &Engine, parts: &[Part<'_>]) -> bool {
-    let mut absent = parts.iter().flat_map(|part| &part.absent);
-    faults::is_on(PlantedFault::AbsentNotLookedAtAgain)
-        || !absent.any(|&subgraph| engine.subgraphs.get(subgraph).is_some())
+    let mut absent = parts.iter().flat_map(|part| part.absent.iter().map(|&id| (part.label.label, id)));
+    let exists = |(label, id)| engine.table(label).is_some_and(|table| table.get(id).is_some());
+    faults::is_on(PlantedFault::AbsentNotLookedAtAgain) || !absent.any(exists)
 }
 
 /// Everything that can be done before the timestamp is drawn, for the subgraphs of one part: what the operations come to,
@@ -145,9 +173,10 @@ fn still_absent(engine: &Engine, parts: &[Part<'_>]) -> bool {
 fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>) {
     let _ = failpoint::reach(FailPoint::BatchCompute);
     let horizon = engine.horizon();
-    let weighted = engine.config.weighted;
+    let BatchLabel { label, weighted, attributed } = part.label;
+    let outcomes = outcomes.of_label(part.label);
     part.effects.reserve_exact(part.entries.len());
-    if outcomes.attributed() {
+    if attributed {
         part.attributes.reserve_exact(part.entries.len());
     }
     let hint = InterpolationHint::over(engine.ids.bound());
@@ -167,7 +196,8 @@ fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>) {
         let (batch, held) = (&batches[at], &mut latched[at]);
         for direction in DIRECTIONS {
             let ops = ops(effects, attributes, batch.effects(direction));
-            let pinned = |pin| engine.keep((batch.subgraph, direction), pin);
+            let chain = PartitionKey { label, subgraph: batch.subgraph, direction };
+            let pinned = |pin| engine.keep(chain, pin);
             let built = held.prepare(direction, ops, weighted, &horizon, pinned);
             ahead.extend(built.map(|built| (at as u32, direction, built)));
         }
@@ -186,30 +216,39 @@ fn prefetch_heads(held: &Latched<'_>, entries: &[parts::BatchEntry], batch: &par
 /// The effects on one subgraph: the vertices that come into being, then the edges.
 fn gather<'j>(
     engine: &Engine,
-    outcomes: &Outcomes<'j>,
+    outcomes: LabelOutcomes<'_, 'j>,
     part: &mut Part<'j>,
     at: usize,
     hint: InterpolationHint,
 ) {
-    let Part { entries, batches, latched, effects, attributes, .. } = part;
+    let Part { label, entries, batches, latched, effects, attributes, .. } = part;
+    let BatchLabel { label, attributed, .. } = *label;
     let (batch, held) = (&mut batches[at], &latched[at]);
     batch.effects[0] = effects.len() as u32;
-    // Vertices stand in the outgoing chain, also those that edges of the other bring into being.
-    let creates = entries[batch.all_entries()].iter().filter(|entry| !entry.is_kind(OpKind::Remove));
-    let created = creates.fold(0, |mask, entry| mask | entry.local().bit()) & !held.present();
-    effects.extend(inserted(created));
-    part.vertices += created.count_ones() as usize;
+    if label == LabelId::DEFAULT {
+        // Vertices stand in the outgoing chain, also those that edges of the other bring into being.
+        let creates = entries[batch.all_entries()].iter().filter(|entry| !entry.is_kind(OpKind::Remove));
+        let created = creates.fold(0, |mask, entry| mask | entry.local().bit()) & !held.present();
+        effects.extend(inserted(created));
+        part.vertices += created.count_ones() as usize;
+    }
     let placement = engine.placement();
     for direction in DIRECTIONS {
-        let entries = &entries[batch.entries(direction)];
+        let lost = label != LabelId::DEFAULT
+            && direction == Direction::In
+            && faults::is_on(PlantedFault::ReverseEdgeLost);
+        let entries = if lost { &[] } else { &entries[batch.entries(direction)] };
         let mut edges = held.finder(direction, hint);
         let mut done = 0;
         for group in entries.chunk_by(parts::BatchEntry::same_edge) {
             outcomes.prefetch_rows(direction, &entries[done..]);
             done += group.len();
+            if group[0].is_vertex() {
+                continue;
+            }
             let (local, dst) = (group[0].local(), group[0].dst());
             let at = batch.subgraph.vertex(local);
-            let (op, weight) = if outcomes.attributed() {
+            let (op, weight) = if attributed {
                 let Some((op, weight, row)) = outcomes.with_row(group, (at, direction), held, &mut edges)
                 else {
                     continue;
@@ -224,6 +263,7 @@ fn gather<'j>(
             if placement.counts_at(direction, at, dst) {
                 part.changes += 1;
                 part.edges += match op {
+                    _ if label == LabelId::VERTICES => 0,
                     EdgeOp::Insert => 1,
                     EdgeOp::Remove => -1,
                     _ => 0,
@@ -233,7 +273,7 @@ fn gather<'j>(
         }
         batch.effects[direction as usize + 1] = effects.len() as u32;
     }
-    if outcomes.attributed() {
+    if attributed {
         attributes.resize(effects.len(), Attributes::NONE);
     }
 }
@@ -249,8 +289,8 @@ fn inserted(mut mask: u64) -> impl Iterator<Item = LocalOp> {
 /// With all latches held and everything prepared: order, apply.
 fn finish<'j>(
     engine: &'j Engine,
-    request: &Request<'_>,
-    keys: &mut Resolved<'_>,
+    request: &'j Request<'_>,
+    mut keys: Resolved<'j>,
     parts: Vec<Part<'j>>,
     threads: &CommitThreads<'j>,
 ) -> Result<Attempt> {
@@ -267,7 +307,7 @@ fn finish<'j>(
         return Ok(Attempt::Committed(Outcome { ts: order.last_drawn(), edges: 0, applied }));
     }
     let record = match &engine.durable {
-        Some(_) => Some(encode(engine, request, keys, &parts)?),
+        Some(_) => Some(encode(engine, request, &keys, &parts)?),
         None => None,
     };
     let mut absent = true;
@@ -283,7 +323,14 @@ fn finish<'j>(
     if engine.config.keys == KeyKind::Dense {
         created(&parts).max().into_iter().for_each(|id| engine.ids.include(id));
     } else {
-        keys.bind(engine, request.keys, ts);
+        keys.keep_ids();
+        let oldest = engine.horizon().oldest().unwrap_or(Timestamp::ZERO);
+        let count = keys.fresh().len();
+        let ranges = (0..count).step_by(BIND).map(|from| from..count.min(from + BIND)).collect();
+        let bind = move |keys: &Resolved<'j>, fresh: &mut Range<usize>| {
+            keys.bind(request.keys, fresh.clone(), ts, oldest);
+        };
+        (keys, _) = threads.each(keys, ranges, bind);
     }
     threads.each((), parts, move |(), part| {
         let _ = failpoint::reach(FailPoint::BatchApply);
@@ -298,66 +345,15 @@ fn finish<'j>(
 }
 
 /// The effects in a range, with their attributes if edges may have any.
-fn ops<'a>(
-    effects: &'a [LocalOp],
-    attributes: &'a [Attributes<'_>],
-    range: std::ops::Range<usize>,
-) -> Ops<'a> {
+fn ops<'a>(effects: &'a [LocalOp], attributes: &'a [Attributes<'_>], range: Range<usize>) -> Ops<'a> {
     Ops::with(&effects[range.clone()], attributes.get(range).unwrap_or(&[]))
-}
-
-/// All effects on the outgoing chain of each subgraph, with the vertices they are about, and properties.
-fn effects<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = (VertexId, &'a LocalOp, RowRef<'a>)> {
-    let batches = parts.iter().flat_map(|part| part.batches.iter().map(move |batch| (part, batch)));
-    batches.flat_map(|(part, batch)| {
-        batch.effects(Direction::Out).map(move |at| {
-            let (effect, attributes) = (&part.effects[at], part.attributes.get(at));
-            let row = attributes.map_or(RowRef::Empty, |attributes| attributes.row);
-            (batch.subgraph.vertex(effect.local), effect, row)
-        })
-    })
-}
-
-/// The vertices that come into being, ascending.
-fn created(parts: &[Part<'_>]) -> impl Iterator<Item = VertexId> {
-    let parts = parts.iter().filter(|part| part.vertices > 0);
-    parts
-        .flat_map(|part| effects(std::slice::from_ref(part)))
-        .filter_map(|(id, effect, _)| (effect.op == EdgeOp::Vertex).then_some(id))
-}
-
-/// The log record; an undirected edge stands in it once.
-fn encode(engine: &Engine, request: &Request<'_>, keys: &Resolved<'_>, parts: &[Part<'_>]) -> Result<Record> {
-    let mut encoder = Encoder::new(engine);
-    let label = LabelId::DEFAULT;
-    let edges = || {
-        let placement = engine.placement();
-        let edges = effects(parts).filter(|(_, e, _)| e.op != EdgeOp::Vertex);
-        edges.filter(move |(src, e, _)| placement.counts_at(Direction::Out, *src, e.dst))
-    };
-    for (src, effect, _) in edges().filter(|(_, e, _)| e.op == EdgeOp::Remove) {
-        encoder.remove(label, (src, effect.dst), 0)?;
-    }
-    if engine.config.keys == KeyKind::Dense {
-        for id in created(parts) {
-            encoder.insert_vertex(id, request.keys, TxnKey(u64::from(id.0)))?;
-        }
-    } else {
-        for (key, id) in keys.fresh() {
-            encoder.insert_vertex(id, request.keys, key)?;
-        }
-    }
-    for (src, effect, row) in edges().filter(|(_, e, _)| e.op != EdgeOp::Remove) {
-        encoder.put(label, (src, effect.dst), 0, effect.weight, row)?;
-    }
-    Ok(encoder.finish())
 }
 
 /// Applies the effects of a part and releases its latches.
 fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
     let horizon = engine.horizon();
-    let weighted = engine.config.weighted;
-    let Part { batches, latched, effects, attributes, ahead, .. } = part;
+    let Part { label, batches, latched, effects, attributes, ahead, .. } = part;
+    let BatchLabel { label, weighted, .. } = *label;
     let mut built = ahead.drain(..).peekable();
     for (at, batch) in batches.iter().enumerate() {
         if let Some(held) = latched.get(at + HEADERS_AHEAD) {
@@ -373,7 +369,8 @@ fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
             let ops = ops(effects, attributes, batch.effects(direction));
             let version = built.next_if(|&(of, chain, _)| (of as usize, chain) == (at, direction));
             if !ops.is_empty() {
-                let pinned = |pin| engine.keep((batch.subgraph, direction), pin);
+                let chain = PartitionKey { label, subgraph: batch.subgraph, direction };
+                let pinned = |pin| engine.keep(chain, pin);
                 let version = version.map(|(_, _, version)| version);
                 latched[at].apply_ahead(direction, ops, version, ts, weighted, &horizon, pinned);
             }
@@ -384,5 +381,5 @@ fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
     latched.iter().for_each(|held| merged += held.merged());
     // Freed here, where several threads do it.
     *part = Part::default();
-    engine.note_merged(LabelId::DEFAULT, merged);
+    engine.note_merged(label, merged);
 }

@@ -187,9 +187,18 @@ impl TxnOp {
         TxnOp { kind, label: LabelId::DEFAULT, attributes: 0, src, dst, weight }
     }
 
-    /// Whether it puts, inserts or removes an edge of the default label: then the short and the batch way are open to it.
+    /// Whether it puts, inserts or removes an edge of the default label: then the short way is open to it.
     pub(crate) fn is_default_edge(&self) -> bool {
         self.label == LabelId::DEFAULT && matches!(self.kind, OpKind::Put | OpKind::Insert | OpKind::Remove)
+    }
+
+    /// Whether the batch way knows it: it makes sure of a vertex or of its properties, or puts, inserts or removes an edge.
+    pub(crate) fn is_batched(&self) -> bool {
+        match self.kind {
+            OpKind::InsertVertex | OpKind::Put => true,
+            OpKind::Insert | OpKind::Remove => self.label != LabelId::VERTICES,
+            OpKind::RemoveVertex | OpKind::Update | OpKind::Merge => false,
+        }
     }
 
     pub(crate) fn is_edge(&self) -> bool {

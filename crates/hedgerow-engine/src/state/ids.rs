@@ -243,6 +243,18 @@ impl IdMap {
         }
     }
 
+    /// As [`bind`](Self::bind), for several keys.
+    pub(crate) fn bind_all<'k>(
+        &self,
+        new: impl Iterator<Item = (VertexKeyRef<'k>, VertexId)>,
+        ts: Timestamp,
+        oldest: Timestamp,
+    ) {
+        if let Some(keys) = &self.keys {
+            keys.bind_all(new.inspect(|&(_, id)| self.include(id)), ts, oldest);
+        }
+    }
+
     /// Ends the binding of `key` as of `ts`; the id is reused once no reader can see the vertex. The caller holds the
     /// latches of the key and of the vertex's subgraph.
     pub(crate) fn unbind(&self, key: VertexKeyRef<'_>, id: VertexId, ts: Timestamp) {

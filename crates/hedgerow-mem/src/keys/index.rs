@@ -11,6 +11,7 @@
 use hedgerow_core::VertexId;
 use hedgerow_core::simd;
 use hedgerow_core::sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering};
+use smallvec::SmallVec;
 
 use crate::grace::GraceCell;
 
@@ -25,6 +26,10 @@ const SMALL: usize = 128;
 /// Buckets of a segment. Tables consist of these, so that what one gives back serves the next one that grows: blocks of many sizes
 /// left the allocator with a quarter more than they took. It also adds to a block what its alignment takes, up to a cache line.
 const SEGMENT: usize = 64;
+/// How many entries ahead of the one that is put buckets are loaded.
+const AHEAD: usize = 8;
+/// Buckets of a table whose entries are moved together, so that the cache misses of their keys overlap.
+const TOGETHER: usize = 8;
 /// From so many buckets on a table grows by a multiple of these.
 const STEP: usize = 8;
 
@@ -138,8 +143,9 @@ impl Bucket {
 pub(super) struct Hash(pub(super) u64);
 
 impl Hash {
+    /// The part of the index that has it.
     #[inline]
-    fn part(self) -> usize {
+    pub(super) fn part(self) -> usize {
         self.0 as usize % PARTS
     }
 
@@ -170,6 +176,12 @@ impl Table {
     #[inline]
     fn bucket(&self, at: usize) -> &Bucket {
         &self.segments[at / SEGMENT][at % SEGMENT]
+    }
+
+    /// Starts loading the bucket in which an entry of the hash is looked for first.
+    #[inline]
+    fn prefetch(&self, hash: Hash) {
+        simd::prefetch(self.bucket(hash.bucket(self.count)));
     }
 
     /// The buckets in the order in which an entry of the hash tries them.
@@ -256,8 +268,7 @@ impl Index {
     /// Starts loading the bucket in which an entry of the hash is looked for first.
     #[inline]
     pub(super) fn prefetch(&self, hash: Hash) {
-        let table = &self.parts[hash.part()].table;
-        table.with(|table| simd::prefetch(table.bucket(hash.bucket(table.count))));
+        self.parts[hash.part()].table.with(|table| table.prefetch(hash));
     }
 
     /// Calls `f` with the entries of that bucket whose tags agree: hardly any other than the one looked for, if it is there.
@@ -272,28 +283,36 @@ impl Index {
         });
     }
 
-    /// Puts `id` under the hash: in place of the entry that `replaces` accepts, or as a new one. `hash_of` tells the hash of an
-    /// entry.
-    pub(super) fn put(
+    /// Puts ids under hashes of one part: each in place of the entry that `replaces` accepts, or as a new one. `hashes_of` tells
+    /// the hashes of several entries, with their ids.
+    pub(super) fn put<E>(
         &self,
-        hash: Hash,
-        id: VertexId,
-        replaces: impl Fn(VertexId) -> bool,
-        hash_of: impl Fn(VertexId) -> Hash,
+        new: &[E],
+        of: impl Fn(&E) -> (Hash, VertexId),
+        replaces: impl Fn(&E, VertexId) -> bool,
+        hashes_of: impl Fn(&[VertexId], &mut dyn FnMut(Hash, VertexId)),
     ) {
-        let part = &self.parts[hash.part()];
+        let Some(first) = new.first() else { return };
+        let at = of(first).0.part();
+        let part = &self.parts[at];
         let mut entries = part.entries.lock();
-        let replaced = part.table.with(|table| {
-            table.find(hash, |bucket, slot| {
-                replaces(bucket.id(slot)).then(|| bucket.ids[slot].store(id.0, Ordering::Release))
-            })
+        self.make_room(at, *entries + new.len(), hashes_of);
+        part.table.with(|table| {
+            for (nth, entry) in new.iter().enumerate() {
+                if let Some(ahead) = new.get(nth + AHEAD) {
+                    table.prefetch(of(ahead).0);
+                }
+                let (hash, id) = of(entry);
+                debug_assert_eq!(hash.part(), at);
+                let replaced = table.find(hash, |bucket, slot| {
+                    replaces(entry, bucket.id(slot)).then(|| bucket.ids[slot].store(id.0, Ordering::Release))
+                });
+                if replaced.is_none() {
+                    table.add(hash, id);
+                    *entries += 1;
+                }
+            }
         });
-        if replaced.flatten().is_some() {
-            return;
-        }
-        self.make_room(hash.part(), *entries, hash_of);
-        part.table.with(|table| table.add(hash, id));
-        *entries += 1;
     }
 
     /// Removes the entry of `id` under the hash, if there is one.
@@ -306,18 +325,30 @@ impl Index {
         }
     }
 
-    /// Makes the table of a part larger if one entry more is too much. The caller holds the part.
-    fn make_room(&self, at: usize, entries: usize, hash_of: impl Fn(VertexId) -> Hash) {
+    /// Makes the table of a part larger if so many entries are too much. The caller holds the part.
+    fn make_room(
+        &self,
+        at: usize,
+        entries: usize,
+        hashes_of: impl Fn(&[VertexId], &mut dyn FnMut(Hash, VertexId)),
+    ) {
         let part = &self.parts[at];
-        let (count, bytes) = part.table.with(|table| (table.count, table.bytes())).unwrap_or_default();
-        if (entries + 1) * 10 <= count * SLOTS * MOST_OF_TEN {
+        let (before, bytes) = part.table.with(|table| (table.count, table.bytes())).unwrap_or_default();
+        let mut count = before;
+        while entries * 10 > count * SLOTS * MOST_OF_TEN {
+            count = larger(count, at);
+        }
+        if count == before {
             return;
         }
-        let larger = Table::new(larger(count, at));
+        let larger = Table::new(count);
         self.bytes.fetch_add(larger.bytes() - bytes, Ordering::Relaxed);
         part.table.with(|table| {
-            for bucket in table.segments.iter().flatten() {
-                bucket.taken().for_each(|id| larger.add(hash_of(id), id));
+            let mut ids: SmallVec<[VertexId; TOGETHER * SLOTS]> = SmallVec::new();
+            for buckets in table.segments.iter().flat_map(|segment| segment.chunks(TOGETHER)) {
+                ids.clear();
+                buckets.iter().for_each(|bucket| ids.extend(bucket.taken()));
+                hashes_of(&ids, &mut |hash, id| larger.add(hash, id));
             }
         });
         part.table.replace(larger);

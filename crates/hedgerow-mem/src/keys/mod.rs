@@ -30,6 +30,7 @@ use std::sync::OnceLock;
 
 use hedgerow_core::growing::Growing;
 use hedgerow_core::{KindId, TextColumn, Timestamp, VertexId, VertexKey, VertexKeyRef};
+use smallvec::SmallVec;
 
 use index::{Hash, Index};
 use rows::{Rows, Span};
@@ -60,6 +61,21 @@ pub struct KeyTable {
 impl Kind {
     fn new(is_text: bool) -> Kind {
         Kind { is_text, index: Index::default() }
+    }
+}
+
+/// A key that is being bound.
+struct NewEntry<'k> {
+    kind: KindId,
+    key: VertexKeyRef<'k>,
+    hash: Hash,
+    id: VertexId,
+}
+
+impl NewEntry<'_> {
+    /// The kind, and the part of its index.
+    fn place(&self) -> (KindId, usize) {
+        (self.kind, self.hash.part())
     }
 }
 
@@ -115,6 +131,18 @@ impl KeyTable {
             return self.hash(VertexKeyRef::U64(word));
         }
         Hash(self.hasher.hash_one(&self.texts.read(Place(word))[..]))
+    }
+
+    /// Starts loading the keys of ids.
+    fn prefetch_rows(&self, ids: &[VertexId], is_text: bool) {
+        // Under the model checkers loads ahead would only be more interleavings.
+        if cfg!(feature = "model-checking") {
+            return;
+        }
+        ids.iter().for_each(|&id| self.rows.prefetch(id));
+        if is_text {
+            ids.iter().for_each(|&id| self.texts.prefetch(Place(self.rows.key(id))));
+        }
     }
 
     /// Whether `id` carries the key now. Stable while the binding of `id` cannot change.
@@ -259,26 +287,53 @@ impl KeyTable {
     /// the key's latch, with an id that is bound to nothing that a reader can see; the kind has been [added](Self::add_kind). O(1), and
     /// now and then O(keys / 64).
     pub fn bind(&self, key: VertexKeyRef<'_>, id: VertexId, ts: Timestamp, oldest: Timestamp) {
-        self.forget(id);
-        let (of, plain) = key.split();
-        let Some(kind) = self.kind(of) else {
-            debug_assert!(false, "a kind is added before its first key");
-            return;
-        };
-        let word = match plain {
-            VertexKeyRef::U64(n) | VertexKeyRef::KindU64(_, n) => n,
-            VertexKeyRef::Str(s) | VertexKeyRef::KindStr(_, s) => self.texts.add(s).0,
-        };
-        self.rows.bind(id, of, word, ts);
-        let replaces = |other: VertexId| {
-            let found = self.rows.get(other).filter(|(word, _)| self.is(*word, key));
+        self.bind_all([(key, id)], ts, oldest);
+    }
+
+    /// As [`bind`](Self::bind), for several keys: those of a part of the index take its lock once, and their cache misses overlap.
+    pub fn bind_all<'k>(
+        &self,
+        keys: impl IntoIterator<Item = (VertexKeyRef<'k>, VertexId)>,
+        ts: Timestamp,
+        oldest: Timestamp,
+    ) {
+        let mut all: SmallVec<[NewEntry<'k>; 2]> = SmallVec::new();
+        for (key, id) in keys {
+            self.forget(id);
+            let (of, plain) = key.split();
+            if self.kind(of).is_none() {
+                debug_assert!(false, "a kind is added before its first key");
+                continue;
+            }
+            let word = match plain {
+                VertexKeyRef::U64(n) | VertexKeyRef::KindU64(_, n) => n,
+                VertexKeyRef::Str(s) | VertexKeyRef::KindStr(_, s) => self.texts.add(s).0,
+            };
+            self.rows.bind(id, of, word, ts);
+            all.push(NewEntry { kind: of, key, hash: self.hash(key), id });
+        }
+        all.sort_unstable_by_key(NewEntry::place);
+        for entries in all.chunk_by(|a, b| a.place() == b.place()) {
+            self.put(entries, oldest);
+        }
+    }
+
+    /// Puts entries of one part of one kind into the index; their rows are bound.
+    fn put(&self, entries: &[NewEntry<'_>], oldest: Timestamp) {
+        let Some(kind) = entries.first().and_then(|entry| self.kind(entry.kind)) else { return };
+        let replaces = |entry: &NewEntry<'_>, other: VertexId| {
+            let found = self.rows.get(other).filter(|(word, _)| self.is(*word, entry.key));
             // Before the index names the new row: who finds that may need the one before.
             if found.is_some_and(|(_, span)| span.died > oldest) {
-                self.rows.set_older(id, other);
+                self.rows.set_older(entry.id, other);
             }
             found.is_some()
         };
-        kind.index.put(self.hash(key), id, replaces, |id| self.hash_of(id, kind.is_text));
+        let hashes_of = |ids: &[VertexId], f: &mut dyn FnMut(Hash, VertexId)| {
+            self.prefetch_rows(ids, kind.is_text);
+            ids.iter().for_each(|&id| f(self.hash_of(id, kind.is_text), id));
+        };
+        kind.index.put(entries, |entry| (entry.hash, entry.id), replaces, hashes_of);
     }
 
     /// Ends the binding of `id` as of `ts`. Only for the holder of the key's latch.

@@ -115,8 +115,11 @@ impl Texts {
 
     /// The bytes of the text; on the heap only if they are many.
     pub(super) fn read(&self, place: Place) -> SmallVec<[u8; 64]> {
-        let words = self.stretch(place).iter().map(|cell| cell.load(Ordering::Relaxed).to_le_bytes());
-        let mut bytes: SmallVec<[u8; 64]> = words.flatten().collect();
+        let words = self.stretch(place);
+        let mut bytes = SmallVec::with_capacity(words.len() * 4);
+        for cell in words {
+            bytes.extend_from_slice(&cell.load(Ordering::Relaxed).to_le_bytes());
+        }
         bytes.truncate(place.length());
         bytes
     }

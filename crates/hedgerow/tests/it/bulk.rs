@@ -21,6 +21,11 @@ fn add(tx: &mut hedgerow::WriteTxn, weighted: bool, ops: &[ModelOp]) -> hedgerow
                     props.iter().map(|(name, value)| (name.as_str(), value.clone())).unzip();
                 tx.put_edges_with(item.label, &names, [(&item.src, &item.dst, values)])
             }
+            ModelOp::Rich(RichOp::PutVertex(key, props)) => {
+                let (names, values): (Vec<&str>, Vec<_>) =
+                    props.iter().map(|(name, value)| (name.as_str(), value.clone())).unzip();
+                tx.put_vertices_with(key.kind(), &names, [(key, values)])
+            }
             ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) | ModelOp::Rich(_) | ModelOp::Bulk(_) => {
                 Ok(())
             }
@@ -29,13 +34,19 @@ fn add(tx: &mut hedgerow::WriteTxn, weighted: bool, ops: &[ModelOp]) -> hedgerow
     Ok(())
 }
 
-/// Operations on edges of the default label; blind insertions have weight 1.
-fn operations(generator: &mut Generator, model: &Model, count: usize) -> Vec<ModelOp> {
+/// Operations on edges of the default label, or with `all` of the other labels without ranks and on vertices too; blind insertions
+/// have weight 1.
+fn operations(generator: &mut Generator, model: &Model, count: usize, all: bool) -> Vec<ModelOp> {
     let mut ops = Vec::new();
     while ops.len() < count {
         match generator.op(Some(model)) {
-            ModelOp::Rich(RichOp::Put(item, props)) if item.label.is_empty() => {
+            ModelOp::Rich(RichOp::Put(item, props))
+                if item.label.is_empty() || all && item.label == "knows" =>
+            {
                 ops.push(ModelOp::Rich(RichOp::Put(item, props)));
+            }
+            ModelOp::Rich(RichOp::PutVertex(key, props)) if all => {
+                ops.push(ModelOp::Rich(RichOp::PutVertex(key, props)));
             }
             ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) | ModelOp::Rich(_) | ModelOp::Bulk(_) => {}
             ModelOp::InsertEdge(src, dst, _) => ops.push(ModelOp::InsertEdge(src, dst, 1.0)),
@@ -60,7 +71,7 @@ fn round(seed: u64) -> Result<u64, String> {
     let mut held = Vec::new();
     let mut done = 0;
     for count in [2, 9, 300, 40, 6_000, 3, 900] {
-        let ops = operations(&mut generator, &model, count);
+        let ops = operations(&mut generator, &model, count, (seed / 2).is_multiple_of(2));
         let mut tx = graph.write().map_err(|e| e.to_string())?;
         add(&mut tx, config.weighted, &ops).map_err(|e| e.to_string())?;
         held.push((graph.snapshot().map_err(|e| e.to_string())?, model.clone()));

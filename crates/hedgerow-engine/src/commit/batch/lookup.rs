@@ -6,6 +6,7 @@ use hedgerow_core::sync::{AtomicU8, Ordering};
 use hedgerow_core::{Direction, InterpolationHint, RowRef, VertexId, simd};
 use hedgerow_mem::{EdgeOp, Finder, Latched};
 
+use super::labels::BatchLabel;
 use super::parts::{BatchEntry, SubgraphBatch};
 use crate::commit::op::{AttributesTable, TxnOp};
 use crate::commit::request::Request;
@@ -28,26 +29,29 @@ pub(super) struct Outcomes<'a> {
     ops: &'a [TxnOp],
     attributes: AttributesTable<'a>,
     placement: Placement,
-    weighted: bool,
-    /// Whether edges may have properties.
-    attributed: bool,
     cells: Vec<AtomicU8>,
 }
 
+/// The effects of the operations on the edges of one label.
+#[derive(Clone, Copy)]
+pub(super) struct LabelOutcomes<'o, 'a> {
+    all: &'o Outcomes<'a>,
+    label: BatchLabel,
+}
+
 impl<'a> Outcomes<'a> {
-    pub(super) fn new(engine: &Engine, request: &Request<'a>, attributed: bool) -> Outcomes<'a> {
+    pub(super) fn new(engine: &Engine, request: &Request<'a>) -> Outcomes<'a> {
         let ops = request.ops;
         let cells = (0..ops.len()).map(|_| AtomicU8::new(UNKNOWN)).collect();
-        let (placement, weighted) = (engine.placement(), engine.config.weighted);
-        Outcomes { ops, attributes: request.attributes, placement, weighted, attributed, cells }
+        Outcomes { ops, attributes: request.attributes, placement: engine.placement(), cells }
     }
 
-    /// Whether edges may have properties.
-    #[inline]
-    pub(super) fn attributed(&self) -> bool {
-        self.attributed
+    pub(super) fn of_label(&self, label: BatchLabel) -> LabelOutcomes<'_, 'a> {
+        LabelOutcomes { all: self, label }
     }
+}
 
+impl<'a> LabelOutcomes<'_, 'a> {
     /// Starts loading what the look-ups of the batch read: the delta, and of the lists what is likely needed.
     pub(super) fn prefetch(
         &self,
@@ -62,12 +66,15 @@ impl<'a> Outcomes<'a> {
                 continue;
             }
             held.prefetch_delta(direction, entries.len());
-            for entry in entries.iter().filter(|entry| matches!(self.known(entry), UNKNOWN | STAYS)) {
+            for entry in entries
+                .iter()
+                .filter(|entry| !entry.is_vertex() && matches!(self.known(entry), UNKNOWN | STAYS))
+            {
                 held.prefetch_look(direction, entry.local(), entry.dst(), hint);
             }
-            if self.attributed && self.placement.keeps_rows(direction) {
+            if self.label.attributed && self.all.placement.keeps_rows(direction) {
                 let first = entries.iter().take(ROWS_AHEAD);
-                first.for_each(|entry| self.attributes.prefetch(self.ops[entry.op()].attributes));
+                first.for_each(|entry| self.all.attributes.prefetch(self.all.ops[entry.op()].attributes));
             }
         }
     }
@@ -75,16 +82,16 @@ impl<'a> Outcomes<'a> {
     /// Starts loading what is known of the entries: another thread may have written that moments ago. With properties, which each
     /// copy asks for by itself, the operations too.
     pub(super) fn prefetch_known(&self, entries: &[BatchEntry]) {
-        if self.attributed {
+        if self.label.attributed {
             let first = entries.iter().take(ROWS_AHEAD * 2);
-            first.for_each(|entry| simd::prefetch(&raw const self.ops[entry.op()]));
+            first.for_each(|entry| simd::prefetch(&raw const self.all.ops[entry.op()]));
         }
-        entries.iter().for_each(|entry| simd::prefetch(&raw const self.cells[entry.op()]));
+        entries.iter().for_each(|entry| simd::prefetch(&raw const self.all.cells[entry.op()]));
     }
 
     #[inline]
     fn known(&self, first: &BatchEntry) -> u8 {
-        self.cells[first.op()].load(Ordering::Relaxed)
+        self.all.cells[first.op()].load(Ordering::Relaxed)
     }
 
     /// The effect of the operations about one edge, in program order, and the weight that it leaves. Groups come in
@@ -96,7 +103,7 @@ impl<'a> Outcomes<'a> {
             UNKNOWN => {
                 let code = self.decide(group, edges.edge(first.local(), first.dst()));
                 // Both copies come to the same: it does not matter which is first.
-                self.cells[first.op()].store(code, Ordering::Relaxed);
+                self.all.cells[first.op()].store(code, Ordering::Relaxed);
                 code
             }
             known => known,
@@ -108,21 +115,21 @@ impl<'a> Outcomes<'a> {
             // It changed, so the last word does not depend on the weight before.
             _ => (EdgeOp::Update, Some(0.0)),
         };
-        let weight = if self.weighted { self.after(group, before).unwrap_or(0.0) } else { 1.0 };
+        let weight = if self.label.weighted { self.after(group, before).unwrap_or(0.0) } else { 1.0 };
         Some((op, weight))
     }
 
     /// Starts loading the operations and properties of entries a little behind the first of these.
     #[inline]
     pub(super) fn prefetch_rows(&self, direction: Direction, entries: &[BatchEntry]) {
-        if !self.attributed || !self.placement.keeps_rows(direction) {
+        if !self.label.attributed || !self.all.placement.keeps_rows(direction) {
             return;
         }
         if let Some(entry) = entries.get(ROWS_AHEAD * 2) {
-            simd::prefetch(&raw const self.ops[entry.op()]);
+            simd::prefetch(&raw const self.all.ops[entry.op()]);
         }
         if let Some(entry) = entries.get(ROWS_AHEAD) {
-            self.attributes.prefetch(self.ops[entry.op()].attributes);
+            self.all.attributes.prefetch(self.all.ops[entry.op()].attributes);
         }
     }
 
@@ -145,10 +152,12 @@ impl<'a> Outcomes<'a> {
         // No row stands for the properties that there were before.
         let before: Option<(f64, Option<RowRef<'a>>)> = found.map(|weight| (weight, None));
         let after = group.iter().fold(before, |state, entry| {
-            let op = &self.ops[entry.op()];
-            let row = || self.placement.row_at(direction, at, dst, self.attributes.get(op.attributes).row());
+            let op = &self.all.ops[entry.op()];
+            let row = || {
+                self.all.placement.row_at(direction, at, dst, self.all.attributes.get(op.attributes).row())
+            };
             let new = || {
-                let row = if self.placement.keeps_rows(direction) { row() } else { RowRef::Empty };
+                let row = if self.all.placement.keeps_rows(direction) { row() } else { RowRef::Empty };
                 (self.weight(op), Some(row))
             };
             entry.kind().makes(state, new, |old| old.unwrap_or((1.0, None)))
@@ -158,14 +167,15 @@ impl<'a> Outcomes<'a> {
             found.map_or(RowRef::Empty, |edge| edge.row)
         };
         // The second copy of an undirected edge lacks its text, which may change: it cannot tell that nothing does.
-        let tells = !self.placement.keeps_rows(direction) || self.placement.counts_at(direction, at, dst);
+        let tells =
+            !self.all.placement.keeps_rows(direction) || self.all.placement.counts_at(direction, at, dst);
         let same = |(old, _): &(f64, Option<RowRef<'a>>), (new, row): &(f64, Option<RowRef<'a>>)| match row {
             None => true,
-            Some(row) => tells && same_weight(self.weighted, *old, *new) && row_before().is_same(*row),
+            Some(row) => tells && same_weight(self.label.weighted, *old, *new) && row_before().is_same(*row),
         };
         if known == UNKNOWN {
             let code = existence(before.is_some(), after.as_ref().map(|(_, row)| row.is_some()));
-            self.cells[group[0].op()].store(code, Ordering::Relaxed);
+            self.all.cells[group[0].op()].store(code, Ordering::Relaxed);
         }
         let op = effective(before.as_ref(), after.as_ref(), same)?;
         let (weight, row) = after.unwrap_or((0.0, None));
@@ -176,11 +186,11 @@ impl<'a> Outcomes<'a> {
     /// The weight that an operation gives to an edge.
     #[inline]
     fn weight(&self, op: &TxnOp) -> f64 {
-        if self.weighted { op.weight } else { 1.0 }
+        if self.label.weighted { op.weight } else { 1.0 }
     }
 
     fn decide(&self, group: &[BatchEntry], before: Option<f64>) -> u8 {
-        let same = |old: &f64, new: &f64| same_weight(self.weighted, *old, *new);
+        let same = |old: &f64, new: &f64| same_weight(self.label.weighted, *old, *new);
         let op = effective(before.as_ref(), self.after(group, before).as_ref(), same);
         op.map_or(NOTHING, |op| 2 + op as u8)
     }
@@ -189,7 +199,7 @@ impl<'a> Outcomes<'a> {
     #[inline]
     fn after(&self, group: &[BatchEntry], before: Option<f64>) -> Option<f64> {
         group.iter().fold(before, |state, entry| {
-            let weight = || self.weight(&self.ops[entry.op()]);
+            let weight = || self.weight(&self.all.ops[entry.op()]);
             entry.kind().makes(state, weight, |old| old.unwrap_or(1.0))
         })
     }

@@ -7,6 +7,7 @@ use hedgerow_txn::CommitThreads;
 use hedgerow_txn::commit_threads::Shared;
 use smallvec::SmallVec;
 
+use super::labels::BatchLabel;
 use crate::commit::op::OpKind;
 
 /// Entries of a part, about; fewer if there were too few parts for all threads.
@@ -25,6 +26,10 @@ const SAMPLE: usize = 1 << 9;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BatchEntry(u128);
 
+/// Is the id of no vertex.
+const NO_DESTINATION: VertexId = VertexId(u32::MAX);
+const _: () = assert!(VertexId::MAX.0 < NO_DESTINATION.0, "no vertex has it");
+
 /// Bits of the place in the program, which stand above the 8 of what is asked for.
 const OP_BITS: u32 = 24;
 const _: () = assert!(crate::commit::op::MAX_OPS <= 1 << OP_BITS, "places fit");
@@ -41,6 +46,19 @@ impl BatchEntry {
         let place = u64::from(src.subgraph().0) << 7 | (direction as u64) << 6 | src.local().0 as u64;
         let rest = u64::from(dst.0) << 32 | (op as u64) << 8 | kind as u64;
         BatchEntry(u128::from(place) << 64 | u128::from(rest))
+    }
+
+    /// An operation at a vertex that it names and, if the kind is [`OpKind::InsertVertex`], brings into being where it is absent.
+    /// With [`OpKind::Remove`] it only has the vertex's subgraph latched. Stands behind the edges of the vertex.
+    #[inline]
+    pub(super) fn vertex(id: VertexId, op: usize, kind: OpKind) -> BatchEntry {
+        BatchEntry::new(id, NO_DESTINATION, op, Direction::Out, kind)
+    }
+
+    /// Whether it is about a vertex and not about an edge.
+    #[inline]
+    pub(super) fn is_vertex(&self) -> bool {
+        self.dst() == NO_DESTINATION
     }
 
     #[inline]
@@ -69,7 +87,7 @@ impl BatchEntry {
         self.0 as u8 == kind as u8
     }
 
-    /// What is asked for: only plain operations on edges become entries.
+    /// What is asked for of an edge.
     #[inline]
     pub(super) fn kind(&self) -> OpKind {
         if self.is_kind(OpKind::Put) {
@@ -131,9 +149,10 @@ impl SubgraphBatch {
     }
 }
 
-/// Consecutive subgraphs, with their entries.
+/// Consecutive subgraphs of a label, with their entries.
 #[derive(Default)]
 pub(super) struct Part<'e> {
+    pub(super) label: BatchLabel,
     pub(super) entries: Vec<BatchEntry>,
     pub(super) batches: Vec<SubgraphBatch>,
     /// The latches, one for each batch.
@@ -142,7 +161,7 @@ pub(super) struct Part<'e> {
     pub(super) absent: Vec<SubgraphId>,
     /// Insertions of vertices of a subgraph come first, then effects by direction, vertex and destination.
     pub(super) effects: Vec<LocalOp>,
-    /// Parallel to the effects; empty in a graph without properties.
+    /// Parallel to the effects; empty where edges have no properties.
     pub(super) attributes: Vec<Attributes<'e>>,
     /// What was built ahead of the timestamp: the place of the batch, the chain, the version.
     pub(super) ahead: Vec<(u32, Direction, Ahead)>,
@@ -259,21 +278,22 @@ impl Ranges {
     }
 }
 
-/// The entries of operations `0..ops`, sorted, in parts of consecutive subgraphs, ascending. `of` gives the entries of a
+/// The entries of operations `0..ops` on a label, sorted, in parts of consecutive subgraphs, ascending. `of` gives the entries of a
 /// range of operations by the context, at most two for each. Fewer entries than `serial` are one part. Returns the context too.
 pub(super) fn parts<'j, 'e: 'j, X: Shared + 'j>(
     threads: &CommitThreads<'j>,
-    ops: usize,
+    (label, ops): (BatchLabel, usize),
     serial: usize,
     context: X,
     of: impl Fn(&X, std::ops::Range<usize>, &mut Vec<BatchEntry>) + Copy + Shared + 'j,
 ) -> (X, Vec<Part<'e>>) {
     if ops * 2 < serial {
-        let mut part = Part::default();
+        let mut part = Part { label, ..Part::default() };
         part.entries.reserve_exact(ops * 2);
         of(&context, 0..ops, &mut part.entries);
         part.sort();
-        return (context, vec![part]);
+        let any = !part.entries.is_empty();
+        return (context, any.then_some(part).into_iter().collect());
     }
     let pieces = (0..ops).step_by(CHUNK).map(|from| from..ops.min(from + CHUNK));
     let chunks = pieces.map(|ops| Chunk { ops, ..Chunk::default() }).collect();
@@ -283,7 +303,8 @@ pub(super) fn parts<'j, 'e: 'j, X: Shared + 'j>(
         threads.each((context, ranges), chunks, move |(context, ranges), chunk: &mut Chunk| {
             chunk.distribute(&|ops, entries: &mut _| of(context, ops, entries), ranges);
         });
-    let parts: Vec<(usize, Part<'e>)> = (0..count).map(|range| (range, Part::default())).collect();
+    let parts: Vec<(usize, Part<'e>)> =
+        (0..count).map(|range| (range, Part { label, ..Part::default() })).collect();
     let (_, parts) = threads.each(chunks, parts, |chunks, (range, part)| {
         part.entries.reserve_exact(chunks.iter().map(|chunk| chunk.range(*range).len()).sum());
         chunks.iter().for_each(|chunk| part.entries.extend_from_slice(chunk.range(*range)));
@@ -324,7 +345,7 @@ mod tests {
             of(0..ops, &mut expected);
             expected.sort_unstable();
             let (_, parts) = with_commit_threads(ops, 0, |threads| {
-                parts(threads, ops, 1 << 10, (), |_: &(), range, to| of(range, to))
+                parts(threads, (BatchLabel::default(), ops), 1 << 10, (), |_: &(), range, to| of(range, to))
             });
             let found: Vec<BatchEntry> = parts.iter().flat_map(|part| part.entries.iter().copied()).collect();
             assert!(found == expected);
@@ -333,8 +354,9 @@ mod tests {
                 .map(|part| (part.batches[0].subgraph, part.batches[part.batches.len() - 1].subgraph));
             assert!(ends.clone().zip(ends.skip(1)).all(|(before, after)| before.1 < after.0));
         }
-        let (_, none) =
-            with_commit_threads(5000, 0, |threads| parts(threads, 5000, 1 << 10, (), |_: &(), _, _| ()));
+        let (_, none) = with_commit_threads(5000, 0, |threads| {
+            parts(threads, (BatchLabel::default(), 5000), 1 << 10, (), |_: &(), _, _| ())
+        });
         assert!(none.is_empty());
     }
 }

@@ -1,0 +1,66 @@
+//! The operations of a large transaction by label: each label has chains of its own, and is worked on by itself. The default
+//! label comes first, and there all vertices stand that the operations name.
+
+use hedgerow_core::LabelId;
+
+use crate::commit::op::TxnOp;
+use crate::state::store::Engine;
+
+/// A label, and what its edges may have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct BatchLabel {
+    pub(super) label: LabelId,
+    /// Whether its edges have weights.
+    pub(super) weighted: bool,
+    /// Whether its edges may have properties.
+    pub(super) attributed: bool,
+}
+
+/// The labels of a transaction, ascending.
+pub(super) struct ByLabel {
+    labels: Vec<LabelOps>,
+}
+
+struct LabelOps {
+    label: BatchLabel,
+    /// The places of its operations in the program, ascending. Of the default label none, which stands for all.
+    places: Vec<u32>,
+}
+
+impl ByLabel {
+    /// Of `ops`. `attributed` says whether edges of the default label may have properties.
+    pub(super) fn of(engine: &Engine, ops: &[TxnOp], attributed: bool) -> ByLabel {
+        let of = |label, attributed| BatchLabel { label, weighted: engine.is_weighted(label), attributed };
+        let mut labels = vec![LabelOps { label: of(LabelId::DEFAULT, attributed), places: Vec::new() }];
+        if ops.iter().any(|op| op.label != LabelId::DEFAULT) {
+            let places = (0u32..).zip(ops).filter(|(_, op)| op.label != LabelId::DEFAULT);
+            let mut places: Vec<(LabelId, u32)> = places.map(|(at, op)| (op.label, at)).collect();
+            places.sort_unstable();
+            for one in places.chunk_by(|a, b| a.0 == b.0) {
+                let places = one.iter().map(|&(_, at)| at).collect();
+                labels.push(LabelOps { label: of(one[0].0, true), places });
+            }
+        }
+        ByLabel { labels }
+    }
+
+    /// The labels, with the number of operations that are looked at for each: of the default label all of `ops`.
+    pub(super) fn each(&self, ops: usize) -> Vec<(BatchLabel, usize)> {
+        let looked_at =
+            |of: &LabelOps| if of.label.label == LabelId::DEFAULT { ops } else { of.places.len() };
+        self.labels.iter().map(|of| (of.label, looked_at(of))).collect()
+    }
+
+    /// The place in the program of operation `at` of a label, which is the `nth` of the labels.
+    #[inline]
+    pub(super) fn place(&self, nth: usize, at: usize) -> usize {
+        self.labels[nth].places.get(at).map_or(at, |&place| place as usize)
+    }
+}
+
+/// Whether operation `at` sets the properties of the vertex that the operation before it makes sure of.
+#[inline]
+pub(super) fn follows_its_vertex(ops: &[TxnOp], at: usize) -> bool {
+    let Some(before) = at.checked_sub(1).map(|before| &ops[before]) else { return false };
+    ops[at].label == LabelId::VERTICES && !before.is_edge() && before.src == ops[at].src
+}
