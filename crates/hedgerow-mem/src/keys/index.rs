@@ -271,16 +271,15 @@ impl Index {
         self.parts[hash.part()].table.with(|table| table.prefetch(hash));
     }
 
-    /// Calls `f` with the entries of that bucket whose tags agree: hardly any other than the one looked for, if it is there.
+    /// The first entry of that bucket whose tag agrees: hardly ever another than the one looked for, if that is there.
     #[inline]
-    pub(super) fn each_likely(&self, hash: Hash, mut f: impl FnMut(VertexId)) {
-        self.parts[hash.part()].table.with(|table| {
+    pub(super) fn likely(&self, hash: Hash) -> Option<VertexId> {
+        let part = &self.parts[hash.part()];
+        let find = |table: &Table| {
             let bucket = table.bucket(hash.bucket(table.count));
-            bucket.find(hash.tag(), |slot| {
-                f(bucket.id(slot));
-                None::<()>
-            })
-        });
+            bucket.find(hash.tag(), |slot| Some(bucket.id(slot)))
+        };
+        part.table.with(find).flatten()
     }
 
     /// Puts ids under hashes of one part: each in place of the entry that `replaces` accepts, or as a new one. `hashes_of` tells

@@ -193,23 +193,32 @@ impl KeyTable {
         mut likely: impl FnMut(usize, VertexId),
     ) -> [Option<VertexId>; N] {
         let sought = keys.map(|key| self.sought(key));
+        let mut likely_ids = [None; N];
         // Under the model checkers loads ahead would only be more interleavings.
         if !cfg!(feature = "model-checking") {
             sought.iter().flatten().for_each(|(kind, hash)| kind.index.prefetch(*hash));
-            for (at, &(kind, hash)) in sought.iter().enumerate().filter_map(|(at, s)| Some((at, s.as_ref()?)))
-            {
-                kind.index.each_likely(hash, |id| {
-                    self.rows.prefetch(id);
-                    likely(at, id);
-                });
+            for (at, sought) in sought.iter().enumerate() {
+                let Some(id) = sought.and_then(|(kind, hash)| kind.index.likely(hash)) else { continue };
+                self.rows.prefetch(id);
+                likely(at, id);
+                likely_ids[at] = Some(id);
             }
-            for &(kind, hash) in sought.iter().flatten().filter(|(kind, _)| kind.is_text) {
-                kind.index.each_likely(hash, |id| self.texts.prefetch(Place(self.rows.key(id))));
+            for (id, sought) in likely_ids.iter().zip(&sought) {
+                if let (&Some(id), Some((kind, _))) = (id, sought)
+                    && kind.is_text
+                {
+                    self.texts.prefetch(Place(self.rows.key(id)));
+                }
             }
         }
         std::array::from_fn(|at| {
             let (kind, hash) = sought[at]?;
-            self.at_hashed(&kind.index, hash, keys[at], t)
+            // A key names one vertex at a time: who carries it and covers the timestamp is that one.
+            let covers = |&id: &VertexId| {
+                let row = self.rows.get(id);
+                row.is_some_and(|(word, span)| span.born <= t && t < span.died && self.is(word, keys[at]))
+            };
+            likely_ids[at].filter(covers).or_else(|| self.at_hashed(&kind.index, hash, keys[at], t))
         })
     }
 
