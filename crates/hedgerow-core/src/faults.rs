@@ -86,6 +86,16 @@ faults! {
     /// A commit that completes while another thread publishes is forgotten.
     CompletedCommitForgotten,
 
+    // Kinds.
+    /// An id that goes to a vertex of the default kind keeps the kind that it had.
+    KindOfIdKept,
+    /// A manifest leaves out the kinds that are defined.
+    KindsLeftOutOfManifest,
+    /// Replay of the log does not add to the schema what kinds the log defines.
+    KindsOfLogLost,
+    /// Edges that come as rows are not compared with the kinds that their label says of its ends.
+    EndsOfRowsNotChecked,
+
     // Memory.
     /// A version is reclaimed although a snapshot reads it.
     VersionReclaimedEarly,
