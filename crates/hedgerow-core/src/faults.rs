@@ -91,8 +91,8 @@ faults! {
     KindOfIdKept,
     /// A manifest leaves out the kinds that are defined.
     KindsLeftOutOfManifest,
-    /// Replay of the log does not add to the schema what kinds the log defines.
-    KindsOfLogLost,
+    /// Where a manifest says kinds, replay does not add to the schema those that the log defines after it.
+    LaterKindsLost,
     /// Edges that come as rows are not compared with the kinds that their label says of its ends.
     EndsOfRowsNotChecked,
 

@@ -104,7 +104,7 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::ViewNotRefreshed, Finder::Views),
     (Fault::KindOfIdKept, Finder::Sequences),
     (Fault::KindsLeftOutOfManifest, Finder::Crashes),
-    (Fault::KindsOfLogLost, Finder::Crashes),
+    (Fault::LaterKindsLost, Finder::Crashes),
     (Fault::EndsOfRowsNotChecked, Finder::Ends),
     (Fault::BackupWithoutSchema, Finder::Backup),
     (Fault::SalvageSilent, Finder::Salvage),

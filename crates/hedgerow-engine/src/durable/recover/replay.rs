@@ -117,7 +117,7 @@ impl<'a> Replay<'a> {
                 if self.state.config.keys == KeyKind::Dense {
                     return Err("a kind of vertices in a dense graph");
                 }
-                if !faults::is_on(PlantedFault::KindsOfLogLost) {
+                if !self.loses_kinds() {
                     self.state.schema.add(commit.ts, op)?;
                 }
                 self.state.ids.add_kind(kind, text);
@@ -125,6 +125,11 @@ impl<'a> Replay<'a> {
             }
             Op::DefineLabel { .. } | Op::DefineProperty { .. } => self.state.schema.add(commit.ts, op),
         }
+    }
+
+    fn loses_kinds(&self) -> bool {
+        let of_manifest = || self.state.schema.as_of(self.state.checkpoint);
+        faults::is_on(PlantedFault::LaterKindsLost) && !of_manifest().kinds().is_empty()
     }
 
     fn insert_vertex(&mut self, commit: CommitPlace, id: VertexId, key: VertexKeyRef<'_>) -> Fits<()> {
