@@ -89,6 +89,8 @@ faults! {
     // Kinds.
     /// An id that goes to a vertex of the default kind keeps the kind that it had.
     KindOfIdKept,
+    /// Where a commit looks again whether an id carries a key, it does not compare kinds.
+    KindsNotCompared,
     /// A manifest leaves out the kinds that are defined.
     KindsLeftOutOfManifest,
     /// Where a manifest says kinds, replay does not add to the schema those that the log defines after it.

@@ -23,6 +23,7 @@ pub(crate) const SCHEDULED: &[Fault] = &[
     Fault::VerticesNotLookedAtAgain,
     Fault::IdsNotLookedAtAgain,
     Fault::BatchKeysNotLookedAtAgain,
+    Fault::KindsNotCompared,
     Fault::AbsentNotLookedAtAgain,
     Fault::CompletedCommitForgotten,
     Fault::RegisteringReaderMissed,
