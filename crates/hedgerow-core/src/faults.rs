@@ -86,6 +86,18 @@ faults! {
     /// A commit that completes while another thread publishes is forgotten.
     CompletedCommitForgotten,
 
+    // Kinds.
+    /// An id that goes to a vertex of the default kind keeps the kind that it had.
+    KindOfIdKept,
+    /// Where a commit looks again whether an id carries a key, it does not compare kinds.
+    KindsNotCompared,
+    /// A manifest leaves out the kinds that are defined.
+    KindsLeftOutOfManifest,
+    /// Where a manifest says kinds, replay does not add to the schema those that the log defines after it.
+    LaterKindsLost,
+    /// Edges that come as rows are not compared with the kinds that their label says of its ends.
+    EndsOfRowsNotChecked,
+
     // Memory.
     /// A version is reclaimed although a snapshot reads it.
     VersionReclaimedEarly,

@@ -3,6 +3,7 @@
 //! The schema takes the form that it has in the log, definition by definition with its timestamp, so that there is one
 //! layout and one check of it.
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{KindId, LabelId, Op, PropertyId, PropertyType, Timestamp};
 use hedgerow_io::codec::{PutLe, Reader};
 use hedgerow_tier::{Manifest, Section};
@@ -35,6 +36,7 @@ pub(crate) fn put_schema(manifest: &mut Manifest, schema: &Schema) {
             Op::DefineProperty { of, property, kind, name, .. } => {
                 (PROPERTY_OF_KIND, LabelId(u16::from(of.0)), property.0, kind as u8, name)
             }
+            Op::DefineKind { .. } if faults::is_on(PlantedFault::KindsLeftOutOfManifest) => continue,
             Op::DefineKind { kind, text, name } => {
                 (KIND, LabelId(u16::from(kind.0)), 0, u8::from(text), name)
             }

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::growing::Growing;
 use hedgerow_core::simd;
 use hedgerow_core::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -207,7 +208,8 @@ impl Rows {
         if let Some(past) = self.past(id) {
             past.older.store(NO_ID, Ordering::Relaxed);
         }
-        if self.kind(id) != kind {
+        let kept = kind == KindId::DEFAULT && faults::is_on(PlantedFault::KindOfIdKept);
+        if self.kind(id) != kind && !kept {
             self.kinds.get_or_create(id).store(kind.0, Ordering::Release);
         }
         let row = self.rows.get_or_create(id);

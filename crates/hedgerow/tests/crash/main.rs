@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 #[macro_use]
 mod common;
+mod kinds;
 mod negative;
 mod plan;
 mod poison;
@@ -64,6 +65,7 @@ fn every_crash_leaves_a_prefix_of_the_commits() {
     assert!(unlisted.is_empty(), "file operations that are not listed: {unlisted:?}");
     explored("log rotations under crashes", total.rotations, 2 * ROUNDS);
     explored("checkpoints under crashes", total.checkpoints, 2 * ROUNDS);
+    explored("kinds defined under crashes", total.kinds, ROUNDS);
     explored("rounds with at least two rotations and two checkpoints", total.full_rounds, ROUNDS * 9 / 10);
 }
 

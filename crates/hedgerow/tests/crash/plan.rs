@@ -1,6 +1,6 @@
 //! What a round does.
 
-use hedgerow::{Durability, Options};
+use hedgerow::{Durability, KeyKind, Options};
 use hedgerow_testkit::sim_fs::SplitMix64;
 use hedgerow_testkit::{ModelConfig, SimFs};
 
@@ -20,6 +20,8 @@ pub(crate) struct Plan {
     /// So many vertices are inserted by the first transaction, none in most plans.
     pub(crate) vertices: u64,
     pub(crate) checkpoint_every: u64,
+    /// After so many transactions one kind more is defined, unless keys are dense.
+    pub(crate) kind_every: u64,
     /// One in so many crash states crashes again during recovery.
     pub(crate) again_every: u64,
     pub(crate) fault: Planted,
@@ -59,6 +61,7 @@ impl Plan {
             universe: 20 + rng.below(120),
             vertices: 0,
             checkpoint_every: transactions / 3,
+            kind_every: 10,
             again_every: 12,
             fault: Planted::None,
         }
@@ -79,6 +82,12 @@ impl Plan {
             segment_bytes: 16 << 10,
             ..all
         }
+    }
+
+    /// In the middle between two multiples, where no checkpoint is due: so a kind stands in the log alone for a while.
+    pub(crate) fn defines_kind_after(&self, transactions: u64) -> bool {
+        let middle = transactions + self.kind_every / 2;
+        self.config.keys != KeyKind::Dense && middle.is_multiple_of(self.kind_every)
     }
 
     pub(crate) fn options(&self) -> Options {

@@ -8,6 +8,7 @@ use hedgerow_testkit::sim_fs::OpEvent;
 use hedgerow_testkit::{Damage, Generator, Model, ModelOp, SimFs, vertex_key};
 use parking_lot::Mutex;
 
+use crate::kinds::define_next;
 use crate::plan::Plan;
 use crate::tally::Tally;
 use crate::verify::{History, Verdict, commit, commit_ops, crash_recovery, live_on, open_and_verify};
@@ -95,6 +96,10 @@ fn work(plan: &Plan, watch: &Watch, disk: &SimFs) -> Verdict<()> {
         let changed = commit(plan, &graph, &watch.history, &mut generator)?;
         watch.tally.lock().commits += u64::from(changed);
         watch.check()?;
+        if plan.defines_kind_after(i) {
+            define_next(plan, &graph, &watch.history)?;
+            watch.tally.lock().kinds += 1;
+        }
         if i.is_multiple_of(plan.checkpoint_every) {
             let done = graph.checkpoint().map_err(|e| format!("checkpoint: {e}"))?;
             let mut tally = watch.tally.lock();

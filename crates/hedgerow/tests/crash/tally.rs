@@ -17,6 +17,7 @@ pub(crate) struct Tally {
     /// The most segments that a store had at once.
     pub(crate) most_runs: u64,
     pub(crate) commits: u64,
+    pub(crate) kinds: u64,
     pub(crate) full_rounds: u64,
     pub(crate) modes: BTreeMap<Damage, u64>,
     pub(crate) sites: BTreeMap<Arc<str>, u64>,
@@ -31,6 +32,7 @@ impl Tally {
         self.checkpoints += other.checkpoints;
         self.most_runs = self.most_runs.max(other.most_runs);
         self.commits += other.commits;
+        self.kinds += other.kinds;
         self.full_rounds += u64::from(other.rotations >= 2 && other.checkpoints >= 2);
         for (mode, n) in &other.modes {
             *self.modes.entry(*mode).or_default() += n;

@@ -8,6 +8,7 @@ use hedgerow_testkit::{Damage, Generator, Model, ModelOp, SimFs};
 use parking_lot::Mutex;
 
 use crate::common;
+use crate::kinds::{Definition, defined_by, same_kinds};
 use crate::plan::Plan;
 
 /// What a crash may and must leave: the states after the commits attempted so far, and how many were acknowledged.
@@ -19,11 +20,13 @@ pub(crate) struct History {
     pub(crate) states: Vec<Arc<Model>>,
     /// The last timestamp that is acknowledged as durable.
     pub(crate) acked: u64,
+    /// The kinds whose definition was attempted, in their order.
+    pub(crate) kinds: Vec<Definition>,
 }
 
 impl History {
     pub(crate) fn new(first: u64, state: Arc<Model>) -> History {
-        History { first, states: vec![state], acked: first }
+        History { first, states: vec![state], acked: first, kinds: Vec::new() }
     }
 
     pub(crate) fn last(&self) -> u64 {
@@ -59,6 +62,7 @@ pub(crate) fn verify(plan: &Plan, graph: &Graph, history: &History) -> Verdict<u
     let expected = history.state(ts).ok_or("a timestamp from before")?;
     let snapshot = graph.snapshot().map_err(|e| e.to_string())?;
     common::same(&snapshot, plan.config, expected).map_err(|e| format!("at commit {ts}: {e}"))?;
+    same_kinds(graph, &history.kinds, ts)?;
     common::sound(graph)?;
     Ok(ts)
 }
@@ -96,7 +100,8 @@ pub(crate) fn crash_recovery(plan: &Plan, disk: &SimFs, history: &History, seed:
 pub(crate) fn live_on(plan: &Plan, disk: &SimFs, history: &History, seed: u64) -> Verdict<()> {
     let (graph, ts) = open_and_verify(plan, disk, history)?;
     let state = history.state(ts).ok_or("a timestamp from before")?;
-    let shared = Arc::new(Mutex::new(History::new(ts, state.clone())));
+    let kinds = defined_by(&history.kinds, ts);
+    let shared = Arc::new(Mutex::new(History { kinds, ..History::new(ts, state.clone()) }));
     let mut generator = Generator::new(plan.config, seed, 0, plan.universe);
     let target = generator.rng().below(40);
     let mode = Damage::ALL[generator.rng().below(7) as usize];

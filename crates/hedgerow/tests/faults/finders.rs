@@ -12,7 +12,8 @@ use hedgerow_testkit::Effort;
 use crate::interleave::{self, Case};
 use crate::plan::{Plan, Planted};
 use crate::{
-    anomalies, bytes, common, equivalence, held, hermitage, ldbc, lies, poison, rounds, tools, views, writers,
+    anomalies, bytes, common, ends, equivalence, held, hermitage, ldbc, lies, poison, rounds, tools, views,
+    writers,
 };
 
 /// Faults that need a controlled scheduler; `tests/shuttle` finds them.
@@ -22,6 +23,7 @@ pub(crate) const SCHEDULED: &[Fault] = &[
     Fault::VerticesNotLookedAtAgain,
     Fault::IdsNotLookedAtAgain,
     Fault::BatchKeysNotLookedAtAgain,
+    Fault::KindsNotCompared,
     Fault::AbsentNotLookedAtAgain,
     Fault::CompletedCommitForgotten,
     Fault::RegisteringReaderMissed,
@@ -49,6 +51,8 @@ pub(crate) enum Finder {
     Damage,
     /// Files that lie under right checksums.
     Lies,
+    /// Labels that say the kinds of their ends, on every way of writing.
+    Ends,
     /// Views against point reads.
     Views,
     /// Snapshots held by the hundreds.
@@ -75,6 +79,7 @@ impl Finder {
                 .map(|(_, tally)| format!("{} damaged stores", tally.total())),
             Finder::Lies => caught(|| lies::explore(&Effort::rounds(1_500)))
                 .map(|seen| format!("{} stores that lie", seen.tally.total())),
+            Finder::Ends => whole(ends::every_way_of_writing_keeps_to_the_kinds_of_a_label),
             Finder::Views => whole(views::refreshed_views_agree_with_point_reads),
             Finder::Held => whole(held::hundreds_of_snapshots_read_what_they_read_when_they_opened),
             Finder::Backup => whole(tools::a_backup_is_the_store_of_its_moment),

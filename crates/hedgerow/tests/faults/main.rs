@@ -16,6 +16,8 @@ mod bytes;
 mod clients;
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../it/ends.rs"]
+mod ends;
 #[path = "../it/equivalence.rs"]
 mod equivalence;
 mod finders;
@@ -27,6 +29,8 @@ mod hermitage;
 mod interleave;
 #[path = "../hostile/judge.rs"]
 mod judge;
+#[path = "../crash/kinds.rs"]
+mod kinds;
 #[path = "../isolation/ldbc.rs"]
 mod ldbc;
 #[path = "../hostile/lies.rs"]
@@ -98,6 +102,10 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::PatchForgotten, Finder::Sequences),
     (Fault::ReverseEdgeLost, Finder::Sequences),
     (Fault::ViewNotRefreshed, Finder::Views),
+    (Fault::KindOfIdKept, Finder::Sequences),
+    (Fault::KindsLeftOutOfManifest, Finder::Crashes),
+    (Fault::LaterKindsLost, Finder::Crashes),
+    (Fault::EndsOfRowsNotChecked, Finder::Ends),
     (Fault::BackupWithoutSchema, Finder::Backup),
     (Fault::SalvageSilent, Finder::Salvage),
 ];

@@ -14,6 +14,7 @@ mod concurrency;
 mod damage;
 mod disk_full;
 mod durability;
+mod ends;
 mod equivalence;
 mod files;
 mod fixtures;
@@ -51,6 +52,7 @@ shared_tests! {
         a_damaged_segment_loses_what_is_damaged,
         what_is_missing_or_foreign_is_told,
         a_hub_that_is_lost_is_told_edge_by_edge;
+    ends: every_way_of_writing_keeps_to_the_kinds_of_a_label;
     equivalence: random_transactions_agree_with_the_model;
     views:
         reads_by_id_agree_with_and_without_a_view,

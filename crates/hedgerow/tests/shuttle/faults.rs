@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use hedgerow_core::faults::{self, PlantedFault as Fault};
 use hedgerow_testkit::{Effort, explored};
 
+use crate::kinds::{self, Way};
 use crate::{DENSE, KEYED, Setting, Tally, held, reuse, run_program, under, walks};
 
 /// Random programs in these settings, the one about ids that are reused, or the one about versions that end, the
@@ -14,6 +15,8 @@ use crate::{DENSE, KEYED, Setting, Tally, held, reuse, run_program, under, walks
 enum Finder {
     Programs(Setting),
     Reuse,
+    /// The one about ids that go to another kind, with an edge that is written in this way.
+    Kinds(Way),
     Walks,
     Held,
 }
@@ -27,6 +30,9 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::VerticesNotLookedAtAgain, Finder::Programs(KEYED)),
     (Fault::IdsNotLookedAtAgain, Finder::Reuse),
     (Fault::BatchKeysNotLookedAtAgain, Finder::Programs(KEYED)),
+    (Fault::KindsNotCompared, Finder::Kinds(Way::Single)),
+    (Fault::KindsNotCompared, Finder::Kinds(Way::General)),
+    (Fault::KindsNotCompared, Finder::Kinds(Way::Batch)),
     (Fault::AbsentNotLookedAtAgain, Finder::Programs(DENSE)),
     (Fault::CompletedCommitForgotten, Finder::Programs(DENSE)),
     (Fault::RegisteringReaderMissed, Finder::Programs(DENSE)),
@@ -40,6 +46,10 @@ fn round(finder: &Finder, seed: u64, tally: &Tally) {
         Finder::Reuse => {
             let of = reuse::Tally { schedules: tally.schedules.clone(), ..reuse::Tally::default() };
             under(seed, reuse::program(&of));
+        }
+        Finder::Kinds(way) => {
+            let of = kinds::Tally { schedules: tally.schedules.clone(), ..kinds::Tally::default() };
+            under(seed, kinds::program(*way, &of));
         }
         Finder::Held => {
             let of = held::Tally { schedules: tally.schedules.clone() };

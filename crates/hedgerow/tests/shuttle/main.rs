@@ -5,6 +5,8 @@
 mod faults;
 mod held;
 mod history;
+mod kinds;
+mod names;
 mod program;
 mod reuse;
 mod walks;
@@ -17,6 +19,7 @@ use hedgerow_testkit::{Effort, SimFs, explored};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 
 use history::History;
+use names::Names;
 use program::Program;
 
 /// Schedules per program.
@@ -36,13 +39,14 @@ struct Setting {
 }
 
 impl Setting {
-    fn open(self) -> Graph {
+    fn open(self, names: Names) -> Graph {
         let options = Options::new().directed(self.directed).keys(self.keys).log_segment_bytes(64 << 10);
         let graph = if self.durable { options.open_on(SimFs::new().handle()) } else { options.in_memory() };
         let graph = graph.expect("a new store opens");
         if self.labels {
             program::define(&graph);
         }
+        names.define(&graph, self.labels);
         graph
     }
 }
@@ -57,10 +61,10 @@ struct Tally {
 
 /// Runs the program of `seed` under its schedules.
 fn run_program(setting: Setting, seed: u64, tally: &Tally) {
-    let program = Arc::new(Program::generate(seed, setting.directed, setting.durable, setting.labels));
+    let program = Arc::new(Program::generate(seed, setting));
     let tally = tally.clone();
     let run = move || {
-        let graph = setting.open();
+        let graph = setting.open(program.names());
         let history = Arc::new(History::default());
         let threads: Vec<_> = (0..program.threads())
             .map(|i| {
@@ -155,6 +159,21 @@ fn ids_that_are_given_out_again_are_looked_at_again() {
     let count = |n: &AtomicU64| n.load(Ordering::Relaxed);
     explored("shuttle schedules (ids reused)", count(&tally.schedules), reuse::ROUNDS * SCHEDULES as u64);
     explored("of these with the id given out again", count(&tally.moved), reuse::ROUNDS);
+}
+
+/// As before, and the other vertex has the same number as the first, and is of another kind.
+#[test]
+fn ids_that_go_to_another_kind_are_looked_at_again() {
+    let _sound = hedgerow_core::faults::sound();
+    let effort = Effort::rounds(kinds::ROUNDS);
+    let tally = kinds::Tally::default();
+    while let Some(seed) = effort.next_seed() {
+        under(seed, kinds::program(kinds::Way::of(seed), &tally));
+    }
+    let count = |n: &AtomicU64| n.load(Ordering::Relaxed);
+    let floor = kinds::ROUNDS * SCHEDULES as u64;
+    explored("shuttle schedules (ids go to another kind)", count(&tally.schedules), floor);
+    explored("of these with the id of the other kind", count(&tally.moved), kinds::ROUNDS);
 }
 
 /// Versions end while a reader walks over them.

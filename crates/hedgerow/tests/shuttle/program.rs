@@ -1,11 +1,11 @@
 //! Random programs: a few threads, each with a few transactions over five vertices.
 
-use hedgerow::{
-    CommitError, Direction, EdgeKey, Error, Graph, LabelOptions, PropertyType, Snapshot, Value, WriteTxn,
-};
+use hedgerow::{CommitError, Direction, Error, Graph, LabelOptions, PropertyType, Snapshot, Value, WriteTxn};
 use hedgerow_testkit::sim_fs::SplitMix64;
 
+use crate::Setting;
 use crate::history::{Attempt, Done, History};
+use crate::names::Names;
 
 /// The vertices of all programs; in a dense graph they lie in four subgraphs, and the last two on pages of their own.
 pub(crate) const VERTICES: [u64; 5] = [0, 1, 64, 5_003, 10_006];
@@ -45,18 +45,14 @@ pub(crate) type Item = (u64, u64, u64);
 /// Ranks are below this.
 pub(crate) const RANKS: u64 = 2;
 
-const LABEL: &str = "calls";
-const PROPERTY: &str = "number";
+pub(crate) const LABEL: &str = "calls";
+pub(crate) const PROPERTY: &str = "number";
 
 /// Defines what programs with labels name.
 pub(crate) fn define(graph: &Graph) {
     graph.define_label(LABEL, LabelOptions::new().multi(true)).expect("new");
     graph.define_edge_property(LABEL, PROPERTY, PropertyType::I64).expect("new");
     graph.define_vertex_property(PROPERTY, PropertyType::I64).expect("new");
-}
-
-fn edge(item: Item) -> EdgeKey<'static> {
-    EdgeKey::new(LABEL, item.0, item.1).rank(item.2)
 }
 
 /// An answer to a read of a property: nothing to have one, none, or a number.
@@ -79,6 +75,7 @@ enum Unit {
 /// What each thread does.
 pub(crate) struct Program {
     threads: Vec<Vec<Unit>>,
+    names: Names,
     directed: bool,
     labels: bool,
 }
@@ -128,7 +125,8 @@ impl Step {
 }
 
 impl Program {
-    pub(crate) fn generate(seed: u64, directed: bool, durable: bool, labels: bool) -> Program {
+    pub(crate) fn generate(seed: u64, setting: Setting) -> Program {
+        let Setting { directed, keys, durable, labels, .. } = setting;
         let mut rng = SplitMix64::new(seed);
         let unit = |rng: &mut SplitMix64| {
             let kind = rng.below(5);
@@ -146,7 +144,16 @@ impl Program {
             let units = if long && i > 0 { 8 } else { 1 + rng.below(3) };
             (0..units).map(|_| unit(rng)).collect()
         };
-        Program { threads: (0..3).map(|i| thread(&mut rng, i)).collect(), directed, labels }
+        Program {
+            threads: (0..3).map(|i| thread(&mut rng, i)).collect(),
+            names: Names::of(seed, keys),
+            directed,
+            labels,
+        }
+    }
+
+    pub(crate) fn names(&self) -> Names {
+        self.names
     }
 
     pub(crate) fn threads(&self) -> usize {
@@ -156,9 +163,9 @@ impl Program {
     pub(crate) fn run_thread(&self, thread: usize, graph: &Graph, history: &History) {
         for unit in &self.threads[thread] {
             match unit {
-                Unit::Read(steps) => read(graph, history, steps),
-                Unit::Write(steps) => write(graph, history, steps),
-                Unit::Pipe(steps) => pipe(graph, history, steps),
+                Unit::Read(steps) => read(graph, self.names, history, steps),
+                Unit::Write(steps) => write(graph, self.names, history, steps),
+                Unit::Pipe(steps) => pipe(graph, self.names, history, steps),
             }
         }
     }
@@ -172,11 +179,11 @@ impl Program {
             let items = VERTICES.iter().flat_map(|&v| VERTICES.iter().map(move |&u| (v, u)));
             steps.extend(items.flat_map(|(v, u)| (0..RANKS).map(move |r| Step::ItemProperty((v, u, r)))));
         }
-        read(graph, history, &steps);
+        read(graph, self.names, history, &steps);
         let snapshot = graph.snapshot().expect("open");
         history.last_counts(snapshot.vertex_count(), snapshot.edge_count().unwrap());
         if self.directed {
-            for v in VERTICES {
+            for v in VERTICES.map(|v| self.names.key(v)) {
                 let into = snapshot.neighbors(v, Direction::In).unwrap().unwrap_or_default();
                 assert!(
                     into.iter().all(|u| snapshot.contains_edge(u.as_ref(), v).unwrap()),
@@ -187,27 +194,21 @@ impl Program {
     }
 }
 
-fn mask<'a>(keys: impl IntoIterator<Item = &'a hedgerow::VertexKey>) -> u64 {
-    let place =
-        |key: &hedgerow::VertexKey| VERTICES.iter().position(|&v| *key == hedgerow::VertexKey::U64(v));
-    keys.into_iter().fold(0, |m, key| m | 1 << place(key).expect("a vertex of the program"))
-}
-
 /// A list of the label as a bit mask.
-fn items(list: Vec<(hedgerow::VertexKey, u64)>) -> u64 {
+fn items(names: Names, list: Vec<(hedgerow::VertexKey, u64)>) -> u64 {
     list.iter().fold(0, |m, (key, rank)| {
-        let place = mask([key]).trailing_zeros() as u64 * RANKS + rank;
+        let place = names.mask([key]).trailing_zeros() as u64 * RANKS + rank;
         assert!(m & 1 << place == 0, "an edge is listed twice");
         m | 1 << place
     })
 }
 
-fn read(graph: &Graph, history: &History, steps: &[Step]) {
+fn read(graph: &Graph, names: Names, history: &History, steps: &[Step]) {
     let began = history.tick();
     let snapshot = graph.snapshot().expect("open");
     // Writers merge and reclaim meanwhile.
     (0..steps.len() * 4).for_each(|_| shuttle::thread::yield_now());
-    let answers = steps.iter().map(|&step| answer(&snapshot, step)).collect();
+    let answers = steps.iter().map(|&step| answer(&snapshot, names, step)).collect();
     let ts = snapshot.timestamp();
     history.push(Attempt {
         began,
@@ -217,26 +218,32 @@ fn read(graph: &Graph, history: &History, steps: &[Step]) {
     });
 }
 
-fn answer(snapshot: &Snapshot, step: Step) -> u64 {
+fn answer(snapshot: &Snapshot, names: Names, step: Step) -> u64 {
+    let key = |v| names.key(v);
     match step {
-        Step::HasVertex(v) => u64::from(snapshot.contains_vertex(v).unwrap()),
-        Step::HasEdge(v, u) => u64::from(snapshot.contains_edge(v, u).unwrap()),
-        Step::Neighbors(v) => mask(&snapshot.neighbors(v, Direction::Out).unwrap().unwrap_or_default()),
-        Step::HasItem(item) => u64::from(snapshot.contains_edge_of(edge(item)).expect("defined")),
-        Step::Items(v) => {
-            items(snapshot.neighbors_of(LABEL, v, Direction::Out).expect("defined").unwrap_or_default())
+        Step::HasVertex(v) => u64::from(snapshot.contains_vertex(key(v)).unwrap()),
+        Step::HasEdge(v, u) => u64::from(snapshot.contains_edge(key(v), key(u)).unwrap()),
+        Step::Neighbors(v) => {
+            names.mask(&snapshot.neighbors(key(v), Direction::Out).unwrap().unwrap_or_default())
         }
-        Step::ItemProperty(item) => number(snapshot.edge_property(edge(item), PROPERTY).expect("defined")),
-        Step::VertexProperty(v) => number(snapshot.vertex_property(v, PROPERTY).unwrap()),
+        Step::HasItem(item) => u64::from(snapshot.contains_edge_of(names.edge(item)).expect("defined")),
+        Step::Items(v) => items(
+            names,
+            snapshot.neighbors_of(LABEL, key(v), Direction::Out).expect("defined").unwrap_or_default(),
+        ),
+        Step::ItemProperty(item) => {
+            number(snapshot.edge_property(names.edge(item), PROPERTY).expect("defined"))
+        }
+        Step::VertexProperty(v) => number(snapshot.vertex_property(key(v), PROPERTY).unwrap()),
         _ => unreachable!("a snapshot only reads"),
     }
 }
 
-fn write(graph: &Graph, history: &History, steps: &[Step]) {
+fn write(graph: &Graph, names: Names, history: &History, steps: &[Step]) {
     let began = history.tick();
     let mut txn = graph.write().expect("open");
     let run = |txn: &mut WriteTxn| -> hedgerow::Result<Vec<u64>> {
-        steps.iter().map(|&s| perform(txn, s)).collect()
+        steps.iter().map(|&s| perform(txn, names, s)).collect()
     };
     let answers = run(&mut txn).expect("steps do not fail");
     let done = match txn.commit() {
@@ -247,33 +254,34 @@ fn write(graph: &Graph, history: &History, steps: &[Step]) {
     history.push(Attempt { began, ended: history.tick(), steps: steps.to_vec(), done });
 }
 
-fn perform(txn: &mut WriteTxn, step: Step) -> hedgerow::Result<u64> {
+fn perform(txn: &mut WriteTxn, names: Names, step: Step) -> hedgerow::Result<u64> {
+    let key = |v| names.key(v);
     Ok(match step {
-        Step::HasVertex(v) => u64::from(txn.contains_vertex(v)?),
-        Step::HasEdge(v, u) => u64::from(txn.contains_edge(v, u)?),
-        Step::Neighbors(v) => mask(&txn.neighbors(v, Direction::Out)?.unwrap_or_default()),
-        Step::InsertVertex(v) => u64::from(txn.insert_vertex(v)?),
-        Step::RemoveVertex(v) => u64::from(txn.remove_vertex(v)?),
-        Step::PutEdge(v, u) => txn.put_edge(v, u).map(|()| 0)?,
-        Step::InsertEdge(v, u) => u64::from(txn.insert_edge(v, u)?),
-        Step::RemoveEdge(v, u) => u64::from(txn.remove_edge(v, u)?),
-        Step::PutBlindly(v, u) => txn.put_edges([(v, u)]).map(|()| 0)?,
-        Step::InsertBlindly(v, u) => txn.insert_edges([(v, u)]).map(|()| 0)?,
-        Step::RemoveBlindly(v, u) => txn.remove_edges([(v, u)]).map(|()| 0)?,
-        Step::HasItem(item) => u64::from(txn.contains_edge_of(edge(item))?),
-        Step::Items(v) => items(txn.neighbors_of(LABEL, v, Direction::Out)?.unwrap_or_default()),
-        Step::ItemProperty(item) => number(txn.edge_property(edge(item), PROPERTY)?),
-        Step::PutItem(item, n) => txn.put_edge_with(edge(item), [(PROPERTY, n)]).map(|()| 0)?,
-        Step::InsertItem(item, n) => u64::from(txn.insert_edge_with(edge(item), [(PROPERTY, n)])?),
-        Step::UpdateItem(item, n) => u64::from(txn.update_edge(edge(item), [(PROPERTY, n)])?),
-        Step::RemoveItem(item) => u64::from(txn.remove_edge_of(edge(item))?),
-        Step::VertexProperty(v) => number(txn.vertex_property(v, PROPERTY)?),
-        Step::SetVertex(v, n) => u64::from(txn.set_vertex_property(v, PROPERTY, n)?),
+        Step::HasVertex(v) => u64::from(txn.contains_vertex(key(v))?),
+        Step::HasEdge(v, u) => u64::from(txn.contains_edge(key(v), key(u))?),
+        Step::Neighbors(v) => names.mask(&txn.neighbors(key(v), Direction::Out)?.unwrap_or_default()),
+        Step::InsertVertex(v) => u64::from(txn.insert_vertex(key(v))?),
+        Step::RemoveVertex(v) => u64::from(txn.remove_vertex(key(v))?),
+        Step::PutEdge(v, u) => txn.put_edge(key(v), key(u)).map(|()| 0)?,
+        Step::InsertEdge(v, u) => u64::from(txn.insert_edge(key(v), key(u))?),
+        Step::RemoveEdge(v, u) => u64::from(txn.remove_edge(key(v), key(u))?),
+        Step::PutBlindly(v, u) => txn.put_edges([(key(v), key(u))]).map(|()| 0)?,
+        Step::InsertBlindly(v, u) => txn.insert_edges([(key(v), key(u))]).map(|()| 0)?,
+        Step::RemoveBlindly(v, u) => txn.remove_edges([(key(v), key(u))]).map(|()| 0)?,
+        Step::HasItem(item) => u64::from(txn.contains_edge_of(names.edge(item))?),
+        Step::Items(v) => items(names, txn.neighbors_of(LABEL, key(v), Direction::Out)?.unwrap_or_default()),
+        Step::ItemProperty(item) => number(txn.edge_property(names.edge(item), PROPERTY)?),
+        Step::PutItem(item, n) => txn.put_edge_with(names.edge(item), [(PROPERTY, n)]).map(|()| 0)?,
+        Step::InsertItem(item, n) => u64::from(txn.insert_edge_with(names.edge(item), [(PROPERTY, n)])?),
+        Step::UpdateItem(item, n) => u64::from(txn.update_edge(names.edge(item), [(PROPERTY, n)])?),
+        Step::RemoveItem(item) => u64::from(txn.remove_edge_of(names.edge(item))?),
+        Step::VertexProperty(v) => number(txn.vertex_property(key(v), PROPERTY)?),
+        Step::SetVertex(v, n) => u64::from(txn.set_vertex_property(key(v), PROPERTY, n)?),
     })
 }
 
 /// A pipeline with a window of four; the acknowledgement gives an operation's place in the order, and its answer.
-fn pipe(graph: &Graph, history: &History, steps: &[Step]) {
+fn pipe(graph: &Graph, names: Names, history: &History, steps: &[Step]) {
     let (since, began) = (graph.published_ts(), history.tick());
     let acknowledge = |ack: hedgerow::Ack| {
         let (step, applied) = (steps[ack.ticket as usize], ack.result.expect("nothing fails here"));
@@ -289,12 +297,13 @@ fn pipe(graph: &Graph, history: &History, steps: &[Step]) {
         };
         history.push(Attempt { began, ended: history.tick(), steps: vec![step], done });
     };
+    let key = |v| names.key(v);
     let mut pipeline = graph.pipeline(acknowledge).expect("open").with_window(4);
     for &step in steps {
         match step {
-            Step::PutEdge(v, u) => pipeline.put_edge(v, u),
-            Step::InsertEdge(v, u) => pipeline.insert_edge(v, u),
-            Step::RemoveEdge(v, u) => pipeline.remove_edge(v, u),
+            Step::PutEdge(v, u) => pipeline.put_edge(key(v), key(u)),
+            Step::InsertEdge(v, u) => pipeline.insert_edge(key(v), key(u)),
+            Step::RemoveEdge(v, u) => pipeline.remove_edge(key(v), key(u)),
             _ => unreachable!("only edge writes"),
         }
         .expect("nothing fails here");

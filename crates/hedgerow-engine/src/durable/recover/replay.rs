@@ -1,5 +1,6 @@
 //! Reading the commits of the log in order, and sorting what they do by subgraph.
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, KeyKind, LabelId, Op, Row, VertexId, VertexKeyRef};
 use hedgerow_io::{Corruption, CorruptionKind};
 use hedgerow_log::{CommitPlace, Ops, segment_name};
@@ -116,12 +117,19 @@ impl<'a> Replay<'a> {
                 if self.state.config.keys == KeyKind::Dense {
                     return Err("a kind of vertices in a dense graph");
                 }
-                self.state.schema.add(commit.ts, op)?;
+                if !self.loses_kinds() {
+                    self.state.schema.add(commit.ts, op)?;
+                }
                 self.state.ids.add_kind(kind, text);
                 Ok(())
             }
             Op::DefineLabel { .. } | Op::DefineProperty { .. } => self.state.schema.add(commit.ts, op),
         }
+    }
+
+    fn loses_kinds(&self) -> bool {
+        let of_manifest = || self.state.schema.as_of(self.state.checkpoint);
+        faults::is_on(PlantedFault::LaterKindsLost) && !of_manifest().kinds().is_empty()
     }
 
     fn insert_vertex(&mut self, commit: CommitPlace, id: VertexId, key: VertexKeyRef<'_>) -> Fits<()> {
