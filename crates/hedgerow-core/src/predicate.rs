@@ -6,6 +6,7 @@ use std::fmt;
 use crate::column::{Column, Columns, Data};
 use crate::property::{PropertyId, PropertyType, Value, ValueRef};
 use crate::row_ref::RowRef;
+use crate::simd;
 
 /// How the value of a property is compared with a given one.
 ///
@@ -152,23 +153,12 @@ fn clear_words<T: PartialOrd + Copy>(
     read: impl Fn(u64) -> T + Copy,
 ) {
     match comparison {
-        Comparison::Equal => clear(words, marks, |word| read(word) == given),
-        Comparison::NotEqual => clear(words, marks, |word| read(word) != given),
-        Comparison::Less => clear(words, marks, |word| read(word) < given),
-        Comparison::LessOrEqual => clear(words, marks, |word| read(word) <= given),
-        Comparison::Greater => clear(words, marks, |word| read(word) > given),
-        Comparison::GreaterOrEqual => clear(words, marks, |word| read(word) >= given),
-    }
-}
-
-/// Clears the marks of words that do not pass, and those beyond the last word.
-#[inline]
-pub fn clear(words: &[u64], marks: &mut [u64], passes: impl Fn(u64) -> bool) {
-    let mut words = words.chunks(64);
-    for mark in marks {
-        let words = words.next().unwrap_or(&[]);
-        let passed = words.iter().enumerate().fold(0, |all, (i, &word)| all | u64::from(passes(word)) << i);
-        *mark &= passed;
+        Comparison::Equal => simd::clear(words, marks, |word| read(word) == given),
+        Comparison::NotEqual => simd::clear(words, marks, |word| read(word) != given),
+        Comparison::Less => simd::clear(words, marks, |word| read(word) < given),
+        Comparison::LessOrEqual => simd::clear(words, marks, |word| read(word) <= given),
+        Comparison::Greater => simd::clear(words, marks, |word| read(word) > given),
+        Comparison::GreaterOrEqual => simd::clear(words, marks, |word| read(word) >= given),
     }
 }
 

@@ -216,7 +216,9 @@ impl<'a> Correcting<'a> {
             Correcting::One(from, to) => return f(from, *to),
             Correcting::SmallPatch(few) => few.added(),
             Correcting::IndexedPatch(many) => (&many.added_from, &many.added),
-            Correcting::Beside(beside) => beside.added(),
+            Correcting::Beside(beside) => {
+                return beside.for_each_list(|local, list| list.iter().for_each(|&v| f(local, v)));
+            }
         };
         from.iter().zip(to).for_each(|(&local, &v)| f(local, v));
     }
@@ -234,7 +236,7 @@ pub(super) enum Kind {
 
 /// Whether edges have no weights and ranks, and the main part no patch.
 #[inline]
-fn is_simple(version: &Version) -> bool {
+pub(super) fn is_simple(version: &Version) -> bool {
     version.patch.is_none() && version.main().weights().is_none() && !version.is_ranked()
 }
 

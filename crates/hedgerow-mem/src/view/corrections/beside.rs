@@ -8,20 +8,11 @@ use crate::arena::Counted;
 pub(in crate::view) struct Beside {
     offsets: [u32; SUBGRAPH_VERTICES + 1],
     lists: Counted<VertexId>,
-    /// The vertex of each neighbour, so that loops over all of them are the same as over other corrections.
-    from: Box<[LocalVertex]>,
 }
 
 impl Beside {
     pub(in crate::view) fn new(offsets: [u32; SUBGRAPH_VERTICES + 1], lists: Counted<VertexId>) -> Beside {
-        let mut from = vec![LocalVertex(0); lists.len()];
-        for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
-            let i = local.index();
-            if let Some(own) = from.get_mut(offsets[i] as usize..offsets[i + 1] as usize) {
-                own.fill(local);
-            }
-        }
-        Beside { offsets, lists, from: from.into_boxed_slice() }
+        Beside { offsets, lists }
     }
 
     /// The neighbours of a vertex.
@@ -31,15 +22,30 @@ impl Beside {
         self.lists.get(self.offsets[i] as usize..self.offsets[i + 1] as usize).unwrap_or(&[])
     }
 
-    /// The vertex of each neighbour, and the neighbours.
+    /// Where the neighbours of each vertex begin, and the end of the last.
+    pub(in crate::view) fn offsets(&self) -> &[u32; SUBGRAPH_VERTICES + 1] {
+        &self.offsets
+    }
+
+    /// The neighbours of all vertices.
+    pub(in crate::view) fn lists(&self) -> &[VertexId] {
+        &self.lists
+    }
+
+    /// Calls `f` with the neighbours of each vertex that has some.
     #[inline]
-    pub(super) fn added(&self) -> (&[LocalVertex], &[VertexId]) {
-        (&self.from, &self.lists)
+    pub(super) fn for_each_list(&self, mut f: impl FnMut(LocalVertex, &[VertexId])) {
+        for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+            let list = self.list(local);
+            if !list.is_empty() {
+                f(local, list);
+            }
+        }
     }
 
     /// The bytes, the lists aside.
     pub(super) fn bytes(&self) -> usize {
-        size_of::<Beside>() + size_of_val(&*self.from)
+        size_of::<Beside>()
     }
 
     /// The number of neighbours.
@@ -49,8 +55,9 @@ impl Beside {
 
     /// The vertices that have some.
     pub(in crate::view) fn mask(&self) -> u64 {
-        let locals = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex);
-        locals.filter(|local| !self.list(*local).is_empty()).fold(0, |mask, local| mask | local.bit())
+        let mut mask = 0;
+        self.for_each_list(|local, _| mask |= local.bit());
+        mask
     }
 
     /// Starts loading where the neighbours of a vertex are.

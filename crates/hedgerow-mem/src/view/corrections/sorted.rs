@@ -3,6 +3,7 @@
 use hedgerow_core::SUBGRAPH_VERTICES;
 
 use super::build::Builder;
+use super::logged::{Reduced, first_edge};
 use super::small_patch::SmallPatch;
 use crate::op::EdgeOp;
 use crate::version::Version;
@@ -27,6 +28,17 @@ const COMPARED: usize = 24;
 const MANY: usize = 48;
 
 impl Scratch {
+    /// Calls `f` with what the first `n` entries say of each edge, ascending. O(n log n).
+    #[inline]
+    pub(in crate::view) fn for_each_edge(&mut self, version: &Version, n: usize, mut f: impl FnMut(Reduced)) {
+        self.sort(version, n);
+        let mut rest = &self.sorted[..];
+        while let Some((edge, others)) = first_edge(rest) {
+            rest = others;
+            f(edge);
+        }
+    }
+
     /// Sorts the first `n` entries about edges; returns the mask of the vertices that exist.
     pub(super) fn sort(&mut self, version: &Version, n: usize) -> u64 {
         let delta = version.delta();
