@@ -6,15 +6,16 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, SubgraphId, Timestamp, VertexId};
+use hedgerow_core::{SubgraphId, Timestamp, VertexId};
 use smallvec::SmallVec;
 
 use super::{CHUNK_SUBGRAPHS, Chunk};
 use crate::arena::{Arena, Counted};
 use crate::table::SubgraphPage;
-use crate::version::{Read, Version};
+use crate::version::Version;
 use crate::view::corrections::Beside;
 
+mod ahead;
 mod changes;
 mod counts;
 mod gather;
@@ -22,6 +23,7 @@ mod join;
 mod merge;
 mod take;
 
+use ahead::Chosen;
 use changes::Added;
 use gather::{Gathered, Gatherer};
 use merge::Merger;
@@ -34,6 +36,7 @@ pub struct Composer<'a> {
     weighted: bool,
     arena: &'a Arena,
     gatherer: Gatherer,
+    versions: Vec<Chosen>,
     gathered: Vec<Gathered>,
     merger: Merger,
     /// Merges what deltas add.
@@ -50,6 +53,7 @@ impl<'a> Composer<'a> {
             weighted,
             arena,
             gatherer: Gatherer::new(t, weighted),
+            versions: Vec::new(),
             gathered: Vec::new(),
             merger: Merger::new(weighted),
             added: Merger::new(weighted),
@@ -84,22 +88,24 @@ impl<'a> Composer<'a> {
         if self.weighted && chunk.weights.is_empty() {
             chunk.weights = vec![Counted::default(); CHUNK_SUBGRAPHS];
         }
-        for i in 0..CHUNK_SUBGRAPHS {
-            let mut versions: SmallVec<[(usize, Arc<Version>); 4]> = SmallVec::new();
-            for (at, source) in sources.iter().enumerate() {
-                let Some(subgraph) = source.lists.get(i) else { continue };
-                let version = subgraph.version(source.direction, self.t)?;
-                versions.extend(version.filter(|v| has_edges(v.at(self.t))).map(|v| (at, v)));
-            }
-            self.subgraph(chunk, i, SubgraphId(first.0 + i as u32), sources, &versions)?;
-            let present = |subgraph: &crate::Subgraph| subgraph.read(Direction::Out, self.t, |r| r.present());
-            let existing = existence.and_then(|page| page.get(i)).map_or(Ok(None), present)?;
-            chunk.set_present(i, existing.unwrap_or(0));
+        let mut versions = std::mem::take(&mut self.versions);
+        let mut outcome = ahead::find_versions(chunk, sources, existence, self.t, &mut versions);
+        let mut at = 0;
+        while outcome.is_ok()
+            && let Some(&(i, ..)) = versions.get(at)
+        {
+            let of_subgraph = versions[at..].iter().take_while(|version| version.0 == i).count();
+            (at..at + of_subgraph).for_each(|at| ahead::prefetch(&versions, at, sources));
+            let id = SubgraphId(first.0 + i as u32);
+            outcome = self.subgraph(chunk, i, id, sources, &versions[at..at + of_subgraph]);
+            at += of_subgraph;
             if let Some(loops) = &mut self.loops {
-                *loops += chunk.loops(i, SubgraphId(first.0 + i as u32));
+                *loops += chunk.loops(i, id);
             }
         }
-        Ok(())
+        versions.clear();
+        self.versions = versions;
+        outcome
     }
 
     fn subgraph(
@@ -108,9 +114,9 @@ impl<'a> Composer<'a> {
         i: usize,
         id: SubgraphId,
         sources: &[Source<'_>],
-        versions: &[(usize, Arc<Version>)],
+        versions: &[Chosen],
     ) -> Result<(), ComposeError> {
-        if let [(at, version)] = versions
+        if let [(_, at, version)] = versions
             && sources[*at].take.is_all()
             && !(self.weighted && matches!(sources[*at].take.weight, EdgeWeight::Property(..)))
         {
@@ -121,13 +127,13 @@ impl<'a> Composer<'a> {
         }
         let mut gathered = std::mem::take(&mut self.gathered);
         gathered.resize_with(versions.len().max(gathered.len()), Gathered::default);
-        let gather = |((at, version), gathered): (&(usize, Arc<Version>), &mut Gathered)| {
+        let gather = |((_, at, version), gathered): (&Chosen, &mut Gathered)| {
             self.gatherer.gather(id, *at, &sources[*at].take, version, gathered)
         };
         let outcome = versions.iter().zip(&mut gathered).try_for_each(gather);
         let outcome = outcome.and_then(|()| {
             let found = versions.iter().zip(&gathered);
-            let mut lists: SmallVec<[Lists<'_>; 4]> = found.map(|((_, v), g)| Lists::of(g, v)).collect();
+            let mut lists: SmallVec<[Lists<'_>; 4]> = found.map(|((.., v), g)| Lists::of(g, v)).collect();
             lists.retain(|lists| lists.part.len() > 0);
             if self.weighted {
                 return self.set_weighted(chunk, i, &lists);
@@ -200,13 +206,6 @@ impl<'a> Composer<'a> {
         chunk.set_beside(i, beside);
         Ok(())
     }
-}
-
-/// Whether there may be an edge: certain where the main part is all there is, or cannot have lost all of its edges.
-fn has_edges(read: Read<'_>) -> bool {
-    let (version, n) = (read.version(), read.delta_len());
-    let lost = if version.patch.is_none() { n } else { usize::MAX };
-    version.main().edges().len() > lost || read.edge_entries() > 0
 }
 
 /// The lists of a source, those apart that are added.
