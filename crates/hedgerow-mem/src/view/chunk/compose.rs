@@ -22,6 +22,8 @@ mod gather;
 mod join;
 mod merge;
 mod take;
+#[cfg(all(test, not(feature = "loom")))]
+mod tests;
 
 use ahead::Chosen;
 use changes::Added;
