@@ -120,26 +120,41 @@ impl PropertyTest {
         }
     }
 
+    /// As [`clear_marks`](Self::clear_marks), of edges whose value of one property of this type is the word. False, and nothing
+    /// is cleared, where such values do not lie in words.
+    pub fn clear_marks_of_words(
+        &self,
+        (property, kind): (PropertyId, PropertyType),
+        words: &[u64],
+        marks: &mut [u64],
+    ) -> bool {
+        match (kind, self.value.as_ref()) {
+            _ if property != self.property => marks.fill(0),
+            (PropertyType::I64, ValueRef::I64(given))
+            | (PropertyType::Timestamp, ValueRef::Timestamp(given)) => {
+                clear_words(words, marks, self.comparison, given, |word| word as i64);
+            }
+            (PropertyType::F64, ValueRef::F64(given)) => {
+                clear_words(words, marks, self.comparison, given, f64::from_bits);
+            }
+            _ => return false,
+        }
+        true
+    }
+
     fn clear_marks_of(&self, column: &Column, marks: &mut [u64]) {
         if let Some(valid) = column.valid() {
             marks.iter_mut().zip(valid).for_each(|(mark, valid)| *mark &= valid);
         }
-        match (column.data(), column.kind(), self.value.as_ref()) {
-            (Data::Words(words), PropertyType::I64, ValueRef::I64(given))
-            | (Data::Words(words), PropertyType::Timestamp, ValueRef::Timestamp(given)) => {
-                clear_words(words, marks, self.comparison, given, |word| word as i64);
-            }
-            (Data::Words(words), PropertyType::F64, ValueRef::F64(given)) => {
-                clear_words(words, marks, self.comparison, given, f64::from_bits);
-            }
-            (_, _, given) => {
-                for (at, mark) in marks.iter_mut().enumerate() {
-                    let passes = |bit: usize| self.comparison.holds(column.get(at * 64 + bit), given);
-                    *mark = (0..64).fold(0, |passed, bit| {
-                        passed | u64::from(*mark >> bit & 1 == 1 && passes(bit)) << bit
-                    });
-                }
-            }
+        if let Data::Words(words) = column.data()
+            && self.clear_marks_of_words((self.property, column.kind()), words, marks)
+        {
+            return;
+        }
+        for (at, mark) in marks.iter_mut().enumerate() {
+            let passes = |bit: usize| self.comparison.holds(column.get(at * 64 + bit), self.value.as_ref());
+            *mark = (0..64)
+                .fold(0, |passed, bit| passed | u64::from(*mark >> bit & 1 == 1 && passes(bit)) << bit);
         }
     }
 }

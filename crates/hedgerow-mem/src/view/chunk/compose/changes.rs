@@ -2,7 +2,7 @@
 
 use hedgerow_core::{InterpolationHint, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 
-use super::take::{Part, Take};
+use super::take::{Part, Take, Test};
 use crate::change::Change;
 use crate::items::ItemRef;
 use crate::op::{EdgeOp, Entries};
@@ -14,11 +14,15 @@ pub(super) struct Added {
     offsets: [u32; SUBGRAPH_VERTICES + 1],
     from: Vec<LocalVertex>,
     to: Vec<VertexId>,
+    /// Which entries of the delta are taken, and the words of their properties.
+    marks: Vec<u64>,
+    words: Vec<u64>,
 }
 
 impl Default for Added {
     fn default() -> Added {
-        Added { offsets: [0; SUBGRAPH_VERTICES + 1], from: Vec::new(), to: Vec::new() }
+        let (marks, words) = (Vec::new(), Vec::new());
+        Added { offsets: [0; SUBGRAPH_VERTICES + 1], from: Vec::new(), to: Vec::new(), marks, words }
     }
 }
 
@@ -73,7 +77,13 @@ impl Take<'_> {
                 marks[at / 64] = marks[at / 64] & !(1 << (at % 64)) | u64::from(taken) << (at % 64);
             }
         };
-        if is_simple(version) {
+        if is_simple(version)
+            && self.mark_entries(read, added)
+            && scratch.sort_inserted(version, n, &added.marks)
+        {
+            added.from.extend(scratch.inserted().map(|(local, _)| local));
+            added.to.extend(scratch.inserted().map(|(_, v)| v));
+        } else if is_simple(version) {
             // The first word about an edge tells whether the main part has it.
             scratch.for_each_edge(version, n, |edge| {
                 let row = || ItemRef { dst: edge.dst, rank: 0, weight: 1.0, row: delta.row(edge.entry) };
@@ -98,5 +108,24 @@ impl Take<'_> {
             }
         }
         added.finish();
+    }
+
+    /// Marks the entries of a delta without ranks and weights whose edges are taken, if a test of words tells that.
+    fn mark_entries(&self, read: Read<'_>, added: &mut Added) -> bool {
+        let (n, Added { marks, words, .. }) = (read.delta_len(), added);
+        marks.clear();
+        match self.test {
+            _ if self.first_copies || self.ranks.is_some_and(|(first, _)| first > 0) => false,
+            None => {
+                marks.resize(n.div_ceil(64), u64::MAX);
+                true
+            }
+            Some(Test::Property(test)) => {
+                let extra = read.version().delta().extra();
+                let found = extra.and_then(|extra| extra.words(n, words, marks));
+                found.is_some_and(|of| test.clear_marks_of_words(of, words, marks))
+            }
+            Some(Test::Weight(..)) => false,
+        }
     }
 }

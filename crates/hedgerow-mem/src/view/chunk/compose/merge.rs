@@ -66,7 +66,7 @@ impl Merger {
 #[inline]
 fn merge_plain(parts: &[Part<'_>], local: usize, lists: &mut [VertexId]) -> usize {
     match parts {
-        [one, other] => merge_two(one.of(local).0, other.of(local).0, lists),
+        [one, other] => merge_two(*one, *other, local, lists),
         _ => {
             let mut len = 0;
             for part in parts {
@@ -82,20 +82,43 @@ fn merge_plain(parts: &[Part<'_>], local: usize, lists: &mut [VertexId]) -> usiz
     }
 }
 
-/// As [`merge_plain`], of two lists. Which of them comes next is no branch, for it cannot be predicted.
+/// As [`merge_plain`], of two parts. Which of them comes next is no branch, for it cannot be predicted.
 #[inline]
-fn merge_two(a: &[VertexId], b: &[VertexId], lists: &mut [VertexId]) -> usize {
-    let len = a.len() + b.len();
-    let lists = &mut lists[..len];
+fn merge_two(one: Part<'_>, other: Part<'_>, local: usize, lists: &mut [VertexId]) -> usize {
+    let (a, b) = (one.of(local).0, other.of(local).0);
     let (mut i, mut j) = (0, 0);
-    for place in &mut *lists {
+    for place in &mut lists[..a.len() + b.len()] {
         let (Some(&x), Some(&y)) = (a.get(i), b.get(j)) else { break };
         let first = x <= y;
         *place = if first { x } else { y };
         i += usize::from(first);
         j += usize::from(!first);
     }
-    let rest = if i < a.len() { &a[i..] } else { &b[j..] };
-    lists[i + j..].copy_from_slice(rest);
-    len
+    let rest = &mut lists[i + j..];
+    if i < a.len() {
+        copy_list(one.lists, one.offsets[local] as usize + i, a.len() - i, rest);
+    } else {
+        copy_list(other.lists, other.offsets[local] as usize + j, b.len() - j, rest);
+    }
+    a.len() + b.len()
+}
+
+/// Copies `len` entries from `at` on. Most lists are short: as many entries at a time as vectors hold, without a call, and where
+/// there is room more than are asked for.
+#[inline]
+fn copy_list(lists: &[VertexId], at: usize, len: usize, to: &mut [VertexId]) {
+    const AT_ONCE: usize = 8;
+    const LONG: usize = 128;
+    let (from, mut done) = (&lists[at..], 0);
+    if len > LONG {
+        return to[..len].copy_from_slice(&from[..len]);
+    }
+    while done < len {
+        let vectors = (from[done..].first_chunk::<AT_ONCE>(), to[done..].first_chunk_mut::<AT_ONCE>());
+        let (Some(from), Some(to)) = vectors else {
+            return to[done..len].copy_from_slice(&from[done..len]);
+        };
+        *to = *from;
+        done += AT_ONCE;
+    }
 }
