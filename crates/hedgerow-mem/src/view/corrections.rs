@@ -216,9 +216,7 @@ impl<'a> Correcting<'a> {
             Correcting::One(from, to) => return f(from, *to),
             Correcting::SmallPatch(few) => few.added(),
             Correcting::IndexedPatch(many) => (&many.added_from, &many.added),
-            Correcting::Beside(beside) => {
-                return beside.for_each_list(|local, list| list.iter().for_each(|&v| f(local, v)));
-            }
+            Correcting::Beside(beside) => beside.added(),
         };
         from.iter().zip(to).for_each(|(&local, &v)| f(local, v));
     }

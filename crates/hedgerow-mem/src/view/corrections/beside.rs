@@ -8,11 +8,29 @@ use crate::arena::Counted;
 pub(in crate::view) struct Beside {
     offsets: [u32; SUBGRAPH_VERTICES + 1],
     lists: Counted<VertexId>,
+    /// The vertex of each neighbour, so that loops over all of them are the same as over other corrections: where lists are
+    /// short, a loop over the vertices takes longer.
+    from: Vec<LocalVertex>,
 }
+
+/// Sources that are written at once, without a call: most lists are short.
+const AT_ONCE: usize = 16;
 
 impl Beside {
     pub(in crate::view) fn new(offsets: [u32; SUBGRAPH_VERTICES + 1], lists: Counted<VertexId>) -> Beside {
-        Beside { offsets, lists }
+        let mut from = vec![LocalVertex(0); lists.len() + AT_ONCE];
+        for (local, ends) in offsets.windows(2).enumerate() {
+            let mut at = ends[0] as usize;
+            // What is too much is written over by the next vertices, or cut off.
+            while at < ends[1] as usize
+                && let Some(some) = from.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<AT_ONCE>())
+            {
+                *some = [LocalVertex(local as u8); AT_ONCE];
+                at += AT_ONCE;
+            }
+        }
+        from.truncate(lists.len());
+        Beside { offsets, lists, from }
     }
 
     /// The neighbours of a vertex.
@@ -32,20 +50,15 @@ impl Beside {
         &self.lists
     }
 
-    /// Calls `f` with the neighbours of each vertex that has some.
+    /// The vertex of each neighbour, and the neighbours.
     #[inline]
-    pub(super) fn for_each_list(&self, mut f: impl FnMut(LocalVertex, &[VertexId])) {
-        for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
-            let list = self.list(local);
-            if !list.is_empty() {
-                f(local, list);
-            }
-        }
+    pub(super) fn added(&self) -> (&[LocalVertex], &[VertexId]) {
+        (&self.from, &self.lists)
     }
 
     /// The bytes, the lists aside.
     pub(super) fn bytes(&self) -> usize {
-        size_of::<Beside>()
+        size_of::<Beside>() + self.from.capacity()
     }
 
     /// The number of neighbours.
@@ -55,9 +68,8 @@ impl Beside {
 
     /// The vertices that have some.
     pub(in crate::view) fn mask(&self) -> u64 {
-        let mut mask = 0;
-        self.for_each_list(|local, _| mask |= local.bit());
-        mask
+        let has_some = |local: usize| self.offsets[local] < self.offsets[local + 1];
+        (0..SUBGRAPH_VERTICES).fold(0, |mask, local| mask | u64::from(has_some(local)) << local)
     }
 
     /// Starts loading where the neighbours of a vertex are.
