@@ -6,6 +6,7 @@ use std::fmt;
 use crate::column::{Column, Columns, Data};
 use crate::property::{PropertyId, PropertyType, Value, ValueRef};
 use crate::row_ref::RowRef;
+use crate::simd;
 
 /// How the value of a property is compared with a given one.
 ///
@@ -119,26 +120,41 @@ impl PropertyTest {
         }
     }
 
+    /// As [`clear_marks`](Self::clear_marks), of edges whose value of one property of this type is the word. False, and nothing
+    /// is cleared, where such values do not lie in words.
+    pub fn clear_marks_of_words(
+        &self,
+        (property, kind): (PropertyId, PropertyType),
+        words: &[u64],
+        marks: &mut [u64],
+    ) -> bool {
+        match (kind, self.value.as_ref()) {
+            _ if property != self.property => marks.fill(0),
+            (PropertyType::I64, ValueRef::I64(given))
+            | (PropertyType::Timestamp, ValueRef::Timestamp(given)) => {
+                clear_words(words, marks, self.comparison, given, |word| word as i64);
+            }
+            (PropertyType::F64, ValueRef::F64(given)) => {
+                clear_words(words, marks, self.comparison, given, f64::from_bits);
+            }
+            _ => return false,
+        }
+        true
+    }
+
     fn clear_marks_of(&self, column: &Column, marks: &mut [u64]) {
         if let Some(valid) = column.valid() {
             marks.iter_mut().zip(valid).for_each(|(mark, valid)| *mark &= valid);
         }
-        match (column.data(), column.kind(), self.value.as_ref()) {
-            (Data::Words(words), PropertyType::I64, ValueRef::I64(given))
-            | (Data::Words(words), PropertyType::Timestamp, ValueRef::Timestamp(given)) => {
-                clear_words(words, marks, self.comparison, given, |word| word as i64);
-            }
-            (Data::Words(words), PropertyType::F64, ValueRef::F64(given)) => {
-                clear_words(words, marks, self.comparison, given, f64::from_bits);
-            }
-            (_, _, given) => {
-                for (at, mark) in marks.iter_mut().enumerate() {
-                    let passes = |bit: usize| self.comparison.holds(column.get(at * 64 + bit), given);
-                    *mark = (0..64).fold(0, |passed, bit| {
-                        passed | u64::from(*mark >> bit & 1 == 1 && passes(bit)) << bit
-                    });
-                }
-            }
+        if let Data::Words(words) = column.data()
+            && self.clear_marks_of_words((self.property, column.kind()), words, marks)
+        {
+            return;
+        }
+        for (at, mark) in marks.iter_mut().enumerate() {
+            let passes = |bit: usize| self.comparison.holds(column.get(at * 64 + bit), self.value.as_ref());
+            *mark = (0..64)
+                .fold(0, |passed, bit| passed | u64::from(*mark >> bit & 1 == 1 && passes(bit)) << bit);
         }
     }
 }
@@ -152,23 +168,12 @@ fn clear_words<T: PartialOrd + Copy>(
     read: impl Fn(u64) -> T + Copy,
 ) {
     match comparison {
-        Comparison::Equal => clear(words, marks, |word| read(word) == given),
-        Comparison::NotEqual => clear(words, marks, |word| read(word) != given),
-        Comparison::Less => clear(words, marks, |word| read(word) < given),
-        Comparison::LessOrEqual => clear(words, marks, |word| read(word) <= given),
-        Comparison::Greater => clear(words, marks, |word| read(word) > given),
-        Comparison::GreaterOrEqual => clear(words, marks, |word| read(word) >= given),
-    }
-}
-
-/// Clears the marks of words that do not pass, and those beyond the last word.
-#[inline]
-pub fn clear(words: &[u64], marks: &mut [u64], passes: impl Fn(u64) -> bool) {
-    let mut words = words.chunks(64);
-    for mark in marks {
-        let words = words.next().unwrap_or(&[]);
-        let passed = words.iter().enumerate().fold(0, |all, (i, &word)| all | u64::from(passes(word)) << i);
-        *mark &= passed;
+        Comparison::Equal => simd::clear(words, marks, |word| read(word) == given),
+        Comparison::NotEqual => simd::clear(words, marks, |word| read(word) != given),
+        Comparison::Less => simd::clear(words, marks, |word| read(word) < given),
+        Comparison::LessOrEqual => simd::clear(words, marks, |word| read(word) <= given),
+        Comparison::Greater => simd::clear(words, marks, |word| read(word) > given),
+        Comparison::GreaterOrEqual => simd::clear(words, marks, |word| read(word) >= given),
     }
 }
 

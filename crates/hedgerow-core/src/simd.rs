@@ -1,8 +1,10 @@
 //! Vector comparisons with a portable fallback. One of the few modules with `unsafe` code.
 #![allow(unsafe_code)]
 
+mod marks;
 mod sets;
 
+pub use marks::{clear, copy_marked, marks_before};
 pub use sets::{and_count, intersect_count};
 
 /// Starts loading the cache line at `address`, whatever is there: a hint that never faults. Nothing where the target

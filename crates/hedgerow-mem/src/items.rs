@@ -118,6 +118,26 @@ impl DeltaExtra {
         }
     }
 
+    /// Copies the words of the first `n` rows, and says which rows there are, a bit for each; the property that all of them have and
+    /// its type. `None` where some row is not one word.
+    pub(crate) fn words(
+        &self,
+        n: usize,
+        words: &mut Vec<u64>,
+        valid: &mut Vec<u64>,
+    ) -> Option<(PropertyId, PropertyType)> {
+        let of_words = self.words.get().filter(|_| self.rows.get().is_none())?;
+        words.clear();
+        words.extend(of_words.bits.get(..n)?.iter().map(|word| word.load(Ordering::Relaxed)));
+        valid.clear();
+        valid.extend(of_words.valid.iter().map(|valid| valid.load(Ordering::Relaxed)));
+        valid.truncate(n.div_ceil(64));
+        if let Some(last) = valid.last_mut().filter(|_| !n.is_multiple_of(64)) {
+            *last &= (1 << (n % 64)) - 1;
+        }
+        Some((of_words.property, of_words.kind))
+    }
+
     pub(crate) fn has_rows(&self) -> bool {
         self.words.get().is_some() || self.rows.get().is_some()
     }

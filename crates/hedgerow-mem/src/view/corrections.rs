@@ -234,7 +234,7 @@ pub(super) enum Kind {
 
 /// Whether edges have no weights and ranks, and the main part no patch.
 #[inline]
-fn is_simple(version: &Version) -> bool {
+pub(super) fn is_simple(version: &Version) -> bool {
     version.patch.is_none() && version.main().weights().is_none() && !version.is_ranked()
 }
 

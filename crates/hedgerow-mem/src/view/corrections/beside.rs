@@ -8,20 +8,29 @@ use crate::arena::Counted;
 pub(in crate::view) struct Beside {
     offsets: [u32; SUBGRAPH_VERTICES + 1],
     lists: Counted<VertexId>,
-    /// The vertex of each neighbour, so that loops over all of them are the same as over other corrections.
-    from: Box<[LocalVertex]>,
+    /// The vertex of each neighbour, so that loops over all of them are the same as over other corrections: where lists are
+    /// short, a loop over the vertices takes longer.
+    from: Vec<LocalVertex>,
 }
+
+/// Sources that are written at once, without a call: most lists are short.
+const AT_ONCE: usize = 16;
 
 impl Beside {
     pub(in crate::view) fn new(offsets: [u32; SUBGRAPH_VERTICES + 1], lists: Counted<VertexId>) -> Beside {
-        let mut from = vec![LocalVertex(0); lists.len()];
-        for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
-            let i = local.index();
-            if let Some(own) = from.get_mut(offsets[i] as usize..offsets[i + 1] as usize) {
-                own.fill(local);
+        let mut from = vec![LocalVertex(0); lists.len() + AT_ONCE];
+        for (local, ends) in offsets.windows(2).enumerate() {
+            let mut at = ends[0] as usize;
+            // What is too much is written over by the next vertices, or cut off.
+            while at < ends[1] as usize
+                && let Some(some) = from.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<AT_ONCE>())
+            {
+                *some = [LocalVertex(local as u8); AT_ONCE];
+                at += AT_ONCE;
             }
         }
-        Beside { offsets, lists, from: from.into_boxed_slice() }
+        from.truncate(lists.len());
+        Beside { offsets, lists, from }
     }
 
     /// The neighbours of a vertex.
@@ -29,6 +38,16 @@ impl Beside {
     pub(super) fn list(&self, local: LocalVertex) -> &[VertexId] {
         let i = local.index();
         self.lists.get(self.offsets[i] as usize..self.offsets[i + 1] as usize).unwrap_or(&[])
+    }
+
+    /// Where the neighbours of each vertex begin, and the end of the last.
+    pub(in crate::view) fn offsets(&self) -> &[u32; SUBGRAPH_VERTICES + 1] {
+        &self.offsets
+    }
+
+    /// The neighbours of all vertices.
+    pub(in crate::view) fn lists(&self) -> &[VertexId] {
+        &self.lists
     }
 
     /// The vertex of each neighbour, and the neighbours.
@@ -39,7 +58,7 @@ impl Beside {
 
     /// The bytes, the lists aside.
     pub(super) fn bytes(&self) -> usize {
-        size_of::<Beside>() + size_of_val(&*self.from)
+        size_of::<Beside>() + self.from.capacity()
     }
 
     /// The number of neighbours.
@@ -49,8 +68,8 @@ impl Beside {
 
     /// The vertices that have some.
     pub(in crate::view) fn mask(&self) -> u64 {
-        let locals = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex);
-        locals.filter(|local| !self.list(*local).is_empty()).fold(0, |mask, local| mask | local.bit())
+        let has_some = |local: usize| self.offsets[local] < self.offsets[local + 1];
+        (0..SUBGRAPH_VERTICES).fold(0, |mask, local| mask | u64::from(has_some(local)) << local)
     }
 
     /// Starts loading where the neighbours of a vertex are.

@@ -5,13 +5,13 @@ use hedgerow_core::{LocalVertex, VertexId};
 use crate::op::EdgeOp;
 
 /// What the log says about one edge, reduced to its first and its last word.
-pub(super) struct Reduced {
-    pub(super) local: LocalVertex,
-    pub(super) dst: VertexId,
-    pub(super) first: EdgeOp,
-    pub(super) last: EdgeOp,
+pub(in crate::view) struct Reduced {
+    pub(in crate::view) local: LocalVertex,
+    pub(in crate::view) dst: VertexId,
+    pub(in crate::view) first: EdgeOp,
+    pub(in crate::view) last: EdgeOp,
     /// The entry of the last word.
-    pub(super) entry: usize,
+    pub(in crate::view) entry: usize,
 }
 
 /// Takes what concerns the first edge off the sorted entries.

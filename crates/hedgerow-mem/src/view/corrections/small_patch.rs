@@ -25,7 +25,7 @@ const _: () = assert!(size_of::<SmallPatch>() + 2 * size_of::<usize>() <= 128);
 impl SmallPatch {
     /// Makes it what is added and what is removed, with the source of each, ascending by source and neighbour. False if
     /// that is too much.
-    pub(super) fn fill(
+    pub(in crate::view) fn fill(
         &mut self,
         added: (&[LocalVertex], &[VertexId]),
         removed: (&[LocalVertex], &[VertexId]),

@@ -1,8 +1,9 @@
 //! The entries of a delta about edges, sorted by edge.
 
-use hedgerow_core::SUBGRAPH_VERTICES;
+use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId};
 
 use super::build::Builder;
+use super::logged::{Reduced, first_edge};
 use super::small_patch::SmallPatch;
 use crate::op::EdgeOp;
 use crate::version::Version;
@@ -27,6 +28,46 @@ const COMPARED: usize = 24;
 const MANY: usize = 48;
 
 impl Scratch {
+    /// Calls `f` with what the first `n` entries say of each edge, ascending. O(n log n).
+    #[inline]
+    pub(in crate::view) fn for_each_edge(&mut self, version: &Version, n: usize, mut f: impl FnMut(Reduced)) {
+        self.sort(version, n);
+        let mut rest = &self.sorted[..];
+        while let Some((edge, others)) = first_edge(rest) {
+            rest = others;
+            f(edge);
+        }
+    }
+
+    /// As [`for_each_edge`](Self::for_each_edge), where the first `n` entries insert edges and do nothing else, each another one:
+    /// those that are marked, by source and neighbour. False where some entry does something else; then `f` is not called.
+    #[inline]
+    pub(in crate::view) fn sort_inserted(&mut self, version: &Version, n: usize, marks: &[u64]) -> bool {
+        let delta = version.delta();
+        self.logged.clear();
+        self.logged.resize(n, 0);
+        let (mut taken, mut all_insert) = (0, true);
+        // Every entry is written, and only those that are marked are kept: no branch to guess.
+        for i in 0..n {
+            let (local, op) = delta.source(i);
+            all_insert &= op == EdgeOp::Insert;
+            let edge = (local.index() as u64) << 32 | u64::from(delta.destination(i).0);
+            self.logged[taken] = edge << 26 | (i as u64) << 2 | op as u64;
+            taken += (marks.get(i / 64).copied().unwrap_or(0) >> (i % 64) & 1) as usize;
+        }
+        self.logged.truncate(taken);
+        if all_insert {
+            self.sort_logged();
+        }
+        all_insert
+    }
+
+    /// The edges that were [sorted](Self::sort_inserted).
+    #[inline]
+    pub(in crate::view) fn inserted(&self) -> impl ExactSizeIterator<Item = (LocalVertex, VertexId)> {
+        self.sorted.iter().map(|&entry| (LocalVertex((entry >> 58) as u8), VertexId((entry >> 26) as u32)))
+    }
+
     /// Sorts the first `n` entries about edges; returns the mask of the vertices that exist.
     pub(super) fn sort(&mut self, version: &Version, n: usize) -> u64 {
         let delta = version.delta();
@@ -42,6 +83,12 @@ impl Scratch {
                 self.logged.push(edge << 26 | (i as u64) << 2 | op as u64);
             }
         }
+        self.sort_logged();
+        present
+    }
+
+    #[inline]
+    fn sort_logged(&mut self) {
         match self.logged.len() {
             0..=COMPARED => self.sort_few(),
             n if n < MANY => {
@@ -50,7 +97,6 @@ impl Scratch {
             }
             _ => self.sort_by_source(),
         }
-        present
     }
 
     /// Counts for each entry, which differ from one another, how many are smaller: no branch to guess.
@@ -79,7 +125,10 @@ impl Scratch {
             *at += 1;
         }
         for i in 0..SUBGRAPH_VERTICES {
-            self.sorted[starts[i] as usize..starts[i + 1] as usize].sort_unstable();
+            let of_source = starts[i] as usize..starts[i + 1] as usize;
+            if of_source.len() > 1 {
+                self.sorted[of_source].sort_unstable();
+            }
         }
     }
 }

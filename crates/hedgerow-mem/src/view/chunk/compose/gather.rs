@@ -1,8 +1,9 @@
 //! The lists of one source, of 64 vertices, as far as its edges are taken.
 
-use hedgerow_core::{LocalVertex, RowRef, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId, predicate};
+use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId, simd};
 
 use super::super::{CHUNK_SUBGRAPHS, Chunk};
+use super::changes::Added;
 use super::take::{ComposeError, EdgeWeight, Part, Take, Test};
 use crate::arena::Counted;
 use crate::items::ItemRef;
@@ -17,11 +18,19 @@ pub(super) struct Gathered {
     whole: bool,
     lists: Vec<VertexId>,
     weights: Vec<f64>,
+    /// What patch and delta add to the lists, in a view without weights. Else it is among them.
+    pub(super) added: Added,
 }
 
 impl Default for Gathered {
     fn default() -> Gathered {
-        Gathered { offsets: [0; SUBGRAPH_VERTICES + 1], whole: false, lists: Vec::new(), weights: Vec::new() }
+        Gathered {
+            offsets: [0; SUBGRAPH_VERTICES + 1],
+            whole: false,
+            lists: Vec::new(),
+            weights: Vec::new(),
+            added: Added::default(),
+        }
     }
 }
 
@@ -30,16 +39,12 @@ impl Gathered {
         (self.offsets, self.whole) = ([0; SUBGRAPH_VERTICES + 1], false);
         self.lists.clear();
         self.weights.clear();
+        self.added.clear();
     }
 
-    /// The number of entries.
+    /// The number of entries, those apart that are added.
     pub(super) fn len(&self) -> u32 {
         self.offsets[SUBGRAPH_VERTICES]
-    }
-
-    /// Whether they are the lists of the main part.
-    pub(super) fn is_whole(&self) -> bool {
-        self.whole
     }
 
     /// The lists of the version that they were gathered from.
@@ -55,8 +60,8 @@ impl Gathered {
     }
 
     /// The array of the main part, where that is what was gathered.
-    pub(super) fn shared(&self, version: &Version) -> Option<Counted<VertexId>> {
-        self.whole.then(|| version.main().neighbors.clone())
+    pub(super) fn shared<'a>(&self, version: &'a Version) -> Option<&'a Counted<VertexId>> {
+        self.whole.then(|| &version.main().neighbors)
     }
 
     /// Gathers the neighbours of the subgraph at `i` of a chunk that are `wanted`.
@@ -89,7 +94,7 @@ impl Gathered {
 }
 
 impl Take<'_> {
-    fn takes(&self, at: VertexId, item: &ItemRef<'_>) -> bool {
+    pub(super) fn takes(&self, at: VertexId, item: &ItemRef<'_>) -> bool {
         let ranked = self.ranks.is_none_or(|(first, last)| (first..=last).contains(&item.rank));
         let first = !self.first_copies || at <= item.dst;
         let passes = |test: Test<'_>| match test {
@@ -118,7 +123,7 @@ impl Take<'_> {
         }
         match (self.ranks, main.ranks()) {
             (Some((first, last)), Some(ranks)) => {
-                predicate::clear(ranks, marks, |rank| first <= rank && rank <= last);
+                simd::clear(ranks, marks, |rank| first <= rank && rank <= last);
             }
             (Some((first, _)), None) if first > 0 => marks.fill(0),
             _ => {}
@@ -178,12 +183,18 @@ impl Gatherer {
         if settled {
             return self.gather_settled(id, at, take, version.main(), gathered);
         }
-        if take.is_all() && !(self.weighted && matches!(take.weight, EdgeWeight::Property(..))) {
-            if self.weighted && self.resolved.weights.is_empty() {
+        if !self.weighted {
+            take.mark(id, version.main(), &mut self.marks);
+            take.change(id, read, &mut self.scratch, &mut self.marks, &mut gathered.added);
+            gathered.take_marked(version.main(), &self.marks);
+            return Ok(());
+        }
+        if take.is_all() && !matches!(take.weight, EdgeWeight::Property(..)) {
+            if self.resolved.weights.is_empty() {
                 self.resolved.weights = vec![Counted::default(); CHUNK_SUBGRAPHS];
             }
             self.resolved.read_lists(0, read, &mut self.scratch);
-            gathered.resolve(&self.resolved, 0, self.weighted, |_, _| true);
+            gathered.resolve(&self.resolved, 0, true, |_, _| true);
             return Ok(());
         }
         self.gather_pieces(id, at, take, read, gathered)
@@ -198,16 +209,11 @@ impl Gatherer {
         main: &Main,
         gathered: &mut Gathered,
     ) -> Result<(), ComposeError> {
-        gathered.whole = take.is_all();
-        if !gathered.whole {
-            take.mark(id, main, &mut self.marks);
-            let kept: u64 = self.marks.iter().map(|mark| u64::from(mark.count_ones())).sum();
-            gathered.whole = kept == main.neighbors.len() as u64;
-        }
-        if gathered.whole {
-            gathered.offsets = *main.offsets();
+        if take.is_all() {
+            gathered.take_all(main);
         } else {
-            gathered.copy_marked(main, &self.marks);
+            take.mark(id, main, &mut self.marks);
+            gathered.take_marked(main, &self.marks);
         }
         if !self.weighted {
             return Ok(());
@@ -232,7 +238,7 @@ impl Gatherer {
         Ok(())
     }
 
-    /// Of any version: tests go over whole columns of its main part, and over what was changed since edge by edge.
+    /// Of any version, with weights: tests go over whole columns of its main part, and over what was changed since edge by edge.
     fn gather_pieces(
         &mut self,
         id: SubgraphId,
@@ -247,21 +253,15 @@ impl Gatherer {
         let mut push = |local: LocalVertex, item: &ItemRef<'_>| {
             gathered.lists.push(item.dst);
             gathered.offsets[local.index() + 1] += 1;
-            if self.weighted {
-                let weight = take.weight(item);
-                if weight.is_none() && missing.is_none() {
-                    missing = Some(ComposeError::NoWeight(id.vertex(local), item.dst, at));
-                }
-                gathered.weights.push(weight.unwrap_or(1.0));
+            let weight = take.weight(item);
+            if weight.is_none() && missing.is_none() {
+                missing = Some(ComposeError::NoWeight(id.vertex(local), item.dst, at));
             }
+            gathered.weights.push(weight.unwrap_or(1.0));
         };
         read.for_each_piece(|local, piece| match piece {
-            Piece::Main(range) if self.weighted => {
-                for_each_mark(&self.marks, range, |place| push(local, &main.item_at(place)));
-            }
             Piece::Main(range) => {
-                let plain = |dst| ItemRef { dst, rank: 0, weight: 1.0, row: RowRef::Empty };
-                for_each_mark(&self.marks, range, |place| push(local, &plain(main.neighbors[place])));
+                for_each_mark(&self.marks, range, |place| push(local, &main.item_at(place)));
             }
             Piece::Changed(item) if take.takes(id.vertex(local), &item) => push(local, &item),
             Piece::Changed(_) => {}
@@ -290,26 +290,22 @@ fn for_each_mark(marks: &[u64], range: std::ops::Range<usize>, mut f: impl FnMut
 }
 
 impl Gathered {
-    /// Copies the marked neighbours of a main part.
-    fn copy_marked(&mut self, main: &Main, marks: &[u64]) {
-        let mut locals = main.offsets().iter().zip(&mut self.offsets).peekable();
-        for (place, (&mark, list)) in marks.iter().zip(main.neighbors.chunks(64)).enumerate() {
-            let (first, before) = ((place * 64) as u32, self.lists.len() as u32);
-            // How many are taken before the lists that begin in this word.
-            while let Some((&offset, taken)) = locals.next_if(|(offset, _)| **offset < first + 64) {
-                *taken = before + (mark & ((1 << (offset - first)) - 1)).count_ones();
-            }
-            if mark == u64::MAX {
-                self.lists.extend_from_slice(list);
-                continue;
-            }
-            let mut rest = mark;
-            while rest != 0 {
-                self.lists.push(list[rest.trailing_zeros() as usize]);
-                rest &= rest - 1;
-            }
+    /// Takes all neighbours of a main part.
+    fn take_all(&mut self, main: &Main) {
+        (self.whole, self.offsets) = (true, *main.offsets());
+    }
+
+    /// Takes the marked neighbours of a main part.
+    fn take_marked(&mut self, main: &Main, marks: &[u64]) {
+        let list = &main.neighbors[..];
+        let (whole, last) = marks.split_at(list.len() / 64);
+        let all = (1 << (list.len() % 64)) - 1;
+        if whole.iter().all(|&mark| mark == u64::MAX) && last.iter().all(|&mark| mark == all) {
+            return self.take_all(main);
         }
-        let all = self.lists.len() as u32;
-        locals.for_each(|(_, taken)| *taken = all);
+        self.offsets = simd::marks_before(marks, main.offsets());
+        self.lists.resize(list.len().next_multiple_of(64), VertexId(0));
+        let taken = simd::copy_marked(list, marks, &mut self.lists);
+        self.lists.truncate(taken);
     }
 }

@@ -89,6 +89,11 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
+    /// The number of entries.
+    pub(super) fn len(self) -> u32 {
+        self.offsets[SUBGRAPH_VERTICES]
+    }
+
     pub(super) fn of(self, local: usize) -> (&'a [VertexId], &'a [f64]) {
         let range = self.offsets[local] as usize..self.offsets[local + 1] as usize;
         (self.lists.get(range.clone()).unwrap_or(&[]), self.weights.get(range).unwrap_or(&[]))

@@ -1,0 +1,164 @@
+//! Marks: a bit for each number of a column, or each entry of a list, 64 to a word.
+//!
+//! The instructions are chosen when the program runs: AVX-512 where the processor has it, else AVX2, else what every processor
+//! of the target has. All give the same results.
+
+use crate::VertexId;
+
+/// Entries to a word.
+const WORD: usize = 64;
+
+/// Clears the marks of words that do not pass, and those beyond the last word. O(words).
+#[inline]
+pub fn clear(words: &[u64], marks: &mut [u64], passes: impl Fn(u64) -> bool) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if x86::has_avx512() {
+            // SAFETY: the processor has the instructions.
+            return unsafe { x86::clear_avx512(words, marks, passes) };
+        }
+        if x86::has_avx2() {
+            // SAFETY: the processor has the instructions.
+            return unsafe { x86::clear_avx2(words, marks, passes) };
+        }
+    }
+    clear_plain(words, marks, passes);
+}
+
+/// Without branches that depend on the words, so that the compiler makes vectors of it.
+#[inline(always)]
+fn clear_plain(words: &[u64], marks: &mut [u64], passes: impl Fn(u64) -> bool) {
+    let bits = |words: &[u64]| {
+        words.iter().enumerate().fold(0, |all, (i, &word)| all | u64::from(passes(word)) << (i % WORD))
+    };
+    let (whole, rest) = words.as_chunks::<WORD>();
+    let mut left = marks.iter_mut();
+    for (words, mark) in whole.iter().zip(&mut left) {
+        *mark &= bits(words);
+    }
+    let mut rest = Some(bits(rest));
+    left.for_each(|mark| *mark &= rest.take().unwrap_or(0));
+}
+
+/// Copies the marked entries of a list to the front of `to`, and says how many there are. Behind them `to` has arbitrary
+/// entries afterwards. O(entries).
+///
+/// # Panics
+/// If `to` is shorter than the list, rounded up to whole words of marks.
+#[inline]
+pub fn copy_marked(list: &[VertexId], marks: &[u64], to: &mut [VertexId]) -> usize {
+    assert!(to.len() >= list.len().next_multiple_of(WORD), "room for all entries");
+    #[cfg(target_arch = "x86_64")]
+    if x86::has_avx512() {
+        // SAFETY: the processor has the instructions.
+        return unsafe { x86::copy_marked_avx512(list, marks, to) };
+    }
+    copy_marked_plain(list, marks, to)
+}
+
+/// Writes every entry, and goes on only behind those that are marked: no branch to guess.
+#[inline(always)]
+fn copy_marked_plain(list: &[VertexId], marks: &[u64], to: &mut [VertexId]) -> usize {
+    let mut taken = 0;
+    for (list, &mark) in list.chunks(WORD).zip(marks) {
+        let Some(to) = to.get_mut(taken..).and_then(|to| to.first_chunk_mut::<WORD>()) else { break };
+        let mut at = 0;
+        for (i, &v) in list.iter().enumerate() {
+            to[at % WORD] = v;
+            at += (mark >> (i % WORD) & 1) as usize;
+        }
+        taken += at;
+    }
+    taken
+}
+
+/// How many marks stand before each of some places, which ascend. O(words + places).
+#[inline]
+pub fn marks_before<const N: usize>(marks: &[u64], places: &[u32; N]) -> [u32; N] {
+    #[cfg(target_arch = "x86_64")]
+    if x86::has_avx2() {
+        // SAFETY: the processor has the instructions.
+        return unsafe { x86::marks_before_popcnt(marks, places) };
+    }
+    marks_before_plain(marks, places)
+}
+
+#[inline(always)]
+fn marks_before_plain<const N: usize>(marks: &[u64], places: &[u32; N]) -> [u32; N] {
+    let (mut word, mut before) = (0, 0);
+    places.map(|place| {
+        let place = place as usize;
+        while word < place / WORD {
+            before += marks.get(word).map_or(0, |mark| mark.count_ones());
+            word += 1;
+        }
+        let within = marks.get(place / WORD).map_or(0, |mark| mark & ((1 << (place % WORD)) - 1));
+        before + within.count_ones()
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::{__m512i, _mm512_loadu_si512, _mm512_maskz_compress_epi32, _mm512_storeu_si512};
+
+    use super::WORD;
+    use crate::VertexId;
+
+    /// Entries to a vector of 512 bits.
+    const LANES: usize = 16;
+
+    #[inline]
+    pub(super) fn has_avx512() -> bool {
+        std::arch::is_x86_feature_detected!("avx512f")
+            && std::arch::is_x86_feature_detected!("avx512dq")
+            && std::arch::is_x86_feature_detected!("popcnt")
+    }
+
+    #[inline]
+    pub(super) fn has_avx2() -> bool {
+        std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt")
+    }
+
+    // For these the compiler's own vectors are as good as any: it only has to be told what it may use.
+    #[target_feature(enable = "avx512f,avx512dq,popcnt")]
+    pub(super) fn clear_avx512(words: &[u64], marks: &mut [u64], passes: impl Fn(u64) -> bool) {
+        super::clear_plain(words, marks, passes);
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn clear_avx2(words: &[u64], marks: &mut [u64], passes: impl Fn(u64) -> bool) {
+        super::clear_plain(words, marks, passes);
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn marks_before_popcnt<const N: usize>(marks: &[u64], places: &[u32; N]) -> [u32; N] {
+        super::marks_before_plain(marks, places)
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,popcnt")]
+    pub(super) fn copy_marked_avx512(list: &[VertexId], marks: &[u64], to: &mut [VertexId]) -> usize {
+        let mut taken = 0;
+        let (whole, rest) = list.as_chunks::<WORD>();
+        for (list, &mark) in whole.iter().zip(marks) {
+            let Some(to) = to.get_mut(taken..).and_then(|to| to.first_chunk_mut::<WORD>()) else { break };
+            let mut at = 0;
+            for (i, lanes) in list.as_chunks::<LANES>().0.iter().enumerate() {
+                let mask = (mark >> (i * LANES)) as u16;
+                // SAFETY: 64 readable bytes; the load has no alignment requirement.
+                let lanes = unsafe { _mm512_loadu_si512(lanes.as_ptr().cast::<__m512i>()) };
+                let packed = _mm512_maskz_compress_epi32(mask, lanes);
+                // SAFETY: at most 48 of the 64 entries of `to` are taken before the last vector, so 64 bytes are writable; the
+                // store has no alignment requirement.
+                unsafe { _mm512_storeu_si512(to.as_mut_ptr().add(at).cast::<__m512i>(), packed) };
+                at += mask.count_ones() as usize;
+            }
+            taken += at;
+        }
+        let rest_marks = marks.get(whole.len()..).unwrap_or(&[]);
+        let rest_to = to.get_mut(taken..).unwrap_or(&mut []);
+        taken + super::copy_marked_plain(rest, rest_marks, rest_to)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! What patch and delta change of the edges of a main part that are taken.
+
+use hedgerow_core::{InterpolationHint, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
+
+use super::take::{Part, Take, Test};
+use crate::change::Change;
+use crate::items::ItemRef;
+use crate::op::{EdgeOp, Entries};
+use crate::version::Read;
+use crate::view::corrections::{Scratch, is_simple};
+
+/// Neighbours that are added to the lists of 64 vertices, by vertex, each ascending.
+pub(super) struct Added {
+    offsets: [u32; SUBGRAPH_VERTICES + 1],
+    from: Vec<LocalVertex>,
+    to: Vec<VertexId>,
+    /// Which entries of the delta are taken, and the words of their properties.
+    marks: Vec<u64>,
+    words: Vec<u64>,
+}
+
+impl Default for Added {
+    fn default() -> Added {
+        let (marks, words) = (Vec::new(), Vec::new());
+        Added { offsets: [0; SUBGRAPH_VERTICES + 1], from: Vec::new(), to: Vec::new(), marks, words }
+    }
+}
+
+impl Added {
+    pub(super) fn clear(&mut self) {
+        self.from.clear();
+        self.to.clear();
+    }
+
+    #[inline]
+    fn push(&mut self, local: LocalVertex, v: VertexId) {
+        self.from.push(local);
+        self.to.push(v);
+    }
+
+    fn finish(&mut self) {
+        self.offsets = [0; SUBGRAPH_VERTICES + 1];
+        self.from.iter().for_each(|local| self.offsets[local.index() + 1] += 1);
+        (0..SUBGRAPH_VERTICES).for_each(|local| self.offsets[local + 1] += self.offsets[local]);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.to.is_empty()
+    }
+
+    pub(super) fn part(&self) -> Part<'_> {
+        Part { offsets: &self.offsets, lists: &self.to, weights: &[] }
+    }
+
+    /// The vertex of each neighbour, and the neighbours.
+    pub(super) fn entries(&self) -> (&[LocalVertex], &[VertexId]) {
+        (&self.from, &self.to)
+    }
+}
+
+impl Take<'_> {
+    /// Sets and clears the marks of edges of the main part that patch and delta replace or remove, and adds those edges that the
+    /// main part has not, as far as they are taken. O(changes log changes).
+    pub(super) fn change(
+        &self,
+        id: SubgraphId,
+        read: Read<'_>,
+        scratch: &mut Scratch,
+        marks: &mut [u64],
+        added: &mut Added,
+    ) {
+        added.clear();
+        let (version, n) = (read.version(), read.delta_len());
+        let (main, delta) = (version.main(), version.delta());
+        let mut mark = |at: Option<usize>, taken: bool| {
+            if let Some(at) = at {
+                marks[at / 64] = marks[at / 64] & !(1 << (at % 64)) | u64::from(taken) << (at % 64);
+            }
+        };
+        if is_simple(version)
+            && self.mark_entries(read, added)
+            && scratch.sort_inserted(version, n, &added.marks)
+        {
+            added.from.extend(scratch.inserted().map(|(local, _)| local));
+            added.to.extend(scratch.inserted().map(|(_, v)| v));
+        } else if is_simple(version) {
+            // The first word about an edge tells whether the main part has it.
+            scratch.for_each_edge(version, n, |edge| {
+                let row = || ItemRef { dst: edge.dst, rank: 0, weight: 1.0, row: delta.row(edge.entry) };
+                let exists = edge.last != EdgeOp::Remove;
+                let taken = exists && (self.is_all() || self.takes(id.vertex(edge.local), &row()));
+                if edge.first == EdgeOp::Insert {
+                    if taken {
+                        added.push(edge.local, edge.dst);
+                    }
+                } else if !(taken && self.is_all()) {
+                    mark(main.find(edge.local, edge.dst, InterpolationHint::UNKNOWN), taken);
+                }
+            });
+        } else {
+            for Change { local, dst, rank, state } in version.changes(n, None, |_| true) {
+                let item = state.map(|(weight, row)| ItemRef { dst, rank, weight, row });
+                let taken = item.is_some_and(|item| self.takes(id.vertex(local), &item));
+                match main.find_item(local, dst, rank, InterpolationHint::UNKNOWN) {
+                    None if taken => added.push(local, dst),
+                    at => mark(at, taken),
+                }
+            }
+        }
+        added.finish();
+    }
+
+    /// Marks the entries of a delta without ranks and weights whose edges are taken, if a test of words tells that.
+    fn mark_entries(&self, read: Read<'_>, added: &mut Added) -> bool {
+        let (n, Added { marks, words, .. }) = (read.delta_len(), added);
+        marks.clear();
+        match self.test {
+            _ if self.first_copies || self.ranks.is_some_and(|(first, _)| first > 0) => false,
+            None => {
+                marks.resize(n.div_ceil(64), u64::MAX);
+                true
+            }
+            Some(Test::Property(test)) => {
+                let extra = read.version().delta().extra();
+                let found = extra.and_then(|extra| extra.words(n, words, marks));
+                found.is_some_and(|of| test.clear_marks_of_words(of, words, marks))
+            }
+            Some(Test::Weight(..)) => false,
+        }
+    }
+}
