@@ -5,7 +5,7 @@
 //! linked from it, as long as readers may see them. A text lies in [`texts`], its row says where. The kind of an id is one byte more,
 //! where one is not of the default kind.
 //!
-//! A number costs 16 bytes for its row and about 7 in the index; a text besides its length, rounded up to four. A look for a number
+//! A number costs 12.8 bytes for its row and about 7 in the index; a text besides its length, rounded up to four. A look for a number
 //! that hits touches two cache lines, the bucket of the index and the row; for a text those of its bytes too.
 //!
 //! # Protocol
@@ -381,7 +381,7 @@ impl KeyTable {
         self.len() == 0
     }
 
-    /// The bytes held. O(ids / 8,192), and O(removed ids / 512).
+    /// The bytes held. O(ids / 9,920), and O(removed ids / 512).
     pub fn bytes(&self) -> usize {
         let kinds: usize = self.kinds().map(|kind| kind.index.bytes()).sum();
         self.rows.bytes() + kinds + self.texts.bytes() + self.others.bytes()

@@ -8,29 +8,46 @@ use hedgerow_core::simd;
 use hedgerow_core::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use hedgerow_core::{KindId, Timestamp, VertexId};
 
-/// Ids of a page of rows, which takes 128 KiB: allocators lose little of that; smaller blocks of so even a size leave an eighth
-/// of their pages unused.
-const ROWS: usize = if cfg!(feature = "model-checking") { 2 } else { 1 << 13 };
+/// Rows of a cache line.
+const IN_LINE: usize = 5;
+/// Lines of a page of rows. With what their alignment adds they fit 128 KiB: allocators lose little of that; smaller blocks of so
+/// even a size leave an eighth of their pages unused. As many as the first page has after it doubled some times.
+const LINES: usize = if cfg!(feature = "model-checking") { 1 } else { 31 << 6 };
+/// Ids of a page of kinds.
+const KINDS: usize = if cfg!(feature = "model-checking") { 2 } else { 1 << 13 };
 /// Ids of a page of what few rows have.
 const PASTS: usize = if cfg!(feature = "model-checking") { 2 } else { 1 << 9 };
 /// Vertex ids.
 const IDS: usize = 1 << 32;
 /// The stamp of an id without a binding.
-const UNBOUND: u64 = u64::MAX;
+const UNBOUND: u32 = u32::MAX;
 /// The bit of a stamp that says that the binding has ended.
-const ENDED: u64 = 1 << 63;
+const ENDED: u32 = 1 << 31;
+/// What a stamp says of a timestamp that has not the high bits of its line: it stands in a column of its own.
+const FAR: u32 = ENDED - 2;
+/// Bits of a timestamp in a stamp.
+const LOW_BITS: u32 = if cfg!(feature = "model-checking") { 1 } else { 31 };
+/// High bits of a line that has none yet.
+const UNSET: u32 = u32::MAX;
 /// No older binding.
 const NO_ID: u32 = u32::MAX;
 
 type Page<T> = OnceLock<Box<[T]>>;
 
-/// The newest binding of an id. A cache line holds four.
-struct Row {
-    /// A number, or where a text lies.
-    key: AtomicU64,
-    /// Since when, and whether it has ended; or [`UNBOUND`].
-    stamp: AtomicU64,
+/// The newest bindings of some ids: a cache line.
+#[repr(align(64))]
+struct Line {
+    /// Numbers, or where texts lie.
+    keys: [AtomicU64; IN_LINE],
+    /// Since when, less the high bits, or [`FAR`]; and whether it has ended. Or [`UNBOUND`].
+    stamps: [AtomicU32; IN_LINE],
+    /// The high bits of the timestamps, those of the first binding in the line. They never change then.
+    high: AtomicU32,
 }
+
+/// The row of an id: its line, and its place there.
+#[derive(Clone, Copy)]
+struct Row<'a>(&'a Line, usize);
 
 /// What few rows have besides: in pages that are made when the first of their ids needs them.
 struct Past {
@@ -51,15 +68,21 @@ pub(super) struct Span {
 /// The rows by vertex id: they grow without moving and are read without locks. Of ids far apart each costs a page.
 #[derive(Default)]
 pub(super) struct Rows {
-    rows: Column<Row, ROWS, { IDS / ROWS }>,
+    lines: Column<Line, LINES, { IDS / IN_LINE / LINES + 1 }>,
     past: Column<Past, PASTS, { IDS / PASTS }>,
+    /// When bindings began whose stamps do not say that: pages only where there is one.
+    far: Column<AtomicU64, PASTS, { IDS / PASTS }>,
     /// The kinds of the vertices: pages only where one is not of the default kind.
-    kinds: Column<AtomicU8, ROWS, { IDS / ROWS }>,
+    kinds: Column<AtomicU8, KINDS, { IDS / KINDS }>,
 }
 
-impl Default for Row {
-    fn default() -> Row {
-        Row { key: AtomicU64::new(0), stamp: AtomicU64::new(UNBOUND) }
+impl Default for Line {
+    fn default() -> Line {
+        Line {
+            keys: std::array::from_fn(|_| AtomicU64::new(0)),
+            stamps: std::array::from_fn(|_| AtomicU32::new(UNBOUND)),
+            high: AtomicU32::new(UNSET),
+        }
     }
 }
 
@@ -69,7 +92,7 @@ impl Default for Past {
     }
 }
 
-/// Items by vertex id. Those of a page's worth of ids grow by doubling, so that a small graph takes little.
+/// Items by number. Those of the first page grow by doubling, so that a small graph takes little.
 struct Column<T, const PAGE: usize, const PAGES: usize> {
     first: Growing<T, PAGE>,
     pages: Growing<Page<T>, PAGES>,
@@ -83,27 +106,21 @@ impl<T, const PAGE: usize, const PAGES: usize> Default for Column<T, PAGE, PAGES
 
 impl<T: Default, const PAGE: usize, const PAGES: usize> Column<T, PAGE, PAGES> {
     #[inline]
-    fn get(&self, id: VertexId) -> Option<&T> {
-        match id.index() / PAGE {
-            0 => self.first.get(id.index()),
-            page => self.pages.get(page)?.get()?.get(id.index() % PAGE),
+    fn get(&self, at: usize) -> Option<&T> {
+        match at / PAGE {
+            0 => self.first.get(at),
+            page => self.pages.get(page)?.get()?.get(at % PAGE),
         }
     }
 
-    fn get_or_create(&self, id: VertexId) -> &T {
-        match id.index() / PAGE {
-            0 => self.first.get_or_create(id.index()),
+    fn get_or_create(&self, at: usize) -> &T {
+        match at / PAGE {
+            0 => self.first.get_or_create(at),
             page => {
                 let page = self.pages.get_or_create(page);
-                &page.get_or_init(|| (0..PAGE).map(|_| T::default()).collect())[id.index() % PAGE]
+                &page.get_or_init(|| (0..PAGE).map(|_| T::default()).collect())[at % PAGE]
             }
         }
-    }
-
-    /// The items of a page of ids after the first, if it was made.
-    #[inline]
-    fn page(&self, page: usize) -> Option<&[T]> {
-        self.pages.get(page)?.get().map(AsRef::as_ref)
     }
 
     fn bytes(&self) -> usize {
@@ -112,35 +129,65 @@ impl<T: Default, const PAGE: usize, const PAGES: usize> Column<T, PAGE, PAGES> {
     }
 }
 
+impl<'a> Row<'a> {
+    #[inline]
+    fn key(self) -> &'a AtomicU64 {
+        &self.0.keys[self.1]
+    }
+
+    #[inline]
+    fn stamp(self) -> &'a AtomicU32 {
+        &self.0.stamps[self.1]
+    }
+
+    /// Since when a binding with this stamp is there, if the stamp says that.
+    #[inline]
+    fn born(self, stamp: u32) -> Option<Timestamp> {
+        let low = stamp & !ENDED;
+        // Set before the first stamp of the line, and never again.
+        let high = self.0.high.load(Ordering::Relaxed);
+        (low != FAR).then_some(Timestamp(u64::from(high) << LOW_BITS | u64::from(low)))
+    }
+
+    /// The stamp of a binding, if it can say since when. The first binding of a line sets its high bits.
+    fn stamp_of(self, born: Timestamp) -> Option<u32> {
+        let (high, low) = ((born.0 >> LOW_BITS) as u32, (born.0 & ((1 << LOW_BITS) - 1)) as u32);
+        let set = self.0.high.compare_exchange(UNSET, high, Ordering::Relaxed, Ordering::Relaxed);
+        let of_line = set.unwrap_or_else(|other| other) == high || set.is_ok();
+        (of_line && low < FAR && born.0 >> LOW_BITS < u64::from(UNSET)).then_some(low)
+    }
+}
+
 impl Rows {
     #[inline]
-    fn row(&self, id: VertexId) -> Option<&Row> {
-        self.rows.get(id)
+    fn row(&self, id: VertexId) -> Option<Row<'_>> {
+        let line = self.lines.get(id.index() / IN_LINE)?;
+        Some(Row(line, id.index() % IN_LINE))
     }
 
     #[inline]
     fn past(&self, id: VertexId) -> Option<&Past> {
-        self.past.get(id)
+        self.past.get(id.index())
     }
 
     /// Starts loading the row.
     #[inline]
     pub(super) fn prefetch(&self, id: VertexId) {
-        if let Some(row) = self.row(id) {
-            simd::prefetch(row);
+        if let Some(Row(line, _)) = self.row(id) {
+            simd::prefetch(line);
         }
     }
 
     /// The key that `id` is bound to, or was last. Zero if it never was.
     #[inline]
     pub(super) fn key(&self, id: VertexId) -> u64 {
-        self.row(id).map_or(0, |row| row.key.load(Ordering::Acquire))
+        self.row(id).map_or(0, |row| row.key().load(Ordering::Acquire))
     }
 
     /// The kind of the vertex that `id` is bound to, or was last.
     #[inline]
     pub(super) fn kind(&self, id: VertexId) -> KindId {
-        self.kinds.get(id).map_or(KindId::DEFAULT, |kind| KindId(kind.load(Ordering::Acquire)))
+        self.kinds.get(id.index()).map_or(KindId::DEFAULT, |kind| KindId(kind.load(Ordering::Acquire)))
     }
 
     /// From when to when `id` is bound; `None` if it is not and no reader may see that it was.
@@ -153,20 +200,35 @@ impl Rows {
     #[inline]
     pub(super) fn get(&self, id: VertexId) -> Option<(u64, Span)> {
         let row = self.row(id)?;
-        let (key, stamp) = (row.key.load(Ordering::Acquire), row.stamp.load(Ordering::Acquire));
+        let (key, stamp) = (row.key().load(Ordering::Acquire), row.stamp().load(Ordering::Acquire));
         if stamp == UNBOUND {
             return None;
         }
-        let born = Timestamp(stamp & !ENDED);
-        if stamp & ENDED == 0 {
-            return Some((key, Span { born, died: Timestamp::INFINITY }));
+        match row.born(stamp) {
+            Some(born) if stamp & ENDED == 0 => Some((key, Span { born, died: Timestamp::INFINITY })),
+            born => Some((key, self.past_span(id, row, stamp, born)?)),
         }
-        let died = Timestamp(self.past(id)?.died.load(Ordering::Acquire));
-        // A later binding of the id may have ended meanwhile, and that be its end: then nobody can see this one.
-        (row.stamp.load(Ordering::Acquire) == stamp).then_some((key, Span { born, died }))
     }
 
-    /// Calls `f` with the key of each id, which is bound at `t`. A page is looked up once for ids that follow each other.
+    /// The span of a binding that its stamp does not tell alone.
+    #[cold]
+    #[inline(never)]
+    fn past_span(&self, id: VertexId, row: Row<'_>, stamp: u32, born: Option<Timestamp>) -> Option<Span> {
+        let far = || self.far.get(id.index()).map(|far| Timestamp(far.load(Ordering::Acquire)));
+        let since = match born {
+            Some(born) => born,
+            None => far()?,
+        };
+        let died = match stamp & ENDED {
+            0 => Timestamp::INFINITY,
+            _ => Timestamp(self.past(id)?.died.load(Ordering::Acquire)),
+        };
+        // A later binding of the id may have ended meanwhile, and that be its end: then nobody can see this one.
+        let same = row.stamp().load(Ordering::Acquire) == stamp && (born.is_some() || far() == Some(since));
+        same.then_some(Span { born: since, died })
+    }
+
+    /// Calls `f` with the key of each id, which is bound at `t`. A line is looked up once for ids that follow each other.
     ///
     /// # Errors
     /// The first id that is not; `f` had the keys of those before it.
@@ -176,22 +238,26 @@ impl Rows {
         t: Timestamp,
         mut f: impl FnMut(u64),
     ) -> Result<(), VertexId> {
-        let mut known = (0, &[][..]);
+        let mut known = (usize::MAX, None);
         for &id in ids {
-            let page = id.index() / ROWS;
-            if page != known.0 {
-                known = (page, self.rows.page(page).unwrap_or(&[]));
+            let line = id.index() / IN_LINE;
+            if line != known.0 {
+                known = (line, self.lines.get(line));
             }
-            let row = if page == 0 { self.row(id) } else { known.1.get(id.index() % ROWS) };
-            let read = |row: &Row| (row.key.load(Ordering::Acquire), row.stamp.load(Ordering::Acquire));
-            match row.map(read) {
-                Some((key, stamp)) if stamp <= t.0 => f(key),
+            let row = known.1.map(|line| Row(line, id.index() % IN_LINE));
+            let read = |row: Row<'_>| {
+                let (key, stamp) = (row.key().load(Ordering::Acquire), row.stamp().load(Ordering::Acquire));
+                let born = row.born(stamp).filter(|_| stamp & ENDED == 0)?;
+                (born <= t).then_some(key)
+            };
+            f(match row.and_then(read) {
+                Some(key) => key,
                 // The binding has ended, if not before `t`.
-                _ => {
+                None => {
                     let bound = self.get(id).filter(|(_, span)| span.born <= t && t < span.died);
-                    f(bound.ok_or(id)?.0);
+                    bound.ok_or(id)?.0
                 }
-            }
+            });
         }
         Ok(())
     }
@@ -210,36 +276,41 @@ impl Rows {
         }
         let kept = kind == KindId::DEFAULT && faults::is_on(PlantedFault::KindOfIdKept);
         if self.kind(id) != kind && !kept {
-            self.kinds.get_or_create(id).store(kind.0, Ordering::Release);
+            self.kinds.get_or_create(id.index()).store(kind.0, Ordering::Release);
         }
-        let row = self.rows.get_or_create(id);
-        row.key.store(key, Ordering::Release);
-        row.stamp.store(born.0 & !ENDED, Ordering::Release);
+        let line = self.lines.get_or_create(id.index() / IN_LINE);
+        let row = Row(line, id.index() % IN_LINE);
+        let stamp = row.stamp_of(born).unwrap_or_else(|| {
+            self.far.get_or_create(id.index()).store(born.0, Ordering::Release);
+            FAR
+        });
+        row.key().store(key, Ordering::Release);
+        row.stamp().store(stamp, Ordering::Release);
     }
 
     /// Says which id the key was bound to before.
     pub(super) fn set_older(&self, id: VertexId, older: VertexId) {
-        self.past.get_or_create(id).older.store(older.0, Ordering::Release);
+        self.past.get_or_create(id.index()).older.store(older.0, Ordering::Release);
     }
 
     /// Ends the binding of an id.
     pub(super) fn end(&self, id: VertexId, died: Timestamp) {
-        self.past.get_or_create(id).died.store(died.0, Ordering::Release);
+        self.past.get_or_create(id.index()).died.store(died.0, Ordering::Release);
         if let Some(row) = self.row(id) {
             // One thread at a time changes the row of an id.
-            row.stamp.store(row.stamp.load(Ordering::Relaxed) | ENDED, Ordering::Release);
+            row.stamp().store(row.stamp().load(Ordering::Relaxed) | ENDED, Ordering::Release);
         }
     }
 
     /// Unbinds an id whose binding no reader can see any more. Returns its key, if it had one.
     pub(super) fn forget(&self, id: VertexId) -> Option<u64> {
         let row = self.row(id)?;
-        let stamp = row.stamp.swap(UNBOUND, Ordering::AcqRel);
-        (stamp != UNBOUND).then(|| row.key.load(Ordering::Relaxed))
+        let stamp = row.stamp().swap(UNBOUND, Ordering::AcqRel);
+        (stamp != UNBOUND).then(|| row.key().load(Ordering::Relaxed))
     }
 
     /// The bytes held, with those of ids without a binding.
     pub(super) fn bytes(&self) -> usize {
-        self.rows.bytes() + self.past.bytes() + self.kinds.bytes()
+        self.lines.bytes() + self.far.bytes() + self.past.bytes() + self.kinds.bytes()
     }
 }
