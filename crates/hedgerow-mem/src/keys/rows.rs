@@ -200,13 +200,25 @@ impl Rows {
     #[inline]
     pub(super) fn get(&self, id: VertexId) -> Option<(u64, Span)> {
         let row = self.row(id)?;
-        let (key, stamp) = (row.key().load(Ordering::Acquire), row.stamp().load(Ordering::Acquire));
-        if stamp == UNBOUND {
-            return None;
-        }
-        match row.born(stamp) {
-            Some(born) if stamp & ENDED == 0 => Some((key, Span { born, died: Timestamp::INFINITY })),
-            born => Some((key, self.past_span(id, row, stamp, born)?)),
+        loop {
+            let (key, stamp) = (row.key().load(Ordering::Acquire), row.stamp().load(Ordering::Acquire));
+            if stamp == UNBOUND {
+                return None;
+            }
+            match row.born(stamp) {
+                Some(born) if stamp & ENDED == 0 => {
+                    return Some((key, Span { born, died: Timestamp::INFINITY }));
+                }
+                born => {
+                    if let Some(span) = self.past_span(id, row, stamp, born) {
+                        return Some((key, span));
+                    }
+                }
+            }
+            // The binding may have ended meanwhile, and a reader see it all the same. Another one since then it cannot see.
+            if stamp & ENDED != 0 || row.stamp().load(Ordering::Acquire) != stamp | ENDED {
+                return None;
+            }
         }
     }
 
