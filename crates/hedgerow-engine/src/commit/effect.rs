@@ -173,7 +173,7 @@ impl EdgeEffect {
         }
         if placement.second_changes(kind, engine.is_weighted(self.label)) {
             let second = placement.second_direction();
-            let row = placement.row_at(second, self.dst, self.src, self.row.as_ref());
+            let row = placement.row_at(second, self.dst, self.src, self.row.as_ref().into());
             side(self.dst, self.src, second, row);
         }
     }
@@ -274,7 +274,7 @@ fn net_effect(
     for write in item.iter().filter(|w| wiped.is_none_or(|seq| w.seq > seq)) {
         effects.applied += u64::from(write.kind != OpKind::Update || state.is_some());
         let attributes = attributes.get(write.attributes);
-        let new = || (write.weight, attributes.row().cloned());
+        let new = || (write.weight, attributes.row().to_row());
         state = write.kind.makes(state, new, |old| laid_over(old, attributes.patch()));
         // A vertex without properties has no row at all.
         state = state.filter(|(_, row)| label != LabelId::VERTICES || row.is_some());

@@ -1,6 +1,8 @@
 //! The operations of a transaction, under the names of that transaction.
 
-use hedgerow_core::{Cells, LabelId, PropertyId, Row, RowRef, Value, simd};
+use std::sync::Arc;
+
+use hedgerow_core::{Cells, Columns, LabelId, PropertyId, Row, RowRef, Value, simd};
 
 use super::names::TxnKey;
 
@@ -60,6 +62,8 @@ enum Properties {
     None,
     /// Those of the edge that [`OpKind::Put`] and [`OpKind::Insert`] make.
     Row(Row),
+    /// The same, where many came by the column: one place in their columns, at which some property has a value.
+    Place(Arc<Columns>, u32),
     /// Those that [`OpKind::Update`] and [`OpKind::Merge`] lay over those that there are; nulls remove.
     Patch(Box<[(PropertyId, Value)]>),
 }
@@ -83,12 +87,19 @@ impl OpAttributes {
         OpAttributes { rank: 0, properties: Properties::Row(row) }
     }
 
+    /// What an operation keeps that makes a vertex with the properties at a place of columns, of which some has a value.
+    #[inline]
+    pub(crate) fn of_place(columns: &Arc<Columns>, at: u32) -> OpAttributes {
+        OpAttributes { rank: 0, properties: Properties::Place(columns.clone(), at) }
+    }
+
     /// The properties of the edge that [`OpKind::Put`] and [`OpKind::Insert`] make.
     #[inline]
-    pub(crate) fn row(&self) -> Option<&Row> {
+    pub(crate) fn row(&self) -> RowRef<'_> {
         match &self.properties {
-            Properties::Row(row) => Some(row),
-            Properties::None | Properties::Patch(_) => None,
+            Properties::Row(row) => RowRef::Row(row),
+            Properties::Place(columns, at) => RowRef::Columns(columns, *at as usize),
+            Properties::None | Properties::Patch(_) => RowRef::Empty,
         }
     }
 
@@ -97,14 +108,14 @@ impl OpAttributes {
     pub(crate) fn patch(&self) -> &[(PropertyId, Value)] {
         match &self.properties {
             Properties::Patch(patch) => patch,
-            Properties::None | Properties::Row(_) => &[],
+            Properties::None | Properties::Row(_) | Properties::Place(..) => &[],
         }
     }
 
     /// The properties.
     #[inline]
     pub(crate) fn given(&self) -> Given<'_> {
-        Given { row: self.row().into(), patch: self.patch() }
+        Given { row: self.row(), patch: self.patch() }
     }
 
     /// No rank, no properties.

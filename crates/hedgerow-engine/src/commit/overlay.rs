@@ -34,7 +34,7 @@ impl State {
 
     /// The state after `op`, which has these attributes.
     fn after(self, op: &TxnOp, attributes: &OpAttributes) -> State {
-        let new = || (op.weight, attributes.row().cloned());
+        let new = || (op.weight, attributes.row().to_row());
         let makes = |edge: Edge| op.kind.makes(edge, new, |old| laid_over(old, attributes.patch()));
         match (op.kind, self) {
             (_, State::Is(edge)) => State::Is(makes(edge)),

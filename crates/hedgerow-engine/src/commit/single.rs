@@ -317,7 +317,7 @@ fn attributes_of_copies<'a>(
 ) -> Option<[Attributes<'a>; 2]> {
     let at = |direction, at, other| {
         let row = match row {
-            RowRef::Row(row) => placement.row_at(direction, at, other, Some(row)),
+            row @ RowRef::Row(_) => placement.row_at(direction, at, other, row),
             // A value of fixed width stands at both ends.
             row if placement.keeps_rows(direction) => row,
             _ => RowRef::Empty,

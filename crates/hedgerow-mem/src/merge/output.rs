@@ -137,7 +137,7 @@ impl<'a> Output<'a> {
 
 impl<'a> Attributes<'a> {
     #[inline]
-    fn push(&mut self, rank: u64, row: RowRef<'_>) {
+    fn push(&mut self, rank: u64, row: RowRef<'a>) {
         if let Some(ranks) = &mut self.ranks {
             ranks.push(rank);
         }
