@@ -98,7 +98,7 @@ fn an_entry_has_what_it_came_with_in_a_place_of_its_own_or_outside() {
             let op =
                 LocalOp { local: LocalVertex(1), op: EdgeOp::Insert, dst: VertexId(i as u32), weight: 1.0 };
             let (ops, attributes) = ([op], [given(i)]);
-            let ops = if i % 7 == 0 { Ops::plain(&ops) } else { Ops::with(&ops, &attributes) };
+            let ops = if i.is_multiple_of(7) { Ops::plain(&ops) } else { Ops::with(&ops, &attributes) };
             delta.push_all(ops, Timestamp(1 + i as u64));
         }
         carried.carry_over(&delta, 30);
@@ -119,7 +119,7 @@ fn words_are_told_with_the_entries_that_have_one() {
     let delta = Delta::with_words(Timestamp(0), 100, false, Some(amount), &Arena::default());
     for i in 0..100u64 {
         let op = LocalOp { local: LocalVertex(1), op: EdgeOp::Insert, dst: VertexId(i as u32), weight: 1.0 };
-        let row = if i % 3 == 0 { RowRef::Empty } else { RowRef::Word(amount.0, amount.1, i) };
+        let row = if i.is_multiple_of(3) { RowRef::Empty } else { RowRef::Word(amount.0, amount.1, i) };
         let (ops, attributes) = ([op], [Attributes { rank: 0, row }]);
         delta.push_all(Ops::with(&ops, &attributes), Timestamp(1 + i));
     }
@@ -130,7 +130,8 @@ fn words_are_told_with_the_entries_that_have_one() {
         assert!(words.len() == n && words.iter().enumerate().all(|(i, &word)| word == expected(i)));
         assert_eq!(valid.len(), n.div_ceil(64));
         assert!(
-            (0..valid.len() * 64).all(|i| valid[i / 64] >> (i % 64) & 1 == u64::from(i < n && i % 3 != 0))
+            (0..valid.len() * 64)
+                .all(|i| valid[i / 64] >> (i % 64) & 1 == u64::from(i < n && !i.is_multiple_of(3)))
         );
     }
 }
