@@ -73,7 +73,20 @@ impl<'a> ColumnsBuilder<'a> {
     }
 
     /// Adds the edges of the old run in this range, which must lie inside it.
+    #[inline]
     pub fn copy(&mut self, range: Range<usize>) {
+        let count = range.len();
+        if let [(_, Some(from), builder)] = &mut self.columns[..]
+            && builder.copy_words(from, range.clone())
+        {
+            self.len += count;
+        } else {
+            self.copy_any(range);
+        }
+    }
+
+    #[inline(never)]
+    fn copy_any(&mut self, range: Range<usize>) {
         self.columns.iter_mut().for_each(|(_, from, builder)| builder.copy(*from, range.clone()));
         self.len += range.len();
     }
@@ -82,6 +95,20 @@ impl<'a> ColumnsBuilder<'a> {
     pub fn finish(self) -> Columns {
         let columns = self.columns.into_iter();
         Columns(columns.filter_map(|(id, _, builder)| Some((id, builder.finish()?))).collect())
+    }
+}
+
+/// Appends the first `count` of `values`; a few of them without a call, by copying a fixed number.
+#[inline]
+fn extend_few(words: &mut Vec<u64>, values: &[u64], count: usize) {
+    const FEW: usize = 16;
+    let len = words.len();
+    match values.first_chunk::<FEW>() {
+        Some(few) if count <= FEW && words.capacity() - len >= FEW => {
+            words.extend_from_slice(few);
+            words.truncate(len + count);
+        }
+        _ => words.extend_from_slice(values.get(..count).unwrap_or(&[])),
     }
 }
 
@@ -179,14 +206,25 @@ impl Builder {
         }
     }
 
+    /// Takes over a stretch of an old column of words. Returns whether it did: only while neither has a null.
+    #[inline]
+    fn copy_words(&mut self, from: &Column, range: Range<usize>) -> bool {
+        let (Data::Words(words), None, true) = (&from.data, &from.valid, self.valid.is_empty()) else {
+            return false;
+        };
+        extend_few(&mut self.words, words.get(range.start..).unwrap_or(&[]), range.len());
+        (self.found, self.len) = (self.found + range.len(), self.len + range.len());
+        true
+    }
+
     /// Takes over a stretch of an old column, or as many nulls.
-    fn copy(&mut self, from: Option<&Column>, range: std::ops::Range<usize>) {
+    fn copy(&mut self, from: Option<&Column>, range: Range<usize>) {
         let Some(from) = from else {
             return self.nulls(range.len());
         };
         match (&from.data, &from.valid) {
             (Data::Words(words), None) => {
-                self.words.extend_from_slice(words.get(range.clone()).unwrap_or(&[]));
+                extend_few(&mut self.words, words.get(range.start..).unwrap_or(&[]), range.len());
                 self.found(range.len());
             }
             _ => range.for_each(|at| self.push(from.get(at))),

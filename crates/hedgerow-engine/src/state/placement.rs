@@ -87,6 +87,23 @@ impl Placement {
             _ => RowRef::fixed_of(row),
         }
     }
+
+    /// As [`row_at`](Self::row_at), of properties as operations bring them.
+    #[inline]
+    pub(crate) fn row_of_copy<'r>(
+        self,
+        direction: Direction,
+        at: VertexId,
+        other: VertexId,
+        row: RowRef<'r>,
+    ) -> RowRef<'r> {
+        match row {
+            RowRef::Row(row) => self.row_at(direction, at, other, Some(row)),
+            // A value of fixed width stands at both ends.
+            row if self.keeps_rows(direction) => row,
+            _ => RowRef::Empty,
+        }
+    }
 }
 
 #[cfg(test)]

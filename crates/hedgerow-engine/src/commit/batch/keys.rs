@@ -7,8 +7,9 @@ use smallvec::SmallVec;
 
 use super::labels::follows_its_vertex;
 use super::parts::BatchEntry;
+use crate::commit::attributes::AttributesTable;
 use crate::commit::names::{TxnKey, TxnKeys};
-use crate::commit::op::{AttributesTable, OpKind, TxnOp};
+use crate::commit::op::{OpKind, TxnOp};
 use crate::error::{ArgumentError, Result};
 use crate::state::ids::KeyLatch;
 use crate::state::placement::Placement;
@@ -180,7 +181,7 @@ impl<'e> Resolved<'e> {
             }
         } else if label == LabelId::VERTICES {
             // A vertex without properties has no row at all.
-            let empty = attributes.get(op.attributes).row().is_none();
+            let empty = attributes.row(op.attributes).is_empty();
             let kind = if empty { OpKind::Remove } else { op.kind };
             entries.push(BatchEntry::new(src, dst, at, Direction::Out, kind));
         } else {
