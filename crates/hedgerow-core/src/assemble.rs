@@ -125,8 +125,21 @@ impl<'a> ColumnsBuilder<'a> {
     }
 
     /// Adds the edges of the old run in this range, which must lie inside it.
+    #[inline]
     pub fn copy(&mut self, range: Range<usize>) {
         self.add_stretch();
+        let count = range.len();
+        if let [(_, Some(from), builder)] = &mut self.columns[..]
+            && builder.copy_words(from, range.clone())
+        {
+            self.len += count;
+        } else {
+            self.copy_any(range);
+        }
+    }
+
+    #[inline(never)]
+    fn copy_any(&mut self, range: Range<usize>) {
         self.columns.iter_mut().for_each(|(_, from, builder)| builder.copy(*from, range.clone()));
         self.len += range.len();
     }

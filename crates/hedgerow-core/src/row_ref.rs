@@ -57,13 +57,19 @@ impl<'a> RowRef<'a> {
     /// The same by value, where that is one property of fixed width: whoever reads it later need not go where the row is.
     #[inline]
     pub fn by_value(self) -> RowRef<'a> {
-        if let RowRef::Row(row) | RowRef::Fixed(row) = self
-            && let [(property, value)] = row.cells()
-            && let Some((kind, word)) = value.as_ref().to_word()
-        {
-            return RowRef::Word(*property, kind, word);
-        }
-        self
+        let only = match self {
+            RowRef::Row(row) | RowRef::Fixed(row) => match row.cells() {
+                [(property, value)] => Some((*property, value.as_ref())),
+                _ => None,
+            },
+            RowRef::Columns(columns, at) | RowRef::FixedColumns(columns, at) => match &columns.0[..] {
+                [(property, column)] => Some((*property, column.get(at))),
+                _ => None,
+            },
+            RowRef::Empty | RowRef::Word(..) => None,
+        };
+        let word = only.and_then(|(property, value)| Some((property, value.to_word()?)));
+        word.map_or(self, |(property, (kind, word))| RowRef::Word(property, kind, word))
     }
 
     /// Whether no property has a value.

@@ -13,6 +13,20 @@ fn set(mask: &mut Vec<u64>, at: usize, bit: bool) {
     mask[at / 64] |= u64::from(bit) << (at % 64);
 }
 
+/// Appends the first `count` of `values`; a few of them without a call, by copying a fixed number.
+#[inline]
+fn extend_few(words: &mut Vec<u64>, values: &[u64], count: usize) {
+    const FEW: usize = 16;
+    let len = words.len();
+    match values.first_chunk::<FEW>() {
+        Some(few) if count <= FEW && words.capacity() - len >= FEW => {
+            words.extend_from_slice(few);
+            words.truncate(len + count);
+        }
+        _ => words.extend_from_slice(values.get(..count).unwrap_or(&[])),
+    }
+}
+
 /// One column that is being written, value by value and stretch by stretch.
 pub struct ColumnBuilder {
     pub(super) kind: PropertyType,
@@ -101,6 +115,17 @@ impl ColumnBuilder {
         }
     }
 
+    /// Takes over a stretch of another column of words. Returns whether it did: only while neither has a null.
+    #[inline]
+    pub(super) fn copy_words(&mut self, from: &Column, range: Range<usize>) -> bool {
+        let (Data::Words(words), None, true) = (&from.data, &from.valid, self.valid.is_empty()) else {
+            return false;
+        };
+        extend_few(&mut self.words, words.get(range.start..).unwrap_or(&[]), range.len());
+        (self.found, self.len) = (self.found + range.len(), self.len + range.len());
+        true
+    }
+
     /// Takes over a stretch of another column of the type, or as many nulls.
     pub fn copy(&mut self, from: Option<&Column>, range: Range<usize>) {
         let Some(from) = from else {
@@ -108,7 +133,7 @@ impl ColumnBuilder {
         };
         match (&from.data, &from.valid) {
             (Data::Words(words), None) => {
-                self.words.extend_from_slice(words.get(range.clone()).unwrap_or(&[]));
+                extend_few(&mut self.words, words.get(range.start..).unwrap_or(&[]), range.len());
                 self.found(range.len());
             }
             (Data::Heap(ends, heap), None) if from.kind == self.kind => self.copy_heap(ends, heap, range),

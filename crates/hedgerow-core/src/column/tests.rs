@@ -96,6 +96,24 @@ fn rows_of_columns_are_taken_over() {
     assert_eq!(assembled.finish(), build(&expected));
 }
 
+/// A row of one number is that number by value, wherever it lies; of a text, and of several, it stays where it is.
+#[test]
+fn one_number_is_taken_by_value() {
+    let number = Row::new([(PropertyId(1), Value::I64(5))]);
+    let text = Row::new([(PropertyId(1), "text".into())]);
+    let several = Row::new(vec![(PropertyId(1), Value::I64(5)), (PropertyId(2), Value::I64(6))]);
+    for (row, is_word) in [(number, true), (text, false), (several, false)] {
+        let columns = Columns::of_rows([RowRef::from(row.as_ref())]);
+        for found in [RowRef::from(row.as_ref()), RowRef::Columns(&columns, 0)] {
+            let by_value = found.by_value();
+            assert_eq!(matches!(by_value, RowRef::Word(..)), is_word);
+            assert_eq!(by_value.to_row(), row);
+        }
+        let fixed = RowRef::Columns(&columns, 0).fixed_only();
+        assert_eq!(fixed.by_value().to_row(), fixed.to_row());
+    }
+}
+
 #[test]
 fn arrays_that_do_not_fit_are_refused() {
     let words = |n: usize| Data::Words(vec![0; n].into());

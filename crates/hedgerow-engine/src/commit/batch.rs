@@ -57,7 +57,7 @@ fn suits(engine: &Engine, request: &Request<'_>) -> bool {
         && !engine.config.is_one_way()
         && request.isolation == Isolation::Serializable
         && request.reads.is_empty()
-        && request.ops.iter().all(|op| op.is_batched() && request.attributes.get(op.attributes).rank == 0)
+        && request.ops.iter().all(|op| op.is_batched() && request.attributes.rank(op.attributes) == 0)
         && are_simple(engine, request)
 }
 

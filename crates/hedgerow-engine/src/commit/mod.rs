@@ -16,6 +16,7 @@
 //!   [`effect`] (what really changes), [`encode`] (the log record), [`order`] (the ordering section).
 
 mod all_labels;
+mod attributes;
 pub(crate) mod autocommit;
 mod batch;
 mod define;

@@ -68,7 +68,7 @@ enum Properties {
     Patch(Box<[(PropertyId, Value)]>),
 }
 
-// A large batch has one for each edge.
+// A batch has one for each vertex with properties, and for each edge with several, or with text.
 const _: () = assert!(size_of::<OpAttributes>() == 40);
 
 impl OpAttributes {
@@ -112,6 +112,12 @@ impl OpAttributes {
         }
     }
 
+    /// Starts loading them.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        simd::prefetch(&raw const self.properties);
+    }
+
     /// The properties.
     #[inline]
     pub(crate) fn given(&self) -> Given<'_> {
@@ -146,6 +152,12 @@ impl<'a> Given<'a> {
 
     pub(crate) const NONE: Given<'static> = Given { row: RowRef::Empty, patch: &[] };
 
+    /// [`NONE`](Self::NONE), as a function.
+    #[inline]
+    pub(crate) fn none() -> Given<'static> {
+        Given::NONE
+    }
+
     /// The same for the table of a transaction.
     pub(crate) fn to_attributes(self, rank: u64) -> OpAttributes {
         let properties = match self.row.to_row() {
@@ -157,35 +169,13 @@ impl<'a> Given<'a> {
     }
 }
 
-/// The part of an operation that most have not.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct AttributesTable<'a>(pub(crate) &'a [OpAttributes]);
-
-impl<'a> AttributesTable<'a> {
-    /// Starts loading them.
-    #[inline]
-    pub(crate) fn prefetch(self, attributes: u32) {
-        let place = (attributes as usize).wrapping_sub(1);
-        if let Some(attributes) = self.0.get(place) {
-            simd::prefetch(&raw const attributes.properties);
-        }
-    }
-
-    /// The attributes that stand at `attributes` of an operation.
-    #[inline]
-    pub(crate) fn get(self, attributes: u32) -> &'a OpAttributes {
-        let place = (attributes as usize).checked_sub(1);
-        place.and_then(|place| self.0.get(place)).unwrap_or(OpAttributes::NONE)
-    }
-}
-
 /// One operation of a transaction, in program order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TxnOp {
     pub(crate) kind: OpKind,
     /// The label of the edge; [`LabelId::VERTICES`] with equal keys for the properties of a vertex.
     pub(crate) label: LabelId,
-    /// Rank and properties: one more than the place in the table of [`OpAttributes`], or 0 for neither.
+    /// Rank and properties: the handle in the table of the transaction, 0 for neither.
     pub(crate) attributes: u32,
     pub(crate) src: TxnKey,
     pub(crate) dst: TxnKey,

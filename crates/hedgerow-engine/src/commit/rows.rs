@@ -3,6 +3,7 @@
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Cells, LabelId, PropertyId, PropertyType, Row, Value, VertexKeyRef};
 
+use super::attributes::AttributesOfOps;
 use super::define::check_value;
 use super::op::{MAX_OPS, OpAttributes, OpKind, TxnOp};
 use super::txn::{WriteTxn, too_many};
@@ -62,6 +63,30 @@ impl<'a> RowColumns<'a> {
         cells.push((id, value));
         Ok(())
     }
+
+    /// Adds the value of a row that has no other, and is not the weight; returns the handle of what it adds.
+    #[inline]
+    fn take_only(&mut self, engine: &Engine, value: Value, attributes: &mut AttributesOfOps) -> Result<u32> {
+        if let (Some((kind, word)), Some((_, Some((id, expected))))) =
+            (value.as_ref().to_word(), self.properties.first())
+            && kind == *expected
+        {
+            return Ok(attributes.push_word(*id, kind, word));
+        }
+        self.take_first(engine, value, attributes)
+    }
+
+    /// As [`take_only`](Self::take_only), of a property of which no value came yet, or another type.
+    #[inline(never)]
+    fn take_first(&mut self, engine: &Engine, value: Value, attributes: &mut AttributesOfOps) -> Result<u32> {
+        let mut cells = Cells::new();
+        self.take(engine, 0, value, &mut 1.0, &mut cells)?;
+        let word = cells.first().and_then(|(id, value)| Some((*id, value.as_ref().to_word()?)));
+        Ok(match word {
+            Some((id, (kind, word))) => attributes.push_word(id, kind, word),
+            None => Row::new(cells).map_or(0, |row| attributes.push(OpAttributes::of_row(row))),
+        })
+    }
 }
 
 /// A row has more values than there are properties.
@@ -91,7 +116,7 @@ impl WriteTxn {
         R: IntoIterator<Item: Into<Value>>,
     {
         let label = self.engine.label_for_writing(label.into(), 0)?;
-        let before = (self.ops.len(), self.attributes.len());
+        let before = (self.ops.len(), self.attributes.filled());
         let added = self.push_rows(label, properties, edges.into_iter());
         if added.is_err() {
             self.ops.truncate(before.0);
@@ -119,7 +144,9 @@ impl WriteTxn {
             return Err(too_many());
         }
         ops.reserve(coming);
-        attributes.reserve(coming);
+        if let [_] = properties {
+            attributes.reserve_words(coming);
+        }
         for (src, dst, row) in edges {
             let (mut src, mut dst) = (src.into(), dst.into());
             if says_kinds && !faults::is_on(PlantedFault::EndsOfRowsNotChecked) {
@@ -127,18 +154,25 @@ impl WriteTxn {
             }
             engine.check_key(src)?;
             engine.check_key(dst)?;
-            let mut weight = 1.0;
-            for (at, value) in row.into_iter().enumerate() {
-                columns.take(engine, at, value.into(), &mut weight, &mut cells)?;
-            }
             if ops.len() >= MAX_OPS {
                 return Err(too_many());
             }
-            let mut op = TxnOp::plain(OpKind::Put, keys.intern(src), keys.intern(dst), weight);
+            let mut op = TxnOp::plain(OpKind::Put, keys.intern(src), keys.intern(dst), 1.0);
             op.label = label;
-            if let Some(row) = Row::new(std::mem::take(&mut cells)) {
-                attributes.push(OpAttributes::of_row(row));
-                op.attributes = attributes.len() as u32;
+            let mut values = row.into_iter();
+            match (values.next().map(Into::into), values.next()) {
+                (None, _) => {}
+                (Some(value), None) if columns.weight.is_none() => {
+                    op.attributes = columns.take_only(engine, value, attributes)?;
+                }
+                (first, second) => {
+                    let rest = second.into_iter().chain(values).map(Into::into);
+                    for (at, value) in first.into_iter().chain(rest).enumerate() {
+                        columns.take(engine, at, value, &mut op.weight, &mut cells)?;
+                    }
+                    let row = Row::new(std::mem::take(&mut cells));
+                    op.attributes = row.map_or(0, |row| attributes.push(OpAttributes::of_row(row)));
+                }
             }
             ops.push(op);
         }

@@ -218,8 +218,7 @@ impl WriteTxn {
         let has_some = |at| full || columns.iter().any(|(_, column)| !column.get(at).is_null());
         for (at, of_vertex) in ops.chunks_exact_mut(2).enumerate() {
             if has_some(at) {
-                self.attributes.push(OpAttributes::of_place(&columns, at as u32));
-                of_vertex[1].attributes = self.attributes.len() as u32;
+                of_vertex[1].attributes = self.attributes.push(OpAttributes::of_place(&columns, at as u32));
             }
         }
         if self.ops.is_empty() {

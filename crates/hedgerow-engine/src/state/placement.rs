@@ -74,6 +74,7 @@ impl Placement {
 
     /// The properties that the copy in `direction` at `at` keeps: all where the edge is counted; those of fixed width at the
     /// other end of an undirected edge; none in an incoming chain.
+    #[inline]
     pub(crate) fn row_at<'r>(
         self,
         direction: Direction,

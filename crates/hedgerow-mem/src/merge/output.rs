@@ -146,6 +146,7 @@ impl<'a> Attributes<'a> {
         }
     }
 
+    #[inline]
     fn copy(&mut self, ranks: Option<&[u64]>, range: Range<usize>) {
         if range.is_empty() {
             return;

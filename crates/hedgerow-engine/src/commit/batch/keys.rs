@@ -9,8 +9,9 @@ use smallvec::SmallVec;
 use super::distinct::Distinct;
 use super::labels::follows_its_vertex;
 use super::parts::BatchEntry;
+use crate::commit::attributes::AttributesTable;
 use crate::commit::names::{TxnKey, TxnKeys};
-use crate::commit::op::{AttributesTable, OpKind, TxnOp};
+use crate::commit::op::{OpKind, TxnOp};
 use crate::commit::request::Request;
 use crate::error::{ArgumentError, Result};
 use crate::state::ids::KeyLatch;
@@ -229,7 +230,7 @@ impl<'e> Resolved<'e> {
             }
         } else if label == LabelId::VERTICES {
             // A vertex without properties has no row at all.
-            let empty = matches!(attributes.get(op.attributes).row(), RowRef::Empty);
+            let empty = matches!(attributes.row(op.attributes), RowRef::Empty);
             let kind = if empty { OpKind::Remove } else { op.kind };
             entries.push(BatchEntry::new(src, dst, at, Direction::Out, kind));
         } else {
