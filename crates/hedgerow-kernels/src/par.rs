@@ -11,6 +11,12 @@ pub(crate) const CHUNK_SUBGRAPHS: usize = 16;
 /// Vertices per work item, a whole number of subgraphs: one subgraph is never read by two threads at once.
 pub(crate) const CHUNK_VERTICES: usize = CHUNK_SUBGRAPHS * SUBGRAPH_VERTICES;
 
+/// Kernels that visit vertices anywhere in the graph look up so many vertices ahead where lists are.
+pub(crate) const PLACES_AHEAD: usize = 12;
+
+/// So many vertices ahead they load the lists.
+pub(crate) const LISTS_AHEAD: usize = 6;
+
 /// The other direction.
 pub(crate) fn reverse(direction: Direction) -> Direction {
     match direction {

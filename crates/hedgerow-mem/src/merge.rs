@@ -36,6 +36,19 @@ pub(crate) fn apply(main: &Main, n: usize, entries: &impl Entries, weighted: boo
     out.finish(present)
 }
 
+/// As [`apply`], of neighbours and weights alone, for readers who ask for nothing else. Edges must have no ranks.
+pub(crate) fn lists(main: &Main, n: usize, entries: &impl Entries, weighted: bool, arena: &Arena) -> Main {
+    let (keys, present) = sort(main.present, n, entries);
+    let len = main.neighbors.len().wrapping_add_signed(growth(&keys, entries));
+    let mut out = Output::lists(arena, main, len, weighted);
+    for_each_edge(&keys, entries, |_, last| {
+        let (local, dst) = edge(last);
+        let weight = || if weighted { entries.entry(order(last)).weight } else { 1.0 };
+        out.put(local, dst, 0, (op(last) != EdgeOp::Remove).then(|| (weight(), RowRef::Empty)));
+    });
+    out.finish(present)
+}
+
 /// Which attributes the entries have.
 fn kinds(entries: &impl Entries) -> Kinds {
     Kinds { ranks: entries.has_ranks(), rows: entries.has_rows() }

@@ -69,6 +69,12 @@ impl Version {
         Read { version: self, n: self.delta.len() }
     }
 
+    /// Whether edges have no weights and ranks, and the main part no patch.
+    #[inline]
+    pub(crate) fn is_simple(&self) -> bool {
+        self.patch.is_none() && self.main.weights().is_none() && !self.is_ranked()
+    }
+
     /// Whether some edge has a rank.
     #[inline]
     pub(crate) fn is_ranked(&self) -> bool {
@@ -95,6 +101,11 @@ impl Version {
         changes_of_delta(&self.delta, n, of, wanted, &mut changes);
         change::last_words(&mut changes);
         changes
+    }
+
+    /// Neighbours and weights with the first `n` entries of the delta applied: for views. Of a version without patch and ranks.
+    pub(crate) fn lists(&self, n: usize, arena: &Arena) -> Main {
+        merge::lists(&self.main, n, &self.delta, self.main.weights.is_some(), arena)
     }
 
     /// What stands for this version with the first `n` entries of its delta folded in, but without their effect on timestamps:

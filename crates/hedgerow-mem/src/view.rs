@@ -1,7 +1,7 @@
 //! The view: a snapshot laid out for whole-graph kernels.
 //!
 //! A view holds, per subgraph and direction, a reference to the lists that the snapshot sees, and the visible delta
-//! resolved into sorted corrections. Nothing of the main parts is copied. It consists of [chunks](Chunk) of 64 subgraphs
+//! resolved into sorted corrections, or folded into a copy where it is a large share. It consists of [chunks](Chunk) of 64 subgraphs
 //! behind counted references: a view of another timestamp is made from it by reading again the subgraphs that changed.
 //! Who builds chunks, in parallel or not, is up to the caller.
 
@@ -14,6 +14,7 @@ use hedgerow_core::{
     WeightedNeighbors, WeightedTopology, scan_blocks,
 };
 
+mod block;
 mod chunk;
 mod composed;
 mod corrections;
@@ -21,8 +22,10 @@ mod reverse;
 #[cfg(all(test, not(feature = "loom")))]
 mod tests;
 
+use crate::arena::Arena;
 use crate::version::NotInMemory;
-pub use chunk::{CHUNK_SUBGRAPHS, Chunk, Page, Stale, ViewBlock, WeightedViewBlock, read_stale};
+pub use block::{ViewBlock, WeightedViewBlock};
+pub use chunk::{CHUNK_SUBGRAPHS, Chunk, Page, Stale, read_stale};
 use chunk::{ChunkMeta, GROUP, KnownGroup};
 pub use chunk::{ComposeError, Composer, EdgeWeight, Source, Take, Test};
 
@@ -53,16 +56,34 @@ pub struct Shape {
 }
 
 /// All subgraphs in one direction.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct DirectionView {
     chunks: Vec<Arc<Chunk>>,
     /// What is known of the chunks.
     known: Vec<KnownGroup>,
     /// The timestamp at which all that is known is exact.
     as_of: Timestamp,
+    /// Where lists of its own lie.
+    arena: Arena,
+}
+
+impl Default for DirectionView {
+    fn default() -> DirectionView {
+        DirectionView {
+            chunks: Vec::new(),
+            known: Vec::new(),
+            as_of: Timestamp::ZERO,
+            arena: Arena::filled_at_once(),
+        }
+    }
 }
 
 impl DirectionView {
+    /// Where lists that the view alone has lie.
+    pub fn arena(&self) -> &Arena {
+        &self.arena
+    }
+
     /// The chunks, by position, with room for the subgraphs of `vertex_bound` vertices. New ones are empty, and share
     /// one allocation until they are [read](read_stale).
     pub fn chunks_mut(&mut self, vertex_bound: usize) -> &mut [Arc<Chunk>] {
@@ -113,8 +134,9 @@ impl DirectionView {
         t: Timestamp,
         weighted: bool,
     ) -> Result<u32, NotInMemory> {
+        let arena = self.arena.clone();
         let mut stale = self.stale(vertex_bound, page, t);
-        read_stale(&mut stale, direction, t, weighted)?;
+        read_stale(&mut stale, direction, t, weighted, &arena)?;
         Ok(stale.iter().map(Stale::count).sum())
     }
 
@@ -217,11 +239,12 @@ impl View {
         before.zip(chunks()).filter(move |pair| !repeats(pair)).map(|(_, chunk)| chunk.as_ref())
     }
 
-    /// The bytes that the view itself holds (the lists that it refers to are the store's).
+    /// The bytes that the view itself holds, with what its arenas have free (the lists that it refers to are the store's, or
+    /// counted by [`kept_bytes`](Self::kept_bytes)).
     pub fn bytes(&self) -> usize {
         let slots = [&self.out, &self.into].map(|side| {
             let known = size_of_val(&*side.known) + side.known().count() * size_of::<ChunkMeta>();
-            size_of_val(&*side.chunks) + known
+            size_of_val(&*side.chunks) + known + side.arena.stats().free()
         });
         slots.iter().sum::<usize>() + self.distinct_chunks().map(Chunk::bytes).sum::<usize>()
     }
@@ -263,8 +286,17 @@ impl Topology for View {
         mut f: impl FnMut(VertexId, &[VertexId]),
     ) -> Result<(), Infallible> {
         let side = self.side(direction);
+        let mut rest = Neighbors::default();
         for v in frontier {
-            side.block(v.subgraph()).neighbors(v.local()).for_each_run(|run| f(v, run));
+            let (mut run, more) = side.block(v.subgraph()).first_run(v.local(), &mut rest);
+            // One call of `f` for all runs, so that it is there once and stays inlined, whatever its size.
+            loop {
+                f(v, run);
+                match more.then(|| rest.take_run()).flatten() {
+                    Some(next) => run = next,
+                    None => break,
+                }
+            }
         }
         Ok(())
     }
@@ -346,9 +378,17 @@ impl WeightedTopology for View {
         mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
     ) -> Result<(), Infallible> {
         let side = self.side(direction);
+        let mut rest = WeightedNeighbors::default();
         for v in frontier {
-            let neighbors = side.weighted_block(v.subgraph()).weighted_neighbors(v.local());
-            neighbors.for_each_run(|run, weights| f(v, run, weights));
+            let block = side.weighted_block(v.subgraph());
+            let (mut run, mut weights, more) = block.first_run(v.local(), &mut rest);
+            loop {
+                f(v, run, weights);
+                match more.then(|| rest.take_run()).flatten() {
+                    Some(next) => (run, weights) = next,
+                    None => break,
+                }
+            }
         }
         Ok(())
     }

@@ -103,6 +103,18 @@ impl<'a> Neighbors<'a> {
         (run, Neighbors { main, removed, added: self.added })
     }
 
+    /// Takes the first stretch that no correction interrupts off, which may be empty; `None` once nothing is left. For loops whose
+    /// usual list has no corrections: those keep that list in registers, and these stretches out of line.
+    #[inline(never)]
+    pub fn take_run(&mut self) -> Option<&'a [VertexId]> {
+        if self.main.is_empty() && self.added.is_empty() {
+            return None;
+        }
+        let (run, rest) = self.next_run();
+        *self = rest;
+        Some(run)
+    }
+
     /// As [`for_each`](Self::for_each), until `f` breaks.
     #[inline]
     pub fn try_for_each<B>(self, mut f: impl FnMut(VertexId) -> ControlFlow<B>) -> ControlFlow<B> {

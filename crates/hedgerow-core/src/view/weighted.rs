@@ -98,6 +98,17 @@ impl<'a> WeightedNeighbors<'a> {
         }
     }
 
+    /// As [`Neighbors::take_run`], with the weights of the stretch.
+    #[inline(never)]
+    pub fn take_run(&mut self) -> Option<(&'a [VertexId], &'a [f64])> {
+        if self.neighbors.main.is_empty() && self.neighbors.added.is_empty() {
+            return None;
+        }
+        let (run, weights, rest) = self.next_run();
+        *self = rest;
+        Some((run, weights))
+    }
+
     /// The first stretch that no correction interrupts, its weights, and what comes after it.
     #[inline]
     fn next_run(self) -> (&'a [VertexId], &'a [f64], WeightedNeighbors<'a>) {

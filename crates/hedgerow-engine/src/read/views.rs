@@ -120,10 +120,11 @@ fn refresh_side(
         let existence = tables.1.page(i).filter(|_| direction == Direction::Out);
         Page { lists, existence }
     };
+    let arena = side.arena().clone();
     let mut stale = side.stale(shape.vertex_bound, page, ts);
     let read = |part: &mut [Stale<'_>]| {
         let _ = failpoint::reach(FailPoint::ViewPart);
-        read_stale(part, direction, ts, shape.weighted)
+        read_stale(part, direction, ts, shape.weighted, &arena)
     };
     let mut rest = &mut stale[..];
     if rest.iter().map(Stale::count).sum::<u32>() <= FEW {

@@ -29,7 +29,7 @@ use rayon::prelude::*;
 use crate::KernelError;
 use crate::cancel::{Cancel, Meter};
 use crate::error::{Failure, checked_bound};
-use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES, into_plain, reverse};
+use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES, LISTS_AHEAD, PLACES_AHEAD, into_plain, reverse};
 
 pub(crate) mod entry;
 #[cfg(test)]
@@ -185,7 +185,16 @@ impl<'g, G: Topology> Search<'g, G> {
                 found.push(v);
             }
         };
-        let visited = self.g.visit(chunk.iter().copied(), self.forward, |_, run| {
+        let frontier = chunk.iter().enumerate().map(|(i, &v)| {
+            if let Some(&far) = chunk.get(i + PLACES_AHEAD) {
+                self.g.prefetch_place(far, self.forward);
+            }
+            if let Some(&near) = chunk.get(i + LISTS_AHEAD) {
+                self.g.prefetch_list(near, self.forward);
+            }
+            v
+        });
+        let visited = self.g.visit(frontier, self.forward, |_, run| {
             if meter.takes(run.len()) {
                 run.iter().for_each(|&v| visit(v));
             } else {

@@ -34,6 +34,7 @@ use rayon::prelude::*;
 use crate::KernelError;
 use crate::cancel::{Cancel, Meter};
 use crate::error::{Failure, checked_bound};
+use crate::par::{LISTS_AHEAD, PLACES_AHEAD};
 
 pub(crate) mod entry;
 mod parameters;
@@ -49,9 +50,7 @@ const WINDOW: usize = 1024;
 
 /// Vertices of a bucket that a task takes at a time.
 const TAKE: usize = 64;
-/// How many vertices ahead it is looked up where lists are, and lists are loaded.
-const PLACES_AHEAD: usize = 12;
-const LISTS_AHEAD: usize = 6;
+/// How many vertices ahead what is added to lists is loaded.
 const ADDED_AHEAD: usize = 3;
 
 /// A bucket with fewer vertices is emptied by the calling thread.

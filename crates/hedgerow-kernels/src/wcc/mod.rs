@@ -140,6 +140,16 @@ impl Forest<'_> {
 
     #[inline]
     fn link_all(&self, v: VertexId, run: &[VertexId], meter: &mut Meter<'_>) {
+        if meter.takes(run.len()) {
+            run.iter().for_each(|u| self.link(v.0, u.0));
+        } else {
+            self.link_all_polling(v, run, meter);
+        }
+    }
+
+    /// Not inlined: the loop over a run that needs no poll is to stay small.
+    #[cold]
+    fn link_all_polling(&self, v: VertexId, run: &[VertexId], meter: &mut Meter<'_>) {
         meter.parts(run, |part| part.iter().for_each(|u| self.link(v.0, u.0)));
     }
 
@@ -204,7 +214,7 @@ impl Forest<'_> {
 
 /// The n-th neighbour of a vertex, if its first run can be had by itself.
 #[inline]
-fn nth_neighbor<B: Block>(block: B, v: VertexId, n: usize) -> Option<VertexId> {
+fn nth_neighbor<B: Block>(block: &B, v: VertexId, n: usize) -> Option<VertexId> {
     if let Some(u) = block.main(v.local())?.get(n) {
         return Some(*u);
     }
@@ -226,13 +236,13 @@ fn scan_vertices<G: Topology>(
     g: &G,
     range: Range<u32>,
     direction: Direction,
-    mut f: impl FnMut(VertexId, G::Block<'_>),
+    mut f: impl FnMut(VertexId, &G::Block<'_>),
 ) -> Result<(), G::Error> {
     let end = SubgraphId(range.end.div_ceil(SUBGRAPH_VERTICES as u32));
     g.scan(VertexId(range.start).subgraph()..end, direction, |subgraph, block| {
         let first = subgraph.vertex(LocalVertex(0)).0;
         for v in first..(first + SUBGRAPH_VERTICES as u32).min(range.end) {
-            f(VertexId(v), block);
+            f(VertexId(v), &block);
         }
         ControlFlow::Continue(())
     })

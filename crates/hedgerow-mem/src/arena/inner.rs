@@ -16,7 +16,9 @@ use super::shard::Shard;
 const SHARDS: usize = 4;
 
 /// Below so many bytes in all, regions get their huge pages late: one page more is over 4 % of all.
-const LATE: usize = 48 << 20;
+pub(super) const LATE: usize = 48 << 20;
+/// The same of an arena that is filled at once: making a huge page of small ones takes longer than what is written into it.
+pub(super) const LATE_IF_FILLED_AT_ONCE: usize = 4 << 20;
 
 /// What regions refer to. It lives as long as a handle or a region does.
 pub(super) struct Inner {
@@ -25,6 +27,8 @@ pub(super) struct Inner {
     pub(super) mapped: AtomicUsize,
     pub(super) large_blocks: AtomicUsize,
     pub(super) large_bytes: AtomicUsize,
+    /// Below so many bytes in all, huge pages come late.
+    late: usize,
 }
 
 /// A shard on cache lines of its own, and the process that made the arena.
@@ -33,13 +37,14 @@ pub(super) struct Padded(pub(super) Mutex<Shard<Inner>>, pub(super) OwnerProcess
 
 impl Inner {
     /// Without any memory yet, of this process.
-    pub(super) fn new() -> Inner {
+    pub(super) fn new(late: usize) -> Inner {
         let process = OwnerProcess::current();
         Inner {
             shards: std::array::from_fn(|index| Padded(Mutex::new(Shard::new(index)), process)),
             mapped: AtomicUsize::new(0),
             large_blocks: AtomicUsize::new(0),
             large_bytes: AtomicUsize::new(0),
+            late,
         }
     }
 
@@ -66,7 +71,7 @@ impl Inner {
             }
             let size = self.region_size().max((bytes + OVERHEAD).next_power_of_two());
             let mapped = self.mapped.fetch_add(size, Ordering::Relaxed);
-            let region = Region::map(self.clone(), shard.index(), size, mapped < LATE);
+            let region = Region::map(self.clone(), shard.index(), size, mapped < self.late);
             shard.add(region);
         }
     }

@@ -35,7 +35,7 @@ pub use stats::ArenaStats;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use inner::{Inner, release};
+use inner::{Inner, LATE, LATE_IF_FILLED_AT_ONCE, release};
 use large::map_large;
 
 use crate::patch_sizes::PatchSizes;
@@ -63,11 +63,20 @@ impl Arena {
         if cfg!(any(feature = "model-checking", miri, feature = "plain-blocks")) {
             return Arena::default();
         }
-        Arena::managed()
+        Arena::managed(LATE)
     }
 
-    fn managed() -> Arena {
-        let owner = Owner { inner: Arc::new(Inner::new()) };
+    /// As [`new`](Self::new), for who fills it at once rather than bit by bit: from 4 MiB on it takes huge pages before they are
+    /// written.
+    pub fn filled_at_once() -> Arena {
+        if cfg!(any(feature = "model-checking", miri, feature = "plain-blocks")) {
+            return Arena::default();
+        }
+        Arena::managed(LATE_IF_FILLED_AT_ONCE)
+    }
+
+    fn managed(late: usize) -> Arena {
+        let owner = Owner { inner: Arc::new(Inner::new(late)) };
         Arena { owner: Some(Arc::new(owner)), ..Arena::default() }
     }
 

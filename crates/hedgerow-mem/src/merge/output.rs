@@ -74,6 +74,19 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// As [`new`](Self::new), of neighbours and weights alone: ranks and properties are left out.
+    pub(super) fn lists(arena: &Arena, main: &'a Main, len: usize, weighted: bool) -> Output<'a> {
+        Output {
+            main,
+            offsets: main.offsets.clone(),
+            neighbors: arena.builder(len),
+            weights: weighted.then(|| arena.builder(len)),
+            attributes: None,
+            done: 0,
+            vertex: 0,
+        }
+    }
+
     /// Copies the old lists up to the edge, and the edge with its new state unless it is gone.
     #[inline]
     pub(super) fn put(

@@ -3,13 +3,11 @@
 //! A view that is refreshed shares the chunks in which nothing changed with the view before it; the others are copied,
 //! or rewritten in place where nobody else refers to them. `docs/design/views.md` argues why what is kept is right.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use hedgerow_core::{
-    Block, Direction, LocalVertex, Neighbors, SUBGRAPH_VERTICES, Timestamp, VertexId, WeightedNeighbors, simd,
-};
+use hedgerow_core::{Direction, LocalVertex, SUBGRAPH_VERTICES, Timestamp, VertexId, simd};
 
+use super::block::{NO_LISTS, ViewBlock, WeightedViewBlock};
 use super::corrections::{Corrections, Masks, SmallPatch};
 use crate::arena::{Arena, Counted};
 use crate::items::ItemRef;
@@ -17,9 +15,12 @@ use crate::table::{PAGE, SubgraphPage};
 use crate::version::NotInMemory;
 
 mod compose;
+mod fold;
+mod folded;
 mod refresh;
 
 pub use compose::{ComposeError, Composer, EdgeWeight, Source, Take, Test};
+use folded::Folded;
 pub(super) use refresh::{ChunkMeta, GROUP, KnownGroup};
 pub use refresh::{Page, Stale, read_stale};
 
@@ -40,6 +41,10 @@ pub struct Chunk {
     weights: Vec<Counted<f64>>,
     vertices: usize,
     edges: u64,
+    /// The subgraphs whose lists are copies of the view's own, with the delta [folded](fold) in.
+    folded: u64,
+    /// What those hold; empty before the first of them.
+    folds: Vec<Folded>,
     /// The places of `near` that are free.
     free: u8,
     /// A few corrections of some subgraphs.
@@ -72,15 +77,14 @@ const _: () = assert!(size_of::<Lists>() == 64);
 /// Lines of the lists of a subgraph to load ahead; the processor's own prefetching follows.
 const PREFETCHED_LINES: usize = 4;
 
-/// Offsets of a subgraph without edges.
-static NO_LISTS: [u32; SUBGRAPH_VERTICES + 1] = [0; SUBGRAPH_VERTICES + 1];
-
 impl Default for Chunk {
     fn default() -> Self {
         Chunk {
             weights: Vec::new(),
             vertices: 0,
             edges: 0,
+            folded: 0,
+            folds: Vec::new(),
             free: (1 << NEAR) - 1,
             near: std::array::from_fn(|_| SmallPatch::default()),
             lists: std::array::from_fn(|_| Lists::default()),
@@ -135,6 +139,7 @@ impl Chunk {
     ) {
         self.edges -= self.lists[i].edges;
         self.offsets[i] = offsets;
+        self.folded &= !(1 << i);
         self.forget_corrections(i);
         let (present, edges) = (self.lists[i].present, main.len() as u64);
         self.lists[i] = Lists { main, present, edges, ..Lists::default() };
@@ -244,13 +249,18 @@ impl Chunk {
     /// The bytes of the chunk itself, with its corrections.
     pub(super) fn bytes(&self) -> usize {
         let corrections = self.lists.iter().map(|lists| lists.corrections.bytes());
-        size_of::<Chunk>() + size_of_val(&*self.weights) + corrections.sum::<usize>()
+        let of_each = size_of_val(&*self.weights) + size_of_val(&*self.folds);
+        size_of::<Chunk>() + of_each + corrections.sum::<usize>()
     }
 
     /// The bytes of lists that nothing but this chunk refers to: those of versions that are gone.
     pub(super) fn kept_bytes(&self) -> usize {
-        let weights = self.weights.iter().filter(|w| !w.is_shared()).map(Counted::bytes).sum::<usize>();
-        let lists = self.lists.iter().map(|l| &l.main).filter(|main| !main.is_shared());
+        // Views of different times share copies that a view made; no version has them.
+        let is_own = |i: usize| self.folded >> i & 1 != 0;
+        let weights = self.weights.iter().enumerate().filter(|(i, w)| is_own(*i) || !w.is_shared());
+        let weights = weights.map(|(_, weights)| weights.bytes()).sum::<usize>();
+        let lists = self.lists.iter().map(|l| &l.main).enumerate();
+        let lists = lists.filter(|(i, main)| is_own(*i) || !main.is_shared()).map(|(_, main)| main);
         let beside = self.lists.iter().map(|l| l.corrections.kept_bytes()).sum::<usize>();
         lists.map(Counted::bytes).sum::<usize>() + weights + beside
     }
@@ -258,126 +268,3 @@ impl Chunk {
 
 /// How many lines of one list are loaded ahead; the processor follows by itself.
 const LIST_LINES: usize = 2;
-
-/// The lists of one subgraph of a [`View`](super::View).
-#[derive(Clone, Copy)]
-pub struct ViewBlock<'a> {
-    offsets: &'a [u32; SUBGRAPH_VERTICES + 1],
-    main: &'a [VertexId],
-    corrections: &'a Corrections,
-    near: &'a [SmallPatch],
-    /// Corrections are not looked at for vertices that are not touched.
-    masks: Masks,
-}
-
-impl<'a> ViewBlock<'a> {
-    /// No subgraph at all.
-    pub(super) const EMPTY: ViewBlock<'static> = ViewBlock {
-        offsets: &NO_LISTS,
-        main: &[],
-        corrections: &Corrections::None,
-        near: &[],
-        masks: Masks::NONE,
-    };
-
-    #[inline]
-    fn list(&self, local: LocalVertex) -> &'a [VertexId] {
-        let i = local.index();
-        self.main.get(self.offsets[i] as usize..self.offsets[i + 1] as usize).unwrap_or(&[])
-    }
-
-    /// The neighbours of the vertex at `local`. O(1).
-    #[inline]
-    pub fn neighbors(&self, local: LocalVertex) -> Neighbors<'a> {
-        let list = self.list(local);
-        if self.masks.touched & local.bit() == 0 {
-            return Neighbors::from_slice(list);
-        }
-        self.corrections.get(self.near).correct(list, local, self.masks)
-    }
-
-    /// Where the lists of all vertices begin and end in one list, and that list; `None` where something corrects them. O(1).
-    #[inline]
-    pub fn whole(&self) -> Option<(&'a [u32; SUBGRAPH_VERTICES + 1], &'a [VertexId])> {
-        let ends = self.offsets[0]..self.offsets[SUBGRAPH_VERTICES];
-        let list = self.main.get(..ends.end as usize)?;
-        (self.masks.touched == 0 && ends.start == 0).then_some((self.offsets, list))
-    }
-
-    /// The number of edges in the lists. O(1), and O(64) where something corrects them.
-    pub fn edges(&self) -> usize {
-        let each =
-            || (0..SUBGRAPH_VERTICES as u8).map(|local| self.neighbors(LocalVertex(local)).len()).sum();
-        self.whole().map_or_else(each, |(_, list)| list.len())
-    }
-}
-
-impl Block for ViewBlock<'_> {
-    #[inline]
-    fn degree(&self, local: LocalVertex) -> usize {
-        self.neighbors(local).len()
-    }
-
-    #[inline]
-    fn for_each_run(
-        &self,
-        local: LocalVertex,
-        f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        self.neighbors(local).try_for_each_run(f)
-    }
-
-    #[inline]
-    fn main(&self, local: LocalVertex) -> Option<&[VertexId]> {
-        (self.masks.reduced & local.bit() == 0).then(|| self.list(local))
-    }
-
-    #[inline]
-    fn is_additive(&self) -> bool {
-        self.masks.reduced == 0
-    }
-
-    #[inline]
-    fn for_each_added(&self, f: impl FnMut(LocalVertex, VertexId)) {
-        self.corrections.get(self.near).for_each_added(f);
-    }
-}
-
-/// The lists and weights of one subgraph of a [`View`](super::View).
-#[derive(Clone, Copy)]
-pub struct WeightedViewBlock<'a> {
-    block: ViewBlock<'a>,
-    /// Parallel to the main lists; empty where all weigh 1.
-    weights: &'a [f64],
-}
-
-impl WeightedViewBlock<'_> {
-    /// No subgraph at all.
-    pub(super) const EMPTY: WeightedViewBlock<'static> =
-        WeightedViewBlock { block: ViewBlock::EMPTY, weights: &[] };
-}
-
-impl<'a> WeightedViewBlock<'a> {
-    /// As [`ViewBlock::whole`], with the weights of that list, which are none where all weigh 1. O(1).
-    #[inline]
-    pub fn whole(&self) -> Option<(&'a [u32; SUBGRAPH_VERTICES + 1], &'a [VertexId], &'a [f64])> {
-        let (offsets, list) = self.block.whole()?;
-        // A table may correct weights alone.
-        if matches!(self.block.corrections, Corrections::IndexedPatch(_)) {
-            return None;
-        }
-        let weights = if self.weights.is_empty() { &[] } else { self.weights.get(..list.len())? };
-        Some((offsets, list, weights))
-    }
-
-    /// The neighbours of the vertex at `local` and their weights. O(1).
-    #[inline]
-    pub fn weighted_neighbors(&self, local: LocalVertex) -> WeightedNeighbors<'a> {
-        let ViewBlock { offsets, corrections, masks, .. } = self.block;
-        let (from, to) = (offsets[local.index()], offsets[local.index() + 1]);
-        let neighbors = self.block.neighbors(local);
-        let main = self.weights.get(from as usize..to as usize).unwrap_or(&[]);
-        let plain = WeightedNeighbors { neighbors, main, ..WeightedNeighbors::default() };
-        corrections.correct_weights(plain, from..to, local, masks)
-    }
-}

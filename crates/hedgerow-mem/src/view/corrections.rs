@@ -6,16 +6,17 @@ use hedgerow_core::{LocalVertex, Neighbors, SUBGRAPH_VERTICES, VertexId, Weighte
 use smallvec::SmallVec;
 
 use crate::op::EdgeOp;
-use crate::version::{Read, Version};
 
 mod beside;
 mod build;
 mod logged;
+mod pending;
 mod several;
 mod small_patch;
 mod sorted;
 
 pub(super) use beside::Beside;
+pub(super) use pending::{Kind, Pending};
 pub(super) use small_patch::SmallPatch;
 pub(super) use sorted::Scratch;
 
@@ -99,17 +100,6 @@ impl Masks {
 }
 
 impl Corrections {
-    /// How what is read differs from the main part.
-    #[inline]
-    pub(super) fn kind(read: Read<'_>) -> Kind {
-        let version = read.version();
-        match read.delta_len() {
-            0 if version.patch.is_none() => Kind::None,
-            1 if is_simple(version) => Kind::One,
-            _ => Kind::More,
-        }
-    }
-
     /// For looking at them; `near` is what the chunk has room for.
     #[inline]
     pub(super) fn get<'a>(&'a self, near: &'a [SmallPatch]) -> Correcting<'a> {
@@ -222,22 +212,6 @@ impl<'a> Correcting<'a> {
     }
 }
 
-/// How what is read differs from the main part.
-pub(super) enum Kind {
-    /// Not at all.
-    None,
-    /// By one entry of the delta of a version without weights, ranks and patch.
-    One,
-    /// By anything.
-    More,
-}
-
-/// Whether edges have no weights and ranks, and the main part no patch.
-#[inline]
-pub(super) fn is_simple(version: &Version) -> bool {
-    version.patch.is_none() && version.main().weights().is_none() && !version.is_ranked()
-}
-
 impl Corrected {
     /// Where nothing differs from the main part.
     #[inline]
@@ -248,9 +222,10 @@ impl Corrected {
 
     /// [One](Kind::One) entry.
     #[inline(always)]
-    pub(super) fn one(version: &Version) -> Corrected {
-        let ((local, op), dst) = (version.delta().source(0), version.delta().destination(0));
-        let (bit, present) = (local.bit(), version.main().present());
+    pub(super) fn one(pending: &Pending<'_>) -> Corrected {
+        let (delta, at) = (pending.version.delta(), pending.entries.start);
+        let ((local, op), dst) = (delta.source(at), delta.destination(at));
+        let (bit, present) = (local.bit(), pending.present);
         let (masks, counts) = match op {
             EdgeOp::Insert => (Masks { touched: bit, reduced: 0 }, (1, 0)),
             EdgeOp::Remove => (Masks { touched: bit, reduced: bit }, (0, 1)),

@@ -35,7 +35,11 @@ const BOUND: usize = 9000;
 
 impl World {
     fn new(weighted: bool) -> World {
-        let memory = Memory::new(Arena::new().with_patch_sizes(PatchSizes::SMALL));
+        World::with_patches(weighted, PatchSizes::SMALL)
+    }
+
+    fn with_patches(weighted: bool, sizes: PatchSizes) -> World {
+        let memory = Memory::new(Arena::new().with_patch_sizes(sizes));
         World { table: SubgraphTable::new(memory), weighted, states: vec![<_>::default()] }
     }
 
@@ -67,6 +71,25 @@ impl World {
         }
         let mut latched = self.table.get_or_create(src_id.subgraph()).latch();
         latched.apply(Direction::Out, Ops::plain(&[local_op]), ts, self.weighted, &KeepAll, |_| ());
+        drop(latched);
+        self.states.push((edges, marks));
+    }
+
+    /// Inserts new edges of the vertices of one subgraph, in one commit.
+    fn commit_all(&mut self, new: &[(u32, u32)]) {
+        let (mut edges, marks) = self.states[self.states.len() - 1].clone();
+        let ts = Timestamp(self.states.len() as u64);
+        let weight = ts.0 as f64;
+        let op = |&(src, dst): &(u32, u32)| LocalOp {
+            local: VertexId(src).local(),
+            op: EdgeOp::Insert,
+            dst: VertexId(dst),
+            weight,
+        };
+        let ops: Vec<LocalOp> = new.iter().map(op).collect();
+        edges.extend(new.iter().map(|&edge| (edge, weight)));
+        let mut latched = self.table.get_or_create(VertexId(new[0].0).subgraph()).latch();
+        latched.apply(Direction::Out, Ops::plain(&ops), ts, self.weighted, &KeepAll, |_| ());
         drop(latched);
         self.states.push((edges, marks));
     }
@@ -198,13 +221,12 @@ fn a_refresh_reads_what_changed_and_shares_the_rest() {
 
 #[test]
 fn corrections_are_right_however_many_there_are() {
-    let mut world = World::new(false);
-    for i in 0..1200 {
-        world.commit(64 + i * 7 % 64, i * 3, false);
-    }
+    let mut world = World::with_patches(false, PatchSizes::default());
+    // So many that no delta is a share of them that a view would copy lists for.
+    world.commit_all(&(0..9000).map(|i| (64 + i * 7 % 64, i * 3)).collect::<Vec<_>>());
     world.settle(1);
     let mut last = None;
-    // A delta of 150 entries: kept in place or not, sorted in each way, in the end merged.
+    // A delta of 200 entries: kept in place or not, sorted in each way.
     for i in 0..160 {
         world.commit(64 + i * 29 % 64, 5000 + i * 11 % 97, i % 3 == 0);
         if i % 4 == 1 {
@@ -213,7 +235,42 @@ fn corrections_are_right_however_many_there_are() {
         let (view, read) = world.refresh(last.take(), world.now());
         world.check(&view, world.now());
         assert!(i == 0 || read == 1, "{read} read");
+        assert_eq!(view.out.chunks[0].copy(1), None);
         last = Some(Arc::new(view));
+    }
+}
+
+#[test]
+fn a_delta_that_is_a_large_share_is_copied_once_and_what_comes_after_it_corrects_the_copy() {
+    for weighted in [false, true] {
+        let mut world = World::new(weighted);
+        for i in 0..600 {
+            world.commit(64 + i * 7 % 64, i * 3, false);
+        }
+        world.settle(1);
+        let mut last: Option<Arc<View>> = None;
+        let mut copies = BTreeSet::new();
+        for i in 0..38 {
+            // A vertex begins to exist before the copy; edges come and go after it.
+            world.commit(64 + i * 29 % 64, 5000 + i * 11 % 31, i == 0 || i % 5 == 4);
+            let (view, _) = world.refresh(last.take(), world.now());
+            world.check(&view, world.now());
+            if let Some(copy) = view.out.chunks[0].copy(1) {
+                copies.insert(copy);
+                let whole = view.block(SubgraphId(1), Direction::Out).whole().is_some();
+                assert!(whole || i > 18, "a copy has no corrections until something comes after it");
+            }
+            // Older than the copy, and back.
+            if i % 16 == 15 {
+                let (older, _) = world.refresh(Some(Arc::new(view.clone())), Timestamp(world.now().0 - 20));
+                world.check(&older, Timestamp(world.now().0 - 20));
+                let (newer, _) = world.refresh(Some(Arc::new(older)), world.now());
+                world.check(&newer, world.now());
+            }
+            last = Some(Arc::new(view));
+        }
+        assert_eq!(copies.len(), 1, "600 edges are copied at 19 entries, and those after them are too few");
+        assert!(last.is_some_and(|view| view.kept_bytes() >= 600 * 4), "the copy is the view's");
     }
 }
 

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, Timestamp, simd};
 
-use super::{CHUNK_SUBGRAPHS, Chunk, Lists, NO_LISTS};
-use crate::arena::Counted;
+use super::{CHUNK_SUBGRAPHS, Chunk, Lists};
+use crate::arena::{Arena, Counted};
 use crate::grace::ReadGuard;
-use crate::main_part::Main;
 use crate::subgraph::{OFFSET_LINES, Stamp, Subgraph};
 use crate::table::SubgraphPage;
 use crate::version::{NotInMemory, Read};
-use crate::view::corrections::{Corrected, Corrections, Kind, Scratch};
+use crate::view::block::NO_LISTS;
+use crate::view::corrections::{Corrected, Kind, Pending, Scratch};
 
 /// How many subgraphs lie between one link of the chain of misses and the next: enough to wait for none of them, and what
 /// they need fits the first cache. None under the model checker, where steps that only load would be more walks.
@@ -175,8 +175,9 @@ pub fn read_stale(
     direction: Direction,
     t: Timestamp,
     weighted: bool,
+    arena: &Arena,
 ) -> Result<usize, NotInMemory> {
-    let mut reading = Reading { own: Vec::with_capacity(stale.len()), direction, t };
+    let mut reading = Reading { own: Vec::with_capacity(stale.len()), direction, t, arena };
     let mut scratch = Scratch::default();
     let places: Vec<(usize, usize)> =
         stale.iter().enumerate().flat_map(|(of, stale)| stale.places().map(move |i| (of, i))).collect();
@@ -239,6 +240,7 @@ struct Reading<'a> {
     own: Vec<ExclusiveChunk<'a>>,
     direction: Direction,
     t: Timestamp,
+    arena: &'a Arena,
 }
 
 impl Reading<'_> {
@@ -275,7 +277,7 @@ impl Reading<'_> {
     #[inline]
     fn read(&mut self, (of, i): (usize, usize), scratch: &mut Scratch) -> Result<(), NotInMemory> {
         let ExclusiveChunk { chunk, page, .. } = &mut self.own[of];
-        chunk.read(i, *page, self.direction, self.t, scratch)
+        chunk.read(i, *page, self.direction, self.t, scratch, self.arena)
     }
 }
 
@@ -349,6 +351,7 @@ impl Chunk {
         direction: Direction,
         t: Timestamp,
         scratch: &mut Scratch,
+        arena: &Arena,
     ) -> Result<(), NotInMemory> {
         let lists = page.subgraph(i);
         let other = page.other_existence().and_then(|s| s.get(i));
@@ -356,7 +359,7 @@ impl Chunk {
         self.settled[i] = [lists, other].map(|s| s.map_or(0, |s| s.stamp().settled()));
         let before = (self.lists[i].present, self.lists[i].edges);
         let mut own_mask = 0;
-        let read = |read: Read<'_>| own_mask = self.read_lists(i, read, scratch);
+        let read = |read: Read<'_>| own_mask = self.read_or_fold(i, read, scratch, arena);
         if lists.map_or(Ok(None), |subgraph| subgraph.read(direction, t, read))?.is_none() {
             self.clear(i);
         }
@@ -373,6 +376,7 @@ impl Chunk {
 
     fn clear(&mut self, i: usize) {
         self.forget_corrections(i);
+        self.folded &= !(1 << i);
         (self.offsets[i], self.lists[i]) = (NO_LISTS, Lists::default());
         if let Some(weights) = self.weights.get_mut(i) {
             *weights = Counted::default();
@@ -384,14 +388,22 @@ impl Chunk {
     pub(super) fn read_lists(&mut self, i: usize, read: Read<'_>, scratch: &mut Scratch) -> u64 {
         let main = read.version().main();
         scratch.entries += read.delta_len();
+        self.folded &= !(1 << i);
         // In each case by itself: a value that went through memory on the way to the chunk would wait for all that was written
         // before it, lines that are not here yet among them.
-        let present = match Corrections::kind(read) {
-            Kind::None => self.correct(i, main, Corrected::unchanged(main.present()), scratch),
-            Kind::One => self.correct(i, main, Corrected::one(read.version()), scratch),
+        let present = match Kind::of(read) {
+            Kind::None => {
+                self.correct(i, main.neighbors.len(), Corrected::unchanged(main.present()), scratch)
+            }
+            Kind::One => self.correct(
+                i,
+                main.neighbors.len(),
+                Corrected::one(&Pending::of(read.version(), 1)),
+                scratch,
+            ),
             Kind::More => {
                 let corrected = Corrected::several(read.version(), read.delta_len(), scratch);
-                self.correct(i, main, corrected, scratch)
+                self.correct(i, main.neighbors.len(), corrected, scratch)
             }
         };
         // The same array is that of the same main part, unless both are empty; then the offsets are the same too.
@@ -407,14 +419,14 @@ impl Chunk {
         present
     }
 
-    /// Keeps the corrections of `main`. Returns the mask of existing vertices.
+    /// Keeps the corrections of lists with so many edges. Returns the mask of existing vertices.
     #[inline(always)]
-    fn correct(&mut self, i: usize, main: &Main, corrected: Corrected, scratch: &Scratch) -> u64 {
+    pub(super) fn correct(&mut self, i: usize, edges: usize, corrected: Corrected, scratch: &Scratch) -> u64 {
         let Corrected { corrections, few, masks, present, counts } = corrected;
         self.forget_corrections(i);
         self.lists[i].corrections = if few { self.keep_few(&scratch.few) } else { corrections };
         self.lists[i].masks = masks;
-        self.lists[i].edges = (main.neighbors.len() + counts.0 - counts.1) as u64;
+        self.lists[i].edges = (edges + counts.0 - counts.1) as u64;
         present
     }
 }

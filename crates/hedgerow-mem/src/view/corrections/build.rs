@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{InterpolationHint, LocalVertex, SUBGRAPH_VERTICES, VertexId};
+use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId};
 use smallvec::SmallVec;
 
 use super::logged::Reduced;
 use super::small_patch::SmallPatch;
-use super::{Corrected, Corrections, IndexedPatch, Masks};
+use super::{Corrected, Corrections, IndexedPatch, Masks, Pending};
 use crate::op::EdgeOp;
-use crate::version::Version;
 
 /// Collects corrections by ascending source.
 #[derive(Default)]
@@ -37,14 +36,14 @@ impl Builder {
     }
 
     #[inline]
-    pub(super) fn add(&mut self, version: &Version, edge: &Reduced, weighted: bool) {
-        let local = edge.local;
-        let weight = || version.delta().entry(edge.entry).weight;
+    pub(super) fn add(&mut self, pending: &Pending<'_>, edge: &Reduced) {
+        let (local, weighted) = (edge.local, pending.weighted);
+        let weight = || pending.version.delta().entry(edge.entry).weight;
         match (edge.first == EdgeOp::Insert, edge.last == EdgeOp::Remove) {
             (true, false) => self.add_neighbor(local, edge.dst, weighted.then(weight)),
             (false, true) => self.remove_neighbor(local, edge.dst),
             (false, false) if weighted => {
-                if let Some(at) = version.main().find(local, edge.dst, InterpolationHint::UNKNOWN) {
+                if let Some(at) = pending.find(local, edge.dst) {
                     self.reweight(local, at, weight());
                 }
             }

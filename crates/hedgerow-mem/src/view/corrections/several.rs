@@ -5,47 +5,50 @@ use hedgerow_core::InterpolationHint;
 use super::logged::first_edge;
 use super::small_patch::{self, SmallPatch};
 use super::sorted::Scratch;
-use super::{Corrected, Corrections, Masks, is_simple};
+use super::{Corrected, Corrections, Masks, Pending};
 use crate::change::Change;
 use crate::op::EdgeOp;
 use crate::version::Version;
 
 impl Corrected {
     /// The first `n` entries of the delta, and what comes with them. O(n log n).
-    ///
-    /// Only effective operations are logged. So the first word about an edge tells whether the main part has it, and
-    /// nothing is looked up there except the place of a new weight.
     pub(in crate::view) fn several(version: &Version, n: usize, scratch: &mut Scratch) -> Corrected {
-        if (1..=small_patch::FEW).contains(&n)
-            && is_simple(version)
-            && let Some(corrected) = alike(version, n, &mut scratch.few)
-        {
-            return corrected;
-        }
         if version.is_ranked() || version.patch.is_some() {
             return looked_up(version, n, scratch);
         }
-        let present = scratch.sort(version, n);
+        Corrected::entries(&Pending::of(version, n), scratch)
+    }
+
+    /// Entries of a delta of edges without ranks. O(n log n).
+    ///
+    /// Only effective operations are logged. So the first word about an edge tells whether the lists have it, and
+    /// nothing is looked up there except the place of a new weight.
+    pub(in crate::view) fn entries(pending: &Pending<'_>, scratch: &mut Scratch) -> Corrected {
+        if (1..=small_patch::FEW).contains(&pending.entries.len())
+            && !pending.weighted
+            && let Some(corrected) = alike(pending, &mut scratch.few)
+        {
+            return corrected;
+        }
+        let present = scratch.sort(pending);
         let Scratch { sorted, build, few, .. } = scratch;
-        let weighted = version.main().weights().is_some();
         build.clear();
         let mut rest = &sorted[..];
         while let Some((edge, others)) = first_edge(rest) {
             rest = others;
-            build.add(version, &edge, weighted);
+            build.add(pending, &edge);
         }
-        build.finish(weighted, present, few)
+        build.finish(pending.weighted, present, few)
     }
 }
 
-/// As [`Corrected::several`] for a few entries, two at least, of a version without weights, ranks and patch, if all insert
-/// edges or all remove some: those differ.
+/// As [`Corrected::entries`] for a few entries of edges without weights, if all insert edges or all remove some: those differ.
 #[inline]
-fn alike(version: &Version, n: usize, few: &mut SmallPatch) -> Option<Corrected> {
-    let delta = version.delta();
-    let (_, op) = delta.source(0);
+fn alike(pending: &Pending<'_>, few: &mut SmallPatch) -> Option<Corrected> {
+    let (delta, n) = (pending.version.delta(), pending.entries.len());
+    let (_, op) = delta.source(pending.entries.start);
     let (mut edges, mut touched, mut differ) = ([u64::MAX; small_patch::ROOM], 0, false);
-    for (i, edge) in edges.iter_mut().enumerate().take(n) {
+    for (i, edge) in pending.entries.clone().zip(&mut edges) {
         let (local, other) = delta.source(i);
         differ |= other != op;
         touched |= local.bit();
@@ -60,7 +63,7 @@ fn alike(version: &Version, n: usize, few: &mut SmallPatch) -> Option<Corrected>
         return None;
     }
     few.sort(&edges, counts);
-    let (masks, present) = (Masks { touched, reduced }, version.main().present());
+    let (masks, present) = (Masks { touched, reduced }, pending.present);
     Some(Corrected { corrections: Corrections::None, few: true, masks, present, counts })
 }
 

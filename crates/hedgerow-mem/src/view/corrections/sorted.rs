@@ -2,6 +2,7 @@
 
 use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId};
 
+use super::Pending;
 use super::build::Builder;
 use super::logged::{Reduced, first_edge};
 use super::small_patch::SmallPatch;
@@ -31,7 +32,7 @@ impl Scratch {
     /// Calls `f` with what the first `n` entries say of each edge, ascending. O(n log n).
     #[inline]
     pub(in crate::view) fn for_each_edge(&mut self, version: &Version, n: usize, mut f: impl FnMut(Reduced)) {
-        self.sort(version, n);
+        self.sort(&Pending::of(version, n));
         let mut rest = &self.sorted[..];
         while let Some((edge, others)) = first_edge(rest) {
             rest = others;
@@ -68,12 +69,11 @@ impl Scratch {
         self.sorted.iter().map(|&entry| (LocalVertex((entry >> 58) as u8), VertexId((entry >> 26) as u32)))
     }
 
-    /// Sorts the first `n` entries about edges; returns the mask of the vertices that exist.
-    pub(super) fn sort(&mut self, version: &Version, n: usize) -> u64 {
-        let delta = version.delta();
-        let mut present = version.main().present();
+    /// Sorts the entries about edges; returns the mask of the vertices that exist.
+    pub(super) fn sort(&mut self, pending: &Pending<'_>) -> u64 {
+        let (delta, mut present) = (pending.version.delta(), pending.present);
         self.logged.clear();
-        for i in 0..n {
+        for i in pending.entries.clone() {
             let (local, op) = delta.source(i);
             let dst = delta.destination(i);
             if op == EdgeOp::Vertex {

@@ -7,7 +7,7 @@ use crate::change::Change;
 use crate::items::ItemRef;
 use crate::op::{EdgeOp, Entries};
 use crate::version::Read;
-use crate::view::corrections::{Scratch, is_simple};
+use crate::view::corrections::Scratch;
 
 /// Neighbours that are added to the lists of 64 vertices, by vertex, each ascending.
 pub(super) struct Added {
@@ -77,13 +77,13 @@ impl Take<'_> {
                 marks[at / 64] = marks[at / 64] & !(1 << (at % 64)) | u64::from(taken) << (at % 64);
             }
         };
-        if is_simple(version)
+        if version.is_simple()
             && self.mark_entries(read, added)
             && scratch.sort_inserted(version, n, &added.marks)
         {
             added.from.extend(scratch.inserted().map(|(local, _)| local));
             added.to.extend(scratch.inserted().map(|(_, v)| v));
-        } else if is_simple(version) {
+        } else if version.is_simple() {
             // The first word about an edge tells whether the main part has it.
             scratch.for_each_edge(version, n, |edge| {
                 let row = || ItemRef { dst: edge.dst, rank: 0, weight: 1.0, row: delta.row(edge.entry) };

@@ -1,0 +1,98 @@
+//! Copies that a view makes of lists, with a delta folded in, where the delta is a large share of them.
+//!
+//! Corrections cost a kernel some nanoseconds for each vertex that has some, in each pass over the graph; a copy costs once, and a
+//! kernel reads it like a settled list. What comes after the copy is corrected, in refreshes, until that is a large share again:
+//! so a refresh sorts only entries that came since. `docs/design/views.md` gives the model.
+
+use super::folded::{Folded, is_worth_it};
+use super::{CHUNK_SUBGRAPHS, Chunk};
+use crate::arena::Arena;
+use crate::version::{Read, Version};
+use crate::view::corrections::{Corrected, Kind, Masks, Pending, Scratch};
+
+impl Chunk {
+    /// Keeps what is read: the lists of the main part, or a copy, and corrections. Returns the mask of existing vertices. O(n log n)
+    /// of the entries that were not in it before, and O(edges) where they are copied.
+    #[inline]
+    pub(super) fn read_or_fold(
+        &mut self,
+        i: usize,
+        read: Read<'_>,
+        scratch: &mut Scratch,
+        arena: &Arena,
+    ) -> u64 {
+        let (version, n) = (read.version(), read.delta_len());
+        let known = self.folded_part(i, version, n);
+        let (edges, from) = match known {
+            Some(folded) => (self.lists[i].main.len(), folded.entries),
+            None => (version.main().edges().len(), 0),
+        };
+        let can_fold = n > from && version.patch.is_none() && !version.is_ranked();
+        match known {
+            _ if can_fold && is_worth_it(edges, n - from) => {
+                scratch.entries += n - from;
+                self.fold(i, version, n, arena)
+            }
+            Some(folded) => self.read_since(i, version, n, folded, scratch),
+            None => self.read_lists(i, read, scratch),
+        }
+    }
+
+    /// What the copy of a subgraph holds, if it is one of `version` and no more than its first `n` entries.
+    #[inline]
+    fn folded_part(&self, i: usize, version: &Version, n: usize) -> Option<Folded> {
+        let folded = self.folds.get(i).filter(|_| self.folded >> i & 1 != 0)?;
+        (folded.begin == version.begin() && folded.entries <= n).then_some(*folded)
+    }
+
+    /// Where the copy of a subgraph's lists is, if it is one.
+    #[cfg(test)]
+    pub(in crate::view) fn copy(&self, i: usize) -> Option<*const hedgerow_core::VertexId> {
+        (self.folded >> i & 1 != 0).then(|| self.lists[i].main.as_ptr())
+    }
+
+    /// Keeps the lists of a version with the first `n` entries of its delta, in one copy. Returns the mask of existing vertices.
+    /// O(edges + n log n).
+    fn fold(&mut self, i: usize, version: &Version, n: usize, arena: &Arena) -> u64 {
+        let main = version.lists(n, arena);
+        self.forget_corrections(i);
+        let lists = &mut self.lists[i];
+        lists.masks = Masks::NONE;
+        lists.edges = main.neighbors.len() as u64;
+        lists.main = main.neighbors;
+        self.offsets[i] = main.offsets.0;
+        if let Some(kept) = self.weights.get_mut(i) {
+            *kept = main.weights.unwrap_or_default();
+        }
+        if self.folds.is_empty() {
+            self.folds = vec![Folded::default(); CHUNK_SUBGRAPHS];
+        }
+        self.folds[i] = Folded { begin: version.begin(), entries: n, present: main.present };
+        self.folded |= 1 << i;
+        main.present
+    }
+
+    /// Keeps the corrections of a copy: the entries that it lacks.
+    fn read_since(
+        &mut self,
+        i: usize,
+        version: &Version,
+        n: usize,
+        folded: Folded,
+        scratch: &mut Scratch,
+    ) -> u64 {
+        let entries = folded.entries..n;
+        let edges = self.lists[i].main.len();
+        scratch.entries += entries.len();
+        let weighted = version.main().weights().is_some();
+        let kind = Kind::of_entries(entries.len(), weighted);
+        let lists = (&self.offsets[i], &*self.lists[i].main);
+        let pending = Pending::since(version, entries, lists, folded.present);
+        let corrected = match kind {
+            Kind::None => Corrected::unchanged(folded.present),
+            Kind::One => Corrected::one(&pending),
+            Kind::More => Corrected::entries(&pending, scratch),
+        };
+        self.correct(i, edges, corrected, scratch)
+    }
+}
