@@ -46,7 +46,7 @@ pub enum Ends {
 }
 
 impl Ends {
-    fn get(&self, at: usize) -> usize {
+    pub(crate) fn get(&self, at: usize) -> usize {
         match self {
             Ends::Narrow(ends) => ends.get(at).copied().unwrap_or(0) as usize,
             Ends::Wide(ends) => ends.get(at).copied().unwrap_or(0) as usize,

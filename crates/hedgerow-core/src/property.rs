@@ -111,6 +111,7 @@ pub enum ValueRef<'a> {
 
 impl Value {
     /// This value, borrowed.
+    #[inline]
     pub fn as_ref(&self) -> ValueRef<'_> {
         match self {
             Value::Null => ValueRef::Null,

@@ -2,7 +2,7 @@
 
 use crate::column::Columns;
 use crate::property::{PropertyId, PropertyType, Value, ValueRef};
-use crate::row::Row;
+use crate::row::{Cells, Row};
 
 /// The properties of one edge where they lie: in columns, in a row of a delta, or nowhere.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,8 @@ pub enum RowRef<'a> {
     Row(&'a Row),
     /// What of a row has a fixed width: without text and bytes.
     Fixed(&'a Row),
+    /// What of edge number `.1` of the columns has a fixed width.
+    FixedColumns(&'a Columns, usize),
     /// One property: its type, and the bits of its value, which has a fixed width.
     Word(PropertyId, PropertyType, u64),
 }
@@ -36,23 +38,38 @@ impl<'a> From<Option<&'a Row>> for RowRef<'a> {
 }
 
 impl<'a> RowRef<'a> {
-    /// What of a row has a fixed width.
+    /// What of it has a fixed width.
     #[inline]
-    pub fn fixed_of(row: Option<&'a Row>) -> RowRef<'a> {
-        let has_some = |row: &&Row| row.cells().iter().any(|(_, value)| !fixed(value.as_ref()).is_null());
-        row.filter(has_some).map_or(RowRef::Empty, RowRef::Fixed)
+    pub fn fixed_only(self) -> RowRef<'a> {
+        match self {
+            RowRef::Row(row) => {
+                let has_some = row.cells().iter().any(|(_, value)| !fixed(value.as_ref()).is_null());
+                if has_some { RowRef::Fixed(row) } else { RowRef::Empty }
+            }
+            RowRef::Columns(columns, at) => {
+                let rest = RowRef::FixedColumns(columns, at);
+                if rest.is_empty() { RowRef::Empty } else { rest }
+            }
+            RowRef::Empty | RowRef::Fixed(_) | RowRef::FixedColumns(..) | RowRef::Word(..) => self,
+        }
     }
 
     /// The same by value, where that is one property of fixed width: whoever reads it later need not go where the row is.
     #[inline]
     pub fn by_value(self) -> RowRef<'a> {
-        if let RowRef::Row(row) | RowRef::Fixed(row) = self
-            && let [(property, value)] = row.cells()
-            && let Some((kind, word)) = value.as_ref().to_word()
-        {
-            return RowRef::Word(*property, kind, word);
-        }
-        self
+        let only = match self {
+            RowRef::Row(row) | RowRef::Fixed(row) => match row.cells() {
+                [(property, value)] => Some((*property, value.as_ref())),
+                _ => None,
+            },
+            RowRef::Columns(columns, at) | RowRef::FixedColumns(columns, at) => match &columns.0[..] {
+                [(property, column)] => Some((*property, column.get(at))),
+                _ => None,
+            },
+            RowRef::Empty | RowRef::Word(..) => None,
+        };
+        let word = only.and_then(|(property, value)| Some((property, value.to_word()?)));
+        word.map_or(self, |(property, (kind, word))| RowRef::Word(property, kind, word))
     }
 
     /// Whether no property has a value.
@@ -60,7 +77,10 @@ impl<'a> RowRef<'a> {
     pub fn is_empty(self) -> bool {
         match self {
             RowRef::Empty => true,
-            RowRef::Columns(..) => self.to_row().is_none(),
+            RowRef::Columns(columns, at) => columns.0.iter().all(|(_, column)| column.get(at).is_null()),
+            RowRef::FixedColumns(columns, at) => {
+                columns.0.iter().all(|(_, column)| fixed(column.get(at)).is_null())
+            }
             RowRef::Row(_) | RowRef::Fixed(_) | RowRef::Word(..) => false,
         }
     }
@@ -82,6 +102,7 @@ impl<'a> RowRef<'a> {
             RowRef::Columns(columns, at) => columns.get(at, id),
             RowRef::Row(row) => row.get(id),
             RowRef::Fixed(row) => fixed(row.get(id)),
+            RowRef::FixedColumns(columns, at) => fixed(columns.get(at, id)),
             RowRef::Word(found, kind, word) if found == id => ValueRef::from_word(kind, word),
             RowRef::Word(..) => ValueRef::Null,
         }
@@ -94,6 +115,10 @@ impl<'a> RowRef<'a> {
             RowRef::Columns(columns, at) => columns.row(at),
             RowRef::Row(row) => Some(row.clone()),
             RowRef::Fixed(row) => row.fixed_only(),
+            RowRef::FixedColumns(columns, at) => {
+                let cells = columns.0.iter().map(|(id, column)| (*id, fixed(column.get(at)).to_owned()));
+                Row::new(cells.collect::<Cells>())
+            }
             RowRef::Word(id, kind, word) => Row::new([(id, ValueRef::from_word(kind, word).to_owned())]),
         }
     }
@@ -108,12 +133,12 @@ impl<'a> RowRef<'a> {
                 cells.filter(|(_, value)| !value.is_null()).for_each(|(id, value)| f(id, value));
             }
             RowRef::Columns(columns, at) => {
-                for (id, column) in &columns.0 {
-                    let value = column.get(at);
-                    if !value.is_null() {
-                        f(*id, value);
-                    }
-                }
+                let values = columns.0.iter().map(|(id, column)| (*id, column.get(at)));
+                values.filter(|(_, value)| !value.is_null()).for_each(|(id, value)| f(id, value));
+            }
+            RowRef::FixedColumns(columns, at) => {
+                let values = columns.0.iter().map(|(id, column)| (*id, fixed(column.get(at))));
+                values.filter(|(_, value)| !value.is_null()).for_each(|(id, value)| f(id, value));
             }
             RowRef::Row(row) => {
                 row.cells().iter().for_each(|(id, value): &(_, Value)| f(*id, value.as_ref()))

@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicBool, AtomicU32, Ordering};
-use hedgerow_core::{LocalVertex, RowRef, Timestamp, VertexId};
+use hedgerow_core::{LocalVertex, PropertyId, PropertyType, Timestamp, VertexId};
 
 use crate::arena::Arena;
 use crate::items::DeltaExtra;
@@ -28,6 +28,7 @@ use crate::op::{Entries, Entry, Ops};
 
 pub use crate::op::EdgeOp;
 
+mod attributes;
 mod storage;
 
 use storage::{ENTRIES_PER_WORD, Storage};
@@ -40,22 +41,39 @@ pub struct Delta {
     weighted: bool,
     /// Whether some entry has a rank. Here, where every look for an edge comes by, and not beside the ranks.
     ranked: AtomicBool,
+    /// The property whose words have places in the storage.
+    word: Option<WordProperty>,
     storage: Storage,
-    /// Ranks and rows, from the first entry on that has any.
+    /// Ranks, and rows that have no place in the storage, from the first entry on that has any.
     extra: OnceLock<Box<DeltaExtra>>,
 }
+
+/// A property of fixed width, and its type.
+pub(crate) type WordProperty = (PropertyId, PropertyType);
 
 impl Delta {
     /// An empty log for entries after `base`. Allocates 10 bytes per entry, 18 in a weighted graph; nothing for
     /// capacity 0.
     pub fn new(base: Timestamp, capacity: usize, weighted: bool, arena: &Arena) -> Delta {
+        Delta::with_words(base, capacity, weighted, None, arena)
+    }
+
+    /// As [`new`](Self::new), with a place in each entry for the value of the property `word`: 8 bytes more per entry, and a bit.
+    pub(crate) fn with_words(
+        base: Timestamp,
+        capacity: usize,
+        weighted: bool,
+        word: Option<WordProperty>,
+        arena: &Arena,
+    ) -> Delta {
         Delta {
             base,
             len: AtomicU32::new(0),
             capacity: capacity as u32,
             weighted,
             ranked: AtomicBool::new(false),
-            storage: Storage::new(capacity, weighted, arena),
+            word: word.filter(|_| capacity > 0),
+            storage: Storage::new(capacity, weighted, word.is_some(), arena),
             extra: OnceLock::new(),
         }
     }
@@ -76,28 +94,6 @@ impl Delta {
     #[inline]
     pub(crate) fn prefetch_filters(&self) {
         (0..self.filter_bits()).step_by(512).for_each(|bit| self.storage.prefetch_filter(bit));
-    }
-
-    /// Starts loading what tells where the properties of the next entry go, if entries have any.
-    #[inline]
-    pub(crate) fn prefetch_extra(&self) {
-        self.extra().into_iter().for_each(DeltaExtra::prefetch);
-    }
-
-    /// Starts loading where these go.
-    #[inline]
-    pub(crate) fn prefetch_row(&self) {
-        if let Some(extra) = self.extra() {
-            extra.prefetch_row(self.len.load(Ordering::Relaxed) as usize);
-        }
-    }
-
-    /// Starts loading the properties of the first `n` entries, if entries have any.
-    #[inline]
-    pub(crate) fn prefetch_rows(&self, n: usize) {
-        if let Some(extra) = self.extra() {
-            (0..n).step_by(8).for_each(|at| extra.prefetch_row(at));
-        }
     }
 
     /// Starts loading all destinations.
@@ -155,7 +151,7 @@ impl Delta {
     pub(crate) fn push_all(&self, ops: Ops<'_>, ts: Timestamp) {
         let first = self.len.load(Ordering::Relaxed) as usize;
         assert!(ops.len() <= self.capacity() - first, "delta is full");
-        if ops.have_attributes() {
+        if ops.have_attributes() || self.word.is_some() {
             self.set_all(first, ops);
         }
         for (at, op) in (first..).zip(ops.iter()) {
@@ -172,33 +168,11 @@ impl Delta {
         let (first, end) = (self.len.load(Ordering::Relaxed) as usize, other.len());
         assert!(end - from <= self.capacity() - first, "delta is full");
         for (at, i) in (first..).zip(from..end) {
-            let (rank, row) = (other.rank(i), other.row(i));
-            if rank != 0 || !matches!(row, RowRef::Empty) {
-                self.set_attributes(at, rank, row);
-            }
+            self.set_attributes(at, other.rank(i), other.row(i));
             let e = other.entry(i);
             self.write(at, e.local, e.op, e.dst, e.ts, e.weight);
         }
         self.len.store((first + end - from) as u32, Ordering::Release);
-    }
-
-    /// Sets ranks and properties of entries that are not published yet, the first of which comes to `first`.
-    #[inline(never)]
-    fn set_all(&self, first: usize, ops: Ops<'_>) {
-        for i in 0..ops.len() {
-            if let Some(attributes) = ops.attributes(i) {
-                self.set_attributes(first + i, attributes.rank, attributes.row);
-            }
-        }
-    }
-
-    /// Sets rank and properties of an entry that is not published yet.
-    fn set_attributes(&self, at: usize, rank: u64, row: RowRef<'_>) {
-        if rank != 0 {
-            // Ordered by the release store of the length that publishes the entry.
-            self.ranked.store(true, Ordering::Relaxed);
-        }
-        self.extra.get_or_init(Box::default).set(at, self.capacity(), rank, row);
     }
 
     /// Writes an entry that is not published yet, and notes it.
@@ -209,12 +183,6 @@ impl Delta {
         if op != EdgeOp::Vertex && !faults::is_on(PlantedFault::EntryNotNoted) {
             self.storage.filter(self.bit(local, dst));
         }
-    }
-
-    /// Ranks and rows, if any entry has some.
-    #[inline]
-    pub(crate) fn extra(&self) -> Option<&DeltaExtra> {
-        self.extra.get().map(|extra| &**extra)
     }
 
     /// The number of entries at or before `t`: what a snapshot at `t` sees of this log. O(1) for a snapshot that sees
@@ -335,33 +303,6 @@ impl Delta {
     #[inline]
     pub(crate) fn for_each_of(&self, n: usize, local: LocalVertex, mut f: impl FnMut(Entry)) {
         self.storage.for_each_low6(n, local.0, |i| f(self.entry(i)));
-    }
-}
-
-impl Entries for Delta {
-    #[inline]
-    fn entry(&self, at: usize) -> Entry {
-        Delta::entry(self, at)
-    }
-
-    #[inline]
-    fn has_ranks(&self) -> bool {
-        self.ranked.load(Ordering::Relaxed)
-    }
-
-    #[inline]
-    fn has_rows(&self) -> bool {
-        self.extra().is_some_and(DeltaExtra::has_rows)
-    }
-
-    #[inline]
-    fn rank(&self, at: usize) -> u64 {
-        self.extra().map_or(0, |extra| extra.rank(at))
-    }
-
-    #[inline]
-    fn row(&self, at: usize) -> RowRef<'_> {
-        self.extra().map_or(RowRef::Empty, |extra| extra.row(at))
     }
 }
 

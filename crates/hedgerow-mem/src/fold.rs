@@ -76,7 +76,7 @@ pub(crate) fn all(head: &Version, ops: Ops<'_>, ts: Timestamp, weighted: bool, a
     let (ranks, rows) = (delta.has_ranks() || ops.has_ranks(), delta.has_rows() || ops.has_rows());
     let entries = WithOps { delta, logged, ops, ts, weighted, ranks, rows };
     let n = entries.logged + ops.len();
-    delta.prefetch_rows(logged);
+    delta.prefetch_properties(logged);
     let (sizes, edges) = (arena.patch_sizes(), head.main.neighbors.len());
     let (main, patch) = if sizes.fit(edges) && n <= sizes.most(edges) {
         merge::fold(&head.main, head.patch.as_deref(), n, &entries, true, weighted, arena)
@@ -85,7 +85,8 @@ pub(crate) fn all(head: &Version, ops: Ops<'_>, ts: Timestamp, weighted: bool, a
     };
     let changed = ops.iter().fold(0, |mask, op| mask | op.local.bit());
     let capacity = delta_capacity(main.neighbors.len());
-    let mut version = Version::new(ts, main, Delta::new(ts, capacity, weighted, arena), changed);
+    let word = main.word_property().or_else(|| patch.as_ref()?.added.word_property());
+    let mut version = Version::new(ts, main, Delta::with_words(ts, capacity, weighted, word, arena), changed);
     version.patch = patch.map(Arc::new);
     version
 }
@@ -210,10 +211,11 @@ fn begin(head: &Version, n: usize) -> Timestamp {
 /// carried over.
 fn fold(head: &Version, n: usize, capacity: usize, aim: Aim, weighted: bool, arena: &Arena) -> Version {
     // Entries are read in the order of edges: what stands beside them comes while they are sorted.
-    head.delta.prefetch_rows(n);
+    head.delta.prefetch_properties(n);
     let (main, patch) = folded(head, n, aim, weighted, arena);
     let begin = begin(head, n);
-    let delta = Delta::new(begin, capacity, weighted, arena);
+    let word = main.word_property().or_else(|| patch.as_ref()?.added.word_property());
+    let delta = Delta::with_words(begin, capacity, weighted, word, arena);
     delta.carry_over(&head.delta, n);
     let mut version = Version::new(begin, main, delta, 0);
     version.patch = patch;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{Columns, InterpolationHint, LocalVertex, RowRef, SUBGRAPH_VERTICES, VertexId};
+use hedgerow_core::{
+    Columns, InterpolationHint, LocalVertex, PropertyId, PropertyType, RowRef, SUBGRAPH_VERTICES, VertexId,
+};
 
 use crate::arena::{Arena, Counted};
 use crate::items::{Extra, ItemRef};
@@ -192,6 +194,13 @@ impl Main {
     #[inline]
     pub fn columns(&self) -> Option<&Columns> {
         self.extra.as_ref().map(|extra| &extra.columns).filter(|columns| !columns.is_empty())
+    }
+
+    /// The property that edges have, if it is one and has a fixed width: then entries of the delta are likely to have it too.
+    pub(crate) fn word_property(&self) -> Option<(PropertyId, PropertyType)> {
+        let mut columns = self.columns()?.iter();
+        let (property, column) = columns.next().filter(|_| columns.len() == 0)?;
+        column.kind().is_fixed().then_some((property, column.kind()))
     }
 
     /// The bytes of ranks and properties.

@@ -60,6 +60,11 @@ impl<'py> Array<'py> {
         self.missing.get(at).is_some_and(|&missing| missing)
     }
 
+    /// Whether some element has no value.
+    pub(crate) fn has_missing(&self) -> bool {
+        !self.missing.is_empty()
+    }
+
     /// Which elements have a value, unless all have one.
     pub(crate) fn validity(&self) -> Option<Vec<bool>> {
         (!self.missing.is_empty()).then(|| self.missing.iter().map(|missing| !missing).collect())

@@ -154,8 +154,7 @@ impl Rich {
         let types = Types::new(handle, Owner::Edges(label))?;
         let mut columns = read_columns(arguments.properties, &types, edges)?;
         if let Some(weights) = weights {
-            let values = weights.into_iter().map(Value::F64).collect();
-            let column = Column { name: WEIGHT.to_owned(), values };
+            let column = Column { name: WEIGHT.to_owned(), values: weights.into() };
             check_type(&types, &column)?;
             columns.push(column);
         }
@@ -170,7 +169,7 @@ impl Rich {
     ) -> hedgerow::Result<()> {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
         let edges = edges.map(|((src, dst), at)| {
-            (src.into(), dst.into(), self.columns.iter().map(move |column| column.values[at].clone()))
+            (src.into(), dst.into(), self.columns.iter().map(move |column| column.value(at)))
         });
         txn.put_edges_with(LabelRef::Name(&self.label), &names, edges)
     }
@@ -185,7 +184,7 @@ impl Rich {
         let rank = self.ranks.as_ref().map_or(0, |ranks| ranks[at]);
         let edge = EdgeKey::new(&self.label, src, dst).rank(rank);
         // Nulls have no place in a new row.
-        let cells = self.columns.iter().map(|column| (column.name.as_str(), column.values[at].clone()));
+        let cells = self.columns.iter().map(|column| (column.name.as_str(), column.value(at)));
         txn.put_edge_with(edge, cells.filter(|(_, value)| !value.is_null()))
     }
 }
@@ -218,8 +217,7 @@ pub(crate) fn read_columns(
 
 /// Refuses a column of another type than its property's before anything is written.
 fn check_type(types: &Types<'_>, column: &Column) -> PyResult<()> {
-    let found: Option<PropertyType> = column.values.iter().find_map(Value::property_type);
-    match (types.of(&column.name), found) {
+    match (types.of(&column.name), column.found_type()) {
         (Some(expected), Some(found)) if expected != found => {
             let property = column.name.clone();
             Err(crate::error::raise(hedgerow::Error::Argument(hedgerow::ArgumentError::PropertyType {

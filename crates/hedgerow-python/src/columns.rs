@@ -1,10 +1,11 @@
 //! Columns of properties: from arrays into values, and back into arrays.
 
 use hedgerow::{PropertyType, Value, ValueRef};
+use hedgerow_core::assemble::ColumnBuilder;
 use numpy::{IntoPyArray, PyReadonlyArray1, PyUntypedArray};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::arrays::{Array, exact, not_exact, reserved, view};
 use crate::ending::calling;
@@ -12,10 +13,30 @@ use crate::error::DataError;
 use crate::times::Unit;
 use crate::value::{self, to_object};
 
-/// One value per edge.
+/// One value per edge, or per vertex.
 pub(crate) struct Column {
     pub(crate) name: String,
-    pub(crate) values: Vec<Value>,
+    pub(crate) values: hedgerow::Column,
+}
+
+impl Column {
+    /// A value by itself.
+    pub(crate) fn value(&self, at: usize) -> Value {
+        self.values.get(at).to_owned()
+    }
+
+    /// The type of the values, if there is one.
+    pub(crate) fn found_type(&self) -> Option<PropertyType> {
+        (0..self.values.len()).find_map(|at| self.values.get(at).property_type())
+    }
+
+    /// The rows at these places alone.
+    pub(crate) fn keep(&mut self, rows: &[usize]) {
+        let kept = rows.iter().map(|&at| self.values.get(at));
+        if let Some(kept) = hedgerow::Column::of_values(self.values.kind(), kept) {
+            self.values = kept;
+        }
+    }
 }
 
 /// Reads the column of property `name`, one value for each of `edges`. Masked elements, `None` and `NaT` are null.
@@ -30,6 +51,9 @@ pub(crate) fn read(
     if array.len() != edges {
         let found = array.len();
         return Err(DataError::new_err(format!("{shown} has {found} elements for {edges} edges")));
+    }
+    if let Some(values) = as_it_lies(&array, kind)? {
+        return Ok(Column { name, values });
     }
     let mut values = match array.kind {
         'b' => typed(&array, &view::<bool>(&array.array, "bool")?, |_, b| Ok(Value::Bool(b)))?,
@@ -55,8 +79,45 @@ pub(crate) fn read(
     if has_floats || kind == Some(PropertyType::F64) {
         ints_as_floats(&shown, &mut values)?;
     }
-    one_type(&shown, &values)?;
+    let found = one_type(&shown, &values)?.or(kind).unwrap_or(PropertyType::I64);
+    let values = hedgerow::Column::of_values(found, values.iter().map(Value::as_ref));
+    let values = values.ok_or_else(|| DataError::new_err(format!("{shown} is of several types")))?;
     Ok(Column { name, values })
+}
+
+/// The values of an array that need no look at each: floats, ints that stay ints, and texts.
+fn as_it_lies(array: &Array<'_>, kind: Option<PropertyType>) -> PyResult<Option<hedgerow::Column>> {
+    if array.has_missing() {
+        return Ok(None);
+    }
+    Ok(match array.kind {
+        'f' if !array.is_wide_float() => {
+            let mut values: Vec<f64> = reserved("values of a property", array.len())?;
+            values.extend(view::<f64>(&array.array, "float64")?.as_array().iter());
+            Some(hedgerow::Column::from(values))
+        }
+        'i' if kind != Some(PropertyType::F64) => {
+            let mut values: Vec<i64> = reserved("values of a property", array.len())?;
+            values.extend(view::<i64>(&array.array, "int64")?.as_array().iter());
+            Some(hedgerow::Column::from(values))
+        }
+        'O' | 'U' => texts(array)?,
+        _ => None,
+    })
+}
+
+/// The column of an array of texts and `None`, if it holds nothing else.
+fn texts(array: &Array<'_>) -> PyResult<Option<hedgerow::Column>> {
+    let mut texts = ColumnBuilder::new(PropertyType::Utf8, array.len());
+    for item in array.objects()? {
+        // Text that is not UTF-8 is refused where columns of objects are read.
+        match item.cast::<PyString>().map(|text| text.to_str()) {
+            Ok(Ok(text)) => texts.push(ValueRef::Utf8(text)),
+            _ if item.is_none() => texts.nulls(1),
+            _ => return Ok(None),
+        }
+    }
+    Ok(texts.finish())
 }
 
 /// Values of the elements of a typed array, null where they are missing.
@@ -113,8 +174,8 @@ fn ints_as_floats(shown: &str, values: &mut [Value]) -> PyResult<()> {
     Ok(())
 }
 
-/// Refuses a column of several types before anything is written.
-fn one_type(shown: &str, values: &[Value]) -> PyResult<()> {
+/// The type of the values, if there is one. Refuses a column of several before anything is written.
+fn one_type(shown: &str, values: &[Value]) -> PyResult<Option<PropertyType>> {
     let mut first = None;
     for (at, value) in values.iter().enumerate() {
         let Some(kind) = value.property_type() else { continue };
@@ -127,7 +188,7 @@ fn one_type(shown: &str, values: &[Value]) -> PyResult<()> {
             _ => first = Some(kind),
         }
     }
-    Ok(())
+    Ok(first)
 }
 
 /// A column to be gathered from values of one type.

@@ -15,6 +15,9 @@ use crate::handle::Handle;
 use crate::key::Kinds;
 use crate::value::{Owner, Types};
 
+/// About so many numbers are sorted at a time.
+const RUN: usize = 1 << 10;
+
 /// Which of several rows with one key counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Duplicates {
@@ -41,8 +44,9 @@ impl Duplicates {
 pub(crate) struct VertexRows {
     kind: KindId,
     keys: Keys,
+    /// Of the rows that count.
     columns: Vec<Column>,
-    /// Those that count, ascending; all if none is left out.
+    /// The keys that count, ascending by place; all if none is left out.
     kept: Option<Vec<usize>>,
 }
 
@@ -61,8 +65,11 @@ impl VertexRows {
         let _calling = calling(keys.py());
         let keys = read_keys(of, "keys", keys)?;
         let types = Types::new(handle, Owner::Vertices(kind))?;
-        let columns = read_columns(properties, &types, keys.len())?;
+        let mut columns = read_columns(properties, &types, keys.len())?;
         let kept = kept(&keys, duplicates)?;
+        if let Some(kept) = &kept {
+            columns.iter_mut().for_each(|column| column.keep(kept));
+        }
         Ok(VertexRows { kind, keys, columns, kept })
     }
 
@@ -70,41 +77,38 @@ impl VertexRows {
         self.kept.as_ref().map_or(self.keys.len(), Vec::len)
     }
 
-    fn rows(&self, range: Range<usize>) -> impl Iterator<Item = usize> {
-        range.map(|at| self.kept.as_ref().map_or(at, |kept| kept[at]))
-    }
-
-    fn key(&self, at: usize) -> VertexKeyRef<'_> {
-        self.kind.key(self.keys.at(at))
+    /// The key of a row that counts.
+    fn key(&self, row: usize) -> VertexKeyRef<'_> {
+        self.kind.key(self.keys.at(self.kept.as_ref().map_or(row, |kept| kept[row])))
     }
 
     pub(crate) fn put(&self, txn: &mut WriteTxn, range: Range<usize>) -> hedgerow::Result<usize> {
-        let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
-        let row =
-            |at: usize| (self.key(at), self.columns.iter().map(move |column| column.values[at].clone()));
-        txn.put_vertices_with(self.kind, &names, self.rows(range.clone()).map(row))?;
+        let columns: Vec<_> =
+            self.columns.iter().map(|column| (column.name.as_str(), &column.values)).collect();
+        let keys = range.clone().map(|row| self.key(row));
+        txn.put_vertex_columns(self.kind, keys, &columns, range.start)?;
         Ok(range.len())
     }
 
     pub(crate) fn update(&self, txn: &mut WriteTxn, range: Range<usize>) -> hedgerow::Result<usize> {
         let mut updated = 0;
-        for at in self.rows(range) {
-            updated += usize::from(txn.update_vertex(self.key(at), cells(&self.columns, at))?);
+        for row in range {
+            updated += usize::from(txn.update_vertex(self.key(row), cells(&self.columns, row))?);
         }
         Ok(updated)
     }
 
     pub(crate) fn remove(&self, txn: &mut WriteTxn, range: Range<usize>) -> hedgerow::Result<usize> {
         let mut removed = 0;
-        for at in self.rows(range) {
-            removed += usize::from(txn.remove_vertex(self.key(at))?);
+        for row in range {
+            removed += usize::from(txn.remove_vertex(self.key(row))?);
         }
         Ok(removed)
     }
 }
 
 fn cells(columns: &[Column], at: usize) -> impl Iterator<Item = (&str, Value)> {
-    columns.iter().map(move |column| (column.name.as_str(), column.values[at].clone()))
+    columns.iter().map(move |column| (column.name.as_str(), column.value(at)))
 }
 
 /// The rows that count, where some do not.
@@ -135,17 +139,35 @@ fn kept(keys: &Keys, duplicates: Duplicates) -> PyResult<Option<Vec<usize>>> {
     Ok(dropped.then_some(kept))
 }
 
-/// Whether no key comes twice; now and then it is not seen that all texts differ. Sorting numbers takes less than gathering keys in a set, and
-/// hardly anything where they ascend.
+/// Whether no key comes twice; now and then it is not seen that all texts differ. Ascending numbers take one look at each. Others are
+/// shared out to runs by the highest bits of a product that differs if they do, and sorted there, in the cache.
 fn all_differ(keys: &Keys) -> bool {
     let hasher = RandomState::new();
-    let number = |at| match keys.at(at) {
-        VertexKeyRef::U64(n) | VertexKeyRef::KindU64(_, n) => n,
-        VertexKeyRef::Str(s) | VertexKeyRef::KindStr(_, s) => hasher.hash_one(s),
+    let numbers: Vec<u64> = match keys {
+        Keys::Numbers(numbers) if numbers.is_sorted_by(|a, b| a < b) => return true,
+        Keys::Numbers(numbers) => numbers.iter().map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect(),
+        Keys::Texts(texts) => texts.iter().map(|text| hasher.hash_one(&**text)).collect(),
     };
-    let mut numbers: Vec<u64> = (0..keys.len()).map(number).collect();
-    numbers.sort_unstable();
-    numbers.windows(2).all(|pair| pair[0] != pair[1])
+    let bits = (numbers.len() / RUN).max(2).ilog2();
+    let run = |number: u64| (number >> (u64::BITS - bits)) as usize;
+    let mut ends = vec![0; (1 << bits) + 1];
+    numbers.iter().for_each(|&number| ends[run(number) + 1] += 1);
+    for at in 1..ends.len() {
+        ends[at] += ends[at - 1];
+    }
+    let mut sorted = vec![0; numbers.len()];
+    for &number in &numbers {
+        let at = &mut ends[run(number)];
+        sorted[*at] = number;
+        *at += 1;
+    }
+    let mut from = 0;
+    ends[..1 << bits].iter().all(|&end| {
+        let run = &mut sorted[from..end];
+        from = end;
+        run.sort_unstable();
+        run.windows(2).all(|pair| pair[0] != pair[1])
+    })
 }
 
 /// Rows of a call about edges of one label.

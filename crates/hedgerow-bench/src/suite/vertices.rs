@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use hedgerow::{Graph, KeyKind, KindId, Snapshot, Value, VertexKeyRef};
+use hedgerow::{Column, Graph, KeyKind, KindId, PropertyType, Snapshot, Value, ValueRef, VertexKeyRef};
 use hedgerow_workload::rng::Rng;
 use serde_json::json;
 
@@ -109,6 +109,9 @@ pub(super) fn run(work: &Work<'_>, vertices: u64, recorder: &mut Recorder) -> Re
             measure(work, label, naming, names, &mut figures)?;
         }
     }
+    for _ in 0..work.options.repeat() {
+        bulk(work, &namings[1].1, &mut figures)?;
+    }
     if work.options.wants("bytes_per_vertex") {
         for (label, naming) in NAMINGS {
             for (metric, bytes) in bytes(naming, vertices)? {
@@ -125,7 +128,10 @@ struct Figures(Vec<(String, &'static str, Vec<f64>)>);
 
 impl Figures {
     fn add(&mut self, label: &str, metric: &str, unit: &'static str, value: f64) {
-        let name = format!("{label}.{metric}");
+        self.add_as(format!("{label}.{metric}"), unit, value);
+    }
+
+    fn add_as(&mut self, name: String, unit: &'static str, value: f64) {
         match self.0.iter_mut().find(|(found, ..)| *found == name) {
             Some((.., values)) => values.push(value),
             None => self.0.push((name, unit, vec![value])),
@@ -212,6 +218,38 @@ fn added(store: &Graph, names: &[Name]) -> Result<f64> {
         tx.commit()?;
     }
     Ok(names.len() as f64 / begun.elapsed().as_secs_f64())
+}
+
+/// Vertices that are named by shuffled numbers, with three properties, by the column: the rates in memory and durable.
+fn bulk(work: &Work<'_>, names: &[Name], figures: &mut Figures) -> Result<()> {
+    let count = names.len() as i64;
+    let texts: Vec<String> = (0..count).map(|n| format!("name {n}")).collect();
+    let texts = Column::of_values(PropertyType::Utf8, texts.iter().map(|text| ValueRef::Utf8(text)));
+    let columns = [
+        ("since", Some(Column::from((0..count).collect::<Vec<i64>>()))),
+        ("score", Some(Column::from((0..count).map(|n| n as f64 / 3.0).collect::<Vec<f64>>()))),
+        ("name", texts),
+    ];
+    let columns: Vec<_> =
+        columns.iter().filter_map(|(name, column)| Some((*name, column.as_ref()?))).collect();
+    let options = || load::options(work.graph.directed).keys(KeyKind::U64);
+    let put = |store: &Graph| -> Result<f64> {
+        let begun = Instant::now();
+        for (nth, batch) in names.chunks(PROPERTY_BATCH).enumerate() {
+            let mut tx = store.write()?;
+            tx.put_vertex_columns(KindId::DEFAULT, batch, &columns, nth * PROPERTY_BATCH)?;
+            tx.commit()?;
+        }
+        Ok(names.len() as f64 / begun.elapsed().as_secs_f64())
+    };
+    if work.options.wants("bulk_vertices.per_s") {
+        figures.add_as("bulk_vertices.per_s".into(), "vertices/s", put(&options().in_memory()?)?);
+    }
+    if work.options.wants("bulk_vertices_durable.per_s") {
+        let place = Place::new(&work.options.dir, "vertices")?;
+        figures.add_as("bulk_vertices_durable.per_s".into(), "vertices/s", put(&options().open(&place.0)?)?);
+    }
+    Ok(())
 }
 
 /// Random vertices by name.

@@ -33,6 +33,12 @@ fn rows_come_back_from_columns() {
     for (at, row) in rows.iter().enumerate() {
         assert_eq!(&columns.row(at), row, "row {at}");
         assert_eq!(&RowRef::Columns(&columns, at).to_row(), row);
+        let fixed = RowRef::Columns(&columns, at).fixed_only();
+        assert_eq!(fixed.to_row(), RowRef::from(row.as_ref()).fixed_only().to_row(), "row {at}");
+        assert_eq!(fixed.is_empty(), fixed.to_row().is_none());
+        let mut cells = Cells::new();
+        fixed.for_each(|id, value| cells.push((id, value.to_owned())));
+        assert_eq!(Row::new(cells), fixed.to_row());
     }
     assert_eq!(columns.iter().len(), 6);
     assert_eq!(columns.get(rows.len(), PropertyId(1)), ValueRef::Null);
@@ -63,6 +69,49 @@ fn assembling_equals_building_from_rows() {
     };
     assert_eq!(copied(0..1).iter().len(), 3);
     assert!(copied(1..2).is_empty());
+}
+
+/// Rows that lie in columns are taken over in stretches: of whole columns, of one with nulls, of two columns in turns, of what has
+/// a column that the others lack.
+#[test]
+fn rows_of_columns_are_taken_over() {
+    let rows = rows();
+    let (all, late) = (build(&rows), build(&rows[4..]));
+    let new = Row::new(vec![(PropertyId(7), "new".into())]);
+    let mut assembled = ColumnsBuilder::new(&late, 160);
+    let mut expected = Vec::new();
+    for range in [4..154, 0..6, 5..6, 7..9, 9..10, 3..4] {
+        range.clone().for_each(|at| assembled.push(RowRef::Columns(&all, at)));
+        expected.extend_from_slice(&rows[range.clone()]);
+        if range.start < 4 {
+            assembled.push(new.as_ref().into());
+            assembled.copy(3..5);
+            expected.push(new.clone());
+            expected.extend_from_slice(&rows[7..9]);
+        } else {
+            assembled.push(RowRef::Columns(&late, range.start - 4));
+            expected.push(rows[range.start].clone());
+        }
+    }
+    assert_eq!(assembled.finish(), build(&expected));
+}
+
+/// A row of one number is that number by value, wherever it lies; of a text, and of several, it stays where it is.
+#[test]
+fn one_number_is_taken_by_value() {
+    let number = Row::new([(PropertyId(1), Value::I64(5))]);
+    let text = Row::new([(PropertyId(1), "text".into())]);
+    let several = Row::new(vec![(PropertyId(1), Value::I64(5)), (PropertyId(2), Value::I64(6))]);
+    for (row, is_word) in [(number, true), (text, false), (several, false)] {
+        let columns = Columns::of_rows([RowRef::from(row.as_ref())]);
+        for found in [RowRef::from(row.as_ref()), RowRef::Columns(&columns, 0)] {
+            let by_value = found.by_value();
+            assert_eq!(matches!(by_value, RowRef::Word(..)), is_word);
+            assert_eq!(by_value.to_row(), row);
+        }
+        let fixed = RowRef::Columns(&columns, 0).fixed_only();
+        assert_eq!(fixed.by_value().to_row(), fixed.to_row());
+    }
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Single operations in transactions of their own. Their result is computed at commit, under the latches: they read
 //! no snapshot and cannot conflict.
 
-use hedgerow_core::{LabelId, VertexKeyRef};
+use hedgerow_core::{LabelId, PropertyId, PropertyType, RowRef, VertexKeyRef};
 
+use super::attributes::AttributesTable;
 use super::names::TxnKeys;
-use super::op::{AttributesTable, Given, OpKind, TxnOp};
+use super::op::{Given, OpKind, TxnOp};
 use super::request::{Outcome, Request};
 use super::single::{self, Single};
 use super::validate::ReadSet;
@@ -27,29 +28,45 @@ pub(crate) fn edge(
     engine.check_writable()?;
     engine.check_key(src)?;
     engine.check_key(dst)?;
-    let outcome = edge_unpublished(engine, kind, src, dst, weight, &Given::NONE)?;
+    let outcome = edge_unpublished(engine, kind, src, dst, weight, Given::none)?;
     order::publish(engine, outcome)
 }
 
-/// As [`edge`], with properties and without waiting, for keys that were checked and an edge of the default label.
+/// As [`edge`], of a graph without weights, for keys that were checked: the edge gets one property, of which the word is a value.
 #[inline]
-pub(crate) fn edge_unpublished(
+pub(crate) fn edge_with_word(
+    engine: &Engine,
+    kind: OpKind,
+    src: VertexKeyRef<'_>,
+    dst: VertexKeyRef<'_>,
+    (property, of, word): (PropertyId, PropertyType, u64),
+) -> Result<Outcome> {
+    engine.check_writable()?;
+    let given = || Given::row(RowRef::Word(property, of, word));
+    let outcome = edge_unpublished(engine, kind, src, dst, 1.0, given)?;
+    order::publish(engine, outcome)
+}
+
+/// As [`edge`], with properties and without waiting, for keys that were checked and an edge of the default label. `given` makes
+/// them where they are used, so that a single number stays in registers until then.
+#[inline]
+pub(crate) fn edge_unpublished<'g>(
     engine: &Engine,
     kind: OpKind,
     src: VertexKeyRef<'_>,
     dst: VertexKeyRef<'_>,
     weight: f64,
-    given: &Given<'_>,
+    given: impl Fn() -> Given<'g>,
 ) -> Result<Outcome> {
     if let Some(op) = Single::resolve(engine, kind, src, dst, weight) {
         let named = || names(engine, &op, src, dst);
-        if let Some(outcome) = single::commit_unpublished(engine, &op, given, named)? {
+        if let Some(outcome) = single::commit_unpublished(engine, &op, &given, named)? {
             return Ok(outcome);
         }
     }
     let mut keys = TxnKeys::new();
     let (src, dst) = (keys.intern(src), keys.intern(dst));
-    general(engine, TxnOp::plain(kind, src, dst, weight), given, 0, &keys)
+    general(engine, TxnOp::plain(kind, src, dst, weight), &given(), 0, &keys)
 }
 
 /// Commits one operation on an edge of any label, whose id is given, and waits until it is published. `weight` is that of a new edge.
@@ -68,7 +85,7 @@ pub(crate) fn edge_of(
     engine.check_key(src)?;
     engine.check_key(dst)?;
     let outcome = if label == LabelId::DEFAULT && rank == 0 {
-        edge_unpublished(engine, kind, src, dst, weight, given)?
+        edge_unpublished(engine, kind, src, dst, weight, || *given)?
     } else {
         let mut keys = TxnKeys::new();
         let (src, dst) = (keys.intern(src), keys.intern(dst));
@@ -87,7 +104,7 @@ pub(crate) fn names(engine: &Engine, op: &Single, a: VertexKeyRef<'_>, b: Vertex
 fn general(engine: &Engine, op: TxnOp, given: &Given<'_>, rank: u64, keys: &TxnKeys) -> Result<Outcome> {
     let op = TxnOp { attributes: 1, ..op };
     let attributes = &[given.to_attributes(rank)];
-    schedule::commit_unpublished(engine, &blind(&[op], AttributesTable(attributes), keys))
+    schedule::commit_unpublished(engine, &blind(&[op], AttributesTable::of(attributes), keys))
 }
 
 fn blind<'a>(ops: &'a [TxnOp], attributes: AttributesTable<'a>, keys: &'a TxnKeys) -> Request<'a> {

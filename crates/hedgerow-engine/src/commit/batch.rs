@@ -10,6 +10,7 @@
 //! Only what reads nothing comes here, and removes no vertex: then nothing needs validation, and existing vertices stay. Edges
 //! with ranks and properties that are laid over others go the general way.
 
+mod distinct;
 mod keys;
 mod labels;
 mod lookup;
@@ -33,7 +34,7 @@ use crate::error::{CommitError, Result};
 use crate::state::store::Engine;
 use crate::state::tables::PartitionKey;
 
-use keys::Resolved;
+use keys::{KEYS_AT_A_TIME, Resolved};
 use labels::{BatchLabel, ByLabel};
 use lookup::{LabelOutcomes, Outcomes};
 use parts::{Part, parts};
@@ -45,8 +46,6 @@ const HEADS_AHEAD: usize = 5;
 const LISTS_AHEAD: usize = 2;
 const DELTAS_AHEAD: usize = 5;
 const APPENDS_AHEAD: usize = 3;
-/// New keys that a thread binds at a time.
-const BIND: usize = 1 << 11;
 /// How often a commit starts over because a key moved before the latches were held.
 const MAX_RESTARTS: usize = 100;
 const DIRECTIONS: [Direction; 2] = [Direction::Out, Direction::In];
@@ -58,7 +57,7 @@ fn suits(engine: &Engine, request: &Request<'_>) -> bool {
         && !engine.config.is_one_way()
         && request.isolation == Isolation::Serializable
         && request.reads.is_empty()
-        && request.ops.iter().all(|op| op.is_batched() && request.attributes.get(op.attributes).rank == 0)
+        && request.ops.iter().all(|op| op.is_batched() && request.attributes.rank(op.attributes) == 0)
         && are_simple(engine, request)
 }
 
@@ -103,7 +102,7 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThr
     let attributed = !engine.schema.default_is_plain();
     let labels = ByLabel::of(engine, request.ops, attributed);
     let each = labels.each(request.ops.len());
-    let mut context = (Resolved::of(engine, request.ops, request.keys)?, labels);
+    let mut context = (Resolved::of(engine, request, threads)?, labels);
     let serial = engine.thresholds.threads_from;
     let mut all = Vec::new();
     for (nth, (label, ops)) in each.into_iter().enumerate() {
@@ -326,7 +325,8 @@ fn finish<'j>(
         keys.keep_ids();
         let oldest = engine.horizon().oldest().unwrap_or(Timestamp::ZERO);
         let count = keys.fresh().len();
-        let ranges = (0..count).step_by(BIND).map(|from| from..count.min(from + BIND)).collect();
+        let ranges =
+            (0..count).step_by(KEYS_AT_A_TIME).map(|from| from..count.min(from + KEYS_AT_A_TIME)).collect();
         let bind = move |keys: &Resolved<'j>, fresh: &mut Range<usize>| {
             keys.bind(request.keys, fresh.clone(), ts, oldest);
         };

@@ -7,9 +7,10 @@ use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{Attributes, EdgeOp};
 use smallvec::SmallVec;
 
+use super::attributes::AttributesTable;
 use super::incident::for_each_incident;
 use super::names::TxnKey;
-use super::op::{AttributesTable, OpKind};
+use super::op::OpKind;
 use super::plan::KeyBindings;
 use super::request::Request;
 use super::validate::{LatchKey, Latches};
@@ -173,7 +174,7 @@ impl EdgeEffect {
         }
         if placement.second_changes(kind, engine.is_weighted(self.label)) {
             let second = placement.second_direction();
-            let row = placement.row_at(second, self.dst, self.src, self.row.as_ref());
+            let row = placement.row_at(second, self.dst, self.src, self.row.as_ref().into());
             side(self.dst, self.src, second, row);
         }
     }
@@ -205,7 +206,7 @@ fn run(
                 match (src, dst) {
                     (Some(src), Some(dst)) => {
                         let (src, dst) = engine.placement().ends(src, dst);
-                        let (label, rank) = (op.label, request.attributes.get(op.attributes).rank);
+                        let (label, rank) = (op.label, request.attributes.rank(op.attributes));
                         let (kind, weight, attributes) = (op.kind, op.weight, op.attributes);
                         writes.push(EdgeWrite { label, src, dst, rank, seq, kind, weight, attributes });
                     }
@@ -273,9 +274,9 @@ fn net_effect(
     let mut state = if wiped.is_some() { None } else { before.clone() };
     for write in item.iter().filter(|w| wiped.is_none_or(|seq| w.seq > seq)) {
         effects.applied += u64::from(write.kind != OpKind::Update || state.is_some());
-        let attributes = attributes.get(write.attributes);
-        let new = || (write.weight, attributes.row().cloned());
-        state = write.kind.makes(state, new, |old| laid_over(old, attributes.patch()));
+        let given = attributes.given(write.attributes);
+        let new = || (write.weight, given.row.to_row());
+        state = write.kind.makes(state, new, |old| laid_over(old, given.patch));
         // A vertex without properties has no row at all.
         state = state.filter(|(_, row)| label != LabelId::VERTICES || row.is_some());
     }

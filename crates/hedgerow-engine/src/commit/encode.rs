@@ -60,10 +60,7 @@ impl<'e> Encoder<'e> {
             return self.record.push(Op::PutEdge { label, src, dst, weight });
         }
         self.row.clear();
-        match row {
-            RowRef::Row(row) => hedgerow_log::encode_row(row, &mut self.row),
-            row => row.to_row().iter().for_each(|row| hedgerow_log::encode_row(row, &mut self.row)),
-        }
+        hedgerow_log::encode_row(row, &mut self.row);
         self.record.push(Op::PutItem { label, src, dst, rank, weight, row: &self.row })
     }
 

@@ -279,8 +279,7 @@ impl WriteTxn {
 
     fn push_item(&mut self, kind: OpKind, item: EdgeRef, weight: f64, cells: Cells) -> Result<()> {
         let attributes = if item.rank != 0 || !cells.is_empty() {
-            self.attributes.push(OpAttributes::new(kind, item.rank, cells));
-            self.attributes.len() as u32
+            self.attributes.push(OpAttributes::new(kind, item.rank, cells))
         } else {
             0
         };

@@ -2,8 +2,8 @@
 //!
 //! What a program does with a transaction:
 //!
-//! * [`txn`]: the transaction; [`items`]: its operations with labels, ranks and properties; [`rows`]: many edges with properties at once; [`all_labels`]: its reads over the
-//!   edges of all labels; [`overlay`]: reading its own writes; [`define`]: new labels and properties.
+//! * [`txn`]: the transaction; [`items`]: its operations with labels, ranks and properties; [`rows`] and [`vertex_rows`]: many edges, or
+//!   vertices, with properties at once; [`all_labels`]: its reads over the edges of all labels; [`overlay`]: reading its own writes; [`define`]: new labels and properties.
 //! * [`autocommit`]: single operations without a transaction object; [`pipeline`]: a window of them in flight; [`ticket`]: commits
 //!   that are not waited for.
 //!
@@ -16,6 +16,7 @@
 //!   [`effect`] (what really changes), [`encode`] (the log record), [`order`] (the ordering section).
 
 mod all_labels;
+mod attributes;
 pub(crate) mod autocommit;
 mod batch;
 mod define;
@@ -37,6 +38,7 @@ mod single;
 mod ticket;
 mod txn;
 mod validate;
+mod vertex_rows;
 
 pub use pipeline::{Ack, Applied, Pipeline};
 pub use ticket::Ticket;

@@ -1,6 +1,8 @@
 //! The operations of a transaction, under the names of that transaction.
 
-use hedgerow_core::{Cells, LabelId, PropertyId, Row, RowRef, Value, simd};
+use std::sync::Arc;
+
+use hedgerow_core::{Cells, Columns, LabelId, PropertyId, Row, RowRef, Value, simd};
 
 use super::names::TxnKey;
 
@@ -60,11 +62,13 @@ enum Properties {
     None,
     /// Those of the edge that [`OpKind::Put`] and [`OpKind::Insert`] make.
     Row(Row),
+    /// The same, where many came by the column: one place in their columns, at which some property has a value.
+    Place(Arc<Columns>, u32),
     /// Those that [`OpKind::Update`] and [`OpKind::Merge`] lay over those that there are; nulls remove.
     Patch(Box<[(PropertyId, Value)]>),
 }
 
-// A large batch has one for each edge.
+// A batch has one for each vertex with properties, and for each edge with several, or with text.
 const _: () = assert!(size_of::<OpAttributes>() == 40);
 
 impl OpAttributes {
@@ -83,12 +87,19 @@ impl OpAttributes {
         OpAttributes { rank: 0, properties: Properties::Row(row) }
     }
 
+    /// What an operation keeps that makes a vertex with the properties at a place of columns, of which some has a value.
+    #[inline]
+    pub(crate) fn of_place(columns: &Arc<Columns>, at: u32) -> OpAttributes {
+        OpAttributes { rank: 0, properties: Properties::Place(columns.clone(), at) }
+    }
+
     /// The properties of the edge that [`OpKind::Put`] and [`OpKind::Insert`] make.
     #[inline]
-    pub(crate) fn row(&self) -> Option<&Row> {
+    pub(crate) fn row(&self) -> RowRef<'_> {
         match &self.properties {
-            Properties::Row(row) => Some(row),
-            Properties::None | Properties::Patch(_) => None,
+            Properties::Row(row) => RowRef::Row(row),
+            Properties::Place(columns, at) => RowRef::Columns(columns, *at as usize),
+            Properties::None | Properties::Patch(_) => RowRef::Empty,
         }
     }
 
@@ -97,14 +108,20 @@ impl OpAttributes {
     pub(crate) fn patch(&self) -> &[(PropertyId, Value)] {
         match &self.properties {
             Properties::Patch(patch) => patch,
-            Properties::None | Properties::Row(_) => &[],
+            Properties::None | Properties::Row(_) | Properties::Place(..) => &[],
         }
+    }
+
+    /// Starts loading them.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        simd::prefetch(&raw const self.properties);
     }
 
     /// The properties.
     #[inline]
     pub(crate) fn given(&self) -> Given<'_> {
-        Given { row: self.row().into(), patch: self.patch() }
+        Given { row: self.row(), patch: self.patch() }
     }
 
     /// No rank, no properties.
@@ -135,6 +152,12 @@ impl<'a> Given<'a> {
 
     pub(crate) const NONE: Given<'static> = Given { row: RowRef::Empty, patch: &[] };
 
+    /// [`NONE`](Self::NONE), as a function.
+    #[inline]
+    pub(crate) fn none() -> Given<'static> {
+        Given::NONE
+    }
+
     /// The same for the table of a transaction.
     pub(crate) fn to_attributes(self, rank: u64) -> OpAttributes {
         let properties = match self.row.to_row() {
@@ -146,35 +169,13 @@ impl<'a> Given<'a> {
     }
 }
 
-/// The part of an operation that most have not.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct AttributesTable<'a>(pub(crate) &'a [OpAttributes]);
-
-impl<'a> AttributesTable<'a> {
-    /// Starts loading them.
-    #[inline]
-    pub(crate) fn prefetch(self, attributes: u32) {
-        let place = (attributes as usize).wrapping_sub(1);
-        if let Some(attributes) = self.0.get(place) {
-            simd::prefetch(&raw const attributes.properties);
-        }
-    }
-
-    /// The attributes that stand at `attributes` of an operation.
-    #[inline]
-    pub(crate) fn get(self, attributes: u32) -> &'a OpAttributes {
-        let place = (attributes as usize).checked_sub(1);
-        place.and_then(|place| self.0.get(place)).unwrap_or(OpAttributes::NONE)
-    }
-}
-
 /// One operation of a transaction, in program order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TxnOp {
     pub(crate) kind: OpKind,
     /// The label of the edge; [`LabelId::VERTICES`] with equal keys for the properties of a vertex.
     pub(crate) label: LabelId,
-    /// Rank and properties: one more than the place in the table of [`OpAttributes`], or 0 for neither.
+    /// Rank and properties: the handle in the table of the transaction, 0 for neither.
     pub(crate) attributes: u32,
     pub(crate) src: TxnKey,
     pub(crate) dst: TxnKey,

@@ -4,9 +4,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use hedgerow_core::{LabelId, PropertyId, Row, Value};
 
+use super::attributes::AttributesTable;
 use super::effect::laid_over;
 use super::names::TxnKey;
-use super::op::{AttributesTable, OpAttributes, OpKind, TxnOp};
+use super::op::{Given, OpKind, TxnOp};
 use crate::state::placement::Placement;
 
 /// An edge: label, endpoints, rank.
@@ -32,17 +33,17 @@ impl State {
     /// The state of an edge that the transaction has not written.
     const UNTOUCHED: State = State::Based { patch: Vec::new(), otherwise: None };
 
-    /// The state after `op`, which has these attributes.
-    fn after(self, op: &TxnOp, attributes: &OpAttributes) -> State {
-        let new = || (op.weight, attributes.row().cloned());
-        let makes = |edge: Edge| op.kind.makes(edge, new, |old| laid_over(old, attributes.patch()));
+    /// The state after `op`, which brings these properties.
+    fn after(self, op: &TxnOp, given: Given<'_>) -> State {
+        let new = || (op.weight, given.row.to_row());
+        let makes = |edge: Edge| op.kind.makes(edge, new, |old| laid_over(old, given.patch));
         match (op.kind, self) {
             (_, State::Is(edge)) => State::Is(makes(edge)),
             (OpKind::Insert, State::Based { patch, otherwise }) => {
                 State::Based { patch, otherwise: makes(otherwise) }
             }
             (OpKind::Update | OpKind::Merge, State::Based { mut patch, otherwise }) => {
-                patch.extend_from_slice(attributes.patch());
+                patch.extend_from_slice(given.patch);
                 State::Based { patch, otherwise: makes(otherwise) }
             }
             // What these make does not depend on the snapshot.
@@ -141,10 +142,10 @@ impl Overlay {
     }
 
     fn write(&mut self, op: &TxnOp, attributes: AttributesTable<'_>) {
-        let item = self.item_key(op.label, op.src, op.dst, attributes.get(op.attributes).rank);
+        let item = self.item_key(op.label, op.src, op.dst, attributes.rank(op.attributes));
         let (label, src, dst, rank) = item;
         let before = self.item(label, src, dst, rank).unwrap_or(State::UNTOUCHED);
-        self.edges.insert(item, before.after(op, attributes.get(op.attributes)));
+        self.edges.insert(item, before.after(op, attributes.given(op.attributes)));
         self.out.entry((label, src)).or_default().insert((dst, rank));
         self.into.entry((label, dst)).or_default().insert((src, rank));
         self.labels.insert(label);

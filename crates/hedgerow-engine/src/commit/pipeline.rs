@@ -281,15 +281,12 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         let quick = match &op {
             Some(op) => {
                 let named = || dense || autocommit::names(&self.engine, op, src, dst);
-                single::commit_unpublished(&self.engine, op, &Given::NONE, named)
+                single::commit_unpublished(&self.engine, op, &Given::none, named)
             }
             None => Ok(None),
         };
         let result = match quick {
-            Ok(None) => {
-                let none = &Given::NONE;
-                autocommit::edge_unpublished(&self.engine, kind, src, dst, weight, none)
-            }
+            Ok(None) => autocommit::edge_unpublished(&self.engine, kind, src, dst, weight, Given::none),
             Ok(Some(outcome)) => Ok(outcome),
             Err(error) => Err(error),
         };
@@ -307,8 +304,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         let ticket = self.submitted;
         self.submitted += 1;
         self.executed += 1;
-        let none = &Given::NONE;
-        let result = autocommit::edge_unpublished(&self.engine, kind, src, dst, weight, none);
+        let result = autocommit::edge_unpublished(&self.engine, kind, src, dst, weight, Given::none);
         self.executed_one(ticket, result);
         ticket
     }

@@ -2,8 +2,9 @@
 
 use hedgerow_core::Timestamp;
 
+use super::attributes::AttributesTable;
 use super::names::TxnKeys;
-use super::op::{AttributesTable, TxnOp};
+use super::op::TxnOp;
 use super::validate::ReadSet;
 use crate::config::Isolation;
 

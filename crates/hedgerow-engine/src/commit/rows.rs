@@ -1,19 +1,20 @@
-//! Many edges, or many vertices, with values of the same properties, in one call of a transaction.
+//! Many edges with values of the same properties in one call of a transaction.
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Cells, KindId, LabelId, PropertyId, PropertyType, Row, Value, VertexKeyRef};
+use hedgerow_core::{Cells, LabelId, PropertyId, PropertyType, Row, Value, VertexKeyRef};
 
-use super::define::{PropertyOwner, check_value};
+use super::attributes::AttributesOfOps;
+use super::define::check_value;
 use super::op::{MAX_OPS, OpAttributes, OpKind, TxnOp};
 use super::txn::{WriteTxn, too_many};
-use crate::error::{ArgumentError, Result};
+use crate::error::{ArgumentError, Error, Result};
 use crate::state::edge_key::WEIGHT;
 use crate::state::schema::LabelRef;
 use crate::state::store::Engine;
 
 /// The columns of a call: what each value of a row is.
 struct RowColumns<'a> {
-    owner: PropertyOwner,
+    label: LabelId,
     /// Names, and ids and types of those of which a value has come.
     properties: Vec<(&'a str, Option<(PropertyId, PropertyType)>)>,
     /// Which of them is the weight.
@@ -23,11 +24,7 @@ struct RowColumns<'a> {
 impl<'a> RowColumns<'a> {
     fn of_edges(engine: &Engine, label: LabelId, names: &[&'a str]) -> RowColumns<'a> {
         let weight = names.iter().position(|&name| name == WEIGHT).filter(|_| engine.is_weighted(label));
-        RowColumns { weight, ..RowColumns::of(label.into(), names) }
-    }
-
-    fn of(owner: PropertyOwner, names: &[&'a str]) -> RowColumns<'a> {
-        RowColumns { owner, properties: names.iter().map(|&name| (name, None)).collect(), weight: None }
+        RowColumns { label, properties: names.iter().map(|&name| (name, None)).collect(), weight }
     }
 
     /// Adds a value to `cells`, or makes it the weight.
@@ -41,8 +38,7 @@ impl<'a> RowColumns<'a> {
     ) -> Result<()> {
         let given = self.properties.len();
         let Some((name, known)) = self.properties.get_mut(at) else {
-            let message = format!("a row has more values than there are properties: {given}");
-            return Err(ArgumentError::Invalid(message).into());
+            return Err(too_many_values(given));
         };
         let Some(kind) = value.property_type() else { return Ok(()) };
         if self.weight == Some(at) {
@@ -59,7 +55,7 @@ impl<'a> RowColumns<'a> {
             Some((id, expected)) if *expected == kind => *id,
             // Of another type it is refused.
             _ => {
-                let id = engine.property_for_writing(self.owner, name, kind)?;
+                let id = engine.property_for_writing(self.label, name, kind)?;
                 *known = Some((id, kind));
                 id
             }
@@ -67,6 +63,36 @@ impl<'a> RowColumns<'a> {
         cells.push((id, value));
         Ok(())
     }
+
+    /// Adds the value of a row that has no other, and is not the weight; returns the handle of what it adds.
+    #[inline]
+    fn take_only(&mut self, engine: &Engine, value: Value, attributes: &mut AttributesOfOps) -> Result<u32> {
+        if let (Some((kind, word)), Some((_, Some((id, expected))))) =
+            (value.as_ref().to_word(), self.properties.first())
+            && kind == *expected
+        {
+            return Ok(attributes.push_word(*id, kind, word));
+        }
+        self.take_first(engine, value, attributes)
+    }
+
+    /// As [`take_only`](Self::take_only), of a property of which no value came yet, or another type.
+    #[inline(never)]
+    fn take_first(&mut self, engine: &Engine, value: Value, attributes: &mut AttributesOfOps) -> Result<u32> {
+        let mut cells = Cells::new();
+        self.take(engine, 0, value, &mut 1.0, &mut cells)?;
+        let word = cells.first().and_then(|(id, value)| Some((*id, value.as_ref().to_word()?)));
+        Ok(match word {
+            Some((id, (kind, word))) => attributes.push_word(id, kind, word),
+            None => Row::new(cells).map_or(0, |row| attributes.push(OpAttributes::of_row(row))),
+        })
+    }
+}
+
+/// A row has more values than there are properties.
+pub(super) fn too_many_values(properties: usize) -> Error {
+    let message = format!("a row has more values than there are properties: {properties}");
+    ArgumentError::Invalid(message).into()
 }
 
 impl WriteTxn {
@@ -90,96 +116,13 @@ impl WriteTxn {
         R: IntoIterator<Item: Into<Value>>,
     {
         let label = self.engine.label_for_writing(label.into(), 0)?;
-        let before = (self.ops.len(), self.attributes.len());
+        let before = (self.ops.len(), self.attributes.filled());
         let added = self.push_rows(label, properties, edges.into_iter());
         if added.is_err() {
             self.ops.truncate(before.0);
             self.attributes.truncate(before.1);
         }
         added
-    }
-
-    /// As [`put_vertex_with`](Self::put_vertex_with), for many vertices of one kind: each comes with a value for each of the
-    /// `properties`, in their order; a null, or a value that a row lacks at its end, is none. A key that comes twice gets the
-    /// properties that come last. Reads nothing.
-    ///
-    /// O(values). Properties are looked up once, and those that are new are defined.
-    ///
-    /// ```
-    /// use hedgerow::{Graph, KeyKind, Value};
-    ///
-    /// let graph = Graph::in_memory()?;
-    /// let page = graph.define_kind("page", KeyKind::U64)?;
-    /// let mut tx = graph.write()?;
-    /// let rows = [(7, ["Birds".into(), Value::I64(3)]), (8, ["Owls".into(), Value::Null])];
-    /// tx.put_vertices_with(page, &["title", "views"], rows)?;
-    /// tx.commit()?;
-    /// assert_eq!(graph.snapshot()?.vertex_property(page.key(7), "views")?, Some(Value::I64(3)));
-    /// # Ok::<(), hedgerow::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As of `put_vertex_with`; [`ArgumentError::Invalid`] for a key of another kind, and for a row with more values than there are
-    /// properties. None of the vertices is added then. If what gives the rows panics, those before it are added.
-    pub fn put_vertices_with<'a, K, R>(
-        &mut self,
-        kind: KindId,
-        properties: &[&str],
-        rows: impl IntoIterator<Item = (K, R)>,
-    ) -> Result<()>
-    where
-        K: Into<VertexKeyRef<'a>>,
-        R: IntoIterator<Item: Into<Value>>,
-    {
-        self.engine.check_owner()?;
-        self.engine.schema.load().check_kind(kind)?;
-        let before = (self.ops.len(), self.attributes.len());
-        let added = self.push_vertices(kind, properties, rows.into_iter());
-        if added.is_err() {
-            self.ops.truncate(before.0);
-            self.attributes.truncate(before.1);
-        }
-        added
-    }
-
-    fn push_vertices<'a, K, R>(
-        &mut self,
-        kind: KindId,
-        properties: &[&str],
-        rows: impl Iterator<Item = (K, R)>,
-    ) -> Result<()>
-    where
-        K: Into<VertexKeyRef<'a>>,
-        R: IntoIterator<Item: Into<Value>>,
-    {
-        let WriteTxn { engine, ops, keys, attributes, .. } = self;
-        let mut columns = RowColumns::of(kind.into(), properties);
-        let mut cells = Cells::new();
-        for (key, row) in rows {
-            let given = key.into();
-            let key = if given.kind() == KindId::DEFAULT { kind.key(given) } else { given };
-            if key.kind() != kind {
-                let what = format!("vertex {key}: the call is for vertices of kind {}", kind.0);
-                return Err(ArgumentError::Invalid(what).into());
-            }
-            engine.check_key(key)?;
-            let mut weight = 1.0;
-            for (at, value) in row.into_iter().enumerate() {
-                columns.take(engine, at, value.into(), &mut weight, &mut cells)?;
-            }
-            if ops.len() + 2 > MAX_OPS {
-                return Err(too_many());
-            }
-            let key = keys.intern(key);
-            ops.push(TxnOp::plain(OpKind::InsertVertex, key, key, 0.0));
-            let mut op = TxnOp { label: LabelId::VERTICES, ..TxnOp::plain(OpKind::Put, key, key, 1.0) };
-            if let Some(row) = Row::new(std::mem::take(&mut cells)) {
-                attributes.push(OpAttributes::of_row(row));
-                op.attributes = attributes.len() as u32;
-            }
-            ops.push(op);
-        }
-        Ok(())
     }
 
     fn push_rows<'a, K, R>(
@@ -201,7 +144,9 @@ impl WriteTxn {
             return Err(too_many());
         }
         ops.reserve(coming);
-        attributes.reserve(coming);
+        if let [_] = properties {
+            attributes.reserve_words(coming);
+        }
         for (src, dst, row) in edges {
             let (mut src, mut dst) = (src.into(), dst.into());
             if says_kinds && !faults::is_on(PlantedFault::EndsOfRowsNotChecked) {
@@ -209,18 +154,25 @@ impl WriteTxn {
             }
             engine.check_key(src)?;
             engine.check_key(dst)?;
-            let mut weight = 1.0;
-            for (at, value) in row.into_iter().enumerate() {
-                columns.take(engine, at, value.into(), &mut weight, &mut cells)?;
-            }
             if ops.len() >= MAX_OPS {
                 return Err(too_many());
             }
-            let mut op = TxnOp::plain(OpKind::Put, keys.intern(src), keys.intern(dst), weight);
+            let mut op = TxnOp::plain(OpKind::Put, keys.intern(src), keys.intern(dst), 1.0);
             op.label = label;
-            if let Some(row) = Row::new(std::mem::take(&mut cells)) {
-                attributes.push(OpAttributes::of_row(row));
-                op.attributes = attributes.len() as u32;
+            let mut values = row.into_iter();
+            match (values.next().map(Into::into), values.next()) {
+                (None, _) => {}
+                (Some(value), None) if columns.weight.is_none() => {
+                    op.attributes = columns.take_only(engine, value, attributes)?;
+                }
+                (first, second) => {
+                    let rest = second.into_iter().chain(values).map(Into::into);
+                    for (at, value) in first.into_iter().chain(rest).enumerate() {
+                        columns.take(engine, at, value, &mut op.weight, &mut cells)?;
+                    }
+                    let row = Row::new(std::mem::take(&mut cells));
+                    op.attributes = row.map_or(0, |row| attributes.push(OpAttributes::of_row(row)));
+                }
             }
             ops.push(op);
         }

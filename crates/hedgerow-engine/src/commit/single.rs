@@ -38,7 +38,7 @@ pub(crate) struct Single {
 impl Single {
     /// The operation with its keys looked up; `None` where one names no vertex. Of a dense graph the vertices need not
     /// exist.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn resolve(
         engine: &Engine,
         kind: OpKind,
@@ -111,7 +111,7 @@ impl<'e> Ends<'e> {
     }
 
     /// The weight of the edge, looked up where the list is shorter: both copies say the same.
-    #[inline]
+    #[inline(always)]
     fn edge(&self, op: &Single, second: Direction, hint: InterpolationHint) -> Option<f64> {
         self.src.prefetch_head(Direction::Out, [op.src.local()]);
         self.dst().prefetch_head(second, [op.dst.local()]);
@@ -138,13 +138,13 @@ impl<'e> Ends<'e> {
 }
 
 /// Commits the operation without waiting for its publication. `None` sends the caller to the general path.
-/// `still_named` says, with the latches held, whether both ids still carry the keys they were looked up by
-/// (invariant I4).
+/// `given` makes the properties that the operation brings. `still_named` says, with the latches held, whether both ids still carry
+/// the keys they were looked up by (invariant I4).
 #[inline]
-pub(crate) fn commit_unpublished(
+pub(crate) fn commit_unpublished<'g>(
     engine: &Engine,
     op: &Single,
-    given: &Given<'_>,
+    given: &impl Fn() -> Given<'g>,
     still_named: impl FnOnce() -> bool,
 ) -> Result<Option<Outcome>> {
     if engine.config.is_one_way() {
@@ -163,11 +163,13 @@ pub(crate) fn commit_unpublished(
     // Edges may have properties only if the schema says so, which is asked under the latches.
     let laid;
     let change = if engine.schema.default_is_plain() {
-        plain_change(engine, op, before)
+        plain_change(engine, op, before).map(|(kind, weight)| (kind, weight, RowRef::Empty))
     } else {
+        let given = given();
         laid = op.lays().then(|| laid_over(before.map(|w| (w, ends.row(op, hint).to_row())), given.patch).1);
         let row = laid.as_ref().map_or(given.row, |laid| laid.as_ref().into());
-        change_of_row(engine, op, before, row, || ends.row(op, hint))
+        let change = change_of_row(engine, op, before, || ends.row(op, hint).is_same(row));
+        change.map(|(kind, weight, takes)| (kind, weight, if takes { row } else { RowRef::Empty }))
     };
     let Some((kind, weight, row)) = change else {
         // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this moment.
@@ -198,37 +200,34 @@ pub(crate) fn commit_unpublished(
     Ok(Some(Outcome { ts, edges, applied }))
 }
 
-/// What changes about an edge: the operation on its chains, and what it leaves.
-type EdgeChange<'a> = (EdgeOp, f64, RowRef<'a>);
-
-/// What the operation changes where edges have no properties, given the weight before.
+/// What the operation changes where edges have no properties, given the weight before: the operation on the chains of the edge,
+/// and the weight that it leaves.
 #[inline]
-fn plain_change(engine: &Engine, op: &Single, before: Option<f64>) -> Option<EdgeChange<'static>> {
+fn plain_change(engine: &Engine, op: &Single, before: Option<f64>) -> Option<(EdgeOp, f64)> {
     let after = op.kind.makes(before, || op.weight, |old| old.unwrap_or(op.weight));
     let same = |old: &f64, new: &f64| same_weight(engine.config.weighted, *old, *new);
     let kind = effective(before.as_ref(), after.as_ref(), same)?;
-    Some((kind, after.unwrap_or(0.0), RowRef::Empty))
+    Some((kind, after.unwrap_or(0.0)))
 }
 
-/// As [`plain_change`], where the operation would leave `row`, and `row_before` looks up the one that there is.
-fn change_of_row<'a, 'b>(
+/// As [`plain_change`], and whether the edge has the properties of the operation afterwards; `has_row` looks up whether it has them
+/// before.
+#[inline]
+fn change_of_row(
     engine: &Engine,
     op: &Single,
     before: Option<f64>,
-    row: RowRef<'a>,
-    row_before: impl Fn() -> RowRef<'b>,
-) -> Option<EdgeChange<'a>> {
-    // No row stands for the properties that there were before.
-    let before: Option<(f64, Option<RowRef<'a>>)> = before.map(|weight| (weight, None));
-    let new = || (op.weight, Some(row));
-    let after = op.kind.makes(before, new, |old| (old.map_or(1.0, |(weight, _)| weight), Some(row)));
-    let same = |(old, _): &(f64, _), (new, row): &(f64, Option<RowRef<'a>>)| match row {
-        None => true,
-        Some(row) => same_weight(engine.config.weighted, *old, *new) && row_before().is_same(*row),
+    has_row: impl Fn() -> bool,
+) -> Option<(EdgeOp, f64, bool)> {
+    let before = before.map(|weight| (weight, false));
+    let new = || (op.weight, true);
+    let after = op.kind.makes(before, new, |old| (old.map_or(1.0, |(weight, _)| weight), true));
+    let same = |(old, _): &(f64, bool), (new, takes): &(f64, bool)| {
+        !takes || (same_weight(engine.config.weighted, *old, *new) && has_row())
     };
     let kind = effective(before.as_ref(), after.as_ref(), same)?;
-    let (weight, row) = after.unwrap_or((0.0, None));
-    Some((kind, weight, row.unwrap_or(RowRef::Empty)))
+    let (weight, takes) = after.unwrap_or((0.0, false));
+    Some((kind, weight, takes))
 }
 
 #[inline]
@@ -242,7 +241,7 @@ fn encode(engine: &Engine, op: &Single, kind: EdgeOp, weight: f64, row: RowRef<'
 }
 
 /// Merges that are due happen before the timestamp is drawn: who draws a later one waits for no merge.
-#[inline]
+#[inline(always)]
 fn make_room(engine: &Engine, op: &Single, ends: &mut Ends<'_>) {
     let horizon = engine.horizon();
     let (weighted, second) = (engine.config.weighted, engine.placement().second_direction());
@@ -316,12 +315,7 @@ fn attributes_of_copies<'a>(
     row: RowRef<'a>,
 ) -> Option<[Attributes<'a>; 2]> {
     let at = |direction, at, other| {
-        let row = match row {
-            RowRef::Row(row) => placement.row_at(direction, at, other, Some(row)),
-            // A value of fixed width stands at both ends.
-            row if placement.keeps_rows(direction) => row,
-            _ => RowRef::Empty,
-        };
+        let row = placement.row_at(direction, at, other, row);
         Attributes { rank: 0, row }
     };
     if matches!(row, RowRef::Empty) {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use hedgerow_core::{Direction, LabelId, Timestamp, VertexId, VertexKey, VertexKeyRef};
 
+use super::attributes::AttributesOfOps;
 use super::names::{TxnKey, TxnKeys};
-use super::op::{AttributesTable, MAX_OPS, OpAttributes, OpKind, TxnOp};
+use super::op::{MAX_OPS, OpKind, TxnOp};
 use super::overlay::{Listed, Overlay, State};
 use super::request::{Outcome, Request};
 use super::ticket::Ticket;
@@ -49,7 +50,7 @@ pub struct WriteTxn {
     pub(super) keys: TxnKeys,
     pub(super) ops: Vec<TxnOp>,
     /// Ranks and properties of the operations that have some.
-    pub(super) attributes: Vec<OpAttributes>,
+    pub(super) attributes: AttributesOfOps,
     pub(super) overlay: Option<Overlay>,
     base: Option<Snapshot>,
     pub(super) reads: ReadSet,
@@ -65,7 +66,7 @@ impl WriteTxn {
             create: true,
             keys: TxnKeys::new(),
             ops: Vec::new(),
-            attributes: Vec::new(),
+            attributes: AttributesOfOps::default(),
             overlay: None,
             base,
             reads: ReadSet::default(),
@@ -440,7 +441,7 @@ impl WriteTxn {
         self.reads.prepare(|| self.engine.defined_labels().end);
         let request = Request {
             ops: &self.ops,
-            attributes: AttributesTable(&self.attributes),
+            attributes: self.attributes.table(),
             keys: &self.keys,
             create: self.create,
             reads: &self.reads,
@@ -458,8 +459,8 @@ impl WriteTxn {
             return Ok(None);
         }
         let (src, dst) = (self.keys.key(op.src), self.keys.key(op.dst));
-        let given = AttributesTable(&self.attributes).get(op.attributes).given();
-        autocommit::edge_unpublished(&self.engine, op.kind, src, dst, op.weight, &given).map(Some)
+        let given = self.attributes.table().given(op.attributes);
+        autocommit::edge_unpublished(&self.engine, op.kind, src, dst, op.weight, || given).map(Some)
     }
 
     /// Drops all operations. O(operations).
@@ -483,8 +484,7 @@ impl WriteTxn {
     }
 
     pub(super) fn base(&mut self) -> &Snapshot {
-        let engine = &self.engine;
-        self.base.get_or_insert_with(|| Snapshot::open(engine))
+        self.base.get_or_insert_with(|| Snapshot::open(&self.engine))
     }
 
     /// The overlay with all operations so far; `None` while there are none.
@@ -494,7 +494,7 @@ impl WriteTxn {
         }
         let placement = self.engine.placement();
         let overlay = self.overlay.get_or_insert_with(|| Overlay::new(placement));
-        overlay.catch_up(&self.ops, AttributesTable(&self.attributes), self.create);
+        overlay.catch_up(&self.ops, self.attributes.table(), self.create);
         Some(overlay)
     }
 

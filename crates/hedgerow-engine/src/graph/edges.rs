@@ -1,6 +1,6 @@
 //! Single operations on edges of any label, each in a transaction of its own.
 
-use hedgerow_core::{LabelId, Row, RowRef, Value};
+use hedgerow_core::{LabelId, Row, Value};
 
 use super::Graph;
 use crate::commit::autocommit;
@@ -44,45 +44,56 @@ impl Graph {
         self.make(OpKind::Insert, edge, properties)
     }
 
+    #[inline]
     fn make<N: AsRef<str>, V: Into<Value>>(
         &self,
         kind: OpKind,
         edge: EdgeKey<'_>,
         properties: impl IntoIterator<Item = (N, V)>,
     ) -> Result<bool> {
-        let (label, src, dst) = self.engine.edge_for_writing(&edge)?;
-        let edge = EdgeKey { src, dst, ..edge };
+        if !edge.is_default() || self.engine.config.weighted {
+            let (label, src, dst) = self.engine.edge_for_writing(&edge)?;
+            return self.make_with(kind, label, EdgeKey { src, dst, ..edge }, properties);
+        }
+        self.engine.check_key(edge.src)?;
+        self.engine.check_key(edge.dst)?;
         let mut properties = properties.into_iter();
-        let (first, second) = (properties.next(), properties.next());
-        let done = match (first, second) {
-            (Some((name, value)), None) if !self.engine.is_weighted(label) => {
-                self.make_with_one(kind, label, edge, name.as_ref(), value.into())?
-            }
+        match (properties.next(), properties.next()) {
+            (Some((name, value)), None) => self.make_with_one(kind, edge, name.as_ref(), value.into()),
             (first, second) => {
                 let properties = first.into_iter().chain(second).chain(properties);
-                let (weight, cells) = split_weight(&self.engine, label, properties)?;
-                let row = Row::new(cells);
-                self.one(kind, label, edge, weight.unwrap_or(1.0), &Given::row(row.as_ref().into()))?
+                self.make_with(kind, LabelId::DEFAULT, edge, properties)
             }
-        };
-        Ok(done.edges > 0)
+        }
     }
 
-    /// With one property, as most edges with properties have: a value of fixed width goes by value all the way to the delta.
-    fn make_with_one(
+    /// Of an edge that was checked.
+    fn make_with<N: AsRef<str>, V: Into<Value>>(
         &self,
         kind: OpKind,
         label: LabelId,
         edge: EdgeKey<'_>,
-        name: &str,
-        value: Value,
-    ) -> Result<Outcome> {
-        if let Some((of, word)) = value.as_ref().to_word() {
-            let id = self.engine.property_for_writing(label, name, of)?;
-            return self.one(kind, label, edge, 1.0, &Given::row(RowRef::Word(id, of, word)));
-        }
-        let row = Row::new(self.engine.cells(label, [(name, value)])?);
-        self.one(kind, label, edge, 1.0, &Given::row(row.as_ref().into()))
+        properties: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<bool> {
+        let (weight, cells) = split_weight(&self.engine, label, properties)?;
+        let row = Row::new(cells);
+        let given = Given::row(row.as_ref().into());
+        Ok(self.one(kind, label, edge, weight.unwrap_or(1.0), &given)?.edges > 0)
+    }
+
+    /// An edge of the default label with one property, as most edges with properties have: a value of fixed width goes by value all
+    /// the way to the delta.
+    #[inline]
+    fn make_with_one(&self, kind: OpKind, edge: EdgeKey<'_>, name: &str, value: Value) -> Result<bool> {
+        let Some((of, word)) = value.as_ref().to_word() else {
+            return self.make_with(kind, LabelId::DEFAULT, edge, [(name, value)]);
+        };
+        let id = match self.engine.schema.of_default(name, of) {
+            Some(id) => id,
+            None => self.engine.property_for_writing(LabelId::DEFAULT, name, of)?,
+        };
+        let done = autocommit::edge_with_word(&self.engine, kind, edge.src, edge.dst, (id, of, word))?;
+        Ok(done.edges > 0)
     }
 
     /// Lays properties over those of an edge, in a transaction of its own; a null removes. Returns whether the edge exists. Decided

@@ -1,6 +1,6 @@
 //! How users name an edge.
 
-use hedgerow_core::VertexKeyRef;
+use hedgerow_core::{LabelId, VertexKeyRef};
 
 use super::schema::LabelRef;
 
@@ -29,12 +29,19 @@ pub struct EdgeKey<'a> {
 
 impl<'a> EdgeKey<'a> {
     /// The edge of this label from `src` to `dst`, with rank 0. The empty label is the default one.
+    #[inline]
     pub fn new(
         label: impl Into<LabelRef<'a>>,
         src: impl Into<VertexKeyRef<'a>>,
         dst: impl Into<VertexKeyRef<'a>>,
     ) -> EdgeKey<'a> {
         EdgeKey { label: label.into(), src: src.into(), dst: dst.into(), rank: 0 }
+    }
+
+    /// Whether it names an edge of the default label, without a rank.
+    #[inline]
+    pub(crate) fn is_default(&self) -> bool {
+        self.rank == 0 && matches!(self.label, LabelRef::Name("") | LabelRef::Id(LabelId::DEFAULT))
     }
 
     /// The edge with this rank; only edges of `multi` labels have one other than 0.

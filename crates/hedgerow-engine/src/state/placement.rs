@@ -4,7 +4,7 @@
 //! the incoming chain of the other end; an undirected one in the outgoing chain of the other end, unless the edge is a
 //! self-loop. Of an undirected edge the smaller end comes first.
 
-use hedgerow_core::{Direction, GraphConfig, Row, RowRef, VertexId};
+use hedgerow_core::{Direction, GraphConfig, RowRef, VertexId};
 use hedgerow_mem::EdgeOp;
 
 /// The rules for a graph of one configuration.
@@ -74,24 +74,25 @@ impl Placement {
 
     /// The properties that the copy in `direction` at `at` keeps: all where the edge is counted; those of fixed width at the
     /// other end of an undirected edge; none in an incoming chain.
+    #[inline]
     pub(crate) fn row_at<'r>(
         self,
         direction: Direction,
         at: VertexId,
         other: VertexId,
-        row: Option<&'r Row>,
+        row: RowRef<'r>,
     ) -> RowRef<'r> {
         match direction {
             _ if !self.keeps_rows(direction) => RowRef::Empty,
-            _ if self.counts_at(direction, at, other) => row.into(),
-            _ => RowRef::fixed_of(row),
+            _ if self.counts_at(direction, at, other) => row,
+            _ => row.fixed_only(),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use hedgerow_core::{PropertyId, Value};
+    use hedgerow_core::{PropertyId, Row, Value};
 
     use super::*;
 
@@ -127,7 +128,8 @@ mod tests {
         let cells = vec![(PropertyId(0), Value::I64(7)), (PropertyId(1), Value::Utf8("long".into()))];
         let (row, fixed) = (Row::new(cells.clone()), Row::new(cells[..1].to_vec()));
         let (a, b) = (VertexId(1), VertexId(2));
-        let kept = |p: Placement, direction, at, other| p.row_at(direction, at, other, row.as_ref()).to_row();
+        let kept =
+            |p: Placement, direction, at, other| p.row_at(direction, at, other, row.as_ref().into()).to_row();
         assert_eq!(kept(of(false, true), Direction::Out, a, b), row);
         assert_eq!(kept(of(false, true), Direction::Out, b, a), fixed);
         assert_eq!(kept(of(true, true), Direction::Out, b, a), row);

@@ -1,8 +1,9 @@
 //! The schema of an open store, which definitions replace.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::sync::{ArcCell, ArcGuard, AtomicBool, Mutex, Ordering};
+use hedgerow_core::{PropertyId, PropertyType};
 
 use super::schema::Schema;
 
@@ -13,21 +14,42 @@ pub(crate) struct SchemaCell {
     pub(crate) defining: Mutex<()>,
     /// Whether edges of the default label may have properties: set before the first one can get any, never unset.
     default_has_properties: AtomicBool,
+    /// The first properties of the default label, by id. A definition is final, so that they are found without a guard of the
+    /// schema.
+    first_of_default: [OnceLock<(Arc<str>, PropertyType)>; FIRST],
 }
+
+/// Properties of the default label that are known without a guard.
+const FIRST: usize = 4;
 
 impl SchemaCell {
     pub(crate) fn new(schema: Schema) -> SchemaCell {
         let has = schema.labels().first().is_some_and(|label| !label.properties().is_empty());
-        SchemaCell {
-            current: ArcCell::new(Some(Arc::new(schema))),
+        let cell = SchemaCell {
+            current: ArcCell::new(None),
             defining: Mutex::new(()),
             default_has_properties: AtomicBool::new(has),
-        }
+            first_of_default: Default::default(),
+        };
+        cell.replace(schema);
+        cell
     }
 
     /// Makes a definition known. The caller holds the lock of definitions.
     pub(crate) fn replace(&self, schema: Schema) {
+        let of_default = schema.labels().first().map_or(&[][..], |label| label.properties());
+        for (known, property) in self.first_of_default.iter().zip(of_default) {
+            known.get_or_init(|| (property.name().clone(), property.property_type()));
+        }
         self.current.store(Some(Arc::new(schema)));
+    }
+
+    /// The property of the default label that has this name and type, if it is one of the first.
+    #[inline]
+    pub(crate) fn of_default(&self, name: &str, kind: PropertyType) -> Option<PropertyId> {
+        let known = self.first_of_default.iter().map_while(OnceLock::get);
+        let at = known.into_iter().position(|(of, of_kind)| *of_kind == kind && **of == *name)?;
+        Some(PropertyId(at as u16))
     }
 
     /// Says that edges of the default label may have properties from now on.

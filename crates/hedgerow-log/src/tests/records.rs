@@ -180,7 +180,7 @@ fn any_row() -> impl Strategy<Value = Vec<u8>> {
     ];
     proptest::collection::vec((any::<u16>().prop_map(PropertyId), value), 1..5).prop_map(|cells| {
         let mut bytes = Vec::new();
-        crate::encode_row(&hedgerow_core::Row::new(cells).unwrap(), &mut bytes);
+        crate::encode_row(hedgerow_core::RowRef::Row(&hedgerow_core::Row::new(cells).unwrap()), &mut bytes);
         bytes
     })
 }

@@ -18,11 +18,15 @@ mod blocks {
     use super::ENTRIES_PER_WORD;
     use crate::arena::{Arena, Block};
 
-    /// One block: the words of the Bloom filter, `capacity` weights (if weighted), destinations, timestamp offsets, tags, in falling
-    /// alignment. A log without room has none.
+    /// One block: the words of the Bloom filter, which entries lack a property word and `capacity` of these (if it has room for
+    /// them), `capacity` weights (if weighted), destinations, timestamp offsets, tags, in falling alignment. A log without room has
+    /// none.
     pub(in crate::delta) struct Storage {
         block: Option<Block>,
-        capacity: usize,
+        capacity: u32,
+        /// Of the property words, and of what stands behind them: how many words stand before. The same if there are none.
+        properties: u32,
+        weights: u32,
         weighted: bool,
     }
 
@@ -30,23 +34,85 @@ mod blocks {
     // at published ones.
 
     impl Storage {
-        pub(in crate::delta) fn new(capacity: usize, weighted: bool, arena: &Arena) -> Storage {
-            let words = capacity.div_ceil(ENTRIES_PER_WORD);
-            let bytes = words * 8 + capacity * if weighted { 17 } else { 9 };
+        pub(in crate::delta) fn new(capacity: usize, weighted: bool, worded: bool, arena: &Arena) -> Storage {
+            let properties =
+                capacity.div_ceil(ENTRIES_PER_WORD) + if worded { capacity.div_ceil(64) } else { 0 };
+            let weights = properties + if worded { capacity } else { 0 };
+            let bytes = weights * 8 + capacity * if weighted { 17 } else { 9 };
             let block = (capacity > 0).then(|| arena.block(bytes));
             if let Some(block) = &block {
-                // SAFETY: the block is new, and begins with the words.
-                unsafe { block.start().as_ptr().write_bytes(0, words * 8) };
+                // SAFETY: the block is new, and begins with these words.
+                unsafe { block.start().as_ptr().write_bytes(0, properties * 8) };
             }
-            Storage { block, capacity, weighted }
+            let (properties, weights) = (properties as u32, weights as u32);
+            Storage { block, capacity: capacity as u32, properties, weights, weighted }
+        }
+
+        #[inline]
+        fn capacity(&self) -> usize {
+            self.capacity as usize
+        }
+
+        #[inline]
+        fn filter_words(&self) -> usize {
+            self.capacity().div_ceil(ENTRIES_PER_WORD)
+        }
+
+        #[inline]
+        fn is_worded(&self) -> bool {
+            self.properties < self.weights
         }
 
         /// The word of the Bloom filter that has this bit.
         #[inline]
         fn word(&self, bit: usize) -> &AtomicU64 {
-            assert!(bit / 64 < self.capacity.div_ceil(ENTRIES_PER_WORD));
+            assert!(bit / 64 < self.filter_words());
             // SAFETY: in bounds, aligned as blocks are, written when the block was made, and only accessed like this since.
             unsafe { &*self.start().cast::<AtomicU64>().add(bit / 64) }
+        }
+
+        /// What says of the entry at `at`, and of others, whether it lacks a property word.
+        #[inline]
+        fn lacking(&self, at: usize) -> &AtomicU64 {
+            assert!(self.is_worded() && at < self.capacity());
+            // SAFETY: as for `word`: these stand behind those of the filter.
+            unsafe { &*self.start().cast::<AtomicU64>().add(self.filter_words() + at / 64) }
+        }
+
+        /// Says that the entry at `at`, which is not published yet, has no property word. Under the latch: nobody else writes.
+        #[inline]
+        pub(in crate::delta) fn lack_property(&self, at: usize) {
+            let word = self.lacking(at);
+            word.store(word.load(Ordering::Relaxed) | 1 << (at % 64), Ordering::Relaxed);
+        }
+
+        /// Writes the property word of an entry that is not published yet.
+        #[inline]
+        pub(in crate::delta) fn set_property(&self, at: usize, word: u64) {
+            assert!(self.is_worded() && at < self.capacity());
+            // SAFETY: as for `write`.
+            unsafe { self.properties().add(at).write(word) };
+        }
+
+        /// The property word of an entry, if it has one.
+        #[inline]
+        pub(in crate::delta) fn property(&self, at: usize) -> Option<u64> {
+            if self.lacking(at).load(Ordering::Relaxed) >> (at % 64) & 1 != 0 {
+                return None;
+            }
+            // SAFETY: in bounds; callers pass indices of published entries, and those that lack no word have one.
+            Some(unsafe { self.properties().add(at).read() })
+        }
+
+        #[inline]
+        pub(in crate::delta) fn prefetch_property(&self, at: usize) {
+            simd::prefetch(self.properties().wrapping_add(at));
+        }
+
+        #[inline]
+        fn properties(&self) -> *mut u64 {
+            // SAFETY: within or one past the allocation, by the layout above.
+            unsafe { self.start().cast::<u64>().add(self.properties as usize) }
         }
 
         /// Sets a bit. Under the latch: nobody else writes.
@@ -78,12 +144,12 @@ mod blocks {
         #[inline]
         fn weights(&self) -> *mut f64 {
             // SAFETY: within or one past the allocation, by the layout above.
-            unsafe { self.start().cast::<f64>().add(self.capacity.div_ceil(ENTRIES_PER_WORD)) }
+            unsafe { self.start().cast::<f64>().add(self.weights as usize) }
         }
 
         #[inline]
         fn dsts(&self) -> *mut u32 {
-            let skip = if self.weighted { self.capacity } else { 0 };
+            let skip = if self.weighted { self.capacity() } else { 0 };
             // SAFETY: within or one past the allocation, by the layout above.
             unsafe { self.weights().add(skip).cast() }
         }
@@ -91,13 +157,13 @@ mod blocks {
         #[inline]
         fn offsets(&self) -> *mut u32 {
             // SAFETY: within or one past the allocation, by the layout above.
-            unsafe { self.dsts().add(self.capacity) }
+            unsafe { self.dsts().add(self.capacity()) }
         }
 
         #[inline]
         fn tags(&self) -> *mut u8 {
             // SAFETY: within or one past the allocation, by the layout above.
-            unsafe { self.offsets().add(self.capacity).cast() }
+            unsafe { self.offsets().add(self.capacity()).cast() }
         }
 
         #[inline]
@@ -108,6 +174,9 @@ mod blocks {
             simd::prefetch(self.offsets().wrapping_add(at));
             if self.weighted {
                 simd::prefetch(self.weights().wrapping_add(at));
+            }
+            if self.is_worded() {
+                self.prefetch_property(at);
             }
             if scan {
                 (0..at).step_by(64).for_each(|i| simd::prefetch(tags.wrapping_add(i)));
@@ -121,7 +190,7 @@ mod blocks {
 
         #[inline]
         pub(in crate::delta) fn write(&self, at: usize, tag: u8, dst: VertexId, offset: u32, weight: f64) {
-            assert!(at < self.capacity);
+            assert!(at < self.capacity());
             // SAFETY: `at` is inside the allocation; the entry is unpublished, so no reader looks at it, and the
             // caller holds the latch, so no other writer does.
             unsafe {
@@ -136,35 +205,35 @@ mod blocks {
 
         #[inline]
         pub(in crate::delta) fn tag(&self, at: usize) -> u8 {
-            assert!(at < self.capacity);
+            assert!(at < self.capacity());
             // SAFETY: in bounds; callers pass indices of published entries, which are written and final.
             unsafe { self.tags().add(at).read() }
         }
 
         #[inline]
         pub(in crate::delta) fn dst(&self, at: usize) -> VertexId {
-            assert!(at < self.capacity);
+            assert!(at < self.capacity());
             // SAFETY: as for `tag`.
             VertexId(unsafe { self.dsts().add(at).read() })
         }
 
         #[inline]
         pub(in crate::delta) fn ts(&self, at: usize) -> u32 {
-            assert!(at < self.capacity);
+            assert!(at < self.capacity());
             // SAFETY: as for `tag`.
             unsafe { self.offsets().add(at).read() }
         }
 
         #[inline]
         pub(in crate::delta) fn weight(&self, at: usize) -> f64 {
-            assert!(at < self.capacity && self.weighted);
+            assert!(at < self.capacity() && self.weighted);
             // SAFETY: as for `tag`; a weighted log has weights.
             unsafe { self.weights().add(at).read() }
         }
 
         #[inline]
         pub(in crate::delta) fn for_each_low6(&self, n: usize, needle: u8, f: impl FnMut(usize)) {
-            assert!(n <= self.capacity);
+            assert!(n <= self.capacity());
             // SAFETY: the first `n` tags are published, hence written and never written again.
             let tags = unsafe { std::slice::from_raw_parts(self.tags(), n) };
             simd::for_each_low6(tags, needle, f);
@@ -186,6 +255,8 @@ mod cells {
     pub(in crate::delta) struct Storage {
         cells: Vec<UnsafeCell<(u8, u32, u32, f64)>>,
         filter: Vec<AtomicU64>,
+        properties: Vec<UnsafeCell<u64>>,
+        lacking: Vec<AtomicU64>,
     }
 
     // SAFETY: the checker reports any access that breaks the protocol of the module.
@@ -198,13 +269,40 @@ mod cells {
             self.cells.len() * 17
         }
 
-        pub(in crate::delta) fn new(capacity: usize, _weighted: bool, _arena: &Arena) -> Storage {
+        pub(in crate::delta) fn new(
+            capacity: usize,
+            _weighted: bool,
+            worded: bool,
+            _arena: &Arena,
+        ) -> Storage {
             let cells = (0..capacity).map(|_| UnsafeCell::new((0, 0, 0, 0.0))).collect();
+            let zeros = |count: usize| (0..count).map(|_| AtomicU64::new(0)).collect();
+            let of_words = if worded { capacity } else { 0 };
             Storage {
                 cells,
-                filter: (0..capacity.div_ceil(ENTRIES_PER_WORD)).map(|_| AtomicU64::new(0)).collect(),
+                filter: zeros(capacity.div_ceil(ENTRIES_PER_WORD)),
+                properties: (0..of_words).map(|_| UnsafeCell::new(0)).collect(),
+                lacking: zeros(of_words.div_ceil(64)),
             }
         }
+
+        pub(in crate::delta) fn lack_property(&self, at: usize) {
+            let word = &self.lacking[at / 64];
+            word.store(word.load(Ordering::Relaxed) | 1 << (at % 64), Ordering::Relaxed);
+        }
+
+        pub(in crate::delta) fn set_property(&self, at: usize, word: u64) {
+            // SAFETY: the checker verifies that no access is concurrent.
+            self.properties[at].with_mut(|cell| unsafe { *cell = word });
+        }
+
+        pub(in crate::delta) fn property(&self, at: usize) -> Option<u64> {
+            let lacks = self.lacking[at / 64].load(Ordering::Relaxed) >> (at % 64) & 1 != 0;
+            // SAFETY: the checker verifies that no write is concurrent.
+            (!lacks).then(|| self.properties[at].with(|cell| unsafe { *cell }))
+        }
+
+        pub(in crate::delta) fn prefetch_property(&self, _at: usize) {}
 
         pub(in crate::delta) fn filter(&self, bit: usize) {
             let word = &self.filter[bit / 64];

@@ -1,5 +1,7 @@
+use hedgerow_core::{Row, RowRef, Value};
+
 use super::*;
-use crate::op::LocalOp;
+use crate::op::{Attributes, LocalOp};
 
 fn push(delta: &Delta, local: LocalVertex, op: EdgeOp, dst: VertexId, ts: Timestamp, weight: f64) {
     delta.push_all(Ops::plain(&[LocalOp { local, op, dst, weight }]), ts);
@@ -76,4 +78,60 @@ fn offsets_that_do_not_fit_are_refused() {
     assert!(delta.accepts(4, Timestamp(5 + u64::from(u32::MAX))));
     assert!(!delta.accepts(1, Timestamp(6 + u64::from(u32::MAX))));
     assert!(!delta.accepts(5, Timestamp(6)));
+}
+
+/// Whether entries have places for the words of a property or not: each has the properties and the rank that it came with.
+#[test]
+fn an_entry_has_what_it_came_with_in_a_place_of_its_own_or_outside() {
+    let (amount, other) = ((PropertyId(3), PropertyType::I64), (PropertyId(4), PropertyType::I64));
+    let text = Row::new([(PropertyId(5), Value::from("long"))]);
+    let word = |(id, kind), word| RowRef::Word(id, kind, word);
+    let rows = [word(amount, 7), RowRef::Empty, word(other, 8), text.as_ref().into(), word(amount, 0)];
+    let given = |i: usize| match i % 7 {
+        0 => Attributes::NONE,
+        _ => Attributes { rank: i as u64 % 2, row: rows[i % rows.len()] },
+    };
+    for place in [Some(amount), None] {
+        let new = || Delta::with_words(Timestamp(0), 140, false, place, &Arena::default());
+        let (delta, carried) = (new(), new());
+        for i in 0..130 {
+            let op =
+                LocalOp { local: LocalVertex(1), op: EdgeOp::Insert, dst: VertexId(i as u32), weight: 1.0 };
+            let (ops, attributes) = ([op], [given(i)]);
+            let ops = if i.is_multiple_of(7) { Ops::plain(&ops) } else { Ops::with(&ops, &attributes) };
+            delta.push_all(ops, Timestamp(1 + i as u64));
+        }
+        carried.carry_over(&delta, 30);
+        for i in 0..130 {
+            let expected = (given(i).rank, given(i).row.to_row());
+            assert_eq!((delta.rank(i), delta.row(i).to_row()), expected, "{i}");
+            if i >= 30 {
+                assert_eq!((carried.rank(i - 30), carried.row(i - 30).to_row()), expected, "{i}");
+            }
+        }
+        assert!(delta.words(130, &mut Vec::new(), &mut Vec::new()).is_none(), "some rows are not words");
+    }
+}
+
+#[test]
+fn words_are_told_with_the_entries_that_have_one() {
+    let amount = (PropertyId(3), PropertyType::I64);
+    let delta = Delta::with_words(Timestamp(0), 100, false, Some(amount), &Arena::default());
+    for i in 0..100u64 {
+        let op = LocalOp { local: LocalVertex(1), op: EdgeOp::Insert, dst: VertexId(i as u32), weight: 1.0 };
+        let row = if i.is_multiple_of(3) { RowRef::Empty } else { RowRef::Word(amount.0, amount.1, i) };
+        let (ops, attributes) = ([op], [Attributes { rank: 0, row }]);
+        delta.push_all(Ops::with(&ops, &attributes), Timestamp(1 + i));
+    }
+    for n in [0, 1, 63, 64, 65, 100] {
+        let (mut words, mut valid) = (vec![9], vec![9]);
+        assert_eq!(delta.words(n, &mut words, &mut valid), Some(amount));
+        let expected = |i: usize| if i.is_multiple_of(3) { 0 } else { i as u64 };
+        assert!(words.len() == n && words.iter().enumerate().all(|(i, &word)| word == expected(i)));
+        assert_eq!(valid.len(), n.div_ceil(64));
+        assert!(
+            (0..valid.len() * 64)
+                .all(|i| valid[i / 64] >> (i % 64) & 1 == u64::from(i < n && !i.is_multiple_of(3)))
+        );
+    }
 }

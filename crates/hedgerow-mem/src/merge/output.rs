@@ -150,7 +150,7 @@ impl<'a> Output<'a> {
 
 impl<'a> Attributes<'a> {
     #[inline]
-    fn push(&mut self, rank: u64, row: RowRef<'_>) {
+    fn push(&mut self, rank: u64, row: RowRef<'a>) {
         if let Some(ranks) = &mut self.ranks {
             ranks.push(rank);
         }
@@ -159,6 +159,7 @@ impl<'a> Attributes<'a> {
         }
     }
 
+    #[inline]
     fn copy(&mut self, ranks: Option<&[u64]>, range: Range<usize>) {
         if range.is_empty() {
             return;

@@ -65,8 +65,6 @@ impl Latched<'_> {
         let Some(head) = &self.writer.heads[direction as usize] else { return };
         if head.delta.len() + count > head.delta.capacity() {
             self.fold_ahead(direction, count, weighted, horizon, pinned);
-        } else {
-            head.delta.prefetch_row();
         }
     }
 

@@ -156,7 +156,6 @@ impl Latched<'_> {
         if let Some(head) = &self.writer.heads[direction as usize] {
             head.delta.prefetch(false);
             head.delta.prefetch_filters();
-            head.delta.prefetch_row();
         }
     }
 
@@ -194,7 +193,6 @@ impl Latched<'_> {
             let full = head.delta.len() + appends > head.delta.capacity();
             head.delta.prefetch_filters();
             head.delta.prefetch(full);
-            head.delta.prefetch_extra();
             if full {
                 head.delta.prefetch_dsts();
             }
@@ -239,7 +237,6 @@ fn prefetch_delta_and_list(
 ) {
     head.delta.prefetch(false);
     head.delta.prefetch_filter(local, other);
-    head.delta.prefetch_extra();
     if let Some(hint) = search {
         hint.prefetch(head.main.neighbors(local), other);
     }

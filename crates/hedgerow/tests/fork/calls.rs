@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hedgerow::{
-    Ack, Direction, EdgeKey, EdgePattern, EdgeSelection, Error, Graph, KeyKind, KindId, LabelId,
+    Ack, Column, Direction, EdgeKey, EdgePattern, EdgeSelection, Error, Graph, KeyKind, KindId, LabelId,
     LabelOptions, Pipeline, PropertyType, Snapshot, StateError, Ticket, Timestamp, Value, VertexId, WriteTxn,
 };
 
@@ -277,6 +277,9 @@ fn of_txn(txn: &mut WriteTxn, wrong: &mut Vec<&'static str>) {
     refused!("WriteTxn::neighbors", txn.neighbors(0, Direction::Out));
     refused!("WriteTxn::weighted_neighbors", txn.weighted_neighbors(0, Direction::Out));
     refused!("WriteTxn::put_vertices_with", txn.put_vertices_with(KindId::DEFAULT, &["since"], [(1, [1])]));
+    let column = Column::from(vec![1]);
+    let columns = [("since", &column)];
+    refused!("WriteTxn::put_vertex_columns", txn.put_vertex_columns(KindId::DEFAULT, [1], &columns, 0));
     refused!("WriteTxn::put_edges_with", txn.put_edges_with("", &["since"], [(1, 2, [1])]));
     refused!("WriteTxn::put_edge_with", txn.put_edge_with(edge(), [("since", 1)]));
     refused!("WriteTxn::insert_edge_with", txn.insert_edge_with(edge(), [("since", 1)]));

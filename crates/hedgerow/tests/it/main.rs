@@ -34,6 +34,7 @@ mod scan;
 mod selections;
 mod settling;
 mod tools;
+mod vertex_columns;
 mod views;
 
 shared_tests! {

@@ -2,13 +2,17 @@
 
 use std::ops::Range;
 
-use hedgerow_core::{Direction, KeyKind, LabelId, Timestamp, VertexId, simd};
+use hedgerow_core::{Direction, KeyKind, LabelId, RowRef, Timestamp, VertexId};
+use hedgerow_txn::CommitThreads;
 use smallvec::SmallVec;
 
+use super::distinct::Distinct;
 use super::labels::follows_its_vertex;
 use super::parts::BatchEntry;
+use crate::commit::attributes::AttributesTable;
 use crate::commit::names::{TxnKey, TxnKeys};
-use crate::commit::op::{AttributesTable, OpKind, TxnOp};
+use crate::commit::op::{OpKind, TxnOp};
+use crate::commit::request::Request;
 use crate::error::{ArgumentError, Result};
 use crate::state::ids::KeyLatch;
 use crate::state::placement::Placement;
@@ -36,14 +40,34 @@ pub(super) struct Fresh {
     pub(super) id: VertexId,
 }
 
+/// What the operations of a transaction want of a vertex that a key names.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Wanted {
+    /// That it is removed from, if it is there.
+    IfThere,
+    /// That it comes into being as an end of an edge.
+    End,
+    /// That it comes into being.
+    Vertex,
+}
+
+/// Keys that a thread looks up, and new ones that it binds, at a time.
+pub(super) const KEYS_AT_A_TIME: usize = 1 << 11;
 /// Keys that are looked up together, so that their cache misses overlap: about as many as a processor has under way.
 const TOGETHER: usize = 16;
 
 const NOW: Timestamp = Timestamp(u64::MAX - 1);
 
 impl<'e> Resolved<'e> {
-    /// Looks up the keys of `ops`; those that are absent and to be created get ids, under their latches.
-    pub(super) fn of(engine: &'e Engine, ops: &[TxnOp], keys: &TxnKeys) -> Result<Resolved<'e>> {
+    /// Looks up the keys of the request; those that are absent and to be created get ids, under their latches.
+    pub(super) fn of<'j>(
+        engine: &'e Engine,
+        request: &'j Request<'_>,
+        threads: &CommitThreads<'j>,
+    ) -> Result<Resolved<'e>>
+    where
+        'e: 'j,
+    {
         let mut resolved = Resolved {
             engine,
             names: Vec::new(),
@@ -55,80 +79,106 @@ impl<'e> Resolved<'e> {
         if engine.config.keys == KeyKind::Dense {
             return Ok(resolved);
         }
-        resolved.gather(ops);
-        let (groups, rest) = resolved.names.as_chunks_mut::<TOGETHER>();
-        for group in groups {
-            let found = engine.ids.lookup_all(group.map(|(key, _)| keys.key(key)), NOW, |_, _| ());
-            group.iter_mut().zip(found).for_each(|((_, id), found)| *id = found);
-        }
-        rest.iter_mut().for_each(|(key, id)| *id = engine.ids.lookup(keys.key(*key), NOW));
-        resolved.create(ops, keys)?;
+        let wanted = resolved.gather(request.ops);
+        // Vertices that operations are on are mostly new: they are looked up under the latches alone.
+        let ends = (0u32..).zip(&wanted).filter(|&(_, wanted)| *wanted != Wanted::Vertex);
+        resolved.look_up(ends.map(|(place, _)| place).collect(), request, threads);
+        resolved.create(&wanted, request, threads)?;
         Ok(resolved)
     }
 
-    /// The distinct keys, ascending, and where each operation's are.
-    fn gather(&mut self, ops: &[TxnOp]) {
-        let mut ends: Vec<(TxnKey, u32)> = Vec::with_capacity(ops.len() * 2);
-        for (at, op) in ops.iter().enumerate().filter(|&(at, _)| !follows_its_vertex(ops, at)) {
-            ends.push((op.src, at as u32 * 2));
-            if op.dst != op.src {
-                ends.push((op.dst, at as u32 * 2 + 1));
+    /// The distinct keys, in the order of the program, and where each operation's are. Returns what is wanted of each.
+    fn gather(&mut self, ops: &[TxnOp]) -> Vec<Wanted> {
+        let mut names = Distinct::new(ops.len());
+        let mut wanted = Vec::with_capacity(ops.len());
+        self.places.reserve_exact(ops.len());
+        for (at, op) in ops.iter().enumerate() {
+            if follows_its_vertex(ops, at) {
+                self.places.push(self.places[at - 1]);
+                continue;
             }
+            let of = match op.kind {
+                OpKind::InsertVertex => Wanted::Vertex,
+                OpKind::Remove => Wanted::IfThere,
+                _ => Wanted::End,
+            };
+            let mut place = |key| {
+                let place = names.place(key);
+                match wanted.get_mut(place as usize) {
+                    None => wanted.push(of),
+                    Some(known) => *known = of.max(*known),
+                }
+                place
+            };
+            let src = place(op.src);
+            self.places.push([src, if op.dst == op.src { src } else { place(op.dst) }]);
         }
-        ends.sort_unstable();
-        self.places = vec![[0; 2]; ops.len()];
-        for (key, end) in ends {
-            if self.names.last().is_none_or(|&(last, _)| last != key) {
-                self.names.push((key, None));
+        self.names = names.keys.into_iter().map(|key| (key, None)).collect();
+        wanted
+    }
+
+    /// Looks up the keys at these places, on all threads.
+    fn look_up<'j>(&mut self, places: Vec<u32>, request: &'j Request<'_>, threads: &CommitThreads<'j>)
+    where
+        'e: 'j,
+    {
+        if places.is_empty() {
+            return;
+        }
+        let engine = self.engine;
+        let names: Vec<TxnKey> = places.iter().map(|&place| self.names[place as usize].0).collect();
+        let count = names.len();
+        let ranges = (0..count)
+            .step_by(KEYS_AT_A_TIME)
+            .map(|from| (from..count.min(from + KEYS_AT_A_TIME), Vec::new()))
+            .collect();
+        let (_, found) = threads.each(names, ranges, move |names, (range, found)| {
+            let (groups, rest) = names[range.clone()].as_chunks::<TOGETHER>();
+            found.reserve_exact(range.len());
+            for group in groups {
+                let keys = group.map(|key| request.keys.key(key));
+                found.extend(engine.ids.lookup_all(keys, NOW, |_, _| ()));
             }
-            self.places[end as usize / 2][end as usize % 2] = self.names.len() as u32 - 1;
-        }
-        for at in (0..ops.len()).filter(|&at| ops[at].dst == ops[at].src) {
-            let vertex = if follows_its_vertex(ops, at) { at - 1 } else { at };
-            self.places[at] = [self.places[vertex][0]; 2];
-        }
+            found.extend(rest.iter().map(|&key| engine.ids.lookup(request.keys.key(key), NOW)));
+        });
+        let found = found.iter().flat_map(|(_, found)| found);
+        places.iter().zip(found).for_each(|(&place, &id)| self.names[place as usize].1 = id);
     }
 
     /// Latches the keys that are absent, so that they stay so until the commit is done, and looks again. Those that an
     /// operation creates get ids: in the order of the program where the operation is on the vertex itself, so that neighbours in
     /// the program share subgraphs, and properties are read in the order in which they lie; ends of edges in the order of keys.
-    fn create(&mut self, ops: &[TxnOp], keys: &TxnKeys) -> Result<()> {
-        let mut missing: Vec<(u32, bool)> = Vec::new();
-        for (op, places) in ops.iter().zip(&self.places) {
-            let absent = places.iter().filter(|&&place| self.names[place as usize].1.is_none());
-            missing.extend(absent.map(|&place| (place, op.kind != OpKind::Remove)));
-        }
-        missing.sort_unstable();
-        missing.dedup_by(|later, kept| {
-            let same = later.0 == kept.0;
-            kept.1 |= same && later.1;
-            same
-        });
-        let index =
-            |&(place, _): &(u32, bool)| self.engine.ids.latch_of(keys.key(self.names[place as usize].0));
-        let mut indices: Vec<usize> = missing.iter().map(index).collect();
-        indices.sort_unstable();
-        indices.dedup();
-        self.latches.extend(indices.into_iter().map(|index| self.engine.ids.latch(index)));
-        let (groups, rest) = missing.as_chunks::<TOGETHER>();
-        for group in groups {
-            let name = |place: u32| keys.key(self.names[place as usize].0);
-            let found = self.engine.ids.lookup_all(group.map(|(place, _)| name(place)), NOW, |_, _| ());
-            group.iter().zip(found).for_each(|(&(place, _), id)| self.names[place as usize].1 = id);
-        }
-        for &(place, _) in rest {
-            let (key, id) = &mut self.names[place as usize];
-            *id = self.engine.ids.lookup(keys.key(*key), NOW);
-        }
-        for (at, op) in ops.iter().enumerate() {
-            if let Some(ahead) = self.places.get(at + TOGETHER) {
-                simd::prefetch(&raw const self.names[ahead[0] as usize]);
+    fn create<'j>(
+        &mut self,
+        wanted: &[Wanted],
+        request: &'j Request<'_>,
+        threads: &CommitThreads<'j>,
+    ) -> Result<()>
+    where
+        'e: 'j,
+    {
+        let keys = request.keys;
+        let places = 0..self.names.len() as u32;
+        let missing: Vec<u32> = places.filter(|&place| self.names[place as usize].1.is_none()).collect();
+        let mut latched = Vec::new();
+        for &place in &missing {
+            let index = self.engine.ids.latch_of(keys.key(self.names[place as usize].0));
+            if latched.len() <= index {
+                latched.resize(index + 1, false);
             }
-            if op.kind == OpKind::InsertVertex {
-                self.give_id(self.places[at][0], keys)?;
-            }
+            latched[index] = true;
         }
-        missing.iter().filter(|(_, creates)| *creates).try_for_each(|&(place, _)| self.give_id(place, keys))
+        let indices = latched.iter().enumerate().filter(|(_, latched)| **latched);
+        self.latches.extend(indices.map(|(index, _)| self.engine.ids.latch(index)));
+        self.look_up(missing.clone(), request, threads);
+        // Names stand in the order of the program.
+        let of_kind = |kind| missing.iter().copied().filter(move |&place| wanted[place as usize] == kind);
+        let vertices = of_kind(Wanted::Vertex);
+        let mut ends: Vec<(TxnKey, u32)> =
+            of_kind(Wanted::End).map(|place| (self.names[place as usize].0, place)).collect();
+        ends.sort_unstable();
+        let ends = ends.into_iter().map(|(_, place)| place);
+        vertices.chain(ends).try_for_each(|place| self.give_id(place, keys))
     }
 
     /// Gives an id to a key that names nothing.
@@ -180,7 +230,7 @@ impl<'e> Resolved<'e> {
             }
         } else if label == LabelId::VERTICES {
             // A vertex without properties has no row at all.
-            let empty = attributes.get(op.attributes).row().is_none();
+            let empty = matches!(attributes.row(op.attributes), RowRef::Empty);
             let kind = if empty { OpKind::Remove } else { op.kind };
             entries.push(BatchEntry::new(src, dst, at, Direction::Out, kind));
         } else {

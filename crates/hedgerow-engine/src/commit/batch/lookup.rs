@@ -8,7 +8,8 @@ use hedgerow_mem::{EdgeOp, Finder, Latched};
 
 use super::labels::BatchLabel;
 use super::parts::{BatchEntry, SubgraphBatch};
-use crate::commit::op::{AttributesTable, TxnOp};
+use crate::commit::attributes::AttributesTable;
+use crate::commit::op::TxnOp;
 use crate::commit::request::Request;
 use crate::state::change::{effective, same_weight};
 use crate::state::placement::Placement;
@@ -149,38 +150,33 @@ impl<'a> LabelOutcomes<'_, 'a> {
             INSERT => None,
             _ => edges.edge(local, dst),
         };
-        // No row stands for the properties that there were before.
-        let before: Option<(f64, Option<RowRef<'a>>)> = found.map(|weight| (weight, None));
+        // The state of the edge: the weight, and the handle of what an operation gave it, if one did.
+        let before: Option<(f64, Option<u32>)> = found.map(|weight| (weight, None));
         let after = group.iter().fold(before, |state, entry| {
             let op = &self.all.ops[entry.op()];
-            let row = || {
-                self.all.placement.row_at(direction, at, dst, self.all.attributes.get(op.attributes).row())
-            };
-            let new = || {
-                let row = if self.all.placement.keeps_rows(direction) { row() } else { RowRef::Empty };
-                (self.weight(op), Some(row))
-            };
+            let new = || (self.weight(op), Some(op.attributes));
             entry.kind().makes(state, new, |old| old.unwrap_or((1.0, None)))
         });
-        let row_before = || {
+        let placement = self.all.placement;
+        let row = |given: u32| placement.row_at(direction, at, dst, self.all.attributes.row(given));
+        let is_there = |row: RowRef<'_>| {
             let found = held.item(direction, local, dst, 0, InterpolationHint::UNKNOWN);
-            found.map_or(RowRef::Empty, |edge| edge.row)
+            found.map_or(RowRef::Empty, |edge| edge.row).is_same(row)
         };
         // The second copy of an undirected edge lacks its text, which may change: it cannot tell that nothing does.
-        let tells =
-            !self.all.placement.keeps_rows(direction) || self.all.placement.counts_at(direction, at, dst);
-        let same = |(old, _): &(f64, Option<RowRef<'a>>), (new, row): &(f64, Option<RowRef<'a>>)| match row {
+        let tells = !placement.keeps_rows(direction) || placement.counts_at(direction, at, dst);
+        let same = |(old, _): &(f64, Option<u32>), (new, given): &(f64, Option<u32>)| match *given {
             None => true,
-            Some(row) => tells && same_weight(self.label.weighted, *old, *new) && row_before().is_same(*row),
+            Some(given) => tells && same_weight(self.label.weighted, *old, *new) && is_there(row(given)),
         };
         if known == UNKNOWN {
-            let code = existence(before.is_some(), after.as_ref().map(|(_, row)| row.is_some()));
+            let code = existence(before.is_some(), after.as_ref().map(|(_, given)| given.is_some()));
             self.all.cells[group[0].op()].store(code, Ordering::Relaxed);
         }
         let op = effective(before.as_ref(), after.as_ref(), same)?;
-        let (weight, row) = after.unwrap_or((0.0, None));
+        let (weight, given) = after.unwrap_or((0.0, None));
         // By value: it is read again when all is in other caches.
-        Some((op, weight, row.map_or(RowRef::Empty, RowRef::by_value)))
+        Some((op, weight, given.map_or(RowRef::Empty, |given| row(given).by_value())))
     }
 
     /// The weight that an operation gives to an edge.

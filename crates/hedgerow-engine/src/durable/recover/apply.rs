@@ -176,7 +176,7 @@ impl Loaded {
             let (weight, row) = if exists { batch.state(last) } else { (0.0, None) };
             if row.is_some() {
                 attributes.resize(ops.len(), Attributes::NONE);
-                let row = self.placement().row_at(direction, id.vertex(local), other, row);
+                let row = self.placement().row_at(direction, id.vertex(local), other, row.into());
                 attributes.push(Attributes { rank: 0, row });
             }
             ops.push(LocalOp { local, op, dst: other, weight });
@@ -291,7 +291,7 @@ impl Loaded {
         let weighted = self.config.weighted && entry.label() == LabelId::DEFAULT;
         let (direction, at) = (entry.direction(), entry.subgraph().vertex(entry.local()));
         let op = LocalOp { local: entry.local(), op, dst: entry.other(), weight: item.weight };
-        let row = self.placement().row_at(direction, at, entry.other(), item.row.as_ref());
+        let row = self.placement().row_at(direction, at, entry.other(), item.row.as_ref().into());
         let (ops, attributes) = ([op], [Attributes { rank: item.rank, row }]);
         let ops = Ops::with(&ops, &attributes);
         subgraph.latch().apply(direction, ops, ts, weighted, &NoReaders(ts), |_| ());

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hedgerow_core::{
-    Direction, GraphConfig, KeyKind, KindId, LabelId, Op, PropertyId, PropertyType, Row, Timestamp, Value,
-    VertexId, VertexKeyRef,
+    Direction, GraphConfig, KeyKind, KindId, LabelId, Op, PropertyId, PropertyType, Row, RowRef, Timestamp,
+    Value, VertexId, VertexKeyRef,
 };
 use hedgerow_io::{FileId, Lsn, StoreId, Vfs};
 use hedgerow_log::{Log, LogOptions, LogPosition, RecordBuilder, Witness, encode_row, recover_commits};
@@ -57,7 +57,7 @@ impl Maker {
         let row = if label.0 == 3 && self.rng.below(3) > 0 { Row::new(vec![cell]) } else { None };
         let mut bytes = Vec::new();
         if let Some(row) = &row {
-            encode_row(row, &mut bytes);
+            encode_row(RowRef::Row(row), &mut bytes);
         }
         let op = if rank == 0 && row.is_none() {
             Op::PutEdge { label, src, dst, weight }

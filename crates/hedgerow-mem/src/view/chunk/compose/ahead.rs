@@ -86,7 +86,7 @@ pub(super) fn prefetch(found: &[Chosen], at: usize, sources: &[Source<'_>]) {
             {
                 simd::prefetch_slice(words, LINES);
             }
-            version.delta().prefetch_rows(version.delta().len());
+            version.delta().prefetch_properties(version.delta().len());
         }
         if !take.is_all() {
             simd::prefetch_slice(version.main().edges(), LINES);
@@ -102,7 +102,6 @@ impl Version {
         self.main.extra.iter().for_each(|extra| simd::prefetch(Arc::as_ptr(extra)));
         self.delta.prefetch(true);
         self.delta.prefetch_dsts();
-        self.delta.prefetch_extra();
     }
 
     /// Starts loading the columns, but not what is in them.

@@ -121,8 +121,7 @@ impl Take<'_> {
                 true
             }
             Some(Test::Property(test)) => {
-                let extra = read.version().delta().extra();
-                let found = extra.and_then(|extra| extra.words(n, words, marks));
+                let found = read.version().delta().words(n, words, marks);
                 found.is_some_and(|of| test.clear_marks_of_words(of, words, marks))
             }
             Some(Test::Weight(..)) => false,

@@ -1,0 +1,161 @@
+//! What operations of a transaction have beside keys and weight, in a table of the transaction: most have nothing there, or one
+//! number, and a large batch has one for each edge.
+
+use hedgerow_core::{PropertyId, PropertyType, Row, RowRef, ValueRef, simd};
+
+use super::op::{Given, OpAttributes};
+
+/// Stands in the handles of words.
+const WORD: u32 = 1 << 31;
+
+/// The table while a transaction is filled.
+#[derive(Default)]
+pub(crate) struct AttributesOfOps {
+    /// What is not one number of the property of the words.
+    all: Vec<OpAttributes>,
+    words: Words,
+}
+
+/// Values of one property of fixed width, each the only property of its operation, which makes an edge without a rank.
+#[derive(Default)]
+struct Words {
+    property: Option<(PropertyId, PropertyType)>,
+    words: Vec<u64>,
+}
+
+/// How much of a table there is at some moment.
+#[derive(Clone, Copy)]
+pub(crate) struct Filled {
+    all: usize,
+    words: usize,
+}
+
+impl AttributesOfOps {
+    /// Makes room for so many words.
+    pub(crate) fn reserve_words(&mut self, count: usize) {
+        self.words.words.reserve(count);
+    }
+
+    /// Adds what an operation has; returns the handle that the operation keeps.
+    pub(crate) fn push(&mut self, attributes: OpAttributes) -> u32 {
+        self.all.push(attributes);
+        self.all.len() as u32
+    }
+
+    /// Adds the only property of an edge without a rank, a value of fixed width; returns the handle that the operation keeps.
+    #[inline]
+    pub(crate) fn push_word(&mut self, property: PropertyId, kind: PropertyType, word: u64) -> u32 {
+        if *self.words.property.get_or_insert((property, kind)) == (property, kind) {
+            self.words.words.push(word);
+            return WORD | (self.words.words.len() - 1) as u32;
+        }
+        let row = Row::new([(property, ValueRef::from_word(kind, word).to_owned())]);
+        row.map_or(0, |row| self.push(OpAttributes::of_row(row)))
+    }
+
+    /// How much there is.
+    pub(crate) fn filled(&self) -> Filled {
+        Filled { all: self.all.len(), words: self.words.words.len() }
+    }
+
+    /// Takes back what was added since.
+    pub(crate) fn truncate(&mut self, filled: Filled) {
+        self.all.truncate(filled.all);
+        self.words.words.truncate(filled.words);
+    }
+
+    /// The table to read in.
+    pub(crate) fn table(&self) -> AttributesTable<'_> {
+        AttributesTable { all: &self.all, words: &self.words.words, property: self.words.property }
+    }
+}
+
+/// The table as commits read it, by the handles that operations keep; 0 is the handle of nothing.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct AttributesTable<'a> {
+    all: &'a [OpAttributes],
+    words: &'a [u64],
+    property: Option<(PropertyId, PropertyType)>,
+}
+
+impl<'a> AttributesTable<'a> {
+    /// A table of these, whose handles count from 1.
+    pub(crate) fn of(all: &'a [OpAttributes]) -> AttributesTable<'a> {
+        AttributesTable { all, words: &[], property: None }
+    }
+
+    /// Starts loading what an operation has.
+    #[inline]
+    pub(crate) fn prefetch(self, handle: u32) {
+        if handle & WORD != 0 {
+            simd::prefetch(self.words.as_ptr().wrapping_add((handle & !WORD) as usize));
+        } else if let Some(attributes) = self.all.get((handle as usize).wrapping_sub(1)) {
+            attributes.prefetch();
+        }
+    }
+
+    #[inline]
+    fn get(self, handle: u32) -> &'a OpAttributes {
+        let place = (handle as usize).checked_sub(1);
+        place.and_then(|place| self.all.get(place)).unwrap_or(OpAttributes::NONE)
+    }
+
+    /// The rank of the edge.
+    #[inline]
+    pub(crate) fn rank(self, handle: u32) -> u64 {
+        if handle & WORD != 0 { 0 } else { self.get(handle).rank }
+    }
+
+    /// The properties of the edge that an operation makes.
+    #[inline]
+    pub(crate) fn row(self, handle: u32) -> RowRef<'a> {
+        if handle & WORD == 0 {
+            return self.get(handle).row();
+        }
+        match (self.property, self.words.get((handle & !WORD) as usize)) {
+            (Some((property, kind)), Some(&word)) => RowRef::Word(property, kind, word),
+            _ => RowRef::Empty,
+        }
+    }
+
+    /// The properties that an operation brings.
+    #[inline]
+    pub(crate) fn given(self, handle: u32) -> Given<'a> {
+        if handle & WORD == 0 { self.get(handle).given() } else { Given::row(self.row(handle)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hedgerow_core::Value;
+
+    use super::*;
+
+    #[test]
+    fn each_operation_finds_what_it_was_given() {
+        let (a, b) = (PropertyId(0), PropertyId(1));
+        let row = |property, value: i64| Row::new([(property, Value::I64(value))]);
+        let mut all = AttributesOfOps::default();
+        let ranked = OpAttributes::new(crate::commit::op::OpKind::Put, 9, hedgerow_core::Cells::new());
+        let handles = [
+            all.push_word(a, PropertyType::I64, 5),
+            all.push(ranked),
+            all.push_word(b, PropertyType::I64, 6),
+            all.push_word(a, PropertyType::I64, 7),
+        ];
+        let (table, rows) = (all.table(), [row(a, 5), None, row(b, 6), row(a, 7)]);
+        for (handle, row) in handles.into_iter().zip(&rows) {
+            assert_eq!(
+                (table.row(handle).to_row(), table.given(handle).row.to_row()),
+                (row.clone(), row.clone())
+            );
+            assert_eq!(table.rank(handle), if row.is_none() { 9 } else { 0 });
+        }
+        assert!(table.row(0).is_empty());
+        let filled = all.filled();
+        let more = [all.push_word(a, PropertyType::I64, 8), all.push_word(b, PropertyType::I64, 8)];
+        all.truncate(filled);
+        assert!(more.iter().all(|&handle| all.table().row(handle).is_empty()));
+        assert_eq!(all.table().row(handles[3]).to_row(), rows[3]);
+    }
+}

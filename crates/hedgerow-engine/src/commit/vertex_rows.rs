@@ -1,0 +1,230 @@
+//! Many vertices of one kind with values of the same properties in one call of a transaction, by the row or by the column. Either way
+//! the transaction keeps the values in columns, as subgraphs do.
+
+use std::sync::Arc;
+
+use hedgerow_core::assemble::ColumnBuilder;
+use hedgerow_core::column::Data;
+use hedgerow_core::property::MAX_VALUE_BYTES;
+use hedgerow_core::{Column, Columns, KindId, LabelId, PropertyId, Value, ValueRef, VertexKeyRef};
+
+use super::define::check_value;
+use super::op::{MAX_OPS, OpAttributes, OpKind, TxnOp};
+use super::rows::too_many_values;
+use super::txn::{WriteTxn, too_many};
+use crate::error::{ArgumentError, Result};
+use crate::state::store::Engine;
+
+/// The values of a call by property, row by row.
+struct Gathered<'a> {
+    kind: KindId,
+    /// About how many rows there will be.
+    expected: usize,
+    /// Names, and what has come of those of which a value has.
+    properties: Vec<(&'a str, Option<(PropertyId, ColumnBuilder)>)>,
+}
+
+impl<'a> Gathered<'a> {
+    fn new(kind: KindId, expected: usize, names: &[&'a str]) -> Gathered<'a> {
+        Gathered { kind, expected, properties: names.iter().map(|&name| (name, None)).collect() }
+    }
+
+    /// Takes value `at` of a row.
+    fn take(&mut self, engine: &Engine, row: usize, at: usize, value: &Value) -> Result<()> {
+        let given = self.properties.len();
+        let (name, column) = self.properties.get_mut(at).ok_or_else(|| too_many_values(given))?;
+        let Some(kind) = value.property_type() else { return Ok(()) };
+        check_value(name, value)?;
+        // Of another type it is refused.
+        if column.as_ref().is_none_or(|(_, builder)| builder.kind() != kind) {
+            let id = engine.property_for_writing(self.kind, name, kind)?;
+            *column = Some((id, ColumnBuilder::new(kind, self.expected)));
+        }
+        if let Some((_, builder)) = column {
+            builder.nulls(row - builder.len());
+            builder.push(value.as_ref());
+        }
+        Ok(())
+    }
+
+    /// The columns of so many rows.
+    fn finish(self, rows: usize) -> Vec<(PropertyId, Column)> {
+        let columns = self.properties.into_iter().filter_map(|(_, column)| column);
+        let columns = columns.map(|(id, mut builder)| {
+            builder.nulls(rows - builder.len());
+            builder.finish().map(|column| (id, column))
+        });
+        columns.flatten().collect()
+    }
+}
+
+/// The columns of so many rows, ascending by property. Of several for one property the last that has a value counts.
+fn sorted(mut columns: Vec<(PropertyId, Column)>, rows: usize) -> Columns {
+    columns.sort_by_key(|&(id, _)| id);
+    columns.dedup_by(|(later, newer), (kept, older)| {
+        let same = later == kept;
+        if same {
+            let values = (0..rows).map(|at| match newer.get(at) {
+                ValueRef::Null => older.get(at),
+                value => value,
+            });
+            if let Some(laid_over) = Column::of_values(newer.kind(), values) {
+                *older = laid_over;
+            }
+        }
+        same
+    });
+    Columns::from_parts(columns, rows).expect("columns of one length, ascending")
+}
+
+/// Refuses values that are too long.
+fn check_column(name: &str, column: &Column) -> Result<()> {
+    match column.data() {
+        Data::Heap(_, heap) if heap.len() > MAX_VALUE_BYTES => {
+            (0..column.len()).try_for_each(|at| check_value(name, &column.get(at).to_owned()))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl WriteTxn {
+    /// As [`put_vertex_with`](Self::put_vertex_with), for many vertices of one kind: each comes with a value for each of the
+    /// `properties`, in their order; a null, or a value that a row lacks at its end, is none. A key that comes twice gets the
+    /// properties that come last. Reads nothing.
+    ///
+    /// O(values). Properties are looked up once, and those that are new are defined.
+    ///
+    /// ```
+    /// use hedgerow::{Graph, KeyKind, Value};
+    ///
+    /// let graph = Graph::in_memory()?;
+    /// let page = graph.define_kind("page", KeyKind::U64)?;
+    /// let mut tx = graph.write()?;
+    /// let rows = [(7, ["Birds".into(), Value::I64(3)]), (8, ["Owls".into(), Value::Null])];
+    /// tx.put_vertices_with(page, &["title", "views"], rows)?;
+    /// tx.commit()?;
+    /// assert_eq!(graph.snapshot()?.vertex_property(page.key(7), "views")?, Some(Value::I64(3)));
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of `put_vertex_with`; [`ArgumentError::Invalid`] for a key of another kind, and for a row with more values than there are
+    /// properties. None of the vertices is added then, nor if what gives the rows panics.
+    pub fn put_vertices_with<'a, K, R>(
+        &mut self,
+        kind: KindId,
+        properties: &[&str],
+        rows: impl IntoIterator<Item = (K, R)>,
+    ) -> Result<()>
+    where
+        K: Into<VertexKeyRef<'a>>,
+        R: IntoIterator<Item: Into<Value>>,
+    {
+        let rows = rows.into_iter();
+        let mut ops = self.vertex_ops(kind, rows.size_hint().0)?;
+        let mut gathered = Gathered::new(kind, rows.size_hint().0, properties);
+        for (nth, (key, row)) in rows.enumerate() {
+            self.push_vertex(kind, key.into(), &mut ops)?;
+            for (at, value) in row.into_iter().enumerate() {
+                gathered.take(&self.engine, nth, at, &value.into())?;
+            }
+        }
+        let rows = ops.len() / 2;
+        self.add_vertices(ops, sorted(gathered.finish(rows), rows));
+        Ok(())
+    }
+
+    /// As [`put_vertices_with`](Self::put_vertices_with), with the values by the column: a vertex has the values that stand at the place
+    /// of its key, counted from `from` on. So a part of the columns can be put by each of several transactions. Reads nothing.
+    ///
+    /// O(vertices, and bytes of their values). Much less is done for each value than by the row.
+    ///
+    /// ```
+    /// use hedgerow::{Column, Graph, KindId, Value};
+    ///
+    /// let graph = Graph::in_memory()?;
+    /// let (since, score) = (Column::from(vec![2001, 2010, 2020]), Column::from(vec![0.5, 1.5, 2.5]));
+    /// let mut tx = graph.write()?;
+    /// tx.put_vertex_columns(KindId::DEFAULT, [5, 9], &[("since", &since), ("score", &score)], 1)?;
+    /// tx.commit()?;
+    /// assert_eq!(graph.snapshot()?.vertex_property(9, "since")?, Some(Value::I64(2020)));
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of `put_vertices_with`, and [`ArgumentError::Invalid`] for a column that ends before the keys do.
+    pub fn put_vertex_columns<'a, K: Into<VertexKeyRef<'a>>>(
+        &mut self,
+        kind: KindId,
+        keys: impl IntoIterator<Item = K>,
+        columns: &[(&str, &Column)],
+        from: usize,
+    ) -> Result<()> {
+        let keys = keys.into_iter();
+        let mut ops = self.vertex_ops(kind, keys.size_hint().0)?;
+        for key in keys {
+            self.push_vertex(kind, key.into(), &mut ops)?;
+        }
+        let rows = ops.len() / 2;
+        let mut taken = Vec::with_capacity(columns.len());
+        for &(name, column) in columns {
+            let end = from.checked_add(rows).filter(|&end| end <= column.len());
+            let end = end.ok_or_else(|| {
+                let found = column.len();
+                let what = format!("{rows} keys from {from} on, and {found} values of property {name}");
+                ArgumentError::Invalid(what)
+            })?;
+            let mut builder = ColumnBuilder::new(column.kind(), rows);
+            builder.copy(Some(column), from..end);
+            if let Some(part) = builder.finish() {
+                check_column(name, &part)?;
+                taken.push((self.engine.property_for_writing(kind, name, column.kind())?, part));
+            }
+        }
+        self.add_vertices(ops, sorted(taken, rows));
+        Ok(())
+    }
+
+    /// Room for the operations of about so many vertices of a kind.
+    fn vertex_ops(&self, kind: KindId, expected: usize) -> Result<Vec<TxnOp>> {
+        self.engine.check_owner()?;
+        self.engine.schema.load().check_kind(kind)?;
+        Ok(Vec::with_capacity(expected.min(MAX_OPS / 2) * 2))
+    }
+
+    /// Adds the operations on a vertex that the call names.
+    #[inline]
+    fn push_vertex(&mut self, kind: KindId, given: VertexKeyRef<'_>, ops: &mut Vec<TxnOp>) -> Result<()> {
+        let key = if given.kind() == KindId::DEFAULT { kind.key(given) } else { given };
+        if key.kind() != kind {
+            let what = format!("vertex {key}: the call is for vertices of kind {}", kind.0);
+            return Err(ArgumentError::Invalid(what).into());
+        }
+        self.engine.check_key(key)?;
+        if self.ops.len() + ops.len() + 2 > MAX_OPS {
+            return Err(too_many());
+        }
+        let key = self.keys.intern(key);
+        ops.push(TxnOp::plain(OpKind::InsertVertex, key, key, 0.0));
+        ops.push(TxnOp { label: LabelId::VERTICES, ..TxnOp::plain(OpKind::Put, key, key, 1.0) });
+        Ok(())
+    }
+
+    /// Adds two operations for each vertex, with the values of its row.
+    fn add_vertices(&mut self, mut ops: Vec<TxnOp>, columns: Columns) {
+        let columns = Arc::new(columns);
+        // A vertex without properties has no row at all.
+        let full = columns.iter().any(|(_, column)| column.valid().is_none());
+        let has_some = |at| full || columns.iter().any(|(_, column)| !column.get(at).is_null());
+        for (at, of_vertex) in ops.chunks_exact_mut(2).enumerate() {
+            if has_some(at) {
+                of_vertex[1].attributes = self.attributes.push(OpAttributes::of_place(&columns, at as u32));
+            }
+        }
+        if self.ops.is_empty() {
+            self.ops = ops;
+        } else {
+            self.ops.append(&mut ops);
+        }
+    }
+}
