@@ -130,6 +130,16 @@ impl Main {
         self.weights.as_ref().and_then(|w| w.get(at).copied()).unwrap_or(1.0)
     }
 
+    /// Calls `f` with neighbour and weight of each edge in a range of positions; 1 in a graph without weights.
+    #[inline]
+    pub(crate) fn for_each_weighted(&self, range: std::ops::Range<usize>, mut f: impl FnMut(VertexId, f64)) {
+        let list = self.neighbors.get(range.clone()).unwrap_or(&[]);
+        match self.weights().and_then(|weights| weights.get(range)) {
+            Some(weights) => list.iter().zip(weights).for_each(|(&v, &weight)| f(v, weight)),
+            None => list.iter().for_each(|&v| f(v, 1.0)),
+        }
+    }
+
     /// The bytes of the blocks of the arena.
     pub(crate) fn block_bytes(&self) -> usize {
         self.neighbors.bytes() + self.weights.as_ref().map_or(0, Counted::bytes)

@@ -209,7 +209,11 @@ impl Snapshot {
         if let Some(view) = self.inner.view.get() {
             return Ok(view.degree(id, direction));
         }
-        self.degree_by_label(LabelId::DEFAULT, id, direction)
+        if self.has_to_search(direction) {
+            return self.degree_by_label(LabelId::DEFAULT, id, direction);
+        }
+        let degree = self.read(id, self.stored(direction), |read| read.degree(id.local()))?;
+        Ok(degree.unwrap_or(0))
     }
 
     /// The number of neighbours over the default label in `direction`, or `None` if there is no such vertex. A self-loop counts

@@ -214,10 +214,10 @@ impl<G: WeightedTopology> Search<'_, G> {
         let mut place = 0;
         loop {
             let taken = AtomicUsize::new(0);
-            if frontier.len() < SEQUENTIAL {
-                self.work(&mut tasks[0], &frontier, &taken, buckets, place);
+            if frontier.len() < SEQUENTIAL || tasks.len() == 1 {
+                self.work::<false>(&mut tasks[0], &frontier, &taken, buckets, place);
             } else {
-                let work = |task: &mut Task| self.work(task, &frontier, &taken, buckets, place);
+                let work = |task: &mut Task| self.work::<true>(task, &frontier, &taken, buckets, place);
                 hedgerow_par::for_each(tasks.par_iter_mut().with_max_len(1), work);
             }
             if self.cancel.poll() || self.failure.is_noted() {
@@ -235,26 +235,34 @@ impl<G: WeightedTopology> Search<'_, G> {
         }
     }
 
-    /// Takes a share of the frontier, then what it added to the same bucket while that is little.
-    fn work(&self, task: &mut Task, frontier: &[u32], taken: &AtomicUsize, buckets: Buckets, place: usize) {
+    /// Takes a share of the frontier, then what it added to the same bucket while that is little. `SHARED`: whether other threads
+    /// do so at the same time. If not, distances are lowered without locked instructions.
+    fn work<const SHARED: bool>(
+        &self,
+        task: &mut Task,
+        frontier: &[u32],
+        taken: &AtomicUsize,
+        buckets: Buckets,
+        place: usize,
+    ) {
         let Some(mut meter) = self.cancel.meter() else { return };
         loop {
             let from = taken.fetch_add(TAKE, Relaxed);
             let Some(rest) = frontier.get(from..).filter(|rest| !rest.is_empty()) else { break };
-            self.relax_all(&rest[..rest.len().min(TAKE)], task, (buckets, place), &mut meter);
+            self.relax_all::<SHARED>(&rest[..rest.len().min(TAKE)], task, (buckets, place), &mut meter);
         }
         let mut mine = std::mem::take(&mut task.scratch);
         while (1..FUSED).contains(&task.window[place].len()) && !self.failure.is_noted() {
             mine.clear();
             task.take(place, &mut mine);
-            self.relax_all(&mine, task, (buckets, place), &mut meter);
+            self.relax_all::<SHARED>(&mine, task, (buckets, place), &mut meter);
         }
         task.scratch = mine;
     }
 
     /// Offers the neighbours of `vertices` the paths through them, but for those that were settled in an earlier bucket since
     /// they were put into this one. The vertices are anywhere, so what is read of the next ones is loaded ahead.
-    fn relax_all(
+    fn relax_all<const SHARED: bool>(
         &self,
         vertices: &[u32],
         task: &mut Task,
@@ -278,7 +286,7 @@ impl<G: WeightedTopology> Search<'_, G> {
             (buckets.place(self.distance_of(VertexId(u))) >= place).then_some(VertexId(u))
         });
         let visited = g.visit_weighted(frontier, direction, |u, run, weights| {
-            self.relax((u, run, weights), task, buckets, meter);
+            self.relax::<SHARED>((u, run, weights), task, buckets, meter);
             is_over.set(meter.is_over());
         });
         self.failure.note(visited);
@@ -286,7 +294,7 @@ impl<G: WeightedTopology> Search<'_, G> {
 
     /// Offers neighbours of `u` the paths through `u`.
     #[inline]
-    fn relax(
+    fn relax<const SHARED: bool>(
         &self,
         (u, run, weights): (VertexId, &[VertexId], &[f64]),
         task: &mut Task,
@@ -306,6 +314,11 @@ impl<G: WeightedTopology> Search<'_, G> {
             let slot = &self.distance[v.index()];
             let mut known = slot.load(Relaxed);
             while through_u.to_bits() < known {
+                if !SHARED {
+                    slot.store(through_u.to_bits(), Relaxed);
+                    task.push(buckets.place(through_u), v.0);
+                    break;
+                }
                 match slot.compare_exchange_weak(known, through_u.to_bits(), Relaxed, Relaxed) {
                     Ok(_) => {
                         task.push(buckets.place(through_u), v.0);
