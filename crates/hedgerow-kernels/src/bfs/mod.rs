@@ -31,10 +31,13 @@ use crate::cancel::{Cancel, Meter};
 use crate::error::{Failure, checked_bound};
 use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES, LISTS_AHEAD, PLACES_AHEAD, into_plain, reverse};
 
+mod config;
 pub(crate) mod entry;
 #[cfg(test)]
 mod tests;
 pub mod verify;
+
+pub use config::BfsConfig;
 
 /// The depth of a vertex that the source does not reach.
 pub const UNREACHED: u32 = u32::MAX;
@@ -44,23 +47,6 @@ const EXPAND_VERTICES: usize = 64;
 
 /// Below this many edges a level is expanded by the calling thread: handing it out would cost more.
 const SEQUENTIAL_EDGES: u64 = 4096;
-
-/// How to search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BfsConfig {
-    /// Follow edges along or against their direction; without effect on undirected graphs.
-    pub direction: Direction,
-    /// Go bottom-up once the frontier has more than 1 / `alpha` of the unexplored edges; 0 never does.
-    pub alpha: u32,
-    /// Go back top-down once a shrinking frontier has at most 1 / `beta` of the vertices.
-    pub beta: u32,
-}
-
-impl Default for BfsConfig {
-    fn default() -> Self {
-        BfsConfig { direction: Direction::Out, alpha: 15, beta: 18 }
-    }
-}
 
 /// The depth of every vertex below `source`, indexed by vertex id; [`UNREACHED`] where there is no path.
 ///
