@@ -87,6 +87,7 @@ pub(crate) fn all(head: &Version, ops: Ops<'_>, ts: Timestamp, weighted: bool, a
     let capacity = delta_capacity(main.neighbors.len());
     let word = main.word_property().or_else(|| patch.as_ref()?.added.word_property());
     let mut version = Version::new(ts, main, Delta::with_words(ts, capacity, weighted, word, arena), changed);
+    version.number = head.number + 1;
     version.patch = patch.map(Arc::new);
     version
 }
@@ -218,6 +219,7 @@ fn fold(head: &Version, n: usize, capacity: usize, aim: Aim, weighted: bool, are
     let delta = Delta::with_words(begin, capacity, weighted, word, arena);
     delta.carry_over(&head.delta, n);
     let mut version = Version::new(begin, main, delta, 0);
+    version.number = head.number + 1;
     version.patch = patch;
     version
 }

@@ -17,6 +17,9 @@ use crate::patch::Patch;
 /// Only `delta` (append, under the latch), `changed` and `prev` (reclamation, under the latch) ever change.
 pub struct Version {
     pub(crate) begin: Timestamp,
+    /// Which version of its chain this is: each has one more than that which it was made from. Timestamps do not tell versions
+    /// apart, since operations of one commit may come in several turns.
+    pub(crate) number: u64,
     pub(crate) main: Main,
     /// Corrections of a large main part, with ranks and properties.
     pub(crate) patch: Option<Arc<Patch>>,
@@ -33,7 +36,8 @@ pub struct Version {
 impl Version {
     pub(crate) fn new(begin: Timestamp, main: Main, delta: Delta, changed: u64) -> Version {
         let changed = AtomicU64::new(changed);
-        Version { begin, main, patch: None, delta, changed, prev: Link::default(), life: Life::default() }
+        let (patch, prev, life) = (None, Link::default(), Life::default());
+        Version { begin, number: 0, main, patch, delta, changed, prev, life }
     }
 
     /// The timestamp that the main part stands for.

@@ -80,6 +80,14 @@ impl World {
         let (mut edges, marks) = self.states[self.states.len() - 1].clone();
         let ts = Timestamp(self.states.len() as u64);
         let weight = ts.0 as f64;
+        edges.extend(new.iter().map(|&edge| (edge, weight)));
+        self.apply(new, ts);
+        self.states.push((edges, marks));
+    }
+
+    /// Inserts new edges of the vertices of one subgraph, in one turn.
+    fn apply(&mut self, new: &[(u32, u32)], ts: Timestamp) {
+        let weight = ts.0 as f64;
         let op = |&(src, dst): &(u32, u32)| LocalOp {
             local: VertexId(src).local(),
             op: EdgeOp::Insert,
@@ -87,11 +95,8 @@ impl World {
             weight,
         };
         let ops: Vec<LocalOp> = new.iter().map(op).collect();
-        edges.extend(new.iter().map(|&edge| (edge, weight)));
         let mut latched = self.table.get_or_create(VertexId(new[0].0).subgraph()).latch();
         latched.apply(Direction::Out, Ops::plain(&ops), ts, self.weighted, &KeepAll, |_| ());
-        drop(latched);
-        self.states.push((edges, marks));
     }
 
     fn settle(&mut self, subgraph: u32) {
@@ -272,6 +277,26 @@ fn a_delta_that_is_a_large_share_is_copied_once_and_what_comes_after_it_corrects
         assert_eq!(copies.len(), 1, "600 edges are copied at 19 entries, and those after them are too few");
         assert!(last.is_some_and(|view| view.kept_bytes() >= 600 * 4), "the copy is the view's");
     }
+}
+
+#[test]
+fn a_copy_is_of_one_version_though_the_next_one_begins_at_the_same_timestamp() {
+    let mut world = World::new(false);
+    // Two turns of one commit: the first does not fit the delta and makes a version, the second is in its delta.
+    let ts = Timestamp(1);
+    for part in [&[(64, 1), (64, 2), (65, 1), (66, 1), (67, 1), (68, 1), (69, 1), (70, 1)][..], &[(71, 1)]] {
+        world.apply(part, ts);
+    }
+    let first = world.states[0].0.clone();
+    let all = (64..72).map(|src| ((src, 1), 1.0)).chain([((64, 2), 1.0)]);
+    world.states.push((first.into_iter().chain(all).collect(), BTreeSet::new()));
+    let (view, _) = world.refresh(None, ts);
+    world.check(&view, ts);
+    assert!(view.out.chunks[0].copy(1).is_some());
+    world.settle(1);
+    world.commit(72, 1, false);
+    let (view, _) = world.refresh(Some(Arc::new(view)), world.now());
+    world.check(&view, world.now());
 }
 
 #[test]

@@ -42,7 +42,9 @@ impl Chunk {
     #[inline]
     fn folded_part(&self, i: usize, version: &Version, n: usize) -> Option<Folded> {
         let folded = self.folds.get(i).filter(|_| self.folded >> i & 1 != 0)?;
-        (folded.begin == version.begin() && folded.entries <= n).then_some(*folded)
+        // An entry with a rank may have come since: then an edge is more than its two ends.
+        let is_of = folded.version == version.number && folded.entries <= n && !version.is_ranked();
+        is_of.then_some(*folded)
     }
 
     /// Where the copy of a subgraph's lists is, if it is one.
@@ -67,7 +69,7 @@ impl Chunk {
         if self.folds.is_empty() {
             self.folds = vec![Folded::default(); CHUNK_SUBGRAPHS];
         }
-        self.folds[i] = Folded { begin: version.begin(), entries: n, present: main.present };
+        self.folds[i] = Folded { version: version.number, entries: n, present: main.present };
         self.folded |= 1 << i;
         main.present
     }
