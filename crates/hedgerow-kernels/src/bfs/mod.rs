@@ -142,7 +142,9 @@ impl<'g, G: Topology> Search<'g, G> {
         let few = edges < SEQUENTIAL_EDGES && frontier.len() < SEQUENTIAL_EDGES as usize;
         if few || hedgerow_par::threads() == 1 {
             let mut next = Vec::with_capacity(frontier.len() * 2);
-            let next_edges = self.expand::<false>(frontier, level, &mut next);
+            // In parts: each begins with a poll.
+            let parts = frontier.chunks(if few { frontier.len() } else { EXPAND_VERTICES });
+            let next_edges = parts.map(|part| self.expand::<false>(part, level, &mut next)).sum();
             return (next, next_edges);
         }
         let parts: Vec<(Vec<VertexId>, u64)> = hedgerow_par::fold(
