@@ -167,6 +167,12 @@ impl Meter<'_> {
     /// Calls `f` with `list`, in parts if it is long, and stops between two parts once the flag is raised.
     #[inline]
     pub(crate) fn parts<'a, T>(&mut self, list: &'a [T], mut f: impl FnMut(&'a [T])) {
+        if self.takes(list.len()) { f(list) } else { self.parts_polling(list, &mut f) }
+    }
+
+    /// Not inlined, since cutting a list takes a division: most lists need no poll.
+    #[cold]
+    fn parts_polling<'a, T>(&mut self, list: &'a [T], f: &mut dyn FnMut(&'a [T])) {
         for part in list.chunks(self.budget) {
             if !self.spend(part.len()) {
                 return;

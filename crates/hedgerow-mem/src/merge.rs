@@ -25,26 +25,29 @@ type Keys = SmallVec<[u64; 256]>;
 /// exceeds 256.
 pub(crate) fn apply(main: &Main, n: usize, entries: &impl Entries, weighted: bool, arena: &Arena) -> Main {
     let n = if faults::is_on(PlantedFault::NewestEntryLost) { n.saturating_sub(1) } else { n };
-    let (keys, present) = sort(main.present, n, entries);
-    let len = main.neighbors.len().wrapping_add_signed(growth(&keys, entries));
     let lookup = EntryLookup::new(entries, weighted);
-    let mut out = Output::new(arena, main, len, weighted, lookup.kinds);
-    for_each_edge(&keys, entries, |_, last| {
-        let (local, dst) = edge(last);
-        out.put(local, dst, lookup.rank(last), lookup.state(last));
-    });
-    out.finish(present)
+    merged(main, n, lookup, |len| Output::new(arena, main, len, weighted, lookup.kinds))
 }
 
 /// As [`apply`], of neighbours and weights alone, for readers who ask for nothing else. Edges must have no ranks.
 pub(crate) fn lists(main: &Main, n: usize, entries: &impl Entries, weighted: bool, arena: &Arena) -> Main {
-    let (keys, present) = sort(main.present, n, entries);
-    let len = main.neighbors.len().wrapping_add_signed(growth(&keys, entries));
-    let mut out = Output::lists(arena, main, len, weighted);
-    for_each_edge(&keys, entries, |_, last| {
+    let lookup = EntryLookup { entries, kinds: Kinds { ranks: false, rows: false }, weighted };
+    merged(main, n, lookup, |len| Output::lists(arena, main, len, weighted))
+}
+
+/// `main` with the first `n` entries applied, written to what `output` makes for so many edges.
+#[inline]
+fn merged<'a, E: Entries>(
+    main: &'a Main,
+    n: usize,
+    lookup: EntryLookup<'a, E>,
+    output: impl FnOnce(usize) -> Output<'a>,
+) -> Main {
+    let (keys, present) = sort(main.present, n, lookup.entries);
+    let mut out = output(main.neighbors.len().wrapping_add_signed(growth(&keys, lookup.entries)));
+    for_each_edge(&keys, lookup.entries, |_, last| {
         let (local, dst) = edge(last);
-        let weight = || if weighted { entries.entry(order(last)).weight } else { 1.0 };
-        out.put(local, dst, 0, (op(last) != EdgeOp::Remove).then(|| (weight(), RowRef::Empty)));
+        out.put(local, dst, lookup.rank(last), lookup.state(last));
     });
     out.finish(present)
 }
@@ -55,12 +58,19 @@ fn kinds(entries: &impl Entries) -> Kinds {
 }
 
 /// What a merge asks the entries for: what no entry has, and what a graph without weights gives all edges, is not looked up.
-#[derive(Clone, Copy)]
 struct EntryLookup<'a, E> {
     entries: &'a E,
     kinds: Kinds,
     weighted: bool,
 }
+
+impl<E> Clone for EntryLookup<'_, E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E> Copy for EntryLookup<'_, E> {}
 
 impl<'a, E: Entries> EntryLookup<'a, E> {
     fn new(entries: &'a E, weighted: bool) -> EntryLookup<'a, E> {

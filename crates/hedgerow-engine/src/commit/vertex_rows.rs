@@ -185,11 +185,14 @@ impl WriteTxn {
         Ok(())
     }
 
-    /// Room for the operations of about so many vertices of a kind.
-    fn vertex_ops(&self, kind: KindId, expected: usize) -> Result<Vec<TxnOp>> {
+    /// Room for the operations of so many vertices of a kind or more, which a transaction must have room for.
+    fn vertex_ops(&self, kind: KindId, least: usize) -> Result<Vec<TxnOp>> {
         self.engine.check_owner()?;
         self.engine.schema.load().check_kind(kind)?;
-        Ok(Vec::with_capacity(expected.min(MAX_OPS / 2) * 2))
+        if least > MAX_OPS.saturating_sub(self.ops.len()) / 2 {
+            return Err(too_many());
+        }
+        Ok(Vec::with_capacity(least * 2))
     }
 
     /// Adds the operations on a vertex that the call names.

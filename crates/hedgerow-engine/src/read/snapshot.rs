@@ -288,7 +288,7 @@ impl Snapshot {
     /// All vertices and the edges of the default label for kernels ([`view_of`](Self::view_of) has those of another), kept
     /// while the snapshot lives. Snapshots of one timestamp share it. It is made from the last view that was asked for,
     /// where there is one: O(subgraphs), and O(delta entries) of those that changed since; in parallel on the current rayon
-    /// pool. Copies no main part.
+    /// pool. Lists with a large share of unmerged entries are copied, which `stats` tells; settled ones never are.
     ///
     /// # Errors
     /// [`StateError::Forked`](crate::StateError::Forked) in a forked child, if the view was not made before the fork; and as of every

@@ -160,8 +160,8 @@ impl<'g, G: Topology> Search<'g, G> {
     }
 
     /// Expands vertices of the frontier into `found`; returns how many edges those have. `SHARED`: whether other threads expand
-    /// the same frontier. If not, a vertex is taken without a locked instruction, which in a graph of large diameter, all
-    /// of whose levels are small, was a quarter of the time.
+    /// the same frontier. If not, a vertex is taken without a locked instruction; so are all of a graph of large diameter,
+    /// whose levels are small.
     fn expand<const SHARED: bool>(&self, chunk: &[VertexId], level: u32, found: &mut Vec<VertexId>) -> u64 {
         let mut edges = 0;
         let Some(mut meter) = self.cancel.meter().filter(|_| !self.failure.is_noted()) else { return edges };

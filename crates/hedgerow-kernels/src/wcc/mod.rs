@@ -140,16 +140,6 @@ impl Forest<'_> {
 
     #[inline]
     fn link_all(&self, v: VertexId, run: &[VertexId], meter: &mut Meter<'_>) {
-        if meter.takes(run.len()) {
-            run.iter().for_each(|u| self.link(v.0, u.0));
-        } else {
-            self.link_all_polling(v, run, meter);
-        }
-    }
-
-    /// Not inlined: the loop over a run that needs no poll is to stay small.
-    #[cold]
-    fn link_all_polling(&self, v: VertexId, run: &[VertexId], meter: &mut Meter<'_>) {
         meter.parts(run, |part| part.iter().for_each(|u| self.link(v.0, u.0)));
     }
 

@@ -63,15 +63,8 @@ impl<'a> Output<'a> {
         let ranks = (new.ranks || main.ranks().is_some()).then(|| Vec::with_capacity(len));
         let old = main.columns().unwrap_or(const { &Columns::NONE });
         let columns = (new.rows || !old.is_empty()).then(|| ColumnsBuilder::new(old, len));
-        Output {
-            main,
-            offsets: main.offsets.clone(),
-            neighbors: arena.builder(len),
-            weights: weighted.then(|| arena.builder(len)),
-            attributes: (ranks.is_some() || columns.is_some()).then_some(Attributes { ranks, columns }),
-            done: 0,
-            vertex: 0,
-        }
+        let attributes = (ranks.is_some() || columns.is_some()).then_some(Attributes { ranks, columns });
+        Output { attributes, ..Output::lists(arena, main, len, weighted) }
     }
 
     /// As [`new`](Self::new), of neighbours and weights alone: ranks and properties are left out.

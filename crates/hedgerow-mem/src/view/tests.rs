@@ -1,10 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use hedgerow_core::{LocalVertex, Timestamp};
+use hedgerow_core::{LocalVertex, RowRef, Timestamp};
 use proptest::prelude::*;
 
 use super::*;
 use crate::Ops;
+use crate::op::Attributes;
 use crate::reclaim::{Horizon, Pin};
 use crate::subgraph::LocalOp;
 use crate::{Arena, EdgeOp, Memory, PatchSizes, SubgraphTable};
@@ -297,6 +298,27 @@ fn a_copy_is_of_one_version_though_the_next_one_begins_at_the_same_timestamp() {
     world.commit(72, 1, false);
     let (view, _) = world.refresh(Some(Arc::new(view)), world.now());
     world.check(&view, world.now());
+}
+
+#[test]
+fn a_copy_of_edges_without_ranks_is_left_once_one_has_a_rank() {
+    let mut world = World::new(false);
+    for dst in 0..20 {
+        world.commit(64, dst, false);
+    }
+    let (view, _) = world.refresh(None, world.now());
+    assert!(view.out.chunks[0].copy(1).is_some());
+    // A second edge between two vertices, and another one.
+    let op = |dst| LocalOp { local: LocalVertex(0), op: EdgeOp::Insert, dst: VertexId(dst), weight: 1.0 };
+    let (ops, ranked) = ([op(3), op(30)], [Attributes { rank: 7, row: RowRef::Empty }; 2]);
+    let ts = Timestamp(world.now().0 + 1);
+    let mut latched = world.table.get_or_create(SubgraphId(1)).latch();
+    latched.apply(Direction::Out, Ops::with(&ops, &ranked), ts, false, &KeepAll, |_| ());
+    drop(latched);
+    let (view, _) = world.refresh(Some(Arc::new(view)), ts);
+    let found: Vec<u32> = view.neighbors(VertexId(64), Direction::Out).iter().map(|v| v.0).collect();
+    let expected: Vec<u32> = (0..=3).chain(3..20).chain([30]).collect();
+    assert_eq!((found, view.directed_edges()), (expected, 22));
 }
 
 #[test]

@@ -8,6 +8,26 @@ use hedgerow_testkit::SimFs;
 
 use crate::common;
 
+/// Room is made for what an iterator says is coming: a transaction refuses more than it can take before that.
+#[test]
+fn more_vertices_than_a_transaction_takes_are_refused_before_any_is_read() {
+    let graph = Graph::in_memory().unwrap();
+    let mut tx = graph.write().unwrap();
+    let none_read = |_: u64| -> u64 { panic!("a row was read") };
+    let rows = (0..u64::MAX).map(none_read).map(|n| (n, [n as i64]));
+    let by_row = tx.put_vertices_with(KindId::DEFAULT, &["age"], rows).unwrap_err();
+    let ages = Column::from(vec![1i64]);
+    let by_column = tx
+        .put_vertex_columns(KindId::DEFAULT, (0..u64::MAX).map(none_read), &[("age", &ages)], 0)
+        .unwrap_err();
+    for error in [by_row, by_column] {
+        assert!(matches!(error, Error::Argument(ArgumentError::TooLarge { .. })), "{error}");
+    }
+    tx.put_vertices_with(KindId::DEFAULT, &["age"], [(1, [2i64])]).unwrap();
+    tx.commit().unwrap();
+    assert_eq!(graph.snapshot().unwrap().vertex_count(), 1);
+}
+
 /// The properties of each vertex, in the order of their numbers.
 fn content(graph: &Graph, keys: KeyKind) -> Vec<Option<Properties>> {
     let snapshot = graph.snapshot().unwrap();
