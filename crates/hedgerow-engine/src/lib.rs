@@ -35,6 +35,7 @@ pub use options::{Options, Thresholds};
 pub use read::all_labels::EdgePattern;
 pub use read::labelled::EdgeOf;
 pub use read::many::{MissingVertex, NeighborLists};
+pub use read::neighbors::NeighborCursor;
 pub use read::properties::Properties;
 pub use read::scan::{EdgeRow, VertexRow};
 pub use read::selection::EdgeSelection;

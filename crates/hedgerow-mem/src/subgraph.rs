@@ -12,13 +12,16 @@ use crate::version::{NotInMemory, Read, Version, counted_version_at, load_change
 
 mod ahead;
 mod apply;
+mod cursor;
 mod finder;
 mod items;
+mod neighbors;
 pub mod prefetch;
 mod stamps;
 mod unlink;
 
 pub use ahead::Ahead;
+pub use cursor::Cursor;
 pub use finder::Finder;
 pub(crate) use prefetch::OFFSET_LINES;
 pub(crate) use stamps::Home;

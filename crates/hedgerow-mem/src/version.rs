@@ -1,12 +1,9 @@
 //! Versions of a subgraph in one direction, and reading one of them at a timestamp.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::Ordering;
 use hedgerow_core::{InterpolationHint, LocalVertex, Timestamp, VertexId};
-use smallvec::SmallVec;
 
 use crate::arena::Arena;
 use crate::change::{self, Change};
@@ -19,9 +16,13 @@ use crate::patch::Patch;
 
 pub use crate::grace::{NotInMemory, Version};
 
+mod grouped;
 mod items;
+mod lists;
 
+pub(crate) use grouped::GroupedVersion;
 pub(crate) use items::Piece;
+pub(crate) use lists::with_weights;
 
 impl Version {
     /// The vertices touched by entries of the delta at or before `t`.
@@ -233,102 +234,12 @@ impl<'a> Read<'a> {
         self.edge(local, dst, InterpolationHint::UNKNOWN).is_some()
     }
 
-    /// The number of neighbours. O(delta).
-    pub fn degree(&self, local: LocalVertex) -> usize {
-        let mut degree = self.version.main.range(local).len();
-        if let Some(patch) = &self.version.patch
-            && !faults::is_on(PlantedFault::PatchForgotten)
-        {
-            let (added, removed) = patch.sizes(local);
-            degree = degree + added - removed;
-        }
-        // Only tags are read, not destinations and timestamps.
-        let delta = &self.version.delta;
-        delta.for_each_index_of(self.n, local, |at| match delta.source(at).1 {
-            EdgeOp::Insert => degree += 1,
-            EdgeOp::Remove => degree = degree.saturating_sub(1),
-            EdgeOp::Update | EdgeOp::Vertex => {}
-        });
-        degree
-    }
-
-    /// Calls `f` with each neighbour and weight, ascending. O(degree + delta).
-    #[inline]
-    pub fn for_each_neighbor(&self, local: LocalVertex, mut f: impl FnMut(VertexId, f64)) {
-        if self.version.patch.is_some() || self.version.is_ranked() {
-            return self.for_each_changed_neighbor(local, &mut f);
-        }
-        let main = &self.version.main;
-        let Range { start: mut at, end } = main.range(local);
-        for &word in &self.last_words(local) {
-            let (dst, entry, op) = split_word(word);
-            let list = main.neighbors.get(at..end).unwrap_or(&[]);
-            let smaller = list.partition_point(|&v| v < dst);
-            main.for_each_weighted(at..at + smaller, &mut f);
-            at += smaller + usize::from(list.get(smaller) == Some(&dst));
-            if op != EdgeOp::Remove {
-                f(dst, self.version.delta.entry(entry).weight);
-            }
-        }
-        main.for_each_weighted(at..end, f);
-    }
-
-    /// What is read of the delta about a vertex without ranks: the last word about each edge, ascending, as in
-    /// [`split_word`]. Few, as a rule, so that they are not allocated.
-    #[inline]
-    fn last_words(&self, local: LocalVertex) -> SmallVec<[u64; 16]> {
-        let delta = &self.version.delta;
-        let mut words = SmallVec::new();
-        delta.for_each_index_of(self.n, local, |at| {
-            let op = delta.source(at).1;
-            if op != EdgeOp::Vertex {
-                words.push(u64::from(delta.destination(at).0) << 26 | (at as u64) << 2 | op as u64);
-            }
-        });
-        if words.len() > 1 {
-            words.sort_unstable();
-            // Of those about one edge the last is kept: `dedup_by` keeps the first, so it is made the last.
-            words.dedup_by(|later, kept| {
-                let same = *later >> 26 == *kept >> 26;
-                if same {
-                    *kept = *later;
-                }
-                same
-            });
-        }
-        words
-    }
-
-    /// As [`for_each_neighbor`](Self::for_each_neighbor), where edges have ranks or the main part has a patch.
-    fn for_each_changed_neighbor(&self, local: LocalVertex, f: &mut dyn FnMut(VertexId, f64)) {
-        let main = &self.version.main;
-        let range = main.range(local);
-        let mut at = range.start;
-        for change in &self.version.changes(self.n, Some(local), |_| true) {
-            while at < range.end && main.item_key(at) < (change.dst, change.rank) {
-                f(main.neighbors[at], main.weight_at(at));
-                at += 1;
-            }
-            at += usize::from(at < range.end && main.item_key(at) == (change.dst, change.rank));
-            if let Some((weight, _)) = change.state {
-                f(change.dst, weight);
-            }
-        }
-        main.for_each_weighted(at..range.end, f);
-    }
-
     /// Everything visible as one main part: the image that a checkpoint writes. O(edges + delta).
     pub fn settled(&self) -> Main {
         let weighted = self.version.main.weights.is_some();
         // Short-lived: not among what the store accounts for.
         self.version.folded(self.n, false, weighted, &Arena::default()).0
     }
-}
-
-/// Destination, place in the delta and operation of a word of a delta about an edge.
-#[inline]
-fn split_word(word: u64) -> (VertexId, usize, EdgeOp) {
-    (VertexId((word >> 26) as u32), (word >> 2) as usize & 0xff_ffff, EdgeOp::from_bits(word as u8 & 3))
 }
 
 /// The mask of vertices that the versions after `start` changed, conservative where versions were unlinked.

@@ -153,7 +153,15 @@ impl<'a> WeightedNeighbors<'a> {
     }
 
     /// Calls `f` with each neighbour and weight, ascending.
+    #[inline]
     pub fn for_each_sorted(self, mut f: impl FnMut(VertexId, f64)) {
+        match self.as_slices() {
+            Some((list, weights)) => with_weights(list, weights, &mut f),
+            None => self.for_each_merged(f),
+        }
+    }
+
+    fn for_each_merged(self, mut f: impl FnMut(VertexId, f64)) {
         let (mut list, mut weights) = (self.neighbors.added, self.added);
         self.for_each_of_main(&mut |v, weight| {
             let before = list.iter().take_while(|&&a| a < v).count();

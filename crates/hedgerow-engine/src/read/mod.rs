@@ -7,6 +7,7 @@ pub(crate) mod keys;
 mod kinds;
 pub(crate) mod labelled;
 pub(crate) mod many;
+pub(crate) mod neighbors;
 pub(crate) mod pin;
 pub(crate) mod properties;
 pub(crate) mod scan;

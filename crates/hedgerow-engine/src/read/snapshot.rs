@@ -123,6 +123,12 @@ impl Snapshot {
         Ok(entry.read(direction, self.inner.ts, f)?)
     }
 
+    /// The view that this snapshot has, if it has one.
+    #[inline]
+    pub(super) fn made_view(&self) -> Option<&View> {
+        self.inner.view.get().map(|view| &**view)
+    }
+
     /// How the ids of neighbours are spread.
     #[inline]
     pub(super) fn hint(&self) -> InterpolationHint {
@@ -261,28 +267,6 @@ impl Snapshot {
         self.for_each_neighbor(id, direction, |v, w| found.push((self.inner.engine.ids.key_of(v), w)))?;
         found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         Ok(Some(found))
-    }
-
-    /// Calls `f` with each neighbour of `id` over the default label and the weight of the edge, by ascending vertex id.
-    /// O(degree).
-    ///
-    /// # Errors
-    /// As of every [read](Self); `f` may have been called with some neighbours then.
-    pub fn for_each_neighbor(
-        &self,
-        id: VertexId,
-        direction: Direction,
-        mut f: impl FnMut(VertexId, f64),
-    ) -> Result<()> {
-        if self.has_to_search(direction) {
-            return self.for_each_source(LabelId::DEFAULT, id, |item| f(item.dst, item.weight));
-        }
-        let direction = self.stored(direction);
-        // Kept by a reference, for the caller's code may take its time.
-        if let Some(entry) = self.inner.engine.subgraphs.get(id.subgraph()) {
-            entry.read_kept(direction, self.inner.ts, |read| read.for_each_neighbor(id.local(), f))?;
-        }
-        Ok(())
     }
 
     /// All vertices and the edges of the default label for kernels ([`view_of`](Self::view_of) has those of another), kept

@@ -231,12 +231,12 @@ mod blocks {
             unsafe { self.weights().add(at).read() }
         }
 
+        /// What `f` makes of the first `n` tags.
         #[inline]
-        pub(in crate::delta) fn for_each_low6(&self, n: usize, needle: u8, f: impl FnMut(usize)) {
+        pub(in crate::delta) fn with_tags<R>(&self, n: usize, f: impl FnOnce(&[u8]) -> R) -> R {
             assert!(n <= self.capacity());
             // SAFETY: the first `n` tags are published, hence written and never written again.
-            let tags = unsafe { std::slice::from_raw_parts(self.tags(), n) };
-            simd::for_each_low6(tags, needle, f);
+            f(unsafe { std::slice::from_raw_parts(self.tags(), n) })
         }
     }
 }
@@ -247,7 +247,7 @@ mod cells {
     use hedgerow_core::sync::{AtomicU64, Ordering};
     use loom::cell::UnsafeCell;
 
-    use hedgerow_core::{VertexId, simd};
+    use hedgerow_core::VertexId;
 
     use super::ENTRIES_PER_WORD;
     use crate::arena::Arena;
@@ -345,9 +345,9 @@ mod cells {
             self.get(at).3
         }
 
-        pub(in crate::delta) fn for_each_low6(&self, n: usize, needle: u8, f: impl FnMut(usize)) {
+        pub(in crate::delta) fn with_tags<R>(&self, n: usize, f: impl FnOnce(&[u8]) -> R) -> R {
             let tags: Vec<u8> = (0..n).map(|i| self.tag(i)).collect();
-            simd::for_each_low6(&tags, needle, f);
+            f(&tags)
         }
     }
 }

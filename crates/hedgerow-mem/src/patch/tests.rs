@@ -1,6 +1,7 @@
 //! Patched versions against a map: whatever is folded when, every way of reading gives the same lists.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use hedgerow_core::{Direction, InterpolationHint, SubgraphId, Timestamp};
 use proptest::prelude::*;
@@ -8,6 +9,7 @@ use proptest::prelude::*;
 use crate::op::{LocalOp, Ops};
 use crate::reclaim::{Horizon, Merged, Pin};
 use crate::subgraph::Subgraph;
+use crate::version::GroupedVersion;
 use crate::{Arena, PatchSizes, Version};
 
 use super::*;
@@ -27,8 +29,21 @@ impl Horizon for NobodyReads {
 
 type Model = BTreeMap<(u8, u32), f64>;
 
-fn check(version: &Version, model: &Model, weighted: bool) {
+/// Neighbours and weights from stretches, ascending.
+fn in_order(stretches: impl FnOnce(&mut dyn FnMut(&[VertexId], &[f64]))) -> Vec<(VertexId, f64)> {
+    let mut found = Vec::new();
+    stretches(&mut |run, weights| {
+        assert!(weights.is_empty() || weights.len() == run.len());
+        found.extend(run.iter().enumerate().map(|(i, &v)| (v, weights.get(i).copied().unwrap_or(1.0))));
+    });
+    found.sort_by_key(|&(v, _)| v);
+    found
+}
+
+fn check(version: &Arc<Version>, model: &Model, weighted: bool) {
     let read = version.latest();
+    let mut grouped = GroupedVersion::default();
+    grouped.set(Some(version.clone()), Timestamp::INFINITY);
     let weight_of = |w: &f64| if weighted { *w } else { 1.0 };
     for local in (0..8).map(LocalVertex) {
         let expected: Vec<(VertexId, f64)> = model
@@ -38,6 +53,9 @@ fn check(version: &Version, model: &Model, weighted: bool) {
         let mut found = Vec::new();
         read.for_each_neighbor(local, |v, w| found.push((v, w)));
         assert_eq!(found, expected);
+        assert_eq!(in_order(|f| read.for_each_run(local, f)), expected);
+        assert_eq!(in_order(|f| read.visit(local, f)), expected);
+        assert_eq!(in_order(|f| grouped.visit(local, f)), expected);
         let mut items = Vec::new();
         read.for_each_item(local, |item| items.push((item.dst, item.weight)));
         assert_eq!(items, expected);

@@ -121,25 +121,37 @@ pub(crate) fn same(
     if found == *expected { Ok(()) } else { Err(expected.difference(&found)) }
 }
 
-/// As [`same`], and every point read of every vertex of the model besides.
+/// As [`same`], and every point read of every vertex of the model besides: on the chains of versions, if the snapshot has no view
+/// yet, and then on its view.
 pub(crate) fn same_in_all_reads(
     snapshot: &Snapshot,
     config: ModelConfig,
     expected: &Model,
 ) -> std::result::Result<(), String> {
+    same_in_point_reads(snapshot, expected)?;
     same(snapshot, config, expected)?;
     if config.rich {
         rich::same_in_all_reads(snapshot, config, expected)?;
     }
+    same_in_point_reads(snapshot, expected)
+}
+
+type WeightedKeys = Vec<(hedgerow::VertexKey, f64)>;
+
+fn bits(list: &WeightedKeys) -> Vec<(hedgerow::VertexKey, u64)> {
+    list.iter().map(|(v, w)| (v.clone(), w.to_bits())).collect()
+}
+
+fn same_in_point_reads(snapshot: &Snapshot, expected: &Model) -> std::result::Result<(), String> {
+    let mut cursors = [Direction::Out, Direction::In].map(|direction| snapshot.neighbor_cursor(direction));
     for (key, lists) in expected.all_neighbors() {
-        for (direction, list) in [Direction::Out, Direction::In].into_iter().zip(&lists) {
+        for ((direction, list), cursor) in
+            [Direction::Out, Direction::In].into_iter().zip(&lists).zip(&mut cursors)
+        {
             let found = snapshot
                 .weighted_neighbors(key, direction)
                 .unwrap()
                 .ok_or_else(|| format!("vertex {key} is gone"))?;
-            let bits = |l: &[(hedgerow::VertexKey, f64)]| -> Vec<_> {
-                l.iter().map(|(v, w)| (v.clone(), w.to_bits())).collect()
-            };
             if bits(&found) != bits(list) || snapshot.degree(key, direction).unwrap() != Some(list.len()) {
                 return Err(format!("{direction:?} of {key}: {found:?} instead of {list:?}"));
             }
@@ -147,11 +159,43 @@ pub(crate) fn same_in_all_reads(
             if snapshot.neighbors(key, direction).unwrap() != Some(names) {
                 return Err(format!("neighbors {direction:?} of {key}"));
             }
+            same_in_stretches(snapshot, key, direction, cursor, list)?;
         }
         for (other, weight) in &lists[0] {
             if snapshot.weight(key, other).unwrap().map(f64::to_bits) != Some(weight.to_bits()) {
                 return Err(format!("weight of {key} to {other}"));
             }
+        }
+    }
+    Ok(())
+}
+
+/// Compares the list of a vertex as stretches, which come in any order, by itself and by a cursor.
+fn same_in_stretches(
+    snapshot: &Snapshot,
+    key: &hedgerow::VertexKey,
+    direction: Direction,
+    cursor: &mut hedgerow::NeighborCursor<'_>,
+    list: &WeightedKeys,
+) -> std::result::Result<(), String> {
+    let id = snapshot.vertex_id(key).unwrap().ok_or_else(|| format!("vertex {key} is gone"))?;
+    let (mut alone, mut in_turn) = (WeightedKeys::new(), WeightedKeys::new());
+    let add = |found: &mut WeightedKeys, run: &[hedgerow::VertexId], weights: &[f64]| {
+        assert!(weights.is_empty() || weights.len() == run.len(), "a weight for each edge, or none");
+        for (i, &v) in run.iter().enumerate() {
+            let key = snapshot.vertex_key(v).unwrap().expect("an edge without an endpoint");
+            found.push((key, weights.get(i).copied().unwrap_or(1.0)));
+        }
+    };
+    snapshot.visit_neighbors(id, direction, |run, weights| add(&mut alone, run, weights)).unwrap();
+    // A second visit is one of a run in one subgraph, which is read otherwise than the first.
+    cursor.visit(id, |run, weights| add(&mut in_turn, run, weights)).unwrap();
+    let first = std::mem::take(&mut in_turn);
+    cursor.visit(id, |run, weights| add(&mut in_turn, run, weights)).unwrap();
+    for mut found in [alone, first, in_turn] {
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        if bits(&found) != bits(list) {
+            return Err(format!("stretches {direction:?} of {key}: {found:?} instead of {list:?}"));
         }
     }
     Ok(())

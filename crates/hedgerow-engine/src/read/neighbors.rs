@@ -1,0 +1,142 @@
+//! Reading lists of neighbors by vertex id: of one vertex, and of many one after another.
+
+use hedgerow_core::{Direction, LabelId, Resident, SubgraphId, VertexId, WeightedTopology};
+use hedgerow_mem::subgraph::Cursor;
+use hedgerow_mem::view::ViewBlock;
+use hedgerow_mem::{ItemRef, View};
+
+use crate::error::Result;
+use crate::read::snapshot::Snapshot;
+
+impl Snapshot {
+    /// Calls `f` with each neighbour of `id` over the default label and the weight of the edge, by ascending vertex id.
+    /// O(degree), and a look at the short delta of 64 vertices. From the view where there is one, as
+    /// [`contains_edge_by_id`](Self::contains_edge_by_id).
+    ///
+    /// # Errors
+    /// As of every [read](Self); `f` may have been called with some neighbours then.
+    pub fn for_each_neighbor(
+        &self,
+        id: VertexId,
+        direction: Direction,
+        mut f: impl FnMut(VertexId, f64),
+    ) -> Result<()> {
+        if let Some(view) = self.made_view() {
+            view.for_each_weighted(id, direction, f);
+            return Ok(());
+        }
+        if self.has_to_search(direction) {
+            return self.for_each_source(LabelId::DEFAULT, id, |item| f(item.dst, item.weight));
+        }
+        let direction = self.stored(direction);
+        if let Some(entry) = self.engine().subgraphs.get(id.subgraph()) {
+            entry.for_each_neighbor(direction, self.timestamp(), id.local(), f)?;
+        }
+        Ok(())
+    }
+
+    /// As [`for_each_neighbor`](Self::for_each_neighbor), in one or more stretches, each with the weights of its edges, which are none
+    /// in a graph without; in no particular order. What takes a list as a slice, as sums and searches do, is quicker with it.
+    ///
+    /// # Errors
+    /// As of every [read](Self); `f` may have been called with some neighbours then.
+    pub fn visit_neighbors(
+        &self,
+        id: VertexId,
+        direction: Direction,
+        mut f: impl FnMut(&[VertexId], &[f64]),
+    ) -> Result<()> {
+        if let Some(view) = self.made_view() {
+            match view.has_weights() {
+                true => view.weighted_neighbors(id, direction).for_each_run(f),
+                false => view.neighbors(id, direction).for_each_run(|run| f(run, &[])),
+            }
+            return Ok(());
+        }
+        if self.has_to_search(direction) {
+            let weighted = usize::from(self.engine().is_weighted(LabelId::DEFAULT));
+            let one = |item: ItemRef<'_>| f(&[item.dst], &[item.weight][..weighted]);
+            return self.for_each_source(LabelId::DEFAULT, id, one);
+        }
+        if let Some(entry) = self.engine().subgraphs.get(id.subgraph()) {
+            entry.visit(self.stored(direction), self.timestamp(), id.local(), f)?;
+        }
+        Ok(())
+    }
+
+    /// For reads of the lists of many vertices over the default label, one after another. From the view where there is one by now. O(1).
+    pub fn neighbor_cursor(&self, direction: Direction) -> NeighborCursor<'_> {
+        let lists = match self.made_view() {
+            Some(view) if view.has_weights() => Lists::WeightedView(view),
+            Some(view) => Lists::View(view, None),
+            None if self.has_to_search(direction) => Lists::Incoming,
+            None => Lists::Chains(Box::new(Cursor::new(self.stored(direction), self.timestamp()))),
+        };
+        NeighborCursor { snapshot: self, direction, lists }
+    }
+}
+
+/// Reads the lists of many vertices of a snapshot. Made by [`Snapshot::neighbor_cursor`].
+///
+/// Made for vertices of which those with neighboring ids come one after another, as in a scan by id or a sorted frontier: of 64
+/// vertices what their lists have in common is looked up once. It keeps that in memory until the next 64, or until it is dropped, so do not
+/// keep a cursor that is not in use. In other orders it reads as [`Snapshot::visit_neighbors`]. It belongs to one thread at a time.
+///
+/// ```
+/// use hedgerow::{Direction, Graph, VertexId};
+///
+/// let graph = Graph::in_memory()?;
+/// graph.insert_edges(&[(0, 1), (0, 2), (1, 2)])?;
+/// let snapshot = graph.snapshot()?;
+/// let (mut cursor, mut degrees) = (snapshot.neighbor_cursor(Direction::Out), Vec::new());
+/// for id in (0..3).map(VertexId) {
+///     let mut degree = 0;
+///     cursor.visit(id, |neighbors, _weights| degree += neighbors.len())?;
+///     degrees.push(degree);
+/// }
+/// assert_eq!(degrees, [2, 2, 2]);
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+pub struct NeighborCursor<'a> {
+    snapshot: &'a Snapshot,
+    direction: Direction,
+    lists: Lists<'a>,
+}
+
+/// Where a cursor reads.
+enum Lists<'a> {
+    /// With the subgraph that was read last.
+    View(&'a View, Option<(SubgraphId, ViewBlock<'a>)>),
+    WeightedView(&'a View),
+    Chains(Box<Cursor>),
+    /// Incoming edges, which are not kept.
+    Incoming,
+}
+
+impl NeighborCursor<'_> {
+    /// Calls `f` with the neighbors of `id` in stretches, as [`Snapshot::visit_neighbors`]. O(degree), and once for 64 vertices O(their
+    /// delta).
+    ///
+    /// # Errors
+    /// As of every [read](Snapshot); `f` may have been called with some neighbors then.
+    #[inline]
+    pub fn visit(&mut self, id: VertexId, mut f: impl FnMut(&[VertexId], &[f64])) -> Result<()> {
+        match &mut self.lists {
+            Lists::View(view, last) => {
+                let block = match last {
+                    Some((at, block)) if *at == id.subgraph() => *block,
+                    _ => last.insert((id.subgraph(), view.block(id.subgraph(), self.direction))).1,
+                };
+                block.neighbors(id.local()).for_each_run(|run| f(run, &[]));
+            }
+            Lists::WeightedView(view) => view.weighted_neighbors(id, self.direction).for_each_run(f),
+            Lists::Chains(lists) => {
+                if let Some(subgraph) = self.snapshot.engine().subgraphs.get(id.subgraph()) {
+                    lists.visit(subgraph, id, f)?;
+                }
+            }
+            Lists::Incoming => self.snapshot.visit_neighbors(id, self.direction, f)?,
+        }
+        Ok(())
+    }
+}

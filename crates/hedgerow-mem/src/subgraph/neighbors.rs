@@ -1,0 +1,101 @@
+//! Reading one list for code of the caller of the store, which may take its time.
+
+use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId, simd};
+use smallvec::SmallVec;
+
+use super::Subgraph;
+use crate::grace::ReadGuard;
+use crate::version::{NotInMemory, Read, version_at, with_weights};
+
+/// The longest list that is copied rather than kept: a copy of that many takes as long as the two locked instructions that
+/// count a reference and give it back, which also hold up the loads of the reads that follow.
+const COPIED: usize = 256;
+
+/// A copy of a list.
+#[derive(Default)]
+struct Copy {
+    neighbors: SmallVec<[VertexId; COPIED]>,
+    /// None in a graph without weights.
+    weights: SmallVec<[f64; COPIED]>,
+}
+
+impl Copy {
+    #[inline]
+    fn add(&mut self, run: &[VertexId], weights: &[f64]) {
+        self.neighbors.extend_from_slice(run);
+        self.weights.extend_from_slice(weights);
+    }
+}
+
+impl Subgraph {
+    /// Calls `f` with each neighbour of `local` that a snapshot at `t` sees, ascending, and the weight of the edge (1 in a graph
+    /// without weights). `f` may take its time, and may call the store: while it runs, no memory waits for it but that of a long
+    /// list's version. O(degree + delta); nothing is allocated, unless the delta has hundreds of entries about the vertex.
+    ///
+    /// # Errors
+    /// As of [`read`](Self::read).
+    #[inline]
+    pub fn for_each_neighbor(
+        &self,
+        direction: Direction,
+        t: Timestamp,
+        local: LocalVertex,
+        f: impl FnMut(VertexId, f64),
+    ) -> Result<(), NotInMemory> {
+        let mut copy = Copy::default();
+        let take = |read: Read<'_>| read.for_each_run(local, |run, weights| copy.add(run, weights));
+        if self.read_short(direction, t, local, take)? {
+            with_weights(&copy.neighbors, &copy.weights, f);
+        } else {
+            self.read_kept(direction, t, |read| read.for_each_neighbor(local, f))?;
+        }
+        Ok(())
+    }
+
+    /// As [`for_each_neighbor`](Self::for_each_neighbor), in stretches, each with its weights, which are none in a graph without; in no
+    /// particular order, and quicker for it.
+    ///
+    /// # Errors
+    /// As of [`read`](Self::read).
+    #[inline]
+    pub fn visit(
+        &self,
+        direction: Direction,
+        t: Timestamp,
+        local: LocalVertex,
+        mut f: impl FnMut(&[VertexId], &[f64]),
+    ) -> Result<(), NotInMemory> {
+        let mut copy = Copy::default();
+        let take = |read: Read<'_>| read.visit(local, |run, weights| copy.add(run, weights));
+        if self.read_short(direction, t, local, take)? {
+            f(&copy.neighbors, &copy.weights);
+        } else {
+            self.read_kept(direction, t, |read| read.visit(local, f))?;
+        }
+        Ok(())
+    }
+
+    /// As [`read`](Self::read), unless the list of `local` is long. Returns whether it was read, or there is none.
+    #[inline]
+    fn read_short(
+        &self,
+        direction: Direction,
+        t: Timestamp,
+        local: LocalVertex,
+        f: impl FnOnce(Read<'_>),
+    ) -> Result<bool, NotInMemory> {
+        let walk = ReadGuard::begin();
+        let Some(version) = version_at(&self.heads[direction as usize], t, &walk)? else { return Ok(true) };
+        let list = version.main.neighbors(local);
+        let is_short = list.len() <= COPIED;
+        if is_short {
+            // It comes while the delta is looked at, whose entries the processor cannot guess.
+            simd::prefetch_slice(list, 2);
+            f(version.at(t));
+        }
+        Ok(is_short)
+    }
+}
+
+#[cfg(all(test, not(feature = "model-checking")))]
+mod tests;

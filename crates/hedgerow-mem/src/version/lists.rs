@@ -1,0 +1,304 @@
+//! Reading the neighbours of one vertex.
+
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_core::{LocalVertex, VertexId, simd};
+use smallvec::SmallVec;
+
+use super::Read;
+use crate::main_part::Main;
+use crate::op::EdgeOp;
+use crate::patch::Patch;
+
+/// What is called with a stretch of neighbours, and with their weights if they have any.
+type OnRun<'a> = &'a mut dyn FnMut(&[VertexId], &[f64]);
+
+impl Read<'_> {
+    /// The number of neighbours. O(delta): the tags of the entries are compared sixteen at a time.
+    #[inline]
+    pub fn degree(&self, local: LocalVertex) -> usize {
+        let mut degree = self.version.main.range(local).len();
+        if let Some(patch) = &self.version.patch
+            && !faults::is_on(PlantedFault::PatchForgotten)
+        {
+            let (added, removed) = patch.sizes(local);
+            degree = degree + added - removed;
+        }
+        degree.saturating_add_signed(self.version.delta.growth_of(self.n, local))
+    }
+
+    /// Whether edges have weights; else all weigh 1.
+    #[inline]
+    pub fn is_weighted(&self) -> bool {
+        self.version.main.weights.is_some() || self.version.delta.is_weighted()
+    }
+
+    /// Calls `f` with each neighbour and weight, ascending; 1 in a graph without weights. O(degree + delta).
+    #[inline]
+    pub fn for_each_neighbor(&self, local: LocalVertex, mut f: impl FnMut(VertexId, f64)) {
+        self.for_each_run(local, |run, weights| with_weights(run, weights, &mut f));
+    }
+
+    /// Calls `f` with the neighbours in stretches, in no particular order, and with their weights, which are none in a graph without;
+    /// stretches may be empty. Quicker than [`for_each_run`](Self::for_each_run) where the delta only inserts: it is not sorted
+    /// then. O(degree + delta).
+    #[inline]
+    pub fn visit(&self, local: LocalVertex, mut f: impl FnMut(&[VertexId], &[f64])) {
+        if self.version.is_ranked() {
+            return self.for_each_ranked_run(local, &mut f);
+        }
+        let Some(inserted) = self.insertions(local) else { return self.for_each_run(local, f) };
+        self.visit_merged(local, &mut f);
+        if !inserted.neighbors.is_empty() {
+            f(&inserted.neighbors, &inserted.weights);
+        }
+    }
+
+    /// As [`visit`](Self::visit), of main part and patch alone.
+    #[inline]
+    pub(super) fn visit_merged(&self, local: LocalVertex, f: &mut impl FnMut(&[VertexId], &[f64])) {
+        let mut list = self.uncorrected(local, f);
+        let Some(patch) = &self.version.patch else { return list.give(list.end) };
+        patch.removed.neighbors(local).iter().for_each(|&dst| list.replace(dst, None));
+        list.give(list.end);
+        let added = patch.added.range(local);
+        (list.f)(patch.added.neighbors(local), weights_of(&patch.added, added));
+    }
+
+    /// The neighbours that the delta inserts, with weights in a weighted graph; `None` where it also has other entries about edges
+    /// of the vertex.
+    #[inline]
+    fn insertions(&self, local: LocalVertex) -> Option<Insertions> {
+        let delta = &self.version.delta;
+        let Insertions { mut neighbors, mut weights } = Insertions::default();
+        let mut other = false;
+        delta.for_each_index_of(self.n, local, |at| match delta.source(at).1 {
+            EdgeOp::Insert => {
+                neighbors.push(delta.destination(at));
+                if delta.is_weighted() {
+                    weights.push(delta.entry(at).weight);
+                }
+            }
+            EdgeOp::Vertex => {}
+            EdgeOp::Remove | EdgeOp::Update => other = true,
+        });
+        (!other).then_some(Insertions { neighbors, weights })
+    }
+
+    /// Calls `f` with the neighbours in stretches, ascending, and with their weights, which are none in a graph without;
+    /// stretches may be empty. O(degree + delta).
+    #[inline]
+    pub fn for_each_run(&self, local: LocalVertex, mut f: impl FnMut(&[VertexId], &[f64])) {
+        let version = self.version;
+        if version.is_ranked() {
+            return self.for_each_ranked_run(local, &mut f);
+        }
+        let words = self.last_words(local);
+        let mut list = self.uncorrected(local, &mut f);
+        if version.patch.is_some() || !words.is_empty() {
+            self.correct(local, &words, &mut list);
+        }
+        list.give(list.end);
+    }
+
+    /// The list in the main part.
+    #[inline]
+    fn uncorrected<'b, F>(&'b self, local: LocalVertex, f: &'b mut F) -> Uncorrected<'b, F> {
+        let std::ops::Range { start: at, end } = self.version.main.range(local);
+        Uncorrected { main: &self.version.main, at, end, weighted: self.is_weighted(), f }
+    }
+
+    /// Gives the list up to its last correction, by patch or delta.
+    fn correct(
+        &self,
+        local: LocalVertex,
+        words: &[Word],
+        list: &mut Uncorrected<'_, impl FnMut(&[VertexId], &[f64])>,
+    ) {
+        let mut patched = self.version.patch.as_deref().map(|patch| Patched::new(patch, local));
+        let mut patched_below = |list: &mut Uncorrected<'_, _>, bound: Option<VertexId>| {
+            while let Some((dst, state)) = patched.as_mut().and_then(|patched| patched.next_below(bound)) {
+                list.replace(dst, state);
+            }
+            // Of an edge in both the delta has the last word.
+            patched.iter_mut().zip(bound).for_each(|(patched, dst)| patched.skip(dst));
+        };
+        for word in words {
+            patched_below(list, Some(word.dst()));
+            let state = (!word.is_removal()).then(|| self.version.delta.entry(word.place()).weight);
+            list.replace(word.dst(), state);
+        }
+        patched_below(list, None);
+    }
+
+    /// What is read of the delta about a vertex without ranks: the last word about each edge, ascending. Few, as a rule, so
+    /// that they are not allocated.
+    #[inline]
+    fn last_words(&self, local: LocalVertex) -> SmallVec<[Word; 16]> {
+        let delta = &self.version.delta;
+        let mut words: SmallVec<[Word; 16]> = SmallVec::new();
+        delta.for_each_index_of(self.n, local, |at| {
+            let op = delta.source(at).1;
+            if op != EdgeOp::Vertex {
+                words.push(Word::new(delta.destination(at), at, op));
+            }
+        });
+        if words.len() > 1 {
+            words.sort_unstable();
+            // Of those about one edge the last is kept: `dedup_by` keeps the first, so it is made the last.
+            words.dedup_by(|later, kept| {
+                let same = later.dst() == kept.dst();
+                if same {
+                    *kept = *later;
+                }
+                same
+            });
+        }
+        words
+    }
+
+    /// As [`for_each_run`](Self::for_each_run), where edges have ranks.
+    fn for_each_ranked_run(&self, local: LocalVertex, f: OnRun<'_>) {
+        let main = &self.version.main;
+        let range = main.range(local);
+        let mut at = range.start;
+        for change in &self.version.changes(self.n, Some(local), |_| true) {
+            let upto = main.lower_bound(at..range.end, change.dst, change.rank);
+            f(&main.neighbors[at..upto], weights_of(main, at..upto));
+            at = upto;
+            at += usize::from(at < range.end && main.item_key(at) == (change.dst, change.rank));
+            if let Some((weight, _)) = change.state {
+                let one = [weight];
+                f(&[change.dst], if self.is_weighted() { &one } else { &[] });
+            }
+        }
+        f(&main.neighbors[at..range.end], weights_of(main, at..range.end));
+    }
+}
+
+/// The weights of a range of edges, none in a graph without.
+#[inline]
+fn weights_of(main: &Main, range: std::ops::Range<usize>) -> &[f64] {
+    main.weights().and_then(|weights| weights.get(range)).unwrap_or(&[])
+}
+
+/// Calls `f` with each of a stretch of neighbours and its weight, 1 where there are none.
+#[inline]
+pub(crate) fn with_weights(run: &[VertexId], weights: &[f64], mut f: impl FnMut(VertexId, f64)) {
+    if weights.is_empty() {
+        run.iter().for_each(|&v| f(v, 1.0));
+    } else {
+        run.iter().zip(weights).for_each(|(&v, &weight)| f(v, weight));
+    }
+}
+
+/// An entry of a delta about an edge: destination, place in the delta and operation, so that words about one edge stand in the order
+/// of their commits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Word(u64);
+
+impl Word {
+    #[inline]
+    fn new(dst: VertexId, at: usize, op: EdgeOp) -> Word {
+        Word(u64::from(dst.0) << 26 | (at as u64) << 2 | op as u64)
+    }
+
+    #[inline]
+    fn dst(self) -> VertexId {
+        VertexId((self.0 >> 26) as u32)
+    }
+
+    #[inline]
+    fn place(self) -> usize {
+        (self.0 >> 2) as usize & 0xff_ffff
+    }
+
+    #[inline]
+    fn is_removal(self) -> bool {
+        EdgeOp::from_bits(self.0 as u8 & 3) == EdgeOp::Remove
+    }
+}
+
+/// Edges of one vertex that a delta inserts, by commit. Few, as a rule, so that they are not allocated.
+#[derive(Default)]
+struct Insertions {
+    neighbors: SmallVec<[VertexId; 32]>,
+    /// None in a graph without weights.
+    weights: SmallVec<[f64; 8]>,
+}
+
+/// What is left of a list of the main part, to be given to a reader.
+struct Uncorrected<'a, F> {
+    main: &'a Main,
+    at: usize,
+    end: usize,
+    weighted: bool,
+    f: &'a mut F,
+}
+
+impl<F: FnMut(&[VertexId], &[f64])> Uncorrected<'_, F> {
+    /// Gives the neighbours up to a position.
+    #[inline]
+    fn give(&mut self, upto: usize) {
+        let run = self.main.neighbors.get(self.at..upto).unwrap_or(&[]);
+        let weights = weights_of(self.main, self.at..upto);
+        self.at = upto;
+        (self.f)(run, weights);
+    }
+
+    /// Gives the neighbours before `dst`, and `dst` with the weight that it has now, if it is a neighbour.
+    #[inline]
+    fn replace(&mut self, dst: VertexId, state: Option<f64>) {
+        let rest = self.main.neighbors.get(self.at..self.end).unwrap_or(&[]);
+        let before = simd::count_below(rest, dst);
+        let is_there = rest.get(before) == Some(&dst);
+        self.give(self.at + before);
+        self.at += usize::from(is_there);
+        if let Some(weight) = state {
+            let weights = [weight];
+            (self.f)(&[dst], if self.weighted { &weights } else { &[] });
+        }
+    }
+}
+
+/// What is left of the corrections that a patch has of one list.
+struct Patched<'a> {
+    patch: &'a Patch,
+    added: std::ops::Range<usize>,
+    removed: std::ops::Range<usize>,
+}
+
+impl<'a> Patched<'a> {
+    fn new(patch: &'a Patch, local: LocalVertex) -> Patched<'a> {
+        Patched { patch, added: patch.added.range(local), removed: patch.removed.range(local) }
+    }
+
+    #[inline]
+    fn heads(&self) -> (Option<VertexId>, Option<VertexId>) {
+        let head = |part: &Main, range: &std::ops::Range<usize>| {
+            (!range.is_empty()).then(|| part.neighbors.get(range.start).copied()).flatten()
+        };
+        (head(&self.patch.added, &self.added), head(&self.patch.removed, &self.removed))
+    }
+
+    /// The next corrected edge, if it is before `bound`, and its weight, if it exists.
+    #[inline]
+    fn next_below(&mut self, bound: Option<VertexId>) -> Option<(VertexId, Option<f64>)> {
+        let (added, removed) = self.heads();
+        let dst = [added, removed].into_iter().flatten().min()?;
+        if bound.is_some_and(|bound| dst >= bound) {
+            return None;
+        }
+        // Of an edge in both lists the new state counts.
+        let state = (added == Some(dst)).then(|| self.patch.added.weight_at(self.added.start));
+        self.skip(dst);
+        Some((dst, state))
+    }
+
+    /// Passes over what is said about `dst`, if that comes next.
+    #[inline]
+    fn skip(&mut self, dst: VertexId) {
+        let (added, removed) = self.heads();
+        self.added.start += usize::from(added == Some(dst));
+        self.removed.start += usize::from(removed == Some(dst));
+    }
+}
