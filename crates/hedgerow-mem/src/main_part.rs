@@ -9,11 +9,16 @@ use hedgerow_core::{
 use crate::arena::{Arena, Counted};
 use crate::items::{Extra, ItemRef};
 
+mod offsets;
+
+pub use offsets::Offsets;
+use offsets::Packed;
+
 /// Sorted neighbour lists of the vertices of one subgraph in one direction, and which of the vertices exist.
 #[derive(Clone, Debug, Default)]
 pub struct Main {
     pub(crate) present: u64,
-    pub(crate) offsets: Offsets,
+    pub(crate) offsets: Packed,
     /// Whether edges have ranks. Here, where every look for an edge comes by, and not beside the ranks.
     pub(crate) ranked: bool,
     /// Counted, so that a view can refer to the list itself rather than through its version.
@@ -23,28 +28,18 @@ pub struct Main {
     pub(crate) extra: Option<Arc<Extra>>,
 }
 
-/// Where the list of each local vertex begins; one more at the end.
-#[derive(Clone, Debug)]
-pub struct Offsets(pub [u32; SUBGRAPH_VERTICES + 1]);
-
-impl Default for Offsets {
-    fn default() -> Self {
-        Offsets([0; SUBGRAPH_VERTICES + 1])
-    }
-}
-
 impl Main {
     /// A main part of arrays that fit each other.
     pub(crate) fn new(
         present: u64,
-        offsets: Offsets,
+        offsets: &Offsets,
         neighbors: Counted<VertexId>,
         weights: Option<Counted<f64>>,
         extra: Extra,
     ) -> Main {
         let extra = extra.shared();
         let ranked = extra.as_ref().is_some_and(|extra| extra.ranks.is_some());
-        Main { present, offsets, ranked, neighbors, weights, extra }
+        Main { present, offsets: Packed::new(offsets), ranked, neighbors, weights, extra }
     }
 
     /// The place where ranks and properties are, to load it ahead.
@@ -64,7 +59,7 @@ impl Main {
         weights: Option<&[f64]>,
         arena: &Arena,
     ) -> Option<Main> {
-        let offsets: [u32; SUBGRAPH_VERTICES + 1] = offsets.try_into().ok()?;
+        let offsets: &Offsets = offsets.try_into().ok()?;
         let ends = offsets[0] == 0 && offsets[SUBGRAPH_VERTICES] as usize == neighbors.len();
         if !ends || !offsets.is_sorted() || weights.is_some_and(|w| w.len() != neighbors.len()) {
             return None;
@@ -74,7 +69,7 @@ impl Main {
         });
         lists_ascend.then(|| {
             let (neighbors, weights) = (arena.copy(neighbors), weights.map(|w| arena.copy(w)));
-            Main::new(present, Offsets(offsets), neighbors, weights, Extra::default())
+            Main::new(present, offsets, neighbors, weights, Extra::default())
         })
     }
 
@@ -90,9 +85,22 @@ impl Main {
         self.present
     }
 
-    /// Where each list begins, and the end of the last.
-    pub fn offsets(&self) -> &[u32; SUBGRAPH_VERTICES + 1] {
-        &self.offsets.0
+    /// Where each list begins, and the end of the last. O(64).
+    #[inline]
+    pub fn offsets(&self) -> Offsets {
+        self.offsets.unpacked()
+    }
+
+    /// Starts loading the offsets.
+    #[inline]
+    pub(crate) fn prefetch_offsets(&self) {
+        self.offsets.prefetch();
+    }
+
+    /// Starts loading where the list of `local` lies.
+    #[inline]
+    pub(crate) fn prefetch_range(&self, local: LocalVertex) {
+        self.offsets.prefetch_of(local);
     }
 
     /// All lists, one after another.
@@ -107,8 +115,7 @@ impl Main {
 
     #[inline]
     pub(crate) fn range(&self, local: LocalVertex) -> std::ops::Range<usize> {
-        let i = local.index();
-        self.offsets.0[i] as usize..self.offsets.0[i + 1] as usize
+        self.offsets.range(local)
     }
 
     /// The sorted neighbours of `local`.
@@ -130,16 +137,6 @@ impl Main {
         self.weights.as_ref().and_then(|w| w.get(at).copied()).unwrap_or(1.0)
     }
 
-    /// Calls `f` with neighbour and weight of each edge in a range of positions; 1 in a graph without weights.
-    #[inline]
-    pub(crate) fn for_each_weighted(&self, range: std::ops::Range<usize>, mut f: impl FnMut(VertexId, f64)) {
-        let list = self.neighbors.get(range.clone()).unwrap_or(&[]);
-        match self.weights().and_then(|weights| weights.get(range)) {
-            Some(weights) => list.iter().zip(weights).for_each(|(&v, &weight)| f(v, weight)),
-            None => list.iter().for_each(|&v| f(v, 1.0)),
-        }
-    }
-
     /// The bytes of the blocks of the arena.
     pub(crate) fn block_bytes(&self) -> usize {
         self.neighbors.bytes() + self.weights.as_ref().map_or(0, Counted::bytes)
@@ -147,7 +144,9 @@ impl Main {
 
     /// The bytes that the arrays occupy, in the arena and outside.
     pub fn heap_bytes(&self) -> usize {
-        self.block_bytes() + self.extra.as_ref().map_or(0, |extra| extra.bytes())
+        self.block_bytes()
+            + self.offsets.outside_bytes()
+            + self.extra.as_ref().map_or(0, |extra| extra.bytes())
     }
 }
 
@@ -165,9 +164,10 @@ impl Main {
         let fits = extra.columns.iter().all(|(_, column)| column.len() == len);
         let Some(ranks) = &extra.ranks else {
             let main = Main::from_parts(present, offsets, neighbors, weights, arena)?;
-            return fits.then(|| Main::new(main.present, main.offsets, main.neighbors, main.weights, extra));
+            let Main { present, neighbors, weights, .. } = main;
+            return fits.then(|| Main::new(present, &main.offsets.unpacked(), neighbors, weights, extra));
         };
-        let offsets: [u32; SUBGRAPH_VERTICES + 1] = offsets.try_into().ok()?;
+        let offsets: &Offsets = offsets.try_into().ok()?;
         let ends = offsets[0] == 0 && offsets[SUBGRAPH_VERTICES] as usize == len;
         let sized = ranks.len() == len && weights.is_none_or(|w| w.len() == len);
         if !fits || !ends || !sized || !offsets.is_sorted() {
@@ -180,7 +180,7 @@ impl Main {
         let sound = offsets.windows(2).all(|w| ascends(w[0] as usize..w[1] as usize));
         sound.then(|| {
             let (neighbors, weights) = (arena.copy(neighbors), weights.map(|w| arena.copy(w)));
-            Main::new(present, Offsets(offsets), neighbors, weights, extra)
+            Main::new(present, offsets, neighbors, weights, extra)
         })
     }
 

@@ -71,7 +71,7 @@ impl<'a> Output<'a> {
     pub(super) fn lists(arena: &Arena, main: &'a Main, len: usize, weighted: bool) -> Output<'a> {
         Output {
             main,
-            offsets: main.offsets.clone(),
+            offsets: main.offsets(),
             neighbors: arena.builder(len),
             weights: weighted.then(|| arena.builder(len)),
             attributes: None,
@@ -114,7 +114,7 @@ impl<'a> Output<'a> {
     fn shift(&mut self, vertex: usize) {
         if vertex >= self.vertex {
             let by = (self.neighbors.len() as u32).wrapping_sub(self.done as u32);
-            self.offsets.0[self.vertex..=vertex].iter_mut().for_each(|at| *at = at.wrapping_add(by));
+            self.offsets[self.vertex..=vertex].iter_mut().for_each(|at| *at = at.wrapping_add(by));
             self.vertex = vertex + 1;
         }
     }
@@ -137,7 +137,7 @@ impl<'a> Output<'a> {
         self.copy(self.main.neighbors.len());
         let (neighbors, weights) = (self.neighbors.finish(), self.weights.map(Array::finish));
         let extra = self.attributes.map_or_else(Extra::default, Attributes::finish);
-        Main::new(present, self.offsets, neighbors, weights, extra)
+        Main::new(present, &self.offsets, neighbors, weights, extra)
     }
 }
 

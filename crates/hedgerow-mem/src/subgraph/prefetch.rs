@@ -50,7 +50,7 @@ impl Subgraph {
             simd::prefetch(&raw const head.main.present);
             simd::prefetch(&raw const head.patch);
             if offsets {
-                simd::prefetch_slice(&head.main.offsets.0, OFFSET_LINES);
+                head.main.prefetch_offsets();
             }
         }
     }
@@ -77,7 +77,7 @@ impl Subgraph {
         head.delta.prefetch_dsts();
         let other = !head.main.neighbors.is_same(known);
         if other {
-            simd::prefetch_slice(&head.main.offsets.0, OFFSET_LINES);
+            head.main.prefetch_offsets();
             head.main.neighbors.prefetch();
         }
         other
@@ -165,9 +165,7 @@ impl Latched<'_> {
         simd::prefetch(self.subgraph.stamp_cell());
         if let Some(head) = &self.writer.heads[direction as usize] {
             prefetch_fields(head);
-            locals
-                .into_iter()
-                .for_each(|local| simd::prefetch(&raw const head.main.offsets.0[local.index()]));
+            locals.into_iter().for_each(|local| head.main.prefetch_range(local));
         }
     }
 
@@ -225,7 +223,7 @@ fn prefetch_delta_fields(head: &Version) {
 #[inline]
 fn prefetch_version(head: &Version, local: LocalVertex) {
     prefetch_fields(head);
-    simd::prefetch(&raw const head.main.offsets.0[local.index()]);
+    head.main.prefetch_range(local);
 }
 
 #[inline]

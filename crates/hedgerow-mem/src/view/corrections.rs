@@ -16,7 +16,7 @@ mod small_patch;
 mod sorted;
 
 pub(super) use beside::Beside;
-pub(super) use pending::{Kind, Pending};
+pub(super) use pending::{Kind, ListsUnder, Pending};
 pub(super) use small_patch::SmallPatch;
 pub(super) use sorted::Scratch;
 

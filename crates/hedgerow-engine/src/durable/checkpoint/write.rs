@@ -11,6 +11,7 @@ use hedgerow_core::{
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_io::{FileId, StoreId, Vfs};
 use hedgerow_mem::Main;
+use hedgerow_mem::main_part::Offsets;
 use hedgerow_tier::{ImageRef, KeysRef, PartRef, SegmentInfo, SegmentWriter};
 
 use crate::error::{Result, io_error};
@@ -129,13 +130,15 @@ impl Core {
         if present == 0 && ask == ImageMode::Image {
             return Ok(false);
         }
+        mains.retain(|(_, _, main)| !main.edges().is_empty());
+        let offsets: Vec<Offsets> = mains.iter().map(|(_, _, main)| main.offsets()).collect();
         let parts: Vec<PartRef<'_>> = mains
             .iter()
-            .filter(|(_, _, main)| !main.edges().is_empty())
-            .map(|(label, direction, main)| PartRef {
+            .zip(&offsets)
+            .map(|((label, direction, main), offsets)| PartRef {
                 label: *label,
                 direction: *direction,
-                offsets: main.offsets(),
+                offsets,
                 neighbors: main.edges(),
                 weights: main.weights(),
                 ranks: main.ranks(),

@@ -8,7 +8,7 @@ use super::folded::{Folded, is_worth_it};
 use super::{CHUNK_SUBGRAPHS, Chunk};
 use crate::arena::Arena;
 use crate::version::{Read, Version};
-use crate::view::corrections::{Corrected, Kind, Masks, Pending, Scratch};
+use crate::view::corrections::{Corrected, Kind, ListsUnder, Masks, Pending, Scratch};
 
 impl Chunk {
     /// Keeps what is read: the lists of the main part, or a copy, and corrections. Returns the mask of existing vertices. O(n log n)
@@ -58,11 +58,11 @@ impl Chunk {
     fn fold(&mut self, i: usize, version: &Version, n: usize, arena: &Arena) -> u64 {
         let main = version.lists(n, arena);
         self.forget_corrections(i);
+        self.offsets[i] = main.offsets();
         let lists = &mut self.lists[i];
         lists.masks = Masks::NONE;
         lists.edges = main.neighbors.len() as u64;
         lists.main = main.neighbors;
-        self.offsets[i] = main.offsets.0;
         if let Some(kept) = self.weights.get_mut(i) {
             *kept = main.weights.unwrap_or_default();
         }
@@ -88,7 +88,7 @@ impl Chunk {
         scratch.entries += entries.len();
         let weighted = version.main().weights().is_some();
         let kind = Kind::of_entries(entries.len(), weighted);
-        let lists = (&self.offsets[i], &*self.lists[i].main);
+        let lists = ListsUnder::Copy(&self.offsets[i], &self.lists[i].main);
         let pending = Pending::since(version, entries, lists, folded.present);
         let corrected = match kind {
             Kind::None => Corrected::unchanged(folded.present),

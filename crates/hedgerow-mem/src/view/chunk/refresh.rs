@@ -409,7 +409,7 @@ impl Chunk {
         // The same array is that of the same main part, unless both are empty; then the offsets are the same too.
         if !self.lists[i].main.is_same(&main.neighbors) {
             self.lists[i].main = main.neighbors.clone();
-            self.offsets[i] = *main.offsets();
+            self.offsets[i] = main.offsets();
         }
         if let Some(kept) = self.weights.get_mut(i)
             && !main.weights.as_ref().is_some_and(|weights| kept.is_same(weights))

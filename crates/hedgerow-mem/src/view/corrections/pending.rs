@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use hedgerow_core::{InterpolationHint, LocalVertex, SUBGRAPH_VERTICES, VertexId};
+use hedgerow_core::{InterpolationHint, LocalVertex, VertexId};
 
+use crate::main_part::{Main, Offsets};
 use crate::version::{Read, Version};
 
 /// Lists of a subgraph, and the entries of its delta that came after them. The lists are those of the main part, or a copy that a
@@ -13,12 +14,18 @@ pub(in crate::view) struct Pending<'a> {
     pub(super) version: &'a Version,
     /// Which entries of the delta the lists lack.
     pub(super) entries: Range<usize>,
-    /// Where the lists begin, and the end of the last.
-    offsets: &'a [u32; SUBGRAPH_VERTICES + 1],
-    pub(super) neighbors: &'a [VertexId],
+    lists: ListsUnder<'a>,
     pub(super) weighted: bool,
     /// The vertices that exist as of the lists.
     pub(super) present: u64,
+}
+
+/// The lists that entries correct.
+#[derive(Clone, Copy)]
+pub(in crate::view) enum ListsUnder<'a> {
+    Main(&'a Main),
+    /// Of a copy that a view has: where they begin, and all of them.
+    Copy(&'a Offsets, &'a [VertexId]),
 }
 
 impl<'a> Pending<'a> {
@@ -26,8 +33,7 @@ impl<'a> Pending<'a> {
     #[inline]
     pub(in crate::view) fn of(version: &'a Version, n: usize) -> Pending<'a> {
         let main = version.main();
-        let lists = (main.offsets(), main.edges());
-        Pending::since(version, 0..n, lists, main.present())
+        Pending::since(version, 0..n, ListsUnder::Main(main), main.present())
     }
 
     /// Some entries of the delta of `version`, over lists that hold main part and earlier entries.
@@ -35,17 +41,31 @@ impl<'a> Pending<'a> {
     pub(in crate::view) fn since(
         version: &'a Version,
         entries: Range<usize>,
-        (offsets, neighbors): (&'a [u32; SUBGRAPH_VERTICES + 1], &'a [VertexId]),
+        lists: ListsUnder<'a>,
         present: u64,
     ) -> Pending<'a> {
         let weighted = version.main().weights().is_some();
-        Pending { version, entries, offsets, neighbors, weighted, present }
+        Pending { version, entries, lists, weighted, present }
+    }
+
+    /// All lists, one after another.
+    #[inline]
+    pub(super) fn neighbors(&self) -> &'a [VertexId] {
+        match self.lists {
+            ListsUnder::Main(main) => main.edges(),
+            ListsUnder::Copy(_, neighbors) => neighbors,
+        }
     }
 
     /// Where an edge stands in the lists. O(log degree).
     pub(super) fn find(&self, local: LocalVertex, dst: VertexId) -> Option<usize> {
-        let range = self.offsets[local.index()] as usize..self.offsets[local.index() + 1] as usize;
-        Some(range.start + InterpolationHint::UNKNOWN.find(self.neighbors.get(range)?, dst)?)
+        let range = match self.lists {
+            ListsUnder::Main(main) => main.range(local),
+            ListsUnder::Copy(offsets, _) => {
+                offsets[local.index()] as usize..offsets[local.index() + 1] as usize
+            }
+        };
+        Some(range.start + InterpolationHint::UNKNOWN.find(self.neighbors().get(range)?, dst)?)
     }
 }
 

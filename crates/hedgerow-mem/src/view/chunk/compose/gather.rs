@@ -292,7 +292,7 @@ fn for_each_mark(marks: &[u64], range: std::ops::Range<usize>, mut f: impl FnMut
 impl Gathered {
     /// Takes all neighbours of a main part.
     fn take_all(&mut self, main: &Main) {
-        (self.whole, self.offsets) = (true, *main.offsets());
+        (self.whole, self.offsets) = (true, main.offsets());
     }
 
     /// Takes the marked neighbours of a main part.
@@ -303,7 +303,7 @@ impl Gathered {
         if whole.iter().all(|&mark| mark == u64::MAX) && last.iter().all(|&mark| mark == all) {
             return self.take_all(main);
         }
-        self.offsets = simd::marks_before(marks, main.offsets());
+        self.offsets = simd::marks_before(marks, &main.offsets());
         self.lists.resize(list.len().next_multiple_of(64), VertexId(0));
         let taken = simd::copy_marked(list, marks, &mut self.lists);
         self.lists.truncate(taken);
