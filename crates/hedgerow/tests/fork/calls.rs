@@ -176,6 +176,16 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     let mut met = 0;
     snapshot.for_each_neighbor(id, Direction::Out, |_, _| met += 1)?;
     answers("Snapshot::for_each_neighbor", met == EDGES);
+    met = 0;
+    snapshot.visit_neighbors(id, Direction::Out, |run, _| met += run.len() as u64)?;
+    answers("Snapshot::visit_neighbors", met == EDGES);
+    let mut cursor = snapshot.neighbor_cursor(Direction::Out);
+    for _ in 0..2 {
+        met = 0;
+        cursor.visit(id, |run, _| met += run.len() as u64)?;
+        answers("Snapshot::neighbor_cursor", met == EDGES);
+    }
+    drop(cursor);
     let all = snapshot.neighbors_of_all(0, Direction::Out)?.map(|found| found.len() as u64);
     answers("Snapshot::neighbors_of_all", all >= Some(EDGES));
     let degree = snapshot.degree_of_all(0, Direction::Out)?.map(|n| n as u64);
