@@ -8,10 +8,14 @@
 //! **Input.** Any graph; an undirected edge counts as two directed ones. A directed graph must answer in-neighbours.
 //!
 //! **Trick.** Pulling over in-neighbours needs no atomics and writes each score once. What a vertex gives each
-//! out-neighbour is computed once per vertex, together with its score, into the second of two arrays; so an
-//! iteration is a single pass, whose cost is one random read per edge. (Several partial sums per list, to shorten the
-//! chain of additions, were measured to be a fifth slower: most lists are short, and each further loop end is one more
-//! branch that the processor mispredicts.)
+//! out-neighbour is computed once per vertex, instead of its score, into the second of two arrays; so an
+//! iteration is a single pass, whose cost is one random read per edge. Long lists are added in four sums, since each addition waits for the
+//! one before; in short ones that cost a fifth, by one more branch that the processor mispredicts. Vertices without out-edges are
+//! found once; what they hold is added subgraph by subgraph, so that the loop over vertices asks none of them.
+//!
+//! **With a tolerance** iterations only have to reach the scores that the formula leaves as they are. Along undirected edges they go beyond the
+//! formula where that is sooner there (`converge`). The scores are at most `tolerance / (1 - d)` from those in total. They
+//! sum to 1, but are not those of any number of iterations of the formula.
 //!
 //! **Determinism.** The order of additions depends only on the graph: within a list by position, across vertices by
 //! partial sums per range of vertices that are added in range order. Hence the same bits for any number of threads.
@@ -20,20 +24,22 @@
 //! **Cited.** L. Page, S. Brin, R. Motwani, T. Winograd, *The PageRank Citation Ranking*, 1999; formula as in
 //! A. Iosup et al., *LDBC Graphalytics*, VLDB 2016.
 //!
-//! **Cost.** O(vertices + edges) per iteration; four scores per id of the domain.
+//! **Cost.** O(vertices + edges) per iteration; three scores per id of the domain, five with a tolerance.
 
 use std::ops::{ControlFlow, Range};
 
-use hedgerow_core::{Block, Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
+use hedgerow_core::{Block, Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology};
 use rayon::prelude::*;
 
 use crate::KernelError;
-use crate::cancel::{Cancel, Meter};
+use crate::cancel::Cancel;
 use crate::error::{Failure, checked_bound};
 use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES};
 
 mod config;
+mod converge;
 pub(crate) mod entry;
+mod gather;
 mod score;
 #[cfg(test)]
 mod tests;
@@ -41,6 +47,8 @@ pub mod verify;
 
 pub use config::PageRankConfig;
 pub use score::Score;
+
+use gather::Gathering;
 
 /// The PageRank of every vertex, indexed by vertex id; 0 for holes.
 ///
@@ -80,42 +88,31 @@ pub fn pagerank_until<S: Score, G: Topology>(
         return Ok(vec![S::ZERO; vertex_bound]);
     }
     hedgerow_par::run(|| {
-        let mut ranking = Ranking::new(g, vertex_bound, cancel)?;
-        for iteration in 1..=config.iterations {
-            // Between iterations only what is given matters; scores and their change are not looked at, unless the
-            // caller asked when to stop.
-            match config.tolerance {
-                None if iteration < config.iterations => ranking.iterate::<false>(config.damping),
-                _ => ranking.iterate::<true>(config.damping),
-            }
-            ranking.failure.check()?;
-            cancel.check()?;
-            if config.tolerance.is_some_and(|tolerance| ranking.change < tolerance) {
-                break;
-            }
+        let ranking = Ranking::new(g, vertex_bound, config.damping, cancel)?;
+        match config.tolerance {
+            None => ranking.run(config.iterations),
+            Some(tolerance) => ranking.run_until(config.iterations, tolerance),
         }
-        Ok(ranking.scores)
     })
 }
 
-/// Marks a hole in [`Ranking::share`].
-const HOLE: f64 = -1.0;
-
 struct Ranking<'g, S, G: Topology> {
     g: &'g G,
-    count: f64,
-    scores: Vec<S>,
-    /// 1 / out-degree; 0 for vertices without out-edges, [`HOLE`] for holes.
+    damping: f64,
+    /// The score of every vertex at the start.
+    start: S,
+    /// 1 / out-degree; 1 for vertices without out-edges, 0 for holes.
     share: Vec<S>,
-    /// What each vertex gives every out-neighbour in this iteration, and in the next.
+    /// The vertices without out-edges, a word for each subgraph.
+    sinks: Vec<u64>,
+    /// What each vertex gives every out-neighbour in this iteration, and in the next. Of a vertex without out-edges, which gives
+    /// nothing to any vertex by itself, the score.
     given: Vec<S>,
     next_given: Vec<S>,
     /// One for each work item, added in order.
     partial: Vec<Partial>,
     /// Score held by vertices without out-edges.
     dangling: f64,
-    /// By how much the scores changed in the last iteration that noted them.
-    change: f64,
     cancel: &'g Cancel,
     failure: Failure<G::Error>,
 }
@@ -123,155 +120,158 @@ struct Ranking<'g, S, G: Topology> {
 #[derive(Clone, Copy, Default)]
 struct Partial {
     dangling: f64,
+    /// By how much one iteration of the formula changes the scores.
     change: f64,
 }
 
 impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
-    fn new(g: &'g G, vertex_bound: usize, cancel: &'g Cancel) -> Result<Self, KernelError<G::Error>> {
+    fn new(
+        g: &'g G,
+        vertex_bound: usize,
+        damping: f64,
+        cancel: &'g Cancel,
+    ) -> Result<Self, KernelError<G::Error>> {
         let count = g.vertex_count() as f64;
-        let mut failure = Failure::new();
-        let share = shares(g, vertex_bound, cancel, &failure);
-        failure.check()?;
-        cancel.check()?;
-        let start = S::from_f64(1.0 / count);
-        let hole = S::from_f64(HOLE);
-        let scores: Vec<S> = share.iter().map(|&s| if s == hole { S::ZERO } else { start }).collect();
-        let given: Vec<S> = share.iter().map(|&s| if s == hole { S::ZERO } else { start * s }).collect();
-        let dangling = share.iter().filter(|&&s| s == S::ZERO).count() as f64 / count;
-        let partial = vec![Partial::default(); vertex_bound.div_ceil(CHUNK_VERTICES)];
-        let next_given = vec![S::ZERO; vertex_bound];
-        let change = f64::INFINITY;
-        Ok(Ranking { g, count, scores, share, given, next_given, partial, dangling, change, cancel, failure })
+        let zeros = || vec![S::ZERO; vertex_bound];
+        let mut ranking = Ranking {
+            g,
+            damping,
+            start: S::from_f64(1.0 / count),
+            share: zeros(),
+            sinks: vec![0; vertex_bound.div_ceil(SUBGRAPH_VERTICES)],
+            given: zeros(),
+            next_given: zeros(),
+            partial: vec![Partial::default(); vertex_bound.div_ceil(CHUNK_VERTICES)],
+            dangling: 0.0,
+            cancel,
+            failure: Failure::new(),
+        };
+        ranking.begin();
+        ranking.check()?;
+        let sinks: u64 = ranking.sinks.iter().map(|word| u64::from(word.count_ones())).sum();
+        ranking.dangling = sinks as f64 / count;
+        Ok(ranking)
     }
 
-    /// One iteration; with `KEEP` also notes the scores and by how much they changed in total.
-    fn iterate<const KEEP: bool>(&mut self, damping: f64) {
-        let base = S::from_f64((1.0 - damping) / self.count + damping * self.dangling / self.count);
-        let (g, damping, given) = (self.g, S::from_f64(damping), self.given.as_slice());
-        let (cancel, failure) = (self.cancel, &self.failure);
-        let outputs =
-            self.scores.par_chunks_mut(CHUNK_VERTICES).zip(self.next_given.par_chunks_mut(CHUNK_VERTICES));
-        let inputs = self.share.par_chunks(CHUNK_VERTICES).zip(self.partial.par_iter_mut());
-        let chunks = outputs.zip(inputs).enumerate();
-        hedgerow_par::for_each(chunks, |(chunk, ((scores, next_given), (share, partial)))| {
-            let Some(mut meter) = cancel.meter_of_subgraphs().filter(|_| !failure.is_noted()) else { return };
-            let mut sums = Partial::default();
-            let subgraphs = subgraphs_of(chunk, scores.len());
-            let mut rows = scores.iter_mut().zip(next_given).zip(share);
-            let scanned = g.scan(subgraphs, Direction::In, |_, block| {
-                if !meter.next_subgraph() {
+    /// Looks at all out-degrees.
+    fn begin(&mut self) {
+        let (g, start, cancel, failure) = (self.g, self.start, self.cancel, &self.failure);
+        let shares = self.share.par_chunks_mut(CHUNK_VERTICES).zip(self.given.par_chunks_mut(CHUNK_VERTICES));
+        let chunks = shares.zip(self.sinks.par_chunks_mut(CHUNK_SUBGRAPHS)).enumerate();
+        hedgerow_par::for_each(chunks, |(chunk, ((share, given), sinks))| {
+            if failure.is_noted() {
+                return;
+            }
+            let subgraphs = subgraphs_of(chunk, share.len());
+            let rows = share.chunks_mut(SUBGRAPH_VERTICES).zip(given.chunks_mut(SUBGRAPH_VERTICES));
+            let mut rows = rows.zip(sinks);
+            let scanned = g.scan(subgraphs, Direction::Out, |subgraph, block| {
+                let Some(((share, given), sinks)) = rows.next().filter(|_| !cancel.poll()) else {
                     return ControlFlow::Break(());
-                }
-                // What is added to a block is taken first, in one loop: vertex by vertex, whether there is any would be
-                // a guess that the processor often gets wrong.
-                let mut added = [S::ZERO; SUBGRAPH_VERTICES];
-                let additive = block.is_additive();
-                if additive {
-                    block.for_each_added(|v, u| added[v.index()] = added[v.index()] + given[u.index()]);
-                }
-                for (local, ((score, next_given), &share)) in
-                    (0..SUBGRAPH_VERTICES as u8).map(LocalVertex).zip(rows.by_ref())
-                {
-                    if share < S::ZERO {
+                };
+                for ((local, share), given) in (0..).map(LocalVertex).zip(share).zip(given) {
+                    if !g.contains(subgraph.vertex(local)) {
                         continue;
                     }
-                    let gathered = match block.main(local) {
-                        Some(list) if additive => gather_list(list, given, added[local.index()], &mut meter),
-                        _ => gather(block, local, given, &mut meter),
-                    };
-                    let new = base + damping * gathered;
-                    if share == S::ZERO {
-                        sums.dangling += new.to_f64();
-                    }
-                    *next_given = new * share;
-                    if KEEP {
-                        sums.change += (new - *score).abs();
-                        *score = new;
-                    }
+                    let degree = block.degree(local);
+                    *sinks |= if degree == 0 { local.bit() } else { 0 };
+                    *share = S::from_f64(1.0 / degree.max(1) as f64);
+                    *given = start * *share;
                 }
                 ControlFlow::Continue(())
             });
             failure.note(scanned);
-            *partial = sums;
         });
+    }
+
+    fn check(&mut self) -> Result<(), KernelError<G::Error>> {
+        self.failure.check()?;
+        self.cancel.check()
+    }
+
+    /// The scores at the start.
+    fn starts(&self) -> Vec<S> {
+        self.share.iter().map(|&share| if share == S::ZERO { S::ZERO } else { self.start }).collect()
+    }
+
+    /// What every vertex has in the next iteration, whoever points to it.
+    fn base(&self) -> S {
+        let count = self.g.vertex_count() as f64;
+        S::from_f64((1.0 - self.damping) / count + self.damping * self.dangling / count)
+    }
+
+    /// So many iterations of the formula.
+    fn run(mut self, iterations: u32) -> Result<Vec<S>, KernelError<G::Error>> {
+        if iterations == 0 {
+            return Ok(self.starts());
+        }
+        for iteration in 1..=iterations {
+            // Between iterations only what is given matters, after the last one only scores.
+            if iteration < iterations {
+                self.iterate::<false>()
+            } else {
+                self.iterate::<true>()
+            }
+            self.check()?;
+        }
+        Ok(self.given)
+    }
+
+    /// One iteration. After the `LAST` one, scores stand where else is what they give.
+    fn iterate<const LAST: bool>(&mut self) {
+        let (g, given, sinks) = (self.g, self.given.as_slice(), self.sinks.as_slice());
+        let (base, damping) = (self.base(), S::from_f64(self.damping));
+        let (cancel, failure) = (self.cancel, &self.failure);
+        let outputs = self.next_given.par_chunks_mut(CHUNK_VERTICES).zip(self.partial.par_iter_mut());
+        let chunks = outputs.zip(self.share.par_chunks(CHUNK_VERTICES)).enumerate();
+        hedgerow_par::for_each(chunks, |(chunk, ((next_given, partial), share))| {
+            let Some(mut meter) = cancel.meter_of_subgraphs().filter(|_| !failure.is_noted()) else { return };
+            let mut dangling = 0.0;
+            let mut rows = next_given.chunks_mut(SUBGRAPH_VERTICES).zip(share.chunks(SUBGRAPH_VERTICES));
+            let subgraphs = subgraphs_of(chunk, share.len());
+            let scanned = g.scan(subgraphs, Direction::In, |subgraph, block| {
+                let Some((next_given, share)) = rows.next().filter(|_| meter.next_subgraph()) else {
+                    return ControlFlow::Break(());
+                };
+                let gathering = Gathering::new(block, given);
+                let locals = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex);
+                for ((local, next_given), &share) in locals.zip(next_given.iter_mut()).zip(share) {
+                    let new = base + damping * gathering.gather(local, &mut meter);
+                    *next_given = match (LAST, share == S::ZERO) {
+                        (false, _) => new * share,
+                        (true, false) => new,
+                        (true, true) => S::ZERO,
+                    };
+                }
+                dangling += sum_of(next_given, sinks[subgraph.index()]);
+                ControlFlow::Continue(())
+            });
+            failure.note(scanned);
+            *partial = Partial { dangling, change: 0.0 };
+        });
+        self.turn();
+    }
+
+    /// Ends an iteration.
+    fn turn(&mut self) {
         std::mem::swap(&mut self.given, &mut self.next_given);
         self.dangling = self.partial.iter().map(|p| p.dangling).sum();
-        self.change = self.partial.iter().map(|p| p.change).sum();
     }
+}
+
+/// The sum of the values of the vertices in a set.
+#[inline]
+fn sum_of<S: Score>(values: &[S], set: u64) -> f64 {
+    let (mut sum, mut rest) = (0.0, set);
+    while rest != 0 {
+        sum += values.get(rest.trailing_zeros() as usize).map_or(0.0, |value| value.to_f64());
+        rest &= rest - 1;
+    }
+    sum
 }
 
 /// The subgraphs of a work item that has so many vertices.
 fn subgraphs_of(chunk: usize, vertices: usize) -> Range<SubgraphId> {
     let first = chunk * CHUNK_SUBGRAPHS;
     SubgraphId(first as u32)..SubgraphId((first + vertices.div_ceil(SUBGRAPH_VERTICES)) as u32)
-}
-
-/// 1 / out-degree of each vertex; 0 for vertices without out-edges, [`HOLE`] for holes.
-fn shares<S: Score, G: Topology>(
-    g: &G,
-    vertex_bound: usize,
-    cancel: &Cancel,
-    failure: &Failure<G::Error>,
-) -> Vec<S> {
-    let mut shares = vec![S::ZERO; vertex_bound];
-    hedgerow_par::for_each(shares.par_chunks_mut(CHUNK_VERTICES).enumerate(), |(chunk, shares)| {
-        if failure.is_noted() {
-            return;
-        }
-        let subgraphs = subgraphs_of(chunk, shares.len());
-        let mut rows = shares.chunks_mut(SUBGRAPH_VERTICES);
-        let scanned = g.scan(subgraphs, Direction::Out, |subgraph, block| {
-            let Some(row) = rows.next().filter(|_| !cancel.poll()) else { return ControlFlow::Break(()) };
-            for (local, share) in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex).zip(row) {
-                *share = match (g.contains(subgraph.vertex(local)), block.degree(local)) {
-                    (false, _) => S::from_f64(HOLE),
-                    (true, 0) => S::ZERO,
-                    (true, degree) => S::from_f64(1.0 / degree as f64),
-                };
-            }
-            ControlFlow::Continue(())
-        });
-        failure.note(scanned);
-    });
-    shares
-}
-
-/// The sum of `given` over the neighbours of a vertex.
-///
-/// Subtracting the removed ones from a sum over the main list would spare the merge, but a large removed share could cancel
-/// all digits of a small remainder.
-#[inline]
-fn gather<S: Score, B: Block>(block: B, local: LocalVertex, given: &[S], meter: &mut Meter<'_>) -> S {
-    let (mut sum, mut unmetered) = (S::ZERO, Cancel::SHORT_LIST);
-    let _goes_on = block.for_each_run(local, |run| {
-        sum = if run.len() <= unmetered {
-            unmetered -= run.len();
-            gather_part(run, given, sum)
-        } else {
-            gather_polling(run, given, sum, meter)
-        };
-        ControlFlow::Continue(())
-    });
-    sum
-}
-
-#[inline]
-fn gather_list<S: Score>(list: &[VertexId], given: &[S], start: S, meter: &mut Meter<'_>) -> S {
-    if list.len() <= Cancel::SHORT_LIST {
-        return gather_part(list, given, start);
-    }
-    gather_polling(list, given, start, meter)
-}
-
-/// As [`gather_list`], in the same order and hence with the same bits.
-#[cold]
-fn gather_polling<S: Score>(list: &[VertexId], given: &[S], start: S, meter: &mut Meter<'_>) -> S {
-    let mut sum = start;
-    meter.parts(list, |part| sum = gather_part(part, given, sum));
-    sum
-}
-
-#[inline]
-fn gather_part<S: Score>(list: &[VertexId], given: &[S], start: S) -> S {
-    list.iter().fold(start, |sum, u| sum + given[u.index()])
 }

@@ -2,7 +2,7 @@
 
 use super::{PageRankConfig, pagerank, pagerank_with, verify};
 use crate::KernelError;
-use crate::testing::{close, graphs, plain_graph, random_graph};
+use crate::testing::{close, graphs, plain_graph, random_graph, with_threads};
 use hedgerow_core::Topology;
 
 #[test]
@@ -53,4 +53,32 @@ fn damping_and_tolerance_must_be_in_range() {
         );
     }
     assert!(with(0.0, Some(0.0)).is_ok() && with(1.0, None).is_ok());
+}
+
+/// On a long path scores settle slowly. Compared with iterations of the formula, in which nothing is accelerated.
+#[test]
+fn a_tolerance_bounds_the_error_and_is_reached_soon_along_undirected_edges() {
+    let path: Vec<(u32, u32)> =
+        (0..3000).map(|v| (v, v + 1)).chain((0..3000).step_by(7).map(|v| (v, v / 3))).collect();
+    let tolerance = 1e-6;
+    for directed in [false, true] {
+        let g = plain_graph(3010, &path, directed);
+        let exact = verify::pagerank(&g, 0.85, 400);
+        let with = |iterations, tolerance| {
+            let config = PageRankConfig { iterations, tolerance, ..PageRankConfig::default() };
+            pagerank(&g, &config).expect("valid")
+        };
+        let error = |scores: &[f64]| -> f64 { scores.iter().zip(&exact).map(|(a, b)| (a - b).abs()).sum() };
+        let scores = with(1000, Some(tolerance));
+        assert!(error(&scores) <= tolerance / 0.15, "{}", error(&scores));
+        assert!((scores.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        assert!(scores[3005] > 0.0, "an isolated vertex");
+        if !directed {
+            let early = with(28, Some(0.0));
+            assert!(error(&early) < tolerance / 0.15 && error(&with(28, None)) > 10.0 * error(&early));
+        }
+        for threads in [1, 3] {
+            assert_eq!(with_threads(threads, || with(1000, Some(tolerance))), scores);
+        }
+    }
 }
