@@ -38,5 +38,5 @@ pub use search::{InterpolationHint, lower_bound_near};
 pub use time::Timestamp;
 pub use view::{
     Block, ByVertex, Direction, Neighbors, Resident, Topology, WeightedNeighbors, WeightedTopology,
-    scan_blocks,
+    for_each_contained, scan_blocks,
 };

@@ -5,9 +5,11 @@ use std::ops::{ControlFlow, Range};
 
 use crate::{LocalVertex, SubgraphId, VertexId};
 
+mod edges;
 mod neighbors;
 mod weighted;
 
+pub use edges::for_each_contained;
 pub use neighbors::{Neighbors, SortedNeighbors};
 pub use weighted::{WeightedNeighbors, WeightedTopology};
 
@@ -80,6 +82,10 @@ pub trait Topology: Sync {
     /// A hint that the neighbours of `v` will be visited soon: starts loading what tells where they are.
     #[inline]
     fn prefetch_place(&self, _v: VertexId, _direction: Direction) {}
+    /// The step after [`prefetch_place`](Self::prefetch_place) for who reads a part of the list: starts loading what tells its
+    /// corrections.
+    #[inline]
+    fn prefetch_corrections(&self, _v: VertexId, _direction: Direction) {}
     /// The step after [`prefetch_place`](Self::prefetch_place): starts loading the list, and what tells its corrections.
     #[inline]
     fn prefetch_list(&self, _v: VertexId, _direction: Direction) {}

@@ -142,6 +142,9 @@ pub enum StateError {
     /// operations. Those submitted before are executed, and not acknowledged.
     #[error("the pipeline takes no more operations: the function that it calls for each panicked")]
     AckPanicked,
+    /// The function that a read asks whether to go on said no.
+    #[error("the read was cancelled")]
+    Cancelled,
 }
 
 /// Why a file cannot be read or written.

@@ -33,6 +33,7 @@ pub use hedgerow_io::LockHolder;
 pub use hedgerow_mem::View;
 pub use options::{Options, Thresholds};
 pub use read::all_labels::EdgePattern;
+pub use read::k_hop::{KHopOptions, Neighborhood};
 pub use read::labelled::EdgeOf;
 pub use read::many::{MissingVertex, NeighborLists};
 pub use read::neighbors::NeighborCursor;

@@ -71,9 +71,9 @@ impl Cancel {
         self.inner.raised.load(Relaxed)
     }
 
-    /// Whether to stop.
+    /// Whether to stop: asks, if the flag [asks](Self::asking). For loops that are no kernels and end with the same flag.
     #[inline]
-    pub(crate) fn poll(&self) -> bool {
+    pub fn poll(&self) -> bool {
         self.is_cancelled() || (self.inner.ask.is_some() && self.poll_asking())
     }
 

@@ -213,8 +213,7 @@ impl View {
 
     /// The live vertices, ascending.
     pub fn vertices(&self) -> impl Iterator<Item = VertexId> + '_ {
-        let subgraphs = (0..(self.out.chunks.len() * CHUNK_SUBGRAPHS) as u32).map(SubgraphId);
-        subgraphs.flat_map(|subgraph| {
+        (0..(self.out.chunks.len() * CHUNK_SUBGRAPHS) as u32).map(SubgraphId).flat_map(|subgraph| {
             let mut rest = self.out.present(subgraph);
             std::iter::from_fn(move || {
                 let local = rest.trailing_zeros();
@@ -285,8 +284,7 @@ impl Topology for View {
         direction: Direction,
         mut f: impl FnMut(VertexId, &[VertexId]),
     ) -> Result<(), Infallible> {
-        let side = self.side(direction);
-        let mut rest = Neighbors::default();
+        let (side, mut rest) = (self.side(direction), Neighbors::default());
         for v in frontier {
             let (mut run, more) = side.block(v.subgraph()).first_run(v.local(), &mut rest);
             // One call of `f` for all runs, so that it is there once and stays inlined, whatever its size.
@@ -305,6 +303,13 @@ impl Topology for View {
     fn prefetch_place(&self, v: VertexId, direction: Direction) {
         if let Some(chunk) = self.side(direction).chunk(v.subgraph()) {
             chunk.prefetch_place(v);
+        }
+    }
+
+    #[inline]
+    fn prefetch_corrections(&self, v: VertexId, direction: Direction) {
+        if let Some(chunk) = self.side(direction).chunk(v.subgraph()) {
+            chunk.prefetch_corrections_of(v);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::arrays::{Array, exact, not_exact, reserved, view};
 use crate::columns::{self, Column};
 use crate::ending::calling;
 use crate::error::{DataError, NotSupportedError};
-use crate::handle::Handle;
+use crate::handle::{Handle, Origin};
 use crate::key::{self, Kinds};
 use crate::value::{self, Owner, Types, WEIGHT};
 
@@ -77,7 +77,7 @@ impl Edges {
     pub(crate) fn read(handle: &Handle, arguments: &Arguments<'_, '_>) -> PyResult<Edges> {
         let _calling = calling(arguments.src.py());
         let label = arguments.label.unwrap_or("");
-        let [src, dst] = key_types(handle, label)?;
+        let [src, dst] = key_types(&handle.origin, handle, label)?;
         let (src, dst) = (read_keys(src, "src", arguments.src)?, read_keys(dst, "dst", arguments.dst)?);
         if src.len() != dst.len() {
             let (src, dst) = (src.len(), dst.len());
@@ -239,12 +239,12 @@ pub(crate) fn read_ranks(object: &Bound<'_, PyAny>, edges: usize) -> PyResult<Ve
 }
 
 /// The types of the ids at both ends of edges of a label: those of the kinds that it says.
-pub(crate) fn key_types(handle: &Handle, label: &str) -> PyResult<[KeyKind; 2]> {
-    let default = handle.config.keys;
+pub(crate) fn key_types(origin: &Origin, kinds: &impl Kinds, label: &str) -> PyResult<[KeyKind; 2]> {
+    let default = origin.config.keys;
     if label.is_empty() {
         return Ok([default; 2]);
     }
-    let schema = handle.kind_schema()?;
+    let schema = kinds.kind_schema()?;
     let ends = schema.label(label).and_then(hedgerow::Label::ends).unwrap_or_default();
     Ok(ends.map(|kind| schema.kind_by_id(kind).map_or(default, hedgerow::Kind::keys)))
 }

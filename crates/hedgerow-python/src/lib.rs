@@ -28,6 +28,7 @@ mod define;
 mod ending;
 mod error;
 mod handle;
+mod hops;
 mod kernel_methods;
 mod kernels;
 mod key;

@@ -35,10 +35,11 @@ pub(crate) fn order(text: &str) -> PyResult<RowOrder> {
     }
 }
 
-fn refused(error: hedgerow::Error) -> PyErr {
+/// The exception for a read of many vertices, whose argument is called so.
+pub(crate) fn refused(name: &str, error: hedgerow::Error) -> PyErr {
     match &error {
         hedgerow::Error::Argument(hedgerow::ArgumentError::NoSuchVertex { key, row }) => {
-            IntegrityError::new_err(format!("keys[{row}]: no vertex {key}"))
+            IntegrityError::new_err(format!("{name}[{row}]: no vertex {key}"))
         }
         _ => raise(error),
     }
@@ -79,6 +80,17 @@ impl Wanted<'_> {
     }
 }
 
+fn contained<'k, K: Into<VertexKeyRef<'k>> + Copy + Sync>(
+    snapshot: &hedgerow::Snapshot,
+    label: Option<&str>,
+    edges: &[(K, K)],
+) -> hedgerow::Result<Vec<bool>> {
+    match label {
+        Some(label) => snapshot.contains_edges_of(label, edges),
+        None => snapshot.contains_edges_of_all(edges),
+    }
+}
+
 impl Reading {
     /// The degrees of vertices as an array.
     pub(crate) fn degrees(&self, py: Python<'_>, wanted: &Wanted<'_>) -> PyResult<Py<PyAny>> {
@@ -93,8 +105,33 @@ impl Reading {
                 wanted.degrees_by(&self.snapshot, &texts)
             }
         });
-        let degrees: Vec<i64> = degrees.map_err(refused)?.into_iter().map(|degree| degree as i64).collect();
+        let degrees: Vec<i64> = degrees
+            .map_err(|error| refused("keys", error))?
+            .into_iter()
+            .map(|degree| degree as i64)
+            .collect();
         Ok(degrees.into_pyarray(py).into_any().unbind())
+    }
+
+    /// Whether edges exist, as an array.
+    pub(crate) fn contains_edges(
+        &self,
+        py: Python<'_>,
+        label: Option<&str>,
+        [sources, destinations]: [Keys; 2],
+    ) -> PyResult<Py<PyAny>> {
+        self.reserve(sources.len(), sources.len().saturating_mul(64))?;
+        let found = parallel(py, || match (&sources, &destinations) {
+            (Keys::Numbers(sources), Keys::Numbers(destinations)) => {
+                let pairs = sources.iter().copied().zip(destinations.iter().copied());
+                contained(&self.snapshot, label, &pairs.collect::<Vec<_>>())
+            }
+            (sources, destinations) => {
+                let pairs = (0..sources.len()).map(|at| (sources.at(at), destinations.at(at)));
+                contained(&self.snapshot, label, &pairs.collect::<Vec<_>>())
+            }
+        });
+        Ok(found.map_err(raise)?.into_pyarray(py).into_any().unbind())
     }
 
     /// The neighbors of vertices as `NeighborLists`.
@@ -110,7 +147,7 @@ impl Reading {
                 wanted.lists_by(&self.snapshot, &texts)
             }
         });
-        let lists = lists.map_err(refused)?;
+        let lists = lists.map_err(|error| refused("keys", error))?;
         let arguments = PyDict::new(py);
         let ids = {
             let _calling = calling(py);

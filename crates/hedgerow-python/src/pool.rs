@@ -49,19 +49,28 @@ pub(crate) fn attended<T: Send + 'static>(
     Ok(py.detach(|| job.join()))
 }
 
-/// Runs a kernel [with an eye on signals](attended), and ends it if a handler raises. The main thread looks for signals while
-/// threads of the pool work; without any, the kernel runs on the main thread and its polls look.
+/// Runs a kernel [that can be ended](cancellable).
 pub(crate) fn kernel<T: Send + 'static>(
     py: Python<'_>,
     origin: &Origin,
     f: impl FnOnce(&Cancel) -> Result<T, KernelError> + Send + 'static,
+) -> PyResult<T> {
+    cancellable(py, origin, f)?.map_err(raise_kernel)
+}
+
+/// Runs what polls a flag [with an eye on signals](attended), and raises the flag if a handler raises. The main thread looks for
+/// signals while threads of the pool work; without any, `f` runs on the main thread and its polls look.
+pub(crate) fn cancellable<T: Send + 'static>(
+    py: Python<'_>,
+    origin: &Origin,
+    f: impl FnOnce(&Cancel) -> T + Send + 'static,
 ) -> PyResult<T> {
     let raised = Arc::<Mutex<Option<PyErr>>>::default();
     let cancel = Cancel::asking(looks(raised.clone()));
     let given = cancel.clone();
     let outcome = attended(py, origin, || cancel.cancel(), move || f(&given))?;
     let error = lock(&raised).take();
-    error.map_or(outcome.map_err(raise_kernel), Err)
+    error.map_or(Ok(outcome), Err)
 }
 
 /// Whether the calling thread is the one that gets signals.

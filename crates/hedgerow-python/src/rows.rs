@@ -191,7 +191,7 @@ impl<'a> EdgeRows<'a> {
         handle.check_usable()?;
         let _calling = calling(src.py());
         let label = label.unwrap_or_default();
-        let [of_src, of_dst] = key_types(handle, label)?;
+        let [of_src, of_dst] = key_types(&handle.origin, handle, label)?;
         let (src, dst) = (read_keys(of_src, "src", src)?, read_keys(of_dst, "dst", dst)?);
         if src.len() != dst.len() {
             let (src, dst) = (src.len(), dst.len());

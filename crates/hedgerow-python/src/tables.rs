@@ -1,11 +1,11 @@
 //! Methods of `Snapshot` that read many vertices and answer in columns.
 
-use hedgerow::{Direction, Kind};
+use hedgerow::{Direction, KeyKind, Kind, KindId};
 use pyo3::prelude::*;
 
-use crate::bulk::read_keys;
+use crate::bulk::{Keys, key_types, read_keys};
 use crate::ending::calling;
-use crate::error::raise;
+use crate::error::{DataError, raise};
 use crate::key::{Kinds, direction, read_names};
 use crate::many::{Wanted, missing, order};
 use crate::snapshot::Snapshot;
@@ -20,20 +20,34 @@ impl Snapshot {
         kind: Option<&str>,
     ) -> PyResult<Wanted<'a>> {
         let (direction, missing) = (self::direction(direction)?, self::missing(missing)?);
+        let (kind, of) = self.kind_at(label, Some(direction), kind)?;
+        let _calling = calling(keys.py());
+        let keys = read_keys(of, "keys", keys)?;
+        Ok(Wanted { keys, kind, direction, label, missing })
+    }
+
+    /// The kind of vertices at which edges of a label are read, and the type of its keys: the one that is named, or else the one that
+    /// the label says for that direction.
+    pub(crate) fn kind_at(
+        &self,
+        label: Option<&str>,
+        direction: Option<Direction>,
+        kind: Option<&str>,
+    ) -> PyResult<(KindId, KeyKind)> {
         let schema = self.kind_schema()?;
         let ends = label.and_then(|label| schema.label(label)?.ends());
-        let said = ends.filter(|_| self.handle.config.directed).map(|[src, dst]| match direction {
-            Direction::Out => src,
-            Direction::In => dst,
-        });
+        let said =
+            ends.filter(|_| self.handle.config.directed).zip(direction).map(|([src, dst], direction)| {
+                match direction {
+                    Direction::Out => src,
+                    Direction::In => dst,
+                }
+            });
         let kind = match kind {
             Some(kind) => schema.find_kind(kind).map_err(raise)?,
             None => said.unwrap_or_default(),
         };
-        let of = schema.kind_by_id(kind).map_or(self.handle.config.keys, Kind::keys);
-        let _calling = calling(keys.py());
-        let keys = read_keys(of, "keys", keys)?;
-        Ok(Wanted { keys, kind, direction, label, missing })
+        Ok((kind, schema.kind_by_id(kind).map_or(self.handle.config.keys, Kind::keys)))
     }
 }
 
@@ -89,6 +103,59 @@ impl Snapshot {
         let reading = self.reading()?;
         let wanted = self.wanted(keys, direction, label, missing, kind)?;
         reading.degrees(py, &wanted)
+    }
+
+    /// Whether many edges exist: of each what ``has_edge`` gives, in one call.
+    ///
+    /// Parameters
+    /// ----------
+    /// sources, destinations : array_like
+    ///     Vertex ids, as ``add_edges`` takes them: as many of the one as of the other. An edge of which an id names no vertex does not
+    ///     exist.
+    /// label : str, optional
+    ///     The label of the edges; any label if not given. ``""`` is the default one.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    ///     Of ``bool``, in the order of ``sources``.
+    ///
+    /// Raises
+    /// ------
+    /// ProgrammingError
+    ///     There is no such label.
+    /// DataError
+    ///     The columns differ in length, or a key is of another type than the keys of the graph.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.add_edges([1, 1, 2], [2, 3, 3])
+    /// 3
+    /// >>> db.snapshot().contains_edges([1, 3, 9], [3, 1, 1]).tolist()
+    /// [True, False, False]
+    #[pyo3(signature = (sources, destinations, *, label=None))]
+    fn contains_edges(
+        &self,
+        py: Python<'_>,
+        sources: &Bound<'_, PyAny>,
+        destinations: &Bound<'_, PyAny>,
+        label: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let reading = self.reading()?;
+        let ends = {
+            let _calling = calling(py);
+            let [of_sources, of_destinations] = key_types(&self.handle, self, label.unwrap_or_default())?;
+            let sources = read_keys(of_sources, "sources", sources)?;
+            [sources, read_keys(of_destinations, "destinations", destinations)?]
+        };
+        let [sources, destinations] = [&ends[0], &ends[1]].map(Keys::len);
+        if sources != destinations {
+            let text = format!("sources has {sources} elements and destinations has {destinations}");
+            return Err(DataError::new_err(text));
+        }
+        reading.contains_edges(py, label, ends)
     }
 
     /// The neighbors of many vertices: of each what ``neighbors`` gives, in one call.

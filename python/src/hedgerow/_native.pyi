@@ -326,6 +326,22 @@ class Snapshot:
         missing: Literal["raise", "empty"] = "raise",
         kind: str | None = None,
     ) -> npt.NDArray[np.int64]: ...
+    def contains_edges(
+        self, sources: _Keys, destinations: _Keys, *, label: str | None = None
+    ) -> npt.NDArray[np.bool_]: ...
+    def k_hop(
+        self,
+        sources: _Keys,
+        hops: int,
+        direction: _EdgeDirection = "out",
+        *,
+        label: _Labels | None = None,
+        rank_range: _RankRange | None = None,
+        where: _Where | None = None,
+        limit: int | None = None,
+        missing: Literal["raise", "empty"] = "raise",
+        kind: str | None = None,
+    ) -> VertexResult: ...
     def neighbors_of(
         self,
         keys: _Keys,

@@ -2,13 +2,15 @@
 //! snapshots and views; one hub against edges spread evenly.
 //!
 //! Point reads of the engine `hedgerow-view` are on a snapshot whose view was made before, the others on one without.
+//! `has_edges_hit` and `has_edges_miss` are looks for the same edges in calls of 1,024, on the CSR by the same loop, which loads ahead.
 //! Reads are measured right after ingestion (`has_edge_hit.per_s`) and settled (`has_edge_hit_settled.per_s`). A ratio
 //! is one of rates: 1 is as fast as the CSR, less is slower.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use hedgerow::{Direction, Graph, Resident, Snapshot, VertexId};
+use hedgerow::{Direction, Graph, Resident, Snapshot, Topology, VertexId};
+use hedgerow_core::{InterpolationHint, for_each_contained};
 use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 
@@ -20,6 +22,8 @@ use crate::record::{Metric, Recorder};
 
 /// Point reads of one measurement.
 const READS: usize = 1 << 20;
+/// Edges of one call of reads of many.
+const BATCH: usize = 1 << 10;
 /// Sources of two-hop reads, and how many neighbours of each are followed.
 const SOURCES: usize = 256;
 const FOLLOWED: usize = 64;
@@ -39,9 +43,11 @@ struct Questions {
 type Read<G> = fn(&G, &Questions) -> Result<(u64, u64)>;
 
 /// Name, and the read on either side: each returns how much was read, and a sum that both must agree on.
-const READS_OF: [(&str, Read<Snapshot>, Read<Csr>); 6] = [
+const READS_OF: [(&str, Read<Snapshot>, Read<Csr>); 8] = [
     ("has_edge_hit", |s, q| edges_of_snapshot(s, &q.hits), |c, q| Ok(edges_of_csr(c, &q.hits))),
     ("has_edge_miss", |s, q| edges_of_snapshot(s, &q.misses), |c, q| Ok(edges_of_csr(c, &q.misses))),
+    ("has_edges_hit", |s, q| batches_of_snapshot(s, &q.hits), |c, q| Ok(batches_of_csr(c, &q.hits))),
+    ("has_edges_miss", |s, q| batches_of_snapshot(s, &q.misses), |c, q| Ok(batches_of_csr(c, &q.misses))),
     (
         "degree",
         |s, q| {
@@ -119,6 +125,32 @@ fn edges_of_csr(csr: &Csr, edges: &[(VertexId, VertexId)]) -> (u64, u64) {
     let list = |u: VertexId| csr.neighbors(u, Direction::Out).main;
     let found = edges.iter().filter(|(u, v)| list(*u).binary_search(v).is_ok()).count();
     (edges.len() as u64, found as u64)
+}
+
+/// In batches, each a call.
+fn batches_of_snapshot(snapshot: &Snapshot, edges: &[(VertexId, VertexId)]) -> Result<(u64, u64)> {
+    let mut found = 0;
+    let mut keys = Vec::with_capacity(BATCH);
+    for batch in edges.chunks(BATCH) {
+        keys.clear();
+        keys.extend(batch.iter().map(|(u, v)| (u64::from(u.0), u64::from(v.0))));
+        let batch = snapshot.contains_edges_of("", &keys)?;
+        found += batch.iter().map(|&found| u64::from(found)).sum::<u64>();
+    }
+    Ok((edges.len() as u64, found))
+}
+
+/// In the same batches, by the same loop over them.
+fn batches_of_csr(csr: &Csr, edges: &[(VertexId, VertexId)]) -> (u64, u64) {
+    let hint = InterpolationHint::over(csr.vertex_bound() as u32);
+    let mut found = 0;
+    let mut ends = Vec::with_capacity(BATCH);
+    for batch in edges.chunks(BATCH) {
+        ends.clear();
+        ends.extend(batch.iter().copied().map(Some));
+        for_each_contained(csr, &ends, hint, |_| found += 1);
+    }
+    (edges.len() as u64, found)
 }
 
 fn scan_snapshot(snapshot: &Snapshot, vertices: impl Iterator<Item = VertexId>) -> Result<(u64, u64)> {

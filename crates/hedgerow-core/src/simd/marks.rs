@@ -53,6 +53,11 @@ pub fn copy_marked(list: &[VertexId], marks: &[u64], to: &mut [VertexId]) -> usi
         // SAFETY: the processor has the instructions.
         return unsafe { x86::copy_marked_avx512(list, marks, to) };
     }
+    #[cfg(target_arch = "x86_64")]
+    if x86::has_avx2() {
+        // SAFETY: the processor has the instructions.
+        return unsafe { x86::copy_marked_avx2(list, marks, to) };
+    }
     copy_marked_plain(list, marks, to)
 }
 
@@ -99,13 +104,39 @@ fn marks_before_plain<const N: usize>(marks: &[u64], places: &[u32; N]) -> [u32;
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use std::arch::x86_64::{__m512i, _mm512_loadu_si512, _mm512_maskz_compress_epi32, _mm512_storeu_si512};
+    use std::arch::x86_64::{
+        __m256i, __m512i, _mm_cvtsi64_si128, _mm256_cvtepu8_epi32, _mm256_loadu_si256,
+        _mm256_permutevar8x32_epi32, _mm256_storeu_si256, _mm512_loadu_si512, _mm512_maskz_compress_epi32,
+        _mm512_storeu_si512,
+    };
 
     use super::WORD;
     use crate::VertexId;
 
     /// Entries to a vector of 512 bits.
     const LANES: usize = 16;
+    /// Entries to a vector of 256 bits.
+    const HALF: usize = 8;
+    /// For each byte of marks the places of those that are set, ascending, a byte each from the lowest on: 2 KiB, where whole lanes
+    /// would take eight.
+    static PLACES: [u64; 256] = places();
+
+    const fn places() -> [u64; 256] {
+        let mut places = [0; 256];
+        let mut marks = 0;
+        while marks < 256 {
+            let (mut place, mut count) = (0, 0);
+            while place < 8 {
+                if marks >> place & 1 == 1 {
+                    places[marks] |= place << (8 * count);
+                    count += 1;
+                }
+                place += 1;
+            }
+            marks += 1;
+        }
+        places
+    }
 
     #[inline]
     pub(super) fn has_avx512() -> bool {
@@ -133,6 +164,30 @@ mod x86 {
     #[target_feature(enable = "avx2,popcnt")]
     pub(super) fn marks_before_popcnt<const N: usize>(marks: &[u64], places: &[u32; N]) -> [u32; N] {
         super::marks_before_plain(marks, places)
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn copy_marked_avx2(list: &[VertexId], marks: &[u64], to: &mut [VertexId]) -> usize {
+        let mut taken = 0;
+        let (whole, rest) = list.as_chunks::<WORD>();
+        for (list, &mark) in whole.iter().zip(marks) {
+            let Some(to) = to.get_mut(taken..).and_then(|to| to.first_chunk_mut::<WORD>()) else { break };
+            let mut at = 0;
+            for (lanes, mark) in list.as_chunks::<HALF>().0.iter().zip(mark.to_le_bytes()) {
+                // SAFETY: 32 readable bytes; the load has no alignment requirement.
+                let lanes = unsafe { _mm256_loadu_si256(lanes.as_ptr().cast::<__m256i>()) };
+                let places = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(PLACES[usize::from(mark)] as i64));
+                let packed = _mm256_permutevar8x32_epi32(lanes, places);
+                // SAFETY: at most 56 of the 64 entries of `to` are taken before the last vector, so 32 bytes are writable; the
+                // store has no alignment requirement.
+                unsafe { _mm256_storeu_si256(to.as_mut_ptr().add(at).cast::<__m256i>(), packed) };
+                at += mark.count_ones() as usize;
+            }
+            taken += at;
+        }
+        let rest_marks = marks.get(whole.len()..).unwrap_or(&[]);
+        let rest_to = to.get_mut(taken..).unwrap_or(&mut []);
+        taken + super::copy_marked_plain(rest, rest_marks, rest_to)
     }
 
     #[target_feature(enable = "avx512f,avx512dq,popcnt")]

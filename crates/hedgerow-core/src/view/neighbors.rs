@@ -148,6 +148,15 @@ impl<'a> Neighbors<'a> {
         in_main() || hint.find(self.added, v).is_some()
     }
 
+    /// Starts loading what [`contains_near`](Self::contains_near) reads first.
+    #[inline]
+    pub fn prefetch_near(&self, v: VertexId, hint: InterpolationHint) {
+        hint.prefetch(self.main, v);
+        if !self.added.is_empty() {
+            hint.prefetch(self.added, v);
+        }
+    }
+
     /// All neighbours, ascending, as one slice: the main list itself where no correction applies, otherwise merged
     /// into `buffer`. For set operations over sorted lists. O(1), or O(degree) with corrections.
     #[inline]

@@ -1,7 +1,7 @@
 //! Reads of many vertices in one call: degrees, and lists of neighbors as columns.
 //!
-//! Where as many keys are asked for as there are subgraphs, the lists come from the view, which costs no more to make; few
-//! keys are read one by one. Either way the answers are those of a loop over the keys.
+//! Once a snapshot was asked for as many keys as there are subgraphs, in one call or in several, the lists come from the view,
+//! which costs no more to make; fewer keys are read one by one. Either way the answers are those of a loop over the keys.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::read::snapshot::Snapshot;
 use crate::state::schema::LabelRef;
 
 /// Keys that one task reads: fewer are read by the thread that asks.
-const PART: usize = 1 << 11;
+pub(super) const PART: usize = 1 << 11;
 /// How many keys ahead the place of a list, and the list, are loaded.
 const AHEAD: (usize, usize) = (16, 8);
 
@@ -57,7 +57,7 @@ impl End {
 }
 
 /// Where the lists of one label are read.
-enum Source {
+pub(super) enum Source {
     View(Arc<View>),
     Chains(LabelId),
 }
@@ -138,9 +138,16 @@ impl Snapshot {
         self.lists_over(self.engine().defined_labels().map(LabelId).collect(), keys, direction, missing)
     }
 
-    fn sources(&self, labels: Vec<LabelId>, keys: usize, direction: Direction) -> Result<Vec<Source>> {
+    /// Where the lists of each label are read for so many keys.
+    pub(super) fn sources(
+        &self,
+        labels: Vec<LabelId>,
+        keys: usize,
+        direction: Direction,
+    ) -> Result<Vec<Source>> {
         self.engine().check_owner()?;
-        let by_view = keys >= self.engine().subgraph_bound() as usize || self.has_to_search(direction);
+        let by_view = self.has_to_search(direction)
+            || self.count_reads(keys) >= u64::from(self.engine().subgraph_bound());
         let source = |label| match by_view {
             true => self.view_of(LabelRef::Id(label)).map(Source::View),
             false => Ok(Source::Chains(label)),
@@ -259,7 +266,7 @@ impl Snapshot {
     }
 
     /// The keys of lists that end there, each list ascending.
-    fn keys_of_lists(&self, form: KeyForm, ids: &[VertexId], ends: &[usize]) -> Result<KeyColumn> {
+    pub(super) fn keys_of_lists(&self, form: KeyForm, ids: &[VertexId], ends: &[usize]) -> Result<KeyColumn> {
         Ok(match self.vertex_keys_alone(form, ids)? {
             KeyColumn::U64(mut numbers) => {
                 let mut rest = &mut numbers[..];

@@ -2,7 +2,9 @@
 
 pub(crate) mod all_labels;
 mod compose;
+mod contains;
 pub(crate) mod csr;
+pub(crate) mod k_hop;
 pub(crate) mod keys;
 mod kinds;
 pub(crate) mod labelled;

@@ -11,7 +11,7 @@ use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenTest, EdgeDirectio
 
 impl ChosenEdges {
     /// The stored directions that lists are read in.
-    fn directions(&self) -> &'static [Direction] {
+    pub(super) fn directions(&self) -> &'static [Direction] {
         match self.direction {
             EdgeDirection::Out => &[Direction::Out],
             EdgeDirection::In => &[Direction::In],
@@ -92,7 +92,7 @@ impl Snapshot {
     }
 
     /// The vertex at which chosen edges are read: of one label, read in one direction, it is of the kind that the label says.
-    fn chosen_end(&self, chosen: &ChosenEdges, key: VertexKeyRef<'_>) -> Result<Option<VertexId>> {
+    pub(super) fn chosen_end(&self, chosen: &ChosenEdges, key: VertexKeyRef<'_>) -> Result<Option<VertexId>> {
         match (&chosen.labels[..], chosen.directions()) {
             ([only], [direction]) => self.vertex_id(self.engine().end_of(only.label, key, *direction)?),
             _ => self.vertex_id(key),
@@ -123,7 +123,7 @@ impl Snapshot {
     }
 
     /// Calls `f` with label, direction, other endpoint and rank of each chosen edge at a vertex.
-    fn for_each_chosen(
+    pub(super) fn for_each_chosen(
         &self,
         chosen: &ChosenEdges,
         id: VertexId,
@@ -164,7 +164,8 @@ impl Snapshot {
 }
 
 impl ChosenLabel {
-    fn is_all(&self) -> bool {
+    /// Whether all edges of the label are taken.
+    pub(super) fn is_all(&self) -> bool {
         self.ranks.is_none() && self.test.is_none()
     }
 

@@ -1,6 +1,7 @@
 //! Snapshots: read-only transactions.
 
 use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::{
@@ -45,6 +46,8 @@ struct Inner {
     ts: Timestamp,
     counts: Counts,
     view: OnceLock<Arc<View>>,
+    /// How many vertices reads of many have asked for.
+    reads: AtomicU64,
     selected: SelectedViews,
 }
 
@@ -61,6 +64,7 @@ impl Snapshot {
             ts,
             counts,
             view: OnceLock::new(),
+            reads: AtomicU64::new(0),
             selected: SelectedViews::default(),
         };
         Snapshot { inner: Arc::new(inner) }
@@ -281,6 +285,12 @@ impl Snapshot {
         self.kept_view().map(|view| &**view)
     }
 
+    /// Counts vertices that reads of many ask for; returns how many they have, and more than that where there is a view.
+    pub(super) fn count_reads(&self, keys: usize) -> u64 {
+        let before = self.inner.reads.fetch_add(keys as u64, Relaxed);
+        if self.inner.view.get().is_some() { u64::MAX } else { before.wrapping_add(keys as u64) }
+    }
+
     /// The view that this snapshot keeps, made now if there is none.
     pub(crate) fn kept_view(&self) -> Result<&Arc<View>> {
         if let Some(view) = self.inner.view.get() {
@@ -350,8 +360,7 @@ impl Snapshot {
     /// # Errors
     /// Where [`view`](Self::view) fails.
     pub fn for_each_edge(&self, mut f: impl FnMut(VertexId, VertexId, f64)) -> Result<()> {
-        let view = self.view()?;
-        let placement = self.inner.engine.placement();
+        let (view, placement) = (self.view()?, self.inner.engine.placement());
         for v in view.vertices() {
             view.for_each_weighted(v, Direction::Out, |u, w| {
                 if placement.counts_at(Direction::Out, v, u) {

@@ -9,7 +9,9 @@ use crate::error::{Error, StorageError};
 use crate::graph::Graph;
 use crate::options::Options;
 use crate::read::all_labels::EdgePattern;
+use crate::read::k_hop::KHopOptions;
 use crate::read::many::MissingVertex;
+use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
 use crate::state::csr::CsrOptions;
 use crate::state::edge_key::EdgeKey;
@@ -75,6 +77,8 @@ fn reads(s: &Snapshot) -> Vec<(&'static str, bool)> {
         ("all_vertex_keys", fails(s.all_vertex_keys())),
         ("csr_of", fails(s.csr_of("", CsrOptions::new()))),
         ("degrees_of", fails(s.degrees_of("", &[NEAR], Direction::Out, MissingVertex::Empty))),
+        ("contains_edges_of", fails(s.contains_edges_of("", &[(NEAR, FAR)]))),
+        ("k_hop", fails(s.k_hop(&EdgeSelection::of(""), &[NEAR], KHopOptions::new(1)))),
         ("neighbor_lists_of", fails(s.neighbor_lists_of("", &[NEAR], Direction::Out, MissingVertex::Empty))),
         ("for_each_vertex_row", fails(s.for_each_vertex_row(|_| Ok::<_, Error>(())))),
     ]

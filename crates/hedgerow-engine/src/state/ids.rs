@@ -60,14 +60,28 @@ impl IdMap {
         }
     }
 
+    /// Whether keys are ids.
+    #[inline]
+    pub(crate) fn is_dense(&self) -> bool {
+        self.keys.is_none()
+    }
+
     /// The vertex that `key` names for a snapshot at `t`. Of a dense graph the existence of the vertex is not looked
     /// at.
     #[inline]
     pub(crate) fn lookup(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Option<VertexId> {
         match (&self.keys, key) {
             (Some(keys), key) => keys.at(key, t),
-            (None, VertexKeyRef::U64(n)) => u32::try_from(n).ok().map(VertexId),
-            (None, _) => None,
+            (None, key) => IdMap::dense_id(key),
+        }
+    }
+
+    /// The vertex that `key` names in a dense graph.
+    #[inline(always)]
+    pub(crate) fn dense_id(key: VertexKeyRef<'_>) -> Option<VertexId> {
+        match key {
+            VertexKeyRef::U64(n) => u32::try_from(n).ok().map(VertexId),
+            _ => None,
         }
     }
 

@@ -39,6 +39,43 @@ impl Subgraph {
         simd::prefetch(self);
     }
 
+    /// Starts loading the head version, for a look for an edge of `local`; the header should be here.
+    #[inline]
+    pub fn prefetch_head(&self, direction: Direction, local: LocalVertex) {
+        let walk = ReadGuard::begin();
+        if let Some(head) = self.heads[direction as usize].load(&walk) {
+            prefetch_version(head, local);
+            simd::prefetch(&raw const head.begin);
+            simd::prefetch(&raw const head.patch);
+        }
+    }
+
+    /// Starts loading what a look for the edge reads of delta and list; the head version should be here.
+    #[inline]
+    pub fn prefetch_look(
+        &self,
+        direction: Direction,
+        local: LocalVertex,
+        dst: VertexId,
+        hint: InterpolationHint,
+    ) {
+        let walk = ReadGuard::begin();
+        if let Some(head) = self.heads[direction as usize].load(&walk) {
+            head.delta.prefetch_filter(local, dst);
+            hint.prefetch(head.main.neighbors(local), dst);
+        }
+    }
+
+    /// Starts loading what reading the list of `local` reads first; the head version should be here.
+    #[inline]
+    pub fn prefetch_neighbors(&self, direction: Direction, local: LocalVertex) {
+        let walk = ReadGuard::begin();
+        if let Some(head) = self.heads[direction as usize].load(&walk) {
+            head.delta.prefetch(true);
+            simd::prefetch_slice(head.main.neighbors(local), LIST_LINES);
+        }
+    }
+
     /// Starts loading the head version, for a view that will read it; the header should be here. The offsets only where
     /// the view has none.
     #[inline]
@@ -83,6 +120,9 @@ impl Subgraph {
         other
     }
 }
+
+/// How many lines of a list are loaded ahead; the processor follows by itself.
+const LIST_LINES: usize = 2;
 
 /// The most lines that offsets are in.
 pub(crate) const OFFSET_LINES: usize = 5;

@@ -213,6 +213,13 @@ impl Chunk {
     pub(super) fn prefetch_list(&self, v: VertexId) {
         let block = self.block(v.subgraph().index());
         simd::prefetch_slice(block.list(v.local()), LIST_LINES);
+        self.prefetch_corrections_of(v);
+    }
+
+    /// Starts loading what tells the corrections of the list of a vertex.
+    #[inline]
+    pub(super) fn prefetch_corrections_of(&self, v: VertexId) {
+        let block = self.block(v.subgraph().index());
         if block.masks.touched & v.local().bit() != 0 {
             block.corrections.prefetch_places(&self.near, v.local());
         }

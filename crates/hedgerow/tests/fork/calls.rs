@@ -221,6 +221,10 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     let (out, empty) = (Direction::Out, hedgerow::MissingVertex::Empty);
     refused!("Snapshot::degrees_of", snapshot.degrees_of("", &[0u64], out, empty));
     refused!("Snapshot::degrees_of_all", snapshot.degrees_of_all(&[0u64], out, empty));
+    refused!("Snapshot::contains_edges_of", snapshot.contains_edges_of("", &[(0u64, 1u64)]));
+    refused!("Snapshot::contains_edges_of_all", snapshot.contains_edges_of_all(&[(0u64, 1u64)]));
+    let near = hedgerow::KHopOptions::new(1);
+    refused!("Snapshot::k_hop", snapshot.k_hop(&EdgeSelection::all(), &[0u64], near));
     refused!("Snapshot::neighbor_lists_of", snapshot.neighbor_lists_of("", &[0u64], out, empty));
     refused!("Snapshot::neighbor_lists_of_all", snapshot.neighbor_lists_of_all(&[0u64], out, empty));
     refused!("Snapshot::csr_of", snapshot.csr_of("", hedgerow::CsrOptions::new()));

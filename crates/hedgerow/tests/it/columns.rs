@@ -44,7 +44,7 @@ fn states(seed: u64) -> (Graph, Vec<(Snapshot, Model)>) {
     (graph, states)
 }
 
-fn for_all_graphs(check: impl Fn(&Snapshot, &Model)) {
+pub(crate) fn for_all_graphs(check: impl Fn(&Snapshot, &Model)) {
     let effort = Effort::rounds(GRAPHS);
     let mut compared = 0;
     while let Some(seed) = effort.next_seed() {

@@ -7,6 +7,7 @@ mod common;
 mod all_labels;
 mod bad_input;
 mod basics;
+mod batches;
 mod bulk;
 mod checkpoints;
 mod columns;

@@ -1,6 +1,68 @@
-//! The examples of the guide about kinds of vertices, as they stand there between the lines that end in dashes.
+//! The examples of the guide, in its order, as they stand there between the lines that end in dashes.
 
-use hedgerow::{Column, Direction, EdgeKey, Graph, KeyKind, LabelOptions, PropertyType, ValueRef};
+use hedgerow::{
+    Column, CommitError, Comparison, Direction, EdgeDirection, EdgeKey, EdgeSelection, Error, Graph,
+    GraphRead, KHopOptions, KeyKind, LabelOptions, PropertyType, Snapshot, Value, ValueRef, WriteTxn,
+};
+use hedgerow_kernels::{Cancel, PageRankConfig, SsspConfig};
+
+pub(super) fn opening() -> Result<(), Box<dyn std::error::Error>> {
+    // ---
+    use hedgerow::{Durability, Graph, Options};
+
+    let durable = Options::new().directed(false).weighted(true).open("friends.hedgerow")?;
+    let scratch = Graph::in_memory()?; // no files; gone with its last handle
+    let fast = Options::new().durability(Durability::Manual).open("events.hedgerow")?;
+    // ---
+    assert!(!durable.snapshot()?.contains_vertex(1)?);
+    drop((scratch, fast));
+    Ok(())
+}
+
+pub(super) fn transactions(graph: &Graph) -> Result<(), Box<dyn std::error::Error>> {
+    // ---
+    let mut txn = graph.write()?;
+    txn.insert_edge("ann", "bob")?;
+    assert!(txn.contains_edge("bob", "ann")?); // own writes are seen (an undirected graph here)
+    let timestamp = txn.commit()?;
+    // ---
+    assert_eq!(graph.snapshot()?.timestamp(), timestamp);
+    Ok(())
+}
+
+pub(super) fn retries(graph: &Graph) -> Result<(), Box<dyn std::error::Error>> {
+    // ---
+    let (is_new, timestamp) = graph.transact(10, |txn| {
+        if txn.degree("ann", Direction::Out)?.unwrap_or(0) >= 100 {
+            return Ok(false);
+        }
+        txn.insert_edge("ann", "cem")
+    })?;
+    // ---
+    assert!(is_new && graph.snapshot()?.timestamp() == timestamp);
+    Ok(())
+}
+
+pub(super) fn labels(graph: &Graph) -> Result<(), Box<dyn std::error::Error>> {
+    let (source, config) = (hedgerow::VertexId(0), SsspConfig::default());
+    // ---
+    graph.define_label("calls", LabelOptions::new().multi(true).property("seconds", PropertyType::I64))?;
+    let mut txn = graph.write()?;
+    txn.put_edge_with(EdgeKey::new("knows", "ann", "bob"), [("since", 2001)])?; // defines label and property
+    txn.put_edge_with(EdgeKey::new("calls", "ann", "bob").rank(1700000000), [("seconds", 30)])?;
+    txn.put_edges_with("knows", &["since"], [("bob", "cem", [2003]), ("cem", "ann", [2004])])?; // many at once: looked up once
+    txn.put_vertex_with("ann", [("age", 30)])?;
+    let ticket = txn.submit()?; // ordered; `ticket.wait()` returns once it is visible and durable
+    ticket.wait()?;
+    let snapshot = graph.snapshot()?;
+    assert_eq!(snapshot.edge_property(EdgeKey::new("knows", "ann", "bob"), "since")?, Some(Value::I64(2001)));
+    let calls = snapshot.edges_of("calls", "ann", Direction::Out)?;
+    let distances =
+        hedgerow_kernels::sssp(&snapshot.view_weighted_by("calls", "seconds", None)?, source, &config)?;
+    // ---
+    assert_eq!((calls.map(|edges| edges.len()), distances.len()), (Some(1), 3));
+    Ok(())
+}
 
 pub(super) fn kinds() -> Result<(), Box<dyn std::error::Error>> {
     // ---
@@ -31,6 +93,78 @@ pub(super) fn columns() -> Result<(), Box<dyn std::error::Error>> {
     tx.put_vertex_columns(customer, [1, 2], &[("name", &names), ("since", &since)], 0)?;
     tx.commit()?;
     assert_eq!(shop.snapshot()?.vertex_property(customer.key(2), "name")?, Some("Bob".into()));
+    // ---
+    Ok(())
+}
+
+pub(super) fn selections(snapshot: &Snapshot) -> Result<(), Box<dyn std::error::Error>> {
+    // ---
+    let recent = EdgeSelection::of_labels(["knows", "trusts"]).filter("since", Comparison::Greater, 2020);
+    let components = hedgerow_kernels::wcc(&*snapshot.view_selected(&recent)?)?;
+    let around = snapshot.neighbors_selected(&EdgeSelection::all().direction(EdgeDirection::Both), "ann")?;
+    let calls = EdgeSelection::of("calls").ranks(1_700_000_000..1_800_000_000);
+    // ---
+    assert_eq!(components.len(), 3);
+    assert_eq!(around.map(|edges| edges.len()), Some(5));
+    assert_eq!(snapshot.degree_selected(&calls, "ann")?, Some(1));
+    Ok(())
+}
+
+pub(super) fn batches(snapshot: &Snapshot) -> Result<(), Box<dyn std::error::Error>> {
+    // ---
+    let known = snapshot.contains_edges_of("knows", &[("ann", "bob"), ("bob", "ann"), ("ann", "zoe")])?;
+    let near = snapshot.k_hop(&EdgeSelection::of("knows"), &["ann"], KHopOptions::new(2).limit(10_000))?;
+    for (key, distance) in near.vertices.iter().zip(&near.distances) {
+        println!("{key} is {distance} hops from ann");
+    }
+    // ---
+    assert_eq!(known, [true, true, false]);
+    assert_eq!(near.distances, [0, 1, 1]);
+    Ok(())
+}
+
+pub(super) fn either(graph: &Graph) -> Result<(), Box<dyn std::error::Error>> {
+    // ---
+    fn is_known(graph: &mut impl GraphRead, payer: u64, payee: u64) -> hedgerow::Result<bool> {
+        Ok(graph.contains_edge(payer, payee)?
+            || graph.contains_edge_of(EdgeKey::new("trusts", payer, payee))?)
+    }
+    let known = is_known(&mut graph.snapshot()?, 1, 2)?;
+    let (still_known, _) = graph.transact(10, |txn| is_known(txn, 1, 2))?;
+    // ---
+    assert!(known && still_known);
+    Ok(())
+}
+
+pub(super) fn kernels(graph: &Graph) -> Result<(), Box<dyn std::error::Error>> {
+    // ---
+    let snapshot = graph.snapshot()?;
+    let components = hedgerow_kernels::wcc(snapshot.view()?)?;
+    // ---
+    assert_eq!(components.len(), 3);
+    Ok(())
+}
+
+pub(super) fn cancelled(snapshot: &Snapshot) -> Result<(), Box<dyn std::error::Error>> {
+    let config = PageRankConfig::default();
+    // ---
+    let cancel = Cancel::new();
+    let other = cancel.clone(); // for the thread that may call `other.cancel()`
+    let scores = hedgerow_kernels::pagerank_until::<f64, _>(snapshot.view()?, &config, &cancel); // or Err(KernelError::Cancelled)
+    // ---
+    assert_eq!(scores?.len(), 3);
+    drop(other);
+    Ok(())
+}
+
+pub(super) fn errors(tx: WriteTxn) -> hedgerow::Result<()> {
+    // ---
+    match tx.commit() {
+        Ok(ts) => println!("committed at {ts}"),
+        Err(error) if error.is_conflict() => {} // run the transaction again, or let `Graph::transact` do it
+        Err(Error::Commit(CommitError::DiskFull)) => {} // nothing was applied; make space and run it again
+        Err(error) => return Err(error),        // `?` gives this type everywhere
+    }
     // ---
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The Rust example of the README: it is the one beside this file, and runs.
+//! The Rust example of the README, and those of the guide: they are the ones beside this file, and run.
 #![allow(missing_docs, reason = "a test program")]
 
 mod example {
@@ -11,29 +11,56 @@ mod example {
 
 mod guide;
 
-/// Words, however lines are broken.
+use std::sync::Mutex;
+
+use hedgerow::{Graph, KeyKind, LabelOptions, Options, PropertyType};
+
+/// Examples make their stores in the current directory, which all tests share: the one that holds this enters another.
+static CURRENT_DIRECTORY: Mutex<()> = Mutex::new(());
+
+/// Words, however lines are broken: breaking the arguments of a call adds a comma.
 fn words(text: &str) -> String {
-    text.split_whitespace().collect()
+    let words: String = text.split_whitespace().collect();
+    words.replace(",)", ")").replace(",]", "]").replace(",}", "}")
 }
 
 #[test]
-fn the_examples_of_the_guide_about_kinds_run_as_printed() {
+fn the_examples_of_the_guide_run_as_printed() {
     let guide = include_str!("../../../../docs/guide/rust.md");
-    let (_, section) = guide.split_once("## Kinds of vertices\n").expect("the section");
-    let section = section.split("\n## ").next().unwrap_or_default();
-    let printed = section.split("```rust\n").skip(1).filter_map(|rest| rest.split("```\n").next());
+    let printed = guide.split("```rust\n").skip(1).filter_map(|rest| rest.split("```\n").next());
     let run = include_str!("guide.rs").split("// ---\n").skip(1).step_by(2);
     assert_eq!(printed.map(words).collect::<Vec<_>>(), run.map(words).collect::<Vec<_>>());
+    let _current = CURRENT_DIRECTORY.lock();
+    let dir = tempfile::tempdir().expect("a directory");
+    std::env::set_current_dir(dir.path()).expect("entered");
+    guide::opening().expect("opening");
+    assert!(dir.path().join("events.hedgerow").is_dir());
+    let friends = Options::new().directed(false).keys(KeyKind::Str).in_memory().expect("a graph");
+    guide::transactions(&friends).expect("transactions");
+    guide::retries(&friends).expect("retries");
+    guide::labels(&friends).expect("labels");
     guide::kinds().expect("kinds");
     guide::columns().expect("columns");
+    let trusts = LabelOptions::new().property("since", PropertyType::I64);
+    friends.define_label("trusts", trusts.clone()).expect("a label");
+    let snapshot = friends.snapshot().expect("a snapshot");
+    guide::selections(&snapshot).expect("selections");
+    guide::batches(&snapshot).expect("batches");
+    guide::kernels(&friends).expect("kernels");
+    guide::cancelled(&snapshot).expect("a kernel");
+    let payments = Graph::in_memory().expect("a graph");
+    payments.define_label("trusts", trusts).expect("a label");
+    payments.insert_edge(1, 2).expect("an edge");
+    guide::either(&payments).expect("reads of both");
+    guide::errors(payments.write().expect("a transaction")).expect("committed");
 }
 
-/// Alone the example makes its store in the current directory: no other test uses that.
 #[test]
 fn the_example_of_the_readme_runs_as_printed() {
     let readme = include_str!("../../../../README.md");
     let printed = readme.split("```rust\n").nth(1).and_then(|rest| rest.split("```\n").next());
     assert_eq!(printed, Some(include_str!("example.rs")));
+    let _current = CURRENT_DIRECTORY.lock();
     let dir = tempfile::tempdir().expect("a directory");
     std::env::set_current_dir(dir.path()).expect("entered");
     example::run().expect("the example");

@@ -65,6 +65,13 @@ fn all_ways_to_copy_take_what_is_marked() {
         to.fill(VertexId(0));
         let taken = copy_marked_plain(&list, &marks, &mut to);
         assert_eq!(to[..taken], expected, "{len}");
+        #[cfg(target_arch = "x86_64")]
+        if super::x86::has_avx2() {
+            to.fill(VertexId(0));
+            // SAFETY: the processor has the instructions.
+            let taken = unsafe { super::x86::copy_marked_avx2(&list, &marks, &mut to) };
+            assert_eq!(to[..taken], expected, "{len}");
+        }
     }
 }
 

@@ -1,0 +1,148 @@
+//! Whether edges exist, many in one call.
+//!
+//! A look waits for several cache misses, one after another. Those of several edges overlap here, as those of writers do: while
+//! one edge is looked for, what the looks for later ones read is being loaded, in the lists of the view
+//! ([`for_each_contained`]) or, for a few edges, in the chains of versions.
+
+use hedgerow_core::{Direction, LabelId, VertexId, VertexKeyRef, for_each_contained};
+use hedgerow_mem::Subgraph;
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::read::many::{PART, Source};
+use crate::read::snapshot::Snapshot;
+use crate::state::ids::IdMap;
+use crate::state::schema::LabelRef;
+
+/// Source and destination, where both keys name vertices.
+type Ends = Option<(VertexId, VertexId)>;
+
+/// Edges whose keys are looked up together.
+const TOGETHER: usize = 8;
+/// How many edges ahead of the next step each step of a look is: of loading the header of a subgraph, the head version, and what is
+/// searched.
+const STEP: usize = 8;
+
+impl Snapshot {
+    /// Whether edges of a label exist, of any rank, in their order: as a loop over
+    /// [`contains_any_edge`](Self::contains_any_edge) that names the label. An edge of which a key names no vertex does not exist,
+    /// which is no error. In parallel on the current rayon pool where there are many. O(edges log degree), and O(subgraphs) where
+    /// there are as many edges.
+    ///
+    /// ```
+    /// use hedgerow::Graph;
+    ///
+    /// let graph = Graph::in_memory()?;
+    /// graph.insert_edges(&[(1, 3), (1, 2), (3, 1)])?;
+    /// let snapshot = graph.snapshot()?;
+    /// assert_eq!(snapshot.contains_edges_of("", &[(1u64, 2u64), (2, 1), (3, 8)])?, [true, false, false]);
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); [`ArgumentError::EndOfKind`](crate::ArgumentError::EndOfKind)
+    /// for a key of another kind than the label says; [`StateError::Forked`](crate::StateError::Forked) in a forked child.
+    pub fn contains_edges_of<'a, 'l, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
+        &self,
+        label: impl Into<LabelRef<'l>>,
+        edges: &[(K, K)],
+    ) -> Result<Vec<bool>> {
+        let label = self.engine().label(label.into())?;
+        let states_ends =
+            self.engine().schema.load().label_by_id(label).is_some_and(|label| label.ends().is_some());
+        self.contains_over(vec![label], states_ends.then_some(label), edges)
+    }
+
+    /// As [`contains_edges_of`](Self::contains_edges_of), over the edges of all labels. As often as there are labels.
+    ///
+    /// # Errors
+    /// [`StateError::Forked`](crate::StateError::Forked) in a forked child.
+    pub fn contains_edges_of_all<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
+        &self,
+        edges: &[(K, K)],
+    ) -> Result<Vec<bool>> {
+        self.contains_over(self.engine().defined_labels().map(LabelId).collect(), None, edges)
+    }
+
+    /// `stated` is the label, where it says the kinds of its ends.
+    fn contains_over<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
+        &self,
+        labels: Vec<LabelId>,
+        stated: Option<LabelId>,
+        edges: &[(K, K)],
+    ) -> Result<Vec<bool>> {
+        let sources = self.sources(labels, edges.len(), Direction::Out)?;
+        let part = |(edges, found): (&[(K, K)], &mut [bool])| {
+            let ends = self.look_up_ends(stated, edges)?;
+            sources.iter().try_for_each(|source| match source {
+                Source::View(view) => {
+                    for_each_contained(&**view, &ends, self.hint(), |i| found[i] = true);
+                    Ok(())
+                }
+                Source::Chains(label) => self.contains_in_chains(*label, &ends, found),
+            })
+        };
+        let mut found = vec![false; edges.len()];
+        if edges.len() <= PART {
+            part((edges, &mut found))?;
+        } else {
+            let parts = edges.par_chunks(PART).zip(found.par_chunks_mut(PART));
+            hedgerow_par::try_for_each(parts, part)?;
+        }
+        Ok(found)
+    }
+
+    /// The vertices of each edge.
+    fn look_up_ends<'a, K: Into<VertexKeyRef<'a>> + Copy>(
+        &self,
+        stated: Option<LabelId>,
+        edges: &[(K, K)],
+    ) -> Result<Vec<Ends>> {
+        let (ids, t) = (&self.engine().ids, self.timestamp());
+        let both = |[src, dst]: [Option<VertexId>; 2]| src.zip(dst);
+        if ids.is_dense() {
+            let ends =
+                |&(src, dst): &(K, K)| both([IdMap::dense_id(src.into()), IdMap::dense_id(dst.into())]);
+            return Ok(edges.iter().map(ends).collect());
+        }
+        let mut found = Vec::with_capacity(edges.len());
+        let (together, rest) = edges.as_chunks::<TOGETHER>();
+        for edges in together {
+            let mut keys = [VertexKeyRef::U64(0); 2 * TOGETHER];
+            for (keys, &(src, dst)) in keys.as_chunks_mut().0.iter_mut().zip(edges) {
+                let (src, dst) = self.engine().ends_of(stated, src.into(), dst.into())?;
+                *keys = [src, dst];
+            }
+            found.extend(ids.lookup_all(keys, t, |_, _| ()).as_chunks().0.iter().copied().map(both));
+        }
+        for &(src, dst) in rest {
+            let (src, dst) = self.engine().ends_of(stated, src.into(), dst.into())?;
+            found.push(both(ids.lookup_all([src, dst], t, |_, _| ())));
+        }
+        Ok(found)
+    }
+
+    fn contains_in_chains(&self, label: LabelId, ends: &[Ends], found: &mut [bool]) -> Result<()> {
+        let Some(table) = self.engine().table(label) else { return Ok(()) };
+        let (hint, out) = (self.hint(), Direction::Out);
+        let subgraph = |id: VertexId| table.get(id.subgraph());
+        let at = |i: usize, steps: usize| ends.get(i.wrapping_sub(steps * STEP)).copied().flatten();
+        for i in 0..ends.len() + 3 * STEP {
+            if let Some((src, _)) = at(i, 0) {
+                subgraph(src).into_iter().for_each(Subgraph::prefetch_header);
+            }
+            if let Some((src, _)) = at(i, 1) {
+                subgraph(src).into_iter().for_each(|s| s.prefetch_head(out, src.local()));
+            }
+            if let Some((src, dst)) = at(i, 2) {
+                subgraph(src).into_iter().for_each(|s| s.prefetch_look(out, src.local(), dst, hint));
+            }
+            if let Some((src, dst)) = at(i, 3)
+                && self.has_edge_with_rank(label, src, dst, |_| true)?
+            {
+                found[i - 3 * STEP] = true;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,236 @@
+//! The neighborhood of some vertices: what is reached from them within some hops.
+//!
+//! Level by level: the lists of the vertices of one level are read one after another, while those of later ones are being loaded, and
+//! what was not reached before is the next level. Nothing is allocated for vertices that are not reached.
+
+use std::ops::Range;
+
+use hedgerow_core::{Direction, KeyColumn, LabelId, Resident, Topology, VertexId, VertexKeyRef};
+use hedgerow_mem::{Subgraph, View};
+
+use crate::error::{ArgumentError, Result, StateError};
+use crate::read::many::MissingVertex;
+use crate::read::selection::EdgeSelection;
+use crate::read::snapshot::Snapshot;
+use crate::state::schema::LabelRef;
+use crate::state::selection::ChosenEdges;
+
+mod reached;
+
+use reached::{End, Reached};
+
+/// How many vertices ahead of the next step each step towards a list is.
+const STEP: usize = 8;
+
+/// How far [`Snapshot::k_hop`] goes, and what ends it.
+#[derive(Clone, Copy)]
+#[must_use]
+pub struct KHopOptions<'f> {
+    hops: u32,
+    limit: u64,
+    missing: MissingVertex,
+    until: Option<&'f dyn Fn() -> bool>,
+}
+
+impl<'f> KHopOptions<'f> {
+    /// Along at most so many edges.
+    pub fn new(hops: u32) -> KHopOptions<'f> {
+        KHopOptions { hops, limit: u64::MAX, missing: MissingVertex::Refuse, until: None }
+    }
+
+    /// At most so many vertices, sources included: a larger neighborhood is an error, found once one vertex more is reached. Without
+    /// this all are returned.
+    pub fn limit(mut self, vertices: u64) -> KHopOptions<'f> {
+        self.limit = vertices;
+        self
+    }
+
+    /// What to make of a source that is no vertex: by default an error, else nothing is reached from it.
+    pub fn missing(mut self, missing: MissingVertex) -> KHopOptions<'f> {
+        self.missing = missing;
+        self
+    }
+
+    /// Calls `until` before each level and between some 100,000 edges, and ends with [`StateError::Cancelled`] once it returns true. With
+    /// a kernel's flag: `&|| cancel.is_cancelled()`.
+    pub fn until(mut self, until: &'f dyn Fn() -> bool) -> KHopOptions<'f> {
+        self.until = Some(until);
+        self
+    }
+}
+
+/// The vertices within some hops of others, level by level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Neighborhood {
+    /// The keys of the vertices, each once: by ascending distance, those of one distance ascending.
+    pub vertices: KeyColumn,
+    /// The least number of edges from a source to each of them; 0 for the sources.
+    pub distances: Vec<u32>,
+}
+
+impl Snapshot {
+    /// The vertices within some hops of `sources` over chosen edges (their k-hop neighborhood), with their distances. A source that is
+    /// given twice is one.
+    ///
+    /// On the calling thread. O(edges of the vertices that are reached in less hops, and vertices log vertices), and memory for
+    /// the vertices that are reached alone: neither grows with the graph. From as many vertices on as there are subgraphs lists are
+    /// read from the [view](Self::view_selected), which is made in parallel on the current rayon pool, and kept; in a graph that
+    /// keeps no incoming edges always, where edges are followed against their direction. For neighborhoods that are most of the
+    /// graph the kernel `bfs` is faster.
+    ///
+    /// ```
+    /// use hedgerow::{EdgeSelection, Graph, KHopOptions, KeyColumn};
+    ///
+    /// let graph = Graph::in_memory()?;
+    /// graph.insert_edges(&[(1, 3), (1, 2), (3, 4), (4, 5)])?;
+    /// let near = graph.snapshot()?.k_hop(&EdgeSelection::all(), &[1u64], KHopOptions::new(2))?;
+    /// assert_eq!(near.vertices, KeyColumn::U64(vec![1, 2, 3, 4]));
+    /// assert_eq!(near.distances, [0, 1, 1, 2]);
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ArgumentError::TooLarge`] where there are more vertices than the limit; [`ArgumentError::NoSuchVertex`] if the call is to refuse
+    /// unknown sources; [`StateError::Cancelled`] if the options say so; and as of [`view_selected`](Self::view_selected).
+    pub fn k_hop<'a, K: Into<VertexKeyRef<'a>> + Copy>(
+        &self,
+        selection: &EdgeSelection<'_>,
+        sources: &[K],
+        options: KHopOptions<'_>,
+    ) -> Result<Neighborhood> {
+        let chosen = selection.resolve(self.engine())?;
+        let mut reached = Reached::new(self.engine().ids.bound(), options.limit, options.until);
+        for (row, &key) in sources.iter().enumerate() {
+            match self.chosen_end(&chosen, key.into())? {
+                Some(id) => reached.take(&[id]),
+                None if options.missing == MissingVertex::Empty => {}
+                None => {
+                    return Err(ArgumentError::NoSuchVertex { key: key.into().to_string(), row }.into());
+                }
+            }
+        }
+        let (mut begin, mut ends) = (0, vec![reached.len()]);
+        for _ in 0..options.hops {
+            reached.poll();
+            let level = begin..reached.len();
+            if level.is_empty() || reached.end().is_some() {
+                break;
+            }
+            begin = level.end;
+            self.expand(selection, &chosen, level, &mut reached)?;
+            ends.push(reached.len());
+        }
+        match reached.end() {
+            Some(End::Limit) => {
+                let what = format!("the neighborhood within {} hops", options.hops);
+                return Err(ArgumentError::TooLarge { what, limit: options.limit }.into());
+            }
+            Some(End::Cancelled) => return Err(StateError::Cancelled.into()),
+            None => {}
+        }
+        let vertices = self.keys_of_lists(self.key_form(), reached.ids(), &ends)?;
+        let mut distances = Vec::with_capacity(reached.len());
+        for (&end, distance) in ends.iter().zip(0..) {
+            distances.resize(end, distance);
+        }
+        Ok(Neighborhood { vertices, distances })
+    }
+
+    /// Reaches what is next to the vertices of a level.
+    fn expand(
+        &self,
+        selection: &EdgeSelection<'_>,
+        chosen: &ChosenEdges,
+        level: Range<usize>,
+        reached: &mut Reached<'_>,
+    ) -> Result<()> {
+        let searches = chosen.directions().iter().any(|&direction| self.has_to_search(direction));
+        let subgraphs = u64::from(self.engine().subgraph_bound());
+        if !chosen.labels.iter().all(|label| label.is_all()) {
+            // To make the view of edges that a property chooses reads all of them.
+            if searches || level.len() as u64 >= subgraphs {
+                let view = self.view_selected(selection)?;
+                // It is turned already.
+                expand_in_view(&view, Direction::Out, level, reached);
+                return Ok(());
+            }
+            return self.expand_chosen(chosen, level, reached);
+        }
+        let by_view = searches || self.count_reads(level.len()) >= subgraphs;
+        for label in chosen.labels.iter().map(|label| label.label) {
+            for &direction in chosen.directions() {
+                if by_view {
+                    expand_in_view(&*self.view_of(LabelRef::Id(label))?, direction, level.clone(), reached);
+                } else {
+                    self.expand_in_chains(label, direction, level.clone(), reached)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn expand_chosen(
+        &self,
+        chosen: &ChosenEdges,
+        level: Range<usize>,
+        reached: &mut Reached<'_>,
+    ) -> Result<()> {
+        for at in level {
+            let Some(v) = reached.at(at) else { break };
+            self.for_each_chosen(chosen, v, |_, _, other, _| {
+                reached.take(&[other]);
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    fn expand_in_chains(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        level: Range<usize>,
+        reached: &mut Reached<'_>,
+    ) -> Result<()> {
+        let Some(table) = self.engine().table(label) else { return Ok(()) };
+        let (end, stored) = (level.end, self.stored(direction));
+        let ahead = |reached: &Reached<'_>, at: usize| {
+            let v = reached.at(at).filter(|_| at < end)?;
+            Some((table.get(v.subgraph())?, v.local()))
+        };
+        for at in level {
+            if let Some((subgraph, _)) = ahead(reached, at + 3 * STEP) {
+                Subgraph::prefetch_header(subgraph);
+            }
+            if let Some((subgraph, local)) = ahead(reached, at + 2 * STEP) {
+                subgraph.prefetch_head(stored, local);
+            }
+            if let Some((subgraph, local)) = ahead(reached, at + STEP) {
+                subgraph.prefetch_neighbors(stored, local);
+            }
+            let Some(v) = reached.at(at) else { break };
+            if label == LabelId::DEFAULT {
+                self.for_each_neighbor(v, direction, |other, _| reached.take(&[other]))?;
+            } else {
+                self.for_each_item(label, v, direction, |item| reached.take(&[item.dst]))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn expand_in_view(view: &View, direction: Direction, level: Range<usize>, reached: &mut Reached<'_>) {
+    let end = level.end;
+    let ahead = |reached: &Reached<'_>, at: usize| reached.at(at).filter(|_| at < end);
+    for at in level {
+        if let Some(v) = ahead(reached, at + 2 * STEP) {
+            view.prefetch_place(v, direction);
+        }
+        if let Some(v) = ahead(reached, at + STEP) {
+            view.prefetch_list(v, direction);
+        }
+        let Some(v): Option<VertexId> = reached.at(at) else { break };
+        view.neighbors(v, direction).for_each_run(|run| reached.take(run));
+    }
+}

@@ -1,0 +1,145 @@
+//! What is within some hops of vertices: `Snapshot.k_hop`.
+
+use hedgerow::{EdgeDirection, KHopOptions, KindId, MissingVertex, Neighborhood, VertexKeyRef};
+use hedgerow_kernels::Cancel;
+use numpy::IntoPyArray;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::bulk::{Keys, read_keys};
+use crate::ending::calling;
+use crate::key::{count, long_count};
+use crate::many::{missing, refused};
+use crate::pool::cancellable;
+use crate::results::{Reading, keys_array, make};
+use crate::selection::{self, Chosen, Labels, RankRange, Where};
+use crate::snapshot::Snapshot;
+
+/// What a search begins with, and how far it goes.
+struct Search {
+    sources: Keys,
+    kind: KindId,
+    chosen: Chosen,
+    hops: u32,
+    limit: Option<u64>,
+    missing: MissingVertex,
+}
+
+impl Search {
+    fn run(&self, snapshot: &hedgerow::Snapshot, cancel: &Cancel) -> hedgerow::Result<Neighborhood> {
+        match &self.sources {
+            keys if self.kind != KindId::DEFAULT => self.from(snapshot, &keys.of_kind(self.kind), cancel),
+            Keys::Numbers(numbers) => self.from(snapshot, numbers, cancel),
+            Keys::Texts(texts) => {
+                let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
+                self.from(snapshot, &texts, cancel)
+            }
+        }
+    }
+
+    fn from<'k, K: Into<VertexKeyRef<'k>> + Copy>(
+        &self,
+        snapshot: &hedgerow::Snapshot,
+        sources: &[K],
+        cancel: &Cancel,
+    ) -> hedgerow::Result<Neighborhood> {
+        let until = || cancel.poll();
+        let options = KHopOptions::new(self.hops).missing(self.missing).until(&until);
+        let options = self.limit.map_or(options, |limit| options.limit(limit));
+        snapshot.k_hop(&self.chosen.selection(), sources, options)
+    }
+}
+
+#[pymethods]
+impl Snapshot {
+    /// The vertices within some hops of others, their k-hop neighborhood, with their distances.
+    ///
+    /// It costs what it reaches: time for the edges of the vertices that are reached in less hops, memory for the vertices that are
+    /// reached; neither grows with the graph. For most of a graph ``bfs`` is faster.
+    ///
+    /// Parameters
+    /// ----------
+    /// sources : array_like
+    ///     Vertex ids, as ``add_edges`` takes them; an id may come twice.
+    /// hops : int
+    ///     The most edges from a source.
+    /// direction : {"out", "in", "both"}
+    ///     Along the edges, against them or both ways; the same in an undirected graph.
+    /// label : str or sequence of str, optional
+    ///     The label of the edges, or several; all labels if not given. ``""`` is the default one.
+    /// rank_range, where : optional
+    ///     Which of these edges, as ``neighbors`` has it.
+    /// limit : int, optional
+    ///     The most vertices, sources included: a larger neighborhood is an error.
+    /// missing : {"raise", "empty"}
+    ///     What to make of a source that is no vertex: an error, or nothing.
+    /// kind : str, optional
+    ///     The kind of the sources; if not given, the one that the label says, or else the default one.
+    ///
+    /// Returns
+    /// -------
+    /// VertexResult
+    ///     The vertices that are reached, by ascending distance, those of one distance ascending. Values are ``int64``: the least
+    ///     number of edges from a source, 0 for the sources.
+    ///
+    /// Raises
+    /// ------
+    /// IntegrityError
+    ///     A source is no vertex; the message names key and row.
+    /// ProgrammingError
+    ///     There is no such label.
+    /// DataError
+    ///     There are more vertices than the limit; a key is of another type than the keys of the graph.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.add_edges([1, 1, 3, 4], [2, 3, 4, 5])
+    /// 4
+    /// >>> db.snapshot().k_hop([1], 2).to_dict()
+    /// {1: 0, 2: 1, 3: 1, 4: 2}
+    #[pyo3(signature = (sources, hops, direction="out", *, label=None, rank_range=None, r#where=None, limit=None, missing="raise", kind=None), text_signature = "($self, sources, hops, direction='out', *, label=None, rank_range=None, where=None, limit=None, missing='raise', kind=None)")]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
+    fn k_hop(
+        &self,
+        py: Python<'_>,
+        sources: &Bound<'_, PyAny>,
+        hops: &Bound<'_, PyAny>,
+        direction: &str,
+        label: Option<Labels>,
+        rank_range: Option<RankRange>,
+        r#where: Option<Where>,
+        limit: Option<&Bound<'_, PyAny>>,
+        missing: &str,
+        kind: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let (direction, missing) = (selection::direction(direction)?, self::missing(missing)?);
+        let along = match direction {
+            EdgeDirection::Out => Some(hedgerow::Direction::Out),
+            EdgeDirection::In => Some(hedgerow::Direction::In),
+            EdgeDirection::Both => None,
+        };
+        let (kind, keys) = self.kind_at(label.as_ref().and_then(Labels::one), along, kind)?;
+        let sources = {
+            let _calling = calling(py);
+            read_keys(keys, "sources", sources)?
+        };
+        let chosen = self.chosen(label, rank_range, r#where)?.in_direction(direction);
+        let limit = limit.map(|limit| long_count("limit", limit)).transpose()?;
+        let search = Search { sources, kind, chosen, hops: count("hops", hops, 0)?, limit, missing };
+        let reading = self.reading()?;
+        let snapshot = reading.snapshot.clone();
+        let found = cancellable(py, &self.handle, move |cancel| search.run(&snapshot, cancel))?;
+        neighborhood(py, &reading, found.map_err(|error| refused("sources", error))?)
+    }
+}
+
+fn neighborhood(py: Python<'_>, reading: &Reading, found: Neighborhood) -> PyResult<Py<PyAny>> {
+    reading.reserve(found.distances.len(), found.distances.len().saturating_mul(8))?;
+    let distances: Vec<i64> = found.distances.into_iter().map(i64::from).collect();
+    let arguments = PyDict::new(py);
+    arguments.set_item("ids", keys_array(py, reading, found.vertices)?)?;
+    arguments.set_item("values", distances.into_pyarray(py))?;
+    make(py, "VertexResult", &arguments)
+}
