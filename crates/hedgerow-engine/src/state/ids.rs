@@ -66,8 +66,7 @@ impl IdMap {
     pub(crate) fn lookup(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Option<VertexId> {
         match (&self.keys, key) {
             (Some(keys), key) => keys.at(key, t),
-            (None, VertexKeyRef::U64(n)) => u32::try_from(n).ok().map(VertexId),
-            (None, _) => None,
+            (None, key) => of_dense(key),
         }
     }
 
@@ -82,8 +81,33 @@ impl IdMap {
     ) -> [Option<VertexId>; N] {
         match &self.keys {
             Some(table) => table.at_all(keys, t, likely),
-            None => keys.map(|key| self.lookup(key, t)),
+            None => {
+                let mut ids = [None; N];
+                for (id, &key) in ids.iter_mut().zip(&keys) {
+                    *id = of_dense(key);
+                }
+                ids
+            }
         }
+    }
+
+    /// The vertices that keys probably name now, not looked at yet: who uses them asks with latches held whether they
+    /// [carry](Self::carries) the keys. `None` if that is not to be said at a glance. `likely` hears each as soon as it is known; of a
+    /// dense graph nothing.
+    #[inline]
+    pub(crate) fn guess<const N: usize>(
+        &self,
+        keys: &[VertexKeyRef<'_>; N],
+        likely: impl FnMut(usize, VertexId),
+    ) -> Option<[VertexId; N]> {
+        if let Some(table) = &self.keys {
+            return table.guess(keys, likely);
+        }
+        let mut ids = [VertexId(0); N];
+        for (id, &key) in ids.iter_mut().zip(keys) {
+            *id = of_dense(key)?;
+        }
+        Some(ids)
     }
 
     /// When `key` was last bound or unbound; zero if never.
@@ -137,6 +161,7 @@ impl IdMap {
     }
 
     /// Whether `id` carries `key`; stable while the latch of the vertex's subgraph is held.
+    #[inline]
     pub(crate) fn carries(&self, id: VertexId, key: VertexKeyRef<'_>) -> bool {
         match &self.keys {
             None => key == VertexKeyRef::U64(u64::from(id.0)),
@@ -289,6 +314,15 @@ impl IdMap {
     /// The bytes held, with those of slots and rows without a key.
     pub(crate) fn bytes(&self) -> usize {
         self.keys.as_ref().map_or(0, KeyTable::bytes)
+    }
+}
+
+/// The vertex that a key of a dense graph names.
+#[inline]
+fn of_dense(key: VertexKeyRef<'_>) -> Option<VertexId> {
+    match key {
+        VertexKeyRef::U64(n) => u32::try_from(n).ok().map(VertexId),
+        _ => None,
     }
 }
 
