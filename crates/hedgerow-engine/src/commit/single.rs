@@ -11,6 +11,7 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
     Direction, InterpolationHint, KeyKind, LabelId, RowRef, Timestamp, VertexId, VertexKeyRef,
 };
+use hedgerow_mem::keys::Moment;
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::subgraph::prefetch::End;
 use hedgerow_mem::{Attributes, EdgeOp, Latched, Merged, Ops, Subgraph};
@@ -49,7 +50,7 @@ impl Single {
         weight: f64,
     ) -> Option<Single> {
         let now = Timestamp(u64::MAX - 1);
-        let [src, dst] = engine.ids.lookup_all([src, dst], now, |_, _| ());
+        let [src, dst] = engine.ids.lookup_all([src, dst], now, |_, _, _| ());
         Some(Single::between(engine, kind, [src?, dst?], weight))
     }
 
@@ -63,8 +64,10 @@ impl Single {
         dst: VertexKeyRef<'_>,
         weight: f64,
     ) -> Option<Single> {
-        let likely = |_, id: VertexId| {
-            engine.subgraphs.get(id.subgraph()).into_iter().for_each(Subgraph::prefetch_header)
+        let likely = |moment, _, id: VertexId| {
+            if moment == Moment::RowSought {
+                engine.subgraphs.get(id.subgraph()).into_iter().for_each(Subgraph::prefetch_header);
+            }
         };
         let ends = engine.ids.guess(&[src, dst], likely)?;
         Some(Single::between(engine, kind, ends, weight))

@@ -13,6 +13,7 @@ use hedgerow_core::{
     KeyKind, KindId, SUBGRAPH_VERTICES, TextColumn, Timestamp, VertexId, VertexKey, VertexKeyRef,
 };
 use hedgerow_mem::KeyTable;
+use hedgerow_mem::keys::Moment;
 use hedgerow_txn::{FreeId, FreeIds};
 
 /// Fewer under the controlled scheduler, so that keys meet at latches.
@@ -77,7 +78,7 @@ impl IdMap {
         &self,
         keys: [VertexKeyRef<'_>; N],
         t: Timestamp,
-        likely: impl FnMut(usize, VertexId),
+        likely: impl FnMut(Moment, usize, VertexId),
     ) -> [Option<VertexId>; N] {
         match &self.keys {
             Some(table) => table.at_all(keys, t, likely),
@@ -98,7 +99,7 @@ impl IdMap {
     pub(crate) fn guess<const N: usize>(
         &self,
         keys: &[VertexKeyRef<'_>; N],
-        likely: impl FnMut(usize, VertexId),
+        likely: impl FnMut(Moment, usize, VertexId),
     ) -> Option<[VertexId; N]> {
         if let Some(table) = &self.keys {
             return table.guess(keys, likely);

@@ -1,15 +1,13 @@
 //! A bucket of the index: a cache line of twelve slots, each the id and one byte of the hash of its key, its *tag*.
 
 use hedgerow_core::VertexId;
+use hedgerow_core::simd;
 use hedgerow_core::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// Independent parts of an index, by the lowest bits of the hash.
 pub(super) const PARTS: usize = if cfg!(feature = "model-checking") { 1 } else { 64 };
 /// Slots of a bucket.
 pub(super) const SLOTS: usize = 12;
-
-const LOWS: u64 = 0x0101_0101_0101_0101;
-const HIGHS: u64 = 0x8080_8080_8080_8080;
 
 /// What the index takes of a hash.
 #[derive(Clone, Copy)]
@@ -65,20 +63,12 @@ fn tag_of(tags: u64, last: u32, slot: usize) -> u8 {
     }
 }
 
-/// The bytes that are `tag`: a bit in the highest place of each.
-#[inline]
-fn alike(tags: u64, tag: u8) -> u64 {
-    let differ = tags ^ LOWS.wrapping_mul(u64::from(tag));
-    // No byte carries into the next one.
-    !(((differ & !HIGHS) + !HIGHS) | differ) & HIGHS
-}
-
-/// The slots of one bucket whose tags agree, one after the other.
+/// The slots of one bucket whose tags agree, ascending.
 ///
 /// One word tells of all slots, so that no branch depends on which of them it is: nobody could foresee it, and a processor that
 /// guessed wrong would lose what it had begun behind a bucket that is not here yet.
 #[derive(Clone, Copy)]
-pub(super) struct Alike(u64);
+pub(super) struct Alike(u32);
 
 impl Iterator for Alike {
     type Item = usize;
@@ -88,10 +78,9 @@ impl Iterator for Alike {
         if self.0 == 0 {
             return None;
         }
-        let place = self.0.trailing_zeros() as usize;
+        let slot = self.0.trailing_zeros() as usize;
         self.0 &= self.0 - 1;
-        // The last four are in the middle of the bytes of the first four.
-        Some(place / 8 + (place & 4) * 2)
+        Some(slot)
     }
 }
 
@@ -101,7 +90,7 @@ impl Bucket {
     pub(super) fn alike(&self, tag: u8) -> Alike {
         // Acquire: the id of a slot is there before its tag.
         let (tags, last) = (self.tags.load(Ordering::Acquire), self.last_tags.load(Ordering::Acquire));
-        Alike(alike(tags, tag) >> 7 | (alike(u64::from(last), tag) & 0xffff_ffff) >> 3)
+        Alike(simd::match_12(tags, last, tag))
     }
 
     /// What `f` says first of a slot whose tag is `tag`.

@@ -35,6 +35,8 @@ use hedgerow_core::growing::Growing;
 use hedgerow_core::{KindId, TextColumn, Timestamp, VertexId, VertexKey, VertexKeyRef};
 use smallvec::SmallVec;
 
+pub use together::Moment;
+
 use bucket::Hash;
 use index::Index;
 use rows::{Rows, Span};
@@ -66,6 +68,11 @@ impl Kind {
     fn new(is_text: bool) -> Kind {
         Kind { is_text, index: Index::default() }
     }
+}
+
+#[inline]
+fn is_text(key: VertexKeyRef<'_>) -> bool {
+    matches!(key, VertexKeyRef::Str(_) | VertexKeyRef::KindStr(..))
 }
 
 /// A key that is being bound.
@@ -189,15 +196,25 @@ impl KeyTable {
     #[inline]
     pub fn at(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Option<VertexId> {
         let (kind, hash) = self.sought(key)?;
+        match self.first_likely(&kind.index, hash)? {
+            (id, row) if self.covers(row, key, t) => Some(id),
+            _ => self.at_in_general(key, t),
+        }
+    }
+
+    /// As [`at`](Self::at), for a key whose first entry is that of another, or whose binding began after `t` or has ended.
+    #[cold]
+    #[inline(never)]
+    fn at_in_general(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Option<VertexId> {
+        let (kind, hash) = self.sought(key)?;
         self.at_hashed(&kind.index, hash, key, t)
     }
 
     /// Where a key is looked for; nowhere if its kind has none of its type.
     #[inline]
     fn sought(&self, key: VertexKeyRef<'_>) -> Option<(&Kind, Hash)> {
-        let is_text = matches!(key, VertexKeyRef::Str(_) | VertexKeyRef::KindStr(..));
         // What a row says of a number must not be taken for the place of a text.
-        let kind = self.kind(key.kind()).filter(|kind| kind.is_text == is_text)?;
+        let kind = self.kind(key.kind()).filter(|kind| kind.is_text == is_text(key))?;
         Some((kind, self.hash(key)))
     }
 

@@ -138,7 +138,11 @@ impl Model {
         let all: [VertexKeyRef<'_>; 12] = std::array::from_fn(|at| self.names[at].as_ref());
         for t in (self.oldest.0..=self.now + 1).map(Timestamp) {
             let t = self.far(t);
-            assert_eq!(self.table.at_all(all, t, |_, _| ()), all.map(|key| self.table.at(key, t)), "{t:?}");
+            assert_eq!(
+                self.table.at_all(all, t, |_, _, _| ()),
+                all.map(|key| self.table.at(key, t)),
+                "{t:?}"
+            );
         }
         assert_eq!(self.table.len(), self.spans.values().filter(|spans| !spans.is_empty()).count());
     }
@@ -202,10 +206,10 @@ fn nearly_every_key_that_is_bound_is_guessed_right() {
         let keys = [n, n + 1].map(|n| VertexKeyRef::U64(shuffled(n)));
         let ids = [n, n + 1].map(|n| VertexId(n as u32));
         let mut early = [None, None];
-        assert_eq!(table.at_all(keys, Timestamp(1), |at, id| early[at] = Some(id)), ids.map(Some));
+        assert_eq!(table.at_all(keys, Timestamp(1), |_, at, id| early[at] = Some(id)), ids.map(Some));
         heard += early.iter().zip(ids).filter(|&(&early, id)| early == Some(id)).count();
         let mut early = [None, None];
-        if let Some(guess) = table.guess(&keys, |at, id| early[at] = Some(id)) {
+        if let Some(guess) = table.guess(&keys, |_, at, id| early[at] = Some(id)) {
             assert_eq!(early, guess.map(Some));
             let carry = guess.iter().zip(keys).all(|(&id, key)| table.carries(id, key));
             assert_eq!(carry, guess == ids);

@@ -5,12 +5,24 @@
 
 use hedgerow_core::{Timestamp, VertexId, VertexKeyRef, simd};
 
-use super::bucket::Hash;
-use super::index::Table;
+use super::bucket::{Bucket, Hash};
+use super::index::{Index, Table};
 use super::rows::Row;
 use super::texts::Place;
-use super::{KeyTable, Kind};
+use super::{KeyTable, is_text};
 use crate::grace::ReadGuard;
+
+/// When the caller of a look hears which vertex a key probably names: what it wants of that vertex may be two cache misses away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// The row of the vertex begins to load.
+    RowSought,
+    /// It is here, and what the caller began to load at the moment before probably too.
+    RowHere,
+}
+
+/// The first entry whose tag agrees with that of a key: the vertex, and its row.
+type Likely<'a> = Option<(VertexId, Row<'a>)>;
 
 impl KeyTable {
     /// As [`at`](Self::at), of several keys. `likely` hears meanwhile which vertices they probably name, by the place of the
@@ -20,17 +32,22 @@ impl KeyTable {
         &self,
         keys: [VertexKeyRef<'_>; N],
         t: Timestamp,
-        likely: impl FnMut(usize, VertexId),
+        likely: impl FnMut(Moment, usize, VertexId),
     ) -> [Option<VertexId>; N] {
-        let sought = self.all_sought(&keys);
-        // Under the model checkers loads ahead would only be more interleavings.
-        let rows = if cfg!(feature = "model-checking") { [None; N] } else { self.likely(&sought, likely) };
         let mut found = [None; N];
+        // Under the model checkers loads ahead would only be more interleavings.
+        if cfg!(feature = "model-checking") {
+            for (found, key) in found.iter_mut().zip(keys) {
+                *found = self.at(key, t);
+            }
+            return found;
+        }
+        let rows = self.likely(&keys, likely);
         for at in 0..N {
-            found[at] = match (rows[at], sought[at]) {
-                (_, None) => None,
-                (Some((id, row)), _) if self.covers(row, keys[at], t) => Some(id),
-                (_, Some((kind, hash))) => self.at_hashed(&kind.index, hash, keys[at], t),
+            found[at] = match rows[at] {
+                None => None,
+                Some((id, row)) if self.covers(row, keys[at], t) => Some(id),
+                Some(_) => self.at_in_general(keys[at], t),
             };
         }
         found
@@ -43,9 +60,9 @@ impl KeyTable {
     pub fn guess<const N: usize>(
         &self,
         keys: &[VertexKeyRef<'_>; N],
-        likely: impl FnMut(usize, VertexId),
+        likely: impl FnMut(Moment, usize, VertexId),
     ) -> Option<[VertexId; N]> {
-        let rows = self.likely(&self.all_sought(keys), likely);
+        let rows = self.likely(keys, likely);
         let mut ids = [VertexId(0); N];
         for (id, row) in ids.iter_mut().zip(rows) {
             *id = row?.0;
@@ -53,63 +70,81 @@ impl KeyTable {
         Some(ids)
     }
 
+    /// The first entry that agrees, found without loading anything ahead.
+    #[inline]
+    pub(super) fn first_likely(&self, index: &Index, hash: Hash) -> Likely<'_> {
+        let walk = ReadGuard::begin();
+        let table = index.table(hash, &walk)?;
+        let id = first_in(table, table.first(hash), hash)?;
+        Some((id, self.rows.row(id)?))
+    }
+
     /// Whether a row is bound to the key at `t` and on. A key names one vertex at a time: then it is that of the row. Only for a
     /// row that the index of the key's kind named.
     #[inline]
-    fn covers(&self, row: Row<'_>, key: VertexKeyRef<'_>, t: Timestamp) -> bool {
+    pub(super) fn covers(&self, row: Row<'_>, key: VertexKeyRef<'_>, t: Timestamp) -> bool {
         row.key_at(t).is_some_and(|word| self.is(word, key))
     }
 
-    #[inline]
-    fn all_sought<const N: usize>(&self, keys: &[VertexKeyRef<'_>; N]) -> [Option<(&Kind, Hash)>; N] {
-        let mut sought = [None; N];
-        for (sought, &key) in sought.iter_mut().zip(keys) {
-            *sought = self.sought(key);
-        }
-        sought
-    }
-
     /// The vertices that the keys probably name, and their rows, which begin to load, and texts.
-    #[inline]
+    #[inline(always)]
     fn likely<const N: usize>(
         &self,
-        sought: &[Option<(&Kind, Hash)>; N],
-        mut likely: impl FnMut(usize, VertexId),
-    ) -> [Option<(VertexId, Row<'_>)>; N] {
+        keys: &[VertexKeyRef<'_>; N],
+        mut likely: impl FnMut(Moment, usize, VertexId),
+    ) -> [Likely<'_>; N] {
         let walk = ReadGuard::begin();
-        let mut tables: [Option<(&Table, Hash)>; N] = [None; N];
-        for (table, sought) in tables.iter_mut().zip(sought) {
-            if let &Some((kind, hash)) = sought
-                && let Some(found) = kind.index.table(hash, &walk)
+        let mut buckets: [Option<(&Table, &Bucket, Hash)>; N] = [None; N];
+        for (bucket, &key) in buckets.iter_mut().zip(keys) {
+            if let Some((kind, hash)) = self.sought(key)
+                && let Some(table) = kind.index.table(hash, &walk)
             {
-                simd::prefetch(found.first(hash));
-                *table = Some((found, hash));
+                let first = table.first(hash);
+                simd::prefetch(first);
+                *bucket = Some((table, first, hash));
             }
         }
         let mut rows = [None; N];
         for at in 0..N {
-            if let Some((table, hash)) = tables[at]
-                && let Some(id) = table.find(hash, |bucket, slot| Some(bucket.id(slot)))
+            if let Some((table, bucket, hash)) = buckets[at]
+                && let Some(id) = first_in(table, bucket, hash)
                 && let Some(row) = self.rows.row(id)
             {
                 row.prefetch();
                 rows[at] = Some((id, row));
+                likely(Moment::RowSought, at, id);
             }
         }
         drop(walk);
-        for (at, row) in rows.iter().enumerate() {
-            if let &Some((id, _)) = row {
-                likely(at, id);
-            }
-        }
         for at in 0..N {
-            if let (Some((_, row)), Some((kind, _))) = (rows[at], sought[at])
-                && kind.is_text
+            if let Some((_, row)) = rows[at]
+                && is_text(keys[at])
                 && !cfg!(feature = "model-checking")
             {
                 self.texts.prefetch(Place(row.key_now()));
             }
         }
+        for (at, row) in rows.iter().enumerate() {
+            if let &Some((id, _)) = row {
+                likely(Moment::RowHere, at, id);
+            }
+        }
         rows
     }
+}
+
+/// The first entry of the hash whose tag agrees; `bucket` is the first bucket of the hash.
+#[inline]
+fn first_in(table: &Table, bucket: &Bucket, hash: Hash) -> Option<VertexId> {
+    match bucket.alike(hash.tag()).next() {
+        Some(slot) => Some(bucket.id(slot)),
+        None if bucket.was_passed() => first_in_any(table, hash),
+        None => None,
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn first_in_any(table: &Table, hash: Hash) -> Option<VertexId> {
+    table.find(hash, |bucket, slot| Some(bucket.id(slot)))
 }

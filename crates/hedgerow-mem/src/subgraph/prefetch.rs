@@ -39,6 +39,15 @@ impl Subgraph {
         simd::prefetch(self);
     }
 
+    /// Starts loading what a look for an edge of `local` reads of the head version; the header should be here.
+    #[inline]
+    pub fn prefetch_head(&self, direction: Direction, local: LocalVertex) {
+        let walk = ReadGuard::begin();
+        if let Some(head) = self.heads[direction as usize].load(&walk) {
+            prefetch_version(head, local);
+        }
+    }
+
     /// Starts loading the head version, for a view that will read it; the header should be here. The offsets only where
     /// the view has none.
     #[inline]

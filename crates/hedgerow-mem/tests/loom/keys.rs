@@ -278,7 +278,7 @@ fn keys_are_guessed_while_the_index_grows() {
         let bytes = keys.bytes();
         let reader = keys.clone();
         let reads = thread::spawn(move || {
-            let guess = reader.guess(&[0, FEW - 1].map(VertexKeyRef::U64), |_, _| ());
+            let guess = reader.guess(&[0, FEW - 1].map(VertexKeyRef::U64), |_, _, _| ());
             assert_eq!(guess, Some([0, FEW - 1].map(|n| VertexId(n as u32))));
         });
         bind(&keys, FEW);
