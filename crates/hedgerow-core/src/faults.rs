@@ -75,6 +75,8 @@ faults! {
     VerticesNotLookedAtAgain,
     /// A single operation does not look again, under its latches, whether the ids that it looked up still carry its keys.
     IdsNotLookedAtAgain,
+    /// A single operation does not look, under its latches, whether the vertices that it guessed carry its keys.
+    GuessNotVerified,
     /// As [`VerticesNotLookedAtAgain`](Self::VerticesNotLookedAtAgain), in large transactions.
     BatchKeysNotLookedAtAgain,
     /// A commit does not look again whether the pages of which it found none still do not exist.

@@ -149,9 +149,29 @@ fn match_low6_16(chunk: &[u8; 16], needle: u8) -> u32 {
     mask
 }
 
+/// A bit for each of the twelve bytes in `first` and `last`, from the lowest of `first` on, that is `byte`.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub fn match_12(first: u64, last: u32, byte: u8) -> u32 {
+    use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8};
+    // SAFETY: SSE2 is part of x86-64; these intrinsics touch no memory.
+    unsafe {
+        let bytes = _mm_set_epi64x(i64::from(last), first as i64);
+        _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte as i8))) as u32 & 0xfff
+    }
+}
+
+/// A bit for each of the twelve bytes in `first` and `last`, from the lowest of `first` on, that is `byte`.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+pub fn match_12(first: u64, last: u32, byte: u8) -> u32 {
+    let bytes = first.to_le_bytes().into_iter().chain(last.to_le_bytes());
+    bytes.enumerate().fold(0, |mask, (at, found)| mask | u32::from(found == byte) << at)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{count_below, count_difference, for_each_low6};
+    use super::{count_below, count_difference, for_each_low6, match_12};
     use crate::id::VertexId;
 
     #[test]
@@ -174,6 +194,20 @@ mod tests {
             let list: Vec<VertexId> = (0..len).map(|i| VertexId(3 * i + 1)).collect();
             for bound in (0..220).chain([u32::MAX]).map(VertexId) {
                 assert_eq!(count_below(&list, bound), list.partition_point(|&v| v < bound), "length {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_byte_of_twelve_is_found_and_no_other() {
+        for at in 0..12 {
+            // Neighbours that differ in the lowest bit, and in the highest.
+            for (byte, other) in [(0x80, 0x81), (1, 0), (0, 0x80), (0xff, 0x7f)] {
+                let mut bytes = [other; 16];
+                bytes[at] = byte;
+                let bytes = u128::from_le_bytes(bytes);
+                assert_eq!(match_12(bytes as u64, (bytes >> 64) as u32, byte), 1 << at);
+                assert_eq!(match_12(bytes as u64, (bytes >> 64) as u32, other), 0xfff ^ 1 << at);
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Single operations in transactions of their own. Their result is computed at commit, under the latches: they read
 //! no snapshot and cannot conflict.
 
-use hedgerow_core::{LabelId, PropertyId, PropertyType, RowRef, VertexKeyRef};
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_core::{KeyKind, LabelId, PropertyId, PropertyType, RowRef, VertexKeyRef};
 
 use super::attributes::AttributesTable;
 use super::names::TxnKeys;
@@ -58,12 +59,53 @@ pub(crate) fn edge_unpublished<'g>(
     weight: f64,
     given: impl Fn() -> Given<'g>,
 ) -> Result<Outcome> {
-    if let Some(op) = Single::resolve(engine, kind, src, dst, weight) {
-        let named = || names(engine, &op, src, dst);
+    // The fault is about ids that were looked up; guesses have one of their own.
+    if !faults::is_on(PlantedFault::IdsNotLookedAtAgain) {
+        let Some(op) = Single::guess(engine, kind, src, dst, weight) else {
+            return edge_in_general(engine, kind, src, dst, weight, given);
+        };
+        let named = || faults::is_on(PlantedFault::GuessNotVerified) || op.is_named(engine, src, dst);
         if let Some(outcome) = single::commit_unpublished(engine, &op, &given, named)? {
             return Ok(outcome);
         }
     }
+    edge_looked_up(engine, kind, src, dst, weight, given)
+}
+
+/// As [`edge_unpublished`], with the keys looked up for certain before anything else.
+#[cold]
+fn edge_looked_up<'g>(
+    engine: &Engine,
+    kind: OpKind,
+    src: VertexKeyRef<'_>,
+    dst: VertexKeyRef<'_>,
+    weight: f64,
+    given: impl Fn() -> Given<'g>,
+) -> Result<Outcome> {
+    // In a dense graph there is nothing to guess: what did not go at once does not go now.
+    let op = match engine.config.keys {
+        KeyKind::Dense => None,
+        KeyKind::U64 | KeyKind::Str => Single::resolve(engine, kind, src, dst, weight),
+    };
+    if let Some(op) = op {
+        let named = || op.is_named(engine, src, dst);
+        if let Some(outcome) = single::commit_unpublished(engine, &op, &given, named)? {
+            return Ok(outcome);
+        }
+    }
+    edge_in_general(engine, kind, src, dst, weight, given)
+}
+
+/// As [`edge_unpublished`], of vertices of which one may be absent.
+#[cold]
+fn edge_in_general<'g>(
+    engine: &Engine,
+    kind: OpKind,
+    src: VertexKeyRef<'_>,
+    dst: VertexKeyRef<'_>,
+    weight: f64,
+    given: impl Fn() -> Given<'g>,
+) -> Result<Outcome> {
     let mut keys = TxnKeys::new();
     let (src, dst) = (keys.intern(src), keys.intern(dst));
     general(engine, TxnOp::plain(kind, src, dst, weight), &given(), 0, &keys)
@@ -92,12 +134,6 @@ pub(crate) fn edge_of(
         general(engine, TxnOp { label, ..TxnOp::plain(kind, src, dst, weight) }, given, rank, &keys)?
     };
     order::publish(engine, outcome)
-}
-
-/// Whether the ids of `op` carry the keys, whichever way round. Asked with the latches of both held.
-pub(crate) fn names(engine: &Engine, op: &Single, a: VertexKeyRef<'_>, b: VertexKeyRef<'_>) -> bool {
-    let carry = |src, dst| engine.ids.carries(op.src, src) && engine.ids.carries(op.dst, dst);
-    carry(a, b) || (!engine.config.directed && carry(b, a))
 }
 
 #[cold]

@@ -280,7 +280,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         let dense = self.engine.config.keys == KeyKind::Dense;
         let quick = match &op {
             Some(op) => {
-                let named = || dense || autocommit::names(&self.engine, op, src, dst);
+                let named = || dense || op.is_named(&self.engine, src, dst);
                 single::commit_unpublished(&self.engine, op, &Given::none, named)
             }
             None => Ok(None),

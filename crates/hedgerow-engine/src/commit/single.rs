@@ -11,6 +11,7 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
     Direction, InterpolationHint, KeyKind, LabelId, RowRef, Timestamp, VertexId, VertexKeyRef,
 };
+use hedgerow_mem::keys::Moment;
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::subgraph::prefetch::End;
 use hedgerow_mem::{Attributes, EdgeOp, Latched, Merged, Ops, Subgraph};
@@ -33,12 +34,14 @@ pub(crate) struct Single {
     pub(crate) src: VertexId,
     pub(crate) dst: VertexId,
     pub(crate) weight: f64,
+    /// Whether the keys came in the other order than the ends.
+    turned: bool,
 }
 
 impl Single {
-    /// The operation with its keys looked up; `None` where one names no vertex. Of a dense graph the vertices need not
-    /// exist.
-    #[inline(always)]
+    /// The operation on the vertices that its keys name now; `None` where one names no vertex. Of a dense graph the vertices need
+    /// not exist.
+    #[inline]
     pub(crate) fn resolve(
         engine: &Engine,
         kind: OpKind,
@@ -47,13 +50,42 @@ impl Single {
         weight: f64,
     ) -> Option<Single> {
         let now = Timestamp(u64::MAX - 1);
-        let likely = |_, id: VertexId| {
-            engine.subgraphs.get(id.subgraph()).into_iter().for_each(Subgraph::prefetch_header)
+        let [src, dst] = engine.ids.lookup_all([src, dst], now, |_, _, _| ());
+        Some(Single::between(engine, kind, [src?, dst?], weight))
+    }
+
+    /// As [`resolve`](Self::resolve), but what is found at the first glance is not looked at: [`is_named`](Self::is_named) does that
+    /// later, when it has come into the cache beside what else the commit needs. `None` where one probably names no vertex.
+    #[inline(always)]
+    pub(crate) fn guess(
+        engine: &Engine,
+        kind: OpKind,
+        src: VertexKeyRef<'_>,
+        dst: VertexKeyRef<'_>,
+        weight: f64,
+    ) -> Option<Single> {
+        let likely = |moment, _, id: VertexId| {
+            if moment == Moment::RowSought {
+                engine.subgraphs.get(id.subgraph()).into_iter().for_each(Subgraph::prefetch_header);
+            }
         };
-        let [src, dst] = engine.ids.lookup_all([src, dst], now, likely);
-        let (src, dst) = (src?, dst?);
-        let (src, dst) = engine.placement().ends(src, dst);
-        Some(Single { kind, src, dst, weight })
+        let ends = engine.ids.guess(&[src, dst], likely)?;
+        Some(Single::between(engine, kind, ends, weight))
+    }
+
+    #[inline]
+    fn between(engine: &Engine, kind: OpKind, [first, second]: [VertexId; 2], weight: f64) -> Single {
+        let (src, dst) = engine.placement().ends(first, second);
+        Single { kind, src, dst, weight, turned: src != first }
+    }
+
+    /// Whether both ends carry the keys that they were looked up by. Asked with the latches of both held, of vertices that exist.
+    #[inline]
+    pub(crate) fn is_named(&self, engine: &Engine, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> bool {
+        // Chosen without a branch: half of the edges of an undirected graph come turned, which nobody could foresee.
+        let keys = [src, dst];
+        let key = |second: bool| keys[usize::from(second)];
+        engine.ids.carries(self.src, key(self.turned)) && engine.ids.carries(self.dst, key(!self.turned))
     }
 
     #[inline]
@@ -138,27 +170,30 @@ impl<'e> Ends<'e> {
 }
 
 /// Commits the operation without waiting for its publication. `None` sends the caller to the general path.
-/// `given` makes the properties that the operation brings. `still_named` says, with the latches held, whether both ids still carry
-/// the keys they were looked up by (invariant I4).
+/// `given` makes the properties that the operation brings. `is_named` says, with the latches held, whether both vertices carry the
+/// keys that they were looked up by (invariant I4).
 #[inline]
 pub(crate) fn commit_unpublished<'g>(
     engine: &Engine,
     op: &Single,
     given: &impl Fn() -> Given<'g>,
-    still_named: impl FnOnce() -> bool,
+    is_named: impl FnOnce() -> bool,
 ) -> Result<Option<Outcome>> {
     if engine.config.is_one_way() {
         return Ok(None);
     }
     let Some([src, dst]) = op.ends(engine) else { return Ok(None) };
     let mut ends = Ends::latch(op, src.subgraph, dst.subgraph);
-    let exist = ends.src.contains_vertex(op.src.local()) && ends.dst().contains_vertex(op.dst.local());
-    let unasked = engine.config.keys == KeyKind::Dense || faults::is_on(PlantedFault::IdsNotLookedAtAgain);
-    if !exist || !(unasked || still_named()) {
+    if !(ends.src.contains_vertex(op.src.local()) && ends.dst().contains_vertex(op.dst.local())) {
         return Ok(None);
     }
     let hint = InterpolationHint::over(engine.ids.bound());
+    // First the edge, which is a longer way off than the keys.
     let before = ends.edge(op, engine.placement().second_direction(), hint);
+    let unasked = engine.config.keys == KeyKind::Dense || faults::is_on(PlantedFault::IdsNotLookedAtAgain);
+    if !(unasked || is_named()) {
+        return Ok(None);
+    }
     let applied = u64::from(op.kind != OpKind::Update || before.is_some());
     // Edges may have properties only if the schema says so, which is asked under the latches.
     let laid;

@@ -113,11 +113,11 @@ impl Snapshot {
                 let (src, dst) = self.engine().ends_of(stated, src.into(), dst.into())?;
                 *keys = [src, dst];
             }
-            found.extend(ids.lookup_all(keys, t, |_, _| ()).as_chunks().0.iter().copied().map(both));
+            found.extend(ids.lookup_all(keys, t, |_, _, _| ()).as_chunks().0.iter().copied().map(both));
         }
         for &(src, dst) in rest {
             let (src, dst) = self.engine().ends_of(stated, src.into(), dst.into())?;
-            found.push(both(ids.lookup_all([src, dst], t, |_, _| ())));
+            found.push(both(ids.lookup_all([src, dst], t, |_, _, _| ())));
         }
         Ok(found)
     }

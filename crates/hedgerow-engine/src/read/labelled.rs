@@ -51,7 +51,7 @@ impl Snapshot {
     /// Endpoints as they are stored: of an undirected graph the smaller first.
     pub(crate) fn ends(&self, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> Option<(VertexId, VertexId)> {
         let ids = &self.engine().ids;
-        let [src, dst] = ids.lookup_all([src, dst], self.timestamp(), |_, _| ());
+        let [src, dst] = ids.lookup_all([src, dst], self.timestamp(), |_, _, _| ());
         Some(self.engine().placement().ends(src?, dst?))
     }
 

@@ -7,8 +7,9 @@ use std::sync::{Arc, OnceLock};
 use hedgerow_core::{
     Direction, InterpolationHint, LabelId, PropertyId, Resident, Timestamp, VertexId, VertexKey, VertexKeyRef,
 };
+use hedgerow_mem::View;
+use hedgerow_mem::keys::Moment;
 use hedgerow_mem::version::Read;
-use hedgerow_mem::{Subgraph, View};
 use hedgerow_txn::{Counts, Registration};
 
 use crate::error::Result;
@@ -100,7 +101,8 @@ impl Snapshot {
     /// # Errors
     /// As of every [read](Self).
     pub fn vertex_id<'a>(&self, key: impl Into<VertexKeyRef<'a>>) -> Result<Option<VertexId>> {
-        let Some(id) = self.inner.engine.ids.lookup(key.into(), self.inner.ts) else { return Ok(None) };
+        let engine = &self.inner.engine;
+        let Some(id) = engine.ids.lookup(key.into(), self.inner.ts) else { return Ok(None) };
         Ok(self.contains_id(id)?.then_some(id))
     }
 
@@ -174,10 +176,15 @@ impl Snapshot {
         dst: impl Into<VertexKeyRef<'a>>,
     ) -> Result<Option<f64>> {
         let engine = &self.inner.engine;
-        // The list of the source is read, so its subgraph comes meanwhile.
-        let likely = |at, id: VertexId| {
-            if at == 0 {
-                engine.subgraphs.get(id.subgraph()).into_iter().for_each(Subgraph::prefetch_header);
+        // The list of the source is read, so its subgraph and the version come meanwhile.
+        let likely = |moment, at, id: VertexId| {
+            if at == 0
+                && let Some(subgraph) = engine.subgraphs.get(id.subgraph())
+            {
+                match moment {
+                    Moment::RowSought => subgraph.prefetch_header(),
+                    Moment::RowHere => subgraph.prefetch_head(Direction::Out, id.local()),
+                }
             }
         };
         match engine.ids.lookup_all([src.into(), dst.into()], self.inner.ts, likely) {

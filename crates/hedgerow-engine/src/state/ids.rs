@@ -13,6 +13,7 @@ use hedgerow_core::{
     KeyKind, KindId, SUBGRAPH_VERTICES, TextColumn, Timestamp, VertexId, VertexKey, VertexKeyRef,
 };
 use hedgerow_mem::KeyTable;
+use hedgerow_mem::keys::Moment;
 use hedgerow_txn::{FreeId, FreeIds};
 
 /// Fewer under the controlled scheduler, so that keys meet at latches.
@@ -92,12 +93,37 @@ impl IdMap {
         &self,
         keys: [VertexKeyRef<'_>; N],
         t: Timestamp,
-        likely: impl FnMut(usize, VertexId),
+        likely: impl FnMut(Moment, usize, VertexId),
     ) -> [Option<VertexId>; N] {
         match &self.keys {
             Some(table) => table.at_all(keys, t, likely),
-            None => keys.map(|key| self.lookup(key, t)),
+            None => {
+                let mut ids = [None; N];
+                for (id, &key) in ids.iter_mut().zip(&keys) {
+                    *id = IdMap::dense_id(key);
+                }
+                ids
+            }
         }
+    }
+
+    /// The vertices that keys probably name now, not looked at yet: who uses them asks with latches held whether they
+    /// [carry](Self::carries) the keys. `None` if that is not to be said at a glance. `likely` hears each as soon as it is known; of a
+    /// dense graph nothing.
+    #[inline]
+    pub(crate) fn guess<const N: usize>(
+        &self,
+        keys: &[VertexKeyRef<'_>; N],
+        likely: impl FnMut(Moment, usize, VertexId),
+    ) -> Option<[VertexId; N]> {
+        if let Some(table) = &self.keys {
+            return table.guess(keys, likely);
+        }
+        let mut ids = [VertexId(0); N];
+        for (id, &key) in ids.iter_mut().zip(keys) {
+            *id = IdMap::dense_id(key)?;
+        }
+        Some(ids)
     }
 
     /// When `key` was last bound or unbound; zero if never.
@@ -151,6 +177,7 @@ impl IdMap {
     }
 
     /// Whether `id` carries `key`; stable while the latch of the vertex's subgraph is held.
+    #[inline]
     pub(crate) fn carries(&self, id: VertexId, key: VertexKeyRef<'_>) -> bool {
         match &self.keys {
             None => key == VertexKeyRef::U64(u64::from(id.0)),

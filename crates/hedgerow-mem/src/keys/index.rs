@@ -1,8 +1,8 @@
 //! A hash index of vertex ids: open addressing in buckets of one cache line.
 //!
-//! A bucket has twelve slots, each the id and one byte of the hash of its key, its *tag*. An entry stands in the bucket that its
-//! hash names, or in one after it; each bucket counts the entries that went past it, so that a look ends at the first bucket
-//! without any. Keys stand with the ids, not here: a look compares tags, and asks its caller for the few that agree.
+//! An entry stands in the [bucket](super::bucket) that its hash names, or in one after it; each bucket counts the entries that
+//! went past it, so that a look ends at the first bucket without any. Keys stand with the ids, not here: a look compares tags,
+//! and asks its caller for the few that agree.
 //!
 //! Entries do not move. When a part has too many, its table is replaced by one a third larger, in a [`GraceCell`]: so tables
 //! are three quarters to nine tenths full. Parts once take steps of different lengths, so that from then on they grow one after
@@ -10,15 +10,12 @@
 
 use hedgerow_core::VertexId;
 use hedgerow_core::simd;
-use hedgerow_core::sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering};
+use hedgerow_core::sync::{AtomicUsize, Mutex, Ordering};
 use smallvec::SmallVec;
 
-use crate::grace::GraceCell;
+use super::bucket::{Bucket, Hash, PARTS, SLOTS};
+use crate::grace::{GraceCell, ReadGuard};
 
-/// Independent parts, by the lowest bits of the hash.
-const PARTS: usize = if cfg!(feature = "model-checking") { 1 } else { 64 };
-/// Slots of a bucket.
-const SLOTS: usize = 12;
 /// A table grows when more than so many of ten slots are taken.
 const MOST_OF_TEN: usize = 9;
 /// Up to so many buckets a table grows by one, or by [`STEP`].
@@ -33,135 +30,8 @@ const TOGETHER: usize = 8;
 /// From so many buckets on a table grows by a multiple of these.
 const STEP: usize = 8;
 
-const LOWS: u64 = 0x0101_0101_0101_0101;
-const HIGHS: u64 = 0x8080_8080_8080_8080;
-
-/// A cache line.
-#[repr(align(64))]
-struct Bucket {
-    /// The tags of the first eight slots; 0 of a free one.
-    tags: AtomicU64,
-    /// Those of the last four.
-    last_tags: AtomicU32,
-    /// How many entries went past this bucket, because it was full.
-    passed: AtomicU32,
-    ids: [AtomicU32; SLOTS],
-}
-
-impl Default for Bucket {
-    fn default() -> Self {
-        Bucket {
-            tags: AtomicU64::new(0),
-            last_tags: AtomicU32::new(0),
-            passed: AtomicU32::new(0),
-            ids: std::array::from_fn(|_| AtomicU32::new(0)),
-        }
-    }
-}
-
-#[inline]
-fn tag_of(tags: u64, last: u32, slot: usize) -> u8 {
-    match slot.checked_sub(8) {
-        None => (tags >> (slot * 8)) as u8,
-        Some(slot) => (last >> (slot * 8)) as u8,
-    }
-}
-
-/// The slots whose tags are `tag`, and now and then one whose tag is not: a bit in the highest place of each byte.
-#[inline]
-fn alike(tags: u64, tag: u8) -> u64 {
-    let differ = tags ^ LOWS.wrapping_mul(u64::from(tag));
-    differ.wrapping_sub(LOWS) & !differ & HIGHS
-}
-
-impl Bucket {
-    /// What `f` says first of a slot whose tag is `tag`.
-    #[inline]
-    fn find<R>(&self, tag: u8, mut f: impl FnMut(usize) -> Option<R>) -> Option<R> {
-        // Acquire: the id of a slot is there before its tag.
-        let (tags, last) = (self.tags.load(Ordering::Acquire), self.last_tags.load(Ordering::Acquire));
-        let masks = [(alike(tags, tag), 0), (alike(u64::from(last), tag) & 0xffff_ffff, 8)];
-        for (mut mask, base) in masks {
-            while mask != 0 {
-                let slot = mask.trailing_zeros() as usize / 8 + base;
-                mask &= mask - 1;
-                if tag_of(tags, last, slot) == tag
-                    && let Some(found) = f(slot)
-                {
-                    return Some(found);
-                }
-            }
-        }
-        None
-    }
-
-    #[inline]
-    fn id(&self, slot: usize) -> VertexId {
-        VertexId(self.ids[slot].load(Ordering::Acquire))
-    }
-
-    /// Sets the tag of a slot. Only for the holder of the part.
-    fn set_tag(&self, slot: usize, tag: u8) {
-        match slot.checked_sub(8) {
-            None => {
-                let tags = self.tags.load(Ordering::Relaxed) & !(0xff << (slot * 8));
-                self.tags.store(tags | u64::from(tag) << (slot * 8), Ordering::Release);
-            }
-            Some(slot) => {
-                let tags = self.last_tags.load(Ordering::Relaxed) & !(0xff << (slot * 8));
-                self.last_tags.store(tags | u32::from(tag) << (slot * 8), Ordering::Release);
-            }
-        }
-    }
-
-    /// Takes a free slot, if there is one. Only for the holder of the part.
-    fn take(&self, tag: u8, id: VertexId) -> bool {
-        let slot = self.find(0, Some);
-        if let Some(slot) = slot {
-            self.ids[slot].store(id.0, Ordering::Release);
-            self.set_tag(slot, tag);
-        }
-        slot.is_some()
-    }
-
-    /// The ids in the slots that are taken.
-    fn taken(&self) -> impl Iterator<Item = VertexId> {
-        let (tags, last) = (self.tags.load(Ordering::Relaxed), self.last_tags.load(Ordering::Relaxed));
-        let taken = (0..SLOTS).filter(move |&slot| tag_of(tags, last, slot) != 0);
-        taken.map(|slot| self.id(slot))
-    }
-
-    /// Counts entries that went past, or, with `u32::MAX`, one less. Only for the holder of the part.
-    fn pass(&self, by: u32) {
-        let passed = self.passed.load(Ordering::Relaxed);
-        self.passed.store(passed.wrapping_add(by), Ordering::Release);
-    }
-}
-
-/// What the index takes of a hash.
-#[derive(Clone, Copy)]
-pub(super) struct Hash(pub(super) u64);
-
-impl Hash {
-    /// The part of the index that has it.
-    #[inline]
-    pub(super) fn part(self) -> usize {
-        self.0 as usize % PARTS
-    }
-
-    /// Never 0, which is the tag of a free slot.
-    #[inline]
-    fn tag(self) -> u8 {
-        ((self.0 >> 8) as u8).max(1)
-    }
-
-    #[inline]
-    fn bucket(self, count: usize) -> usize {
-        (((self.0 >> 32) * count as u64) >> 32) as usize
-    }
-}
-
-struct Table {
+/// The buckets of a part.
+pub(super) struct Table {
     segments: Box<[Box<[Bucket]>]>,
     count: usize,
 }
@@ -178,10 +48,10 @@ impl Table {
         &self.segments[at / SEGMENT][at % SEGMENT]
     }
 
-    /// Starts loading the bucket in which an entry of the hash is looked for first.
+    /// The bucket in which an entry of the hash is looked for first.
     #[inline]
-    fn prefetch(&self, hash: Hash) {
-        simd::prefetch(self.bucket(hash.bucket(self.count)));
+    pub(super) fn first(&self, hash: Hash) -> &Bucket {
+        self.bucket(hash.bucket(self.count))
     }
 
     /// The buckets in the order in which an entry of the hash tries them.
@@ -196,14 +66,14 @@ impl Table {
 
     /// What `f` says first of a bucket and a slot in it in which an entry of the hash may stand, and whose tag agrees.
     #[inline]
-    fn find<R>(&self, hash: Hash, mut f: impl FnMut(&Bucket, usize) -> Option<R>) -> Option<R> {
+    pub(super) fn find<R>(&self, hash: Hash, mut f: impl FnMut(&Bucket, usize) -> Option<R>) -> Option<R> {
         let mut at = hash.bucket(self.count);
         for _ in 0..self.count {
             let bucket = self.bucket(at);
             if let Some(found) = bucket.find(hash.tag(), |slot| f(bucket, slot)) {
                 return Some(found);
             }
-            if bucket.passed.load(Ordering::Acquire) == 0 {
+            if !bucket.was_passed() {
                 return None;
             }
             at = if at + 1 < self.count { at + 1 } else { 0 };
@@ -265,21 +135,10 @@ impl Index {
         part.table.with(|table| table.find(hash, |bucket, slot| f(bucket.id(slot)))).flatten()
     }
 
-    /// Starts loading the bucket in which an entry of the hash is looked for first.
+    /// The table that has the entries of the hash, for a walk that reads several.
     #[inline]
-    pub(super) fn prefetch(&self, hash: Hash) {
-        self.parts[hash.part()].table.with(|table| table.prefetch(hash));
-    }
-
-    /// The first entry of that bucket whose tag agrees: hardly ever another than the one looked for, if that is there.
-    #[inline]
-    pub(super) fn likely(&self, hash: Hash) -> Option<VertexId> {
-        let part = &self.parts[hash.part()];
-        let find = |table: &Table| {
-            let bucket = table.bucket(hash.bucket(table.count));
-            bucket.find(hash.tag(), |slot| Some(bucket.id(slot)))
-        };
-        part.table.with(find).flatten()
+    pub(super) fn table<'a>(&'a self, hash: Hash, walk: &'a ReadGuard) -> Option<&'a Table> {
+        self.parts[hash.part()].table.load(walk)
     }
 
     /// Puts ids under hashes of one part: each in place of the entry that `replaces` accepts, or as a new one. `hashes_of` tells
@@ -299,7 +158,7 @@ impl Index {
         part.table.with(|table| {
             for (nth, entry) in new.iter().enumerate() {
                 if let Some(ahead) = new.get(nth + AHEAD) {
-                    table.prefetch(of(ahead).0);
+                    simd::prefetch(table.first(of(ahead).0));
                 }
                 let (hash, id) = of(entry);
                 debug_assert_eq!(hash.part(), at);

@@ -21,9 +21,11 @@
 //! * Looks take no lock and wait for nobody. A look at the newest state, which no snapshot protects, may be wrong; committers ask
 //!   again with the latches held (invariant I4).
 
+mod bucket;
 mod index;
 mod rows;
 mod texts;
+mod together;
 
 use std::hash::BuildHasher;
 use std::sync::OnceLock;
@@ -33,7 +35,10 @@ use hedgerow_core::growing::Growing;
 use hedgerow_core::{KindId, TextColumn, Timestamp, VertexId, VertexKey, VertexKeyRef};
 use smallvec::SmallVec;
 
-use index::{Hash, Index};
+pub use together::Moment;
+
+use bucket::Hash;
+use index::Index;
 use rows::{Rows, Span};
 use texts::{Place, Texts};
 
@@ -63,6 +68,11 @@ impl Kind {
     fn new(is_text: bool) -> Kind {
         Kind { is_text, index: Index::default() }
     }
+}
+
+#[inline]
+fn is_text(key: VertexKeyRef<'_>) -> bool {
+    matches!(key, VertexKeyRef::Str(_) | VertexKeyRef::KindStr(..))
 }
 
 /// A key that is being bound.
@@ -186,54 +196,25 @@ impl KeyTable {
     #[inline]
     pub fn at(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Option<VertexId> {
         let (kind, hash) = self.sought(key)?;
-        self.at_hashed(&kind.index, hash, key, t)
+        match self.first_likely(&kind.index, hash)? {
+            (id, row) if self.covers(row, key, t) => Some(id),
+            _ => self.at_in_general(key, t),
+        }
     }
 
-    /// As [`at`](Self::at), of several keys, whose cache misses overlap. `likely` hears meanwhile which vertices they
-    /// probably name, by the place of the key: the caller can begin to load what it will want of these.
-    #[inline]
-    pub fn at_all<const N: usize>(
-        &self,
-        keys: [VertexKeyRef<'_>; N],
-        t: Timestamp,
-        mut likely: impl FnMut(usize, VertexId),
-    ) -> [Option<VertexId>; N] {
-        let sought = keys.map(|key| self.sought(key));
-        let mut likely_ids = [None; N];
-        // Under the model checkers loads ahead would only be more interleavings.
-        if !cfg!(feature = "model-checking") {
-            sought.iter().flatten().for_each(|(kind, hash)| kind.index.prefetch(*hash));
-            for (at, sought) in sought.iter().enumerate() {
-                let Some(id) = sought.and_then(|(kind, hash)| kind.index.likely(hash)) else { continue };
-                self.rows.prefetch(id);
-                likely(at, id);
-                likely_ids[at] = Some(id);
-            }
-            for (id, sought) in likely_ids.iter().zip(&sought) {
-                if let (&Some(id), Some((kind, _))) = (id, sought)
-                    && kind.is_text
-                {
-                    self.texts.prefetch(Place(self.rows.key(id)));
-                }
-            }
-        }
-        std::array::from_fn(|at| {
-            let (kind, hash) = sought[at]?;
-            // A key names one vertex at a time: who carries it and covers the timestamp is that one.
-            let covers = |&id: &VertexId| {
-                let row = self.rows.get(id);
-                row.is_some_and(|(word, span)| span.born <= t && t < span.died && self.is(word, keys[at]))
-            };
-            likely_ids[at].filter(covers).or_else(|| self.at_hashed(&kind.index, hash, keys[at], t))
-        })
+    /// As [`at`](Self::at), for a key whose first entry is that of another, or whose binding began after `t` or has ended.
+    #[cold]
+    #[inline(never)]
+    fn at_in_general(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Option<VertexId> {
+        let (kind, hash) = self.sought(key)?;
+        self.at_hashed(&kind.index, hash, key, t)
     }
 
     /// Where a key is looked for; nowhere if its kind has none of its type.
     #[inline]
     fn sought(&self, key: VertexKeyRef<'_>) -> Option<(&Kind, Hash)> {
-        let is_text = matches!(key, VertexKeyRef::Str(_) | VertexKeyRef::KindStr(..));
         // What a row says of a number must not be taken for the place of a text.
-        let kind = self.kind(key.kind()).filter(|kind| kind.is_text == is_text)?;
+        let kind = self.kind(key.kind()).filter(|kind| kind.is_text == is_text(key))?;
         Some((kind, self.hash(key)))
     }
 

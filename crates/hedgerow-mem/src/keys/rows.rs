@@ -47,7 +47,7 @@ struct Line {
 
 /// The row of an id: its line, and its place there.
 #[derive(Clone, Copy)]
-struct Row<'a>(&'a Line, usize);
+pub(super) struct Row<'a>(&'a Line, usize);
 
 /// What few rows have besides: in pages that are made when the first of their ids needs them.
 struct Past {
@@ -149,6 +149,26 @@ impl<'a> Row<'a> {
         (low != FAR).then_some(Timestamp(u64::from(high) << LOW_BITS | u64::from(low)))
     }
 
+    /// Starts loading it.
+    #[inline]
+    pub(super) fn prefetch(self) {
+        simd::prefetch(self.0);
+    }
+
+    /// The key, whatever the id is bound to now.
+    #[inline]
+    pub(super) fn key_now(self) -> u64 {
+        self.key().load(Ordering::Acquire)
+    }
+
+    /// The key that the id is bound to at `t` and on; `None` also where more than the row has to be asked.
+    #[inline]
+    pub(super) fn key_at(self, t: Timestamp) -> Option<u64> {
+        let (key, stamp) = (self.key().load(Ordering::Acquire), self.stamp().load(Ordering::Acquire));
+        let born = self.born(stamp).filter(|_| stamp & ENDED == 0)?;
+        (born <= t).then_some(key)
+    }
+
     /// The stamp of a binding, if it can say since when. The first binding of a line sets its high bits.
     fn stamp_of(self, born: Timestamp) -> Option<u32> {
         let (high, low) = ((born.0 >> LOW_BITS) as u32, (born.0 & ((1 << LOW_BITS) - 1)) as u32);
@@ -159,8 +179,9 @@ impl<'a> Row<'a> {
 }
 
 impl Rows {
+    /// The row of an id, if its line was made.
     #[inline]
-    fn row(&self, id: VertexId) -> Option<Row<'_>> {
+    pub(super) fn row(&self, id: VertexId) -> Option<Row<'_>> {
         let line = self.lines.get(id.index() / IN_LINE)?;
         Some(Row(line, id.index() % IN_LINE))
     }
@@ -173,9 +194,7 @@ impl Rows {
     /// Starts loading the row.
     #[inline]
     pub(super) fn prefetch(&self, id: VertexId) {
-        if let Some(Row(line, _)) = self.row(id) {
-            simd::prefetch(line);
-        }
+        self.row(id).into_iter().for_each(Row::prefetch);
     }
 
     /// The key that `id` is bound to, or was last. Zero if it never was.
@@ -257,14 +276,9 @@ impl Rows {
                 known = (line, self.lines.get(line));
             }
             let row = known.1.map(|line| Row(line, id.index() % IN_LINE));
-            let read = |row: Row<'_>| {
-                let (key, stamp) = (row.key().load(Ordering::Acquire), row.stamp().load(Ordering::Acquire));
-                let born = row.born(stamp).filter(|_| stamp & ENDED == 0)?;
-                (born <= t).then_some(key)
-            };
-            f(match row.and_then(read) {
+            f(match row.and_then(|row| row.key_at(t)) {
                 Some(key) => key,
-                // The binding has ended, if not before `t`.
+                // The binding may have ended, if not before `t`.
                 None => {
                     let bound = self.get(id).filter(|(_, span)| span.born <= t && t < span.died);
                     bound.ok_or(id)?.0

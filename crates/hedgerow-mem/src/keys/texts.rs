@@ -93,10 +93,11 @@ impl Texts {
         }
     }
 
-    /// Starts loading the text, the first lines of it if it is long.
+    /// Starts loading the text, its first and last line if it is long.
     #[inline]
     pub(super) fn prefetch(&self, place: Place) {
-        simd::prefetch_slice(self.stretch(place), 2);
+        let words = self.stretch(place);
+        words.first().into_iter().chain(words.last()).for_each(|word| simd::prefetch(word));
     }
 
     /// Whether the text there is `text`.

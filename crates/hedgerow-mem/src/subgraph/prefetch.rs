@@ -39,7 +39,7 @@ impl Subgraph {
         simd::prefetch(self);
     }
 
-    /// Starts loading the head version, for a look for an edge of `local`; the header should be here.
+    /// Starts loading what a look for an edge of `local` reads of the head version; the header should be here.
     #[inline]
     pub fn prefetch_head(&self, direction: Direction, local: LocalVertex) {
         let walk = ReadGuard::begin();

@@ -265,6 +265,28 @@ fn readers_find_keys_while_the_index_grows() {
     });
 }
 
+/// A guess reads the tables of several keys in one walk.
+#[test]
+fn keys_are_guessed_while_the_index_grows() {
+    const FEW: u64 = 10;
+    loom::model(|| {
+        let keys = Arc::new(KeyTable::new(false));
+        let bind = |keys: &KeyTable, n: u64| {
+            keys.bind(VertexKeyRef::U64(n), VertexId(n as u32), Timestamp(1), Timestamp::ZERO);
+        };
+        (0..FEW).for_each(|n| bind(&keys, n));
+        let bytes = keys.bytes();
+        let reader = keys.clone();
+        let reads = thread::spawn(move || {
+            let guess = reader.guess(&[0, FEW - 1].map(VertexKeyRef::U64), |_, _, _| ());
+            assert_eq!(guess, Some([0, FEW - 1].map(|n| VertexId(n as u32))));
+        });
+        bind(&keys, FEW);
+        reads.join().unwrap();
+        assert!(keys.bytes() > bytes, "the index did not grow");
+    });
+}
+
 /// The words of a text that went are those of another: a reader that still compares them is not misled.
 #[test]
 fn the_words_of_a_text_go_to_another() {

@@ -22,6 +22,7 @@ pub(crate) const SCHEDULED: &[Fault] = &[
     Fault::LatchedElsewhereUnchanged,
     Fault::VerticesNotLookedAtAgain,
     Fault::IdsNotLookedAtAgain,
+    Fault::GuessNotVerified,
     Fault::BatchKeysNotLookedAtAgain,
     Fault::KindsNotCompared,
     Fault::AbsentNotLookedAtAgain,

@@ -34,6 +34,7 @@ mod salvage;
 mod scan;
 mod selections;
 mod settling;
+mod singles;
 mod tools;
 mod vertex_columns;
 mod views;

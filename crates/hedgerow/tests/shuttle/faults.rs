@@ -29,6 +29,7 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::LatchedElsewhereUnchanged, Finder::Programs(DENSE)),
     (Fault::VerticesNotLookedAtAgain, Finder::Programs(KEYED)),
     (Fault::IdsNotLookedAtAgain, Finder::Reuse),
+    (Fault::GuessNotVerified, Finder::Reuse),
     (Fault::BatchKeysNotLookedAtAgain, Finder::Programs(KEYED)),
     (Fault::KindsNotCompared, Finder::Kinds(Way::Single)),
     (Fault::KindsNotCompared, Finder::Kinds(Way::General)),

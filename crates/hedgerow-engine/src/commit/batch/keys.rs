@@ -137,7 +137,7 @@ impl<'e> Resolved<'e> {
             found.reserve_exact(range.len());
             for group in groups {
                 let keys = group.map(|key| request.keys.key(key));
-                found.extend(engine.ids.lookup_all(keys, NOW, |_, _| ()));
+                found.extend(engine.ids.lookup_all(keys, NOW, |_, _, _| ()));
             }
             found.extend(rest.iter().map(|&key| engine.ids.lookup(request.keys.key(key), NOW)));
         });

@@ -1,0 +1,185 @@
+//! A bucket of the index: a cache line of twelve slots, each the id and one byte of the hash of its key, its *tag*.
+
+use hedgerow_core::VertexId;
+use hedgerow_core::simd;
+use hedgerow_core::sync::{AtomicU32, AtomicU64, Ordering};
+
+/// Independent parts of an index, by the lowest bits of the hash.
+pub(super) const PARTS: usize = if cfg!(feature = "model-checking") { 1 } else { 64 };
+/// Slots of a bucket.
+pub(super) const SLOTS: usize = 12;
+
+/// What the index takes of a hash.
+#[derive(Clone, Copy)]
+pub(super) struct Hash(pub(super) u64);
+
+impl Hash {
+    /// The part of the index that has it.
+    #[inline]
+    pub(super) fn part(self) -> usize {
+        self.0 as usize % PARTS
+    }
+
+    /// Never 0, which is the tag of a free slot.
+    #[inline]
+    pub(super) fn tag(self) -> u8 {
+        ((self.0 >> 8) as u8).max(1)
+    }
+
+    #[inline]
+    pub(super) fn bucket(self, count: usize) -> usize {
+        (((self.0 >> 32) * count as u64) >> 32) as usize
+    }
+}
+
+/// A cache line.
+#[repr(align(64))]
+pub(super) struct Bucket {
+    /// The tags of the first eight slots; 0 of a free one.
+    tags: AtomicU64,
+    /// Those of the last four.
+    last_tags: AtomicU32,
+    /// How many entries went past this bucket, because it was full.
+    passed: AtomicU32,
+    pub(super) ids: [AtomicU32; SLOTS],
+}
+
+impl Default for Bucket {
+    fn default() -> Self {
+        Bucket {
+            tags: AtomicU64::new(0),
+            last_tags: AtomicU32::new(0),
+            passed: AtomicU32::new(0),
+            ids: std::array::from_fn(|_| AtomicU32::new(0)),
+        }
+    }
+}
+
+#[inline]
+fn tag_of(tags: u64, last: u32, slot: usize) -> u8 {
+    match slot.checked_sub(8) {
+        None => (tags >> (slot * 8)) as u8,
+        Some(slot) => (last >> (slot * 8)) as u8,
+    }
+}
+
+/// The slots of one bucket whose tags agree, ascending.
+///
+/// One word tells of all slots, so that no branch depends on which of them it is: nobody could foresee it, and a processor that
+/// guessed wrong would lose what it had begun behind a bucket that is not here yet.
+#[derive(Clone, Copy)]
+pub(super) struct Alike(u32);
+
+impl Iterator for Alike {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        if self.0 == 0 {
+            return None;
+        }
+        let slot = self.0.trailing_zeros() as usize;
+        self.0 &= self.0 - 1;
+        Some(slot)
+    }
+}
+
+impl Bucket {
+    /// The slots whose tags are `tag`.
+    #[inline]
+    pub(super) fn alike(&self, tag: u8) -> Alike {
+        // Acquire: the id of a slot is there before its tag.
+        let (tags, last) = (self.tags.load(Ordering::Acquire), self.last_tags.load(Ordering::Acquire));
+        Alike(simd::match_12(tags, last, tag))
+    }
+
+    /// What `f` says first of a slot whose tag is `tag`.
+    #[inline]
+    pub(super) fn find<R>(&self, tag: u8, f: impl FnMut(usize) -> Option<R>) -> Option<R> {
+        self.alike(tag).find_map(f)
+    }
+
+    #[inline]
+    pub(super) fn id(&self, slot: usize) -> VertexId {
+        VertexId(self.ids[slot].load(Ordering::Acquire))
+    }
+
+    /// Whether entries went past.
+    #[inline]
+    pub(super) fn was_passed(&self) -> bool {
+        self.passed.load(Ordering::Acquire) != 0
+    }
+
+    /// Sets the tag of a slot. Only for the holder of the part.
+    pub(super) fn set_tag(&self, slot: usize, tag: u8) {
+        match slot.checked_sub(8) {
+            None => {
+                let tags = self.tags.load(Ordering::Relaxed) & !(0xff << (slot * 8));
+                self.tags.store(tags | u64::from(tag) << (slot * 8), Ordering::Release);
+            }
+            Some(slot) => {
+                let tags = self.last_tags.load(Ordering::Relaxed) & !(0xff << (slot * 8));
+                self.last_tags.store(tags | u32::from(tag) << (slot * 8), Ordering::Release);
+            }
+        }
+    }
+
+    /// Takes a free slot, if there is one. Only for the holder of the part.
+    pub(super) fn take(&self, tag: u8, id: VertexId) -> bool {
+        let slot = self.alike(0).next();
+        if let Some(slot) = slot {
+            self.ids[slot].store(id.0, Ordering::Release);
+            self.set_tag(slot, tag);
+        }
+        slot.is_some()
+    }
+
+    /// The ids in the slots that are taken.
+    pub(super) fn taken(&self) -> impl Iterator<Item = VertexId> {
+        let (tags, last) = (self.tags.load(Ordering::Relaxed), self.last_tags.load(Ordering::Relaxed));
+        let taken = (0..SLOTS).filter(move |&slot| tag_of(tags, last, slot) != 0);
+        taken.map(|slot| self.id(slot))
+    }
+
+    /// Counts entries that went past, or, with `u32::MAX`, one less. Only for the holder of the part.
+    pub(super) fn pass(&self, by: u32) {
+        let passed = self.passed.load(Ordering::Relaxed);
+        self.passed.store(passed.wrapping_add(by), Ordering::Release);
+    }
+}
+
+#[cfg(all(test, not(feature = "model-checking")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_slot_is_found_by_its_tag_and_no_other() {
+        let bucket = Bucket::default();
+        for slot in 0..SLOTS {
+            assert_eq!(bucket.alike(0).count(), SLOTS - slot);
+            // Neighbours that differ in the lowest bit, and one in the highest.
+            let tag = [1, 0x80, 0x81, 0xff][slot % 4];
+            assert!(bucket.take(tag, VertexId(slot as u32)));
+        }
+        assert!(!bucket.take(7, VertexId(12)));
+        let ids = |tag| {
+            let mut ids: Vec<u32> = bucket.alike(tag).map(|slot| bucket.id(slot).0).collect();
+            ids.sort_unstable();
+            ids
+        };
+        let mut found = Vec::new();
+        for tag in 0..=u8::MAX {
+            let expected = (0..SLOTS).filter(|&slot| tag_of_slot(&bucket, slot) == tag);
+            let mut expected: Vec<u32> = expected.map(|slot| bucket.id(slot).0).collect();
+            expected.sort_unstable();
+            assert_eq!(ids(tag), expected, "{tag}");
+            found.extend(expected);
+        }
+        assert_eq!(found.len(), SLOTS);
+        assert!(ids(0x80).len() == 3 && ids(0).is_empty());
+    }
+
+    fn tag_of_slot(bucket: &Bucket, slot: usize) -> u8 {
+        tag_of(bucket.tags.load(Ordering::Relaxed), bucket.last_tags.load(Ordering::Relaxed), slot)
+    }
+}
