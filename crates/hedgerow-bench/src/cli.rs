@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::demo::{self, ChildOptions, DemoOptions};
 use crate::failure::Result;
-use crate::suite::{self, MemoryOptions, SuiteOptions, VertexMemoryOptions};
+use crate::suite::{self, MemoryOptions, StreamOptions, SuiteOptions, VertexMemoryOptions};
 
 /// Experiments on the Hedgerow graph store.
 #[derive(Debug, Parser)]
@@ -37,6 +37,8 @@ enum Command {
     Ops(SuiteOptions),
     /// A reader beside a writer, each against itself alone
     Mixed(MixedArgs),
+    /// PageRank on fresh snapshots beside a steady stream of durable events, against a CSR of that moment
+    Stream(StreamOptions),
     /// Durable commits by 1, 8 and 64 clients, in each durability mode, and beside a checkpoint
     Commit(SuiteOptions),
     /// Opening a store from a checkpoint and from the log
@@ -126,6 +128,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Update(options) => finish(suite::update(&options)),
         Command::Ops(options) => finish(suite::ops(&options)),
         Command::Mixed(args) => finish(suite::mixed(&args.suite, args.readers)),
+        Command::Stream(options) => finish(suite::stream(&options)),
         Command::Commit(options) => finish(suite::commit(&options)),
         Command::Recovery(options) => finish(suite::recovery(&options)),
         Command::Vertices(args) => finish(suite::vertices(&args.suite, args.vertices)),

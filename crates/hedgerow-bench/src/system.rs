@@ -1,5 +1,13 @@
 //! What the operating system says about this process.
 
+use rustix::time::{ClockId, clock_gettime};
+
+/// The processor time of the calling thread in seconds.
+pub(crate) fn thread_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
 /// The resident memory of this process in bytes, where the system tells.
 pub(crate) fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

@@ -49,7 +49,7 @@ pub(crate) fn live(graph: &Graph) -> Result<Figures> {
 }
 
 /// A CSR with the ids of the snapshot, so that both have the same locality.
-fn csr_of(snapshot: &Snapshot) -> Result<Csr> {
+pub(crate) fn csr_of(snapshot: &Snapshot) -> Result<Csr> {
     let view = snapshot.view()?;
     let bound = view.vertex_bound();
     let live = (0..bound as u32).map(|v| view.contains(VertexId(v))).collect();

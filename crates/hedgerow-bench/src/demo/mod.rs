@@ -31,8 +31,10 @@ use crate::figures::grouped;
 
 pub(crate) use child::{ChildOptions, run as run_child};
 use fault::Fault;
+pub(crate) use measure::csr_of;
 pub(crate) use setting::DemoOptions;
 use setting::{Places, WRITERS};
+pub(crate) use store::{apply, open as open_store};
 use story::Story;
 use watch::Watch;
 

@@ -12,6 +12,7 @@ mod ops;
 mod page;
 mod recovery;
 mod selections;
+mod stream;
 mod update;
 mod vertices;
 mod views;
@@ -22,6 +23,7 @@ use crate::record::Recorder;
 
 pub(crate) use memory::{MemoryOptions, run_child as memory_child};
 pub(crate) use page::write as report;
+pub(crate) use stream::{StreamOptions, run as stream};
 pub(crate) use vertices::{VertexMemoryOptions, run_child as vertex_memory_child};
 pub(crate) use work::SuiteOptions;
 use work::Work;

@@ -178,3 +178,29 @@ fn vertices_compares_keys_of_each_type_with_dense_ones() {
         find(&figures, "hedgerow", &format!("{naming}.bytes_per_vertex"));
     }
 }
+
+#[test]
+fn stream_compares_ranks_on_fresh_snapshots_with_the_csr() {
+    let dir = tempfile::tempdir().unwrap();
+    let arguments =
+        ["stream", "--seconds", "2", "--rate", "2000", "--every", "0.1", "--dir", "files", "--json", "-"];
+    let output = bench(dir.path(), &arguments, None);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let lines = text(&output.stdout);
+    let figures: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    let graph = "the demo's events, 2000 a second for 2 s";
+    for metric in ["pr.cpu_seconds", "pr_with_view.cpu_seconds"] {
+        let mine = find(&figures, "hedgerow", metric);
+        check_form(mine, "stream", graph);
+        assert_eq!((&mine["ratio_to"], &mine["unit"]), (&"csr".into(), &"s".into()));
+        check_form(find(&figures, "csr", "pr.cpu_seconds"), "stream", graph);
+    }
+    for metric in ["pr.by_csr", "pr_with_view.by_csr", "events_per_s", "edges"] {
+        check_form(find(&figures, "hedgerow", metric), "stream", graph);
+    }
+    for metric in ["unsettled.share", "corrected.share"] {
+        let share = find(&figures, "hedgerow", metric);
+        assert!((0.0..=1.0).contains(&share["max"].as_f64().unwrap()), "{share}");
+    }
+    assert!(dir.path().join("files").read_dir().unwrap().next().is_none(), "the store is removed");
+}
