@@ -220,7 +220,7 @@ impl Flow<'_> {
         // In turns: what runs first finds other things in the caches. A copy to the CSR comes before that.
         let csr = demo::csr_of(&snapshot)?;
         let rank_csr = || timed(|| pagerank(&csr, &config).map_err(Into::into));
-        let ((mine, seconds), (plain, csr_seconds)) = if round % 2 == 0 {
+        let ((mine, seconds), (plain, csr_seconds)) = if round.is_multiple_of(2) {
             let mine = rank()?;
             (mine, rank_csr()?)
         } else {

@@ -64,8 +64,8 @@ pub(super) enum Source {
 
 impl Snapshot {
     /// The degrees of many vertices over the edges of a label, in the order of their keys: as a loop over
-    /// [`degree_of`](Self::degree_of). In parallel on the current rayon pool where there are many. O(keys), and O(subgraphs)
-    /// where there are as many keys.
+    /// [`degree_of`](Self::degree_of). In parallel on the current rayon pool where there are many. O(keys), and once O(subgraphs)
+    /// when the snapshot was asked for as many keys, in this and earlier calls.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchVertex`] if the call is to refuse unknown keys, [`ArgumentError::NoSuchLabel`],
@@ -97,7 +97,7 @@ impl Snapshot {
 
     /// The neighbors of many vertices over the edges of a label, in the order of their keys: as a loop over
     /// [`neighbors_of`](Self::neighbors_of), without ranks. In parallel on the current rayon pool where there are many.
-    /// O(keys + edges log degree), and O(subgraphs) where there are as many keys.
+    /// O(keys + edges log degree), and once O(subgraphs) when the snapshot was asked for as many keys, in this and earlier calls.
     ///
     /// ```
     /// use hedgerow::{Direction, Graph, KeyColumn, MissingVertex};

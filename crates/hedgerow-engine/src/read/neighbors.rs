@@ -94,7 +94,7 @@ impl Snapshot {
 ///     cursor.visit(id, |neighbors, _weights| degree += neighbors.len())?;
 ///     degrees.push(degree);
 /// }
-/// assert_eq!(degrees, [2, 2, 2]);
+/// assert_eq!(degrees, [2, 1, 0]);
 /// # Ok::<(), hedgerow::Error>(())
 /// ```
 pub struct NeighborCursor<'a> {
