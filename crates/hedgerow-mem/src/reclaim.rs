@@ -53,6 +53,24 @@ pub fn judge(begin: Timestamp, end: Timestamp, horizon: &impl Horizon) -> Option
     horizon.pin_in(begin, end)
 }
 
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::{Horizon, Pin, Timestamp};
+
+    /// Everything is published, and everything is pinned: all versions stay.
+    pub(crate) struct KeepAll;
+
+    impl Horizon for KeepAll {
+        fn published(&self) -> Timestamp {
+            Timestamp(u64::MAX >> 1)
+        }
+
+        fn pin_in(&self, _: Timestamp, end: Timestamp) -> Option<Pin> {
+            Some(Pin::Snapshot(end))
+        }
+    }
+}
+
 #[cfg(all(test, not(feature = "model-checking")))]
 mod tests {
     use super::*;

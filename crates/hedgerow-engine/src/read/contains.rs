@@ -26,8 +26,8 @@ const STEP: usize = 8;
 impl Snapshot {
     /// Whether edges of a label exist, of any rank, in their order: as a loop over
     /// [`contains_any_edge`](Self::contains_any_edge) that names the label. An edge of which a key names no vertex does not exist,
-    /// which is no error. In parallel on the current rayon pool where there are many. O(edges log degree), and O(subgraphs) where
-    /// there are as many edges.
+    /// which is no error. In parallel on the current rayon pool where there are many. O(edges log degree), and once O(subgraphs)
+    /// when the snapshot was asked for as many keys, in this and earlier calls.
     ///
     /// ```
     /// use hedgerow::Graph;

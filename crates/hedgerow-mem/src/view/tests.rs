@@ -6,22 +6,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::Ops;
 use crate::op::Attributes;
-use crate::reclaim::{Horizon, Pin};
+use crate::reclaim::testing::KeepAll;
 use crate::subgraph::LocalOp;
 use crate::{Arena, EdgeOp, Memory, PatchSizes, SubgraphTable};
-
-/// Everything is published, and everything is pinned: all versions stay.
-struct KeepAll;
-
-impl Horizon for KeepAll {
-    fn published(&self) -> Timestamp {
-        Timestamp(u64::MAX >> 1)
-    }
-
-    fn pin_in(&self, _: Timestamp, end: Timestamp) -> Option<Pin> {
-        Some(Pin::Snapshot(end))
-    }
-}
 
 type Edges = BTreeMap<(u32, u32), f64>;
 

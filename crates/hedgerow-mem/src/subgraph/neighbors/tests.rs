@@ -6,22 +6,9 @@ use hedgerow_core::{SubgraphId, VertexId};
 
 use super::*;
 use crate::op::{EdgeOp, LocalOp, Ops};
-use crate::reclaim::{Horizon, Pin};
+use crate::reclaim::testing::KeepAll;
 use crate::subgraph::Cursor;
 use crate::{Arena, Memory, PatchSizes};
-
-/// Everything is published, and all versions stay.
-struct KeepAll;
-
-impl Horizon for KeepAll {
-    fn published(&self) -> Timestamp {
-        Timestamp(u64::MAX >> 1)
-    }
-
-    fn pin_in(&self, _: Timestamp, end: Timestamp) -> Option<Pin> {
-        Some(Pin::Snapshot(end))
-    }
-}
 
 const SHORT: LocalVertex = LocalVertex(3);
 const LONG: LocalVertex = LocalVertex(9);

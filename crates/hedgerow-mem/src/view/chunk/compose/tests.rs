@@ -6,23 +6,10 @@ use hedgerow_core::{Comparison, Direction, PropertyId, PropertyTest, Resident, R
 use proptest::prelude::*;
 
 use super::*;
-use crate::reclaim::{Horizon, Pin};
+use crate::reclaim::testing::KeepAll;
 use crate::subgraph::LocalOp;
 use crate::view::{DirectionView, Shape, View};
 use crate::{Attributes, EdgeOp, Memory, Ops, PatchSizes, SubgraphTable};
-
-/// Everything is published, and everything is pinned: all versions stay.
-struct KeepAll;
-
-impl Horizon for KeepAll {
-    fn published(&self) -> Timestamp {
-        Timestamp(u64::MAX >> 1)
-    }
-
-    fn pin_in(&self, _: Timestamp, end: Timestamp) -> Option<Pin> {
-        Some(Pin::Snapshot(end))
-    }
-}
 
 const BOUND: usize = 9000;
 const LABELS: usize = 3;
