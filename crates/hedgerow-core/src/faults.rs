@@ -123,6 +123,8 @@ faults! {
     ReverseEdgeLost,
     /// A view that is made of another one does not notice what changed.
     ViewNotRefreshed,
+    /// The buffer in which records wait to be written is not charged to the account of the store.
+    BufferNotCharged,
 
     // Tools.
     /// A backup leaves out the labels and properties that are defined.

@@ -79,22 +79,29 @@ impl<T, const MOST: usize> Growing<T, MOST> {
 }
 
 impl<T: Default, const MOST: usize> Growing<T, MOST> {
-    /// The item; its chunk is made if need be. O(1), and O(chunk) the first time.
+    /// The item; its chunk is made if need be, and `taken` is told the bytes. O(1), and O(chunk) the first time.
     ///
     /// # Panics
     /// If `index` is not below `MOST`.
     #[inline]
-    pub fn get_or_create(&self, index: usize) -> &T {
+    pub fn get_or_create(&self, index: usize, taken: impl Fn(usize)) -> &T {
         let (chunk, place, size) = locate(index);
         let cell = match self.near.get(chunk) {
             Some(near) => near,
             None => {
                 let count = (MOST + FIRST - NEAR).div_ceil(LARGEST);
-                let far = self.far.get_or_init(|| (0..count).map(|_| OnceLock::new()).collect());
+                let far = self.far.get_or_init(|| {
+                    taken(count * size_of::<Chunk<T>>());
+                    (0..count).map(|_| OnceLock::new()).collect()
+                });
                 &far[chunk - DOUBLING]
             }
         };
-        &cell.get_or_init(|| (0..size).map(|_| T::default()).collect())[place]
+        let new = || {
+            taken(size * size_of::<T>());
+            (0..size).map(|_| T::default()).collect()
+        };
+        &cell.get_or_init(new)[place]
     }
 }
 
@@ -121,12 +128,16 @@ mod tests {
     fn a_far_item_costs_a_chunk_and_the_directory() {
         let array = Growing::<u64, MOST>::default();
         assert!(array.get(MOST - 1).is_none() && array.bytes() == 0);
-        array.get_or_create(MOST - 1);
+        let taken = std::cell::Cell::new(0);
+        let take = |bytes| taken.set(taken.get() + bytes);
+        array.get_or_create(MOST - 1, take);
         assert_eq!(array.get(MOST - 1), Some(&0));
         assert!(array.get(0).is_none() && array.get(MOST * 2).is_none());
         assert!(array.bytes() < 64 << 10, "{}", array.bytes());
-        array.get_or_create(0);
-        array.get_or_create(100);
+        array.get_or_create(0, take);
+        array.get_or_create(100, take);
+        array.get_or_create(101, take);
+        assert_eq!(array.bytes(), taken.get());
         let found: Vec<(usize, usize)> = array.chunks().map(|(first, items)| (first, items.len())).collect();
         assert_eq!(found[..2], [(0, 64), (64, 128)]);
         assert!(found[2].0 < MOST && found[2].0 + found[2].1 >= MOST, "{found:?}");

@@ -4,6 +4,7 @@
 //! `unsafe` is confined to [`fork`], [`simd`] and the locks of [`sync`].
 #![deny(unsafe_code)]
 
+pub mod account;
 pub mod assemble;
 pub mod column;
 pub mod config;

@@ -82,6 +82,15 @@ pub enum OpenError {
         /// The latest version that can be read.
         supported: String,
     },
+    /// The store does not fit the [memory limit](crate::Options::memory_limit), or no store does. Open it with at least the
+    /// limit that is named.
+    #[error("a memory limit of {limit} bytes is too low: at least {least} are needed")]
+    MemoryLimit {
+        /// The limit that was asked for.
+        limit: u64,
+        /// The least that would do.
+        least: u64,
+    },
     /// The options disagree with what the graph was created with.
     #[error(
         "the graph was created {}, but {} was asked for",
@@ -112,6 +121,27 @@ pub enum CommitError {
     NoSuchVertex {
         /// The vertex.
         key: VertexKey,
+    },
+    /// The [memory limit](crate::Options::memory_limit) leaves no room for it. Run it again once views or old snapshots are given
+    /// up, or open the store with a larger limit.
+    #[error(
+        "the memory limit of {limit} bytes leaves no room: {used} are used, and the commit needs about {needed}"
+    )]
+    MemoryLimit {
+        /// The limit.
+        limit: u64,
+        /// The bytes in use.
+        used: u64,
+        /// About how many the commit takes.
+        needed: u64,
+    },
+    /// The transaction alone takes more than a quarter of the [memory limit](crate::Options::memory_limit). Split it.
+    #[error("the transaction needs about {needed} bytes of memory; the limit allows {most} for one")]
+    TooLarge {
+        /// About how many bytes it takes.
+        needed: u64,
+        /// A quarter of the limit.
+        most: u64,
     },
     /// There is no space for the log. Run it again once there is.
     #[error("the disk is full: the transaction was not applied")]

@@ -31,7 +31,7 @@ pub use hedgerow_core::{
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;
 pub use hedgerow_mem::View;
-pub use options::{Options, Thresholds};
+pub use options::{LEAST_MEMORY_LIMIT, Options, Thresholds};
 pub use read::all_labels::EdgePattern;
 pub use read::k_hop::{KHopOptions, Neighborhood};
 pub use read::labelled::EdgeOf;

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use hedgerow_core::account::Account;
 use hedgerow_core::{GraphConfig, Timestamp};
 use hedgerow_io::{FileId, LockHeld, RealFs, StoreId, Vfs, VfsLock};
 use hedgerow_log::{Log, LogOptions, LogPosition, RecoverError, Witness, recover_commits};
-use hedgerow_mem::SubgraphTable;
+use hedgerow_mem::{Memory, SubgraphTable};
 use hedgerow_tier::{LoadedManifest, Manifest};
 use hedgerow_txn::Counts;
 
@@ -17,8 +18,9 @@ use crate::durable::sync;
 use crate::error::{ArgumentError, Error, OpenError, Result, io_error};
 use crate::files::log::{Durable, log_refs};
 use crate::files::runs::Runs;
-use crate::options::{Options, Thresholds};
+use crate::options::Options;
 use crate::state::ids::IdMap;
+use crate::state::limits::fits_limit;
 use crate::state::schema::Schema;
 use crate::state::store::{Engine, EngineParts, Threads};
 use crate::state::tables::LabelTables;
@@ -35,18 +37,19 @@ pub(crate) const THREADS: Threads = Threads {
 
 pub(crate) fn in_memory(options: Options) -> Result<Arc<Engine>> {
     options.check()?;
-    let parts = empty(options.config(), options.thresholds, None, None);
+    let parts = empty(options.config(), options.memory(), None, None);
     Ok(Engine::new(&options, parts, THREADS))
 }
 
 /// The parts of a store in which nothing was committed yet.
 fn empty(
     config: GraphConfig,
-    thresholds: Thresholds,
+    memory: Memory,
     durable: Option<Durable>,
     lock: Option<Box<dyn VfsLock>>,
 ) -> EngineParts {
-    let subgraphs = SubgraphTable::new(thresholds.memory());
+    let account = memory.account().clone();
+    let subgraphs = SubgraphTable::new(memory);
     EngineParts {
         config,
         last: Timestamp::ZERO,
@@ -54,7 +57,7 @@ fn empty(
         labels: LabelTables::new(subgraphs.memory()),
         subgraphs,
         schema: Schema::default(),
-        ids: IdMap::new(config.keys),
+        ids: IdMap::new(config.keys, account),
         directory: durable.as_ref().map(|durable| durable.fs.clone()),
         durable,
         lock,
@@ -155,13 +158,15 @@ fn start(
 ) -> Result<Arc<Engine>> {
     let config = manifest.config;
     remove_unnamed_logs(&fs)?;
-    let log = Log::create(fs.clone(), log_options(options, manifest.store), LogPosition::START)?;
+    let memory = options.memory();
+    let account = memory.account();
+    let log = Log::create(fs.clone(), log_options(options, manifest.store, account), LogPosition::START)?;
     manifest.logs = log_refs(&log, Timestamp::ZERO);
     manifest.sequence += 1;
     manifest.store(&fs)?;
     manifest.remove_older(&fs)?;
     let durable = Durable::new(fs, log, manifest, Runs::default(), Timestamp::ZERO);
-    let parts = empty(config, options.thresholds, Some(durable), lock);
+    let parts = empty(config, memory, Some(durable), lock);
     Ok(Engine::new(options, parts, THREADS))
 }
 
@@ -220,7 +225,7 @@ fn open_existing(
         }
     }
     let schema = crate::durable::sections::schema(&manifest).map_err(|what| damaged(&manifest_file, what))?;
-    let mut state = load_segments(&fs, &manifest, schema, config, options.thresholds.memory())?;
+    let mut state = load_segments(&fs, &manifest, schema, config, options.memory())?;
     let recovered = if manifest.logs.is_empty() {
         None
     } else {
@@ -242,11 +247,13 @@ fn open_existing(
     }
     state.free_unused_ids();
     let last = recovered.as_ref().map_or(manifest.checkpoint, |r| r.last_ts.max(manifest.checkpoint));
+    let account = state.subgraphs.memory().account().clone();
+    fits_limit(&account, account.used())?;
     let directory = Some(fs.clone());
     let durable = match recovered {
         Some(recovered) if !options.read_only => {
             let runs = std::mem::take(&mut state.runs);
-            Some(resume(options, fs, manifest, recovered, &stray, (runs, last))?)
+            Some(resume(options, fs, manifest, recovered, &stray, (runs, last), &account)?)
         }
         _ => None,
     };
@@ -279,8 +286,9 @@ fn resume(
     recovered: hedgerow_log::Recovered,
     stray: &[String],
     (runs, last): (Runs, Timestamp),
+    account: &Arc<Account>,
 ) -> Result<Durable> {
-    let resumed = recovered.resume(log_options(options, manifest.store))?;
+    let resumed = recovered.resume(log_options(options, manifest.store, account))?;
     manifest.logs = log_refs(&resumed.log, manifest.checkpoint);
     manifest.durable_lsn = resumed.log.durable();
     manifest.sequence += 1;
@@ -294,8 +302,9 @@ fn resume(
     Ok(Durable::new(fs, log, manifest, runs, last))
 }
 
-fn log_options(options: &Options, store: StoreId) -> LogOptions {
-    LogOptions { segment_bytes: options.log_segment_bytes, ..LogOptions::new(store) }
+fn log_options(options: &Options, store: StoreId, account: &Arc<Account>) -> LogOptions {
+    let (segment_bytes, account) = (options.log_segment_bytes, account.clone());
+    LogOptions { segment_bytes, account, ..LogOptions::new(store) }
 }
 
 fn from_recovery(error: RecoverError<Error>) -> Error {
@@ -311,6 +320,7 @@ mod tests {
     use hedgerow_testkit::SimFs;
 
     use super::*;
+    use crate::options::Thresholds;
 
     /// Otherwise the small graphs of tests would never have a patch, however the store was opened.
     #[test]

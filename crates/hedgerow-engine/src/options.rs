@@ -1,7 +1,9 @@
 //! How a store is opened.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use hedgerow_core::account::Account;
 use hedgerow_core::{GraphConfig, KeyKind};
 use hedgerow_mem::{Arena, Memory, PatchSizes};
 
@@ -10,6 +12,8 @@ use crate::error::{ArgumentError, OpenError, Result};
 
 /// The least and the most bytes of a log segment. More is reserved ahead than any log needs at once.
 const LOG_SEGMENT_BYTES: (u64, u64) = (4 << 10, 16 << 30);
+/// The least [memory limit](Options::memory_limit): the buffers of log and files, what commits are ordered by, and some pages.
+pub const LEAST_MEMORY_LIMIT: u64 = 16 << 20;
 /// The least and the most time between two syncs: a thread that sleeps for less only spins.
 const GROUP_INTERVAL: (Duration, Duration) = (Duration::from_micros(1), Duration::from_secs(86_400));
 
@@ -35,6 +39,7 @@ pub struct Options {
     pub(crate) checkpoint_log_bytes: u64,
     pub(crate) background_settling: bool,
     pub(crate) after_settling: Option<fn()>,
+    pub(crate) memory_limit: Option<u64>,
     pub(crate) thresholds: Thresholds,
 }
 
@@ -52,11 +57,6 @@ pub struct Thresholds {
 impl Thresholds {
     /// Sizes that the graphs of tests reach.
     pub const SMALL: Thresholds = Thresholds { threads_from: 1 << 10, patches: PatchSizes::SMALL };
-
-    /// The memory of a new store.
-    pub(crate) fn memory(self) -> Memory {
-        Memory::new(Arena::new().with_patch_sizes(self.patches))
-    }
 }
 
 impl Default for Thresholds {
@@ -81,6 +81,7 @@ impl Default for Options {
             checkpoint_log_bytes: 256 << 20,
             background_settling: true,
             after_settling: None,
+            memory_limit: None,
             thresholds: Thresholds::default(),
         }
     }
@@ -180,6 +181,21 @@ impl Options {
         self
     }
 
+    /// How many bytes of memory the store may use (default: half of what the machine has, or the control group of the process, which
+    /// [`Stats::memory_limit`](crate::Stats::memory_limit) tells). [`Stats::memory_bytes`](crate::Stats::memory_bytes) is what counts
+    /// against it: the graph, its versions, keys, views and buffers. The arrays of kernels and of results are the caller's.
+    ///
+    /// Where a limit is given here, a commit that the rest of it has no room for is refused
+    /// ([`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit)), and one that would take more than a quarter of it is
+    /// [`CommitError::TooLarge`](crate::CommitError::TooLarge). What commits and views take is estimated before they begin; the
+    /// second copy that merging an edge list needs for a moment is not foreseen. No part of a graph is taken out of memory, so the
+    /// default limit refuses nothing, and opening a store that does not fit is refused:
+    /// [`OpenError::MemoryLimit`](crate::OpenError::MemoryLimit), as is a limit of less than [`LEAST_MEMORY_LIMIT`].
+    pub fn memory_limit(mut self, bytes: u64) -> Options {
+        self.memory_limit = Some(bytes);
+        self
+    }
+
     /// What to call after a thousand subgraphs and more were settled: an allocator that keeps free pages to itself can be told
     /// here to give those of the versions before back. It is called on a thread of the store's own, or on that which settles.
     #[doc(hidden)]
@@ -195,6 +211,12 @@ impl Options {
         self
     }
 
+    /// The memory of a new store, with its account.
+    pub(crate) fn memory(&self) -> Memory {
+        let account = Arc::new(Account::new(self.memory_limit));
+        Memory::new(Arena::charging(account).with_patch_sizes(self.thresholds.patches))
+    }
+
     /// Refuses options out of their ranges, also those that have no effect on the store.
     pub(crate) fn check(&self) -> Result<()> {
         let (least, most) = LOG_SEGMENT_BYTES;
@@ -202,6 +224,9 @@ impl Options {
         if !(least..=most).contains(&found) {
             let text = format!("log_segment_bytes must be {least} to {most}, found {found}");
             return Err(ArgumentError::Invalid(text).into());
+        }
+        if let Some(limit) = self.memory_limit.filter(|&limit| limit < LEAST_MEMORY_LIMIT) {
+            return Err(OpenError::MemoryLimit { limit, least: LEAST_MEMORY_LIMIT }.into());
         }
         let (least, most) = GROUP_INTERVAL;
         match self.durability {

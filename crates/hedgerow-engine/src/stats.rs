@@ -1,6 +1,8 @@
 //! Figures about a running store.
 
+use hedgerow_core::account::{Account, Purpose};
 use hedgerow_core::{Direction, SubgraphId, Timestamp};
+use hedgerow_io::machine;
 use hedgerow_mem::Subgraph;
 
 use crate::error::Result;
@@ -39,21 +41,32 @@ pub struct Stats {
     /// Bytes of the blocks of the arena that current and old versions were found to hold. Without writers and views this
     /// is [`arena_bytes`](Self::arena_bytes) less [`arena_free_bytes`](Self::arena_free_bytes).
     pub arena_block_bytes: u64,
-    /// Bytes of the newest view: its own, and those of lists that it alone keeps. It is given up when they are many.
+    /// Bytes of views, of all snapshots: their own, and of lists that they copied. Lists of the store that they alone keep stand in
+    /// the arena.
     pub view_bytes: u64,
+    /// Views that the store keeps for snapshots to come, whoever else uses them; each is given up when it keeps too many lists that
+    /// were replaced.
+    pub views_kept: u64,
     /// Views built from scratch since the store was opened.
     pub views_built: u64,
     /// Views made of earlier ones.
     pub views_refreshed: u64,
-    /// Bytes of the table of subgraphs.
+    /// Bytes of versions outside the arena: themselves, ranks, and properties.
+    pub version_bytes: u64,
+    /// Bytes of the tables of subgraphs.
     pub table_bytes: u64,
-    /// Bytes of the id map, as far as they can be told without asking the allocator.
+    /// Bytes of the id map.
     pub id_map_bytes: u64,
     /// Bytes of what commits and snapshots are ordered by: the clock with its rings, the registry of readers,
     /// which versions wait for which of them.
     pub coordination_bytes: u64,
     /// Bytes of the buffers in which the records of commits wait to be written to the log.
     pub log_buffer_bytes: u64,
+    /// Bytes of the buffers of checkpoints under way.
+    pub file_buffer_bytes: u64,
+    /// How many bytes of memory the store may use: what was asked for, or else half of what the machine has, or the control group of
+    /// the process. See [`Options::memory_limit`](crate::Options::memory_limit) for what it does. `u64::MAX` where nothing tells.
+    pub memory_limit: u64,
     /// How often a commit waited because 4,096 commits, or too many bytes of the log, were not published yet, or because
     /// the log had to be made shorter first.
     pub commit_waits: u64,
@@ -72,6 +85,11 @@ pub struct Stats {
     /// Turns of settling in the background that ended in a panic. The graph is right all the same; what was to be settled
     /// is looked at again later.
     pub failed_settlings: u64,
+}
+
+/// Half of the memory that there is for the process.
+fn default_limit() -> Option<u64> {
+    machine::memory_bytes().map(|bytes| bytes / 2)
 }
 
 impl Stats {
@@ -93,19 +111,36 @@ impl Stats {
         }
     }
 
-    /// All bytes in memory. O(1).
+    /// All bytes in memory, which count against the [limit](Self::memory_limit). O(1). It is the sum of
+    /// [`arena_bytes`](Self::arena_bytes), [`version_bytes`](Self::version_bytes), [`table_bytes`](Self::table_bytes),
+    /// [`id_map_bytes`](Self::id_map_bytes), [`view_bytes`](Self::view_bytes), [`log_buffer_bytes`](Self::log_buffer_bytes),
+    /// [`file_buffer_bytes`](Self::file_buffer_bytes) and [`coordination_bytes`](Self::coordination_bytes). What the arena and versions
+    /// hold is told again by what it is for: main parts, patches, properties, deltas, old versions, and what is free.
     pub fn memory_bytes(&self) -> u64 {
-        self.main_bytes
-            + self.patch_bytes
-            + self.property_bytes
-            + self.delta_bytes
-            + self.old_version_bytes
-            + self.arena_free_bytes
-            + self.view_bytes
+        self.arena_bytes
+            + self.version_bytes
             + self.table_bytes
             + self.id_map_bytes
-            + self.coordination_bytes
+            + self.view_bytes
             + self.log_buffer_bytes
+            + self.file_buffer_bytes
+            + self.coordination_bytes
+    }
+
+    /// What the account says, by purpose.
+    fn of_account(account: &Account) -> Stats {
+        let used = |purpose| account.used_for(purpose);
+        Stats {
+            arena_bytes: used(Purpose::Arena),
+            version_bytes: used(Purpose::Versions),
+            table_bytes: used(Purpose::Tables),
+            id_map_bytes: used(Purpose::Keys),
+            view_bytes: used(Purpose::Views),
+            log_buffer_bytes: used(Purpose::Log),
+            file_buffer_bytes: used(Purpose::Files),
+            coordination_bytes: used(Purpose::Coordination),
+            ..Stats::default()
+        }
     }
 }
 
@@ -121,9 +156,10 @@ impl Graph {
         let views = engine.views.figures();
         let retire_list = engine.subgraphs.memory().retire_list();
         retire_list.drain();
+        engine.charge_coordination();
         let (arena, retire_list) = (engine.subgraphs.arena().stats(), retire_list.stats());
         let mut stats = Stats {
-            view_bytes: views.bytes,
+            views_kept: views.kept,
             views_built: views.built,
             failed_settlings: engine.settling.panics(),
             commit_waits: engine.commit_waits.load(hedgerow_core::sync::Ordering::Relaxed),
@@ -133,26 +169,20 @@ impl Graph {
             published: self.published_ts(),
             durable: self.durable_ts(),
             arena_free_bytes: arena.free() as u64,
-            arena_bytes: arena.touched as u64,
+            memory_limit: engine.memory_limit.or_else(default_limit).unwrap_or(u64::MAX),
             versions: retire_list.versions as u64,
             old_version_bytes: retire_list.bytes as u64,
             arena_block_bytes: retire_list.block_bytes as u64,
-            table_bytes: engine.labels.bytes() as u64,
-            id_map_bytes: engine.ids.bytes() as u64,
-            coordination_bytes: (engine.clock.bytes() + engine.readers.bytes() + engine.pending.bytes())
-                as u64,
-            ..Stats::default()
+            ..Stats::of_account(engine.account())
         };
         drop(snapshot);
         for (label, table) in engine.tables() {
-            stats.table_bytes += table.bytes() as u64;
             let entries = (0..engine.subgraph_bound()).filter_map(|id| table.get(SubgraphId(id)));
             for entry in entries {
                 engine.directions_of(label).iter().for_each(|&direction| stats.add(entry, direction));
             }
         }
         if let Some(durable) = &engine.durable {
-            stats.log_buffer_bytes = durable.log.buffer_bytes() as u64;
             stats.log_bytes = durable.log.segments().iter().map(|s| s.bytes).sum();
             let segments = durable.manifest.lock().segments.clone();
             stats.segment_bytes = segments.iter().map(|s| s.info.bytes).sum();
@@ -163,5 +193,41 @@ impl Graph {
             stats.failed_checkpoints = figures.failures;
         }
         Ok(stats)
+    }
+}
+
+#[cfg(all(test, not(feature = "shuttle")))]
+mod tests {
+    use hedgerow_core::account::Purpose;
+
+    use crate::options::{Options, Thresholds};
+    use crate::state::label_options::LabelOptions;
+
+    /// What tables and the map of keys were charged is what a walk over them finds, far ids and many labels included.
+    #[test]
+    fn tables_and_keys_are_charged_to_the_byte() {
+        for keys in [hedgerow_core::KeyKind::U64, hedgerow_core::KeyKind::Dense] {
+            let graph = Options::new().thresholds(Thresholds::SMALL).keys(keys).in_memory().unwrap();
+            for round in 0..40_u64 {
+                graph.define_label(&format!("label {round}"), LabelOptions::new()).unwrap();
+                let mut tx = graph.write().unwrap();
+                for v in 0..200 {
+                    let label = format!("label {}", v % (round + 1));
+                    let edge = crate::EdgeKey::new(&label, v * v * (round + 1), v + (round << 20));
+                    tx.put_edge_with(edge, [("n", 1)]).unwrap();
+                }
+                if round > 3 {
+                    tx.remove_vertex(round * 4).unwrap();
+                }
+                tx.commit().unwrap();
+                let engine = &graph.engine;
+                let tables: usize = engine.tables().map(|(_, table)| table.bytes()).sum();
+                assert_eq!(
+                    engine.account().used_for(Purpose::Tables) as usize,
+                    tables + engine.labels.bytes()
+                );
+                assert_eq!(engine.account().used_for(Purpose::Keys) as usize, engine.ids.bytes());
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! - [`BlockBuffer`]: memory for writes past the cache of the operating system.
 //! - [`Dir`] and [`NamedFile`]: the same with loops over short transfers and errors that name file and operation.
 //! - [`header`]: the 64 bytes that begin every file; [`checksum`] and [`codec`] for what follows them.
+//! - [`machine`]: how much memory there is for this process.
 //! - [`error`]: [`Corruption`] and [`IoError`], shared by log and tier.
 #![forbid(unsafe_code)]
 
@@ -17,6 +18,7 @@ pub mod error;
 pub mod failpoint;
 pub mod header;
 pub mod lsn;
+pub mod machine;
 pub mod real;
 pub mod vfs;
 

@@ -7,9 +7,10 @@ mod types;
 
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow_core::Timestamp;
+use hedgerow_core::account::{Account, Charge, Purpose};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{Mutex, MutexGuard};
 use hedgerow_io::{Dir, FileId, IoError, Lsn, NamedFile, Vfs};
@@ -39,25 +40,27 @@ pub struct Log {
     /// Held while writing or syncing; always taken before `state`.
     io: Mutex<Writing>,
     state: Mutex<State>,
-    /// What `io` keeps in memory, told without waiting for who writes.
-    kept: AtomicUsize,
     durable: AtomicU64,
     end: AtomicU64,
     stopped: OnceLock<LogError>,
 }
 
 /// What is at hand while writing.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Writing {
     /// The buffer that is filled next.
     spare: Vec<u8>,
     blocks: Blocks,
+    /// For both, and for a buffer that is being written.
+    charge: Charge,
 }
 
 #[derive(Debug)]
 struct State {
     /// Framed records that are not yet written.
     buffer: Vec<u8>,
+    /// For the buffer.
+    charge: Charge,
     /// Where the buffer goes in the active file.
     buffer_at: u64,
     end: Lsn,
@@ -123,8 +126,11 @@ impl Log {
         sealed: Vec<LogSegmentInfo>,
     ) -> Result<Log, IoError> {
         let active = new_segment(&dir, &options, &start, data).map_err(CreateError::into_io)?;
+        let charge = Charge::new(&options.account, Purpose::Log, 0);
+        let writing = Writing { spare: Vec::new(), blocks: Blocks::default(), charge: charge.clone() };
         let state = State {
             buffer: Vec::new(),
+            charge,
             buffer_at: DATA_START,
             end: start.lsn,
             chain: start.previous_checksum,
@@ -138,18 +144,17 @@ impl Log {
         Ok(Log {
             dir,
             options,
-            io: Mutex::default(),
+            io: Mutex::new(writing),
             state: Mutex::new(state),
-            kept: AtomicUsize::new(0),
             durable: AtomicU64::new(start.lsn.0),
             end: AtomicU64::new(start.lsn.0),
             stopped: OnceLock::new(),
         })
     }
 
-    /// The bytes of the buffers in which records wait to be written; not one that is being written. O(1).
-    pub fn buffer_bytes(&self) -> usize {
-        self.state.lock().buffer.capacity() + self.kept.load(Ordering::Relaxed)
+    /// What the buffers of the log are charged to.
+    pub fn account(&self) -> &Arc<Account> {
+        &self.options.account
     }
 
     /// The position known durable: all records that end at or before it survive a crash.
@@ -243,6 +248,9 @@ impl Log {
         if state.buffer.capacity() - state.buffer.len() < written {
             // By a quarter, not twofold: both buffers are kept.
             state.buffer.reserve_exact(written.max(state.buffer.len() / 4));
+            if !faults::is_on(PlantedFault::BufferNotCharged) {
+                state.charge.set(state.buffer.capacity());
+            }
         }
         state.chain = frame.encode(self.options.store, state.active.id, &mut state.buffer);
         state.buffer.extend_from_slice(payload.padded);
@@ -283,10 +291,13 @@ impl Log {
 
     /// Writes the buffer; returns the position reached and the file that still has to be synced.
     fn write_buffer(&self, io: &mut Io<'_>, then: Then) -> Result<(Lsn, NamedFile), LogError> {
-        let Writing { spare, blocks } = &mut *io.writing;
+        let Writing { spare, blocks, charge } = &mut *io.writing;
         let (taken, at, end, file, segment, allocated) = {
             let mut state = self.state.lock();
             let taken = std::mem::replace(&mut state.buffer, std::mem::take(spare));
+            charge.set(taken.capacity() + blocks.bytes());
+            let kept = state.buffer.capacity();
+            state.charge.set(kept);
             let at = state.buffer_at;
             state.buffer_at = at + taken.len() as u64;
             let active = &state.active;
@@ -303,7 +314,7 @@ impl Log {
             *spare = taken;
             spare.clear();
         }
-        self.kept.store(spare.capacity() + blocks.bytes(), Ordering::Relaxed);
+        charge.set(spare.capacity() + blocks.bytes());
         Ok((end, file))
     }
 }

@@ -3,6 +3,7 @@
 //! A subgraph without ranks and rows pays nothing for them: its main part has no [`Extra`], its delta no [`DeltaExtra`].
 //! Lists of ranked edges ascend by (neighbour, rank) and may name a neighbour several times.
 
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::sync::{AtomicU64, Ordering};
@@ -34,21 +35,35 @@ impl Extra {
 pub(crate) struct DeltaExtra {
     rows: OnceLock<Box<[OnceLock<Row>]>>,
     ranks: OnceLock<Box<[AtomicU64]>>,
+    /// The bytes of the arrays, and of what rows hold.
+    held: AtomicUsize,
 }
 
 impl DeltaExtra {
     /// Sets rank and row of the entry at `at`, which is not published yet.
     pub(crate) fn set(&self, at: usize, capacity: usize, rank: u64, row: RowRef<'_>) {
         if rank != 0 {
-            let ranks = self.ranks.get_or_init(|| (0..capacity).map(|_| AtomicU64::new(0)).collect());
+            let ranks = self.ranks.get_or_init(|| {
+                self.hold(capacity * size_of::<AtomicU64>());
+                (0..capacity).map(|_| AtomicU64::new(0)).collect()
+            });
             // Ordered by the release store of the length that publishes the entry.
             ranks[at].store(rank, Ordering::Relaxed);
         }
         if let Some(row) = row.to_row() {
-            let rows = self.rows.get_or_init(|| (0..capacity).map(|_| OnceLock::new()).collect());
+            let rows = self.rows.get_or_init(|| {
+                self.hold(capacity * size_of::<OnceLock<Row>>());
+                (0..capacity).map(|_| OnceLock::new()).collect()
+            });
+            self.hold(row.bytes());
             let set = rows[at].set(row);
             debug_assert!(set.is_ok(), "an entry is written once");
         }
+    }
+
+    /// Counts bytes. One thread at a time writes, so this needs no locked instruction.
+    fn hold(&self, bytes: usize) {
+        self.held.store(self.held.load(Ordering::Relaxed) + bytes, Ordering::Relaxed);
     }
 
     pub(crate) fn has_rows(&self) -> bool {
@@ -66,12 +81,9 @@ impl DeltaExtra {
         row.map_or(RowRef::Empty, RowRef::Row)
     }
 
+    /// The bytes held, itself included. O(1).
     pub(crate) fn bytes(&self) -> usize {
-        let rows = self.rows.get().map_or(0, |rows| {
-            let held = rows.iter().filter_map(OnceLock::get).map(Row::bytes);
-            rows.len() * size_of::<OnceLock<Row>>() + held.sum::<usize>()
-        });
-        size_of::<DeltaExtra>() + self.ranks.get().map_or(0, |ranks| ranks.len() * 8) + rows
+        size_of::<DeltaExtra>() + self.held.load(Ordering::Relaxed)
     }
 }
 

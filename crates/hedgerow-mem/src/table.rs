@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::SubgraphId;
+use hedgerow_core::account::Purpose;
 use hedgerow_core::growing::Growing;
 
 use crate::arena::Arena;
@@ -106,8 +107,13 @@ impl SubgraphTable {
     /// The subgraph; its page is allocated if need be.
     #[inline]
     pub fn get_or_create(&self, id: SubgraphId) -> &Subgraph {
-        let page = self.pages.get_or_create(id.index() / PAGE);
-        &page.get_or_init(|| SubgraphPage::new(self.memory.clone(), PAGE))[id.index() % PAGE]
+        let charge = |bytes| self.memory.account().charge(Purpose::Tables, bytes);
+        let page = self.pages.get_or_create(id.index() / PAGE, charge);
+        let new = || {
+            charge(SubgraphPage::bytes());
+            SubgraphPage::new(self.memory.clone(), PAGE)
+        };
+        &page.get_or_init(new)[id.index() % PAGE]
     }
 
     /// The subgraphs from `page * 64` on, if their page exists.

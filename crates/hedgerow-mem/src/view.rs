@@ -9,12 +9,14 @@ use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, OnceLock};
 
+use hedgerow_core::account::{Account, Charge};
 use hedgerow_core::{
     Direction, Neighbors, Resident, SUBGRAPH_VERTICES, SubgraphId, Timestamp, Topology, VertexId,
     WeightedNeighbors, WeightedTopology, scan_blocks,
 };
 
 mod block;
+mod bytes;
 mod chunk;
 mod composed;
 mod corrections;
@@ -65,20 +67,29 @@ pub struct DirectionView {
     as_of: Timestamp,
     /// Where lists of its own lie.
     arena: Arena,
+    /// For what is composed, not refreshed.
+    charge: Option<Charge>,
 }
 
 impl Default for DirectionView {
+    /// Without chunks, and with an account of its own.
     fn default() -> DirectionView {
-        DirectionView {
-            chunks: Vec::new(),
-            known: Vec::new(),
-            as_of: Timestamp::ZERO,
-            arena: Arena::filled_at_once(),
-        }
+        DirectionView::charging(Arc::default())
     }
 }
 
 impl DirectionView {
+    /// Without chunks. What it comes to hold is charged to `account`.
+    pub fn charging(account: Arc<Account>) -> DirectionView {
+        DirectionView {
+            chunks: Vec::new(),
+            known: Vec::new(),
+            as_of: Timestamp::ZERO,
+            arena: Arena::of_view(account),
+            charge: None,
+        }
+    }
+
     /// Where lists that the view alone has lie.
     pub fn arena(&self) -> &Arena {
         &self.arena
@@ -226,31 +237,6 @@ impl View {
     /// The directed edges in the outgoing lists: twice the number of undirected edges less the self-loops.
     pub fn directed_edges(&self) -> u64 {
         self.out.known().map(|known| known.edges).sum()
-    }
-
-    fn distinct_chunks(&self) -> impl Iterator<Item = &Chunk> {
-        let chunks = || self.out.chunks.iter().chain(&self.into.chunks);
-        // Empty ones are one after another, and share one allocation.
-        let before = std::iter::once(None).chain(chunks().map(Some));
-        let repeats = |(before, chunk): &(Option<&Arc<Chunk>>, &Arc<Chunk>)| {
-            before.is_some_and(|before| Arc::ptr_eq(before, chunk))
-        };
-        before.zip(chunks()).filter(move |pair| !repeats(pair)).map(|(_, chunk)| chunk.as_ref())
-    }
-
-    /// The bytes that the view itself holds, with what its arenas have free (the lists that it refers to are the store's, or
-    /// counted by [`kept_bytes`](Self::kept_bytes)).
-    pub fn bytes(&self) -> usize {
-        let slots = [&self.out, &self.into].map(|side| {
-            let known = size_of_val(&*side.known) + side.known().count() * size_of::<ChunkMeta>();
-            size_of_val(&*side.chunks) + known + side.arena.stats().free()
-        });
-        slots.iter().sum::<usize>() + self.distinct_chunks().map(Chunk::bytes).sum::<usize>()
-    }
-
-    /// The bytes of lists that this view alone keeps: the store has newer ones. Views that share chunks count them all.
-    pub fn kept_bytes(&self) -> usize {
-        self.distinct_chunks().map(Chunk::kept_bytes).sum()
     }
 }
 

@@ -53,7 +53,12 @@ create_exception!(
     OperationalError,
     "There is no space left. What was asked for was not done: a transaction was not applied, and the store stays usable."
 );
-create_exception!(hedgerow, OutOfMemoryError, OperationalError, "There is not enough memory for the answer.");
+create_exception!(
+    hedgerow,
+    OutOfMemoryError,
+    OperationalError,
+    "There is not enough memory for the answer, or the memory limit of the store leaves no room for a commit."
+);
 create_exception!(
     hedgerow,
     CorruptionError,
@@ -123,6 +128,7 @@ pub(crate) fn raise(error: hedgerow::Error) -> PyErr {
 fn raise_open(error: &OpenError, text: String) -> PyErr {
     match error {
         OpenError::Locked { .. } => LockedError::new_err(text),
+        OpenError::MemoryLimit { .. } => OutOfMemoryError::new_err(text),
         // The program asked for something else than what it opened.
         OpenError::ConfigMismatch { .. } => ProgrammingError::new_err(text),
         OpenError::FutureVersion { .. } => NotSupportedError::new_err(text),
@@ -136,6 +142,7 @@ fn raise_commit(error: &CommitError, text: String) -> PyErr {
         CommitError::Conflict { with } => conflict(text, with.0),
         CommitError::NoSuchVertex { .. } => IntegrityError::new_err(text),
         CommitError::DiskFull => DiskFullError::new_err(text),
+        CommitError::MemoryLimit { .. } | CommitError::TooLarge { .. } => OutOfMemoryError::new_err(text),
         CommitError::OutcomeUnknown => OutcomeUnknownError::new_err(text),
         _ => OperationalError::new_err(text),
     }

@@ -9,6 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::database::Database;
+use bytesize::ByteSize;
+
 use crate::error::{DataError, raise};
 use crate::handle::Handle;
 use crate::key::{flag, long_count, shown, type_name};
@@ -47,6 +49,11 @@ use crate::pool::parallel;
 /// checkpoint_log_bytes : int
 ///     When the log since the last checkpoint is longer, one is written in the background; 0 for never. When it is twice as
 ///     long, commits wait for that.
+/// memory_limit : int or str, optional
+///     How many bytes of memory the store may use, at least 16 MiB: an int, or a str such as ``"8GiB"``. A commit that the rest
+///     of it has no room for is refused, as is opening a store that does not fit. If not given, it is half of what the machine
+///     has, or the control group of the process, and refuses nothing: see ``Stats.memory_limit``. Arrays that kernels and
+///     other calls return, or work with, are not part of it.
 ///
 /// Returns
 /// -------
@@ -56,6 +63,8 @@ use crate::pool::parallel;
 /// ------
 /// LockedError
 ///     The directory is open already, in this process or another, and not both for reading only.
+/// OutOfMemoryError
+///     The store needs more than ``memory_limit``; the message says how much would do.
 /// CorruptionError
 ///     A file is damaged.
 /// NotSupportedError
@@ -74,7 +83,7 @@ use crate::pool::parallel;
 /// ...     db.insert_edge(1, 2)
 /// True
 #[pyfunction]
-#[pyo3(signature = (path=None, *, read_only=false, directed=None, keys=None, weighted=None, reverse=None, durability=None, isolation="serializable", create=true, checkpoint_log_bytes=None), text_signature = "(path=None, *, read_only=False, directed=None, keys=None, weighted=None, reverse=None, durability='sync', isolation='serializable', create=True, checkpoint_log_bytes=268435456)")]
+#[pyo3(signature = (path=None, *, read_only=false, directed=None, keys=None, weighted=None, reverse=None, durability=None, isolation="serializable", create=true, checkpoint_log_bytes=None, memory_limit=None), text_signature = "(path=None, *, read_only=False, directed=None, keys=None, weighted=None, reverse=None, durability='sync', isolation='serializable', create=True, checkpoint_log_bytes=268435456, memory_limit=None)")]
 #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
 pub(crate) fn open(
     py: Python<'_>,
@@ -88,6 +97,7 @@ pub(crate) fn open(
     isolation: &str,
     create: bool,
     checkpoint_log_bytes: Option<&Bound<'_, PyAny>>,
+    memory_limit: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Database> {
     let mut options = Options::new()
         .read_only(read_only)
@@ -100,6 +110,9 @@ pub(crate) fn open(
     }
     if let Some(bytes) = checkpoint_log_bytes {
         options = options.checkpoint_log_bytes(long_count("checkpoint_log_bytes", bytes)?);
+    }
+    if let Some(limit) = memory_limit {
+        options = options.memory_limit(read_size("memory_limit", limit)?);
     }
     if let Some(directed) = directed {
         options = options.directed(flag("directed", directed)?);
@@ -123,6 +136,15 @@ pub(crate) fn open(
         None => options.in_memory(),
     });
     Ok(Database::new(Handle::new(graph.map_err(raise)?, shown, read_only)))
+}
+
+/// A number of bytes, or a text that says one with its unit.
+fn read_size(name: &str, object: &Bound<'_, PyAny>) -> PyResult<u64> {
+    let Ok(text) = object.cast::<PyString>() else { return long_count(name, object) };
+    text.to_str()?.parse().map(|ByteSize(bytes)| bytes).map_err(|_| {
+        let found = shown(object);
+        DataError::new_err(format!("{name} must be a number of bytes, such as \"8GiB\", found {found}"))
+    })
 }
 
 fn read_kind(object: &Bound<'_, PyAny>) -> PyResult<KeyKind> {

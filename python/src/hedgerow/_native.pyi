@@ -87,6 +87,7 @@ def open(
     isolation: Literal["serializable", "snapshot"] = "serializable",
     create: bool = True,
     checkpoint_log_bytes: int = 268435456,
+    memory_limit: int | str | None = None,
 ) -> Database: ...
 def salvage(path: str | os.PathLike[str], into: str | os.PathLike[str]) -> SalvageReport: ...
 

@@ -432,8 +432,12 @@ class Stats:
         Versions of subgraphs, both directions.
     delta_entries : int
         Recent changes that are not merged yet.
+    arena_bytes : int
+        Bytes of memory that lists of neighbors lie in.
+    version_bytes : int
+        Bytes of versions of subgraphs beside those: themselves, ranks and properties.
     main_bytes, delta_bytes : int
-        Bytes of the merged part and of recent changes.
+        Bytes of both that the merged part takes, and recent changes.
     patch_bytes : int
         Bytes of the corrections of large merged parts.
     property_bytes : int
@@ -443,13 +447,16 @@ class Stats:
     arena_free_bytes : int
         Bytes kept for main parts and recent changes that hold none.
     view_bytes : int
-        Bytes that the newest view keeps for the next one, and of views of chosen edges that open snapshots use.
+        Bytes of views, those that open snapshots use and those kept for snapshots to come.
     table_bytes, id_map_bytes, coordination_bytes : int
-        Bytes of the table of subgraphs, of the mapping of vertex ids (estimated), and of what orders commits and snapshots.
-    log_buffer_bytes : int
-        Bytes of the buffers in which commits wait to be written to the log.
+        Bytes of the table of subgraphs, of the mapping of vertex ids, and of what orders commits and snapshots.
+    log_buffer_bytes, file_buffer_bytes : int
+        Bytes of the buffers in which commits wait to be written to the log, and of checkpoints under way.
     memory_bytes : int
-        The sum of those eleven.
+        The sum of ``arena_bytes``, ``version_bytes``, ``view_bytes``, ``table_bytes``, ``id_map_bytes``,
+        ``coordination_bytes``, ``log_buffer_bytes`` and ``file_buffer_bytes``.
+    memory_limit : int
+        How many bytes of memory the store may use: what was asked for, or else half of what there is for the process.
     commit_waits : int
         How often a commit waited because too much was not published yet.
     log_bytes, segment_bytes : int
@@ -474,12 +481,16 @@ class Stats:
     delta_bytes: int
     old_version_bytes: int
     arena_free_bytes: int
+    arena_bytes: int
+    version_bytes: int
     view_bytes: int
     table_bytes: int
     id_map_bytes: int
     coordination_bytes: int
     log_buffer_bytes: int
+    file_buffer_bytes: int
     memory_bytes: int
+    memory_limit: int
     commit_waits: int
     log_bytes: int
     segment_bytes: int

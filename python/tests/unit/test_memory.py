@@ -9,6 +9,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import hedgerow
 import numpy as np
 import pytest
 from support import data, text
@@ -124,3 +125,31 @@ def test_real_graphs(
 ) -> None:
     path = saved(tmp_path / "edges.npy", *real(name))
     check(measure(path, keys, directed, str(tmp_path / "store") if files else ""))
+
+
+def test_a_limit_is_told_kept_and_refused_by_name(tmp_path: Path) -> None:
+    for limit, bytes in [(64 << 20, 64 << 20), ("64MiB", 64 << 20), ("0.5 GiB", 1 << 29), ("20MB", 20_000_000)]:
+        with hedgerow.open(memory_limit=limit) as db:
+            assert db.stats().memory_limit == bytes
+    for wrong in ["much", "", "-1GiB", -1]:
+        with pytest.raises(hedgerow.DataError, match="memory_limit"):
+            hedgerow.open(memory_limit=wrong)
+    with pytest.raises(TypeError):
+        hedgerow.open(memory_limit=1.5)  # type: ignore[arg-type]
+    with pytest.raises(hedgerow.OutOfMemoryError, match="at least 16777216"):
+        hedgerow.open(memory_limit="1MiB")
+    db = hedgerow.open(tmp_path / "limited", keys="dense", memory_limit="16MiB", durability="manual")
+    rng = np.random.default_rng(1)
+    with pytest.raises(hedgerow.OutOfMemoryError, match="leaves no room"):
+        for _ in range(100):
+            db.add_edges(rng.integers(0, 1 << 16, 50_000), rng.integers(0, 1 << 16, 50_000))
+    stats = db.stats()
+    assert stats.memory_bytes <= stats.memory_limit == 16 << 20
+    assert stats.edges > 200_000
+    db.close()
+    assert "memory" in str(pytest.raises(hedgerow.OutOfMemoryError, reopened, tmp_path / "limited").value)
+
+
+def reopened(path: Path) -> None:
+    with hedgerow.open(path, memory_limit=(16 << 20) - 1):
+        pass

@@ -27,6 +27,7 @@ pub(crate) fn edge(
     weight: f64,
 ) -> Result<Outcome> {
     engine.check_writable()?;
+    engine.check_room(1)?;
     engine.check_key(src)?;
     engine.check_key(dst)?;
     let outcome = edge_unpublished(engine, kind, src, dst, weight, Given::none)?;
@@ -43,6 +44,7 @@ pub(crate) fn edge_with_word(
     (property, of, word): (PropertyId, PropertyType, u64),
 ) -> Result<Outcome> {
     engine.check_writable()?;
+    engine.check_room(1)?;
     let given = || Given::row(RowRef::Word(property, of, word));
     let outcome = edge_unpublished(engine, kind, src, dst, 1.0, given)?;
     order::publish(engine, outcome)
@@ -124,6 +126,7 @@ pub(crate) fn edge_of(
     given: &Given<'_>,
 ) -> Result<Outcome> {
     engine.check_writable()?;
+    engine.check_room(1)?;
     engine.check_key(src)?;
     engine.check_key(dst)?;
     let outcome = if label == LabelId::DEFAULT && rank == 0 {

@@ -6,9 +6,6 @@ use hedgerow_core::{Cells, Columns, LabelId, PropertyId, Row, RowRef, Value, sim
 
 use super::names::TxnKey;
 
-/// The most operations in one transaction.
-pub(crate) const MAX_OPS: usize = 1 << 24;
-
 /// What an operation of a transaction asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OpKind {

@@ -222,6 +222,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         weight: f64,
     ) -> Result<u64> {
         self.engine.check_writable()?;
+        self.engine.check_room(1)?;
         self.check_acks()?;
         self.engine.check_key(src)?;
         self.engine.check_key(dst)?;

@@ -5,8 +5,8 @@ use hedgerow_core::{Cells, LabelId, PropertyId, PropertyType, Row, Value, Vertex
 
 use super::attributes::AttributesOfOps;
 use super::define::check_value;
-use super::op::{MAX_OPS, OpAttributes, OpKind, TxnOp};
-use super::txn::{WriteTxn, too_many};
+use super::op::{OpAttributes, OpKind, TxnOp};
+use super::txn::WriteTxn;
 use crate::error::{ArgumentError, Error, Result};
 use crate::state::edge_key::WEIGHT;
 use crate::state::schema::LabelRef;
@@ -140,9 +140,7 @@ impl WriteTxn {
         let says_kinds = engine.schema.load().label_by_id(label).is_some_and(|label| label.ends().is_some());
         let mut cells = Cells::new();
         let coming = edges.size_hint().0;
-        if coming > MAX_OPS - ops.len() {
-            return Err(too_many());
-        }
+        engine.check_operations(ops.len().saturating_add(coming))?;
         ops.reserve(coming);
         if let [_] = properties {
             attributes.reserve_words(coming);
@@ -154,9 +152,7 @@ impl WriteTxn {
             }
             engine.check_key(src)?;
             engine.check_key(dst)?;
-            if ops.len() >= MAX_OPS {
-                return Err(too_many());
-            }
+            engine.check_operations(ops.len() + 1)?;
             let mut op = TxnOp::plain(OpKind::Put, keys.intern(src), keys.intern(dst), 1.0);
             op.label = label;
             let mut values = row.into_iter();

@@ -7,14 +7,14 @@ use hedgerow_core::{Direction, LabelId, Timestamp, VertexId, VertexKey, VertexKe
 
 use super::attributes::AttributesOfOps;
 use super::names::{TxnKey, TxnKeys};
-use super::op::{MAX_OPS, OpKind, TxnOp};
+use super::op::{OpKind, TxnOp};
 use super::overlay::{Listed, Overlay, State};
 use super::request::{Outcome, Request};
 use super::ticket::Ticket;
 use super::validate::ReadSet;
 use super::{autocommit, order, schedule};
 use crate::config::Isolation;
-use crate::error::{ArgumentError, Error, Result};
+use crate::error::{ArgumentError, Result};
 use crate::{read::snapshot::Snapshot, state::store::Engine};
 
 /// A write transaction: gathers operations, sees its own writes, and commits them atomically or not at all.
@@ -225,16 +225,14 @@ impl WriteTxn {
         let WriteTxn { engine, ops, keys, .. } = self;
         engine.check_owner()?;
         let (before, coming) = (ops.len(), edges.size_hint().0);
-        if coming > MAX_OPS - before {
-            return Err(too_many());
-        }
+        engine.check_operations(before.saturating_add(coming))?;
         ops.reserve(coming);
         for (src, dst, weight) in edges {
             let check = || {
                 engine.check_key(src)?;
                 engine.check_key(dst)?;
                 check_weight(engine, weight)?;
-                if ops.len() < MAX_OPS { Ok(()) } else { Err(too_many()) }
+                engine.check_operations(ops.len() + 1)
             };
             if let Err(error) = check() {
                 ops.truncate(before);
@@ -435,6 +433,7 @@ impl WriteTxn {
             let ts = self.base.as_ref().map_or_else(|| self.engine.clock.published(), Snapshot::timestamp);
             return Ok(Outcome { ts, edges: 0, applied: 0 });
         }
+        self.engine.check_room(self.ops.len())?;
         if let Some(outcome) = self.commit_alone()? {
             return Ok(outcome);
         }
@@ -476,9 +475,7 @@ impl WriteTxn {
     }
 
     pub(super) fn push_op(&mut self, op: TxnOp) -> Result<()> {
-        if self.ops.len() >= MAX_OPS {
-            return Err(too_many());
-        }
+        self.engine.check_operations(self.ops.len() + 1)?;
         self.ops.push(op);
         Ok(())
     }
@@ -606,9 +603,4 @@ impl WriteTxn {
             }
         }
     }
-}
-
-pub(super) fn too_many() -> Error {
-    let what = "the number of operations in a transaction".into();
-    ArgumentError::TooLarge { what, limit: MAX_OPS as u64 }.into()
 }

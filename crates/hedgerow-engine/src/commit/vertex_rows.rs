@@ -9,9 +9,9 @@ use hedgerow_core::property::MAX_VALUE_BYTES;
 use hedgerow_core::{Column, Columns, KindId, LabelId, PropertyId, Value, ValueRef, VertexKeyRef};
 
 use super::define::check_value;
-use super::op::{MAX_OPS, OpAttributes, OpKind, TxnOp};
+use super::op::{OpAttributes, OpKind, TxnOp};
 use super::rows::too_many_values;
-use super::txn::{WriteTxn, too_many};
+use super::txn::WriteTxn;
 use crate::error::{ArgumentError, Result};
 use crate::state::store::Engine;
 
@@ -189,9 +189,7 @@ impl WriteTxn {
     fn vertex_ops(&self, kind: KindId, least: usize) -> Result<Vec<TxnOp>> {
         self.engine.check_owner()?;
         self.engine.schema.load().check_kind(kind)?;
-        if least > MAX_OPS.saturating_sub(self.ops.len()) / 2 {
-            return Err(too_many());
-        }
+        self.engine.check_operations(least.saturating_mul(2).saturating_add(self.ops.len()))?;
         Ok(Vec::with_capacity(least * 2))
     }
 
@@ -204,9 +202,7 @@ impl WriteTxn {
             return Err(ArgumentError::Invalid(what).into());
         }
         self.engine.check_key(key)?;
-        if self.ops.len() + ops.len() + 2 > MAX_OPS {
-            return Err(too_many());
-        }
+        self.engine.check_operations(self.ops.len() + ops.len() + 2)?;
         let key = self.keys.intern(key);
         ops.push(TxnOp::plain(OpKind::InsertVertex, key, key, 0.0));
         ops.push(TxnOp { label: LabelId::VERTICES, ..TxnOp::plain(OpKind::Put, key, key, 1.0) });

@@ -62,6 +62,11 @@ impl Runs {
         self.newest.contains_key(&id)
     }
 
+    /// The bytes of memory that this takes. O(1).
+    pub(crate) fn bytes(&self) -> usize {
+        self.newest.capacity() * (size_of::<(SubgraphId, ImageLocation)>() + 1)
+    }
+
     /// The bytes of all newest images.
     pub(crate) fn live_bytes(&self) -> u64 {
         self.newest.values().map(|place| place.bytes).sum()

@@ -11,6 +11,7 @@ use hedgerow_mem::view::{
 use hedgerow_mem::{Arena, View};
 use rayon::prelude::*;
 
+use super::views::side_of;
 use crate::error::{ArgumentError, Error};
 use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenTest, ChosenWeight, EdgeDirection};
 use crate::state::store::Engine;
@@ -62,7 +63,7 @@ pub(super) fn view(
     let entries = out.recount();
     let shape = Shape { edge_count: if directed { entries } else { (entries + loops) / 2 }, ..shape };
     let stored = directed && !shape.one_way;
-    let into = if stored { composing.side(Direction::In, false)?.0 } else { DirectionView::default() };
+    let into = if stored { composing.side(Direction::In, false)?.0 } else { side_of(engine) };
     let view = View::new(shape, out, into);
     Ok(match chosen.direction {
         EdgeDirection::Out => view,
@@ -71,7 +72,7 @@ pub(super) fn view(
             let (out, into) = (view.side(Direction::Out), view.side(Direction::In));
             let (mut joined, _) = composing.joined(out, into)?;
             joined.recount();
-            View::new(Shape { directed: false, one_way: false, ..shape }, joined, DirectionView::default())
+            View::new(Shape { directed: false, one_way: false, ..shape }, joined, side_of(engine))
         }
     })
 }
@@ -108,7 +109,7 @@ impl Composing<'_> {
         direction: Direction,
         first_copies: bool,
     ) -> std::result::Result<(DirectionView, u64), Unmade> {
-        let (mut side, loops) = (DirectionView::default(), AtomicU64::new(0));
+        let (mut side, loops) = (side_of(self.engine), AtomicU64::new(0));
         let chunks = side.chunks_mut(self.shape.vertex_bound).par_chunks_mut(AT_ONCE).enumerate();
         hedgerow_par::try_for_each(chunks, |(part, chunks)| {
             let mut composer = self.composer();
@@ -138,6 +139,7 @@ impl Composing<'_> {
             loops.fetch_add(composer.loops(), Ordering::Relaxed);
             Ok::<_, Unmade>(())
         })?;
+        side.charge_lists();
         Ok((side, loops.into_inner()))
     }
 
@@ -147,7 +149,7 @@ impl Composing<'_> {
         out: &DirectionView,
         into: &DirectionView,
     ) -> std::result::Result<(DirectionView, u64), Unmade> {
-        let (mut side, loops) = (DirectionView::default(), AtomicU64::new(0));
+        let (mut side, loops) = (side_of(self.engine), AtomicU64::new(0));
         let chunks = side.chunks_mut(self.shape.vertex_bound).par_chunks_mut(AT_ONCE).enumerate();
         hedgerow_par::try_for_each(chunks, |(part, chunks)| {
             let mut composer = self.composer();
@@ -161,6 +163,7 @@ impl Composing<'_> {
             loops.fetch_add(composer.loops(), Ordering::Relaxed);
             Ok::<_, Unmade>(())
         })?;
+        side.charge_lists();
         Ok((side, loops.into_inner()))
     }
 }

@@ -98,7 +98,8 @@ pub(crate) fn make(
 ) -> Result<View> {
     let config = &engine.config;
     let shape = shape(engine, label, edge_count);
-    let (mut out, mut into) = previous.map(View::into_sides).unwrap_or_default();
+    let fresh = || (side_of(engine), side_of(engine));
+    let (mut out, mut into) = previous.map_or_else(fresh, View::into_sides);
     let tables = (engine.table(label), &engine.subgraphs);
     refresh_side(&mut out, tables, Direction::Out, ts, shape)?;
     if config.directed && config.reverse {
@@ -147,6 +148,11 @@ fn refresh_side(
     Ok(())
 }
 
+/// A side without chunks, of the store's account.
+pub(super) fn side_of(engine: &Engine) -> DirectionView {
+    DirectionView::charging(engine.account().clone())
+}
+
 /// A view made without the cache.
 pub(crate) fn fresh(engine: &Engine, label: LabelId, ts: Timestamp, edge_count: u64) -> Result<View> {
     make(engine, label, None, ts, edge_count)
@@ -161,13 +167,15 @@ pub(crate) fn weighted(
     edge_count: u64,
 ) -> Result<View> {
     let shape = Shape { weighted: true, ..shape(engine, label, edge_count) };
-    let (mut out, mut into) = (DirectionView::default(), DirectionView::default());
+    let (mut out, mut into) = (side_of(engine), side_of(engine));
     let tables = (engine.table(label), &engine.subgraphs);
     refresh_side(&mut out, tables, Direction::Out, ts, shape)?;
     weigh_side(&mut out, engine, label, Direction::Out, weight, ts, shape)?;
+    out.charge_lists();
     if engine.directions().contains(&Direction::In) {
         refresh_side(&mut into, tables, Direction::In, ts, shape)?;
         weigh_side(&mut into, engine, label, Direction::In, weight, ts, shape)?;
+        into.charge_lists();
     }
     Ok(View::new(shape, out, into))
 }

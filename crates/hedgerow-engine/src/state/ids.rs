@@ -5,8 +5,10 @@
 
 use std::hash::BuildHasher;
 use std::ops::Range;
+use std::sync::Arc;
 
 use foldhash::fast::FixedState;
+use hedgerow_core::account::Account;
 use hedgerow_core::fork;
 use hedgerow_core::sync::{AtomicU32, Mutex, MutexGuard, Ordering};
 use hedgerow_core::{
@@ -35,11 +37,12 @@ pub(crate) struct IdMap {
 pub(crate) type KeyLatch<'a> = MutexGuard<'a, ()>;
 
 impl IdMap {
-    pub(crate) fn new(kind: KeyKind) -> IdMap {
+    /// Without vertices. What keys hold is charged to `account`.
+    pub(crate) fn new(kind: KeyKind, account: Arc<Account>) -> IdMap {
         // The first table of a process makes the seed of all hashers, for which others wait: no fork comes between.
         let _whole = fork::hold_off();
         IdMap {
-            keys: (kind != KeyKind::Dense).then(|| KeyTable::new(kind == KeyKind::Str)),
+            keys: (kind != KeyKind::Dense).then(|| KeyTable::charging(kind == KeyKind::Str, account)),
             latches: (0..LATCHES).map(|_| Mutex::new(())).collect(),
             free: FreeIds::default(),
             stretches: Mutex::new(Vec::new()),
@@ -328,6 +331,7 @@ impl IdMap {
     }
 
     /// The bytes held, with those of slots and rows without a key.
+    #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.keys.as_ref().map_or(0, KeyTable::bytes)
     }

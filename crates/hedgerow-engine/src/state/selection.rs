@@ -122,12 +122,6 @@ impl ChosenViews {
         let forgotten = std::mem::take(&mut *self.0.lock());
         drop(forgotten);
     }
-
-    /// The bytes of all, and of lists that they alone keep.
-    pub(crate) fn bytes(&self) -> u64 {
-        let views: Vec<Arc<View>> = self.0.lock().iter().filter_map(|(.., view)| view.upgrade()).collect();
-        views.iter().map(|view| (view.bytes() + view.kept_bytes()) as u64).sum()
-    }
 }
 
 /// As many views of chosen edges a snapshot keeps: those asked for last.

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
+use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{Direction, GraphConfig, KeyKind, LabelId, Timestamp, VertexKeyRef};
@@ -17,6 +18,7 @@ use crate::state::closing::{Closing, TellsFreed};
 use crate::state::csr::CsrCache;
 use crate::state::horizon::LiveHorizon;
 use crate::state::ids::IdMap;
+use crate::state::limits::most_operations;
 use crate::state::log_bound::LogBound;
 use crate::state::pending::PendingVersions;
 use crate::state::placement::Placement;
@@ -77,6 +79,12 @@ pub(crate) struct Core {
     /// The thread that syncs for [`Durability::Group`].
     pub(crate) group_syncer: Worker,
     pub(crate) read_only: bool,
+    /// The memory limit, if one was asked for.
+    pub(crate) memory_limit: Option<u64>,
+    /// How many operations one transaction may have.
+    pub(crate) most_operations: usize,
+    /// For what commits and snapshots are ordered by: its size when it was last looked at.
+    pub(crate) coordination: Mutex<Charge>,
     pub(crate) thresholds: Thresholds,
     pub(crate) checkpointing: Mutex<()>,
     /// When the log is to be made shorter.
@@ -126,6 +134,7 @@ impl Engine {
             let core = core.clone();
             Worker::new(duty, Arc::new(move || run(&core)))
         };
+        let coordination = Charge::new(parts.subgraphs.memory().account(), Purpose::Coordination, 0);
         let core = Arc::new_cyclic(|core| Core {
             config: parts.config,
             isolation: options.isolation,
@@ -154,6 +163,9 @@ impl Engine {
             closing: Arc::default(),
             group_syncer: worker(core, Duty::SyncAtIntervals, threads.sync_at_intervals),
             read_only: options.read_only,
+            memory_limit: options.memory_limit,
+            most_operations: most_operations(options.memory_limit),
+            coordination: Mutex::new(coordination),
             thresholds: options.thresholds,
             checkpointing: Mutex::new(()),
             log_bound: LogBound::new(
@@ -164,6 +176,7 @@ impl Engine {
             owner: OwnerProcess::current(),
             tells_freed: TellsFreed::default(),
         });
+        core.charge_coordination();
         Arc::new(Engine { core })
     }
 }

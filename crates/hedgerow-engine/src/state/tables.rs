@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use hedgerow_core::account::Purpose;
 use hedgerow_core::growing::Growing;
 use hedgerow_core::{Direction, LabelId, SubgraphId};
 use hedgerow_mem::{Memory, SubgraphTable};
@@ -35,7 +36,8 @@ impl LabelTables {
     }
 
     pub(crate) fn get_or_create(&self, label: LabelId) -> &SubgraphTable {
-        let table = self.tables.get_or_create(place(label));
+        let charge = |bytes| self.memory.account().charge(Purpose::Tables, bytes);
+        let table = self.tables.get_or_create(place(label), charge);
         table.get_or_init(|| Box::new(SubgraphTable::new(self.memory.clone())))
     }
 
@@ -48,6 +50,7 @@ impl LabelTables {
     }
 
     /// The bytes of the directory; the tables count themselves.
+    #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.tables.bytes()
     }

@@ -67,7 +67,7 @@ struct Cached {
 /// Figures for [`Stats`](crate::Stats).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ViewFigures {
-    pub(crate) bytes: u64,
+    pub(crate) kept: u64,
     pub(crate) built: u64,
     pub(crate) refreshed: u64,
 }
@@ -145,12 +145,6 @@ impl ViewCache {
     fn forget(&self) {
         let forgotten = std::mem::take(&mut *self.newest.lock());
         drop(forgotten);
-    }
-
-    /// The bytes of the view, and of lists that it alone keeps.
-    fn bytes(&self) -> u64 {
-        let view = self.newest.lock().view.clone();
-        view.map_or(0, |view| (view.bytes() + view.kept_bytes()) as u64)
     }
 }
 
@@ -285,10 +279,10 @@ impl Views {
     }
 
     pub(crate) fn figures(&self) -> ViewFigures {
-        let mut bytes = self.chosen.bytes();
-        self.each(|cache| bytes += cache.bytes());
+        let mut kept = 0;
+        self.each(|cache| kept += u64::from(cache.newest.lock().view.is_some()));
         ViewFigures {
-            bytes,
+            kept,
             built: self.built.load(Ordering::Relaxed),
             refreshed: self.refreshed.load(Ordering::Relaxed),
         }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use hedgerow_core::Timestamp;
+use hedgerow_core::account::Account;
 use hedgerow_io::{FileId, IoError, Lsn, StoreId};
 
 /// What a log is made with.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct LogOptions {
     /// The store's identity.
     pub store: StoreId,
@@ -16,12 +17,14 @@ pub struct LogOptions {
     pub epoch: u32,
     /// The length of a segment, in bytes, at most 2^61; a record that does not fit gets a longer one of its own.
     pub segment_bytes: u64,
+    /// What the buffers of the log are charged to.
+    pub account: Arc<Account>,
 }
 
 impl LogOptions {
-    /// Options for `store`, with segments of 64 MiB.
+    /// Options for `store`, with segments of 64 MiB and an account of its own.
     pub fn new(store: StoreId) -> Self {
-        LogOptions { store, epoch: 0, segment_bytes: 64 << 20 }
+        LogOptions { store, epoch: 0, segment_bytes: 64 << 20, account: Arc::default() }
     }
 }
 

@@ -4,6 +4,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use hedgerow_core::account::{Account, Purpose};
 use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::Mutex;
 
@@ -29,6 +30,9 @@ pub(super) struct Inner {
     pub(super) large_bytes: AtomicUsize,
     /// Below so many bytes in all, huge pages come late.
     late: usize,
+    /// What open parts of regions and large blocks are charged to.
+    account: Arc<Account>,
+    purpose: Purpose,
 }
 
 /// A shard on cache lines of its own, and the process that made the arena.
@@ -37,7 +41,7 @@ pub(super) struct Padded(pub(super) Mutex<Shard<Inner>>, pub(super) OwnerProcess
 
 impl Inner {
     /// Without any memory yet, of this process.
-    pub(super) fn new(late: usize) -> Inner {
+    pub(super) fn new(late: usize, account: Arc<Account>, purpose: Purpose) -> Inner {
         let process = OwnerProcess::current();
         Inner {
             shards: std::array::from_fn(|index| Padded(Mutex::new(Shard::new(index)), process)),
@@ -45,6 +49,8 @@ impl Inner {
             large_blocks: AtomicUsize::new(0),
             large_bytes: AtomicUsize::new(0),
             late,
+            account,
+            purpose,
         }
     }
 
@@ -66,18 +72,20 @@ impl Inner {
             if let Some(block) = shard.allocate(bytes) {
                 return block;
             }
-            if shard.extend() {
+            if let Some(opened) = shard.extend() {
+                self.account.charge(self.purpose, opened);
                 continue;
             }
             let size = self.region_size().max((bytes + OVERHEAD).next_power_of_two());
             let mapped = self.mapped.fetch_add(size, Ordering::Relaxed);
             let region = Region::map(self.clone(), shard.index(), size, mapped < self.late);
-            shard.add(region);
+            self.account.charge(self.purpose, shard.add(region));
         }
     }
 
     /// Counts a large block, whose mapping has `size` bytes.
     pub(super) fn note_large(&self, size: usize) {
+        self.account.charge(self.purpose, size);
         self.mapped.fetch_add(size, Ordering::Relaxed);
         self.large_bytes.fetch_add(size, Ordering::Relaxed);
         self.large_blocks.fetch_add(1, Ordering::Relaxed);
@@ -85,6 +93,7 @@ impl Inner {
 
     /// Counts it no more.
     pub(super) fn note_large_gone(&self, size: usize) {
+        self.account.discharge(self.purpose, size);
         self.mapped.fetch_sub(size, Ordering::Relaxed);
         self.large_bytes.fetch_sub(size, Ordering::Relaxed);
         self.large_blocks.fetch_sub(1, Ordering::Relaxed);
@@ -106,7 +115,8 @@ pub(super) unsafe fn shard_of<'a>(region: NonNull<Region<Inner>>) -> &'a Padded 
 pub(super) fn release(region: Option<NonNull<Region<Inner>>>) {
     if let Some(region) = region {
         // SAFETY: a region that a shard gives out is in none of its lists, holds no block, and is given out once.
-        let (arena, size) = unsafe { Region::unmap(region) };
+        let (arena, size, open) = unsafe { Region::unmap(region) };
+        arena.account.discharge(arena.purpose, open);
         arena.mapped.fetch_sub(size, Ordering::Relaxed);
     }
 }

@@ -35,6 +35,8 @@ pub use stats::ArenaStats;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use hedgerow_core::account::{Account, Purpose};
+
 use inner::{Inner, LATE, LATE_IF_FILLED_AT_ONCE, release};
 use large::map_large;
 
@@ -49,6 +51,7 @@ const LARGE: usize = 1 << 20;
 pub struct Arena {
     owner: Option<Arc<Owner>>,
     patch_sizes: PatchSizes,
+    account: Arc<Account>,
 }
 
 /// Lets go of what an arena keeps in reserve once no handle is left.
@@ -57,27 +60,36 @@ struct Owner {
 }
 
 impl Arena {
-    /// An arena of its own, without any memory yet. Under the model checkers, and with the feature `plain-blocks`
-    /// (for tools that watch the global allocator), the same as [`Arena::default`].
+    /// An arena of its own, without any memory yet, and with an account of its own. Under the model checkers, and with the feature
+    /// `plain-blocks` (for tools that watch the global allocator), the same as [`Arena::default`].
     pub fn new() -> Arena {
-        if cfg!(any(feature = "model-checking", miri, feature = "plain-blocks")) {
-            return Arena::default();
-        }
-        Arena::managed(LATE)
+        Arena::charging(Arc::default())
     }
 
-    /// As [`new`](Self::new), for who fills it at once rather than bit by bit: from 4 MiB on it takes huge pages before they are
-    /// written.
-    pub fn filled_at_once() -> Arena {
-        if cfg!(any(feature = "model-checking", miri, feature = "plain-blocks")) {
-            return Arena::default();
-        }
-        Arena::managed(LATE_IF_FILLED_AT_ONCE)
+    /// As [`new`](Self::new), charging what it takes to `account`.
+    pub fn charging(account: Arc<Account>) -> Arena {
+        Arena::managed(LATE, account, Purpose::Arena)
     }
 
-    fn managed(late: usize) -> Arena {
-        let owner = Owner { inner: Arc::new(Inner::new(late)) };
-        Arena { owner: Some(Arc::new(owner)), ..Arena::default() }
+    /// As [`charging`](Self::charging), for the lists of a view, which are made at once rather than bit by bit: from 4 MiB on it takes
+    /// huge pages before they are written.
+    pub fn of_view(account: Arc<Account>) -> Arena {
+        Arena::managed(LATE_IF_FILLED_AT_ONCE, account, Purpose::Views)
+    }
+
+    fn managed(late: usize, account: Arc<Account>, purpose: Purpose) -> Arena {
+        let plain = Arena { account, ..Arena::default() };
+        if cfg!(any(feature = "model-checking", miri, feature = "plain-blocks")) {
+            return plain;
+        }
+        let inner = Inner::new(late, plain.account.clone(), purpose);
+        Arena { owner: Some(Arc::new(Owner { inner: Arc::new(inner) })), ..plain }
+    }
+
+    /// What the memory of the arena is charged to. Blocks of the global allocator are charged by nobody.
+    #[inline]
+    pub fn account(&self) -> &Arc<Account> {
+        &self.account
     }
 
     /// A handle with which merges make patches from other sizes on.

@@ -84,17 +84,18 @@ impl<A> Region<A> {
         Some(open)
     }
 
-    /// Returns a region to the system; gives back the reference to its arena, and the size.
+    /// Returns a region to the system; gives back the reference to its arena, the size, and the bytes that were open.
     ///
     /// # Safety
     /// The region holds no block, is in no list, and is not used any more.
-    pub(super) unsafe fn unmap(region: NonNull<Region<A>>) -> (Arc<A>, usize) {
+    pub(super) unsafe fn unmap(region: NonNull<Region<A>>) -> (Arc<A>, usize, usize) {
         // SAFETY: the caller gives the region up; its head was written by `map`.
-        let (arena, size) = unsafe { ((*region.as_ptr()).arena, (*region.as_ptr()).size) };
+        let (arena, size, open) =
+            unsafe { ((*region.as_ptr()).arena, (*region.as_ptr()).size, (*region.as_ptr()).open) };
         // SAFETY: mapped with this size, unmapped once.
         unsafe { unmap(region.cast(), size) };
         // SAFETY: the strong reference that `map` took.
-        (unsafe { Arc::from_raw(arena) }, size)
+        (unsafe { Arc::from_raw(arena) }, size, open)
     }
 
     /// The arena, and the place of the shard that guards the region.

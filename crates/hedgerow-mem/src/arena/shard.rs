@@ -158,35 +158,35 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Takes in a fresh region.
-    pub(super) fn add(&mut self, region: NonNull<Region<A>>) {
+    /// Takes in a fresh region. Returns how many bytes of it are open.
+    pub(super) fn add(&mut self, region: NonNull<Region<A>>) -> usize {
         self.heads.get_or_insert_with(|| Box::new([[None; STEPS]; LEVELS]));
         // SAFETY: the region is fresh, hence ours alone.
         unsafe { insert(&mut self.regions, region) };
-        self.open(region);
+        self.open(region).unwrap_or(0)
     }
 
-    /// Opens a piece more of a region that has one. O(regions).
-    pub(super) fn extend(&mut self) -> bool {
+    /// Opens a piece more of a region that has one, and tells its bytes. O(regions).
+    pub(super) fn extend(&mut self) -> Option<usize> {
         let mut next = self.regions;
         while let Some(region) = next {
-            if self.open(region) {
-                return true;
+            if let Some(opened) = self.open(region) {
+                return Some(opened);
             }
             // SAFETY: a region of the list.
             next = unsafe { (*region.as_ptr()).next };
         }
-        false
+        None
     }
 
     /// Opens the next piece of a region of the list: where the end mark was, if there was one, a free block begins, and
-    /// behind it stands the new one.
-    fn open(&mut self, region: NonNull<Region<A>>) -> bool {
+    /// behind it stands the new one. Returns the bytes of the piece.
+    fn open(&mut self, region: NonNull<Region<A>>) -> Option<usize> {
         // SAFETY: a region of the list, see the head of the implementation; `grow` gives a place inside the mapping, further
         // than the head and the least block at the first time.
         unsafe {
             let before = (*region.as_ptr()).open;
-            let Some(open) = Region::grow(region) else { return false };
+            let open = Region::grow(region)?;
             let end: NonNull<Header> = region.cast::<u8>().add(open - HEADER).cast();
             Header::write(end, open - HEADER, 0, 0);
             let from = if before == 0 { HEAD } else { before - HEADER };
@@ -196,8 +196,8 @@ impl<A> Shard<A> {
             Header::write(block, from, open - HEADER - from, flags);
             let whole = self.join(block);
             self.link(whole);
+            Some(open - before)
         }
-        true
     }
 
     /// The smallest free block that holds `size` bytes, or nearly so. O(1).

@@ -32,6 +32,7 @@ impl Model {
         assert!(stats.allocated <= stats.touched && stats.touched <= stats.mapped);
         let mapped = arena.owner.as_ref().map(|o| o.inner.mapped.load(Ordering::Relaxed));
         assert_eq!(mapped, Some(stats.mapped));
+        assert_eq!(arena.account().used() as usize, stats.touched, "charged as far as it is open");
     }
 }
 
@@ -63,7 +64,7 @@ proptest! {
 
     #[test]
     fn blocks_keep_their_content_whatever_comes_and_goes(steps in prop::collection::vec(step(), 1..120)) {
-        let arena = Arena::managed(LATE);
+        let arena = Arena::new();
         let mut model = Model::default();
         for step in steps {
             match step {
@@ -94,7 +95,7 @@ proptest! {
 
 #[test]
 fn adjacent_blocks_that_are_freed_become_one_block() {
-    let arena = Arena::managed(LATE);
+    let arena = Arena::new();
     let blocks: Vec<_> = (0..100).map(|_| arena.copy(&[7u8; 400])).collect();
     let keep = arena.copy(&[1u8; 8]);
     let mapped = arena.stats().mapped;
@@ -111,7 +112,7 @@ fn adjacent_blocks_that_are_freed_become_one_block() {
 
 #[test]
 fn empty_regions_go_back_except_one() {
-    let arena = Arena::managed(LATE);
+    let arena = Arena::new();
     let blocks: Vec<_> = (0..5_000).map(|i| arena.copy(&vec![i as u32; 500])).collect();
     let full = arena.stats();
     assert!(full.regions > 4 && full.mapped - full.touched <= full.mapped / 4 + (64 << 10));
@@ -123,7 +124,7 @@ fn empty_regions_go_back_except_one() {
 
 #[test]
 fn an_evacuation_lays_blocks_out_in_order_and_returns_the_old_regions() {
-    let arena = Arena::managed(LATE);
+    let arena = Arena::new();
     let mut blocks: Vec<_> = (0..3_000).map(|i| arena.copy(&vec![i as u32; 100 + (i * 37) % 900])).collect();
     // Holes everywhere.
     for i in (0..3_000).step_by(3) {
@@ -150,7 +151,7 @@ fn an_evacuation_lays_blocks_out_in_order_and_returns_the_old_regions() {
 
 #[test]
 fn blocks_outlive_the_handles_and_take_their_regions_with_them() {
-    let arena = Arena::managed(LATE);
+    let arena = Arena::new();
     let inner = Arc::downgrade(&arena.owner.as_ref().unwrap().inner);
     let (small, large) = (arena.copy(&[1u64, 2, 3]), arena.copy(&vec![9u8; LARGE]));
     let clone = small.clone();
@@ -164,7 +165,7 @@ fn blocks_outlive_the_handles_and_take_their_regions_with_them() {
 
 #[test]
 fn threads_that_allocate_and_free_for_each_other_keep_all_invariants() {
-    let arena = Arena::managed(LATE);
+    let arena = Arena::new();
     let (give, take) = std::sync::mpsc::sync_channel::<Counted<u64>>(64);
     let take = std::sync::Mutex::new(take);
     std::thread::scope(|scope| {
@@ -197,7 +198,7 @@ fn threads_that_allocate_and_free_for_each_other_keep_all_invariants() {
 
 #[test]
 fn a_region_occupies_memory_only_as_far_as_it_is_open() {
-    let arena = Arena::managed(LATE);
+    let arena = Arena::new();
     let first = arena.copy(&[1u8; 100]);
     let small = arena.stats();
     assert_eq!((small.mapped, small.touched), (64 << 10, 4 << 10));
@@ -218,7 +219,7 @@ fn a_region_occupies_memory_only_as_far_as_it_is_open() {
 /// grows back in some steps, in changing order, and the old one goes a little after the new one was made.
 #[test]
 fn shrinking_and_growing_all_blocks_over_and_over_leaves_few_gaps() {
-    let arena = Arena::managed(LATE);
+    let arena = Arena::new();
     let sizes: Vec<usize> = (0..4_000).map(|i| 400 + 4_000_000 / (i + 100)).collect();
     let mut blocks: Vec<Counted<u8>> = sizes.iter().map(|_| Counted::default()).collect();
     let mut retire_list = std::collections::VecDeque::new();

@@ -2,6 +2,7 @@
 
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::sync::{AtomicPtr, AtomicU64, Ordering};
@@ -29,6 +30,8 @@ pub struct Version {
     pub(crate) changed: AtomicU64,
     /// The version before this one, as long as a snapshot may need it.
     pub(crate) prev: Link,
+    /// The bytes outside the arena that its store was charged for it. Written under the latch.
+    pub(super) charged: AtomicUsize,
     /// For the model checkers.
     pub(crate) life: Life,
 }
@@ -37,7 +40,8 @@ impl Version {
     pub(crate) fn new(begin: Timestamp, main: Main, delta: Delta, changed: u64) -> Version {
         let changed = AtomicU64::new(changed);
         let (patch, prev, life) = (None, Link::default(), Life::default());
-        Version { begin, number: 0, main, patch, delta, changed, prev, life }
+        let charged = AtomicUsize::new(0);
+        Version { begin, number: 0, main, patch, delta, changed, prev, charged, life }
     }
 
     /// The timestamp that the main part stands for.
@@ -68,6 +72,11 @@ impl Version {
     pub fn block_bytes(&self) -> usize {
         let patch = self.patch.as_ref().map_or(0, |patch| patch.block_bytes());
         self.main.block_bytes() + self.delta.block_bytes() + patch
+    }
+
+    /// The bytes outside the arena, itself included; those that several versions share count for each. O(columns).
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.bytes() - self.block_bytes()
     }
 
     /// The bytes of the corrections of the main part.

@@ -35,12 +35,18 @@ pub(crate) use read_guard::ReadGuard;
 pub use retire_list::{RetireList, RetireStats};
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use hedgerow_core::account::{Account, Purpose};
 
 use crate::arena::Arena;
 
 /// What the subgraphs of a store share: where they allocate, and where their versions end. Cloning shares it.
 #[derive(Clone, Default)]
 pub struct Memory(Arc<Parts>);
+
+/// What a version may have grown by without being charged for it.
+const CHARGED_AT_ONCE: usize = 256;
 
 #[derive(Default)]
 struct Parts {
@@ -51,13 +57,30 @@ struct Parts {
 impl Memory {
     /// With `arena`, and a retire list of its own.
     pub fn new(arena: Arena) -> Memory {
-        Memory(Arc::new(Parts { arena, retire_list: RetireList::default() }))
+        let retire_list = RetireList::new(arena.account().clone());
+        Memory(Arc::new(Parts { arena, retire_list }))
     }
 
     /// Where main parts and deltas lie.
     #[inline]
     pub fn arena(&self) -> &Arena {
         &self.0.arena
+    }
+
+    /// What main parts, deltas, versions and tables of the store are charged to.
+    #[inline]
+    pub fn account(&self) -> &Arc<Account> {
+        self.0.arena.account()
+    }
+
+    /// Charges what a version holds outside the arena, as far as it was not charged yet, and is not a few bytes. The retire list
+    /// takes it off again. Only for the holder of the latch.
+    pub(crate) fn charge(&self, version: &Version) {
+        let (held, charged) = (version.heap_bytes(), version.charged.load(Ordering::Relaxed));
+        if held >= charged + CHARGED_AT_ONCE {
+            version.charged.store(held, Ordering::Relaxed);
+            self.account().charge(Purpose::Versions, held - charged);
+        }
     }
 
     /// Where versions wait that were unlinked.

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
+use hedgerow_core::account::{Account, Purpose};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::Mutex;
 
@@ -23,6 +25,8 @@ const MOST_BYTES: usize = 2 << 20;
 #[derive(Default)]
 pub struct RetireList {
     shards: [Padded; SHARDS],
+    /// What versions were charged to.
+    account: Arc<Account>,
     #[cfg(feature = "model-checking")]
     buried: Mutex<Vec<Arc<Version>>>,
 }
@@ -59,6 +63,13 @@ pub struct RetireStats {
 }
 
 impl RetireList {
+    /// Versions come with what they were charged to `account`.
+    pub(super) fn new(account: Arc<Account>) -> RetireList {
+        let mut list = RetireList::default();
+        list.account = account;
+        list
+    }
+
     /// Takes a version that was unlinked. O(1); once per batch a barrier, and the batch is freed.
     pub(crate) fn take(&self, version: Unlinked) {
         let free = self.shards.iter().find_map(|shard| shard.0.try_lock());
@@ -97,6 +108,8 @@ impl RetireList {
 
     fn free(&self, batches: Vec<Batch>) {
         for version in batches.into_iter().flat_map(|batch| batch.versions) {
+            let charged = version.version().charged.load(Ordering::Relaxed);
+            self.account.discharge(Purpose::Versions, charged);
             // SAFETY: the batch lay behind a barrier, and the walks that were going on then have ended.
             self.let_go(unsafe { version.free() });
         }

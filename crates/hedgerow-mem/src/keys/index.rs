@@ -8,9 +8,12 @@
 //! are three quarters to nine tenths full. Parts once take steps of different lengths, so that from then on they grow one after
 //! another, and the whole does not swing between the two.
 
+use std::sync::Arc;
+
 use hedgerow_core::VertexId;
+use hedgerow_core::account::{Account, Purpose};
 use hedgerow_core::simd;
-use hedgerow_core::sync::{AtomicUsize, Mutex, Ordering};
+use hedgerow_core::sync::{Mutex, Ordering};
 use smallvec::SmallVec;
 
 use super::bucket::{Bucket, Hash, PARTS, SLOTS};
@@ -118,16 +121,16 @@ struct Part {
 /// A hash index of vertex ids. Looks take no lock; changes take that of the part.
 pub(super) struct Index {
     parts: Box<[Part]>,
-    bytes: AtomicUsize,
-}
-
-impl Default for Index {
-    fn default() -> Self {
-        Index { parts: (0..PARTS).map(|_| Part::default()).collect(), bytes: AtomicUsize::new(0) }
-    }
+    account: Arc<Account>,
 }
 
 impl Index {
+    /// Without entries.
+    pub(super) fn new(account: Arc<Account>) -> Index {
+        account.charge(Purpose::Keys, PARTS * size_of::<Part>());
+        Index { parts: (0..PARTS).map(|_| Part::default()).collect(), account }
+    }
+
     /// The first entry under the hash that `f` takes.
     #[inline]
     pub(super) fn find<R>(&self, hash: Hash, mut f: impl FnMut(VertexId) -> Option<R>) -> Option<R> {
@@ -200,7 +203,7 @@ impl Index {
             return;
         }
         let larger = Table::new(count);
-        self.bytes.fetch_add(larger.bytes() - bytes, Ordering::Relaxed);
+        self.account.charge(Purpose::Keys, larger.bytes() - bytes);
         part.table.with(|table| {
             let mut ids: SmallVec<[VertexId; TOGETHER * SLOTS]> = SmallVec::new();
             for buckets in table.segments.iter().flat_map(|segment| segment.chunks(TOGETHER)) {
@@ -219,7 +222,8 @@ impl Index {
 
     /// The bytes held, without a table that was replaced and is still read.
     pub(super) fn bytes(&self) -> usize {
-        self.bytes.load(Ordering::Relaxed) + self.parts.len() * size_of::<Part>()
+        let tables = self.parts.iter().filter_map(|part| part.table.with(Table::bytes));
+        tables.sum::<usize>() + self.parts.len() * size_of::<Part>()
     }
 }
 

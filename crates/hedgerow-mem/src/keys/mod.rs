@@ -28,8 +28,9 @@ mod texts;
 mod together;
 
 use std::hash::BuildHasher;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use hedgerow_core::account::{Account, Purpose};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::growing::Growing;
 use hedgerow_core::{KindId, TextColumn, Timestamp, VertexId, VertexKey, VertexKeyRef};
@@ -62,11 +63,12 @@ pub struct KeyTable {
     rows: Rows,
     texts: Texts,
     hasher: Hasher,
+    account: Arc<Account>,
 }
 
 impl Kind {
-    fn new(is_text: bool) -> Kind {
-        Kind { is_text, index: Index::default() }
+    fn new(is_text: bool, account: &Arc<Account>) -> Kind {
+        Kind { is_text, index: Index::new(account.clone()) }
     }
 }
 
@@ -91,21 +93,28 @@ impl NewEntry<'_> {
 }
 
 impl KeyTable {
-    /// Without keys; those of the default kind will be texts if `is_text`, else numbers.
+    /// Without keys; those of the default kind will be texts if `is_text`, else numbers. With an account of its own.
     pub fn new(is_text: bool) -> KeyTable {
+        KeyTable::charging(is_text, Arc::default())
+    }
+
+    /// As [`new`](Self::new), charging what it holds to `account`.
+    pub fn charging(is_text: bool, account: Arc<Account>) -> KeyTable {
         KeyTable {
-            default: Kind::new(is_text),
+            default: Kind::new(is_text, &account),
             others: Growing::default(),
-            rows: Rows::default(),
-            texts: Texts::default(),
+            rows: Rows::new(account.clone()),
+            texts: Texts::new(account.clone()),
             hasher: Hasher::default(),
+            account,
         }
     }
 
     /// Lets vertices have this kind; their keys will be texts if `is_text`, else numbers. Nothing if there is the kind already.
     pub fn add_kind(&self, kind: KindId, is_text: bool) {
         if let Some(at) = usize::from(kind.0).checked_sub(1) {
-            self.others.get_or_create(at).get_or_init(|| Box::new(Kind::new(is_text)));
+            let cell = self.others.get_or_create(at, |bytes| self.account.charge(Purpose::Keys, bytes));
+            cell.get_or_init(|| Box::new(Kind::new(is_text, &self.account)));
         }
     }
 

@@ -1,7 +1,8 @@
 //! What each vertex id is bound to: a row for an id, found by position.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use hedgerow_core::account::{Account, Purpose};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::growing::Growing;
 use hedgerow_core::simd;
@@ -66,8 +67,8 @@ pub(super) struct Span {
 }
 
 /// The rows by vertex id: they grow without moving and are read without locks. Of ids far apart each costs a page.
-#[derive(Default)]
 pub(super) struct Rows {
+    account: Arc<Account>,
     lines: Column<Line, LINES, { IDS / IN_LINE / LINES + 1 }>,
     past: Column<Past, PASTS, { IDS / PASTS }>,
     /// When bindings began whose stamps do not say that: pages only where there is one.
@@ -113,12 +114,17 @@ impl<T: Default, const PAGE: usize, const PAGES: usize> Column<T, PAGE, PAGES> {
         }
     }
 
-    fn get_or_create(&self, at: usize) -> &T {
+    fn get_or_create(&self, at: usize, account: &Account) -> &T {
+        let charge = |bytes| account.charge(Purpose::Keys, bytes);
         match at / PAGE {
-            0 => self.first.get_or_create(at),
+            0 => self.first.get_or_create(at, charge),
             page => {
-                let page = self.pages.get_or_create(page);
-                &page.get_or_init(|| (0..PAGE).map(|_| T::default()).collect())[at % PAGE]
+                let page = self.pages.get_or_create(page, charge);
+                let new = || {
+                    charge(PAGE * size_of::<T>());
+                    (0..PAGE).map(|_| T::default()).collect()
+                };
+                &page.get_or_init(new)[at % PAGE]
             }
         }
     }
@@ -179,6 +185,17 @@ impl<'a> Row<'a> {
 }
 
 impl Rows {
+    /// Without rows.
+    pub(super) fn new(account: Arc<Account>) -> Rows {
+        Rows {
+            account,
+            lines: Column::default(),
+            past: Column::default(),
+            far: Column::default(),
+            kinds: Column::default(),
+        }
+    }
+
     /// The row of an id, if its line was made.
     #[inline]
     pub(super) fn row(&self, id: VertexId) -> Option<Row<'_>> {
@@ -302,12 +319,12 @@ impl Rows {
         }
         let kept = kind == KindId::DEFAULT && faults::is_on(PlantedFault::KindOfIdKept);
         if self.kind(id) != kind && !kept {
-            self.kinds.get_or_create(id.index()).store(kind.0, Ordering::Release);
+            self.kinds.get_or_create(id.index(), &self.account).store(kind.0, Ordering::Release);
         }
-        let line = self.lines.get_or_create(id.index() / IN_LINE);
+        let line = self.lines.get_or_create(id.index() / IN_LINE, &self.account);
         let row = Row(line, id.index() % IN_LINE);
         let stamp = row.stamp_of(born).unwrap_or_else(|| {
-            self.far.get_or_create(id.index()).store(born.0, Ordering::Release);
+            self.far.get_or_create(id.index(), &self.account).store(born.0, Ordering::Release);
             FAR
         });
         row.key().store(key, Ordering::Release);
@@ -316,12 +333,12 @@ impl Rows {
 
     /// Says which id the key was bound to before.
     pub(super) fn set_older(&self, id: VertexId, older: VertexId) {
-        self.past.get_or_create(id.index()).older.store(older.0, Ordering::Release);
+        self.past.get_or_create(id.index(), &self.account).older.store(older.0, Ordering::Release);
     }
 
     /// Ends the binding of an id.
     pub(super) fn end(&self, id: VertexId, died: Timestamp) {
-        self.past.get_or_create(id.index()).died.store(died.0, Ordering::Release);
+        self.past.get_or_create(id.index(), &self.account).died.store(died.0, Ordering::Release);
         if let Some(row) = self.row(id) {
             // One thread at a time changes the row of an id.
             row.stamp().store(row.stamp().load(Ordering::Relaxed) | ENDED, Ordering::Release);

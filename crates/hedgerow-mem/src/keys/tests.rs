@@ -229,6 +229,7 @@ fn filled(count: u32, is_text: bool, key: impl Fn(u64) -> VertexKey) -> KeyTable
     for n in 0..count {
         table.bind(key(u64::from(n)).as_ref(), VertexId(n), Timestamp(1), Timestamp::ZERO);
     }
+    assert_eq!(table.account.used() as usize, table.bytes());
     table
 }
 

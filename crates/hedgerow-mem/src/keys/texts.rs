@@ -1,11 +1,12 @@
 //! The bytes of keys that are texts, in chunks that never move.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use hedgerow_core::account::{Account, Purpose};
 use hedgerow_core::growing::Growing;
 use hedgerow_core::simd;
-use hedgerow_core::sync::{AtomicU32, AtomicUsize, Mutex, Ordering};
+use hedgerow_core::sync::{AtomicU32, Mutex, Ordering};
 use smallvec::SmallVec;
 
 /// Words of a chunk: the longest key fits in one.
@@ -18,11 +19,10 @@ const _: () = assert!(cfg!(feature = "model-checking") || hedgerow_core::key::MA
 
 /// Texts in words of four bytes. Who has a [`Place`] reads without locks; a text that was freed may be overwritten meanwhile, so
 /// what is read then has to be verified.
-#[derive(Default)]
 pub(super) struct Texts {
     chunks: Growing<OnceLock<Box<[AtomicU32]>>, CHUNKS>,
     space: Mutex<Space>,
-    bytes: AtomicUsize,
+    account: Arc<Account>,
 }
 
 /// Which words are free.
@@ -62,6 +62,11 @@ fn word(bytes: &[u8]) -> u32 {
 }
 
 impl Texts {
+    /// Without texts.
+    pub(super) fn new(account: Arc<Account>) -> Texts {
+        Texts { chunks: Growing::default(), space: Mutex::default(), account }
+    }
+
     fn stretch(&self, place: Place) -> &[AtomicU32] {
         let (chunk, from) = (place.first() as usize / CHUNK, place.first() as usize % CHUNK);
         let words = self.chunks.get(chunk).and_then(OnceLock::get).map_or(&[][..], AsRef::as_ref);
@@ -73,9 +78,10 @@ impl Texts {
         let words = text.len().div_ceil(4);
         let first = self.space.lock().take(words);
         let place = Place(first << LENGTH_BITS | text.len() as u64);
-        let chunk = self.chunks.get_or_create(first as usize / CHUNK);
+        let charge = |bytes| self.account.charge(Purpose::Keys, bytes);
+        let chunk = self.chunks.get_or_create(first as usize / CHUNK, charge);
         chunk.get_or_init(|| {
-            self.bytes.fetch_add(CHUNK * size_of::<AtomicU32>(), Ordering::Relaxed);
+            charge(CHUNK * size_of::<AtomicU32>());
             (0..CHUNK).map(|_| AtomicU32::new(0)).collect()
         });
         // The place is published by a release store of the row.
@@ -127,7 +133,8 @@ impl Texts {
 
     /// The bytes held.
     pub(super) fn bytes(&self) -> usize {
-        self.chunks.bytes() + self.bytes.load(Ordering::Relaxed)
+        let made = self.chunks.chunks().flat_map(|(_, chunks)| chunks).filter_map(OnceLock::get);
+        self.chunks.bytes() + made.map(|chunk| size_of_val(&**chunk)).sum::<usize>()
     }
 }
 

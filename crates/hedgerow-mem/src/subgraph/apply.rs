@@ -35,6 +35,9 @@ impl Latched<'_> {
             && head.delta.accepts(ops.len(), ts)
         {
             head.delta.push_all(ops, ts);
+            if ops.have_attributes() {
+                self.subgraph.memory().charge(head);
+            }
             return;
         }
         self.apply_with_merge(direction, ops, ts, weighted, horizon, pinned);
@@ -105,6 +108,7 @@ impl Latched<'_> {
         let head = self.head(direction, weighted);
         if head.delta.accepts(ops.len(), ts) {
             head.delta.push_all(ops, ts);
+            self.subgraph.memory().charge(&head);
             return;
         }
         let next = match fold::published(
@@ -186,6 +190,7 @@ impl Latched<'_> {
     /// Makes `next` the head. A release store: whoever loads it sees it whole.
     fn push(&mut self, direction: Direction, next: impl Into<Arc<Version>>) -> Arc<Version> {
         let next = self.subgraph.heads[direction as usize].push(next);
+        self.subgraph.memory().charge(&next);
         self.writer.heads[direction as usize] = Some(next.clone());
         next
     }

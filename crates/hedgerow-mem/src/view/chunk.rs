@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use hedgerow_core::account::{Account, Charge, Purpose};
 use hedgerow_core::{Direction, LocalVertex, SUBGRAPH_VERTICES, Timestamp, VertexId, simd};
 
 use super::block::{NO_LISTS, ViewBlock, WeightedViewBlock};
@@ -53,6 +54,10 @@ pub struct Chunk {
     /// How often each subgraph was settled when it was read.
     settled: [[u8; 2]; CHUNK_SUBGRAPHS],
     offsets: [[u32; SUBGRAPH_VERTICES + 1]; CHUNK_SUBGRAPHS],
+    /// The bytes of corrections outside the chunk.
+    outside: usize,
+    /// What the store was charged for a chunk that is refreshed.
+    charge: Option<Charge>,
 }
 
 /// Subgraphs whose few corrections a chunk has room for.
@@ -90,6 +95,8 @@ impl Default for Chunk {
             lists: std::array::from_fn(|_| Lists::default()),
             settled: [[0; 2]; CHUNK_SUBGRAPHS],
             offsets: [NO_LISTS; CHUNK_SUBGRAPHS],
+            outside: 0,
+            charge: None,
         }
     }
 }
@@ -155,7 +162,9 @@ impl Chunk {
     /// Leaves a subgraph without corrections.
     #[inline]
     fn forget_corrections(&mut self, i: usize) {
-        if let Corrections::Near(place) = std::mem::take(&mut self.lists[i].corrections) {
+        let corrections = std::mem::take(&mut self.lists[i].corrections);
+        self.outside -= corrections.bytes();
+        if let Corrections::Near(place) = corrections {
             self.free |= 1 << place;
         }
     }
@@ -253,11 +262,24 @@ impl Chunk {
         WeightedViewBlock { block: self.block(i), weights }
     }
 
-    /// The bytes of the chunk itself, with its corrections.
+    /// The bytes of the chunk itself, with its corrections. O(1).
     pub(super) fn bytes(&self) -> usize {
-        let corrections = self.lists.iter().map(|lists| lists.corrections.bytes());
-        let of_each = size_of_val(&*self.weights) + size_of_val(&*self.folds);
-        size_of::<Chunk>() + of_each + corrections.sum::<usize>()
+        size_of::<Chunk>() + size_of_val(&*self.weights) + size_of_val(&*self.folds) + self.outside
+    }
+
+    /// Charges the bytes of the chunk, in place of what was charged before.
+    fn charge_to(&mut self, account: &Arc<Account>) {
+        let bytes = self.bytes();
+        match &mut self.charge {
+            Some(charge) => charge.set(bytes),
+            None => self.charge = Some(Charge::new(account, Purpose::Views, bytes)),
+        }
+    }
+
+    /// The bytes that no account was charged for: those of lists that nothing else refers to, and of the chunk, unless it is
+    /// refreshed.
+    pub(super) fn uncharged_bytes(&self) -> usize {
+        self.kept_bytes() + if self.charge.is_none() { self.bytes() } else { 0 }
     }
 
     /// The bytes of lists that nothing but this chunk refers to: those of versions that are gone.

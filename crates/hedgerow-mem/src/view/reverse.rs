@@ -29,7 +29,7 @@ impl DirectionView {
             }
         });
         let arena = Arena::default();
-        let mut side = DirectionView::default();
+        let mut side = DirectionView::charging(self.arena.account().clone());
         for (i, chunk) in side.chunks_mut(bound).iter_mut().enumerate() {
             let chunk = Arc::make_mut(chunk);
             let first = i * CHUNK_SUBGRAPHS;
@@ -41,6 +41,7 @@ impl DirectionView {
                 chunk.set(subgraph - first, offsets, arena.copy(&sources[range]), weights);
             }
         }
+        side.charge_lists();
         side
     }
 

@@ -50,6 +50,11 @@ impl Sink {
         self.file_id
     }
 
+    /// The bytes of the buffer.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.buffer.capacity()
+    }
+
     /// How many bytes of stream were put.
     pub(super) fn stream_len(&self) -> u64 {
         self.stream_len

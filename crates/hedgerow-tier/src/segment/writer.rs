@@ -89,6 +89,11 @@ impl SegmentWriter {
         self.entries.last().map(|entry| entry.id)
     }
 
+    /// The bytes of memory held: buffers, and the index of what was written. O(1).
+    pub fn memory_bytes(&self) -> usize {
+        self.sink.memory_bytes() + self.scratch.capacity() + self.entries.capacity() * size_of::<Entry>()
+    }
+
     /// The bytes of images written so far, without headers, checksums and index.
     pub fn stream_len(&self) -> u64 {
         self.sink.stream_len()

@@ -17,6 +17,7 @@ macro_rules! shared_tests {
     };
 }
 
+pub(crate) mod account;
 pub(crate) mod contention;
 pub(crate) mod gated;
 pub(crate) mod records;

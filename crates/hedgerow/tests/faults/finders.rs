@@ -12,8 +12,8 @@ use hedgerow_testkit::Effort;
 use crate::interleave::{self, Case};
 use crate::plan::{Plan, Planted};
 use crate::{
-    anomalies, bytes, common, ends, equivalence, held, hermitage, ldbc, lies, poison, rounds, tools, views,
-    writers,
+    anomalies, bytes, common, ends, equivalence, held, hermitage, ldbc, lies, memory, poison, rounds, tools,
+    views, writers,
 };
 
 /// Faults that need a controlled scheduler; `tests/shuttle` finds them.
@@ -60,6 +60,8 @@ pub(crate) enum Finder {
     Held,
     Backup,
     Salvage,
+    /// The account of memory against what a store holds.
+    Account,
 }
 
 impl Finder {
@@ -83,6 +85,7 @@ impl Finder {
             Finder::Ends => whole(ends::every_way_of_writing_keeps_to_the_kinds_of_a_label),
             Finder::Views => whole(views::refreshed_views_agree_with_point_reads),
             Finder::Held => whole(held::hundreds_of_snapshots_read_what_they_read_when_they_opened),
+            Finder::Account => whole(memory::the_account_explains_what_a_store_holds),
             Finder::Backup => whole(tools::a_backup_is_the_store_of_its_moment),
             Finder::Salvage => whole(tools::a_damaged_segment_loses_what_is_damaged),
         }

@@ -35,6 +35,8 @@ mod kinds;
 mod ldbc;
 #[path = "../hostile/lies.rs"]
 mod lies;
+#[path = "../it/memory.rs"]
+mod memory;
 #[path = "../isolation/model.rs"]
 mod model;
 #[path = "../crash/plan.rs"]
@@ -108,6 +110,7 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::EndsOfRowsNotChecked, Finder::Ends),
     (Fault::BackupWithoutSchema, Finder::Backup),
     (Fault::SalvageSilent, Finder::Salvage),
+    (Fault::BufferNotCharged, Finder::Account),
 ];
 
 /// Whether the fault is found, and what it took.

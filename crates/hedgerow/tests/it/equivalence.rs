@@ -195,6 +195,8 @@ impl Sequence {
             6 => self.compare_now()?,
             7 if self.disk.is_some() => drop(self.graph.checkpoint().map_err(|e| e.to_string())?),
             8 => self.reopen()?,
+            // What a walk over the store finds is what the account was charged, whatever came before.
+            11 => drop(common::account::check(&self.graph)?),
             9..11 => self.autocommit()?,
             _ => {}
         }

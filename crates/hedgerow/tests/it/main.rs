@@ -23,6 +23,7 @@ mod graph_read;
 mod held;
 mod kinds;
 mod labels;
+mod memory;
 mod no_effect;
 mod options;
 mod own_reads;
@@ -56,6 +57,7 @@ shared_tests! {
         what_is_missing_or_foreign_is_told,
         a_hub_that_is_lost_is_told_edge_by_edge;
     ends: every_way_of_writing_keeps_to_the_kinds_of_a_label;
+    memory: the_account_explains_what_a_store_holds;
     equivalence: random_transactions_agree_with_the_model;
     views:
         reads_by_id_agree_with_and_without_a_view,

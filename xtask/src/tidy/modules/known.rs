@@ -52,6 +52,7 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
     Rooms {
         krate: "hedgerow-core",
         rooms: &[
+            room("account", &[]),
             room("faults", &[]),
             room("fork", &[]),
             room("growing", &[]),
@@ -83,6 +84,7 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
             room("codec", &[]),
             room("failpoint", &[]),
             room("lsn", &[]),
+            room("machine", &[]),
             room("header", &["checksum", "codec"]),
             room("error", &["header"]),
             room("counting", &["vfs"]),

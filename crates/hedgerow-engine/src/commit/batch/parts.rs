@@ -32,7 +32,7 @@ const _: () = assert!(VertexId::MAX.0 < NO_DESTINATION.0, "no vertex has it");
 
 /// Bits of the place in the program, which stand above the 8 of what is asked for.
 const OP_BITS: u32 = 24;
-const _: () = assert!(crate::commit::op::MAX_OPS <= 1 << OP_BITS, "places fit");
+const _: () = assert!(crate::state::limits::MAX_OPERATIONS <= 1 << OP_BITS, "places fit");
 
 impl BatchEntry {
     #[inline]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
     Direction, GraphConfig, KeyKind, KindId, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp,
@@ -88,6 +89,7 @@ impl Core {
     ) -> Result<Written> {
         let Target { fs, file_id, store, config } = target;
         let mut writer = SegmentWriter::create(fs.clone(), file_id, store, config)?;
+        let mut charge = Charge::new(self.account(), Purpose::Files, writer.memory_bytes());
         let mut images = Vec::new();
         let mut pace = Pace::new(self);
         for id in (0..self.subgraph_bound()).map(SubgraphId) {
@@ -100,6 +102,7 @@ impl Core {
             let before = writer.stream_len();
             if self.write_subgraph(as_of, id, ask, &mut writer)? {
                 images.push((id, writer.stream_len() - before));
+                charge.set(writer.memory_bytes() + images.capacity() * size_of::<(SubgraphId, u64)>());
             }
         }
         let info = writer.finish()?;

@@ -22,6 +22,7 @@ use super::{Loaded, invalid};
 use crate::error::{Error, Result};
 use crate::files::runs::Runs;
 use crate::state::ids::IdMap;
+use crate::state::limits::fits_limit;
 use crate::state::schema::Schema;
 use crate::state::tables::LabelTables;
 
@@ -45,7 +46,7 @@ pub(crate) fn load_segments(
     config: GraphConfig,
     memory: Memory,
 ) -> Result<Loaded> {
-    let ids = IdMap::new(config.keys);
+    let ids = IdMap::new(config.keys, memory.account().clone());
     for kind in schema.kinds() {
         ids.add_kind(kind.id(), kind.keys() == KeyKind::Str);
     }
@@ -61,6 +62,8 @@ pub(crate) fn load_segments(
         checkpoint: manifest.checkpoint,
     };
     let runs = open_runs(fs, manifest, &mut state.runs)?;
+    // What images hold takes at least as much in memory as in a file.
+    fits_limit(state.subgraphs.memory().account(), state.runs.live_bytes())?;
     state.load(&runs, manifest.next_vertex)?;
     Ok(state)
 }

@@ -16,7 +16,7 @@ fn bind(ids: &IdMap, n: u64, ts: u64) -> VertexId {
 
 #[test]
 fn a_key_names_at_each_moment_what_it_was_bound_to_then() {
-    let ids = IdMap::new(KeyKind::U64);
+    let ids = IdMap::new(KeyKind::U64, Arc::default());
     let first = bind(&ids, 77, 5);
     ids.unbind(number(77), first, Timestamp(8));
     let second = bind(&ids, 77, 9);
@@ -31,7 +31,7 @@ fn a_key_names_at_each_moment_what_it_was_bound_to_then() {
 
 #[test]
 fn strings_are_keys_by_their_content() {
-    let ids = IdMap::new(KeyKind::Str);
+    let ids = IdMap::new(KeyKind::Str, Arc::default());
     let id = ids.allocate(KindId::DEFAULT, || None).expect("an id");
     ids.bind(VertexKeyRef::Str("owl"), id, Timestamp(1), NEVER);
     let named = String::from("owl");
@@ -43,7 +43,7 @@ fn strings_are_keys_by_their_content() {
 
 #[test]
 fn the_keys_of_a_dense_graph_are_its_ids() {
-    let ids = IdMap::new(KeyKind::Dense);
+    let ids = IdMap::new(KeyKind::Dense, Arc::default());
     assert_eq!(ids.lookup(number(9), NEVER), Some(VertexId(9)));
     assert_eq!(ids.lookup(number(1 << 32), NEVER), None, "more than an id has bits");
     ids.include(VertexId(9));
@@ -53,7 +53,7 @@ fn the_keys_of_a_dense_graph_are_its_ids() {
 
 #[test]
 fn the_id_of_a_removed_vertex_is_reused_once_no_reader_can_see_it() {
-    let ids = IdMap::new(KeyKind::U64);
+    let ids = IdMap::new(KeyKind::U64, Arc::default());
     let (first, second) = (bind(&ids, 1, 1), bind(&ids, 2, 2));
     assert_eq!((first, second), (VertexId(0), VertexId(1)));
     ids.unbind(number(1), first, Timestamp(5));
@@ -67,7 +67,7 @@ fn the_id_of_a_removed_vertex_is_reused_once_no_reader_can_see_it() {
 
 #[test]
 fn an_id_that_was_given_back_is_given_out_first() {
-    let ids = IdMap::new(KeyKind::U64);
+    let ids = IdMap::new(KeyKind::U64, Arc::default());
     let taken = ids.allocate(KindId::DEFAULT, || None).expect("an id");
     ids.give_back(taken);
     assert_eq!(ids.allocate(KindId::DEFAULT, || unreachable!("no vertex was removed")), Some(taken));

@@ -209,6 +209,7 @@ pub fn read_stale(
     for ExclusiveChunk { chunk, known, subgraphs, .. } in reading.own {
         known.subgraphs |= subgraphs;
         (known.vertices, known.edges) = (chunk.vertices, chunk.edges);
+        chunk.charge_to(arena.account());
     }
     Ok(scratch.entries)
 }
@@ -424,7 +425,9 @@ impl Chunk {
     pub(super) fn correct(&mut self, i: usize, edges: usize, corrected: Corrected, scratch: &Scratch) -> u64 {
         let Corrected { corrections, few, masks, present, counts } = corrected;
         self.forget_corrections(i);
-        self.lists[i].corrections = if few { self.keep_few(&scratch.few) } else { corrections };
+        let corrections = if few { self.keep_few(&scratch.few) } else { corrections };
+        self.outside += corrections.bytes();
+        self.lists[i].corrections = corrections;
         self.lists[i].masks = masks;
         self.lists[i].edges = (edges + counts.0 - counts.1) as u64;
         present

@@ -37,6 +37,7 @@ impl Chunk {
     }
 
     fn set_corrections(&mut self, i: usize, corrections: Corrections, masks: Masks, added: usize) {
+        self.outside += corrections.bytes();
         let lists = &mut self.lists[i];
         (lists.corrections, lists.masks) = (corrections, masks);
         lists.edges += added as u64;

@@ -1,0 +1,39 @@
+//! What a memory limit allows: the operations of one transaction, and the stores that may be opened.
+
+use hedgerow_core::account::Account;
+
+use crate::error::{OpenError, Result};
+use crate::options::LEAST_MEMORY_LIMIT;
+
+/// The most operations in one transaction.
+pub(crate) const MAX_OPERATIONS: usize = 1 << 24;
+/// About what an operation takes: an edge stands in two lists, or in two deltas, with timestamps and weights, and in the log.
+const BYTES_PER_OPERATION: u64 = 64;
+/// The largest transaction may take this share of the limit.
+const LARGEST_SHARE: u64 = 4;
+/// About how many bytes so many operations take.
+pub(crate) fn bytes_of(operations: usize) -> u64 {
+    (operations as u64).saturating_mul(BYTES_PER_OPERATION)
+}
+
+/// How many operations a transaction may have under a memory limit.
+pub(crate) fn most_operations(limit: Option<u64>) -> usize {
+    let within = limit.map_or(u64::MAX, |limit| limit / LARGEST_SHARE / BYTES_PER_OPERATION);
+    usize::try_from(within).map_or(MAX_OPERATIONS, |within| within.min(MAX_OPERATIONS))
+}
+
+/// Refuses to open a store that takes `bytes` and does not fit the memory limit with what is always needed beside them.
+///
+/// # Errors
+/// [`OpenError::MemoryLimit`], with the least limit that would do.
+pub(crate) fn fits_limit(account: &Account, bytes: u64) -> Result<()> {
+    let needed = bytes.saturating_add(LEAST_MEMORY_LIMIT / 4);
+    match account.limit() {
+        Some(limit) if needed > limit => {
+            // Threads that load side by side leave different gaps each time.
+            let least = needed.saturating_add(bytes / 16);
+            Err(OpenError::MemoryLimit { limit, least }.into())
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,77 @@
+//! What commits may take of the memory limit, and what is charged now and then.
+
+use std::sync::Arc;
+
+use hedgerow_core::account::Account;
+
+use crate::error::{ArgumentError, CommitError, Error, Result};
+use crate::state::limits::{MAX_OPERATIONS, bytes_of};
+use crate::state::store::Core;
+
+/// What is left of the limit for what a commit does not foresee: a piece of a region, or this share of a small limit.
+const SPARE: (u64, u64) = (2 << 20, 32);
+
+impl Core {
+    /// What the memory of the store is charged to.
+    #[inline]
+    pub(crate) fn account(&self) -> &Arc<Account> {
+        self.subgraphs.memory().account()
+    }
+
+    /// Refuses transactions of more operations than one may have, by their number or by the memory limit. O(1).
+    #[inline]
+    pub(crate) fn check_operations(&self, count: usize) -> Result<()> {
+        if count <= self.most_operations { Ok(()) } else { Err(self.too_many(count)) }
+    }
+
+    #[cold]
+    fn too_many(&self, count: usize) -> Error {
+        if count > MAX_OPERATIONS {
+            let what = "the number of operations in a transaction".into();
+            return ArgumentError::TooLarge { what, limit: MAX_OPERATIONS as u64 }.into();
+        }
+        let (needed, most) = (bytes_of(count), bytes_of(self.most_operations));
+        CommitError::TooLarge { needed, most }.into()
+    }
+
+    /// Refuses a commit of so many operations that the memory limit leaves no room for. O(1); where room is short, once what can
+    /// be given up was given up.
+    #[inline]
+    pub(crate) fn check_room(&self, operations: usize) -> Result<()> {
+        match self.memory_limit {
+            None => Ok(()),
+            Some(limit) => self.check_room_within(limit, operations),
+        }
+    }
+
+    fn check_room_within(&self, limit: u64, operations: usize) -> Result<()> {
+        let needed = bytes_of(operations);
+        let spare = SPARE.0.min(limit / SPARE.1);
+        if self.account().room() >= needed + spare {
+            return Ok(());
+        }
+        self.give_up_memory();
+        let used = self.account().used();
+        if limit.saturating_sub(used) >= needed + spare {
+            return Ok(());
+        }
+        Err(CommitError::MemoryLimit { limit, used, needed: needed + spare }.into())
+    }
+
+    /// Charges what commits, snapshots and checkpoints are ordered by as large as it is now: at opening, when statistics are asked
+    /// for, and after checkpoints. O(timestamps that versions wait for).
+    pub(crate) fn charge_coordination(&self) {
+        let runs = self.durable.as_ref().map_or(0, |durable| durable.runs.lock().bytes());
+        let bytes = self.clock.bytes() + self.readers.bytes() + self.pending.bytes() + runs;
+        self.coordination.lock().set(bytes);
+    }
+
+    /// Gives up what the store keeps only to be faster: cached views, versions that wait to be freed, and empty regions.
+    #[cold]
+    fn give_up_memory(&self) {
+        self.views.forget();
+        let memory = self.subgraphs.memory();
+        memory.retire_list().drain();
+        memory.arena().trim();
+    }
+}

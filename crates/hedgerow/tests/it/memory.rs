@@ -1,0 +1,187 @@
+//! The account of a store's memory, and the limit that it is held against.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hedgerow::{
+    CommitError, Direction, Durability, EdgeKey, Error, Graph, KeyKind, LEAST_MEMORY_LIMIT, OpenError,
+    Options, StateError,
+};
+use hedgerow_testkit::SimFs;
+use hedgerow_workload::rng::Rng;
+
+use crate::common::account;
+
+const LIMIT: u64 = LEAST_MEMORY_LIMIT;
+
+/// A store of everything that takes memory: keys of texts, two labels, ranks, properties of any width, vertices that go, snapshots
+/// and views that are held, and records that wait to be written.
+pub(crate) fn the_account_explains_what_a_store_holds() {
+    let disk = SimFs::new();
+    let options = crate::common::small().keys(KeyKind::Str).durability(Durability::Manual);
+    let graph = options.background_settling(false).open_on(disk.handle()).unwrap();
+    graph.define_label("ranked", hedgerow::LabelOptions::new().multi(true)).unwrap();
+    let mut rng = Rng::new(7);
+    let mut held = Vec::new();
+    for round in 0..30_u64 {
+        let mut tx = graph.write().unwrap();
+        for _ in 0..400 {
+            let (src, dst) = (format!("vertex {}", rng.below(900)), format!("{}", rng.below(900)));
+            match rng.below(6) {
+                0 => {
+                    let edge = EdgeKey::new("ranked", &src, &dst).rank(rng.below(9));
+                    tx.put_edge_with(edge, [("text", "some words")]).unwrap();
+                }
+                1 => {
+                    let edge = EdgeKey::new("", &src, &dst);
+                    tx.put_edge_with(edge, [("number", rng.below(9) as i64)]).unwrap();
+                }
+                2 => tx.put_vertex_with(&src, [("name", format!("{src} of {round}"))]).unwrap(),
+                3 => _ = tx.remove_vertex(&src).unwrap(),
+                _ => tx.put_edge(&src, &dst).unwrap(),
+            }
+        }
+        tx.commit().unwrap();
+        let snapshot = graph.snapshot().unwrap();
+        assert!(snapshot.view().unwrap().directed_edges() > 0);
+        held.push(snapshot);
+        let stats = account::check(&graph).unwrap();
+        assert!(stats.view_bytes > 0 && stats.id_map_bytes > 0 && stats.table_bytes > 0);
+        if round % 7 == 6 {
+            held.clear();
+            graph.settle().unwrap();
+            account::check(&graph).unwrap();
+        }
+    }
+    // What waits to be written is held in memory: so much at least was appended since it was written out the last time.
+    let mut tx = graph.write().unwrap();
+    (0..5_000).for_each(|v| tx.put_edge(&format!("more {v}"), "more").unwrap());
+    tx.commit().unwrap();
+    let stats = account::check(&graph).unwrap();
+    assert!(stats.log_buffer_bytes > 100_000, "{stats:?}");
+    // Views go with those who use them.
+    held.clear();
+    graph.forget_views();
+    assert_eq!(account::check(&graph).unwrap().view_bytes, 0);
+}
+
+fn limited(limit: u64) -> Options {
+    Options::new().keys(KeyKind::Dense).directed(false).memory_limit(limit).durability(Durability::Manual)
+}
+
+/// Inserts random edges one by one until one is refused; tells how many went in.
+fn fill(graph: &Graph, seed: u64) -> (u64, Error) {
+    let mut rng = Rng::new(seed);
+    for inserted in 0.. {
+        if let Err(error) = graph.insert_edge(rng.below(1 << 16), rng.below(1 << 16)) {
+            return (inserted, error);
+        }
+    }
+    unreachable!("no memory lasts for ever")
+}
+
+#[test]
+fn a_limit_refuses_what_does_not_fit_and_nothing_else() {
+    let disk = SimFs::new();
+    let graph = limited(LIMIT).open_on(disk.handle()).unwrap();
+    assert_eq!(graph.stats().unwrap().memory_limit, LIMIT);
+    let (inserted, error) = fill(&graph, 1);
+    let Error::Commit(CommitError::MemoryLimit { limit, used, needed }) = error else { panic!("{error}") };
+    assert!(limit == LIMIT && used <= LIMIT && used + needed > LIMIT, "{used} and {needed} of {limit}");
+    assert!(inserted > 200_000, "{inserted} edges in {LIMIT} bytes");
+    let stats = account::check(&graph).unwrap();
+    assert!(stats.memory_bytes() <= LIMIT, "{stats:?}");
+    // Reads, settling, checkpoints and closing go on; so do commits once there is room again.
+    let edges = graph.snapshot().unwrap().edge_count().unwrap();
+    let degrees =
+        (0..1_u64 << 16).filter_map(|v| graph.snapshot().unwrap().degree(v, Direction::Out).unwrap());
+    assert!(degrees.sum::<usize>() as u64 <= 2 * edges);
+    graph.settle().unwrap();
+    assert!(graph.insert_edge(1_u64 << 20, 1).unwrap(), "settling made room");
+    graph.checkpoint().unwrap();
+    graph.close().unwrap();
+    // The same limit does for what it let in; less is refused, by a message that says how much would do.
+    let graph = limited(LIMIT).open_on(disk.handle()).unwrap();
+    assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), edges + 1);
+    graph.close().unwrap();
+}
+
+#[test]
+fn a_store_that_does_not_fit_is_not_opened_and_says_what_would_do() {
+    let disk = SimFs::new();
+    let graph = limited(8 * LIMIT).open_on(disk.handle()).unwrap();
+    let mut rng = Rng::new(3);
+    for _ in 0..20 {
+        let edges: Vec<(u64, u64)> = (0..100_000).map(|_| (rng.below(1 << 17), rng.below(1 << 17))).collect();
+        graph.insert_edges(&edges).unwrap();
+    }
+    for checkpointed in [false, true] {
+        if checkpointed {
+            limited(8 * LIMIT).open_on(disk.handle()).unwrap().checkpoint().unwrap();
+        } else {
+            graph.close().unwrap();
+        }
+        for read_only in [false, true] {
+            let open = |limit| limited(limit).read_only(read_only).open_on(disk.handle());
+            let Err(Error::Open(OpenError::MemoryLimit { limit, least })) = open(LIMIT) else {
+                panic!("a store of 2 M edges fits {LIMIT} bytes");
+            };
+            assert!(limit == LIMIT && least > LIMIT && least < 8 * LIMIT);
+            // What images say before they are read is less than what they come to.
+            let graph = match open(least) {
+                Err(Error::Open(OpenError::MemoryLimit { least, .. })) => open(least),
+                opened => opened,
+            };
+            assert!(graph.unwrap().check().unwrap().is_ok());
+        }
+    }
+}
+
+#[test]
+fn limits_below_the_least_and_transactions_above_a_quarter_are_refused() {
+    for limit in [0, 1, LIMIT - 1] {
+        let Err(Error::Open(OpenError::MemoryLimit { limit: found, least })) = limited(limit).in_memory()
+        else {
+            panic!("{limit} bytes are enough");
+        };
+        assert_eq!((found, least), (limit, LIMIT));
+    }
+    assert!(limited(u64::MAX).in_memory().unwrap().insert_edge(1, 2).unwrap());
+    let graph = limited(LIMIT).in_memory().unwrap();
+    let most = LIMIT / 4 / 64;
+    let edges = |count: u64| (0..count).map(|v| (v, v + 1)).collect::<Vec<_>>();
+    let Err(Error::Commit(CommitError::TooLarge { needed, most: bytes })) =
+        graph.insert_edges(&edges(most + 1))
+    else {
+        panic!("more than a quarter of the limit in one transaction");
+    };
+    assert!(needed > bytes && bytes == LIMIT / 4);
+    assert_eq!(graph.insert_edges(&edges(most)).unwrap(), most);
+    graph.close().unwrap();
+    assert!(matches!(graph.insert_edge(1, 2), Err(Error::State(StateError::Closed))));
+}
+
+/// Whatever comes at once, the account stays within the limit.
+#[test]
+fn writers_and_views_stay_within_the_limit() {
+    let graph = limited(2 * LIMIT).durability(Durability::Manual).in_memory().unwrap();
+    let highest = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for seed in 0..3 {
+            let graph = &graph;
+            scope.spawn(move || {
+                let (_, error) = fill(graph, seed);
+                assert!(matches!(error, Error::Commit(CommitError::MemoryLimit { .. })), "{error}");
+            });
+        }
+        scope.spawn(|| {
+            for _ in 0..200 {
+                let snapshot = graph.snapshot().unwrap();
+                highest.fetch_max(graph.stats().unwrap().memory_bytes(), Ordering::Relaxed);
+                assert!(snapshot.neighbors(1, Direction::Out).is_ok());
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        });
+    });
+    let highest = highest.into_inner().max(graph.stats().unwrap().memory_bytes());
+    assert!(highest <= 2 * LIMIT, "{highest} of {}", 2 * LIMIT);
+}
