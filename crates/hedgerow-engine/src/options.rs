@@ -187,8 +187,8 @@ impl Options {
     ///
     /// Where a limit is given here, a commit that the rest of it has no room for is refused
     /// ([`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit)), and one that would take more than a quarter of it is
-    /// [`CommitError::TooLarge`](crate::CommitError::TooLarge). What commits and views take is estimated before they begin; the
-    /// second copy that merging an edge list needs for a moment is not foreseen. No part of a graph is taken out of memory, so the
+    /// [`CommitError::TooLarge`](crate::CommitError::TooLarge). Views are not refused, nor the one merge of an edge list that a commit of
+    /// few operations may make. No part of a graph is taken out of memory, so the
     /// default limit refuses nothing, and opening a store that does not fit is refused:
     /// [`OpenError::MemoryLimit`](crate::OpenError::MemoryLimit), as is a limit of less than [`LEAST_MEMORY_LIMIT`].
     pub fn memory_limit(mut self, bytes: u64) -> Options {

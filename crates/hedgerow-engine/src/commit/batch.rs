@@ -120,8 +120,12 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThr
     let (keys, _) = context;
     let outcomes = Outcomes::new(engine, request);
     let latch = |_: &Outcomes<'_>, part: &mut Part<'j>| latch(engine, part);
-    let prepare = |outcomes: &Outcomes<'j>, part: &mut Part<'j>| prepare(engine, outcomes, part);
+    let used = engine.account().used();
+    let prepare = move |outcomes: &Outcomes<'j>, part: &mut Part<'j>| prepare(engine, outcomes, part, used);
     let (_, parts) = threads.claim_each(outcomes, all, latch, prepare);
+    if parts.iter().any(|part| part.is_cut_short) {
+        return Err(engine.no_room_beside(used));
+    }
     // Edges may have properties only if the schema says so, which is asked under the latches.
     if !attributed && !engine.schema.default_is_plain() {
         return Ok(Attempt::Moved);
@@ -168,8 +172,8 @@ fn still_absent(engine: &Engine, parts: &[Part<'_>]) -> bool {
 }
 
 /// Everything that can be done before the timestamp is drawn, for the subgraphs of one part: what the operations come to,
-/// and room for it, or the version that has it merged in.
-fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>) {
+/// and room for it, or the version that has it merged in. `used`: the bytes of memory that were used before.
+fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, used: u64) {
     let _ = failpoint::reach(FailPoint::BatchCompute);
     let horizon = engine.horizon();
     let BatchLabel { label, weighted, attributed } = part.label;
@@ -181,6 +185,11 @@ fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>) {
     let hint = InterpolationHint::over(engine.ids.bound());
     let (mut heads, mut lists) = (0, 0);
     for at in 0..part.batches.len() {
+        // Nothing was drawn yet: what was built goes, and the commit with it.
+        if engine.is_full(used) {
+            part.is_cut_short = true;
+            return;
+        }
         let upto = |ahead: usize| part.batches.len().min(at + ahead);
         for ahead in heads..upto(HEADS_AHEAD) {
             prefetch_heads(&part.latched[ahead], &part.entries, &part.batches[ahead]);

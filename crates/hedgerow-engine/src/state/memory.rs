@@ -11,6 +11,10 @@ use crate::state::store::Core;
 /// What is left of the limit for what a commit does not foresee: a piece of a region, or this share of a small limit.
 const SPARE: (u64, u64) = (2 << 20, 32);
 
+fn spare(limit: u64) -> u64 {
+    SPARE.0.min(limit / SPARE.1)
+}
+
 impl Core {
     /// What the memory of the store is charged to.
     #[inline]
@@ -46,16 +50,34 @@ impl Core {
 
     fn check_room_within(&self, limit: u64, operations: usize) -> Result<()> {
         let needed = bytes_of(operations);
-        let spare = SPARE.0.min(limit / SPARE.1);
+        let spare = spare(limit);
         if self.account().room() >= needed + spare {
             return Ok(());
         }
         self.give_up_memory();
-        let used = self.account().used();
-        if limit.saturating_sub(used) >= needed + spare {
+        // What the arena has free was taken already, and serves the next blocks. Whether it does for all of them is seen on the way.
+        let (used, free) = (self.account().used(), self.subgraphs.arena().stats().free() as u64);
+        if used + spare <= limit && used + spare + needed <= limit + free {
             return Ok(());
         }
         Err(CommitError::MemoryLimit { limit, used, needed: needed + spare }.into())
+    }
+
+    /// Whether who is building versions ahead of a commit, since `used` bytes were used, comes close to the limit: what it needs does
+    /// not fit what the arena had free. More is left than the next commit asks for, which may need less. O(1).
+    #[inline]
+    pub(crate) fn is_full(&self, used: u64) -> bool {
+        self.memory_limit.is_some_and(|limit| {
+            let now = self.account().used();
+            now > used && now + 2 * spare(limit) > limit
+        })
+    }
+
+    /// Why a commit is refused for which versions were built beside `used` bytes until the limit came close: it needs more than was left.
+    pub(crate) fn no_room_beside(&self, used: u64) -> Error {
+        let limit = self.memory_limit.unwrap_or(u64::MAX);
+        let needed = limit.saturating_sub(used) + spare(limit);
+        CommitError::MemoryLimit { limit, used, needed }.into()
     }
 
     /// Charges what commits, snapshots and checkpoints are ordered by as large as it is now: at opening, when statistics are asked

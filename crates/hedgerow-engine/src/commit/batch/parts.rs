@@ -165,6 +165,8 @@ pub(super) struct Part<'e> {
     pub(super) attributes: Vec<Attributes<'e>>,
     /// What was built ahead of the timestamp: the place of the batch, the chain, the version.
     pub(super) ahead: Vec<(u32, Direction, Ahead)>,
+    /// Whether the memory limit left no room for the rest of the batches: the commit is refused.
+    pub(super) is_cut_short: bool,
     /// Vertices that come into being.
     pub(super) vertices: usize,
     /// Edges that change, by the copy at which they are counted.
