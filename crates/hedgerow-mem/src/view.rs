@@ -25,7 +25,7 @@ mod tests;
 use crate::arena::Arena;
 use crate::version::NotInMemory;
 pub use block::{ViewBlock, WeightedViewBlock};
-pub use chunk::{CHUNK_SUBGRAPHS, Chunk, Page, Stale, read_stale};
+pub use chunk::{CHUNK_SUBGRAPHS, Chunk, FromScratch, Page, Stale, read_stale};
 use chunk::{ChunkMeta, GROUP, KnownGroup};
 pub use chunk::{ComposeError, Composer, EdgeWeight, Source, Take, Test};
 

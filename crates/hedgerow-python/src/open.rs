@@ -47,6 +47,9 @@ use crate::pool::parallel;
 /// checkpoint_log_bytes : int
 ///     When the log since the last checkpoint is longer, one is written in the background; 0 for never. When it is twice as
 ///     long, commits wait for that.
+/// views_by_reads : bool
+///     Whether a snapshot that was asked for much makes the graph of its kernels by itself, and answers further calls from it: they
+///     are several times as fast then, and the call that makes it takes as long as that.
 ///
 /// Returns
 /// -------
@@ -74,7 +77,7 @@ use crate::pool::parallel;
 /// ...     db.insert_edge(1, 2)
 /// True
 #[pyfunction]
-#[pyo3(signature = (path=None, *, read_only=false, directed=None, keys=None, weighted=None, reverse=None, durability=None, isolation="serializable", create=true, checkpoint_log_bytes=None), text_signature = "(path=None, *, read_only=False, directed=None, keys=None, weighted=None, reverse=None, durability='sync', isolation='serializable', create=True, checkpoint_log_bytes=268435456)")]
+#[pyo3(signature = (path=None, *, read_only=false, directed=None, keys=None, weighted=None, reverse=None, durability=None, isolation="serializable", create=true, checkpoint_log_bytes=None, views_by_reads=None), text_signature = "(path=None, *, read_only=False, directed=None, keys=None, weighted=None, reverse=None, durability='sync', isolation='serializable', create=True, checkpoint_log_bytes=268435456, views_by_reads=True)")]
 #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
 pub(crate) fn open(
     py: Python<'_>,
@@ -88,6 +91,7 @@ pub(crate) fn open(
     isolation: &str,
     create: bool,
     checkpoint_log_bytes: Option<&Bound<'_, PyAny>>,
+    views_by_reads: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Database> {
     let mut options = Options::new()
         .read_only(read_only)
@@ -100,6 +104,9 @@ pub(crate) fn open(
     }
     if let Some(bytes) = checkpoint_log_bytes {
         options = options.checkpoint_log_bytes(long_count("checkpoint_log_bytes", bytes)?);
+    }
+    if let Some(views_by_reads) = views_by_reads {
+        options = options.views_by_reads(flag("views_by_reads", views_by_reads)?);
     }
     if let Some(directed) = directed {
         options = options.directed(flag("directed", directed)?);

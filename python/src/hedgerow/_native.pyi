@@ -87,6 +87,7 @@ def open(
     isolation: Literal["serializable", "snapshot"] = "serializable",
     create: bool = True,
     checkpoint_log_bytes: int = 268435456,
+    views_by_reads: bool = True,
 ) -> Database: ...
 def salvage(path: str | os.PathLike[str], into: str | os.PathLike[str]) -> SalvageReport: ...
 
