@@ -155,6 +155,14 @@ impl DirectionView {
         self.chunk(subgraph).map_or(ViewBlock::EMPTY, |chunk| chunk.block(subgraph.index()))
     }
 
+    /// The lists of a subgraph, while those of the next one begin to load. O(1).
+    #[inline]
+    pub fn block_of_scan(&self, subgraph: SubgraphId) -> ViewBlock<'_> {
+        let next = SubgraphId(subgraph.0 + 1);
+        self.chunk(next).into_iter().for_each(|chunk| chunk.prefetch(next.index()));
+        self.block(subgraph)
+    }
+
     #[inline]
     fn weighted_block(&self, subgraph: SubgraphId) -> WeightedViewBlock<'_> {
         self.chunk(subgraph).map_or(WeightedViewBlock::EMPTY, |chunk| chunk.weighted_block(subgraph.index()))
@@ -232,10 +240,10 @@ impl View {
         let chunks = || self.out.chunks.iter().chain(&self.into.chunks);
         // Empty ones are one after another, and share one allocation.
         let before = std::iter::once(None).chain(chunks().map(Some));
-        let repeats = |(before, chunk): &(Option<&Arc<Chunk>>, &Arc<Chunk>)| {
-            before.is_some_and(|before| Arc::ptr_eq(before, chunk))
+        let is_new = |(before, chunk): &(Option<&Arc<Chunk>>, &Arc<Chunk>)| {
+            before.is_none_or(|before| !Arc::ptr_eq(before, chunk))
         };
-        before.zip(chunks()).filter(move |pair| !repeats(pair)).map(|(_, chunk)| chunk.as_ref())
+        before.zip(chunks()).filter(is_new).map(|(_, chunk)| chunk.as_ref())
     }
 
     /// The bytes that the view itself holds, with what its arenas have free (the lists that it refers to are the store's, or
@@ -248,7 +256,7 @@ impl View {
         slots.iter().sum::<usize>() + self.distinct_chunks().map(Chunk::bytes).sum::<usize>()
     }
 
-    /// The bytes of lists that this view alone keeps: the store has newer ones. Views that share chunks count them all.
+    /// The bytes of lists that this view alone keeps. Views that share chunks count them all.
     pub fn kept_bytes(&self) -> usize {
         self.distinct_chunks().map(Chunk::kept_bytes).sum()
     }
@@ -266,14 +274,7 @@ impl Topology for View {
         f: impl FnMut(SubgraphId, ViewBlock<'_>) -> ControlFlow<()>,
     ) -> Result<(), Infallible> {
         let side = self.side(direction);
-        let block = |subgraph: SubgraphId| {
-            let next = SubgraphId(subgraph.0 + 1);
-            if let Some(chunk) = side.chunk(next) {
-                chunk.prefetch(next.index());
-            }
-            side.block(subgraph)
-        };
-        scan_blocks(subgraphs, block, f);
+        scan_blocks(subgraphs, |subgraph| side.block_of_scan(subgraph), f);
         Ok(())
     }
 
@@ -366,9 +367,7 @@ impl Resident for View {
 impl WeightedTopology for View {
     #[inline]
     fn prefetch_weights(&self, v: VertexId, direction: Direction) {
-        if let Some(chunk) = self.side(direction).chunk(v.subgraph()) {
-            chunk.prefetch_weights(v);
-        }
+        self.side(direction).chunk(v.subgraph()).into_iter().for_each(|chunk| chunk.prefetch_weights(v));
     }
 
     fn has_weights(&self) -> bool {

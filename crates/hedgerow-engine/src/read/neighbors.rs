@@ -1,7 +1,9 @@
 //! Reading lists of neighbors by vertex id: of one vertex, and of many one after another.
 
+use std::ops::ControlFlow;
+
 use hedgerow_core::{
-    Direction, LabelId, Resident, SubgraphId, VertexId, VertexKey, VertexKeyRef, WeightedTopology,
+    Block, Direction, LabelId, Resident, SubgraphId, VertexId, VertexKey, VertexKeyRef, WeightedTopology,
 };
 use hedgerow_mem::subgraph::Cursor;
 use hedgerow_mem::view::ViewBlock;
@@ -168,10 +170,16 @@ impl NeighborCursor<'_> {
         match &mut self.lists {
             Lists::View(view, last) => {
                 let block = match last {
-                    Some((at, block)) if *at == id.subgraph() => *block,
-                    _ => last.insert((id.subgraph(), view.block(id.subgraph(), self.direction))).1,
+                    Some((at, block)) if *at == id.subgraph() => block,
+                    _ => {
+                        let block = view.side(self.direction).block_of_scan(id.subgraph());
+                        &mut last.insert((id.subgraph(), block)).1
+                    }
                 };
-                block.neighbors(id.local()).for_each_run(|run| f(run, &[]));
+                _ = block.for_each_run(id.local(), |run| {
+                    f(run, &[]);
+                    ControlFlow::Continue(())
+                });
             }
             Lists::WeightedView(view) => view.weighted_neighbors(id, self.direction).for_each_run(f),
             Lists::Chains(lists) => {
