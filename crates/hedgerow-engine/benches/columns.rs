@@ -108,6 +108,7 @@ fn neighbors_in_one_call(bencher: Bencher<'_, '_>) {
 #[divan::bench(sample_count = 20)]
 fn neighbors_in_a_loop(bencher: Bencher<'_, '_>) {
     lists(bencher, |snapshot, keys| {
+        snapshot.set_views_by_reads(false);
         let mut all: Vec<VertexKey> = Vec::new();
         for &key in keys {
             let list = snapshot.neighbors(key, Direction::Out).expect("all is in memory");
@@ -121,6 +122,7 @@ fn neighbors_in_a_loop(bencher: Bencher<'_, '_>) {
 #[divan::bench(sample_count = 20)]
 fn neighbor_ids_in_a_loop(bencher: Bencher<'_, '_>) {
     lists(bencher, |snapshot, keys| {
+        snapshot.set_views_by_reads(false);
         let mut all = Vec::new();
         for &key in keys {
             let id = snapshot.vertex_id(key).expect("all is in memory").expect("the key is there");

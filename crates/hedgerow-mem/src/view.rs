@@ -27,7 +27,7 @@ mod tests;
 use crate::arena::Arena;
 use crate::version::NotInMemory;
 pub use block::{ViewBlock, WeightedViewBlock};
-pub use chunk::{CHUNK_SUBGRAPHS, Chunk, Page, Stale, read_stale};
+pub use chunk::{CHUNK_SUBGRAPHS, Chunk, FromScratch, Page, Stale, read_stale};
 use chunk::{ChunkMeta, GROUP, KnownGroup};
 pub use chunk::{ComposeError, Composer, EdgeWeight, Source, Take, Test};
 
@@ -166,6 +166,14 @@ impl DirectionView {
         self.chunk(subgraph).map_or(ViewBlock::EMPTY, |chunk| chunk.block(subgraph.index()))
     }
 
+    /// The lists of a subgraph, while those of the next one begin to load. O(1).
+    #[inline]
+    pub fn block_of_scan(&self, subgraph: SubgraphId) -> ViewBlock<'_> {
+        let next = SubgraphId(subgraph.0 + 1);
+        self.chunk(next).into_iter().for_each(|chunk| chunk.prefetch(next.index()));
+        self.block(subgraph)
+    }
+
     #[inline]
     fn weighted_block(&self, subgraph: SubgraphId) -> WeightedViewBlock<'_> {
         self.chunk(subgraph).map_or(WeightedViewBlock::EMPTY, |chunk| chunk.weighted_block(subgraph.index()))
@@ -252,14 +260,7 @@ impl Topology for View {
         f: impl FnMut(SubgraphId, ViewBlock<'_>) -> ControlFlow<()>,
     ) -> Result<(), Infallible> {
         let side = self.side(direction);
-        let block = |subgraph: SubgraphId| {
-            let next = SubgraphId(subgraph.0 + 1);
-            if let Some(chunk) = side.chunk(next) {
-                chunk.prefetch(next.index());
-            }
-            side.block(subgraph)
-        };
-        scan_blocks(subgraphs, block, f);
+        scan_blocks(subgraphs, |subgraph| side.block_of_scan(subgraph), f);
         Ok(())
     }
 
@@ -352,9 +353,7 @@ impl Resident for View {
 impl WeightedTopology for View {
     #[inline]
     fn prefetch_weights(&self, v: VertexId, direction: Direction) {
-        if let Some(chunk) = self.side(direction).chunk(v.subgraph()) {
-            chunk.prefetch_weights(v);
-        }
+        self.side(direction).chunk(v.subgraph()).into_iter().for_each(|chunk| chunk.prefetch_weights(v));
     }
 
     fn has_weights(&self) -> bool {

@@ -54,6 +54,9 @@ use crate::pool::parallel;
 ///     of it has no room for is refused, as is opening a store that does not fit. If not given, it is half of what the machine
 ///     has, or the control group of the process, and refuses nothing: see ``Stats.memory_limit``. Arrays that kernels and
 ///     other calls return, or work with, are not part of it.
+/// views_by_reads : bool
+///     Whether a snapshot that was asked for much makes the graph of its kernels by itself, and answers further calls from it: they
+///     are several times as fast then, and the call that makes it takes as long as that.
 ///
 /// Returns
 /// -------
@@ -83,7 +86,7 @@ use crate::pool::parallel;
 /// ...     db.insert_edge(1, 2)
 /// True
 #[pyfunction]
-#[pyo3(signature = (path=None, *, read_only=false, directed=None, keys=None, weighted=None, reverse=None, durability=None, isolation="serializable", create=true, checkpoint_log_bytes=None, memory_limit=None), text_signature = "(path=None, *, read_only=False, directed=None, keys=None, weighted=None, reverse=None, durability='sync', isolation='serializable', create=True, checkpoint_log_bytes=268435456, memory_limit=None)")]
+#[pyo3(signature = (path=None, *, read_only=false, directed=None, keys=None, weighted=None, reverse=None, durability=None, isolation="serializable", create=true, checkpoint_log_bytes=None, memory_limit=None, views_by_reads=None), text_signature = "(path=None, *, read_only=False, directed=None, keys=None, weighted=None, reverse=None, durability='sync', isolation='serializable', create=True, checkpoint_log_bytes=268435456, memory_limit=None, views_by_reads=True)")]
 #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
 pub(crate) fn open(
     py: Python<'_>,
@@ -98,6 +101,7 @@ pub(crate) fn open(
     create: bool,
     checkpoint_log_bytes: Option<&Bound<'_, PyAny>>,
     memory_limit: Option<&Bound<'_, PyAny>>,
+    views_by_reads: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Database> {
     let mut options = Options::new()
         .read_only(read_only)
@@ -113,6 +117,9 @@ pub(crate) fn open(
     }
     if let Some(limit) = memory_limit {
         options = options.memory_limit(read_size("memory_limit", limit)?);
+    }
+    if let Some(views_by_reads) = views_by_reads {
+        options = options.views_by_reads(flag("views_by_reads", views_by_reads)?);
     }
     if let Some(directed) = directed {
         options = options.directed(flag("directed", directed)?);

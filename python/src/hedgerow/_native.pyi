@@ -88,6 +88,7 @@ def open(
     create: bool = True,
     checkpoint_log_bytes: int = 268435456,
     memory_limit: int | str | None = None,
+    views_by_reads: bool = True,
 ) -> Database: ...
 def salvage(path: str | os.PathLike[str], into: str | os.PathLike[str]) -> SalvageReport: ...
 

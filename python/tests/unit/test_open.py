@@ -102,6 +102,19 @@ def test_arguments_of_wrong_types() -> None:
         hedgerow.open(checkpoint_log_bytes="1")
     with pytest.raises(TypeError):
         hedgerow.open(checkpoint_log_bytes=1.5)
+    with pytest.raises(TypeError):
+        hedgerow.open(views_by_reads="no")
+
+
+@pytest.mark.parametrize("may_make", [True, False])
+def test_many_reads_make_the_view_unless_they_may_not(may_make: bool) -> None:
+    with hedgerow.open(keys="dense", views_by_reads=may_make) as db:
+        with db.write() as tx:
+            tx.add_edges([0, 1, 2], [1, 2, 0])
+        snapshot = db.snapshot()
+        for _ in range(2000):
+            assert (snapshot.degree(1), snapshot.neighbors(1), snapshot.has_edge(0, 1)) == (1, [2], True)
+        assert (db.stats().view_bytes > 0) == may_make
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 //! The suite `ops`: point reads, scans and two-hop reads on a snapshot against the same on a CSR, in turns; opening
 //! snapshots and views; one hub against edges spread evenly.
 //!
-//! Point reads of the engine `hedgerow-view` are on a snapshot whose view was made before, the others on one without.
+//! Point reads of the engine `hedgerow-view` are on a snapshot whose view was made before, those of `hedgerow` on one whose reads make
+//! none, and those of `hedgerow-user` are a loop of [`LOOP`] times as many on a new snapshot with default options in a store that keeps no view:
+//! where its reads make the view, that is part of the time.
 //! `has_edges_hit` and `has_edges_miss` are looks for the same edges in calls of 1,024, on the CSR by the same loop, which loads ahead.
 //! Reads are measured right after ingestion (`has_edge_hit.per_s`) and settled (`has_edge_hit_settled.per_s`). A ratio
 //! is one of rates: 1 is as fast as the CSR, less is slower.
@@ -22,6 +24,8 @@ use crate::record::{Metric, Recorder};
 
 /// Point reads of one measurement.
 const READS: usize = 1 << 20;
+/// How often a loop on a new snapshot asks all of them.
+const LOOP: u64 = 8;
 /// Edges of one call of reads of many.
 const BATCH: usize = 1 << 10;
 /// Sources of two-hop reads, and how many neighbours of each are followed.
@@ -228,10 +232,11 @@ fn reads(
         if !work.options.wants(name) {
             continue;
         }
-        // Another for each kind of read: reads of many edges make a view once they were asked for enough.
         let snapshot = store.map(Graph::snapshot).transpose()?;
+        snapshot.iter().for_each(|snapshot| snapshot.set_views_by_reads(false));
         let engines = [("hedgerow", &snapshot), ("hedgerow-view", &viewed)];
         let (mut mine, mut plain) = (vec![Vec::new(); engines.len()], Vec::new());
+        let mut looped = Vec::new();
         // The first round warms up both and is not kept.
         for round in 0..=work.options.repeat() {
             let (csr_rate, csr_sum) = rate(|| on_csr(csr, questions))?;
@@ -249,6 +254,9 @@ fn reads(
             }
             if round > 0 {
                 plain.push(csr_rate);
+                looped.extend(
+                    store.map(|store| loop_on_new(store, on_snapshot, questions, csr_sum)).transpose()?,
+                );
             }
         }
         let name = format!("{name}{suffix}.per_s");
@@ -259,8 +267,29 @@ fn reads(
         for ((engine, _), mine) in engines.iter().zip(&mine).filter(|(_, mine)| !mine.is_empty()) {
             recorder.add(engine, metric, mine, Some(&plain))?;
         }
+        if !looped.is_empty() {
+            recorder.add("hedgerow-user", metric, &looped, Some(&plain))?;
+        }
     }
     Ok(())
+}
+
+/// How much is read in a second by a loop on a new snapshot; `sum` is that of one pass.
+fn loop_on_new(store: &Graph, read: Read<Snapshot>, questions: &Questions, sum: u64) -> Result<f64> {
+    store.forget_views();
+    let snapshot = store.snapshot()?;
+    let all = || {
+        let mut count = 0;
+        for _ in 0..LOOP {
+            let (read, found) = read(&snapshot, questions)?;
+            if found != sum {
+                return Err(format!("a loop of reads sums to {found}, the CSR to {sum}").into());
+            }
+            count += read;
+        }
+        Ok((count, sum))
+    };
+    Ok(rate(all)?.0)
 }
 
 /// How much was read in a second, and the sum.

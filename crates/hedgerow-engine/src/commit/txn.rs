@@ -380,7 +380,7 @@ impl WriteTxn {
     pub fn snapshot(&mut self) -> Result<Snapshot> {
         self.engine.check_owner()?;
         self.reads.whole();
-        Ok(self.base().clone())
+        Ok(self.base().clone().for_user())
     }
 
     /// The number of operations gathered so far. O(1).

@@ -49,7 +49,7 @@ impl Graph {
     /// A [`StateError`](crate::StateError): closed, forked.
     pub fn snapshot(&self) -> Result<Snapshot> {
         self.engine.check_usable()?;
-        Ok(Snapshot::open(&self.engine))
+        Ok(Snapshot::open(&self.engine).for_user())
     }
 
     /// Begins a write transaction. O(1); takes no snapshot before the first read, and waits for nobody.

@@ -157,7 +157,7 @@ impl Snapshot {
             }
             return self.expand_chosen(chosen, level, reached);
         }
-        let by_view = searches || self.count_reads(level.len()) >= subgraphs;
+        let by_view = searches || self.reads_by_view(level.len());
         for label in chosen.labels.iter().map(|label| label.label) {
             for &direction in chosen.directions() {
                 if by_view {

@@ -12,6 +12,7 @@ use hedgerow_mem::{ItemRef, View};
 use crate::error::{Error, Result};
 use crate::read::properties::{Properties, named};
 use crate::read::snapshot::Snapshot;
+use crate::read::views::Makers;
 use crate::state::edge_key::{EdgeKey, WEIGHT};
 use crate::state::schema::{LabelRef, Schema};
 
@@ -379,7 +380,7 @@ impl Snapshot {
     pub fn view_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<Arc<View>> {
         match self.label(label.into())? {
             LabelId::DEFAULT => self.kept_view().cloned(),
-            label => self.cached_view_of(label),
+            label => self.cached_view_of(label, Makers::Pool),
         }
     }
 }

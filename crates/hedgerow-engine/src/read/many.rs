@@ -1,7 +1,8 @@
 //! Reads of many vertices in one call: degrees, and lists of neighbors as columns.
 //!
 //! Once a snapshot was asked for as many keys as there are subgraphs, in one call or in several, the lists come from the view,
-//! which costs no more to make; fewer keys are read one by one. Either way the answers are those of a loop over the keys.
+//! which costs no more to make, unless [reads may make none](crate::Options::views_by_reads); fewer keys are read one by one. Either
+//! way the answers are those of a loop over the keys.
 
 use std::sync::Arc;
 
@@ -146,8 +147,7 @@ impl Snapshot {
         direction: Direction,
     ) -> Result<Vec<Source>> {
         self.engine().check_owner()?;
-        let by_view = self.has_to_search(direction)
-            || self.count_reads(keys) >= u64::from(self.engine().subgraph_bound());
+        let by_view = self.has_to_search(direction) || self.reads_by_view(keys);
         let source = |label| match by_view {
             true => self.view_of(LabelRef::Id(label)).map(Source::View),
             false => Ok(Source::Chains(label)),

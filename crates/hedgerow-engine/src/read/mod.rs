@@ -1,6 +1,7 @@
 //! Reading: snapshots, point reads in all labels, rows of edges, and the views that kernels run on.
 
 pub(crate) mod all_labels;
+mod by_reads;
 mod compose;
 mod contains;
 pub(crate) mod csr;
@@ -11,12 +12,14 @@ pub(crate) mod labelled;
 pub(crate) mod many;
 pub(crate) mod neighbors;
 pub(crate) mod pin;
+mod point;
 pub(crate) mod properties;
 pub(crate) mod scan;
 pub(crate) mod selected;
 mod selected_views;
 pub(crate) mod selection;
 pub(crate) mod snapshot;
+mod view_demand;
 pub(crate) mod views;
 
 #[cfg(test)]

@@ -1,14 +1,53 @@
 //! Reading lists of neighbors by vertex id: of one vertex, and of many one after another.
 
-use hedgerow_core::{Direction, LabelId, Resident, SubgraphId, VertexId, WeightedTopology};
+use std::ops::ControlFlow;
+
+use hedgerow_core::{
+    Block, Direction, LabelId, Resident, SubgraphId, VertexId, VertexKey, VertexKeyRef, WeightedTopology,
+};
 use hedgerow_mem::subgraph::Cursor;
 use hedgerow_mem::view::ViewBlock;
 use hedgerow_mem::{ItemRef, View};
 
 use crate::error::Result;
 use crate::read::snapshot::Snapshot;
+use crate::read::view_demand::cost;
 
 impl Snapshot {
+    /// The neighbours over the default label in `direction`, sorted by key, or `None` if there is no such vertex.
+    /// O(degree log degree).
+    ///
+    /// # Errors
+    /// As of every [read](Self).
+    pub fn neighbors<'a>(
+        &self,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Result<Option<Vec<VertexKey>>> {
+        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
+        let mut keys = Vec::new();
+        self.for_each_neighbor(id, direction, |v, _| keys.push(self.engine().ids.key_of(v)))?;
+        keys.sort_unstable();
+        Ok(Some(keys))
+    }
+
+    /// The neighbours over the default label and weights in `direction`, sorted by key, or `None` if there is no such vertex.
+    /// O(degree log degree).
+    ///
+    /// # Errors
+    /// As of every [read](Self).
+    pub fn weighted_neighbors<'a>(
+        &self,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Result<Option<Vec<(VertexKey, f64)>>> {
+        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
+        let mut found = Vec::new();
+        self.for_each_neighbor(id, direction, |v, w| found.push((self.engine().ids.key_of(v), w)))?;
+        found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        Ok(Some(found))
+    }
+
     /// Calls `f` with each neighbour of `id` over the default label and the weight of the edge, by ascending vertex id.
     /// O(degree), and a look at the short delta of 64 vertices. From the view where there is one, as
     /// [`contains_edge_by_id`](Self::contains_edge_by_id).
@@ -31,6 +70,7 @@ impl Snapshot {
         let direction = self.stored(direction);
         if let Some(entry) = self.engine().subgraphs.get(id.subgraph()) {
             entry.for_each_neighbor(direction, self.timestamp(), id.local(), f)?;
+            self.note_read(cost::LIST);
         }
         Ok(())
     }
@@ -60,6 +100,7 @@ impl Snapshot {
         }
         if let Some(entry) = self.engine().subgraphs.get(id.subgraph()) {
             entry.visit(self.stored(direction), self.timestamp(), id.local(), f)?;
+            self.note_read(cost::LIST);
         }
         Ok(())
     }
@@ -67,8 +108,7 @@ impl Snapshot {
     /// For reads of the lists of many vertices over the default label, one after another. From the view where there is one by now. O(1).
     pub fn neighbor_cursor(&self, direction: Direction) -> NeighborCursor<'_> {
         let lists = match self.made_view() {
-            Some(view) if view.has_weights() => Lists::WeightedView(view),
-            Some(view) => Lists::View(view, None),
+            Some(view) => Lists::in_view(view),
             None if self.has_to_search(direction) => Lists::Incoming,
             None => Lists::Chains(Box::new(Cursor::new(self.stored(direction), self.timestamp()))),
         };
@@ -113,6 +153,12 @@ enum Lists<'a> {
     Incoming,
 }
 
+impl<'a> Lists<'a> {
+    fn in_view(view: &'a View) -> Lists<'a> {
+        if view.has_weights() { Lists::WeightedView(view) } else { Lists::View(view, None) }
+    }
+}
+
 impl NeighborCursor<'_> {
     /// Calls `f` with the neighbors of `id` in stretches, as [`Snapshot::visit_neighbors`]. O(degree), and once for 64 vertices O(their
     /// delta).
@@ -124,15 +170,28 @@ impl NeighborCursor<'_> {
         match &mut self.lists {
             Lists::View(view, last) => {
                 let block = match last {
-                    Some((at, block)) if *at == id.subgraph() => *block,
-                    _ => last.insert((id.subgraph(), view.block(id.subgraph(), self.direction))).1,
+                    Some((at, block)) if *at == id.subgraph() => block,
+                    _ => {
+                        let block = view.side(self.direction).block_of_scan(id.subgraph());
+                        &mut last.insert((id.subgraph(), block)).1
+                    }
                 };
-                block.neighbors(id.local()).for_each_run(|run| f(run, &[]));
+                _ = block.for_each_run(id.local(), |run| {
+                    f(run, &[]);
+                    ControlFlow::Continue(())
+                });
             }
             Lists::WeightedView(view) => view.weighted_neighbors(id, self.direction).for_each_run(f),
             Lists::Chains(lists) => {
+                let read = lists.begins(id);
                 if let Some(subgraph) = self.snapshot.engine().subgraphs.get(id.subgraph()) {
                     lists.visit(subgraph, id, f)?;
+                }
+                if let Some(in_order) = read {
+                    self.snapshot.note_read(cost::LIST.plus(cost::LIST_IN_ORDER, in_order));
+                    if let Some(view) = self.snapshot.made_view() {
+                        self.lists = Lists::in_view(view);
+                    }
                 }
             }
             Lists::Incoming => self.snapshot.visit_neighbors(id, self.direction, f)?,

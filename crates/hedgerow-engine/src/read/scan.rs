@@ -5,6 +5,7 @@ use hedgerow_mem::{ItemRef, View};
 
 use crate::error::{ArgumentError, Error, Result};
 use crate::read::snapshot::Snapshot;
+use crate::read::views::Makers;
 use crate::state::edge_key::WEIGHT;
 use crate::state::schema::{Label, LabelRef};
 
@@ -133,7 +134,7 @@ impl Snapshot {
     ) -> Result<View> {
         let label = self.engine().label(label.into())?;
         if property == WEIGHT && self.engine().is_weighted(label) {
-            return Ok(View::clone(&*self.cached_view_of(label)?));
+            return Ok(View::clone(&*self.cached_view_of(label, Makers::Pool)?));
         }
         let column = self.weight_column(label, property)?;
         if missing.is_none() {

@@ -1,20 +1,20 @@
 //! Snapshots: read-only transactions.
 
 use std::ops::RangeInclusive;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::{
-    Direction, InterpolationHint, LabelId, PropertyId, Resident, Timestamp, VertexId, VertexKey, VertexKeyRef,
+    Direction, InterpolationHint, LabelId, PropertyId, Timestamp, Topology, VertexId, VertexKey, VertexKeyRef,
 };
 use hedgerow_mem::View;
-use hedgerow_mem::keys::Moment;
 use hedgerow_mem::version::Read;
 use hedgerow_txn::{Counts, Registration};
 
 use crate::error::Result;
 use crate::read::pin::slot_hint;
-use crate::read::views::{self, Weight};
+use crate::read::view_demand::{ViewDemand, cost};
+use crate::read::views::{self, Makers, Weight};
 use crate::state::selection::SelectedViews;
 use crate::state::store::Engine;
 
@@ -22,7 +22,8 @@ use crate::state::store::Engine;
 ///
 /// Cloning shares it. It never blocks a writer and is never blocked by one; it keeps alive the versions it needs and
 /// none of the later ones. Point reads cost one walk to a subgraph; whole-graph kernels ask for a
-/// [`view`](Snapshot::view).
+/// [`view`](Snapshot::view), which point reads use too where there is one, and make once they were many
+/// ([`Options::views_by_reads`](crate::Options::views_by_reads)).
 ///
 /// Methods that name no label mean the default one. Those of one label end in `_of` and take its name or id; those of all
 /// labels are [`edge_count`](Snapshot::edge_count), [`contains_any_edge`](Snapshot::contains_any_edge),
@@ -47,12 +48,14 @@ struct Inner {
     ts: Timestamp,
     counts: Counts,
     view: OnceLock<Arc<View>>,
-    /// How many vertices reads of many have asked for.
-    reads: AtomicU64,
+    /// Whether reads may make the view.
+    may_make_view: AtomicBool,
+    demand: ViewDemand,
     selected: SelectedViews,
 }
 
 impl Snapshot {
+    /// One whose reads make no view.
     pub(crate) fn open(engine: &Arc<Engine>) -> Snapshot {
         let (registration, counts) = engine.readers.register(slot_hint(), || {
             let ts = engine.clock.published();
@@ -65,7 +68,8 @@ impl Snapshot {
             ts,
             counts,
             view: OnceLock::new(),
-            reads: AtomicU64::new(0),
+            may_make_view: AtomicBool::new(false),
+            demand: ViewDemand::default(),
             selected: SelectedViews::default(),
         };
         Snapshot { inner: Arc::new(inner) }
@@ -115,7 +119,11 @@ impl Snapshot {
     }
 
     pub(crate) fn contains_id(&self, id: VertexId) -> Result<bool> {
+        if let Some(view) = self.made_view() {
+            return Ok(view.contains(id));
+        }
         let exists = self.read(id, Direction::Out, |read| read.contains_vertex(id.local()))?;
+        self.note_read(cost::EXISTENCE);
         Ok(exists.unwrap_or(false))
     }
 
@@ -154,132 +162,6 @@ impl Snapshot {
         Ok(self.vertex_id(key)?.is_some())
     }
 
-    /// Whether the edge of the default label exists. O(log degree).
-    ///
-    /// # Errors
-    /// As of every [read](Self).
-    pub fn contains_edge<'a>(
-        &self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-    ) -> Result<bool> {
-        Ok(self.weight(src, dst)?.is_some())
-    }
-
-    /// The weight of the edge of the default label if it exists; 1 in a graph without weights. O(log degree).
-    ///
-    /// # Errors
-    /// As of every [read](Self).
-    pub fn weight<'a>(
-        &self,
-        src: impl Into<VertexKeyRef<'a>>,
-        dst: impl Into<VertexKeyRef<'a>>,
-    ) -> Result<Option<f64>> {
-        let engine = &self.inner.engine;
-        // The list of the source is read, so its subgraph and the version come meanwhile.
-        let likely = |moment, at, id: VertexId| {
-            if at == 0
-                && let Some(subgraph) = engine.subgraphs.get(id.subgraph())
-            {
-                match moment {
-                    Moment::RowSought => subgraph.prefetch_header(),
-                    Moment::RowHere => subgraph.prefetch_head(Direction::Out, id.local()),
-                }
-            }
-        };
-        match engine.ids.lookup_all([src.into(), dst.into()], self.inner.ts, likely) {
-            [Some(src), Some(dst)] => self.weight_by_id(src, dst),
-            _ => Ok(None),
-        }
-    }
-
-    /// As [`weight`](Self::weight), by vertex ids.
-    ///
-    /// # Errors
-    /// As of every [read](Self).
-    pub fn weight_by_id(&self, src: VertexId, dst: VertexId) -> Result<Option<f64>> {
-        let Some(entry) = self.inner.engine.subgraphs.get(src.subgraph()) else { return Ok(None) };
-        Ok(entry.edge(Direction::Out, self.inner.ts, src.local(), dst, self.hint())?)
-    }
-
-    /// As [`contains_edge`](Self::contains_edge), by vertex ids. Makes no view, but reads the one that this snapshot
-    /// [has](Self::view), where it has one: reading a list there takes no atomic operation, so that searches one after
-    /// another overlap.
-    ///
-    /// # Errors
-    /// As of every [read](Self).
-    #[inline]
-    pub fn contains_edge_by_id(&self, src: VertexId, dst: VertexId) -> Result<bool> {
-        if let Some(view) = self.inner.view.get() {
-            return Ok(view.neighbors(src, Direction::Out).contains_near(dst, self.hint()));
-        }
-        Ok(self.weight_by_id(src, dst)?.is_some())
-    }
-
-    /// As [`degree`](Self::degree), by vertex id; 0 if there is no such vertex. From the view where there is one, as
-    /// [`contains_edge_by_id`](Self::contains_edge_by_id).
-    ///
-    /// # Errors
-    /// As of every [read](Self).
-    #[inline]
-    pub fn degree_by_id(&self, id: VertexId, direction: Direction) -> Result<usize> {
-        if let Some(view) = self.inner.view.get() {
-            return Ok(view.degree(id, direction));
-        }
-        if self.has_to_search(direction) {
-            return self.degree_by_label(LabelId::DEFAULT, id, direction);
-        }
-        let degree = self.read(id, self.stored(direction), |read| read.degree(id.local()))?;
-        Ok(degree.unwrap_or(0))
-    }
-
-    /// The number of neighbours over the default label in `direction`, or `None` if there is no such vertex. A self-loop counts
-    /// once. O(1), and a look at the short delta of 64 vertices.
-    ///
-    /// # Errors
-    /// As of every [read](Self).
-    pub fn degree<'a>(
-        &self,
-        key: impl Into<VertexKeyRef<'a>>,
-        direction: Direction,
-    ) -> Result<Option<usize>> {
-        self.vertex_id(key)?.map(|id| self.degree_by_id(id, direction)).transpose()
-    }
-
-    /// The neighbours over the default label in `direction`, sorted by key, or `None` if there is no such vertex.
-    /// O(degree log degree).
-    ///
-    /// # Errors
-    /// As of every [read](Self).
-    pub fn neighbors<'a>(
-        &self,
-        key: impl Into<VertexKeyRef<'a>>,
-        direction: Direction,
-    ) -> Result<Option<Vec<VertexKey>>> {
-        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
-        let mut keys = Vec::new();
-        self.for_each_neighbor(id, direction, |v, _| keys.push(self.inner.engine.ids.key_of(v)))?;
-        keys.sort_unstable();
-        Ok(Some(keys))
-    }
-
-    /// The neighbours over the default label and weights in `direction`, sorted by key, or `None` if there is no such vertex.
-    /// O(degree log degree).
-    ///
-    /// # Errors
-    /// As of every [read](Self).
-    pub fn weighted_neighbors<'a>(
-        &self,
-        key: impl Into<VertexKeyRef<'a>>,
-        direction: Direction,
-    ) -> Result<Option<Vec<(VertexKey, f64)>>> {
-        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
-        let mut found = Vec::new();
-        self.for_each_neighbor(id, direction, |v, w| found.push((self.inner.engine.ids.key_of(v), w)))?;
-        found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        Ok(Some(found))
-    }
-
     /// All vertices and the edges of the default label for kernels ([`view_of`](Self::view_of) has those of another), kept
     /// while the snapshot lives. Snapshots of one timestamp share it. It is made from the last view that was asked for,
     /// where there is one: O(subgraphs), and O(delta entries) of those that changed since; in parallel on the current rayon
@@ -292,12 +174,6 @@ impl Snapshot {
         self.kept_view().map(|view| &**view)
     }
 
-    /// Counts vertices that reads of many ask for; returns how many they have, and more than that where there is a view.
-    pub(super) fn count_reads(&self, keys: usize) -> u64 {
-        let before = self.inner.reads.fetch_add(keys as u64, Relaxed);
-        if self.inner.view.get().is_some() { u64::MAX } else { before.wrapping_add(keys as u64) }
-    }
-
     /// The view that this snapshot keeps, made now if there is none.
     pub(crate) fn kept_view(&self) -> Result<&Arc<View>> {
         if let Some(view) = self.inner.view.get() {
@@ -306,8 +182,13 @@ impl Snapshot {
         self.inner.engine.check_owner()?;
         // Made outside the cell: a worker that waits for its part may run another task that asks for this view, and
         // would wait for itself. Two threads that meet here make it twice, and one is kept.
-        let view = self.cached_view_of(LabelId::DEFAULT)?;
-        Ok(self.inner.view.get_or_init(|| view))
+        let view = self.cached_view_of(LabelId::DEFAULT, Makers::Pool)?;
+        Ok(self.keep_view(view))
+    }
+
+    /// Keeps a view of the default label at this timestamp, unless there is one. Returns the one that is kept.
+    pub(super) fn keep_view(&self, view: Arc<View>) -> &Arc<View> {
+        self.inner.view.get_or_init(|| view)
     }
 
     /// A view that shares nothing with others, to check the store by.
@@ -317,11 +198,11 @@ impl Snapshot {
     }
 
     /// The view of a label: its edges between the vertices of the graph.
-    pub(crate) fn cached_view_of(&self, label: LabelId) -> Result<Arc<View>> {
+    pub(crate) fn cached_view_of(&self, label: LabelId, makers: Makers) -> Result<Arc<View>> {
         let engine = &self.inner.engine;
         engine.views.get(label, self.inner.ts, |previous| {
             let edges = self.view_edges(label)?;
-            views::make(engine, label, previous, self.inner.ts, edges)
+            views::make(engine, label, previous, self.inner.ts, edges, makers)
         })
     }
 
@@ -347,6 +228,18 @@ impl Snapshot {
     /// The views of chosen edges that this snapshot keeps.
     pub(super) fn selected(&self) -> &SelectedViews {
         &self.inner.selected
+    }
+
+    /// Whether reads may make the view.
+    #[inline]
+    pub(super) fn may_make_view(&self) -> &AtomicBool {
+        &self.inner.may_make_view
+    }
+
+    /// What reads of this snapshot have cost.
+    #[inline]
+    pub(super) fn demand(&self) -> &ViewDemand {
+        &self.inner.demand
     }
 
     pub(crate) fn engine(&self) -> &Engine {

@@ -84,6 +84,20 @@ fn reads(s: &Snapshot) -> Vec<(&'static str, bool)> {
     ]
 }
 
+/// Many reads make no view where a part is not in memory, and go on by chains.
+#[test]
+fn reads_go_on_where_the_view_cannot_be_made() {
+    let graph = graph();
+    evict(&graph, "", Direction::Out);
+    let snapshot = graph.snapshot().unwrap();
+    for _ in 0..100_000 {
+        assert_eq!(snapshot.degree_by_id(VertexId(FAR as u32), Direction::Out).unwrap(), 2);
+        assert!(snapshot.contains_edge_by_id(VertexId(FAR as u32), VertexId(NEAR as u32)).unwrap());
+    }
+    assert!(fails(snapshot.degree_by_id(VertexId(NEAR as u32), Direction::Out)));
+    assert!(fails(snapshot.view()));
+}
+
 #[test]
 fn every_read_of_an_evicted_chain_fails() {
     let graph = graph();

@@ -23,6 +23,15 @@ const AT_ONCE: u32 = 128;
 /// Chunks that one task of several threads takes.
 const MIN_CHUNKS: usize = 4;
 
+/// Who makes a view.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Makers {
+    /// The calling thread, and where there is much to read the current rayon pool.
+    Pool,
+    /// The calling thread alone.
+    ThisThread,
+}
+
 /// What edges of a view weigh.
 #[derive(Clone, Copy)]
 pub(crate) struct Weight {
@@ -95,15 +104,16 @@ pub(crate) fn make(
     previous: Option<Arc<View>>,
     ts: Timestamp,
     edge_count: u64,
+    makers: Makers,
 ) -> Result<View> {
     let config = &engine.config;
     let shape = shape(engine, label, edge_count);
     let fresh = || (side_of(engine), side_of(engine));
     let (mut out, mut into) = previous.map_or_else(fresh, View::into_sides);
     let tables = (engine.table(label), &engine.subgraphs);
-    refresh_side(&mut out, tables, Direction::Out, ts, shape)?;
+    refresh_side(&mut out, tables, Direction::Out, ts, shape, makers)?;
     if config.directed && config.reverse {
-        refresh_side(&mut into, tables, Direction::In, ts, shape)?;
+        refresh_side(&mut into, tables, Direction::In, ts, shape, makers)?;
     }
     Ok(View::new(shape, out, into))
 }
@@ -115,6 +125,7 @@ fn refresh_side(
     direction: Direction,
     ts: Timestamp,
     shape: Shape,
+    makers: Makers,
 ) -> Result<()> {
     let page = |i: usize| {
         let lists = tables.0.and_then(|table| table.page(i));
@@ -128,9 +139,10 @@ fn refresh_side(
         read_stale(part, direction, ts, shape.weighted, &arena)
     };
     let mut rest = &mut stale[..];
-    if rest.iter().map(Stale::count).sum::<u32>() <= FEW {
+    let alone = makers == Makers::ThisThread;
+    if alone || rest.iter().map(Stale::count).sum::<u32>() <= FEW {
         let mut entries = 0;
-        while !rest.is_empty() && entries <= FEW_ENTRIES {
+        while !rest.is_empty() && (alone || entries <= FEW_ENTRIES) {
             let mut taken = 0;
             let whole = |stale: &&Stale<'_>| {
                 let more = taken < AT_ONCE;
@@ -155,7 +167,7 @@ pub(super) fn side_of(engine: &Engine) -> DirectionView {
 
 /// A view made without the cache.
 pub(crate) fn fresh(engine: &Engine, label: LabelId, ts: Timestamp, edge_count: u64) -> Result<View> {
-    make(engine, label, None, ts, edge_count)
+    make(engine, label, None, ts, edge_count, Makers::Pool)
 }
 
 /// A view made without the cache, with the numbers of a property for weights.
@@ -169,11 +181,11 @@ pub(crate) fn weighted(
     let shape = Shape { weighted: true, ..shape(engine, label, edge_count) };
     let (mut out, mut into) = (side_of(engine), side_of(engine));
     let tables = (engine.table(label), &engine.subgraphs);
-    refresh_side(&mut out, tables, Direction::Out, ts, shape)?;
+    refresh_side(&mut out, tables, Direction::Out, ts, shape, Makers::Pool)?;
     weigh_side(&mut out, engine, label, Direction::Out, weight, ts, shape)?;
     out.charge_lists();
     if engine.directions().contains(&Direction::In) {
-        refresh_side(&mut into, tables, Direction::In, ts, shape)?;
+        refresh_side(&mut into, tables, Direction::In, ts, shape, Makers::Pool)?;
         weigh_side(&mut into, engine, label, Direction::In, weight, ts, shape)?;
         into.charge_lists();
     }

@@ -60,6 +60,8 @@ pub(crate) struct Core {
     pub(crate) ids: IdMap,
     pub(crate) pending: PendingVersions,
     pub(crate) views: Views,
+    /// Whether reads of snapshots may make views.
+    pub(crate) views_by_reads: bool,
     pub(crate) csrs: CsrCache,
     pub(crate) settling: Settling,
     /// The files, if the store has any.
@@ -148,6 +150,7 @@ impl Engine {
             ids: parts.ids,
             pending: PendingVersions::default(),
             views: Views::default(),
+            views_by_reads: options.views_by_reads,
             csrs: CsrCache::default(),
             settling: Settling::new(
                 settles.then(|| worker(core, Duty::Settle, threads.settle)),

@@ -103,6 +103,12 @@ impl ViewCache {
         Ok((self.offer(view, ts, layout), made))
     }
 
+    /// The view at `ts` and of `layout`, if it is kept.
+    fn find(&self, ts: Timestamp, layout: u64) -> Option<Arc<View>> {
+        let cached = self.newest.lock();
+        cached.view.clone().filter(|_| (cached.ts, cached.layout) == (ts, layout))
+    }
+
     /// Keeps the view unless there is a newer one. Returns the one to use.
     fn offer(&self, view: Arc<View>, ts: Timestamp, layout: u64) -> Arc<View> {
         let old;
@@ -209,6 +215,11 @@ impl Views {
             Made::FromScratch => _ = self.built.fetch_add(1, Ordering::Relaxed),
         }
         Ok(view)
+    }
+
+    /// The view of the default label at `ts`, if another snapshot made it. O(1).
+    pub(crate) fn shared(&self, ts: Timestamp) -> Option<Arc<View>> {
+        self.default.find(ts, self.layout.load(Ordering::Acquire))
     }
 
     /// The cache of a label other than the default one. A new cache replaces the least recently used one.

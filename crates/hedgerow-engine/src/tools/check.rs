@@ -90,6 +90,8 @@ impl Graph {
 
     pub(crate) fn check_graph(&self, report: &mut CheckReport) -> Result<()> {
         let snapshot = self.snapshot()?;
+        // What it reads is to be compared with a view, not taken from one.
+        snapshot.set_views_by_reads(false);
         let view = &snapshot.fresh_view()?;
         let directed = self.engine.config.directed;
         let mut reversed = 0u64;

@@ -15,13 +15,26 @@ pub struct Cursor {
     at: Option<SubgraphId>,
     /// Whether it was read before that too, so that `version` is its.
     is_kept: bool,
+    /// How often it was read after its first read.
+    again: u32,
     version: GroupedVersion,
 }
 
 impl Cursor {
     /// Of a snapshot at `t`, which must stay registered.
     pub fn new(direction: Direction, t: Timestamp) -> Cursor {
-        Cursor { direction, t, at: None, is_kept: false, version: GroupedVersion::default() }
+        Cursor { direction, t, at: None, is_kept: false, again: 0, version: GroupedVersion::default() }
+    }
+
+    /// To be called before each visit: where `id` is in another subgraph than what was read before, how often that one was
+    /// read after its first read. O(1).
+    #[inline]
+    pub fn begins(&mut self, id: VertexId) -> Option<u32> {
+        if self.at == Some(id.subgraph()) {
+            self.again = self.again.saturating_add(1);
+            return None;
+        }
+        Some(std::mem::take(&mut self.again))
     }
 
     /// Calls `f` with the neighbours of `id`, which is in `subgraph`, in stretches, as [`Subgraph::visit`]. All subgraphs given to one

@@ -22,6 +22,7 @@ mod refresh;
 
 pub use compose::{ComposeError, Composer, EdgeWeight, Source, Take, Test};
 use folded::Folded;
+pub use folded::FromScratch;
 pub(super) use refresh::{ChunkMeta, GROUP, KnownGroup};
 pub use refresh::{Page, Stale, read_stale};
 

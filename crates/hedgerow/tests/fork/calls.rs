@@ -186,6 +186,13 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
         answers("Snapshot::neighbor_cursor", met == EDGES);
     }
     drop(cursor);
+    // "Snapshot::set_views_by_reads": a flag of the child's copy. Reads make no view in a child, however many.
+    snapshot.set_views_by_reads(true);
+    for _ in 0..2000 {
+        met = 0;
+        snapshot.visit_neighbors(id, Direction::Out, |run, _| met += run.len() as u64)?;
+        answers("Snapshot::set_views_by_reads", met == EDGES);
+    }
     let all = snapshot.neighbors_of_all(0, Direction::Out)?.map(|found| found.len() as u64);
     answers("Snapshot::neighbors_of_all", all >= Some(EDGES));
     let degree = snapshot.degree_of_all(0, Direction::Out)?.map(|n| n as u64);

@@ -39,6 +39,7 @@ mod singles;
 mod tools;
 mod vertex_columns;
 mod views;
+mod views_by_reads;
 
 shared_tests! {
     held:
@@ -63,7 +64,7 @@ shared_tests! {
         reads_by_id_agree_with_and_without_a_view,
         reads_by_id_find_every_neighbor_of_a_hub,
         snapshots_of_one_timestamp_share_a_view,
-        a_point_read_never_builds_a_view,
+        a_few_point_reads_build_no_view,
         refreshed_views_agree_with_point_reads,
         a_refresh_of_many_subgraphs_reads_all_that_changed,
         views_beside_writers_are_of_one_timestamp,

@@ -1,4 +1,4 @@
-//! Views of snapshots: shared, made of one another, never built by point reads, not kept for ever.
+//! Views of snapshots: shared, made of one another, not built by a few point reads, not kept for ever.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,6 +58,7 @@ pub(crate) fn reads_by_id_agree_with_and_without_a_view() {
         for _ in 0..20 {
             (0..50).for_each(|_| change(&graph, &mut rng));
             let (plain, viewed) = (graph.snapshot().unwrap(), graph.snapshot().unwrap());
+            plain.set_views_by_reads(false);
             viewed.view().unwrap();
             let mut found = 0;
             for u in 0..VERTICES {
@@ -104,6 +105,7 @@ pub(crate) fn reads_by_id_find_every_neighbor_of_a_hub() {
     kept.iter().for_each(|&v| assert!(graph.insert_edge(hub, v).unwrap()));
     for view in [false, true] {
         let snapshot = graph.snapshot().unwrap();
+        snapshot.set_views_by_reads(false);
         if view {
             snapshot.view().unwrap();
         }
@@ -143,7 +145,7 @@ pub(crate) fn snapshots_of_one_timestamp_share_a_view() {
     assert!(stats.view_bytes > 0);
 }
 
-pub(crate) fn a_point_read_never_builds_a_view() {
+pub(crate) fn a_few_point_reads_build_no_view() {
     let (graph, mut rng) = random_graph(true, true, 2);
     for _ in 0..100 {
         change(&graph, &mut rng);

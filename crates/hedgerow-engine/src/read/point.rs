@@ -1,0 +1,130 @@
+//! Reads of one edge, and of one degree, over the default label.
+
+use hedgerow_core::{Direction, LabelId, Resident, VertexId, VertexKeyRef, WeightedTopology};
+use hedgerow_mem::keys::Moment;
+use hedgerow_mem::version::Read;
+
+use crate::error::Result;
+use crate::read::snapshot::Snapshot;
+use crate::read::view_demand::cost;
+
+impl Snapshot {
+    /// Whether the edge of the default label exists. O(log degree).
+    ///
+    /// # Errors
+    /// As of every [read](Self).
+    pub fn contains_edge<'a>(
+        &self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<bool> {
+        match self.look_up_edge(src.into(), dst.into()) {
+            [Some(src), Some(dst)] => self.contains_edge_by_id(src, dst),
+            _ => Ok(false),
+        }
+    }
+
+    /// The weight of the edge of the default label if it exists; 1 in a graph without weights. O(log degree).
+    ///
+    /// # Errors
+    /// As of every [read](Self).
+    pub fn weight<'a>(
+        &self,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<Option<f64>> {
+        match self.look_up_edge(src.into(), dst.into()) {
+            [Some(src), Some(dst)] => self.weight_by_id(src, dst),
+            _ => Ok(None),
+        }
+    }
+
+    /// The ids of both ends. The list of the source is read next, so what leads to it comes meanwhile.
+    #[inline]
+    fn look_up_edge(&self, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> [Option<VertexId>; 2] {
+        let engine = self.engine();
+        let likely = |moment, at, id: VertexId| {
+            if at == 0
+                && let Some(subgraph) = engine.subgraphs.get(id.subgraph())
+            {
+                match moment {
+                    Moment::RowSought => subgraph.prefetch_header(),
+                    Moment::RowHere => subgraph.prefetch_head(Direction::Out, id.local()),
+                }
+            }
+        };
+        engine.ids.lookup_all([src, dst], self.timestamp(), likely)
+    }
+
+    /// As [`weight`](Self::weight), by vertex ids. In a graph without weights from the view where there is one, as
+    /// [`contains_edge_by_id`](Self::contains_edge_by_id).
+    ///
+    /// # Errors
+    /// As of every [read](Self).
+    pub fn weight_by_id(&self, src: VertexId, dst: VertexId) -> Result<Option<f64>> {
+        if let Some(view) = self.made_view()
+            && !view.has_weights()
+        {
+            return Ok(view.neighbors(src, Direction::Out).contains_near(dst, self.hint()).then_some(1.0));
+        }
+        let found = self.weight_in_chain(src, dst)?;
+        // What the view does not answer is no reason to make it.
+        if !self.engine().config.weighted {
+            self.note_read(cost::EDGE);
+        }
+        Ok(found)
+    }
+
+    #[inline]
+    fn weight_in_chain(&self, src: VertexId, dst: VertexId) -> Result<Option<f64>> {
+        let Some(entry) = self.engine().subgraphs.get(src.subgraph()) else { return Ok(None) };
+        Ok(entry.edge(Direction::Out, self.timestamp(), src.local(), dst, self.hint())?)
+    }
+
+    /// As [`contains_edge`](Self::contains_edge), by vertex ids. From the view that this snapshot [has](Self::view), where it has one:
+    /// reading a list there takes no atomic operation, so that searches one after another overlap.
+    ///
+    /// # Errors
+    /// As of every [read](Self).
+    #[inline]
+    pub fn contains_edge_by_id(&self, src: VertexId, dst: VertexId) -> Result<bool> {
+        if let Some(view) = self.made_view() {
+            return Ok(view.neighbors(src, Direction::Out).contains_near(dst, self.hint()));
+        }
+        let found = self.weight_in_chain(src, dst)?.is_some();
+        self.note_read(cost::EDGE);
+        Ok(found)
+    }
+
+    /// As [`degree`](Self::degree), by vertex id; 0 if there is no such vertex. From the view where there is one, as
+    /// [`contains_edge_by_id`](Self::contains_edge_by_id).
+    ///
+    /// # Errors
+    /// As of every [read](Self).
+    #[inline]
+    pub fn degree_by_id(&self, id: VertexId, direction: Direction) -> Result<usize> {
+        if let Some(view) = self.made_view() {
+            return Ok(view.degree(id, direction));
+        }
+        if self.has_to_search(direction) {
+            return self.degree_by_label(LabelId::DEFAULT, id, direction);
+        }
+        let read = |read: Read<'_>| (read.degree(id.local()), read.delta_len() > 0);
+        let (degree, beside_delta) = self.read(id, self.stored(direction), read)?.unwrap_or_default();
+        self.note_read(if beside_delta { cost::DEGREE_BESIDE_DELTA } else { cost::DEGREE });
+        Ok(degree)
+    }
+
+    /// The number of neighbours over the default label in `direction`, or `None` if there is no such vertex. A self-loop counts
+    /// once. O(1), and a look at the short delta of 64 vertices.
+    ///
+    /// # Errors
+    /// As of every [read](Self).
+    pub fn degree<'a>(
+        &self,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+    ) -> Result<Option<usize>> {
+        self.vertex_id(key)?.map(|id| self.degree_by_id(id, direction)).transpose()
+    }
+}
