@@ -5,6 +5,7 @@ mod count;
 mod ledger;
 mod outcome;
 mod plan;
+mod processor;
 pub(crate) mod python;
 mod shell;
 
@@ -14,12 +15,12 @@ mod tests;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::metadata::{self, Workspace};
 use crate::tidy;
 use count::Explored;
-use outcome::Outcome;
+use outcome::{Outcome, Taken};
 use plan::Plan;
 use shell::{Output, Step};
 
@@ -137,7 +138,7 @@ fn outcomes(
         for (name, plan) in built {
             println!("\n== {name}");
             let outcome = plan.outcome();
-            let seconds = (outcome.build + outcome.run).as_secs_f64();
+            let seconds = (outcome.build.wall + outcome.run.wall).as_secs_f64();
             println!("== {name}: {} in {seconds:.1} s", outcome.verdict());
             let failed = !outcome.failures.is_empty();
             let told = ended(name, &outcome);
@@ -181,28 +182,35 @@ pub(crate) fn run_deep(root: &Path, options: &[&str]) -> Result<(), String> {
 }
 
 fn summarise(done: &[(&str, Outcome)]) -> Result<(), String> {
-    println!("\n{:<8} {:>9} {:>9} {:>7}  result", "stage", "build s", "run s", "tests");
+    println!(
+        "\n{:<10} {:>8} {:>8} {:>8} {:>8} {:>6}  result",
+        "stage", "build s", "cpu s", "run s", "cpu s", "tests"
+    );
     let mut total = Outcome::default();
     for (name, outcome) in done {
-        let (build, run) = (outcome.build.as_secs_f64(), outcome.run.as_secs_f64());
         let tests = outcome.counts.passed + outcome.counts.failed;
-        println!("{name:<8} {build:>9.1} {run:>9.1} {tests:>7}  {}", outcome.verdict());
+        let (build, run) = (columns(outcome.build), columns(outcome.run));
+        println!("{name:<10} {build} {run} {tests:>6}  {}", outcome.verdict());
         total.build += outcome.build;
         total.run += outcome.run;
         total.counts.add(outcome.counts.clone());
         total.failures.extend(outcome.failures.iter().map(|failure| format!("{name}: {failure}")));
     }
+    println!("{:<10} {} {}", "all", columns(total.build), columns(total.run));
     for explored in &total.counts.explored {
         println!("{explored}");
     }
-    let minutes = |duration: Duration| duration.as_secs_f64() / 60.0;
-    println!("build {:.1} min, tests {:.1} min", minutes(total.build), minutes(total.run));
     for failure in &total.failures {
         println!("FAILED: {failure}");
     }
     let failed = total.counts.failed.max(u64::from(!total.failures.is_empty()));
     println!("{} passed, {failed} failed", total.counts.passed);
     if total.failures.is_empty() { Ok(()) } else { Err("not every stage passed".to_owned()) }
+}
+
+/// Wall and processor time in seconds.
+fn columns(taken: Taken) -> String {
+    format!("{:>8.1} {:>8.1}", taken.wall.as_secs_f64(), taken.processor.as_secs_f64())
 }
 
 fn fmt(root: &Path, _: &Workspace) -> Plan {
