@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::plan::{Plan, target_folder};
 use super::shell::{Output, Step};
@@ -11,6 +12,19 @@ use crate::metadata::Workspace;
 const REQUIREMENTS: &str = "python/requirements-test.txt";
 /// Holds the requirements that were installed last, so that later runs need no network.
 const INSTALLED: &str = ".venv/installed.txt";
+
+/// Held while `.venv` is made: one stage begins early, and another needs it.
+static ENVIRONMENT: Mutex<()> = Mutex::new(());
+
+/// How the package is built for its tests, which spend their time in the interpreter: what is optimised less is built sooner.
+/// Crates of others are as in all tests, and used again.
+const OPTIMISATION: (&str, &str) = ("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
+
+/// Makes `.venv` beside the builds of other stages: installing packages waits for the network.
+pub(super) fn packages(root: &Path, _: &Workspace) -> Plan {
+    let root = root.to_path_buf();
+    Plan::default().call(move || environment(&root))
+}
 
 /// Builds the package with the profile of the tests and runs pytest.
 pub(super) fn test(root: &Path, _: &Workspace) -> Plan {
@@ -22,7 +36,7 @@ pub(super) fn test(root: &Path, _: &Workspace) -> Plan {
     );
     Plan::default()
         .prepare(move || environment(&here))
-        .build(maturin(root, &["develop", "--locked"]))
+        .build(maturin(root, &["develop", "--locked"]).env(OPTIMISATION.0, OPTIMISATION.1))
         .build(pip_install(root))
         .run(python(&["-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests"]))
         .run(python(&["-I", "-c", &check]))
@@ -50,6 +64,7 @@ fn pip_install(root: &Path) -> Step {
     Step::new(program(root, "python"), root, &arguments)
         .env("PATH", &tools.to_string_lossy())
         .env("MATURIN_PEP517_ARGS", "--profile dev")
+        .env(OPTIMISATION.0, OPTIMISATION.1)
         .env("CARGO_TARGET_DIR", &target_folder(root).to_string_lossy())
 }
 
@@ -63,6 +78,7 @@ pub(crate) fn release(root: &Path) -> Result<(), String> {
 
 /// Creates `.venv` and installs the pinned requirements, unless that was done.
 fn environment(root: &Path) -> Result<(), String> {
+    let _alone = ENVIRONMENT.lock().unwrap_or_else(PoisonError::into_inner);
     let wanted = fs::read_to_string(root.join(REQUIREMENTS)).map_err(|e| format!("{REQUIREMENTS}: {e}"))?;
     if fs::read_to_string(root.join(INSTALLED)).is_ok_and(|installed| installed == wanted) {
         return Ok(());
