@@ -16,10 +16,6 @@ const INSTALLED: &str = ".venv/installed.txt";
 /// Held while `.venv` is made: one stage begins early, and another needs it.
 static ENVIRONMENT: Mutex<()> = Mutex::new(());
 
-/// How the package is built for its tests, which spend their time in the interpreter: what is optimised less is built sooner.
-/// Crates of others are as in all tests, and used again.
-const OPTIMISATION: (&str, &str) = ("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
-
 /// Makes `.venv` beside the builds of other stages: installing packages waits for the network.
 pub(super) fn packages(root: &Path, _: &Workspace) -> Plan {
     let root = root.to_path_buf();
@@ -36,7 +32,7 @@ pub(super) fn test(root: &Path, _: &Workspace) -> Plan {
     );
     Plan::default()
         .prepare(move || environment(&here))
-        .build(maturin(root, &["develop", "--locked"]).env(OPTIMISATION.0, OPTIMISATION.1))
+        .build(maturin(root, &["develop", "--locked"]))
         .build(pip_install(root))
         .run(python(&["-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests"]))
         .run(python(&["-I", "-c", &check]))
@@ -64,7 +60,6 @@ fn pip_install(root: &Path) -> Step {
     Step::new(program(root, "python"), root, &arguments)
         .env("PATH", &tools.to_string_lossy())
         .env("MATURIN_PEP517_ARGS", "--profile dev")
-        .env(OPTIMISATION.0, OPTIMISATION.1)
         .env("CARGO_TARGET_DIR", &target_folder(root).to_string_lossy())
 }
 
