@@ -76,7 +76,7 @@ pub(super) fn append(root: &Path, stage: &str, seed: u64, outcome: &Outcome) -> 
         commit: commit.clone(),
         stage: stage.to_owned(),
         seed,
-        seconds: outcome.run.as_secs(),
+        seconds: outcome.run.wall.as_secs(),
         what: explored.what.replace('\t', " "),
         count: explored.count,
         passed: outcome.failures.is_empty(),

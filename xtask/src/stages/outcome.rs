@@ -4,11 +4,26 @@ use std::time::Duration;
 
 use super::count::Counts;
 
+/// What a part of a stage took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Taken {
+    pub(super) wall: Duration,
+    /// Of all processors, by the child processes.
+    pub(super) processor: Duration,
+}
+
+impl std::ops::AddAssign for Taken {
+    fn add_assign(&mut self, other: Taken) {
+        self.wall += other.wall;
+        self.processor += other.processor;
+    }
+}
+
 /// What one stage took and found.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    pub(super) build: Duration,
-    pub(super) run: Duration,
+    pub(super) build: Taken,
+    pub(super) run: Taken,
     pub(super) counts: Counts,
     /// Why the stage failed; empty if it passed.
     pub(super) failures: Vec<String>,

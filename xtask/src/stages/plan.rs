@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Taken};
 use super::shell::{Ended, Output, Step, TestProgram};
 
 /// How many programs of a stage with several run at once. One program alone leaves processors idle while its last test runs
@@ -31,6 +31,8 @@ pub(super) struct Plan {
     /// What was found out so far: why there is nothing to do, or why the stage cannot begin.
     outcome: Outcome,
     programs: Vec<TestProgram>,
+    /// What the steps took of processors since the part of the stage began that is under way.
+    processor: Duration,
 }
 
 impl Plan {
@@ -85,7 +87,7 @@ impl Plan {
         for task in std::mem::take(&mut self.builds) {
             self.perform(task, output);
         }
-        self.outcome.build = started.elapsed();
+        self.outcome.build = self.taken_since(started);
         self
     }
 
@@ -100,12 +102,17 @@ impl Plan {
         for task in std::mem::take(&mut self.runs) {
             self.perform(task, Output::AsItComes);
         }
-        self.outcome.run = started.elapsed();
+        self.outcome.run = self.taken_since(started);
         if let Some(judge) = self.judge.filter(|_| !self.has_failed() && self.outcome.absent.is_none()) {
             judge(&mut self.outcome);
         }
         self.outcome.check_floors();
         self.outcome
+    }
+
+    /// What the part of the stage took that began at `started` and ends now.
+    fn taken_since(&mut self, started: Instant) -> Taken {
+        Taken { wall: started.elapsed(), processor: std::mem::take(&mut self.processor) }
     }
 
     /// Does a part of the stage, unless one before failed.
@@ -149,6 +156,7 @@ impl Plan {
     fn count(&mut self, ended: Ended) {
         self.outcome.counts.add(ended.counts);
         self.programs.extend(ended.programs);
+        self.processor += ended.processor;
     }
 }
 

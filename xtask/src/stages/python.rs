@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::plan::{Plan, target_folder};
 use super::shell::{Output, Step};
@@ -11,6 +12,15 @@ use crate::metadata::Workspace;
 const REQUIREMENTS: &str = "python/requirements-test.txt";
 /// Holds the requirements that were installed last, so that later runs need no network.
 const INSTALLED: &str = ".venv/installed.txt";
+
+/// Held while `.venv` is made: one stage begins early, and another needs it.
+static ENVIRONMENT: Mutex<()> = Mutex::new(());
+
+/// Makes `.venv` beside the builds of other stages: installing packages waits for the network.
+pub(super) fn packages(root: &Path, _: &Workspace) -> Plan {
+    let root = root.to_path_buf();
+    Plan::default().call(move || environment(&root))
+}
 
 /// Builds the package with the profile of the tests and runs pytest.
 pub(super) fn test(root: &Path, _: &Workspace) -> Plan {
@@ -63,6 +73,7 @@ pub(crate) fn release(root: &Path) -> Result<(), String> {
 
 /// Creates `.venv` and installs the pinned requirements, unless that was done.
 fn environment(root: &Path) -> Result<(), String> {
+    let _alone = ENVIRONMENT.lock().unwrap_or_else(PoisonError::into_inner);
     let wanted = fs::read_to_string(root.join(REQUIREMENTS)).map_err(|e| format!("{REQUIREMENTS}: {e}"))?;
     if fs::read_to_string(root.join(INSTALLED)).is_ok_and(|installed| installed == wanted) {
         return Ok(());

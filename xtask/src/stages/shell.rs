@@ -7,10 +7,12 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::count::Counts;
+use super::processor;
 
 /// How long deep stages run and the seed that they begin with; unset in `make test`.
 static DEEP: OnceLock<(u64, u64)> = OnceLock::new();
@@ -38,6 +40,8 @@ pub(super) struct Ended {
     pub(super) counts: Counts,
     /// The test programs that cargo says it has built.
     pub(super) programs: Vec<TestProgram>,
+    /// What it and its children took of processors.
+    pub(super) processor: Duration,
 }
 
 /// A test program that cargo has built.
@@ -176,6 +180,7 @@ fn as_it_comes(command: &mut Command, ended: &mut Ended) -> std::io::Result<Exit
             println!("{line}");
         }
     }
+    ended.processor = processor::time_of_child(child.id());
     child.wait()
 }
 
@@ -204,6 +209,7 @@ fn together(
         }
         // In one piece: another thread shows lines too.
         std::io::stdout().lock().write_all(text.as_bytes())?;
+        ended.processor = processor::time_of_child(child.id());
         child.wait()
     })
 }

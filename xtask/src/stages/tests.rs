@@ -7,6 +7,7 @@ use super::count::{Counts, Explored};
 use super::ledger;
 use super::outcome::Outcome;
 use super::plan::Plan;
+use super::processor;
 use super::shell::{Output, Step, TestProgram};
 
 fn read(lines: &[&str]) -> Counts {
@@ -68,6 +69,19 @@ fn a_child_that_fails_is_reported_with_the_advice() {
         assert!(message.contains("exit status: 3; turn it off and on"), "{message}");
         assert!(Step::new("there-is-no-such-program", root, &[]).execute(output).is_err());
     }
+}
+
+#[test]
+fn the_processor_time_of_a_child_counts_what_it_waited_for() {
+    let line = |state: &str| format!("7 (a) b) {state} 1 2 3 4 5 6 7 8 9 10 100 20 3000 4 20 0");
+    let time = std::time::Duration::from_millis(31_240);
+    assert_eq!(processor::parse(&line("S")), Some((processor::State::Runs, time)));
+    assert_eq!(processor::parse(&line("Z")), Some((processor::State::Ended, time)));
+    assert_eq!(processor::parse("7 (a) Z 1"), None);
+    let busy = "n=0; while [ $n -lt 100000 ]; do n=$((n+1)); done";
+    let ended = Step::new("sh", Path::new("."), &["-c", &format!("sh -c '{busy}'; {busy}")]);
+    let ended = ended.execute(Output::AsItComes).expect("exit status 0");
+    assert!(!cfg!(target_os = "linux") || ended.processor > std::time::Duration::ZERO);
 }
 
 #[test]
