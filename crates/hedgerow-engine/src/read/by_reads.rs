@@ -55,8 +55,11 @@ impl Snapshot {
         let demand = self.demand();
         let keys = keys as u64;
         let asked = demand.keys.fetch_add(keys, Relaxed).wrapping_add(keys);
-        let is_due =
-            || self.may_make_view().load(Relaxed) && asked >= u64::from(self.engine().subgraph_bound());
+        let is_due = || {
+            self.may_make_view().load(Relaxed)
+                && asked >= u64::from(self.engine().subgraph_bound())
+                && self.engine().has_room_for_view()
+        };
         self.made_view().is_some() || is_due()
     }
 
@@ -110,14 +113,14 @@ impl Snapshot {
                 Ok(cost) => (Price::Sampled, RENTS * cost),
                 Err(_) => (Price::Settled, NEVER),
             },
-            Price::Sampled => {
+            Price::Sampled if engine.has_room_for_view() => {
                 // On this thread: the caller may hold what a task of the pool waits for.
                 if let Ok(view) = self.cached_view_of(LabelId::DEFAULT, Makers::ThisThread) {
                     self.keep_view(view);
                 }
                 (Price::Settled, NEVER)
             }
-            Price::Settled => (Price::Settled, NEVER),
+            Price::Sampled | Price::Settled => (Price::Settled, NEVER),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::account::Account;
+use hedgerow_core::account::{Account, Purpose};
 
 use crate::error::{ArgumentError, CommitError, Error, Result};
 use crate::state::limits::{MAX_OPERATIONS, bytes_of};
@@ -10,6 +10,9 @@ use crate::state::store::Core;
 
 /// What is left of the limit for what a commit does not foresee: a piece of a region, or this share of a small limit.
 const SPARE: (u64, u64) = (2 << 20, 32);
+
+/// What a view takes for each subgraph and direction, copies and corrections aside.
+const VIEW_BYTES_PER_CHAIN: u64 = 400;
 
 fn spare(limit: u64) -> u64 {
     SPARE.0.min(limit / SPARE.1)
@@ -78,6 +81,15 @@ impl Core {
         let limit = self.memory_limit.unwrap_or(u64::MAX);
         let needed = limit.saturating_sub(used) + spare(limit);
         CommitError::MemoryLimit { limit, used, needed }.into()
+    }
+
+    /// Whether the memory limit has room for a view that nobody asked for: its chunks, and copies of a quarter of the lists. O(1).
+    pub(crate) fn has_room_for_view(&self) -> bool {
+        self.memory_limit.is_none_or(|limit| {
+            let chains = u64::from(self.subgraph_bound()) * self.directions().len() as u64;
+            let lists = self.account().used_for(Purpose::Arena);
+            self.account().room() >= chains * VIEW_BYTES_PER_CHAIN + lists / 4 + spare(limit)
+        })
     }
 
     /// Charges what commits, snapshots and checkpoints are ordered by as large as it is now: at opening, when statistics are asked
