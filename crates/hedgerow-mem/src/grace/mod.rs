@@ -42,16 +42,22 @@ use hedgerow_core::account::{Account, Purpose};
 use crate::arena::Arena;
 
 /// What the subgraphs of a store share: where they allocate, and where their versions end. Cloning shares it.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Memory(Arc<Parts>);
 
 /// What a version may have grown by without being charged for it.
 const CHARGED_AT_ONCE: usize = 256;
 
-#[derive(Default)]
 struct Parts {
     arena: Arena,
     retire_list: RetireList,
+}
+
+impl Default for Memory {
+    /// Of the global allocator, with an account of its own.
+    fn default() -> Memory {
+        Memory::new(Arena::default())
+    }
 }
 
 impl Memory {
