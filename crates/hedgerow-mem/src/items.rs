@@ -29,6 +29,9 @@ impl Extra {
     }
 }
 
+/// What a version may have grown by without being charged for it.
+pub(crate) const CHARGED_AT_ONCE: usize = 256;
+
 /// What the entries of a delta have beside destination and weight, but for property words, which have places in its block. Each
 /// array is allocated when the first entry needs it. A place is written before its entry is published, and never again.
 #[derive(Default)]
@@ -37,6 +40,8 @@ pub(crate) struct DeltaExtra {
     ranks: OnceLock<Box<[AtomicU64]>>,
     /// The bytes of the arrays, and of what rows hold.
     held: AtomicUsize,
+    /// Those of them that were told.
+    told: AtomicUsize,
 }
 
 impl DeltaExtra {
@@ -64,6 +69,16 @@ impl DeltaExtra {
     /// Counts bytes. One thread at a time writes, so this needs no locked instruction.
     fn hold(&self, bytes: usize) {
         self.held.store(self.held.load(Ordering::Relaxed) + bytes, Ordering::Relaxed);
+    }
+
+    /// Whether what it holds has grown by more than a few bytes since this last said so. Asked by who writes. O(1).
+    pub(crate) fn has_grown(&self) -> bool {
+        let held = self.held.load(Ordering::Relaxed);
+        let grown = held >= self.told.load(Ordering::Relaxed) + CHARGED_AT_ONCE;
+        if grown {
+            self.told.store(held, Ordering::Relaxed);
+        }
+        grown
     }
 
     pub(crate) fn has_rows(&self) -> bool {

@@ -40,13 +40,11 @@ use std::sync::atomic::Ordering;
 use hedgerow_core::account::{Account, Purpose};
 
 use crate::arena::Arena;
+use crate::items::CHARGED_AT_ONCE;
 
 /// What the subgraphs of a store share: where they allocate, and where their versions end. Cloning shares it.
 #[derive(Clone)]
 pub struct Memory(Arc<Parts>);
-
-/// What a version may have grown by without being charged for it.
-const CHARGED_AT_ONCE: usize = 256;
 
 struct Parts {
     arena: Arena,

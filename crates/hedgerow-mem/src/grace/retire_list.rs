@@ -107,11 +107,14 @@ impl RetireList {
     }
 
     fn free(&self, batches: Vec<Batch>) {
+        let mut charged = 0;
         for version in batches.into_iter().flat_map(|batch| batch.versions) {
-            let charged = version.version().charged.load(Ordering::Relaxed);
-            self.account.discharge(Purpose::Versions, charged);
+            charged += version.version().charged.load(Ordering::Relaxed);
             // SAFETY: the batch lay behind a barrier, and the walks that were going on then have ended.
             self.let_go(unsafe { version.free() });
+        }
+        if charged > 0 {
+            self.account.discharge(Purpose::Versions, charged);
         }
     }
 

@@ -8,6 +8,7 @@ use super::Latched;
 use crate::arena::Counted;
 use crate::delta::Delta;
 use crate::fold;
+use crate::items::DeltaExtra;
 use crate::main_part::Main;
 use crate::op::{EdgeOp, LocalOp, Ops};
 use crate::reclaim::{Horizon, Merged, Pin};
@@ -36,7 +37,7 @@ impl Latched<'_> {
         {
             head.delta.push_all(ops, ts);
             if ops.have_attributes() {
-                self.subgraph.memory().charge(head);
+                self.charge_rows(head);
             }
             return;
         }
@@ -108,7 +109,7 @@ impl Latched<'_> {
         let head = self.head(direction, weighted);
         if head.delta.accepts(ops.len(), ts) {
             head.delta.push_all(ops, ts);
-            self.subgraph.memory().charge(&head);
+            self.charge_rows(&head);
             return;
         }
         let next = match fold::published(
@@ -157,6 +158,13 @@ impl Latched<'_> {
         self.subgraph.note_applied(self.last_ts().max(as_of));
         let delta = Delta::new(as_of, 0, weighted, self.subgraph.memory().arena());
         self.push(direction, Version::new(as_of, main, delta, 0));
+    }
+
+    /// Charges rows and ranks that came to the delta of a version outside the arena.
+    fn charge_rows(&self, head: &Version) {
+        if head.delta.extra().is_some_and(DeltaExtra::has_grown) {
+            self.subgraph.memory().charge(head);
+        }
     }
 
     pub(super) fn head(&mut self, direction: Direction, weighted: bool) -> Arc<Version> {

@@ -119,7 +119,7 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
             room("main_part", &["arena", "items"]),
             room("patch", &["change", "items", "main_part", "op"]),
             room("merge", &["arena", "change", "items", "main_part", "op", "patch"]),
-            room("grace", &["arena", "delta", "main_part", "patch"]),
+            room("grace", &["arena", "delta", "items", "main_part", "patch"]),
             room("keys", &["grace"]),
             room(
                 "version",
