@@ -24,6 +24,7 @@ mod held;
 mod kinds;
 mod labels;
 mod memory;
+mod memory_limit;
 mod no_effect;
 mod options;
 mod own_reads;

@@ -1,0 +1,166 @@
+//! The limit that a store's memory is held against.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hedgerow::{
+    CommitError, Direction, Durability, Error, Graph, KeyKind, LEAST_MEMORY_LIMIT, OpenError, Options,
+    StateError,
+};
+use hedgerow_testkit::SimFs;
+use hedgerow_workload::rng::Rng;
+
+use crate::common::account;
+
+const LIMIT: u64 = LEAST_MEMORY_LIMIT;
+
+fn limited(limit: u64) -> Options {
+    Options::new().keys(KeyKind::Dense).directed(false).memory_limit(limit).durability(Durability::Manual)
+}
+
+/// Inserts random edges one by one until one is refused; tells how many went in.
+fn fill(graph: &Graph, seed: u64) -> (u64, Error) {
+    let mut rng = Rng::new(seed);
+    for inserted in 0.. {
+        if let Err(error) = graph.insert_edge(rng.below(1 << 16), rng.below(1 << 16)) {
+            return (inserted, error);
+        }
+    }
+    unreachable!("no memory lasts for ever")
+}
+
+#[test]
+fn a_limit_refuses_what_does_not_fit_and_nothing_else() {
+    let disk = SimFs::new();
+    let graph = limited(LIMIT).open_on(disk.handle()).unwrap();
+    assert_eq!(graph.stats().unwrap().memory_limit, LIMIT);
+    let (inserted, error) = fill(&graph, 1);
+    let Error::Commit(CommitError::MemoryLimit { limit, used, needed }) = error else { panic!("{error}") };
+    assert!(limit == LIMIT && used <= LIMIT && used + needed > LIMIT, "{used} and {needed} of {limit}");
+    assert!(inserted > 200_000, "{inserted} edges in {LIMIT} bytes");
+    let stats = account::check(&graph).unwrap();
+    assert!(stats.memory_bytes() <= LIMIT, "{stats:?}");
+    // Reads, settling, checkpoints and closing go on; so do commits once there is room again.
+    let edges = graph.snapshot().unwrap().edge_count().unwrap();
+    let degrees =
+        (0..1_u64 << 16).filter_map(|v| graph.snapshot().unwrap().degree(v, Direction::Out).unwrap());
+    assert!(degrees.sum::<usize>() as u64 <= 2 * edges);
+    graph.settle().unwrap();
+    assert!(graph.insert_edge(1_u64 << 20, 1).unwrap(), "settling made room");
+    graph.checkpoint().unwrap();
+    graph.close().unwrap();
+    // The same limit does for what it let in; less is refused, by a message that says how much would do.
+    let graph = limited(LIMIT).open_on(disk.handle()).unwrap();
+    assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), edges + 1);
+    graph.close().unwrap();
+}
+
+#[test]
+fn a_store_that_does_not_fit_is_not_opened_and_says_what_would_do() {
+    let disk = SimFs::new();
+    let graph = limited(8 * LIMIT).open_on(disk.handle()).unwrap();
+    let mut rng = Rng::new(3);
+    for _ in 0..20 {
+        let edges: Vec<(u64, u64)> = (0..100_000).map(|_| (rng.below(1 << 17), rng.below(1 << 17))).collect();
+        graph.insert_edges(&edges).unwrap();
+    }
+    for checkpointed in [false, true] {
+        if checkpointed {
+            limited(8 * LIMIT).open_on(disk.handle()).unwrap().checkpoint().unwrap();
+        } else {
+            graph.close().unwrap();
+        }
+        for read_only in [false, true] {
+            let open = |limit| limited(limit).read_only(read_only).open_on(disk.handle());
+            let Err(Error::Open(OpenError::MemoryLimit { limit, least })) = open(LIMIT) else {
+                panic!("a store of 2 M edges fits {LIMIT} bytes");
+            };
+            assert!(limit == LIMIT && least > LIMIT && least < 8 * LIMIT);
+            // What images say before they are read is less than what they come to.
+            let graph = match open(least) {
+                Err(Error::Open(OpenError::MemoryLimit { least, .. })) => open(least),
+                opened => opened,
+            };
+            assert!(graph.unwrap().check().unwrap().is_ok());
+        }
+    }
+}
+
+#[test]
+fn limits_below_the_least_and_transactions_above_a_quarter_are_refused() {
+    for limit in [0, 1, LIMIT - 1] {
+        let Err(Error::Open(OpenError::MemoryLimit { limit: found, least })) = limited(limit).in_memory()
+        else {
+            panic!("{limit} bytes are enough");
+        };
+        assert_eq!((found, least), (limit, LIMIT));
+    }
+    assert!(limited(u64::MAX).in_memory().unwrap().insert_edge(1, 2).unwrap());
+    let graph = limited(LIMIT).in_memory().unwrap();
+    let most = LIMIT / 4 / 64;
+    let edges = |count: u64| (0..count).map(|v| (v, v + 1)).collect::<Vec<_>>();
+    let Err(Error::Commit(CommitError::TooLarge { needed, most: bytes })) =
+        graph.insert_edges(&edges(most + 1))
+    else {
+        panic!("more than a quarter of the limit in one transaction");
+    };
+    assert!(needed > bytes && bytes == LIMIT / 4);
+    assert_eq!(graph.insert_edges(&edges(most)).unwrap(), most);
+    graph.close().unwrap();
+    assert!(matches!(graph.insert_edge(1, 2), Err(Error::State(StateError::Closed))));
+}
+
+/// A batch over the whole graph makes the next version of every subgraph before it lets go of the one before. What does not fit is
+/// found before anything is drawn.
+#[test]
+fn a_batch_that_merges_more_than_fits_is_refused_whole() {
+    let graph = limited(LIMIT).background_settling(false).in_memory().unwrap();
+    let mut rng = Rng::new(11);
+    let random = |rng: &mut Rng, count: usize| -> Vec<(u64, u64)> {
+        (0..count).map(|_| (rng.below(1 << 13), rng.below(1 << 13))).collect()
+    };
+    let (mut refused, mut on_the_way, mut highest) = (0, 0, 0);
+    while refused < 4 {
+        let before = graph.snapshot().unwrap().edge_count().unwrap();
+        match graph.insert_edges(&random(&mut rng, 20_000)) {
+            Ok(new) => assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), before + new),
+            Err(Error::Commit(CommitError::MemoryLimit { needed, .. })) => {
+                // Not what the number of edges tells beforehand.
+                on_the_way += u64::from(needed != 20_000 * 64 + LIMIT / 32);
+                assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), before);
+                refused += 1;
+            }
+            Err(error) => panic!("{error}"),
+        }
+        highest = highest.max(account::check(&graph).unwrap().memory_bytes());
+    }
+    assert!(on_the_way > 0 && highest <= LIMIT, "{on_the_way} refused on the way; {highest} of {LIMIT}");
+    assert!(graph.check().unwrap().is_ok());
+    graph.settle().unwrap();
+    assert!(graph.insert_edge(1_u64 << 20, 1).unwrap());
+}
+
+/// Whatever comes at once, the account stays within the limit.
+#[test]
+fn writers_and_views_stay_within_the_limit() {
+    let graph = limited(2 * LIMIT).durability(Durability::Manual).in_memory().unwrap();
+    let highest = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for seed in 0..3 {
+            let graph = &graph;
+            scope.spawn(move || {
+                let (_, error) = fill(graph, seed);
+                assert!(matches!(error, Error::Commit(CommitError::MemoryLimit { .. })), "{error}");
+            });
+        }
+        scope.spawn(|| {
+            for _ in 0..200 {
+                let snapshot = graph.snapshot().unwrap();
+                highest.fetch_max(graph.stats().unwrap().memory_bytes(), Ordering::Relaxed);
+                assert!(snapshot.neighbors(1, Direction::Out).is_ok());
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        });
+    });
+    let highest = highest.into_inner().max(graph.stats().unwrap().memory_bytes());
+    assert!(highest <= 2 * LIMIT, "{highest} of {}", 2 * LIMIT);
+}
