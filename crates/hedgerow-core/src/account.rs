@@ -1,7 +1,7 @@
 //! The account of a store's memory: how many bytes it holds, for what, and how many it may hold.
 //!
 //! Whoever takes memory for a store charges the account where the memory is taken: where a region, a page, a table, a view or a
-//! buffer is made or grows. No single operation charges anything. So the sum is known at any time by a few loads, and a
+//! buffer is made or grows. An operation that finds room in what was taken charges nothing. So the sum is known at any time by a few loads, and a
 //! commit, or who frees memory, need not walk over the graph to learn it.
 //!
 //! Counters of one purpose ascend and descend by themselves, without an order among purposes: a total that is read while others
@@ -120,11 +120,6 @@ impl Charge {
     pub fn new(account: &Arc<Account>, purpose: Purpose, bytes: usize) -> Charge {
         account.charge(purpose, bytes);
         Charge { account: account.clone(), purpose, bytes }
-    }
-
-    /// The bytes charged.
-    pub fn bytes(&self) -> usize {
-        self.bytes
     }
 
     /// Charges `bytes` in place of what was charged. O(1), without a locked instruction where nothing changes.

@@ -92,8 +92,8 @@ impl Core {
         })
     }
 
-    /// Charges what commits, snapshots and checkpoints are ordered by as large as it is now: at opening, when statistics are asked
-    /// for, and after checkpoints. O(timestamps that versions wait for).
+    /// Charges what commits, snapshots and checkpoints are ordered by as large as it is now: at opening, and when statistics are
+    /// asked for. O(timestamps that versions wait for).
     pub(crate) fn charge_coordination(&self) {
         let runs = self.durable.as_ref().map_or(0, |durable| durable.runs.lock().bytes());
         let bytes = self.clock.bytes() + self.readers.bytes() + self.pending.bytes() + runs;
