@@ -1,12 +1,16 @@
 //! Reading of bytes that are checksummed but not yet believed: [`Reader`] with rules beside lengths.
 
 use hedgerow_io::codec::{OutOfBytes, Reader};
+use thiserror::Error;
 
 /// What is wrong, and at which of the bytes given it was noticed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
-    pub(crate) position: usize,
-    pub(crate) what: &'static str,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{what}, at byte {position}")]
+pub struct Fault {
+    /// How many of the bytes had been consumed.
+    pub position: usize,
+    /// What is wrong.
+    pub what: &'static str,
 }
 
 impl From<OutOfBytes> for Fault {
@@ -15,24 +19,31 @@ impl From<OutOfBytes> for Fault {
     }
 }
 
-/// A cursor over bytes, none of which is read past.
+/// A cursor over bytes, past which nothing is read.
 #[derive(Debug)]
-pub(crate) struct Bytes<'a> {
+pub struct Bytes<'a> {
     reader: Reader<'a>,
 }
 
 impl<'a> Bytes<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+    /// A cursor at the beginning of `bytes`.
+    pub fn new(bytes: &'a [u8]) -> Self {
         Bytes { reader: Reader::new(bytes) }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether none is left.
+    pub fn is_empty(&self) -> bool {
         self.reader.is_empty()
     }
 
     /// How many bytes are left.
-    pub(crate) fn remaining(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         self.reader.remaining()
+    }
+
+    /// The bytes that are left, not consumed.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.reader.rest()
     }
 
     pub(crate) fn fault(&self, what: &'static str) -> Fault {

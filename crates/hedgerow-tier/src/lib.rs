@@ -2,6 +2,7 @@
 //!
 //! - [`segment`]: [`SegmentWriter`] and [`SegmentReader`] for files of [`SubgraphImage`]s.
 //! - [`manifest`]: the [`Manifest`] and its atomic switch.
+//! - [`packed`]: neighbor lists in few bits, for segments to come.
 //!
 //! The layouts are drawn in `docs/format/segment.md` and `docs/format/manifest.md`. Every byte that is read has passed
 //! a checksum before it is interpreted, and is not believed even then: whatever a file holds, the answer is an image,
@@ -12,6 +13,7 @@ mod bytes;
 mod config;
 mod error;
 pub mod manifest;
+pub mod packed;
 pub mod segment;
 
 pub use error::TierError;

@@ -147,6 +147,7 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
             room("bytes", &[]),
             room("config", &[]),
             room("error", &[]),
+            room("packed", &["bytes"]),
             room("segment", &["bytes", "config", "error"]),
             room("manifest", &["bytes", "config", "error", "segment"]),
             room("lib", &[]),

@@ -1,0 +1,37 @@
+//! Packed neighbor lists: each neighbor of a list as the gap to the one before, in as few bits as the largest gap near
+//! it takes. The layout is drawn in `docs/format/packed.md`.
+//!
+//! A list does not hold its own length: whoever writes lists writes their lengths beside them. [`encode_list`] appends
+//! a list, [`decode_list`] reads one, [`skip_list`] passes over one. A writer chooses between the two forms of the first
+//! neighbor by the sums of [`first_len`] over its lists, since no other byte depends on that choice.
+//!
+//! ```
+//! use hedgerow_core::VertexId;
+//! use hedgerow_tier::packed::{Bytes, Form, decode_list, encode_list};
+//!
+//! let (list, source) = ([3, 4, 9].map(VertexId), VertexId(5));
+//! let form = Form { relative: true, repeats: false };
+//! let mut encoded = Vec::new();
+//! encode_list(&list, source, form, &mut encoded);
+//! // The first is two below its source; the width of the gaps is 3 bits; the gaps, less one, are 0 and 4.
+//! assert_eq!(encoded, [3, 3, 4 << 3]);
+//!
+//! let mut decoded = Vec::new();
+//! decode_list(&mut Bytes::new(&encoded), 3, source, form, &mut decoded)?;
+//! assert_eq!(decoded, list);
+//! # Ok::<(), hedgerow_tier::packed::Fault>(())
+//! ```
+
+mod decode;
+mod encode;
+mod form;
+mod unpack;
+mod varint;
+
+#[cfg(test)]
+mod tests;
+
+pub use crate::bytes::{Bytes, Fault};
+pub use decode::{decode_list, skip_list};
+pub use encode::{encode_list, encoded_len, first_len};
+pub use form::{Form, MINI_BLOCK};
