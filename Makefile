@@ -6,7 +6,7 @@
 CARGO ?= cargo
 # The graph of `make bench`; figures for docs/benchmarks.md use kron:18 and kron:20.
 GRAPH ?= kron:16
-BENCH_SUITES := insert update ops analytics mixed commit recovery
+BENCH_SUITES := insert update ops analytics mixed commit recovery format
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'

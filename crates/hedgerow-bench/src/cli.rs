@@ -45,6 +45,8 @@ enum Command {
     Recovery(SuiteOptions),
     /// Vertices with keys of each type against a dense graph: ingestion, reads by name, memory
     Vertices(VerticesArgs),
+    /// Packed neighbor lists of the graph's CSR: bytes, encoding and decoding, against plain ones
+    Format(SuiteOptions),
     /// Memory of vertices, measured in a process of its own
     #[command(hide = true)]
     VertexMemory(VertexMemoryOptions),
@@ -132,6 +134,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Commit(options) => finish(suite::commit(&options)),
         Command::Recovery(options) => finish(suite::recovery(&options)),
         Command::Vertices(args) => finish(suite::vertices(&args.suite, args.vertices)),
+        Command::Format(options) => finish(suite::format(&options)),
         Command::VertexMemory(options) => finish(suite::vertex_memory_child(&options)),
         Command::Report(args) => finish(suite::report(&args.files, &args.out)),
     }

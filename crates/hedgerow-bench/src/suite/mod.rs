@@ -4,6 +4,7 @@ mod analytics;
 mod commit;
 mod crowd;
 mod folder;
+mod format;
 mod insert;
 mod load;
 mod memory;
@@ -69,6 +70,11 @@ pub(crate) fn recovery(options: &SuiteOptions) -> Result<()> {
 /// Keys of vertices by their type; memory with so many `vertices`.
 pub(crate) fn vertices(options: &SuiteOptions, vertices: u64) -> Result<()> {
     run("vertices", options, |work, recorder| vertices::run(work, vertices, recorder))
+}
+
+/// Packed neighbor lists.
+pub(crate) fn format(options: &SuiteOptions) -> Result<()> {
+    run("format", options, format::run)
 }
 
 const SHUFFLE_SEED: u64 = 7;

@@ -180,6 +180,21 @@ fn vertices_compares_keys_of_each_type_with_dense_ones() {
 }
 
 #[test]
+fn format_compares_packed_lists_with_plain_ones() {
+    let dir = tempfile::tempdir().unwrap();
+    for graph in ["kron:9", "uniform:8:1"] {
+        let figures = figures(dir.path(), &["format", "--graph", graph]);
+        figures.iter().for_each(|f| check_form(f, "format", graph));
+        for metric in ["bytes_per_edge", "encode.ns_per_edge", "decode.ns_per_edge"] {
+            assert_eq!(find(&figures, "packed", metric)["ratio_to"], "plain");
+        }
+        find(&figures, "packed", "skip.ns_per_edge");
+        let bytes = find(&figures, "packed", "bytes_per_edge")["ratio"].as_f64().unwrap();
+        assert!((0.1..0.6).contains(&bytes), "{bytes}");
+    }
+}
+
+#[test]
 fn stream_compares_ranks_on_fresh_snapshots_with_the_csr() {
     let dir = tempfile::tempdir().unwrap();
     let arguments =
