@@ -63,6 +63,7 @@ pub fn skip_list(bytes: &mut Bytes<'_>, len: usize) -> Result<(), Fault> {
 }
 
 const TOO_WIDE: &str = "gaps of more than 32 bits";
+const MISSING: &str = "bytes missing";
 
 fn append(
     bytes: &mut Bytes<'_>,
@@ -74,49 +75,73 @@ fn append(
     let Some(mut gaps) = len.checked_sub(1) else { return Ok(()) };
     // The sum of 2^32 gaps of 32 bits fits 64 bits.
     bytes.require(gaps < u32::MAX as usize, "list longer than there are ids")?;
-    bytes.require(gaps.div_ceil(MINI_BLOCK) < bytes.remaining(), "bytes missing")?;
+    bytes.require(gaps.div_ceil(MINI_BLOCK) < bytes.remaining(), MISSING)?;
     out.try_reserve(len + unpack::GROUP).map_err(|_| bytes.fault("no memory for a list this long"))?;
     let number = varint::take(bytes)?;
     let mut last = form.id_of(number, source).ok_or_else(|| bytes.fault("first neighbor is no id"))?;
     out.push(VertexId(last as u32));
+    // Mini-blocks are cut from a slice of their own: to move the cursor for each takes as long as to decode some gaps.
+    let mut rest = bytes.rest();
     while gaps > 0 {
         let count = gaps.min(MINI_BLOCK);
-        last = mini_block(bytes, count, form, last, out)?;
+        match mini_block(rest, count, form, last, out) {
+            Ok(decoded) => (last, rest) = decoded,
+            Err(what) => {
+                bytes.take(bytes.remaining() - rest.len())?;
+                return Err(bytes.fault(what));
+            }
+        }
         gaps -= count;
     }
+    bytes.take(bytes.remaining() - rest.len())?;
     // Gaps are not negative, so that the last neighbor is the largest.
     bytes.require(last <= u64::from(VertexId::MAX.0), "neighbor beyond the largest id")
 }
 
-/// Appends the neighbors of the next `count` gaps, which follow upon `last`; returns the last of them.
+/// Appends the neighbors of the `count` gaps at the beginning of `block`, which follow upon `last`; returns the last of
+/// them, and what is behind the mini-block.
 #[inline]
-fn mini_block(
-    bytes: &mut Bytes<'_>,
+fn mini_block<'a>(
+    block: &'a [u8],
     count: usize,
     form: Form,
     last: u64,
     out: &mut Vec<VertexId>,
-) -> Result<u64, Fault> {
-    let width = bytes.u8()?;
-    bytes.require(width <= WIDEST, TOO_WIDE)?;
-    let bits = count * usize::from(width);
-    let behind = bytes.rest();
-    let packed = bytes.take(bits.div_ceil(8))?;
-    let used = bits % 8;
-    let spare = if used == 0 { 0 } else { packed.last().map_or(0, |byte| byte >> used) };
-    bytes.require(spare == 0, "bits behind the last gap")?;
-    if behind.len() >= packed.len() + SLACK {
-        return Ok(unpack::append(behind, width, count, form, last, out));
+) -> Result<(u64, &'a [u8]), &'static str> {
+    let (width, packed) = block.split_first().ok_or(MISSING)?;
+    if *width > WIDEST {
+        return Err(TOO_WIDE);
     }
-    Ok(unpack::append(&with_slack(packed), width, count, form, last, out))
+    let bits = count * usize::from(*width);
+    let len = bits.div_ceil(8);
+    let behind = packed.get(len..).ok_or(MISSING)?;
+    // Without a byte of gaps this is the width, of which no bit is looked at.
+    let end = block.get(len).copied().unwrap_or(0);
+    if u32::from(end) >> (8 - (8 * len - bits)) != 0 {
+        return Err("bits behind the last gap");
+    }
+    let last = if behind.len() >= SLACK {
+        unpack::append(packed, *width, count, form, last, out)
+    } else {
+        append_copied(packed, *width, count, form, last, out)
+    };
+    Ok((last, behind))
 }
 
-/// A copy with zeros behind it, for the last lists of the bytes.
+/// As [`unpack::append`], from a copy with zeros behind it: for the last lists of the bytes.
 #[cold]
-fn with_slack(packed: &[u8]) -> [u8; PACKED + SLACK] {
+#[inline(never)]
+fn append_copied(
+    packed: &[u8],
+    width: u8,
+    count: usize,
+    form: Form,
+    last: u64,
+    out: &mut Vec<VertexId>,
+) -> u64 {
     let mut copy = [0; PACKED + SLACK];
     copy.iter_mut().zip(packed).for_each(|(to, from)| *to = *from);
-    copy
+    unpack::append(&copy, width, count, form, last, out)
 }
 
 fn packed_len(count: usize, width: usize) -> usize {

@@ -2,12 +2,13 @@
 //!
 //! Eight gaps of `w` bits are `w` bytes, so gaps come in groups of eight that begin at whole bytes. There is a function
 //! for each width, in which every position, shift and mask of a group is a constant: a gap is one load of eight bytes, a
-//! shift, a mask and two additions, with no branch. Of a mini-block the function makes eight groups; written out, 33
-//! functions of 64 gaps would be larger than the instruction cache. Loads reach beyond their group, which is why the
-//! bytes given have [`SLACK`] behind them.
+//! shift, a mask and two additions, with no branch. A whole mini-block is eight groups; written out, 33 functions of 64
+//! gaps would be larger than the instruction cache. The last group of a short one is read as if it were whole. Loads reach
+//! beyond their group, which is why the bytes given have [`SLACK`] behind them.
 //!
-//! The up to seven gaps that are left, which are all there is on graphs of short lists, are read with a width that is a
-//! variable, four at a time and as many as there may be rather than as there are: no jump depends on width or count.
+//! Fewer than eight gaps, which are all there is in most lists of sparse graphs, are read with a width that is a variable,
+//! since the jump to the function of a width is mispredicted about every time. Four are read together, however few there
+//! are.
 
 use hedgerow_core::VertexId;
 
@@ -22,8 +23,12 @@ pub(super) const SLACK: usize = 40;
 /// Half of a group.
 const HALF: usize = GROUP / 2;
 
-/// Appends the ids of so many whole groups, which follow upon an id; returns the last one.
-type Groups = fn(&[u8], usize, u64, &mut Vec<VertexId>) -> u64;
+/// The ids of a group.
+type Ids = [VertexId; GROUP];
+
+/// Writes groups of ids, which follow upon an id. The last group has so many gaps, or all if that is 0; then come ids that
+/// mean nothing. Returns the id of the last gap.
+type Groups = fn(&[u8], usize, u64, &mut [Ids]) -> u64;
 
 /// Appends the ids of the `count` gaps of `width` bits at the beginning of `packed`, which follow upon `last`; returns
 /// the last of them, which may be too large for an id. `packed` has [`SLACK`] bytes behind the gaps.
@@ -33,22 +38,21 @@ pub(super) fn append(
     width: u8,
     count: usize,
     form: Form,
-    mut last: u64,
+    last: u64,
     out: &mut Vec<VertexId>,
 ) -> u64 {
-    let (groups, few) = (count / GROUP, count % GROUP);
-    let width = usize::from(width);
-    if groups > 0 {
-        let table = if form.repeats { &REPEATING } else { &ASCENDING };
-        if let Some(unpack) = table.get(width) {
-            last = unpack(packed, groups, last, out);
-        }
+    if count < GROUP {
+        return match packed.first_chunk() {
+            Some(window) => append_few(window, usize::from(width), count, form, last, out),
+            None => last,
+        };
     }
-    if few > 0
-        && let Some(window) = packed.get(groups * width..).and_then(<[u8]>::first_chunk)
-    {
-        last = append_few(window, width, few, form, last, out);
-    }
+    let begin = out.len();
+    out.resize(begin + count.next_multiple_of(GROUP), VertexId(0));
+    let table = if form.repeats { &REPEATING } else { &ASCENDING };
+    let (groups, _) = out.split_at_mut(begin).1.as_chunks_mut();
+    let last = table.get(usize::from(width)).map_or(last, |f| f(packed, count % GROUP, last, groups));
+    out.truncate(begin + count);
     last
 }
 
@@ -84,8 +88,7 @@ fn half(window: &[u8; SLACK], from: usize, width: usize, form: Form, last: u64) 
     let ids = std::array::from_fn(|nth| {
         let bit = (from + nth) * width;
         // At most 7 * 32 / 8 = 28; the mask spares a check.
-        let gap = word_at(window, bit / 8 & 31) >> (bit % 8) & mask;
-        // Gaps behind the last are whatever follows, so that only their sum may wrap.
+        let gap = word_at(window, (bit / 8) & 31) >> (bit % 8) & mask;
         id = id.wrapping_add(gap + step);
         id
     });
@@ -99,26 +102,52 @@ fn word_at<const N: usize>(window: &[u8; N], at: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Groups of `WIDTH` bits a gap, of which `WINDOW` bytes hold one and the word that its last gap is loaded with.
+/// As [`Groups`] says, with gaps of `WIDTH` bits. `WINDOW` bytes hold a group and the word that its last gap is loaded with.
 fn groups<const WIDTH: usize, const WINDOW: usize, const STEP: u64>(
     mut packed: &[u8],
-    groups: usize,
-    last: u64,
-    out: &mut Vec<VertexId>,
+    few: usize,
+    mut last: u64,
+    groups: &mut [Ids],
 ) -> u64 {
-    let mut id = last;
-    for _ in 0..groups {
-        let Some(window) = packed.first_chunk::<WINDOW>() else { break };
-        let ids: [VertexId; GROUP] = std::array::from_fn(|nth| {
-            let bit = nth * WIDTH;
-            let gap = word_at(window, bit / 8) >> (bit % 8) & ((1 << WIDTH) - 1);
-            id += gap + STEP;
-            VertexId(id as u32)
-        });
-        out.extend_from_slice(&ids);
+    let whole = groups.len() - usize::from(few > 0);
+    let (whole, rest) = groups.split_at_mut(whole);
+    for group in whole {
+        let Some(window) = packed.first_chunk::<WINDOW>() else { return last };
+        let sums = sums::<WIDTH, WINDOW>(window, last);
+        *group = ids::<STEP>(sums);
+        last = sums[GROUP - 1] + GROUP as u64 * STEP;
         packed = packed.get(WIDTH..).unwrap_or_default();
     }
-    id
+    if let ([group], Some(window)) = (rest, packed.first_chunk::<WINDOW>()) {
+        let sums = sums::<WIDTH, WINDOW>(window, last);
+        *group = ids::<STEP>(sums);
+        last = sums[(few - 1) % GROUP] + few as u64 * STEP;
+    }
+    last
+}
+
+/// The sums of `last` and the gaps of one group, as they are written.
+#[inline(always)]
+fn sums<const WIDTH: usize, const WINDOW: usize>(window: &[u8; WINDOW], last: u64) -> [u64; GROUP] {
+    let mut sum = last;
+    std::array::from_fn(|nth| {
+        let bit = nth * WIDTH;
+        let gap = word_at(window, bit / 8) >> (bit % 8) & ((1 << WIDTH) - 1);
+        // Gaps behind the last are whatever follows, so that only their sum may wrap.
+        sum = sum.wrapping_add(gap);
+        sum
+    })
+}
+
+/// Adds what gaps were written less. Here rather than to each gap: sums wait for each other, so the fewer additions stand
+/// between them the better.
+#[inline(always)]
+fn ids<const STEP: u64>(sums: [u64; GROUP]) -> Ids {
+    let mut steps = 0;
+    sums.map(|sum| {
+        steps += STEP;
+        VertexId(sum.wrapping_add(steps) as u32)
+    })
 }
 
 /// [`groups`] for each width and a step.
