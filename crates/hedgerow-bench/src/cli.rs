@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::demo::{self, ChildOptions, DemoOptions};
 use crate::failure::Result;
-use crate::suite::{self, MemoryOptions, StreamOptions, SuiteOptions, VertexMemoryOptions};
+use crate::suite::{self, MemoryOptions, ReadsOptions, StreamOptions, SuiteOptions, VertexMemoryOptions};
 
 /// Experiments on the Hedgerow graph store.
 #[derive(Debug, Parser)]
@@ -43,6 +43,8 @@ enum Command {
     Commit(SuiteOptions),
     /// Opening a store from a checkpoint and from the log
     Recovery(SuiteOptions),
+    /// Reads of a file: 4 KiB at random, one by one and by a pool of threads, and 1 MiB in order
+    Reads(ReadsOptions),
     /// Vertices with keys of each type against a dense graph: ingestion, reads by name, memory
     Vertices(VerticesArgs),
     /// Packed neighbor lists of the graph's CSR: bytes, encoding and decoding, against plain ones
@@ -133,6 +135,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Stream(options) => finish(suite::stream(&options)),
         Command::Commit(options) => finish(suite::commit(&options)),
         Command::Recovery(options) => finish(suite::recovery(&options)),
+        Command::Reads(options) => finish(suite::reads(&options)),
         Command::Vertices(args) => finish(suite::vertices(&args.suite, args.vertices)),
         Command::Format(options) => finish(suite::format(&options)),
         Command::VertexMemory(options) => finish(suite::vertex_memory_child(&options)),

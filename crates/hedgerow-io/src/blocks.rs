@@ -1,8 +1,19 @@
-//! Memory from which whole blocks can be written past the cache of the operating system.
+//! Memory between which and files whole blocks can go past the cache of the operating system.
 
-/// The unit of [`VfsFile::write_blocks_at`](crate::VfsFile::write_blocks_at): positions, lengths and addresses are
+use std::ops::{Deref, Range};
+
+/// The unit of [`VfsFile::write_blocks_at`](crate::VfsFile::write_blocks_at) and
+/// [`read_blocks_at`](crate::VfsFile::read_blocks_at): positions, lengths and addresses are
 /// multiples of it. Devices ask for 512 or 4,096 bytes.
 pub const BLOCK_BYTES: usize = 4096;
+
+/// Whether `memory` and the position `offset` of a file are such that one can be read from or written to the other in
+/// blocks.
+pub fn are_blocks(memory: &[u8], offset: u64) -> bool {
+    memory.len().is_multiple_of(BLOCK_BYTES)
+        && offset.is_multiple_of(BLOCK_BYTES as u64)
+        && memory.as_ptr().align_offset(BLOCK_BYTES) == 0
+}
 
 /// Bytes that begin at a multiple of [`BLOCK_BYTES`] in memory and fill whole blocks. Filling it again keeps its memory.
 #[derive(Debug, Default)]
@@ -16,13 +27,7 @@ impl BlockBuffer {
     /// Takes a copy of `parts`, one after the other, and of zeros up to the next full block. O(bytes).
     pub fn fill<'a>(&mut self, parts: impl Iterator<Item = &'a [u8]> + Clone) {
         let bytes: usize = parts.clone().map(<[u8]>::len).sum();
-        self.len = bytes.next_multiple_of(BLOCK_BYTES);
-        if self.memory.len() < self.len + BLOCK_BYTES {
-            self.memory = vec![0; self.len + BLOCK_BYTES];
-        }
-        // Only a const evaluation finds no such offset; then the writer is told that the memory is not fit.
-        self.begin = self.memory.as_ptr().align_offset(BLOCK_BYTES).min(BLOCK_BYTES);
-        let mut rest = &mut self.memory[self.begin..self.begin + self.len];
+        let mut rest = self.room(bytes.div_ceil(BLOCK_BYTES));
         for part in parts {
             let (now, after) = rest.split_at_mut(part.len());
             now.copy_from_slice(part);
@@ -37,6 +42,23 @@ impl BlockBuffer {
         self.fill(std::iter::repeat_n(&ZEROS[..], blocks));
     }
 
+    /// Makes room for `blocks` blocks, to read into: they hold whatever was there before, or zeros.
+    pub fn room(&mut self, blocks: usize) -> &mut [u8] {
+        self.len = blocks * BLOCK_BYTES;
+        if self.memory.len() < self.len + BLOCK_BYTES {
+            self.memory = vec![0; self.len + BLOCK_BYTES];
+        }
+        // Only a const evaluation finds no such offset; then the file is told that the memory is not fit.
+        self.begin = self.memory.as_ptr().align_offset(BLOCK_BYTES).min(BLOCK_BYTES);
+        &mut self.memory[self.begin..self.begin + self.len]
+    }
+
+    /// The most bytes that a buffer takes to read `bytes` bytes of a file, wherever they are: for who charges memory before.
+    pub const fn memory_for(bytes: usize) -> usize {
+        // Two blocks for the ends, of which the reader wants a part, and one for the alignment of the memory.
+        bytes.saturating_add(3 * BLOCK_BYTES)
+    }
+
     /// The bytes held.
     pub fn bytes(&self) -> usize {
         self.memory.capacity()
@@ -45,6 +67,33 @@ impl BlockBuffer {
     /// The blocks.
     pub fn blocks(&self) -> &[u8] {
         &self.memory[self.begin..self.begin + self.len]
+    }
+}
+
+/// Bytes of a file, where they were read in whole blocks; derefs to those that were asked for.
+#[derive(Debug)]
+pub struct FilledBuffer {
+    buffer: BlockBuffer,
+    wanted: Range<usize>,
+}
+
+impl FilledBuffer {
+    /// `wanted` of the blocks of `buffer`.
+    pub(crate) fn new(buffer: BlockBuffer, wanted: Range<usize>) -> FilledBuffer {
+        FilledBuffer { buffer, wanted }
+    }
+
+    /// The memory, for the next read.
+    pub fn into_buffer(self) -> BlockBuffer {
+        self.buffer
+    }
+}
+
+impl Deref for FilledBuffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.buffer.blocks()[self.wanted.clone()]
     }
 }
 
@@ -66,5 +115,21 @@ mod tests {
         }
         buffer.fill_zeros(3);
         assert_eq!(buffer.blocks(), vec![0; 3 * BLOCK_BYTES]);
+    }
+
+    #[test]
+    fn room_is_aligned_and_says_so() {
+        let mut buffer = BlockBuffer::default();
+        for blocks in [0, 1, 5, 2] {
+            let room = buffer.room(blocks);
+            assert_eq!(room.len(), blocks * BLOCK_BYTES);
+            assert!(
+                are_blocks(room, 0) && are_blocks(room, 3 * BLOCK_BYTES as u64) && !are_blocks(room, 512)
+            );
+            room.fill(blocks as u8);
+            assert!(buffer.blocks().iter().all(|&b| b == blocks as u8));
+        }
+        let room = buffer.room(2);
+        assert!(!are_blocks(&room[1..], 0) && !are_blocks(&room[512..512 + BLOCK_BYTES], 0));
     }
 }

@@ -10,10 +10,14 @@ use crate::vfs::{Access, Vfs, VfsFile, VfsLock};
 /// What has passed through a [`CountingFs`]; calls count whether or not they succeed, bytes only where transferred.
 #[derive(Debug, Default)]
 pub struct IoCounters {
-    /// Calls of `read_at`.
+    /// Calls of `read_at`, and those of `read_blocks_at` that were not refused.
     pub reads: AtomicU64,
     /// Bytes read.
     pub read_bytes: AtomicU64,
+    /// Those of the reads that went past the cache of the operating system.
+    pub reads_past_cache: AtomicU64,
+    /// Bytes read past the cache of the operating system.
+    pub read_bytes_past_cache: AtomicU64,
     /// Calls of `write_at`.
     pub writes: AtomicU64,
     /// Bytes written.
@@ -111,6 +115,23 @@ impl VfsFile for CountingFile {
         let n = self.inner.read_at(buf, offset)?;
         self.counters.read_bytes.fetch_add(n as u64, Relaxed);
         Ok(n)
+    }
+
+    fn reads_past_cache(&self) -> bool {
+        self.inner.reads_past_cache()
+    }
+
+    fn read_blocks_at(&self, blocks: &mut [u8], offset: u64) -> io::Result<Option<usize>> {
+        let read = self.inner.read_blocks_at(blocks, offset);
+        if !matches!(read, Ok(None)) {
+            self.counters.reads.fetch_add(1, Relaxed);
+            self.counters.reads_past_cache.fetch_add(1, Relaxed);
+        }
+        if let Ok(Some(n)) = read {
+            self.counters.read_bytes.fetch_add(n as u64, Relaxed);
+            self.counters.read_bytes_past_cache.fetch_add(n as u64, Relaxed);
+        }
+        read
     }
 
     fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::blocks::BlockBuffer;
+use crate::blocks::{BLOCK_BYTES, BlockBuffer, FilledBuffer};
 use crate::error::{Corruption, CorruptionKind, FileError, IoError};
 use crate::vfs::{Access, Vfs, VfsFile, VfsLock};
 
@@ -42,6 +42,31 @@ pub fn read_exact_at(file: &dyn VfsFile, buf: &mut [u8], offset: u64) -> Result<
         }
     }
     Ok(())
+}
+
+/// Fills the first `needed` bytes of `blocks` from `offset` past the cache of the operating system, looping over short reads
+/// and interruptions. `false` if it cannot be done.
+fn read_exact_past_cache(
+    file: &dyn VfsFile,
+    blocks: &mut [u8],
+    needed: usize,
+    offset: u64,
+) -> Result<bool, ReadExactError> {
+    let mut read = 0;
+    while read < needed {
+        match file.read_blocks_at(&mut blocks[read..], offset.saturating_add(read as u64)) {
+            Ok(Some(0)) => return Err(ReadExactError::Truncated { read }),
+            Ok(Some(n)) => read += n,
+            Ok(None) => return Ok(false),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e.into()),
+        }
+        // Only the end of a file is inside a block.
+        if read < needed && !read.is_multiple_of(BLOCK_BYTES) {
+            return Err(ReadExactError::Truncated { read });
+        }
+    }
+    Ok(true)
 }
 
 /// Writes all of `buf` at `offset`, looping over short writes and interruptions.
@@ -169,14 +194,59 @@ impl NamedFile {
     /// # Errors
     /// [`CorruptionKind::Truncated`] if the file ends first, and those of the file system.
     pub fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> Result<(), FileError> {
-        let expected = buf.len() as u64;
-        read_exact_at(&*self.file, buf, offset).map_err(|e| match e {
-            ReadExactError::Io(source) => self.error("read", source).into(),
-            ReadExactError::Truncated { read } => {
-                let kind = CorruptionKind::Truncated { expected, found: read as u64 };
-                Corruption::new(&*self.name, offset, kind).into()
+        read_exact_at(&*self.file, buf, offset).map_err(|e| self.read_error(e, offset, buf.len()))
+    }
+
+    /// As [`VfsFile::reads_past_cache`].
+    pub fn reads_past_cache(&self) -> bool {
+        self.file.reads_past_cache()
+    }
+
+    /// Reads `bytes` bytes at `offset`, whatever their alignment: past the cache of the operating system where that is
+    /// possible, in the blocks around them. `buffer` takes [`memory_for`](BlockBuffer::memory_for) so many; it is dropped if
+    /// the read fails.
+    ///
+    /// # Errors
+    /// [`CorruptionKind::Truncated`] if the file ends first, and those of the file system.
+    pub fn read_blocks_at(
+        &self,
+        mut buffer: BlockBuffer,
+        offset: u64,
+        bytes: usize,
+    ) -> Result<FilledBuffer, FileError> {
+        let before = (offset % BLOCK_BYTES as u64) as usize;
+        let wanted = before..before + bytes;
+        let room = buffer.room(wanted.end.div_ceil(BLOCK_BYTES));
+        if bytes > 0 {
+            let begin = offset - before as u64;
+            let read = read_exact_past_cache(&*self.file, room, wanted.end, begin).map_err(|e| match e {
+                ReadExactError::Truncated { read } => {
+                    ReadExactError::Truncated { read: read.saturating_sub(before) }
+                }
+                failed => failed,
+            });
+            let is_read = read.map_err(|e| self.read_error(e, offset, bytes))?;
+            if !is_read {
+                self.read_exact_at(&mut room[wanted.clone()], offset)?;
             }
-        })
+        }
+        Ok(FilledBuffer::new(buffer, wanted))
+    }
+
+    /// As [`read_blocks_at`](NamedFile::read_blocks_at), but through the cache of the operating system, where the bytes are
+    /// expected to be.
+    ///
+    /// # Errors
+    /// Those of [`read_blocks_at`](NamedFile::read_blocks_at).
+    pub fn read_cached_at(
+        &self,
+        mut buffer: BlockBuffer,
+        offset: u64,
+        bytes: usize,
+    ) -> Result<FilledBuffer, FileError> {
+        let room = buffer.room(bytes.div_ceil(BLOCK_BYTES));
+        self.read_exact_at(&mut room[..bytes], offset)?;
+        Ok(FilledBuffer::new(buffer, 0..bytes))
     }
 
     /// Writes all of `buf` at `offset`.
@@ -248,6 +318,17 @@ impl NamedFile {
     /// Those of the file system.
     pub fn sync_all(&self) -> Result<(), IoError> {
         self.file.sync_all().map_err(|e| self.error("sync", e))
+    }
+
+    /// What a read of `expected` bytes at `offset` failed with.
+    fn read_error(&self, error: ReadExactError, offset: u64, expected: usize) -> FileError {
+        match error {
+            ReadExactError::Io(source) => self.error("read", source).into(),
+            ReadExactError::Truncated { read } => {
+                let kind = CorruptionKind::Truncated { expected: expected as u64, found: read as u64 };
+                Corruption::new(&*self.name, offset, kind).into()
+            }
+        }
     }
 
     fn error(&self, op: &'static str, source: io::Error) -> IoError {

@@ -2,8 +2,9 @@
 //! little-endian codecs.
 //!
 //! - [`vfs`]: the trait [`Vfs`] and its files; [`RealFs`] is the operating system, [`CountingFs`] counts what passes.
-//! - [`BlockBuffer`]: memory for writes past the cache of the operating system.
+//! - [`BlockBuffer`]: memory for transfers past the cache of the operating system.
 //! - [`Dir`] and [`NamedFile`]: the same with loops over short transfers and errors that name file and operation.
+//! - [`ReadPool`]: reads of many places at once.
 //! - [`header`]: the 64 bytes that begin every file; [`checksum`] and [`codec`] for what follows them.
 //! - [`machine`]: how much memory there is for this process.
 //! - [`error`]: [`Corruption`] and [`IoError`], shared by log and tier.
@@ -19,10 +20,11 @@ pub mod failpoint;
 pub mod header;
 pub mod lsn;
 pub mod machine;
+pub mod read_pool;
 pub mod real;
 pub mod vfs;
 
-pub use blocks::{BLOCK_BYTES, BlockBuffer};
+pub use blocks::{BLOCK_BYTES, BlockBuffer, FilledBuffer, are_blocks};
 pub use counting::{CountingFs, IoCounters};
 pub use dir::{Dir, NamedFile, ReadExactError, SYNC_DIRECTORY, read_exact_at, write_all_at};
 pub use error::{Corruption, CorruptionKind, FileError, IoError, is_disk_full};
@@ -30,5 +32,6 @@ pub use header::{
     FORMAT_MAJOR, FORMAT_MINOR, FileHeader, FileId, FileKind, FormatError, HEADER_BYTES, StoreId,
 };
 pub use lsn::Lsn;
+pub use read_pool::{ReadPool, ReadRequest};
 pub use real::RealFs;
 pub use vfs::{Access, LockHeld, LockHolder, Vfs, VfsFile, VfsLock};

@@ -10,25 +10,24 @@ use std::fs::{DirBuilder, File, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hedgerow_core::fork::{self, Descriptor};
-use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use crate::blocks::BLOCK_BYTES;
 use crate::vfs::{Access, LockHeld, LockHolder, Vfs, VfsFile, VfsLock};
 
+mod file;
 mod held;
 
+use file::RealFile;
 use held::{Held, Sharing};
 
 const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
 const DIR_MODE: u32 = 0o700;
-static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 
 /// A directory of the operating system.
 #[derive(Debug)]
@@ -257,123 +256,6 @@ impl Drop for RealLock {
 }
 
 impl VfsLock for RealLock {}
-
-#[derive(Debug)]
-struct RealFile {
-    file: Descriptor<File>,
-    direct: OnceLock<Option<Direct>>,
-}
-
-/// The same file, opened for writing past the cache of the operating system.
-#[derive(Debug)]
-struct Direct {
-    file: Descriptor<File>,
-    /// Whether it was found not to work after all.
-    refused: AtomicBool,
-}
-
-impl RealFile {
-    fn new(file: Descriptor<File>) -> RealFile {
-        RealFile { file, direct: OnceLock::new() }
-    }
-
-    fn direct(&self) -> Option<&Direct> {
-        let direct = self.direct.get_or_init(|| {
-            let file = reopen_direct(&self.file)?;
-            Some(Direct { file, refused: AtomicBool::new(false) })
-        });
-        direct.as_ref().filter(|direct| !direct.refused.load(Ordering::Relaxed))
-    }
-
-    /// Where the file system cannot reserve space, zeros beyond the present end take it.
-    fn fill_with_zeros(&self, len: u64) -> io::Result<()> {
-        let mut at = self.file.metadata()?.len();
-        while at < len {
-            let n = (len - at).min(ZEROS.len() as u64);
-            match self.file.write_at(&ZEROS[..n as usize], at) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(written) => at += written as u64,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Through the handle rather than the name, which may stand for another file by now. Where that is not possible, writes go
-/// through the cache.
-#[cfg(target_os = "linux")]
-fn reopen_direct(file: &File) -> Option<Descriptor<File>> {
-    use std::os::fd::AsRawFd;
-    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let flags = OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC;
-    Descriptor::open(|| rustix::fs::open(path, flags, Mode::empty()).map(File::from)).ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn reopen_direct(_: &File) -> Option<Descriptor<File>> {
-    None
-}
-
-impl VfsFile for RealFile {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.file.read_at(buf, offset)
-    }
-
-    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
-        self.file.write_at(buf, offset)
-    }
-
-    fn takes_blocks(&self) -> bool {
-        self.direct().is_some()
-    }
-
-    fn write_blocks_at(&self, blocks: &[u8], offset: u64) -> io::Result<bool> {
-        let Some(direct) = self.direct() else { return Ok(false) };
-        let mut written = 0;
-        while written < blocks.len() {
-            match direct.file.write_at(&blocks[written..], offset.saturating_add(written as u64)) {
-                Ok(n) if n > 0 && n % BLOCK_BYTES == 0 => written += n,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) if e.raw_os_error() != Some(Errno::INVAL.raw_os_error()) => return Err(e),
-                // Larger blocks are asked for, or the file system takes none.
-                _ => {
-                    direct.refused.store(true, Ordering::Relaxed);
-                    return Ok(false);
-                }
-            }
-        }
-        Ok(true)
-    }
-
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.file.metadata()?.len())
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.file.set_len(len)
-    }
-
-    fn allocate(&self, len: u64) -> io::Result<()> {
-        if len == 0 {
-            return Ok(());
-        }
-        let flags = FallocateFlags::empty();
-        match rustix::io::retry_on_intr(|| rustix::fs::fallocate(&*self.file, flags, 0, len)) {
-            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.fill_with_zeros(len),
-            done => Ok(done?),
-        }
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        self.file.sync_data()
-    }
-
-    fn sync_all(&self) -> io::Result<()> {
-        self.file.sync_all()
-    }
-}
 
 #[cfg(test)]
 mod tests;

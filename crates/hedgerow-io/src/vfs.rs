@@ -61,6 +61,17 @@ pub trait Vfs: Send + Sync + fmt::Debug {
 pub trait VfsFile: Send + Sync + fmt::Debug {
     /// Reads up to `buf.len()` bytes at `offset`; 0 at the end of the file.
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize>;
+    /// Whether [`read_blocks_at`](VfsFile::read_blocks_at) reads past the cache of the operating system, as far as is known.
+    fn reads_past_cache(&self) -> bool {
+        false
+    }
+    /// Reads up to `blocks.len()` bytes at `offset` past the cache of the operating system: position, length and address
+    /// are multiples of [`BLOCK_BYTES`](crate::BLOCK_BYTES). Returns how many bytes were read: whole blocks, or what there
+    /// is up to the end of the file; 0 at the end and beyond. `None` if it cannot be done, after which
+    /// [`read_at`](VfsFile::read_at) is the way. Sees what was written in either way.
+    fn read_blocks_at(&self, _blocks: &mut [u8], _offset: u64) -> io::Result<Option<usize>> {
+        Ok(None)
+    }
     /// Writes some or all of `buf` at `offset`, extending the file where needed.
     fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize>;
     /// Whether [`write_blocks_at`](VfsFile::write_blocks_at) is worth preparing for.

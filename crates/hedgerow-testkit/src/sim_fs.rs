@@ -152,7 +152,8 @@ impl SimFs {
         self.shared.faults.lock().ignore_sync_data = ignore;
     }
 
-    /// Whether files [take no blocks](hedgerow_io::VfsFile::takes_blocks), as on some file systems.
+    /// Whether files neither [take blocks](hedgerow_io::VfsFile::takes_blocks) nor [read past the
+    /// cache](hedgerow_io::VfsFile::reads_past_cache), as on some file systems.
     pub fn refuse_blocks(&self, refuse: bool) {
         self.shared.faults.lock().refuse_blocks = refuse;
     }

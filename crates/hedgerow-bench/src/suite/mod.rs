@@ -11,6 +11,7 @@ mod memory;
 mod mixed;
 mod ops;
 mod page;
+mod reads;
 mod recovery;
 mod selections;
 mod stream;
@@ -24,6 +25,7 @@ use crate::record::Recorder;
 
 pub(crate) use memory::{MemoryOptions, run_child as memory_child};
 pub(crate) use page::write as report;
+pub(crate) use reads::{ReadsOptions, run as reads};
 pub(crate) use stream::{StreamOptions, run as stream};
 pub(crate) use vertices::{VertexMemoryOptions, run_child as vertex_memory_child};
 pub(crate) use work::SuiteOptions;

@@ -155,6 +155,24 @@ fn recovery_reads_checkpoint_and_log() {
 }
 
 #[test]
+fn reads_compares_the_pool_with_one_read_after_the_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let arguments = ["reads", "--mebibytes", "2", "--reads", "300", "--repeat", "2", "--dir", "files"];
+    let output = bench(dir.path(), &[&arguments[..], &["--json", "-"]].concat(), None);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let lines = text(&output.stdout);
+    let figures: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    let file = figures[0]["graph"].as_str().unwrap();
+    assert!(file.starts_with("a file of 2 MiB, "), "{file}");
+    figures.iter().for_each(|f| check_form(f, "reads", file));
+    for metric in ["random_4k.per_s", "in_order_1m.bytes_per_s"] {
+        find(&figures, "hedgerow", metric);
+    }
+    assert_eq!(find(&figures, "hedgerow", "random_4k_pool.per_s")["ratio_to"], "random_4k");
+    assert!(dir.path().join("files").read_dir().unwrap().next().is_none(), "the file is removed");
+}
+
+#[test]
 fn an_absent_engine_is_left_out_and_a_bad_graph_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let figures = figures(dir.path(), &["analytics", "--graph", "kron:8", "--engines", "csr"]);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::dir::{ReadExactError, read_exact_at, write_all_at};
-use crate::{BlockBuffer, CountingFs, Dir};
+use crate::{BLOCK_BYTES, BlockBuffer, CountingFs, Dir};
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -281,6 +281,10 @@ fn blocks_and_other_writes_see_each_other() {
         let mut found = vec![0; 64 << 10];
         read_exact_at(&*file, &mut found, 0).unwrap();
         assert!(found == expected, "round {round}");
+        let mut past_the_cache = BlockBuffer::default();
+        if let Some(read) = file.read_blocks_at(past_the_cache.room(16), 0).unwrap() {
+            assert!(past_the_cache.blocks()[..read] == expected[..read] && read > 0, "round {round}");
+        }
     }
     file.sync_data().unwrap();
 }
@@ -296,4 +300,33 @@ fn what_cannot_be_written_as_blocks_is_refused_and_written_otherwise() {
     let mut found = [0; 50];
     file.read_exact_at(&mut found, 101).unwrap();
     assert_eq!(found, [3; 50]);
+}
+
+#[test]
+fn what_is_no_block_is_not_read_as_one_and_later_blocks_are() {
+    let (_scratch, fs) = scratch();
+    let file = fs.create("blocks").unwrap();
+    write_all_at(&*file, &[3; 3 * BLOCK_BYTES], 0).unwrap();
+    let past_cache = file.reads_past_cache();
+    let mut buffer = BlockBuffer::default();
+    let room = buffer.room(2);
+    assert_eq!(file.read_blocks_at(&mut room[..100], 0).unwrap(), None);
+    assert_eq!(file.read_blocks_at(&mut room[8..8 + BLOCK_BYTES], 0).unwrap(), None);
+    assert_eq!(file.read_blocks_at(room, 512).unwrap(), None);
+    assert_eq!(file.read_blocks_at(room, u64::MAX / BLOCK_BYTES as u64 * BLOCK_BYTES as u64).unwrap(), None);
+    assert_eq!(file.reads_past_cache(), past_cache, "a mistake of the caller is no refusal");
+    let read = file.read_blocks_at(room, 0).unwrap();
+    assert_eq!(read, file.reads_past_cache().then_some(2 * BLOCK_BYTES));
+}
+
+#[test]
+fn reads_past_the_cache_work_in_files_that_are_open_for_reading_and_have_no_name_any_more() {
+    let (_scratch, fs) = scratch();
+    fs.create("a").unwrap().write_at(b"abc", 0).unwrap();
+    let file = fs.open("a", Access::Read).unwrap();
+    fs.unlink("a").unwrap();
+    fs.create("a").unwrap();
+    let mut buffer = BlockBuffer::default();
+    let read = file.read_blocks_at(buffer.room(1), 0).unwrap();
+    assert!(read.is_none() || read == Some(3) && buffer.blocks().starts_with(b"abc"));
 }

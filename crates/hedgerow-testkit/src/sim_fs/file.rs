@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hedgerow_io::VfsFile;
+use hedgerow_io::{BLOCK_BYTES, VfsFile, are_blocks};
 
 use super::state::{FileOp, InodeId};
 use super::{SimFs, Step, errno};
@@ -103,6 +103,22 @@ impl VfsFile for SimFile {
             n => self.fs.shared.faults.lock().shorten(n),
         };
         Ok(self.fs.shared.state.lock().inode(self.inode).now.read(offset, &mut buf[..n]))
+    }
+
+    fn reads_past_cache(&self) -> bool {
+        !self.fs.shared.faults.lock().refuse_blocks
+    }
+
+    /// With the faults of other reads; a short one reads whole blocks.
+    fn read_blocks_at(&self, blocks: &mut [u8], offset: u64) -> io::Result<Option<usize>> {
+        if !self.reads_past_cache() {
+            return Ok(None);
+        }
+        assert!(are_blocks(blocks, offset), "{self:?}: {} bytes at {offset} are no blocks", blocks.len());
+        self.fs.reading("read", &self.kind)?;
+        let count = self.fs.shared.faults.lock().shorten(blocks.len() / BLOCK_BYTES);
+        let blocks = &mut blocks[..count * BLOCK_BYTES];
+        Ok(Some(self.fs.shared.state.lock().inode(self.inode).now.read(offset, blocks)))
     }
 
     fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {

@@ -5,6 +5,7 @@
 
 mod calls;
 mod child;
+mod reads;
 
 use std::cell::{Cell, RefCell};
 use std::io::{Read, Write};

@@ -89,6 +89,7 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
             room("error", &["header"]),
             room("counting", &["vfs"]),
             room("dir", &["blocks", "error", "vfs"]),
+            room("read_pool", &["blocks", "dir", "error"]),
             room("real", &["blocks", "vfs"]),
             room("lib", &[]),
         ],
