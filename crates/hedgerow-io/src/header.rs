@@ -13,7 +13,7 @@ pub const HEADER_BYTES: usize = 64;
 /// The first bytes of every file.
 pub const MAGIC: [u8; 8] = *b"HEDGEROW";
 /// The format version that this build writes; a file of a larger major version is refused.
-pub const FORMAT_MAJOR: u16 = 4;
+pub const FORMAT_MAJOR: u16 = 5;
 /// The minor format version that this build writes; a larger one is readable.
 pub const FORMAT_MINOR: u16 = 0;
 
@@ -70,11 +70,13 @@ impl FileKind {
     }
 }
 
-/// What a file header says. The version is the writer's own.
+/// What a file header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileHeader {
     /// The kind of the file.
     pub kind: FileKind,
+    /// The major version of the format that the file is written in.
+    pub major: u16,
     /// Features that a reader or writer may ignore.
     pub compat: u32,
     /// Features that a reader may ignore, a writer not.
@@ -151,14 +153,14 @@ pub enum FormatError {
 }
 
 impl FileHeader {
-    /// A header without feature bits.
+    /// A header without feature bits, of the version that this build writes.
     pub fn new(kind: FileKind, store: StoreId, file_id: FileId, epoch: u32) -> Self {
-        FileHeader { kind, compat: 0, ro_compat: 0, incompat: 0, store, file_id, epoch }
+        FileHeader { kind, major: FORMAT_MAJOR, compat: 0, ro_compat: 0, incompat: 0, store, file_id, epoch }
     }
 
     /// The header's bytes, checksum included.
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
-        self.encode_version(FORMAT_MAJOR, FORMAT_MINOR)
+        self.encode_version(self.major, FORMAT_MINOR)
     }
 
     fn encode_version(&self, major: u16, minor: u16) -> [u8; HEADER_BYTES] {
@@ -217,6 +219,7 @@ impl FileHeader {
         r.u32().map_err(short)?; // minor version and reserved bytes
         let header = FileHeader {
             kind,
+            major,
             compat: r.u32().map_err(short)?,
             ro_compat: r.u32().map_err(short)?,
             incompat: r.u32().map_err(short)?,

@@ -31,22 +31,28 @@ pub enum Part {
     Operations,
     /// The payload of a seal.
     Seal,
-    /// The fixed fields of an image.
+    /// The head of a block of a segment.
+    Block,
+    /// The fixed fields of a record of neighbors.
     Image,
+    /// The fixed fields of a record of keys.
+    KeyHead,
     /// The external ids in an image.
     Keys,
     /// The head of an adjacency part.
     PartHead,
     /// The degrees of a part.
     Degrees,
-    /// The neighbors of a part.
+    /// The packed lists of a part: first neighbors, widths, gaps.
     Neighbors,
     /// Weights and ranks of a part.
     Values,
     /// Property columns of a part.
     Columns,
-    /// The index of a segment.
-    Index,
+    /// The directory of a page of a segment.
+    Directory,
+    /// The pages that the end of a segment tells of.
+    TopIndex,
     /// The footer of a segment.
     Footer,
     /// The fixed fields of a manifest.
@@ -89,7 +95,7 @@ pub struct Forge {
     bytes: Vec<Vec<u8>>,
     fields: Vec<Field>,
     parts: BTreeMap<Part, Vec<usize>>,
-    /// Stretches that can stand in each other's place: records, images, entries.
+    /// Stretches that can stand in each other's place: records, blocks, directories, entries.
     units: Vec<(usize, Range<usize>)>,
     steps: Vec<Step>,
 }

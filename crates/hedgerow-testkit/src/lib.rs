@@ -6,11 +6,13 @@ pub mod conformance;
 pub mod effort;
 pub mod forge;
 pub mod history;
+pub mod layout;
 pub mod model;
 pub mod sim_fs;
 
 pub use effort::{Effort, explored};
 pub use forge::{Forge, Forged, Part};
+pub use layout::SegmentLayout;
 pub use model::{
     BulkOp, Generator, ItemKey, KINDS, LABELS, Model, ModelConfig, ModelOp, PROPERTIES, Props, RichOp,
     WEIGHT, vertex_key,

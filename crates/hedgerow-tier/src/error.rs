@@ -1,8 +1,9 @@
 //! Errors of the disk tier.
 
-use hedgerow_core::SubgraphId;
 use hedgerow_io::{Corruption, CorruptionKind, FileError, FormatError, IoError};
 use thiserror::Error;
+
+use crate::id::ImageId;
 
 /// Why the disk tier could not do what was asked.
 #[derive(Debug, Error)]
@@ -52,19 +53,19 @@ pub enum TierError {
         /// The rule.
         reason: &'static str,
     },
-    /// The subgraphs of a segment must be written in strictly ascending order; nothing was written.
-    #[error("subgraph {} cannot follow subgraph {} in a segment", found.0, previous.0)]
+    /// The images of a segment must be written in strictly ascending order; nothing was written.
+    #[error("{found} cannot follow {previous} in a segment")]
     OutOfOrder {
-        /// The subgraph written last.
-        previous: SubgraphId,
-        /// The subgraph that was to be written.
-        found: SubgraphId,
+        /// The image written last.
+        previous: ImageId,
+        /// The image that was to be written.
+        found: ImageId,
     },
     /// The image to be written breaks a rule; nothing was written.
-    #[error("image of subgraph {} not written: {reason}", subgraph.0)]
+    #[error("image of {image} not written: {reason}")]
     InvalidImage {
-        /// The subgraph.
-        subgraph: SubgraphId,
+        /// The image.
+        image: ImageId,
         /// The rule.
         reason: &'static str,
     },
@@ -74,12 +75,12 @@ pub enum TierError {
         /// The segment.
         file: String,
     },
-    /// A subgraph was asked for by a number that the segment does not have.
-    #[error("subgraph number {index} of a segment with {len}")]
-    NoSuchSubgraph {
+    /// A page was asked for by a number that the segment does not have.
+    #[error("page number {index} of a segment with {len}")]
+    NoSuchPage {
         /// The number asked for.
         index: usize,
-        /// The number of subgraphs.
+        /// The number of pages.
         len: usize,
     },
 }

@@ -2,9 +2,9 @@
 //!
 //! - [`segment`]: [`SegmentWriter`] and [`SegmentReader`] for files of [`SubgraphImage`]s.
 //! - [`manifest`]: the [`Manifest`] and its atomic switch.
-//! - [`packed`]: neighbor lists in few bits, for segments to come.
+//! - [`packed`]: neighbor lists in few bits, as segments hold them.
 //!
-//! The layouts are drawn in `docs/format/segment.md` and `docs/format/manifest.md`. Every byte that is read has passed
+//! The layouts are drawn in `docs/format/`: `segment.md`, `segment-4.md`, `packed.md`, `manifest.md`. Every byte that is read has passed
 //! a checksum before it is interpreted, and is not believed even then: whatever a file holds, the answer is an image,
 //! a manifest or a [`TierError`].
 #![forbid(unsafe_code)]
@@ -12,6 +12,7 @@
 mod bytes;
 mod config;
 mod error;
+mod id;
 pub mod manifest;
 pub mod packed;
 pub mod segment;
@@ -19,6 +20,6 @@ pub mod segment;
 pub use error::TierError;
 pub use manifest::{LevelSegment, LoadedManifest, LogSegmentRef, Manifest, Section};
 pub use segment::{
-    AdjacencyPart, ImageKeys, ImageRef, KeysRef, PartRef, SegmentInfo, SegmentReader, SegmentWriter,
-    SubgraphImage, SubgraphSummary,
+    AdjacencyPart, ImageId, ImageKeys, ImageRef, ImageScope, ImageSummary, KeysRef, PageId, PartRef,
+    SegmentInfo, SegmentReader, SegmentWriter, SubgraphImage,
 };

@@ -1,29 +1,30 @@
-//! Which run holds the image of each subgraph, and which runs the next one takes in.
+//! Which run holds the newest image of each subgraph in each label, and which runs the next one takes in.
 
 use std::collections::HashMap;
 
-use hedgerow_core::SubgraphId;
 use hedgerow_io::FileId;
-use hedgerow_tier::LevelSegment;
+use hedgerow_tier::{ImageId, LevelSegment};
 
 /// There are never more runs than this.
 pub(crate) const MOST_RUNS: usize = 8;
-/// What an image costs in a segment beside its own bytes: its entry in the index.
-const ENTRY_BYTES: u64 = 40;
+/// What an image costs in a segment beside its own bytes: its entry in a directory.
+const ENTRY_BYTES: u64 = 24;
 /// As much waste in small stores is not worth a merge.
 const SMALL: u64 = 64 << 10;
 
-/// Where the image of a subgraph is.
+/// Where an image is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ImageLocation {
     run: FileId,
     bytes: u64,
 }
 
-/// The newest image of each subgraph. In proportion to what the segments list, and not to the largest id in them.
+/// The newest image of each subgraph in each label. In proportion to what the segments list, and not to the largest id in them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runs {
-    newest: HashMap<SubgraphId, ImageLocation>,
+    newest: HashMap<ImageId, ImageLocation>,
+    /// Whether the segments are of formats 1 to 4, whose images are of all labels: the next run takes them all in.
+    are_outdated: bool,
 }
 
 /// What the next run takes in.
@@ -47,24 +48,35 @@ impl Merge {
 }
 
 impl Runs {
-    /// Notes the image of a subgraph in a run.
-    pub(crate) fn put(&mut self, id: SubgraphId, run: FileId, bytes: u64) {
+    /// Notes that the segments are of formats 1 to 4.
+    pub(crate) fn set_outdated(&mut self) {
+        self.are_outdated = true;
+    }
+
+    /// Whether the next run must take in all that there are.
+    pub(crate) fn are_outdated(&self) -> bool {
+        self.are_outdated
+    }
+
+    /// Notes an image in a run.
+    pub(crate) fn put(&mut self, id: ImageId, run: FileId, bytes: u64) {
         self.newest.insert(id, ImageLocation { run, bytes: bytes + ENTRY_BYTES });
     }
 
     /// Notes that there are no images any more in the runs that are gone.
     pub(crate) fn forget_all_in(&mut self, gone: &[LevelSegment]) {
+        self.are_outdated &= gone.is_empty();
         self.newest.retain(|_, place| gone.iter().all(|run| run.info.file_id != place.run));
     }
 
-    /// Whether some run has an image of the subgraph.
-    pub(crate) fn has(&self, id: SubgraphId) -> bool {
+    /// Whether some run has such an image.
+    pub(crate) fn has(&self, id: ImageId) -> bool {
         self.newest.contains_key(&id)
     }
 
     /// The bytes of memory that this takes. O(1).
     pub(crate) fn bytes(&self) -> usize {
-        self.newest.capacity() * (size_of::<(SubgraphId, ImageLocation)>() + 1)
+        self.newest.capacity() * (size_of::<(ImageId, ImageLocation)>() + 1)
     }
 
     /// The bytes of all newest images.
@@ -72,14 +84,14 @@ impl Runs {
         self.newest.values().map(|place| place.bytes).sum()
     }
 
-    /// Whether the next run holds the subgraph's image.
-    pub(crate) fn is_taken_in(&self, id: SubgraphId, merge: &Merge) -> bool {
+    /// Whether the next run holds the image because it takes in the run that does.
+    pub(crate) fn is_taken_in(&self, id: ImageId, merge: &Merge) -> bool {
         self.newest.get(&id).is_some_and(|place| merge.takes(place.run))
     }
 
-    /// What the next run takes in, if the subgraphs for which `changed` says so are in it anyway. See
-    /// `docs/design/checkpoints.md` for the rule and what it bounds. O(subgraphs).
-    pub(crate) fn plan(&self, runs: &[LevelSegment], changed: impl Fn(SubgraphId) -> bool) -> Merge {
+    /// What the next run takes in, if the images for which `changed` says so are in it anyway. See
+    /// `docs/design/checkpoints.md` for the rule and what it bounds. O(images).
+    pub(crate) fn plan(&self, runs: &[LevelSegment], changed: impl Fn(ImageId) -> bool) -> Merge {
         let mut runs = runs.to_vec();
         runs.sort_by_key(|run| run.info.file_id);
         let mut live = vec![0u64; runs.len()];
@@ -116,7 +128,7 @@ impl Runs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hedgerow_core::Timestamp;
+    use hedgerow_core::{LabelId, SubgraphId, Timestamp};
     use hedgerow_tier::SegmentInfo;
 
     fn run(id: u64, bytes: u64) -> LevelSegment {
@@ -129,6 +141,7 @@ mod tests {
             vertices: 0,
             edges: 0,
             max_as_of: Timestamp::ZERO,
+            pages: None,
         };
         LevelSegment { level: 0, info }
     }
@@ -146,10 +159,11 @@ mod tests {
         let (mut written, mut changed_in_all, mut most) = (0, 0, 0);
         for number in 1..=400u64 {
             let changed: Vec<u32> = (0..1 + random(30)).map(|_| random(1000) as u32).collect();
-            let is_changed = |id: SubgraphId| changed.contains(&id.0);
+            let is_changed = |id: ImageId| changed.contains(&id.subgraph.0);
             let merge = runs.plan(&named, is_changed);
             let mut bytes = 200;
-            for id in (0..1000).map(SubgraphId) {
+            for subgraph in (0..1000).map(SubgraphId) {
+                let id = ImageId { label: LabelId::DEFAULT, subgraph };
                 if is_changed(id) || runs.is_taken_in(id, &merge) {
                     runs.put(id, FileId(number), IMAGE);
                     bytes += IMAGE + ENTRY_BYTES;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use hedgerow_core::{GraphConfig, KeyKind, LabelId, PropertyId, Row, Value, VertexKey};
+use hedgerow_core::{GraphConfig, KeyKind, LabelId, PropertyId, Row, Value, VertexId, VertexKey};
 
 use super::names::Unnamed;
 use super::salvaged::{EdgeTuple, Found, FoundVertex, SalvagedGraph};
@@ -23,6 +23,8 @@ pub(super) struct Rebuilt {
     pub(super) halves: u64,
     /// Vertices known only by their edges, in a graph whose vertices have properties.
     pub(super) bare: u64,
+    /// Vertices in a subgraph whose image of their properties is lost, and of which the log has none.
+    pub(super) stripped: u64,
     /// Vertices whose key is that of another one, which was written later.
     pub(super) repeated: u64,
     /// Vertices that lost commits removed, as later ones show.
@@ -52,12 +54,13 @@ impl SalvagedGraph {
             ends: [of(src), of(dst)],
         }));
         let made_up = self.names.define_in(&graph)?;
-        let doubtful = self.vertices.values().filter(|vertex| vertex.era < self.certain_from).count() as u64;
+        let doubtful = self.vertices.keys().filter(|&&id| self.is_doubtful(id)).count() as u64;
         let mut rebuilt = Rebuilt {
             graph: graph.clone(),
             dangling: 0,
             halves: 0,
             bare,
+            stripped: self.vertices.keys().filter(|&&id| self.is_stripped(id)).count() as u64,
             repeated,
             replaced: self.replaced,
             doubtful: (doubtful, 0),
@@ -76,6 +79,21 @@ impl SalvagedGraph {
             self.put_edges(batch, &mut rebuilt)?;
         }
         Ok(rebuilt)
+    }
+
+    /// Whether the vertex, or what is known of its properties, may be stale.
+    fn is_doubtful(&self, id: u32) -> bool {
+        let eras = [self.vertices.get(&id).map(|vertex| vertex.era), self.properties(id).map(|row| row.era)];
+        eras.into_iter().flatten().any(|era| era < self.certain_from)
+    }
+
+    /// Whether the properties of the vertex may have been in an image that is lost.
+    fn is_stripped(&self, id: u32) -> bool {
+        self.without_properties.contains(&VertexId(id).subgraph()) && self.properties(id).is_none()
+    }
+
+    fn properties(&self, id: u32) -> Option<&Found> {
+        self.edges.get(&(LabelId::VERTICES.0, id, id, 0))
     }
 
     /// Puts edges and properties of vertices into the graph, in one transaction.
@@ -144,7 +162,7 @@ impl SalvagedGraph {
                 }
             }
         }
-        bare.retain(|&id| !self.edges.contains_key(&(LabelId::VERTICES.0, id, id, 0)));
+        bare.retain(|&id| self.properties(id).is_none());
         if self.names.has_properties(LabelId::VERTICES) { bare.len() as u64 } else { 0 }
     }
 

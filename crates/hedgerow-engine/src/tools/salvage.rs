@@ -8,14 +8,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{GraphConfig, SubgraphId, Timestamp};
+use hedgerow_core::{GraphConfig, LabelId, SubgraphId, Timestamp};
 use hedgerow_io::{
     Access, Dir, FileHeader, FileId, FileKind, HEADER_BYTES, LockHeld, Lsn, RealFs, StoreId, Vfs,
 };
 use hedgerow_log::{LogFinding, Witness, parse_segment_name};
 use hedgerow_tier::manifest::segment_id;
 use hedgerow_tier::segment::{SegmentInfo, SegmentLoss, read_damaged, segment_name};
-use hedgerow_tier::{Manifest, SubgraphImage};
+use hedgerow_tier::{ImageId, ImageScope, Manifest, SubgraphImage};
 
 use super::report::SalvageReport;
 use super::salvaged::SalvagedGraph;
@@ -117,9 +117,10 @@ impl Source {
             config: self.manifest.as_ref().map(|manifest| manifest.config),
             checkpoint: self.manifest.as_ref().map_or(Timestamp::ZERO, |m| m.checkpoint),
             found: Vec::new(),
-            newest: BTreeSet::new(),
+            newest: KnownImages::default(),
+            without_properties: BTreeSet::new(),
         };
-        let (mut seen, mut missed): (BTreeSet<SubgraphId>, BTreeSet<SubgraphId>) = Default::default();
+        let (mut seen, mut missed): (KnownImages, KnownImages) = Default::default();
         // Once a segment is lost as a whole, any image in an older one may be outdated.
         let mut outdated = false;
         for (id, info) in &self.segments {
@@ -127,12 +128,15 @@ impl Source {
             let mut take = |image: SubgraphImage| {
                 images.checkpoint = images.checkpoint.max(image.as_of);
                 count += 1;
-                if seen.insert(image.id) {
-                    if !outdated && !missed.contains(&image.id) {
-                        images.newest.insert(image.id);
+                let id = image.image_id();
+                let all_labels = image.scope == ImageScope::AllLabels;
+                if !seen.contains(id) {
+                    if !outdated && !missed.contains(id) {
+                        images.newest.insert(id, all_labels);
                     }
                     images.found.push(image);
                 }
+                seen.insert(id, all_labels);
             };
             let read = read_damaged(
                 &self.fs,
@@ -144,7 +148,7 @@ impl Source {
             );
             let whole = info.is_some_and(|info| info.subgraphs == count);
             let lost = tell_losses(&mut self.report, &segment_name(*id), losses, &seen, whole);
-            missed.extend(lost.subgraphs);
+            lost.images.into_iter().for_each(|id| missed.insert(id, false));
             outdated |= lost.unknown;
             match read {
                 Ok(stated) => images.config = images.config.or(stated),
@@ -154,11 +158,13 @@ impl Source {
                 }
             }
         }
-        for subgraph in missed.intersection(&seen) {
-            self.report.lose(format_args!("subgraph {}: an older image had to do", subgraph.0));
+        for id in missed.ids().filter(|id| seen.contains(*id)) {
+            self.report.lose(format_args!("{id}: an older image had to do"));
         }
-        self.report.lost_subgraphs = missed.len() as u64;
-        self.report.subgraphs = seen.len() as u64;
+        let of_vertices = missed.ids().filter(|id| id.label == LabelId::VERTICES);
+        images.without_properties = of_vertices.map(|id| id.subgraph).collect();
+        self.report.lost_subgraphs = missed.subgraphs();
+        self.report.subgraphs = seen.subgraphs();
         images
     }
 
@@ -196,15 +202,47 @@ struct Images {
     config: Option<GraphConfig>,
     /// Up to where.
     checkpoint: Timestamp,
-    /// Of each subgraph the newest image that can be read.
+    /// Of each subgraph in each label the newest image that can be read.
     found: Vec<SubgraphImage>,
-    /// The subgraphs of which that is the newest that there was.
-    newest: BTreeSet<SubgraphId>,
+    /// Those of which that is the newest that there was.
+    newest: KnownImages,
+    /// The subgraphs whose newest image of the properties of vertices is lost.
+    without_properties: BTreeSet<SubgraphId>,
+}
+
+/// Which subgraphs are known in which labels.
+#[derive(Default)]
+struct KnownImages {
+    in_label: BTreeSet<ImageId>,
+    /// Known by an image of format 1 to 4, which is of all labels.
+    in_all: BTreeSet<SubgraphId>,
+}
+
+impl KnownImages {
+    fn insert(&mut self, id: ImageId, all_labels: bool) {
+        self.in_label.insert(id);
+        if all_labels {
+            self.in_all.insert(id.subgraph);
+        }
+    }
+
+    fn contains(&self, id: ImageId) -> bool {
+        self.in_label.contains(&id) || self.in_all.contains(&id.subgraph)
+    }
+
+    fn ids(&self) -> impl Iterator<Item = ImageId> {
+        self.in_label.iter().copied()
+    }
+
+    /// How many subgraphs are known in some label.
+    fn subgraphs(&self) -> u64 {
+        self.ids().map(|id| id.subgraph).collect::<BTreeSet<SubgraphId>>().len() as u64
+    }
 }
 
 /// What a segment cannot say.
 struct LostImages {
-    subgraphs: Vec<SubgraphId>,
+    images: Vec<ImageId>,
     /// Whether there may be more of which nothing is known.
     unknown: bool,
 }
@@ -215,16 +253,16 @@ fn tell_losses(
     report: &mut SalvageReport,
     name: &str,
     losses: Vec<SegmentLoss>,
-    seen: &BTreeSet<SubgraphId>,
+    seen: &KnownImages,
     whole: bool,
 ) -> LostImages {
-    let mut lost = LostImages { subgraphs: Vec::new(), unknown: false };
-    for SegmentLoss { subgraph, error } in losses {
-        match subgraph {
+    let mut lost = LostImages { images: Vec::new(), unknown: false };
+    for SegmentLoss { image, error } in losses {
+        match image {
             Some(_) if faults::is_on(PlantedFault::SalvageSilent) => {}
-            Some(subgraph) if !seen.contains(&subgraph) => {
-                lost.subgraphs.push(subgraph);
-                report.lose(format_args!("{name}, subgraph {}: {error}", subgraph.0));
+            Some(image) if !seen.contains(image) => {
+                lost.images.push(image);
+                report.lose(format_args!("{name}, {image}: {error}"));
             }
             Some(_) => {}
             None => {
@@ -260,8 +298,9 @@ fn salvage_from(mut source: Source, into: Arc<dyn Vfs>) -> Result<SalvageReport>
     };
     let mut salvaged = SalvagedGraph::new(config, &schema);
     // Each goes as soon as it is taken apart: the two are not to stand side by side.
+    salvaged.without_properties = images.without_properties;
     let newest = images.newest;
-    images.found.into_iter().for_each(|image| salvaged.add_image(&image, |id| newest.contains(&id)));
+    images.found.into_iter().for_each(|image| salvaged.add_image(&image, |id| newest.contains(id)));
     if !source.report.is_whole() {
         salvaged.distrust();
     }
@@ -281,6 +320,7 @@ fn finish(mut report: SalvageReport, salvaged: SalvagedGraph, into: Arc<dyn Vfs>
         (rebuilt.dangling, "edges one end of which is lost"),
         (rebuilt.halves, "edges of which properties may be lost"),
         (rebuilt.bare, "vertices known only by their edges: their properties may be lost"),
+        (rebuilt.stripped, "vertices of which properties may be lost"),
         (rebuilt.repeated, "vertices with the key of another one, which was written later"),
         (rebuilt.replaced, "vertices that lost commits removed, as later commits show"),
     ]);

@@ -4,10 +4,12 @@
 //! Time is counted in *eras*: each loss of commits begins one. What was last written in an era before the last
 //! loss may have been changed by what is lost (`docs/design/salvage.md`).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hedgerow_core::{GraphConfig, KeyKind, Op, Row, SUBGRAPH_VERTICES, SubgraphId, VertexId, VertexKey};
-use hedgerow_tier::{AdjacencyPart, ImageKeys, SubgraphImage};
+use hedgerow_core::{
+    GraphConfig, KeyKind, LabelId, Op, Row, SUBGRAPH_VERTICES, SubgraphId, VertexId, VertexKey,
+};
+use hedgerow_tier::{AdjacencyPart, ImageId, ImageKeys, SubgraphImage};
 
 use super::names::Names;
 use crate::state::placement::Placement;
@@ -55,6 +57,8 @@ pub(super) struct SalvagedGraph {
     begun: BTreeMap<u32, u32>,
     /// Vertices that lost commits removed, as later ones show.
     pub(super) replaced: u64,
+    /// The subgraphs whose newest image of the properties of vertices is lost.
+    pub(super) without_properties: BTreeSet<SubgraphId>,
 }
 
 impl SalvagedGraph {
@@ -71,17 +75,19 @@ impl SalvagedGraph {
             keys: None,
             begun: BTreeMap::new(),
             replaced: 0,
+            without_properties: BTreeSet::new(),
         }
     }
 
-    /// Adds what an image holds. `newest` says of which subgraphs the newest image was read: of an edge between one of those and
-    /// this subgraph it knows better than an older image of this one.
-    pub(super) fn add_image(&mut self, image: &SubgraphImage, newest: impl Fn(SubgraphId) -> bool) {
-        let stale = !newest(image.id);
+    /// Adds what an image holds. `newest` says of which subgraphs the newest image in a label was read: of an edge between one of
+    /// those and this subgraph it knows better than an older image of this one.
+    pub(super) fn add_image(&mut self, image: &SubgraphImage, newest: impl Fn(ImageId) -> bool) {
+        let stale = !newest(image.image_id());
         let era = if stale { STALE } else { SOUND };
         self.rebound |= stale && self.config.keys != KeyKind::Dense;
         let first = image.id.0.wrapping_mul(SUBGRAPH_VERTICES as u32);
-        let live = (0..SUBGRAPH_VERTICES as u32).filter(|local| image.present >> local & 1 == 1);
+        let present = if image.image_id().label == LabelId::DEFAULT { image.present } else { 0 };
+        let live = (0..SUBGRAPH_VERTICES as u32).filter(|local| present >> local & 1 == 1);
         for (i, id) in live.map(|local| first | local).enumerate() {
             let key = match &image.keys {
                 ImageKeys::Dense => Some(VertexKey::U64(u64::from(id))),
@@ -96,6 +102,7 @@ impl SalvagedGraph {
                 let range = part.offsets[local] as usize..part.offsets[local + 1] as usize;
                 for at in range {
                     let other = part.neighbors.get(at).map(|v| v.subgraph());
+                    let other = other.map(|subgraph| ImageId { label: part.label, subgraph });
                     if !(stale && other.is_some_and(&newest)) {
                         self.add_entry(first | local as u32, part, at, era);
                     }

@@ -15,8 +15,13 @@ impl Forge {
             if let Some(of) = self.names.iter().position(|n| *n == name) {
                 self.steps.push(Step::HashOf { file, of, at: at + 24 });
             }
-            self.units.push((file, at..at + 72));
-            at = self.run(file, at, &[8, 1, 7, 8, 16, 8, 8, 8, 8], Part::SegmentEntry);
+            self.units.push((file, at..at + 104));
+            at = self.run(
+                file,
+                at,
+                &[8, 1, 1, 6, 8, 16, 8, 8, 8, 8, 2, 2, 4, 2, 2, 4, 8, 8],
+                Part::SegmentEntry,
+            );
         }
         for _ in 0..logs {
             self.units.push((file, at..at + 16));

@@ -1,67 +1,144 @@
-//! Segments: `docs/format/segment.md`.
+//! Segments of format 5: `docs/format/segment.md`.
 
-use super::{Forge, Part, Step};
+use std::ops::Range;
 
-const BLOCK_BYTES: usize = 65_536;
-const PIECE_BYTES: usize = BLOCK_BYTES - 8;
-const FOOTER_BYTES: usize = 112;
+use super::{Forge, Part, Step, read};
+use crate::layout::{Image, Page, SegmentLayout};
 
-/// Where byte `position` of the stream lies in the file.
-fn in_file(position: usize) -> usize {
-    64 + BLOCK_BYTES * (position / PIECE_BYTES) + position % PIECE_BYTES
-}
-
-/// A place in the stream of a segment whose fields are being taken.
-struct Place<'a> {
-    forge: &'a mut Forge,
-    file: usize,
-    at: usize,
-}
+/// Gaps of one width byte in a packed list.
+const MINI_BLOCK: usize = 64;
+/// What the longest neighbor takes, and the longest payload: they say how many neighbors a piece holds.
+const MOST_PACKED: usize = 5;
+const MOST_PAYLOAD: usize = 65_520;
+/// A record of this kind is a head, and its neighbors follow in pieces.
+const CUT: u64 = 1;
 
 impl Forge {
     pub(super) fn take_segment(&mut self, file: usize) {
-        let Some(footer) = self.len(file).checked_sub(FOOTER_BYTES).filter(|&at| at >= 64) else { return };
-        let id = self.bytes[file][footer..footer + 8].to_vec();
-        let placed = |place: usize| [&id[..], &(place as u64).to_le_bytes()].concat();
-        let stream = self.get(file, footer + 24, 8) as usize;
-        let index = self.get(file, footer + 32, 8) as usize;
-        let entries = self.get(file, footer + 48, 8) as usize;
-        for entry in 0..entries {
-            let at = index + entry * 40;
-            let record = self.get(file, at + 8, 8) as usize;
-            let length = self.get(file, at + 16, 8) as usize;
-            let keys = self.get(file, footer + 80, 1);
-            Place { forge: self, file, at: record }.take_image(keys);
-            self.run(file, at, &[4, 1, 1, 2, 8, 8, 8, 8], Part::Index);
-            self.units.push((file, at..at + 40));
-            let (from, to) = (in_file(record), in_file(record + length - 1) + 1);
-            if to - from == length {
-                self.units.push((file, from..to));
+        let Some(layout) = SegmentLayout::of(&self.bytes[file]) else { return };
+        let id = self.bytes[file][48..56].to_vec();
+        let placed = |position: usize| [&id[..], &(position as u64).to_le_bytes()].concat();
+        let indexed = |position: usize| [&placed(position)[..], b"index"].concat();
+        for block in &layout.blocks {
+            self.run(file, block.bytes.start, &[2, 1, 1], Part::Block);
+            self.units.push((file, block.bytes.clone()));
+            let (range, at) = (block.bytes.start..block.bytes.end - 8, block.bytes.end - 8);
+            self.steps.push(Step::Sum64 { file, prefix: placed(range.start), range, at });
+        }
+        for page in &layout.pages {
+            self.take_directory(file, page);
+            let (range, at) = (page.directory.clone(), page.directory.end);
+            self.steps.push(Step::Sum64 { file, prefix: indexed(range.start), range, at });
+            self.run(file, page.entry.start, &[2, 1, 1, 4, 8, 8, 4, 4, 8, 8], Part::TopIndex);
+            self.units.push((file, page.entry.clone()));
+            for image in &page.images {
+                self.take_image(file, image);
             }
         }
-        for number in 0..stream.div_ceil(PIECE_BYTES) {
-            let from = in_file(number * PIECE_BYTES);
-            let to = from + (stream - number * PIECE_BYTES).min(PIECE_BYTES);
-            self.steps.push(Step::Sum64 { file, prefix: placed(number), range: from..to, at: to });
+        let footer = layout.footer.start;
+        let at = self.run(file, footer, &[8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 1, 1, 2, 4], Part::Footer);
+        self.run(file, at + 8, &[8, 8], Part::Footer);
+        let (range, at) = (layout.top_index.clone(), footer + 88);
+        self.steps.push(Step::Sum64 { file, prefix: indexed(range.start), range, at });
+        let range = footer..footer + 112;
+        self.steps.push(Step::Sum64 { file, prefix: indexed(footer), range, at: footer + 112 });
+    }
+
+    fn take_directory(&mut self, file: usize, page: &Page) {
+        self.units.push((file, page.directory.clone()));
+        let flags = self.get(file, page.directory.start + 12, 1);
+        let mut at = self.run(file, page.directory.start, &[8, 4, 1, 3], Part::Directory);
+        for _ in page.blocks.clone() {
+            at = self.run(file, at, &[2], Part::Directory);
         }
-        self.run(file, footer, &[8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 1, 1, 2, 4], Part::Footer);
-        let (range, at) = (index..footer, footer + 88);
-        self.steps.push(Step::Sum64 { file, prefix: placed(index), range, at });
-        let (range, at) = (footer..footer + 96, footer + 96);
-        self.steps.push(Step::Sum64 { file, prefix: placed(footer), range, at });
+        for image in &page.images {
+            self.units.push((file, image.entry.clone()));
+            let mut at = self.run(file, image.entry.start, &[8, 8, 6, 2], Part::Directory);
+            for (flag, width) in [(1, 4), (2, 6), (4, 4)] {
+                if flags & flag != 0 {
+                    at = self.run(file, at, &[width], Part::Directory);
+                }
+            }
+        }
+    }
+
+    fn take_image(&mut self, file: usize, image: &Image) {
+        self.units.extend(image.records().map(|record| (file, record.clone())));
+        let mut record = Place::of(self, file, std::slice::from_ref(&image.topology));
+        let live = record.peek(16, 8).count_ones() as usize;
+        let (kind, parts) = (record.peek(6, 1), record.peek(7, 1));
+        record.take_all(&[4, 2, 1, 1, 8, 8], Part::Image);
+        let mut heads = Vec::new();
+        for _ in 0..parts {
+            let head = record.take_part_head();
+            if kind != CUT {
+                record.take_entries(&head, 0..head.entries);
+            }
+            heads.push(head);
+        }
+        let mut pieces = image.pieces.iter();
+        for head in heads.iter().filter(|_| kind == CUT) {
+            let width = MOST_PACKED + 8 * usize::from(head.weights) + 8 * usize::from(head.ranks);
+            for from in (0..head.entries).step_by(MOST_PAYLOAD / width) {
+                let Some(piece) = pieces.next() else { break };
+                let to = head.entries.min(from + MOST_PAYLOAD / width);
+                Place::of(self, file, std::slice::from_ref(piece)).take_entries(head, from..to);
+            }
+        }
+        if !image.keys.is_empty() {
+            Place::of(self, file, &image.keys).take_keys(live);
+        }
+        if !image.columns.is_empty() {
+            let mut record = Place::of(self, file, &image.columns);
+            record.take(4, Part::Columns);
+            heads.iter().filter(|head| head.columns).for_each(|head| record.take_columns(head.entries));
+        }
     }
 }
 
-impl Place<'_> {
+/// What the head of a part says.
+struct Head {
+    entries: usize,
+    weights: bool,
+    ranks: bool,
+    columns: bool,
+    /// Of the vertices that have neighbors, how many.
+    degrees: Vec<usize>,
+}
+
+/// A record whose fields are being taken, in one stretch of the file or several.
+struct Place<'a> {
+    forge: &'a mut Forge,
+    file: usize,
+    stretches: &'a [Range<usize>],
+    at: usize,
+}
+
+impl<'a> Place<'a> {
+    fn of(forge: &'a mut Forge, file: usize, stretches: &'a [Range<usize>]) -> Place<'a> {
+        Place { forge, file, stretches, at: 0 }
+    }
+
+    /// Where byte `position` of the record lies in the file; beyond the file if it is beyond the record.
+    fn in_file(&self, mut position: usize) -> usize {
+        for stretch in self.stretches {
+            if position < stretch.len() {
+                return stretch.start + position;
+            }
+            position -= stretch.len();
+        }
+        self.forge.len(self.file)
+    }
+
     fn peek(&self, ahead: usize, width: usize) -> u64 {
         (0..width)
-            .map(|i| self.forge.get(self.file, in_file(self.at + ahead + i), 1) << (8 * i))
+            .map(|i| read(&self.forge.bytes[self.file], self.in_file(self.at + ahead + i), 1) << (8 * i))
             .fold(0, |value, byte| value | byte)
     }
 
     fn take(&mut self, width: usize, part: Part) {
-        let from = in_file(self.at);
-        if width > 0 && in_file(self.at + width - 1) + 1 - from == width {
+        let from = self.in_file(self.at);
+        if width > 0 && self.in_file(self.at + width - 1) + 1 - from == width {
             self.forge.field(self.file, from, width, part);
         }
         self.at += width;
@@ -73,48 +150,77 @@ impl Place<'_> {
         }
     }
 
-    fn take_image(&mut self, keys: u64) {
-        let (encoding, live) = (self.peek(5, 1), self.peek(16, 8).count_ones() as usize);
-        let parts = self.peek(24, 4);
-        self.take_all(&[4, 1, 1, 2, 8, 8, 4], Part::Image);
-        match (keys, encoding) {
-            (_, 1) => (0..live).for_each(|_| self.take(8, Part::Keys)),
-            (_, 2 | 3) => {
-                let width = if encoding == 2 { 1 } else { 4 };
-                let lengths: Vec<usize> = (0..live).map(|i| self.peek(i * width, width) as usize).collect();
-                lengths.iter().for_each(|_| self.take(width, Part::Keys));
-                lengths.iter().for_each(|&length| self.take(length, Part::Keys));
-            }
-            // Of several kinds: kind and type of each, numbers, lengths of texts, texts.
-            (_, 4) => {
-                let texts = (0..live).filter(|i| self.peek(i * 2 + 1, 1) == 1).count();
-                (0..live * 2).for_each(|_| self.take(1, Part::Keys));
-                (0..live - texts).for_each(|_| self.take(8, Part::Keys));
-                let lengths: Vec<usize> = (0..texts).map(|i| self.peek(i * 4, 4) as usize).collect();
-                lengths.iter().for_each(|_| self.take(4, Part::Keys));
-                lengths.iter().for_each(|&length| self.take(length, Part::Keys));
-            }
-            _ => {}
+    fn take_part_head(&mut self) -> Head {
+        let (width, flags) = (self.peek(1, 1) as usize, self.peek(3, 1));
+        let (entries, lists) = (self.peek(4, 4) as usize, self.peek(8, 8).count_ones());
+        self.take_all(&[1, 1, 1, 1, 4, 8], Part::PartHead);
+        let degrees = (0..lists).map(|_| {
+            let degree = self.peek(0, width) as usize;
+            self.take(width, Part::Degrees);
+            degree
+        });
+        let degrees = degrees.collect();
+        let [weights, ranks, columns] = [1, 2, 4].map(|flag| flags & flag != 0);
+        Head { entries, weights, ranks, columns, degrees }
+    }
+
+    /// The neighbors `range` of a part: what lies in it of each list is a packed list of its own. Then their values.
+    fn take_entries(&mut self, head: &Head, range: Range<usize>) {
+        let mut begin = 0;
+        for degree in &head.degrees {
+            let end = begin + degree;
+            self.take_list(end.min(range.end).saturating_sub(begin.max(range.start)));
+            begin = end;
         }
-        for _ in 0..parts {
-            self.take_part();
+        for _ in 0..range.len() * (usize::from(head.weights) + usize::from(head.ranks)) {
+            self.take(8, Part::Values);
         }
     }
 
-    fn take_part(&mut self) {
-        let (width, weights, flags) = (self.peek(3, 1) as usize, self.peek(5, 1), self.peek(6, 2));
-        let (entries, lists) = (self.peek(8, 4) as usize, self.peek(12, 8).count_ones());
-        self.take_all(&[2, 1, 1, 1, 1, 2, 4, 8], Part::PartHead);
-        (0..lists).for_each(|_| self.take(width, Part::Degrees));
-        (0..entries).for_each(|_| self.take(4, Part::Neighbors));
-        for _ in 0..entries * (usize::from(weights == 1) + usize::from(flags & 1 != 0)) {
-            self.take(8, Part::Values);
+    fn take_list(&mut self, length: usize) {
+        let Some(mut gaps) = length.checked_sub(1) else { return };
+        let first = (0..MOST_PACKED).take_while(|&i| self.peek(i, 1) >= 0x80).count() + 1;
+        self.take(first, Part::Neighbors);
+        while gaps > 0 {
+            let count = gaps.min(MINI_BLOCK);
+            let mut packed = (count * self.peek(0, 1) as usize).div_ceil(8);
+            self.take(1, Part::Neighbors);
+            while packed > 0 {
+                self.take(packed.min(8), Part::Neighbors);
+                packed -= packed.min(8);
+            }
+            gaps -= count;
         }
-        if flags & 2 != 0 {
-            let columns = self.peek(0, 4);
-            self.take(4, Part::Columns);
-            (0..columns).for_each(|_| self.take_column(entries));
+    }
+
+    fn take_keys(&mut self, live: usize) {
+        let encoding = self.peek(4, 1);
+        self.take_all(&[4, 1], Part::KeyHead);
+        match encoding {
+            1 => (0..live).for_each(|_| self.take(8, Part::Keys)),
+            2 => self.take_texts(live, 1),
+            3 => self.take_texts(live, 4),
+            // Of several kinds: kind and type of each, numbers, lengths of texts, texts.
+            4 => {
+                let texts = (0..live).filter(|i| self.peek(i * 2 + 1, 1) == 1).count();
+                (0..live * 2).for_each(|_| self.take(1, Part::Keys));
+                (0..live - texts).for_each(|_| self.take(8, Part::Keys));
+                self.take_texts(texts, 4);
+            }
+            _ => {}
         }
+    }
+
+    fn take_texts(&mut self, count: usize, width: usize) {
+        let lengths: Vec<usize> = (0..count).map(|i| self.peek(i * width, width) as usize).collect();
+        lengths.iter().for_each(|_| self.take(width, Part::Keys));
+        lengths.iter().for_each(|&length| self.take(length, Part::Keys));
+    }
+
+    fn take_columns(&mut self, entries: usize) {
+        let columns = self.peek(0, 4);
+        self.take(4, Part::Columns);
+        (0..columns).for_each(|_| self.take_column(entries));
     }
 
     fn take_column(&mut self, entries: usize) {

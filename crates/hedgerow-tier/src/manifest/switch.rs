@@ -209,7 +209,7 @@ impl Manifest {
             return Err(Corruption::new(name, 0, CorruptionKind::FileChecksum { expected, found }).into());
         }
         let body = covered.get(HEADER_BYTES..).unwrap_or(&[]);
-        let manifest = decode_body(body, header.store)
+        let manifest = decode_body(body, header.store, header.major)
             .map_err(|fault| TierError::invalid(name, (HEADER_BYTES + fault.position) as u64, fault.what))?;
         if manifest.sequence != sequence {
             return Err(TierError::invalid(name, HEADER_BYTES as u64, "number differs from the file's name"));

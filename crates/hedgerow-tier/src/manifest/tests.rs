@@ -1,6 +1,6 @@
 //! Round trips, damage, names, and what each interrupted switch leaves.
 
-use hedgerow_core::{GraphConfig, KeyKind, Timestamp};
+use hedgerow_core::{GraphConfig, KeyKind, LabelId, Timestamp};
 use hedgerow_io::checksum::{checksum64, checksum128};
 use hedgerow_io::{CorruptionKind, FORMAT_MAJOR, FileError, FileId, FormatError, HEADER_BYTES, Lsn, StoreId};
 use hedgerow_testkit::SimFs;
@@ -9,12 +9,16 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{SegmentInfo, TierError};
+use crate::{PageId, SegmentInfo, TierError};
 
 const STORE: StoreId = StoreId(*b"a store to test.");
 
 fn config() -> GraphConfig {
     GraphConfig { directed: true, keys: KeyKind::Str, weighted: true, reverse: false }
+}
+
+fn page(label: u16, page: u32) -> PageId {
+    PageId { label: LabelId(label), page }
 }
 
 fn segment(id: u64) -> LevelSegment {
@@ -26,6 +30,7 @@ fn segment(id: u64) -> LevelSegment {
         vertices: 170,
         edges: 1 << 40,
         max_as_of: Timestamp(900),
+        pages: Some((page(0, 3), page(7, 1))),
     };
     LevelSegment { level: 2, info }
 }
@@ -92,7 +97,10 @@ fn manifest_strategy() -> impl Strategy<Value = Manifest> {
                 .into_iter()
                 .map(|(id, (level, [bytes, subgraphs, vertices, edges, as_of], hash))| {
                     let (file_id, max_as_of) = (FileId(id), Timestamp(as_of));
-                    let info = SegmentInfo { file_id, bytes, hash, subgraphs, vertices, edges, max_as_of };
+                    let pages = (level % 3 != 0 && subgraphs != 0)
+                        .then(|| (page(u16::from(level), 9), page(u16::from(level), 9 + hash as u32 % 5)));
+                    let info =
+                        SegmentInfo { file_id, bytes, hash, subgraphs, vertices, edges, max_as_of, pages };
                     LevelSegment { level, info }
                 })
                 .collect(),

@@ -1,50 +1,111 @@
-//! The stream of a segment and the blocks it is cut into.
+//! The blocks of a segment: the unit of checksums and of reading.
 //!
-//! Blocks have one size, so that a position in the stream gives its block without a table. Each ends with a checksum
-//! that also covers the file id and the block's number: a block of another file, or from another place, does not pass.
+//! A block holds whole records, or a piece of one that is too long for a block. So reading a record, or a list of it, takes one
+//! read of a few KiB. Its checksum covers the file id and the block's position: a block of another file or place does not pass.
 
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_io::FileId;
 use hedgerow_io::checksum::Checksum;
-use hedgerow_io::{FileId, HEADER_BYTES};
 
-/// A whole block in the file, checksum included.
-pub(super) const BLOCK_BYTES: u64 = 64 * 1024;
+use super::source::Source;
+use crate::TierError;
+
+/// No block is longer, head and checksum included.
+pub(super) const MOST_BLOCK: usize = 64 * 1024;
+/// The bytes before the payload.
+pub(super) const HEAD_BYTES: usize = 4;
 /// The checksum at the end of a block.
-pub(super) const CHECKSUM_BYTES: u64 = 8;
-/// The part of the stream in a whole block; the last block of a file may hold less, but not nothing.
-pub(super) const PAYLOAD_BYTES: u64 = BLOCK_BYTES - CHECKSUM_BYTES;
+const CHECKSUM_BYTES: usize = 8;
+/// The bytes of a block that are not its payload.
+pub(super) const BLOCK_OVERHEAD: usize = HEAD_BYTES + CHECKSUM_BYTES;
+/// The longest payload.
+pub(super) const MOST_PAYLOAD: usize = 65_520;
+/// A block ends with the first record that makes its payload this long.
+pub(super) const FULL_PAYLOAD: usize = 4096;
 
-/// How many blocks a stream of `stream` bytes has.
-pub(super) fn block_count(stream: u64) -> u64 {
-    stream.div_ceil(PAYLOAD_BYTES)
+const _: () = assert!(MOST_PAYLOAD + BLOCK_OVERHEAD <= MOST_BLOCK);
+
+/// What the records in a block are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum BlockKind {
+    /// Neighbors, of several subgraphs, or the head of one whose neighbors follow in pieces.
+    Topology = 0,
+    /// Some neighbors of a subgraph that has more than fit in a block.
+    Piece = 1,
+    /// Keys of vertices.
+    Keys = 2,
+    /// Properties.
+    Columns = 3,
 }
 
-/// How many bytes of the file the blocks of a stream of `stream` bytes take; none beyond 64 bits.
-pub(super) fn blocks_len(stream: u64) -> Option<u64> {
-    block_count(stream).checked_mul(CHECKSUM_BYTES)?.checked_add(stream)
+impl BlockKind {
+    pub(super) fn from_byte(byte: u8) -> Option<BlockKind> {
+        Some(match byte {
+            0 => BlockKind::Topology,
+            1 => BlockKind::Piece,
+            2 => BlockKind::Keys,
+            3 => BlockKind::Columns,
+            _ => return None,
+        })
+    }
 }
 
-/// Where block `number` begins in the file.
-pub(super) fn block_offset(number: u64) -> u64 {
-    HEADER_BYTES as u64 + number * BLOCK_BYTES
+/// A checksum over a directory, the top index or the footer of the file `file_id`, which begins at `position`. No block has the
+/// same one, so that salvage, which looks for blocks, takes none of these for one.
+pub(super) fn index_checksum(file_id: FileId, position: u64) -> Checksum {
+    let mut sum = block_checksum(file_id, position);
+    sum.update(b"index");
+    sum
 }
 
-/// Where byte `position` of the stream lies in the file.
-pub(super) fn file_offset(position: u64) -> u64 {
-    block_offset(position / PAYLOAD_BYTES) + position % PAYLOAD_BYTES
-}
-
-/// The checksum of block `number` of the file `file_id`.
-pub(super) fn block_checksum(file_id: FileId, number: u64, payload: &[u8]) -> u64 {
-    let mut sum = region_checksum(file_id, number);
-    sum.update(payload);
-    sum.digest64()
-}
-
-/// A checksum over bytes of the file `file_id` that lie at `place`: so begins that of a block, where `place` is its
-/// number, and those of index and footer, where it is their position in the file.
-pub(super) fn region_checksum(file_id: FileId, place: u64) -> Checksum {
+/// A checksum over the block of the file `file_id` that begins at `position`.
+pub(super) fn block_checksum(file_id: FileId, position: u64) -> Checksum {
     let mut sum = Checksum::new();
     sum.update(&file_id.0.to_le_bytes());
-    sum.update(&place.to_le_bytes());
+    sum.update(&position.to_le_bytes());
     sum
+}
+
+/// Appends the block of `payload`, which is to lie at `position`. The payload has 1 to [`MOST_PAYLOAD`] bytes.
+pub(super) fn encode(file_id: FileId, position: u64, kind: BlockKind, payload: &[u8], out: &mut Vec<u8>) {
+    let begin = out.len();
+    out.extend((payload.len() as u16).to_le_bytes());
+    out.extend([kind as u8, 0]);
+    out.extend(payload);
+    let mut sum = block_checksum(file_id, position);
+    sum.update(out.get(begin..).unwrap_or(&[]));
+    out.extend(sum.digest64().to_le_bytes());
+}
+
+/// How long the block is whose first bytes are `head`, and what it holds: to be believed only once its checksum is verified.
+pub(super) fn stated(head: [u8; HEAD_BYTES]) -> Option<(usize, BlockKind)> {
+    let [low, high, kind, _] = head;
+    let payload = usize::from(u16::from_le_bytes([low, high]));
+    let fits = (1..=MOST_PAYLOAD).contains(&payload);
+    BlockKind::from_byte(kind).filter(|_| fits).map(|kind| (payload + BLOCK_OVERHEAD, kind))
+}
+
+/// Verifies the block `raw` that lies at `position`, and returns its payload.
+pub(super) fn verify<'a>(
+    source: &Source,
+    position: u64,
+    raw: &'a [u8],
+) -> Result<(BlockKind, &'a [u8]), TierError> {
+    let parts = raw.split_last_chunk::<CHECKSUM_BYTES>();
+    let Some((body, sum)) = parts else {
+        return Err(source.invalid(position, "block without checksum"));
+    };
+    let mut found = block_checksum(source.file_id, position);
+    found.update(body);
+    if !faults::is_on(PlantedFault::BlocksNotChecked) {
+        source.check(position, u64::from_le_bytes(*sum), found.digest64())?;
+    }
+    let Some((head, payload)) = body.split_first_chunk::<HEAD_BYTES>() else {
+        return Err(source.invalid(position, "block without head"));
+    };
+    match stated(*head) {
+        Some((len, kind)) if len == raw.len() && head[3] == 0 => Ok((kind, payload)),
+        _ => Err(source.invalid(position, "head of a block that does not fit it")),
+    }
 }

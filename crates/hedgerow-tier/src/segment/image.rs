@@ -8,16 +8,30 @@ use hedgerow_core::{
     VertexId, VertexKey,
 };
 
+use super::degrees::degree_mask;
+use crate::id::ImageId;
+
+/// Which labels an image speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImageScope {
+    /// All: formats 1 to 4. Of a label without a part the subgraph has no edges.
+    AllLabels,
+    /// One.
+    Label(LabelId),
+}
+
 /// The state of one subgraph at a commit timestamp, as read from a segment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubgraphImage {
     /// Which subgraph.
     pub id: SubgraphId,
+    /// Which labels it speaks of.
+    pub scope: ImageScope,
     /// The image holds every commit up to this timestamp and none after it.
     pub as_of: Timestamp,
-    /// Bit `i` is set where local vertex `i` is live.
+    /// Bit `i` is set where local vertex `i` is live; in an image of another label than the default one, where it has neighbors.
     pub present: u64,
-    /// The external ids of the live vertices, in local order.
+    /// The external ids of the live vertices, in local order; none in an image of another label than the default one.
     pub keys: ImageKeys,
     /// The adjacency, ascending by label, then direction; a part without neighbors is left out.
     pub parts: Vec<AdjacencyPart>,
@@ -58,15 +72,15 @@ pub struct AdjacencyPart {
 /// A [`SubgraphImage`] to be written, borrowing everything that is large.
 #[derive(Clone, Copy, Debug)]
 pub struct ImageRef<'a> {
-    /// Which subgraph.
-    pub id: SubgraphId,
+    /// Which subgraph, in which label.
+    pub id: ImageId,
     /// The image holds every commit up to this timestamp and none after it.
     pub as_of: Timestamp,
-    /// Bit `i` is set where local vertex `i` is live.
+    /// Bit `i` is set where local vertex `i` is live; in an image of another label than the default one, where it has neighbors.
     pub present: u64,
-    /// The external ids of the live vertices, in local order.
+    /// The external ids of the live vertices, in local order; [`KeysRef::Dense`] in an image of another label than the default one.
     pub keys: KeysRef<'a>,
-    /// The adjacency, strictly ascending by label, then direction. Parts without neighbors are left out of the file.
+    /// The adjacency, strictly ascending by direction. Parts without neighbors are left out of the file.
     pub parts: &'a [PartRef<'a>],
 }
 
@@ -103,9 +117,18 @@ pub struct PartRef<'a> {
 }
 
 impl SubgraphImage {
-    /// The number of live vertices.
+    /// What the image is of. One of all labels counts as of the default label.
+    pub fn image_id(&self) -> ImageId {
+        let label = match self.scope {
+            ImageScope::AllLabels => LabelId::DEFAULT,
+            ImageScope::Label(label) => label,
+        };
+        ImageId { label, subgraph: self.id }
+    }
+
+    /// The number of live vertices that the image tells of.
     pub fn vertex_count(&self) -> u32 {
-        self.present.count_ones()
+        if self.image_id().label == LabelId::DEFAULT { self.present.count_ones() } else { 0 }
     }
 
     /// The number of outgoing neighbor entries: what [`SegmentInfo::edges`](crate::SegmentInfo::edges) counts.
@@ -117,7 +140,7 @@ impl SubgraphImage {
     pub fn with_ref<R>(&self, f: impl FnOnce(&ImageRef<'_>) -> R) -> R {
         let parts: Vec<PartRef<'_>> = self.parts.iter().map(AdjacencyPart::as_ref).collect();
         f(&ImageRef {
-            id: self.id,
+            id: self.image_id(),
             as_of: self.as_of,
             present: self.present,
             keys: self.keys.as_ref(),
@@ -164,13 +187,26 @@ impl ImageRef<'_> {
         self.parts.iter().map(|part| out_entries(part.direction, part.neighbors.len())).sum()
     }
 
-    /// The first rule of an image that this one breaks. What passes here can be written, and reads back.
+    /// The first rule of an image of a label that this one breaks. What passes here can be written, and reads back.
     pub(crate) fn fault(&self, config: &GraphConfig) -> Option<&'static str> {
-        check_vertices(self.id, self.present)
-            .or_else(|| check_keys(self.keys, self.present, config.keys))
+        let ImageId { label, subgraph } = self.id;
+        let keys = if label == LabelId::DEFAULT { config.keys } else { KeyKind::Dense };
+        check_vertices(subgraph, self.present)
+            .or_else(|| check_keys(self.keys, self.present, keys))
             .or_else(|| check_order(self.parts.iter().map(|part| (part.label, part.direction))))
             .or_else(|| self.parts.iter().find_map(|part| check_part(part, self.present, config)))
+            .or_else(|| check_label(self))
     }
+}
+
+/// The parts are of the image's label, and no other label tells of vertices without neighbors.
+fn check_label(image: &ImageRef<'_>) -> Option<&'static str> {
+    if image.parts.iter().any(|part| part.label != image.id.label) {
+        return Some("neighbors of another label than the image's");
+    }
+    let with_neighbors = image.parts.iter().fold(0, |mask, part| mask | degree_mask(part.offsets));
+    let fits = image.id.label == LabelId::DEFAULT || image.present == with_neighbors;
+    (!fits).then_some("vertices without neighbors in the image of a label")
 }
 
 fn out_entries(direction: Direction, entries: usize) -> u64 {

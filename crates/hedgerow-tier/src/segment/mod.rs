@@ -1,33 +1,47 @@
-//! Segments: immutable files of whole subgraphs in ascending order.
+//! Segments: immutable files of images of subgraphs, in ascending order of label and subgraph.
 //!
 //! A segment is written once, under a file id that is never used again, and never changed. The file is bytes until a
 //! manifest names it; a writer that fails or is dropped leaves a stray file and no harm.
 
+mod assemble;
 mod block;
 mod chunks;
 mod columns;
-mod cursor;
+mod degrees;
+mod directory;
 mod image;
-mod index;
+mod keys;
+mod loss;
+mod page;
+mod paged;
 mod reader;
-mod record;
 mod salvage;
 mod sink;
 mod source;
+mod summary;
+mod top;
+mod topology;
+mod totals;
+mod v4;
+mod walk;
+mod window;
 mod writer;
 
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;
 
-pub use image::{AdjacencyPart, ImageKeys, ImageRef, KeysRef, PartRef, SubgraphImage};
-pub use reader::{SegmentReader, SubgraphSummary};
-pub use salvage::{SegmentLoss, read_damaged};
+pub use crate::id::{ImageId, PageId};
+pub use image::{AdjacencyPart, ImageKeys, ImageRef, ImageScope, KeysRef, PartRef, SubgraphImage};
+pub use loss::SegmentLoss;
+pub use reader::SegmentReader;
+pub use salvage::read_damaged;
+pub use summary::ImageSummary;
 pub use writer::SegmentWriter;
 
 use hedgerow_core::Timestamp;
 use hedgerow_io::FileId;
-
-use index::Totals;
 
 /// What a manifest says of a segment: enough to notice a missing, stale, foreign or damaged file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +52,7 @@ pub struct SegmentInfo {
     pub bytes: u64,
     /// The 128-bit checksum of the whole file.
     pub hash: u128,
-    /// The number of subgraphs.
+    /// The number of images: of subgraphs in each label that has edges of them (formats 1 to 4: of subgraphs).
     pub subgraphs: u64,
     /// The number of live vertices in them.
     pub vertices: u64,
@@ -47,17 +61,8 @@ pub struct SegmentInfo {
     pub edges: u64,
     /// The largest `as_of` of any subgraph; zero in an empty segment.
     pub max_as_of: Timestamp,
-}
-
-impl SegmentInfo {
-    fn totals(&self) -> Totals {
-        Totals {
-            subgraphs: self.subgraphs,
-            vertices: self.vertices,
-            edges: self.edges,
-            max_as_of: self.max_as_of,
-        }
-    }
+    /// The first and the last page; none in an empty segment, and in one of format 1 to 4.
+    pub pages: Option<(PageId, PageId)>,
 }
 
 /// The name of the segment `file_id`: `seg-<16 hex digits>.csr`.

@@ -1,53 +1,48 @@
-//! Reading a segment.
+//! Reading a segment, of whatever format.
 
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use hedgerow_core::{GraphConfig, SubgraphId, Timestamp};
+use hedgerow_core::{GraphConfig, LabelId};
 use hedgerow_io::checksum::Checksum;
 use hedgerow_io::{Access, Corruption, CorruptionKind, Dir, StoreId, Vfs};
 
-use super::block::file_offset;
-use super::cursor::Cursor;
 use super::image::SubgraphImage;
-use super::index::Entry;
-use super::record::decode;
+use super::paged::PagedSegment;
 use super::source::Source;
+use super::summary::ImageSummary;
+use super::v4::SegmentV4;
 use super::{SegmentInfo, segment_name};
 use crate::TierError;
+use crate::id::ImageId;
 
 /// How much of the file is hashed at a time.
 const HASH_BYTES: usize = 1024 * 1024;
+/// Segments of formats 1 to 4 have no pages; so many images count as one.
+const IMAGES_OF_V4: usize = 512;
+/// The first format whose segments have pages.
+pub(super) const FIRST_PAGED: u16 = 5;
 
 /// An open segment. All methods may be called from several threads at once; each call reads for itself.
 #[derive(Debug)]
 pub struct SegmentReader {
-    source: Source,
     info: SegmentInfo,
-    config: GraphConfig,
-    entries: Vec<Entry>,
+    layout: Layout,
 }
 
-/// What can be said of a subgraph in a segment without reading it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SubgraphSummary {
-    /// Which subgraph.
-    pub id: SubgraphId,
-    /// The image holds every commit up to this timestamp.
-    pub as_of: Timestamp,
-    /// The number of live vertices.
-    pub vertices: u32,
-    /// The number of outgoing neighbor entries.
-    pub edges: u64,
-    /// The size of the image in the file, in bytes.
-    pub bytes: u64,
+#[derive(Debug)]
+pub(super) enum Layout {
+    /// Images of all labels in one stream: formats 1 to 4.
+    Stream(SegmentV4),
+    /// Images of one label each, on pages.
+    Paged(PagedSegment),
 }
 
 impl SegmentReader {
     /// Opens the segment that a manifest describes by `info`, and checks header, size, footer and index. Cost: one
-    /// read of the index, 40 bytes for each subgraph, which stay in memory. Images are not read;
-    /// [`verify_whole`](Self::verify_whole) does that.
+    /// read of the top index, 48 bytes for each page of 4,096 vertices in one label, which stay in memory (formats 1 to 4: 40 bytes
+    /// for each image). Images are not read; [`verify_whole`](Self::verify_whole) does that.
     ///
     /// # Errors
     /// [`TierError::File`]: damage for anything that is not this segment of this store, a missing file included; a
@@ -59,10 +54,15 @@ impl SegmentReader {
             _ => TierError::from(error),
         })?;
         let source = Source { file, file_id: info.file_id };
-        source.check_head(info, store)?;
-        let footer = source.read_footer(info, store)?;
-        let entries = source.read_index(&footer)?;
-        Ok(SegmentReader { source, info: *info, config: footer.config, entries })
+        // A size that is wrong says more than what the header looks like then.
+        source.check_size(info, hedgerow_io::HEADER_BYTES as u64)?;
+        let header = source.read_header(store)?;
+        let layout = if header.major < FIRST_PAGED {
+            Layout::Stream(SegmentV4::open(source, info, store)?)
+        } else {
+            Layout::Paged(PagedSegment::open(source, info, store)?)
+        };
+        Ok(SegmentReader { info: *info, layout })
     }
 
     /// What the manifest says of this segment.
@@ -72,90 +72,78 @@ impl SegmentReader {
 
     /// The graph configuration that the segment was written under.
     pub fn config(&self) -> GraphConfig {
-        self.config
+        match &self.layout {
+            Layout::Stream(stream) => stream.config(),
+            Layout::Paged(paged) => *paged.config(),
+        }
     }
 
-    /// The number of subgraphs.
-    pub fn len(&self) -> usize {
-        self.entries.len()
+    /// Whether each image is of all labels, as in formats 1 to 4, and not of one.
+    pub fn has_images_of_all_labels(&self) -> bool {
+        matches!(self.layout, Layout::Stream(_))
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+    /// The number of pages, in formats 1 to 4 of runs of 512 images: what [`read_page`](Self::read_page) reads at a time.
+    pub fn page_count(&self) -> usize {
+        match &self.layout {
+            Layout::Stream(stream) => stream.len().div_ceil(IMAGES_OF_V4),
+            Layout::Paged(paged) => paged.pages().len(),
+        }
     }
 
-    /// What the index says of subgraph number `i`, counted from 0 in ascending order of ids.
-    pub fn summary(&self, i: usize) -> Option<SubgraphSummary> {
-        self.entries.get(i).map(|entry| SubgraphSummary {
-            id: entry.id,
-            as_of: entry.as_of,
-            vertices: u32::from(entry.vertices),
-            edges: entry.edges,
-            bytes: entry.len,
-        })
+    /// The label of page number `i`, of the default one in formats 1 to 4; none beyond the last.
+    pub fn label_of_page(&self, i: usize) -> Option<LabelId> {
+        match &self.layout {
+            Layout::Stream(_) => (i < self.page_count()).then_some(LabelId::DEFAULT),
+            Layout::Paged(paged) => paged.pages().get(i).map(|page| page.id.label),
+        }
     }
 
-    /// The number of subgraph `id`, if it is in the segment. O(log of their count).
-    pub fn position(&self, id: SubgraphId) -> Option<usize> {
-        self.entries.binary_search_by_key(&id, |entry| entry.id).ok()
-    }
-
-    /// Reads subgraph number `i`. Cost: the blocks that hold it, at least 64 KiB; blocks on the read.
+    /// What is known of each image without reading it, ascending by id. Cost: the directories are read, about 30 bytes for each
+    /// image; nothing in formats 1 to 4.
     ///
     /// # Errors
-    /// [`TierError::File`], and [`TierError::NoSuchSubgraph`] if `i` is not below
-    /// [`len`](Self::len).
-    pub fn read(&self, i: usize) -> Result<SubgraphImage, TierError> {
-        let mut image = None;
-        self.read_range(i..i.saturating_add(1), |found| {
-            image = Some(found);
-            Ok::<(), TierError>(())
-        })?;
-        image.ok_or(TierError::NoSuchSubgraph { index: i, len: self.len() })
+    /// [`TierError::File`].
+    pub fn summaries(&self) -> Result<Vec<ImageSummary>, TierError> {
+        match &self.layout {
+            Layout::Stream(stream) => Ok((0..stream.len()).filter_map(|i| stream.summary(i)).collect()),
+            Layout::Paged(paged) => paged.summaries(),
+        }
     }
 
-    /// Reads the subgraphs numbered `range` in order, each block once, about 1 MiB at a time, and gives each image to
-    /// `f`; stops at the first error of either.
+    /// Reads the images of page number `i` that are `wanted`, in order, and gives each to `f`; stops at the first error of either.
+    /// Cost: the blocks from the first to the last that is wanted, up to 512 KiB in one read; blocks on reads.
     ///
     /// # Errors
-    /// As [`read`](Self::read), and whatever `f` returns.
-    pub fn read_range<E: From<TierError>>(
+    /// [`TierError::File`], [`TierError::NoSuchPage`] if `i` is not below [`page_count`](Self::page_count), and whatever `f` returns.
+    pub fn read_page<E: From<TierError>>(
         &self,
-        range: Range<usize>,
+        i: usize,
+        wanted: impl Fn(ImageId) -> bool,
         f: impl FnMut(SubgraphImage) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.read_where(range, |_| true, f)
+        match &self.layout {
+            Layout::Paged(paged) => paged.read_page(i, wanted, f),
+            Layout::Stream(stream) => {
+                if i >= self.page_count() {
+                    return Err(TierError::NoSuchPage { index: i, len: self.page_count() }.into());
+                }
+                let range: Range<usize> = i * IMAGES_OF_V4..stream.len().min((i + 1) * IMAGES_OF_V4);
+                let id = |subgraph| ImageId { label: LabelId::DEFAULT, subgraph };
+                stream.read_where(range, |subgraph| wanted(id(subgraph)), f)
+            }
+        }
     }
 
-    /// As [`read_range`](Self::read_range), of the subgraphs for which `wanted` says so: of the others the checksums are
-    /// verified and nothing else.
+    /// Reads all images in order and gives each to `f`, as [`read_page`](Self::read_page) does.
     ///
     /// # Errors
     /// As of that.
-    pub fn read_where<E: From<TierError>>(
+    pub fn read_all<E: From<TierError>>(
         &self,
-        range: Range<usize>,
-        wanted: impl Fn(SubgraphId) -> bool,
         mut f: impl FnMut(SubgraphImage) -> Result<(), E>,
     ) -> Result<(), E> {
-        let beyond = TierError::NoSuchSubgraph { index: range.end.max(1) - 1, len: self.len() };
-        let entries = self.entries.get(range).ok_or(beyond)?;
-        let (Some(first), Some(last)) = (entries.first(), entries.last()) else {
-            return Ok(());
-        };
-        let mut cursor = Cursor::new(&self.source, first.offset, last.offset + last.len, self.stream_len());
-        for entry in entries {
-            let record = cursor.next(entry.len)?;
-            if !wanted(entry.id) {
-                continue;
-            }
-            let image = decode(record, entry, &self.config).map_err(|fault| {
-                self.source.invalid(file_offset(entry.offset + fault.position as u64), fault.what)
-            })?;
-            f(image)?;
-        }
-        Ok(())
+        (0..self.page_count()).try_for_each(|page| self.read_page(page, |_| true, &mut f))
     }
 
     /// Reads the whole file and compares its hash with the manifest's. Cost: one sequential read.
@@ -163,13 +151,14 @@ impl SegmentReader {
     /// # Errors
     /// [`TierError::File`].
     pub fn verify_whole(&self) -> Result<(), TierError> {
+        let source = self.source();
         let mut hash = Checksum::new();
         let mut buffer = vec![0; HASH_BYTES.min(usize::try_from(self.info.bytes).unwrap_or(HASH_BYTES))];
         let mut at = 0;
         while at < self.info.bytes {
             let now = (self.info.bytes - at).min(buffer.len() as u64);
             let chunk = buffer.get_mut(..now as usize).unwrap_or(&mut []);
-            self.source.read(chunk, at)?;
+            source.read(chunk, at)?;
             hash.update(chunk);
             at += now;
         }
@@ -177,10 +166,17 @@ impl SegmentReader {
         if expected == found {
             return Ok(());
         }
-        Err(self.source.corrupt(0, CorruptionKind::FileChecksum { expected, found }))
+        Err(source.corrupt(0, CorruptionKind::FileChecksum { expected, found }))
     }
 
-    fn stream_len(&self) -> u64 {
-        self.entries.last().map_or(0, |last| last.offset + last.len)
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn source(&self) -> &Source {
+        match &self.layout {
+            Layout::Stream(stream) => stream.source(),
+            Layout::Paged(paged) => paged.source(),
+        }
     }
 }

@@ -2,34 +2,27 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{GraphConfig, SubgraphId};
-use hedgerow_io::{Access, Dir, FileHeader, FileId, FileKind, HEADER_BYTES, StoreId, Vfs};
+use hedgerow_core::GraphConfig;
+use hedgerow_io::{Access, CorruptionKind, Dir, FileHeader, FileId, FormatError, HEADER_BYTES, StoreId, Vfs};
 
-use super::block::{BLOCK_BYTES, CHECKSUM_BYTES, block_checksum, block_offset};
+use super::assemble::PageImages;
 use super::image::SubgraphImage;
-use super::index::{ENTRY_BYTES, FOOTER_BODY, FOOTER_BYTES, Footer};
-use super::reader::SegmentReader;
-use super::record::decode_next;
+use super::loss::SegmentLoss;
+use super::paged::{PagedSegment, read_footer};
+use super::reader::FIRST_PAGED;
 use super::source::Source;
+use super::v4;
+use super::walk::{Handover, walk};
 use super::{SegmentInfo, segment_name};
 use crate::TierError;
-use crate::bytes::Bytes;
-
-/// Something of a segment that cannot be read.
-#[derive(Debug)]
-pub struct SegmentLoss {
-    /// The subgraph, where it is known which.
-    pub subgraph: Option<SubgraphId>,
-    /// Why not.
-    pub error: TierError,
-}
 
 /// Hands every image of the segment `file_id` that can be read to `found`, and what cannot to `lost`. `info` is what a
 /// manifest says of it, if there is one, and `config` what the graph was created with, if that is known from elsewhere.
 /// Returns the configuration that the segment itself states, if it still does.
 ///
-/// With a sound index each image stands for itself; without one images are read from the beginning up to the first
-/// damaged block. Memory: about the size of the file where there is no index, else one image.
+/// With a sound top index each page stands for itself, and with a sound directory each image of it; a page without one is read block
+/// by block, up to the first that is damaged, and so is a segment without a top index. Memory: one page (formats 1 to 4: about the
+/// size of the file where there is no index, else one image).
 ///
 /// # Errors
 /// [`TierError::File`] if the file is of another store, or is not there.
@@ -45,107 +38,90 @@ pub fn read_damaged(
     let file = Dir::new(fs.clone()).open(&name, Access::Read)?;
     let len = file.byte_len()?;
     let source = Source { file, file_id };
-    let stated = stated_info(&source, len, store);
-    let wanted = info.copied().or_else(|| stated.as_ref().ok().map(|(info, _)| *info));
-    let opened = match (&wanted, stated.as_ref()) {
-        (Some(wanted), _) => SegmentReader::open(fs.clone(), wanted, store),
-        (None, Err(_)) => Err(source.invalid(0, "neither footer nor manifest describes the segment")),
-        (None, Ok((info, _))) => SegmentReader::open(fs.clone(), info, store),
+    let header = match source.read_header(store) {
+        Err(error) if is_of_another_store(&error) => return Err(error),
+        header => header,
     };
+    if is_v4(&source, header.as_ref().ok(), info, len) {
+        return Ok(v4::read_damaged(fs, source, (store, len), info, config, found, lost));
+    }
+    let stated = stated_info(&source, len, store);
+    let own = stated.as_ref().ok().map(|(_, config)| *config);
+    let wanted = info.copied().or_else(|| stated.ok().map(|(info, _)| info));
+    let opened = match &wanted {
+        Some(wanted) => PagedSegment::open(source.clone(), wanted, store),
+        None => Err(source.invalid(0, "neither footer nor manifest describes the segment")),
+    };
+    if let Err(error) = header {
+        lost(SegmentLoss { image: None, error });
+    }
     match opened {
-        Ok(reader) => {
-            for i in 0..reader.len() {
-                let subgraph = reader.summary(i).map(|summary| summary.id);
-                match reader.read(i) {
-                    Ok(image) => found(image),
-                    Err(error) => lost(SegmentLoss { subgraph, error }),
-                }
-            }
-            Ok(Some(reader.config()))
+        Ok(segment) => {
+            let config = *segment.config();
+            let mut handover = Handover { config: &config, found, lost };
+            (0..segment.pages().len()).for_each(|page| read_damaged_page(&segment, page, &mut handover));
+            return Ok(Some(config));
         }
-        Err(error) => {
-            lost(SegmentLoss { subgraph: None, error });
-            let own = stated.ok().map(|(_, config)| config);
-            if let (Some(wanted), Some(config)) = (wanted, config.or(own)) {
-                walk(&source, len, &wanted, &config, found, lost);
-            }
-            Ok(own)
-        }
+        Err(error) => lost(SegmentLoss { image: None, error }),
+    }
+    if let Some(config) = config.or(own) {
+        walk(&source, HEADER_BYTES as u64, len, &mut Handover { config: &config, found, lost });
+    }
+    Ok(own)
+}
+
+/// Whether the segment is of format 1 to 4: by its header, else by what a manifest says of it, else by its footer.
+fn is_v4(source: &Source, header: Option<&FileHeader>, info: Option<&SegmentInfo>, len: u64) -> bool {
+    if let Some(header) = header {
+        return header.major < FIRST_PAGED;
+    }
+    match info.filter(|info| info.subgraphs > 0) {
+        Some(info) => info.pages.is_none(),
+        None => v4::has_footer(source, len),
     }
 }
 
-/// What header and footer of the file itself say of it.
+fn is_of_another_store(error: &TierError) -> bool {
+    let kind = error.corruption().map(|corruption| &corruption.kind);
+    matches!(kind, Some(CorruptionKind::Header(FormatError::WrongStore { .. })))
+}
+
+/// What the footer of the file itself says of it.
 fn stated_info(source: &Source, len: u64, store: StoreId) -> Result<(SegmentInfo, GraphConfig), TierError> {
-    let mut raw = [0; HEADER_BYTES];
-    source.read(&mut raw, 0)?;
-    FileHeader::decode(&raw, FileKind::Segment)
-        .and_then(|header| header.check_owner(store, source.file_id))
-        .map_err(|error| TierError::header(source.file.name(), error))?;
-    let offset = len.checked_sub(FOOTER_BYTES).ok_or_else(|| source.invalid(0, "no footer"))?;
-    let mut footer = [0; FOOTER_BYTES as usize];
-    source.read(&mut footer, offset)?;
-    let body = footer.get(..FOOTER_BODY).unwrap_or(&[]);
-    let footer = Footer::decode_body(body, len).map_err(|fault| source.invalid(offset, fault.what))?;
+    let footer = read_footer(source, len)?;
+    if (footer.file_id, footer.store) != (source.file_id, store) {
+        return Err(source.invalid(len, "footer of another file"));
+    }
     let totals = footer.totals;
     let info = SegmentInfo {
         file_id: source.file_id,
         bytes: len,
         hash: 0,
-        subgraphs: totals.subgraphs,
+        subgraphs: totals.images,
         vertices: totals.vertices,
         edges: totals.edges,
         max_as_of: totals.max_as_of,
+        pages: None,
     };
     Ok((info, footer.config))
 }
 
-/// Reads record after record from the beginning of the stream, whose length follows from the size of the whole file.
-fn walk(
-    source: &Source,
-    len: u64,
-    info: &SegmentInfo,
-    config: &GraphConfig,
-    found: &mut dyn FnMut(SubgraphImage),
-    lost: &mut dyn FnMut(SegmentLoss),
-) {
-    let around = info.subgraphs.checked_mul(ENTRY_BYTES).and_then(|index| index.checked_add(FOOTER_BYTES));
-    let blocks = around.and_then(|around| info.bytes.checked_sub(around + HEADER_BYTES as u64)).unwrap_or(0);
-    let end = (HEADER_BYTES as u64 + blocks).min(len);
-    let mut stream: Vec<u8> = Vec::new();
-    let mut number = 0;
-    while block_offset(number) < end {
-        match read_block(source, number, end) {
-            Ok(payload) => stream.extend(payload),
-            Err(error) => {
-                lost(SegmentLoss { subgraph: None, error });
-                break;
-            }
+fn read_damaged_page(segment: &PagedSegment, page: usize, handover: &mut Handover<'_>) {
+    let directory = match segment.directory(page) {
+        Ok(directory) => directory,
+        Err(error) => {
+            (handover.lost)(SegmentLoss { image: None, error });
+            let begin = segment.pages().get(page).map_or(0, |page| page.blocks);
+            return walk(segment.source(), begin, segment.blocks_end(page), handover);
         }
-        number += 1;
-    }
-    let mut bytes = Bytes::new(&stream);
-    while !bytes.is_empty() {
-        match decode_next(&mut bytes, None, config) {
-            Ok(image) => found(image),
-            Err(fault) => {
-                let error = source.invalid(super::block::file_offset(fault.position as u64), fault.what);
-                return lost(SegmentLoss { subgraph: None, error });
-            }
-        }
-    }
-}
-
-/// The payload of one block, verified. The blocks end at `end` in the file.
-fn read_block(source: &Source, number: u64, end: u64) -> Result<Vec<u8>, TierError> {
-    let offset = block_offset(number);
-    let size = (end - offset).min(BLOCK_BYTES);
-    let mut raw = vec![0; size as usize];
-    source.read(&mut raw, offset)?;
-    let split = size.checked_sub(CHECKSUM_BYTES).and_then(|at| raw.split_at_checked(at as usize));
-    let Some((payload, sum)) = split else {
-        return Err(source.invalid(offset, "block without checksum"));
     };
-    let stored = sum.first_chunk().map_or(0, |sum| u64::from_le_bytes(*sum));
-    source.check(offset, stored, block_checksum(source.file_id, number, payload))?;
-    Ok(payload.to_vec())
+    let mut images = PageImages::block_by_block(segment.source(), &directory, segment.config());
+    for placed in &directory.images {
+        match images.read(placed) {
+            Ok(image) => (handover.found)(image),
+            Err(error) => {
+                (handover.lost)(SegmentLoss { image: Some(placed.id(directory.label)), error });
+            }
+        }
+    }
 }

@@ -1,10 +1,10 @@
-//! The byte side of writing a segment: blocks, checksums, the hash of the file, large writes.
+//! The byte side of writing a segment: large writes, syncs on the way, the hash of the file.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_io::checksum::Checksum;
 use hedgerow_io::{FileId, NamedFile};
 
-use super::block::{PAYLOAD_BYTES, block_checksum};
+use super::block::{self, BlockKind};
 use crate::TierError;
 
 /// How much is gathered before the file is written to.
@@ -12,16 +12,13 @@ const BUFFER_BYTES: usize = 1024 * 1024;
 /// As much is synced at a time: the sync of a whole large file at its end would hold up those of the log meanwhile.
 const SYNC_BYTES: u64 = 2 << 20;
 
-/// Takes the stream of a segment and turns it into the blocks of a file.
+/// Takes the bytes of a segment in order.
 #[derive(Debug)]
 pub(super) struct Sink {
     file: NamedFile,
     file_id: FileId,
-    /// Bytes not yet written to the file; `block_start` is where the open block begins in them.
+    /// Bytes not yet written to the file.
     buffer: Vec<u8>,
-    block_start: usize,
-    blocks: u64,
-    stream_len: u64,
     written: u64,
     /// Bytes written since the last sync.
     unsynced: u64,
@@ -36,9 +33,6 @@ impl Sink {
             file,
             file_id,
             buffer: header.to_vec(),
-            block_start: header.len(),
-            blocks: 0,
-            stream_len: 0,
             written: 0,
             unsynced: 0,
             hash: Checksum::new(),
@@ -55,41 +49,23 @@ impl Sink {
         self.buffer.capacity()
     }
 
-    /// How many bytes of stream were put.
-    pub(super) fn stream_len(&self) -> u64 {
-        self.stream_len
-    }
-
     /// Where the next byte will lie in the file.
     pub(super) fn position(&self) -> u64 {
         self.written + self.buffer.len() as u64
     }
 
-    /// Appends to the stream.
-    pub(super) fn put(&mut self, mut bytes: &[u8]) -> Result<(), TierError> {
+    /// Appends a block.
+    pub(super) fn put_block(&mut self, kind: BlockKind, payload: &[u8]) -> Result<(), TierError> {
         self.check()?;
-        self.stream_len += bytes.len() as u64;
-        while !bytes.is_empty() {
-            let room = PAYLOAD_BYTES as usize - (self.buffer.len() - self.block_start);
-            let (now, later) = bytes.split_at(room.min(bytes.len()));
-            self.buffer.extend_from_slice(now);
-            bytes = later;
-            if now.len() == room {
-                self.seal_block()?;
-            }
-        }
-        Ok(())
+        block::encode(self.file_id, self.position(), kind, payload, &mut self.buffer);
+        self.flush_if_full()
     }
 
-    /// Ends the stream: the open block, if it holds anything, is sealed short.
-    pub(super) fn end_stream(&mut self) -> Result<(), TierError> {
-        if self.buffer.len() > self.block_start { self.seal_block() } else { Ok(()) }
-    }
-
-    /// Appends bytes that belong to no block; only after the end of the stream.
-    pub(super) fn put_raw(&mut self, bytes: &[u8]) -> Result<(), TierError> {
+    /// Appends bytes that belong to no block.
+    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<(), TierError> {
+        self.check()?;
         self.buffer.extend_from_slice(bytes);
-        if self.buffer.len() >= BUFFER_BYTES { self.flush() } else { Ok(()) }
+        self.flush_if_full()
     }
 
     /// Writes what is left and syncs the file. Returns its size and hash.
@@ -101,16 +77,8 @@ impl Sink {
         Ok((self.written, self.hash.digest128()))
     }
 
-    fn seal_block(&mut self) -> Result<(), TierError> {
-        let payload = self.buffer.get(self.block_start..).unwrap_or(&[]);
-        let sum = block_checksum(self.file_id, self.blocks, payload);
-        self.buffer.extend_from_slice(&sum.to_le_bytes());
-        self.blocks += 1;
-        if self.buffer.len() >= BUFFER_BYTES {
-            self.flush()?;
-        }
-        self.block_start = self.buffer.len();
-        Ok(())
+    fn flush_if_full(&mut self) -> Result<(), TierError> {
+        if self.buffer.len() >= BUFFER_BYTES { self.flush() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<(), TierError> {
@@ -130,7 +98,7 @@ impl Sink {
     }
 
     /// What a failed write left in the file is unknown: going on could leave a hole.
-    fn check(&self) -> Result<(), TierError> {
+    pub(super) fn check(&self) -> Result<(), TierError> {
         if self.failed { Err(TierError::WriterFailed { file: self.file.name().to_owned() }) } else { Ok(()) }
     }
 }

@@ -1,17 +1,14 @@
-//! The file behind a reader: its fixed parts, and how errors name places in it.
+//! The file behind a reader, and how errors name places in it.
 
 use hedgerow_io::{
     Corruption, CorruptionKind, FileHeader, FileId, FileKind, HEADER_BYTES, NamedFile, StoreId,
 };
 
 use super::SegmentInfo;
-use super::block::region_checksum;
-use super::index::{ENTRY_BYTES, Entry, FOOTER_BODY, FOOTER_BYTES, FOOTER_MAGIC, Footer, decode_index};
 use crate::TierError;
-use crate::bytes::{Bytes, Fault};
 
 /// An open segment file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Source {
     pub(super) file: NamedFile,
     pub(super) file_id: FileId,
@@ -41,10 +38,9 @@ impl Source {
         Err(self.corrupt(offset, CorruptionKind::Checksum { expected: stored, found }))
     }
 
-    /// Checks size and header of a file that should be as `info` says.
-    pub(super) fn check_head(&self, info: &SegmentInfo, store: StoreId) -> Result<(), TierError> {
+    /// Checks the size of a file that should be as `info` says, and be no shorter than `least`.
+    pub(super) fn check_size(&self, info: &SegmentInfo, least: u64) -> Result<(), TierError> {
         let found = self.file.byte_len()?;
-        let least = HEADER_BYTES as u64 + FOOTER_BYTES;
         if found < info.bytes || found < least {
             let expected = info.bytes.max(least);
             return Err(self.corrupt(found, CorruptionKind::Truncated { expected, found }));
@@ -55,52 +51,26 @@ impl Source {
                 self.corrupt(info.bytes, CorruptionKind::Mismatch { what, expected: info.bytes, found })
             );
         }
+        Ok(())
+    }
+
+    /// Reads the header, which must be that of this segment of `store`.
+    pub(super) fn read_header(&self, store: StoreId) -> Result<FileHeader, TierError> {
         let mut raw = [0; HEADER_BYTES];
         self.read(&mut raw, 0)?;
-        FileHeader::decode(&raw, FileKind::Segment)
-            .and_then(|header| header.check_owner(store, self.file_id))
-            .map_err(|error| TierError::header(self.file.name(), error))
+        let header = FileHeader::decode(&raw, FileKind::Segment)
+            .and_then(|header| header.check_owner(store, self.file_id).map(|()| header));
+        header.map_err(|error| TierError::header(self.file.name(), error))
     }
 
-    /// Reads the footer of a file that should be as `info` says.
-    pub(super) fn read_footer(&self, info: &SegmentInfo, store: StoreId) -> Result<Footer, TierError> {
-        let offset = info.bytes - FOOTER_BYTES;
-        let mut raw = [0; FOOTER_BYTES as usize];
-        self.read(&mut raw, offset)?;
-        let (body, tail) = raw.split_at(FOOTER_BODY);
-        let mut tail = Bytes::new(tail);
-        let ends = |fault: Fault| self.invalid(offset, fault.what);
-        let stored = tail.u64().map_err(ends)?;
-        if tail.fixed().map_err(ends)? != FOOTER_MAGIC {
-            return Err(self.invalid(offset, "no footer at the end of the file"));
-        }
-        let mut sum = region_checksum(self.file_id, offset);
-        sum.update(body);
-        self.check(offset, stored, sum.digest64())?;
-        let footer = Footer::decode_body(body, info.bytes)
-            .map_err(|fault| self.invalid(offset + fault.position as u64, fault.what))?;
-        if footer.file_id != self.file_id || footer.store != store {
-            return Err(self.invalid(offset, "footer of another file"));
-        }
-        if footer.totals != info.totals() {
-            return Err(self.invalid(offset, "counts of footer and manifest differ"));
-        }
-        Ok(footer)
-    }
-
-    /// Reads the index that `footer` describes; the footer has been checked against the size of the file.
-    pub(super) fn read_index(&self, footer: &Footer) -> Result<Vec<Entry>, TierError> {
-        let offset = footer.index_offset;
-        let len = usize::try_from(footer.totals.subgraphs * ENTRY_BYTES);
-        let len = len.map_err(|_| self.invalid(offset, "index larger than memory"))?;
+    /// Reads `len` bytes at `offset`. The length has been held against the size of the file.
+    pub(super) fn read_region(&self, offset: u64, len: u64) -> Result<Vec<u8>, TierError> {
+        let no_memory = || self.invalid(offset, "no memory for an index of this size");
+        let len = usize::try_from(len).map_err(|_| no_memory())?;
         let mut raw = Vec::new();
-        let reserved = raw.try_reserve_exact(len);
-        reserved.map_err(|_| self.invalid(offset, "no memory for an index of this size"))?;
+        raw.try_reserve_exact(len).map_err(|_| no_memory())?;
         raw.resize(len, 0);
         self.read(&mut raw, offset)?;
-        let mut sum = region_checksum(self.file_id, offset);
-        sum.update(&raw);
-        self.check(offset, footer.index_checksum, sum.digest64())?;
-        decode_index(&raw, footer).map_err(|fault| self.invalid(offset + fault.position as u64, fault.what))
+        Ok(raw)
     }
 }

@@ -1,102 +1,83 @@
 //! What is written comes back; what breaks a rule is refused.
 
 mod damage;
+mod directory;
+mod files;
+mod hostile;
 mod images;
+mod layout;
+mod records;
+mod rules;
+mod salvage;
 
-use hedgerow_core::{Direction, GraphConfig, KeyKind, LabelId, SubgraphId, Timestamp, VertexId};
-use hedgerow_io::{FileId, StoreId};
+use hedgerow_core::{Direction, GraphConfig, KeyKind, LabelId, SubgraphId, Timestamp};
 use hedgerow_testkit::SimFs;
-use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, errno};
 use proptest::prelude::*;
 
-use super::*;
+use super::testing::{FILE, STORE, config, dense_image, part, star_image};
+use super::{
+    AdjacencyPart, ImageId, ImageKeys, ImageScope, ImageSummary, PageId, SegmentInfo, SegmentReader,
+    SegmentWriter, SubgraphImage, segment_name,
+};
 use crate::TierError;
-use images::{config, dense_image, segment_strategy, star_image};
+use files::{read_all, write, write_as};
+use images::segment_strategy;
 
-const STORE: StoreId = StoreId(*b"a store to test.");
-const FILE: FileId = FileId(7);
-
-/// Writes `images` as segment [`FILE`] of [`STORE`].
-fn write(fs: &SimFs, config: GraphConfig, images: &[SubgraphImage]) -> SegmentInfo {
-    write_as(fs, FILE, STORE, config, images)
-}
-
-fn write_as(
-    fs: &SimFs,
-    file: FileId,
-    store: StoreId,
-    config: GraphConfig,
-    images: &[SubgraphImage],
-) -> SegmentInfo {
-    let mut writer = SegmentWriter::create(fs.handle(), file, store, config).unwrap();
-    for image in images {
-        image.with_ref(|image| writer.write(image)).unwrap();
-    }
-    writer.finish().unwrap()
-}
-
-/// Opens the segment and reads everything in order.
-fn read_all(fs: &SimFs, info: &SegmentInfo) -> Result<Vec<SubgraphImage>, TierError> {
-    let reader = SegmentReader::open(fs.handle(), info, STORE)?;
-    let mut images = Vec::new();
-    reader.read_range(0..reader.len(), |image| {
-        images.push(image);
-        Ok::<(), TierError>(())
-    })?;
-    Ok(images)
+fn summaries_of(images: &[SubgraphImage]) -> Vec<(ImageId, Timestamp, u32, u64)> {
+    images
+        .iter()
+        .map(|image| (image.image_id(), image.as_of, image.vertex_count(), image.edge_count()))
+        .collect()
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+    #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn any_segment_comes_back((config, images) in segment_strategy()) {
+    fn any_segment_comes_back((config, images) in segment_strategy(), wanted in any::<u64>()) {
         let fs = SimFs::new();
         let info = write(&fs, config, &images);
         prop_assert_eq!(info.bytes, fs.file(&segment_name(FILE)).unwrap().len() as u64);
         prop_assert_eq!(info.subgraphs, images.len() as u64);
         prop_assert_eq!(info.vertices, images.iter().map(|i| u64::from(i.vertex_count())).sum::<u64>());
         prop_assert_eq!(info.edges, images.iter().map(SubgraphImage::edge_count).sum::<u64>());
+        prop_assert_eq!(info.max_as_of, images.iter().map(|i| i.as_of).max().unwrap_or(Timestamp::ZERO));
         let reader = SegmentReader::open(fs.handle(), &info, STORE).unwrap();
         reader.verify_whole().unwrap();
         prop_assert_eq!(reader.config(), config);
-        for (i, image) in images.iter().enumerate() {
-            prop_assert_eq!(&reader.read(i).unwrap(), image);
-            prop_assert_eq!(reader.position(image.id), Some(i));
-            let summary = reader.summary(i).unwrap();
-            prop_assert_eq!((summary.as_of, summary.edges), (image.as_of, image.edge_count()));
+        prop_assert!(!reader.has_images_of_all_labels());
+        let summaries = reader.summaries().unwrap();
+        let told: Vec<_> = summaries.iter().map(|s| (s.id, s.as_of, s.vertices, s.edges)).collect();
+        prop_assert_eq!(told, summaries_of(&images));
+        prop_assert_eq!(&read_all(&fs, &info).unwrap(), &images);
+        // Some of each page: the others are passed over.
+        let is_wanted = |id: ImageId| wanted >> (id.subgraph.0 % 64) & 1 == 1;
+        let some: Vec<_> = images.into_iter().filter(|image| is_wanted(image.image_id())).collect();
+        let mut found = Vec::new();
+        for page in 0..reader.page_count() {
+            reader.read_page(page, is_wanted, |image| {
+                assert_eq!(reader.label_of_page(page), Some(image.image_id().label));
+                found.push(image);
+                Ok::<(), TierError>(())
+            }).unwrap();
         }
-        prop_assert_eq!(read_all(&fs, &info).unwrap(), images);
+        prop_assert_eq!(found, some);
     }
 }
 
 #[test]
-fn a_subgraph_may_span_many_blocks() {
+fn the_writer_tells_the_bytes_that_summaries_tell() {
     let fs = SimFs::new();
-    let images = [
-        dense_image(0, 3),
-        star_image(1, 300_000),
-        dense_image(2, 64),
-        star_image(5, 40_000),
-        dense_image(6, 1),
-    ];
-    let info = write(&fs, config(KeyKind::Dense, false), &images);
-    assert!(info.bytes > 20 * block::BLOCK_BYTES);
-    assert_eq!(read_all(&fs, &info).unwrap(), images);
+    let images = [dense_image(0, 3), star_image(1, 300_000), dense_image(2, 64), images::text_image(65, 3)];
+    let mut writer = SegmentWriter::create(fs.handle(), FILE, STORE, config(KeyKind::Dense, false)).unwrap();
+    let written: Vec<u64> =
+        images.iter().map(|image| image.with_ref(|image| writer.write(image)).unwrap()).collect();
+    assert!(writer.memory_bytes() > 0);
+    let info = writer.finish().unwrap();
     let reader = SegmentReader::open(fs.handle(), &info, STORE).unwrap();
-    for (i, image) in images.iter().enumerate().rev() {
-        assert_eq!(&reader.read(i).unwrap(), image);
-    }
-}
-
-#[test]
-fn degrees_at_the_limits_of_their_width_come_back() {
-    for degree in [1, 255, 256, 65_535, 65_536] {
-        let fs = SimFs::new();
-        let images = [star_image(1, degree)];
-        let info = write(&fs, config(KeyKind::Dense, false), &images);
-        assert_eq!(read_all(&fs, &info).unwrap(), images);
-    }
+    let told: Vec<u64> = reader.summaries().unwrap().iter().map(|summary| summary.bytes).collect();
+    assert_eq!(told, written);
+    assert!(told.iter().sum::<u64>() < info.bytes);
 }
 
 #[test]
@@ -106,11 +87,17 @@ fn several_threads_read_at_once() {
     let info = write(&fs, config(KeyKind::Dense, false), &images);
     let reader = SegmentReader::open(fs.handle(), &info, STORE).unwrap();
     std::thread::scope(|scope| {
-        for thread in 0..4 {
+        for thread in 0..4u32 {
             let (reader, images) = (&reader, &images);
             scope.spawn(move || {
-                for (i, image) in images.iter().enumerate().skip(thread).step_by(4) {
-                    assert_eq!(&reader.read(i).unwrap(), image);
+                for page in 0..reader.page_count() {
+                    let mine = |id: ImageId| id.subgraph.0 % 4 == thread;
+                    reader
+                        .read_page(page, mine, |image| {
+                            assert_eq!(image, images[image.id.0 as usize]);
+                            Ok::<(), TierError>(())
+                        })
+                        .unwrap();
                 }
             });
         }
@@ -122,141 +109,62 @@ fn a_segment_may_be_empty() {
     let fs = SimFs::new();
     let info = write(&fs, config(KeyKind::Str, true), &[]);
     assert_eq!((info.subgraphs, info.vertices, info.edges, info.max_as_of), (0, 0, 0, Timestamp::ZERO));
+    assert_eq!((info.bytes, info.pages), (64 + 128, None));
     assert_eq!(read_all(&fs, &info).unwrap(), []);
     let reader = SegmentReader::open(fs.handle(), &info, STORE).unwrap();
     reader.verify_whole().unwrap();
-    assert!(matches!(reader.read(0), Err(TierError::NoSuchSubgraph { index: 0, len: 0 })));
+    assert_eq!((reader.page_count(), reader.label_of_page(0)), (0, None));
+    assert_eq!(reader.summaries().unwrap(), []);
+    let refused = reader.read_page(0, |_| true, |_| Ok::<(), TierError>(()));
+    assert!(matches!(refused, Err(TierError::NoSuchPage { index: 0, len: 0 })));
+}
+
+#[test]
+fn an_image_may_be_empty() {
+    for keys in [ImageKeys::Dense, ImageKeys::U64(Vec::new()), ImageKeys::Str(Vec::new())] {
+        let kind = match keys {
+            ImageKeys::U64(_) => KeyKind::U64,
+            ImageKeys::Str(_) => KeyKind::Str,
+            _ => KeyKind::Dense,
+        };
+        let empty = |label: u16, keys: ImageKeys| SubgraphImage {
+            id: SubgraphId(70),
+            scope: ImageScope::Label(LabelId(label)),
+            as_of: Timestamp(5),
+            present: 0,
+            keys,
+            parts: Vec::new(),
+        };
+        let images = [empty(0, keys), empty(8, ImageKeys::Dense)];
+        let fs = SimFs::new();
+        let info = write(&fs, config(kind, false), &images);
+        assert_eq!(info.pages.unwrap().1, PageId { label: LabelId(8), page: 1 });
+        assert_eq!(read_all(&fs, &info).unwrap(), images);
+    }
 }
 
 #[test]
 fn parts_without_neighbors_take_no_room() {
     let fs = SimFs::new();
     let mut padded = dense_image(0, 5);
-    padded.parts.push(AdjacencyPart {
-        label: LabelId(9),
-        direction: Direction::In,
-        offsets: [0; 65],
-        neighbors: Vec::new(),
-        weights: None,
-        ranks: None,
-        columns: Default::default(),
-    });
+    padded.parts.push(part(0, Direction::In, &[]));
     let info = write(&fs, config(KeyKind::Dense, false), &[padded]);
     assert_eq!(read_all(&fs, &info).unwrap(), [dense_image(0, 5)]);
+    let bytes = fs.file(&segment_name(FILE)).unwrap();
+    let other = SimFs::new();
+    write(&other, config(KeyKind::Dense, false), &[dense_image(0, 5)]);
+    assert_eq!(bytes, other.file(&segment_name(FILE)).unwrap());
 }
 
+/// Properties of vertices are columns of the last label, where each vertex is its own neighbor.
 #[test]
-fn every_key_length_comes_back() {
-    for longest in [0, 1, 255, 256, 65_536] {
-        let fs = SimFs::new();
-        let mut image = dense_image(3, 2);
-        image.keys = ImageKeys::Str(vec!["".into(), "é".repeat(longest / 2).into()]);
-        let info = write(&fs, config(KeyKind::Str, false), std::slice::from_ref(&image));
-        assert_eq!(read_all(&fs, &info).unwrap(), [image]);
-    }
-}
-
-#[test]
-fn order_is_enforced_and_the_writer_survives() {
+fn properties_of_vertices_come_back() {
     let fs = SimFs::new();
-    let mut writer = SegmentWriter::create(fs.handle(), FILE, STORE, config(KeyKind::Dense, false)).unwrap();
-    dense_image(4, 2).with_ref(|image| writer.write(image)).unwrap();
-    for id in [4, 3] {
-        let refused = dense_image(id, 2).with_ref(|image| writer.write(image));
-        assert!(matches!(refused, Err(TierError::OutOfOrder { previous: SubgraphId(4), .. })), "{refused:?}");
-    }
-    dense_image(5, 2).with_ref(|image| writer.write(image)).unwrap();
-    let info = writer.finish().unwrap();
-    assert_eq!(read_all(&fs, &info).unwrap(), [dense_image(4, 2), dense_image(5, 2)]);
-}
-
-#[test]
-fn images_that_break_a_rule_are_not_written() {
-    type Break = fn(&mut SubgraphImage);
-    let breaks: [(&str, Break); 14] = [
-        ("subgraph id out of range", |i| i.id = SubgraphId(1 << 26)),
-        ("live vertex beyond the largest id", |i| (i.id, i.present) = (SubgraphId((1 << 26) - 1), !0)),
-        ("keys of another type than the graph's", |i| i.keys = ImageKeys::Dense),
-        ("key count differs from live vertex count", |i| i.present |= 1 << 40),
-        ("parts out of order", |i| i.parts.push(i.parts[0].clone())),
-        ("parts out of order", |i| {
-            i.parts.push(AdjacencyPart {
-                label: LabelId(0),
-                direction: Direction::Out,
-                ..i.parts[0].clone()
-            });
-        }),
-        ("offsets do not span the neighbors", |i| i.parts[0].offsets[0] = 1),
-        ("offsets do not span the neighbors", |i| i.parts[0].neighbors.push(VertexId(9))),
-        ("offsets not ascending", |i| i.parts[0].offsets[3] = 99),
-        ("neighbors of a vertex that is not live", |i| i.parts[0].offsets[..63].fill(0)),
-        ("neighbors not strictly ascending", |i| i.parts[0].neighbors[1] = i.parts[0].neighbors[0]),
-        ("neighbor id out of range", |i| *i.parts[0].neighbors.last_mut().unwrap() = VertexId(u32::MAX)),
-        ("weight count differs from neighbor count", |i| i.parts[0].weights = Some(vec![0.5])),
-        ("weight is NaN", |i| i.parts[0].weights.as_mut().unwrap()[1] = f64::NAN),
-    ];
-    let fs = SimFs::new();
-    let mut writer = SegmentWriter::create(fs.handle(), FILE, STORE, config(KeyKind::U64, true)).unwrap();
-    for (rule, break_it) in breaks {
-        let mut image = images::weighted_image();
-        break_it(&mut image);
-        match image.with_ref(|image| writer.write(image)) {
-            Err(TierError::InvalidImage { reason, .. }) => assert_eq!(reason, rule),
-            other => panic!("{rule}: {other:?}"),
-        }
-    }
-    images::weighted_image().with_ref(|image| writer.write(image)).unwrap();
-    let info = writer.finish().unwrap();
-    assert_eq!(read_all(&fs, &info).unwrap(), [images::weighted_image()]);
-}
-
-#[test]
-fn weights_and_keys_follow_the_configuration() {
-    let fs = SimFs::new();
-    let mut writer = SegmentWriter::create(fs.handle(), FILE, STORE, config(KeyKind::U64, false)).unwrap();
-    let refused = images::weighted_image().with_ref(|image| writer.write(image));
-    assert!(matches!(
-        refused,
-        Err(TierError::InvalidImage { reason: "weights in a graph without weights", .. })
-    ));
-    let mut long = dense_image(0, 1);
-    long.keys = ImageKeys::Str(vec!["k".repeat(65_537).into()]);
-    let mut writer =
-        SegmentWriter::create(fs.handle(), FileId(8), STORE, config(KeyKind::Str, false)).unwrap();
-    let refused = long.with_ref(|image| writer.write(image));
-    assert!(matches!(refused, Err(TierError::InvalidImage { reason: "key too long", .. })));
-}
-
-#[test]
-fn a_file_id_is_used_once() {
-    let fs = SimFs::new();
-    write(&fs, config(KeyKind::Dense, false), &[]);
-    let again = SegmentWriter::create(fs.handle(), FILE, STORE, config(KeyKind::Dense, false));
-    assert!(again.is_err());
-}
-
-#[test]
-fn a_failed_write_or_sync_fails_the_segment() {
-    for fail_at in 0..4 {
-        let fs = SimFs::new();
-        let (class, repeat) = (FaultClass::Change, Repeat::Forever);
-        fs.plan_fault(Fault { class, at: fail_at, site: None, repeat, errno: errno::ENOSPC });
-        let finished = SegmentWriter::create(fs.handle(), FILE, STORE, config(KeyKind::Dense, false))
-            .and_then(|mut writer| {
-                let first = star_image(1, 300_000).with_ref(|image| writer.write(image));
-                let second = star_image(2, 10).with_ref(|image| writer.write(image));
-                assert!(first.is_ok() || second.is_err(), "an error must stick");
-                writer.finish()
-            });
-        assert_eq!(finished.is_err(), fail_at < fs.op_count(), "{:?}", fs.sites());
-        assert!(finished.is_err());
-    }
-}
-
-#[test]
-fn an_image_reads_back_only_after_the_file_was_synced() {
-    let fs = SimFs::new();
-    let operations = fs.operations_of(|| _ = write(&fs, config(KeyKind::Dense, false), &[dense_image(0, 4)]));
-    let sites: Vec<&str> = operations.iter().map(|(_, site)| &**site).collect();
-    assert_eq!(sites, ["create:csr", "write:csr", "sync_all:csr"]);
+    let mut of_vertices = images::text_image(3, 20);
+    of_vertices.scope = ImageScope::Label(LabelId::VERTICES);
+    of_vertices.parts[0].label = LabelId::VERTICES;
+    let images = [dense_image(3, 4), of_vertices];
+    let info = write(&fs, config(KeyKind::Dense, false), &images);
+    assert_eq!(info.vertices, 4);
+    assert_eq!(read_all(&fs, &info).unwrap(), images);
 }

@@ -2,28 +2,33 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{GraphConfig, SubgraphId};
+use hedgerow_core::GraphConfig;
 use hedgerow_io::{Dir, FileHeader, FileId, FileKind, StoreId, Vfs};
 
-use super::block::region_checksum;
+use super::block::index_checksum;
 use super::image::ImageRef;
-use super::index::{Entry, FOOTER_MAGIC, Footer, Totals};
-use super::record::encode;
+use super::page::OpenPage;
 use super::sink::Sink;
+use super::top::{DIRECTORY_CHECKSUM, FOOTER_MAGIC, Footer, PageEntry};
+use super::totals::Totals;
 use super::{SegmentInfo, segment_name};
 use crate::TierError;
+use crate::id::ImageId;
 
-/// Writes one segment, subgraph by subgraph.
+/// Writes one segment, image by image.
 ///
-/// Memory is bounded: about 1 MiB of buffer, and 40 bytes for each subgraph written. After an error every further
-/// call fails; dropping the writer then, or at any time before [`finish`](Self::finish), leaves a stray file that no
-/// manifest names.
+/// Memory is about 1 MiB of buffer, the keys and properties of the page that is being written (4,096 vertices in one label), and
+/// about 30 bytes for each image written, for the directories. After an error every further call fails; dropping the writer then, or
+/// at any time before [`finish`](Self::finish), leaves a stray file that no manifest names.
 #[derive(Debug)]
 pub struct SegmentWriter {
     sink: Sink,
     store: StoreId,
     config: GraphConfig,
-    entries: Vec<Entry>,
+    open: Option<OpenPage>,
+    last: Option<ImageId>,
+    pages: Vec<PageEntry>,
+    directories: Vec<u8>,
     totals: Totals,
     scratch: Vec<u8>,
 }
@@ -41,87 +46,80 @@ impl SegmentWriter {
     ) -> Result<SegmentWriter, TierError> {
         let file = Dir::new(fs).create(&segment_name(file_id))?;
         let header = FileHeader::new(FileKind::Segment, store, file_id, 0);
-        let sink = Sink::new(file, file_id, &header.encode());
         Ok(SegmentWriter {
-            sink,
+            sink: Sink::new(file, file_id, &header.encode()),
             store,
             config,
-            entries: Vec::new(),
+            open: None,
+            last: None,
+            pages: Vec::new(),
+            directories: Vec::new(),
             totals: Totals::default(),
             scratch: Vec::new(),
         })
     }
 
-    /// Appends the image of one subgraph, whose id must be above that of every image before. Cost: linear in the
-    /// image; blocks on file writes, does not sync.
+    /// Appends an image, whose id must be above that of every image before. Returns the bytes of its records. Cost: linear in the
+    /// image; blocks on file writes, and on a sync every 2 MiB.
     ///
     /// # Errors
     /// [`TierError::OutOfOrder`] and [`TierError::InvalidImage`] before anything is written, so the writer stays
     /// usable; [`TierError::File`] ends its use.
-    pub fn write(&mut self, image: &ImageRef<'_>) -> Result<(), TierError> {
-        if let Some(last) = self.entries.last().filter(|last| last.id >= image.id) {
-            return Err(TierError::OutOfOrder { previous: last.id, found: image.id });
+    pub fn write(&mut self, image: &ImageRef<'_>) -> Result<u64, TierError> {
+        self.sink.check()?;
+        if let Some(last) = self.last.filter(|last| *last >= image.id) {
+            return Err(TierError::OutOfOrder { previous: last, found: image.id });
         }
         if let Some(reason) = image.fault(&self.config) {
-            return Err(TierError::InvalidImage { subgraph: image.id, reason });
+            return Err(TierError::InvalidImage { image: image.id, reason });
         }
-        let offset = self.sink.stream_len();
-        let sink = &mut self.sink;
-        encode(image, &mut self.scratch, |bytes| sink.put(bytes))?;
-        let entry = Entry {
-            id: image.id,
-            vertices: image.present.count_ones() as u8,
-            offset,
-            len: self.sink.stream_len() - offset,
-            as_of: image.as_of,
-            edges: image.edge_count(),
-        };
-        // 2^26 subgraphs of at most 2^32 entries per part: memory ends long before these counts do.
-        let totals = self.totals.add(&entry);
-        self.totals =
-            totals.ok_or(TierError::InvalidImage { subgraph: image.id, reason: "too many edges" })?;
-        self.entries.push(entry);
+        if self.open.as_ref().is_some_and(|page| !page.holds(image.id)) {
+            self.finish_page()?;
+        }
+        let page = self.open.get_or_insert_with(|| OpenPage::new(image.id, &self.sink));
+        let bytes = page.put(image, &self.config, &mut self.sink, &mut self.scratch)?;
+        self.last = Some(image.id);
+        Ok(bytes)
+    }
+
+    /// The bytes of memory held: buffers, the page that is being written, directories. O(1).
+    pub fn memory_bytes(&self) -> usize {
+        let open = self.open.as_ref().map_or(0, OpenPage::memory_bytes);
+        let pages = self.pages.capacity() * size_of::<PageEntry>();
+        self.sink.memory_bytes() + self.scratch.capacity() + self.directories.capacity() + open + pages
+    }
+
+    fn finish_page(&mut self) -> Result<(), TierError> {
+        let Some(page) = self.open.take() else { return Ok(()) };
+        let page = page.finish(&mut self.sink, &mut self.directories)?;
+        let (images, vertices) = (u64::from(page.images), u64::from(page.vertices));
+        // 2^26 subgraphs of at most 2^32 entries each: memory ends long before these counts do.
+        let totals = self.totals.add(images, vertices, page.edges, page.as_of);
+        self.totals = totals.unwrap_or(self.totals);
+        self.pages.push(page);
         Ok(())
     }
 
-    /// The subgraph last written.
-    pub fn last_id(&self) -> Option<SubgraphId> {
-        self.entries.last().map(|entry| entry.id)
-    }
-
-    /// The bytes of memory held: buffers, and the index of what was written. O(1).
-    pub fn memory_bytes(&self) -> usize {
-        self.sink.memory_bytes() + self.scratch.capacity() + self.entries.capacity() * size_of::<Entry>()
-    }
-
-    /// The bytes of images written so far, without headers, checksums and index.
-    pub fn stream_len(&self) -> u64 {
-        self.sink.stream_len()
-    }
-
-    /// Writes index and footer and syncs the file. The directory is not synced: the caller does that once for all
-    /// files that the next manifest names, before it writes the manifest.
+    /// Writes directories, top index and footer, and syncs the file. The directory of the store is not synced: the caller does that
+    /// once for all files that the next manifest names, before it writes the manifest.
     ///
     /// # Errors
     /// [`TierError::File`]; the file is then a stray one and must not be named by any manifest.
     pub fn finish(mut self) -> Result<SegmentInfo, TierError> {
-        self.sink.end_stream()?;
-        let index_offset = self.sink.position();
-        let mut index = region_checksum(self.sink.file_id(), index_offset);
-        for entry in &self.entries {
-            self.scratch.clear();
-            entry.encode(&mut self.scratch);
-            index.update(&self.scratch);
-            self.sink.put_raw(&self.scratch)?;
-        }
+        self.finish_page()?;
+        let directories = self.sink.position();
+        self.put_directories()?;
+        let top_index = self.sink.position();
+        let top_checksum = self.put_top_index()?;
         let footer = Footer {
             file_id: self.sink.file_id(),
             store: self.store,
-            stream_len: self.sink.stream_len(),
-            index_offset,
+            directories,
+            top_index,
+            pages: self.pages.len() as u64,
             totals: self.totals,
             config: self.config,
-            index_checksum: index.digest64(),
+            top_checksum,
         };
         self.put_footer(&footer)?;
         let (bytes, hash) = self.sink.close()?;
@@ -129,20 +127,51 @@ impl SegmentWriter {
             file_id: footer.file_id,
             bytes,
             hash,
-            subgraphs: self.totals.subgraphs,
+            subgraphs: self.totals.images,
             vertices: self.totals.vertices,
             edges: self.totals.edges,
             max_as_of: self.totals.max_as_of,
+            pages: self.pages.first().zip(self.pages.last()).map(|(first, last)| (first.id, last.id)),
         })
+    }
+
+    fn put_directories(&mut self) -> Result<(), TierError> {
+        let mut rest = self.directories.as_slice();
+        for page in &mut self.pages {
+            page.directory = self.sink.position();
+            let (directory, after) =
+                rest.split_at_checked(page.directory_len as usize).unwrap_or((rest, &[]));
+            let mut sum = index_checksum(self.sink.file_id(), page.directory);
+            sum.update(directory);
+            self.sink.put(directory)?;
+            self.sink.put(&sum.digest64().to_le_bytes())?;
+            debug_assert_eq!(
+                self.sink.position() - page.directory,
+                directory.len() as u64 + DIRECTORY_CHECKSUM
+            );
+            rest = after;
+        }
+        Ok(())
+    }
+
+    fn put_top_index(&mut self) -> Result<u64, TierError> {
+        let mut sum = index_checksum(self.sink.file_id(), self.sink.position());
+        for page in &self.pages {
+            self.scratch.clear();
+            page.encode(&mut self.scratch);
+            sum.update(&self.scratch);
+            self.sink.put(&self.scratch)?;
+        }
+        Ok(sum.digest64())
     }
 
     fn put_footer(&mut self, footer: &Footer) -> Result<(), TierError> {
         self.scratch.clear();
         footer.encode_body(&mut self.scratch);
-        let mut sum = region_checksum(footer.file_id, self.sink.position());
+        let mut sum = index_checksum(footer.file_id, self.sink.position());
         sum.update(&self.scratch);
         self.scratch.extend(sum.digest64().to_le_bytes());
         self.scratch.extend(FOOTER_MAGIC);
-        self.sink.put_raw(&self.scratch)
+        self.sink.put(&self.scratch)
     }
 }

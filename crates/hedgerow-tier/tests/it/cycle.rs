@@ -6,7 +6,7 @@ use hedgerow_core::{Direction, GraphConfig, KeyKind, LabelId, SubgraphId, Timest
 use hedgerow_io::{Dir, FileId, Lsn, StoreId, Vfs};
 use hedgerow_tier::segment::segment_name;
 use hedgerow_tier::{
-    AdjacencyPart, ImageKeys, LevelSegment, Manifest, SegmentInfo, SegmentReader, SegmentWriter,
+    AdjacencyPart, ImageKeys, ImageScope, LevelSegment, Manifest, SegmentInfo, SegmentReader, SegmentWriter,
     SubgraphImage, TierError,
 };
 
@@ -21,6 +21,7 @@ pub(crate) fn image(round: u64, id: u32) -> SubgraphImage {
     offsets[6..].fill(degree);
     SubgraphImage {
         id: SubgraphId(id),
+        scope: ImageScope::Label(LabelId::DEFAULT),
         as_of: Timestamp(round),
         present: 0b10_0001,
         keys: ImageKeys::U64(vec![round, u64::from(id)]),
@@ -96,7 +97,7 @@ pub(crate) fn inspect(fs: &Arc<dyn Vfs>) -> Result<(Option<Manifest>, u64), Tier
         let reader = SegmentReader::open(fs.clone(), &segment.info, STORE)?;
         reader.verify_whole()?;
         let mut id = 0;
-        reader.read_range(0..reader.len(), |found| {
+        reader.read_all(|found| {
             assert_eq!(found, image(round, id), "an image of another state");
             id += 5;
             Ok::<(), TierError>(())

@@ -15,7 +15,7 @@ pub(crate) fn the_forge_knows_its_files() {
         let forge = Forge::new(&store.files);
         assert_eq!(forge.sealed(), store.files, "{}: every checksum is found again", store.name);
         let counts = forge.field_counts();
-        let wanted = if store.config.rich { 17 } else { 13 };
+        let wanted = if store.config.rich { 20 } else { 16 };
         assert!(counts.len() >= wanted - usize::from(!store.closed), "{}: {counts:?}", store.name);
     }
 }
@@ -63,7 +63,7 @@ pub(crate) fn stores_that_lie() {
     explored("stores that lie, opened", tally.total(), 12_000);
     explored("of these with several structures changed", several, 2_400);
     explored("of these refused", tally.of(Verdict::Refused), 6_000);
-    explored("structures of files that lied", parts.len() as u64, 18);
+    explored("structures of files that lied", parts.len() as u64, 21);
     explored("times each structure lied", parts.values().copied().min().unwrap_or(0), 100);
     assert_eq!(tally.of(Verdict::Reported), 0, "what opens is sound");
 }

@@ -269,7 +269,7 @@ fn fuzz_checkpoint_segments() {
             let Ok(reader) = SegmentReader::open(fs.clone(), &segment.info, manifest.store) else {
                 return false;
             };
-            let read = reader.read_range(0..reader.len(), |_| {
+            let read = reader.read_all(|_| {
                 images += 1;
                 Ok::<(), TierError>(())
             });

@@ -1,9 +1,12 @@
 //! Backup and salvage.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hedgerow::{ArgumentError, Error, Graph, KeyKind, OpenError, SalvageReport, StorageError, salvage_on};
-use hedgerow_testkit::{Generator, Model, ModelConfig, ModelOp, SimFs, explored, vertex_key};
+use hedgerow::{
+    ArgumentError, Error, Graph, KeyKind, OpenError, SalvageReport, StorageError, VertexKey, salvage_on,
+};
+use hedgerow_testkit::{Generator, Model, ModelConfig, ModelOp, SegmentLayout, SimFs, explored, vertex_key};
 
 use crate::common;
 
@@ -200,40 +203,71 @@ pub(crate) fn a_damaged_log_is_read_on_behind_the_damage() {
 /// Damage anywhere in a segment: nothing that can be read is left out, nothing is invented, and all is told.
 pub(crate) fn a_damaged_segment_loses_what_is_damaged() {
     let disk = SimFs::new();
-    const VERTICES: u64 = 64 * 300;
     let graph = crate::common::small().directed(false).open_on(disk.handle()).unwrap();
-    let edges: Vec<(u64, u64)> = (0..VERTICES).map(|v| (v, (v + 1) % VERTICES)).collect();
+    let edges: Vec<(u64, u64)> = (0..RING).map(|v| (v, (v + 1) % RING)).collect();
     graph.insert_edges(&edges).unwrap();
     graph.compact().unwrap();
     graph.close().unwrap();
     let name = names(&disk, ".csr").remove(0);
-    let len = disk.files()[&name].len() as u64;
-    assert!(len > 5 * 65_536, "{len} bytes");
-    let index = len - 112 - 300 * 40;
-    let (mut blocks, mut others) = (0, 0);
-    for at in [10, 70, 65_600, 140_000, index - 5, index + 3, index + 5000, len - 100, len - 3] {
-        let damaged = SimFs::from_files(&disk.files());
-        damaged.corrupt(&name, at, 16);
-        let (report, graph) = salvaged(&damaged);
-        assert!(!report.is_whole(), "at {at}");
-        let snapshot = graph.snapshot().unwrap();
-        let found = snapshot.vertex_count();
-        assert!(
-            snapshot.vertices().unwrap().all(|vertex| vertex.unwrap().1 < hedgerow::VertexKey::U64(VERTICES))
-        );
-        if (64..index).contains(&at) {
-            // A block holds some 60 images.
-            assert_eq!(found, VERTICES - 64 * report.lost_subgraphs, "at {at}: {report}");
-            assert!((1..80).contains(&report.lost_subgraphs), "at {at}: {report}");
-            assert!(report.edges + report.lost_edges + 64 * report.lost_subgraphs >= VERTICES - 160);
-            blocks += 1;
-        } else if at >= index {
-            assert_eq!((found, report.edges), (VERTICES, VERTICES), "at {at}: {report}");
+    let layout = SegmentLayout::of(&disk.files()[&name]).unwrap();
+    assert!(layout.blocks.len() > 50 && layout.pages.len() > 4, "{layout:?}");
+    let mut blocks = 0;
+    for (number, block) in layout.blocks.iter().enumerate() {
+        // By turns head, payload and checksum.
+        let at =
+            [block.bytes.start, block.bytes.start + block.bytes.len() / 2, block.bytes.end - 1][number % 3];
+        let lost = lost_subgraphs(&layout, at);
+        assert!((1..80).contains(&lost.len()), "{lost:?}");
+        salvage_ring(&disk, &name, at, &lost);
+        blocks += 1;
+    }
+    // Where images lie is found again by other means than directory, top index, footer and header.
+    let mut others = 0;
+    for page in &layout.pages {
+        let (entry, directory) = (&page.entry, &page.directory);
+        for at in [entry.start, entry.end - 1, directory.start, directory.end - 16, directory.end + 7] {
+            salvage_ring(&disk, &name, at, &BTreeSet::new());
             others += 1;
         }
     }
-    explored("damaged blocks", blocks, 4);
-    explored("damaged indexes and footers", others, 4);
+    let (top, footer) = (&layout.top_index, &layout.footer);
+    for at in [0, 10, 30, 48, top.end - 8, footer.start + 20, footer.end - 100, footer.end - 16] {
+        salvage_ring(&disk, &name, at, &BTreeSet::new());
+        others += 1;
+    }
+    explored("damaged blocks", blocks, 50);
+    explored("damaged directories, indexes, footers and headers", others, 30);
+}
+
+/// The vertices of a ring: 300 subgraphs.
+const RING: u64 = 64 * 300;
+
+/// The subgraphs that have records in the block in which the byte lies.
+fn lost_subgraphs(layout: &SegmentLayout, at: usize) -> BTreeSet<u64> {
+    let images = layout.pages.iter().flat_map(|page| &page.images);
+    let lost = images.filter(|image| layout.is_in_blocks_of(image, at));
+    lost.map(|image| u64::from(image.subgraph)).collect()
+}
+
+/// Salvages a ring with this byte damaged: all of it must be there but for the subgraphs that are lost.
+fn salvage_ring(disk: &SimFs, name: &str, at: usize, lost: &BTreeSet<u64>) {
+    let damaged = SimFs::from_files(&disk.files());
+    damaged.corrupt(name, at as u64, 16);
+    let (report, graph) = salvaged(&damaged);
+    let what = || format!("at {at}, {lost:?}: {report}");
+    assert!(!report.is_whole(), "{}", what());
+    assert_eq!(report.lost_subgraphs, lost.len() as u64, "{}", what());
+    let is_lost = |v: u64| lost.contains(&(v / 64));
+    let snapshot = graph.snapshot().unwrap();
+    let found: BTreeSet<VertexKey> = snapshot.vertices().unwrap().map(|vertex| vertex.unwrap().1).collect();
+    let kept = (0..RING).filter(|v| !is_lost(*v)).map(VertexKey::U64);
+    assert!(found.iter().cloned().eq(kept), "{}", what());
+    // An edge with one end that is lost is known from the other, and counted.
+    let ends_lost = |v: u64| usize::from(is_lost(v)) + usize::from(is_lost((v + 1) % RING));
+    let edges_with = |ends: usize| (0..RING).filter(|v| ends_lost(*v) == ends).count() as u64;
+    assert_eq!((report.edges, report.lost_edges), (edges_with(0), edges_with(1)), "{}", what());
+    let all = (0..RING).filter(|v| ends_lost(*v) == 0);
+    assert!(all.into_iter().all(|v| snapshot.contains_edge(v, (v + 1) % RING).unwrap()), "{}", what());
 }
 
 pub(crate) fn what_is_missing_or_foreign_is_told() {
@@ -266,7 +300,7 @@ pub(crate) fn what_is_missing_or_foreign_is_told() {
     ));
 }
 
-/// The image of a hub goes over many blocks, and one of them is damaged. Its edges are known from their other ends: they are
+/// The image of a hub goes over many blocks, and a piece in one of them is damaged. Its edges are known from their other ends: they are
 /// saved where a vertex is its number, and counted where its key is lost with it.
 pub(crate) fn a_hub_that_is_lost_is_told_edge_by_edge() {
     const EDGES: u64 = 40_000;
@@ -280,10 +314,13 @@ pub(crate) fn a_hub_that_is_lost_is_told_edge_by_edge() {
         graph.compact().unwrap();
         graph.close().unwrap();
         let name = names(&disk, ".csr").remove(0);
-        disk.corrupt(&name, 100_000, 1);
+        let layout = SegmentLayout::of(&disk.files()[&name]).unwrap();
+        let pieces = &layout.pages[0].images[0].pieces;
+        assert!(pieces.len() > 4, "{pieces:?}");
+        disk.corrupt(&name, pieces[2].start as u64 + 1000, 1);
         let (report, graph) = salvaged(&disk);
         let snapshot = graph.snapshot().unwrap();
-        assert!((1..4).contains(&report.lost_subgraphs), "{keys:?}: {report}");
+        assert_eq!(report.lost_subgraphs, 1, "{keys:?}: {report}");
         // Of an edge inside what is lost nothing is left.
         let most = EDGES - 64 * report.lost_subgraphs;
         if keys == KeyKind::Dense {

@@ -2,14 +2,16 @@
 
 pub(crate) mod write;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{SubgraphId, Timestamp};
+use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_io::{FileId, Vfs};
+use hedgerow_mem::SubgraphTable;
 use hedgerow_tier::segment::segment_name;
-use hedgerow_tier::{LevelSegment, Manifest, SegmentInfo, TierError};
+use hedgerow_tier::{ImageId, LevelSegment, Manifest, SegmentInfo, TierError};
 
 use crate::error::{ArgumentError, Error, Result, StateError, StorageError};
 use crate::files::log::log_refs;
@@ -26,7 +28,7 @@ pub struct Checkpoint {
     pub timestamp: Timestamp,
     /// The size in bytes of the segment that was written; 0 if nothing had changed.
     pub bytes: u64,
-    /// The number of subgraphs in it.
+    /// The number of images in it: one for each subgraph in each label that has something of it.
     pub subgraphs: u64,
     /// The number of segments that the store has now.
     pub segments: usize,
@@ -41,6 +43,15 @@ pub(crate) enum Extent {
     Changed,
     /// Everything.
     Whole,
+}
+
+/// Which subgraphs changed, by label.
+struct Changes(HashMap<LabelId, Vec<bool>>);
+
+impl Changes {
+    fn contains(&self, id: ImageId) -> bool {
+        self.0.get(&id.label).and_then(|of| of.get(id.subgraph.index())).copied().unwrap_or(false)
+    }
 }
 
 impl Core {
@@ -65,8 +76,10 @@ impl Core {
             let manifest = durable.manifest.lock();
             (manifest.checkpoint, manifest.segments.clone())
         };
+        // Images of formats 1 to 4 are of all labels; beside images of one label nobody could tell which is newer.
+        let extent = if durable.runs.lock().are_outdated() { Extent::Whole } else { extent };
         let changes = self.changed_after(last);
-        let changed = |id: SubgraphId| changes.get(id.0 as usize).copied().unwrap_or(false);
+        let changed = |id: ImageId| changes.contains(id);
         let merge = match extent {
             Extent::Changed => durable.runs.lock().plan(&segments, changed),
             Extent::Whole => Runs::whole(&segments),
@@ -81,16 +94,16 @@ impl Core {
         Ok(done)
     }
 
-    /// For each subgraph whether anything was applied to it after `last`, in any label. Everything that is published is
-    /// noticed; of what is not, some may be.
-    fn changed_after(&self, last: Timestamp) -> Vec<bool> {
+    /// Which subgraphs had anything applied to them after `last`, by label. Everything that is published is noticed; of what is
+    /// not, some may be.
+    fn changed_after(&self, last: Timestamp) -> Changes {
         let labels = if faults::is_on(PlantedFault::ChangesOfLabelsMissed) { 1 } else { usize::MAX };
-        let tables: Vec<_> = self.tables().map(|(_, table)| table).take(labels).collect();
-        let is_later = |id| {
-            let of_labels = tables.iter().filter_map(|table| table.get(SubgraphId(id)));
-            of_labels.map(|entry| entry.stamp().applied()).any(|changed| changed > last)
+        let bound = self.subgraph_bound();
+        let of_table = |(label, table): (LabelId, &SubgraphTable)| {
+            let is_later = |id| table.get(SubgraphId(id)).is_some_and(|entry| entry.stamp().applied() > last);
+            (label, (0..bound).map(is_later).collect())
         };
-        (0..self.subgraph_bound()).map(is_later).collect()
+        Changes(self.tables().take(labels).map(of_table).collect())
     }
 
     /// Writes the run, if there is anything to write. What fails leaves at most a file that nothing names.
@@ -100,9 +113,9 @@ impl Core {
         as_of: Timestamp,
         extent: Extent,
         merge: &Merge,
-        changed: impl Fn(SubgraphId) -> bool,
+        changed: impl Fn(ImageId) -> bool,
     ) -> Result<Option<Written>> {
-        let ask = |id: SubgraphId| -> ImageMode {
+        let ask = |id: ImageId| -> ImageMode {
             let runs = durable.runs.lock();
             if extent == Extent::Whole {
                 ImageMode::Image
@@ -115,7 +128,7 @@ impl Core {
             }
         };
         // A manifest with a checkpoint names a segment, be it an empty one.
-        let nothing = || (0..self.subgraph_bound()).all(|id| ask(SubgraphId(id)) == ImageMode::Nothing);
+        let nothing = || self.image_ids().all(|id| ask(id) == ImageMode::Nothing);
         if !merge.keep.is_empty() && nothing() {
             return Ok(None);
         }
@@ -219,7 +232,7 @@ fn note_images(
     durable: &Durable,
     gone: &[LevelSegment],
     info: Option<SegmentInfo>,
-    images: &[(SubgraphId, u64)],
+    images: &[(ImageId, u64)],
 ) {
     let mut runs = durable.runs.lock();
     runs.forget_all_in(gone);

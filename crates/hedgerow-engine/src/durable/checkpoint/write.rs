@@ -13,7 +13,7 @@ use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_io::{FileId, StoreId, Vfs};
 use hedgerow_mem::Main;
 use hedgerow_mem::main_part::Offsets;
-use hedgerow_tier::{ImageRef, KeysRef, PartRef, SegmentInfo, SegmentWriter};
+use hedgerow_tier::{ImageId, ImageRef, KeysRef, PartRef, SegmentInfo, SegmentWriter};
 
 use crate::error::{Result, io_error};
 use crate::state::store::Core;
@@ -21,8 +21,8 @@ use crate::state::store::Core;
 /// A run that was written. Nothing names it yet.
 pub(crate) struct Written {
     pub(crate) info: SegmentInfo,
-    /// The subgraphs in it, with the bytes of their images.
-    pub(crate) images: Vec<(SubgraphId, u64)>,
+    /// The images in it, with their bytes.
+    pub(crate) images: Vec<(ImageId, u64)>,
 }
 
 /// Where a run goes.
@@ -33,13 +33,13 @@ pub(crate) struct Target {
     pub(crate) config: GraphConfig,
 }
 
-/// What to write of a subgraph.
+/// What to write of a subgraph in a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ImageMode {
     Nothing,
-    /// Its image, if it has vertices.
+    /// Its image, if there is anything in it: vertices in the default label, edges in another.
     Image,
-    /// Its image, even without vertices.
+    /// Its image, even if there is nothing in it.
     ImageOrEmpty,
 }
 
@@ -79,30 +79,29 @@ impl Pace<'_> {
 }
 
 impl Core {
-    /// Writes the subgraphs that `ask` wants, as of `as_of`, which the caller keeps registered, and syncs the file and
+    /// Writes the images that `ask` wants, as of `as_of`, which the caller keeps registered, and syncs the file and
     /// the directory. Blocks nobody. O(subgraphs), and O(edges) of those that are written.
     pub(crate) fn write_run(
         &self,
         as_of: Timestamp,
         target: Target,
-        mut ask: impl FnMut(SubgraphId) -> Result<ImageMode>,
+        mut ask: impl FnMut(ImageId) -> Result<ImageMode>,
     ) -> Result<Written> {
         let Target { fs, file_id, store, config } = target;
         let mut writer = SegmentWriter::create(fs.clone(), file_id, store, config)?;
         let mut charge = Charge::new(self.account(), Purpose::Files, writer.memory_bytes());
         let mut images = Vec::new();
         let mut pace = Pace::new(self);
-        for id in (0..self.subgraph_bound()).map(SubgraphId) {
+        for id in self.image_ids() {
             let ask = ask(id)?;
             if ask == ImageMode::Nothing {
                 continue;
             }
             pace.step();
             reach(&*fs, FailPoint::CheckpointImage)?;
-            let before = writer.stream_len();
-            if self.write_subgraph(as_of, id, ask, &mut writer)? {
-                images.push((id, writer.stream_len() - before));
-                charge.set(writer.memory_bytes() + images.capacity() * size_of::<(SubgraphId, u64)>());
+            if let Some(bytes) = self.write_image(as_of, id, ask, &mut writer)? {
+                images.push((id, bytes));
+                charge.set(writer.memory_bytes() + images.capacity() * size_of::<(ImageId, u64)>());
             }
         }
         let info = writer.finish()?;
@@ -113,33 +112,40 @@ impl Core {
         Ok(Written { info, images })
     }
 
-    /// Writes the image of one subgraph; returns whether there was one to write.
-    fn write_subgraph(
+    /// What there may be images of: each subgraph in each label, in the order of a segment.
+    pub(crate) fn image_ids(&self) -> impl Iterator<Item = ImageId> {
+        let bound = self.subgraph_bound();
+        let of_label = move |label| (0..bound).map(move |id| ImageId { label, subgraph: SubgraphId(id) });
+        self.tables().flat_map(move |(label, _)| of_label(label))
+    }
+
+    /// Writes the image of one subgraph in one label; returns its bytes, if there was one to write.
+    fn write_image(
         &self,
         as_of: Timestamp,
-        id: SubgraphId,
+        id: ImageId,
         ask: ImageMode,
         writer: &mut SegmentWriter,
-    ) -> Result<bool> {
-        let mut mains: Vec<(LabelId, Direction, Main)> = Vec::new();
-        for (label, table) in self.tables() {
-            let Some(entry) = table.get(id) else { continue };
+    ) -> Result<Option<u64>> {
+        let ImageId { label, subgraph } = id;
+        let mut mains: Vec<(Direction, Main)> = Vec::new();
+        if let Some(entry) = self.table(label).and_then(|table| table.get(subgraph)) {
             for &direction in self.directions_of(label) {
-                mains.extend(entry.read_kept(direction, as_of, |read| (label, direction, read.settled()))?);
+                mains.extend(entry.read_kept(direction, as_of, |read| (direction, read.settled()))?);
             }
         }
-        let vertices = mains.iter().find(|(l, d, _)| (*l, *d) == (LabelId::DEFAULT, Direction::Out));
-        let present = vertices.map_or(0, |(_, _, main)| main.present());
-        if present == 0 && ask == ImageMode::Image {
-            return Ok(false);
+        let vertices = mains.iter().find(|(direction, _)| *direction == Direction::Out);
+        let live = vertices.filter(|_| label == LabelId::DEFAULT).map_or(0, |(_, main)| main.present());
+        mains.retain(|(_, main)| !main.edges().is_empty());
+        if live == 0 && mains.is_empty() && ask == ImageMode::Image {
+            return Ok(None);
         }
-        mains.retain(|(_, _, main)| !main.edges().is_empty());
-        let offsets: Vec<Offsets> = mains.iter().map(|(_, _, main)| main.offsets()).collect();
+        let offsets: Vec<Offsets> = mains.iter().map(|(_, main)| main.offsets()).collect();
         let parts: Vec<PartRef<'_>> = mains
             .iter()
             .zip(&offsets)
-            .map(|((label, direction, main), offsets)| PartRef {
-                label: *label,
+            .map(|((direction, main), offsets)| PartRef {
+                label,
                 direction: *direction,
                 offsets,
                 neighbors: main.edges(),
@@ -148,10 +154,15 @@ impl Core {
                 columns: main.columns(),
             })
             .collect();
-        self.with_keys(id, present, |keys| {
-            writer.write(&ImageRef { id, as_of, present, keys, parts: &parts })
+        if label != LabelId::DEFAULT {
+            let present = with_neighbors(&offsets);
+            let image = ImageRef { id, as_of, present, keys: KeysRef::Dense, parts: &parts };
+            return Ok(Some(writer.write(&image)?));
+        }
+        let bytes = self.with_keys(subgraph, live, |keys| {
+            writer.write(&ImageRef { id, as_of, present: live, keys, parts: &parts })
         })?;
-        Ok(true)
+        Ok(Some(bytes))
     }
 
     /// Calls `f` with the keys of the vertices of a subgraph that are in the mask `present`.
@@ -175,6 +186,13 @@ impl Core {
             }
         }
     }
+}
+
+/// The vertices that have neighbors in any of the directions.
+fn with_neighbors(directions: &[Offsets]) -> u64 {
+    let has = |offsets: &Offsets, local: usize| offsets.get(local) != offsets.get(local + 1);
+    let any = |local: usize| directions.iter().any(|offsets| has(offsets, local));
+    (0..SUBGRAPH_VERTICES).filter(|&local| any(local)).fold(0, |mask, local| mask | 1 << local)
 }
 
 /// A place where a test may want an error.

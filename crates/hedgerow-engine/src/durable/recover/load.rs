@@ -10,10 +10,12 @@ use hedgerow_core::{
     Direction, GraphConfig, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp,
     VertexKey, VertexKeyRef,
 };
-use hedgerow_io::Vfs;
+use hedgerow_io::{FileId, Vfs};
 use hedgerow_mem::{Extra, Main, Memory, SubgraphTable};
 use hedgerow_tier::segment::segment_name;
-use hedgerow_tier::{AdjacencyPart, ImageKeys, Manifest, SegmentReader, SubgraphImage, TierError};
+use hedgerow_tier::{
+    AdjacencyPart, ImageId, ImageKeys, ImageScope, Manifest, SegmentReader, SubgraphImage, TierError,
+};
 use hedgerow_txn::Counts;
 use rayon::prelude::*;
 
@@ -26,16 +28,15 @@ use crate::state::limits::fits_limit;
 use crate::state::schema::Schema;
 use crate::state::tables::LabelTables;
 
-/// Images are loaded in parallel, this many subgraphs at a time.
-const LOAD_CHUNK: usize = 512;
-
-/// A segment, and the subgraphs of which it holds the valid image.
-struct SegmentImages {
+/// A segment that the manifest names.
+struct NamedSegment {
     reader: SegmentReader,
     name: String,
-    /// By place in the segment.
-    valid: Vec<bool>,
 }
+
+/// Which segment holds the valid image of each subgraph in each label.
+#[derive(Default)]
+struct NewestImages(HashMap<ImageId, (Timestamp, FileId)>);
 
 /// Reads the segments that the manifest names, in parallel. Of the images of one subgraph the one in the newest segment
 /// is valid. What is loaded lies in `memory`. O(edges).
@@ -61,80 +62,157 @@ pub(crate) fn load_segments(
         runs: Runs::default(),
         checkpoint: manifest.checkpoint,
     };
-    let runs = open_runs(fs, manifest, &mut state.runs)?;
-    // What images hold takes at least as much in memory as in a file.
+    let (runs, newest) = open_runs(fs, manifest, &mut state.runs)?;
+    // What images hold takes at least as much in memory as in a file, where it is packed.
     fits_limit(state.subgraphs.memory().account(), state.runs.live_bytes())?;
-    state.load(&runs, manifest.next_vertex)?;
+    state.load(&runs, &newest, manifest.next_vertex)?;
     Ok(state)
 }
 
-/// Opens the segments and finds the newest image of each subgraph.
-fn open_runs(fs: &Arc<dyn Vfs>, manifest: &Manifest, runs: &mut Runs) -> Result<Vec<SegmentImages>> {
+/// Opens the segments, newest first, and finds the newest image of each subgraph in each label.
+fn open_runs(
+    fs: &Arc<dyn Vfs>,
+    manifest: &Manifest,
+    runs: &mut Runs,
+) -> Result<(Vec<NamedSegment>, NewestImages)> {
     let mut segments = manifest.segments.clone();
     segments.sort_by_key(|segment| std::cmp::Reverse(segment.info.file_id));
-    let mut newest: HashMap<SubgraphId, Timestamp> = HashMap::new();
-    let mut opened = Vec::new();
+    let mut newest = NewestImages::default();
+    let mut opened: Vec<NamedSegment> = Vec::new();
     for segment in &segments {
         let reader = SegmentReader::open(fs.clone(), &segment.info, manifest.store)?;
         let name = segment_name(segment.info.file_id);
         if reader.config() != manifest.config || segment.info.max_as_of > manifest.checkpoint {
             return Err(invalid(&name, "the segment does not fit the manifest"));
         }
-        let mut valid = Vec::with_capacity(reader.len());
-        for image in (0..reader.len()).filter_map(|i| reader.summary(i)) {
-            match newest.entry(image.id) {
-                Entry::Occupied(later) if *later.get() < image.as_of => {
+        let all_labels = reader.has_images_of_all_labels();
+        let told = segment.info.pages.is_none();
+        if segment.info.subgraphs > 0 && told != all_labels {
+            return Err(invalid(&name, "a segment of another kind than the manifest says"));
+        }
+        if opened.first().is_some_and(|first| first.reader.has_images_of_all_labels() != all_labels) {
+            return Err(invalid(&name, "a segment of format 4 or before beside one of a later format"));
+        }
+        if all_labels {
+            runs.set_outdated();
+        }
+        for image in reader.summaries()? {
+            match newest.0.entry(image.id) {
+                Entry::Occupied(later) if later.get().0 < image.as_of => {
                     return Err(invalid(&name, "an image later than the one in a newer segment"));
                 }
-                Entry::Occupied(_) => valid.push(false),
+                Entry::Occupied(_) => {}
                 Entry::Vacant(entry) => {
-                    entry.insert(image.as_of);
+                    entry.insert((image.as_of, segment.info.file_id));
                     runs.put(image.id, segment.info.file_id, image.bytes);
-                    valid.push(true);
                 }
             }
         }
-        opened.push(SegmentImages { reader, name, valid });
+        opened.push(NamedSegment { reader, name });
     }
-    Ok(opened)
+    Ok((opened, newest))
+}
+
+impl NewestImages {
+    fn is_in(&self, id: ImageId, segment: FileId) -> bool {
+        self.0.get(&id).is_some_and(|(_, newest)| *newest == segment)
+    }
+}
+
+/// What was counted while images were loaded.
+struct LoadedSums {
+    vertices: AtomicU64,
+    edges: AtomicU64,
+    /// See [`balance_of`].
+    balance: AtomicU64,
+    secret: [u64; 2],
 }
 
 impl Loaded {
-    fn load(&mut self, runs: &[SegmentImages], bound: u32) -> Result<()> {
-        let (vertices, edges) = (AtomicU64::new(0), AtomicU64::new(0));
-        let (balance, secret) = (AtomicU64::new(0), secret());
-        let chunks = runs.iter().flat_map(|run| {
-            let valid = run.valid.chunks(LOAD_CHUNK).enumerate();
-            valid
-                .filter(|(_, valid)| valid.contains(&true))
-                .map(move |(i, valid)| (run, i * LOAD_CHUNK, valid.len()))
-        });
-        let chunks: Vec<(&SegmentImages, usize, usize)> = chunks.collect();
-        hedgerow_par::try_for_each(chunks.into_par_iter(), |(run, from, len)| {
-            let is_valid = |id| run.reader.position(id).is_some_and(|at| run.valid.get(at) == Some(&true));
-            run.reader.read_where(from..from + len, is_valid, |image| -> std::result::Result<(), LoadError> {
-                vertices.fetch_add(u64::from(image.present.count_ones()), Ordering::Relaxed);
-                // Without a second side there is nothing to compare.
-                let sum = if self.config.is_one_way() {
-                    0
-                } else {
-                    balance_of(&image, self.config.directed, secret)
-                };
-                balance.fetch_add(sum, Ordering::Relaxed);
-                edges.fetch_add(self.install(image, &run.name, bound)?, Ordering::Relaxed);
-                Ok(())
-            })
-        })?;
+    fn load(&mut self, runs: &[NamedSegment], newest: &NewestImages, bound: u32) -> Result<()> {
+        let zero = || AtomicU64::new(0);
+        let sums = LoadedSums { vertices: zero(), edges: zero(), balance: zero(), secret: secret() };
+        let pages = runs.iter().flat_map(|run| (0..run.reader.page_count()).map(move |page| (run, page)));
+        // Vertices first: a label may have edges of those alone that there are.
+        let (vertices, labels): (Vec<_>, Vec<_>) =
+            pages.partition(|(run, page)| run.reader.label_of_page(*page) == Some(LabelId::DEFAULT));
+        for pages in [vertices, labels] {
+            hedgerow_par::try_for_each(pages.into_par_iter(), |(run, page)| {
+                let wanted = |id| newest.is_in(id, run.reader.info().file_id);
+                run.reader.read_page(page, wanted, |image| self.load_image(image, &run.name, bound, &sums))
+            })?;
+        }
         let newest = runs.first().map_or("", |run| run.name.as_str());
-        if balance.into_inner() != 0 && !faults::is_on(PlantedFault::SidesNotCompared) {
+        if sums.balance.into_inner() != 0 && !faults::is_on(PlantedFault::SidesNotCompared) {
             return Err(invalid(newest, "the two sides of an edge disagree"));
         }
-        self.counts.vertices += vertices.into_inner();
-        self.counts.edges += edges.into_inner();
+        self.counts.vertices += sums.vertices.into_inner();
+        self.counts.edges += sums.edges.into_inner();
         if self.ids.bound_keys().is_some_and(|keys| keys as u64 != self.counts.vertices) {
             return Err(invalid(newest, "two vertices have the same key"));
         }
         Ok(())
+    }
+
+    fn load_image(
+        &self,
+        image: SubgraphImage,
+        file: &str,
+        bound: u32,
+        sums: &LoadedSums,
+    ) -> std::result::Result<(), LoadError> {
+        sums.vertices.fetch_add(u64::from(image.vertex_count()), Ordering::Relaxed);
+        // Without a second side there is nothing to compare.
+        if !self.config.is_one_way() {
+            let balance = balance_of(&image, self.config.directed, sums.secret);
+            sums.balance.fetch_add(balance, Ordering::Relaxed);
+        }
+        let edges = match image.scope {
+            ImageScope::Label(label) if label != LabelId::DEFAULT => {
+                self.install_label(image, file, bound)?
+            }
+            _ => self.install(image, file, bound)?,
+        };
+        sums.edges.fetch_add(edges, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Installs the image of a label other than the default one, whose vertices are loaded; returns how many edges.
+    fn install_label(&self, image: SubgraphImage, file: &str, bound: u32) -> Result<u64> {
+        let live = self.subgraphs.get(image.id).map_or(0, |entry| entry.latch().present());
+        if image.present & !live != 0 {
+            return Err(invalid(file, "edges of a vertex that does not exist"));
+        }
+        let ImageId { label, subgraph } = image.image_id();
+        if self.schema.label_by_id(label).is_none() {
+            return Err(invalid(file, "an edge label that is not defined"));
+        }
+        if image.present == 0 {
+            // It says that an older segment is no longer right, and must be among those that the next checkpoint looks at.
+            self.labels.get_or_create(label);
+            self.ids.include(subgraph.vertex(LocalVertex(0)));
+        }
+        let mut edges = 0;
+        for part in image.parts {
+            edges +=
+                self.install_labelled(image.id, self.checked_part(image.id, part, file, bound)?, file)?;
+        }
+        Ok(edges)
+    }
+
+    /// The part, if it fits the schema and the graph.
+    fn checked_part(
+        &self,
+        id: SubgraphId,
+        part: AdjacencyPart,
+        file: &str,
+        bound: u32,
+    ) -> Result<AdjacencyPart> {
+        if part.neighbors.iter().any(|v| v.0 >= bound) {
+            return Err(invalid(file, "a neighbor beyond the bound of the manifest"));
+        }
+        check_schema(&self.schema, self.config, id, &part).map_err(|what| invalid(file, what))?;
+        Ok(part)
     }
 
     /// Installs one image and returns its number of edges, each counted at its source (undirected: at the lesser end).
@@ -162,10 +240,7 @@ impl Loaded {
         let mut edges = 0;
         let mut parts: [Option<AdjacencyPart>; 2] = [None, None];
         for part in image.parts {
-            if part.neighbors.iter().any(|v| v.0 >= bound) {
-                return Err(invalid(file, "a neighbor beyond the bound of the manifest"));
-            }
-            check_schema(&self.schema, self.config, image.id, &part).map_err(|what| invalid(file, what))?;
+            let part = self.checked_part(image.id, part, file, bound)?;
             if part.label == LabelId::DEFAULT {
                 let direction = part.direction as usize;
                 parts[direction] = Some(part);

@@ -1,27 +1,21 @@
-//! Damaged, foreign, stale and hostile files: always a typed error, never an image.
+//! Damaged, foreign and stale files: always a typed error, never an image.
 
-use hedgerow_core::KeyKind;
-use hedgerow_io::checksum::{checksum64, checksum128};
-use hedgerow_io::{CorruptionKind, FORMAT_MAJOR, FileError, FormatError, HEADER_BYTES};
-use proptest::prelude::*;
+use hedgerow_io::checksum::checksum64;
+use hedgerow_io::{CorruptionKind, FORMAT_MAJOR, FileError, FileId, FormatError, HEADER_BYTES, StoreId};
 
-use super::super::block::{BLOCK_BYTES, region_checksum};
-use super::super::index::{ENTRY_BYTES, Entry, FOOTER_BODY, FOOTER_BYTES};
-use super::super::record::{decode, encode};
-use super::images::{config, dense_image, rich_image, segment_strategy, star_image, weighted_image};
+use super::files::{bytes_of, open_paged};
+use super::images::small_images;
 use super::*;
 
 /// A file system with one small segment, its description and its bytes.
-fn small() -> (SimFs, SegmentInfo, Vec<u8>) {
+pub(super) fn small() -> (SimFs, SegmentInfo, Vec<u8>) {
     let fs = SimFs::new();
-    let mut last = rich_image();
-    last.id = SubgraphId(77);
-    let info = write(&fs, config(KeyKind::U64, true), &[weighted_image(), last]);
-    let bytes = fs.file(&segment_name(FILE)).unwrap();
+    let info = write(&fs, config(KeyKind::U64, true), &small_images());
+    let bytes = bytes_of(&fs);
     (fs, info, bytes)
 }
 
-fn kind_of(result: Result<Vec<SubgraphImage>, TierError>) -> CorruptionKind {
+pub(super) fn kind_of(result: Result<Vec<SubgraphImage>, TierError>) -> CorruptionKind {
     match result {
         Err(error) => match error.corruption() {
             Some(corruption) => {
@@ -50,7 +44,7 @@ fn every_flipped_bit_is_noticed() {
         }
     }
     fs.overwrite(&segment_name(FILE), &bytes);
-    assert_eq!(read_all(&fs, &info).unwrap().len(), 2);
+    assert_eq!(read_all(&fs, &info).unwrap(), small_images());
 }
 
 #[test]
@@ -78,7 +72,7 @@ fn every_truncation_and_extension_is_noticed() {
         // Even if whatever describes the file believes the length.
         kind_of(read_all(&fs, &SegmentInfo { bytes: len as u64, ..info }));
     }
-    for more in [1, 8, 112, 65_536] {
+    for more in [1, 8, 48, 128, 65_536] {
         let mut longer = bytes.clone();
         longer.resize(bytes.len() + more, 0);
         fs.overwrite(&segment_name(FILE), &longer);
@@ -93,32 +87,33 @@ fn a_file_cut_while_open_is_damage() {
     let (fs, info, bytes) = small();
     let reader = SegmentReader::open(fs.handle(), &info, STORE).unwrap();
     fs.overwrite(&segment_name(FILE), &bytes[..100]);
-    assert!(matches!(
-        reader.read(0).unwrap_err().corruption().unwrap().kind,
-        CorruptionKind::Truncated { .. }
-    ));
+    let is_truncated =
+        |error: TierError| matches!(error.corruption().unwrap().kind, CorruptionKind::Truncated { .. });
+    assert!(is_truncated(reader.read_all(|_| Ok::<(), TierError>(())).unwrap_err()));
+    assert!(is_truncated(reader.summaries().unwrap_err()));
     assert!(reader.verify_whole().unwrap_err().corruption().is_some());
 }
 
+/// Pieces of one list: equal in length, and each of them sound by itself.
 #[test]
 fn blocks_of_another_place_or_file_are_noticed() {
     let fs = SimFs::new();
-    let images = [star_image(1, 50_000), star_image(2, 50_000)];
+    let images = [star_image(1, 90_000), star_image(2, 90_000)];
     let info = write(&fs, config(KeyKind::Dense, false), &images);
     let other = write_as(&fs, FileId(8), STORE, config(KeyKind::Dense, false), &images);
     assert_eq!(info.bytes, other.bytes);
-    let (bytes, foreign) =
-        (fs.file(&segment_name(FILE)).unwrap(), fs.file(&segment_name(FileId(8))).unwrap());
-    let block = |number: usize| {
-        let from = HEADER_BYTES + number * BLOCK_BYTES as usize;
-        from..from + BLOCK_BYTES as usize
-    };
+    let (bytes, foreign) = (bytes_of(&fs), fs.file(&segment_name(FileId(8))).unwrap());
+    let positions = open_paged(&fs, &info).directory(0).unwrap().positions;
+    let block = |number: usize| positions[number] as usize..positions[number + 1] as usize;
+    assert_eq!(block(2).len(), block(3).len());
     let mut swapped = bytes.clone();
     swapped[block(2)].copy_from_slice(&bytes[block(3)]);
     swapped[block(3)].copy_from_slice(&bytes[block(2)]);
     let mut misdirected = bytes.clone();
-    misdirected[block(2)].copy_from_slice(&foreign[block(2)]);
-    for damaged in [swapped, misdirected] {
+    misdirected[block(2)].copy_from_slice(&bytes[block(3)]);
+    let mut stale = bytes.clone();
+    stale[block(2)].copy_from_slice(&foreign[block(2)]);
+    for damaged in [swapped, misdirected, stale] {
         fs.overwrite(&segment_name(FILE), &damaged);
         let error = read_all(&fs, &info).unwrap_err();
         let corruption = error.corruption().unwrap();
@@ -128,19 +123,44 @@ fn blocks_of_another_place_or_file_are_noticed() {
 }
 
 #[test]
+fn directories_of_another_place_or_file_are_noticed() {
+    let fs = SimFs::new();
+    let images = [dense_image(1, 4), dense_image(65, 4)];
+    let info = write(&fs, config(KeyKind::Dense, false), &images);
+    write_as(&fs, FileId(8), STORE, config(KeyKind::Dense, false), &images);
+    let (bytes, foreign) = (bytes_of(&fs), fs.file(&segment_name(FileId(8))).unwrap());
+    let segment = open_paged(&fs, &info);
+    let directory = |page: usize| {
+        let page = segment.pages()[page];
+        page.directory as usize..page.directory as usize + page.directory_len as usize + 8
+    };
+    assert_eq!(directory(0).len(), directory(1).len());
+    let mut swapped = bytes.clone();
+    swapped[directory(0)].copy_from_slice(&bytes[directory(1)]);
+    swapped[directory(1)].copy_from_slice(&bytes[directory(0)]);
+    let mut stale = bytes.clone();
+    stale[directory(0)].copy_from_slice(&foreign[directory(0)]);
+    for damaged in [swapped, stale] {
+        fs.overwrite(&segment_name(FILE), &damaged);
+        let kind = kind_of(read_all(&fs, &info));
+        assert!(matches!(kind, CorruptionKind::Checksum { .. }), "{kind:?}");
+    }
+}
+
+#[test]
 fn a_foreign_file_with_the_right_name_is_noticed() {
     let (fs, info, bytes) = small();
-    let image = || {
-        let mut last = rich_image();
-        last.id = SubgraphId(77);
-        [weighted_image(), last]
-    };
     let elsewhere = SimFs::new();
-    write_as(&elsewhere, FILE, StoreId([9; 16]), config(KeyKind::U64, true), &image());
-    fs.overwrite(&segment_name(FILE), &elsewhere.file(&segment_name(FILE)).unwrap());
+    write_as(&elsewhere, FILE, StoreId([9; 16]), config(KeyKind::U64, true), &small_images());
+    fs.overwrite(&segment_name(FILE), &bytes_of(&elsewhere));
     let kind = kind_of(read_all(&fs, &info));
     assert!(matches!(kind, CorruptionKind::Header(FormatError::WrongStore { .. })), "{kind:?}");
-    write_as(&fs, FileId(8), STORE, config(KeyKind::U64, true), &image());
+    // Under a header of this store the footer is still of the other one.
+    let mut half = bytes_of(&elsewhere);
+    half[..HEADER_BYTES].copy_from_slice(&bytes[..HEADER_BYTES]);
+    fs.overwrite(&segment_name(FILE), &half);
+    assert_eq!(kind_of(read_all(&fs, &info)), CorruptionKind::Invalid("footer of another file"));
+    write_as(&fs, FileId(8), STORE, config(KeyKind::U64, true), &small_images());
     fs.overwrite(&segment_name(FILE), &fs.file(&segment_name(FileId(8))).unwrap());
     let kind = kind_of(read_all(&fs, &info));
     assert!(matches!(kind, CorruptionKind::Header(FormatError::WrongFile { .. })), "{kind:?}");
@@ -162,6 +182,10 @@ fn an_older_file_of_the_same_name_is_noticed() {
     assert_eq!(stale.bytes, info.bytes);
     let kind = kind_of(read_all(&fs, &info));
     assert!(matches!(kind, CorruptionKind::Invalid("counts of footer and manifest differ")), "{kind:?}");
+    // Where only the pages differ, these tell.
+    let elsewhere = PageId { label: LabelId(0), page: 9 };
+    let kind = kind_of(read_all(&fs, &SegmentInfo { pages: Some((elsewhere, elsewhere)), ..stale }));
+    assert_eq!(kind, CorruptionKind::Invalid("pages of top index and manifest differ"));
     // Where not even the counts differ, the hash does.
     let same_counts = SegmentInfo { hash: info.hash, ..stale };
     let reader = SegmentReader::open(fs.handle(), &same_counts, STORE).unwrap();
@@ -177,9 +201,17 @@ fn a_missing_file_is_damage_of_the_store() {
     assert_eq!(kind_of(read_all(&SimFs::new(), &info)), CorruptionKind::Missing);
 }
 
+/// A header of a version whose segments have no pages does not make another layout of the file.
 #[test]
-fn a_later_format_is_named_with_its_version() {
+fn versions_are_held_to_their_layout() {
     let (fs, info, bytes) = small();
+    for version in 1..FORMAT_MAJOR {
+        let mut older = bytes.clone();
+        older[10] = version as u8;
+        fs.overwrite(&segment_name(FILE), &with_header_checksum(older));
+        let kind = kind_of(read_all(&fs, &info));
+        assert!(matches!(kind, CorruptionKind::Invalid(_)), "{kind:?}");
+    }
     let mut later = bytes.clone();
     later[10] = 9;
     fs.overwrite(&segment_name(FILE), &with_header_checksum(later));
@@ -200,176 +232,4 @@ fn with_header_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
     let sum = checksum64(&bytes[..HEADER_BYTES - 8]);
     bytes[HEADER_BYTES - 8..HEADER_BYTES].copy_from_slice(&sum.to_le_bytes());
     bytes
-}
-
-/// The file with the checksums of index and footer made right again.
-fn with_checksums(mut bytes: Vec<u8>, subgraphs: u64) -> Vec<u8> {
-    let footer = bytes.len() - FOOTER_BYTES as usize;
-    let index = footer - (subgraphs * ENTRY_BYTES) as usize;
-    let sum_of = |bytes: &[u8], from: usize, to: usize| {
-        let mut sum = region_checksum(FILE, from as u64);
-        sum.update(&bytes[from..to]);
-        sum.digest64().to_le_bytes()
-    };
-    let sum = sum_of(&bytes, index, footer);
-    bytes[footer + FOOTER_BODY - 8..footer + FOOTER_BODY].copy_from_slice(&sum);
-    let sum = sum_of(&bytes, footer, footer + FOOTER_BODY);
-    bytes[footer + FOOTER_BODY..footer + FOOTER_BODY + 8].copy_from_slice(&sum);
-    bytes
-}
-
-#[test]
-fn hostile_index_fields_with_right_checksums_are_refused() {
-    let (fs, info, bytes) = small();
-    let index = bytes.len() - (FOOTER_BYTES + 2 * ENTRY_BYTES) as usize;
-    assert_eq!(with_checksums(bytes.clone(), 2), bytes, "the helper computes what the writer does");
-    // Offsets in the entry: id, kind, live vertices, reserved, stream offset, length, as_of, edges.
-    for (field, width) in [(0, 4), (4, 1), (5, 1), (6, 2), (8, 8), (16, 8), (24, 8), (32, 8)] {
-        for entry in [0, ENTRY_BYTES as usize] {
-            for value in [u64::MAX, 1 << 62, 1 << 40, 0x00ff_ffff, 0, 1, 28] {
-                let mut hostile = bytes.clone();
-                let at = index + entry + field;
-                hostile[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
-                let hostile = with_checksums(hostile, 2);
-                if hostile != bytes {
-                    fs.overwrite(&segment_name(FILE), &hostile);
-                    let kind = kind_of(read_all(&fs, &info));
-                    assert!(
-                        matches!(kind, CorruptionKind::Invalid(_)),
-                        "field {field}, value {value}: {kind:?}"
-                    );
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn hostile_footer_fields_with_right_checksums_are_refused() {
-    let (fs, info, bytes) = small();
-    let footer = bytes.len() - FOOTER_BYTES as usize;
-    for at in (0..FOOTER_BODY - 8).step_by(4) {
-        for value in [u64::MAX, 1 << 62, 1 << 40, 0x00ff_ffff, 0, 1, 3] {
-            let mut hostile = bytes.clone();
-            let width = 8.min(FOOTER_BODY - 8 - at);
-            hostile[footer + at..footer + at + width].copy_from_slice(&value.to_le_bytes()[..width]);
-            if hostile != bytes {
-                fs.overwrite(&segment_name(FILE), &with_checksums(hostile, 2));
-                // Whether or not the manifest believes the counts.
-                let believed = believing(info, &fs.file(&segment_name(FILE)).unwrap());
-                kind_of(read_all(&fs, &info));
-                if let Ok(images) = read_all(&fs, &believed) {
-                    panic!("footer byte {at}, value {value}: {images:?}");
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn an_index_that_contradicts_its_records_is_refused() {
-    let (fs, info, bytes) = small();
-    let index = bytes.len() - (FOOTER_BYTES + 2 * ENTRY_BYTES) as usize;
-    // Counts of edges that are wrong one by one and right in sum.
-    let mut shifted = bytes.clone();
-    shifted[index + 32] += 1;
-    shifted[index + ENTRY_BYTES as usize + 32] -= 1;
-    fs.overwrite(&segment_name(FILE), &with_checksums(shifted, 2));
-    assert_eq!(kind_of(read_all(&fs, &info)), CorruptionKind::Invalid("edge count differs from the index"));
-    // Subgraphs that come in another order, and twice.
-    for (first, second) in [(77, 2), (2, 2)] {
-        let mut disordered = bytes.clone();
-        disordered[index] = first;
-        disordered[index + ENTRY_BYTES as usize] = second;
-        fs.overwrite(&segment_name(FILE), &with_checksums(disordered, 2));
-        let kind = kind_of(read_all(&fs, &info));
-        assert_eq!(kind, CorruptionKind::Invalid("subgraphs out of order in the index"));
-    }
-}
-
-/// `info` with the counts that the footer states.
-fn believing(info: SegmentInfo, bytes: &[u8]) -> SegmentInfo {
-    let footer = bytes.len() - FOOTER_BYTES as usize;
-    let field =
-        |at: usize| u64::from_le_bytes(bytes[footer + at..footer + at + 8].first_chunk().copied().unwrap());
-    SegmentInfo {
-        subgraphs: field(48),
-        vertices: field(56),
-        edges: field(64),
-        max_as_of: Timestamp(field(72)),
-        hash: checksum128(bytes),
-        ..info
-    }
-}
-
-/// The record of `image` and its index entry.
-fn record_of(image: &SubgraphImage) -> (Vec<u8>, Entry) {
-    let mut record = Vec::new();
-    image.with_ref(|image| {
-        encode(image, &mut Vec::new(), |bytes| {
-            record.extend_from_slice(bytes);
-            Ok::<(), ()>(())
-        })
-        .unwrap();
-    });
-    let entry = Entry {
-        id: image.id,
-        vertices: image.vertex_count() as u8,
-        offset: 0,
-        len: record.len() as u64,
-        as_of: image.as_of,
-        edges: image.edge_count(),
-    };
-    (record, entry)
-}
-
-#[test]
-fn hostile_lengths_in_a_record_are_refused() {
-    [weighted_image(), rich_image()].iter().for_each(hostile_lengths_are_refused);
-}
-
-fn hostile_lengths_are_refused(image: &SubgraphImage) {
-    let (record, entry) = record_of(image);
-    let config = config(KeyKind::U64, true);
-    assert_eq!(decode(&record, &entry, &config).unwrap(), *image);
-    for at in 0..record.len() - 4 {
-        for value in [u32::MAX, 1 << 31, 1 << 24] {
-            let mut hostile = record.clone();
-            hostile[at..at + 4].copy_from_slice(&value.to_le_bytes());
-            if let Ok(image) = decode(&hostile, &entry, &config) {
-                assert_eq!(image.with_ref(|image| image.fault(&config)), None);
-            }
-        }
-    }
-    for len in 0..record.len() {
-        assert!(decode(&record[..len], &entry, &config).is_err(), "record cut at {len}");
-    }
-    let longer = [&record[..], &[0]].concat();
-    assert_eq!(decode(&longer, &entry, &config).unwrap_err().what, "bytes left over in a record");
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
-
-    /// Bytes that pass every rule are an image that could have been written; all others are an error.
-    #[test]
-    fn a_record_of_any_bytes_is_an_image_or_an_error(
-        (config, images) in segment_strategy(),
-        edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
-    ) {
-        for image in &images {
-            let (mut record, mut entry) = record_of(image);
-            for (at, value) in &edits {
-                let at = at.index(record.len());
-                record[at] = *value;
-            }
-            // Let the index agree, so that the record itself has to be judged.
-            entry.id = SubgraphId(u32::from_le_bytes(*record.first_chunk().unwrap()));
-            if let Ok(found) = decode(&record, &entry, &config) {
-                prop_assert_eq!(found.with_ref(|found| found.fault(&config)), None);
-                let (again, entry) = record_of(&found);
-                prop_assert_eq!(decode(&again, &entry, &config).unwrap(), found);
-            }
-        }
-    }
 }

@@ -1,209 +1,123 @@
-//! Images to write.
+//! Images of one label each.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use hedgerow_core::{
-    Columns, Direction, GraphConfig, KeyKind, KindId, LabelId, PropertyId, Row, SubgraphId, Timestamp, Value,
-    VertexId, VertexKey,
+    Columns, Direction, GraphConfig, KeyKind, LabelId, PropertyId, Row, SubgraphId, Timestamp, Value,
 };
-use proptest::collection::{btree_map, btree_set, vec};
+use proptest::collection::btree_map;
 use proptest::prelude::*;
 
-use super::super::*;
+use crate::id::PAGE_SUBGRAPHS;
+use crate::segment::degrees::degree_mask;
+use crate::segment::testing::{self, config_strategy, dense_image, keys_strategy, part, part_strategy};
+use crate::segment::{AdjacencyPart, ImageKeys, ImageScope, SubgraphImage};
 
-pub(super) fn config(keys: KeyKind, weighted: bool) -> GraphConfig {
-    GraphConfig { directed: true, keys, weighted, reverse: true }
-}
-
-pub(super) fn part(label: u16, direction: Direction, lists: &[(usize, &[u32])]) -> AdjacencyPart {
-    let mut offsets = [0; 65];
-    let mut neighbors = Vec::new();
-    for local in 0..64 {
-        for (_, list) in lists.iter().filter(|(vertex, _)| *vertex == local) {
-            neighbors.extend(list.iter().map(|v| VertexId(*v)));
-        }
-        offsets[local + 1] = neighbors.len() as u32;
-    }
-    AdjacencyPart {
-        label: LabelId(label),
-        direction,
-        offsets,
-        neighbors,
-        weights: None,
-        ranks: None,
-        columns: Default::default(),
-    }
-}
-
-/// A dense graph's subgraph with `vertices` vertices, each with three neighbors.
-pub(super) fn dense_image(id: u32, vertices: usize) -> SubgraphImage {
-    let list = [id, id + 100, id + 70_000];
-    let lists: Vec<(usize, &[u32])> = (0..vertices).map(|local| (local, &list[..])).collect();
-    SubgraphImage {
-        id: SubgraphId(id),
-        as_of: Timestamp(u64::from(id) + 10),
-        present: if vertices == 64 { !0 } else { (1 << vertices) - 1 },
-        keys: ImageKeys::Dense,
-        parts: vec![part(0, Direction::Out, &lists)],
-    }
-}
-
-/// A subgraph with one vertex of `degree` neighbors, and that many sources.
-pub(super) fn star_image(id: u32, degree: u32) -> SubgraphImage {
-    let list: Vec<u32> = (0..degree).map(|i| i * 3 + 1).collect();
-    SubgraphImage {
-        id: SubgraphId(id),
-        as_of: Timestamp(99),
-        present: 1 << 63,
-        keys: ImageKeys::Dense,
-        parts: vec![part(0, Direction::Out, &[(63, &list[..])]), part(0, Direction::In, &[(63, &list[..])])],
-    }
-}
-
-/// A small subgraph with number keys and weights.
-pub(super) fn weighted_image() -> SubgraphImage {
-    let mut out = part(3, Direction::Out, &[(1, &[2, 5, 6]), (63, &[7])]);
-    out.weights = Some(vec![0.5, -1.0, f64::INFINITY, 0.0]);
-    SubgraphImage {
-        id: SubgraphId(2),
-        as_of: Timestamp(12),
-        present: 1 << 1 | 1 << 2 | 1 << 63,
-        keys: ImageKeys::U64(vec![u64::MAX, 0, 17]),
-        parts: vec![out],
-    }
-}
-
-/// Any configuration with any subgraphs that it allows, ascending.
+/// Any configuration with any images that it allows, ascending by label and subgraph: near each other, on few pages, and far apart.
 pub(super) fn segment_strategy() -> impl Strategy<Value = (GraphConfig, Vec<SubgraphImage>)> {
-    let config = (any::<bool>(), 0u8..3, any::<bool>(), any::<bool>()).prop_map(
-        |(directed, kind, weighted, reverse)| GraphConfig {
-            directed,
-            keys: KeyKind::from_byte(kind).unwrap(),
-            weighted,
-            reverse: reverse || !directed,
-        },
-    );
-    config.prop_flat_map(|config| {
-        let ids = btree_set(0u32..1 << 26, 0..8);
-        ids.prop_flat_map(move |ids: BTreeSet<u32>| {
-            let images: Vec<_> = ids.into_iter().map(|id| image_strategy(config, id)).collect();
+    config_strategy().prop_flat_map(|config| {
+        let label =
+            prop_oneof![4 => Just(0), 2 => 1u16..3, 1 => any::<u16>(), 1 => Just(LabelId::VERTICES.0)];
+        let subgraph =
+            prop_oneof![4 => 0u32..3 * PAGE_SUBGRAPHS, 1 => 0u32..1 << 26, 1 => Just((1u32 << 26) - 1)];
+        btree_map((label, subgraph), any::<bool>(), 0..12).prop_flat_map(move |ids: BTreeMap<_, _>| {
+            let ids = ids.into_keys();
+            let images: Vec<_> = ids.map(|(label, id)| image_strategy(config, label, id)).collect();
             (Just(config), images)
         })
     })
 }
 
-fn image_strategy(config: GraphConfig, id: u32) -> impl Strategy<Value = SubgraphImage> {
-    let parts = btree_map((any::<u16>(), any::<bool>()), any::<bool>(), 0..4);
-    (any::<u64>(), any::<u64>(), any::<u64>(), parts).prop_flat_map(move |(as_of, present, thin, parts)| {
-        let present = (present & thin) & if id == (1 << 26) - 1 { !0 >> 1 } else { !0 };
-        let parts = if present == 0 { Default::default() } else { parts };
-        let parts: Vec<_> = parts
-            .into_iter()
-            .map(|((label, reverse), weighted)| {
-                let direction = if reverse { Direction::In } else { Direction::Out };
-                part_strategy(label, direction, present, config.weighted && weighted)
-            })
-            .collect();
-        let as_of = Timestamp(as_of);
-        (keys_strategy(config.keys, present.count_ones() as usize), parts)
-            .prop_map(move |(keys, parts)| SubgraphImage { id: SubgraphId(id), as_of, present, keys, parts })
-    })
+fn image_strategy(config: GraphConfig, label: u16, id: u32) -> impl Strategy<Value = SubgraphImage> {
+    let directions = (any::<bool>(), any::<bool>(), any::<bool>());
+    (any::<u64>(), any::<u64>(), any::<u64>(), directions).prop_flat_map(
+        move |(as_of, present, thin, (out, incoming, weighted))| {
+            let present = (present & thin) & if id == (1 << 26) - 1 { !0 >> 1 } else { !0 };
+            let directions = [(out, Direction::Out), (incoming, Direction::In)];
+            let parts: Vec<_> = directions
+                .into_iter()
+                .filter(|(has, _)| *has && present != 0)
+                .map(|(_, direction)| part_strategy(label, direction, present, config.weighted && weighted))
+                .collect();
+            let kind = if label == 0 { config.keys } else { KeyKind::Dense };
+            (keys_strategy(kind, present.count_ones() as usize), parts)
+                .prop_map(move |(keys, parts)| image_of(label, id, as_of, present, keys, parts))
+        },
+    )
 }
 
-fn keys_strategy(kind: KeyKind, count: usize) -> BoxedStrategy<ImageKeys> {
-    if kind == KeyKind::Dense {
-        return Just(ImageKeys::Dense).boxed();
-    }
-    prop_oneof![3 => plain_keys_strategy(kind, count), 1 => keys_of_kinds_strategy(kind, count)].boxed()
-}
-
-fn keys_of_kinds_strategy(default: KeyKind, count: usize) -> impl Strategy<Value = ImageKeys> {
-    let key = prop_oneof![
-        (any::<u64>().prop_map(VertexKey::U64), 0..=KindId::MAX.0),
-        ("\\PC{0,9}".prop_map(VertexKey::from), 0..=KindId::MAX.0),
-    ];
-    let key = key.prop_map(move |(key, kind)| {
-        let default_of = if matches!(key, VertexKey::Str(_)) { KeyKind::Str } else { KeyKind::U64 };
-        // Keys of the default kind are of the graph's type.
-        key.with_kind(KindId(if default_of == default { kind } else { kind.max(1) }))
-    });
-    vec(key, count).prop_map(ImageKeys::Kinds)
-}
-
-fn plain_keys_strategy(kind: KeyKind, count: usize) -> BoxedStrategy<ImageKeys> {
-    match kind {
-        KeyKind::Dense => Just(ImageKeys::Dense).boxed(),
-        KeyKind::U64 => vec(any::<u64>(), count).prop_map(ImageKeys::U64).boxed(),
-        KeyKind::Str => vec("\\PC{0,300}", count)
-            .prop_map(|keys| ImageKeys::Str(keys.into_iter().map(Into::into).collect()))
-            .boxed(),
-    }
-}
-
-/// A part with at least one neighbor; hubs of more than 255 included.
-fn part_strategy(
+/// An image of another label than the default one tells of vertices with neighbors alone.
+fn image_of(
     label: u16,
-    direction: Direction,
+    id: u32,
+    as_of: u64,
     present: u64,
-    weighted: bool,
-) -> impl Strategy<Value = AdjacencyPart> {
-    let live: Vec<usize> = (0..64).filter(|local| present >> local & 1 == 1).collect();
-    let list = prop_oneof![8 => btree_set(0u32..u32::MAX, 1..6), 1 => btree_set(0u32..2000, 250..400)];
-    btree_map(proptest::sample::select(live), list, 1..10).prop_flat_map(move |lists| {
-        let lists: Vec<(usize, Vec<u32>)> =
-            lists.into_iter().map(|(local, list)| (local, list.into_iter().collect())).collect();
-        let lists: Vec<(usize, &[u32])> = lists.iter().map(|(local, list)| (*local, &list[..])).collect();
-        let plain = part(label, direction, &lists);
-        let weight = any::<f64>().prop_filter("no NaN", |w| !w.is_nan());
-        let weights = vec(weight, if weighted { plain.neighbors.len() } else { 0 });
-        (weights, extra_strategy(plain.neighbors.len())).prop_map(move |(weights, (ranks, columns))| {
-            AdjacencyPart { weights: weighted.then_some(weights), ranks, columns, ..plain.clone() }
-        })
-    })
-}
-
-/// Ranks and properties of `count` edges. Half of the parts have neither.
-fn extra_strategy(count: usize) -> BoxedStrategy<(Option<Vec<u64>>, Columns)> {
-    let ranks = proptest::option::of(vec(any::<u64>(), count));
-    let value = prop_oneof![
-        any::<i64>().prop_map(Value::I64),
-        any::<bool>().prop_map(Value::Bool),
-        any::<f64>().prop_map(Value::F64),
-        "\\PC{0,9}".prop_map(|text| Value::from(text.as_str())),
-        vec(any::<u8>(), 0..9).prop_map(|bytes| Value::Bytes(bytes.into())),
-        any::<i64>().prop_map(Value::Timestamp),
-    ];
-    // One property for each type: the values of a column are of one type.
-    let cell = value.prop_map(|value| (PropertyId(value.property_type().map_or(0, |t| t as u16)), value));
-    let rows = vec(vec(cell, 0..4).prop_map(Row::new), count);
-    let columns = rows.prop_map(|rows| Columns::of_rows(rows.iter().map(|row| row.as_ref().into())));
-    prop_oneof![Just((None, Columns::default())), (ranks, columns)].boxed()
-}
-
-/// Edges with ranks, two of them between the same vertices, and a property of each type.
-pub(super) fn rich_image() -> SubgraphImage {
-    let cells = [
-        (0, Value::Bool(true)),
-        (1, Value::I64(-7)),
-        (2, Value::F64(0.5)),
-        (3, "text".into()),
-        (4, Value::Bytes([1, 2, 3].as_slice().into())),
-        (5, Value::Timestamp(9)),
-    ];
-    let rows = [
-        Row::new(cells.map(|(id, value)| (PropertyId(id), value)).to_vec()),
-        None,
-        Row::new(vec![(PropertyId(3), "é".into())]),
-    ];
-    let mut out = part(2, Direction::Out, &[(1, &[2, 2, 6])]);
-    out.ranks = Some(vec![0, 8, 3]);
-    out.columns = Columns::of_rows(rows.iter().map(|row| row.as_ref().into()));
-    let present = 1 << 1 | 1 << 2 | 1 << 6;
+    keys: ImageKeys,
+    parts: Vec<AdjacencyPart>,
+) -> SubgraphImage {
+    let with_neighbors = parts.iter().fold(0, |mask, part| mask | degree_mask(&part.offsets));
+    let keys = match keys {
+        // What no keys of several kinds are cannot be told from no keys of the graph's type.
+        ImageKeys::Kinds(keys) if keys.is_empty() => return image_without_vertices(label, id, as_of),
+        keys => keys,
+    };
     SubgraphImage {
-        id: SubgraphId(0),
-        as_of: Timestamp(12),
-        present,
-        keys: ImageKeys::U64(vec![3, 0, 17]),
-        parts: vec![out],
+        id: SubgraphId(id),
+        scope: ImageScope::Label(LabelId(label)),
+        as_of: Timestamp(as_of),
+        present: if label == 0 { present } else { with_neighbors },
+        keys,
+        parts,
     }
+}
+
+fn image_without_vertices(label: u16, id: u32, as_of: u64) -> SubgraphImage {
+    let scope = ImageScope::Label(LabelId(label));
+    SubgraphImage { scope, as_of: Timestamp(as_of), present: 0, parts: Vec::new(), ..dense_image(id, 0) }
+}
+
+/// A vertex with `count` neighbors, each edge with a text of 1,000 bytes, an id and a rank.
+pub(super) fn text_image(id: u32, count: u32) -> SubgraphImage {
+    let list: Vec<u32> = (0..count).collect();
+    let text = |i: u32| Value::from(format!("{i:01000}").as_str());
+    let rows: Vec<Option<Row>> = (0..count)
+        .map(|i| Row::new(vec![(PropertyId(1), Value::I64(i64::from(i))), (PropertyId(7), text(i))]))
+        .collect();
+    let mut out = part(0, Direction::Out, &[(5, &list)]);
+    out.columns = Columns::of_rows(rows.iter().map(|row| row.as_ref().into()));
+    out.ranks = Some((0..u64::from(count)).collect());
+    SubgraphImage { present: 1 << 5, parts: vec![out], ..dense_image(id, 0) }
+}
+
+/// A vertex with `degree` outgoing neighbors at distances that take `bits` bits each, with weights and ranks as asked.
+pub(super) fn list_image(id: u32, degree: u32, step: u32, weights: bool, ranks: bool) -> SubgraphImage {
+    let list: Vec<u32> = (0..degree).map(|i| i * step).collect();
+    let mut out = part(0, Direction::Out, &[(5, &list)]);
+    out.weights = weights.then(|| (0..degree).map(f64::from).collect());
+    out.ranks = ranks.then(|| (0..u64::from(degree)).collect());
+    SubgraphImage { present: 1 << 5, parts: vec![out], ..dense_image(id, 0) }
+}
+
+/// Three labels, two pages in the first; keys, weights, ranks and properties.
+pub(super) fn small_images() -> Vec<SubgraphImage> {
+    let mut far = testing::weighted_image();
+    far.id = SubgraphId(77);
+    let mut labelled = testing::rich_image();
+    labelled.scope = ImageScope::Label(LabelId(2));
+    labelled.parts[0].label = LabelId(2);
+    (labelled.present, labelled.keys) = (1 << 1, ImageKeys::Dense);
+    let mut of_vertices = labelled.clone();
+    of_vertices.scope = ImageScope::Label(LabelId::VERTICES);
+    of_vertices.parts[0].label = LabelId::VERTICES;
+    vec![testing::rich_image(), testing::weighted_image(), far, labelled, of_vertices]
+}
+
+/// `count` subgraphs of `vertices` vertices with number keys.
+pub(super) fn keyed_images(count: u32, vertices: usize) -> Vec<SubgraphImage> {
+    (0..count)
+        .map(|id| SubgraphImage {
+            keys: ImageKeys::U64((0..vertices as u64).map(|key| key * 3 + u64::from(id)).collect()),
+            ..dense_image(id, vertices)
+        })
+        .collect()
 }

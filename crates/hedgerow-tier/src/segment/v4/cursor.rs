@@ -3,8 +3,8 @@
 use hedgerow_core::faults::{self, PlantedFault};
 
 use super::block::{BLOCK_BYTES, CHECKSUM_BYTES, PAYLOAD_BYTES, block_checksum, block_count, block_offset};
-use super::source::Source;
 use crate::TierError;
+use crate::segment::source::Source;
 
 /// How many blocks one read takes at most.
 const READ_AHEAD: u64 = 16;

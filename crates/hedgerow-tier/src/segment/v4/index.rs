@@ -6,6 +6,7 @@ use hedgerow_io::{FileId, HEADER_BYTES, StoreId};
 use super::block::{BLOCK_BYTES, blocks_len};
 use crate::bytes::{Bytes, Fault};
 use crate::config;
+use crate::segment::totals::Totals;
 
 /// The bytes of one index entry.
 pub(super) const ENTRY_BYTES: u64 = 40;
@@ -37,6 +38,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    #[cfg(test)]
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         out.extend(self.id.0.to_le_bytes());
         out.extend([KIND_FULL, self.vertices, 0, 0]);
@@ -61,27 +63,6 @@ impl Entry {
     }
 }
 
-/// What a segment holds in all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Totals {
-    pub(super) subgraphs: u64,
-    pub(super) vertices: u64,
-    pub(super) edges: u64,
-    pub(super) max_as_of: Timestamp,
-}
-
-impl Totals {
-    /// Counts `entry` in; none if a count leaves 64 bits.
-    pub(super) fn add(self, entry: &Entry) -> Option<Totals> {
-        Some(Totals {
-            subgraphs: self.subgraphs.checked_add(1)?,
-            vertices: self.vertices.checked_add(u64::from(entry.vertices))?,
-            edges: self.edges.checked_add(entry.edges)?,
-            max_as_of: self.max_as_of.max(entry.as_of),
-        })
-    }
-}
-
 /// The fixed end of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Footer {
@@ -96,13 +77,14 @@ pub(super) struct Footer {
 
 impl Footer {
     /// The bytes before the checksum and the magic.
+    #[cfg(test)]
     pub(super) fn encode_body(&self, out: &mut Vec<u8>) {
         out.extend(self.file_id.0.to_le_bytes());
         out.extend(self.store.0);
         out.extend(self.stream_len.to_le_bytes());
         out.extend(self.index_offset.to_le_bytes());
-        out.extend((self.totals.subgraphs * ENTRY_BYTES).to_le_bytes());
-        out.extend(self.totals.subgraphs.to_le_bytes());
+        out.extend((self.totals.images * ENTRY_BYTES).to_le_bytes());
+        out.extend(self.totals.images.to_le_bytes());
         out.extend(self.totals.vertices.to_le_bytes());
         out.extend(self.totals.edges.to_le_bytes());
         out.extend(self.totals.max_as_of.0.to_le_bytes());
@@ -141,7 +123,7 @@ impl Footer {
         bytes.require(blocks_end == Some(index_offset), "index is not where the blocks end")?;
         let end = index_offset.checked_add(index_len).and_then(|end| end.checked_add(FOOTER_BYTES));
         bytes.require(end == Some(file_len), "footer describes a file of another size")?;
-        let totals = Totals { subgraphs, vertices, edges, max_as_of };
+        let totals = Totals { images: subgraphs, vertices, edges, max_as_of };
         Ok(Footer { file_id, store, stream_len, index_offset, totals, config, index_checksum })
     }
 }
@@ -165,7 +147,9 @@ pub(super) fn decode_index(index: &[u8], footer: &Footer) -> Result<Vec<Entry>, 
         )?;
         end = end.checked_add(entry.len).ok_or_else(|| bytes.fault("stream position overflows"))?;
         bytes.require(end <= footer.stream_len, "index entry beyond the stream")?;
-        totals = totals.add(&entry).ok_or_else(|| bytes.fault("counts overflow"))?;
+        totals = totals
+            .add(1, u64::from(entry.vertices), entry.edges, entry.as_of)
+            .ok_or_else(|| bytes.fault("counts overflow"))?;
         entries.push(entry);
     }
     bytes.require(end == footer.stream_len, "stream longer than its index says")?;

@@ -1,0 +1,236 @@
+//! Where things lie in a segment of format 5, after `docs/format/segment.md`. It shares no code with what reads segments.
+//!
+//! Only for sound files: nothing is verified, and a file that does not fit the page is `None`.
+
+use std::ops::Range;
+
+/// The longest payload of a block: a longer record fills blocks of its own.
+const MOST_PAYLOAD: usize = 65_520;
+const BLOCK_HEAD: usize = 4;
+const CHECKSUM: usize = 8;
+const HEADER: usize = 64;
+const FOOTER: usize = 128;
+const TOP_ENTRY: usize = 48;
+const PAGE_SUBGRAPHS: u32 = 64;
+
+/// A segment of format 5. All ranges are of bytes in the file.
+#[derive(Clone, Debug)]
+pub struct SegmentLayout {
+    /// All blocks, in order.
+    pub blocks: Vec<Block>,
+    /// All pages, in order.
+    pub pages: Vec<Page>,
+    /// The directories of all pages, with their checksums.
+    pub directories: Range<usize>,
+    /// The top index.
+    pub top_index: Range<usize>,
+    /// The footer.
+    pub footer: Range<usize>,
+}
+
+/// A block.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// With head and checksum.
+    pub bytes: Range<usize>,
+}
+
+impl Block {
+    /// The bytes between head and checksum.
+    pub fn payload(&self) -> Range<usize> {
+        self.bytes.start + BLOCK_HEAD..self.bytes.end - CHECKSUM
+    }
+}
+
+/// The images of up to 64 subgraphs in one label.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Its entry of the top index.
+    pub entry: Range<usize>,
+    /// Its directory, without checksum.
+    pub directory: Range<usize>,
+    /// Its blocks, by number.
+    pub blocks: Range<usize>,
+    /// What its directory tells of.
+    pub images: Vec<Image>,
+}
+
+/// The image of a subgraph in a label.
+#[derive(Clone, Debug)]
+pub struct Image {
+    /// The label.
+    pub label: u16,
+    /// The subgraph.
+    pub subgraph: u32,
+    /// Its entry of the directory.
+    pub entry: Range<usize>,
+    /// The record of its neighbors, or its head.
+    pub topology: Range<usize>,
+    /// The payloads of the pieces that follow a head.
+    pub pieces: Vec<Range<usize>>,
+    /// The record of its keys; none, or several stretches where it is longer than a block.
+    pub keys: Vec<Range<usize>>,
+    /// The record of its properties, likewise.
+    pub columns: Vec<Range<usize>>,
+}
+
+impl Image {
+    /// Everything of the image that lies in blocks.
+    pub fn records(&self) -> impl Iterator<Item = &Range<usize>> {
+        let rest = self.pieces.iter().chain(&self.keys).chain(&self.columns);
+        std::iter::once(&self.topology).chain(rest)
+    }
+}
+
+impl SegmentLayout {
+    /// Takes a sound file apart.
+    pub fn of(bytes: &[u8]) -> Option<SegmentLayout> {
+        let footer = bytes.len().checked_sub(FOOTER).filter(|&at| at >= HEADER)?;
+        if bytes.get(footer + 120..)? != b"HGSEGMT5" {
+            return None;
+        }
+        let [directories, top_index, pages] =
+            [24, 32, 40].map(|at| number(bytes, footer + at, 8).map(|n| n as usize));
+        let (directories, top_index) = (directories?, top_index?);
+        let mut layout = SegmentLayout {
+            blocks: Vec::new(),
+            pages: Vec::new(),
+            directories: directories..top_index,
+            top_index: top_index..footer,
+            footer: footer..bytes.len(),
+        };
+        for page in 0..pages? {
+            layout.take_page(bytes, top_index + page * TOP_ENTRY)?;
+        }
+        (layout.blocks.last().map_or(HEADER, |block| block.bytes.end) == directories).then_some(layout)
+    }
+
+    /// Whether the byte at `at` lies in a block of a record of `image`: whether damage there costs it.
+    pub fn is_in_blocks_of(&self, image: &Image, at: usize) -> bool {
+        let block = self.blocks.iter().find(|block| block.bytes.contains(&at));
+        block.is_some_and(|block| {
+            image.records().any(|record| record.start < block.bytes.end && block.bytes.start < record.end)
+        })
+    }
+
+    fn take_page(&mut self, bytes: &[u8], entry: usize) -> Option<()> {
+        let [label, page, blocks, directory, length] =
+            [(0, 2), (4, 4), (8, 8), (16, 8), (24, 4)].map(|(at, width)| number(bytes, entry + at, width));
+        let (directory, first) = (directory? as usize, self.blocks.len());
+        let [mask, count, flags] =
+            [(0, 8), (8, 4), (12, 1)].map(|(at, width)| number(bytes, directory + at, width));
+        let (count, mut at) = (count? as usize, blocks? as usize);
+        for block in 0..count {
+            let payload = number(bytes, directory + 16 + 2 * block, 2)? as usize;
+            let end = at + BLOCK_HEAD + payload + CHECKSUM;
+            self.blocks.push(Block { bytes: at..end });
+            at = end;
+        }
+        let entries = Entries { bytes, at: directory + 16 + 2 * count, flags: flags? };
+        let images = place(self.blocks.get(first..)?, entries, label? as u16, page? as u32, mask?)?;
+        self.pages.push(Page {
+            entry: entry..entry + TOP_ENTRY,
+            directory: directory..directory + length? as usize,
+            blocks: first..self.blocks.len(),
+            images,
+        });
+        Some(())
+    }
+}
+
+/// The number of `width` bytes at `at`.
+fn number(bytes: &[u8], at: usize, width: usize) -> Option<u64> {
+    let mut raw = [0; 8];
+    raw.get_mut(..width)?.copy_from_slice(bytes.get(at..at.checked_add(width)?)?);
+    Some(u64::from_le_bytes(raw))
+}
+
+/// The entries of a directory that are not read yet.
+struct Entries<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    flags: u64,
+}
+
+impl Entries<'_> {
+    /// The next entry: where it is, and the lengths of record, keys and columns and the number of pieces.
+    fn next(&mut self) -> Option<(Range<usize>, [u64; 4])> {
+        let begin = self.at;
+        self.at += 22;
+        let mut take = |is_there: bool, width: usize| {
+            let value = if is_there { number(self.bytes, self.at, width)? } else { 0 };
+            self.at += if is_there { width } else { 0 };
+            Some(value)
+        };
+        let topology = take(true, 2)?;
+        let keys = take(self.flags & 1 != 0, 4)?;
+        let columns = take(self.flags & 2 != 0, 6)?;
+        let pieces = take(self.flags & 4 != 0, 4)?;
+        Some((begin..self.at, [topology, keys, columns, pieces]))
+    }
+}
+
+/// Places the records of a page in its blocks: all neighbors, then all keys, then all properties.
+fn place(blocks: &[Block], mut entries: Entries<'_>, label: u16, page: u32, mask: u64) -> Option<Vec<Image>> {
+    let mut cursor = Cursor { blocks, block: 0, offset: 0 };
+    let (mut images, mut lengths) = (Vec::new(), Vec::new());
+    for local in (0..PAGE_SUBGRAPHS).filter(|local| mask >> local & 1 == 1) {
+        let (entry, [topology, keys, columns, pieces]) = entries.next()?;
+        let topology = cursor.take(topology)?.pop()?;
+        let pieces = (0..pieces).map(|_| cursor.whole()).collect::<Option<_>>()?;
+        lengths.push((keys, columns));
+        let subgraph = page * PAGE_SUBGRAPHS + local;
+        images.push(Image {
+            label,
+            subgraph,
+            entry,
+            topology,
+            pieces,
+            keys: Vec::new(),
+            columns: Vec::new(),
+        });
+    }
+    for (image, (keys, _)) in images.iter_mut().zip(&lengths) {
+        image.keys = cursor.take(*keys)?;
+    }
+    for (image, (_, columns)) in images.iter_mut().zip(&lengths) {
+        image.columns = cursor.take(*columns)?;
+    }
+    (cursor.block == blocks.len()).then_some(images)
+}
+
+/// Goes through the blocks of a page.
+struct Cursor<'a> {
+    blocks: &'a [Block],
+    block: usize,
+    offset: usize,
+}
+
+impl Cursor<'_> {
+    /// The next record, of `length` bytes: nowhere if that is 0, else in one block or over several.
+    fn take(&mut self, length: u64) -> Option<Vec<Range<usize>>> {
+        let (mut rest, mut all) = (usize::try_from(length).ok()?, Vec::new());
+        while rest > 0 {
+            let payload = self.blocks.get(self.block)?.payload();
+            let now = rest.min(MOST_PAYLOAD);
+            let begin = payload.start + self.offset;
+            if begin + now > payload.end {
+                return None;
+            }
+            all.push(begin..begin + now);
+            self.offset += now;
+            if begin + now == payload.end {
+                (self.block, self.offset) = (self.block + 1, 0);
+            }
+            rest -= now;
+        }
+        Some(all)
+    }
+
+    /// The payload of the next block.
+    fn whole(&mut self) -> Option<Range<usize>> {
+        let payload = self.blocks.get(self.block).filter(|_| self.offset == 0)?.payload();
+        self.block += 1;
+        Some(payload)
+    }
+}

@@ -1,0 +1,171 @@
+//! Images of a page, put together from their records.
+
+use hedgerow_core::{GraphConfig, KeyKind, LabelId};
+
+use super::block::BlockKind;
+use super::columns;
+use super::directory::{Directory, Place, PlacedImage};
+use super::image::{AdjacencyPart, ImageKeys, ImageScope, SubgraphImage};
+use super::keys::decode_keys;
+use super::source::Source;
+use super::topology::{self, Topology};
+use super::window::Window;
+use crate::TierError;
+use crate::bytes::{Bytes, Fault};
+use crate::id::ImageId;
+
+/// Reads images of one page. In order it reads each block once, some at a time.
+#[derive(Debug)]
+pub(super) struct PageImages<'a> {
+    label: LabelId,
+    config: &'a GraphConfig,
+    topology: Window<'a>,
+    keys: Window<'a>,
+    columns: Window<'a>,
+}
+
+impl<'a> PageImages<'a> {
+    /// Reads up to 512 KiB at a time.
+    pub(super) fn new(source: &'a Source, directory: &'a Directory, config: &'a GraphConfig) -> Self {
+        let end = directory.positions.len().saturating_sub(1);
+        let first = |place: fn(&PlacedImage) -> Place| {
+            directory.images.iter().map(place).find(|place| place.len > 0).map(|place| place.block)
+        };
+        let columns = first(|image| image.columns).unwrap_or(end);
+        let keys = first(|image| image.keys).unwrap_or(columns);
+        PageImages::with_windows(source, directory, config, [keys, columns, end])
+    }
+
+    /// Reads each block by itself, so that one that cannot be read takes no image with it that is not in it.
+    pub(super) fn block_by_block(
+        source: &'a Source,
+        directory: &'a Directory,
+        config: &'a GraphConfig,
+    ) -> Self {
+        PageImages::with_windows(source, directory, config, [0; 3])
+    }
+
+    fn with_windows(
+        source: &'a Source,
+        directory: &'a Directory,
+        config: &'a GraphConfig,
+        until: [usize; 3],
+    ) -> Self {
+        let [topology, keys, columns] = until.map(|until| Window::new(source, &directory.positions, until));
+        PageImages { label: directory.label, config, topology, keys, columns }
+    }
+
+    /// Reads one image: its record and pieces, its keys, its properties.
+    pub(super) fn read(&mut self, placed: &PlacedImage) -> Result<SubgraphImage, TierError> {
+        let mut topology = self.read_topology(placed)?;
+        let keys = match placed.keys.len {
+            0 => None,
+            _ => {
+                let record = self.keys.record(placed.keys, BlockKind::Keys)?;
+                let keys = whole(record, |bytes| decode_key_record(bytes, &topology));
+                Some(keys.map_err(|fault| self.keys.error(placed.keys, fault))?)
+            }
+        };
+        if placed.columns.len > 0 {
+            let record = self.columns.record(placed.columns, BlockKind::Columns)?;
+            let done = whole(record, |bytes| decode_columns(bytes, &mut topology));
+            done.map_err(|fault| self.columns.error(placed.columns, fault))?;
+        }
+        let needs_columns = topology.needs_columns();
+        let image = finish(topology, keys, self.config).and_then(|image| {
+            let fits = image.edge_count() == placed.entry.edges && needs_columns == (placed.columns.len > 0);
+            if fits { Ok(image) } else { Err("image differs from the directory") }
+        });
+        image.map_err(|what| self.topology.error(placed.topology, Fault { position: 0, what }))
+    }
+
+    fn read_topology(&mut self, placed: &PlacedImage) -> Result<Topology, TierError> {
+        let (place, entry) = (placed.topology, &placed.entry);
+        let expected = placed.id(self.label);
+        let record = self.topology.record(place, BlockKind::Topology)?;
+        let decoded = whole(record, |bytes| {
+            let topology = topology::decode(bytes)?;
+            let fits =
+                (topology.id, topology.as_of, topology.present) == (expected, entry.as_of, entry.present);
+            bytes.require(fits, "record differs from the directory")?;
+            bytes.require(
+                topology.pieces() == u64::from(entry.pieces),
+                "number of pieces differs from the directory",
+            )?;
+            Ok(topology)
+        });
+        let mut topology = decoded.map_err(|fault| self.topology.error(place, fault))?;
+        for number in (place.block + 1..).take(entry.pieces as usize) {
+            let piece = self.topology.payload(number, BlockKind::Piece)?;
+            let added = topology.add_piece(piece);
+            added.map_err(|fault| self.topology.error(Place { block: number, offset: 0, len: 0 }, fault))?;
+        }
+        Ok(topology)
+    }
+}
+
+/// Reads a record that must be read to its end.
+fn whole<T>(record: &[u8], read: impl FnOnce(&mut Bytes<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
+    let mut bytes = Bytes::new(record);
+    let value = read(&mut bytes)?;
+    bytes.require(bytes.is_empty(), "bytes left over in a record")?;
+    Ok(value)
+}
+
+/// Reads the keys of the subgraph of `topology`, whose live vertices it knows.
+pub(super) fn decode_key_record(bytes: &mut Bytes<'_>, topology: &Topology) -> Result<ImageKeys, Fault> {
+    let subgraph = bytes.u32()?;
+    bytes.require(subgraph == topology.id.subgraph.0, "keys of another subgraph")?;
+    let encoding = bytes.u8()?;
+    decode_keys(bytes, encoding, topology.present.count_ones() as usize)
+}
+
+/// Reads the properties of the parts of `topology` that have some.
+pub(super) fn decode_columns(bytes: &mut Bytes<'_>, topology: &mut Topology) -> Result<(), Fault> {
+    let subgraph = bytes.u32()?;
+    bytes.require(subgraph == topology.id.subgraph.0, "properties of another subgraph")?;
+    for part in topology.parts.iter_mut().filter(|part| part.has_columns) {
+        part.adjacency.columns = columns::decode(bytes, part.adjacency.neighbors.len())?;
+    }
+    Ok(())
+}
+
+impl Topology {
+    /// Whether the keys of its vertices stand in a record.
+    pub(super) fn needs_keys(&self, config: &GraphConfig) -> bool {
+        self.id.label == LabelId::DEFAULT && config.keys != KeyKind::Dense && self.present != 0
+    }
+
+    pub(super) fn needs_columns(&self) -> bool {
+        self.parts.iter().any(|part| part.has_columns)
+    }
+}
+
+/// The image, if everything of it is there and fits. Keys are given where their record was there.
+pub(super) fn finish(
+    topology: Topology,
+    keys: Option<ImageKeys>,
+    config: &GraphConfig,
+) -> Result<SubgraphImage, &'static str> {
+    if keys.is_some() != topology.needs_keys(config) {
+        return Err("keys that are missing, or nobody's");
+    }
+    let Topology { id, as_of, present, parts, .. } = topology;
+    let ImageId { label, subgraph } = id;
+    let keys = keys.unwrap_or_else(|| no_keys(label, config));
+    let parts: Vec<AdjacencyPart> = parts.into_iter().map(|part| part.adjacency).collect();
+    let image = SubgraphImage { id: subgraph, scope: ImageScope::Label(label), as_of, present, keys, parts };
+    match image.with_ref(|image| image.fault(config)) {
+        None => Ok(image),
+        Some(what) => Err(what),
+    }
+}
+
+/// What the keys of no vertices are.
+fn no_keys(label: LabelId, config: &GraphConfig) -> ImageKeys {
+    match config.keys {
+        KeyKind::U64 if label == LabelId::DEFAULT => ImageKeys::U64(Vec::new()),
+        KeyKind::Str if label == LabelId::DEFAULT => ImageKeys::Str(Vec::new()),
+        _ => ImageKeys::Dense,
+    }
+}

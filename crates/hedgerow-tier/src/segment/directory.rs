@@ -1,0 +1,256 @@
+//! The directory of a page: where the records of its images lie.
+//!
+//! It states lengths only. Records follow each other, and so do blocks, so places follow from them; a directory whose lengths do
+//! not fill its blocks exactly is damaged.
+
+use hedgerow_core::{LabelId, SubgraphId, Timestamp, VertexId};
+
+use super::block::{BLOCK_OVERHEAD, MOST_PAYLOAD};
+use super::top::PageEntry;
+use super::topology;
+use crate::bytes::{Bytes, Fault};
+use crate::id::{ImageId, PAGE_SUBGRAPHS};
+
+/// Some subgraphs have keys, properties, pieces: columns of the directory that are left out where none has.
+const WITH_KEYS: u8 = 1;
+const WITH_COLUMNS: u8 = 2;
+const WITH_PIECES: u8 = 4;
+
+/// What a page holds of one subgraph: lengths, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ImageEntry {
+    pub(super) subgraph: SubgraphId,
+    pub(super) as_of: Timestamp,
+    pub(super) present: u64,
+    /// The number of outgoing neighbors.
+    pub(super) edges: u64,
+    /// The record of its neighbors; where they follow in pieces, the head.
+    pub(super) topology: u16,
+    /// The record of its keys; 0 for none.
+    pub(super) keys: u32,
+    /// The record of its properties; 0 for none.
+    pub(super) columns: u64,
+    /// How many pieces follow the head.
+    pub(super) pieces: u32,
+}
+
+/// Where a record begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) block: usize,
+    pub(super) offset: usize,
+    pub(super) len: u64,
+}
+
+/// An image of the page, and where its records are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlacedImage {
+    pub(super) entry: ImageEntry,
+    pub(super) topology: Place,
+    pub(super) keys: Place,
+    pub(super) columns: Place,
+}
+
+/// A directory that was verified.
+#[derive(Debug)]
+pub(super) struct Directory {
+    pub(super) label: LabelId,
+    /// Where each block begins in the file; last, where the page's last one ends.
+    pub(super) positions: Vec<u64>,
+    pub(super) images: Vec<PlacedImage>,
+}
+
+impl PlacedImage {
+    pub(super) fn id(&self, label: LabelId) -> ImageId {
+        ImageId { label, subgraph: self.entry.subgraph }
+    }
+
+    /// The bytes of its records, the pieces counted as `piece` bytes each.
+    pub(super) fn bytes(&self, positions: &[u64]) -> u64 {
+        let after = self.topology.block.saturating_add(1);
+        let end = after.saturating_add(self.entry.pieces as usize);
+        let at = |block: usize| positions.get(block).copied().unwrap_or(0);
+        let pieces = if self.entry.pieces == 0 { 0 } else { at(end).saturating_sub(at(after)) };
+        u64::from(self.entry.topology) + u64::from(self.entry.keys) + self.entry.columns + pieces
+    }
+}
+
+/// Appends the directory of a page whose blocks have payloads of these lengths.
+pub(super) fn encode(blocks: &[u16], images: &[ImageEntry], out: &mut Vec<u8>) {
+    let mask = images.iter().fold(0u64, |mask, image| mask | 1 << (image.subgraph.0 % PAGE_SUBGRAPHS));
+    let any = |has: fn(&ImageEntry) -> bool, flag: u8| if images.iter().any(has) { flag } else { 0 };
+    let flags = any(|image| image.keys > 0, WITH_KEYS)
+        | any(|image| image.columns > 0, WITH_COLUMNS)
+        | any(|image| image.pieces > 0, WITH_PIECES);
+    out.extend(mask.to_le_bytes());
+    out.extend((blocks.len() as u32).to_le_bytes());
+    out.extend([flags, 0, 0, 0]);
+    out.extend(blocks.iter().flat_map(|len| len.to_le_bytes()));
+    for image in images {
+        out.extend(image.as_of.0.to_le_bytes());
+        out.extend(image.present.to_le_bytes());
+        out.extend(image.edges.to_le_bytes().iter().take(6));
+        out.extend(image.topology.to_le_bytes());
+        if flags & WITH_KEYS != 0 {
+            out.extend(image.keys.to_le_bytes());
+        }
+        if flags & WITH_COLUMNS != 0 {
+            out.extend(image.columns.to_le_bytes().iter().take(6));
+        }
+        if flags & WITH_PIECES != 0 {
+            out.extend(image.pieces.to_le_bytes());
+        }
+    }
+}
+
+/// Reads the directory of `page`, whose checksum was verified and whose blocks fill the file up to `end`.
+pub(super) fn decode(raw: &[u8], page: &PageEntry, end: u64) -> Result<Directory, Fault> {
+    let mut bytes = Bytes::new(raw);
+    let mask = bytes.u64()?;
+    let blocks = bytes.u32()? as usize;
+    let [flags, reserved @ ..] = bytes.fixed::<4>()?;
+    bytes.require(flags & !(WITH_KEYS | WITH_COLUMNS | WITH_PIECES) == 0, "unknown directory flags")?;
+    bytes.require(reserved == [0; 3], "reserved directory bytes in use")?;
+    bytes.require(mask.count_ones() == u32::from(page.images), "image count differs from the top index")?;
+    let lens = bytes.array(blocks, u16::from_le_bytes)?;
+    let positions =
+        positions(&lens, page.blocks, end).ok_or_else(|| bytes.fault("blocks that do not fill the page"))?;
+    let mut walk = Walk { lens: &lens, block: 0, offset: 0 };
+    let mut images = Vec::with_capacity(mask.count_ones() as usize);
+    for place in (0..PAGE_SUBGRAPHS).filter(|place| mask >> place & 1 == 1) {
+        let subgraph = SubgraphId(page.id.page * PAGE_SUBGRAPHS + place);
+        let entry = decode_entry(&mut bytes, subgraph, flags)?;
+        let topology = walk.take(u64::from(entry.topology));
+        let pieces = walk.pass(entry.pieces);
+        let placed = topology
+            .filter(|_| pieces)
+            .ok_or_else(|| bytes.fault("records that do not fill their blocks"))?;
+        let none = Place { block: 0, offset: 0, len: 0 };
+        images.push(PlacedImage { entry, topology: placed, keys: none, columns: none });
+    }
+    bytes.require(bytes.is_empty(), "bytes left over in a directory")?;
+    let placed = place_rest(&mut walk, &mut images).filter(|()| walk.is_at_end());
+    placed.ok_or_else(|| bytes.fault("records that do not fill their blocks"))?;
+    check_sums(&bytes, page, &images)?;
+    Ok(Directory { label: page.id.label, positions, images })
+}
+
+fn decode_entry(bytes: &mut Bytes<'_>, subgraph: SubgraphId, flags: u8) -> Result<ImageEntry, Fault> {
+    let as_of = Timestamp(bytes.u64()?);
+    let present = bytes.u64()?;
+    let edges = six_bytes(bytes)?;
+    let topology = bytes.u16()?;
+    let keys = if flags & WITH_KEYS != 0 { bytes.u32()? } else { 0 };
+    let columns = if flags & WITH_COLUMNS != 0 { six_bytes(bytes)? } else { 0 };
+    let pieces = if flags & WITH_PIECES != 0 { bytes.u32()? } else { 0 };
+    let fits = (topology::HEAD_BYTES..=MOST_PAYLOAD).contains(&usize::from(topology));
+    bytes.require(fits, "length of a record out of range")?;
+    bytes.require(subgraph <= VertexId::MAX.subgraph(), "subgraph id out of range")?;
+    Ok(ImageEntry { subgraph, as_of, present, edges, topology, keys, columns, pieces })
+}
+
+fn six_bytes(bytes: &mut Bytes<'_>) -> Result<u64, Fault> {
+    let [a, b, c, d, e, f] = bytes.fixed::<6>()?;
+    Ok(u64::from_le_bytes([a, b, c, d, e, f, 0, 0]))
+}
+
+/// Where each block begins and the last one ends; none if they do not end at `end`.
+fn positions(lens: &[u16], begin: u64, end: u64) -> Option<Vec<u64>> {
+    let mut positions = Vec::with_capacity(lens.len() + 1);
+    let mut at = begin;
+    positions.push(at);
+    for &len in lens {
+        let payload = usize::from(len);
+        if !(1..=MOST_PAYLOAD).contains(&payload) {
+            return None;
+        }
+        at = at.checked_add((payload + BLOCK_OVERHEAD) as u64)?;
+        positions.push(at);
+    }
+    (at == end).then_some(positions)
+}
+
+/// All neighbors of the page come first, then all keys, then all properties.
+fn place_rest(walk: &mut Walk<'_>, images: &mut [PlacedImage]) -> Option<()> {
+    walk.close()?;
+    for image in images.iter_mut().filter(|image| image.entry.keys > 0) {
+        image.keys = walk.take(u64::from(image.entry.keys))?;
+    }
+    walk.close()?;
+    for image in images.iter_mut().filter(|image| image.entry.columns > 0) {
+        image.columns = walk.take(image.entry.columns)?;
+    }
+    walk.close()
+}
+
+fn check_sums(bytes: &Bytes<'_>, page: &PageEntry, images: &[PlacedImage]) -> Result<(), Fault> {
+    let edges = images.iter().try_fold(0u64, |sum, image| sum.checked_add(image.entry.edges));
+    let newest = images.iter().map(|image| image.entry.as_of).max().unwrap_or(Timestamp::ZERO);
+    let vertices: u32 = images.iter().map(|image| image.entry.present.count_ones()).sum();
+    let vertices = if page.id.label == LabelId::DEFAULT { vertices } else { 0 };
+    let fits = edges == Some(page.edges) && newest == page.as_of && vertices == page.vertices;
+    bytes.require(fits, "counts of directory and top index differ")
+}
+
+/// Goes through the blocks of a page record by record.
+struct Walk<'a> {
+    lens: &'a [u16],
+    block: usize,
+    offset: usize,
+}
+
+impl Walk<'_> {
+    fn len(&self) -> Option<usize> {
+        self.lens.get(self.block).map(|&len| usize::from(len))
+    }
+
+    /// A record of `len` bytes: within a block, or over several that it fills alone.
+    fn take(&mut self, len: u64) -> Option<Place> {
+        let place = Place { block: self.block, offset: self.offset, len };
+        let mut rest = usize::try_from(len).ok()?;
+        if rest <= MOST_PAYLOAD {
+            self.step(rest)?;
+            return Some(place);
+        }
+        if self.offset != 0 {
+            return None;
+        }
+        while rest > 0 {
+            let now = rest.min(MOST_PAYLOAD);
+            if self.len()? != now {
+                return None;
+            }
+            self.step(now)?;
+            rest -= now;
+        }
+        Some(place)
+    }
+
+    fn step(&mut self, len: usize) -> Option<()> {
+        let end = self.offset.checked_add(len)?;
+        let block = self.len()?;
+        match end.cmp(&block) {
+            std::cmp::Ordering::Less => self.offset = end,
+            std::cmp::Ordering::Equal => (self.block, self.offset) = (self.block + 1, 0),
+            std::cmp::Ordering::Greater => return None,
+        }
+        Some(())
+    }
+
+    /// Passes over `pieces` blocks, before which a block ends.
+    fn pass(&mut self, pieces: u32) -> bool {
+        if pieces > 0 {
+            self.block = self.block.saturating_add(pieces as usize);
+        }
+        (pieces == 0 || self.offset == 0) && self.block <= self.lens.len()
+    }
+
+    /// Between kinds of records a block ends.
+    fn close(&self) -> Option<()> {
+        (self.offset == 0).then_some(())
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.block == self.lens.len() && self.offset == 0
+    }
+}

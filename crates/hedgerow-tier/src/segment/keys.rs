@@ -1,0 +1,109 @@
+//! The keys of the vertices of a subgraph as bytes. The layout is drawn in `docs/format/segment.md`.
+
+use std::sync::Arc;
+
+use hedgerow_core::{KindId, SUBGRAPH_VERTICES, VertexKey};
+
+use super::chunks::put_chunks;
+use super::image::{ImageKeys, KeysRef, text_of};
+use crate::bytes::{Bytes, Fault};
+
+const KEYS_NONE: u8 = 0;
+const KEYS_U64: u8 = 1;
+/// Strings of at most 255 bytes: one length byte each, then the texts.
+const KEYS_SHORT: u8 = 2;
+/// Strings of any length: four length bytes each, then the texts.
+const KEYS_LONG: u8 = 3;
+/// Of several kinds: for each vertex the kind in one byte, and whether the key is a string in another; then the numbers, then the
+/// lengths of the strings in four bytes each, then the texts.
+const KEYS_OF_KINDS: u8 = 4;
+
+/// The byte that says how `keys` are written.
+pub(super) fn key_encoding(keys: KeysRef<'_>) -> u8 {
+    match keys {
+        KeysRef::Dense => KEYS_NONE,
+        KeysRef::U64(_) => KEYS_U64,
+        KeysRef::Str(keys) if keys.iter().all(|key| key.len() <= usize::from(u8::MAX)) => KEYS_SHORT,
+        KeysRef::Str(_) => KEYS_LONG,
+        KeysRef::Kinds(_) => KEYS_OF_KINDS,
+    }
+}
+
+/// Writes `keys` through `put`, in the encoding that [`key_encoding`] names.
+pub(super) fn encode_keys<E>(
+    keys: KeysRef<'_>,
+    scratch: &mut Vec<u8>,
+    put: &mut impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    match (keys, key_encoding(keys)) {
+        (KeysRef::Dense, _) => Ok(()),
+        (KeysRef::U64(keys), _) => put_chunks(keys, scratch, |key| key.to_le_bytes(), put),
+        (KeysRef::Str(keys), encoding) => {
+            if encoding == KEYS_SHORT {
+                put_chunks(keys, scratch, |key| [key.len() as u8], put)?;
+            } else {
+                put_chunks(keys, scratch, |key| (key.len() as u32).to_le_bytes(), put)?;
+            }
+            keys.iter().try_for_each(|key| put(key.as_bytes()))
+        }
+        (KeysRef::Kinds(keys), _) => encode_keys_of_kinds(keys, scratch, put),
+    }
+}
+
+fn encode_keys_of_kinds<E>(
+    keys: &[VertexKey],
+    scratch: &mut Vec<u8>,
+    put: &mut impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let number = |key: &VertexKey| match key {
+        VertexKey::U64(n) | VertexKey::KindU64(_, n) => Some(*n),
+        VertexKey::Str(_) | VertexKey::KindStr(..) => None,
+    };
+    put_chunks(keys, scratch, |key| [key.kind().0, u8::from(text_of(key).is_some())], put)?;
+    let numbers: Vec<u64> = keys.iter().filter_map(number).collect();
+    put_chunks(&numbers, scratch, |n| n.to_le_bytes(), put)?;
+    let texts: Vec<&Arc<str>> = keys.iter().filter_map(text_of).collect();
+    put_chunks(&texts, scratch, |text| (text.len() as u32).to_le_bytes(), put)?;
+    texts.iter().try_for_each(|text| put(text.as_bytes()))
+}
+
+/// Reads the keys of `count` vertices.
+pub(super) fn decode_keys(bytes: &mut Bytes<'_>, encoding: u8, count: usize) -> Result<ImageKeys, Fault> {
+    match encoding {
+        KEYS_NONE => Ok(ImageKeys::Dense),
+        KEYS_U64 => Ok(ImageKeys::U64(bytes.array(count, u64::from_le_bytes)?)),
+        KEYS_SHORT => {
+            let lengths = bytes.array(count, u8::from_le_bytes)?;
+            decode_texts(bytes, lengths.into_iter().map(usize::from)).map(ImageKeys::Str)
+        }
+        KEYS_LONG => {
+            let lengths = bytes.array(count, u32::from_le_bytes)?;
+            decode_texts(bytes, lengths.into_iter().map(|length| length as usize)).map(ImageKeys::Str)
+        }
+        KEYS_OF_KINDS => decode_keys_of_kinds(bytes, count),
+        _ => Err(bytes.fault("unknown key encoding")),
+    }
+}
+
+fn decode_keys_of_kinds(bytes: &mut Bytes<'_>, count: usize) -> Result<ImageKeys, Fault> {
+    let forms = bytes.array(count, |form: [u8; 2]| form)?;
+    bytes.require(forms.iter().all(|[_, text]| *text <= 1), "a key that is neither number nor string")?;
+    let texts = forms.iter().filter(|[_, text]| *text == 1).count();
+    let mut numbers = bytes.array(count - texts, u64::from_le_bytes)?.into_iter();
+    let lengths = bytes.array(texts, u32::from_le_bytes)?;
+    let mut texts = decode_texts(bytes, lengths.into_iter().map(|length| length as usize))?.into_iter();
+    let keys = forms.into_iter().filter_map(|[kind, text]| {
+        let key = if text == 1 { VertexKey::Str(texts.next()?) } else { VertexKey::U64(numbers.next()?) };
+        Some(key.with_kind(KindId(kind)))
+    });
+    Ok(ImageKeys::Kinds(keys.collect()))
+}
+
+fn decode_texts(bytes: &mut Bytes<'_>, lengths: impl Iterator<Item = usize>) -> Result<Vec<Arc<str>>, Fault> {
+    let mut keys = Vec::with_capacity(SUBGRAPH_VERTICES);
+    for length in lengths {
+        let text = std::str::from_utf8(bytes.take(length)?);
+        keys.push(Arc::from(text.map_err(|_| bytes.fault("key is not UTF-8"))?));
+    }
+    Ok(keys)
+}

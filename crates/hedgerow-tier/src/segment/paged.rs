@@ -1,0 +1,170 @@
+//! Reading a segment of format 5.
+
+use hedgerow_core::{GraphConfig, LabelId};
+use hedgerow_io::StoreId;
+
+use super::SegmentInfo;
+use super::assemble::PageImages;
+use super::block::index_checksum;
+use super::directory::{self, Directory};
+use super::image::SubgraphImage;
+use super::source::Source;
+use super::summary::ImageSummary;
+use super::top::{
+    DIRECTORY_CHECKSUM, FOOTER_BODY, FOOTER_BYTES, FOOTER_MAGIC, Footer, PAGE_BYTES, PageEntry,
+    decode_top_index,
+};
+use crate::TierError;
+use crate::bytes::{Bytes, Fault};
+use crate::id::ImageId;
+
+/// An open segment whose images lie on pages. Its top index is in memory, 48 bytes for each page.
+#[derive(Debug)]
+pub(super) struct PagedSegment {
+    source: Source,
+    footer: Footer,
+    pages: Vec<PageEntry>,
+}
+
+impl PagedSegment {
+    /// Checks size, footer and top index of a file whose header was checked.
+    pub(super) fn open(
+        source: Source,
+        info: &SegmentInfo,
+        store: StoreId,
+    ) -> Result<PagedSegment, TierError> {
+        source.check_size(info, FOOTER_BYTES)?;
+        let footer = read_footer(&source, info.bytes)?;
+        let at = info.bytes - FOOTER_BYTES;
+        if footer.file_id != source.file_id || footer.store != store {
+            return Err(source.invalid(at, "footer of another file"));
+        }
+        if footer.totals != info.totals() {
+            return Err(source.invalid(at, "counts of footer and manifest differ"));
+        }
+        let pages = read_top_index(&source, &footer)?;
+        let found = pages.first().zip(pages.last()).map(|(first, last)| (first.id, last.id));
+        if info.pages.is_some() && info.pages != found {
+            return Err(source.invalid(footer.top_index, "pages of top index and manifest differ"));
+        }
+        Ok(PagedSegment { source, footer, pages })
+    }
+
+    pub(super) fn config(&self) -> &GraphConfig {
+        &self.footer.config
+    }
+
+    pub(super) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    pub(super) fn pages(&self) -> &[PageEntry] {
+        &self.pages
+    }
+
+    /// Where the blocks of page number `i` end in the file.
+    pub(super) fn blocks_end(&self, i: usize) -> u64 {
+        self.pages.get(i + 1).map_or(self.footer.directories, |next| next.blocks)
+    }
+
+    /// Reads and verifies the directory of page number `i`.
+    pub(super) fn directory(&self, i: usize) -> Result<Directory, TierError> {
+        let Some(page) = self.pages.get(i) else {
+            return Err(TierError::NoSuchPage { index: i, len: self.pages.len() });
+        };
+        let raw =
+            self.source.read_region(page.directory, u64::from(page.directory_len) + DIRECTORY_CHECKSUM)?;
+        self.check_directory(i, page, &raw)
+    }
+
+    fn check_directory(&self, i: usize, page: &PageEntry, raw: &[u8]) -> Result<Directory, TierError> {
+        let at = page.directory;
+        let Some((body, sum)) = raw.split_last_chunk::<{ DIRECTORY_CHECKSUM as usize }>() else {
+            return Err(self.source.invalid(at, "directory without checksum"));
+        };
+        let mut found = index_checksum(self.source.file_id, at);
+        found.update(body);
+        self.source.check(at, u64::from_le_bytes(*sum), found.digest64())?;
+        directory::decode(body, page, self.blocks_end(i))
+            .map_err(|fault| self.source.invalid(at + fault.position as u64, fault.what))
+    }
+
+    /// What the directories say of all images, in order. One read for each MiB of directories.
+    pub(super) fn summaries(&self) -> Result<Vec<ImageSummary>, TierError> {
+        const READ: u64 = 1 << 20;
+        let mut summaries = Vec::new();
+        let mut first = 0;
+        while let Some(begin) = self.pages.get(first).map(|page| page.directory) {
+            let end_of =
+                |page: &PageEntry| page.directory + u64::from(page.directory_len) + DIRECTORY_CHECKSUM;
+            let rest = self.pages.get(first..).unwrap_or(&[]);
+            let fits = rest.iter().take_while(|page| end_of(page) - begin <= READ).count().max(1);
+            let group = rest.get(..fits).unwrap_or(rest);
+            let len = group.last().map_or(0, |last| end_of(last) - begin);
+            let raw = self.source.read_region(begin, len)?;
+            for (i, page) in group.iter().enumerate() {
+                let from = (page.directory - begin) as usize;
+                let bytes = raw.get(from..(end_of(page) - begin) as usize).unwrap_or(&[]);
+                let directory = self.check_directory(first + i, page, bytes)?;
+                summaries.extend(summarize(&directory));
+            }
+            first += fits;
+        }
+        Ok(summaries)
+    }
+
+    /// Reads the images of page number `i` that are wanted, in order, and gives each to `f`; stops at the first error of either.
+    pub(super) fn read_page<E: From<TierError>>(
+        &self,
+        i: usize,
+        wanted: impl Fn(ImageId) -> bool,
+        mut f: impl FnMut(SubgraphImage) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let directory = self.directory(i)?;
+        let mut images = PageImages::new(&self.source, &directory, &self.footer.config);
+        for placed in directory.images.iter().filter(|placed| wanted(placed.id(directory.label))) {
+            f(images.read(placed)?)?;
+        }
+        Ok(())
+    }
+}
+
+fn summarize(directory: &Directory) -> impl Iterator<Item = ImageSummary> {
+    directory.images.iter().map(|placed| {
+        let live = if directory.label == LabelId::DEFAULT { placed.entry.present.count_ones() } else { 0 };
+        ImageSummary {
+            id: placed.id(directory.label),
+            as_of: placed.entry.as_of,
+            vertices: live,
+            edges: placed.entry.edges,
+            bytes: placed.bytes(&directory.positions),
+        }
+    })
+}
+
+/// Reads the footer of a file of `len` bytes, whatever a manifest says of it.
+pub(super) fn read_footer(source: &Source, len: u64) -> Result<Footer, TierError> {
+    let offset = len.checked_sub(FOOTER_BYTES).ok_or_else(|| source.invalid(0, "no footer"))?;
+    let mut raw = [0; FOOTER_BYTES as usize];
+    source.read(&mut raw, offset)?;
+    let (body, tail) = raw.split_at(FOOTER_BODY);
+    let mut tail = Bytes::new(tail);
+    let ends = |fault: Fault| source.invalid(offset, fault.what);
+    let stored = tail.u64().map_err(ends)?;
+    if tail.fixed().map_err(ends)? != FOOTER_MAGIC {
+        return Err(source.invalid(offset, "no footer at the end of the file"));
+    }
+    let mut sum = index_checksum(source.file_id, offset);
+    sum.update(body);
+    source.check(offset, stored, sum.digest64())?;
+    Footer::decode_body(body, len).map_err(|fault| source.invalid(offset + fault.position as u64, fault.what))
+}
+
+fn read_top_index(source: &Source, footer: &Footer) -> Result<Vec<PageEntry>, TierError> {
+    let at = footer.top_index;
+    let raw = source.read_region(at, footer.pages * PAGE_BYTES)?;
+    let mut sum = index_checksum(source.file_id, at);
+    sum.update(&raw);
+    source.check(at, footer.top_checksum, sum.digest64())?;
+    decode_top_index(&raw, footer).map_err(|fault| source.invalid(at + fault.position as u64, fault.what))
+}

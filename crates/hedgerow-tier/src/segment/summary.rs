@@ -1,0 +1,20 @@
+//! What directories and indexes say of an image.
+
+use hedgerow_core::Timestamp;
+
+use crate::id::ImageId;
+
+/// What can be said of an image in a segment without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImageSummary {
+    /// What the image is of; in a segment of format 1 to 4, where it is of all labels, the default label stands for them.
+    pub id: ImageId,
+    /// The image holds every commit up to this timestamp.
+    pub as_of: Timestamp,
+    /// The number of live vertices; 0 in an image of another label than the default one.
+    pub vertices: u32,
+    /// The number of outgoing neighbor entries.
+    pub edges: u64,
+    /// The size of the image in the file, in bytes.
+    pub bytes: u64,
+}

@@ -1,0 +1,287 @@
+//! The neighbors of one subgraph in one label as bytes. The layout is drawn in `docs/format/segment.md`.
+
+use hedgerow_core::{Columns, Direction, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
+
+use super::block::MOST_PAYLOAD;
+use super::degrees::{degree_width, put_degrees, take_degrees};
+use super::image::{AdjacencyPart, ImageRef, PartRef};
+use crate::bytes::{Bytes, Fault};
+use crate::id::ImageId;
+use crate::packed::{self, Form};
+
+/// A whole image in one record.
+const WHOLE: u8 = 0;
+/// The head of an image whose neighbors follow in pieces, a block each.
+const CUT: u8 = 1;
+
+/// Neighbors are packed, the first of each list as it is.
+const PACKED: u8 = 1;
+/// Neighbors are packed, the first of each list by its distance from the vertex.
+const PACKED_NEAR: u8 = 2;
+
+/// Part flags: weights follow the neighbors, ranks follow those, properties stand in the record of columns.
+const WEIGHTS: u8 = 1;
+const RANKS: u8 = 2;
+const PROPERTIES: u8 = 4;
+
+/// What [`packed`] takes at most for a neighbor: a first one five bytes, the others four and a share of a width.
+const MOST_PACKED: usize = 5;
+
+/// The least length of a record: its fixed fields.
+pub(super) const HEAD_BYTES: usize = 24;
+/// No head is longer: fixed fields, and two parts with degrees of four bytes.
+pub(super) const MOST_HEAD: usize = HEAD_BYTES + 2 * (16 + 4 * SUBGRAPH_VERTICES);
+
+/// The neighbors of a subgraph, as far as they are read.
+#[derive(Debug)]
+pub(super) struct Topology {
+    pub(super) id: ImageId,
+    pub(super) as_of: Timestamp,
+    pub(super) present: u64,
+    /// Whether the neighbors follow in pieces.
+    pub(super) is_cut: bool,
+    pub(super) parts: Vec<Part>,
+}
+
+/// Neighbors of one direction.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) adjacency: AdjacencyPart,
+    pub(super) has_columns: bool,
+    entries: u32,
+    form: Form,
+}
+
+/// How many neighbors a piece holds: as many as fit in a block, whatever they are. The last one of a part may hold fewer.
+fn piece_entries(weights: bool, ranks: bool) -> u32 {
+    (MOST_PAYLOAD / (MOST_PACKED + 8 * usize::from(weights) + 8 * usize::from(ranks))) as u32
+}
+
+impl Part {
+    fn piece_entries(&self) -> u32 {
+        piece_entries(self.adjacency.weights.is_some(), self.adjacency.ranks.is_some())
+    }
+}
+
+impl Topology {
+    /// How many pieces follow the head.
+    pub(super) fn pieces(&self) -> u64 {
+        let of_part = |part: &Part| u64::from(part.entries.div_ceil(part.piece_entries()));
+        if self.is_cut { self.parts.iter().map(of_part).sum() } else { 0 }
+    }
+}
+
+/// Appends the record of `image`, which must have passed [`ImageRef::fault`]. Returns whether it is only a head, after which
+/// [`encode_pieces`] gives the rest.
+pub(super) fn encode(image: &ImageRef<'_>, out: &mut Vec<u8>) -> bool {
+    let begin = out.len();
+    let most: usize =
+        MOST_HEAD + parts_of(image).map(|part| part.neighbors.len() * most_of(part)).sum::<usize>();
+    // What may take four blocks is packed to see whether it fits in one.
+    if most <= 4 * MOST_PAYLOAD {
+        encode_head(image, WHOLE, out, |part, form, out| {
+            encode_entries(image.id.subgraph, part, form, 0..part.neighbors.len() as u32, out);
+        });
+        if out.len() - begin <= MOST_PAYLOAD {
+            return false;
+        }
+        out.truncate(begin);
+    }
+    encode_head(image, CUT, out, |_, _, _| {});
+    true
+}
+
+/// Gives each piece of `image` to `put`, in order.
+pub(super) fn encode_pieces<E>(
+    image: &ImageRef<'_>,
+    scratch: &mut Vec<u8>,
+    mut put: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    for part in parts_of(image) {
+        let form = form_of(image.id.subgraph, part);
+        let (entries, step) = (part.neighbors.len() as u32, piece_entries_of(part));
+        for from in (0..entries).step_by(step as usize) {
+            scratch.clear();
+            encode_entries(
+                image.id.subgraph,
+                part,
+                form,
+                from..entries.min(from.saturating_add(step)),
+                scratch,
+            );
+            put(scratch)?;
+        }
+    }
+    Ok(())
+}
+
+fn parts_of<'a>(image: &ImageRef<'a>) -> impl Iterator<Item = &'a PartRef<'a>> + Clone {
+    image.parts.iter().filter(|part| !part.neighbors.is_empty())
+}
+
+fn piece_entries_of(part: &PartRef<'_>) -> u32 {
+    piece_entries(part.weights.is_some(), part.ranks.is_some())
+}
+
+fn most_of(part: &PartRef<'_>) -> usize {
+    MOST_PACKED + 8 * usize::from(part.weights.is_some()) + 8 * usize::from(part.ranks.is_some())
+}
+
+fn encode_head(
+    image: &ImageRef<'_>,
+    kind: u8,
+    out: &mut Vec<u8>,
+    entries: impl Fn(&PartRef<'_>, Form, &mut Vec<u8>),
+) {
+    out.extend(image.id.subgraph.0.to_le_bytes());
+    out.extend(image.id.label.0.to_le_bytes());
+    out.extend([kind, parts_of(image).count() as u8]);
+    out.extend(image.as_of.0.to_le_bytes());
+    out.extend(image.present.to_le_bytes());
+    for part in parts_of(image) {
+        let form = form_of(image.id.subgraph, part);
+        let width = degree_width(part.offsets);
+        let flag = |on: bool, bit: u8| if on { bit } else { 0 };
+        let flags = flag(part.weights.is_some(), WEIGHTS)
+            | flag(part.ranks.is_some(), RANKS)
+            | flag(part.columns.is_some(), PROPERTIES);
+        out.extend([part.direction as u8, width, if form.relative { PACKED_NEAR } else { PACKED }, flags]);
+        out.extend((part.neighbors.len() as u32).to_le_bytes());
+        put_degrees(part.offsets, width, out);
+        entries(part, form, out);
+    }
+}
+
+/// In a graph whose neighbors have ids near those of their vertices the first of each list is shorter by its distance.
+fn form_of(subgraph: SubgraphId, part: &PartRef<'_>) -> Form {
+    let form = |relative| Form { relative, repeats: part.ranks.is_some() };
+    let (mut plain, mut near) = (0, 0);
+    for (local, range) in portions(part.offsets, 0..part.neighbors.len() as u32) {
+        let Some(&first) = part.neighbors.get(range.start as usize) else { continue };
+        let source = vertex(subgraph, local);
+        plain += packed::first_len(first, source, form(false));
+        near += packed::first_len(first, source, form(true));
+    }
+    form(near < plain)
+}
+
+fn vertex(subgraph: SubgraphId, local: usize) -> VertexId {
+    VertexId((subgraph.0 << 6) | local as u32)
+}
+
+/// The parts of lists that lie in `range`, with their vertices.
+fn portions(
+    offsets: &[u32; SUBGRAPH_VERTICES + 1],
+    range: std::ops::Range<u32>,
+) -> impl Iterator<Item = (usize, std::ops::Range<u32>)> {
+    let lists = offsets.iter().zip(offsets.iter().skip(1)).enumerate();
+    let cut = lists.map(move |(local, (&from, &to))| (local, from.max(range.start)..to.min(range.end)));
+    cut.filter(|(_, portion)| !portion.is_empty())
+}
+
+fn encode_entries(
+    subgraph: SubgraphId,
+    part: &PartRef<'_>,
+    form: Form,
+    range: std::ops::Range<u32>,
+    out: &mut Vec<u8>,
+) {
+    for (local, portion) in portions(part.offsets, range.clone()) {
+        let list = part.neighbors.get(portion.start as usize..portion.end as usize).unwrap_or(&[]);
+        packed::encode_list(list, vertex(subgraph, local), form, out);
+    }
+    let range = range.start as usize..range.end as usize;
+    let weights = part.weights.and_then(|weights| weights.get(range.clone())).unwrap_or(&[]);
+    out.extend(weights.iter().flat_map(|weight| weight.to_le_bytes()));
+    let ranks = part.ranks.and_then(|ranks| ranks.get(range)).unwrap_or(&[]);
+    out.extend(ranks.iter().flat_map(|rank| rank.to_le_bytes()));
+}
+
+/// Reads the next record. The bytes have passed their checksum, but may still be forged: what is allocated is in proportion to
+/// them, at most 64 neighbors for each byte.
+pub(super) fn decode(bytes: &mut Bytes<'_>) -> Result<Topology, Fault> {
+    let subgraph = SubgraphId(bytes.u32()?);
+    let label = LabelId(bytes.u16()?);
+    let kind = bytes.u8()?;
+    let parts = bytes.u8()?;
+    let as_of = Timestamp(bytes.u64()?);
+    let present = bytes.u64()?;
+    bytes.require(kind == WHOLE || kind == CUT, "unknown record kind")?;
+    bytes.require(parts <= 2, "more parts than there are directions")?;
+    let id = ImageId { label, subgraph };
+    let mut topology = Topology { id, as_of, present, is_cut: kind == CUT, parts: Vec::new() };
+    for _ in 0..parts {
+        let mut part = decode_part(bytes, label)?;
+        if kind == WHOLE {
+            let all = 0..part.entries;
+            decode_entries(bytes, subgraph, &mut part, all)?;
+        }
+        topology.parts.push(part);
+    }
+    bytes.require(kind == WHOLE || parts > 0, "a head without neighbors")?;
+    Ok(topology)
+}
+
+fn decode_part(bytes: &mut Bytes<'_>, label: LabelId) -> Result<Part, Fault> {
+    let direction = match bytes.u8()? {
+        0 => Direction::Out,
+        1 => Direction::In,
+        _ => return Err(bytes.fault("unknown direction")),
+    };
+    let width = bytes.u8()?;
+    let relative = match bytes.u8()? {
+        PACKED => false,
+        PACKED_NEAR => true,
+        _ => return Err(bytes.fault("unknown neighbor encoding")),
+    };
+    let flags = bytes.u8()?;
+    let entries = bytes.u32()?;
+    bytes.require(flags & !(WEIGHTS | RANKS | PROPERTIES) == 0, "unknown part flags")?;
+    bytes.require(entries > 0, "part without neighbors")?;
+    let adjacency = AdjacencyPart {
+        label,
+        direction,
+        offsets: take_degrees(bytes, width, entries)?,
+        neighbors: Vec::new(),
+        weights: (flags & WEIGHTS != 0).then(Vec::new),
+        ranks: (flags & RANKS != 0).then(Vec::new),
+        columns: Columns::default(),
+    };
+    let form = Form { relative, repeats: flags & RANKS != 0 };
+    Ok(Part { adjacency, has_columns: flags & PROPERTIES != 0, entries, form })
+}
+
+/// Reads the neighbors `range` of a part, behind those that are read.
+fn decode_entries(
+    bytes: &mut Bytes<'_>,
+    subgraph: SubgraphId,
+    part: &mut Part,
+    range: std::ops::Range<u32>,
+) -> Result<(), Fault> {
+    let count = range.len();
+    let Part { adjacency, form, .. } = part;
+    for (local, portion) in portions(&adjacency.offsets, range) {
+        packed::decode_list(bytes, portion.len(), vertex(subgraph, local), *form, &mut adjacency.neighbors)?;
+    }
+    if let Some(weights) = &mut adjacency.weights {
+        weights.append(&mut bytes.array(count, f64::from_le_bytes)?);
+    }
+    if let Some(ranks) = &mut adjacency.ranks {
+        ranks.append(&mut bytes.array(count, u64::from_le_bytes)?);
+    }
+    Ok(())
+}
+
+impl Topology {
+    /// Takes the next piece, whose payload is `piece`.
+    pub(super) fn add_piece(&mut self, piece: &[u8]) -> Result<(), Fault> {
+        let mut bytes = Bytes::new(piece);
+        let subgraph = self.id.subgraph;
+        let open = self.parts.iter_mut().find(|part| part.adjacency.neighbors.len() < part.entries as usize);
+        let part = open.ok_or_else(|| bytes.fault("a piece too many"))?;
+        let from = part.adjacency.neighbors.len() as u32;
+        let to = part.entries.min(from.saturating_add(part.piece_entries()));
+        decode_entries(&mut bytes, subgraph, part, from..to)?;
+        bytes.require(bytes.is_empty(), "bytes left over in a piece")
+    }
+}

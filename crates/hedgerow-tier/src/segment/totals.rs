@@ -1,0 +1,37 @@
+//! What a segment holds in all.
+
+use hedgerow_core::Timestamp;
+
+use super::SegmentInfo;
+
+/// The counts of a segment, which footer and manifest both state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Totals {
+    pub(super) images: u64,
+    pub(super) vertices: u64,
+    pub(super) edges: u64,
+    pub(super) max_as_of: Timestamp,
+}
+
+impl Totals {
+    /// Counts `images` images in that have so many live vertices and outgoing neighbors; none if a count leaves 64 bits.
+    pub(super) fn add(self, images: u64, vertices: u64, edges: u64, as_of: Timestamp) -> Option<Totals> {
+        Some(Totals {
+            images: self.images.checked_add(images)?,
+            vertices: self.vertices.checked_add(vertices)?,
+            edges: self.edges.checked_add(edges)?,
+            max_as_of: self.max_as_of.max(as_of),
+        })
+    }
+}
+
+impl SegmentInfo {
+    pub(super) fn totals(&self) -> Totals {
+        Totals {
+            images: self.subgraphs,
+            vertices: self.vertices,
+            edges: self.edges,
+            max_as_of: self.max_as_of,
+        }
+    }
+}

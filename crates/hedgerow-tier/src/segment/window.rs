@@ -1,0 +1,112 @@
+//! Reading records out of the blocks of a page, in order, some blocks at a time.
+
+use std::ops::Range;
+
+use super::block::{self, BlockKind, HEAD_BYTES, MOST_PAYLOAD};
+use super::directory::Place;
+use super::source::Source;
+use crate::TierError;
+use crate::bytes::Fault;
+
+/// How much one read takes at most, if that is more than one block.
+const READ_AHEAD: u64 = 512 * 1024;
+
+/// Blocks of a page that were read last, and which of them is verified.
+#[derive(Debug)]
+pub(super) struct Window<'a> {
+    source: &'a Source,
+    /// Where each block begins and the last one ends.
+    positions: &'a [u64],
+    /// Blocks from here on are not read ahead.
+    until: usize,
+    blocks: Range<usize>,
+    raw: Vec<u8>,
+    verified: Option<usize>,
+    /// A record that lies in several blocks.
+    gathered: Vec<u8>,
+}
+
+impl<'a> Window<'a> {
+    /// A window on the blocks that begin at `positions`; those from `until` on are not read ahead.
+    pub(super) fn new(source: &'a Source, positions: &'a [u64], until: usize) -> Window<'a> {
+        Window {
+            source,
+            positions,
+            until,
+            blocks: 0..0,
+            raw: Vec::new(),
+            verified: None,
+            gathered: Vec::new(),
+        }
+    }
+
+    /// The payload of a block, which must be of `kind`.
+    pub(super) fn payload(&mut self, number: usize, kind: BlockKind) -> Result<&[u8], TierError> {
+        if !self.blocks.contains(&number) {
+            self.read_from(number)?;
+        }
+        let at = |block: usize| self.positions.get(block).copied().unwrap_or(0);
+        let (begin, position, end) = (at(self.blocks.start), at(number), at(number + 1));
+        let raw = self.raw.get((position - begin) as usize..(end - begin) as usize).unwrap_or(&[]);
+        if self.verified != Some(number) {
+            let (found, _) = block::verify(self.source, position, raw)?;
+            if found != kind {
+                return Err(self.source.invalid(position, "block of another kind"));
+            }
+            self.verified = Some(number);
+        }
+        Ok(raw.get(HEAD_BYTES..raw.len() - 8).unwrap_or(&[]))
+    }
+
+    /// The record at `place`, which the directory has checked against the lengths of the blocks.
+    pub(super) fn record(&mut self, place: Place, kind: BlockKind) -> Result<&[u8], TierError> {
+        let position = self.positions.get(place.block).copied().unwrap_or(0);
+        let missing = || self.source.invalid(position, "record beyond its blocks");
+        let len = usize::try_from(place.len).map_err(|_| missing())?;
+        if len <= MOST_PAYLOAD {
+            let source = self.source;
+            let record = self.payload(place.block, kind)?.get(place.offset..place.offset + len);
+            return record.ok_or_else(|| source.invalid(position, "record beyond its blocks"));
+        }
+        let mut gathered = std::mem::take(&mut self.gathered);
+        gathered.clear();
+        let mut number = place.block;
+        while gathered.len() < len {
+            let payload = self.payload(number, kind)?;
+            // Grows with what was read and verified: a length alone is no reason to allocate.
+            if gathered.try_reserve(payload.len()).is_err() {
+                return Err(self.source.invalid(position, "no memory for a record of this length"));
+            }
+            gathered.extend_from_slice(payload);
+            number += 1;
+        }
+        self.gathered = gathered;
+        self.gathered.get(..len).ok_or_else(|| self.source.invalid(position, "record beyond its blocks"))
+    }
+
+    /// What is wrong with the record at `place`, as an error that says where in the file.
+    pub(super) fn error(&self, place: Place, fault: Fault) -> TierError {
+        let block = self.positions.get(place.block).copied().unwrap_or(0);
+        let offset = (HEAD_BYTES + place.offset + fault.position) as u64;
+        self.source.invalid(block.saturating_add(offset), fault.what)
+    }
+
+    /// Reads blocks from `number` on: as many as one read takes, at least one.
+    fn read_from(&mut self, number: usize) -> Result<(), TierError> {
+        let at = |block: usize| self.positions.get(block).copied();
+        let begin = at(number).unwrap_or(0);
+        let mut end = number + 1;
+        while end < self.until && at(end + 1).is_some_and(|after| after - begin <= READ_AHEAD) {
+            end += 1;
+        }
+        let Some(after) = at(end) else {
+            return Err(self.source.invalid(begin, "block beyond its page"));
+        };
+        self.blocks = 0..0;
+        self.verified = None;
+        self.raw.resize((after - begin) as usize, 0);
+        self.source.read(&mut self.raw, begin)?;
+        self.blocks = number..end;
+        Ok(())
+    }
+}
