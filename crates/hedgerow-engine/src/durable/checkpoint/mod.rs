@@ -2,11 +2,11 @@
 
 pub(crate) mod write;
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{LabelId, SubgraphId, Timestamp};
+use hedgerow_core::{SubgraphId, Timestamp};
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_io::{FileId, Vfs};
 use hedgerow_mem::SubgraphTable;
@@ -45,15 +45,6 @@ pub(crate) enum Extent {
     Whole,
 }
 
-/// Which subgraphs changed, by label.
-struct Changes(HashMap<LabelId, Vec<bool>>);
-
-impl Changes {
-    fn contains(&self, id: ImageId) -> bool {
-        self.0.get(&id.label).and_then(|of| of.get(id.subgraph.index())).copied().unwrap_or(false)
-    }
-}
-
 impl Core {
     /// Writes a checkpoint. One at a time.
     pub(crate) fn checkpoint(&self, extent: Extent) -> Result<Checkpoint> {
@@ -79,7 +70,7 @@ impl Core {
         // Images of formats 1 to 4 are of all labels; beside images of one label nobody could tell which is newer.
         let extent = if durable.runs.lock().are_outdated() { Extent::Whole } else { extent };
         let changes = self.changed_after(last);
-        let changed = |id: ImageId| changes.contains(id);
+        let changed = |id: ImageId| changes.contains(&id);
         let merge = match extent {
             Extent::Changed => durable.runs.lock().plan(&segments, changed),
             Extent::Whole => Runs::whole(&segments),
@@ -96,14 +87,15 @@ impl Core {
 
     /// Which subgraphs had anything applied to them after `last`, by label. Everything that is published is noticed; of what is
     /// not, some may be.
-    fn changed_after(&self, last: Timestamp) -> Changes {
+    fn changed_after(&self, last: Timestamp) -> HashSet<ImageId> {
         let labels = if faults::is_on(PlantedFault::ChangesOfLabelsMissed) { 1 } else { usize::MAX };
-        let bound = self.subgraph_bound();
-        let of_table = |(label, table): (LabelId, &SubgraphTable)| {
-            let is_later = |id| table.get(SubgraphId(id)).is_some_and(|entry| entry.stamp().applied() > last);
-            (label, (0..bound).map(is_later).collect())
+        let is_later =
+            |table: &SubgraphTable, id| table.get(id).is_some_and(|entry| entry.stamp().applied() > last);
+        let of_table = |(label, table)| {
+            let later = move |id: &SubgraphId| is_later(table, *id);
+            SubgraphTable::existing(table).filter(later).map(move |subgraph| ImageId { label, subgraph })
         };
-        Changes(self.tables().take(labels).map(of_table).collect())
+        self.tables().take(labels).flat_map(of_table).collect()
     }
 
     /// Writes the run, if there is anything to write. What fails leaves at most a file that nothing names.

@@ -11,8 +11,8 @@ use hedgerow_core::{
 };
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_io::{FileId, StoreId, Vfs};
-use hedgerow_mem::Main;
 use hedgerow_mem::main_part::Offsets;
+use hedgerow_mem::{Main, SubgraphTable};
 use hedgerow_tier::{ImageId, ImageRef, KeysRef, PartRef, SegmentInfo, SegmentWriter};
 
 use crate::error::{Result, io_error};
@@ -112,11 +112,11 @@ impl Core {
         Ok(Written { info, images })
     }
 
-    /// What there may be images of: each subgraph in each label, in the order of a segment.
+    /// What there may be images of: each subgraph in each label whose page exists, in the order of a segment. O(existing pages).
     pub(crate) fn image_ids(&self) -> impl Iterator<Item = ImageId> {
-        let bound = self.subgraph_bound();
-        let of_label = move |label| (0..bound).map(move |id| ImageId { label, subgraph: SubgraphId(id) });
-        self.tables().flat_map(move |(label, _)| of_label(label))
+        let of_table =
+            |(label, table)| SubgraphTable::existing(table).map(move |subgraph| ImageId { label, subgraph });
+        self.tables().flat_map(of_table)
     }
 
     /// Writes the image of one subgraph in one label; returns its bytes, if there was one to write.

@@ -189,8 +189,7 @@ impl Loaded {
         }
         if image.present == 0 {
             // It says that an older segment is no longer right, and must be among those that the next checkpoint looks at.
-            self.labels.get_or_create(label);
-            self.ids.include(subgraph.vertex(LocalVertex(0)));
+            self.labels.get_or_create(label).get_or_create(subgraph);
         }
         let mut edges = 0;
         for part in image.parts {
@@ -229,7 +228,7 @@ impl Loaded {
         }
         if image.present == 0 {
             // It says that an older segment is no longer right, and must be among those that the next checkpoint looks at.
-            self.ids.include(image.id.vertex(LocalVertex(0)));
+            self.subgraphs.get_or_create(image.id);
             return Ok(0);
         }
         // Validate against the bound; allocate nothing by it: only the vertices that exist get room.
