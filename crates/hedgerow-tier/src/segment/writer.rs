@@ -93,7 +93,7 @@ impl SegmentWriter {
         let Some(page) = self.open.take() else { return Ok(()) };
         let page = page.finish(&mut self.sink, &mut self.directories)?;
         let (images, vertices) = (u64::from(page.images), u64::from(page.vertices));
-        // 2^26 subgraphs of at most 2^32 entries each: memory ends long before these counts do.
+        // 2^26 subgraphs of at most 2^32 neighbors in each label: memory ends long before a sum leaves 64 bits.
         let totals = self.totals.add(images, vertices, page.edges, page.as_of);
         self.totals = totals.unwrap_or(self.totals);
         self.pages.push(page);

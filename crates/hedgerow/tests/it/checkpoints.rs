@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hedgerow::{Durability, Graph, KeyKind};
+use hedgerow::{Direction, Durability, EdgeKey, Graph, KeyKind, LabelOptions};
 use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, SplitMix64, errno};
 use hedgerow_testkit::{Generator, Model, ModelConfig, ModelOp, SimFs, explored, vertex_key};
 
@@ -87,6 +87,38 @@ fn what_is_removed_does_not_come_back() {
     graph.close().unwrap();
     let graph = options.open_on(disk.handle()).unwrap();
     assert_eq!(graph.snapshot().unwrap().vertex_count(), 576);
+    common::sound(&graph).unwrap();
+}
+
+/// The second run says that a subgraph has no edge of a label any more, by the only image on its page. After the store was reopened a
+/// third checkpoint takes the second run in, while the first one, which shows the edge, stays.
+#[test]
+fn the_last_edge_of_a_label_does_not_come_back_when_runs_are_merged() {
+    let disk = SimFs::new();
+    let graph = ring(&disk, 64 * 100);
+    graph.define_label("near", LabelOptions::new()).unwrap();
+    let (gone, other) = (64 * 70, 7);
+    let change = |graph: &Graph, change: &dyn Fn(&mut hedgerow::WriteTxn)| {
+        let mut tx = graph.write().unwrap();
+        change(&mut tx);
+        tx.commit().unwrap();
+        graph.checkpoint().unwrap().segments
+    };
+    let near = |v: u64| EdgeKey::new("near", v, v + 1);
+    let put = |tx: &mut hedgerow::WriteTxn, v| tx.put_edge_with(near(v), [] as [(&str, i64); 0]).unwrap();
+    change(&graph, &|tx| [gone, other].into_iter().for_each(|v| put(tx, v)));
+    assert_eq!(change(&graph, &|tx| assert!(tx.remove_edge_of(near(gone)).unwrap())), 2, "runs");
+    graph.close().unwrap();
+    let reopen = || crate::common::small().create(false).open_on(disk.handle()).unwrap();
+    let graph = reopen();
+    assert_eq!(change(&graph, &|tx| put(tx, other + 9)), 2, "runs: the third takes the second in");
+    graph.close().unwrap();
+    let graph = reopen();
+    let snapshot = graph.snapshot().unwrap();
+    for (v, is_there) in [(gone, false), (other, true), (other + 9, true)] {
+        let found = snapshot.edges_of("near", v, Direction::Out).unwrap().unwrap();
+        assert_eq!(!found.is_empty(), is_there, "{v}");
+    }
     common::sound(&graph).unwrap();
 }
 

@@ -112,7 +112,7 @@ impl Core {
         Ok(Written { info, images })
     }
 
-    /// What there may be images of: each subgraph in each label whose page exists, in the order of a segment. O(existing pages).
+    /// What there may be images of: each subgraph in each label that has a page in memory, in the order of a segment. O(these pages).
     pub(crate) fn image_ids(&self) -> impl Iterator<Item = ImageId> {
         let of_table =
             |(label, table)| SubgraphTable::existing(table).map(move |subgraph| ImageId { label, subgraph });
