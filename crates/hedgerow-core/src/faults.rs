@@ -55,7 +55,11 @@ faults! {
     ChangesOfLabelsMissed,
     /// Segments are read without comparing the checksums of their blocks.
     BlocksNotChecked,
-    /// Opening does not compare the two sides of the edges in segments.
+    /// A page that is loaded takes images of older segments where newer ones have them too.
+    OlderImageLoaded,
+    /// A checkpoint that takes in a segment leaves out what was not loaded of it.
+    UnloadedImagesLost,
+    /// The check of a store does not compare the two sides of the edges.
     SidesNotCompared,
     /// The parallel replay of the log loses the order of operations on one subgraph.
     ReplayedOutOfOrder,

@@ -203,7 +203,20 @@ pub enum StorageError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// A part of the graph is not in memory, and cannot be read from disk. No store of today takes parts out of memory.
+    /// What is to be read from files does not fit the [memory limit](crate::Options::memory_limit) beside what is in memory.
+    #[error(
+        "reading a part of the graph needs {needed} bytes beside the {used} in use, of a memory limit of {limit}"
+    )]
+    MemoryLimit {
+        /// The limit, in bytes.
+        limit: u64,
+        /// The bytes in use.
+        used: u64,
+        /// The bytes that the part takes, about.
+        needed: u64,
+    },
+    /// A part of the graph is not in memory, and was not read from files in this call. No store of today takes parts out of memory that
+    /// were in it.
     #[error(transparent)]
     NotInMemory(#[from] NotInMemory),
 }

@@ -21,6 +21,7 @@ use crate::files::runs::Runs;
 use crate::options::Options;
 use crate::state::ids::IdMap;
 use crate::state::limits::fits_limit;
+use crate::state::pages::Pages;
 use crate::state::schema::Schema;
 use crate::state::store::{Engine, EngineParts, Threads};
 use crate::state::tables::LabelTables;
@@ -56,6 +57,7 @@ fn empty(
         counts: Counts::default(),
         labels: LabelTables::new(subgraphs.memory()),
         subgraphs,
+        pages: Pages::none(config),
         schema: Schema::default(),
         ids: IdMap::new(config.keys, account),
         directory: durable.as_ref().map(|durable| durable.fs.clone()),
@@ -225,7 +227,7 @@ fn open_existing(
         }
     }
     let schema = crate::durable::sections::schema(&manifest).map_err(|what| damaged(&manifest_file, what))?;
-    let mut state = load_segments(&fs, &manifest, schema, config, options.memory())?;
+    let mut state = load_segments(&fs, (&manifest, &manifest_file), schema, config, options.memory())?;
     let recovered = if manifest.logs.is_empty() {
         None
     } else {
@@ -257,9 +259,9 @@ fn open_existing(
         }
         _ => None,
     };
-    let Loaded { config, subgraphs, labels, schema, ids, counts, .. } = state;
+    let Loaded { config, subgraphs, labels, schema, ids, counts, pages, .. } = state;
     let parts =
-        EngineParts { config, last, counts, subgraphs, labels, schema, ids, durable, directory, lock };
+        EngineParts { config, last, counts, subgraphs, labels, pages, schema, ids, durable, directory, lock };
     Ok(Engine::new(options, parts, THREADS))
 }
 

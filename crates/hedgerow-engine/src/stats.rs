@@ -145,11 +145,11 @@ impl Stats {
 }
 
 impl Graph {
-    /// Gathers [`Stats`]. O(subgraphs of all labels), and the versions that are kept. Blocks while a checkpoint switches
-    /// manifests.
+    /// Gathers [`Stats`]. O(subgraphs of all labels), and the versions that are kept; the first call after an opening, if no checkpoint
+    /// was written, reads the directories of segments. Blocks while a checkpoint switches manifests.
     ///
     /// # Errors
-    /// A [`StateError`](crate::StateError): closed, forked.
+    /// A [`StateError`](crate::StateError): closed, forked; a [`StorageError`](crate::StorageError) where directories cannot be read.
     pub fn stats(&self) -> Result<Stats> {
         let snapshot = self.snapshot()?;
         let engine = &self.engine;
@@ -186,7 +186,10 @@ impl Graph {
             stats.log_bytes = durable.log.segments().iter().map(|s| s.bytes).sum();
             let segments = durable.manifest.lock().segments.clone();
             stats.segment_bytes = segments.iter().map(|s| s.info.bytes).sum();
-            stats.segment_live_bytes = durable.runs.lock().live_bytes();
+            let mut runs = durable.runs.lock();
+            runs.read(&engine.pages.sources())?;
+            stats.segment_live_bytes = runs.live_bytes();
+            drop(runs);
             stats.segments = segments.len() as u64;
             let figures = engine.log_bound.figures();
             stats.background_checkpoints = figures.checkpoints;

@@ -173,6 +173,7 @@ fn raise_storage(error: &StorageError, text: String) -> PyErr {
     match error {
         StorageError::Corruption(_) => CorruptionError::new_err(text),
         StorageError::DiskFull { .. } => DiskFullError::new_err(text),
+        StorageError::MemoryLimit { .. } => OutOfMemoryError::new_err(text),
         StorageError::Io { source, .. } => match source.kind() {
             ErrorKind::OutOfMemory => OutOfMemoryError::new_err(text),
             ErrorKind::StorageFull => DiskFullError::new_err(text),

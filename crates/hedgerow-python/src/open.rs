@@ -18,7 +18,8 @@ use crate::pool::parallel;
 
 /// Open the store in a directory, or make a store without files.
 ///
-/// Blocks for recovery, in proportion to the size of the graph and of the log since the last checkpoint.
+/// Blocks for recovery, in proportion to the log since the last checkpoint and to the keys of vertices, if they have some; the rest of the
+/// graph is read when it is touched.
 ///
 /// Parameters
 /// ----------

@@ -37,7 +37,7 @@ impl fmt::Display for ImageId {
 
 impl ImageId {
     /// The page that the image lies on.
-    pub(crate) fn page(self) -> PageId {
+    pub fn page(self) -> PageId {
         PageId { label: self.label, page: self.subgraph.0 / PAGE_SUBGRAPHS }
     }
 }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use hedgerow::{Durability, Graph};
+use hedgerow::{Direction, Durability, Graph, Topology};
 
 use super::load;
 use super::work::{Engine, Work};
@@ -45,8 +45,11 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     add("checkpoint.bytes_per_edge", "bytes", &[written.bytes as f64 / directed])?;
     store.close()?;
     let seconds = reopen(work, &place.0, expected)?;
-    add("checkpoint.seconds", "s", &seconds)?;
-    add("checkpoint.edges_per_s", "edges/s", &per_s(directed, seconds))?;
+    add("open_empty_log.seconds", "s", &seconds)?;
+    let (point, view) = first_reads(work, &place.0, expected)?;
+    add("first_point_read.seconds", "s", &point)?;
+    add("first_view.seconds", "s", &view)?;
+    add("checkpoint.edges_per_s", "edges/s", &per_s(directed, view))?;
 
     place.clear()?;
     let store = open(work, &place.0)?;
@@ -84,6 +87,30 @@ fn reopen(work: &Work<'_>, path: &Path, expected: u64) -> Result<Vec<f64>> {
         }
     }
     Ok(taken)
+}
+
+/// Opens the store and reads a degree, then everything; the seconds of that degree, and of opening and reading everything.
+fn first_reads(work: &Work<'_>, path: &Path, expected: u64) -> Result<(Vec<f64>, Vec<f64>)> {
+    let (mut point, mut view) = (Vec::new(), Vec::new());
+    for round in 0..work.options.repeat() {
+        let begun = Instant::now();
+        let store = open(work, path)?;
+        let opened = begun.elapsed();
+        let snapshot = store.snapshot()?;
+        let middle = (work.graph.vertices / 2 + round) as u64;
+        let read = Instant::now();
+        snapshot.degree(middle, Direction::Out)?;
+        point.push(read.elapsed().as_secs_f64());
+        let read = Instant::now();
+        let found = snapshot.view()?.edge_count();
+        view.push((opened + read.elapsed()).as_secs_f64());
+        drop(snapshot);
+        store.close()?;
+        if found != expected {
+            return Err(format!("{found} edges in a view after reopening, {expected} before").into());
+        }
+    }
+    Ok((point, view))
 }
 
 /// A directory of its own, removed at the end.

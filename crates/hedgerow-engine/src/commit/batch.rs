@@ -37,7 +37,7 @@ use crate::state::tables::PartitionKey;
 use keys::{KEYS_AT_A_TIME, Resolved};
 use labels::{BatchLabel, ByLabel};
 use lookup::{LabelOutcomes, Outcomes};
-use parts::{Part, parts};
+use parts::{Part, parts, still_absent};
 use record::{created, encode};
 
 /// How many batches of subgraphs ahead headers are loaded, then heads, then deltas and lists; and where an append goes.
@@ -123,6 +123,13 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThr
     let used = engine.account().used();
     let prepare = move |outcomes: &Outcomes<'j>, part: &mut Part<'j>| prepare(engine, outcomes, part, used);
     let (_, parts) = threads.claim_each(outcomes, all, latch, prepare);
+    let unloaded: Vec<_> = parts.iter().flat_map(Part::unloaded).collect();
+    if !unloaded.is_empty() {
+        // Without latches: pages are read from files.
+        drop((parts, keys));
+        engine.load_subgraphs(unloaded)?;
+        return Ok(Attempt::Moved);
+    }
     if parts.iter().any(|part| part.is_cut_short) {
         return Err(engine.no_room_beside(used));
     }
@@ -142,7 +149,7 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThr
 /// and nothing to latch: it is looked at again when the commit orders (invariant I28).
 fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>) {
     let mut ahead = 0;
-    let Part { label, entries, batches, latched, absent, .. } = part;
+    let Part { label, entries, batches, latched, absent, unloaded, .. } = part;
     latched.reserve_exact(batches.len());
     let existing = |id| engine.table(label.label).and_then(|table| table.get(id));
     for at in 0..batches.len() {
@@ -153,6 +160,7 @@ fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>) {
         let batch = &batches[at];
         match existing(batch.subgraph) {
             Some(subgraph) => latched.push(subgraph.latch()),
+            None if engine.is_unloaded(label.label, batch.subgraph) => unloaded.push(batch.subgraph),
             None if entries[batch.all_entries()].iter().all(|entry| entry.is_kind(OpKind::Remove)) => {
                 absent.push(batch.subgraph);
             }
@@ -164,17 +172,13 @@ fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>) {
     }
 }
 
-/// Whether the pages that did not exist still do not: asked in the ordering section (invariant I28).
-fn still_absent(engine: &Engine, parts: &[Part<'_>]) -> bool {
-    let mut absent = parts.iter().flat_map(|part| part.absent.iter().map(|&id| (part.label.label, id)));
-    let exists = |(label, id)| engine.table(label).is_some_and(|table| table.get(id).is_some());
-    faults::is_on(PlantedFault::AbsentNotLookedAtAgain) || !absent.any(exists)
-}
-
 /// Everything that can be done before the timestamp is drawn, for the subgraphs of one part: what the operations come to,
 /// and room for it, or the version that has it merged in. `used`: the bytes of memory that were used before.
 fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, used: u64) {
     let _ = failpoint::reach(FailPoint::BatchCompute);
+    if !part.unloaded.is_empty() {
+        return;
+    }
     let horizon = engine.horizon();
     let BatchLabel { label, weighted, attributed } = part.label;
     let outcomes = outcomes.of_label(part.label);

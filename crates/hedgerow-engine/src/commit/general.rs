@@ -19,6 +19,7 @@ use smallvec::SmallVec;
 use super::effect::Effects;
 use super::encode::encode;
 use super::names::TxnKeys;
+use super::op::OpKind;
 use super::order::{draw, must_apply};
 use super::plan::KeyBindings;
 use super::request::{Outcome, Request};
@@ -34,14 +35,22 @@ enum Attempt {
     Done(Outcome),
     /// Start over, latching these subgraphs too.
     Again(Vec<LatchKey>),
+    /// Start over, once the pages of these subgraphs are loaded: never with a latch held.
+    Load(Vec<LatchKey>),
 }
 
 /// Commits up to and including the mark in the ring. Blocks for other committers of the same subgraphs.
 pub(super) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Result<Outcome> {
     let mut extra = Vec::new();
+    let searches = engine.config.is_one_way() && request.ops.iter().any(|op| op.kind == OpKind::RemoveVertex);
+    if searches {
+        // The edges to a vertex stand with their sources, anywhere.
+        engine.load_all()?;
+    }
     for _ in 0..MAX_RESTARTS {
         match attempt(engine, request, &extra)? {
             Attempt::Done(outcome) => return Ok(outcome),
+            Attempt::Load(unloaded) => engine.load_subgraphs(unloaded)?,
             Attempt::Again(more) => {
                 extra.extend(more);
                 extra.sort_unstable();
@@ -85,6 +94,10 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result
     let key_latches: SmallVec<[_; 2]> = key_indices.iter().map(|&i| engine.ids.latch(i)).collect();
     taken.ids = bindings.allocate(engine, request.keys, &key_indices)?;
     let mut latches = Latches::take(engine, &bindings.latch_keys(request.ops, extra));
+    let unloaded = latches.unloaded(engine);
+    if !unloaded.is_empty() {
+        return Ok(Attempt::Load(unloaded));
+    }
     if !bindings.settle_initial(engine, request.keys, &latches) {
         return Ok(Attempt::Again(Vec::new()));
     }

@@ -25,7 +25,8 @@ pub(super) fn for_each_incident(
             let touched = |subgraph: &hedgerow_mem::Subgraph| {
                 [Direction::Out, Direction::In].into_iter().any(|d| !subgraph.is_untouched(d))
             };
-            if table.get(id.subgraph()).is_some_and(touched) {
+            // What is not loaded may hold anything.
+            if table.find(id.subgraph()).map_or(true, |found| found.is_some_and(touched)) {
                 f(label, id, id, 0);
             }
             continue;
@@ -41,7 +42,8 @@ pub(super) fn for_each_incident(
 }
 
 /// Calls `f` with source and rank of every edge to the vertex `id`, in a graph that keeps no incoming edges. Its
-/// existence is latched, so that everything found is applied and nothing is missed: an edge to it takes that latch.
+/// existence is latched, so that everything found is applied and nothing is missed: an edge to it takes that latch. All pages were
+/// loaded before that.
 fn for_each_source(
     engine: &Engine,
     table: &SubgraphTable,
@@ -49,7 +51,7 @@ fn for_each_source(
     mut f: impl FnMut(VertexId, u64),
 ) -> Result<()> {
     for subgraph in (0..engine.subgraph_bound()).map(SubgraphId) {
-        let Some(entry) = table.get(subgraph) else { continue };
+        let Some(entry) = table.find(subgraph)? else { continue };
         entry.read_latest(Direction::Out, |read| {
             for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
                 read.for_each_item_to(local, id, |item| f(subgraph.vertex(local), item.rank));

@@ -3,7 +3,7 @@
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, KeyKind, LabelId, Timestamp, VertexId};
-use hedgerow_mem::ReadItem;
+use hedgerow_mem::{ReadItem, SubgraphTable};
 use smallvec::SmallVec;
 
 use super::incident::for_each_incident;
@@ -179,10 +179,10 @@ impl KeyBindings {
                 }
             })?;
         }
-        // What has no page holds nothing.
+        // What has no page, in memory or in files, holds nothing.
         missing.retain(|&(label, subgraph)| {
-            let exists = engine.table(label).is_some_and(|table| table.get(subgraph).is_some());
-            exists && latches.get_of(label, subgraph).is_none()
+            let holds = |table: &SubgraphTable| table.find(subgraph).map_or(true, |found| found.is_some());
+            engine.table(label).is_some_and(holds) && latches.get_of(label, subgraph).is_none()
         });
         missing.sort_unstable();
         missing.dedup();

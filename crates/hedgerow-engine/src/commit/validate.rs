@@ -175,7 +175,7 @@ impl ReadSet {
 /// A subgraph of a label: what a latch guards. Ascending by label, so that existence comes first.
 pub(crate) type LatchKey = (LabelId, SubgraphId);
 
-/// The subgraph, if its page exists.
+/// The subgraph, if its page is in memory. One that is not loaded has not changed since the store was opened.
 fn existing(engine: &Engine, (label, id): LatchKey) -> Option<&Subgraph> {
     engine.table(label)?.get(id)
 }
@@ -222,6 +222,11 @@ impl<'a> Latches<'a> {
     #[inline]
     pub(crate) fn all_exist(&self) -> bool {
         self.absent.is_empty()
+    }
+
+    /// Those whose pages files hold, and which have to be loaded before they can be latched.
+    pub(crate) fn unloaded(&self, engine: &Engine) -> Vec<LatchKey> {
+        self.absent.iter().copied().filter(|&(label, id)| engine.is_unloaded(label, id)).collect()
     }
 
     /// Whether all of `latch_keys` are latched.

@@ -1,4 +1,4 @@
-//! What the manifest says beside files: the schema.
+//! What the manifest says beside files: the schema, and how many vertices and edges there are.
 //!
 //! The schema takes the form that it has in the log, definition by definition with its timestamp, so that there is one
 //! layout and one check of it.
@@ -7,6 +7,7 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{KindId, LabelId, Op, PropertyId, PropertyType, Timestamp};
 use hedgerow_io::codec::{PutLe, Reader};
 use hedgerow_tier::{Manifest, Section};
+use hedgerow_txn::Counts;
 
 use crate::state::schema::Schema;
 
@@ -79,6 +80,39 @@ pub(crate) fn schema(manifest: &Manifest) -> Result<Schema, &'static str> {
         schema.add(ts, op)?;
     }
     Ok(schema)
+}
+
+/// Puts the counts of vertices and edges at the manifest's checkpoint into it.
+pub(crate) fn put_counts(manifest: &mut Manifest, counts: Counts) {
+    manifest.sections.retain(|section| section.tag != Section::COUNTS);
+    let mut bytes = Vec::new();
+    bytes.put_u64(manifest.checkpoint.0);
+    bytes.put_u64(counts.vertices);
+    bytes.put_u64(counts.edges);
+    let (tag, version) = (Section::COUNTS, Section::COUNTS_VERSION);
+    manifest.sections.push(Section { tag, version, required: false, bytes });
+    manifest.sections.sort_by_key(|section| section.tag);
+}
+
+/// The counts at the manifest's checkpoint; none if it does not say them, or says those of an earlier one, as a version that does
+/// not know the section leaves them. `Err` says what is wrong with them.
+pub(crate) fn counts(manifest: &Manifest) -> Result<Option<Counts>, &'static str> {
+    let Some(section) = manifest.sections.iter().find(|section| section.tag == Section::COUNTS) else {
+        return Ok(None);
+    };
+    if !section.is_known() {
+        return Ok(None);
+    }
+    let mut r = Reader::new(&section.bytes);
+    let mut next = || r.u64().map_err(|_| "counts cut short");
+    let (as_of, vertices, edges) = (Timestamp(next()?), next()?, next()?);
+    let told: u64 = manifest.segments.iter().fold(0, |sum, segment| sum.saturating_add(segment.info.edges));
+    let fits = vertices <= u64::from(manifest.next_vertex) && edges <= told;
+    match (r.is_empty(), as_of == manifest.checkpoint) {
+        (false, _) => Err("counts with something behind them"),
+        (true, true) if !fits => Err("counts beyond what segments hold"),
+        (true, same) => Ok(same.then_some(Counts { vertices, edges })),
+    }
 }
 
 fn definition<'a>(r: &mut Reader<'a>) -> Result<(Timestamp, Op<'a>), &'static str> {

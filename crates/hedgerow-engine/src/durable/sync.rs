@@ -26,13 +26,21 @@ impl Core {
     }
 
     fn sync_or_poison(&self, durable: &Durable) -> Result<()> {
-        durable.sync_log().map_err(|NotDurable| {
-            if self.closed.load(Ordering::Acquire) && matches!(durable.log.check(), Err(LogError::Closed)) {
-                return Error::State(StateError::Closed);
-            }
-            self.commits.fail();
-            Error::State(StateError::Poisoned)
-        })
+        durable.sync_log().map_err(|NotDurable| self.of_stopped_log(durable))
+    }
+
+    /// What to say of a log that stopped; commits end with it, unless it was closed.
+    fn of_stopped_log(&self, durable: &Durable) -> Error {
+        if self.closed.load(Ordering::Acquire) && matches!(durable.log.check(), Err(LogError::Closed)) {
+            return Error::State(StateError::Closed);
+        }
+        self.commits.fail();
+        Error::State(StateError::Poisoned)
+    }
+
+    /// Has what follows logged in a new segment, if the active one holds so many bytes.
+    pub(crate) fn begin_log_segment(&self, durable: &Durable, least: u64) -> Result<()> {
+        durable.log.begin_segment(least).map_err(|_| self.of_stopped_log(durable))
     }
 
     /// Ends the store: no commit is accepted any more, those under way are finished, the log is closed.

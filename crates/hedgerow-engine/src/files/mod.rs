@@ -2,3 +2,4 @@
 
 pub(crate) mod log;
 pub(crate) mod runs;
+pub(crate) mod sources;

@@ -1,9 +1,14 @@
 //! Which run holds the newest image of each subgraph in each label, and which runs the next one takes in.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
-use hedgerow_io::FileId;
+use hedgerow_core::Timestamp;
+use hedgerow_io::{Corruption, CorruptionKind, FileId};
 use hedgerow_tier::{ImageId, LevelSegment};
+
+use super::sources::Sources;
+use crate::error::Result;
 
 /// There are never more runs than this.
 pub(crate) const MOST_RUNS: usize = 8;
@@ -23,6 +28,8 @@ struct ImageLocation {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runs {
     newest: HashMap<ImageId, ImageLocation>,
+    /// Whether directories were read: a store is opened without them.
+    are_read: bool,
     /// Whether the segments are of formats 1 to 4, whose images are of all labels: the next run takes them all in.
     are_outdated: bool,
 }
@@ -48,9 +55,39 @@ impl Merge {
 }
 
 impl Runs {
-    /// Notes that the segments are of formats 1 to 4.
-    pub(crate) fn set_outdated(&mut self) {
-        self.are_outdated = true;
+    /// Reads the directories of all segments, unless they were read. O(images).
+    ///
+    /// # Errors
+    /// Damage, the system's errors: the next call reads again.
+    pub(crate) fn read(&mut self, sources: &Sources) -> Result<()> {
+        if self.are_read {
+            return Ok(());
+        }
+        self.newest.clear();
+        let mut as_of: HashMap<ImageId, Timestamp> = HashMap::new();
+        for segment in sources.segments() {
+            let file = segment.reader.info().file_id;
+            for image in segment.reader.summaries()? {
+                match as_of.entry(image.id) {
+                    Entry::Occupied(later) if *later.get() < image.as_of => {
+                        let what = CorruptionKind::Invalid("an image later than the one in a newer segment");
+                        return Err(Corruption::new(&segment.name, 0, what).into());
+                    }
+                    Entry::Occupied(_) => {}
+                    Entry::Vacant(entry) => {
+                        entry.insert(image.as_of);
+                        self.put(image.id, file, image.bytes);
+                    }
+                }
+            }
+        }
+        (self.are_outdated, self.are_read) = (sources.are_outdated(), true);
+        Ok(())
+    }
+
+    /// Whether this run has the newest image.
+    pub(crate) fn is_in(&self, id: ImageId, run: FileId) -> bool {
+        self.newest.get(&id).is_some_and(|place| place.run == run)
     }
 
     /// Whether the next run must take in all that there are.

@@ -31,7 +31,8 @@ impl Graph {
 impl Options {
     /// Opens the store in the directory `path`, creating it if there is none (see [`create`](Self::create)).
     ///
-    /// Blocks for recovery: time in proportion to the size of the graph and of the log since the last checkpoint.
+    /// Blocks for recovery: time in proportion to the log since the last checkpoint and to the keys of vertices, if they have some; the
+    /// rest of the graph is read when it is touched.
     ///
     /// # Errors
     /// An [`OpenError`](crate::OpenError): the store is open already, here or in another process (only readers share it), the

@@ -109,9 +109,8 @@ impl Snapshot {
 
     /// Whether there is an edge of the label. O(subgraphs) if there is none.
     pub(super) fn has_edges(&self, label: LabelId) -> Result<bool> {
-        let Some(table) = self.engine().table(label) else { return Ok(false) };
         for id in (0..self.engine().subgraph_bound()).map(SubgraphId) {
-            let Some(entry) = table.get(id) else { continue };
+            let Some(entry) = self.engine().subgraph(label, id)? else { continue };
             if entry.read(Direction::Out, self.timestamp(), |read| read.edge_entries() > 0)? == Some(true) {
                 return Ok(true);
             }

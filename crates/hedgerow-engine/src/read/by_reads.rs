@@ -50,7 +50,7 @@ impl Snapshot {
     }
 
     /// Counts vertices that a read of many asks for; whether it is to read the view: where there is one, or where the snapshot
-    /// was asked for as many as there are subgraphs.
+    /// was asked for as many as there are subgraphs, all of which are loaded.
     pub(super) fn reads_by_view(&self, keys: usize) -> bool {
         let demand = self.demand();
         let keys = keys as u64;
@@ -58,6 +58,7 @@ impl Snapshot {
         let is_due = || {
             self.may_make_view().load(Relaxed)
                 && asked >= u64::from(self.engine().subgraph_bound())
+                && self.engine().all_loaded()
                 && self.engine().has_room_for_view()
         };
         self.made_view().is_some() || is_due()
@@ -102,6 +103,10 @@ impl Snapshot {
     fn look_at_price(&self, price: Price) -> (Price, u64) {
         const NEVER: u64 = u64::MAX;
         let engine = self.engine();
+        if !engine.is_loaded(LabelId::DEFAULT) {
+            // Making it would load what reads do not touch. The next look comes as late as the first.
+            return (Price::Unknown, RENTS * engine.least_view_cost());
+        }
         if let Some(shared) = engine.views.shared(self.timestamp()) {
             self.keep_view(shared);
             return (Price::Settled, NEVER);

@@ -48,6 +48,8 @@ pub(super) fn view(
     weighted: bool,
     ts: Timestamp,
 ) -> std::result::Result<View, Unmade> {
+    chosen.labels.iter().try_for_each(|label| engine.load_label(label.label, true))?;
+    engine.load_label(LabelId::DEFAULT, true)?;
     let directed = engine.config.directed;
     let by_property = chosen.labels.iter().any(ChosenLabel::reads_properties);
     let shape = Shape {

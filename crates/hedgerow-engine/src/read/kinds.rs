@@ -1,6 +1,6 @@
 //! Vertices of one kind.
 
-use hedgerow_core::{Direction, KindId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId};
+use hedgerow_core::{Direction, KindId, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId};
 
 use super::snapshot::Snapshot;
 use crate::error::Result;
@@ -21,7 +21,7 @@ impl Snapshot {
         }
         let mut count = 0;
         for subgraph in (0..engine.subgraph_bound()).map(SubgraphId) {
-            let Some(entry) = engine.subgraphs.get(subgraph) else { continue };
+            let Some(entry) = engine.subgraph(LabelId::DEFAULT, subgraph)? else { continue };
             entry.read(Direction::Out, self.timestamp(), |read| {
                 let locals = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex);
                 let of_kind = |local: &LocalVertex| {

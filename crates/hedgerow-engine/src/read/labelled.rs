@@ -44,8 +44,7 @@ impl Snapshot {
         direction: Direction,
         f: impl FnOnce(Read<'_>) -> R,
     ) -> Result<Option<R>> {
-        let entry = self.engine().table(label).and_then(|table| table.get(id.subgraph()));
-        let Some(entry) = entry else { return Ok(None) };
+        let Some(entry) = self.engine().subgraph(label, id.subgraph())? else { return Ok(None) };
         Ok(entry.read(direction, self.timestamp(), f)?)
     }
 
@@ -109,7 +108,7 @@ impl Snapshot {
         if self.has_to_search(direction) {
             return self.for_each_source(label, id, f);
         }
-        let entry = self.engine().table(label).and_then(|table| table.get(id.subgraph()));
+        let entry = self.engine().subgraph(label, id.subgraph())?;
         let direction = self.stored(direction);
         // Kept by a reference, here and below, for the caller's code may take its time.
         if let Some(entry) = entry {
@@ -131,9 +130,9 @@ impl Snapshot {
         id: VertexId,
         mut f: impl FnMut(ItemRef<'_>),
     ) -> Result<()> {
-        let Some(table) = self.engine().table(label) else { return Ok(()) };
+        self.engine().load_label(label, true)?;
         for subgraph in (0..self.engine().subgraph_bound()).map(SubgraphId) {
-            let Some(entry) = table.get(subgraph) else { continue };
+            let Some(entry) = self.engine().subgraph(label, subgraph)? else { continue };
             entry.read_kept(Direction::Out, self.timestamp(), |read| {
                 for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
                     let src = subgraph.vertex(local);
@@ -299,12 +298,12 @@ impl Snapshot {
     }
 
     pub(crate) fn count_edges(&self, label: LabelId) -> Result<u64> {
-        let Some(table) = self.engine().table(label) else { return Ok(0) };
+        self.engine().load_label(label, true)?;
         let directed = self.engine().config.directed;
         let mut entries = 0;
         let mut loops = 0;
         for subgraph in (0..self.engine().subgraph_bound()).map(SubgraphId) {
-            let Some(entry) = table.get(subgraph) else { continue };
+            let Some(entry) = self.engine().subgraph(label, subgraph)? else { continue };
             entry.read(Direction::Out, self.timestamp(), |read| {
                 entries += read.edge_entries();
                 if !directed {

@@ -68,7 +68,7 @@ impl Snapshot {
             return self.for_each_source(LabelId::DEFAULT, id, |item| f(item.dst, item.weight));
         }
         let direction = self.stored(direction);
-        if let Some(entry) = self.engine().subgraphs.get(id.subgraph()) {
+        if let Some(entry) = self.engine().subgraph(LabelId::DEFAULT, id.subgraph())? {
             entry.for_each_neighbor(direction, self.timestamp(), id.local(), f)?;
             self.note_read(cost::LIST);
         }
@@ -98,7 +98,7 @@ impl Snapshot {
             let one = |item: ItemRef<'_>| f(&[item.dst], &[item.weight][..weighted]);
             return self.for_each_source(LabelId::DEFAULT, id, one);
         }
-        if let Some(entry) = self.engine().subgraphs.get(id.subgraph()) {
+        if let Some(entry) = self.engine().subgraph(LabelId::DEFAULT, id.subgraph())? {
             entry.visit(self.stored(direction), self.timestamp(), id.local(), f)?;
             self.note_read(cost::LIST);
         }
@@ -184,7 +184,7 @@ impl NeighborCursor<'_> {
             Lists::WeightedView(view) => view.weighted_neighbors(id, self.direction).for_each_run(f),
             Lists::Chains(lists) => {
                 let read = lists.begins(id);
-                if let Some(subgraph) = self.snapshot.engine().subgraphs.get(id.subgraph()) {
+                if let Some(subgraph) = self.snapshot.engine().subgraph(LabelId::DEFAULT, id.subgraph())? {
                     lists.visit(subgraph, id, f)?;
                 }
                 if let Some(in_order) = read {

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hedgerow_core::Timestamp;
-use hedgerow_txn::Registration;
+use hedgerow_txn::{Counts, Registration};
 
 use crate::state::store::Core;
 
@@ -25,9 +25,15 @@ pub(crate) struct Pinned<'a> {
     core: &'a Core,
     registration: Option<Registration>,
     ts: Timestamp,
+    counts: Counts,
 }
 
 impl Pinned<'_> {
+    /// How many vertices and edges there are at that timestamp.
+    pub(crate) fn counts(&self) -> Counts {
+        self.counts
+    }
+
     pub(crate) fn timestamp(&self) -> Timestamp {
         self.ts
     }
@@ -44,8 +50,11 @@ impl Drop for Pinned<'_> {
 impl Core {
     /// Keeps what is published now readable.
     pub(crate) fn pin(&self) -> Pinned<'_> {
-        let (registration, _) = self.readers.register(slot_hint(), || Some((self.clock.published(), ())));
+        let (registration, counts) = self.readers.register(slot_hint(), || {
+            let ts = self.clock.published();
+            Some((ts, self.clock.counts(ts)?))
+        });
         let ts = registration.ts();
-        Pinned { core: self, registration: Some(registration), ts }
+        Pinned { core: self, registration: Some(registration), ts, counts }
     }
 }

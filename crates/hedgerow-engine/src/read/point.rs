@@ -77,7 +77,7 @@ impl Snapshot {
 
     #[inline]
     fn weight_in_chain(&self, src: VertexId, dst: VertexId) -> Result<Option<f64>> {
-        let Some(entry) = self.engine().subgraphs.get(src.subgraph()) else { return Ok(None) };
+        let Some(entry) = self.engine().subgraph(LabelId::DEFAULT, src.subgraph())? else { return Ok(None) };
         Ok(entry.edge(Direction::Out, self.timestamp(), src.local(), dst, self.hint())?)
     }
 

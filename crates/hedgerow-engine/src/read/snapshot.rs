@@ -133,7 +133,9 @@ impl Snapshot {
         direction: Direction,
         f: impl FnOnce(Read<'_>) -> R,
     ) -> Result<Option<R>> {
-        let Some(entry) = self.inner.engine.subgraphs.get(id.subgraph()) else { return Ok(None) };
+        let Some(entry) = self.inner.engine.subgraph(LabelId::DEFAULT, id.subgraph())? else {
+            return Ok(None);
+        };
         Ok(entry.read(direction, self.inner.ts, f)?)
     }
 

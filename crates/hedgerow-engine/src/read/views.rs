@@ -106,6 +106,7 @@ pub(crate) fn make(
     edge_count: u64,
     makers: Makers,
 ) -> Result<View> {
+    engine.load_label(label, makers == Makers::Pool)?;
     let config = &engine.config;
     let shape = shape(engine, label, edge_count);
     let fresh = || (side_of(engine), side_of(engine));
@@ -178,6 +179,7 @@ pub(crate) fn weighted(
     ts: Timestamp,
     edge_count: u64,
 ) -> Result<View> {
+    engine.load_label(label, true)?;
     let shape = Shape { weighted: true, ..shape(engine, label, edge_count) };
     let (mut out, mut into) = (side_of(engine), side_of(engine));
     let tables = (engine.table(label), &engine.subgraphs);

@@ -53,17 +53,25 @@ impl Core {
 
     fn check_room_within(&self, limit: u64, operations: usize) -> Result<()> {
         let needed = bytes_of(operations);
+        match self.room_for(limit, needed) {
+            Ok(()) => Ok(()),
+            Err(used) => Err(CommitError::MemoryLimit { limit, used, needed: needed + spare(limit) }.into()),
+        }
+    }
+
+    /// Whether the limit has room for `needed` bytes more, once what can be given up was given up; else how many are used. O(1) where
+    /// there is room.
+    pub(crate) fn room_for(&self, limit: u64, needed: u64) -> std::result::Result<(), u64> {
         let spare = spare(limit);
-        if self.account().room() >= needed + spare {
+        if self.account().room() >= needed.saturating_add(spare) {
             return Ok(());
         }
         self.give_up_memory();
         // What the arena has free was taken already, and serves the next blocks. Whether it does for all of them is seen on the way.
         let (used, free) = (self.account().used(), self.subgraphs.arena().stats().free() as u64);
-        if used + spare <= limit && used + spare + needed <= limit + free {
-            return Ok(());
-        }
-        Err(CommitError::MemoryLimit { limit, used, needed: needed + spare }.into())
+        let fits =
+            used + spare <= limit && (used + spare).saturating_add(needed) <= limit.saturating_add(free);
+        if fits { Ok(()) } else { Err(used) }
     }
 
     /// Whether who is building versions ahead of a commit, since `used` bytes were used, comes close to the limit: what it needs does

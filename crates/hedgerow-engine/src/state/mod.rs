@@ -13,6 +13,7 @@ pub(crate) mod label_options;
 pub(crate) mod limits;
 pub(crate) mod log_bound;
 pub(crate) mod memory;
+pub(crate) mod pages;
 pub(crate) mod pending;
 pub(crate) mod placement;
 pub(crate) mod reclaim;

@@ -20,6 +20,7 @@ use crate::state::horizon::LiveHorizon;
 use crate::state::ids::IdMap;
 use crate::state::limits::most_operations;
 use crate::state::log_bound::LogBound;
+use crate::state::pages::Pages;
 use crate::state::pending::PendingVersions;
 use crate::state::placement::Placement;
 use crate::state::schema::Schema;
@@ -56,6 +57,8 @@ pub(crate) struct Core {
     pub(crate) subgraphs: SubgraphTable,
     /// The edges of the other labels, and the properties of vertices.
     pub(crate) labels: LabelTables,
+    /// Where pages of the tables come from that were not loaded yet.
+    pub(crate) pages: Pages,
     pub(crate) schema: SchemaCell,
     pub(crate) ids: IdMap,
     pub(crate) pending: PendingVersions,
@@ -104,10 +107,10 @@ pub(crate) struct EngineParts {
     pub(crate) counts: Counts,
     pub(crate) subgraphs: SubgraphTable,
     pub(crate) labels: LabelTables,
+    pub(crate) pages: Pages,
     pub(crate) schema: Schema,
     pub(crate) ids: IdMap,
     pub(crate) durable: Option<Durable>,
-    /// The directory, of a store that has one.
     pub(crate) directory: Option<Arc<dyn Vfs>>,
     pub(crate) lock: Option<Box<dyn VfsLock>>,
 }
@@ -146,6 +149,7 @@ impl Engine {
             commits: Arc::default(),
             subgraphs: parts.subgraphs,
             labels: parts.labels,
+            pages: parts.pages,
             schema: SchemaCell::new(parts.schema),
             ids: parts.ids,
             pending: PendingVersions::default(),

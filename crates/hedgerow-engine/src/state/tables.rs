@@ -41,6 +41,13 @@ impl LabelTables {
         table.get_or_init(|| Box::new(SubgraphTable::new(self.memory.clone())))
     }
 
+    /// Makes the table of a label that has none yet, of which files hold the pages `stored`.
+    pub(crate) fn put_stored(&self, label: LabelId, stored: Vec<u32>) {
+        let charge = |bytes| self.memory.account().charge(Purpose::Tables, bytes);
+        let table = self.tables.get_or_create(place(label), charge);
+        table.get_or_init(|| Box::new(SubgraphTable::with_stored(self.memory.clone(), stored)));
+    }
+
     /// The tables that exist, ascending by label.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (LabelId, &SubgraphTable)> {
         let places = self.tables.chunks().flat_map(|(first, tables)| (first..).zip(tables));

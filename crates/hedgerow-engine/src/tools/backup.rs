@@ -11,6 +11,7 @@ use hedgerow_tier::{LevelSegment, Manifest, SegmentReader};
 
 use super::{check_vacant, refuse_inside, vacant};
 use crate::durable::checkpoint::write::{ImageMode, Target};
+use crate::durable::sections;
 use crate::error::{Result, io_error};
 use crate::files::log::log_refs;
 use crate::graph::Graph;
@@ -96,8 +97,9 @@ impl Core {
         manifest.next_vertex = self.ids.bound();
         manifest.next_file_id = FileId(file_id.0 + 1);
         if !faults::is_on(PlantedFault::BackupWithoutSchema) {
-            crate::durable::sections::put_schema(&mut manifest, &self.schema.load().as_of(as_of));
+            sections::put_schema(&mut manifest, &self.schema.load().as_of(as_of));
         }
+        sections::put_counts(&mut manifest, pinned.counts());
         manifest.segments = vec![LevelSegment { level: 0, info: written.info }];
         SegmentReader::open(fs.clone(), &written.info, store)?.verify_whole()?;
         manifest.store(fs)?;

@@ -52,6 +52,24 @@ impl Log {
         Ok(())
     }
 
+    /// Goes on in a new segment if the active one holds `least` bytes of records, or half of what a segment may: what a checkpoint is about
+    /// to cover can be removed with it then, and is not read by the next opening. Syncs twice, and the directory once.
+    ///
+    /// # Errors
+    /// None on a full disk, where the active segment stays. Any other failure stops the log.
+    pub fn begin_segment(&self, least: u64) -> Result<(), LogError> {
+        let _io = self.io()?;
+        let mut state = self.state.lock();
+        let held = state.end_offset() - DATA_START;
+        if held < least.min(self.options.segment_bytes / 2) {
+            return Ok(());
+        }
+        match self.rotate(&mut state, 0) {
+            Ok(()) | Err(ReserveError::DiskFull(_)) => Ok(()),
+            Err(_) => self.check(),
+        }
+    }
+
     fn push_seal(&self, state: &State, kind: RecordType, next: FileId, out: &mut Vec<u8>) -> u64 {
         let payload = Seal { next, records: state.active.records }.encode();
         let frame = Frame {

@@ -62,7 +62,7 @@ pub struct LogSegmentRef {
     pub first_lsn: Lsn,
 }
 
-/// A part of the manifest that some versions have. This one reads the schema and carries others along.
+/// A part of the manifest that some versions have. This one reads the schema and the counts, and carries others along.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     /// What the section is about.
@@ -81,9 +81,17 @@ impl Section {
     /// The version of its layout.
     pub const SCHEMA_VERSION: u16 = 1;
 
+    /// The tag of the section with the counts of the checkpoint.
+    pub const COUNTS: u32 = 2;
+    /// The version of its layout.
+    pub const COUNTS_VERSION: u16 = 1;
+
     /// Whether this version knows what the section says.
     pub fn is_known(&self) -> bool {
-        self.tag == Section::SCHEMA && self.version == Section::SCHEMA_VERSION
+        matches!(
+            (self.tag, self.version),
+            (Section::SCHEMA, Section::SCHEMA_VERSION) | (Section::COUNTS, Section::COUNTS_VERSION)
+        )
     }
 }
 

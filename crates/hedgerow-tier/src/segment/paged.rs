@@ -113,6 +113,11 @@ impl PagedSegment {
         Ok(summaries)
     }
 
+    /// What the directory of page number `i` says of its images, in order. One read.
+    pub(super) fn page_summaries(&self, i: usize) -> Result<Vec<ImageSummary>, TierError> {
+        Ok(summarize(&self.directory(i)?).collect())
+    }
+
     /// Reads the images of page number `i` that are wanted, in order, and gives each to `f`; stops at the first error of either.
     pub(super) fn read_page<E: From<TierError>>(
         &self,
@@ -135,6 +140,7 @@ fn summarize(directory: &Directory) -> impl Iterator<Item = ImageSummary> {
         ImageSummary {
             id: placed.id(directory.label),
             as_of: placed.entry.as_of,
+            present: placed.entry.present,
             vertices: live,
             edges: placed.entry.edges,
             bytes: placed.bytes(&directory.positions),

@@ -15,7 +15,7 @@ use super::summary::ImageSummary;
 use super::v4::SegmentV4;
 use super::{SegmentInfo, segment_name};
 use crate::TierError;
-use crate::id::ImageId;
+use crate::id::{ImageId, PageId};
 
 /// How much of the file is hashed at a time.
 const HASH_BYTES: usize = 1024 * 1024;
@@ -96,6 +96,43 @@ impl SegmentReader {
         match &self.layout {
             Layout::Stream(_) => (i < self.page_count()).then_some(LabelId::DEFAULT),
             Layout::Paged(paged) => paged.pages().get(i).map(|page| page.id.label),
+        }
+    }
+
+    /// The pages, ascending; none in formats 1 to 4.
+    pub fn pages(&self) -> impl Iterator<Item = PageId> {
+        let pages = match &self.layout {
+            Layout::Stream(_) => &[][..],
+            Layout::Paged(paged) => paged.pages(),
+        };
+        pages.iter().map(|page| page.id)
+    }
+
+    /// The number of a page, if the segment has it. O(log pages).
+    pub fn find_page(&self, id: PageId) -> Option<usize> {
+        match &self.layout {
+            Layout::Stream(_) => None,
+            Layout::Paged(paged) => paged.pages().binary_search_by_key(&id, |page| page.id).ok(),
+        }
+    }
+
+    /// The number of outgoing neighbor entries on page number `i`; 0 beyond the last, and in formats 1 to 4.
+    pub fn edges_of_page(&self, i: usize) -> u64 {
+        match &self.layout {
+            Layout::Stream(_) => 0,
+            Layout::Paged(paged) => paged.pages().get(i).map_or(0, |page| page.edges),
+        }
+    }
+
+    /// What is known of the images of page number `i` without reading them, ascending by id. Cost: one read of the page's directory,
+    /// about 30 bytes for each image. Formats 1 to 4 have no pages.
+    ///
+    /// # Errors
+    /// [`TierError::File`]; [`TierError::NoSuchPage`].
+    pub fn page_summaries(&self, i: usize) -> Result<Vec<ImageSummary>, TierError> {
+        match &self.layout {
+            Layout::Stream(_) => Err(TierError::NoSuchPage { index: i, len: 0 }),
+            Layout::Paged(paged) => paged.page_summaries(i),
         }
     }
 

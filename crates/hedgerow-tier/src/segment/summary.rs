@@ -11,6 +11,9 @@ pub struct ImageSummary {
     pub id: ImageId,
     /// The image holds every commit up to this timestamp.
     pub as_of: Timestamp,
+    /// Bit `i` is set where local vertex `i` is live; in an image of another label than the default one, where it has neighbors. 0 in
+    /// a segment of format 1 to 4, whose index does not say it.
+    pub present: u64,
     /// The number of live vertices; 0 in an image of another label than the default one.
     pub vertices: u32,
     /// The number of outgoing neighbor entries.

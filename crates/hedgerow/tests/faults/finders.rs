@@ -12,8 +12,8 @@ use hedgerow_testkit::Effort;
 use crate::interleave::{self, Case};
 use crate::plan::{Plan, Planted};
 use crate::{
-    anomalies, bytes, common, ends, equivalence, held, hermitage, ldbc, lies, memory, poison, rounds, tools,
-    views, writers,
+    anomalies, bytes, common, ends, equivalence, held, hermitage, ldbc, lies, memory, opening, poison,
+    rounds, tools, views, writers,
 };
 
 /// Faults that need a controlled scheduler; `tests/shuttle` finds them.
@@ -62,6 +62,8 @@ pub(crate) enum Finder {
     Salvage,
     /// The account of memory against what a store holds.
     Account,
+    /// Graphs over many pages, most of them not loaded.
+    Pages,
 }
 
 impl Finder {
@@ -86,6 +88,9 @@ impl Finder {
             Finder::Views => whole(views::refreshed_views_agree_with_point_reads),
             Finder::Held => whole(held::hundreds_of_snapshots_read_what_they_read_when_they_opened),
             Finder::Account => whole(memory::the_account_explains_what_a_store_holds),
+            Finder::Pages => {
+                whole(opening::a_graph_over_many_pages_is_what_was_written_however_it_was_opened)
+            }
             Finder::Backup => whole(tools::a_backup_is_the_store_of_its_moment),
             Finder::Salvage => whole(tools::a_damaged_segment_loses_what_is_damaged),
         }

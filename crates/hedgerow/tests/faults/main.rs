@@ -39,6 +39,8 @@ mod lies;
 mod memory;
 #[path = "../isolation/model.rs"]
 mod model;
+#[path = "../it/opening.rs"]
+mod opening;
 #[path = "../crash/plan.rs"]
 mod plan;
 #[path = "../crash/poison.rs"]
@@ -89,6 +91,8 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::SegmentNotListed, Finder::Crashes),
     (Fault::ChangesOfLabelsMissed, Finder::Sequences),
     (Fault::BlocksNotChecked, Finder::Damage),
+    (Fault::OlderImageLoaded, Finder::Pages),
+    (Fault::UnloadedImagesLost, Finder::Pages),
     (Fault::SidesNotCompared, Finder::Lies),
     (Fault::ReplayedOutOfOrder, Finder::Sequences),
     (Fault::ReadsNotValidated, Finder::Contention),

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use hedgerow::{Error, Graph, OpenError, StorageError, VertexKey};
+use hedgerow::{Direction, Error, Graph, OpenError, Snapshot, StorageError, VertexId, VertexKey};
 use hedgerow_testkit::SimFs;
 
 use crate::common;
@@ -84,6 +84,7 @@ fn look(store: &Store, files: &Files, read_only: bool) -> Result<Verdict, Error>
     let found = graph.config();
     let same_kind = (found.directed, found.weighted, found.keys)
         == (store.config.directed, store.config.weighted, store.config.keys);
+    sides_agree(&snapshot)?;
     if !same_kind {
         return Ok(Verdict::Sound);
     }
@@ -98,6 +99,21 @@ fn look(store: &Store, files: &Files, read_only: bool) -> Result<Verdict, Error>
         Some(content) if store.states.contains(&content) => Verdict::Older,
         _ => Verdict::Sound,
     })
+}
+
+/// In what `check` calls sound each edge of the default label stands at both ends.
+fn sides_agree(snapshot: &Snapshot) -> Result<(), Error> {
+    let mut ends = std::collections::BTreeSet::<VertexId>::new();
+    snapshot.for_each_edge(|v, u, _| ends.extend([v, u]))?;
+    let (mut out, mut into) = (Vec::new(), Vec::new());
+    for &v in &ends {
+        snapshot.for_each_neighbor(v, Direction::Out, |u, w| out.push((v, u, w.to_bits())))?;
+        snapshot.for_each_neighbor(v, Direction::In, |u, w| into.push((u, v, w.to_bits())))?;
+    }
+    out.sort_unstable();
+    into.sort_unstable();
+    assert_eq!(out, into, "check found the two sides equal");
+    Ok(())
 }
 
 /// Whether all labels of the model are there, with the properties that the model knows and no others.

@@ -214,6 +214,10 @@ impl Sequence {
         let options = self.options.clone();
         self.graph = options.open_on(disk.handle()).map_err(|e| format!("reopen: {e}"))?;
         self.seen.reopenings += 1;
+        // What is not compared is not loaded, and has to be when the next transactions need it.
+        if self.generator.rng().eighths(4) {
+            return Ok(());
+        }
         self.compare_now()
     }
 

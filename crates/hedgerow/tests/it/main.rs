@@ -26,6 +26,7 @@ mod labels;
 mod memory;
 mod memory_limit;
 mod no_effect;
+mod opening;
 mod options;
 mod own_reads;
 mod own_writes;
@@ -61,6 +62,12 @@ shared_tests! {
     ends: every_way_of_writing_keeps_to_the_kinds_of_a_label;
     memory: the_account_explains_what_a_store_holds;
     equivalence: random_transactions_agree_with_the_model;
+    opening:
+        a_graph_over_many_pages_is_what_was_written_however_it_was_opened,
+        an_opening_reads_what_the_number_of_pages_asks_for_and_a_read_its_page,
+        a_damaged_page_is_an_error_of_the_calls_that_need_it,
+        threads_that_touch_pages_at_once_find_them_whole,
+        what_does_not_fit_the_memory_limit_is_refused_when_it_is_read;
     views:
         reads_by_id_agree_with_and_without_a_view,
         reads_by_id_find_every_neighbor_of_a_hub,

@@ -1,5 +1,6 @@
 //! Entries, sorted by subgraph in parts that threads work on.
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, LocalVertex, SubgraphId, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{Ahead, Attributes, Latched};
@@ -9,6 +10,8 @@ use smallvec::SmallVec;
 
 use super::labels::BatchLabel;
 use crate::commit::op::OpKind;
+use crate::commit::validate::LatchKey;
+use crate::state::store::Engine;
 
 /// Entries of a part, about; fewer if there were too few parts for all threads.
 const PART: usize = 1 << 11;
@@ -159,6 +162,8 @@ pub(super) struct Part<'e> {
     pub(super) latched: Vec<Latched<'e>>,
     /// Subgraphs without a page in which nothing is to be put, ascending: they have no batch any more.
     pub(super) absent: Vec<SubgraphId>,
+    /// Subgraphs whose pages have to be loaded: the commit starts over then.
+    pub(super) unloaded: Vec<SubgraphId>,
     /// Insertions of vertices of a subgraph come first, then effects by direction, vertex and destination.
     pub(super) effects: Vec<LocalOp>,
     /// Parallel to the effects; empty where edges have no properties.
@@ -176,6 +181,11 @@ pub(super) struct Part<'e> {
 }
 
 impl Part<'_> {
+    /// Where pages have to be loaded before the commit can latch.
+    pub(super) fn unloaded(&self) -> impl Iterator<Item = LatchKey> {
+        self.unloaded.iter().map(|&id| (self.label.label, id))
+    }
+
     /// Sorts the entries, which come in the order of the program, and finds the batches.
     fn sort(&mut self) {
         sort(&mut self.entries);
@@ -192,6 +202,13 @@ impl Part<'_> {
             from += batch.len() as u32;
         }
     }
+}
+
+/// Whether the pages that did not exist still do not: asked in the ordering section (invariant I28).
+pub(super) fn still_absent(engine: &Engine, parts: &[Part<'_>]) -> bool {
+    let mut absent = parts.iter().flat_map(|part| part.absent.iter().map(|&id| (part.label.label, id)));
+    let exists = |(label, id)| engine.table(label).is_some_and(|table| table.get(id).is_some());
+    faults::is_on(PlantedFault::AbsentNotLookedAtAgain) || !absent.any(exists)
 }
 
 /// Sorts entries that come in the order of the program. Where the subgraphs are few and near each other, as in most parts,

@@ -1,5 +1,6 @@
 //! Checkpoints: what changed since the last one, as of one timestamp, written as a run, and a manifest that says so.
 
+mod copy;
 pub(crate) mod write;
 
 use std::collections::HashSet;
@@ -12,13 +13,19 @@ use hedgerow_io::{FileId, Vfs};
 use hedgerow_mem::SubgraphTable;
 use hedgerow_tier::segment::segment_name;
 use hedgerow_tier::{ImageId, LevelSegment, Manifest, SegmentInfo, TierError};
+use hedgerow_txn::Counts;
 
+use crate::durable::sections;
 use crate::error::{ArgumentError, Error, Result, StateError, StorageError};
 use crate::files::log::log_refs;
 use crate::files::log::{Durable, UnlessDone};
 use crate::files::runs::{Merge, Runs};
+use crate::files::sources::Sources;
 use crate::state::store::Core;
 use write::{ImageMode, Target, Written, reach};
+
+/// So many bytes of commits that a checkpoint covers may stay in the log: the next opening reads them, and passes over them.
+const LOG_LEFT: u64 = 256 << 10;
 
 /// What a checkpoint wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,9 +62,13 @@ impl Core {
         };
         let _one_at_a_time = self.checkpointing.lock();
         self.check_writable()?;
+        // So that all of it can be removed, and no opening reads it again.
+        self.begin_log_segment(durable, LOG_LEFT)?;
         // Everything in the log before this position is published, and so in what is pinned next.
         let covers = durable.log.end().0;
         self.wait_published(self.clock.drawn())?;
+        // What an opening leaves to the first checkpoint: which run has which image.
+        durable.runs.lock().read(&self.pages.sources())?;
         let pinned = self.pin();
         // A manifest may name an image only if every commit in it is durable.
         self.flush()?;
@@ -78,7 +89,7 @@ impl Core {
         let written = self.write_changes(durable, as_of, extent, &merge, changed)?;
         // Should it panic, nobody knows which manifest is on the disk.
         let known = UnlessDone::new(|| self.commits.fail());
-        let done = self.switch(durable, as_of, written, merge);
+        let done = self.switch(durable, (as_of, pinned.counts()), written, merge);
         known.done();
         let done = done?;
         self.log_bound.cover(covers);
@@ -157,7 +168,7 @@ impl Core {
     fn switch(
         &self,
         durable: &Durable,
-        as_of: Timestamp,
+        (as_of, counts): (Timestamp, Counts),
         written: Option<Written>,
         merge: Merge,
     ) -> Result<Checkpoint> {
@@ -168,7 +179,8 @@ impl Core {
         next.checkpoint = as_of;
         next.durable_lsn = durable.log.durable();
         next.next_vertex = self.ids.bound();
-        crate::durable::sections::put_schema(&mut next, &self.schema.load().as_of(as_of));
+        sections::put_schema(&mut next, &self.schema.load().as_of(as_of));
+        sections::put_counts(&mut next, counts);
         next.segments = merge.keep;
         next.segments.extend(info.map(|info| LevelSegment { level: 0, info }));
         next.logs = log_refs(&durable.log, as_of);
@@ -195,6 +207,7 @@ impl Core {
         *manifest = next;
         let images = written.map_or_else(Vec::new, |written| written.images);
         note_images(durable, &merge.gone, info, &images);
+        self.read_pages_from(durable, &manifest, info, &merge.gone);
         // The checkpoint holds. What cannot be removed now is removed by the next opening, which finds it unnamed.
         let removed = remove_covered(durable, &manifest, &merge.gone, as_of);
         let removed = removed.map_err(|error| self.poisoned_by(error)).unwrap_or(0);
@@ -205,6 +218,27 @@ impl Core {
             segments: manifest.segments.len(),
             log_segments_removed: removed,
         })
+    }
+}
+
+impl Core {
+    /// Pages that were not loaded come from the new segments from now on. Where the new one cannot be opened, they come from those that
+    /// are open, whose files may be gone by now: they hold the same.
+    fn read_pages_from(
+        &self,
+        durable: &Durable,
+        manifest: &Manifest,
+        info: Option<SegmentInfo>,
+        gone: &[LevelSegment],
+    ) {
+        let written = info.map(|info| LevelSegment { level: 0, info });
+        let is_gone = |file: FileId| gone.iter().any(|segment| segment.info.file_id == file);
+        if self.all_loaded() {
+            self.pages.replace(Sources::default());
+        } else if let Ok(sources) = self.pages.sources().after(&durable.fs, written, is_gone, manifest.store)
+        {
+            self.pages.replace(sources);
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use hedgerow_mem::main_part::Offsets;
 use hedgerow_mem::{Main, SubgraphTable};
 use hedgerow_tier::{ImageId, ImageRef, KeysRef, PartRef, SegmentInfo, SegmentWriter};
 
+use super::copy::PageCopy;
 use crate::error::{Result, io_error};
 use crate::state::store::Core;
 
@@ -91,6 +92,7 @@ impl Core {
         let mut writer = SegmentWriter::create(fs.clone(), file_id, store, config)?;
         let mut charge = Charge::new(self.account(), Purpose::Files, writer.memory_bytes());
         let mut images = Vec::new();
+        let mut copies = PageCopy::default();
         let mut pace = Pace::new(self);
         for id in self.image_ids() {
             let ask = ask(id)?;
@@ -99,9 +101,15 @@ impl Core {
             }
             pace.step();
             reach(&*fs, FailPoint::CheckpointImage)?;
-            if let Some(bytes) = self.write_image(as_of, id, ask, &mut writer)? {
+            let written = if self.is_unloaded(id.label, id.subgraph) {
+                copies.write(&self.pages.sources(), id, ask == ImageMode::ImageOrEmpty, &mut writer)?
+            } else {
+                self.write_image(as_of, id, ask, &mut writer)?
+            };
+            if let Some(bytes) = written {
                 images.push((id, bytes));
-                charge.set(writer.memory_bytes() + images.capacity() * size_of::<(ImageId, u64)>());
+                let listed = images.capacity() * size_of::<(ImageId, u64)>();
+                charge.set(writer.memory_bytes() + listed + copies.bytes());
             }
         }
         let info = writer.finish()?;
@@ -112,10 +120,11 @@ impl Core {
         Ok(Written { info, images })
     }
 
-    /// What there may be images of: each subgraph in each label that has a page in memory, in the order of a segment. O(these pages).
+    /// What there may be images of: each subgraph in each label that has a page in memory or in files, in the order of a segment.
+    /// O(these pages).
     pub(crate) fn image_ids(&self) -> impl Iterator<Item = ImageId> {
         let of_table =
-            |(label, table)| SubgraphTable::existing(table).map(move |subgraph| ImageId { label, subgraph });
+            |(label, table)| SubgraphTable::possible(table).map(move |subgraph| ImageId { label, subgraph });
         self.tables().flat_map(of_table)
     }
 

@@ -235,6 +235,11 @@ impl Batch {
         self.commit(order).map_or(Timestamp::ZERO, |commit| commit.ts)
     }
 
+    /// All sides, in no order.
+    pub(super) fn sides(&self) -> impl Iterator<Item = &ReplayEntry> {
+        self.lists.iter().flatten()
+    }
+
     /// Takes the lists of sides; [`put_back`](Self::put_back) returns their memory.
     pub(super) fn take_lists(&mut self) -> Vec<Vec<ReplayEntry>> {
         std::mem::take(&mut self.lists)

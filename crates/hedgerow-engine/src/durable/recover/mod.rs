@@ -1,11 +1,12 @@
 //! Rebuilding the state of a store: images of the last checkpoint, then the log.
 //!
-//! Both are done in parallel, subgraph by subgraph: [`load`] installs images, [`replay`] reads commits in order and
-//! sorts what they do by subgraph, [`apply`] does it. The result is that of doing one operation after the other.
+//! Both are done in parallel, subgraph by subgraph: [`load`] opens the segments, [`replay`] reads commits in order, sorts
+//! what they do by subgraph and loads the pages that they touch, [`apply`] does it. The result is that of doing one operation after
+//! the other.
 
 mod apply;
+mod balance;
 mod batch;
-mod fits;
 mod load;
 mod replay;
 mod whole;
@@ -14,13 +15,12 @@ mod whole;
 mod tests;
 
 use hedgerow_core::{GraphConfig, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, Timestamp, VertexId};
-use hedgerow_io::{Corruption, CorruptionKind};
 use hedgerow_mem::{Horizon, Pin, SubgraphTable};
 use hedgerow_txn::Counts;
 
-use crate::error::Error;
 use crate::files::runs::Runs;
 use crate::state::ids::IdMap;
+use crate::state::pages::Pages;
 use crate::state::placement::Placement;
 use crate::state::schema::Schema;
 use crate::state::tables::LabelTables;
@@ -42,6 +42,8 @@ pub(crate) struct Loaded {
     pub(crate) counts: Counts,
     /// Where the images of the checkpoint are.
     pub(crate) runs: Runs,
+    /// Where the pages come from that were not loaded yet.
+    pub(crate) pages: Pages,
     checkpoint: Timestamp,
 }
 
@@ -56,10 +58,6 @@ impl Horizon for NoReaders {
     fn pin_in(&self, _: Timestamp, _: Timestamp) -> Option<Pin> {
         None
     }
-}
-
-fn invalid(file: &str, what: &'static str) -> Error {
-    Corruption::new(file, 0, CorruptionKind::Invalid(what)).into()
 }
 
 impl Loaded {
@@ -95,6 +93,11 @@ impl Loaded {
 
     fn table(&self, label: LabelId) -> &SubgraphTable {
         if label == LabelId::DEFAULT { &self.subgraphs } else { self.labels.get_or_create(label) }
+    }
+
+    /// All tables, ascending by label.
+    fn tables(&self) -> impl Iterator<Item = (LabelId, &SubgraphTable)> {
+        std::iter::once((LabelId::DEFAULT, &self.subgraphs)).chain(self.labels.iter())
     }
 
     /// Where the copies of edges stand.

@@ -7,9 +7,9 @@ use hedgerow_log::{CommitPlace, Ops, segment_name};
 
 use super::apply::BAD_VERTEX;
 use super::batch::{Act, Batch, MOST_SIDES, ReplayAttributes};
-use super::fits::fits_kind;
 use super::{LAST_TIMESTAMP, Loaded};
 use crate::error::{ArgumentError, Error, Result};
+use crate::state::pages::fits_kind;
 
 /// A replay under way. What it was given is applied batch by batch; call [`finish`](Self::finish) for the rest.
 ///
@@ -73,6 +73,7 @@ impl<'a> Replay<'a> {
     }
 
     fn apply(&mut self) -> Result<()> {
+        self.state.load_touched(&self.batch)?;
         match self.state.apply(&mut self.batch) {
             Ok(tally) => {
                 let counts = &mut self.state.counts;

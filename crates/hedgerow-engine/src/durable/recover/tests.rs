@@ -151,7 +151,14 @@ fn write_log(fs: &Arc<dyn Vfs>, maker: &mut Maker, commits: u64) {
 
 fn empty(config: GraphConfig) -> Loaded {
     let manifest = hedgerow_tier::Manifest::new(STORE, config);
-    load_segments(&SimFs::new().handle(), &manifest, Schema::default(), config, Memory::default()).unwrap()
+    load_segments(
+        &SimFs::new().handle(),
+        (&manifest, "manifest"),
+        Schema::default(),
+        config,
+        Memory::default(),
+    )
+    .unwrap()
 }
 
 /// What a replay in batches of `sides` comes to, as text.
@@ -167,10 +174,10 @@ fn replayed(fs: &Arc<dyn Vfs>, config: GraphConfig, sides: usize) -> Result<Stri
         Err(other) => panic!("{other}"),
     };
     state.free_unused_ids();
-    let Loaded { config, subgraphs, labels, schema, ids, counts, .. } = state;
+    let Loaded { config, subgraphs, labels, schema, ids, counts, pages, .. } = state;
     let (durable, directory, lock) = (None, None, None);
     let parts =
-        EngineParts { config, last, counts, subgraphs, labels, schema, ids, durable, directory, lock };
+        EngineParts { config, last, counts, subgraphs, labels, pages, schema, ids, durable, directory, lock };
     let graph = Graph { engine: Engine::new(&Options::new().background_settling(false), parts, THREADS) };
     let report = graph.check().unwrap();
     assert!(report.is_ok(), "{report:?}");

@@ -35,14 +35,14 @@ impl Living {
 
 impl Loaded {
     /// Whether every edge of a graph without incoming lists leads to a vertex. Of other graphs the two sides of an edge vouch
-    /// for each other, and a list belongs to a vertex: they are not looked at. O(edges), in parallel.
+    /// for each other, and a list belongs to a vertex: they are not looked at. Nor is a graph of which a part is not loaded: the check
+    /// of a store looks at that. O(edges), in parallel.
     pub(crate) fn edges_lead_somewhere(&self) -> bool {
-        if !self.config.is_one_way() {
+        if !self.config.is_one_way() || !self.tables().all(|(_, table)| table.all_loaded()) {
             return true;
         }
         let living = Living::of(&self.subgraphs);
-        let tables = std::iter::once((LabelId::DEFAULT, &self.subgraphs)).chain(self.labels.iter());
-        tables.filter(|(label, _)| *label != LabelId::VERTICES).all(|(_, table)| {
+        self.tables().filter(|(label, _)| *label != LabelId::VERTICES).all(|(_, table)| {
             let all: Vec<SubgraphId> = table.existing().collect();
             let leads = |id: &SubgraphId| if leads_to(table, *id, &living) { Ok(()) } else { Err(()) };
             hedgerow_par::try_for_each(all.par_iter(), leads).is_ok()

@@ -55,6 +55,7 @@ impl SegmentV4 {
         self.entries.get(i).map(|entry| ImageSummary {
             id: ImageId { label: LabelId::DEFAULT, subgraph: entry.id },
             as_of: entry.as_of,
+            present: 0,
             vertices: u32::from(entry.vertices),
             edges: entry.edges,
             bytes: entry.len,

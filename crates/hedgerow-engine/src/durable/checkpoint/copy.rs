@@ -1,0 +1,55 @@
+//! Images of pages that are not loaded, taken over from one segment into another.
+
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_tier::{ImageId, PageId, SegmentWriter, SubgraphImage};
+
+use crate::error::Result;
+use crate::files::sources::Sources;
+
+/// The images of the page that was read last: images are asked for in the order of a segment, so each page is read once.
+#[derive(Default)]
+pub(super) struct PageCopy {
+    page: Option<PageId>,
+    images: Vec<SubgraphImage>,
+}
+
+impl PageCopy {
+    /// Writes an image as files say it; returns its bytes, if there was one to write. Nothing of it has changed since it was written, so
+    /// it keeps its timestamp.
+    pub(super) fn write(
+        &mut self,
+        sources: &Sources,
+        id: ImageId,
+        even_if_empty: bool,
+        writer: &mut SegmentWriter,
+    ) -> Result<Option<u64>> {
+        if faults::is_on(PlantedFault::UnloadedImagesLost) {
+            return Ok(None);
+        }
+        if self.page != Some(id.page()) {
+            self.page = None;
+            self.images.clear();
+            sources.read_page(id.page(), |image, _| {
+                self.images.push(image);
+                Ok(())
+            })?;
+            self.page = Some(id.page());
+        }
+        let Some(image) = self.images.iter().find(|image| image.id == id.subgraph) else { return Ok(None) };
+        let holds_nothing = image.present == 0 && image.parts.is_empty();
+        if holds_nothing && !even_if_empty {
+            return Ok(None);
+        }
+        Ok(Some(image.with_ref(|image| writer.write(image))?))
+    }
+
+    /// The bytes of memory that it takes, about. O(64).
+    pub(super) fn bytes(&self) -> usize {
+        let of_part = |part: &hedgerow_tier::AdjacencyPart| {
+            let weights = part.weights.as_ref().map_or(0, Vec::capacity);
+            let ranks = part.ranks.as_ref().map_or(0, Vec::capacity);
+            part.neighbors.capacity() * 4 + (weights + ranks) * 8 + size_of_val(part)
+        };
+        self.images.iter().flat_map(|image| &image.parts).map(of_part).sum()
+    }
+}

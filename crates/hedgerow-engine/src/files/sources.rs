@@ -1,0 +1,187 @@
+//! The open segments of a store, and where the newest image of each subgraph in each label is.
+
+use std::sync::Arc;
+
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_core::{LabelId, SubgraphId};
+use hedgerow_io::{Corruption, CorruptionKind, FileId, StoreId, Vfs};
+use hedgerow_tier::segment::segment_name;
+use hedgerow_tier::{
+    ImageId, ImageSummary, LevelSegment, Manifest, PageId, SegmentReader, SubgraphImage, TierError,
+};
+
+use crate::error::{Error, Result};
+
+/// An open segment, with its name for messages.
+pub(crate) struct NamedSegment {
+    pub(crate) reader: SegmentReader,
+    pub(crate) name: String,
+}
+
+/// The segments that one manifest names, newest first. Of the images of one subgraph in one label that of the newest segment is valid.
+///
+/// A segment stays readable for as long as it is open, also when a later manifest does not name it and its file is removed.
+#[derive(Clone, Default)]
+pub(crate) struct Sources {
+    segments: Vec<Arc<NamedSegment>>,
+}
+
+fn invalid(file: &str, what: &'static str) -> Error {
+    Corruption::new(file, 0, CorruptionKind::Invalid(what)).into()
+}
+
+impl Sources {
+    /// Opens the segments of a manifest: reads footers and top indexes, 48 bytes for each page.
+    pub(crate) fn open(fs: &Arc<dyn Vfs>, manifest: &Manifest) -> Result<Sources> {
+        let mut named = manifest.segments.clone();
+        named.sort_by_key(|segment| std::cmp::Reverse(segment.info.file_id));
+        let mut sources = Sources::default();
+        for segment in &named {
+            let opened = NamedSegment::open(fs, segment, manifest.store)?;
+            let all_labels = opened.reader.has_images_of_all_labels();
+            if opened.reader.config() != manifest.config || segment.info.max_as_of > manifest.checkpoint {
+                return Err(invalid(&opened.name, "the segment does not fit the manifest"));
+            }
+            let told = segment.info.pages.is_none();
+            if segment.info.subgraphs > 0 && told != all_labels {
+                return Err(invalid(&opened.name, "a segment of another kind than the manifest says"));
+            }
+            if sources
+                .segments
+                .first()
+                .is_some_and(|first| first.reader.has_images_of_all_labels() != all_labels)
+            {
+                return Err(invalid(
+                    &opened.name,
+                    "a segment of format 4 or before beside one of a later format",
+                ));
+            }
+            sources.segments.push(Arc::new(opened));
+        }
+        Ok(sources)
+    }
+
+    /// Newest first.
+    pub(crate) fn segments(&self) -> impl Iterator<Item = &NamedSegment> {
+        self.segments.iter().map(|segment| &**segment)
+    }
+
+    /// Whether the segments are of formats 1 to 4, whose images are of all labels.
+    pub(crate) fn are_outdated(&self) -> bool {
+        self.segments().any(|segment| segment.reader.has_images_of_all_labels())
+    }
+
+    /// All pages that a segment has, each once, ascending. O(pages log pages).
+    pub(crate) fn pages(&self) -> Vec<PageId> {
+        let mut pages: Vec<PageId> = self.segments().flat_map(|segment| segment.reader.pages()).collect();
+        pages.sort_unstable();
+        pages.dedup();
+        pages
+    }
+
+    /// The segments that have the page, newest first, each with the page's number there.
+    fn of_page(&self, id: PageId) -> impl Iterator<Item = (&NamedSegment, usize)> {
+        let mut found: Vec<(&NamedSegment, usize)> =
+            self.segments().filter_map(|segment| Some((segment, segment.reader.find_page(id)?))).collect();
+        if faults::is_on(PlantedFault::OlderImageLoaded) {
+            found.reverse();
+        }
+        found.into_iter()
+    }
+
+    /// At most so many outgoing neighbor entries are on the page, if top indexes say the truth. O(segments log pages).
+    pub(crate) fn edges_of_page(&self, id: PageId) -> u64 {
+        let edges = self.of_page(id).map(|(segment, page)| segment.reader.edges_of_page(page));
+        edges.fold(0, u64::saturating_add)
+    }
+
+    /// What directories say of the valid images of a page, ascending. One read for each segment that has the page.
+    pub(crate) fn summaries(&self, id: PageId) -> Result<Vec<ImageSummary>> {
+        let mut found: Vec<ImageSummary> = Vec::new();
+        let mut taken = Places::default();
+        for (segment, page) in self.of_page(id) {
+            let of_segment = segment.reader.page_summaries(page)?;
+            found.extend(of_segment.into_iter().filter(|image| taken.take(image.id.subgraph)));
+        }
+        found.sort_unstable_by_key(|image| image.id);
+        Ok(found)
+    }
+
+    /// Reads the valid images of a page, in no order, and gives each to `f` with the name of its file.
+    pub(crate) fn read_page(
+        &self,
+        id: PageId,
+        mut f: impl FnMut(SubgraphImage, &str) -> Result<()>,
+    ) -> Result<()> {
+        let mut taken = Places::default();
+        for (segment, page) in self.of_page(id) {
+            let before = taken;
+            let wanted = |image: ImageId| !before.has(image.subgraph);
+            segment.reader.read_page(page, wanted, |image| {
+                taken.take(image.id);
+                f(image, &segment.name).map_err(ReadError)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The segments after a checkpoint that wrote one and took others in.
+    pub(crate) fn after(
+        &self,
+        fs: &Arc<dyn Vfs>,
+        written: Option<LevelSegment>,
+        gone: impl Fn(FileId) -> bool,
+        store: StoreId,
+    ) -> Result<Sources> {
+        let mut segments = Vec::new();
+        if let Some(written) = &written {
+            segments.push(Arc::new(NamedSegment::open(fs, written, store)?));
+        }
+        segments.extend(self.segments.iter().filter(|old| !gone(old.reader.info().file_id)).cloned());
+        Ok(Sources { segments })
+    }
+}
+
+impl NamedSegment {
+    fn open(fs: &Arc<dyn Vfs>, segment: &LevelSegment, store: StoreId) -> Result<NamedSegment> {
+        let reader = SegmentReader::open(fs.clone(), &segment.info, store)?;
+        Ok(NamedSegment { reader, name: segment_name(segment.info.file_id) })
+    }
+}
+
+/// Subgraphs of one page.
+#[derive(Clone, Copy, Default)]
+struct Places(u64);
+
+impl Places {
+    fn has(self, id: SubgraphId) -> bool {
+        self.0 >> (id.0 % 64) & 1 == 1
+    }
+
+    /// Whether the subgraph was not there; it is now.
+    fn take(&mut self, id: SubgraphId) -> bool {
+        let fresh = !self.has(id);
+        self.0 |= 1 << (id.0 % 64);
+        fresh
+    }
+}
+
+/// What can go wrong while a page is read.
+struct ReadError(Error);
+
+impl From<TierError> for ReadError {
+    fn from(error: TierError) -> Self {
+        ReadError(error.into())
+    }
+}
+
+impl From<ReadError> for Error {
+    fn from(error: ReadError) -> Self {
+        error.0
+    }
+}
+
+/// The page of the vertices' existence and default edges beside a page of another label.
+pub(crate) fn page_of_vertices(id: PageId) -> PageId {
+    PageId { label: LabelId::DEFAULT, page: id.page }
+}

@@ -1,0 +1,123 @@
+//! What an image of a file says, made the first version of a subgraph.
+
+use hedgerow_core::{Direction, GraphConfig, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp};
+use hedgerow_io::{Corruption, CorruptionKind};
+use hedgerow_mem::{Arena, Extra, Main, Subgraph};
+use hedgerow_tier::{AdjacencyPart, SubgraphImage};
+
+use super::fits::check_schema;
+use crate::error::{Error, Result};
+use crate::state::schema::Schema;
+
+/// What images are held against, and when their versions begin.
+pub(crate) struct Installer<'a> {
+    pub(crate) config: GraphConfig,
+    pub(crate) schema: &'a Schema,
+    /// The checkpoint of the store: every image says what was true then.
+    pub(crate) checkpoint: Timestamp,
+    /// One more than the largest vertex id that there may be.
+    pub(crate) bound: u32,
+    /// Where main parts go.
+    pub(crate) arena: &'a Arena,
+}
+
+pub(crate) fn invalid(file: &str, what: &'static str) -> Error {
+    Corruption::new(file, 0, CorruptionKind::Invalid(what)).into()
+}
+
+impl Installer<'_> {
+    /// Refuses vertices beyond the bound.
+    pub(crate) fn check_vertices(&self, image: &SubgraphImage, file: &str) -> Result<()> {
+        let first =
+            image.id.0.checked_mul(SUBGRAPH_VERTICES as u32).ok_or_else(|| invalid(file, "subgraph id"))?;
+        let allowed = match self.bound.saturating_sub(first) {
+            0 => 0,
+            n if n >= 64 => u64::MAX,
+            n => (1u64 << n) - 1,
+        };
+        if image.present & !allowed != 0 {
+            return Err(invalid(file, "a vertex beyond the bound of the manifest"));
+        }
+        Ok(())
+    }
+
+    /// The part, if it fits the schema and the graph.
+    pub(crate) fn checked(&self, id: SubgraphId, part: AdjacencyPart, file: &str) -> Result<AdjacencyPart> {
+        if part.neighbors.iter().any(|v| v.0 >= self.bound) {
+            return Err(invalid(file, "a neighbor beyond the bound of the manifest"));
+        }
+        check_schema(self.schema, self.config, id, &part).map_err(|what| invalid(file, what))?;
+        Ok(part)
+    }
+
+    /// Installs vertices and edges of the default label, by direction, which were checked; returns the number of edges, each counted
+    /// at its source (undirected: at the lesser end).
+    pub(crate) fn vertices(
+        &self,
+        (id, present): (SubgraphId, u64),
+        parts: [Option<AdjacencyPart>; 2],
+        to: &Subgraph,
+        file: &str,
+    ) -> Result<u64> {
+        let mut edges = 0;
+        let mut latched = to.latch();
+        for (direction, part) in [Direction::Out, Direction::In].into_iter().zip(parts) {
+            if direction == Direction::In && (!self.config.directed || self.config.is_one_way()) {
+                continue;
+            }
+            let main = match part {
+                Some(p) => {
+                    let extra = Extra { ranks: None, columns: p.columns };
+                    let weights = p.weights.as_deref();
+                    Main::with_extra(present, &p.offsets, &p.neighbors, weights, extra, self.arena)
+                }
+                None => Main::from_parts(
+                    present,
+                    &[0; SUBGRAPH_VERTICES + 1],
+                    &[],
+                    self.config.weighted.then_some(&[]),
+                    self.arena,
+                ),
+            };
+            let main = main.ok_or_else(|| invalid(file, "neighbor lists out of order"))?;
+            if main.weights().is_some() != self.config.weighted {
+                return Err(invalid(file, "weights do not fit the graph"));
+            }
+            if direction == Direction::Out {
+                edges += self.count_edges(id, &main);
+            }
+            latched.install(direction, main, self.checkpoint, self.config.weighted);
+        }
+        Ok(edges)
+    }
+
+    /// Installs edges of a label other than the default one, or properties of vertices, which were checked; returns how many edges.
+    pub(crate) fn labelled(
+        &self,
+        id: SubgraphId,
+        part: AdjacencyPart,
+        to: &Subgraph,
+        file: &str,
+    ) -> Result<u64> {
+        let AdjacencyPart { label, direction, offsets, neighbors, ranks, columns, .. } = part;
+        let extra = Extra { ranks: ranks.map(Vec::into_boxed_slice), columns };
+        let main = Main::with_extra(0, &offsets, &neighbors, None, extra, self.arena);
+        let main = main.ok_or_else(|| invalid(file, "neighbor lists out of order"))?;
+        let counted = direction == Direction::Out && label != LabelId::VERTICES;
+        let edges = if counted { self.count_edges(id, &main) } else { 0 };
+        to.latch().install(direction, main, self.checkpoint, false);
+        Ok(edges)
+    }
+
+    fn count_edges(&self, subgraph: SubgraphId, main: &Main) -> u64 {
+        if self.config.directed {
+            return main.edges().len() as u64;
+        }
+        let locals = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex);
+        let at_or_above = |local| {
+            let (list, v) = (main.neighbors(local), subgraph.vertex(local));
+            (list.len() - list.partition_point(|&u| u < v)) as u64
+        };
+        locals.map(at_or_above).sum()
+    }
+}

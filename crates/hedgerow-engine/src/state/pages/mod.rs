@@ -1,0 +1,171 @@
+//! Pages of tables that files hold until they are touched: read whole, checked, and put into their table
+//! (`docs/design/larger-than-memory.md`, *Opening*).
+//!
+//! A page is loaded by the first call that needs it, while that call holds no latch and no lock but the one that keeps two threads from
+//! reading one page twice. Nothing of a page that is not loaded has changed since the store was opened, so what files say of it is
+//! what it is, at every timestamp that can be read.
+
+mod access;
+mod fits;
+mod install;
+
+use std::sync::Arc;
+
+use hedgerow_core::sync::Mutex;
+use hedgerow_core::{Direction, GraphConfig, LabelId, SubgraphId, Timestamp};
+use hedgerow_mem::SubgraphTable;
+use hedgerow_mem::table::{PAGE, SubgraphPage};
+use hedgerow_tier::{PageId, SubgraphImage};
+
+use crate::error::Result;
+use crate::files::sources::{Sources, page_of_vertices};
+use crate::state::schema::Schema;
+
+pub(crate) use fits::fits_kind;
+pub(crate) use install::{Installer, invalid};
+
+/// So many pages are read side by side.
+const TURNS: usize = 16;
+
+/// Where pages come from that were not loaded yet.
+pub(crate) struct Pages {
+    config: GraphConfig,
+    /// As of the checkpoint.
+    schema: Schema,
+    /// The checkpoint that the store was opened from.
+    checkpoint: Timestamp,
+    /// One more than the largest vertex id that there was then.
+    bound: u32,
+    sources: Mutex<Arc<Sources>>,
+    /// Held by who reads one of the pages whose numbers leave the same remainder.
+    turns: [Mutex<()>; TURNS],
+}
+
+impl Pages {
+    /// Of a store that was opened from the checkpoint at `checkpoint`, with that `schema` and that `bound` of vertex ids.
+    pub(crate) fn new(
+        config: GraphConfig,
+        schema: Schema,
+        checkpoint: Timestamp,
+        bound: u32,
+        sources: Sources,
+    ) -> Pages {
+        let turns = std::array::from_fn(|_| Mutex::new(()));
+        Pages { config, schema, checkpoint, bound, sources: Mutex::new(Arc::new(sources)), turns }
+    }
+
+    /// Of a store without segments.
+    pub(crate) fn none(config: GraphConfig) -> Pages {
+        Pages::new(config, Schema::default(), Timestamp::ZERO, 0, Sources::default())
+    }
+
+    /// The segments of the newest manifest.
+    pub(crate) fn sources(&self) -> Arc<Sources> {
+        self.sources.lock().clone()
+    }
+
+    /// Reads from other segments from now on, which hold the same of all pages that were not loaded.
+    pub(crate) fn replace(&self, sources: Sources) {
+        *self.sources.lock() = Arc::new(sources);
+    }
+
+    /// How images are installed that say what the checkpoint does.
+    pub(crate) fn installer<'a>(&'a self, table: &'a SubgraphTable) -> Installer<'a> {
+        let (config, checkpoint, bound) = (self.config, self.checkpoint, self.bound);
+        Installer { config, schema: &self.schema, checkpoint, bound, arena: table.arena() }
+    }
+
+    /// Loads a page into its table, unless it is there. `seen` is called with each image before it is installed. O(edges of the page);
+    /// blocks on reads, and for another thread that loads the same page.
+    pub(crate) fn load(
+        &self,
+        table: &SubgraphTable,
+        id: PageId,
+        seen: impl FnMut(&SubgraphImage, &str) -> Result<()>,
+    ) -> Result<()> {
+        let _turn = self.turns[id.page as usize % TURNS].lock();
+        if !table.is_unloaded(id.page as usize) {
+            return Ok(());
+        }
+        let sources = self.sources();
+        let page = SubgraphPage::new(table.memory().clone(), PAGE);
+        match self.fill(&page, table, &sources, id, seen) {
+            Ok(()) => {
+                table.load(id.page as usize, page);
+                Ok(())
+            }
+            Err(error) => {
+                discard(&page);
+                Err(error)
+            }
+        }
+    }
+
+    fn fill(
+        &self,
+        page: &SubgraphPage,
+        table: &SubgraphTable,
+        sources: &Sources,
+        id: PageId,
+        mut seen: impl FnMut(&SubgraphImage, &str) -> Result<()>,
+    ) -> Result<()> {
+        let living = if id.label == LabelId::DEFAULT { None } else { Some(living(sources, id)?) };
+        let installer = self.installer(table);
+        sources.read_page(id, |image, file| {
+            seen(&image, file)?;
+            let place = image.id.index() % PAGE;
+            match &living {
+                None => install_vertices(&installer, image, &page[place], file),
+                Some(living) if image.present & !living[place] != 0 => {
+                    Err(invalid(file, "edges of a vertex that does not exist"))
+                }
+                Some(_) => image.parts.into_iter().try_for_each(|part| {
+                    let part = installer.checked(image.id, part, file)?;
+                    installer.labelled(image.id, part, &page[place], file).map(drop)
+                }),
+            }
+        })
+    }
+}
+
+fn install_vertices(
+    installer: &Installer<'_>,
+    image: SubgraphImage,
+    to: &hedgerow_mem::Subgraph,
+    file: &str,
+) -> Result<()> {
+    installer.check_vertices(&image, file)?;
+    if image.present == 0 {
+        return Ok(());
+    }
+    let (id, present) = (image.id, image.present);
+    let mut parts = [None, None];
+    for part in image.parts {
+        let part = installer.checked(id, part, file)?;
+        let direction = part.direction as usize;
+        parts[direction] = Some(part);
+    }
+    installer.vertices((id, present), parts, to, file).map(drop)
+}
+
+/// Which vertices of a page exist, by subgraph, as directories say.
+fn living(sources: &Sources, id: PageId) -> Result<[u64; PAGE]> {
+    let mut living = [0; PAGE];
+    for image in sources.summaries(page_of_vertices(id))? {
+        living[image.id.subgraph.index() % PAGE] = image.present;
+    }
+    Ok(living)
+}
+
+/// Gives the versions of a page that is not to be used to the retire list, where they are accounted for.
+fn discard(page: &SubgraphPage) {
+    for subgraph in page.iter() {
+        let mut latched = subgraph.latch();
+        [Direction::Out, Direction::In].into_iter().for_each(|direction| latched.evict(direction));
+    }
+}
+
+/// The page of a subgraph in a label.
+pub(crate) fn page_of(label: LabelId, id: SubgraphId) -> PageId {
+    PageId { label, page: (id.index() / PAGE) as u32 }
+}

@@ -1,0 +1,296 @@
+//! A store is opened without its graph: pages come when they are touched. What is read and written then is what it was.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use hedgerow::io::{CountingFs, IoCounters};
+use hedgerow::{
+    Direction, Durability, EdgeKey, Error, Graph, KeyKind, LabelOptions, Options, StorageError, Topology,
+};
+use hedgerow_testkit::SimFs;
+use hedgerow_testkit::sim_fs::SplitMix64;
+
+use crate::common;
+
+/// The vertices of a page.
+const PAGE: u64 = 4096;
+const LABELS: [&str; 2] = ["", "calls"];
+
+fn options(directed: bool, reverse: bool) -> Options {
+    let options = common::small().keys(KeyKind::Dense).directed(directed).durability(Durability::Manual);
+    options.reverse(reverse).background_settling(false)
+}
+
+/// Edges by label, as a user put them in.
+type Edges = BTreeSet<(usize, u64, u64)>;
+
+/// A graph over many pages, and what should be in it.
+struct World {
+    options: Options,
+    disk: SimFs,
+    graph: Graph,
+    directed: bool,
+    vertices: BTreeSet<u64>,
+    edges: Edges,
+    rng: SplitMix64,
+}
+
+impl World {
+    fn new(seed: u64, directed: bool, reverse: bool) -> World {
+        let (options, disk) = (options(directed, reverse), SimFs::new());
+        let graph = options.clone().open_on(disk.handle()).unwrap();
+        graph.define_label("calls", LabelOptions::new()).unwrap();
+        let (vertices, edges) = (BTreeSet::new(), Edges::new());
+        World { options, disk, graph, directed, vertices, edges, rng: SplitMix64::new(seed) }
+    }
+
+    /// A vertex somewhere on twelve pages.
+    fn vertex(&mut self) -> u64 {
+        self.rng.below(12) * PAGE + self.rng.below(5) * 700
+    }
+
+    fn edge(&mut self) -> (usize, u64, u64) {
+        let (label, a, b) = (self.rng.below(2) as usize, self.vertex(), self.vertex());
+        if self.directed { (label, a, b) } else { (label, a.min(b), a.max(b)) }
+    }
+
+    /// One transaction; in it vertices that are removed take their edges along.
+    fn write(&mut self) {
+        let mut tx = self.graph.write().unwrap();
+        for _ in 0..1 + self.rng.below(6) {
+            let (label, a, b) = self.edge();
+            let name = || EdgeKey::new(LABELS[label], a, b);
+            match self.rng.below(8) {
+                0 => {
+                    assert_eq!(tx.remove_vertex(a).unwrap(), self.vertices.remove(&a), "vertex {a}");
+                    self.edges.retain(|&(_, src, dst)| src != a && dst != a);
+                }
+                1 | 2 => {
+                    let found = self.edges.remove(&(label, a, b));
+                    assert_eq!(tx.remove_edge_of(name()).unwrap(), found, "{label} {a} {b}");
+                }
+                3 => {
+                    let found = self.edges.contains(&(label, a, b));
+                    assert_eq!(tx.contains_edge_of(name()).unwrap(), found, "{label} {a} {b}");
+                }
+                _ => {
+                    tx.put_edge_with(name(), [("n", (a + b) as i64)]).unwrap();
+                    self.vertices.extend([a, b]);
+                    self.edges.insert((label, a, b));
+                }
+            }
+        }
+        tx.commit().unwrap();
+    }
+
+    /// A single operation, and one batch, on edges of the default label.
+    fn write_otherwise(&mut self) {
+        let (_, a, b) = self.edge();
+        assert_eq!(self.graph.insert_edge(a, b).unwrap(), self.edges.insert((0, a, b)), "{a} {b}");
+        self.vertices.extend([a, b]);
+        let batch: Vec<(u64, u64)> = (0..9).map(|_| self.edge()).map(|(_, a, b)| (a, b)).collect();
+        self.graph.insert_edges(&batch).unwrap();
+        for (a, b) in batch {
+            self.vertices.extend([a, b]);
+            self.edges.insert((0, a, b));
+        }
+    }
+
+    /// Point reads of some vertices; most pages stay where they are.
+    fn read_some(&mut self) {
+        for _ in 0..3 {
+            let (label, a, b) = self.edge();
+            let snapshot = self.graph.snapshot().unwrap();
+            let exists = self.edges.contains(&(label, a, b));
+            assert_eq!(snapshot.contains_edge_of(EdgeKey::new(LABELS[label], a, b)).unwrap(), exists);
+            let degree =
+                self.edges.iter().filter(|&&(l, s, d)| l == label && (s == a || (!self.directed && d == a)));
+            let wanted = self.vertices.contains(&a).then_some(degree.count());
+            assert_eq!(
+                snapshot.degree_of(LABELS[label], a, Direction::Out).unwrap(),
+                wanted,
+                "degree of {a}"
+            );
+        }
+    }
+
+    /// The whole graph, and what every part of it says of the others.
+    fn compare(&self) {
+        let snapshot = self.graph.snapshot().unwrap();
+        let counts = (snapshot.vertex_count(), snapshot.edge_count().unwrap());
+        assert_eq!(counts, (self.vertices.len() as u64, self.edges.len() as u64));
+        let mut found = Edges::new();
+        for (label, name) in LABELS.iter().enumerate() {
+            snapshot
+                .for_each_edge_of(*name, |a, b, _| {
+                    found.insert((label, u64::from(a.0), u64::from(b.0)));
+                })
+                .unwrap();
+        }
+        assert_eq!(found, self.edges);
+        let report = self.graph.check().unwrap();
+        assert!(report.is_ok(), "{report:?}");
+    }
+
+    fn reopen(&mut self) {
+        self.graph.close().unwrap();
+        self.graph = self.options.clone().open_on(self.disk.handle()).unwrap();
+    }
+
+    fn run(mut self, steps: u64) {
+        for step in 0..steps {
+            match self.rng.below(12) {
+                0 | 1 => self.reopen(),
+                2 => drop(self.graph.checkpoint().unwrap()),
+                3 => self.read_some(),
+                4 if step % 5 == 0 => drop(self.graph.compact().unwrap()),
+                5 => self.write_otherwise(),
+                _ => self.write(),
+            }
+        }
+        self.compare();
+        self.reopen();
+        let copy = SimFs::new();
+        self.graph.backup_on(copy.handle()).unwrap();
+        self.compare();
+        self.graph = self.options.clone().read_only(true).open_on(copy.handle()).unwrap();
+        self.compare();
+    }
+}
+
+pub(crate) fn a_graph_over_many_pages_is_what_was_written_however_it_was_opened() {
+    for seed in 0..12 {
+        let (directed, reverse) = [(true, true), (false, true), (true, false)][seed as usize % 3];
+        World::new(seed, directed, reverse).run(60);
+    }
+}
+
+/// A dense graph over so many pages, closed, with all of it in segments; 20 edges a vertex.
+fn store_of(pages: u64) -> SimFs {
+    let disk = SimFs::new();
+    let graph = options(false, true).open_on(disk.handle()).unwrap();
+    let vertices = pages * PAGE;
+    for round in 1..11 {
+        let edges: Vec<(u64, u64)> =
+            (0..vertices).map(|v| (v, (v * 7919 + round * 104_729) % vertices)).collect();
+        graph.insert_edges(&edges).unwrap();
+    }
+    graph.compact().unwrap();
+    graph.close().unwrap();
+    disk
+}
+
+/// Opens the store; also what it has read by then and reads from then on.
+fn counted(disk: &SimFs) -> (Graph, Arc<IoCounters>) {
+    let fs = CountingFs::new(disk.handle());
+    let counters = fs.counters();
+    (options(false, true).open_on(Arc::new(fs)).unwrap(), counters)
+}
+
+pub(crate) fn an_opening_reads_what_the_number_of_pages_asks_for_and_a_read_its_page() {
+    let (small, large) = (store_of(4), store_of(32));
+    let opened = [&small, &large].map(|disk| counted(disk).1.read_bytes.load(Relaxed));
+    assert!(opened[1] < opened[0] + 28 * 48 + 4096, "bytes read by openings: {opened:?}");
+    let (graph, counters) = counted(&large);
+    let bytes = large.used_bytes();
+    let read = || counters.read_bytes.load(Relaxed);
+    let before = read();
+    let tables = graph.stats().unwrap().table_bytes;
+    let snapshot = graph.snapshot().unwrap();
+    assert!(snapshot.degree(9 * PAGE, Direction::Out).unwrap().unwrap() >= 10);
+    let page = read() - before;
+    assert!(page > 0 && page < bytes / 16, "{page} of {bytes} bytes for one of 32 pages");
+    assert!(graph.stats().unwrap().table_bytes > tables, "the page is charged");
+    // What is there is not read again.
+    let before = read();
+    assert!(snapshot.degree(9 * PAGE + 1, Direction::Out).unwrap().is_some());
+    assert_eq!(read(), before);
+    assert_eq!(snapshot.view().unwrap().edge_count(), snapshot.edge_count().unwrap());
+}
+
+/// What cannot be read is an error of the call that needs it. Nothing of it is kept, and when it can be read again it is.
+pub(crate) fn a_damaged_page_is_an_error_of_the_calls_that_need_it() {
+    let disk = store_of(6);
+    let sound = disk.files();
+    let segment = sound.keys().find(|name| name.ends_with(".csr")).unwrap().clone();
+    let (graph, _) = counted(&disk);
+    // Where pages begin is not known here; some place in the middle is on one of them.
+    let at = sound[&segment].len() as u64 / 2;
+    assert!(disk.corrupt(&segment, at, 0x10));
+    let snapshot = graph.snapshot().unwrap();
+    let memory = graph.stats().unwrap().memory_bytes();
+    let degrees = || -> BTreeMap<u64, Result<Option<usize>, Error>> {
+        (0..6).map(|page| (page, snapshot.degree(page * PAGE, Direction::Out))).collect()
+    };
+    for _ in 0..3 {
+        let bad: Vec<Error> = degrees().into_values().filter_map(Result::err).collect();
+        let [Error::Storage(StorageError::Corruption(damage))] = &bad[..] else { panic!("{bad:?}") };
+        assert!(damage.file == segment && damage.offset <= at, "{damage}");
+    }
+    let page = *degrees().iter().find(|(_, degree)| degree.is_err()).unwrap().0;
+    let whole = [snapshot.view().map(drop), graph.check().map(drop), graph.compact().map(drop)];
+    assert!(whole.iter().all(|found| matches!(found, Err(Error::Storage(StorageError::Corruption(_))))));
+    assert!(graph.insert_edge(page * PAGE, 1).is_err());
+    assert!(graph.insert_edge((page + 1) % 6 * PAGE, (page + 2) % 6 * PAGE + 1).is_ok());
+    assert!(graph.stats().unwrap().memory_bytes() < memory * 40);
+    assert!(disk.corrupt(&segment, at, 0x10), "the same bit again");
+    assert!(degrees().values().all(|degree| matches!(degree, Ok(Some(10..)))));
+    assert!(graph.check().unwrap().is_ok());
+    common::account::check(&graph).unwrap();
+}
+
+/// Threads that touch the same pages at once, some to write.
+pub(crate) fn threads_that_touch_pages_at_once_find_them_whole() {
+    for seed in 0..8 {
+        let disk = store_of(8);
+        let (graph, _) = counted(&disk);
+        let edges = graph.snapshot().unwrap().edge_count().unwrap();
+        let added: u64 = std::thread::scope(|scope| {
+            let work = |thread: u64| {
+                let graph = &graph;
+                move || {
+                    let mut rng = SplitMix64::new(seed * 64 + thread);
+                    let mut added = 0;
+                    for step in 0..200 {
+                        let (a, b) = (rng.below(8 * PAGE), rng.below(8 * PAGE));
+                        if thread % 2 == 0 {
+                            added += u64::from(graph.insert_edge(a, b).unwrap());
+                        } else {
+                            let snapshot = graph.snapshot().unwrap();
+                            assert!(
+                                snapshot.degree(a, Direction::Out).unwrap().is_some(),
+                                "{a} in step {step}"
+                            );
+                        }
+                    }
+                    added
+                }
+            };
+            let threads: Vec<_> = (0..4).map(|thread| scope.spawn(work(thread))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), edges + added);
+        assert!(graph.check().unwrap().is_ok());
+    }
+}
+
+/// A limit below the size of the graph keeps nobody from opening it, nor from reading what fits.
+pub(crate) fn what_does_not_fit_the_memory_limit_is_refused_when_it_is_read() {
+    let disk = store_of(64);
+    let limit = hedgerow::LEAST_MEMORY_LIMIT;
+    let graph = options(false, true).memory_limit(limit).open_on(disk.handle()).unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    assert!(snapshot.degree(PAGE * 50, Direction::Out).unwrap().is_some());
+    let Err(Error::Storage(StorageError::MemoryLimit { limit: found, used, needed })) = snapshot.view()
+    else {
+        panic!("5 M edges in {limit} bytes");
+    };
+    assert!(
+        found == limit && used <= limit && used + needed > limit - (2 << 20),
+        "{used} and {needed} of {limit}"
+    );
+    assert!(graph.stats().unwrap().memory_bytes() <= limit);
+    assert!(snapshot.degree(PAGE * 50 + 1, Direction::Out).unwrap().is_some(), "what is there is read");
+    graph.close().unwrap();
+}
