@@ -40,7 +40,11 @@ impl Core {
 
     /// Has what follows logged in a new segment, if the active one holds so many bytes.
     pub(crate) fn begin_log_segment(&self, durable: &Durable, least: u64) -> Result<()> {
-        durable.log.begin_segment(least).map_err(|_| self.of_stopped_log(durable))
+        // What a panic leaves of the log must not be written to any more.
+        let whole = UnlessDone::new(|| durable.log.abandon());
+        let begun = durable.log.begin_segment(least);
+        whole.done();
+        begun.map_err(|_| self.of_stopped_log(durable))
     }
 
     /// Ends the store: no commit is accepted any more, those under way are finished, the log is closed.
