@@ -59,6 +59,8 @@ faults! {
     OlderImageLoaded,
     /// A checkpoint that takes in a segment leaves out what was not loaded of it.
     UnloadedImagesLost,
+    /// What changed since the last checkpoint is taken out of memory.
+    EvictedDirty,
     /// The check of a store does not compare the two sides of the edges.
     SidesNotCompared,
     /// The parallel replay of the log loses the order of operations on one subgraph.

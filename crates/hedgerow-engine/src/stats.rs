@@ -153,6 +153,7 @@ impl Graph {
     pub fn stats(&self) -> Result<Stats> {
         let snapshot = self.snapshot()?;
         let engine = &self.engine;
+        engine.durable.iter().try_for_each(|durable| engine.read_runs(durable))?;
         let views = engine.views.figures();
         let retire_list = engine.subgraphs.memory().retire_list();
         retire_list.drain();
@@ -186,10 +187,7 @@ impl Graph {
             stats.log_bytes = durable.log.segments().iter().map(|s| s.bytes).sum();
             let segments = durable.manifest.lock().segments.clone();
             stats.segment_bytes = segments.iter().map(|s| s.info.bytes).sum();
-            let mut runs = durable.runs.lock();
-            runs.read(&engine.pages.sources())?;
-            stats.segment_live_bytes = runs.live_bytes();
-            drop(runs);
+            stats.segment_live_bytes = durable.runs.lock().live_bytes();
             stats.segments = segments.len() as u64;
             let figures = engine.log_bound.figures();
             stats.background_checkpoints = figures.checkpoints;

@@ -30,7 +30,7 @@ impl Extra {
 }
 
 /// What a version may have grown by without being charged for it.
-pub(crate) const CHARGED_AT_ONCE: usize = 256;
+const CHARGED_AT_ONCE: usize = 256;
 
 /// What the entries of a delta have beside destination and weight, but for property words, which have places in its block. Each
 /// array is allocated when the first entry needs it. A place is written before its entry is published, and never again.
@@ -73,7 +73,8 @@ impl DeltaExtra {
 
     /// Whether what it holds has grown by more than a few bytes since this last said so. Asked by who writes. O(1).
     pub(crate) fn has_grown(&self) -> bool {
-        let held = self.held.load(Ordering::Relaxed);
+        // Itself included, which came with the first of them.
+        let held = self.bytes();
         let grown = held >= self.told.load(Ordering::Relaxed) + CHARGED_AT_ONCE;
         if grown {
             self.told.store(held, Ordering::Relaxed);

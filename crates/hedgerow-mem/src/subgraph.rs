@@ -219,6 +219,12 @@ impl Subgraph {
         counted_version_at(&self.heads[direction as usize], t)
     }
 
+    /// Whether nothing of it was taken out of memory. Two loads; it may be by the time that the caller looks.
+    #[inline]
+    pub fn is_resident(&self) -> bool {
+        self.heads.iter().all(Link::is_in_memory)
+    }
+
     /// The versions that are in memory now.
     pub fn versions(&self, direction: Direction) -> Vec<Arc<Version>> {
         let mut versions = Vec::new();

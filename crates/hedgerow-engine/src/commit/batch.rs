@@ -23,7 +23,7 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, InterpolationHint, KeyKind, LabelId, LocalVertex, Timestamp, VertexId};
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::{Attributes, EdgeOp, Latched, Merged, Ops};
+use hedgerow_mem::{Attributes, EdgeOp, Merged, Ops};
 use hedgerow_txn::{CommitThreads, with_commit_threads};
 
 use super::op::OpKind;
@@ -37,7 +37,7 @@ use crate::state::tables::PartitionKey;
 use keys::{KEYS_AT_A_TIME, Resolved};
 use labels::{BatchLabel, ByLabel};
 use lookup::{LabelOutcomes, Outcomes};
-use parts::{Part, parts, still_absent};
+use parts::{Part, parts, prefetch_heads, still_absent};
 use record::{created, encode};
 
 /// How many batches of subgraphs ahead headers are loaded, then heads, then deltas and lists; and where an append goes.
@@ -159,7 +159,13 @@ fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>) {
         }
         let batch = &batches[at];
         match existing(batch.subgraph) {
-            Some(subgraph) => latched.push(subgraph.latch()),
+            Some(subgraph) => {
+                let held = subgraph.latch();
+                if engine.eviction.happens() && !held.is_resident() {
+                    unloaded.push(batch.subgraph);
+                }
+                latched.push(held);
+            }
             None if engine.is_unloaded(label.label, batch.subgraph) => unloaded.push(batch.subgraph),
             None if entries[batch.all_entries()].iter().all(|entry| entry.is_kind(OpKind::Remove)) => {
                 absent.push(batch.subgraph);
@@ -212,15 +218,6 @@ fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, us
             let pinned = |pin| engine.keep(chain, pin);
             let built = held.prepare(direction, ops, weighted, &horizon, pinned);
             ahead.extend(built.map(|built| (at as u32, direction, built)));
-        }
-    }
-}
-
-fn prefetch_heads(held: &Latched<'_>, entries: &[parts::BatchEntry], batch: &parts::SubgraphBatch) {
-    for direction in DIRECTIONS {
-        let entries = &entries[batch.entries(direction)];
-        if !entries.is_empty() {
-            held.prefetch_head(direction, entries.iter().map(parts::BatchEntry::local));
         }
     }
 }

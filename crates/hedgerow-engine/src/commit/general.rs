@@ -25,7 +25,7 @@ use super::plan::KeyBindings;
 use super::request::{Outcome, Request};
 use super::validate::{LatchKey, Latches};
 use crate::config::Isolation;
-use crate::error::{CommitError, Result};
+use crate::error::{CommitError, Error, Result, StorageError};
 use crate::state::store::Engine;
 
 /// How often a commit starts over because what it looked up changed before it had the latches.
@@ -48,7 +48,12 @@ pub(super) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
         engine.load_all()?;
     }
     for _ in 0..MAX_RESTARTS {
-        match attempt(engine, request, &extra)? {
+        let attempted = attempt(engine, request, &extra);
+        if searches && matches!(attempted, Err(Error::Storage(StorageError::NotInMemory(_)))) {
+            engine.load_all()?;
+            continue;
+        }
+        match attempted? {
             Attempt::Done(outcome) => return Ok(outcome),
             Attempt::Load(unloaded) => engine.load_subgraphs(unloaded)?,
             Attempt::Again(more) => {

@@ -131,6 +131,10 @@ impl<'e> Ends<'e> {
         }
     }
 
+    fn are_resident(&self) -> bool {
+        self.src.is_resident() && self.dst().is_resident()
+    }
+
     fn merged(&self) -> Merged {
         let mut merged = self.src.merged();
         self.dst.iter().for_each(|dst| merged += dst.merged());
@@ -184,6 +188,10 @@ pub(crate) fn commit_unpublished<'g>(
     }
     let Some([src, dst]) = op.ends(engine) else { return Ok(None) };
     let mut ends = Ends::latch(op, src.subgraph, dst.subgraph);
+    // Under the latches, where nothing is taken out of memory any more.
+    if engine.eviction.happens() && !ends.are_resident() {
+        return Ok(None);
+    }
     if !(ends.src.contains_vertex(op.src.local()) && ends.dst().contains_vertex(op.dst.local())) {
         return Ok(None);
     }

@@ -224,9 +224,16 @@ impl<'a> Latches<'a> {
         self.absent.is_empty()
     }
 
-    /// Those whose pages files hold, and which have to be loaded before they can be latched.
+    /// Those that have to be loaded before the commit looks at them: of the latched ones that were taken out of memory, and of the others
+    /// whose pages were not loaded.
     pub(crate) fn unloaded(&self, engine: &Engine) -> Vec<LatchKey> {
-        self.absent.iter().copied().filter(|&(label, id)| engine.is_unloaded(label, id)).collect()
+        let absent = self.absent.iter().copied().filter(|&(label, id)| engine.is_unloaded(label, id));
+        let mut unloaded: Vec<LatchKey> = absent.collect();
+        if engine.eviction.happens() {
+            let gone = self.held.iter().filter(|(_, latched)| !latched.is_resident());
+            unloaded.extend(gone.map(|(place, _)| *place));
+        }
+        unloaded
     }
 
     /// Whether all of `latch_keys` are latched.

@@ -125,6 +125,17 @@ impl Sources {
         Ok(())
     }
 
+    /// Reads the valid image of a subgraph in a label, if there is one, and gives it with the name of its file. One directory for each
+    /// segment that has the page, down to the one with the image.
+    pub(crate) fn read_image(&self, id: ImageId) -> Result<Option<(SubgraphImage, &str)>> {
+        for (segment, page) in self.of_page(id.page()) {
+            if let Some(image) = segment.reader.read_image(page, id)? {
+                return Ok(Some((image, &segment.name)));
+            }
+        }
+        Ok(None)
+    }
+
     /// The segments after a checkpoint that wrote one and took others in.
     pub(crate) fn after(
         &self,

@@ -209,6 +209,13 @@ impl Graph {
         }
     }
 
+    /// Takes everything out of memory that files hold as it is, as a memory limit does when it leaves no room; returns how many
+    /// subgraphs. O(subgraphs). For tests.
+    #[doc(hidden)]
+    pub fn evict(&self) -> usize {
+        self.engine.evict_until(|| false)
+    }
+
     /// The last timestamp that is published: what a snapshot opened now sees. In a forked child, that of the fork. O(1).
     pub fn published_ts(&self) -> Timestamp {
         self.engine.clock.published()

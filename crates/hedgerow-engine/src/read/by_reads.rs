@@ -103,7 +103,7 @@ impl Snapshot {
     fn look_at_price(&self, price: Price) -> (Price, u64) {
         const NEVER: u64 = u64::MAX;
         let engine = self.engine();
-        if !engine.is_loaded(LabelId::DEFAULT) {
+        if !engine.all_loaded() {
             // Making it would load what reads do not touch. The next look comes as late as the first.
             return (Price::Unknown, RENTS * engine.least_view_cost());
         }

@@ -11,7 +11,7 @@ use hedgerow_mem::view::{
 use hedgerow_mem::{Arena, View};
 use rayon::prelude::*;
 
-use super::views::side_of;
+use super::views::{is_not_in_memory, side_of};
 use crate::error::{ArgumentError, Error};
 use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenTest, ChosenWeight, EdgeDirection};
 use crate::state::store::Engine;
@@ -48,8 +48,21 @@ pub(super) fn view(
     weighted: bool,
     ts: Timestamp,
 ) -> std::result::Result<View, Unmade> {
-    chosen.labels.iter().try_for_each(|label| engine.load_label(label.label, true))?;
-    engine.load_label(LabelId::DEFAULT, true)?;
+    let load = || {
+        engine.load_label(LabelId::DEFAULT, true)?;
+        chosen.labels.iter().try_for_each(|label| engine.load_label(label.label, true))
+    };
+    let absent = |error: &Unmade| matches!(error, Unmade::Error(error) if is_not_in_memory(error));
+    engine.with_loaded(load, absent, || compose(engine, chosen, weighted, ts))
+}
+
+/// As [`view`], of what is in memory.
+fn compose(
+    engine: &Engine,
+    chosen: &ChosenEdges,
+    weighted: bool,
+    ts: Timestamp,
+) -> std::result::Result<View, Unmade> {
     let directed = engine.config.directed;
     let by_property = chosen.labels.iter().any(ChosenLabel::reads_properties);
     let shape = Shape {

@@ -2,6 +2,8 @@
 
 use hedgerow_core::{Direction, KindId, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId};
 
+use hedgerow_mem::version::Read;
+
 use super::snapshot::Snapshot;
 use crate::error::Result;
 
@@ -21,13 +23,15 @@ impl Snapshot {
         }
         let mut count = 0;
         for subgraph in (0..engine.subgraph_bound()).map(SubgraphId) {
-            let Some(entry) = engine.subgraph(LabelId::DEFAULT, subgraph)? else { continue };
-            entry.read(Direction::Out, self.timestamp(), |read| {
+            let mut look = |read: Read<'_>| {
                 let locals = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex);
                 let of_kind = |local: &LocalVertex| {
                     read.contains_vertex(*local) && engine.ids.kind_of(subgraph.vertex(*local)) == kind
                 };
                 count += locals.filter(of_kind).count() as u64;
+            };
+            engine.read_subgraph(LabelId::DEFAULT, subgraph, |entry| {
+                entry.read(Direction::Out, self.timestamp(), &mut look)
             })?;
         }
         Ok(count)

@@ -44,8 +44,11 @@ impl Snapshot {
         direction: Direction,
         f: impl FnOnce(Read<'_>) -> R,
     ) -> Result<Option<R>> {
-        let Some(entry) = self.engine().subgraph(label, id.subgraph())? else { return Ok(None) };
-        Ok(entry.read(direction, self.timestamp(), f)?)
+        let mut f = Some(f);
+        let found = self.engine().read_subgraph(label, id.subgraph(), |entry| {
+            entry.read(direction, self.timestamp(), |read| f.take().map(|f| f(read)))
+        })?;
+        Ok(found.flatten().flatten())
     }
 
     /// Endpoints as they are stored: of an undirected graph the smaller first.
@@ -108,12 +111,14 @@ impl Snapshot {
         if self.has_to_search(direction) {
             return self.for_each_source(label, id, f);
         }
-        let entry = self.engine().subgraph(label, id.subgraph())?;
         let direction = self.stored(direction);
+        let mut f = Some(f);
         // Kept by a reference, here and below, for the caller's code may take its time.
-        if let Some(entry) = entry {
-            entry.read_kept(direction, self.timestamp(), |read| read.for_each_item(id.local(), f))?;
-        }
+        self.engine().read_subgraph(label, id.subgraph(), |entry| {
+            entry.read_kept(direction, self.timestamp(), |read| {
+                f.take().into_iter().for_each(|f| read.for_each_item(id.local(), f));
+            })
+        })?;
         Ok(())
     }
 
@@ -132,12 +137,14 @@ impl Snapshot {
     ) -> Result<()> {
         self.engine().load_label(label, true)?;
         for subgraph in (0..self.engine().subgraph_bound()).map(SubgraphId) {
-            let Some(entry) = self.engine().subgraph(label, subgraph)? else { continue };
-            entry.read_kept(Direction::Out, self.timestamp(), |read| {
+            let mut visit = |read: Read<'_>| {
                 for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
                     let src = subgraph.vertex(local);
                     read.for_each_item_to(local, id, |item| f(ItemRef { dst: src, ..item }));
                 }
+            };
+            self.engine().read_subgraph(label, subgraph, |entry| {
+                entry.read_kept(Direction::Out, self.timestamp(), &mut visit)
             })?;
         }
         Ok(())
@@ -303,12 +310,14 @@ impl Snapshot {
         let mut entries = 0;
         let mut loops = 0;
         for subgraph in (0..self.engine().subgraph_bound()).map(SubgraphId) {
-            let Some(entry) = self.engine().subgraph(label, subgraph)? else { continue };
-            entry.read(Direction::Out, self.timestamp(), |read| {
+            let mut count = |read: Read<'_>| {
                 entries += read.edge_entries();
                 if !directed {
                     loops += read.self_loops(subgraph);
                 }
+            };
+            self.engine().read_subgraph(label, subgraph, |entry| {
+                entry.read(Direction::Out, self.timestamp(), &mut count)
             })?;
         }
         Ok(if directed { entries } else { (entries + loops) / 2 })

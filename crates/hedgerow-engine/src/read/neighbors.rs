@@ -68,10 +68,10 @@ impl Snapshot {
             return self.for_each_source(LabelId::DEFAULT, id, |item| f(item.dst, item.weight));
         }
         let direction = self.stored(direction);
-        if let Some(entry) = self.engine().subgraph(LabelId::DEFAULT, id.subgraph())? {
-            entry.for_each_neighbor(direction, self.timestamp(), id.local(), f)?;
-            self.note_read(cost::LIST);
-        }
+        let found = self.engine().read_subgraph(LabelId::DEFAULT, id.subgraph(), |entry| {
+            entry.for_each_neighbor(direction, self.timestamp(), id.local(), &mut f)
+        })?;
+        found.iter().for_each(|()| self.note_read(cost::LIST));
         Ok(())
     }
 
@@ -98,10 +98,10 @@ impl Snapshot {
             let one = |item: ItemRef<'_>| f(&[item.dst], &[item.weight][..weighted]);
             return self.for_each_source(LabelId::DEFAULT, id, one);
         }
-        if let Some(entry) = self.engine().subgraph(LabelId::DEFAULT, id.subgraph())? {
-            entry.visit(self.stored(direction), self.timestamp(), id.local(), f)?;
-            self.note_read(cost::LIST);
-        }
+        let found = self.engine().read_subgraph(LabelId::DEFAULT, id.subgraph(), |entry| {
+            entry.visit(self.stored(direction), self.timestamp(), id.local(), &mut f)
+        })?;
+        found.iter().for_each(|()| self.note_read(cost::LIST));
         Ok(())
     }
 
@@ -184,9 +184,9 @@ impl NeighborCursor<'_> {
             Lists::WeightedView(view) => view.weighted_neighbors(id, self.direction).for_each_run(f),
             Lists::Chains(lists) => {
                 let read = lists.begins(id);
-                if let Some(subgraph) = self.snapshot.engine().subgraph(LabelId::DEFAULT, id.subgraph())? {
-                    lists.visit(subgraph, id, f)?;
-                }
+                self.snapshot.engine().read_subgraph(LabelId::DEFAULT, id.subgraph(), |subgraph| {
+                    lists.visit(subgraph, id, &mut f)
+                })?;
                 if let Some(in_order) = read {
                     self.snapshot.note_read(cost::LIST.plus(cost::LIST_IN_ORDER, in_order));
                     if let Some(view) = self.snapshot.made_view() {

@@ -77,8 +77,10 @@ impl Snapshot {
 
     #[inline]
     fn weight_in_chain(&self, src: VertexId, dst: VertexId) -> Result<Option<f64>> {
-        let Some(entry) = self.engine().subgraph(LabelId::DEFAULT, src.subgraph())? else { return Ok(None) };
-        Ok(entry.edge(Direction::Out, self.timestamp(), src.local(), dst, self.hint())?)
+        let found = self.engine().read_subgraph(LabelId::DEFAULT, src.subgraph(), |entry| {
+            entry.edge(Direction::Out, self.timestamp(), src.local(), dst, self.hint())
+        })?;
+        Ok(found.flatten())
     }
 
     /// As [`contains_edge`](Self::contains_edge), by vertex ids. From the view that this snapshot [has](Self::view), where it has one:

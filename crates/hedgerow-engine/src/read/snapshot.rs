@@ -133,10 +133,11 @@ impl Snapshot {
         direction: Direction,
         f: impl FnOnce(Read<'_>) -> R,
     ) -> Result<Option<R>> {
-        let Some(entry) = self.inner.engine.subgraph(LabelId::DEFAULT, id.subgraph())? else {
-            return Ok(None);
-        };
-        Ok(entry.read(direction, self.inner.ts, f)?)
+        let mut f = Some(f);
+        let found = self.inner.engine.read_subgraph(LabelId::DEFAULT, id.subgraph(), |entry| {
+            entry.read(direction, self.inner.ts, |read| f.take().map(|f| f(read)))
+        })?;
+        Ok(found.flatten().flatten())
     }
 
     /// The view that this snapshot has, if it has one.

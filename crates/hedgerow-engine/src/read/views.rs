@@ -10,7 +10,7 @@ use hedgerow_mem::view::{CHUNK_SUBGRAPHS, Chunk, DirectionView, Page, Shape, Sta
 use hedgerow_mem::{ItemRef, SubgraphTable, View};
 use rayon::prelude::*;
 
-use crate::error::Result;
+use crate::error::{Error, Result, StorageError};
 use crate::state::store::Engine;
 
 /// Up to so many subgraphs are read by the thread that asks: waking others takes longer, and where the last commits were
@@ -106,17 +106,29 @@ pub(crate) fn make(
     edge_count: u64,
     makers: Makers,
 ) -> Result<View> {
-    engine.load_label(label, makers == Makers::Pool)?;
     let config = &engine.config;
     let shape = shape(engine, label, edge_count);
     let fresh = || (side_of(engine), side_of(engine));
     let (mut out, mut into) = previous.map_or_else(fresh, View::into_sides);
     let tables = (engine.table(label), &engine.subgraphs);
-    refresh_side(&mut out, tables, Direction::Out, ts, shape, makers)?;
-    if config.directed && config.reverse {
-        refresh_side(&mut into, tables, Direction::In, ts, shape, makers)?;
-    }
+    loaded(engine, label, makers, || {
+        refresh_side(&mut out, tables, Direction::Out, ts, shape, makers)?;
+        if config.directed && config.reverse {
+            refresh_side(&mut into, tables, Direction::In, ts, shape, makers)?;
+        }
+        Ok(())
+    })?;
     Ok(View::new(shape, out, into))
+}
+
+/// Does something with a label of which everything is in memory.
+fn loaded(engine: &Engine, label: LabelId, makers: Makers, make: impl FnMut() -> Result<()>) -> Result<()> {
+    let load = || engine.load_label(label, makers == Makers::Pool);
+    engine.with_loaded(load, is_not_in_memory, make)
+}
+
+pub(super) fn is_not_in_memory(error: &Error) -> bool {
+    matches!(error, Error::Storage(StorageError::NotInMemory(_)))
 }
 
 /// `tables`: of the label, if it has one, and the one that says which vertices exist.
@@ -179,17 +191,23 @@ pub(crate) fn weighted(
     ts: Timestamp,
     edge_count: u64,
 ) -> Result<View> {
-    engine.load_label(label, true)?;
     let shape = Shape { weighted: true, ..shape(engine, label, edge_count) };
-    let (mut out, mut into) = (side_of(engine), side_of(engine));
+    let mut sides = (side_of(engine), side_of(engine));
     let tables = (engine.table(label), &engine.subgraphs);
-    refresh_side(&mut out, tables, Direction::Out, ts, shape, Makers::Pool)?;
-    weigh_side(&mut out, engine, label, Direction::Out, weight, ts, shape)?;
-    out.charge_lists();
-    if engine.directions().contains(&Direction::In) {
-        refresh_side(&mut into, tables, Direction::In, ts, shape, Makers::Pool)?;
-        weigh_side(&mut into, engine, label, Direction::In, weight, ts, shape)?;
-        into.charge_lists();
-    }
+    loaded(engine, label, Makers::Pool, || {
+        // Weights of a side are made once.
+        sides = (side_of(engine), side_of(engine));
+        let (out, into) = &mut sides;
+        refresh_side(out, tables, Direction::Out, ts, shape, Makers::Pool)?;
+        weigh_side(out, engine, label, Direction::Out, weight, ts, shape)?;
+        out.charge_lists();
+        if engine.directions().contains(&Direction::In) {
+            refresh_side(into, tables, Direction::In, ts, shape, Makers::Pool)?;
+            weigh_side(into, engine, label, Direction::In, weight, ts, shape)?;
+            into.charge_lists();
+        }
+        Ok(())
+    })?;
+    let (out, into) = sides;
     Ok(View::new(shape, out, into))
 }

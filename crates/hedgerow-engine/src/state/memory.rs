@@ -5,11 +5,15 @@ use std::sync::Arc;
 use hedgerow_core::account::{Account, Purpose};
 
 use crate::error::{ArgumentError, CommitError, Error, Result};
+use crate::files::log::Durable;
 use crate::state::limits::{MAX_OPERATIONS, bytes_of};
 use crate::state::store::Core;
 
 /// What is left of the limit for what a commit does not foresee: a piece of a region, or this share of a small limit.
 const SPARE: (u64, u64) = (2 << 20, 32);
+
+/// Who finds no room has this share of the limit made free beside what it needs.
+const EVICTED_AHEAD: u64 = 32;
 
 /// What a view takes for each subgraph and direction, copies and corrections aside.
 const VIEW_BYTES_PER_CHAIN: u64 = 400;
@@ -68,10 +72,19 @@ impl Core {
         }
         self.give_up_memory();
         // What the arena has free was taken already, and serves the next blocks. Whether it does for all of them is seen on the way.
-        let (used, free) = (self.account().used(), self.subgraphs.arena().stats().free() as u64);
-        let fits =
-            used + spare <= limit && (used + spare).saturating_add(needed) <= limit.saturating_add(free);
-        if fits { Ok(()) } else { Err(used) }
+        let fits = |needed: u64| {
+            let (used, free) = (self.account().used(), self.subgraphs.arena().stats().free() as u64);
+            // Blocks that chains left serve others, and regions that hold one block more than those stay: where chains are taken out of
+            // memory, blocks are counted and not regions.
+            (used + spare <= limit || self.eviction.happens())
+                && (used + spare).saturating_add(needed) <= limit.saturating_add(free)
+        };
+        if fits(needed) {
+            return Ok(());
+        }
+        // Some more than is needed, so that the next calls find room.
+        self.evict_until(|| fits(needed.saturating_add(limit / EVICTED_AHEAD)));
+        if fits(needed) { Ok(()) } else { Err(self.account().used()) }
     }
 
     /// Whether who is building versions ahead of a commit, since `used` bytes were used, comes close to the limit: what it needs does
@@ -98,6 +111,17 @@ impl Core {
             let lists = self.account().used_for(Purpose::Arena);
             self.account().room() >= chains * VIEW_BYTES_PER_CHAIN + lists / 4 + spare(limit)
         })
+    }
+
+    /// Reads which run has which image, unless that is known, and makes room for it.
+    pub(crate) fn read_runs(&self, durable: &Durable) -> Result<()> {
+        durable.runs.lock().read(&self.pages.sources())?;
+        self.charge_coordination();
+        if let Some(limit) = self.memory_limit {
+            // It is there already: what cannot be given up for it is above the limit for as long as it is needed.
+            let _ = self.room_for(limit, 0);
+        }
+        Ok(())
     }
 
     /// Charges what commits, snapshots and checkpoints are ordered by as large as it is now: at opening, and when statistics are

@@ -4,8 +4,10 @@
 pub(crate) mod change;
 pub(crate) mod closing;
 pub(crate) mod csr;
+pub(crate) mod directions;
 pub(crate) mod edge_key;
 pub(crate) mod ends;
+pub(crate) mod eviction;
 pub(crate) mod horizon;
 pub(crate) mod ids;
 pub(crate) mod kinds;

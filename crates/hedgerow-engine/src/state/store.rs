@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
-use hedgerow_core::{Direction, GraphConfig, KeyKind, LabelId, Timestamp, VertexKeyRef};
+use hedgerow_core::{GraphConfig, KeyKind, LabelId, Timestamp, VertexKeyRef};
 use hedgerow_io::{Vfs, VfsLock};
 use hedgerow_mem::{Merged, SubgraphTable};
 use hedgerow_txn::{Clock, Counts, GroupCommit, NotDurable, ReaderRegistry};
@@ -16,6 +16,7 @@ use crate::files::log::Durable;
 use crate::options::{Options, Thresholds};
 use crate::state::closing::{Closing, TellsFreed};
 use crate::state::csr::CsrCache;
+use crate::state::eviction::Eviction;
 use crate::state::horizon::LiveHorizon;
 use crate::state::ids::IdMap;
 use crate::state::limits::most_operations;
@@ -59,6 +60,7 @@ pub(crate) struct Core {
     pub(crate) labels: LabelTables,
     /// Where pages of the tables come from that were not loaded yet.
     pub(crate) pages: Pages,
+    pub(crate) eviction: Eviction,
     pub(crate) schema: SchemaCell,
     pub(crate) ids: IdMap,
     pub(crate) pending: PendingVersions,
@@ -149,6 +151,7 @@ impl Engine {
             commits: Arc::default(),
             subgraphs: parts.subgraphs,
             labels: parts.labels,
+            eviction: Eviction::new(parts.pages.clean()),
             pages: parts.pages,
             schema: SchemaCell::new(parts.schema),
             ids: parts.ids,
@@ -215,12 +218,6 @@ impl Core {
     #[inline]
     pub(crate) fn placement(&self) -> Placement {
         Placement::of(&self.config)
-    }
-
-    /// The directions that are stored.
-    pub(crate) fn directions(&self) -> &'static [Direction] {
-        let both = self.config.directed && self.config.reverse;
-        if both { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
     }
 
     /// The number of subgraphs that may hold vertices.
@@ -385,11 +382,6 @@ impl Core {
     /// All tables, ascending by label: the default one, labels with edges, properties of vertices.
     pub(crate) fn tables(&self) -> impl Iterator<Item = (LabelId, &SubgraphTable)> {
         std::iter::once((LabelId::DEFAULT, &self.subgraphs)).chain(self.labels.iter())
-    }
-
-    /// The directions that are stored of a label.
-    pub(crate) fn directions_of(&self, label: LabelId) -> &'static [Direction] {
-        if label == LabelId::VERTICES { &[Direction::Out] } else { self.directions() }
     }
 
     /// Whether edges of a label carry the weight of a weighted graph.

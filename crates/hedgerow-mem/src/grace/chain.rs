@@ -157,6 +157,12 @@ impl Link {
         self.to.load(Ordering::Relaxed).is_null()
     }
 
+    /// Whether what was linked last is in memory, or nothing ever was.
+    #[inline]
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.to.load(Ordering::Acquire).addr() != NOT_IN_MEMORY
+    }
+
     /// The version as a reference of the caller's own, if one is in memory.
     pub(crate) fn get(&self) -> Option<Arc<Version>> {
         self.find(|_| true).unwrap_or(None)

@@ -40,7 +40,6 @@ use std::sync::atomic::Ordering;
 use hedgerow_core::account::{Account, Purpose};
 
 use crate::arena::Arena;
-use crate::items::CHARGED_AT_ONCE;
 
 /// What the subgraphs of a store share: where they allocate, and where their versions end. Cloning shares it.
 #[derive(Clone)]
@@ -77,11 +76,11 @@ impl Memory {
         self.0.arena.account()
     }
 
-    /// Charges what a version holds outside the arena, as far as it was not charged yet, and is not a few bytes. The retire list
-    /// takes it off again. Only for the holder of the latch.
+    /// Charges what a version holds outside the arena, as far as it was not charged yet. The retire list takes it off again. Only for the
+    /// holder of the latch.
     pub(crate) fn charge(&self, version: &Version) {
         let (held, charged) = (version.heap_bytes(), version.charged.load(Ordering::Relaxed));
-        if held >= charged + CHARGED_AT_ONCE {
+        if held > charged {
             version.charged.store(held, Ordering::Relaxed);
             self.account().charge(Purpose::Versions, held - charged);
         }

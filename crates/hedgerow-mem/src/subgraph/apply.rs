@@ -171,6 +171,10 @@ impl Latched<'_> {
         if let Some(head) = &self.writer.heads[direction as usize] {
             return head.clone();
         }
+        assert!(
+            self.subgraph.heads[direction as usize].is_in_memory(),
+            "what was evicted is loaded before it changes"
+        );
         let main = Main { weights: weighted.then(Counted::default), ..Main::default() };
         let delta = Delta::new(Timestamp::ZERO, fold::MIN_DELTA, weighted, self.subgraph.memory().arena());
         self.push(direction, Version::new(Timestamp::ZERO, main, delta, 0))
@@ -196,7 +200,7 @@ impl Latched<'_> {
     }
 
     /// Makes `next` the head. A release store: whoever loads it sees it whole.
-    fn push(&mut self, direction: Direction, next: impl Into<Arc<Version>>) -> Arc<Version> {
+    pub(super) fn push(&mut self, direction: Direction, next: impl Into<Arc<Version>>) -> Arc<Version> {
         let next = self.subgraph.heads[direction as usize].push(next);
         self.subgraph.memory().charge(&next);
         self.writer.heads[direction as usize] = Some(next.clone());

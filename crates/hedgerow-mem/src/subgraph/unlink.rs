@@ -1,14 +1,16 @@
 //! Which versions of a chain are unlinked, and when they are looked at (rule R6).
 
-use hedgerow_core::Direction;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::Ordering;
+use hedgerow_core::{Direction, Timestamp};
 use smallvec::SmallVec;
 
 use super::Latched;
+use crate::delta::Delta;
 use crate::grace::{ReadGuard, Unlinked};
+use crate::main_part::Main;
 use crate::reclaim::{Horizon, Pin, judge};
-use crate::version::load_changed;
+use crate::version::{Version, load_changed};
 
 impl Latched<'_> {
     /// Judges the versions of a chain again that were pinned by `gone`, whose snapshot has closed (rule R6):
@@ -24,9 +26,49 @@ impl Latched<'_> {
         self.unlink_dead(direction, Some(gone), horizon, pinned);
     }
 
+    /// Takes the chains of both directions out of memory if files hold them as they are, `clean` being the timestamp of the
+    /// checkpoint in those files: nothing was applied after it, and no reader, now or later, sees less than was applied (rules E1
+    /// and E2 of the protocol). Returns whether there was something to take. O(1), and O(readers) once for each `horizon`.
+    pub fn evict_clean(&mut self, clean: Timestamp, horizon: &impl Horizon) -> bool {
+        let last = self.last_ts();
+        let dirty = last > clean && !faults::is_on(PlantedFault::EvictedDirty);
+        if dirty || last > horizon.published() || horizon.pin_in(Timestamp::ZERO, last).is_some() {
+            return false;
+        }
+        let directions = [Direction::Out, Direction::In];
+        let heads = || directions.iter().filter_map(|&d| self.writer.heads[d as usize].as_ref());
+        // An older version is one that a reader needs, or that nobody has looked at since.
+        if heads().next().is_none() || heads().any(|head| head.prev.get().is_some()) {
+            return false;
+        }
+        let held = directions.map(|d| self.writer.heads[d as usize].is_some());
+        directions.into_iter().filter(|&d| held[d as usize]).for_each(|d| self.evict(d));
+        true
+    }
+
+    /// Puts what files say in the place of a chain that was taken out of memory, as of the last operation that was applied: what
+    /// every reader sees. Returns whether the chain was not in memory.
+    pub fn reload(&mut self, direction: Direction, main: Main, weighted: bool) -> bool {
+        if self.subgraph.heads[direction as usize].is_in_memory() {
+            return false;
+        }
+        let last = self.last_ts();
+        let delta = Delta::new(last, 0, weighted, self.subgraph.memory().arena());
+        let mut version = Version::new(last, main, delta, 0);
+        // Views tell versions apart by their numbers: none before had this one, unless it held the same.
+        version.number = self.subgraph.stamp().0;
+        self.push(direction, version);
+        true
+    }
+
+    /// Whether what was applied to the subgraph is in memory.
+    #[inline]
+    pub fn is_resident(&self) -> bool {
+        self.subgraph.is_resident()
+    }
+
     /// Takes a chain out of memory: reads of it are [`NotInMemory`](crate::version::NotInMemory) from now on. What it holds is
-    /// lost unless it was written before. Nothing in the store calls this yet: it is for the disk tier, and for tests of
-    /// what reads say.
+    /// lost unless it was written before: [`evict_clean`](Self::evict_clean) asks.
     pub fn evict(&mut self, direction: Direction) {
         self.writer.heads[direction as usize] = None;
         let unlinked = self.subgraph.heads[direction as usize].evict();

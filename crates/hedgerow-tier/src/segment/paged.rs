@@ -134,6 +134,17 @@ impl PagedSegment {
     }
 }
 
+impl PagedSegment {
+    /// Reads one image of page number `i`, if the page has it, block by block: a read for each block that it lies in.
+    pub(super) fn read_image(&self, i: usize, id: ImageId) -> Result<Option<SubgraphImage>, TierError> {
+        let directory = self.directory(i)?;
+        let Some(placed) = directory.images.iter().find(|placed| placed.id(directory.label) == id) else {
+            return Ok(None);
+        };
+        PageImages::block_by_block(&self.source, &directory, &self.footer.config).read(placed).map(Some)
+    }
+}
+
 fn summarize(directory: &Directory) -> impl Iterator<Item = ImageSummary> {
     directory.images.iter().map(|placed| {
         let live = if directory.label == LabelId::DEFAULT { placed.entry.present.count_ones() } else { 0 };

@@ -172,6 +172,18 @@ impl SegmentReader {
         }
     }
 
+    /// Reads one image of page number `i`, if the page has it. Cost: the page's directory, and a read for each block of the image;
+    /// formats 1 to 4 have no pages.
+    ///
+    /// # Errors
+    /// [`TierError::File`]; [`TierError::NoSuchPage`].
+    pub fn read_image(&self, i: usize, id: ImageId) -> Result<Option<SubgraphImage>, TierError> {
+        match &self.layout {
+            Layout::Stream(_) => Err(TierError::NoSuchPage { index: i, len: 0 }),
+            Layout::Paged(paged) => paged.read_image(i, id),
+        }
+    }
+
     /// Reads all images in order and gives each to `f`, as [`read_page`](Self::read_page) does.
     ///
     /// # Errors

@@ -93,6 +93,7 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::BlocksNotChecked, Finder::Damage),
     (Fault::OlderImageLoaded, Finder::Pages),
     (Fault::UnloadedImagesLost, Finder::Pages),
+    (Fault::EvictedDirty, Finder::Sequences),
     (Fault::SidesNotCompared, Finder::Lies),
     (Fault::ReplayedOutOfOrder, Finder::Sequences),
     (Fault::ReadsNotValidated, Finder::Contention),

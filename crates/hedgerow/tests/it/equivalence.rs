@@ -20,6 +20,7 @@ pub(crate) struct Seen {
     own_reads: u64,
     alone: u64,
     old_snapshots: u64,
+    evicted: u64,
     reopenings: u64,
     rollbacks: u64,
     refused: u64,
@@ -195,6 +196,13 @@ impl Sequence {
             6 => self.compare_now()?,
             7 if self.disk.is_some() => drop(self.graph.checkpoint().map_err(|e| e.to_string())?),
             8 => self.reopen()?,
+            // Whatever files hold as it is goes, and has to be read back.
+            12..14 if self.disk.is_some() => {
+                if self.generator.rng().eighths(4) {
+                    self.graph.checkpoint().map_err(|e| e.to_string())?;
+                }
+                self.seen.evicted += self.graph.evict() as u64;
+            }
             // What a walk over the store finds is what the account was charged, whatever came before.
             11 => drop(common::account::check(&self.graph)?),
             9..11 => self.autocommit()?,
@@ -265,6 +273,7 @@ pub(crate) fn random_transactions_agree_with_the_model() {
                     total.own_reads += seen.own_reads;
                     total.alone += seen.alone;
                     total.old_snapshots += seen.old_snapshots;
+                    total.evicted += seen.evicted;
                     total.reopenings += seen.reopenings;
                     total.rollbacks += seen.rollbacks;
                     total.refused += seen.refused;
@@ -277,6 +286,7 @@ pub(crate) fn random_transactions_agree_with_the_model() {
     explored("model operations", seen.operations, 200_000);
     explored("reads of own writes", seen.own_reads, 10_000);
     explored("operations in transactions of their own", seen.alone, 10_000);
+    explored("subgraphs taken out of memory", seen.evicted, 4_000);
     explored("old snapshots compared", seen.old_snapshots, 5_000);
     explored("reopenings compared", seen.reopenings, 1_000);
     explored("transactions rolled back or refused", seen.rollbacks + seen.refused, 1_000);

@@ -67,7 +67,8 @@ shared_tests! {
         an_opening_reads_what_the_number_of_pages_asks_for_and_a_read_its_page,
         a_damaged_page_is_an_error_of_the_calls_that_need_it,
         threads_that_touch_pages_at_once_find_them_whole,
-        what_does_not_fit_the_memory_limit_is_refused_when_it_is_read;
+        a_graph_larger_than_its_limit_is_read_and_written_within_it,
+        readers_and_writers_beside_an_evictor_see_what_they_should;
     views:
         reads_by_id_agree_with_and_without_a_view,
         reads_by_id_find_every_neighbor_of_a_hub,

@@ -211,6 +211,16 @@ pub(super) fn still_absent(engine: &Engine, parts: &[Part<'_>]) -> bool {
     faults::is_on(PlantedFault::AbsentNotLookedAtAgain) || !absent.any(exists)
 }
 
+/// Starts loading the heads of the chains that a batch writes to.
+pub(super) fn prefetch_heads(held: &Latched<'_>, entries: &[BatchEntry], batch: &SubgraphBatch) {
+    for direction in [Direction::Out, Direction::In] {
+        let entries = &entries[batch.entries(direction)];
+        if !entries.is_empty() {
+            held.prefetch_head(direction, entries.iter().map(BatchEntry::local));
+        }
+    }
+}
+
 /// Sorts entries that come in the order of the program. Where the subgraphs are few and near each other, as in most parts,
 /// an entry compares as one word, which sorts in half the time.
 fn sort(entries: &mut Vec<BatchEntry>) {

@@ -20,7 +20,6 @@ use crate::error::{ArgumentError, Error, Result, StateError, StorageError};
 use crate::files::log::log_refs;
 use crate::files::log::{Durable, UnlessDone};
 use crate::files::runs::{Merge, Runs};
-use crate::files::sources::Sources;
 use crate::state::store::Core;
 use write::{ImageMode, Target, Written, reach};
 
@@ -68,7 +67,7 @@ impl Core {
         let covers = durable.log.end().0;
         self.wait_published(self.clock.drawn())?;
         // What an opening leaves to the first checkpoint: which run has which image.
-        durable.runs.lock().read(&self.pages.sources())?;
+        self.read_runs(durable)?;
         let pinned = self.pin();
         // A manifest may name an image only if every commit in it is durable.
         self.flush()?;
@@ -207,7 +206,9 @@ impl Core {
         *manifest = next;
         let images = written.map_or_else(Vec::new, |written| written.images);
         note_images(durable, &merge.gone, info, &images);
-        self.read_pages_from(durable, &manifest, info, &merge.gone);
+        if self.read_pages_from(durable, &manifest, info, &merge.gone) {
+            self.eviction.set_clean(as_of);
+        }
         // The checkpoint holds. What cannot be removed now is removed by the next opening, which finds it unnamed.
         let removed = remove_covered(durable, &manifest, &merge.gone, as_of);
         let removed = removed.map_err(|error| self.poisoned_by(error)).unwrap_or(0);
@@ -222,23 +223,20 @@ impl Core {
 }
 
 impl Core {
-    /// Pages that were not loaded come from the new segments from now on. Where the new one cannot be opened, they come from those that
-    /// are open, whose files may be gone by now: they hold the same.
+    /// What is not in memory comes from the new segments from now on. Where the new one cannot be opened, it comes from those that
+    /// are open, whose files may be gone by now: they hold the same, but nothing that changed since, which stays in memory (rule E1).
+    /// Returns whether it could.
     fn read_pages_from(
         &self,
         durable: &Durable,
         manifest: &Manifest,
         info: Option<SegmentInfo>,
         gone: &[LevelSegment],
-    ) {
+    ) -> bool {
         let written = info.map(|info| LevelSegment { level: 0, info });
         let is_gone = |file: FileId| gone.iter().any(|segment| segment.info.file_id == file);
-        if self.all_loaded() {
-            self.pages.replace(Sources::default());
-        } else if let Ok(sources) = self.pages.sources().after(&durable.fs, written, is_gone, manifest.store)
-        {
-            self.pages.replace(sources);
-        }
+        let sources = self.pages.sources().after(&durable.fs, written, is_gone, manifest.store);
+        sources.map(|sources| self.pages.replace(sources)).is_ok()
     }
 }
 

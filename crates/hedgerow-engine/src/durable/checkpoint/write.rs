@@ -16,7 +16,7 @@ use hedgerow_mem::{Main, SubgraphTable};
 use hedgerow_tier::{ImageId, ImageRef, KeysRef, PartRef, SegmentInfo, SegmentWriter};
 
 use super::copy::PageCopy;
-use crate::error::{Result, io_error};
+use crate::error::{Error, Result, StorageError, io_error};
 use crate::state::store::Core;
 
 /// A run that was written. Nothing names it yet.
@@ -101,10 +101,13 @@ impl Core {
             }
             pace.step();
             reach(&*fs, FailPoint::CheckpointImage)?;
-            let written = if self.is_unloaded(id.label, id.subgraph) {
-                copies.write(&self.pages.sources(), id, ask == ImageMode::ImageOrEmpty, &mut writer)?
-            } else {
-                self.write_image(as_of, id, ask, &mut writer)?
+            let written = match self.write_image_in_memory(as_of, id, ask, &mut writer)? {
+                Some(written) => written,
+                // It has not changed since it was written (rules P1 and E1).
+                None => {
+                    let even_if_empty = ask == ImageMode::ImageOrEmpty;
+                    copies.write(&self.pages.sources(), id, even_if_empty, &mut writer)?
+                }
             };
             if let Some(bytes) = written {
                 images.push((id, bytes));
@@ -126,6 +129,23 @@ impl Core {
         let of_table =
             |(label, table)| SubgraphTable::possible(table).map(move |subgraph| ImageId { label, subgraph });
         self.tables().flat_map(of_table)
+    }
+
+    /// As [`write_image`](Self::write_image); `None` where a part of the subgraph is not in memory.
+    fn write_image_in_memory(
+        &self,
+        as_of: Timestamp,
+        id: ImageId,
+        ask: ImageMode,
+        writer: &mut SegmentWriter,
+    ) -> Result<Option<Option<u64>>> {
+        if self.is_unloaded(id.label, id.subgraph) {
+            return Ok(None);
+        }
+        match self.write_image(as_of, id, ask, writer) {
+            Err(Error::Storage(StorageError::NotInMemory(_))) => Ok(None),
+            written => written.map(Some),
+        }
     }
 
     /// Writes the image of one subgraph in one label; returns its bytes, if there was one to write.

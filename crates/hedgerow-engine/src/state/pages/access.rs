@@ -3,11 +3,11 @@
 use hedgerow_core::{Direction, LabelId, SubgraphId};
 use hedgerow_mem::version::NotInMemory;
 use hedgerow_mem::{Subgraph, SubgraphTable};
-use hedgerow_tier::PageId;
+use hedgerow_tier::{ImageId, PageId};
 use rayon::prelude::*;
 
 use super::page_of;
-use crate::error::{Result, StorageError};
+use crate::error::{Error, Result, StorageError};
 use crate::state::store::Core;
 
 /// What a page takes beside its edges, about: versions, deltas and offsets of 64 subgraphs in both directions.
@@ -52,14 +52,19 @@ impl Core {
 
     /// Loads the pages of subgraphs.
     pub(crate) fn load_subgraphs(&self, all: impl IntoIterator<Item = (LabelId, SubgraphId)>) -> Result<()> {
-        all.into_iter().try_for_each(|(label, id)| self.subgraph(label, id).map(drop))
+        all.into_iter().try_for_each(|(label, id)| self.resident(label, id).map(drop))
     }
 
     /// Loads all pages of a label, and of the existence of vertices, in the current rayon pool or on this thread alone. O(1) where all
     /// are loaded.
     pub(crate) fn load_label(&self, label: LabelId, in_parallel: bool) -> Result<()> {
         for (label, table) in [(LabelId::DEFAULT, Some(&self.subgraphs)), (label, self.table(label))] {
-            let Some(table) = table.filter(|table| !table.all_loaded()) else { continue };
+            let Some(table) = table else { continue };
+            self.check_room_for_label(label)?;
+            self.reload_table((label, table), in_parallel)?;
+            if table.all_loaded() {
+                continue;
+            }
             let pages: Vec<PageId> =
                 table.unloaded().map(|page| PageId { label, page: page as u32 }).collect();
             let load = |id: &PageId| self.load_page(table, *id);
@@ -77,22 +82,54 @@ impl Core {
         self.tables().try_for_each(|(label, _)| self.load_label(label, true))
     }
 
-    /// Whether all pages of all labels are loaded. O(labels).
+    /// Whether all pages of all labels are loaded, and nothing of them was taken out of memory. O(labels).
     pub(crate) fn all_loaded(&self) -> bool {
-        self.tables().all(|(_, table)| table.all_loaded())
+        !self.eviction.has_taken() && self.tables().all(|(_, table)| table.all_loaded())
     }
 
-    /// Whether all pages of a label are loaded, and those of the existence of vertices. O(1).
-    pub(crate) fn is_loaded(&self, label: LabelId) -> bool {
-        self.subgraphs.all_loaded() && self.table(label).is_none_or(SubgraphTable::all_loaded)
+    /// Why what needs whole labels in memory cannot be made: the limit takes parts out while others are read.
+    pub(super) fn no_room_for_all(&self) -> Error {
+        let (limit, used) = (self.memory_limit.unwrap_or(u64::MAX), self.account().used());
+        StorageError::MemoryLimit { limit, used, needed: limit }.into()
     }
 
     fn check_room_for_page(&self, id: PageId) -> Result<()> {
+        self.check_room_to_load(id, 1)
+    }
+
+    /// A subgraph counts as a quarter of its page at most: hubs are not told apart.
+    pub(super) fn check_room_for_subgraph(&self, id: ImageId) -> Result<()> {
+        self.check_room_to_load(id.page(), 4)
+    }
+
+    /// Refuses to load a label that the memory limit has no room for, even if nothing else were in memory. O(pages) where there is something
+    /// to load.
+    fn check_room_for_label(&self, label: LabelId) -> Result<()> {
         let Some(limit) = self.memory_limit else { return Ok(()) };
+        if self.all_loaded() {
+            return Ok(());
+        }
+        let sources = self.pages.sources();
+        let pages = sources.pages().into_iter().filter(|page| page.label == label);
+        let needed = pages.fold(0, |sum: u64, page| sum.saturating_add(self.bytes_to_load(page)));
+        if needed <= limit {
+            return Ok(());
+        }
+        Err(StorageError::MemoryLimit { limit, used: self.account().used(), needed }.into())
+    }
+
+    /// About what a page takes in memory.
+    fn bytes_to_load(&self, id: PageId) -> u64 {
         let both = self.directions_of(id.label).contains(&Direction::In);
         let each = (4 + if self.is_weighted(id.label) { 8 } else { 0 }) * if both { 2 } else { 1 };
         let edges = self.pages.sources().edges_of_page(id);
-        let needed = edges.saturating_mul(each).saturating_add(PAGE_BYTES);
+        edges.saturating_mul(each).saturating_add(PAGE_BYTES)
+    }
+
+    /// Refuses to load the `share`th part of a page where the memory limit has no room for it, whatever is taken out of memory for it.
+    fn check_room_to_load(&self, id: PageId, share: u64) -> Result<()> {
+        let Some(limit) = self.memory_limit else { return Ok(()) };
+        let needed = self.bytes_to_load(id) / share;
         match self.room_for(limit, needed) {
             Ok(()) => Ok(()),
             Err(used) => Err(StorageError::MemoryLimit { limit, used, needed }.into()),

@@ -65,30 +65,38 @@ impl Installer<'_> {
             if direction == Direction::In && (!self.config.directed || self.config.is_one_way()) {
                 continue;
             }
-            let main = match part {
-                Some(p) => {
-                    let extra = Extra { ranks: None, columns: p.columns };
-                    let weights = p.weights.as_deref();
-                    Main::with_extra(present, &p.offsets, &p.neighbors, weights, extra, self.arena)
-                }
-                None => Main::from_parts(
-                    present,
-                    &[0; SUBGRAPH_VERTICES + 1],
-                    &[],
-                    self.config.weighted.then_some(&[]),
-                    self.arena,
-                ),
-            };
-            let main = main.ok_or_else(|| invalid(file, "neighbor lists out of order"))?;
-            if main.weights().is_some() != self.config.weighted {
-                return Err(invalid(file, "weights do not fit the graph"));
-            }
+            let main = self.main_of_default(present, part, file)?;
             if direction == Direction::Out {
                 edges += self.count_edges(id, &main);
             }
             latched.install(direction, main, self.checkpoint, self.config.weighted);
         }
         Ok(edges)
+    }
+
+    /// The main part of a chain of the default label; of one without edges there is no part.
+    pub(super) fn main_of_default(
+        &self,
+        present: u64,
+        part: Option<AdjacencyPart>,
+        file: &str,
+    ) -> Result<Main> {
+        let main = match part {
+            Some(p) => {
+                let extra = Extra { ranks: None, columns: p.columns };
+                let weights = p.weights.as_deref();
+                Main::with_extra(present, &p.offsets, &p.neighbors, weights, extra, self.arena)
+            }
+            None => {
+                let weights = self.config.weighted.then_some(&[][..]);
+                Main::from_parts(present, &[0; SUBGRAPH_VERTICES + 1], &[], weights, self.arena)
+            }
+        };
+        let main = main.ok_or_else(|| invalid(file, "neighbor lists out of order"))?;
+        if main.weights().is_some() != self.config.weighted {
+            return Err(invalid(file, "weights do not fit the graph"));
+        }
+        Ok(main)
     }
 
     /// Installs edges of a label other than the default one, or properties of vertices, which were checked; returns how many edges.
@@ -99,14 +107,24 @@ impl Installer<'_> {
         to: &Subgraph,
         file: &str,
     ) -> Result<u64> {
-        let AdjacencyPart { label, direction, offsets, neighbors, ranks, columns, .. } = part;
-        let extra = Extra { ranks: ranks.map(Vec::into_boxed_slice), columns };
-        let main = Main::with_extra(0, &offsets, &neighbors, None, extra, self.arena);
-        let main = main.ok_or_else(|| invalid(file, "neighbor lists out of order"))?;
+        let (label, direction) = (part.label, part.direction);
+        let main = self.main_of_label(Some(part), file)?;
         let counted = direction == Direction::Out && label != LabelId::VERTICES;
         let edges = if counted { self.count_edges(id, &main) } else { 0 };
         to.latch().install(direction, main, self.checkpoint, false);
         Ok(edges)
+    }
+
+    /// The main part of a chain of another label; of one without edges there is no part.
+    pub(super) fn main_of_label(&self, part: Option<AdjacencyPart>, file: &str) -> Result<Main> {
+        let main = match part {
+            Some(AdjacencyPart { offsets, neighbors, ranks, columns, .. }) => {
+                let extra = Extra { ranks: ranks.map(Vec::into_boxed_slice), columns };
+                Main::with_extra(0, &offsets, &neighbors, None, extra, self.arena)
+            }
+            None => Main::from_parts(0, &[0; SUBGRAPH_VERTICES + 1], &[], None, self.arena),
+        };
+        main.ok_or_else(|| invalid(file, "neighbor lists out of order"))
     }
 
     fn count_edges(&self, subgraph: SubgraphId, main: &Main) -> u64 {

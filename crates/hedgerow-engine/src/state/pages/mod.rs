@@ -6,8 +6,10 @@
 //! what it is, at every timestamp that can be read.
 
 mod access;
+mod evict;
 mod fits;
 mod install;
+mod reload;
 
 use std::sync::Arc;
 
@@ -57,6 +59,13 @@ impl Pages {
     /// Of a store without segments.
     pub(crate) fn none(config: GraphConfig) -> Pages {
         Pages::new(config, Schema::default(), Timestamp::ZERO, 0, Sources::default())
+    }
+
+    /// Up to where the segments hold everything, if they have pages that can be read.
+    pub(crate) fn clean(&self) -> Option<Timestamp> {
+        let sources = self.sources();
+        let readable = sources.segments().next().is_some() && !sources.are_outdated();
+        readable.then_some(self.checkpoint)
     }
 
     /// The segments of the newest manifest.

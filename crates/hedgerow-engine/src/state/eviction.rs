@@ -1,0 +1,64 @@
+//! What is known of chains that were taken out of memory (rules E1 to E5 of `docs/design/protocol.md`).
+
+use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
+use hedgerow_core::{LabelId, SubgraphId, Timestamp};
+
+/// What is needed to take chains out of memory.
+pub(crate) struct Eviction {
+    /// One more than the timestamp up to which the segments of the newest manifest hold everything; 0 where chains cannot be read back.
+    clean: AtomicU64,
+    /// Whether a chain was ever taken out of memory: then commits look, under their latches, whether what they need is there. Stored
+    /// under the latch of the first one, so that who has a latch that an evictor had before sees it.
+    happens: AtomicBool,
+    /// How many subgraphs are not in memory, of those that were.
+    gone: AtomicU64,
+    /// The last subgraph that was looked at.
+    hand: Mutex<Option<(LabelId, SubgraphId)>>,
+}
+
+impl Eviction {
+    /// Of a store whose segments hold everything up to `clean`, if they can be read back.
+    pub(crate) fn new(clean: Option<Timestamp>) -> Eviction {
+        let clean = AtomicU64::new(clean.map_or(0, |clean| clean.0 + 1));
+        let (happens, gone) = (AtomicBool::new(false), AtomicU64::new(0));
+        Eviction { clean, happens, gone, hand: Mutex::new(None) }
+    }
+
+    /// Segments that can be read hold everything up to `clean`.
+    pub(crate) fn set_clean(&self, clean: Timestamp) {
+        // Release: who reads it finds these segments.
+        self.clean.store(clean.0 + 1, Ordering::Release);
+    }
+
+    /// Up to where that is, if chains can be read back.
+    pub(crate) fn clean(&self) -> Option<Timestamp> {
+        self.clean.load(Ordering::Acquire).checked_sub(1).map(Timestamp)
+    }
+
+    /// Whether a chain was ever taken out of memory.
+    #[inline]
+    pub(crate) fn happens(&self) -> bool {
+        self.happens.load(Ordering::Relaxed)
+    }
+
+    /// Whether some are not in memory that were.
+    pub(crate) fn has_taken(&self) -> bool {
+        self.gone.load(Ordering::Acquire) > 0
+    }
+
+    /// The last subgraph that was looked at; held by who takes chains out of memory.
+    pub(crate) fn hand(&self) -> MutexGuard<'_, Option<(LabelId, SubgraphId)>> {
+        self.hand.lock()
+    }
+
+    /// A subgraph was taken out of memory. Called under its latch.
+    pub(crate) fn note_gone(&self) {
+        self.happens.store(true, Ordering::Relaxed);
+        self.gone.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// A subgraph is in memory again.
+    pub(crate) fn note_back(&self) {
+        self.gone.fetch_sub(1, Ordering::AcqRel);
+    }
+}

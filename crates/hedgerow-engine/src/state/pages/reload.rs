@@ -1,0 +1,154 @@
+//! Reading back what was taken out of memory, and reads that do so.
+
+use hedgerow_core::{Direction, LabelId, SubgraphId};
+use hedgerow_mem::version::NotInMemory;
+use hedgerow_mem::{Main, Subgraph, SubgraphTable};
+use hedgerow_tier::{ImageId, SubgraphImage};
+use rayon::prelude::*;
+
+use super::{Installer, invalid};
+use crate::error::{Error, Result};
+use crate::state::store::Core;
+
+/// How often a read looks again that finds what it has just loaded taken out of memory.
+const MOST_LOOKS: usize = 100;
+
+impl Core {
+    /// What `f` reads of a subgraph of a label, which is loaded if need be; `None` where there never was anything on its page. `f` must
+    /// call nobody's code before it finds what it reads in memory: it is called again if it does not. Under the conditions of
+    /// [`subgraph`](Self::subgraph).
+    ///
+    /// # Errors
+    /// As of that.
+    #[inline]
+    pub(crate) fn read_subgraph<R>(
+        &self,
+        label: LabelId,
+        id: SubgraphId,
+        mut f: impl FnMut(&Subgraph) -> std::result::Result<R, NotInMemory>,
+    ) -> Result<Option<R>> {
+        let Some(subgraph) = self.subgraph(label, id)? else { return Ok(None) };
+        match f(subgraph) {
+            Ok(found) => Ok(Some(found)),
+            Err(NotInMemory) => self.read_reloaded(label, id, f).map(Some),
+        }
+    }
+
+    #[cold]
+    fn read_reloaded<R>(
+        &self,
+        label: LabelId,
+        id: SubgraphId,
+        mut f: impl FnMut(&Subgraph) -> std::result::Result<R, NotInMemory>,
+    ) -> Result<R> {
+        for _ in 0..MOST_LOOKS {
+            let Some(subgraph) = self.resident(label, id)? else { break };
+            if let Ok(found) = f(subgraph) {
+                return Ok(found);
+            }
+        }
+        Err(NotInMemory.into())
+    }
+
+    /// The subgraph, of which nothing is out of memory; it may be by the time that the caller looks.
+    pub(crate) fn resident(&self, label: LabelId, id: SubgraphId) -> Result<Option<&Subgraph>> {
+        let Some(subgraph) = self.subgraph(label, id)? else { return Ok(None) };
+        while !subgraph.is_resident() {
+            self.reload(ImageId { label, subgraph: id }, subgraph)?;
+        }
+        Ok(Some(subgraph))
+    }
+
+    /// Reads an image, and puts it into its subgraph if that did not change meanwhile (rule E4).
+    fn reload(&self, id: ImageId, subgraph: &Subgraph) -> Result<()> {
+        self.check_owner()?;
+        self.check_room_for_subgraph(id)?;
+        // Before the segments are taken: those that hold what was applied by then, or later ones.
+        let applied = subgraph.stamp().applied();
+        let sources = self.pages.sources();
+        let (image, file) = match sources.read_image(id)? {
+            Some((image, file)) => (Some(image), file),
+            None => (None, ""),
+        };
+        let present = image.as_ref().map_or(0, |image| image.present);
+        let mains = self.mains_of(id, image, file)?;
+        let mut latched = subgraph.latch();
+        if latched.last_ts() != applied {
+            return Ok(());
+        }
+        if id.label == LabelId::DEFAULT && present != latched.present() && !latched.is_resident() {
+            return Err(invalid(file, "other vertices than the store has"));
+        }
+        let mut back = false;
+        for (direction, main) in mains {
+            back |= latched.reload(direction, main, self.is_weighted(id.label));
+        }
+        if back {
+            self.eviction.note_back();
+        }
+        Ok(())
+    }
+
+    /// The main parts of an image, one for each direction that is stored; without edges where there is no image.
+    fn mains_of(
+        &self,
+        id: ImageId,
+        image: Option<SubgraphImage>,
+        file: &str,
+    ) -> Result<Vec<(Direction, Main)>> {
+        let schema = self.schema.load();
+        let (config, checkpoint, bound) = (self.config, self.clock.published(), self.ids.bound());
+        let installer =
+            Installer { config, schema: &schema, checkpoint, bound, arena: self.subgraphs.arena() };
+        let present = image.as_ref().map_or(0, |image| image.present);
+        let mut parts = [None, None];
+        for part in image.into_iter().flat_map(|image| image.parts) {
+            let part = installer.checked(id.subgraph, part, file)?;
+            let direction = part.direction as usize;
+            parts[direction] = Some(part);
+        }
+        let main = |(direction, part): (Direction, _)| match id.label {
+            LabelId::DEFAULT => Ok((direction, installer.main_of_default(present, part, file)?)),
+            _ => Ok((direction, installer.main_of_label(part, file)?)),
+        };
+        let directions = self.directions_of(id.label).iter().copied();
+        directions.map(|direction| main((direction, parts[direction as usize].take()))).collect()
+    }
+
+    /// Loads again all that was taken out of memory of a table.
+    pub(super) fn reload_table(
+        &self,
+        (label, table): (LabelId, &SubgraphTable),
+        in_parallel: bool,
+    ) -> Result<()> {
+        if !self.eviction.has_taken() {
+            return Ok(());
+        }
+        let gone = |id: &SubgraphId| table.get(*id).is_some_and(|subgraph| !subgraph.is_resident());
+        let gone: Vec<SubgraphId> = table.existing().filter(gone).collect();
+        let load = |id: &SubgraphId| self.resident(label, *id).map(drop);
+        if in_parallel {
+            hedgerow_par::try_for_each(gone.par_iter(), load)
+        } else {
+            gone.iter().try_for_each(load)
+        }
+    }
+
+    /// Makes something of whole labels, which `load` has in memory: again if a part of them was taken out meanwhile, which the limit
+    /// leaves no other room for.
+    pub(crate) fn with_loaded<R, E: From<Error>>(
+        &self,
+        load: impl Fn() -> Result<()>,
+        is_not_in_memory: impl Fn(&E) -> bool,
+        mut make: impl FnMut() -> std::result::Result<R, E>,
+    ) -> std::result::Result<R, E> {
+        for _ in 0..MOST_LOOKS {
+            load()?;
+            match make() {
+                Err(error) if is_not_in_memory(&error) && self.eviction.has_taken() => {}
+                done => return done,
+            }
+        }
+        Err(E::from(self.no_room_for_all()))
+    }
+}

@@ -1,0 +1,172 @@
+//! Chains that are taken out of memory, and read back, beside readers and writers (rules E1 to E4 of the protocol).
+
+use std::sync::Arc;
+
+use hedgerow_core::{Direction, SUBGRAPH_VERTICES, Timestamp, VertexId};
+use hedgerow_mem::subgraph::LocalOp;
+use hedgerow_mem::version::NotInMemory;
+use hedgerow_mem::{EdgeOp, Main, Ops};
+use loom::sync::Mutex;
+use loom::thread;
+
+use crate::versions::{Store, V, inserted, store};
+
+/// A store whose chain has the edges to 1 up to `last`, all of which files hold.
+struct Tier {
+    store: Arc<Store>,
+    /// The last commit that files hold.
+    clean: Mutex<u64>,
+}
+
+fn tier(last: u32) -> Arc<Tier> {
+    let store = store();
+    (1..=last).for_each(|dst| store.commit(dst, EdgeOp::Insert));
+    Arc::new(Tier { store, clean: Mutex::new(u64::from(last)) })
+}
+
+impl Tier {
+    /// What files say: the edges to 1 up to the last commit that they hold.
+    fn image(&self) -> Main {
+        let last = *self.clean.lock().unwrap();
+        let neighbors: Vec<_> = (1..=last as u32).map(VertexId).collect();
+        let mut offsets = [0; SUBGRAPH_VERTICES + 1];
+        offsets[V.index() + 1..].fill(neighbors.len() as u32);
+        Main::from_parts(0, &offsets, &neighbors, None, self.store.memory.arena()).unwrap()
+    }
+
+    /// As the store reads back: what was applied is looked at before the file is, and again under the latch.
+    fn reload(&self) {
+        let applied = self.store.subgraph().stamp().applied();
+        let image = self.image();
+        let mut latched = self.store.subgraph().latch();
+        if latched.last_ts() == applied {
+            latched.reload(Direction::Out, image, false);
+        }
+    }
+
+    fn evict(&self) -> bool {
+        let clean = Timestamp(*self.clean.lock().unwrap());
+        let mut latched = self.store.subgraph().latch();
+        latched.evict_clean(clean, &self.store.horizon())
+    }
+
+    /// Reads at `t`; also whether it had to be read back.
+    fn read(&self, t: Timestamp) -> (Vec<u32>, bool) {
+        let mut reloaded = false;
+        loop {
+            let mut seen = Vec::new();
+            let read = self.store.subgraph().read(Direction::Out, t, |read| {
+                read.for_each_neighbor(V, |v, _| seen.push(v.0));
+            });
+            match read {
+                Ok(_) => return (seen, reloaded),
+                Err(NotInMemory) => self.reload(),
+            }
+            reloaded = true;
+        }
+    }
+
+    /// Commits the insertion of the edge to `dst`, the next one; a writer looks under its latch whether all is in memory.
+    fn commit(&self, dst: u32) {
+        let mut latched = self.store.subgraph().latch();
+        while !latched.is_resident() {
+            drop(latched);
+            self.reload();
+            latched = self.store.subgraph().latch();
+        }
+        let ts = self.store.clock.order().draw();
+        let op = LocalOp { local: V, op: EdgeOp::Insert, dst: VertexId(dst), weight: 0.0 };
+        latched.apply(Direction::Out, Ops::plain(&[op]), ts, false, &self.store.horizon(), |_| ());
+        drop(latched);
+        self.store.clock.complete(ts, 0, 0);
+    }
+
+    /// A checkpoint of everything up to `last`.
+    fn checkpoint(&self, last: u64) {
+        *self.clean.lock().unwrap() = last;
+    }
+}
+
+fn model(f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(builder.preemption_bound.unwrap_or(2).min(2));
+    builder.check(f);
+}
+
+#[test]
+fn a_reader_beside_an_eviction_reads_back_what_it_sees() {
+    model(|| {
+        let tier = tier(1);
+        let evictor = tier.clone();
+        let evicts = thread::spawn(move || evictor.evict());
+        let registration = tier.store.register();
+        assert_eq!(tier.read(registration.ts()).0, [1]);
+        tier.store.readers.close(registration);
+        evicts.join().unwrap();
+    });
+}
+
+/// What a reader sees less of than files hold stays in memory for it.
+#[test]
+fn a_reader_of_less_than_files_hold_keeps_the_chain_in_memory() {
+    model(|| {
+        let tier = tier(1);
+        let evictor = tier.clone();
+        let evicts = thread::spawn(move || {
+            evictor.commit(2);
+            evictor.checkpoint(2);
+            evictor.evict()
+        });
+        let registration = tier.store.register();
+        let t = registration.ts();
+        let (seen, reloaded) = tier.read(t);
+        assert_eq!(seen, inserted(t));
+        assert!(t == Timestamp(2) || !reloaded, "a chain was read back that an older reader needs");
+        tier.store.readers.close(registration);
+        evicts.join().unwrap();
+    });
+}
+
+#[test]
+fn a_writer_beside_an_eviction_loses_nothing() {
+    model(|| {
+        let tier = tier(1);
+        let evictor = tier.clone();
+        let evicts = thread::spawn(move || evictor.evict());
+        tier.commit(2);
+        evicts.join().unwrap();
+        assert_eq!(tier.read(Timestamp(2)).0, [1, 2]);
+        assert!(!tier.evict(), "what changed since the checkpoint stays");
+    });
+}
+
+/// Between the look at a file and the latch the chain may come back, change, be written and go again.
+#[test]
+fn an_image_that_became_stale_is_not_put_back() {
+    model(|| {
+        let tier = tier(1);
+        assert!(tier.evict());
+        let writer = tier.clone();
+        let writes = thread::spawn(move || {
+            writer.commit(2);
+            writer.checkpoint(2);
+            writer.evict();
+        });
+        tier.reload();
+        writes.join().unwrap();
+        assert_eq!(tier.read(Timestamp(2)).0, [1, 2]);
+    });
+}
+
+#[test]
+fn two_readers_that_read_back_at_once_see_the_same() {
+    model(|| {
+        let tier = tier(1);
+        assert!(tier.evict());
+        let other = tier.clone();
+        let reads = thread::spawn(move || other.read(Timestamp(1)).0);
+        assert_eq!(tier.read(Timestamp(1)).0, [1]);
+        assert_eq!(reads.join().unwrap(), [1]);
+        assert_eq!(tier.store.versions(), 1);
+    });
+}
