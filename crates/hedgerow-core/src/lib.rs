@@ -21,6 +21,7 @@ pub mod row;
 pub mod row_ref;
 pub mod search;
 pub mod simd;
+pub mod spans;
 pub mod sync;
 pub mod time;
 pub mod view;

@@ -132,6 +132,21 @@ fn neighbor_ids_in_a_loop(bencher: Bencher<'_, '_>) {
     });
 }
 
+/// The same by slices, as the store has them.
+#[divan::bench(sample_count = 20)]
+fn neighbor_slices_in_a_loop(bencher: Bencher<'_, '_>) {
+    lists(bencher, |snapshot, keys| {
+        snapshot.set_views_by_reads(false);
+        let mut all = Vec::new();
+        for &key in keys {
+            let id = snapshot.vertex_id(key).expect("all is in memory").expect("the key is there");
+            let read = snapshot.visit_neighbors(id, Direction::Out, |run, _| all.extend_from_slice(run));
+            read.expect("all is in memory");
+        }
+        all.len()
+    });
+}
+
 fn all_keys(bencher: Bencher<'_, '_>, read: impl Fn(&Snapshot) -> usize) {
     let graph = graph(false);
     let snapshot = graph.snapshot().expect("an open graph");

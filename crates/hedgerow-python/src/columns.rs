@@ -2,7 +2,7 @@
 
 use hedgerow::{PropertyType, Value, ValueRef};
 use hedgerow_core::assemble::ColumnBuilder;
-use numpy::{IntoPyArray, PyReadonlyArray1, PyUntypedArray};
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArray};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
@@ -109,15 +109,21 @@ fn as_it_lies(array: &Array<'_>, kind: Option<PropertyType>) -> PyResult<Option<
 /// The column of an array of texts and `None`, if it holds nothing else.
 fn texts(array: &Array<'_>) -> PyResult<Option<hedgerow::Column>> {
     let mut texts = ColumnBuilder::new(PropertyType::Utf8, array.len());
-    for item in array.objects()? {
+    let mut push = |item: &Bound<'_, PyAny>| {
         // Text that is not UTF-8 is refused where columns of objects are read.
         match item.cast::<PyString>().map(|text| text.to_str()) {
             Ok(Ok(text)) => texts.push(ValueRef::Utf8(text)),
             _ if item.is_none() => texts.nulls(1),
-            _ => return Ok(None),
+            _ => return false,
         }
-    }
-    Ok(texts.finish())
+        true
+    };
+    // Looking at a text calls nothing that could change the array meanwhile: no list of its objects is needed.
+    let are_texts = match array.array.cast::<PyArray1<Py<PyAny>>>().map(|objects| objects.try_readonly()) {
+        Ok(Ok(objects)) => objects.as_array().iter().all(|item| push(item.bind(array.array.py()))),
+        _ => array.objects()?.all(|item| push(&item)),
+    };
+    Ok(if are_texts { texts.finish() } else { None })
 }
 
 /// Values of the elements of a typed array, null where they are missing.

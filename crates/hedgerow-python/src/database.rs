@@ -11,7 +11,7 @@ use crate::error::{NotSupportedError, ProgrammingError, raise};
 use crate::handle::Handle;
 use crate::key::{Key, count};
 use crate::pipeline::Pipeline;
-use crate::pool::parallel;
+use crate::pool::{Keeping, parallel};
 use crate::results::make;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
@@ -245,6 +245,7 @@ impl Database {
     ) -> PyResult<usize> {
         let batch = batch.map_or(Ok(1 << 16), |object| count("batch", object, 1))? as usize;
         self.handle.check_usable()?;
+        let keeping = Keeping::begin();
         let edges = Edges::read(&self.handle, &Arguments { src, dst, weights, label, ranks, properties })?;
         for start in (0..edges.len()).step_by(batch) {
             let range = start..edges.len().min(start.saturating_add(batch));
@@ -252,7 +253,7 @@ impl Database {
             py.check_signals()?;
         }
         let count = edges.len();
-        drop(edges);
+        drop((edges, keeping));
         #[cfg(target_os = "linux")]
         py.detach(|| crate::memory::give_back_after(count));
         Ok(count)

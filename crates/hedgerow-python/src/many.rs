@@ -14,7 +14,7 @@ use crate::bulk::Keys;
 use crate::columns::Gather;
 use crate::ending::calling;
 use crate::error::{DataError, IntegrityError, raise};
-use crate::pool::{attended, parallel};
+use crate::pool::{Keeping, attended, parallel};
 use crate::results::{Reading, keys_array, make, read_only, rows};
 
 /// `"raise"` or `"empty"`.
@@ -94,6 +94,7 @@ fn contained<'k, K: Into<VertexKeyRef<'k>> + Copy + Sync>(
 impl Reading {
     /// The degrees of vertices as an array.
     pub(crate) fn degrees(&self, py: Python<'_>, wanted: &Wanted<'_>) -> PyResult<Py<PyAny>> {
+        let _keeping = Keeping::begin();
         self.reserve(wanted.keys.len(), wanted.keys.len().saturating_mul(40))?;
         let degrees = parallel(py, || match &wanted.keys {
             keys if wanted.kind != KindId::DEFAULT => {
@@ -120,6 +121,7 @@ impl Reading {
         label: Option<&str>,
         [sources, destinations]: [Keys; 2],
     ) -> PyResult<Py<PyAny>> {
+        let _keeping = Keeping::begin();
         self.reserve(sources.len(), sources.len().saturating_mul(64))?;
         let found = parallel(py, || match (&sources, &destinations) {
             (Keys::Numbers(sources), Keys::Numbers(destinations)) => {
@@ -136,6 +138,7 @@ impl Reading {
 
     /// The neighbors of vertices as `NeighborLists`.
     pub(crate) fn neighbors_of(&self, py: Python<'_>, wanted: Wanted<'_>) -> PyResult<Py<PyAny>> {
+        let _keeping = Keeping::begin();
         self.reserve(wanted.keys.len(), wanted.keys.len().saturating_mul(40))?;
         let lists = parallel(py, || match &wanted.keys {
             keys if wanted.kind != KindId::DEFAULT => {

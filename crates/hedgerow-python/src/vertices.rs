@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 use crate::database::{BULK_RETRIES, Database};
 use crate::key::count;
+use crate::pool::Keeping;
 use crate::rows::{Duplicates, EdgeRows, VertexRows};
 use crate::transaction::Transaction;
 
@@ -64,6 +65,7 @@ impl Database {
         duplicates: &str,
         batch: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
+        let _keeping = Keeping::begin();
         let rows = VertexRows::read(&self.handle, keys, kind, properties, Duplicates::read(duplicates)?)?;
         self.in_batches(py, rows.len(), batch, |txn, range| rows.put(txn, range))
     }
@@ -90,6 +92,7 @@ impl Database {
         kind: Option<&str>,
         batch: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
+        let _keeping = Keeping::begin();
         let rows = VertexRows::read(&self.handle, keys, kind, Some(properties), Duplicates::Raise)?;
         self.in_batches(py, rows.len(), batch, |txn, range| rows.update(txn, range))
     }
@@ -113,6 +116,7 @@ impl Database {
         kind: Option<&str>,
         batch: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
+        let _keeping = Keeping::begin();
         let rows = VertexRows::read(&self.handle, keys, kind, None, Duplicates::First)?;
         self.in_batches(py, rows.len(), batch, |txn, range| rows.remove(txn, range))
     }
@@ -142,6 +146,7 @@ impl Database {
         ranks: Option<&Bound<'_, PyAny>>,
         batch: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
+        let _keeping = Keeping::begin();
         let rows = EdgeRows::read(&self.handle, src, dst, label, ranks, Some(properties))?;
         self.in_batches(py, rows.len(), batch, |txn, range| rows.update(txn, range))
     }
@@ -168,6 +173,7 @@ impl Database {
         ranks: Option<&Bound<'_, PyAny>>,
         batch: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
+        let _keeping = Keeping::begin();
         let rows = EdgeRows::read(&self.handle, src, dst, label, ranks, None)?;
         self.in_batches(py, rows.len(), batch, |txn, range| rows.remove(txn, range))
     }

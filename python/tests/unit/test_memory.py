@@ -127,6 +127,84 @@ def test_real_graphs(
     check(measure(path, keys, directed, str(tmp_path / "store") if files else ""))
 
 
+# Vertices with properties in eight batches; then the same in a child that was forked in the middle of another such call.
+VERTICES = """
+import os, resource, sys, threading, time
+from pathlib import Path
+import numpy as np
+import hedgerow
+
+COUNT = 1 << 19
+
+def anonymous():
+    fields = dict(line.split(":") for line in Path("/proc/self/smaps_rollup").read_text().splitlines()[1:])
+    return int(fields["Anonymous"].split()[0]) * 1024
+
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+rng = np.random.default_rng(3)
+keys = rng.permutation(COUNT).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+names = np.array([f"vertex {n}" for n in range(COUNT)], object)
+properties = {"a": rng.integers(0, 1 << 40, COUNT), "b": rng.random(COUNT), "name": names}
+
+def add(db, count=COUNT):
+    db.add_vertices(keys[:count], properties={name: values[:count] for name, values in properties.items()})
+
+def tell(step):
+    with hedgerow.open() as small:  # what the first use of anything takes is not the store's
+        add(small, 1 << 10)
+    with hedgerow.open() as db:
+        before, faulted = anonymous(), faults()
+        add(db)
+        told, faulted = db.stats().memory_bytes, faults() - faulted
+        grown = anonymous() - before
+    print(step, grown, told, faulted, flush=True)
+
+tell("alone")
+inside = threading.Event()
+
+class Column:
+    def __init__(self, ends):
+        self.ends = ends
+
+    def __array__(self, dtype=None, copy=None):
+        inside.set()
+        self.ends.wait(60)
+        return np.arange(10, dtype=np.uint64)
+
+ends = threading.Event()
+db = hedgerow.open()
+other = threading.Thread(target=lambda: db.add_vertices(Column(ends)))
+other.start()
+inside.wait(60)
+child = os.fork()
+if child == 0:
+    try:
+        tell("child")
+        os._exit(0)
+    finally:
+        os._exit(1)
+assert os.waitpid(child, 0)[1] == 0
+ends.set()
+other.join()
+assert db.stats().vertices == 10
+"""
+
+
+def test_batches_of_a_call_share_their_buffers_which_go_back_when_it_ends() -> None:
+    arguments = [sys.executable, "-W", "ignore", "-c", VERTICES]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    told = {step: [int(number) for number in numbers] for step, *numbers in map(str.split, done.stdout.splitlines())}
+    assert set(told) == {"alone", "child"}
+    for step, (grown, bytes, faults) in told.items():
+        # What batches gather is 30 MB.
+        assert grown <= bytes + (24 << 20), (step, grown, bytes)
+        # Pages of the store, of the columns that were read, and of what one batch gathers; each batch by itself would take twice as many.
+        assert faults <= (bytes + (64 << 20)) / 4096, (step, faults, bytes)
+
+
 def test_a_limit_is_told_kept_and_refused_by_name(tmp_path: Path) -> None:
     for limit, bytes in [(64 << 20, 64 << 20), ("64MiB", 64 << 20), ("0.5 GiB", 1 << 29), ("20MB", 20_000_000)]:
         with hedgerow.open(memory_limit=limit) as db:

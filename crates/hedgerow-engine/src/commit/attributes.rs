@@ -1,19 +1,26 @@
 //! What operations of a transaction have beside keys and weight, in a table of the transaction: most have nothing there, or one
-//! number, and a large batch has one for each edge.
+//! number, or a place in columns, and a large batch has one for each edge or vertex.
 
-use hedgerow_core::{PropertyId, PropertyType, Row, RowRef, ValueRef, simd};
+use std::sync::Arc;
+
+use hedgerow_core::{Columns, PropertyId, PropertyType, Row, RowRef, ValueRef, simd};
 
 use super::op::{Given, OpAttributes};
 
 /// Stands in the handles of words.
 const WORD: u32 = 1 << 31;
+/// Stands in the handles of places in the columns.
+const PLACE: u32 = 1 << 30;
+const _: () = assert!(crate::state::limits::MAX_OPERATIONS < PLACE as usize, "handles are told apart");
 
 /// The table while a transaction is filled.
 #[derive(Default)]
 pub(crate) struct AttributesOfOps {
-    /// What is not one number of the property of the words.
+    /// What is neither one number of the property of the words nor a place in the columns.
     all: Vec<OpAttributes>,
     words: Words,
+    /// Those of the first call that brought columns.
+    columns: Option<Arc<Columns>>,
 }
 
 /// Values of one property of fixed width, each the only property of its operation, which makes an edge without a rank.
@@ -53,6 +60,25 @@ impl AttributesOfOps {
         row.map_or(0, |row| self.push(OpAttributes::of_row(row)))
     }
 
+    /// Adds columns, whose places operations refer to: how the handles of these are made.
+    pub(crate) fn push_columns(&mut self, columns: Columns) -> PlacesOf {
+        let columns = Arc::new(columns);
+        if self.columns.is_some() {
+            return PlacesOf::Later(columns);
+        }
+        self.columns = Some(columns);
+        PlacesOf::First
+    }
+
+    /// The handle of a place in the columns at which some property has a value.
+    #[inline]
+    pub(crate) fn push_place(&mut self, of: &PlacesOf, at: u32) -> u32 {
+        match of {
+            PlacesOf::First => PLACE | at,
+            PlacesOf::Later(columns) => self.push(OpAttributes::of_place(columns, at)),
+        }
+    }
+
     /// How much there is.
     pub(crate) fn filled(&self) -> Filled {
         Filled { all: self.all.len(), words: self.words.words.len() }
@@ -66,8 +92,17 @@ impl AttributesOfOps {
 
     /// The table to read in.
     pub(crate) fn table(&self) -> AttributesTable<'_> {
-        AttributesTable { all: &self.all, words: &self.words.words, property: self.words.property }
+        let (words, columns) = (&self.words, self.columns.as_deref());
+        AttributesTable { all: &self.all, words: &words.words, property: words.property, columns }
     }
+}
+
+/// How operations refer to places in the columns of a call.
+pub(crate) enum PlacesOf {
+    /// They say the place: the table has these columns.
+    First,
+    /// The table has others: each refers to these.
+    Later(Arc<Columns>),
 }
 
 /// The table as commits read it, by the handles that operations keep; 0 is the handle of nothing.
@@ -76,12 +111,13 @@ pub(crate) struct AttributesTable<'a> {
     all: &'a [OpAttributes],
     words: &'a [u64],
     property: Option<(PropertyId, PropertyType)>,
+    columns: Option<&'a Columns>,
 }
 
 impl<'a> AttributesTable<'a> {
     /// A table of these, whose handles count from 1.
     pub(crate) fn of(all: &'a [OpAttributes]) -> AttributesTable<'a> {
-        AttributesTable { all, words: &[], property: None }
+        AttributesTable { all, ..AttributesTable::default() }
     }
 
     /// Starts loading what an operation has.
@@ -103,14 +139,18 @@ impl<'a> AttributesTable<'a> {
     /// The rank of the edge.
     #[inline]
     pub(crate) fn rank(self, handle: u32) -> u64 {
-        if handle & WORD != 0 { 0 } else { self.get(handle).rank }
+        if is_whole(handle) { 0 } else { self.get(handle).rank }
     }
 
     /// The properties of the edge that an operation makes.
     #[inline]
     pub(crate) fn row(self, handle: u32) -> RowRef<'a> {
-        if handle & WORD == 0 {
+        if !is_whole(handle) {
             return self.get(handle).row();
+        }
+        if handle & PLACE != 0 {
+            let at = (handle & !PLACE) as usize;
+            return self.columns.map_or(RowRef::Empty, |columns| RowRef::Columns(columns, at));
         }
         match (self.property, self.words.get((handle & !WORD) as usize)) {
             (Some((property, kind)), Some(&word)) => RowRef::Word(property, kind, word),
@@ -121,13 +161,19 @@ impl<'a> AttributesTable<'a> {
     /// The properties that an operation brings.
     #[inline]
     pub(crate) fn given(self, handle: u32) -> Given<'a> {
-        if handle & WORD == 0 { self.get(handle).given() } else { Given::row(self.row(handle)) }
+        if is_whole(handle) { Given::row(self.row(handle)) } else { self.get(handle).given() }
     }
+}
+
+/// Whether the handle alone says where all is that the operation has: properties without a rank.
+#[inline]
+fn is_whole(handle: u32) -> bool {
+    handle & (WORD | PLACE) != 0
 }
 
 #[cfg(test)]
 mod tests {
-    use hedgerow_core::Value;
+    use hedgerow_core::{Column, Value};
 
     use super::*;
 
@@ -157,5 +203,32 @@ mod tests {
         all.truncate(filled);
         assert!(more.iter().all(|&handle| all.table().row(handle).is_empty()));
         assert_eq!(all.table().row(handles[3]).to_row(), rows[3]);
+    }
+
+    /// Places of the columns of the first call are handles by themselves, those of others stand in the table.
+    #[test]
+    fn places_in_columns_are_found_among_words_and_rows() {
+        let (a, b) = (PropertyId(0), PropertyId(1));
+        let columns = |property, values: Vec<i64>| {
+            let len = values.len();
+            Columns::from_parts(vec![(property, Column::from(values))], len).expect("one column")
+        };
+        let mut all = AttributesOfOps::default();
+        let word = all.push_word(a, PropertyType::I64, 1);
+        let first = all.push_columns(columns(a, vec![2, 3]));
+        let second = all.push_columns(columns(b, vec![4, 5]));
+        let handles = [
+            word,
+            all.push_place(&first, 1),
+            all.push_place(&second, 0),
+            all.push_place(&first, 0),
+            all.push_place(&second, 1),
+        ];
+        let rows = [(a, 1), (a, 3), (b, 4), (a, 2), (b, 5)];
+        for (handle, (property, value)) in handles.into_iter().zip(rows) {
+            let row = Row::new([(property, Value::I64(value))]);
+            assert_eq!(all.table().row(handle).to_row(), row);
+            assert_eq!((all.table().given(handle).row.to_row(), all.table().rank(handle)), (row, 0));
+        }
     }
 }

@@ -34,7 +34,7 @@ use crate::error::{CommitError, Result};
 use crate::state::store::Engine;
 use crate::state::tables::PartitionKey;
 
-use keys::{KEYS_AT_A_TIME, Resolved};
+use keys::Resolved;
 use labels::{BatchLabel, ByLabel};
 use lookup::{LabelOutcomes, Outcomes};
 use parts::{Part, parts, prefetch_heads, still_absent};
@@ -333,14 +333,7 @@ fn finish<'j>(
         created(&parts).max().into_iter().for_each(|id| engine.ids.include(id));
     } else {
         keys.keep_ids();
-        let oldest = engine.horizon().oldest().unwrap_or(Timestamp::ZERO);
-        let count = keys.fresh().len();
-        let ranges =
-            (0..count).step_by(KEYS_AT_A_TIME).map(|from| from..count.min(from + KEYS_AT_A_TIME)).collect();
-        let bind = move |keys: &Resolved<'j>, fresh: &mut Range<usize>| {
-            keys.bind(request.keys, fresh.clone(), ts, oldest);
-        };
-        (keys, _) = threads.each(keys, ranges, bind);
+        keys = keys.bind_all(request.keys, ts, threads);
     }
     threads.each((), parts, move |(), part| {
         let _ = failpoint::reach(FailPoint::BatchApply);

@@ -1,15 +1,13 @@
 //! Many vertices of one kind with values of the same properties in one call of a transaction, by the row or by the column. Either way
 //! the transaction keeps the values in columns, as subgraphs do.
 
-use std::sync::Arc;
-
 use hedgerow_core::assemble::ColumnBuilder;
 use hedgerow_core::column::Data;
 use hedgerow_core::property::MAX_VALUE_BYTES;
 use hedgerow_core::{Column, Columns, KindId, LabelId, PropertyId, Value, ValueRef, VertexKeyRef};
 
 use super::define::check_value;
-use super::op::{OpAttributes, OpKind, TxnOp};
+use super::op::{OpKind, TxnOp};
 use super::rows::too_many_values;
 use super::txn::WriteTxn;
 use crate::error::{ArgumentError, Result};
@@ -211,13 +209,18 @@ impl WriteTxn {
 
     /// Adds two operations for each vertex, with the values of its row.
     fn add_vertices(&mut self, mut ops: Vec<TxnOp>, columns: Columns) {
-        let columns = Arc::new(columns);
         // A vertex without properties has no row at all.
         let full = columns.iter().any(|(_, column)| column.valid().is_none());
-        let has_some = |at| full || columns.iter().any(|(_, column)| !column.get(at).is_null());
+        let has_some: Vec<bool> = match full {
+            true => Vec::new(),
+            false => (0..ops.len() / 2)
+                .map(|at| columns.iter().any(|(_, column)| !column.get(at).is_null()))
+                .collect(),
+        };
+        let places = self.attributes.push_columns(columns);
         for (at, of_vertex) in ops.chunks_exact_mut(2).enumerate() {
-            if has_some(at) {
-                of_vertex[1].attributes = self.attributes.push(OpAttributes::of_place(&columns, at as u32));
+            if full || has_some[at] {
+                of_vertex[1].attributes = self.attributes.push_place(&places, at as u32);
             }
         }
         if self.ops.is_empty() {

@@ -17,6 +17,8 @@ use crate::state::schema::LabelRef;
 
 /// Keys that one task reads: fewer are read by the thread that asks.
 pub(super) const PART: usize = 1 << 11;
+/// Keys that are looked up together.
+const TOGETHER: usize = 16;
 /// How many keys ahead the place of a list, and the list, are loaded.
 const AHEAD: (usize, usize) = (16, 8);
 
@@ -171,14 +173,29 @@ impl Snapshot {
             }
             _ => self.vertex_id(key),
         };
+        // Those of a view whose kind nothing has to say, so that their cache misses overlap.
+        let look_up_all = |keys: &[K; TOGETHER]| match (sources.first(), end) {
+            (Some(Source::View(view)), None) => {
+                let found = self.engine().ids.lookup_all(keys.map(K::into), self.timestamp(), |_, _, _| ());
+                Some(found.map(|id| id.filter(|&id| view.contains(id))))
+            }
+            _ => None,
+        };
         let part = |(at, keys): (usize, &[K])| {
             let mut ids = Vec::with_capacity(keys.len());
+            let mut together = None;
             for (row, &key) in keys.iter().enumerate() {
+                if row % TOGETHER == 0 {
+                    together = keys[row..].first_chunk().and_then(look_up_all);
+                }
                 let key = match end {
                     None => key.into(),
                     Some(End { label, direction }) => self.engine().end_of(label, key.into(), direction)?,
                 };
-                let id = look_up(key)?;
+                let id = match together {
+                    Some(found) => found[row % TOGETHER],
+                    None => look_up(key)?,
+                };
                 if id.is_none() && missing == MissingVertex::Refuse {
                     let row = at * PART + row;
                     return Err(ArgumentError::NoSuchVertex { key: key.to_string(), row }.into());

@@ -287,6 +287,11 @@ impl IdMap {
         }
     }
 
+    /// Makes room for the share of a part of the index in so many keys of a kind that are about to be bound.
+    pub(crate) fn reserve(&self, kind: KindId, part: usize, keys: usize) {
+        self.keys.iter().for_each(|table| table.reserve(kind, part, keys));
+    }
+
     /// As [`bind`](Self::bind), for several keys.
     pub(crate) fn bind_all<'k>(
         &self,

@@ -5,7 +5,7 @@ use hedgerow_core::simd;
 use hedgerow_core::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// Independent parts of an index, by the lowest bits of the hash.
-pub(super) const PARTS: usize = if cfg!(feature = "model-checking") { 1 } else { 64 };
+pub const PARTS: usize = if cfg!(feature = "model-checking") { 1 } else { 64 };
 /// Slots of a bucket.
 pub(super) const SLOTS: usize = 12;
 

@@ -176,6 +176,20 @@ impl Index {
         });
     }
 
+    /// Makes the table of a part large enough for so many more entries, if it would be replaced several times while they come. Else it
+    /// is left to them: parts that grow one after another use what the one before gave back, and the heap keeps fewer free blocks.
+    pub(super) fn reserve(
+        &self,
+        at: usize,
+        more: usize,
+        hashes_of: impl Fn(&[VertexId], &mut dyn FnMut(Hash, VertexId)),
+    ) {
+        let entries = self.parts[at].entries.lock();
+        if more * 3 >= *entries {
+            self.make_room(at, *entries + more, hashes_of);
+        }
+    }
+
     /// Removes the entry of `id` under the hash, if there is one.
     pub(super) fn remove(&self, hash: Hash, id: VertexId) {
         let part = &self.parts[hash.part()];

@@ -36,6 +36,7 @@ use hedgerow_core::growing::Growing;
 use hedgerow_core::{KindId, TextColumn, Timestamp, VertexId, VertexKey, VertexKeyRef};
 use smallvec::SmallVec;
 
+pub use bucket::PARTS;
 pub use together::Moment;
 
 use bucket::Hash;
@@ -302,7 +303,8 @@ impl KeyTable {
         ts: Timestamp,
         oldest: Timestamp,
     ) {
-        let mut all: SmallVec<[NewEntry<'k>; 2]> = SmallVec::new();
+        let keys = keys.into_iter();
+        let mut all: SmallVec<[NewEntry<'k>; 2]> = SmallVec::with_capacity(keys.size_hint().0);
         for (key, id) in keys {
             self.forget(id);
             let (of, plain) = key.split();
@@ -323,6 +325,22 @@ impl KeyTable {
         }
     }
 
+    /// Makes room for the share of a part in so many more keys of a kind that come one after the other, so that its table is
+    /// replaced once: parts are numbered from 0 to [`PARTS`]. O(keys of the part).
+    pub fn reserve(&self, kind: KindId, part: usize, keys: usize) {
+        if let Some(kind) = self.kind(kind) {
+            kind.index.reserve(part, keys / PARTS, self.hashes_of(kind));
+        }
+    }
+
+    /// Tells the hashes of the keys of ids of a kind, with the ids.
+    fn hashes_of(&self, kind: &Kind) -> impl Fn(&[VertexId], &mut dyn FnMut(Hash, VertexId)) {
+        move |ids, f| {
+            self.prefetch_rows(ids, kind.is_text);
+            ids.iter().for_each(|&id| f(self.hash_of(id, kind.is_text), id));
+        }
+    }
+
     /// Puts entries of one part of one kind into the index; their rows are bound.
     fn put(&self, entries: &[NewEntry<'_>], oldest: Timestamp) {
         let Some(kind) = entries.first().and_then(|entry| self.kind(entry.kind)) else { return };
@@ -334,11 +352,7 @@ impl KeyTable {
             }
             found.is_some()
         };
-        let hashes_of = |ids: &[VertexId], f: &mut dyn FnMut(Hash, VertexId)| {
-            self.prefetch_rows(ids, kind.is_text);
-            ids.iter().for_each(|&id| f(self.hash_of(id, kind.is_text), id));
-        };
-        kind.index.put(entries, |entry| (entry.hash, entry.id), replaces, hashes_of);
+        kind.index.put(entries, |entry| (entry.hash, entry.id), replaces, self.hashes_of(kind));
     }
 
     /// Ends the binding of `id` as of `ts`. Only for the holder of the key's latch.

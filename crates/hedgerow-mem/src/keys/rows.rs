@@ -14,6 +14,8 @@ const IN_LINE: usize = 5;
 /// Lines of a page of rows. With what their alignment adds they fit 128 KiB: allocators lose little of that; smaller blocks of so
 /// even a size leave an eighth of their pages unused. As many as the first page has after it doubled some times.
 const LINES: usize = if cfg!(feature = "model-checking") { 1 } else { 31 << 6 };
+/// How many ids ahead of the one at hand rows are loaded where many are read.
+const AHEAD: usize = 12;
 /// Ids of a page of kinds.
 const KINDS: usize = if cfg!(feature = "model-checking") { 2 } else { 1 << 13 };
 /// Ids of a page of what few rows have.
@@ -287,8 +289,13 @@ impl Rows {
         mut f: impl FnMut(u64),
     ) -> Result<(), VertexId> {
         let mut known = (usize::MAX, None);
-        for &id in ids {
+        for (at, &id) in ids.iter().enumerate() {
             let line = id.index() / IN_LINE;
+            if let Some(&[before, ahead]) = ids.get(at + AHEAD..at + AHEAD + 2).and_then(<[_]>::as_array)
+                && ahead.index() / IN_LINE != before.index() / IN_LINE
+            {
+                self.prefetch(ahead);
+            }
             if line != known.0 {
                 known = (line, self.lines.get(line));
             }

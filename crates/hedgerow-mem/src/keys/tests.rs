@@ -267,6 +267,24 @@ fn a_key_takes_few_bytes() {
 }
 
 /// The words of texts that went are used again.
+/// Where there is room for them, keys come without a larger table, and those from before are found all the same.
+#[test]
+fn room_is_made_for_keys_that_are_about_to_come() {
+    let table = filled(1_000, false, VertexKey::U64);
+    let before = table.default.index.bytes();
+    (0..PARTS).for_each(|part| table.reserve(KindId::DEFAULT, part, 50_000));
+    table.reserve(KindId(7), 0, 50_000);
+    let reserved = table.default.index.bytes();
+    assert!(reserved > before);
+    for n in 1_000..36_000u32 {
+        table.bind(VertexKeyRef::U64(n.into()), VertexId(n), Timestamp(2), Timestamp::ZERO);
+    }
+    assert_eq!(table.default.index.bytes(), reserved);
+    for n in 0..36_000u32 {
+        assert_eq!(table.at(VertexKeyRef::U64(n.into()), Timestamp(2)), Some(VertexId(n)));
+    }
+}
+
 #[test]
 fn texts_that_come_and_go_take_no_more() {
     let table = KeyTable::new(true);

@@ -60,6 +60,7 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
             room("key", &[]),
             room("property", &[]),
             room("simd", &["id"]),
+            room("spans", &[]),
             room("sync", &[]),
             room("time", &[]),
             room("config", &["key"]),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use hedgerow_core::{Direction, KeyKind, LabelId, RowRef, Timestamp, VertexId};
+use hedgerow_core::{Direction, KeyKind, KindId, LabelId, RowRef, Timestamp, VertexId};
 use hedgerow_txn::CommitThreads;
 use smallvec::SmallVec;
 
@@ -52,7 +52,9 @@ enum Wanted {
 }
 
 /// Keys that a thread looks up, and new ones that it binds, at a time.
-pub(super) const KEYS_AT_A_TIME: usize = 1 << 11;
+const KEYS_AT_A_TIME: usize = 1 << 11;
+/// From so many new keys on there is room made for all before they are bound: else small tables grow again and again.
+const RESERVED: usize = if cfg!(feature = "shuttle") { 2 } else { 1 << 12 };
 /// Keys that are looked up together, so that their cache misses overlap: about as many as a processor has under way.
 const TOGETHER: usize = 16;
 
@@ -262,10 +264,46 @@ impl<'e> Resolved<'e> {
         self.bound = true;
     }
 
-    /// Binds some of the keys that the commit `ts` creates. On several threads.
-    pub(super) fn bind(&self, keys: &TxnKeys, fresh: Range<usize>, ts: Timestamp, oldest: Timestamp) {
-        let fresh = self.fresh.get(fresh).unwrap_or(&[]).iter();
-        self.engine.ids.bind_all(fresh.map(|&Fresh { key, id, .. }| (keys.key(key), id)), ts, oldest);
+    /// The kinds of the keys that the commit creates, and how many there are of each.
+    fn fresh_by_kind(&self, keys: &TxnKeys) -> SmallVec<[(KindId, usize); 1]> {
+        let mut counts: SmallVec<[(KindId, usize); 1]> = SmallVec::new();
+        for fresh in &self.fresh {
+            let kind = keys.key(fresh.key).kind();
+            match counts.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((kind, 1)),
+            }
+        }
+        counts
+    }
+
+    /// Binds the keys that the commit `ts` creates, on all threads.
+    pub(super) fn bind_all<'j>(
+        self,
+        keys: &'j TxnKeys,
+        ts: Timestamp,
+        threads: &CommitThreads<'j>,
+    ) -> Resolved<'e>
+    where
+        'e: 'j,
+    {
+        let engine = self.engine;
+        let oldest = engine.horizon().oldest().unwrap_or(Timestamp::ZERO);
+        let count = self.fresh.len();
+        if count >= RESERVED {
+            let kinds = self.fresh_by_kind(keys);
+            let parts = (0..hedgerow_mem::keys::PARTS).collect();
+            threads.each(kinds, parts, |kinds, &mut part| {
+                kinds.iter().for_each(|&(kind, count)| engine.ids.reserve(kind, part, count));
+            });
+        }
+        let ranges =
+            (0..count).step_by(KEYS_AT_A_TIME).map(|from| from..count.min(from + KEYS_AT_A_TIME)).collect();
+        let bind = move |resolved: &Resolved<'e>, range: &mut Range<usize>| {
+            let fresh = resolved.fresh.get(range.clone()).unwrap_or(&[]).iter();
+            engine.ids.bind_all(fresh.map(|&Fresh { key, id, .. }| (keys.key(key), id)), ts, oldest);
+        };
+        threads.each(self, ranges, bind).0
     }
 
     /// Releases the latches of the keys.
