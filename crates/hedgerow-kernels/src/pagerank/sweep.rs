@@ -2,7 +2,7 @@
 //!
 //! A vertex gets its new score by those that its in-neighbours have at that time (Gauss and Seidel's way), most of them new already, which
 //! brings scores nearer than an iteration of the formula, whose scores all come of the one before. The vertices are in chunks, and the chunks
-//! in eight *stages*, one after another: chunk `c` is of stage `c mod 8`. A chunk sees the new scores of all stages before, and where
+//! in eight *stages* (fewer where chunks are few), one after another: chunk `c` is of stage `c mod 8`. A chunk sees the new scores of all stages before, and where
 //! neighbours are near each other, those of itself; of the other chunks of its stage those of before. So threads share a stage
 //! and no score depends on how. Chunks of one stage stand apart, since those beside each other have many edges in common.
 //!
