@@ -10,8 +10,8 @@ pub struct PageRankConfig {
     pub damping: f64,
     /// The number of iterations, at most this many if there is a tolerance. 0 leaves every score at 1/n.
     pub iterations: u32,
-    /// Stop once an iteration changes the scores by less than this in total (sum of absolute differences). The scores are then at most
-    /// `tolerance / (1 - damping)` from those that more iterations lead to; what was iterated in between is left open.
+    /// Stop once an iteration would change the scores by less than this in total (sum of absolute differences). The scores are then at most
+    /// `tolerance / (1 - damping)` from those that more iterations lead to; what is iterated in between, and from where, is left open.
     pub tolerance: Option<f64>,
 }
 

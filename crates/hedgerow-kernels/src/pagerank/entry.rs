@@ -18,7 +18,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     parameters: &[ITERATIONS, DAMPING, TOLERANCE],
     result: ResultColumn { name: "score", kind: ResultKind::Scores },
     cost: "O(vertices + edges) per iteration",
-    // With a tolerance five arrays of scores, a bit, and two sums for each 1,024 vertices.
+    // With a tolerance four arrays of scores, at the end a fifth, a bit, and three sums for each 1,024 vertices.
     memory: Memory { per_id: 41, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },
     cited: "L. Page, S. Brin, R. Motwani, T. Winograd, *The PageRank Citation Ranking*, 1999; formula as in A. Iosup et \
             al., *LDBC Graphalytics*, VLDB 2016",

@@ -6,29 +6,88 @@ use hedgerow_core::{Block, LocalVertex, SUBGRAPH_VERTICES, VertexId};
 
 use super::Score;
 use crate::cancel::{Cancel, Meter};
+use crate::par::CHUNK_VERTICES;
 
-/// Lists from this length on are added in four sums: each addition of one sum waits for the one before.
-const LONG: usize = 32;
+/// Lists from this length on are added in four sums: each addition of one sum waits for the one before. In shorter ones additions of several
+/// vertices overlap by themselves, and where lengths lie about the bound, which way is taken would be a guess.
+const LONG: usize = 128;
+
+/// What each vertex gives every out-neighbour.
+pub(super) trait Given<S>: Copy {
+    fn of(self, u: VertexId) -> S;
+}
+
+impl<S: Score> Given<S> for &[S] {
+    #[inline(always)]
+    fn of(self, u: VertexId) -> S {
+        self[u.index()]
+    }
+}
+
+/// What vertices give, in the first half of `cells`.
+pub(super) struct Settled<'a, S: Score> {
+    pub(super) cells: &'a [S::Cell],
+}
+
+impl<S: Score> Clone for Settled<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Score> Copy for Settled<'_, S> {}
+
+impl<S: Score> Given<S> for Settled<'_, S> {
+    #[inline(always)]
+    fn of(self, u: VertexId) -> S {
+        S::load(&self.cells[u.index()])
+    }
+}
+
+/// As [`Settled`], but of the vertices of one chunk, which are in the second half.
+pub(super) struct Near<'a, S: Score> {
+    pub(super) cells: &'a [S::Cell],
+    /// The first vertex of the chunk.
+    pub(super) first: u32,
+    /// How much further a vertex stands in the second half.
+    pub(super) further: usize,
+}
+
+impl<S: Score> Clone for Near<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Score> Copy for Near<'_, S> {}
+
+impl<S: Score> Given<S> for Near<'_, S> {
+    #[inline(always)]
+    fn of(self, u: VertexId) -> S {
+        // A choice of the place, not of the value, becomes a move without a branch, which the processor could not guess.
+        let is_own = u.0.wrapping_sub(self.first) < CHUNK_VERTICES as u32;
+        S::load(&self.cells[u.index() + if is_own { self.further } else { 0 }])
+    }
+}
 
 /// The neighbours of the vertices of one subgraph.
-pub(super) struct Gathering<'a, S, B> {
+pub(super) struct Gathering<S, B> {
     block: B,
-    given: &'a [S],
     /// Whether all neighbours of a vertex are in its first run and in `added`.
     additive: bool,
     added: [S; SUBGRAPH_VERTICES],
 }
 
-impl<'a, S: Score, B: Block> Gathering<'a, S, B> {
+impl<S: Score, B: Block> Gathering<S, B> {
     #[inline]
-    pub(super) fn new(block: B, given: &'a [S]) -> Self {
+    pub(super) fn new(block: B, given: impl Given<S>) -> Self {
         // What is added to a block is taken first, in one loop: vertex by vertex, whether there is any would be a guess that the
         // processor often gets wrong.
         let (additive, mut added) = (block.is_additive(), [S::ZERO; SUBGRAPH_VERTICES]);
         if additive {
-            block.for_each_added(|v, u| added[v.index()] = added[v.index()] + given[u.index()]);
+            block.for_each_added(|v, u| added[v.index()] = added[v.index()] + given.of(u));
         }
-        Gathering { block, given, additive, added }
+        Gathering { block, additive, added }
     }
 
     /// The sum for one vertex.
@@ -36,26 +95,26 @@ impl<'a, S: Score, B: Block> Gathering<'a, S, B> {
     /// Subtracting removed neighbours from a sum over the main list would spare the merge, but a large removed share could cancel
     /// all digits of a small remainder.
     #[inline(always)]
-    pub(super) fn gather(&self, local: LocalVertex, meter: &mut Meter<'_>) -> S {
+    pub(super) fn gather(&self, local: LocalVertex, given: impl Given<S>, meter: &mut Meter<'_>) -> S {
         if !self.additive {
-            return self.gather_runs(local, meter);
+            return self.gather_runs(local, given, meter);
         }
         let list = self.block.main(local).unwrap_or(&[]);
-        add_list(list, self.given, self.added[local.index()], meter)
+        add_list(list, given, self.added[local.index()], meter)
     }
 
     /// Not inlined, as [`add_long`].
     #[cold]
     #[inline(never)]
-    fn gather_runs(&self, local: LocalVertex, meter: &mut Meter<'_>) -> S {
+    fn gather_runs(&self, local: LocalVertex, given: impl Given<S>, meter: &mut Meter<'_>) -> S {
         let (mut sum, mut unmetered) = (S::ZERO, Cancel::SHORT_LIST);
         let _goes_on = self.block.for_each_run(local, |run| {
             let is_short = run.len() <= unmetered;
             unmetered -= if is_short { run.len() } else { 0 };
             if is_short {
-                sum = add_run(run, self.given, sum);
+                sum = add_run(run, given, sum);
             } else {
-                meter.parts(run, |part| sum = add_run(part, self.given, sum));
+                meter.parts(run, |part| sum = add_run(part, given, sum));
             }
             ControlFlow::Continue(())
         });
@@ -65,19 +124,19 @@ impl<'a, S: Score, B: Block> Gathering<'a, S, B> {
 
 /// `start` and what the neighbours of one list give.
 #[inline(always)]
-fn add_list<S: Score>(list: &[VertexId], given: &[S], start: S, meter: &mut Meter<'_>) -> S {
+fn add_list<S: Score>(list: &[VertexId], given: impl Given<S>, start: S, meter: &mut Meter<'_>) -> S {
     if list.len() < LONG { add_short(list, given, start) } else { add_long(list, given, start, meter) }
 }
 
 #[inline(always)]
-fn add_short<S: Score>(list: &[VertexId], given: &[S], start: S) -> S {
-    list.iter().fold(start, |sum, u| sum + given[u.index()])
+fn add_short<S: Score>(list: &[VertexId], given: impl Given<S>, start: S) -> S {
+    list.iter().fold(start, |sum, &u| sum + given.of(u))
 }
 
 /// Not inlined: the loop over vertices is to keep in registers what short lists need.
 #[cold]
 #[inline(never)]
-fn add_long<S: Score>(list: &[VertexId], given: &[S], start: S, meter: &mut Meter<'_>) -> S {
+fn add_long<S: Score>(list: &[VertexId], given: impl Given<S>, start: S, meter: &mut Meter<'_>) -> S {
     if list.len() <= Cancel::SHORT_LIST {
         return add_run(list, given, start);
     }
@@ -87,15 +146,15 @@ fn add_long<S: Score>(list: &[VertexId], given: &[S], start: S, meter: &mut Mete
 }
 
 #[inline]
-fn add_run<S: Score>(run: &[VertexId], given: &[S], start: S) -> S {
+fn add_run<S: Score>(run: &[VertexId], given: impl Given<S>, start: S) -> S {
     if run.len() < LONG {
         return add_short(run, given, start);
     }
     let (fours, rest) = run.as_chunks::<4>();
     let mut sums = [S::ZERO; 4];
     for four in fours {
-        for (sum, u) in sums.iter_mut().zip(four) {
-            *sum = *sum + given[u.index()];
+        for (sum, &u) in sums.iter_mut().zip(four) {
+            *sum = *sum + given.of(u);
         }
     }
     add_short(rest, given, start + ((sums[0] + sums[1]) + (sums[2] + sums[3])))

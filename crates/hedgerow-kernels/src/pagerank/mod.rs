@@ -10,21 +10,22 @@
 //! **Trick.** Pulling over in-neighbours needs no atomics and writes each score once. What a vertex gives each
 //! out-neighbour is computed once per vertex, instead of its score, into the second of two arrays; so an
 //! iteration is a single pass, whose cost is one random read per edge. Long lists are added in four sums, since each addition waits for the
-//! one before; in short ones that cost a fifth, by one more branch that the processor mispredicts. Vertices without out-edges are
+//! one before; in short ones that costs branches that the processor mispredicts. Vertices without out-edges are
 //! found once; what they hold is added subgraph by subgraph, so that the loop over vertices asks none of them.
 //!
-//! **With a tolerance** iterations only have to reach the scores that the formula leaves as they are. Along undirected edges they go beyond the
-//! formula where that is sooner there (`converge`). The scores are at most `tolerance / (1 - d)` from those in total. They
-//! sum to 1, but are not those of any number of iterations of the formula.
+//! **With a tolerance** scores only have to reach those that the formula leaves as they are. New ones are written over the old ones
+//! (`sweep`), from a start by degree where edges have no direction, and extrapolated where they settle slowly (`converge`). The scores are at
+//! most `tolerance / (1 - d)` from those in total. They sum to 1, but are not those of any number of iterations of the formula.
 //!
 //! **Determinism.** The order of additions depends only on the graph: within a list by position, across vertices by
-//! partial sums per range of vertices that are added in range order. Hence the same bits for any number of threads.
+//! partial sums per range of vertices that are added in range order. With a tolerance which scores a vertex sees new depends on
+//! ids alone. Hence the same bits for any number of threads.
 //! (A list split into main and corrections can differ from its merged form in the last bits.)
 //!
 //! **Cited.** L. Page, S. Brin, R. Motwani, T. Winograd, *The PageRank Citation Ranking*, 1999; formula as in
 //! A. Iosup et al., *LDBC Graphalytics*, VLDB 2016.
 //!
-//! **Cost.** O(vertices + edges) per iteration; three scores per id of the domain, five with a tolerance.
+//! **Cost.** O(vertices + edges) per iteration; three scores per id of the domain, four or five with a tolerance.
 
 use std::ops::{ControlFlow, Range};
 
@@ -41,6 +42,7 @@ mod converge;
 pub(crate) mod entry;
 mod gather;
 mod score;
+mod sweep;
 #[cfg(test)]
 mod tests;
 pub mod verify;
@@ -109,19 +111,12 @@ struct Ranking<'g, S, G: Topology> {
     /// nothing to any vertex by itself, the score.
     given: Vec<S>,
     next_given: Vec<S>,
-    /// One for each work item, added in order.
-    partial: Vec<Partial>,
+    /// The score held by vertices without out-edges, one sum for each work item, added in order.
+    partial: Vec<f64>,
     /// Score held by vertices without out-edges.
     dangling: f64,
     cancel: &'g Cancel,
     failure: Failure<G::Error>,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Partial {
-    dangling: f64,
-    /// By how much one iteration of the formula changes the scores.
-    change: f64,
 }
 
 impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
@@ -141,7 +136,7 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
             sinks: vec![0; vertex_bound.div_ceil(SUBGRAPH_VERTICES)],
             given: zeros(),
             next_given: zeros(),
-            partial: vec![Partial::default(); vertex_bound.div_ceil(CHUNK_VERTICES)],
+            partial: vec![0.0; vertex_bound.div_ceil(CHUNK_VERTICES)],
             dangling: 0.0,
             cancel,
             failure: Failure::new(),
@@ -236,7 +231,7 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
                 let gathering = Gathering::new(block, given);
                 let locals = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex);
                 for ((local, next_given), &share) in locals.zip(next_given.iter_mut()).zip(share) {
-                    let new = base + damping * gathering.gather(local, &mut meter);
+                    let new = base + damping * gathering.gather(local, given, &mut meter);
                     *next_given = match (LAST, share == S::ZERO) {
                         (false, _) => new * share,
                         (true, false) => new,
@@ -247,7 +242,7 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
                 ControlFlow::Continue(())
             });
             failure.note(scanned);
-            *partial = Partial { dangling, change: 0.0 };
+            *partial = dangling;
         });
         self.turn();
     }
@@ -255,7 +250,7 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
     /// Ends an iteration.
     fn turn(&mut self) {
         std::mem::swap(&mut self.given, &mut self.next_given);
-        self.dangling = self.partial.iter().map(|p| p.dangling).sum();
+        self.dangling = self.partial.iter().sum();
     }
 }
 

@@ -1,0 +1,367 @@
+//! Sweeps over all vertices that write scores over the old ones.
+//!
+//! A vertex gets its new score by those that its in-neighbours have at that time (Gauss and Seidel's way), most of them new already, which
+//! brings scores nearer than an iteration of the formula, whose scores all come of the one before. The vertices are in chunks, and the chunks
+//! in eight *stages* (fewer where chunks are few), one after another: chunk `c` is of stage `c mod 8`. A chunk sees the new scores of all stages before, and where
+//! neighbours are near each other, those of itself; of the other chunks of its stage those of before. So threads share a stage
+//! and no score depends on how. Chunks of one stage stand apart, since those beside each other have many edges in common.
+//!
+//! **Vertices without out-edges.** What they hold, and what is jumped with, is `base` for every vertex, taken after each sweep. The scores
+//! need not sum to 1 meanwhile; the formula holds for them times any number, and they are divided by their sum at the end.
+//!
+//! **They arrive.** Let `P` be the stochastic matrix of the formula, `N` the part of it that a sweep takes from new scores, and `O`
+//! the rest. A sweep solves `x' = N x' + O x`. Of `z = (1 - N) x` it makes `T z`, where `T = O (1 - N)^-1` is not negative, has columns that
+//! sum to 1, as `1 (1 - N) = 1 O`, and no entry below `(1 - d)/n`, which `base` gives. So a sweep brings `z` to at most `d` of its distance from the
+//! fixed point, as an iteration of the formula does with scores; in practice to far less.
+//!
+//! **The residual.** After a sweep, an iteration of the formula would change a vertex by what its in-neighbours changed since it saw them. So all
+//! together it would change them by at most `d` times the steps of the sweep, and `n` times the change of `base`.
+
+use std::ops::ControlFlow;
+
+use hedgerow_core::{Block, Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology};
+use rayon::prelude::*;
+
+use super::gather::{Gathering, Near, Settled};
+use super::{Ranking, Score, subgraphs_of};
+use crate::KernelError;
+use crate::cancel::Meter;
+use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES};
+
+/// With more of them hardly fewer sweeps are needed, and threads wait for each other more often.
+const MOST_STAGES: usize = 8;
+/// So few chunks that they leave no thread without work.
+const CHUNKS_OF_STAGE: usize = 4;
+/// From this share of neighbours in the same chunk on it pays to look at each where it stands.
+const NEAR: f64 = 1.0 / 16.0;
+/// In the first subgraph of each chunk every so many vertices are looked at for that.
+const SAMPLED: usize = 8;
+/// A step counts as at most this of the one before: what a sweep leaves of a difference of two vertices that have only each other, for
+/// a damping of 0.85.
+const MOST_RATIO: f64 = 0.72;
+
+/// What becomes of the steps of a sweep.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Steps {
+    /// Nothing.
+    Left,
+    /// They are kept.
+    Noted,
+    /// They are compared with those kept by the sweep before, and what they would still add is kept.
+    Extrapolated,
+}
+
+/// What a sweep did.
+pub(super) struct Swept {
+    /// By how much it changed the scores in total, their sum being 1.
+    pub(super) change: f64,
+    /// An iteration of the formula would change them by this at most.
+    pub(super) residual: f64,
+}
+
+/// Sums over the vertices of a chunk.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    scores: f64,
+    dangling: f64,
+    change: f64,
+}
+
+/// Scores that sweeps write over.
+pub(super) struct Sweeps<'g, S: Score, G: Topology> {
+    ranking: Ranking<'g, S, G>,
+    /// What each vertex gives: in the first half as chunks of the same stage see it, in the second as it is now. Between stages
+    /// both are the same. Accesses are relaxed: no thread reads what another one may be writing.
+    cells: Vec<S::Cell>,
+    /// What was kept of steps, as parts of what is given; empty before the first.
+    kept: Vec<S>,
+    sums: Vec<Sums>,
+    stages: usize,
+    sees_own: bool,
+    /// Whether vertices without edges are left out.
+    leaves_out: bool,
+    /// The number of vertices that take part.
+    count: f64,
+    /// The sum of their scores.
+    total: f64,
+    base: f64,
+}
+
+impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
+    pub(super) fn new(mut ranking: Ranking<'g, S, G>) -> Result<Self, KernelError<G::Error>> {
+        let chunks = ranking.partial.len();
+        (ranking.given, ranking.next_given) = (Vec::new(), Vec::new());
+        let mut sweeps = Sweeps {
+            cells: Vec::new(),
+            kept: Vec::new(),
+            sums: vec![Sums::default(); chunks],
+            stages: (chunks / CHUNKS_OF_STAGE).clamp(1, MOST_STAGES),
+            sees_own: false,
+            leaves_out: !ranking.g.is_directed(),
+            count: ranking.g.vertex_count() as f64,
+            ranking,
+            total: 1.0,
+            base: 0.0,
+        };
+        sweeps.sees_own = sweeps.near_share() >= NEAR;
+        sweeps.ranking.check()?;
+        sweeps.begin();
+        Ok(sweeps)
+    }
+
+    /// About the share of neighbours in the chunk of the vertex itself.
+    fn near_share(&self) -> f64 {
+        let (g, failure) = (self.ranking.g, &self.ranking.failure);
+        let bound = self.ranking.share.len();
+        let chunks = (0..self.sums.len()).into_par_iter();
+        let counts = hedgerow_par::map(chunks, |chunk| {
+            let range = chunk * CHUNK_VERTICES..((chunk + 1) * CHUNK_VERTICES).min(bound);
+            let subgraph = SubgraphId((chunk * CHUNK_SUBGRAPHS) as u32);
+            let (mut near, mut all) = (0, 0);
+            let scanned = g.scan(subgraph..SubgraphId(subgraph.0 + 1), Direction::In, |_, block| {
+                for local in (0..SUBGRAPH_VERTICES).step_by(SAMPLED) {
+                    let list = block.main(LocalVertex(local as u8)).unwrap_or(&[]);
+                    let before = |end: usize| list.partition_point(|u| u.index() < end);
+                    near += before(range.end) - before(range.start);
+                    all += list.len();
+                }
+                ControlFlow::Continue(())
+            });
+            failure.note(scanned);
+            (near, all)
+        });
+        let (near, all) = counts.iter().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
+        near as f64 / all.max(1) as f64
+    }
+
+    /// Sets the scores that sweeps begin with.
+    fn begin(&mut self) {
+        let (g, damping) = (self.ranking.g, self.ranking.damping);
+        if self.leaves_out {
+            self.leave_out();
+        }
+        let jump = S::from_f64((1.0 - damping) / self.count);
+        let per_degree = S::from_f64(damping / (2 * g.edge_count()).max(1) as f64);
+        let (start, by_degree, share) = (self.ranking.start, self.leaves_out, &self.ranking.share);
+        let vertices = (0..2 * share.len()).into_par_iter().with_min_len(CHUNK_VERTICES);
+        self.cells = hedgerow_par::map(vertices, |at| {
+            let share = share[if at < share.len() { at } else { at - share.len() }];
+            let given = match by_degree {
+                true if share == S::ZERO => S::ZERO,
+                true => jump * share + per_degree,
+                false => start * share,
+            };
+            given.into_cell()
+        });
+        self.sum_up();
+        self.take_sums();
+    }
+
+    /// Makes holes of the vertices without edges.
+    fn leave_out(&mut self) {
+        let Ranking { share, sinks, .. } = &mut self.ranking;
+        let rows = share.par_chunks_mut(SUBGRAPH_VERTICES).zip(&*sinks).with_min_len(CHUNK_SUBGRAPHS);
+        hedgerow_par::for_each(rows, |(share, &sinks)| for_each_of(sinks, |at| share[at] = S::ZERO));
+        self.count -= sinks.iter().map(|word| f64::from(word.count_ones())).sum::<f64>();
+    }
+
+    /// Writes over all scores.
+    pub(super) fn sweep(&mut self, steps: Steps) -> Result<Swept, KernelError<G::Error>> {
+        if steps != Steps::Left && self.kept.is_empty() {
+            self.kept = vec![S::ZERO; self.ranking.share.len()];
+        }
+        let base = self.base;
+        for stage in 0..self.stages {
+            if self.sees_own {
+                self.stage::<true>(stage, steps);
+            } else {
+                self.stage::<false>(stage, steps);
+            }
+            self.settle(stage);
+        }
+        self.ranking.check()?;
+        let change = self.take_sums();
+        let residual = self.count * (self.base - base).abs() + self.ranking.damping * change;
+        Ok(Swept { change: change / self.total, residual: residual / self.total })
+    }
+
+    /// Goes on by what steps would still add.
+    pub(super) fn extrapolate(&mut self) -> Result<(), KernelError<G::Error>> {
+        let (settled, fresh) = self.cells.split_at(self.ranking.share.len());
+        let cells = settled.par_iter().zip(fresh).zip(&self.kept).with_min_len(CHUNK_VERTICES);
+        hedgerow_par::for_each(cells, |((settled, fresh), &step)| {
+            let sum = S::load(fresh) + step;
+            let given = if sum > S::ZERO { sum } else { S::ZERO };
+            given.store(settled);
+            given.store(fresh);
+        });
+        self.sum_up();
+        self.take_sums();
+        self.ranking.check()
+    }
+
+    /// The scores, whose sum is 1.
+    pub(super) fn scores(self) -> Vec<S> {
+        let Ranking { g, share, sinks, .. } = self.ranking;
+        let left_out = if self.leaves_out { g.vertex_count() as f64 - self.count } else { 0.0 };
+        let total = self.total + left_out * self.base;
+        let of_left_out = S::from_f64(self.base / total);
+        let vertices =
+            self.cells[share.len()..].par_iter().zip(&share).enumerate().with_min_len(CHUNK_VERTICES);
+        hedgerow_par::map(vertices, |(v, (cell, &share))| {
+            let is_sink = sinks[v / SUBGRAPH_VERTICES] >> (v % SUBGRAPH_VERTICES) & 1 != 0;
+            match self.leaves_out && is_sink {
+                true => of_left_out,
+                false => S::from_f64(score_of(S::load(cell), share) / total),
+            }
+        })
+    }
+
+    fn stage<const OWN: bool>(&mut self, stage: usize, steps: Steps) {
+        let (stages, ranking) = (self.stages, &self.ranking);
+        let (cancel, failure) = (ranking.cancel, &ranking.failure);
+        let sweep = Stage {
+            g: ranking.g,
+            cells: &self.cells,
+            share: &ranking.share,
+            sinks: &ranking.sinks,
+            base: S::from_f64(self.base),
+            damping: S::from_f64(ranking.damping),
+            steps,
+        };
+        let kept = self.kept.chunks_mut(CHUNK_VERTICES).chain(std::iter::repeat_with(Default::default));
+        let chunks = self.sums.iter_mut().zip(kept).enumerate().skip(stage).step_by(stages);
+        let chunks: Vec<_> = chunks.collect();
+        hedgerow_par::for_each(chunks.into_par_iter().with_max_len(1), |(chunk, (sums, kept))| {
+            let Some(meter) = cancel.meter_of_subgraphs().filter(|_| !failure.is_noted()) else { return };
+            *sums = Sums::default();
+            failure.note(sweep.chunk::<OWN>(chunk, kept, sums, meter));
+        });
+    }
+
+    /// Lets all see what the chunks of a stage came to.
+    fn settle(&self, stage: usize) {
+        let (settled, fresh) = self.cells.split_at(self.ranking.share.len());
+        let chunks = settled.par_chunks(CHUNK_VERTICES).zip(fresh.par_chunks(CHUNK_VERTICES));
+        hedgerow_par::for_each(chunks.skip(stage).step_by(self.stages), |(settled, fresh)| {
+            settled.iter().zip(fresh).for_each(|(settled, fresh)| S::load(fresh).store(settled));
+        });
+    }
+
+    /// Sums up scores that no sweep did.
+    fn sum_up(&mut self) {
+        let ranking = &self.ranking;
+        let chunks = self.cells.par_chunks(CHUNK_VERTICES).zip(ranking.share.par_chunks(CHUNK_VERTICES));
+        let chunks = chunks.zip(ranking.sinks.par_chunks(CHUNK_SUBGRAPHS)).zip(&mut self.sums);
+        hedgerow_par::for_each(chunks, |(((cells, share), sinks), sums)| {
+            let rows = cells.chunks(SUBGRAPH_VERTICES).zip(sinks);
+            let dangling = rows.map(|(cells, &sinks)| held_by::<S>(cells, sinks)).sum();
+            let scores = cells.iter().zip(share).map(|(cell, &share)| score_of(S::load(cell), share)).sum();
+            *sums = Sums { scores, dangling, change: 0.0 };
+        });
+    }
+
+    /// Takes the sums of all chunks, in their order; returns the change.
+    fn take_sums(&mut self) -> f64 {
+        let damping = self.ranking.damping;
+        self.total = self.sums.iter().map(|sums| sums.scores).sum();
+        let dangling: f64 = self.sums.iter().map(|sums| sums.dangling).sum();
+        self.base = ((1.0 - damping) * self.total + damping * dangling) / self.count;
+        self.sums.iter().map(|sums| sums.change).sum()
+    }
+}
+
+/// What chunks of a stage have in common.
+struct Stage<'a, S: Score, G> {
+    g: &'a G,
+    cells: &'a [S::Cell],
+    share: &'a [S],
+    sinks: &'a [u64],
+    base: S,
+    damping: S,
+    steps: Steps,
+}
+
+impl<S: Score, G: Topology> Stage<'_, S, G> {
+    /// Sweeps over one chunk. `OWN`: whether its vertices see what those before them came to.
+    fn chunk<const OWN: bool>(
+        &self,
+        chunk: usize,
+        kept: &mut [S],
+        sums: &mut Sums,
+        mut meter: Meter<'_>,
+    ) -> Result<(), G::Error> {
+        let (first, further) = (chunk * CHUNK_VERTICES, self.share.len());
+        let vertices = CHUNK_VERTICES.min(further - first);
+        let settled = Settled::<S> { cells: self.cells };
+        let near = Near::<S> { cells: self.cells, first: first as u32, further };
+        self.g.scan(subgraphs_of(chunk, vertices), Direction::In, |subgraph, block| {
+            if !meter.next_subgraph() {
+                return ControlFlow::Break(());
+            }
+            let from = subgraph.vertex(LocalVertex(0)).index();
+            let to = (from + SUBGRAPH_VERTICES).min(first + vertices);
+            let fresh = &self.cells[further + from..further + to];
+            let kept = kept.get_mut(from - first..to - first).unwrap_or_default();
+            let gathering = if OWN { Gathering::new(block, near) } else { Gathering::new(block, settled) };
+            let (mut scores, mut change) = (0.0, 0.0);
+            for (i, (&share, cell)) in self.share[from..to].iter().zip(fresh).enumerate() {
+                if share == S::ZERO {
+                    continue;
+                }
+                let local = LocalVertex(i as u8);
+                // The next vertex may wait for this one: only two operations come after the sum.
+                let (base, damping) = (self.base * share, self.damping * share);
+                let sum = match OWN {
+                    true => gathering.gather(local, near, &mut meter),
+                    false => gathering.gather(local, settled, &mut meter),
+                };
+                let (old, new) = (S::load(cell), base + damping * sum);
+                new.store(cell);
+                let (step, degree) = (new - old, 1.0 / share.to_f64());
+                scores += new.to_f64() * degree;
+                change += step.abs() * degree;
+                match self.steps {
+                    Steps::Left => {}
+                    Steps::Noted => kept[i] = step,
+                    Steps::Extrapolated => kept[i] = still_to_come(step.to_f64(), kept[i].to_f64()),
+                }
+            }
+            sums.scores += scores;
+            sums.change += change;
+            sums.dangling += held_by::<S>(fresh, self.sinks[subgraph.index()]);
+            ControlFlow::Continue(())
+        })
+    }
+}
+
+/// What steps would still add that shrink as these two did.
+#[inline]
+fn still_to_come<S: Score>(now: f64, before: f64) -> S {
+    let ratio = if before == 0.0 { 0.0 } else { (now / before).clamp(0.0, MOST_RATIO) };
+    S::from_f64(now * ratio / (1.0 - ratio))
+}
+
+/// The score of a vertex that gives so much.
+#[inline]
+fn score_of<S: Score>(given: S, share: S) -> f64 {
+    if share == S::ZERO { 0.0 } else { given.to_f64() / share.to_f64() }
+}
+
+/// The score of the vertices of a set, which have no out-edges.
+#[inline]
+fn held_by<S: Score>(cells: &[S::Cell], set: u64) -> f64 {
+    let mut held = 0.0;
+    for_each_of(set, |at| held += cells.get(at).map_or(0.0, |cell| S::load(cell).to_f64()));
+    held
+}
+
+/// Calls `f` with the places of the vertices in a set.
+#[inline]
+fn for_each_of(set: u64, mut f: impl FnMut(usize)) {
+    let mut rest = set;
+    while rest != 0 {
+        f(rest.trailing_zeros() as usize);
+        rest &= rest - 1;
+    }
+}
