@@ -211,9 +211,13 @@ impl Graph {
 
     /// Takes everything out of memory that files hold as it is, as a memory limit does when it leaves no room; returns how many
     /// subgraphs. O(subgraphs). For tests.
+    ///
+    /// # Errors
+    /// A [`StateError`](crate::StateError): closed, forked.
     #[doc(hidden)]
-    pub fn evict(&self) -> usize {
-        self.engine.evict_until(|| false)
+    pub fn evict(&self) -> Result<usize> {
+        self.engine.check_usable()?;
+        Ok(self.engine.evict_until(|| false))
     }
 
     /// The last timestamp that is published: what a snapshot opened now sees. In a forked child, that of the fork. O(1).

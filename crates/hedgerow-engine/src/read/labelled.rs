@@ -37,18 +37,18 @@ impl Snapshot {
         self.engine().label(label)
     }
 
+    #[inline]
     pub(crate) fn read_of<R>(
         &self,
         label: LabelId,
         id: VertexId,
         direction: Direction,
-        f: impl FnOnce(Read<'_>) -> R,
+        f: impl Fn(Read<'_>) -> R,
     ) -> Result<Option<R>> {
-        let mut f = Some(f);
-        let found = self.engine().read_subgraph(label, id.subgraph(), |entry| {
-            entry.read(direction, self.timestamp(), |read| f.take().map(|f| f(read)))
-        })?;
-        Ok(found.flatten().flatten())
+        let found = self
+            .engine()
+            .read_subgraph(label, id.subgraph(), |entry| entry.read(direction, self.timestamp(), &f))?;
+        Ok(found.flatten())
     }
 
     /// Endpoints as they are stored: of an undirected graph the smaller first.
@@ -91,9 +91,9 @@ impl Snapshot {
         src: VertexId,
         dst: VertexId,
         rank: u64,
-        f: impl FnOnce(ItemRef<'_>) -> R,
+        f: impl Fn(ItemRef<'_>) -> R,
     ) -> Result<Option<R>> {
-        let item = |read: Read<'_>| read.item(src.local(), dst, rank, self.hint()).map(f);
+        let item = |read: Read<'_>| read.item(src.local(), dst, rank, self.hint()).map(&f);
         let found = self.read_of(label, src, Direction::Out, item);
         Ok(found?.flatten())
     }

@@ -127,17 +127,17 @@ impl Snapshot {
         Ok(exists.unwrap_or(false))
     }
 
+    #[inline]
     pub(crate) fn read<R>(
         &self,
         id: VertexId,
         direction: Direction,
-        f: impl FnOnce(Read<'_>) -> R,
+        f: impl Fn(Read<'_>) -> R,
     ) -> Result<Option<R>> {
-        let mut f = Some(f);
         let found = self.inner.engine.read_subgraph(LabelId::DEFAULT, id.subgraph(), |entry| {
-            entry.read(direction, self.inner.ts, |read| f.take().map(|f| f(read)))
+            entry.read(direction, self.inner.ts, &f)
         })?;
-        Ok(found.flatten().flatten())
+        Ok(found.flatten())
     }
 
     /// The view that this snapshot has, if it has one.

@@ -116,6 +116,7 @@ fn of_graph(graph: &Graph, aside: &Path, wrong: &mut Vec<&'static str>) {
     refused!("Graph::remove_edge_of", graph.remove_edge_of(edge()));
     refused!("Graph::pipeline", graph.pipeline(|_| ()));
     refused!("Graph::settle", graph.settle());
+    refused!("Graph::evict", graph.evict());
     refused!("Graph::flush", graph.flush());
     refused!("Graph::check", graph.check());
     refused!("Graph::stats", graph.stats());

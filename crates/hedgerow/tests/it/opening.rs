@@ -147,7 +147,7 @@ impl World {
                 3 => self.read_some(),
                 4 if step % 5 == 0 => drop(self.graph.compact().unwrap()),
                 5 => self.write_otherwise(),
-                6 => _ = self.graph.evict(),
+                6 => _ = self.graph.evict().unwrap(),
                 _ => self.write(),
             }
         }
@@ -326,7 +326,7 @@ pub(crate) fn readers_and_writers_beside_an_evictor_see_what_they_should() {
         scope.spawn(move || {
             while !over.load(Relaxed) {
                 graph.checkpoint().unwrap();
-                evicted.fetch_add(graph.evict() as u64, Relaxed);
+                evicted.fetch_add(graph.evict().unwrap() as u64, Relaxed);
             }
         });
         let readers: Vec<_> = (0..2)

@@ -1,5 +1,7 @@
 //! Taking what files hold as it is out of memory, when the limit leaves no room (rules E1 to E5 of `docs/design/protocol.md`).
 
+use std::time::Duration;
+
 use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::{Subgraph, SubgraphTable};
 
@@ -7,6 +9,9 @@ use crate::state::store::Core;
 
 /// Chains that are taken out of memory before the account is looked at again.
 const AT_ONCE: usize = 32;
+/// How often, and how long, walks are waited for that may stand on what was taken out.
+const MOST_WAITS: usize = 100;
+const WAIT: Duration = Duration::from_micros(100);
 
 impl Core {
     /// Takes chains out of memory until `is_enough`, or none is left that can be; returns how many subgraphs. One thread at a time, the
@@ -47,9 +52,16 @@ impl Core {
         evicted
     }
 
+    /// Frees what was taken out. Waits a little for reads that may stand on it: on a busy machine one of them may have lost its processor.
     fn free_evicted(&self) {
         let memory = self.subgraphs.memory();
-        memory.retire_list().drain();
+        for _ in 0..MOST_WAITS {
+            memory.retire_list().drain();
+            if memory.retire_list().stats().versions == 0 {
+                break;
+            }
+            std::thread::sleep(WAIT);
+        }
         memory.arena().trim();
     }
 }

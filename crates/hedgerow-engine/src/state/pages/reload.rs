@@ -20,31 +20,34 @@ impl Core {
     ///
     /// # Errors
     /// As of that.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read_subgraph<R>(
         &self,
         label: LabelId,
         id: SubgraphId,
         mut f: impl FnMut(&Subgraph) -> std::result::Result<R, NotInMemory>,
     ) -> Result<Option<R>> {
-        let Some(subgraph) = self.subgraph(label, id)? else { return Ok(None) };
-        match f(subgraph) {
-            Ok(found) => Ok(Some(found)),
-            Err(NotInMemory) => self.read_reloaded(label, id, f).map(Some),
+        // Nothing that may fail stands before what is nearly always so.
+        if let Some(subgraph) = self.table(label).and_then(|table| table.get(id))
+            && let Ok(found) = f(subgraph)
+        {
+            return Ok(Some(found));
         }
+        self.read_loaded(label, id, f)
     }
 
     #[cold]
-    fn read_reloaded<R>(
+    #[inline(never)]
+    fn read_loaded<R>(
         &self,
         label: LabelId,
         id: SubgraphId,
         mut f: impl FnMut(&Subgraph) -> std::result::Result<R, NotInMemory>,
-    ) -> Result<R> {
+    ) -> Result<Option<R>> {
         for _ in 0..MOST_LOOKS {
-            let Some(subgraph) = self.resident(label, id)? else { break };
+            let Some(subgraph) = self.resident(label, id)? else { return Ok(None) };
             if let Ok(found) = f(subgraph) {
-                return Ok(found);
+                return Ok(Some(found));
             }
         }
         Err(NotInMemory.into())
