@@ -112,9 +112,22 @@ impl Snapshot {
             return self.degree_by_label(LabelId::DEFAULT, id, direction);
         }
         let read = |read: Read<'_>| (read.degree(id.local()), read.delta_len() > 0);
-        let (degree, beside_delta) = self.read(id, self.stored(direction), read)?.unwrap_or_default();
+        let stored = self.stored(direction);
+        // Apart from what may have to be loaded: the shortest of all reads.
+        let subgraph = self.engine().subgraphs.get(id.subgraph());
+        let (degree, beside_delta) = match subgraph.map(|entry| entry.read(stored, self.timestamp(), read)) {
+            Some(Ok(found)) => found.unwrap_or_default(),
+            _ => self.degree_loaded(id, stored)?,
+        };
         self.note_read(if beside_delta { cost::DEGREE_BESIDE_DELTA } else { cost::DEGREE });
         Ok(degree)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn degree_loaded(&self, id: VertexId, stored: Direction) -> Result<(usize, bool)> {
+        let read = |read: Read<'_>| (read.degree(id.local()), read.delta_len() > 0);
+        Ok(self.read(id, stored, read)?.unwrap_or_default())
     }
 
     /// The number of neighbours over the default label in `direction`, or `None` if there is no such vertex. A self-loop counts

@@ -27,30 +27,29 @@ impl Core {
         id: SubgraphId,
         mut f: impl FnMut(&Subgraph) -> std::result::Result<R, NotInMemory>,
     ) -> Result<Option<R>> {
-        // Nothing that may fail stands before what is nearly always so.
-        if let Some(subgraph) = self.table(label).and_then(|table| table.get(id))
-            && let Ok(found) = f(subgraph)
-        {
-            return Ok(Some(found));
-        }
-        self.read_loaded(label, id, f)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn read_loaded<R>(
-        &self,
-        label: LabelId,
-        id: SubgraphId,
-        mut f: impl FnMut(&Subgraph) -> std::result::Result<R, NotInMemory>,
-    ) -> Result<Option<R>> {
-        for _ in 0..MOST_LOOKS {
-            let Some(subgraph) = self.resident(label, id)? else { return Ok(None) };
-            if let Ok(found) = f(subgraph) {
+        let mut looks = 0;
+        loop {
+            // Nothing that may fail stands before what is nearly always so, and `f` stays in registers.
+            if let Some(subgraph) = self.table(label).and_then(|table| table.get(id))
+                && let Ok(found) = f(subgraph)
+            {
                 return Ok(Some(found));
             }
+            looks += 1;
+            if !self.is_there_to_read(label, id, looks)? {
+                return Ok(None);
+            }
         }
-        Err(NotInMemory.into())
+    }
+
+    /// Has a subgraph in memory; whether there is one.
+    #[cold]
+    #[inline(never)]
+    fn is_there_to_read(&self, label: LabelId, id: SubgraphId, looks: usize) -> Result<bool> {
+        if looks > MOST_LOOKS {
+            return Err(NotInMemory.into());
+        }
+        Ok(self.resident(label, id)?.is_some())
     }
 
     /// The subgraph, of which nothing is out of memory; it may be by the time that the caller looks.
