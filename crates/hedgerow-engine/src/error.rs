@@ -215,8 +215,7 @@ pub enum StorageError {
         /// The bytes that the part takes, about.
         needed: u64,
     },
-    /// A part of the graph is not in memory, and was not read from files in this call. No store of today takes parts out of memory that
-    /// were in it.
+    /// A part of the graph was taken out of memory again each time that this call had read it from files: other calls need the room.
     #[error(transparent)]
     NotInMemory(#[from] NotInMemory),
 }

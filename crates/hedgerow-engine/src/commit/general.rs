@@ -83,7 +83,8 @@ impl Taken<'_> {
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
-        self.ids.iter().for_each(|&id| self.engine.ids.give_back(id));
+        // The last first: who starts over gets them in the same order.
+        self.ids.iter().rev().for_each(|&id| self.engine.ids.give_back(id));
     }
 }
 

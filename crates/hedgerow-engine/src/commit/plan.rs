@@ -127,7 +127,7 @@ impl KeyBindings {
                 match id {
                     Ok(id) => taken.push(id),
                     Err(error) => {
-                        taken.into_iter().for_each(|id| engine.ids.give_back(id));
+                        taken.into_iter().rev().for_each(|id| engine.ids.give_back(id));
                         return Err(error);
                     }
                 }

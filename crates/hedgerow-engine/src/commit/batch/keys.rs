@@ -320,7 +320,8 @@ impl Drop for Resolved<'_> {
     /// Ids taken for vertices that did not come into being go back.
     fn drop(&mut self) {
         if !self.bound {
-            self.fresh.iter().for_each(|fresh| self.engine.ids.give_back(fresh.id));
+            // The last first: who starts over gets them in the same order.
+            self.fresh.iter().rev().for_each(|fresh| self.engine.ids.give_back(fresh.id));
         }
     }
 }
