@@ -68,6 +68,10 @@ impl Core {
         // Before the segments are taken: those that hold what was applied by then, or later ones.
         let applied = subgraph.stamp().applied();
         let sources = self.pages.sources();
+        if sources.segments().next().is_none() {
+            // Without segments nothing was ever clean: what is not in memory is nowhere.
+            return Err(NotInMemory.into());
+        }
         let (image, file) = match sources.read_image(id)? {
             Some((image, file)) => (Some(image), file),
             None => (None, ""),
