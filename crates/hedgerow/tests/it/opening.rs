@@ -244,7 +244,7 @@ pub(crate) fn a_damaged_page_is_an_error_of_the_calls_that_need_it() {
 
 /// Threads that touch the same pages at once, some to write.
 pub(crate) fn threads_that_touch_pages_at_once_find_them_whole() {
-    for seed in 0..8 {
+    for seed in 0..3 {
         let disk = store_of(8);
         let (graph, _) = counted(&disk);
         let edges = graph.snapshot().unwrap().edge_count().unwrap();
@@ -280,7 +280,7 @@ pub(crate) fn threads_that_touch_pages_at_once_find_them_whole() {
 /// A limit below the size of the graph keeps nobody from opening it, nor from reading and writing all of it piece by piece; what
 /// needs all of it at once is refused.
 pub(crate) fn a_graph_larger_than_its_limit_is_read_and_written_within_it() {
-    const PAGES: u64 = 96;
+    const PAGES: u64 = 64;
     let disk = store_of(PAGES);
     let limit = hedgerow::LEAST_MEMORY_LIMIT;
     let graph = options(false, true).memory_limit(limit).open_on(disk.handle()).unwrap();
@@ -288,7 +288,7 @@ pub(crate) fn a_graph_larger_than_its_limit_is_read_and_written_within_it() {
     let edges = held.edge_count().unwrap();
     let mut rng = SplitMix64::new(5);
     let (mut degrees, mut most, mut added) = (BTreeMap::new(), 0, 0);
-    for round in 0..4_000_u64 {
+    for round in 0..3_000_u64 {
         let (v, other) = (rng.below(PAGES * PAGE), rng.below(PAGES * PAGE));
         let degree = held.degree(v, Direction::Out).unwrap().unwrap();
         assert!(*degrees.entry(v).or_insert(degree) == degree && degree >= 10, "vertex {v}");
