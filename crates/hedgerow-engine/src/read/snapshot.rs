@@ -122,9 +122,21 @@ impl Snapshot {
         if let Some(view) = self.made_view() {
             return Ok(view.contains(id));
         }
-        let exists = self.read(id, Direction::Out, |read| read.contains_vertex(id.local()))?;
+        let exists = |read: Read<'_>| read.contains_vertex(id.local());
+        // Apart from what may have to be loaded: few reads are shorter.
+        let subgraph = self.inner.engine.subgraphs.get(id.subgraph());
+        let found = match subgraph.map(|entry| entry.read(Direction::Out, self.inner.ts, exists)) {
+            Some(Ok(found)) => found,
+            _ => self.exists_once_loaded(id)?,
+        };
         self.note_read(cost::EXISTENCE);
-        Ok(exists.unwrap_or(false))
+        Ok(found.unwrap_or(false))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn exists_once_loaded(&self, id: VertexId) -> Result<Option<bool>> {
+        self.read(id, Direction::Out, |read| read.contains_vertex(id.local()))
     }
 
     #[inline]
