@@ -4,11 +4,9 @@ use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{LabelId, SubgraphId};
-use hedgerow_io::{Corruption, CorruptionKind, FileId, StoreId, Vfs};
+use hedgerow_io::{Corruption, CorruptionKind, StoreId, Vfs};
 use hedgerow_tier::segment::segment_name;
-use hedgerow_tier::{
-    ImageId, ImageSummary, LevelSegment, Manifest, PageId, SegmentReader, SubgraphImage, TierError,
-};
+use hedgerow_tier::{ImageId, ImageSummary, LevelSegment, Manifest, PageId, SegmentReader, SubgraphImage};
 
 use crate::error::{Error, Result};
 
@@ -119,7 +117,7 @@ impl Sources {
             let wanted = |image: ImageId| !before.has(image.subgraph);
             segment.reader.read_page(page, wanted, |image| {
                 taken.take(image.id);
-                f(image, &segment.name).map_err(ReadError)
+                f(image, &segment.name)
             })?;
         }
         Ok(())
@@ -136,20 +134,19 @@ impl Sources {
         Ok(None)
     }
 
-    /// The segments after a checkpoint that wrote one and took others in.
-    pub(crate) fn after(
-        &self,
-        fs: &Arc<dyn Vfs>,
-        written: Option<LevelSegment>,
-        gone: impl Fn(FileId) -> bool,
-        store: StoreId,
-    ) -> Result<Sources> {
-        let mut segments = Vec::new();
-        if let Some(written) = &written {
-            segments.push(Arc::new(NamedSegment::open(fs, written, store)?));
-        }
-        segments.extend(self.segments.iter().filter(|old| !gone(old.reader.info().file_id)).cloned());
-        Ok(Sources { segments })
+    /// The segments that a later manifest names: those that are open stay so, the others are opened. So one that could not be opened before
+    /// is opened now, or this fails too: without it older images would be taken for the valid ones.
+    pub(crate) fn following(&self, fs: &Arc<dyn Vfs>, manifest: &Manifest) -> Result<Sources> {
+        let mut named: Vec<&LevelSegment> = manifest.segments.iter().collect();
+        named.sort_by_key(|segment| std::cmp::Reverse(segment.info.file_id));
+        let open = |segment: &&LevelSegment| {
+            let is_it = |open: &&Arc<NamedSegment>| open.reader.info().file_id == segment.info.file_id;
+            match self.segments.iter().find(is_it) {
+                Some(open) => Ok(open.clone()),
+                None => NamedSegment::open(fs, segment, manifest.store).map(Arc::new),
+            }
+        };
+        Ok(Sources { segments: named.iter().map(open).collect::<Result<_>>()? })
     }
 }
 
@@ -174,21 +171,6 @@ impl Places {
         let fresh = !self.has(id);
         self.0 |= 1 << (id.0 % 64);
         fresh
-    }
-}
-
-/// What can go wrong while a page is read.
-struct ReadError(Error);
-
-impl From<TierError> for ReadError {
-    fn from(error: TierError) -> Self {
-        ReadError(error.into())
-    }
-}
-
-impl From<ReadError> for Error {
-    fn from(error: ReadError) -> Self {
-        error.0
     }
 }
 

@@ -1,7 +1,7 @@
 //! Images of pages that are not loaded, taken over from one segment into another.
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_tier::{ImageId, PageId, SegmentWriter, SubgraphImage};
+use hedgerow_tier::{AdjacencyPart, ImageId, PageId, SegmentWriter, SubgraphImage};
 
 use crate::error::Result;
 use crate::files::sources::Sources;
@@ -11,6 +11,8 @@ use crate::files::sources::Sources;
 pub(super) struct PageCopy {
     page: Option<PageId>,
     images: Vec<SubgraphImage>,
+    /// The bytes of their neighbors, weights and ranks.
+    bytes: usize,
 }
 
 impl PageCopy {
@@ -28,8 +30,9 @@ impl PageCopy {
         }
         if self.page != Some(id.page()) {
             self.page = None;
-            self.images.clear();
+            (self.images, self.bytes) = (Vec::new(), 0);
             sources.read_page(id.page(), |image, _| {
+                self.bytes += image.parts.iter().map(bytes_of).sum::<usize>();
                 self.images.push(image);
                 Ok(())
             })?;
@@ -43,13 +46,14 @@ impl PageCopy {
         Ok(Some(image.with_ref(|image| writer.write(image))?))
     }
 
-    /// The bytes of memory that it takes, about. O(64).
+    /// The bytes of memory that it takes, about.
     pub(super) fn bytes(&self) -> usize {
-        let of_part = |part: &hedgerow_tier::AdjacencyPart| {
-            let weights = part.weights.as_ref().map_or(0, Vec::capacity);
-            let ranks = part.ranks.as_ref().map_or(0, Vec::capacity);
-            part.neighbors.capacity() * 4 + (weights + ranks) * 8 + size_of_val(part)
-        };
-        self.images.iter().flat_map(|image| &image.parts).map(of_part).sum()
+        self.bytes
     }
+}
+
+fn bytes_of(part: &AdjacencyPart) -> usize {
+    let weights = part.weights.as_ref().map_or(0, Vec::capacity);
+    let ranks = part.ranks.as_ref().map_or(0, Vec::capacity);
+    part.neighbors.capacity() * 4 + (weights + ranks) * 8 + size_of_val(part)
 }

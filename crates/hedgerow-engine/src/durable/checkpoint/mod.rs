@@ -206,7 +206,7 @@ impl Core {
         *manifest = next;
         let images = written.map_or_else(Vec::new, |written| written.images);
         note_images(durable, &merge.gone, info, &images);
-        if self.read_pages_from(durable, &manifest, info, &merge.gone) {
+        if self.read_pages_from(durable, &manifest) {
             self.eviction.set_clean(as_of);
         }
         // The checkpoint holds. What cannot be removed now is removed by the next opening, which finds it unnamed.
@@ -223,19 +223,11 @@ impl Core {
 }
 
 impl Core {
-    /// What is not in memory comes from the new segments from now on. Where the new one cannot be opened, it comes from those that
-    /// are open, whose files may be gone by now: they hold the same, but nothing that changed since, which stays in memory (rule E1).
-    /// Returns whether it could.
-    fn read_pages_from(
-        &self,
-        durable: &Durable,
-        manifest: &Manifest,
-        info: Option<SegmentInfo>,
-        gone: &[LevelSegment],
-    ) -> bool {
-        let written = info.map(|info| LevelSegment { level: 0, info });
-        let is_gone = |file: FileId| gone.iter().any(|segment| segment.info.file_id == file);
-        let sources = self.pages.sources().after(&durable.fs, written, is_gone, manifest.store);
+    /// Has what is not in memory read from the segments of the new manifest. Where one of them cannot be opened it is read from those
+    /// that are open, whose files may be gone by now: they hold the same, but nothing that changed since, which stays in memory (rule
+    /// E1). Returns whether it could.
+    fn read_pages_from(&self, durable: &Durable, manifest: &Manifest) -> bool {
+        let sources = self.pages.sources().following(&durable.fs, manifest);
         sources.map(|sources| self.pages.replace(sources)).is_ok()
     }
 }

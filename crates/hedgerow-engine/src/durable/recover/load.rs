@@ -12,16 +12,14 @@ use hedgerow_core::{
 };
 use hedgerow_io::Vfs;
 use hedgerow_mem::{Memory, SubgraphTable};
-use hedgerow_tier::{
-    AdjacencyPart, ImageId, ImageKeys, ImageScope, Manifest, PageId, SubgraphImage, TierError,
-};
+use hedgerow_tier::{AdjacencyPart, ImageId, ImageKeys, ImageScope, Manifest, PageId, SubgraphImage};
 use hedgerow_txn::Counts;
 use rayon::prelude::*;
 
 use super::Loaded;
 use super::balance::{balance_of, secret};
 use crate::durable::sections;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::files::runs::Runs;
 use crate::files::sources::{NamedSegment, Sources};
 use crate::state::ids::IdMap;
@@ -159,7 +157,7 @@ impl Loaded {
         file: &str,
         installer: &Installer<'_>,
         sums: &LoadedSums,
-    ) -> std::result::Result<(), LoadError> {
+    ) -> Result<()> {
         sums.vertices.fetch_add(u64::from(image.vertex_count()), Ordering::Relaxed);
         // Without a second side there is nothing to compare.
         if !self.config.is_one_way() {
@@ -264,25 +262,4 @@ fn last_vertex(sources: &Sources) -> Result<Option<VertexId>> {
         }
     }
     Ok(None)
-}
-
-/// What can go wrong while images are read in parallel.
-struct LoadError(Error);
-
-impl From<TierError> for LoadError {
-    fn from(error: TierError) -> Self {
-        LoadError(error.into())
-    }
-}
-
-impl From<Error> for LoadError {
-    fn from(error: Error) -> Self {
-        LoadError(error)
-    }
-}
-
-impl From<LoadError> for Error {
-    fn from(error: LoadError) -> Self {
-        error.0
-    }
 }
