@@ -9,7 +9,7 @@ use hedgerow::io::{CountingFs, IoCounters};
 use hedgerow::{
     Direction, Durability, EdgeKey, Error, Graph, KeyKind, LabelOptions, Options, StorageError, Topology,
 };
-use hedgerow_testkit::sim_fs::SplitMix64;
+use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, SplitMix64, errno};
 use hedgerow_testkit::{SimFs, explored};
 
 use crate::common;
@@ -390,4 +390,36 @@ pub(crate) fn readers_and_writers_beside_an_evictor_see_what_they_should() {
     assert_eq!(found, written.into_iter().flatten().collect());
     assert!(graph.check().unwrap().is_ok());
     explored("subgraphs taken out of memory beside readers and writers", evicted.into_inner(), 500);
+}
+
+/// A checkpoint holds although its segment cannot be opened for reading right after. What is read back later is of no older segment.
+pub(crate) fn a_segment_that_could_not_be_opened_is_not_passed_over_later() {
+    let mut held = 0;
+    for at in 0..24 {
+        let disk = SimFs::new();
+        let graph = options(true, true).open_on(disk.handle()).unwrap();
+        let mut edges = BTreeSet::new();
+        let mut write = |page: u64, round: u64| {
+            for v in 0..40 {
+                let edge = (page * PAGE + v * 64, page * PAGE + round);
+                graph.insert_edge(edge.0, edge.1).unwrap();
+                edges.insert(edge);
+            }
+        };
+        (0..3).for_each(|page| write(page, 1));
+        graph.checkpoint().unwrap();
+        write(1, 2);
+        let (class, errno) = (FaultClass::Read, errno::EIO);
+        disk.plan_fault(Fault { class, at: disk.read_count() + at, site: None, repeat: Repeat::Once, errno });
+        held += u64::from(graph.checkpoint().is_ok());
+        disk.clear_faults();
+        write(2, 3);
+        graph.checkpoint().unwrap();
+        graph.evict().unwrap();
+        let mut found = BTreeSet::new();
+        let snapshot = graph.snapshot().unwrap();
+        snapshot.for_each_edge(|a, b, _| _ = found.insert((u64::from(a.0), u64::from(b.0)))).unwrap();
+        assert_eq!(found, edges, "read {at} failed");
+    }
+    assert!(held > 2, "checkpoints that held: {held}");
 }
