@@ -1,4 +1,5 @@
-//! A store is opened without its graph: pages come when they are touched. What is read and written then is what it was.
+//! A store is opened without its graph: pages come when they are touched. What is read and written then is what it was. Long because tests
+//! of opening and of eviction share their graphs over many pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
