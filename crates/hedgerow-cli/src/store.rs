@@ -8,10 +8,17 @@ use crate::error::CliError;
 
 /// Opens an existing store for reading only: nothing in it changes.
 pub(crate) fn open_read_only(path: &Path) -> Result<Graph, CliError> {
+    open_within(path, None)
+}
+
+/// As [`open_read_only`], within a memory limit if there is one.
+pub(crate) fn open_within(path: &Path, memory_limit: Option<u64>) -> Result<Graph, CliError> {
     if is_vacant(path) {
         return Err(not_a_store(path));
     }
-    Ok(Options::new().create(false).read_only(true).open(path)?)
+    let options = Options::new().create(false).read_only(true);
+    let options = memory_limit.into_iter().fold(options, Options::memory_limit);
+    Ok(options.open(path)?)
 }
 
 /// The label that is read: the one that was named, or else the label of all edges. Where they have several, the error

@@ -35,6 +35,9 @@ pub enum Direction {
 pub trait Topology: Sync {
     /// Why neighbours could not be read: [`Infallible`] where all are in memory.
     type Error: std::error::Error + Send + Sync + 'static;
+    /// How many vertices of a frontier are best visited in one call. Few where lists are in memory, so that threads share a frontier
+    /// evenly; many where pages are read for them: then kernels sort the frontier too, so that a call meets few pages.
+    const VISITED_TOGETHER: usize = 64;
     /// One subgraph in one direction, looked up once for all its vertices.
     type Block<'a>: Block
     where
@@ -50,8 +53,8 @@ pub trait Topology: Sync {
     fn is_directed(&self) -> bool;
     /// Whether `v` is a live vertex.
     fn contains(&self, v: VertexId) -> bool;
-    /// About the number of neighbours of `v` in `direction`, without reading them: for estimates of work. Exact for a
-    /// vertex without corrections.
+    /// About the number of neighbours of `v` in `direction`, without reading them: for estimates of work. Exact in memory for a
+    /// vertex without corrections; else it may be a mean over many vertices.
     fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize;
 
     /// Calls `f` with each subgraph of a range, ascending, those without edges among them, until it breaks. The way to read

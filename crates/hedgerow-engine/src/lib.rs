@@ -41,6 +41,7 @@ pub use read::properties::Properties;
 pub use read::scan::{EdgeRow, VertexRow};
 pub use read::selection::EdgeSelection;
 pub use read::snapshot::Snapshot;
+pub use read::tiered::{KernelView, TieredBlock, TieredView};
 pub use state::csr::{Csr, CsrOptions, RowOrder};
 pub use state::edge_key::EdgeKey;
 pub use state::kinds::Kind;

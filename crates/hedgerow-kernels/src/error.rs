@@ -65,10 +65,63 @@ pub enum KernelError<E = Infallible> {
         /// One more than the largest id that could be live.
         vertex_bound: usize,
     },
+    /// The kernel needs all of the graph in memory, and was given one that is read from files.
+    NotResident {
+        /// The kernel.
+        kernel: &'static str,
+    },
     /// The kernel was ended through its [`Cancel`](crate::Cancel). What it had computed is gone.
     Cancelled,
     /// The graph could not be read ([`Topology::Error`](hedgerow_core::Topology::Error)). What the kernel had computed is gone.
     Topology(E),
+}
+
+impl<E> KernelError<E> {
+    /// The same error, with another one of the graph in place of its own.
+    ///
+    /// # Errors
+    /// What `f` makes of an error of the graph, if it makes none of another type.
+    pub fn try_map<O, R>(self, f: impl FnOnce(E) -> Result<O, R>) -> Result<KernelError<O>, R> {
+        Ok(match self {
+            KernelError::SourceNotLive { source, vertex_bound } => {
+                KernelError::SourceNotLive { source, vertex_bound }
+            }
+            KernelError::OutOfRange { parameter, range, found } => {
+                KernelError::OutOfRange { parameter, range, found }
+            }
+            KernelError::MissingArgument { parameter } => KernelError::MissingArgument { parameter },
+            KernelError::ArgumentType { parameter, expected } => {
+                KernelError::ArgumentType { parameter, expected }
+            }
+            KernelError::NoSuchParameter { kernel, parameter } => {
+                KernelError::NoSuchParameter { kernel, parameter }
+            }
+            KernelError::NoSuchKernel { name } => KernelError::NoSuchKernel { name },
+            KernelError::Weight { from, to, weight } => KernelError::Weight { from, to, weight },
+            KernelError::TooManyVertices { vertex_bound } => KernelError::TooManyVertices { vertex_bound },
+            KernelError::NotResident { kernel } => KernelError::NotResident { kernel },
+            KernelError::Cancelled => KernelError::Cancelled,
+            KernelError::Topology(error) => KernelError::Topology(f(error)?),
+        })
+    }
+
+    /// The error of the kernel, or else that of the graph.
+    ///
+    /// # Errors
+    /// The latter.
+    pub fn split(self) -> Result<KernelError, E> {
+        self.try_map(Err)
+    }
+}
+
+impl KernelError {
+    /// The same error of a kernel on a graph that may have errors of its own.
+    pub fn of_any<E>(self) -> KernelError<E> {
+        match self.try_map(|never| match never {}) {
+            Ok(error) => error,
+            Err::<_, Infallible>(never) => match never {},
+        }
+    }
 }
 
 impl<E: fmt::Display> fmt::Display for KernelError<E> {
@@ -91,6 +144,12 @@ impl<E: fmt::Display> fmt::Display for KernelError<E> {
             }
             KernelError::TooManyVertices { vertex_bound } => {
                 write!(f, "at most {} vertices fit 32-bit ids, found {vertex_bound}", u32::MAX)
+            }
+            KernelError::NotResident { kernel } => {
+                write!(
+                    f,
+                    "{kernel} needs all edges in memory at once, which the memory limit leaves no room for"
+                )
             }
             KernelError::Cancelled => write!(f, "the kernel was cancelled"),
             KernelError::Topology(error) => write!(f, "the graph could not be read: {error}"),

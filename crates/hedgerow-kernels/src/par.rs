@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicU32;
 
-use hedgerow_core::{Direction, SUBGRAPH_VERTICES};
+use hedgerow_core::{Direction, SUBGRAPH_VERTICES, Topology};
 
 /// Subgraphs per work item. Small enough that a hub's item does not leave the other threads idle at the end of a
 /// pass, large enough (1,024 vertices) that taking one costs nothing beside it.
@@ -16,6 +16,17 @@ pub(crate) const PLACES_AHEAD: usize = 12;
 
 /// So many vertices ahead they load the lists.
 pub(crate) const LISTS_AHEAD: usize = 6;
+
+/// So many frontier vertices count as few: what [`Topology::VISITED_TOGETHER`] is where lists are in memory.
+const FEW: usize = 64;
+
+/// Sorts a frontier for a graph that reads pages for it. Does nothing where lists are in memory: there any order will do.
+#[inline]
+pub(crate) fn sort_if_read_together<G: Topology, T: Ord + Send>(frontier: &mut [T]) {
+    if G::VISITED_TOGETHER > FEW {
+        frontier.sort_unstable();
+    }
+}
 
 /// The other direction.
 pub(crate) fn reverse(direction: Direction) -> Direction {

@@ -1,8 +1,8 @@
 //! Kernels of the registry on a snapshot: what they are told, the memory that they need, and what Python gets of them.
 
-use hedgerow::{Direction, EdgeDirection, Topology, VertexId};
-use hedgerow_kernels::UNREACHED;
+use hedgerow::{Direction, EdgeDirection, KernelView, VertexId};
 use hedgerow_kernels::registry::{self, Arguments, Outcome, Parameter, ParameterKind, Size, Value};
+use hedgerow_kernels::{KernelError, UNREACHED};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -86,13 +86,20 @@ pub(crate) fn run(
         return Err(ProgrammingError::new_err(format!("{} reads no weights", about.name)));
     }
     let snapshot = reading.snapshot.clone();
-    let make = move || snapshot.view_selected(&chosen.selection());
+    let make = move || match about.needs_resident {
+        // Where there is no room for all edges, the error says how much they take.
+        true => snapshot.view_selected(&chosen.selection()).map(KernelView::Resident),
+        false => snapshot.kernel_view(&chosen.selection()),
+    };
     let view = attended(py, origin, || (), make)?.map_err(raise)?;
     let (ids, edges, threads) = (view.vertex_bound(), view.edge_count(), hedgerow_par::threads());
     let size = Size { ids: ids as u64, edges, threads: threads as u64 };
     let rows = if about.result.kind.is_per_vertex() { ids.saturating_mul(BYTES_PER_ROW) } else { 0 };
     reading.reserve(ids, (about.memory.bytes(size) as usize).saturating_add(rows))?;
-    let outcome = kernel(py, origin, move |cancel| arguments.run(&*view, cancel))?;
+    let outcome = kernel(py, origin, move |cancel| match view {
+        KernelView::Resident(view) => arguments.run(&*view, cancel).map_err(KernelError::of_any),
+        KernelView::Tiered(view) => arguments.run_paged(&view, cancel),
+    })?;
     to_object(py, reading, &outcome)
 }
 

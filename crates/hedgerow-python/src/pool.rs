@@ -8,7 +8,7 @@ use hedgerow_kernels::{Cancel, KernelError};
 use pyo3::prelude::*;
 
 use crate::ending::calling;
-use crate::error::{ForkedError, raise_kernel};
+use crate::error::{ForkedError, raise, raise_kernel};
 use crate::handle::{Origin, lock};
 #[cfg(target_os = "linux")]
 pub(crate) use crate::memory::Keeping;
@@ -66,9 +66,9 @@ pub(crate) fn attended<T: Send + 'static>(
 pub(crate) fn kernel<T: Send + 'static>(
     py: Python<'_>,
     origin: &Origin,
-    f: impl FnOnce(&Cancel) -> Result<T, KernelError> + Send + 'static,
+    f: impl FnOnce(&Cancel) -> Result<T, KernelError<hedgerow::Error>> + Send + 'static,
 ) -> PyResult<T> {
-    cancellable(py, origin, f)?.map_err(raise_kernel)
+    cancellable(py, origin, f)?.map_err(|error| error.split().map_or_else(raise, raise_kernel))
 }
 
 /// Runs what polls a flag [with an eye on signals](attended), and raises the flag if a handler raises. The main thread looks for

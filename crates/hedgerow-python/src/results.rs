@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use hedgerow::{
-    KeyColumn, Label, LabelId, LabelRef, PropertyType, Topology, ValueRef, VertexId, VertexKey, View,
-    WeightedTopology,
+    EdgeSelection, KernelView, KeyColumn, Label, LabelId, LabelRef, PropertyType, Topology, ValueRef,
+    VertexId, VertexKey, View,
 };
 use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
@@ -82,9 +82,15 @@ impl Reading {
         room.map_err(|_| out_of_memory("vertex ids", ids))
     }
 
-    /// A view that is asked for its vertices alone, of whatever label.
-    pub(crate) fn vertex_view(&self, py: Python<'_>, bytes_per_id: usize) -> PyResult<Arc<View>> {
-        self.view(py, LabelId::DEFAULT, bytes_per_id)
+    /// Refuses if there is not enough memory for `bytes_per_id` bytes for every vertex id. Where the memory limit has room for it, the
+    /// view is made first, with an eye on signals: reads of all vertices use it.
+    pub(crate) fn vertex_view(&self, py: Python<'_>, bytes_per_id: usize) -> PyResult<KernelView> {
+        let snapshot = self.snapshot.clone();
+        let make = move || snapshot.kernel_view(&EdgeSelection::of(LabelRef::Id(LabelId::DEFAULT)));
+        let view = attended(py, &self.origin, || (), make)?.map_err(raise)?;
+        let ids = view.vertex_bound();
+        self.reserve(ids, ids.saturating_mul(bytes_per_id))?;
+        Ok(view)
     }
 
     pub(crate) fn vertices(&self, py: Python<'_>) -> PyResult<&Vertices> {

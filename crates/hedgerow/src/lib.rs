@@ -34,10 +34,10 @@ pub use hedgerow_engine::Thresholds;
 pub use hedgerow_engine::{
     Ack, Applied, ArgumentError, Backup, CheckReport, Checkpoint, CommitError, Csr, CsrOptions, Durability,
     EdgeDirection, EdgeKey, EdgeOf, EdgePattern, EdgeRow, EdgeSelection, Error, Graph, GraphConfig,
-    Isolation, KHopOptions, Kind, LEAST_MEMORY_LIMIT, Label, LabelOptions, LabelRef, MissingVertex,
-    NeighborCursor, NeighborLists, Neighborhood, OpenError, Options, Pipeline, Properties, Property, Result,
-    RowOrder, SalvageReport, Schema, Snapshot, StateError, Stats, StorageError, Ticket, VertexRow, WriteTxn,
-    check_path, salvage, salvage_on,
+    Isolation, KHopOptions, KernelView, Kind, LEAST_MEMORY_LIMIT, Label, LabelOptions, LabelRef,
+    MissingVertex, NeighborCursor, NeighborLists, Neighborhood, OpenError, Options, Pipeline, Properties,
+    Property, Result, RowOrder, SalvageReport, Schema, Snapshot, StateError, Stats, StorageError, Ticket,
+    TieredBlock, TieredView, VertexRow, WriteTxn, check_path, salvage, salvage_on,
 };
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;

@@ -245,6 +245,31 @@ def test_a_limit_is_told_kept_and_refused_by_name(tmp_path: Path) -> None:
     assert "memory" in str(pytest.raises(hedgerow.OutOfMemoryError, reopened, tmp_path / "limited").value)
 
 
+def test_kernels_of_a_graph_beyond_its_limit_read_by_the_page(tmp_path: Path) -> None:
+    path, rng = tmp_path / "large", np.random.default_rng(2)
+    with hedgerow.open(path, keys="dense", directed=False, durability="manual") as db:
+        for _ in range(40):
+            db.add_edges(rng.integers(0, 1 << 17, 100_000), rng.integers(0, 1 << 17, 100_000))
+        db.compact()
+
+    def results(db: hedgerow.Database) -> list[np.ndarray]:
+        snapshot = db.snapshot()
+        src, dst = snapshot.edges().src, snapshot.edges().dst
+        kernels = [snapshot.bfs(0), snapshot.sssp(0), snapshot.wcc(), snapshot.pagerank(iterations=3)]
+        return [src.sum(), dst.sum(), snapshot.edge_count(), *[kernel.values for kernel in kernels]]
+
+    with hedgerow.open(path) as db:
+        whole = results(db)
+        assert db.stats().memory_bytes > 32 << 20
+    with hedgerow.open(path, memory_limit="16MiB") as db:
+        by_page = results(db)
+        with pytest.raises(hedgerow.OutOfMemoryError, match="memory limit of 16777216"):
+            db.snapshot().triangle_count()
+        assert db.stats().memory_bytes <= 20 << 20
+    for found, expected in zip(by_page, whole, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 def reopened(path: Path) -> None:
     with hedgerow.open(path, memory_limit=(16 << 20) - 1):
         pass

@@ -8,12 +8,12 @@ mod work;
 use std::path::Path;
 
 use clap::FromArgMatches;
-use hedgerow::EdgeDirection;
+use hedgerow::{EdgeDirection, EdgeSelection, KernelView};
 use hedgerow_kernels::registry::{Arguments, Parameter, ParameterKind, Value};
 
 use crate::error::CliError;
 use crate::output::{Report, Style};
-use crate::store::open_read_only;
+use crate::store::open_within;
 use arguments::{Common, Machine};
 use work::Work;
 
@@ -77,6 +77,8 @@ struct Asked<'a> {
     direction: EdgeDirection,
     /// The property that an edge weighs.
     weight: Option<&'a str>,
+    /// Whether the kernel needs all edges in memory at once.
+    needs_resident: bool,
 }
 
 impl RunArgs {
@@ -85,7 +87,8 @@ impl RunArgs {
         let direction = machine.chosen.along.unwrap_or_default();
         // A kernel that can be told to go against the edges needs no graph that is turned.
         let turned = if self.is_against() { EdgeDirection::Out } else { direction };
-        Ok(Asked { machine, direction: turned, weight: weight.map(String::as_str) })
+        let (weight, needs_resident) = (weight.map(String::as_str), self.kernel.needs_resident);
+        Ok(Asked { machine, direction: turned, weight, needs_resident })
     }
 
     /// Whether the kernel is told to go against the edges.
@@ -123,14 +126,18 @@ impl Asked<'_> {
         style: Style,
         kernel: impl FnOnce(&Work<'_>) -> Result<Report, CliError>,
     ) -> Result<(), CliError> {
-        let graph = open_read_only(&self.machine.store)?;
+        let graph = open_within(&self.machine.store, self.machine.memory_limit)?;
         let (snapshot, config) = (graph.snapshot()?, graph.config());
         let chosen = &self.machine.chosen;
         let selection = chosen.selection(&snapshot, config.weighted, self.direction)?;
+        // What needs all edges in memory says how much that is.
+        let view = |selection: &EdgeSelection<'_>| match self.needs_resident {
+            true => snapshot.view_selected(selection).map(KernelView::Resident),
+            false => snapshot.kernel_view(selection),
+        };
         let view = match self.weight {
-            None => snapshot.view_selected(&selection)?,
-            Some(property) => snapshot
-                .view_selected(&selection.weighted_by(property, None))
+            None => view(&selection)?,
+            Some(property) => view(&selection.weighted_by(property, None))
                 .map_err(|error| CliError::Failed(format!("--{}: {error}", options::WEIGHT)))?,
         };
         let (labels, schema, keys) = (&chosen.label[..], graph.schema(), config.keys);

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use hedgerow::VertexId;
+use hedgerow::{KernelView, VertexId};
 use hedgerow_kernels::registry::{Arguments, Kernel, Outcome, Value};
 use hedgerow_kernels::{UNREACHED, count_components, top_k};
 use serde_json::Value as Json;
@@ -140,7 +140,11 @@ fn distances(
 fn scores(report: Report, work: &Work<'_>, scores: &[f64], top: usize) -> Result<Report, CliError> {
     work.write_result(|id| format!("{:e}", scores.get(id.0 as usize).copied().unwrap_or(0.0)))?;
     let row = |(id, score)| row(work, id, number(score));
-    let rows = top_k(work.view, scores, top).into_iter().map(row).collect::<hedgerow::Result<_>>()?;
+    let best = match work.view {
+        KernelView::Resident(view) => top_k(&**view, scores, top),
+        KernelView::Tiered(view) => top_k(view, scores, top),
+    };
+    let rows = best.into_iter().map(row).collect::<hedgerow::Result<_>>()?;
     Ok(report.table("top", &columns(work, "score"), rows))
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use hedgerow::{KeyColumn, Schema, Snapshot, Topology, VertexId, VertexKeyRef, View};
+use hedgerow::{KernelView, KeyColumn, Schema, Snapshot, VertexId, VertexKeyRef};
 use hedgerow_kernels::registry::{Arguments, Outcome};
 use hedgerow_kernels::{Cancel, KernelError};
 
@@ -18,7 +18,7 @@ pub(super) struct Work<'a> {
     pub(super) snapshot: &'a Snapshot,
     /// The labels whose edges are followed, if some are named, and the graph of these edges.
     pub(super) labels: &'a [String],
-    pub(super) view: &'a View,
+    pub(super) view: &'a KernelView,
     pub(super) schema: &'a Schema,
     /// The type of keys of the default kind.
     pub(super) keys: hedgerow::KeyKind,
@@ -31,12 +31,18 @@ impl Work<'_> {
     /// Runs the kernel; gives its result and how many milliseconds it took.
     pub(super) fn timed(&self, arguments: &Arguments) -> Result<(Outcome, f64), CliError> {
         let start = Instant::now();
-        let outcome = arguments.run(self.view, &Cancel::new()).map_err(|error| match error {
+        let cancel = Cancel::new();
+        let outcome = match self.view {
+            KernelView::Resident(view) => arguments.run(&**view, &cancel).map_err(KernelError::of_any),
+            KernelView::Tiered(view) => arguments.run_paged(view, &cancel),
+        };
+        let outcome = outcome.map_err(|error| match error.split() {
             // Not the caller's mistake: the graph is not one for this algorithm.
-            KernelError::Weight { from, to, weight } => {
+            Ok(KernelError::Weight { from, to, weight }) => {
                 self.bad_weight(from, to, weight).unwrap_or_else(CliError::Store)
             }
-            error => CliError::Usage(error.to_string()),
+            Ok(error) => CliError::Usage(error.to_string()),
+            Err(error) => CliError::Store(error),
         })?;
         let milliseconds = (start.elapsed().as_secs_f64() * 1e6).round() / 1e3;
         Ok((outcome, milliseconds))

@@ -263,6 +263,8 @@ fn wrong_usage() {
         ("run sssp @ --source 1 --delta 0", [&store, &file], "delta must be finite and above 0, found 0"),
         ("run tc @ --out x", [&store, &file], "--out"),
         ("run wcc @ --threads 0", [&store, &file], "--threads <N>"),
+        ("run wcc @ --memory-limit much", [&store, &file], "a size is a whole number of bytes"),
+        ("run wcc @ --memory-limit 99999999TiB", [&store, &file], "a size is a whole number of bytes"),
     ] {
         let error = hedgerow(command, &paths.map(|path| path.as_path())).fails(2);
         assert!(error.contains(expected), "{command}: {error}");

@@ -177,6 +177,10 @@ fn distances_and_triangles() {
     assert_eq!(field(&summary, "farthest"), farthest);
     let triangles = hedgerow("run tc @ --threads 2 --json", &[&store]).ok();
     assert_eq!(field(&triangles, "triangles"), 1);
+    let limited = hedgerow("run sssp @ --source 1 --out - --memory-limit 64MiB", &[&store]).ok();
+    assert_eq!(limited, full);
+    let error = hedgerow("run tc @ --memory-limit 1000", &[&store]).fails(1);
+    assert!(error.contains("at least 16777216 are needed"), "{error}");
 
     let negative = bench.file("b.csv", "src,dst,weight\n4,5,-2\n");
     hedgerow("load @ @ --weighted", &[&store, &negative]).ok();

@@ -109,16 +109,30 @@ impl Sources {
     pub(crate) fn read_page(
         &self,
         id: PageId,
+        f: impl FnMut(SubgraphImage, &str) -> Result<()>,
+    ) -> Result<()> {
+        self.read_images(id, u64::MAX, f)
+    }
+
+    /// As [`read_page`](Self::read_page), the images of the places in `wanted` alone. One directory for each segment that has the page, down
+    /// to the one with the last of them, and of each the blocks from the first to the last that it is wanted for.
+    pub(crate) fn read_images(
+        &self,
+        id: PageId,
+        wanted: u64,
         mut f: impl FnMut(SubgraphImage, &str) -> Result<()>,
     ) -> Result<()> {
-        let mut taken = Places::default();
+        let (wanted, mut taken) = (Places(wanted), Places::default());
         for (segment, page) in self.of_page(id) {
             let before = taken;
-            let wanted = |image: ImageId| !before.has(image.subgraph);
-            segment.reader.read_page(page, wanted, |image| {
+            let is_wanted = |image: ImageId| wanted.has(image.subgraph) && !before.has(image.subgraph);
+            segment.reader.read_page(page, is_wanted, |image| {
                 taken.take(image.id);
                 f(image, &segment.name)
             })?;
+            if taken == wanted {
+                break;
+            }
         }
         Ok(())
     }
@@ -158,7 +172,7 @@ impl NamedSegment {
 }
 
 /// Subgraphs of one page.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Places(u64);
 
 impl Places {

@@ -108,14 +108,13 @@ impl Snapshot {
     }
 
     /// All vertices by ascending id, and their keys as a column: what [`vertices`](Self::vertices) gives one by one. Builds
-    /// the view. O(vertices, and bytes of texts).
+    /// the view, if the memory limit has room for it. O(vertices, and bytes of texts).
     ///
     /// # Errors
-    /// Where [`view`](Self::view) fails.
+    /// Where [`view`](Self::view) fails for another reason than the memory limit.
     pub fn all_vertex_keys(&self) -> Result<(Vec<VertexId>, KeyColumn)> {
-        let view = self.view()?;
         let mut ids = Vec::with_capacity(self.vertex_count() as usize);
-        ids.extend(view.vertices());
+        ids.extend(self.live_vertices()?);
         let keys = self.vertex_keys(&ids)?;
         Ok((ids, keys))
     }

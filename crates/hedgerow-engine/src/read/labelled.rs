@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use hedgerow_core::{
-    Direction, LabelId, LocalVertex, Row, SUBGRAPH_VERTICES, SubgraphId, Value, VertexId, VertexKey,
-    VertexKeyRef,
+    Direction, LabelId, LocalVertex, Row, SUBGRAPH_VERTICES, SubgraphId, Topology, Value, VertexId,
+    VertexKey, VertexKeyRef,
 };
 use hedgerow_mem::version::Read;
 use hedgerow_mem::{ItemRef, View};
@@ -305,6 +305,9 @@ impl Snapshot {
     }
 
     pub(crate) fn count_edges(&self, label: LabelId) -> Result<u64> {
+        if !self.engine().has_room_for_label(label) {
+            return Ok(self.tiered(label)?.edge_count());
+        }
         self.engine().load_label(label, true)?;
         let directed = self.engine().config.directed;
         let mut entries = 0;

@@ -19,6 +19,7 @@ pub(crate) mod selected;
 mod selected_views;
 pub(crate) mod selection;
 pub(crate) mod snapshot;
+pub(crate) mod tiered;
 mod view_demand;
 pub(crate) mod views;
 

@@ -70,15 +70,16 @@ impl<'a> VertexRow<'a> {
 
 impl Snapshot {
     /// Calls `f` with every vertex, by ascending id, until `f` fails. Properties are found where the vertex is found: nothing
-    /// is looked up by key, or copied. Builds the view. O(vertices).
+    /// is looked up by key, or copied. Builds the view, if the memory limit has room for it. O(vertices).
     ///
     /// # Errors
-    /// That of `f`; where [`view`](Self::view) fails and those of every [read](Self), as errors of its type.
+    /// That of `f`; where [`view`](Self::view) fails for another reason than the memory limit, and those of every [read](Self), as errors of
+    /// its type.
     pub fn for_each_vertex_row<E: From<Error>>(
         &self,
         mut f: impl FnMut(VertexRow<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        for id in self.view()?.vertices() {
+        for id in self.live_vertices()? {
             let (mut outcome, kind) = (None, self.engine().ids.kind_of(id));
             self.for_each_item(LabelId::VERTICES, id, Direction::Out, |item| {
                 outcome = Some(f(VertexRow { id, kind, item: Some(item) }));

@@ -24,13 +24,7 @@ impl Snapshot {
     /// where no label is named, or an edge has no number to weigh; [`StateError::Forked`](crate::StateError::Forked) in a forked
     /// child.
     pub fn view_selected(&self, selection: &EdgeSelection<'_>) -> Result<Arc<View>> {
-        let mut chosen = selection.resolve(self.engine())?;
-        if chosen.labels.len() > 1 {
-            let used = chosen.labels.iter().map(|label| self.has_edges(label.label));
-            let used = used.collect::<Result<Vec<bool>>>()?;
-            let mut used = used.into_iter();
-            chosen.labels.retain(|_| used.next().unwrap_or(true));
-        }
+        let chosen = self.chosen_edges(selection)?;
         if let Some(label) = chosen.only_whole_label() {
             return self.view_of(label);
         }
@@ -41,6 +35,18 @@ impl Snapshot {
         let view = self.engine().views.chosen(self.timestamp(), &chosen, make)?;
         self.selected().keep(chosen, &view);
         Ok(view)
+    }
+
+    /// What a selection chooses of this snapshot: of several labels those that have edges.
+    pub(super) fn chosen_edges(&self, selection: &EdgeSelection<'_>) -> Result<ChosenEdges> {
+        let mut chosen = selection.resolve(self.engine())?;
+        if chosen.labels.len() > 1 {
+            let used = chosen.labels.iter().map(|label| self.has_edges(label.label));
+            let used = used.collect::<Result<Vec<bool>>>()?;
+            let mut used = used.into_iter();
+            chosen.labels.retain(|_| used.next().unwrap_or(true));
+        }
+        Ok(chosen)
     }
 
     fn make_view(&self, selection: &EdgeSelection<'_>, chosen: &ChosenEdges) -> Result<View> {

@@ -1,6 +1,6 @@
 //! Snapshots: read-only transactions.
 
-use std::ops::RangeInclusive;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
@@ -11,8 +11,9 @@ use hedgerow_mem::View;
 use hedgerow_mem::version::Read;
 use hedgerow_txn::{Counts, Registration};
 
-use crate::error::Result;
+use crate::error::{Error, Result, StorageError};
 use crate::read::pin::slot_hint;
+use crate::read::tiered::Census;
 use crate::read::view_demand::{ViewDemand, cost};
 use crate::read::views::{self, Makers, Weight};
 use crate::state::selection::SelectedViews;
@@ -52,6 +53,8 @@ struct Inner {
     may_make_view: AtomicBool,
     demand: ViewDemand,
     selected: SelectedViews,
+    /// Which vertices exist, once something asked that reads by the page.
+    census: OnceLock<Arc<Census>>,
 }
 
 impl Snapshot {
@@ -71,6 +74,7 @@ impl Snapshot {
             may_make_view: AtomicBool::new(false),
             demand: ViewDemand::default(),
             selected: SelectedViews::default(),
+            census: OnceLock::new(),
         };
         Snapshot { inner: Arc::new(inner) }
     }
@@ -245,6 +249,11 @@ impl Snapshot {
         &self.inner.selected
     }
 
+    /// Where it keeps which vertices exist.
+    pub(super) fn kept_census(&self) -> &OnceLock<Arc<Census>> {
+        &self.inner.census
+    }
+
     /// Whether reads may make the view.
     #[inline]
     pub(super) fn may_make_view(&self) -> &AtomicBool {
@@ -261,21 +270,27 @@ impl Snapshot {
         &self.inner.engine
     }
 
-    /// All vertices with their ids, by ascending id. Builds the view. O(vertices) in all.
+    /// All vertices with their ids, by ascending id. Builds the view, if the memory limit has room for it. O(vertices) in all.
     ///
     /// # Errors
-    /// Where [`view`](Self::view) fails; each vertex as of every [read](Self).
+    /// Where [`view`](Self::view) fails for another reason than the memory limit; each vertex as of every [read](Self).
     pub fn vertices(&self) -> Result<impl Iterator<Item = Result<(VertexId, VertexKey)>> + '_> {
-        Ok(self.view()?.vertices().map(|id| Ok((id, self.inner.engine.ids.key_of(id)))))
+        Ok(self.live_vertices()?.map(|id| Ok((id, self.inner.engine.ids.key_of(id)))))
     }
 
     /// Calls `f` with source, destination and weight of every edge of the default label; of an undirected graph once per
-    /// edge. Builds the view. O(edges).
+    /// edge. Builds the view, if the memory limit has room for it; else it reads the edges by the page, and keeps none. O(edges).
     ///
     /// # Errors
-    /// Where [`view`](Self::view) fails.
+    /// Where [`view`](Self::view) fails for another reason than the memory limit.
     pub fn for_each_edge(&self, mut f: impl FnMut(VertexId, VertexId, f64)) -> Result<()> {
-        let (view, placement) = (self.view()?, self.inner.engine.placement());
+        let Some(view) = self.view_if_it_fits()? else {
+            return self.tiered(LabelId::DEFAULT)?.try_for_each_edge(|src, dst, weight| {
+                f(src, dst, weight);
+                ControlFlow::Continue(())
+            });
+        };
+        let placement = self.inner.engine.placement();
         for v in view.vertices() {
             view.for_each_weighted(v, Direction::Out, |u, w| {
                 if placement.counts_at(Direction::Out, v, u) {
@@ -284,6 +299,17 @@ impl Snapshot {
             });
         }
         Ok(())
+    }
+
+    /// The [`view`](Self::view), if the memory limit has room for it.
+    pub(crate) fn view_if_it_fits(&self) -> Result<Option<&View>> {
+        if self.made_view().is_none() && !self.engine().has_room_for_label(LabelId::DEFAULT) {
+            return Ok(None);
+        }
+        match self.view() {
+            Err(Error::Storage(StorageError::MemoryLimit { .. })) => Ok(None),
+            view => view.map(Some),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Reads of chains that are not in memory: errors, never an empty answer and never a panic.
 
+mod cold;
 mod model;
 
 use hedgerow_core::{Direction, KeyKind, LabelId, SubgraphId, VertexId};

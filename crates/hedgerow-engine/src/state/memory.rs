@@ -106,11 +106,13 @@ impl Core {
 
     /// Whether the memory limit has room for a view that nobody asked for: its chunks, and copies of a quarter of the lists. O(1).
     pub(crate) fn has_room_for_view(&self) -> bool {
-        self.memory_limit.is_none_or(|limit| {
-            let chains = u64::from(self.subgraph_bound()) * self.directions().len() as u64;
-            let lists = self.account().used_for(Purpose::Arena);
-            self.account().room() >= chains * VIEW_BYTES_PER_CHAIN + lists / 4 + spare(limit)
-        })
+        self.memory_limit.is_none_or(|limit| self.account().room() >= self.bytes_of_view() + spare(limit))
+    }
+
+    /// About what a view takes beside what it shares: its chunks, and copies of a quarter of the lists that are in memory. O(1).
+    pub(crate) fn bytes_of_view(&self) -> u64 {
+        let chains = u64::from(self.subgraph_bound()) * self.directions().len() as u64;
+        chains * VIEW_BYTES_PER_CHAIN + self.account().used_for(Purpose::Arena) / 4
     }
 
     /// Reads which run has which image, unless that is known, and makes room for it.

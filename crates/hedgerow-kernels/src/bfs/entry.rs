@@ -13,6 +13,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     metric: "bfs",
     summary: "Hops from a source vertex to every other vertex",
     input: "any graph",
+    needs_resident: false,
     reads_weights: false,
     parameters: &[Parameter::SOURCE, Parameter::DIRECTION],
     result: ResultColumn { name: "hops", kind: ResultKind::Hops },
@@ -28,12 +29,12 @@ fn read(arguments: &Arguments) -> Result<(VertexId, BfsConfig), KernelError> {
     Ok((arguments.vertex(&Parameter::SOURCE)?, BfsConfig { direction, ..BfsConfig::default() }))
 }
 
-pub(crate) fn run<G: WeightedTopology + Resident>(
+pub(crate) fn run<G: WeightedTopology>(
     g: &G,
     arguments: &Arguments,
     cancel: &Cancel,
-) -> Result<Outcome, KernelError> {
-    let (source, config) = read(arguments)?;
+) -> Result<Outcome, KernelError<G::Error>> {
+    let (source, config) = read(arguments).map_err(KernelError::of_any)?;
     bfs_until(g, source, &config, cancel).map(Outcome::Hops)
 }
 

@@ -29,7 +29,9 @@ use rayon::prelude::*;
 use crate::KernelError;
 use crate::cancel::{Cancel, Meter};
 use crate::error::{Failure, checked_bound};
-use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES, LISTS_AHEAD, PLACES_AHEAD, into_plain, reverse};
+use crate::par::{
+    CHUNK_SUBGRAPHS, CHUNK_VERTICES, LISTS_AHEAD, PLACES_AHEAD, into_plain, reverse, sort_if_read_together,
+};
 
 mod config;
 pub(crate) mod entry;
@@ -41,9 +43,6 @@ pub use config::BfsConfig;
 
 /// The depth of a vertex that the source does not reach.
 pub const UNREACHED: u32 = u32::MAX;
-
-/// Frontier vertices that one task expands at a time.
-const EXPAND_VERTICES: usize = 64;
 
 /// Below this many edges a level is expanded by the calling thread: handing it out would cost more.
 const SEQUENTIAL_EDGES: u64 = 4096;
@@ -132,6 +131,7 @@ impl<'g, G: Topology> Search<'g, G> {
                 frontier_edges = 1;
             } else {
                 self.unexplored = self.unexplored.saturating_sub(frontier_edges);
+                sort_if_read_together::<G, _>(&mut frontier);
                 (frontier, frontier_edges) = self.top_down(&frontier, frontier_edges, level);
             }
         }
@@ -143,12 +143,12 @@ impl<'g, G: Topology> Search<'g, G> {
         if few || hedgerow_par::threads() == 1 {
             let mut next = Vec::with_capacity(frontier.len() * 2);
             // In parts: each begins with a poll.
-            let parts = frontier.chunks(if few { frontier.len() } else { EXPAND_VERTICES });
+            let parts = frontier.chunks(if few { frontier.len() } else { G::VISITED_TOGETHER });
             let next_edges = parts.map(|part| self.expand::<false>(part, level, &mut next)).sum();
             return (next, next_edges);
         }
         let parts: Vec<(Vec<VertexId>, u64)> = hedgerow_par::fold(
-            frontier.par_chunks(EXPAND_VERTICES),
+            frontier.par_chunks(G::VISITED_TOGETHER),
             Default::default,
             |(mut found, edges), chunk| {
                 let more = self.expand::<true>(chunk, level, &mut found);

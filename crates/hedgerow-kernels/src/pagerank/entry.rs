@@ -14,6 +14,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     metric: "pr",
     summary: "PageRank scores, which sum to 1",
     input: "any graph; an undirected edge counts as two directed ones",
+    needs_resident: false,
     reads_weights: false,
     parameters: &[ITERATIONS, DAMPING, TOLERANCE],
     result: ResultColumn { name: "score", kind: ResultKind::Scores },
@@ -32,12 +33,12 @@ fn read(arguments: &Arguments) -> Result<PageRankConfig, KernelError> {
     })
 }
 
-pub(crate) fn run<G: WeightedTopology + Resident>(
+pub(crate) fn run<G: WeightedTopology>(
     g: &G,
     arguments: &Arguments,
     cancel: &Cancel,
-) -> Result<Outcome, KernelError> {
-    pagerank_until(g, &read(arguments)?, cancel).map(Outcome::Scores)
+) -> Result<Outcome, KernelError<G::Error>> {
+    pagerank_until(g, &read(arguments).map_err(KernelError::of_any)?, cancel).map(Outcome::Scores)
 }
 
 /// With a tolerance the kernel stops where the change is small enough; the verifier goes on to the end.

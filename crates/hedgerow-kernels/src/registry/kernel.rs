@@ -18,6 +18,9 @@ pub struct Kernel {
     pub summary: &'static str,
     /// What graphs it takes.
     pub input: &'static str,
+    /// Whether it needs all edges in memory at once: a [`Resident`](hedgerow_core::Resident) graph. The others read a graph of which a part is
+    /// in files too.
+    pub needs_resident: bool,
     /// Whether it reads the weights of edges.
     pub reads_weights: bool,
     /// What it can be told.

@@ -1,6 +1,6 @@
 //! The list of all kernels, and calling one by its name.
 
-use hedgerow_core::{Resident, WeightedTopology};
+use hedgerow_core::{Resident, Topology, WeightedTopology};
 
 use super::arguments::Arguments;
 use super::kernel::Kernel;
@@ -21,6 +21,24 @@ impl Arguments {
         (entry::<G>(self.kernel())?.run)(g, self, cancel)
     }
 
+    /// As [`run`](Self::run), on a graph of which not all is in memory: the same loops, compiled for it.
+    ///
+    /// # Errors
+    /// As of that; [`KernelError::NotResident`] for a kernel that [needs](Kernel::needs_resident) all edges in memory;
+    /// [`KernelError::Topology`] where the graph cannot be read.
+    pub fn run_paged<G: WeightedTopology>(
+        &self,
+        g: &G,
+        cancel: &Cancel,
+    ) -> Result<Outcome, KernelError<G::Error>> {
+        let name = self.kernel().name;
+        let Some(found) = paged_entries::<G>().into_iter().find(|entry| entry.name == name) else {
+            return Err(KernelError::NoSuchKernel { name: name.to_owned() });
+        };
+        let Some(run) = found.run else { return Err(KernelError::NotResident { kernel: name }) };
+        run(g, self, cancel)
+    }
+
     /// What the kernel's slow verifier says, in one thread.
     ///
     /// # Errors
@@ -37,9 +55,27 @@ struct Entry<G> {
     verify: fn(&G, &Arguments) -> Result<Outcome, KernelError>,
 }
 
-/// The list: each name is that of a folder.
+/// A kernel for graphs of one type of which not all is in memory, if it runs on them.
+struct PagedEntry<G: WeightedTopology> {
+    name: &'static str,
+    run: Option<RunPaged<G>>,
+}
+
+type RunPaged<G> = fn(&G, &Arguments, &Cancel) -> Result<Outcome, KernelError<<G as Topology>::Error>>;
+
+/// The function of a kernel for graphs of which not all is in memory.
+macro_rules! paged {
+    ($module:ident by page) => {
+        Some(crate::$module::entry::run::<G>)
+    };
+    ($module:ident resident) => {
+        None
+    };
+}
+
+/// The list: each name is that of a folder, with what graphs the kernel runs on.
 macro_rules! registered {
-    ($($module:ident),*) => {
+    ($($module:ident $($graphs:ident)+),*) => {
         /// All kernels, in the order in which benchmarks run them: what one leaves in the caches is part of the next one's
         /// time, and figures of years are compared. A new kernel goes to the end.
         pub const KERNELS: &[&Kernel] = &[$(&crate::$module::entry::KERNEL),*];
@@ -51,10 +87,17 @@ macro_rules! registered {
                 verify: crate::$module::entry::verify::<G>,
             }),*]
         }
+
+        fn paged_entries<G: WeightedTopology>() -> [PagedEntry<G>; KERNELS.len()] {
+            [$(PagedEntry {
+                name: crate::$module::entry::KERNEL.name,
+                run: paged!($module $($graphs)+),
+            }),*]
+        }
     };
 }
 
-registered!(bfs, pagerank, sssp, wcc, tc);
+registered!(bfs by page, pagerank by page, sssp by page, wcc by page, tc resident);
 
 /// A kernel by its name.
 ///

@@ -39,6 +39,22 @@ fn every_kernel_agrees_with_its_verifier() {
     }
 }
 
+/// A kernel says itself whether it needs all edges in memory, and is refused where they are not.
+#[test]
+fn kernels_run_on_graphs_that_are_read_or_say_that_they_do_not() {
+    let g = plain_graph(4, &[(0, 1), (1, 2), (2, 0)], true);
+    for kernel in KERNELS {
+        let arguments = arguments(kernel, VertexId(0));
+        let (whole, paged) = (arguments.run(&g, &Cancel::new()), arguments.run_paged(&g, &Cancel::new()));
+        if kernel.needs_resident {
+            assert_eq!(paged, Err(KernelError::NotResident { kernel: kernel.name }));
+        } else {
+            assert_eq!(paged, whole, "{}", kernel.name);
+        }
+    }
+    assert_eq!(KERNELS.iter().filter(|kernel| kernel.needs_resident).count(), 1, "triangles");
+}
+
 #[test]
 fn the_comparison_can_fail() {
     let (g, joined) =

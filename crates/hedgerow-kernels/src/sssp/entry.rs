@@ -14,6 +14,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     metric: "sssp",
     summary: "Least sums of weights along paths from a source vertex to every other vertex",
     input: "any graph; weights that a path from the source reaches are 0 or more",
+    needs_resident: false,
     reads_weights: true,
     parameters: &[Parameter::SOURCE, Parameter::DIRECTION, DELTA],
     result: ResultColumn { name: "distance", kind: ResultKind::Distances },
@@ -36,12 +37,12 @@ fn read(arguments: &Arguments) -> Result<(VertexId, SsspConfig), KernelError> {
     Ok((arguments.vertex(&Parameter::SOURCE)?, config))
 }
 
-pub(crate) fn run<G: WeightedTopology + Resident>(
+pub(crate) fn run<G: WeightedTopology>(
     g: &G,
     arguments: &Arguments,
     cancel: &Cancel,
-) -> Result<Outcome, KernelError> {
-    let (source, config) = read(arguments)?;
+) -> Result<Outcome, KernelError<G::Error>> {
+    let (source, config) = read(arguments).map_err(KernelError::of_any)?;
     sssp_until(g, source, &config, cancel).map(Outcome::Distances)
 }
 

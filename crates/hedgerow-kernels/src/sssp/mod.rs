@@ -34,7 +34,7 @@ use rayon::prelude::*;
 use crate::KernelError;
 use crate::cancel::{Cancel, Meter};
 use crate::error::{Failure, checked_bound};
-use crate::par::{LISTS_AHEAD, PLACES_AHEAD};
+use crate::par::{LISTS_AHEAD, PLACES_AHEAD, sort_if_read_together};
 
 pub(crate) mod entry;
 mod parameters;
@@ -48,8 +48,6 @@ use weights::{choose_width, for_each_neighbor};
 /// Buckets in the window.
 const WINDOW: usize = 1024;
 
-/// Vertices of a bucket that a task takes at a time.
-const TAKE: usize = 64;
 /// How many vertices ahead what is added to lists is loaded.
 const ADDED_AHEAD: usize = 3;
 
@@ -232,6 +230,7 @@ impl<G: WeightedTopology> Search<'_, G> {
                 },
             };
             tasks.iter_mut().for_each(|task| task.take(place, &mut frontier));
+            sort_if_read_together::<G, _>(&mut frontier);
         }
     }
 
@@ -247,9 +246,14 @@ impl<G: WeightedTopology> Search<'_, G> {
     ) {
         let Some(mut meter) = self.cancel.meter() else { return };
         loop {
-            let from = taken.fetch_add(TAKE, Relaxed);
+            let from = taken.fetch_add(G::VISITED_TOGETHER, Relaxed);
             let Some(rest) = frontier.get(from..).filter(|rest| !rest.is_empty()) else { break };
-            self.relax_all::<SHARED>(&rest[..rest.len().min(TAKE)], task, (buckets, place), &mut meter);
+            self.relax_all::<SHARED>(
+                &rest[..rest.len().min(G::VISITED_TOGETHER)],
+                task,
+                (buckets, place),
+                &mut meter,
+            );
         }
         let mut mine = std::mem::take(&mut task.scratch);
         while (1..FUSED).contains(&task.window[place].len()) && !self.failure.is_noted() {

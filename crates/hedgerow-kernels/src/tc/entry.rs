@@ -13,6 +13,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     metric: "tc",
     summary: "The number of triangles, directions ignored",
     input: "any graph; directions, loops and repeated edges are ignored",
+    needs_resident: true,
     reads_weights: false,
     parameters: &[],
     result: ResultColumn { name: "triangles", kind: ResultKind::Count },

@@ -13,6 +13,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     metric: "wcc",
     summary: "Weakly connected components",
     input: "any graph; directions are ignored",
+    needs_resident: false,
     reads_weights: false,
     parameters: &[],
     result: ResultColumn { name: "component", kind: ResultKind::Components },
@@ -23,11 +24,11 @@ pub(crate) static KERNEL: Kernel = Kernel {
             IPDPS 2018; Y. Shiloach, U. Vishkin, *An O(log n) parallel connectivity algorithm*, 1982",
 };
 
-pub(crate) fn run<G: WeightedTopology + Resident>(
+pub(crate) fn run<G: WeightedTopology>(
     g: &G,
     _arguments: &Arguments,
     cancel: &Cancel,
-) -> Result<Outcome, KernelError> {
+) -> Result<Outcome, KernelError<G::Error>> {
     wcc_until(g, cancel).map(Outcome::Components)
 }
 

@@ -64,6 +64,9 @@ fn describe(kernel: &Kernel, page: &mut String) {
         provided => format!(" ({provided})"),
     };
     let _ = writeln!(page, "- **Memory** besides the graph, at most, in bytes: {}{provided}.", kernel.memory);
+    if kernel.needs_resident {
+        page.push_str("- **Needs** all edges in memory at once; the others read by the page what a memory limit leaves no room for.\n");
+    }
     let _ = writeln!(page, "- **From** {}.", kernel.cited);
     if kernel.parameters.is_empty() {
         return;

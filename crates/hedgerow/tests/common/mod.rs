@@ -23,6 +23,7 @@ pub(crate) mod gated;
 pub(crate) mod records;
 pub(crate) mod rich;
 pub(crate) mod script;
+pub(crate) mod tiered;
 
 use hedgerow::{Direction, Graph, Options, Result, Snapshot, Thresholds, WriteTxn};
 use hedgerow_testkit::{BulkOp, Model, ModelConfig, ModelOp};

@@ -21,6 +21,7 @@ pub(crate) struct Seen {
     alone: u64,
     old_snapshots: u64,
     evicted: u64,
+    by_page: u64,
     reopenings: u64,
     rollbacks: u64,
     refused: u64,
@@ -245,13 +246,24 @@ impl Sequence {
         Ok(())
     }
 
-    fn compare_now(&self) -> Verdict {
+    fn compare_now(&mut self) -> Verdict {
         let snapshot = self.graph.snapshot().map_err(|e| e.to_string())?;
+        self.compare_by_page(&snapshot)?;
         common::same_in_all_reads(&snapshot, self.config, &self.model)
+    }
+
+    /// Reads by the page, before other reads load what is not in memory, agree with these.
+    fn compare_by_page(&mut self, snapshot: &Snapshot) -> Verdict {
+        if self.generator.rng().eighths(4) {
+            return Ok(());
+        }
+        self.seen.by_page += 1;
+        common::tiered::agrees(snapshot)
     }
 
     fn compare_old(&mut self, snapshot: &Snapshot, model: &Model) -> Verdict {
         self.seen.old_snapshots += 1;
+        self.compare_by_page(snapshot)?;
         common::same_in_all_reads(snapshot, self.config, model)
             .map_err(|e| format!("old snapshot at {}: {e}", snapshot.timestamp()))
     }
@@ -274,6 +286,7 @@ pub(crate) fn random_transactions_agree_with_the_model() {
                     total.alone += seen.alone;
                     total.old_snapshots += seen.old_snapshots;
                     total.evicted += seen.evicted;
+                    total.by_page += seen.by_page;
                     total.reopenings += seen.reopenings;
                     total.rollbacks += seen.rollbacks;
                     total.refused += seen.refused;
@@ -287,6 +300,7 @@ pub(crate) fn random_transactions_agree_with_the_model() {
     explored("reads of own writes", seen.own_reads, 10_000);
     explored("operations in transactions of their own", seen.alone, 10_000);
     explored("subgraphs taken out of memory", seen.evicted, 4_000);
+    explored("views by the page compared", seen.by_page, 5_000);
     explored("old snapshots compared", seen.old_snapshots, 5_000);
     explored("reopenings compared", seen.reopenings, 1_000);
     explored("transactions rolled back or refused", seen.rollbacks + seen.refused, 1_000);

@@ -38,6 +38,7 @@ mod scan;
 mod selections;
 mod settling;
 mod singles;
+mod tiered;
 mod tools;
 mod vertex_columns;
 mod views;

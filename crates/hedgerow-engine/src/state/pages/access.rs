@@ -119,7 +119,7 @@ impl Core {
     }
 
     /// About what a page takes in memory.
-    fn bytes_to_load(&self, id: PageId) -> u64 {
+    pub(super) fn bytes_to_load(&self, id: PageId) -> u64 {
         let both = self.directions_of(id.label).contains(&Direction::In);
         let each = (4 + if self.is_weighted(id.label) { 8 } else { 0 }) * if both { 2 } else { 1 };
         let edges = self.pages.sources().edges_of_page(id);

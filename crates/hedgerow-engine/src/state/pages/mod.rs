@@ -6,10 +6,12 @@
 //! what it is, at every timestamp that can be read.
 
 mod access;
+mod cold;
 mod evict;
 mod fits;
 mod install;
 mod reload;
+mod whole;
 
 use std::sync::Arc;
 
@@ -23,6 +25,9 @@ use crate::error::Result;
 use crate::files::sources::{Sources, page_of_vertices};
 use crate::state::schema::Schema;
 
+#[cfg(test)]
+pub(crate) use cold::Cold;
+pub(crate) use cold::{ColdImage, Expected, places};
 pub(crate) use fits::fits_kind;
 pub(crate) use install::{Installer, invalid};
 

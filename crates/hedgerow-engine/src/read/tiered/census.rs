@@ -1,0 +1,129 @@
+//! Which vertices exist, and about how many edges they have: what kernels ask without a read. Read once, and kept.
+
+use hedgerow_core::account::{Charge, Purpose};
+use hedgerow_core::{Direction, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
+use hedgerow_mem::table::PAGE;
+use hedgerow_tier::PageId;
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::state::pages::places;
+use crate::state::store::Core;
+
+/// The vertices of a label as of one timestamp, by page; nothing of pages without any.
+pub(crate) struct Census {
+    pages: Vec<Option<Box<PageCensus>>>,
+    /// The entries of all outgoing lists.
+    entries: u64,
+    _charge: Charge,
+}
+
+struct PageCensus {
+    /// The vertices of each subgraph that exist, of whatever label.
+    present: [u64; PAGE],
+    /// How many outgoing edges of the label they have on average.
+    means: [u32; PAGE],
+}
+
+/// Of a subgraph the vertices that exist, as a chain of the default label says, and the entries of its outgoing lists.
+type Counted = [(u64, u64); PAGE];
+
+impl Census {
+    /// Of the default label, whose chains say which vertices exist, at a registered timestamp. Of what is not in memory directories tell, by
+    /// one read for each page and segment that has it. O(subgraphs); in parallel on the current rayon pool.
+    ///
+    /// # Errors
+    /// As of every read of a file.
+    pub(super) fn of_default(core: &Core, ts: Timestamp, bound: u32) -> Result<Census> {
+        Census::of(core, LabelId::DEFAULT, ts, bound, |_, counted| counted.map(|(present, _)| present))
+    }
+
+    /// As [`of_default`](Self::of_default), of another label.
+    ///
+    /// # Errors
+    /// As of that.
+    pub(super) fn of_label(
+        core: &Core,
+        label: LabelId,
+        ts: Timestamp,
+        bound: u32,
+        vertices: &Census,
+    ) -> Result<Census> {
+        Census::of(core, label, ts, bound, |page, _| {
+            vertices.page(page).map_or([0; PAGE], |page| page.present)
+        })
+    }
+
+    fn of(
+        core: &Core,
+        label: LabelId,
+        ts: Timestamp,
+        bound: u32,
+        present: impl Fn(u32, &Counted) -> [u64; PAGE] + Sync,
+    ) -> Result<Census> {
+        let pages = 0..bound.div_ceil((SUBGRAPH_VERTICES * PAGE) as u32);
+        let counted = hedgerow_par::map(pages.into_par_iter().with_min_len(8), |page| {
+            let counted = count(core, PageId { label, page }, ts)?;
+            let present = present(page, &counted);
+            let entries: u64 = counted.iter().map(|(_, entries)| entries).sum();
+            let mean = |at: usize| counted[at].1.div_ceil(u64::from(present[at].count_ones()).max(1));
+            let means = std::array::from_fn(|at| u32::try_from(mean(at)).unwrap_or(u32::MAX));
+            let is_empty = present == [0; PAGE] && entries == 0;
+            Ok((entries, (!is_empty).then(|| Box::new(PageCensus { present, means }))))
+        });
+        let counted: Vec<(u64, Option<Box<PageCensus>>)> = counted.into_iter().collect::<Result<_>>()?;
+        let (entries, pages): (Vec<u64>, Vec<_>) = counted.into_iter().unzip();
+        let bytes = size_of_val(&pages[..]) + pages.iter().flatten().count() * size_of::<PageCensus>();
+        let charge = Charge::new(core.account(), Purpose::Views, bytes);
+        Ok(Census { pages, entries: entries.iter().sum(), _charge: charge })
+    }
+
+    fn page(&self, page: u32) -> Option<&PageCensus> {
+        self.pages.get(page as usize)?.as_deref()
+    }
+
+    /// Whether a page has vertices. O(1).
+    pub(super) fn has_page(&self, page: u32) -> bool {
+        self.page(page).is_some()
+    }
+
+    /// The vertices of a subgraph that exist. O(1).
+    #[inline]
+    pub(super) fn present(&self, id: SubgraphId) -> u64 {
+        self.page(id.0 / PAGE as u32).map_or(0, |page| page.present[id.index() % PAGE])
+    }
+
+    /// How many outgoing edges vertices of a subgraph have on average. O(1).
+    #[inline]
+    pub(super) fn mean(&self, id: SubgraphId) -> usize {
+        self.page(id.0 / PAGE as u32).map_or(0, |page| page.means[id.index() % PAGE] as usize)
+    }
+
+    /// The entries of all outgoing lists. O(1).
+    pub(super) fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// The vertices that exist, ascending.
+    pub(crate) fn vertices(&self) -> impl Iterator<Item = VertexId> + '_ {
+        let pages = (0u32..).zip(&self.pages).filter_map(|(at, page)| Some((at, page.as_deref()?)));
+        let subgraphs = pages.flat_map(|(at, page)| (at * PAGE as u32..).map(SubgraphId).zip(page.present));
+        subgraphs
+            .flat_map(|(id, present)| places(present).map(move |local| VertexId(id.0 << 6 | local as u32)))
+    }
+}
+
+fn count(core: &Core, page: PageId, ts: Timestamp) -> Result<Counted> {
+    let mut found = [(0, 0); PAGE];
+    let cold = core.read_in_memory(page, u64::MAX, |place, subgraph| {
+        let of = subgraph.read(Direction::Out, ts, |read| (read.present(), read.edge_entries()))?;
+        found[place % PAGE] = of.unwrap_or_default();
+        Ok(())
+    })?;
+    if let Some(cold) = cold {
+        for (place, summary) in cold.summaries()? {
+            found[place % PAGE] = (summary.present, summary.edges);
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,97 @@
+//! What kernels run on: in memory where it fits, by the page where it does not.
+
+use std::sync::Arc;
+
+use hedgerow_core::{LabelId, Topology, VertexId, WeightedTopology};
+use hedgerow_mem::View;
+
+use super::TieredView;
+use crate::error::{Error, Result, StorageError};
+use crate::read::selection::EdgeSelection;
+use crate::read::snapshot::Snapshot;
+use crate::read::views::Makers;
+
+/// A graph for kernels. They are compiled for each of the two: whoever runs one chooses by a `match`.
+pub enum KernelView {
+    /// All of it is in memory, and [`Resident`](hedgerow_core::Resident).
+    Resident(Arc<View>),
+    /// It is read by the page.
+    Tiered(TieredView),
+}
+
+/// Asks whichever it is.
+macro_rules! either {
+    ($view:expr, $it:ident => $answer:expr) => {
+        match $view {
+            KernelView::Resident($it) => $answer,
+            KernelView::Tiered($it) => $answer,
+        }
+    };
+}
+
+impl KernelView {
+    /// One more than the largest id that can be live. O(1), as all of these, and without a read.
+    pub fn vertex_bound(&self) -> usize {
+        either!(self, it => it.vertex_bound())
+    }
+
+    /// The number of live vertices.
+    pub fn vertex_count(&self) -> usize {
+        either!(self, it => it.vertex_count())
+    }
+
+    /// The number of edges; an undirected edge counts once.
+    pub fn edge_count(&self) -> u64 {
+        either!(self, it => it.edge_count())
+    }
+
+    /// Whether the edges carry weights. If not, all weigh 1.
+    pub fn has_weights(&self) -> bool {
+        either!(self, it => it.has_weights())
+    }
+
+    /// Whether `v` is a live vertex.
+    pub fn contains(&self, v: VertexId) -> bool {
+        either!(self, it => it.contains(v))
+    }
+
+    /// The live vertices, ascending.
+    pub fn vertices(&self) -> Box<dyn Iterator<Item = VertexId> + '_> {
+        either!(self, it => Box::new(it.vertices()))
+    }
+}
+
+impl Snapshot {
+    /// The graph of the chosen edges for kernels, whatever the memory limit leaves room for: the [view](Self::view_selected) where it
+    /// fits beside what is in memory, and without a limit always; else, of one label as it is, a [`TieredView`]. O(pages) more than that.
+    ///
+    /// # Errors
+    /// As of [`view_selected`](Self::view_selected); [`StorageError::MemoryLimit`](crate::StorageError::MemoryLimit) where other edges
+    /// are chosen than those of one label as they are, and there is no room for them.
+    pub fn kernel_view(&self, selection: &EdgeSelection<'_>) -> Result<KernelView> {
+        let chosen = self.chosen_edges(selection)?;
+        match chosen.only_whole_label() {
+            Some(label) => self.kernel_view_by_id(label),
+            None => self.view_selected(selection).map(KernelView::Resident),
+        }
+    }
+
+    /// As [`kernel_view`](Self::kernel_view), of a label.
+    pub(crate) fn kernel_view_by_id(&self, label: LabelId) -> Result<KernelView> {
+        let is_made = label == LabelId::DEFAULT && self.made_view().is_some();
+        if !is_made && !self.engine().has_room_for_label(label) {
+            return self.tiered(label).map(KernelView::Tiered);
+        }
+        let view = match label {
+            LabelId::DEFAULT => self.kept_view().cloned(),
+            label => self.cached_view_of(label, Makers::Pool),
+        };
+        match view {
+            // Others took the room meanwhile.
+            Err(Error::Storage(StorageError::MemoryLimit { .. })) => {
+                self.tiered(label).map(KernelView::Tiered)
+            }
+            view => view.map(KernelView::Resident),
+        }
+    }
+}

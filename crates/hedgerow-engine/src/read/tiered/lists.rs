@@ -1,0 +1,162 @@
+//! The lists of some subgraphs of a page, in memory while they are scanned.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use hedgerow_core::account::{Account, Charge, Purpose};
+use hedgerow_core::{Block, LocalVertex, SUBGRAPH_VERTICES, VertexId};
+use hedgerow_mem::version::Read;
+use hedgerow_tier::AdjacencyPart;
+
+/// The lists of one subgraph in one direction: copied from versions, or as an image has them.
+pub(super) struct Lists {
+    offsets: [u32; SUBGRAPH_VERTICES + 1],
+    neighbors: Vec<VertexId>,
+    /// None where all edges weigh 1.
+    weights: Vec<f64>,
+}
+
+impl Default for Lists {
+    fn default() -> Lists {
+        Lists { offsets: [0; SUBGRAPH_VERTICES + 1], neighbors: Vec::new(), weights: Vec::new() }
+    }
+}
+
+impl From<AdjacencyPart> for Lists {
+    fn from(part: AdjacencyPart) -> Lists {
+        let AdjacencyPart { offsets, neighbors, weights, .. } = part;
+        Lists { offsets, neighbors, weights: weights.unwrap_or_default() }
+    }
+}
+
+impl Lists {
+    /// A copy of what is seen of a version. O(edges + delta).
+    pub(super) fn copy(read: Read<'_>, weighted: bool) -> Lists {
+        let mut lists = Lists::default();
+        let entries = read.edge_entries() as usize;
+        lists.neighbors.reserve_exact(entries);
+        lists.weights.reserve_exact(if weighted { entries } else { 0 });
+        for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+            read.for_each_run(local, |run, weights| {
+                lists.neighbors.extend_from_slice(run);
+                if weighted {
+                    lists.weights.extend_from_slice(weights);
+                }
+            });
+            lists.offsets[local.index() + 1] = lists.neighbors.len() as u32;
+        }
+        lists
+    }
+
+    fn bytes(&self) -> usize {
+        self.neighbors.capacity() * size_of::<VertexId>() + self.weights.capacity() * size_of::<f64>()
+    }
+
+    /// The neighbors of a vertex, and the weights of the edges to them, which are none where all weigh 1.
+    #[inline]
+    pub(super) fn list(&self, local: LocalVertex) -> (&[VertexId], &[f64]) {
+        list_of(&self.offsets, &self.neighbors, &self.weights, local)
+    }
+
+    /// Of edges in any order of their vertices; those of one vertex keep theirs. `weights` is as long, or empty where all weigh 1.
+    pub(super) fn of_edges(edges: &[(LocalVertex, VertexId)], weights: &[f64]) -> Lists {
+        let mut lists = Lists::default();
+        for (local, _) in edges {
+            lists.offsets[local.index() % SUBGRAPH_VERTICES + 1] += 1;
+        }
+        for at in 0..SUBGRAPH_VERTICES {
+            lists.offsets[at + 1] += lists.offsets[at];
+        }
+        let mut places = lists.offsets;
+        lists.neighbors = vec![VertexId(0); edges.len()];
+        lists.weights = vec![0.0; weights.len()];
+        for (at, &(local, neighbor)) in edges.iter().enumerate() {
+            let place = &mut places[local.index() % SUBGRAPH_VERTICES];
+            lists.neighbors[*place as usize] = neighbor;
+            if let Some(&weight) = weights.get(at) {
+                lists.weights[*place as usize] = weight;
+            }
+            *place += 1;
+        }
+        lists
+    }
+}
+
+#[inline]
+pub(super) fn list_of<'a>(
+    offsets: &[u32; SUBGRAPH_VERTICES + 1],
+    neighbors: &'a [VertexId],
+    weights: &'a [f64],
+    local: LocalVertex,
+) -> (&'a [VertexId], &'a [f64]) {
+    let at = local.index() % SUBGRAPH_VERTICES;
+    let range = offsets[at] as usize..offsets[at + 1] as usize;
+    (neighbors.get(range.clone()).unwrap_or(&[]), weights.get(range).unwrap_or(&[]))
+}
+
+/// The lists of neighboring subgraphs, charged to the account of the store.
+pub(super) struct Page {
+    /// The first of them; the others follow.
+    lists: Vec<Lists>,
+    bytes: usize,
+    charge: Charge,
+}
+
+impl Page {
+    /// So many subgraphs without edges.
+    pub(super) fn new(account: &Arc<Account>, subgraphs: usize) -> Page {
+        let bytes = subgraphs * size_of::<Lists>();
+        let lists = std::iter::repeat_with(Lists::default).take(subgraphs).collect();
+        Page { lists, bytes, charge: Charge::new(account, Purpose::Views, bytes) }
+    }
+
+    /// Puts the lists of a subgraph in their place.
+    pub(super) fn put(&mut self, at: usize, lists: Lists) {
+        let Some(slot) = self.lists.get_mut(at) else { return };
+        self.bytes = self.bytes + lists.bytes() - slot.bytes();
+        *slot = lists;
+        self.charge.set(self.bytes);
+    }
+
+    pub(super) fn get(&self, at: usize) -> Option<&Lists> {
+        self.lists.get(at)
+    }
+}
+
+/// The lists of one subgraph of a [`TieredView`](super::TieredView): none of them has corrections.
+#[derive(Clone, Copy)]
+pub struct TieredBlock<'a>(pub(super) Option<&'a Lists>);
+
+impl TieredBlock<'_> {
+    /// The neighbours of the vertex at `local`, ascending, and the weights of the edges to them, which are none where all weigh 1.
+    #[inline]
+    pub fn weighted_neighbors(&self, local: LocalVertex) -> (&[VertexId], &[f64]) {
+        self.0.map_or((&[], &[]), |lists| lists.list(local))
+    }
+}
+
+impl Block for TieredBlock<'_> {
+    #[inline]
+    fn degree(&self, local: LocalVertex) -> usize {
+        self.weighted_neighbors(local).0.len()
+    }
+
+    #[inline]
+    fn for_each_run(
+        &self,
+        local: LocalVertex,
+        mut f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        f(self.weighted_neighbors(local).0)
+    }
+
+    #[inline]
+    fn main(&self, local: LocalVertex) -> Option<&[VertexId]> {
+        Some(self.weighted_neighbors(local).0)
+    }
+
+    #[inline]
+    fn is_additive(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,318 @@
+//! Views of which a part is in files: kernels and scans in bounded memory.
+//!
+//! What a [`View`](hedgerow_mem::View) needs in memory as a whole, a [`TieredView`] reads by the page: a run of neighboring subgraphs of one
+//! page at a time, what is in memory from its versions, the rest from images (`state::pages`, rule E6). Nothing is put into tables, so a scan takes
+//! nothing out of memory that others use, and what it read goes when the next page comes.
+
+mod census;
+mod incoming;
+mod kernel_view;
+mod lists;
+mod topology;
+
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+use hedgerow_core::account::{Charge, Purpose};
+use hedgerow_core::{Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
+use hedgerow_mem::table::PAGE;
+use hedgerow_tier::{AdjacencyPart, PageId};
+
+pub(crate) use census::Census;
+pub use kernel_view::KernelView;
+pub use lists::TieredBlock;
+
+use crate::error::Result;
+use crate::read::snapshot::Snapshot;
+use crate::state::pages::{ColdImage, Expected};
+use crate::state::schema::LabelRef;
+use crate::state::store::Core;
+use incoming::Windows;
+use lists::{Lists, Page, list_of};
+
+/// Vertices of a frontier that are put in the order of their pages at a time.
+const BATCH: usize = 1 << 14;
+
+/// The graph of one label as of a snapshot, for kernels, whatever is in memory of it.
+///
+/// Made by [`Snapshot::tiered_view_of`]. It keeps its snapshot open, and in memory 12 bytes for each 64 vertex ids. All else is read when it is asked for, and let go of right after: a thread that scans has the lists of up to 64 neighboring
+/// subgraphs (4,096 vertices) in one direction, one that visits those of one subgraph, and beside them the blocks of one read, 512 KiB or
+/// one record if that is longer. So it takes at most that times the threads, and a hub counts with its whole list. Lists are charged to the
+/// account of the store, beside which they may pass the memory limit.
+///
+/// A read of a file that fails, and damage, is the error of the call that needs it.
+///
+/// In a directed graph that keeps no incoming edges these are found by reading all outgoing ones: O(edges) for the pages that an eighth of the
+/// memory limit has room for (256 MiB without one), which are kept until others are asked for; or for the vertices of one visit.
+pub struct TieredView {
+    snapshot: Snapshot,
+    label: LabelId,
+    /// Of the default label: which vertices exist.
+    vertices: Arc<Census>,
+    /// Of this label.
+    edges: Arc<Census>,
+    /// One more than the largest vertex id that can be live.
+    bound: u32,
+    edge_count: u64,
+    /// In a directed graph that keeps no incoming edges, those of some pages.
+    incoming: Windows,
+}
+
+impl Snapshot {
+    /// The graph of one label for kernels, of which nothing has to be in memory: see [`TieredView`]. It costs no time where it is not
+    /// needed, but where all is in memory a [`view`](Self::view_of) is quicker by far; [`kernel_view`](Self::kernel_view) chooses.
+    /// O(subgraphs), and a read of the directory of each page that is not in memory, in parallel on the current rayon pool; in an undirected
+    /// graph with several labels a scan of the label, to count its edges.
+    ///
+    /// # Errors
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); [`StateError::Forked`](crate::StateError::Forked) in a forked
+    /// child; and as of every [read](Self).
+    pub fn tiered_view_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<TieredView> {
+        self.engine().check_owner()?;
+        self.tiered(self.engine().label(label.into())?)
+    }
+
+    pub(crate) fn tiered(&self, label: LabelId) -> Result<TieredView> {
+        let (core, vertices) = (self.engine(), self.census()?.clone());
+        let bound = core.ids.bound();
+        let edges = match label {
+            LabelId::DEFAULT => vertices.clone(),
+            _ => Arc::new(Census::of_label(core, label, self.timestamp(), bound, &vertices)?),
+        };
+        let (snapshot, incoming) = (self.clone(), Windows::default());
+        let mut view = TieredView { snapshot, label, vertices, edges, bound, edge_count: 0, incoming };
+        view.edge_count = view.count_edges()?;
+        Ok(view)
+    }
+
+    /// Which vertices exist, read at the first call.
+    pub(crate) fn census(&self) -> Result<&Arc<Census>> {
+        if let Some(census) = self.kept_census().get() {
+            return Ok(census);
+        }
+        let core = self.engine();
+        core.check_owner()?;
+        // Outside the cell, as views are.
+        let census = Census::of_default(core, self.timestamp(), core.ids.bound())?;
+        Ok(self.kept_census().get_or_init(|| Arc::new(census)))
+    }
+}
+
+impl Snapshot {
+    /// The vertices, ascending: of the view, if the memory limit has room for it.
+    pub(crate) fn live_vertices(&self) -> Result<impl Iterator<Item = VertexId> + '_> {
+        let view = self.view_if_it_fits()?;
+        let census = if view.is_none() { Some(self.census()?) } else { None };
+        let of_view = view.into_iter().flat_map(|view| view.vertices());
+        Ok(of_view.chain(census.into_iter().flat_map(|census| census.vertices())))
+    }
+}
+
+/// The part of a page that a range of subgraphs has.
+fn of_page(page: u32, range: &Range<SubgraphId>) -> Range<u32> {
+    let first = page * PAGE as u32;
+    range.start.0.max(first)..range.end.0.min(first + PAGE as u32)
+}
+
+/// The places of subgraphs of one page.
+fn mask_of(subgraphs: &Range<u32>) -> u64 {
+    subgraphs.clone().fold(0, |mask, id| mask | 1 << (id as usize % PAGE))
+}
+
+impl TieredView {
+    fn core(&self) -> &Core {
+        self.snapshot.engine()
+    }
+
+    /// The snapshot that it belongs to.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// The live vertices, ascending. O(vertex ids / 64), without a read.
+    pub fn vertices(&self) -> impl Iterator<Item = VertexId> + '_ {
+        self.vertices.vertices()
+    }
+
+    /// Calls `f` with source, destination and weight of each edge by ascending source, until it breaks; of an undirected graph once per
+    /// edge, at the smaller end. In the memory of a scan by one thread. O(edges).
+    ///
+    /// # Errors
+    /// Where a page cannot be read, after `f` had the edges before it.
+    pub fn try_for_each_edge(
+        &self,
+        mut f: impl FnMut(VertexId, VertexId, f64) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let placement = self.core().placement();
+        self.scan_lists(self.all(), Direction::Out, |subgraph, block| {
+            for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+                let (src, (list, weights)) = (subgraph.vertex(local), block.weighted_neighbors(local));
+                for (at, &dst) in list.iter().enumerate() {
+                    if placement.counts_at(Direction::Out, src, dst) {
+                        f(src, dst, weights.get(at).copied().unwrap_or(1.0))?;
+                    }
+                }
+            }
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// All subgraphs that may have vertices.
+    fn all(&self) -> Range<SubgraphId> {
+        SubgraphId(0)..SubgraphId(self.bound.div_ceil(SUBGRAPH_VERTICES as u32))
+    }
+
+    fn is_weighted(&self) -> bool {
+        self.core().is_weighted(self.label)
+    }
+
+    fn count_edges(&self) -> Result<u64> {
+        if !self.snapshot.has_labels() {
+            return self.snapshot.edge_count();
+        }
+        if self.core().config.directed || self.edges.entries() == 0 {
+            return Ok(self.edges.entries());
+        }
+        // A loop has one entry, every other edge two.
+        let mut edges = 0;
+        self.try_for_each_edge(|_, _, _| {
+            edges += 1;
+            ControlFlow::Continue(())
+        })?;
+        Ok(edges)
+    }
+
+    fn expected(&self) -> Expected<impl Fn(SubgraphId) -> u64 + '_> {
+        Expected { bound: self.bound, exists: |id| self.vertices.present(id) }
+    }
+
+    /// Calls `f` with each subgraph of a range and its lists in a stored direction, until it breaks.
+    fn scan_lists(
+        &self,
+        subgraphs: Range<SubgraphId>,
+        direction: Direction,
+        mut f: impl FnMut(SubgraphId, TieredBlock<'_>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let pages = subgraphs.start.0 / PAGE as u32..subgraphs.end.0.div_ceil(PAGE as u32);
+        for page in pages {
+            let range = of_page(page, &subgraphs);
+            let lists = match self.vertices.has_page(page) {
+                true => Some(self.read_lists(page, &range, direction)?),
+                false => None,
+            };
+            for (at, id) in range.enumerate() {
+                let block = TieredBlock(lists.as_ref().and_then(|lists| lists.get(at)));
+                if f(SubgraphId(id), block).is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The lists of some neighboring subgraphs of a page, in a stored direction.
+    fn read_lists(&self, page: u32, range: &Range<u32>, direction: Direction) -> Result<Page> {
+        let (core, ts, weighted) = (self.core(), self.snapshot.timestamp(), self.is_weighted());
+        let mut lists = Page::new(core.account(), range.len());
+        let first = range.start as usize % PAGE;
+        let page = PageId { label: self.label, page };
+        let cold = core.read_in_memory(page, mask_of(range), |place, subgraph| {
+            // With a reference that keeps the version: a hub takes its time.
+            if let Some(copy) = subgraph.read_kept(direction, ts, |read| Lists::copy(read, weighted))? {
+                lists.put(place - first, copy);
+            }
+            Ok(())
+        })?;
+        if let Some(cold) = cold {
+            core.read_cold(&cold, self.expected(), |image| {
+                let place = image.place;
+                if let Some(part) = part_of(image, direction) {
+                    lists.put(place.saturating_sub(first), part.into());
+                }
+                Ok(())
+            })?;
+        }
+        Ok(lists)
+    }
+
+    /// Calls `f` with the runs of each vertex of a frontier in a stored direction, page after page.
+    fn visit_lists(
+        &self,
+        frontier: impl IntoIterator<Item = VertexId>,
+        direction: Direction,
+        mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
+    ) -> Result<()> {
+        let (mut frontier, mut batch) = (frontier.into_iter(), Vec::new());
+        loop {
+            batch.clear();
+            batch.extend(frontier.by_ref().take(BATCH));
+            if batch.is_empty() {
+                return Ok(());
+            }
+            batch.sort_unstable();
+            let page = |v: &VertexId| v.subgraph().index() / PAGE;
+            for group in batch.chunk_by(|a, b| page(a) == page(b)) {
+                self.visit_page(group, direction, &mut f)?;
+            }
+        }
+    }
+
+    /// Visits vertices of one page, which are sorted.
+    fn visit_page(
+        &self,
+        group: &[VertexId],
+        direction: Direction,
+        f: &mut impl FnMut(VertexId, &[VertexId], &[f64]),
+    ) -> Result<()> {
+        let Some(first) = group.first() else { return Ok(()) };
+        let page = PageId { label: self.label, page: (first.subgraph().index() / PAGE) as u32 };
+        let place = |v: &VertexId| v.subgraph().index() % PAGE;
+        let mut rest: [&[VertexId]; PAGE] = [&[]; PAGE];
+        let mut wanted = 0;
+        for of_subgraph in group.chunk_by(|a, b| place(a) == place(b)) {
+            if let Some(place) = of_subgraph.first().map(place) {
+                rest[place] = of_subgraph;
+                wanted |= 1 << place;
+            }
+        }
+        let ts = self.snapshot.timestamp();
+        let cold = self.core().read_in_memory(page, wanted, |place, subgraph| {
+            // Those that were visited are not visited again if a later one is not in memory.
+            while let Some((&v, others)) = rest[place].split_first() {
+                subgraph.visit(direction, ts, v.local(), |run, weights| f(v, run, weights))?;
+                rest[place] = others;
+            }
+            Ok(())
+        })?;
+        if let Some(cold) = cold {
+            let mut charge = Charge::new(self.core().account(), Purpose::Views, 0);
+            self.core().read_cold(&cold, self.expected(), |image| {
+                charge.set(image.parts.iter().map(bytes_of).sum());
+                let of_image = std::mem::take(&mut rest[image.place]);
+                let part = part_of(image, direction);
+                let lists = part
+                    .as_ref()
+                    .map(|part| (&part.offsets, &part.neighbors[..], part.weights.as_deref().unwrap_or(&[])));
+                for &v in of_image {
+                    let list = lists
+                        .map(|(offsets, neighbors, weights)| list_of(offsets, neighbors, weights, v.local()));
+                    let (run, weights) = list.unwrap_or((&[], &[]));
+                    f(v, run, weights);
+                }
+                Ok(())
+            })?;
+        }
+        // Where there is no page or image, nobody has neighbors.
+        rest.iter().flat_map(|rest| rest.iter()).for_each(|&v| f(v, &[], &[]));
+        Ok(())
+    }
+}
+
+/// The bytes of the lists of a part.
+fn bytes_of(part: &AdjacencyPart) -> usize {
+    size_of_val(&part.neighbors[..]) + part.weights.as_ref().map_or(0, |weights| size_of_val(&weights[..]))
+}
+
+fn part_of(image: ColdImage, direction: Direction) -> Option<AdjacencyPart> {
+    image.parts.into_iter().find(|part| part.direction == direction)
+}

@@ -1,0 +1,89 @@
+//! What kernels ask of a graph.
+
+use std::ops::{ControlFlow, Range};
+
+use hedgerow_core::{Direction, SubgraphId, Topology, VertexId, WeightedTopology};
+
+use super::{BATCH, TieredBlock, TieredView};
+use crate::error::Error;
+
+impl TieredView {
+    /// The direction in which the lists are stored, if they are.
+    fn stored(&self, direction: Direction) -> Option<Direction> {
+        (!self.snapshot.has_to_search(direction)).then(|| self.snapshot.stored(direction))
+    }
+}
+
+impl Topology for TieredView {
+    type Error = Error;
+    const VISITED_TOGETHER: usize = BATCH;
+    type Block<'a> = TieredBlock<'a>;
+
+    fn vertex_bound(&self) -> usize {
+        self.bound as usize
+    }
+
+    fn vertex_count(&self) -> usize {
+        self.snapshot.vertex_count() as usize
+    }
+
+    fn edge_count(&self) -> u64 {
+        self.edge_count
+    }
+
+    fn is_directed(&self) -> bool {
+        self.core().config.directed
+    }
+
+    #[inline]
+    fn contains(&self, v: VertexId) -> bool {
+        self.vertices.present(v.subgraph()) & v.local().bit() != 0
+    }
+
+    /// The mean over 64 vertices of outgoing edges, over all of incoming ones: directories do not count those.
+    fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize {
+        match self.stored(direction) {
+            Some(Direction::Out) => self.edges.mean(v.subgraph()),
+            _ => self.edge_count.div_ceil(self.snapshot.vertex_count().max(1)) as usize,
+        }
+    }
+
+    fn scan(
+        &self,
+        subgraphs: Range<SubgraphId>,
+        direction: Direction,
+        f: impl FnMut(SubgraphId, TieredBlock<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        match self.stored(direction) {
+            Some(direction) => self.scan_lists(subgraphs, direction, f),
+            None => self.scan_incoming(subgraphs, f),
+        }
+    }
+
+    fn visit(
+        &self,
+        frontier: impl IntoIterator<Item = VertexId>,
+        direction: Direction,
+        mut f: impl FnMut(VertexId, &[VertexId]),
+    ) -> Result<(), Error> {
+        self.visit_weighted(frontier, direction, |v, run, _| f(v, run))
+    }
+}
+
+impl WeightedTopology for TieredView {
+    fn has_weights(&self) -> bool {
+        self.is_weighted()
+    }
+
+    fn visit_weighted(
+        &self,
+        frontier: impl IntoIterator<Item = VertexId>,
+        direction: Direction,
+        f: impl FnMut(VertexId, &[VertexId], &[f64]),
+    ) -> Result<(), Error> {
+        match self.stored(direction) {
+            Some(direction) => self.visit_lists(frontier, direction, f),
+            None => self.visit_incoming(frontier, f),
+        }
+    }
+}

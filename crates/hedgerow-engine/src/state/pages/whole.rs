@@ -1,0 +1,41 @@
+//! Whether a label can be had in memory as a whole.
+
+use hedgerow_core::LabelId;
+use hedgerow_mem::SubgraphTable;
+use hedgerow_mem::table::PAGE;
+use hedgerow_tier::PageId;
+
+use crate::state::store::Core;
+
+impl Core {
+    /// Whether the limit has room for all of a label and for a view of it, beside what is in memory now: nothing is taken out for it. O(1)
+    /// without a limit, O(pages) with one; O(subgraphs) where something was taken out of memory.
+    pub(crate) fn has_room_for_label(&self, label: LabelId) -> bool {
+        let Some(limit) = self.memory_limit else { return true };
+        let tables = [(LabelId::DEFAULT, Some(&self.subgraphs)), (label, self.table(label))];
+        // Of the default label alone its table is asked once.
+        let tables = &tables[usize::from(label == LabelId::DEFAULT)..];
+        let missing = tables.iter().filter_map(|&(label, table)| Some(self.missing_bytes(label, table?)));
+        let missing = missing.fold(0, u64::saturating_add);
+        // Where all is there, views that are asked for are made.
+        missing == 0
+            || self.account().used().saturating_add(missing).saturating_add(self.bytes_of_view()) <= limit
+    }
+
+    /// About what those subgraphs of a label take in memory that are not there.
+    fn missing_bytes(&self, label: LabelId, table: &SubgraphTable) -> u64 {
+        let bytes = |page: usize| self.bytes_to_load(PageId { label, page: page as u32 });
+        let unloaded = table.unloaded().map(bytes).fold(0, u64::saturating_add);
+        if !self.eviction.has_taken() {
+            return unloaded;
+        }
+        let mut taken: u64 = 0;
+        for page in table.existing().step_by(PAGE).map(|first| first.index() / PAGE) {
+            let gone = table.page(page).map_or(0, |page| page.iter().filter(|it| !it.is_resident()).count());
+            if gone > 0 {
+                taken = taken.saturating_add(bytes(page).saturating_mul(gone as u64) / PAGE as u64);
+            }
+        }
+        unloaded.saturating_add(taken)
+    }
+}

@@ -1,0 +1,379 @@
+//! Kernels and scans by the page, where not all of a graph is in memory: they give what they give in memory, in bounded memory.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use hedgerow::{
+    Direction, Durability, EdgeSelection, Error, Graph, KernelView, KeyKind, Options, Snapshot, StorageError,
+    TieredView, Topology, VertexId, WeightedTopology,
+};
+use hedgerow_core::SubgraphId;
+use hedgerow_kernels::registry::{self, Arguments, Outcome};
+use hedgerow_kernels::{Cancel, KernelError};
+use hedgerow_testkit::conformance::{PlainGraph, check_runs};
+use hedgerow_testkit::sim_fs::SplitMix64;
+use hedgerow_testkit::{SimFs, explored};
+
+use crate::common;
+
+/// The vertices of a page.
+const PAGE: u64 = 4096;
+
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    directed: bool,
+    weighted: bool,
+    reverse: bool,
+}
+
+const KINDS: [Kind; 4] = [
+    Kind { directed: true, weighted: true, reverse: true },
+    Kind { directed: false, weighted: false, reverse: true },
+    Kind { directed: true, weighted: false, reverse: false },
+    Kind { directed: false, weighted: true, reverse: true },
+];
+
+impl Kind {
+    fn options(self) -> Options {
+        let Kind { directed, weighted, reverse } = self;
+        let options = common::small().keys(KeyKind::Dense).directed(directed).weighted(weighted);
+        options.reverse(reverse).durability(Durability::Manual).background_settling(false)
+    }
+}
+
+fn put(graph: &Graph, kind: Kind, edges: &[(u64, u64)]) {
+    if kind.weighted {
+        let weighted = edges.iter().map(|&(a, b)| (a, b, ((a * 31 + b) % 97 + 1) as f64));
+        let mut tx = graph.write().unwrap();
+        tx.put_weighted_edges(weighted).unwrap();
+        tx.commit().unwrap();
+    } else {
+        graph.insert_edges(edges).unwrap();
+    }
+}
+
+/// A graph with some hubs and some ids without a vertex, closed, with all of it in segments.
+fn store_of(kind: Kind, pages: u64, edges: u64) -> SimFs {
+    let disk = SimFs::new();
+    let graph = kind.options().open_on(disk.handle()).unwrap();
+    let (bound, mut rng) = (pages * PAGE, SplitMix64::new(pages));
+    for _ in 0..edges.div_ceil(1 << 16) {
+        let mut edge = |_| {
+            let hub = rng.below(16) == 0;
+            let (a, b) = (
+                if hub { rng.below(4) * 5_000 } else { rng.below(bound) },
+                rng.below(bound / 64) * 64 + rng.below(60),
+            );
+            (a, b)
+        };
+        put(&graph, kind, &(0..1 << 16).map(&mut edge).collect::<Vec<_>>());
+    }
+    graph.compact().unwrap();
+    graph.close().unwrap();
+    disk
+}
+
+/// All kernels but those that need all edges in memory at once.
+fn kernels() -> Vec<Arguments> {
+    let kernels = registry::KERNELS.iter().filter(|kernel| !kernel.needs_resident);
+    let arguments = kernels.map(|kernel| {
+        let mut arguments = kernel.arguments();
+        if kernel.parameter("source").is_some() {
+            arguments.set("source", VertexId(0)).unwrap();
+        }
+        if kernel.parameter("iterations").is_some() {
+            arguments.set("iterations", 3).unwrap();
+        }
+        arguments
+    });
+    arguments.collect()
+}
+
+fn in_memory(snapshot: &Snapshot) -> Vec<Outcome> {
+    let view = snapshot.view().unwrap();
+    kernels().iter().map(|arguments| arguments.run(view, &Cancel::new()).unwrap()).collect()
+}
+
+fn by_page(view: &TieredView) -> Vec<Outcome> {
+    kernels().iter().map(|arguments| arguments.run_paged(view, &Cancel::new()).unwrap()).collect()
+}
+
+fn agree(found: &[Outcome], expected: &[Outcome]) {
+    assert!(found.len() == 4 && expected.len() == 4);
+    for (found, expected) in found.iter().zip(expected) {
+        assert!(found.agrees_with(expected, 1e-12), "{:?}", expected.kind());
+    }
+}
+
+/// What a full scan finds, added up.
+fn scan(snapshot: &Snapshot) -> (u64, u64, f64) {
+    let (mut edges, mut mixed, mut sum) = (0, 0_u64, 0.0);
+    let edge = |a: VertexId, b: VertexId, weight: f64| {
+        edges += 1;
+        mixed =
+            mixed.wrapping_add((u64::from(a.0) << 32 | u64::from(b.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        sum += weight;
+    };
+    snapshot.for_each_edge(edge).unwrap();
+    (edges, mixed, sum)
+}
+
+/// Opened with a limit of a third to a half of what it takes in memory, a graph gives what it gives without one. The account stays
+/// within the limit and what the threads that scan have in memory, and no list stays when they are done.
+#[test]
+fn kernels_and_scans_of_a_graph_larger_than_its_limit_give_what_they_give_in_memory() {
+    for kind in [KINDS[0], KINDS[3]] {
+        let disk = store_of(kind, 24, 1_400_000);
+        let whole = kind.options().open_on(disk.handle()).unwrap();
+        let snapshot = whole.snapshot().unwrap();
+        let (expected, scanned) = (in_memory(&snapshot), scan(&snapshot));
+        let settled = whole.stats().unwrap().memory_bytes();
+        drop((snapshot, whole));
+        let limit = hedgerow::LEAST_MEMORY_LIMIT;
+        assert!(settled > 2 * limit, "{settled} bytes in memory, {limit} allowed");
+        let graph = kind.options().memory_limit(limit).open_on(disk.handle()).unwrap();
+        let snapshot = graph.snapshot().unwrap();
+        assert_eq!(scan(&snapshot), scanned);
+        let view = snapshot.kernel_view(&EdgeSelection::all()).unwrap();
+        let KernelView::Tiered(view) = view else { panic!("{kind:?}: it fits") };
+        agree(&by_page(&view), &expected);
+        let triangles = registry::find("tc").unwrap().arguments().run_paged(&view, &Cancel::new());
+        assert!(matches!(triangles, Err(KernelError::NotResident { kernel: "tc" })));
+        check_account(&graph, &view, limit);
+        let (ids, keys) = snapshot.all_vertex_keys().unwrap();
+        assert_eq!((ids.len() as u64, keys.len()), (snapshot.vertex_count(), ids.len()));
+        drop((view, snapshot));
+        assert_eq!(common::account::check(&graph).unwrap().view_bytes, 0, "{kind:?}");
+    }
+}
+
+/// The account while one thread scans, beside memory that is full.
+fn check_account(graph: &Graph, view: &TieredView, limit: u64) {
+    for v in 0..20_000 {
+        view.snapshot().degree(v * 3, Direction::Out).unwrap();
+    }
+    let before = graph.stats().unwrap();
+    let (mut most, mut least, mut largest) = (0, u64::MAX, 0);
+    let all = SubgraphId(0)..SubgraphId(view.vertex_bound().div_ceil(64) as u32);
+    let mut entries = 0;
+    let scanned = view.scan(all, Direction::Out, |id, block| {
+        entries += (0..64)
+            .map(|local| hedgerow::Block::degree(&block, hedgerow_core::LocalVertex(local)))
+            .sum::<usize>();
+        if id.0 % 64 == 63 {
+            largest = largest.max(std::mem::take(&mut entries));
+            let bytes = graph.stats().unwrap().memory_bytes();
+            (most, least) = (most.max(bytes), least.min(bytes));
+        }
+        ControlFlow::Continue(())
+    });
+    scanned.unwrap();
+    let bound = (largest * if view.has_weights() { 12 } else { 4 } + 64 * 512 + (640 << 10)) as u64;
+    assert!(
+        most <= limit + bound && most > before.memory_bytes(),
+        "{most} of {limit} and {bound}; {before:?}"
+    );
+    let after = graph.stats().unwrap();
+    assert_eq!(after.table_bytes, before.table_bytes, "a scan loads no page");
+    assert!(after.arena_block_bytes <= before.arena_block_bytes, "and puts no list into memory");
+}
+
+/// A graph on a few pages beside a plain one, and the means to change both.
+struct World {
+    kind: Kind,
+    graph: Graph,
+    plain: PlainGraph,
+    rng: SplitMix64,
+}
+
+impl World {
+    const VERTICES: usize = 3 * PAGE as usize;
+
+    fn new(seed: u64, kind: Kind) -> World {
+        let graph = kind.options().open_on(SimFs::new().handle()).unwrap();
+        let Kind { directed, weighted, .. } = kind;
+        let plain =
+            PlainGraph { directed, weighted, live: vec![false; Self::VERTICES], ..PlainGraph::default() };
+        World { kind, graph, plain, rng: SplitMix64::new(seed) }
+    }
+
+    fn vertex(&mut self) -> u64 {
+        self.rng.below(3) * PAGE + self.rng.below(6) * 700 + self.rng.below(2)
+    }
+
+    fn change(&mut self) {
+        let mut tx = self.graph.write().unwrap();
+        for _ in 0..1 + self.rng.below(8) {
+            let (a, b) = (self.vertex(), self.vertex());
+            let (a, b) = if self.kind.directed { (a, b) } else { (a.min(b), a.max(b)) };
+            let ends = (a as u32, b as u32);
+            match self.rng.below(8) {
+                0 | 1 => {
+                    tx.remove_edge(a, b).unwrap();
+                    self.plain.edges.remove(&ends);
+                }
+                2 if self.rng.below(4) == 0 => {
+                    tx.remove_vertex(a).unwrap();
+                    self.plain.live[a as usize] = false;
+                    self.plain.edges.retain(|&(src, dst), _| src != ends.0 && dst != ends.0);
+                }
+                _ => {
+                    let weight = if self.kind.weighted { self.rng.below(9) as f64 } else { 1.0 };
+                    match self.kind.weighted {
+                        true => tx.put_weighted_edge(a, b, weight).unwrap(),
+                        false => tx.put_edge(a, b).unwrap(),
+                    }
+                    self.plain.edges.insert(ends, weight);
+                    [a, b].into_iter().for_each(|v| self.plain.live[v as usize] = true);
+                }
+            }
+        }
+        tx.commit().unwrap();
+    }
+
+    /// Snapshots see what they saw, whatever was written, checkpointed and taken out of memory since.
+    fn run(mut self) -> usize {
+        let (mut held, mut evicted): (Vec<(Snapshot, PlainGraph)>, usize) = (Vec::new(), 0);
+        for step in 0..32 {
+            (0..3).for_each(|_| self.change());
+            held.push((self.graph.snapshot().unwrap(), self.plain.clone()));
+            if self.rng.below(3) > 0 {
+                self.graph.checkpoint().unwrap();
+            }
+            evicted += self.graph.evict().unwrap();
+            let at = self.rng.below(held.len() as u64) as usize;
+            let (snapshot, plain) = if held.len() > 3 { held.swap_remove(at) } else { held[at].clone() };
+            check_runs(&snapshot.tiered_view_of("").unwrap(), &plain);
+            // What an older snapshot holds stays in memory.
+            if step % 4 == 3 {
+                held.clear();
+            }
+        }
+        evicted
+    }
+}
+
+#[test]
+fn views_by_the_page_answer_as_plain_graphs_do_whatever_is_in_memory() {
+    let evicted = (0..8).map(|seed| World::new(seed, KINDS[seed as usize % 4]).run()).sum::<usize>();
+    explored("subgraphs taken out of memory before they were read by the page", evicted as u64, 500);
+}
+
+/// A view by the page that is held while a tenth of the edges change gives what it gave before.
+#[test]
+fn a_held_view_by_the_page_gives_the_same_while_the_graph_changes() {
+    for kind in [KINDS[0], KINDS[1]] {
+        let disk = store_of(kind, 4, 100_000);
+        let graph = kind.options().memory_limit(hedgerow::LEAST_MEMORY_LIMIT).open_on(disk.handle()).unwrap();
+        let snapshot = graph.snapshot().unwrap();
+        let view = snapshot.tiered_view_of("").unwrap();
+        let (before, scanned) = (by_page(&view), scan(&snapshot));
+        let mut rng = SplitMix64::new(1);
+        for round in 0..10 {
+            put(
+                &graph,
+                kind,
+                &(0..1_000).map(|_| (rng.below(4 * PAGE), rng.below(4 * PAGE))).collect::<Vec<_>>(),
+            );
+            if round % 3 == 0 {
+                graph.checkpoint().unwrap();
+                graph.evict().unwrap();
+            }
+        }
+        agree(&by_page(&view), &before);
+        assert_eq!(scan(&snapshot), scanned);
+        let now = graph.snapshot().unwrap();
+        assert_ne!(now.edge_count().unwrap(), snapshot.edge_count().unwrap());
+        let again = by_page(&now.tiered_view_of("").unwrap());
+        agree(&again, &in_memory(&now));
+    }
+}
+
+/// The edges of a snapshot by point reads.
+fn copy(snapshot: &Snapshot, kind: Kind, vertices: usize) -> PlainGraph {
+    let Kind { directed, weighted, .. } = kind;
+    let mut plain = PlainGraph { directed, weighted, live: vec![false; vertices], ..PlainGraph::default() };
+    for v in 0..vertices as u64 {
+        plain.live[v as usize] = snapshot.contains_vertex(v).unwrap();
+    }
+    snapshot.for_each_edge_of("", |a, b, _| _ = plain.edges.insert((a.0, b.0), 1.0)).unwrap();
+    plain
+}
+
+/// Views by the page beside a writer, checkpoints and an evictor that does not pause are those of their snapshots.
+#[test]
+fn views_by_the_page_beside_a_writer_and_an_evictor_are_of_one_timestamp() {
+    let kind = KINDS[1];
+    let graph = kind.options().open_on(SimFs::new().handle()).unwrap();
+    let (over, evicted, rounds) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        let (graph, over, evicted) = (&graph, &over, &evicted);
+        scope.spawn(move || {
+            while !over.load(Relaxed) {
+                graph.checkpoint().unwrap();
+                evicted.fetch_add(graph.evict().unwrap() as u64, Relaxed);
+            }
+        });
+        scope.spawn(move || {
+            let mut rng = SplitMix64::new(3);
+            while !over.load(Relaxed) {
+                for _ in 0..40 {
+                    let (a, b) = (rng.below(2 * PAGE / 16) * 16, rng.below(2 * PAGE / 16) * 16);
+                    match rng.below(3) {
+                        0 => graph.remove_edge(a, b).unwrap(),
+                        _ => graph.insert_edge(a, b).unwrap(),
+                    };
+                }
+                // Checkpoints give way to commits.
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        });
+        while rounds.load(Relaxed) < 60 || (evicted.load(Relaxed) < 1_000 && rounds.load(Relaxed) < 3_000) {
+            let snapshot = graph.snapshot().unwrap();
+            let view = snapshot.tiered_view_of("").unwrap();
+            let plain = copy(&snapshot, kind, 2 * PAGE as usize);
+            check_runs(&view, &plain);
+            std::thread::sleep(Duration::from_millis(1));
+            check_runs(&view, &plain);
+            rounds.fetch_add(1, Relaxed);
+        }
+        over.store(true, Relaxed);
+    });
+    explored("subgraphs taken out of memory beside views by the page", evicted.into_inner(), 1_000);
+}
+
+/// Damage is the error of the calls that need what is damaged, with its place; others go on.
+#[test]
+fn damage_in_a_page_fails_what_needs_it_alone() {
+    let kind = KINDS[1];
+    let disk = store_of(kind, 6, 200_000);
+    let sound = disk.files();
+    let segment = sound.keys().find(|name| name.ends_with(".csr")).unwrap().clone();
+    let graph = kind.options().open_on(disk.handle()).unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    let view = snapshot.tiered_view_of("").unwrap();
+    let at = sound[&segment].len() as u64 / 2;
+    assert!(disk.corrupt(&segment, at, 0x10));
+    let page = |page: u32| {
+        let range = SubgraphId(page * 64)..SubgraphId(page * 64 + 64);
+        view.scan(range, Direction::Out, |_, _| ControlFlow::Continue(()))
+    };
+    let bad: Vec<Error> = (0..6).filter_map(|at| page(at).err()).collect();
+    let [Error::Storage(StorageError::Corruption(damage))] = &bad[..] else { panic!("{bad:?}") };
+    assert!(damage.file == segment && damage.offset <= at, "{damage}");
+    for arguments in kernels() {
+        let outcome = arguments.run_paged(&view, &Cancel::new());
+        let name = arguments.kernel().name;
+        match outcome {
+            Err(KernelError::Topology(Error::Storage(StorageError::Corruption(damage)))) => {
+                assert_eq!(damage.file, segment);
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+    assert_eq!(graph.stats().unwrap().view_bytes, common::account::check(&graph).unwrap().view_bytes);
+    assert!(disk.corrupt(&segment, at, 0x10), "the same bit again");
+    assert!((0..6).all(|at| page(at).is_ok()));
+    agree(&by_page(&view), &in_memory(&snapshot));
+}
