@@ -14,6 +14,7 @@ use crate::read::properties::{Properties, named};
 use crate::read::snapshot::Snapshot;
 use crate::read::views::Makers;
 use crate::state::edge_key::{EdgeKey, WEIGHT};
+use crate::state::pages::Wanted;
 use crate::state::schema::{LabelRef, Schema};
 
 /// An edge of a list: the other endpoint and what the edge has.
@@ -38,16 +39,9 @@ impl Snapshot {
     }
 
     #[inline]
-    pub(crate) fn read_of<R>(
-        &self,
-        label: LabelId,
-        id: VertexId,
-        direction: Direction,
-        f: impl Fn(Read<'_>) -> R,
-    ) -> Result<Option<R>> {
-        let found = self
-            .engine()
-            .read_subgraph(label, id.subgraph(), |entry| entry.read(direction, self.timestamp(), &f))?;
+    pub(crate) fn read_of<R>(&self, wanted: Wanted, f: impl Fn(Read<'_>) -> R) -> Result<Option<R>> {
+        let (direction, t) = (wanted.direction(), self.timestamp());
+        let found = self.engine().read_list(wanted, |entry| entry.read(direction, t, &f))?;
         Ok(found.flatten())
     }
 
@@ -94,8 +88,21 @@ impl Snapshot {
         f: impl Fn(ItemRef<'_>) -> R,
     ) -> Result<Option<R>> {
         let item = |read: Read<'_>| read.item(src.local(), dst, rank, self.hint()).map(&f);
-        let found = self.read_of(label, src, Direction::Out, item);
-        Ok(found?.flatten())
+        let wanted = Wanted::edge(label, src, Direction::Out, dst).with_rows();
+        Ok(self.read_of(wanted, item)?.flatten())
+    }
+
+    /// Whether the edge exists; of an undirected graph `src` is the smaller.
+    pub(super) fn contains_item(
+        &self,
+        label: LabelId,
+        src: VertexId,
+        dst: VertexId,
+        rank: u64,
+    ) -> Result<bool> {
+        let item = |read: Read<'_>| read.item(src.local(), dst, rank, self.hint()).is_some();
+        let found = self.read_of(Wanted::edge(label, src, Direction::Out, dst), item)?;
+        Ok(found == Some(true))
     }
 
     /// Calls `f` with each edge of a label at a vertex, ascending by vertex id and rank. The properties of fixed width
@@ -111,10 +118,29 @@ impl Snapshot {
         if self.has_to_search(direction) {
             return self.for_each_source(label, id, f);
         }
-        let direction = self.stored(direction);
-        let mut f = Some(f);
+        self.visit_items(Wanted::list(label, id, self.stored(direction)).with_rows(), id, f)
+    }
+
+    /// As [`for_each_item`](Self::for_each_item), with the other endpoint and the rank of each edge: properties are not read.
+    pub(crate) fn for_each_end(
+        &self,
+        label: LabelId,
+        id: VertexId,
+        direction: Direction,
+        mut f: impl FnMut(VertexId, u64),
+    ) -> Result<()> {
+        let f = |item: ItemRef<'_>| f(item.dst, item.rank);
+        if self.has_to_search(direction) {
+            return self.for_each_source(label, id, f);
+        }
+        self.visit_items(Wanted::list(label, id, self.stored(direction)), id, f)
+    }
+
+    #[inline]
+    fn visit_items(&self, wanted: Wanted, id: VertexId, f: impl FnMut(ItemRef<'_>)) -> Result<()> {
+        let (direction, mut f) = (wanted.direction(), Some(f));
         // Kept by a reference, here and below, for the caller's code may take its time.
-        self.engine().read_subgraph(label, id.subgraph(), |entry| {
+        self.engine().read_list(wanted, |entry| {
             entry.read_kept(direction, self.timestamp(), |read| {
                 f.take().into_iter().for_each(|f| read.for_each_item(id.local(), f));
             })
@@ -161,8 +187,8 @@ impl Snapshot {
             self.for_each_source(label, id, |_| degree += 1)?;
             return Ok(degree);
         }
-        let degree = self.read_of(label, id, self.stored(direction), |read| read.degree(id.local()))?;
-        Ok(degree.unwrap_or(0))
+        let list = (label, id, self.stored(direction));
+        Ok(self.engine().read_degree(list, self.timestamp())?.0)
     }
 
     /// Whether the edge of this label and rank exists. O(log degree). See
@@ -173,7 +199,7 @@ impl Snapshot {
     pub fn contains_edge_of(&self, edge: EdgeKey<'_>) -> Result<bool> {
         let label = self.label(edge.label)?;
         let Some((src, dst)) = self.ends_of(label, &edge)? else { return Ok(false) };
-        Ok(self.with_item(label, src, dst, edge.rank, |_| ())?.is_some())
+        self.contains_item(label, src, dst, edge.rank)
     }
 
     /// The properties of an edge that have a value, if the edge exists; in a weighted graph its weight among them.
@@ -221,8 +247,8 @@ impl Snapshot {
         let label = self.label(label.into())?;
         let Some(id) = self.end_of(label, key.into(), direction)? else { return Ok(None) };
         let mut found = Vec::new();
-        self.for_each_item(label, id, direction, |item| {
-            found.push((self.engine().ids.key_of(item.dst), item.rank));
+        self.for_each_end(label, id, direction, |other, rank| {
+            found.push((self.engine().ids.key_of(other), rank));
         })?;
         found.sort_unstable();
         Ok(Some(found))
@@ -254,7 +280,7 @@ impl Snapshot {
         direction: Direction,
     ) -> Result<Vec<EdgeOf>> {
         let mut found = Vec::new();
-        self.for_each_item(label, id, direction, |item| found.push((item.dst, item.rank)))?;
+        self.for_each_end(label, id, direction, |other, rank| found.push((other, rank)))?;
         let schema = self.engine().schema.load_full();
         let edge = |(other, rank)| {
             let properties = self.properties_between(&schema, label, id, other, direction, rank)?;

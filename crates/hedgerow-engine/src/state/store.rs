@@ -21,7 +21,7 @@ use crate::state::horizon::LiveHorizon;
 use crate::state::ids::IdMap;
 use crate::state::limits::most_operations;
 use crate::state::log_bound::LogBound;
-use crate::state::pages::Pages;
+use crate::state::pages::{ColdReads, Pages};
 use crate::state::pending::PendingVersions;
 use crate::state::placement::Placement;
 use crate::state::schema::Schema;
@@ -61,6 +61,7 @@ pub(crate) struct Core {
     /// Where pages of the tables come from that were not loaded yet.
     pub(crate) pages: Pages,
     pub(crate) eviction: Eviction,
+    pub(crate) cold: ColdReads,
     pub(crate) schema: SchemaCell,
     pub(crate) ids: IdMap,
     pub(crate) pending: PendingVersions,
@@ -141,7 +142,9 @@ impl Engine {
             let core = core.clone();
             Worker::new(duty, Arc::new(move || run(&core)))
         };
-        let coordination = Charge::new(parts.subgraphs.memory().account(), Purpose::Coordination, 0);
+        let account = parts.subgraphs.memory().account();
+        let coordination = Charge::new(account, Purpose::Coordination, 0);
+        let cold = ColdReads::new(account, options.memory_limit, parts.directory.is_some());
         let core = Arc::new_cyclic(|core| Core {
             config: parts.config,
             isolation: options.isolation,
@@ -153,6 +156,7 @@ impl Engine {
             labels: parts.labels,
             eviction: Eviction::new(parts.pages.clean()),
             pages: parts.pages,
+            cold,
             schema: SchemaCell::new(parts.schema),
             ids: parts.ids,
             pending: PendingVersions::default(),

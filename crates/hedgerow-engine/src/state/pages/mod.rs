@@ -6,9 +6,11 @@
 //! what it is, at every timestamp that can be read.
 
 mod access;
+mod cold;
 mod evict;
 mod fits;
 mod install;
+mod recent;
 mod reload;
 
 use std::sync::Arc;
@@ -23,6 +25,7 @@ use crate::error::Result;
 use crate::files::sources::{Sources, page_of_vertices};
 use crate::state::schema::Schema;
 
+pub(crate) use cold::{ColdReads, Wanted};
 pub(crate) use fits::fits_kind;
 pub(crate) use install::{Installer, invalid};
 
