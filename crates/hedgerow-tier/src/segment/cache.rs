@@ -1,8 +1,8 @@
 //! Directories and blocks that were verified, kept for the point reads that come after.
 //!
 //! An entry is named by the id of its file and its position in it. Ids of files are never used again and segments never change, so what
-//! is kept cannot become stale. Nothing is kept that was not verified. What is given up for something new is chosen by a clock: who was
-//! asked for since the hand last came by stays for another round, and what was read only once goes first.
+//! is kept cannot become stale. Nothing is kept that was not verified. What is given up for something new is chosen by a clock: for each
+//! time that an entry was asked for, up to three, its hand passes it by once, so what was read only once goes first.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,6 +19,9 @@ use super::directory::Directory;
 const SHARDS: usize = 4;
 /// What an entry takes beside what it holds: its slot, its place in the index, and what counts its references.
 const ENTRY_BYTES: usize = size_of::<Slot>() + 2 * size_of::<(Key, usize)>() + 2 * size_of::<usize>();
+
+/// How often the hand passes an entry by at most, however often it was asked for.
+const MOST_LIVES: u8 = 3;
 
 /// Directories of pages and blocks of segments, for [point reads](super::SegmentReader::read_list). Bounded, and charged to the account of a
 /// store. May be used by many threads at once.
@@ -47,8 +50,8 @@ struct Slot {
     key: Key,
     kept: Kept,
     bytes: usize,
-    /// Whether it was asked for since the hand last came by.
-    was_used: bool,
+    /// How often the hand passes it by.
+    lives: u8,
 }
 
 struct Shard {
@@ -104,7 +107,7 @@ impl ReadCache {
         let mut shard = self.shard(key).lock();
         let at = *shard.index.get(&key)?;
         let slot = shard.slots.get_mut(at)?;
-        slot.was_used = true;
+        slot.lives = MOST_LIVES.min(slot.lives + 1);
         Some(slot.kept.clone())
     }
 
@@ -114,7 +117,7 @@ impl ReadCache {
         let mut shard = self.shard(key).lock();
         let most = if has_room { self.most / SHARDS } else { shard.bytes.max(self.sure / SHARDS) };
         if bytes <= most && !shard.index.contains_key(&key) {
-            shard.keep_within(most, Slot { key, kept, bytes, was_used: false });
+            shard.keep_within(most, Slot { key, kept, bytes, lives: 0 });
         }
     }
 
@@ -141,16 +144,15 @@ impl Shard {
         self.charge.set(self.bytes);
     }
 
-    /// Gives up the first slot from the hand on that was not used since it last came by; whether there was one.
+    /// Gives up the first slot from the hand on that has no life left; whether there was one.
     fn give_up_one(&mut self) -> bool {
         loop {
             if self.hand >= self.slots.len() {
                 self.hand = 0;
             }
             let Some(slot) = self.slots.get_mut(self.hand) else { return false };
-            if !std::mem::take(&mut slot.was_used) {
-                break;
-            }
+            let Some(left) = slot.lives.checked_sub(1) else { break };
+            slot.lives = left;
             self.hand += 1;
         }
         let gone = self.slots.swap_remove(self.hand);
