@@ -128,11 +128,7 @@ impl Sources {
 
     /// Reads the valid image of a subgraph in a label, if there is one, and gives it with the name of its file. One directory for each
     /// segment that has the page, down to the one with the image, unless `cache` has them.
-    pub(crate) fn read_image(
-        &self,
-        id: ImageId,
-        cache: &ReadCache,
-    ) -> Result<Option<(SubgraphImage, &str)>> {
+    pub(crate) fn read_image(&self, id: ImageId, cache: &ReadCache) -> Result<Option<(SubgraphImage, &str)>> {
         for (segment, page) in self.of_page(id.page()) {
             if let Some(image) = segment.reader.read_image(page, id, cache)? {
                 return Ok(Some((image, &segment.name)));

@@ -99,7 +99,10 @@ impl<'a> PageImages<'a> {
 }
 
 /// Reads a record that must be read to its end.
-pub(super) fn whole<T>(record: &[u8], read: impl FnOnce(&mut Bytes<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
+pub(super) fn whole<T>(
+    record: &[u8],
+    read: impl FnOnce(&mut Bytes<'_>) -> Result<T, Fault>,
+) -> Result<T, Fault> {
     let mut bytes = Bytes::new(record);
     let value = read(&mut bytes)?;
     bytes.require(bytes.is_empty(), "bytes left over in a record")?;

@@ -200,22 +200,15 @@ impl ListReader<'_> {
     }
 
     /// Appends what a piece has of the list of a vertex.
-    fn piece(
-        &self,
-        cut: &Cut<'_>,
-        piece: u32,
-        local: usize,
-        stretch: &mut Stretch,
-    ) -> Result<(), TierError> {
+    fn piece(&self, cut: &Cut<'_>, piece: u32, local: usize, stretch: &mut Stretch) -> Result<(), TierError> {
         let (part, step) = (cut.part, cut.part.piece_entries());
         let number = cut.first.saturating_add(piece as usize);
         let block = self.block(number, BlockKind::Piece)?;
         let begin = piece.saturating_mul(step);
         let range = begin..part.entries.min(begin.saturating_add(step));
         let subgraph = self.placed.entry.subgraph;
-        let taken = whole(block.payload(), |bytes| {
-            take_stretch(bytes, subgraph, part, range, Some(local), stretch)
-        });
+        let taken =
+            whole(block.payload(), |bytes| take_stretch(bytes, subgraph, part, range, Some(local), stretch));
         taken.map_err(|fault| self.error(Place { block: number, offset: 0, len: 0 }, fault))
     }
 
@@ -309,7 +302,11 @@ impl ListReader<'_> {
                 block
             }
         };
-        if block.kind() == kind { Ok(block) } else { Err(self.source.invalid(start, "block of another kind")) }
+        if block.kind() == kind {
+            Ok(block)
+        } else {
+            Err(self.source.invalid(start, "block of another kind"))
+        }
     }
 
     fn error(&self, place: Place, fault: Fault) -> TierError {

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use hedgerow::io::{CorruptionKind, CountingFs, IoCounters};
 use hedgerow::{
-    Direction, Durability, EdgeKey, EdgePattern, Error, Graph, KeyKind, LEAST_MEMORY_LIMIT, LabelOptions, Options,
-    PropertyType, Snapshot, StorageError, Value, VertexId,
+    Direction, Durability, EdgeKey, EdgePattern, Error, Graph, KeyKind, LEAST_MEMORY_LIMIT, LabelOptions,
+    Options, PropertyType, Snapshot, StorageError, Value, VertexId,
 };
 use hedgerow_testkit::SimFs;
 use hedgerow_testkit::sim_fs::SplitMix64;
@@ -69,7 +69,9 @@ fn read(snapshot: &Snapshot, which: u64, v: u64, w: u64) -> String {
             let (mut cursor, mut list) = (snapshot.neighbor_cursor(out), Vec::new());
             for at in v.saturating_sub(2)..v + 3 {
                 cursor
-                    .visit(VertexId(at as u32), |run, _| list.extend(run.iter().map(|v| (*v, at.to_string()))))
+                    .visit(VertexId(at as u32), |run, _| {
+                        list.extend(run.iter().map(|v| (*v, at.to_string())))
+                    })
                     .unwrap();
             }
             listed(list)

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use hedgerow_core::account::Account;
 use hedgerow_core::{LocalVertex, RowRef, VertexId};
-use hedgerow_io::{CountingFs, CorruptionKind, IoCounters};
+use hedgerow_io::{CorruptionKind, CountingFs, IoCounters};
 
 use super::images::{list_image, small_images, text_image};
 use super::*;
@@ -51,7 +51,8 @@ fn check(image: &SubgraphImage, query: &ListQuery, found: &ListImage) {
         Extent::Degree => assert_eq!((found.degree, edges), (degree, Vec::new())),
         Extent::Whole => assert_eq!((found.degree, edges), (degree, all)),
         Extent::Near(dst) => {
-            let of_dst = |edges: Vec<Edge>| edges.into_iter().filter(|edge| edge.0 == dst).collect::<Vec<_>>();
+            let of_dst =
+                |edges: Vec<Edge>| edges.into_iter().filter(|edge| edge.0 == dst).collect::<Vec<_>>();
             assert_eq!(found.degree, degree);
             assert_eq!(of_dst(edges), of_dst(all));
         }
@@ -138,8 +139,10 @@ fn parallel_edges_over_several_pieces_are_found() {
     let mut image = list_image(1, 12_000, 1, false, true);
     let part = &mut image.parts[0];
     // Neighbors 3 and 5, some thousand times each, between others.
-    part.neighbors =
-        [(1, 2), (3, 5_500), (4, 1), (5, 6_496), (9, 1)].iter().flat_map(|&(v, n)| vec![VertexId(v); n]).collect();
+    part.neighbors = [(1, 2), (3, 5_500), (4, 1), (5, 6_496), (9, 1)]
+        .iter()
+        .flat_map(|&(v, n)| vec![VertexId(v); n])
+        .collect();
     every_list_comes_back(config(KeyKind::Dense, false), &[image]);
 }
 
@@ -222,7 +225,8 @@ fn lists_of_a_damaged_file_are_right_or_errors() {
     let info = write(&fs, config(KeyKind::U64, true), &images);
     let bytes = files::bytes_of(&fs);
     let reader = SegmentReader::open(fs.handle(), &info, STORE).unwrap();
-    let all: Vec<_> = images.iter().flat_map(|image| queries(image).into_iter().map(move |q| (image, q))).collect();
+    let all: Vec<_> =
+        images.iter().flat_map(|image| queries(image).into_iter().map(move |q| (image, q))).collect();
     let (mut refused, mut right) = (0, 0);
     for at in 0..bytes.len() {
         let mut damaged = bytes.clone();
@@ -239,7 +243,10 @@ fn lists_of_a_damaged_file_are_right_or_errors() {
                     }
                     Err(error) => {
                         let damage = error.corruption().unwrap();
-                        assert!(damage.file == segment_name(FILE) && damage.offset <= at as u64, "{at}: {damage}");
+                        assert!(
+                            damage.file == segment_name(FILE) && damage.offset <= at as u64,
+                            "{at}: {damage}"
+                        );
                         refused += 1;
                     }
                 }
