@@ -3,49 +3,16 @@
 //! The first read of a chain reads what it asks for and no more; who reads a chain again soon has it in memory for the reads to come. Where
 //! no limit was given everything is loaded at its first touch: it stays, so that the reads that follow find it.
 
-use std::sync::Arc;
-
-use hedgerow_core::account::{Account, Charge, Purpose};
+use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::version::{NotInMemory, Read};
 use hedgerow_mem::{Arena, Memory, Subgraph, SubgraphTable};
-use hedgerow_tier::{AdjacencyPart, Extent, ImageId, ListImage, ListQuery, ReadCache};
+use hedgerow_tier::{AdjacencyPart, Extent, ImageId, ListImage, ListQuery};
 
-use super::recent::Recent;
 use super::reload::MOST_LOOKS;
 use super::{Installer, invalid};
 use crate::error::{Error, Result, StorageError};
 use crate::state::store::Core;
-
-/// The share of the memory limit that directories and blocks take at most, and the share that they take even where there is no room;
-/// the latter is half of what commits leave free.
-const SHARE: u64 = 16;
-const SURE: (u64, u64) = (1 << 20, 64);
-/// What they take at most without a limit: where chains are read back, which only tests have happen then.
-const WITHOUT_LIMIT: u64 = 1 << 20;
-
-/// What reads of what is not in memory share.
-pub(crate) struct ColdReads {
-    cache: ReadCache,
-    /// Where single lists are read.
-    recent: Option<Recent>,
-}
-
-impl ColdReads {
-    /// Of a store with that memory limit, if one was asked for, whose chains `may_leave` memory, since it has files.
-    pub(crate) fn new(account: &Arc<Account>, limit: Option<u64>, may_leave: bool) -> ColdReads {
-        let most = limit.map_or(WITHOUT_LIMIT, |limit| limit / SHARE);
-        let sure = limit.map_or(WITHOUT_LIMIT, |limit| SURE.0.min(limit / SURE.1));
-        let as_bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX / 4);
-        let recent = (limit.is_some() && may_leave).then(|| Recent::new(account));
-        ColdReads { cache: ReadCache::new(account, as_bytes(sure), as_bytes(most)), recent }
-    }
-
-    /// Directories and blocks that were read.
-    pub(super) fn cache(&self) -> &ReadCache {
-        &self.cache
-    }
-}
 
 /// What a call reads of a chain: of one of its vertices, in one direction.
 #[derive(Clone, Copy)]
@@ -232,7 +199,7 @@ impl Core {
             Ok(Some(subgraph)) if subgraph.is_resident() => return Ok(Look::InMemory(subgraph)),
             Ok(Some(_)) | Err(NotInMemory) => {}
         }
-        let Some(recent) = &self.cold.recent else { return self.look_in_memory(id) };
+        let Some(recent) = self.cold.recent() else { return self.look_in_memory(id) };
         if looks == 1
             && !recent.was_touched(id, wanted.extent == Extent::Vertex)
             && let Some(list) = self.read_cold(table, wanted)?

@@ -10,7 +10,6 @@ mod cold;
 mod evict;
 mod fits;
 mod install;
-mod recent;
 mod reload;
 
 use std::sync::Arc;
@@ -25,7 +24,7 @@ use crate::error::Result;
 use crate::files::sources::{Sources, page_of_vertices};
 use crate::state::schema::Schema;
 
-pub(crate) use cold::{ColdReads, Wanted};
+pub(crate) use cold::Wanted;
 pub(crate) use fits::fits_kind;
 pub(crate) use install::{Installer, invalid};
 

@@ -11,7 +11,7 @@ const PLACES: usize = 4096;
 
 /// Chains that were touched once. Each has one place, from which the next one with the same place drives it: so the history is about
 /// as long as there are places, and costs no lock. Who is driven out counts as not touched, and no harm is done.
-pub(super) struct Recent {
+pub(crate) struct Recent {
     places: Box<[AtomicU32]>,
     _charge: Charge,
 }
@@ -25,7 +25,7 @@ impl Recent {
 
     /// Whether the chain was touched before, of late: then it is forgotten, else noted. Looks whether a vertex exists, which many reads
     /// begin with, are a history of their own. O(1).
-    pub(super) fn was_touched(&self, id: ImageId, of_vertex: bool) -> bool {
+    pub(crate) fn was_touched(&self, id: ImageId, of_vertex: bool) -> bool {
         let name = u64::from(of_vertex) << 48 | u64::from(id.label.0) << 32 | u64::from(id.subgraph.0);
         let hash = name.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let Some(place) = self.places.get((hash >> 32) as usize % PLACES) else { return false };
