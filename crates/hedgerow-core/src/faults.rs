@@ -61,6 +61,10 @@ faults! {
     UnloadedImagesLost,
     /// What changed since the last checkpoint is taken out of memory.
     EvictedDirty,
+    /// A block is kept for later point reads before its checksum is compared.
+    BlockCachedUnverified,
+    /// Directories that are kept for point reads are named by their page, without the file.
+    StaleDirectory,
     /// The check of a store does not compare the two sides of the edges.
     SidesNotCompared,
     /// The parallel replay of the log loses the order of operations on one subgraph.

@@ -20,6 +20,6 @@ pub mod segment;
 pub use error::TierError;
 pub use manifest::{LevelSegment, LoadedManifest, LogSegmentRef, Manifest, Section};
 pub use segment::{
-    AdjacencyPart, ImageId, ImageKeys, ImageRef, ImageScope, ImageSummary, KeysRef, PageId, PartRef,
-    SegmentInfo, SegmentReader, SegmentWriter, SubgraphImage,
+    AdjacencyPart, Extent, ImageId, ImageKeys, ImageRef, ImageScope, ImageSummary, KeysRef, ListImage,
+    ListQuery, PageId, PartRef, ReadCache, SegmentInfo, SegmentReader, SegmentWriter, SubgraphImage,
 };

@@ -326,8 +326,8 @@ impl WriteTxn {
             let snapshot = self.base().clone();
             self.note_adjacency(&snapshot, label, id, direction);
             let engine = Arc::clone(&self.engine);
-            snapshot.for_each_item(label, id, direction, |item| {
-                found.insert((engine.ids.key_of(item.dst), item.rank), ());
+            snapshot.for_each_end(label, id, direction, |other, rank| {
+                found.insert((engine.ids.key_of(other), rank), ());
             })?;
         }
         if self.own().is_none() {

@@ -6,7 +6,10 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{LabelId, SubgraphId};
 use hedgerow_io::{Corruption, CorruptionKind, StoreId, Vfs};
 use hedgerow_tier::segment::segment_name;
-use hedgerow_tier::{ImageId, ImageSummary, LevelSegment, Manifest, PageId, SegmentReader, SubgraphImage};
+use hedgerow_tier::{
+    ImageId, ImageSummary, LevelSegment, ListImage, ListQuery, Manifest, PageId, ReadCache, SegmentReader,
+    SubgraphImage,
+};
 
 use crate::error::{Error, Result};
 
@@ -138,11 +141,25 @@ impl Sources {
     }
 
     /// Reads the valid image of a subgraph in a label, if there is one, and gives it with the name of its file. One directory for each
-    /// segment that has the page, down to the one with the image.
-    pub(crate) fn read_image(&self, id: ImageId) -> Result<Option<(SubgraphImage, &str)>> {
+    /// segment that has the page, down to the one with the image, unless `cache` has them.
+    pub(crate) fn read_image(&self, id: ImageId, cache: &ReadCache) -> Result<Option<(SubgraphImage, &str)>> {
         for (segment, page) in self.of_page(id.page()) {
-            if let Some(image) = segment.reader.read_image(page, id)? {
+            if let Some(image) = segment.reader.read_image(page, id, cache)? {
                 return Ok(Some((image, &segment.name)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads one list of the valid image, as [`read_image`](Self::read_image) does; `None` if there is no image.
+    pub(crate) fn read_list(
+        &self,
+        query: &ListQuery,
+        cache: &ReadCache,
+    ) -> Result<Option<(ListImage, &str)>> {
+        for (segment, page) in self.of_page(query.image.page()) {
+            if let Some(list) = segment.reader.read_list(page, query, cache)? {
+                return Ok(Some((list, &segment.name)));
             }
         }
         Ok(None)

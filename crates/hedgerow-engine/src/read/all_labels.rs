@@ -5,6 +5,7 @@ use hedgerow_core::{Direction, LabelId, SubgraphId, VertexId, VertexKey, VertexK
 use crate::error::{ArgumentError, Result};
 use crate::read::labelled::EdgeOf;
 use crate::read::snapshot::Snapshot;
+use crate::state::pages::Wanted;
 use crate::state::schema::LabelRef;
 use crate::state::store::Core;
 
@@ -131,7 +132,7 @@ impl Snapshot {
         let (src, dst) = self.engine().ends_of(label, edges.src, edges.dst)?;
         let Some((src, dst)) = self.ends(src, dst) else { return Ok(false) };
         let joined = |label| match edges.rank {
-            Some(rank) => Ok(self.item_by_id(label, src, dst, rank)?.is_some()),
+            Some(rank) => self.contains_item(label, src, dst, rank),
             None => self.has_edge_with_rank(label, src, dst, |_| true),
         };
         if let Some(label) = label {
@@ -157,7 +158,7 @@ impl Snapshot {
         if label == LabelId::DEFAULT {
             return Ok(self.weight_by_id(src, dst)?.is_some() && wanted(0));
         }
-        let found = self.read_of(label, src, Direction::Out, |read| {
+        let found = self.read_of(Wanted::edge(label, src, Direction::Out, dst), |read| {
             let mut found = false;
             read.for_each_item_to(src.local(), dst, |item| found |= wanted(item.rank));
             found
@@ -179,8 +180,8 @@ impl Snapshot {
         let Some(id) = self.vertex_id(key)? else { return Ok(None) };
         let mut found = Vec::new();
         for label in self.label_ids() {
-            self.for_each_item(label, id, direction, |item| {
-                found.push((self.engine().ids.key_of(item.dst), label, item.rank));
+            self.for_each_end(label, id, direction, |other, rank| {
+                found.push((self.engine().ids.key_of(other), label, rank));
             })?;
         }
         found.sort_unstable();

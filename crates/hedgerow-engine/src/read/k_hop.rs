@@ -213,7 +213,7 @@ impl Snapshot {
             if label == LabelId::DEFAULT {
                 self.for_each_neighbor(v, direction, |other, _| reached.take(&[other]))?;
             } else {
-                self.for_each_item(label, v, direction, |item| reached.take(&[item.dst]))?;
+                self.for_each_end(label, v, direction, |other, _| reached.take(&[other]))?;
             }
         }
         Ok(())

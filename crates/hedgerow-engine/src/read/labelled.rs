@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{
-    Direction, LabelId, LocalVertex, Row, SUBGRAPH_VERTICES, SubgraphId, Topology, Value, VertexId,
-    VertexKey, VertexKeyRef,
-};
+use hedgerow_core::{Direction, LabelId, SubgraphId, Topology, Value, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_mem::version::Read;
 use hedgerow_mem::{ItemRef, View};
 
@@ -37,20 +34,6 @@ impl Snapshot {
         self.engine().label(label)
     }
 
-    #[inline]
-    pub(crate) fn read_of<R>(
-        &self,
-        label: LabelId,
-        id: VertexId,
-        direction: Direction,
-        f: impl Fn(Read<'_>) -> R,
-    ) -> Result<Option<R>> {
-        let found = self
-            .engine()
-            .read_subgraph(label, id.subgraph(), |entry| entry.read(direction, self.timestamp(), &f))?;
-        Ok(found.flatten())
-    }
-
     /// Endpoints as they are stored: of an undirected graph the smaller first.
     pub(crate) fn ends(&self, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> Option<(VertexId, VertexId)> {
         let ids = &self.engine().ids;
@@ -58,7 +41,6 @@ impl Snapshot {
         Some(self.engine().placement().ends(src?, dst?))
     }
 
-    /// Weight and properties of an edge; of an undirected graph `src` is the smaller.
     /// As [`ends`](Self::ends), of an edge whose label may say the kinds of its ends.
     fn ends_of(&self, label: LabelId, edge: &EdgeKey<'_>) -> Result<Option<(VertexId, VertexId)>> {
         let (src, dst) = self.engine().ends_of(Some(label), edge.src, edge.dst)?;
@@ -75,96 +57,6 @@ impl Snapshot {
         self.vertex_id(self.engine().end_of(label, key, direction)?)
     }
 
-    pub(crate) fn item_by_id(
-        &self,
-        label: LabelId,
-        src: VertexId,
-        dst: VertexId,
-        rank: u64,
-    ) -> Result<Option<(f64, Option<Row>)>> {
-        self.with_item(label, src, dst, rank, |item| (item.weight, item.row.to_row()))
-    }
-
-    pub(super) fn with_item<R>(
-        &self,
-        label: LabelId,
-        src: VertexId,
-        dst: VertexId,
-        rank: u64,
-        f: impl Fn(ItemRef<'_>) -> R,
-    ) -> Result<Option<R>> {
-        let item = |read: Read<'_>| read.item(src.local(), dst, rank, self.hint()).map(&f);
-        let found = self.read_of(label, src, Direction::Out, item);
-        Ok(found?.flatten())
-    }
-
-    /// Calls `f` with each edge of a label at a vertex, ascending by vertex id and rank. The properties of fixed width
-    /// come with the edge; text and bytes of an undirected edge, and all properties of an incoming one, lie with the
-    /// other copy.
-    pub(crate) fn for_each_item(
-        &self,
-        label: LabelId,
-        id: VertexId,
-        direction: Direction,
-        f: impl FnMut(ItemRef<'_>),
-    ) -> Result<()> {
-        if self.has_to_search(direction) {
-            return self.for_each_source(label, id, f);
-        }
-        let direction = self.stored(direction);
-        let mut f = Some(f);
-        // Kept by a reference, here and below, for the caller's code may take its time.
-        self.engine().read_subgraph(label, id.subgraph(), |entry| {
-            entry.read_kept(direction, self.timestamp(), |read| {
-                f.take().into_iter().for_each(|f| read.for_each_item(id.local(), f));
-            })
-        })?;
-        Ok(())
-    }
-
-    /// Whether edges in `direction` are not kept.
-    pub(crate) fn has_to_search(&self, direction: Direction) -> bool {
-        direction == Direction::In && self.engine().config.is_one_way()
-    }
-
-    /// Calls `f` with each edge to a vertex, its source in place of its destination, in a graph that keeps no incoming
-    /// edges. O(vertices log degree).
-    pub(crate) fn for_each_source(
-        &self,
-        label: LabelId,
-        id: VertexId,
-        mut f: impl FnMut(ItemRef<'_>),
-    ) -> Result<()> {
-        self.engine().load_label(label, true)?;
-        for subgraph in (0..self.engine().subgraph_bound()).map(SubgraphId) {
-            let mut visit = |read: Read<'_>| {
-                for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
-                    let src = subgraph.vertex(local);
-                    read.for_each_item_to(local, id, |item| f(ItemRef { dst: src, ..item }));
-                }
-            };
-            self.engine().read_subgraph(label, subgraph, |entry| {
-                entry.read_kept(Direction::Out, self.timestamp(), &mut visit)
-            })?;
-        }
-        Ok(())
-    }
-
-    pub(crate) fn degree_by_label(
-        &self,
-        label: LabelId,
-        id: VertexId,
-        direction: Direction,
-    ) -> Result<usize> {
-        if self.has_to_search(direction) {
-            let mut degree = 0;
-            self.for_each_source(label, id, |_| degree += 1)?;
-            return Ok(degree);
-        }
-        let degree = self.read_of(label, id, self.stored(direction), |read| read.degree(id.local()))?;
-        Ok(degree.unwrap_or(0))
-    }
-
     /// Whether the edge of this label and rank exists. O(log degree). See
     /// [`contains_any_edge`](Self::contains_any_edge) for those of any label or rank.
     ///
@@ -173,7 +65,7 @@ impl Snapshot {
     pub fn contains_edge_of(&self, edge: EdgeKey<'_>) -> Result<bool> {
         let label = self.label(edge.label)?;
         let Some((src, dst)) = self.ends_of(label, &edge)? else { return Ok(false) };
-        Ok(self.with_item(label, src, dst, edge.rank, |_| ())?.is_some())
+        self.contains_item(label, src, dst, edge.rank)
     }
 
     /// The properties of an edge that have a value, if the edge exists; in a weighted graph its weight among them.
@@ -221,8 +113,8 @@ impl Snapshot {
         let label = self.label(label.into())?;
         let Some(id) = self.end_of(label, key.into(), direction)? else { return Ok(None) };
         let mut found = Vec::new();
-        self.for_each_item(label, id, direction, |item| {
-            found.push((self.engine().ids.key_of(item.dst), item.rank));
+        self.for_each_end(label, id, direction, |other, rank| {
+            found.push((self.engine().ids.key_of(other), rank));
         })?;
         found.sort_unstable();
         Ok(Some(found))
@@ -254,7 +146,7 @@ impl Snapshot {
         direction: Direction,
     ) -> Result<Vec<EdgeOf>> {
         let mut found = Vec::new();
-        self.for_each_item(label, id, direction, |item| found.push((item.dst, item.rank)))?;
+        self.for_each_end(label, id, direction, |other, rank| found.push((other, rank)))?;
         let schema = self.engine().schema.load_full();
         let edge = |(other, rank)| {
             let properties = self.properties_between(&schema, label, id, other, direction, rank)?;

@@ -258,7 +258,7 @@ impl Snapshot {
                             view.neighbors(id, direction).for_each_run(|run| found.extend_from_slice(run));
                         }
                         Source::Chains(label) => {
-                            self.for_each_item(*label, id, direction, |item| found.push(item.dst))?;
+                            self.for_each_end(*label, id, direction, |other, _| found.push(other))?;
                         }
                     }
                 }

@@ -5,6 +5,7 @@ mod by_reads;
 mod compose;
 mod contains;
 pub(crate) mod csr;
+mod items;
 pub(crate) mod k_hop;
 pub(crate) mod keys;
 mod kinds;

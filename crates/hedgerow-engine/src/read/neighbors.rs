@@ -12,6 +12,7 @@ use hedgerow_mem::{ItemRef, View};
 use crate::error::Result;
 use crate::read::snapshot::Snapshot;
 use crate::read::view_demand::cost;
+use crate::state::pages::Wanted;
 
 impl Snapshot {
     /// The neighbours over the default label in `direction`, sorted by key, or `None` if there is no such vertex.
@@ -68,7 +69,7 @@ impl Snapshot {
             return self.for_each_source(LabelId::DEFAULT, id, |item| f(item.dst, item.weight));
         }
         let direction = self.stored(direction);
-        let found = self.engine().read_subgraph(LabelId::DEFAULT, id.subgraph(), |entry| {
+        let found = self.engine().read_list(Wanted::list(LabelId::DEFAULT, id, direction), |entry| {
             entry.for_each_neighbor(direction, self.timestamp(), id.local(), &mut f)
         })?;
         found.iter().for_each(|()| self.note_read(cost::LIST));
@@ -98,8 +99,9 @@ impl Snapshot {
             let one = |item: ItemRef<'_>| f(&[item.dst], &[item.weight][..weighted]);
             return self.for_each_source(LabelId::DEFAULT, id, one);
         }
-        let found = self.engine().read_subgraph(LabelId::DEFAULT, id.subgraph(), |entry| {
-            entry.visit(self.stored(direction), self.timestamp(), id.local(), &mut f)
+        let direction = self.stored(direction);
+        let found = self.engine().read_list(Wanted::list(LabelId::DEFAULT, id, direction), |entry| {
+            entry.visit(direction, self.timestamp(), id.local(), &mut f)
         })?;
         found.iter().for_each(|()| self.note_read(cost::LIST));
         Ok(())
@@ -184,8 +186,12 @@ impl NeighborCursor<'_> {
             Lists::WeightedView(view) => view.weighted_neighbors(id, self.direction).for_each_run(f),
             Lists::Chains(lists) => {
                 let read = lists.begins(id);
-                self.snapshot.engine().read_subgraph(LabelId::DEFAULT, id.subgraph(), |subgraph| {
-                    lists.visit(subgraph, id, &mut f)
+                let (direction, t) = (self.snapshot.stored(self.direction), self.snapshot.timestamp());
+                let wanted = Wanted::list(LabelId::DEFAULT, id, direction);
+                self.snapshot.engine().read_list_where(wanted, |subgraph, is_alone| match is_alone {
+                    false => lists.visit(subgraph, id, &mut f),
+                    // What has this list alone is nothing to keep for the next one.
+                    true => subgraph.visit(direction, t, id.local(), &mut f),
                 })?;
                 if let Some(in_order) = read {
                     self.snapshot.note_read(cost::LIST.plus(cost::LIST_IN_ORDER, in_order));

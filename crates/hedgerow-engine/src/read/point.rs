@@ -7,6 +7,7 @@ use hedgerow_mem::version::Read;
 use crate::error::Result;
 use crate::read::snapshot::Snapshot;
 use crate::read::view_demand::cost;
+use crate::state::pages::Wanted;
 
 impl Snapshot {
     /// Whether the edge of the default label exists. O(log degree).
@@ -77,7 +78,8 @@ impl Snapshot {
 
     #[inline]
     fn weight_in_chain(&self, src: VertexId, dst: VertexId) -> Result<Option<f64>> {
-        let found = self.engine().read_subgraph(LabelId::DEFAULT, src.subgraph(), |entry| {
+        let wanted = Wanted::edge(LabelId::DEFAULT, src, Direction::Out, dst);
+        let found = self.engine().read_list(wanted, |entry| {
             entry.edge(Direction::Out, self.timestamp(), src.local(), dst, self.hint())
         })?;
         Ok(found.flatten())
@@ -117,17 +119,10 @@ impl Snapshot {
         let subgraph = self.engine().subgraphs.get(id.subgraph());
         let (degree, beside_delta) = match subgraph.map(|entry| entry.read(stored, self.timestamp(), read)) {
             Some(Ok(found)) => found.unwrap_or_default(),
-            _ => self.degree_loaded(id, stored)?,
+            _ => self.engine().read_degree((LabelId::DEFAULT, id, stored), self.timestamp())?,
         };
         self.note_read(if beside_delta { cost::DEGREE_BESIDE_DELTA } else { cost::DEGREE });
         Ok(degree)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn degree_loaded(&self, id: VertexId, stored: Direction) -> Result<(usize, bool)> {
-        let read = |read: Read<'_>| (read.degree(id.local()), read.delta_len() > 0);
-        Ok(self.read(id, stored, read)?.unwrap_or_default())
     }
 
     /// The number of neighbours over the default label in `direction`, or `None` if there is no such vertex. A self-loop counts

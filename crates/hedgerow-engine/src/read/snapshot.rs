@@ -16,6 +16,7 @@ use crate::read::pin::slot_hint;
 use crate::read::tiered::Census;
 use crate::read::view_demand::{ViewDemand, cost};
 use crate::read::views::{self, Makers, Weight};
+use crate::state::pages::Wanted;
 use crate::state::selection::SelectedViews;
 use crate::state::store::Engine;
 
@@ -131,7 +132,7 @@ impl Snapshot {
         let subgraph = self.inner.engine.subgraphs.get(id.subgraph());
         let found = match subgraph.map(|entry| entry.read(Direction::Out, self.inner.ts, exists)) {
             Some(Ok(found)) => found,
-            _ => self.exists_once_loaded(id)?,
+            _ => self.exists_out_of_memory(id)?,
         };
         self.note_read(cost::EXISTENCE);
         Ok(found.unwrap_or(false))
@@ -139,21 +140,13 @@ impl Snapshot {
 
     #[cold]
     #[inline(never)]
-    fn exists_once_loaded(&self, id: VertexId) -> Result<Option<bool>> {
-        self.read(id, Direction::Out, |read| read.contains_vertex(id.local()))
-    }
-
-    #[inline]
-    pub(crate) fn read<R>(
-        &self,
-        id: VertexId,
-        direction: Direction,
-        f: impl Fn(Read<'_>) -> R,
-    ) -> Result<Option<R>> {
-        let found = self.inner.engine.read_subgraph(LabelId::DEFAULT, id.subgraph(), |entry| {
-            entry.read(direction, self.inner.ts, &f)
-        })?;
-        Ok(found.flatten())
+    fn exists_out_of_memory(&self, id: VertexId) -> Result<Option<bool>> {
+        let exists = |read: Read<'_>| read.contains_vertex(id.local());
+        let read = self
+            .inner
+            .engine
+            .read_list(Wanted::vertex(id), |entry| entry.read(Direction::Out, self.inner.ts, exists));
+        Ok(read?.flatten())
     }
 
     /// The view that this snapshot has, if it has one.

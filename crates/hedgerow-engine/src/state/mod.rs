@@ -3,6 +3,7 @@
 
 pub(crate) mod change;
 pub(crate) mod closing;
+pub(crate) mod cold_reads;
 pub(crate) mod csr;
 pub(crate) mod directions;
 pub(crate) mod edge_key;
@@ -18,6 +19,7 @@ pub(crate) mod memory;
 pub(crate) mod pages;
 pub(crate) mod pending;
 pub(crate) mod placement;
+mod recent;
 pub(crate) mod reclaim;
 pub(crate) mod schema;
 pub(crate) mod schema_cell;

@@ -15,6 +15,7 @@ use crate::error::{ArgumentError, CommitError, Error, Result, StateError};
 use crate::files::log::Durable;
 use crate::options::{Options, Thresholds};
 use crate::state::closing::{Closing, TellsFreed};
+use crate::state::cold_reads::ColdReads;
 use crate::state::csr::CsrCache;
 use crate::state::eviction::Eviction;
 use crate::state::horizon::LiveHorizon;
@@ -61,6 +62,7 @@ pub(crate) struct Core {
     /// Where pages of the tables come from that were not loaded yet.
     pub(crate) pages: Pages,
     pub(crate) eviction: Eviction,
+    pub(crate) cold: ColdReads,
     pub(crate) schema: SchemaCell,
     pub(crate) ids: IdMap,
     pub(crate) pending: PendingVersions,
@@ -141,7 +143,9 @@ impl Engine {
             let core = core.clone();
             Worker::new(duty, Arc::new(move || run(&core)))
         };
-        let coordination = Charge::new(parts.subgraphs.memory().account(), Purpose::Coordination, 0);
+        let account = parts.subgraphs.memory().account();
+        let coordination = Charge::new(account, Purpose::Coordination, 0);
+        let cold = ColdReads::new(account, options.memory_limit, parts.directory.is_some());
         let core = Arc::new_cyclic(|core| Core {
             config: parts.config,
             isolation: options.isolation,
@@ -153,6 +157,7 @@ impl Engine {
             labels: parts.labels,
             eviction: Eviction::new(parts.pages.clean()),
             pages: parts.pages,
+            cold,
             schema: SchemaCell::new(parts.schema),
             ids: parts.ids,
             pending: PendingVersions::default(),

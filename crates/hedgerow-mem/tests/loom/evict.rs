@@ -1,4 +1,5 @@
-//! Chains that are taken out of memory, and read back, beside readers and writers (rules E1 to E4 of the protocol).
+//! Chains that are taken out of memory, read back, and read without that, beside readers and writers (rules E1 to E4 and E6 of the
+//! protocol).
 
 use std::sync::Arc;
 
@@ -26,9 +27,12 @@ fn tier(last: u32) -> Arc<Tier> {
 
 impl Tier {
     /// What files say: the edges to 1 up to the last commit that they hold.
+    fn list(&self) -> Vec<u32> {
+        (1..=*self.clean.lock().unwrap() as u32).collect()
+    }
+
     fn image(&self) -> Main {
-        let last = *self.clean.lock().unwrap();
-        let neighbors: Vec<_> = (1..=last as u32).map(VertexId).collect();
+        let neighbors: Vec<_> = self.list().into_iter().map(VertexId).collect();
         let mut offsets = [0; SUBGRAPH_VERTICES + 1];
         offsets[V.index() + 1..].fill(neighbors.len() as u32);
         Main::from_parts(0, &offsets, &neighbors, None, self.store.memory.arena()).unwrap()
@@ -63,6 +67,29 @@ impl Tier {
                 Err(NotInMemory) => self.reload(),
             }
             reloaded = true;
+        }
+    }
+
+    /// Reads at `t` without putting the chain back.
+    fn read_cold(&self, t: Timestamp) -> Vec<u32> {
+        let subgraph = self.store.subgraph();
+        let absent = || {
+            let applied = subgraph.stamp().applied();
+            (!subgraph.is_resident()).then_some(applied)
+        };
+        loop {
+            let mut seen = Vec::new();
+            let read = subgraph.read(Direction::Out, t, |read| {
+                read.for_each_neighbor(V, |v, _| seen.push(v.0));
+            });
+            if read.is_ok() {
+                return seen;
+            }
+            let before = absent();
+            let list = self.list();
+            if before.is_some() && absent() == before {
+                return list;
+            }
         }
     }
 
@@ -168,5 +195,46 @@ fn two_readers_that_read_back_at_once_see_the_same() {
         assert_eq!(tier.read(Timestamp(1)).0, [1]);
         assert_eq!(reads.join().unwrap(), [1]);
         assert_eq!(tier.store.versions(), 1);
+    });
+}
+
+/// Between the look at the chain and the look at the files it may come back, change and be written: files say more then than an older
+/// reader sees.
+#[test]
+fn a_cold_read_beside_a_writer_that_promotes_and_an_eviction_sees_its_moment() {
+    model(|| {
+        let tier = tier(1);
+        assert!(tier.evict());
+        let registration = tier.store.register();
+        let writer = tier.clone();
+        let writes = thread::spawn(move || {
+            writer.commit(2);
+            writer.checkpoint(2);
+            writer.evict();
+        });
+        assert_eq!(tier.read_cold(registration.ts()), [1]);
+        tier.store.readers.close(registration);
+        writes.join().unwrap();
+        assert_eq!(tier.read_cold(Timestamp(2)), [1, 2]);
+    });
+}
+
+/// A chain that changes, is written and goes, all before a reader comes, is read as it is then.
+#[test]
+fn a_cold_read_beside_an_eviction_and_one_who_reads_back_sees_everything() {
+    model(|| {
+        let tier = tier(1);
+        let evictor = tier.clone();
+        let evicts = thread::spawn(move || {
+            evictor.commit(2);
+            evictor.checkpoint(2);
+            evictor.evict();
+            evictor.reload();
+        });
+        let registration = tier.store.register();
+        let t = registration.ts();
+        assert_eq!(tier.read_cold(t), inserted(t));
+        tier.store.readers.close(registration);
+        evicts.join().unwrap();
     });
 }

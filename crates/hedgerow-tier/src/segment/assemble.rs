@@ -4,7 +4,7 @@ use hedgerow_core::{GraphConfig, KeyKind, LabelId};
 
 use super::block::BlockKind;
 use super::columns;
-use super::directory::{Directory, Place, PlacedImage};
+use super::directory::{Directory, ImageEntry, Place, PlacedImage};
 use super::image::{AdjacencyPart, ImageKeys, ImageScope, SubgraphImage};
 use super::keys::decode_keys;
 use super::source::Source;
@@ -85,13 +85,7 @@ impl<'a> PageImages<'a> {
         let record = self.topology.record(place, BlockKind::Topology)?;
         let decoded = whole(record, |bytes| {
             let topology = topology::decode(bytes)?;
-            let fits =
-                (topology.id, topology.as_of, topology.present) == (expected, entry.as_of, entry.present);
-            bytes.require(fits, "record differs from the directory")?;
-            bytes.require(
-                topology.pieces() == u64::from(entry.pieces),
-                "number of pieces differs from the directory",
-            )?;
+            bytes.refuse(topology.differs_from(expected, entry))?;
             Ok(topology)
         });
         let mut topology = decoded.map_err(|fault| self.topology.error(place, fault))?;
@@ -105,7 +99,10 @@ impl<'a> PageImages<'a> {
 }
 
 /// Reads a record that must be read to its end.
-fn whole<T>(record: &[u8], read: impl FnOnce(&mut Bytes<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
+pub(super) fn whole<T>(
+    record: &[u8],
+    read: impl FnOnce(&mut Bytes<'_>) -> Result<T, Fault>,
+) -> Result<T, Fault> {
     let mut bytes = Bytes::new(record);
     let value = read(&mut bytes)?;
     bytes.require(bytes.is_empty(), "bytes left over in a record")?;
@@ -131,6 +128,15 @@ pub(super) fn decode_columns(bytes: &mut Bytes<'_>, topology: &mut Topology) -> 
 }
 
 impl Topology {
+    /// What the directory says otherwise of the image `id`, if it does.
+    pub(super) fn differs_from(&self, id: ImageId, entry: &ImageEntry) -> Option<&'static str> {
+        if (self.id, self.as_of, self.present) != (id, entry.as_of, entry.present) {
+            return Some("record differs from the directory");
+        }
+        let fits = self.pieces() == u64::from(entry.pieces);
+        (!fits).then_some("number of pieces differs from the directory")
+    }
+
     /// Whether the keys of its vertices stand in a record.
     pub(super) fn needs_keys(&self, config: &GraphConfig) -> bool {
         self.id.label == LabelId::DEFAULT && config.keys != KeyKind::Dense && self.present != 0

@@ -25,6 +25,38 @@ pub(super) const FULL_PAYLOAD: usize = 4096;
 
 const _: () = assert!(MOST_PAYLOAD + BLOCK_OVERHEAD <= MOST_BLOCK);
 
+/// A block that was verified.
+#[derive(Debug)]
+pub(super) struct Block {
+    kind: BlockKind,
+    raw: Vec<u8>,
+}
+
+impl Block {
+    /// Verifies the block `raw` that lies at `position`.
+    pub(super) fn verified(source: &Source, position: u64, raw: Vec<u8>) -> Result<Block, TierError> {
+        let (kind, _) = verify(source, position, &raw)?;
+        Ok(Block { kind, raw })
+    }
+
+    /// A block of which nothing was verified: only a planted fault makes one.
+    pub(super) fn unverified(kind: BlockKind, raw: Vec<u8>) -> Block {
+        Block { kind, raw }
+    }
+
+    pub(super) fn kind(&self) -> BlockKind {
+        self.kind
+    }
+
+    pub(super) fn payload(&self) -> &[u8] {
+        self.raw.get(HEAD_BYTES..self.raw.len().saturating_sub(CHECKSUM_BYTES)).unwrap_or(&[])
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Block>() + self.raw.capacity()
+    }
+}
+
 /// What the records in a block are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

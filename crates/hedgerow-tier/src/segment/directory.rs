@@ -3,6 +3,8 @@
 //! It states lengths only. Records follow each other, and so do blocks, so places follow from them; a directory whose lengths do
 //! not fill its blocks exactly is damaged.
 
+use std::ops::Range;
+
 use hedgerow_core::{LabelId, SubgraphId, Timestamp, VertexId};
 
 use super::block::{BLOCK_OVERHEAD, MOST_PAYLOAD};
@@ -58,6 +60,25 @@ pub(super) struct Directory {
     /// Where each block begins in the file; last, where the page's last one ends.
     pub(super) positions: Vec<u64>,
     pub(super) images: Vec<PlacedImage>,
+}
+
+impl Directory {
+    /// Where the image is, if the page has it.
+    pub(super) fn find(&self, id: ImageId) -> Option<&PlacedImage> {
+        let at = self.images.binary_search_by_key(&id.subgraph, |placed| placed.entry.subgraph).ok()?;
+        self.images.get(at).filter(|_| id.label == self.label)
+    }
+
+    /// Where block `number` begins and ends in the file.
+    pub(super) fn range_of_block(&self, number: usize) -> Option<Range<u64>> {
+        Some(*self.positions.get(number)?..*self.positions.get(number.checked_add(1)?)?)
+    }
+
+    /// The memory that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let images = self.images.capacity() * size_of::<PlacedImage>();
+        size_of::<Directory>() + self.positions.capacity() * size_of::<u64>() + images
+    }
 }
 
 impl PlacedImage {

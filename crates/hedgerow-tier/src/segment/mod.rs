@@ -5,12 +5,14 @@
 
 mod assemble;
 mod block;
+mod cache;
 mod chunks;
 mod columns;
 mod degrees;
 mod directory;
 mod image;
 mod keys;
+mod list;
 mod loss;
 mod page;
 mod paged;
@@ -33,7 +35,9 @@ mod testing;
 mod tests;
 
 pub use crate::id::{ImageId, PageId};
+pub use cache::ReadCache;
 pub use image::{AdjacencyPart, ImageKeys, ImageRef, ImageScope, KeysRef, PartRef, SubgraphImage};
+pub use list::{Extent, ListImage, ListQuery};
 pub use loss::SegmentLoss;
 pub use reader::SegmentReader;
 pub use salvage::read_damaged;

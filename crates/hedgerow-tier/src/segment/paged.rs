@@ -1,13 +1,18 @@
 //! Reading a segment of format 5.
 
+use std::sync::Arc;
+
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{GraphConfig, LabelId};
-use hedgerow_io::StoreId;
+use hedgerow_io::{FileId, StoreId};
 
 use super::SegmentInfo;
 use super::assemble::PageImages;
 use super::block::index_checksum;
+use super::cache::{Key, ReadCache};
 use super::directory::{self, Directory};
 use super::image::SubgraphImage;
+use super::list::{ListImage, ListQuery, ListReader};
 use super::source::Source;
 use super::summary::ImageSummary;
 use super::top::{
@@ -136,12 +141,42 @@ impl PagedSegment {
 
 impl PagedSegment {
     /// Reads one image of page number `i`, if the page has it, block by block: a read for each block that it lies in.
-    pub(super) fn read_image(&self, i: usize, id: ImageId) -> Result<Option<SubgraphImage>, TierError> {
-        let directory = self.directory(i)?;
-        let Some(placed) = directory.images.iter().find(|placed| placed.id(directory.label) == id) else {
-            return Ok(None);
-        };
+    pub(super) fn read_image(
+        &self,
+        i: usize,
+        id: ImageId,
+        cache: &ReadCache,
+    ) -> Result<Option<SubgraphImage>, TierError> {
+        let directory = self.cached_directory(i, cache)?;
+        let Some(placed) = directory.find(id) else { return Ok(None) };
         PageImages::block_by_block(&self.source, &directory, &self.footer.config).read(placed).map(Some)
+    }
+
+    /// Reads what is wanted of one image of page number `i`, if the page has it.
+    pub(super) fn read_list(
+        &self,
+        i: usize,
+        query: &ListQuery,
+        cache: &ReadCache,
+    ) -> Result<Option<ListImage>, TierError> {
+        let directory = self.cached_directory(i, cache)?;
+        let Some(placed) = directory.find(query.image) else { return Ok(None) };
+        let (source, config, directory) = (&self.source, &self.footer.config, &*directory);
+        ListReader { source, config, directory, placed, cache }.read(query).map(Some)
+    }
+
+    fn cached_directory(&self, i: usize, cache: &ReadCache) -> Result<Arc<Directory>, TierError> {
+        let Some(page) = self.pages.get(i) else { return self.directory(i).map(Arc::new) };
+        let key = match faults::is_on(PlantedFault::StaleDirectory) {
+            false => Key { file: self.source.file_id, at: page.directory },
+            true => Key { file: FileId(0), at: u64::from(page.id.label.0) << 32 | u64::from(page.id.page) },
+        };
+        if let Some(directory) = cache.directory(key) {
+            return Ok(directory);
+        }
+        let directory = Arc::new(self.directory(i)?);
+        cache.keep_directory(key, &directory);
+        Ok(directory)
     }
 }
 

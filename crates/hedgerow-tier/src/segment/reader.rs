@@ -8,7 +8,9 @@ use hedgerow_core::{GraphConfig, LabelId};
 use hedgerow_io::checksum::Checksum;
 use hedgerow_io::{Access, Corruption, CorruptionKind, Dir, StoreId, Vfs};
 
+use super::cache::ReadCache;
 use super::image::SubgraphImage;
+use super::list::{ListImage, ListQuery};
 use super::paged::PagedSegment;
 use super::source::Source;
 use super::summary::ImageSummary;
@@ -172,15 +174,39 @@ impl SegmentReader {
         }
     }
 
-    /// Reads one image of page number `i`, if the page has it. Cost: the page's directory, and a read for each block of the image;
-    /// formats 1 to 4 have no pages.
+    /// Reads one image of page number `i`, if the page has it. Cost: the page's directory unless the cache has it, and a read for each block
+    /// of the image; formats 1 to 4 have no pages.
     ///
     /// # Errors
     /// [`TierError::File`]; [`TierError::NoSuchPage`].
-    pub fn read_image(&self, i: usize, id: ImageId) -> Result<Option<SubgraphImage>, TierError> {
+    pub fn read_image(
+        &self,
+        i: usize,
+        id: ImageId,
+        cache: &ReadCache,
+    ) -> Result<Option<SubgraphImage>, TierError> {
         match &self.layout {
             Layout::Stream(_) => Err(TierError::NoSuchPage { index: i, len: 0 }),
-            Layout::Paged(paged) => paged.read_image(i, id),
+            Layout::Paged(paged) => paged.read_image(i, id, cache),
+        }
+    }
+
+    /// Reads one list of an image of page number `i`, or a part of it; `None` if the page does not have the image. Cost, as far as the
+    /// cache does not have it, and blocking on reads: the page's directory; the block of the image's record; of an image that is cut one block
+    /// for each piece that the list lies in, to find one neighbor O(log pieces) of them; with properties the blocks of all the image
+    /// has. Formats 1 to 4 have no pages.
+    ///
+    /// # Errors
+    /// [`TierError::File`]; [`TierError::NoSuchPage`].
+    pub fn read_list(
+        &self,
+        i: usize,
+        query: &ListQuery,
+        cache: &ReadCache,
+    ) -> Result<Option<ListImage>, TierError> {
+        match &self.layout {
+            Layout::Stream(_) => Err(TierError::NoSuchPage { index: i, len: 0 }),
+            Layout::Paged(paged) => paged.read_list(i, query, cache),
         }
     }
 

@@ -6,6 +6,7 @@ mod files;
 mod hostile;
 mod images;
 mod layout;
+mod lists;
 mod records;
 mod rules;
 mod salvage;

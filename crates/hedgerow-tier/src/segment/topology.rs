@@ -48,8 +48,8 @@ pub(super) struct Topology {
 pub(super) struct Part {
     pub(super) adjacency: AdjacencyPart,
     pub(super) has_columns: bool,
-    entries: u32,
-    form: Form,
+    pub(super) entries: u32,
+    pub(super) form: Form,
 }
 
 /// How many neighbors a piece holds: as many as fit in a block, whatever they are. The last one of a part may hold fewer.
@@ -58,16 +58,21 @@ fn piece_entries(weights: bool, ranks: bool) -> u32 {
 }
 
 impl Part {
-    fn piece_entries(&self) -> u32 {
+    /// How many neighbors a piece of this part holds.
+    pub(super) fn piece_entries(&self) -> u32 {
         piece_entries(self.adjacency.weights.is_some(), self.adjacency.ranks.is_some())
+    }
+
+    /// How many pieces the part is cut into, if it is.
+    pub(super) fn pieces(&self) -> u32 {
+        self.entries.div_ceil(self.piece_entries())
     }
 }
 
 impl Topology {
     /// How many pieces follow the head.
     pub(super) fn pieces(&self) -> u64 {
-        let of_part = |part: &Part| u64::from(part.entries.div_ceil(part.piece_entries()));
-        if self.is_cut { self.parts.iter().map(of_part).sum() } else { 0 }
+        if self.is_cut { self.parts.iter().map(|part| u64::from(part.pieces())).sum() } else { 0 }
     }
 }
 
@@ -165,12 +170,12 @@ fn form_of(subgraph: SubgraphId, part: &PartRef<'_>) -> Form {
     form(near < plain)
 }
 
-fn vertex(subgraph: SubgraphId, local: usize) -> VertexId {
+pub(super) fn vertex(subgraph: SubgraphId, local: usize) -> VertexId {
     VertexId((subgraph.0 << 6) | local as u32)
 }
 
 /// The parts of lists that lie in `range`, with their vertices.
-fn portions(
+pub(super) fn portions(
     offsets: &[u32; SUBGRAPH_VERTICES + 1],
     range: std::ops::Range<u32>,
 ) -> impl Iterator<Item = (usize, std::ops::Range<u32>)> {
@@ -200,6 +205,17 @@ fn encode_entries(
 /// Reads the next record. The bytes have passed their checksum, but may still be forged: what is allocated is in proportion to
 /// them, at most 64 neighbors for each byte.
 pub(super) fn decode(bytes: &mut Bytes<'_>) -> Result<Topology, Fault> {
+    decode_with(bytes, |bytes, subgraph, part| {
+        let all = 0..part.entries;
+        decode_entries(bytes, subgraph, part, all)
+    })
+}
+
+/// As [`decode`], but what is done with the entries of each part that has some in the record is for `entries` to say.
+pub(super) fn decode_with(
+    bytes: &mut Bytes<'_>,
+    mut entries: impl FnMut(&mut Bytes<'_>, SubgraphId, &mut Part) -> Result<(), Fault>,
+) -> Result<Topology, Fault> {
     let subgraph = SubgraphId(bytes.u32()?);
     let label = LabelId(bytes.u16()?);
     let kind = bytes.u8()?;
@@ -213,8 +229,7 @@ pub(super) fn decode(bytes: &mut Bytes<'_>) -> Result<Topology, Fault> {
     for _ in 0..parts {
         let mut part = decode_part(bytes, label)?;
         if kind == WHOLE {
-            let all = 0..part.entries;
-            decode_entries(bytes, subgraph, &mut part, all)?;
+            entries(bytes, subgraph, &mut part)?;
         }
         topology.parts.push(part);
     }

@@ -12,7 +12,7 @@ use hedgerow_testkit::Effort;
 use crate::interleave::{self, Case};
 use crate::plan::{Plan, Planted};
 use crate::{
-    anomalies, bytes, common, ends, equivalence, held, hermitage, ldbc, lies, memory, opening, poison,
+    anomalies, bytes, cold, common, ends, equivalence, held, hermitage, ldbc, lies, memory, opening, poison,
     rounds, tools, views, writers,
 };
 
@@ -64,6 +64,10 @@ pub(crate) enum Finder {
     Account,
     /// Graphs over many pages, most of them not loaded.
     Pages,
+    /// Point reads of what is not in memory, of graphs that change.
+    ColdReads,
+    /// The same where a block is damaged.
+    DamagedBlocks,
 }
 
 impl Finder {
@@ -91,6 +95,8 @@ impl Finder {
             Finder::Pages => {
                 whole(opening::a_graph_over_many_pages_is_what_was_written_however_it_was_opened)
             }
+            Finder::ColdReads => whole(cold::cold_reads_say_what_a_resident_store_says),
+            Finder::DamagedBlocks => whole(cold::a_damaged_block_is_an_error_of_each_read_of_it),
             Finder::Backup => whole(tools::a_backup_is_the_store_of_its_moment),
             Finder::Salvage => whole(tools::a_damaged_segment_loses_what_is_damaged),
         }

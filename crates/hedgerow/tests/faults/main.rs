@@ -14,6 +14,8 @@ mod blackbox;
 mod bytes;
 #[path = "../history/clients.rs"]
 mod clients;
+#[path = "../it/cold.rs"]
+mod cold;
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../it/ends.rs"]
@@ -94,6 +96,8 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::OlderImageLoaded, Finder::Pages),
     (Fault::UnloadedImagesLost, Finder::Pages),
     (Fault::EvictedDirty, Finder::Sequences),
+    (Fault::BlockCachedUnverified, Finder::DamagedBlocks),
+    (Fault::StaleDirectory, Finder::ColdReads),
     (Fault::SidesNotCompared, Finder::Lies),
     (Fault::ReplayedOutOfOrder, Finder::Sequences),
     (Fault::ReadsNotValidated, Finder::Contention),

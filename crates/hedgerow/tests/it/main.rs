@@ -10,6 +10,7 @@ mod basics;
 mod batches;
 mod bulk;
 mod checkpoints;
+mod cold;
 mod columns;
 mod concurrency;
 mod damage;
@@ -63,6 +64,12 @@ shared_tests! {
     ends: every_way_of_writing_keeps_to_the_kinds_of_a_label;
     memory: the_account_explains_what_a_store_holds;
     equivalence: random_transactions_agree_with_the_model;
+    cold:
+        cold_reads_say_what_a_resident_store_says,
+        reads_of_what_is_not_in_memory_are_counted,
+        reads_of_a_hub_are_counted,
+        a_chain_that_is_read_again_comes_into_memory,
+        a_damaged_block_is_an_error_of_each_read_of_it;
     opening:
         a_graph_over_many_pages_is_what_was_written_however_it_was_opened,
         an_opening_reads_what_the_number_of_pages_asks_for_and_a_read_its_page,
@@ -70,7 +77,8 @@ shared_tests! {
         threads_that_touch_pages_at_once_find_them_whole,
         a_graph_larger_than_its_limit_is_read_and_written_within_it,
         a_segment_that_could_not_be_opened_is_not_passed_over_later,
-        readers_and_writers_beside_an_evictor_see_what_they_should;
+        readers_and_writers_beside_an_evictor_see_what_they_should,
+        cold_readers_beside_writers_and_an_evictor_see_what_they_should;
     views:
         reads_by_id_agree_with_and_without_a_view,
         reads_by_id_find_every_neighbor_of_a_hub,

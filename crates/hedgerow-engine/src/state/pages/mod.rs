@@ -6,7 +6,8 @@
 //! what it is, at every timestamp that can be read.
 
 mod access;
-mod cold;
+mod cold_images;
+mod cold_lists;
 mod evict;
 mod fits;
 mod install;
@@ -26,8 +27,9 @@ use crate::files::sources::{Sources, page_of_vertices};
 use crate::state::schema::Schema;
 
 #[cfg(test)]
-pub(crate) use cold::Cold;
-pub(crate) use cold::{ColdImage, Expected, places};
+pub(crate) use cold_images::Cold;
+pub(crate) use cold_images::{ColdImage, Expected, places};
+pub(crate) use cold_lists::Wanted;
 pub(crate) use fits::fits_kind;
 pub(crate) use install::{Installer, invalid};
 

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::state::store::Core;
 
 /// How often a read looks again that finds what it has just loaded taken out of memory.
-const MOST_LOOKS: usize = 100;
+pub(super) const MOST_LOOKS: usize = 100;
 
 impl Core {
     /// What `f` reads of a subgraph of a label, which is loaded if need be; `None` where there never was anything on its page. `f` must
@@ -72,7 +72,7 @@ impl Core {
             // Without segments nothing was ever clean: what is not in memory is nowhere.
             return Err(NotInMemory.into());
         }
-        let (image, file) = match sources.read_image(id)? {
+        let (image, file) = match sources.read_image(id, self.cold.cache())? {
             Some((image, file)) => (Some(image), file),
             None => (None, ""),
         };

@@ -7,6 +7,7 @@ use super::CheckReport;
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::read::snapshot::Snapshot;
+use crate::state::pages::Wanted;
 use crate::state::schema::{Label, Schema};
 
 /// An edge in one of its two lists.
@@ -128,7 +129,8 @@ impl Graph {
             (true, Direction::Out) => Direction::In,
             _ => Direction::Out,
         };
-        let back = snapshot.read_of(label.id(), edge.dst, other_way, |read| {
+        let wanted = Wanted::edge(label.id(), edge.dst, other_way, v).with_rows();
+        let back = snapshot.read_of(wanted, |read| {
             read.item(edge.dst.local(), v, edge.rank, InterpolationHint::UNKNOWN).map(Listed::of)
         })?;
         let Some(back) = back.flatten() else { return Ok(Some("it has no other copy")) };

@@ -7,6 +7,7 @@ use hedgerow_io::checksum::checksum128;
 
 use super::damage::{kind_of, small};
 use super::files::open_paged;
+use super::images::small_images;
 use super::salvage::salvage;
 use super::*;
 use crate::segment::block::{HEAD_BYTES, block_checksum, index_checksum};
@@ -114,6 +115,16 @@ impl Forge {
         let kind = kind_of(read_all(&self.fs, &self.believed()));
         assert!(matches!(kind, CorruptionKind::Invalid(_)), "{what:?}: {kind:?}");
         salvage(&self.fs, Some(&self.info));
+        self.lists_break_no_rule();
+    }
+
+    /// Whatever lists are read, whoever believes the file, break no rule of an image.
+    fn lists_break_no_rule(&self) {
+        for info in [self.info, self.believed()] {
+            if let Ok(reader) = SegmentReader::open(self.fs.handle(), &info, STORE) {
+                lists::break_no_rule(&reader, &small_images());
+            }
+        }
     }
 }
 
@@ -199,6 +210,7 @@ fn hostile_blocks_are_refused_or_hold_images() {
                     }
                 }
                 salvage(&forge.fs, Some(&forge.info));
+                forge.lists_break_no_rule();
             }
         }
     }

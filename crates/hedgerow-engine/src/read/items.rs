@@ -1,0 +1,142 @@
+//! Reading edges of one label at a vertex by their ids, with ranks and properties.
+
+use hedgerow_core::{Direction, LabelId, LocalVertex, Row, SUBGRAPH_VERTICES, SubgraphId, VertexId};
+use hedgerow_mem::ItemRef;
+use hedgerow_mem::version::Read;
+
+use crate::error::Result;
+use crate::read::snapshot::Snapshot;
+use crate::state::pages::Wanted;
+
+impl Snapshot {
+    /// What `f` reads of what is wanted.
+    #[inline]
+    pub(crate) fn read_of<R>(&self, wanted: Wanted, f: impl Fn(Read<'_>) -> R) -> Result<Option<R>> {
+        let (direction, t) = (wanted.direction(), self.timestamp());
+        let found = self.engine().read_list(wanted, |entry| entry.read(direction, t, &f))?;
+        Ok(found.flatten())
+    }
+
+    /// Weight and properties of an edge; of an undirected graph `src` is the smaller.
+    pub(crate) fn item_by_id(
+        &self,
+        label: LabelId,
+        src: VertexId,
+        dst: VertexId,
+        rank: u64,
+    ) -> Result<Option<(f64, Option<Row>)>> {
+        self.with_item(label, src, dst, rank, |item| (item.weight, item.row.to_row()))
+    }
+
+    pub(super) fn with_item<R>(
+        &self,
+        label: LabelId,
+        src: VertexId,
+        dst: VertexId,
+        rank: u64,
+        f: impl Fn(ItemRef<'_>) -> R,
+    ) -> Result<Option<R>> {
+        let item = |read: Read<'_>| read.item(src.local(), dst, rank, self.hint()).map(&f);
+        let wanted = Wanted::edge(label, src, Direction::Out, dst).with_rows();
+        Ok(self.read_of(wanted, item)?.flatten())
+    }
+
+    /// Whether the edge exists; of an undirected graph `src` is the smaller.
+    pub(super) fn contains_item(
+        &self,
+        label: LabelId,
+        src: VertexId,
+        dst: VertexId,
+        rank: u64,
+    ) -> Result<bool> {
+        let item = |read: Read<'_>| read.item(src.local(), dst, rank, self.hint()).is_some();
+        let found = self.read_of(Wanted::edge(label, src, Direction::Out, dst), item)?;
+        Ok(found == Some(true))
+    }
+
+    /// Calls `f` with each edge of a label at a vertex, ascending by vertex id and rank. The properties of fixed width
+    /// come with the edge; text and bytes of an undirected edge, and all properties of an incoming one, lie with the
+    /// other copy.
+    pub(crate) fn for_each_item(
+        &self,
+        label: LabelId,
+        id: VertexId,
+        direction: Direction,
+        f: impl FnMut(ItemRef<'_>),
+    ) -> Result<()> {
+        if self.has_to_search(direction) {
+            return self.for_each_source(label, id, f);
+        }
+        self.visit_items(Wanted::list(label, id, self.stored(direction)).with_rows(), id, f)
+    }
+
+    /// As [`for_each_item`](Self::for_each_item), with the other endpoint and the rank of each edge: properties are not read.
+    pub(crate) fn for_each_end(
+        &self,
+        label: LabelId,
+        id: VertexId,
+        direction: Direction,
+        mut f: impl FnMut(VertexId, u64),
+    ) -> Result<()> {
+        let f = |item: ItemRef<'_>| f(item.dst, item.rank);
+        if self.has_to_search(direction) {
+            return self.for_each_source(label, id, f);
+        }
+        self.visit_items(Wanted::list(label, id, self.stored(direction)), id, f)
+    }
+
+    #[inline]
+    fn visit_items(&self, wanted: Wanted, id: VertexId, f: impl FnMut(ItemRef<'_>)) -> Result<()> {
+        let (direction, mut f) = (wanted.direction(), Some(f));
+        // Kept by a reference, here and below, for the caller's code may take its time.
+        self.engine().read_list(wanted, |entry| {
+            entry.read_kept(direction, self.timestamp(), |read| {
+                f.take().into_iter().for_each(|f| read.for_each_item(id.local(), f));
+            })
+        })?;
+        Ok(())
+    }
+
+    /// Whether edges in `direction` are not kept.
+    pub(crate) fn has_to_search(&self, direction: Direction) -> bool {
+        direction == Direction::In && self.engine().config.is_one_way()
+    }
+
+    /// Calls `f` with each edge to a vertex, its source in place of its destination, in a graph that keeps no incoming
+    /// edges. O(vertices log degree).
+    pub(crate) fn for_each_source(
+        &self,
+        label: LabelId,
+        id: VertexId,
+        mut f: impl FnMut(ItemRef<'_>),
+    ) -> Result<()> {
+        self.engine().load_label(label, true)?;
+        for subgraph in (0..self.engine().subgraph_bound()).map(SubgraphId) {
+            let mut visit = |read: Read<'_>| {
+                for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+                    let src = subgraph.vertex(local);
+                    read.for_each_item_to(local, id, |item| f(ItemRef { dst: src, ..item }));
+                }
+            };
+            self.engine().read_subgraph(label, subgraph, |entry| {
+                entry.read_kept(Direction::Out, self.timestamp(), &mut visit)
+            })?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn degree_by_label(
+        &self,
+        label: LabelId,
+        id: VertexId,
+        direction: Direction,
+    ) -> Result<usize> {
+        if self.has_to_search(direction) {
+            let mut degree = 0;
+            self.for_each_source(label, id, |_| degree += 1)?;
+            return Ok(degree);
+        }
+        let list = (label, id, self.stored(direction));
+        Ok(self.engine().read_degree(list, self.timestamp())?.0)
+    }
+}

@@ -1,0 +1,274 @@
+//! Reads of single lists of what is not in memory, which leave it where it is (rule E6 of `docs/design/protocol.md`).
+//!
+//! The first read of a chain reads what it asks for and no more; who reads a chain again soon has it in memory for the reads to come. Where
+//! no limit was given everything is loaded at its first touch: it stays, so that the reads that follow find it.
+
+use hedgerow_core::account::{Charge, Purpose};
+use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
+use hedgerow_mem::version::{NotInMemory, Read};
+use hedgerow_mem::{Arena, Memory, Subgraph, SubgraphTable};
+use hedgerow_tier::{AdjacencyPart, Extent, ImageId, ListImage, ListQuery};
+
+use super::reload::MOST_LOOKS;
+use super::{Installer, invalid};
+use crate::error::{Error, Result, StorageError};
+use crate::state::store::Core;
+
+/// What a call reads of a chain: of one of its vertices, in one direction.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    label: LabelId,
+    at: VertexId,
+    direction: Direction,
+    extent: Extent,
+    rows: bool,
+}
+
+impl Wanted {
+    /// The list of a vertex, without properties.
+    #[inline]
+    pub(crate) fn list(label: LabelId, at: VertexId, direction: Direction) -> Wanted {
+        Wanted { label, at, direction, extent: Extent::Whole, rows: false }
+    }
+
+    /// The edges to one other vertex, without properties.
+    #[inline]
+    pub(crate) fn edge(label: LabelId, at: VertexId, direction: Direction, other: VertexId) -> Wanted {
+        Wanted { extent: Extent::Near(other), ..Wanted::list(label, at, direction) }
+    }
+
+    /// Whether a vertex exists.
+    #[inline]
+    pub(crate) fn vertex(at: VertexId) -> Wanted {
+        Wanted { extent: Extent::Vertex, ..Wanted::list(LabelId::DEFAULT, at, Direction::Out) }
+    }
+
+    /// The same with properties.
+    #[inline]
+    pub(crate) fn with_rows(self) -> Wanted {
+        Wanted { rows: true, ..self }
+    }
+
+    /// The direction of the list.
+    #[inline]
+    pub(crate) fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    fn image(&self) -> ImageId {
+        ImageId { label: self.label, subgraph: self.at.subgraph() }
+    }
+
+    fn query(&self) -> ListQuery {
+        // Properties of a vertex are nothing without their values.
+        let rows = self.rows || self.label == LabelId::VERTICES;
+        let (direction, extent) = (self.direction, self.extent);
+        ListQuery { image: self.image(), local: self.at.local(), direction, extent, rows }
+    }
+}
+
+/// What was read of a chain: a subgraph of its own that has what was asked for, and of everything else says that it is not in memory,
+/// as far as it can tell.
+struct ColdList {
+    subgraph: Subgraph,
+    degree: usize,
+    _charge: Charge,
+}
+
+/// Where a call looks next.
+enum Look<'c> {
+    /// There never was anything.
+    Nothing,
+    InMemory(&'c Subgraph),
+    Cold(ColdList),
+    /// It came into memory, or changed, while files were read.
+    Again,
+}
+
+/// What is not in memory, and by what it is told whether it changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Absent {
+    /// The page, which was not loaded since the store was opened.
+    Page,
+    /// The chain; the last operation that was applied.
+    Chain(Timestamp),
+}
+
+impl Absent {
+    fn look(table: &SubgraphTable, id: SubgraphId) -> Option<Absent> {
+        match table.find(id) {
+            Err(NotInMemory) => Some(Absent::Page),
+            Ok(None) => None,
+            Ok(Some(subgraph)) => {
+                // Before the links: who finds them empty finds the stamp under which they were emptied, or sees it change.
+                let applied = subgraph.stamp().applied();
+                (!subgraph.is_resident()).then_some(Absent::Chain(applied))
+            }
+        }
+    }
+}
+
+impl Core {
+    /// What `f` reads of what is wanted; `None` where there never was anything on its page. Read from files where it is not in memory,
+    /// or loaded where that is not the first time of late. `f` must read nothing else of the subgraph, and call nobody's code before it finds
+    /// in memory what it reads: it is called again if it does not. Under the conditions of [`subgraph`](Self::subgraph).
+    ///
+    /// # Errors
+    /// As of that.
+    #[inline(always)]
+    pub(crate) fn read_list<R>(
+        &self,
+        wanted: Wanted,
+        mut f: impl FnMut(&Subgraph) -> std::result::Result<R, NotInMemory>,
+    ) -> Result<Option<R>> {
+        self.read_list_where(wanted, |subgraph, _| f(subgraph))
+    }
+
+    /// As [`read_list`](Self::read_list); `f` is told whether the subgraph is one that holds this list alone, and ends with this call.
+    ///
+    /// # Errors
+    /// As of that.
+    #[inline(always)]
+    pub(crate) fn read_list_where<R>(
+        &self,
+        wanted: Wanted,
+        mut f: impl FnMut(&Subgraph, bool) -> std::result::Result<R, NotInMemory>,
+    ) -> Result<Option<R>> {
+        let (mut looks, mut list, mut is_alone) = (0, None, false);
+        let mut found = self.find_in_memory(wanted);
+        loop {
+            // Nothing that may fail stands before what is nearly always so, and `f` stays in registers.
+            if let Some(subgraph) = found
+                && let Ok(found) = f(subgraph, is_alone)
+            {
+                return Ok(Some(found));
+            }
+            looks += 1;
+            match self.look_again(wanted, looks)? {
+                Look::Nothing => return Ok(None),
+                Look::InMemory(subgraph) => (is_alone, found) = (false, Some(subgraph)),
+                Look::Cold(read) => (is_alone, found) = (true, Some(&list.insert(read).subgraph)),
+                Look::Again => (is_alone, found) = (false, self.find_in_memory(wanted)),
+            }
+        }
+    }
+
+    /// The length of the list that a snapshot at `t` sees, and whether it is that of a main part and a delta. O(1), and a look at the delta.
+    ///
+    /// # Errors
+    /// As of [`read_list`](Self::read_list).
+    pub(crate) fn read_degree(
+        &self,
+        (label, at, direction): (LabelId, VertexId, Direction),
+        t: Timestamp,
+    ) -> Result<(usize, bool)> {
+        let degree = |read: Read<'_>| (read.degree(at.local()), read.delta_len() > 0);
+        let wanted = Wanted { extent: Extent::Degree, ..Wanted::list(label, at, direction) };
+        let (mut looks, mut found) = (0, self.find_in_memory(wanted));
+        loop {
+            if let Some(subgraph) = found
+                && let Ok(found) = subgraph.read(direction, t, degree)
+            {
+                return Ok(found.unwrap_or_default());
+            }
+            looks += 1;
+            match self.look_again(wanted, looks)? {
+                Look::Nothing => return Ok((0, false)),
+                Look::InMemory(subgraph) => found = Some(subgraph),
+                Look::Cold(list) => return Ok((list.degree, false)),
+                Look::Again => found = self.find_in_memory(wanted),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn find_in_memory(&self, wanted: Wanted) -> Option<&Subgraph> {
+        self.table(wanted.label)?.get(wanted.at.subgraph())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_again(&self, wanted: Wanted, looks: usize) -> Result<Look<'_>> {
+        if looks > MOST_LOOKS {
+            return Err(NotInMemory.into());
+        }
+        let id = wanted.image();
+        let Some(table) = self.table(id.label) else { return Ok(Look::Nothing) };
+        match table.find(id.subgraph) {
+            Ok(None) => return Ok(Look::Nothing),
+            Ok(Some(subgraph)) if subgraph.is_resident() => return Ok(Look::InMemory(subgraph)),
+            Ok(Some(_)) | Err(NotInMemory) => {}
+        }
+        let Some(recent) = self.cold.recent() else { return self.look_in_memory(id) };
+        if looks == 1
+            && !recent.was_touched(id, wanted.extent == Extent::Vertex)
+            && let Some(list) = self.read_cold_list(table, wanted)?
+        {
+            return Ok(Look::Cold(list));
+        }
+        match self.look_in_memory(id) {
+            // What memory has no room for can be read all the same.
+            Err(Error::Storage(StorageError::MemoryLimit { .. })) => {
+                Ok(self.read_cold_list(table, wanted)?.map_or(Look::Again, Look::Cold))
+            }
+            found => found,
+        }
+    }
+
+    /// Has the chain in memory.
+    fn look_in_memory(&self, id: ImageId) -> Result<Look<'_>> {
+        Ok(self.resident(id.label, id.subgraph)?.map_or(Look::Nothing, Look::InMemory))
+    }
+
+    /// Reads what is wanted from files; `None` if it came into memory, or changed, meanwhile.
+    fn read_cold_list(&self, table: &SubgraphTable, wanted: Wanted) -> Result<Option<ColdList>> {
+        self.check_owner()?;
+        let id = wanted.image();
+        let Some(absent) = Absent::look(table, id.subgraph) else { return Ok(None) };
+        // After the look: those that hold what was applied by then, or later ones.
+        let sources = self.pages.sources();
+        if sources.segments().next().is_none() {
+            // Without segments nothing was ever clean: what is not in memory is nowhere.
+            return Err(NotInMemory.into());
+        }
+        let (found, file) = match sources.read_list(&wanted.query(), self.cold.cache())? {
+            Some((found, file)) => (found, file),
+            None => (ListImage::default(), ""),
+        };
+        let list = self.cold_list(wanted, found, file)?;
+        Ok((Absent::look(table, id.subgraph) == Some(absent)).then_some(list))
+    }
+
+    /// What an image says of a list, held against the schema and the graph.
+    fn cold_list(&self, wanted: Wanted, found: ListImage, file: &str) -> Result<ColdList> {
+        let ListImage { present, degree, part } = found;
+        let charge = Charge::new(self.account(), Purpose::Files, part.as_ref().map_or(0, bytes_of));
+        let (schema, arena) = (self.schema.load(), Arena::default());
+        let (config, checkpoint, bound) = (self.config, self.clock.published(), self.ids.bound());
+        let installer = Installer { config, schema: &schema, checkpoint, bound, arena: &arena };
+        let part = part.map(|part| installer.checked(wanted.at.subgraph(), part, file)).transpose()?;
+        let main = match wanted.label {
+            LabelId::DEFAULT => installer.main_of_default(present, part, file)?,
+            _ => installer.main_of_label(part, file)?,
+        };
+        if main.edges().len() > degree as usize {
+            return Err(invalid(file, "a list longer than its degree"));
+        }
+        let subgraph = Subgraph::new(Memory::new(arena));
+        let mut latched = subgraph.latch();
+        latched.evict(match wanted.direction {
+            Direction::Out => Direction::In,
+            Direction::In => Direction::Out,
+        });
+        // Every reader that there is may see it.
+        latched.install(wanted.direction, main, Timestamp::ZERO, self.is_weighted(wanted.label));
+        drop(latched);
+        Ok(ColdList { subgraph, degree: degree as usize, _charge: charge })
+    }
+}
+
+/// What a part takes in memory, about.
+fn bytes_of(part: &AdjacencyPart) -> usize {
+    let of_edge = 4 + if part.weights.is_some() { 8 } else { 0 } + if part.ranks.is_some() { 8 } else { 0 };
+    part.neighbors.len() * of_edge + part.columns.bytes()
+}

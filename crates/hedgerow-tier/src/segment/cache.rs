@@ -1,0 +1,232 @@
+//! Directories and blocks that were verified, kept for the point reads that come after.
+//!
+//! An entry is named by the id of its file and its position in it. Ids of files are never used again and segments never change, so what
+//! is kept cannot become stale. Nothing is kept that was not verified. What is given up for something new is chosen by a clock: for each
+//! time that an entry was asked for, up to three, its hand passes it by once, so what was read only once goes first.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use hedgerow_core::account::{Account, Charge, Purpose};
+use hedgerow_core::sync::Mutex;
+use hedgerow_io::FileId;
+
+use super::block::Block;
+use super::directory::Directory;
+
+/// Parts of the cache, each under a lock of its own.
+const SHARDS: usize = 4;
+/// What an entry takes beside what it holds: its slot, its place in the index, and what counts its references.
+const ENTRY_BYTES: usize = size_of::<Slot>() + 2 * size_of::<(Key, usize)>() + 2 * size_of::<usize>();
+
+/// How often the hand passes an entry by at most, however often it was asked for.
+const MOST_LIVES: u8 = 3;
+
+/// Directories of pages and blocks of segments, for [point reads](super::SegmentReader::read_list). Bounded, and charged to the account of a
+/// store. May be used by many threads at once.
+pub struct ReadCache {
+    account: Arc<Account>,
+    shards: [Mutex<Shard>; SHARDS],
+    /// How many bytes it may take whatever else there is, and how many at most.
+    sure: usize,
+    most: usize,
+}
+
+/// Where a directory or a block begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) file: FileId,
+    pub(super) at: u64,
+}
+
+#[derive(Clone)]
+enum Kept {
+    Directory(Arc<Directory>),
+    Block(Arc<Block>),
+}
+
+struct Slot {
+    key: Key,
+    kept: Kept,
+    bytes: usize,
+    /// How often the hand passes it by.
+    lives: u8,
+}
+
+struct Shard {
+    index: HashMap<Key, usize>,
+    slots: Vec<Slot>,
+    hand: usize,
+    bytes: usize,
+    charge: Charge,
+}
+
+impl ReadCache {
+    /// An empty cache of at most `most` bytes. It takes more than `sure` bytes only while the account has room for twice as many
+    /// beside them: what is sure has to come out of what others leave free.
+    pub fn new(account: &Arc<Account>, sure: usize, most: usize) -> ReadCache {
+        let shard = |_| {
+            let charge = Charge::new(account, Purpose::Files, 0);
+            let (index, slots) = (HashMap::new(), Vec::new());
+            Mutex::new(Shard { index, slots, hand: 0, bytes: 0, charge })
+        };
+        ReadCache { account: account.clone(), shards: std::array::from_fn(shard), sure, most }
+    }
+
+    /// The bytes that it holds. O(1).
+    pub fn bytes(&self) -> usize {
+        self.shards.iter().map(|shard| shard.lock().bytes).sum()
+    }
+
+    pub(super) fn directory(&self, key: Key) -> Option<Arc<Directory>> {
+        match self.get(key)? {
+            Kept::Directory(directory) => Some(directory),
+            Kept::Block(_) => None,
+        }
+    }
+
+    pub(super) fn block(&self, key: Key) -> Option<Arc<Block>> {
+        match self.get(key)? {
+            Kept::Block(block) => Some(block),
+            Kept::Directory(_) => None,
+        }
+    }
+
+    /// Keeps a directory that was verified.
+    pub(super) fn keep_directory(&self, key: Key, directory: &Arc<Directory>) {
+        self.keep(key, Kept::Directory(directory.clone()), directory.bytes());
+    }
+
+    /// Keeps a block that was verified.
+    pub(super) fn keep_block(&self, key: Key, block: &Arc<Block>) {
+        self.keep(key, Kept::Block(block.clone()), block.bytes());
+    }
+
+    fn get(&self, key: Key) -> Option<Kept> {
+        let mut shard = self.shard(key).lock();
+        let at = *shard.index.get(&key)?;
+        let slot = shard.slots.get_mut(at)?;
+        slot.lives = MOST_LIVES.min(slot.lives + 1);
+        Some(slot.kept.clone())
+    }
+
+    fn keep(&self, key: Key, kept: Kept, bytes: usize) {
+        let bytes = bytes + ENTRY_BYTES;
+        let has_room = self.account.room() >= (2 * self.sure + bytes) as u64;
+        let mut shard = self.shard(key).lock();
+        let most = if has_room { self.most / SHARDS } else { shard.bytes.max(self.sure / SHARDS) };
+        if bytes <= most && !shard.index.contains_key(&key) {
+            shard.keep_within(most, Slot { key, kept, bytes, lives: 0 });
+        }
+    }
+
+    fn shard(&self, key: Key) -> &Mutex<Shard> {
+        // Positions are rarely multiples of a power of two, those of neighboring blocks never equal.
+        let hash = (key.at ^ key.file.0.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        &self.shards[(hash >> 60) as usize % SHARDS]
+    }
+}
+
+impl fmt::Debug for ReadCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadCache").field("most", &self.most).finish_non_exhaustive()
+    }
+}
+
+impl Shard {
+    /// Takes a slot in, once those before it leave it room within `most` bytes.
+    fn keep_within(&mut self, most: usize, slot: Slot) {
+        while self.bytes + slot.bytes > most && self.give_up_one() {}
+        self.bytes += slot.bytes;
+        self.index.insert(slot.key, self.slots.len());
+        self.slots.push(slot);
+        self.charge.set(self.bytes);
+    }
+
+    /// Gives up the first slot from the hand on that has no life left; whether there was one.
+    fn give_up_one(&mut self) -> bool {
+        loop {
+            if self.hand >= self.slots.len() {
+                self.hand = 0;
+            }
+            let Some(slot) = self.slots.get_mut(self.hand) else { return false };
+            let Some(left) = slot.lives.checked_sub(1) else { break };
+            slot.lives = left;
+            self.hand += 1;
+        }
+        let gone = self.slots.swap_remove(self.hand);
+        self.index.remove(&gone.key);
+        if let Some(moved) = self.slots.get(self.hand) {
+            self.index.insert(moved.key, self.hand);
+        }
+        self.bytes -= gone.bytes;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::block::BlockKind;
+
+    fn key(at: u64) -> Key {
+        Key { file: FileId(3), at }
+    }
+
+    fn put(cache: &ReadCache, at: u64) {
+        let block = Block::unverified(BlockKind::Topology, vec![at as u8; 1000]);
+        cache.keep_block(key(at), &Arc::new(block));
+    }
+
+    fn is_there(cache: &ReadCache, at: u64) -> bool {
+        cache.block(key(at)).is_some_and(|block| block.payload().iter().all(|byte| *byte == at as u8))
+    }
+
+    #[test]
+    fn what_is_used_again_stays_and_the_bound_holds() {
+        let account = Arc::new(Account::new(Some(1 << 20)));
+        let cache = ReadCache::new(&account, 4 << 10, 64 << 10);
+        (0..4).for_each(|at| put(&cache, at));
+        for at in 4..400 {
+            put(&cache, at);
+            assert!(is_there(&cache, at), "what came last is there");
+            for hot in 0..4 {
+                assert!(is_there(&cache, hot), "{hot} after {at}");
+            }
+            assert!(cache.bytes() <= 64 << 10);
+            assert_eq!(account.used_for(Purpose::Files), cache.bytes() as u64);
+        }
+        assert!(cache.bytes() > 32 << 10);
+        assert!(!is_there(&cache, 5));
+        drop(cache);
+        assert_eq!(account.used(), 0);
+    }
+
+    /// Where others fill the account it keeps what it has, and takes no more than it is sure of.
+    #[test]
+    fn it_grows_only_into_room() {
+        let account = Arc::new(Account::new(Some(1 << 20)));
+        let cache = ReadCache::new(&account, 8 << 10, 64 << 10);
+        let all = Charge::new(&account, Purpose::Arena, 1 << 20);
+        (0..100).for_each(|at| put(&cache, at));
+        let sure = cache.bytes();
+        assert!((1..=8 << 10).contains(&sure), "{sure}");
+        drop(all);
+        (100..200).for_each(|at| put(&cache, at));
+        let full = cache.bytes();
+        assert!(full > 32 << 10);
+        account.charge(Purpose::Arena, 1 << 20);
+        (200..300).for_each(|at| put(&cache, at));
+        assert!(cache.bytes() <= full && is_there(&cache, 299));
+        account.discharge(Purpose::Arena, 1 << 20);
+    }
+
+    #[test]
+    fn files_do_not_mix() {
+        let cache = ReadCache::new(&Arc::new(Account::new(None)), 0, 64 << 10);
+        put(&cache, 7);
+        assert!(cache.block(Key { file: FileId(4), at: 7 }).is_none());
+        assert!(cache.directory(key(7)).is_none() && cache.block(key(7)).is_some());
+    }
+}

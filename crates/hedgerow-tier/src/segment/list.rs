@@ -1,0 +1,371 @@
+//! Reading one list of an image: the block that its record is in, and of a record that is cut the pieces in which the list lies.
+//!
+//! Each block is one read, unless the cache has it; nothing is read ahead. Everything is verified before it is interpreted, and the
+//! record is gone through to its end, but of the lists in it only the one that is wanted is decoded.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use hedgerow_core::assemble::ColumnsBuilder;
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_core::{
+    Columns, Direction, GraphConfig, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId,
+};
+
+use super::assemble::whole;
+use super::block::{Block, BlockKind, HEAD_BYTES};
+use super::cache::{Key, ReadCache};
+use super::columns;
+use super::degrees::degree_mask;
+use super::directory::{Directory, Place, PlacedImage};
+use super::image::{AdjacencyPart, check_order, check_part};
+use super::source::Source;
+use super::topology::{self, Part, Topology, portions, vertex};
+use crate::TierError;
+use crate::bytes::{Bytes, Fault};
+use crate::id::ImageId;
+use crate::packed::{decode_list, skip_list};
+
+/// What is wanted of an image.
+#[derive(Clone, Copy, Debug)]
+pub struct ListQuery {
+    /// Of which image.
+    pub image: ImageId,
+    /// Of which of its vertices.
+    pub local: LocalVertex,
+    /// Whether the neighbors are destinations or sources.
+    pub direction: Direction,
+    /// How much of the list.
+    pub extent: Extent,
+    /// Whether properties of the edges are wanted too.
+    pub rows: bool,
+}
+
+/// How much of a list is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Nothing: whether the vertex is live. The directory tells.
+    Vertex,
+    /// How long it is. The head of the record tells.
+    Degree,
+    /// All edges to one neighbor, and whatever lies in the same pieces: those are found by halving.
+    Near(VertexId),
+    /// All of it.
+    Whole,
+}
+
+/// What an image says of one vertex.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ListImage {
+    /// The mask of the image: live vertices, in another label than the default one vertices with neighbors.
+    pub present: u64,
+    /// The length of the list; 0 where only the vertex was asked for.
+    pub degree: u32,
+    /// The list, or the stretch of it that was wanted, as the only one of its part; none if there is nothing in it.
+    pub part: Option<AdjacencyPart>,
+}
+
+/// Reads lists of one image of a page.
+pub(super) struct ListReader<'a> {
+    pub(super) source: &'a Source,
+    pub(super) config: &'a GraphConfig,
+    pub(super) directory: &'a Directory,
+    pub(super) placed: &'a PlacedImage,
+    pub(super) cache: &'a ReadCache,
+}
+
+/// A stretch of one list.
+#[derive(Debug, Default)]
+struct Stretch {
+    /// Which neighbor of its part is the first.
+    begin: u32,
+    neighbors: Vec<VertexId>,
+    weights: Vec<f64>,
+    ranks: Vec<u64>,
+}
+
+/// A part of an image that is cut, and where its pieces are.
+struct Cut<'a> {
+    part: &'a Part,
+    /// The block of its first piece.
+    first: usize,
+}
+
+impl ListReader<'_> {
+    pub(super) fn read(&self, query: &ListQuery) -> Result<ListImage, TierError> {
+        let present = self.placed.entry.present;
+        let mut found = ListImage { present, ..ListImage::default() };
+        if present & query.local.bit() == 0 || query.extent == Extent::Vertex {
+            return Ok(found);
+        }
+        let mut stretch = Stretch::default();
+        let topology = self.head(query, &mut stretch)?;
+        let Some(nth) = topology.parts.iter().position(|part| part.adjacency.direction == query.direction)
+        else {
+            return Ok(found);
+        };
+        let (before, from) = topology.parts.split_at(nth);
+        let Some(part) = from.first() else { return Ok(found) };
+        let list = range_of(part, query.local.index());
+        found.degree = list.len() as u32;
+        if list.is_empty() || query.extent == Extent::Degree {
+            return Ok(found);
+        }
+        if topology.is_cut {
+            let pieces = before.iter().fold(0usize, |sum, part| sum + part.pieces() as usize);
+            let cut = Cut { part, first: self.placed.topology.block + 1 + pieces };
+            stretch = self.stretch(&cut, query, list)?;
+        }
+        let columns = if query.rows && part.has_columns {
+            self.columns(&topology, nth, &stretch)?
+        } else {
+            Columns::default()
+        };
+        found.part = self.part_of(part, query, stretch, columns)?;
+        Ok(found)
+    }
+
+    /// The record, or the head of one that is cut. Of a record the list goes to `stretch`.
+    fn head(&self, query: &ListQuery, stretch: &mut Stretch) -> Result<Topology, TierError> {
+        let (place, entry) = (self.placed.topology, &self.placed.entry);
+        let block = self.block(place.block, BlockKind::Topology)?;
+        let end = place.offset.saturating_add(usize::from(entry.topology));
+        let record = block.payload().get(place.offset..end).unwrap_or(&[]);
+        let decoded = whole(record, |bytes| {
+            let topology = topology::decode_with(bytes, |bytes, subgraph, part| {
+                let is_it = part.adjacency.direction == query.direction;
+                let local = is_it.then_some(query.local.index());
+                take_stretch(bytes, subgraph, part, 0..part.entries, local, stretch)
+            })?;
+            bytes.refuse(topology.differs_from(query.image, entry))?;
+            bytes.refuse(self.fault(&topology))?;
+            Ok(topology)
+        });
+        decoded.map_err(|fault| self.error(place, fault))
+    }
+
+    /// A rule that a head breaks by itself.
+    fn fault(&self, topology: &Topology) -> Option<&'static str> {
+        let parts = || topology.parts.iter().map(|part| &part.adjacency);
+        let outgoing = topology.parts.iter().filter(|part| part.adjacency.direction == Direction::Out);
+        let edges: u64 = outgoing.map(|part| u64::from(part.entries)).sum();
+        if edges != self.placed.entry.edges || topology.needs_columns() != (self.placed.columns.len > 0) {
+            return Some("image differs from the directory");
+        }
+        let with_neighbors = parts().fold(0, |mask, part| mask | degree_mask(&part.offsets));
+        if topology.present & with_neighbors != with_neighbors {
+            return Some("neighbors of a vertex that is not live");
+        }
+        if topology.id.label != LabelId::DEFAULT && topology.present != with_neighbors {
+            return Some("vertices without neighbors in the image of a label");
+        }
+        check_order(parts().map(|part| (part.label, part.direction)))
+    }
+
+    /// The stretch of a list of a part that is cut that is wanted; `list` says which neighbors of the part are the list's.
+    fn stretch(&self, cut: &Cut<'_>, query: &ListQuery, list: Range<u32>) -> Result<Stretch, TierError> {
+        let (local, step) = (query.local.index(), cut.part.piece_entries());
+        let pieces = list.start / step..list.end.div_ceil(step);
+        let Extent::Near(dst) = query.extent else {
+            let mut all = Stretch::default();
+            pieces.into_iter().try_for_each(|piece| self.piece(cut, piece, local, &mut all))?;
+            return Ok(all);
+        };
+        // The first piece that does not end before `dst`.
+        let repeats = cut.part.form.repeats;
+        let (mut low, mut high, mut found) = (pieces.start, pieces.end, Stretch::default());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let mut stretch = Stretch::default();
+            self.piece(cut, middle, local, &mut stretch)?;
+            if stretch.neighbors.last().is_some_and(|last| *last < dst) {
+                low = middle + 1;
+                continue;
+            }
+            let first = stretch.neighbors.first().copied();
+            found = stretch;
+            if first.is_some_and(|first| first < dst || (first == dst && !repeats)) {
+                low = middle;
+                break;
+            }
+            high = middle;
+        }
+        // With ranks, edges to one neighbor may go on in the pieces that follow.
+        let mut next = low + 1;
+        while repeats && next < pieces.end && found.neighbors.last() == Some(&dst) {
+            self.piece(cut, next, local, &mut found)?;
+            next += 1;
+        }
+        Ok(found)
+    }
+
+    /// Appends what a piece has of the list of a vertex.
+    fn piece(&self, cut: &Cut<'_>, piece: u32, local: usize, stretch: &mut Stretch) -> Result<(), TierError> {
+        let (part, step) = (cut.part, cut.part.piece_entries());
+        let number = cut.first.saturating_add(piece as usize);
+        let block = self.block(number, BlockKind::Piece)?;
+        let begin = piece.saturating_mul(step);
+        let range = begin..part.entries.min(begin.saturating_add(step));
+        let subgraph = self.placed.entry.subgraph;
+        let taken =
+            whole(block.payload(), |bytes| take_stretch(bytes, subgraph, part, range, Some(local), stretch));
+        taken.map_err(|fault| self.error(Place { block: number, offset: 0, len: 0 }, fault))
+    }
+
+    /// The properties of a stretch of part number `nth`, from the record of all of them.
+    fn columns(&self, topology: &Topology, nth: usize, stretch: &Stretch) -> Result<Columns, TierError> {
+        let place = self.placed.columns;
+        let record = self.gathered(place)?;
+        let decoded = whole(&record, |bytes| {
+            let subgraph = bytes.u32()?;
+            bytes.require(subgraph == topology.id.subgraph.0, "properties of another subgraph")?;
+            let mut found = Columns::default();
+            for (at, part) in topology.parts.iter().enumerate().filter(|(_, part)| part.has_columns) {
+                let columns = columns::decode(bytes, part.entries as usize)?;
+                if at == nth {
+                    let (begin, len) = (stretch.begin as usize, stretch.neighbors.len());
+                    let mut wanted = ColumnsBuilder::new(&columns, len);
+                    wanted.copy(begin..begin + len);
+                    found = wanted.finish();
+                }
+            }
+            Ok(found)
+        });
+        decoded.map_err(|fault| self.error(place, fault))
+    }
+
+    /// The record of properties, which may lie in several blocks.
+    fn gathered(&self, place: Place) -> Result<Vec<u8>, TierError> {
+        let missing = || self.error(place, Fault { position: 0, what: "record beyond its blocks" });
+        let len = usize::try_from(place.len).map_err(|_| missing())?;
+        let (mut record, mut number, mut offset) = (Vec::new(), place.block, place.offset);
+        while record.len() < len {
+            let block = self.block(number, BlockKind::Columns)?;
+            let rest = block.payload().get(offset..).unwrap_or(&[]);
+            let taken = rest.get(..rest.len().min(len - record.len())).unwrap_or(&[]);
+            // Grows with what was read and verified: a length alone is no reason to allocate.
+            if taken.is_empty() || record.try_reserve(taken.len()).is_err() {
+                return Err(missing());
+            }
+            record.extend_from_slice(taken);
+            (number, offset) = (number + 1, 0);
+        }
+        Ok(record)
+    }
+
+    /// The stretch as the only list of its part, if it breaks no rule.
+    fn part_of(
+        &self,
+        part: &Part,
+        query: &ListQuery,
+        stretch: Stretch,
+        columns: Columns,
+    ) -> Result<Option<AdjacencyPart>, TierError> {
+        if stretch.neighbors.is_empty() {
+            return Ok(None);
+        }
+        let Part { adjacency, .. } = part;
+        let mut offsets = [0; SUBGRAPH_VERTICES + 1];
+        let behind = offsets.iter_mut().skip(query.local.index() + 1);
+        behind.for_each(|offset| *offset = stretch.neighbors.len() as u32);
+        let found = AdjacencyPart {
+            label: adjacency.label,
+            direction: adjacency.direction,
+            offsets,
+            neighbors: stretch.neighbors,
+            weights: adjacency.weights.is_some().then_some(stretch.weights),
+            ranks: adjacency.ranks.is_some().then_some(stretch.ranks),
+            columns,
+        };
+        match check_part(&found.as_ref(), self.placed.entry.present, self.config) {
+            None => Ok(Some(found)),
+            Some(what) => Err(self.error(self.placed.topology, Fault { position: 0, what })),
+        }
+    }
+
+    /// A block, which must be of `kind`: verified, from the cache or by one read.
+    fn block(&self, number: usize, kind: BlockKind) -> Result<Arc<Block>, TierError> {
+        let range = self.directory.range_of_block(number);
+        let Some(Range { start, end }) = range else {
+            return Err(self.source.invalid(0, "block beyond its page"));
+        };
+        let key = Key { file: self.source.file_id, at: start };
+        let block = match self.cache.block(key) {
+            Some(block) => block,
+            None => {
+                let raw = self.source.read_region(start, end - start)?;
+                if faults::is_on(PlantedFault::BlockCachedUnverified) {
+                    self.cache.keep_block(key, &Arc::new(Block::unverified(kind, raw.clone())));
+                }
+                let block = Arc::new(Block::verified(self.source, start, raw)?);
+                self.cache.keep_block(key, &block);
+                block
+            }
+        };
+        if block.kind() == kind {
+            Ok(block)
+        } else {
+            Err(self.source.invalid(start, "block of another kind"))
+        }
+    }
+
+    fn error(&self, place: Place, fault: Fault) -> TierError {
+        let block = self.directory.range_of_block(place.block).map_or(0, |range| range.start);
+        let offset = (HEAD_BYTES + place.offset + fault.position) as u64;
+        self.source.invalid(block.saturating_add(offset), fault.what)
+    }
+}
+
+/// Which neighbors of its part are those of a vertex.
+fn range_of(part: &Part, local: usize) -> Range<u32> {
+    let at = |i: usize| part.adjacency.offsets.get(i).copied().unwrap_or(0);
+    at(local)..at(local + 1)
+}
+
+/// Goes through the neighbors `range` of a part, and appends those of the vertex `local` to `stretch`.
+fn take_stretch(
+    bytes: &mut Bytes<'_>,
+    subgraph: SubgraphId,
+    part: &Part,
+    range: Range<u32>,
+    local: Option<usize>,
+    stretch: &mut Stretch,
+) -> Result<(), Fault> {
+    let mut taken = range.start..range.start;
+    for (at, portion) in portions(&part.adjacency.offsets, range.clone()) {
+        if Some(at) == local {
+            if stretch.neighbors.is_empty() {
+                stretch.begin = portion.start;
+            }
+            decode_list(bytes, portion.len(), vertex(subgraph, at), part.form, &mut stretch.neighbors)?;
+            taken = portion;
+        } else {
+            skip_list(bytes, portion.len())?;
+        }
+    }
+    let taken = (taken.start - range.start) as usize..(taken.end - range.start) as usize;
+    if part.adjacency.weights.is_some() {
+        stretch.weights.append(&mut some_of(bytes, range.len(), taken.clone(), f64::from_le_bytes)?);
+    }
+    if part.adjacency.ranks.is_some() {
+        stretch.ranks.append(&mut some_of(bytes, range.len(), taken, u64::from_le_bytes)?);
+    }
+    Ok(())
+}
+
+/// Those of `count` values of 8 bytes that are `wanted`.
+fn some_of<T>(
+    bytes: &mut Bytes<'_>,
+    count: usize,
+    wanted: Range<usize>,
+    value: impl Fn([u8; 8]) -> T,
+) -> Result<Vec<T>, Fault> {
+    let skip = |bytes: &mut Bytes<'_>, values: usize| {
+        let len = values.checked_mul(8).ok_or_else(|| bytes.fault("length overflows"))?;
+        bytes.take(len).map(drop)
+    };
+    skip(bytes, wanted.start)?;
+    let found = bytes.array(wanted.len(), value)?;
+    skip(bytes, count.saturating_sub(wanted.end))?;
+    Ok(found)
+}

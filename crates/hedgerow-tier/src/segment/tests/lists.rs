@@ -1,0 +1,263 @@
+//! Single lists are those of the images, and take the reads that they should.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use hedgerow_core::account::Account;
+use hedgerow_core::{LocalVertex, RowRef, VertexId};
+use hedgerow_io::{CorruptionKind, CountingFs, IoCounters};
+
+use super::images::{list_image, small_images, text_image};
+use super::*;
+use crate::segment::image::check_part;
+use crate::segment::testing::{dense_image, rich_image, weighted_image};
+use crate::{Extent, ListImage, ListQuery, ReadCache};
+
+/// One edge: destination, rank, bits of the weight, properties.
+type Edge = (VertexId, u64, Option<u64>, Option<hedgerow_core::Row>);
+
+fn cache_of(bytes: usize) -> ReadCache {
+    ReadCache::new(&Arc::new(Account::new(None)), bytes, bytes)
+}
+
+/// The edges of a vertex as the image has them, without properties unless `rows`.
+fn edges_of(part: &AdjacencyPart, local: usize, rows: bool) -> Vec<Edge> {
+    let range = part.offsets[local] as usize..part.offsets[local + 1] as usize;
+    let edge = |at: usize| {
+        let row = rows.then(|| RowRef::Columns(&part.columns, at).to_row()).flatten();
+        let weight = part.weights.as_ref().map(|weights| weights[at].to_bits());
+        (part.neighbors[at], part.ranks.as_ref().map_or(0, |ranks| ranks[at]), weight, row)
+    };
+    range.map(edge).collect()
+}
+
+fn expected(image: &SubgraphImage, query: &ListQuery) -> (u32, Vec<Edge>) {
+    let part = image.parts.iter().find(|part| part.direction == query.direction);
+    let edges = part.map_or_else(Vec::new, |part| edges_of(part, query.local.index(), query.rows));
+    (edges.len() as u32, edges)
+}
+
+/// Whether what was read is what the image has.
+fn check(image: &SubgraphImage, query: &ListQuery, found: &ListImage) {
+    let (degree, all) = expected(image, query);
+    let edges = found.part.as_ref().map_or_else(Vec::new, |part| {
+        let only = part.offsets[query.local.index() + 1] as usize;
+        assert!(only == part.neighbors.len() && part.offsets[query.local.index()] == 0);
+        edges_of(part, query.local.index(), query.rows)
+    });
+    assert_eq!(found.present, image.present);
+    match query.extent {
+        Extent::Vertex => assert_eq!((found.degree, edges), (0, Vec::new())),
+        Extent::Degree => assert_eq!((found.degree, edges), (degree, Vec::new())),
+        Extent::Whole => assert_eq!((found.degree, edges), (degree, all)),
+        Extent::Near(dst) => {
+            let of_dst =
+                |edges: Vec<Edge>| edges.into_iter().filter(|edge| edge.0 == dst).collect::<Vec<_>>();
+            assert_eq!(found.degree, degree);
+            assert_eq!(of_dst(edges), of_dst(all));
+        }
+    }
+}
+
+/// All that may be asked of some vertices of an image: those with lists, and two without.
+fn queries(image: &SubgraphImage) -> Vec<ListQuery> {
+    let has_list = |local: usize| image.parts.iter().any(|part| !part.neighbors_of(local).is_empty());
+    let without = (0..64).filter(|&local| !has_list(local)).take(2);
+    let mut queries = Vec::new();
+    for local in (0..64).filter(|&local| has_list(local)).chain(without) {
+        for direction in [Direction::Out, Direction::In] {
+            let part = image.parts.iter().find(|part| part.direction == direction);
+            let list = part.map_or(&[][..], |part| part.neighbors_of(local));
+            let some = list.iter().step_by(list.len() / 5 + 1).chain(list.last());
+            let near = some.flat_map(|v| [v.0, v.0.saturating_sub(1), v.0.saturating_add(1)]);
+            let near = near.chain([0, u32::MAX - 1]).map(|v| Extent::Near(VertexId(v)));
+            for extent in [Extent::Vertex, Extent::Degree, Extent::Whole].into_iter().chain(near) {
+                for rows in [false, true] {
+                    let local = LocalVertex(local as u8);
+                    queries.push(ListQuery { image: image.image_id(), local, direction, extent, rows });
+                }
+            }
+        }
+    }
+    queries
+}
+
+/// Asks for all lists of all images, with and without a cache.
+fn every_list_comes_back(config: GraphConfig, images: &[SubgraphImage]) {
+    let fs = SimFs::new();
+    let info = write(&fs, config, images);
+    let reader = SegmentReader::open(fs.handle(), &info, STORE).unwrap();
+    for cache in [cache_of(0), cache_of(1 << 20)] {
+        for image in images {
+            let page = reader.find_page(image.image_id().page()).unwrap();
+            for query in queries(image) {
+                let found = reader.read_list(page, &query, &cache).unwrap().unwrap();
+                check(image, &query, &found);
+            }
+        }
+    }
+}
+
+/// Reads lists of a file that may be forged: each is an error that names the file, or breaks no rule of an image.
+pub(super) fn break_no_rule(reader: &SegmentReader, images: &[SubgraphImage]) {
+    let (cache, config) = (cache_of(1 << 20), reader.config());
+    for image in images {
+        let Some(page) = reader.find_page(image.image_id().page()) else { continue };
+        for query in queries(image).iter().filter(|query| query.extent == Extent::Whole) {
+            match reader.read_list(page, query, &cache) {
+                Ok(found) => {
+                    let part = found.and_then(|found| found.part);
+                    let broken = part.and_then(|part| check_part(&part.as_ref(), !0, &config));
+                    assert_eq!(broken, None);
+                }
+                Err(error) => assert_eq!(error.corruption().unwrap().file, segment_name(FILE)),
+            }
+        }
+    }
+}
+
+#[test]
+fn lists_of_records_of_every_shape_come_back() {
+    // Short lists, hubs in pieces in both directions.
+    every_list_comes_back(config(KeyKind::Dense, false), &[dense_image(0, 64), star_image(1, 60_000)]);
+    // Weights, ranks, both; in one record and in pieces.
+    for (weights, ranks) in [(true, false), (false, true), (true, true)] {
+        for (degree, step) in [(40, 900), (9_000, 40), (17_000, 3)] {
+            let image = list_image(1, degree, step, weights, ranks);
+            every_list_comes_back(config(KeyKind::Dense, true), &[image, dense_image(2, 3)]);
+        }
+    }
+    // Properties of several blocks, of labels, of vertices.
+    every_list_comes_back(config(KeyKind::Dense, false), &[text_image(3, 200), dense_image(5, 9)]);
+    every_list_comes_back(config(KeyKind::U64, true), &small_images());
+    every_list_comes_back(config(KeyKind::U64, true), &[rich_image(), weighted_image()]);
+}
+
+/// Edges to one neighbor that differ in rank, over several pieces.
+#[test]
+fn parallel_edges_over_several_pieces_are_found() {
+    let mut image = list_image(1, 12_000, 1, false, true);
+    let part = &mut image.parts[0];
+    // Neighbors 3 and 5, some thousand times each, between others.
+    part.neighbors = [(1, 2), (3, 5_500), (4, 1), (5, 6_496), (9, 1)]
+        .iter()
+        .flat_map(|&(v, n)| vec![VertexId(v); n])
+        .collect();
+    every_list_comes_back(config(KeyKind::Dense, false), &[image]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_list_of_any_segment_comes_back((config, images) in segment_strategy()) {
+        every_list_comes_back(config, &images);
+    }
+}
+
+#[test]
+fn what_a_page_does_not_have_is_not_found() {
+    let fs = SimFs::new();
+    let info = write(&fs, config(KeyKind::Dense, false), &[dense_image(3, 64)]);
+    let reader = SegmentReader::open(fs.handle(), &info, STORE).unwrap();
+    let mut query = queries(&dense_image(3, 64))[2];
+    for (label, subgraph) in [(0, 4), (1, 3), (0, 67)] {
+        query.image = ImageId { label: LabelId(label), subgraph: SubgraphId(subgraph) };
+        assert!(reader.read_list(0, &query, &cache_of(0)).unwrap().is_none());
+    }
+    let refused = reader.read_list(1, &query, &cache_of(0));
+    assert!(matches!(refused, Err(TierError::NoSuchPage { index: 1, len: 1 })));
+}
+
+/// Opens a segment of the images through a file system that counts.
+fn counted(images: &[SubgraphImage]) -> (SegmentReader, Arc<IoCounters>) {
+    let fs = SimFs::new();
+    let info = write(&fs, config(KeyKind::Dense, false), images);
+    let counting = CountingFs::new(fs.handle());
+    let counters = counting.counters();
+    (SegmentReader::open(Arc::new(counting), &info, STORE).unwrap(), counters)
+}
+
+/// A list in one block takes one read, a hub's one for each piece that it lies in and one for its head; of all of them the directory one,
+/// once.
+#[test]
+fn lists_take_a_read_for_each_block_that_they_lie_in() {
+    let images: Vec<_> = (0..30).map(|id| dense_image(id, 64)).chain([star_image(40, 100_000)]).collect();
+    let (reader, counters) = counted(&images);
+    let cache = cache_of(4 << 20);
+    let reads_of = |image: &SubgraphImage, extent, direction, cache: &ReadCache| {
+        let before = counters.reads.load(Ordering::Relaxed);
+        let local = LocalVertex(image.present.trailing_zeros() as u8);
+        let query = ListQuery { image: image.image_id(), local, direction, extent, rows: true };
+        let found = reader.read_list(0, &query, cache).unwrap().unwrap();
+        check(image, &query, &found);
+        counters.reads.load(Ordering::Relaxed) - before
+    };
+    let out = Direction::Out;
+    assert_eq!(reads_of(&images[0], Extent::Vertex, out, &cache), 1, "the directory");
+    assert_eq!(reads_of(&images[7], Extent::Vertex, out, &cache), 0);
+    assert_eq!(reads_of(&images[7], Extent::Whole, out, &cache), 1, "its block");
+    assert_eq!(reads_of(&images[7], Extent::Near(VertexId(9)), out, &cache), 0, "it is kept");
+    let hub = &images[30];
+    assert_eq!(reads_of(hub, Extent::Degree, out, &cache), 1, "its head");
+    // 100,000 neighbors in pieces of 13,104.
+    let pieces = 100_000u64.div_ceil(13_104);
+    for dst in [0, 1, 150_001, 299_998, 400_000] {
+        let cold = cache_of(4 << 20);
+        let reads = reads_of(hub, Extent::Near(VertexId(dst)), out, &cold);
+        // Directory, head, and a search of eight pieces.
+        assert!((3..=2 + 4).contains(&reads), "{reads} for {dst}");
+    }
+    assert_eq!(reads_of(hub, Extent::Whole, out, &cache), pieces);
+    assert_eq!(reads_of(hub, Extent::Whole, Direction::In, &cache), pieces);
+    assert_eq!(reads_of(hub, Extent::Whole, Direction::In, &cache), 0, "kept");
+    // Nothing is read ahead: as many bytes as the blocks have.
+    let before = counters.read_bytes.load(Ordering::Relaxed);
+    reads_of(&images[29], Extent::Whole, out, &cache);
+    assert!(counters.read_bytes.load(Ordering::Relaxed) - before < 16 << 10);
+}
+
+/// Whatever byte of the file is damaged, a list is what it was, or there is an error that says where. Nothing of it is kept.
+#[test]
+fn lists_of_a_damaged_file_are_right_or_errors() {
+    let fs = SimFs::new();
+    let images = small_images();
+    let info = write(&fs, config(KeyKind::U64, true), &images);
+    let bytes = files::bytes_of(&fs);
+    let reader = SegmentReader::open(fs.handle(), &info, STORE).unwrap();
+    let all: Vec<_> =
+        images.iter().flat_map(|image| queries(image).into_iter().map(move |q| (image, q))).collect();
+    let (mut refused, mut right) = (0, 0);
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << (at % 8);
+        fs.overwrite(&segment_name(FILE), &damaged);
+        let cache = cache_of(1 << 20);
+        for (image, query) in all.iter().skip(at % 7).step_by(7) {
+            let page = reader.find_page(image.image_id().page()).unwrap();
+            for _ in 0..2 {
+                match reader.read_list(page, query, &cache) {
+                    Ok(found) => {
+                        check(image, query, &found.unwrap());
+                        right += 1;
+                    }
+                    Err(error) => {
+                        let damage = error.corruption().unwrap();
+                        assert!(
+                            damage.file == segment_name(FILE) && damage.offset <= at as u64,
+                            "{at}: {damage}"
+                        );
+                        refused += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(refused > 1000 && right > 1000, "{refused} refused, {right} right");
+    // What was kept before the damage is still right, what was not is refused.
+    fs.overwrite(&segment_name(FILE), &bytes[..100]);
+    let (image, query) = all.iter().find(|(_, query)| query.extent == Extent::Whole).unwrap();
+    let page = reader.find_page(image.image_id().page()).unwrap();
+    let error = reader.read_list(page, query, &cache_of(0)).unwrap_err();
+    assert!(matches!(error.corruption().unwrap().kind, CorruptionKind::Truncated { .. }), "{error}");
+}
