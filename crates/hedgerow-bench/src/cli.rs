@@ -43,6 +43,8 @@ enum Command {
     Commit(SuiteOptions),
     /// Opening a store from a checkpoint and from the log
     Recovery(SuiteOptions),
+    /// A store within a half and a quarter of the memory that its graph takes, against itself without a limit
+    Disk(SuiteOptions),
     /// Reads of a file: 4 KiB at random, one by one and by a pool of threads, and 1 MiB in order
     Reads(ReadsOptions),
     /// Vertices with keys of each type against a dense graph: ingestion, reads by name, memory
@@ -135,6 +137,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Stream(options) => finish(suite::stream(&options)),
         Command::Commit(options) => finish(suite::commit(&options)),
         Command::Recovery(options) => finish(suite::recovery(&options)),
+        Command::Disk(options) => finish(suite::disk(&options)),
         Command::Reads(options) => finish(suite::reads(&options)),
         Command::Vertices(args) => finish(suite::vertices(&args.suite, args.vertices)),
         Command::Format(options) => finish(suite::format(&options)),

@@ -145,6 +145,12 @@ impl Stats {
 }
 
 impl Graph {
+    /// [`Stats::memory_bytes`] alone: what counts against the memory limit, as of some moment around beside writers. O(1), without the
+    /// walk that [`stats`](Self::stats) is; blocks nobody.
+    pub fn memory_bytes(&self) -> u64 {
+        self.engine.account().used()
+    }
+
     /// Gathers [`Stats`]. O(subgraphs of all labels), and the versions that are kept; the first call after an opening, if no checkpoint
     /// was written, reads the directories of segments. Blocks while a checkpoint switches manifests.
     ///

@@ -3,6 +3,7 @@
 mod analytics;
 mod commit;
 mod crowd;
+mod disk;
 mod folder;
 mod format;
 mod insert;
@@ -67,6 +68,11 @@ pub(crate) fn commit(options: &SuiteOptions) -> Result<()> {
 /// Opening durable stores.
 pub(crate) fn recovery(options: &SuiteOptions) -> Result<()> {
     run("recovery", options, recovery::run)
+}
+
+/// Stores within a memory limit.
+pub(crate) fn disk(options: &SuiteOptions) -> Result<()> {
+    run("disk", options, disk::run)
 }
 
 /// Keys of vertices by their type; memory with so many `vertices`.
