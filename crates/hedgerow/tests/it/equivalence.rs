@@ -254,7 +254,7 @@ impl Sequence {
 
     /// Reads by the page, before other reads load what is not in memory, agree with these.
     fn compare_by_page(&mut self, snapshot: &Snapshot) -> Verdict {
-        if self.generator.rng().eighths(4) {
+        if self.generator.rng().eighths(6) {
             return Ok(());
         }
         self.seen.by_page += 1;
@@ -300,7 +300,7 @@ pub(crate) fn random_transactions_agree_with_the_model() {
     explored("reads of own writes", seen.own_reads, 10_000);
     explored("operations in transactions of their own", seen.alone, 10_000);
     explored("subgraphs taken out of memory", seen.evicted, 4_000);
-    explored("views by the page compared", seen.by_page, 5_000);
+    explored("views by the page compared", seen.by_page, 4_000);
     explored("old snapshots compared", seen.old_snapshots, 5_000);
     explored("reopenings compared", seen.reopenings, 1_000);
     explored("transactions rolled back or refused", seen.rollbacks + seen.refused, 1_000);

@@ -301,6 +301,15 @@ fn copy(snapshot: &Snapshot, kind: Kind, vertices: usize) -> PlainGraph {
     plain
 }
 
+/// Raises a flag when it goes.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
 /// Views by the page beside a writer, checkpoints and an evictor that does not pause are those of their snapshots.
 #[test]
 fn views_by_the_page_beside_a_writer_and_an_evictor_are_of_one_timestamp() {
@@ -329,6 +338,8 @@ fn views_by_the_page_beside_a_writer_and_an_evictor_are_of_one_timestamp() {
                 std::thread::sleep(Duration::from_millis(2));
             }
         });
+        // However this ends, so do the others.
+        let _end = End(over);
         while rounds.load(Relaxed) < 60 || (evicted.load(Relaxed) < 1_000 && rounds.load(Relaxed) < 3_000) {
             let snapshot = graph.snapshot().unwrap();
             let view = snapshot.tiered_view_of("").unwrap();
@@ -338,7 +349,6 @@ fn views_by_the_page_beside_a_writer_and_an_evictor_are_of_one_timestamp() {
             check_runs(&view, &plain);
             rounds.fetch_add(1, Relaxed);
         }
-        over.store(true, Relaxed);
     });
     explored("subgraphs taken out of memory beside views by the page", evicted.into_inner(), 1_000);
 }

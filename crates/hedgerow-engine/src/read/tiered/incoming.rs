@@ -5,14 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use hedgerow_core::account::{Charge, Purpose};
-use hedgerow_core::sync::Mutex;
 use hedgerow_core::{Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 use hedgerow_mem::table::PAGE;
 
-use super::lists::{Lists, Page};
+use super::windows::{Gathering, Window, page_of};
 use super::{BATCH, TieredBlock, TieredView};
 use crate::error::Result;
 
@@ -22,47 +21,6 @@ const BYTES: u64 = 256 << 20;
 /// What an edge takes while it is gathered, in a vector that grows, and its weight.
 const EDGE_BYTES: u64 = 24;
 const WEIGHT_BYTES: u64 = 24;
-
-/// The windows that are kept.
-#[derive(Default)]
-pub(super) struct Windows {
-    /// How many edges lead to the vertices of each page, of those to which some lead.
-    totals: OnceLock<BTreeMap<u32, u64>>,
-    /// The one asked for last at the end.
-    kept: Mutex<Vec<Arc<Window>>>,
-}
-
-/// The edges into some pages.
-struct Window {
-    pages: Range<u32>,
-    /// Those to which edges lead, ascending.
-    lists: Vec<(u32, Page)>,
-}
-
-/// Edges into the subgraphs of a page, as they are met, each with its weight where they have some.
-struct Gathered {
-    edges: [Vec<(LocalVertex, VertexId)>; PAGE],
-    weights: [Vec<f64>; PAGE],
-}
-
-impl Default for Gathered {
-    fn default() -> Gathered {
-        Gathered { edges: [const { Vec::new() }; PAGE], weights: [const { Vec::new() }; PAGE] }
-    }
-}
-
-fn page_of(v: VertexId) -> u32 {
-    v.subgraph().0 / PAGE as u32
-}
-
-impl Window {
-    fn block(&self, id: SubgraphId) -> TieredBlock<'_> {
-        let page = id.0 / PAGE as u32;
-        let found = self.lists.binary_search_by_key(&page, |(page, _)| *page).ok();
-        let lists = found.and_then(|at| self.lists.get(at)?.1.get(id.index() % PAGE));
-        TieredBlock(lists)
-    }
-}
 
 impl TieredView {
     /// As `scan_lists`, against the edges.
@@ -146,22 +104,13 @@ impl TieredView {
 
     /// A window that has the page: one that is kept, or the one that begins with it, made now.
     fn window_at(&self, page: u32) -> Result<Arc<Window>> {
-        let found = {
-            let mut kept = self.incoming.kept.lock();
-            let at = kept.iter().position(|window| window.pages.contains(&page));
-            at.map(|at| kept.remove(at)).inspect(|window| kept.push(window.clone()))
-        };
-        if let Some(found) = found {
+        if let Some(found) = self.incoming.find(page) {
             return Ok(found);
         }
-        // Without the lock: threads make windows side by side. The oldest goes first, so that there never are more.
-        let oldest = {
-            let mut kept = self.incoming.kept.lock();
-            (kept.len() >= hedgerow_par::threads()).then(|| kept.remove(0))
-        };
-        drop(oldest);
+        // Threads make windows side by side, and hold no lock for it. The oldest goes first, so that there never are more.
+        self.incoming.make_room(hedgerow_par::threads());
         let window = Arc::new(self.make_window(self.pages_from(page)?)?);
-        self.incoming.kept.lock().push(window.clone());
+        self.incoming.keep(window.clone());
         Ok(window)
     }
 
@@ -192,28 +141,12 @@ impl TieredView {
         let (totals, weighted, account) = (self.totals()?, self.is_weighted(), self.core().account());
         let edges: u64 = totals.range(pages.clone()).map(|(_, edges)| edges).sum();
         let each = EDGE_BYTES + if weighted { WEIGHT_BYTES } else { 0 };
-        let gathering = Charge::new(account, Purpose::Views, (edges * each) as usize);
-        let numbers: Vec<u32> = totals.range(pages.clone()).map(|(&page, _)| page).collect();
-        let mut gathered: Vec<Gathered> =
-            std::iter::repeat_with(Gathered::default).take(numbers.len()).collect();
-        self.for_each_entry(|src, dst, weight| {
-            let Ok(at) = numbers.binary_search(&page_of(dst)) else { return };
-            let (place, Some(page)) = (dst.subgraph().index() % PAGE, gathered.get_mut(at)) else { return };
-            page.edges[place].push((dst.local(), src));
-            if weighted {
-                page.weights[place].push(weight);
-            }
-        })?;
-        let mut lists = Vec::with_capacity(numbers.len());
-        for (number, of_page) in numbers.into_iter().zip(gathered) {
-            let mut page = Page::new(account, PAGE);
-            for (place, (edges, weights)) in of_page.edges.into_iter().zip(of_page.weights).enumerate() {
-                page.put(place, Lists::of_edges(&edges, &weights));
-            }
-            lists.push((number, page));
-        }
-        drop(gathering);
-        Ok(Window { pages, lists })
+        let charge = Charge::new(account, Purpose::Views, (edges * each) as usize);
+        let mut gathering = Gathering::new(totals.range(pages.clone()).map(|(&page, _)| page).collect());
+        self.for_each_entry(|src, dst, weight| gathering.take(src, dst, weighted.then_some(weight)))?;
+        let window = gathering.finish(pages, account);
+        drop(charge);
+        Ok(window)
     }
 
     /// Calls `f` with source, destination and weight of each entry of an outgoing list, by ascending source.

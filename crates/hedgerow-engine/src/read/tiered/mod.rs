@@ -9,6 +9,7 @@ mod incoming;
 mod kernel_view;
 mod lists;
 mod topology;
+mod windows;
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -27,8 +28,8 @@ use crate::read::snapshot::Snapshot;
 use crate::state::pages::{ColdImage, Expected};
 use crate::state::schema::LabelRef;
 use crate::state::store::Core;
-use incoming::Windows;
 use lists::{Lists, Page, list_of};
+use windows::Windows;
 
 /// Vertices of a frontier that are put in the order of their pages at a time.
 const BATCH: usize = 1 << 14;
