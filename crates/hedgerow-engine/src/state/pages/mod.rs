@@ -6,10 +6,10 @@
 //! what it is, at every timestamp that can be read.
 
 mod access;
-mod cold;
 mod evict;
 mod fits;
 mod install;
+mod lists;
 mod reload;
 
 use std::sync::Arc;
@@ -24,9 +24,9 @@ use crate::error::Result;
 use crate::files::sources::{Sources, page_of_vertices};
 use crate::state::schema::Schema;
 
-pub(crate) use cold::Wanted;
 pub(crate) use fits::fits_kind;
 pub(crate) use install::{Installer, invalid};
+pub(crate) use lists::Wanted;
 
 /// So many pages are read side by side.
 const TURNS: usize = 16;
