@@ -60,6 +60,9 @@ impl Sequence {
             common::options(config).isolation(isolation).durability(durability).log_segment_bytes(4096);
         // Of no meaning in an undirected graph.
         let options = options.reverse(!generator.rng().eighths(2));
+        // Far above what the graphs take: what is not in memory is read from where it is, and not loaded at once.
+        let limit = (seed / 3 % 2 == 1).then_some(4 * hedgerow::LEAST_MEMORY_LIMIT);
+        let options = limit.map_or(options.clone(), |limit| options.memory_limit(limit));
         let disk = generator.rng().eighths(5).then(SimFs::new);
         let graph = match &disk {
             Some(disk) => options.clone().open_on(disk.handle()),

@@ -225,7 +225,7 @@ impl TieredView {
             Ok(())
         })?;
         if let Some(cold) = cold {
-            core.read_cold_images(&cold, self.expected(), |image| {
+            core.read_cold(&cold, self.expected(), |image| {
                 let place = image.place;
                 if let Some(part) = part_of(image, direction) {
                     lists.put(place.saturating_sub(first), part.into());
@@ -287,7 +287,7 @@ impl TieredView {
         })?;
         if let Some(cold) = cold {
             let mut charge = Charge::new(self.core().account(), Purpose::Views, 0);
-            self.core().read_cold_images(&cold, self.expected(), |image| {
+            self.core().read_cold(&cold, self.expected(), |image| {
                 charge.set(image.parts.iter().map(bytes_of).sum());
                 let of_image = std::mem::take(&mut rest[image.place]);
                 let part = part_of(image, direction);

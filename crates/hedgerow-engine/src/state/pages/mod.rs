@@ -6,11 +6,11 @@
 //! what it is, at every timestamp that can be read.
 
 mod access;
-mod cold_images;
-mod cold_lists;
+mod cold;
 mod evict;
 mod fits;
 mod install;
+mod lists;
 mod reload;
 mod whole;
 
@@ -27,11 +27,11 @@ use crate::files::sources::{Sources, page_of_vertices};
 use crate::state::schema::Schema;
 
 #[cfg(test)]
-pub(crate) use cold_images::Cold;
-pub(crate) use cold_images::{ColdImage, Expected, places};
-pub(crate) use cold_lists::Wanted;
+pub(crate) use cold::Cold;
+pub(crate) use cold::{ColdImage, Expected, places};
 pub(crate) use fits::fits_kind;
 pub(crate) use install::{Installer, invalid};
+pub(crate) use lists::Wanted;
 
 /// So many pages are read side by side.
 const TURNS: usize = 16;

@@ -266,3 +266,44 @@ fn pieces_in_another_order_are_refused() {
     assert!(forge.store(bytes));
     forge.is_refused("order");
 }
+
+/// What directory, head and block say of each other is compared where one list is read, too.
+#[test]
+fn lists_of_parts_that_disagree_are_refused() {
+    let forge = Forge::new();
+    let images = small_images();
+    let all_refused = |images: &[SubgraphImage], what: &str| {
+        let reader = SegmentReader::open(forge.fs.handle(), &forge.info, STORE).unwrap();
+        assert_eq!(lists::readable(&reader, images), 0, "{what}");
+    };
+    let record = forge.blocks[0].start + HEAD_BYTES;
+    // The kind of a block.
+    assert!(forge.forge(record - 2, 1, 1));
+    all_refused(&images[..2], "kind");
+    // Subgraph, label and timestamp of a record.
+    for (at, width) in [(0, 4), (4, 2), (8, 8)] {
+        assert!(forge.forge(record + at, width, 9));
+        all_refused(&images[..1], "record");
+    }
+    // Edges of one image counted to another, and live vertices of a label without neighbors.
+    let directory = forge.directories[0].start;
+    let blocks = u32::from_le_bytes(*forge.bytes[directory + 8..].first_chunk().unwrap()) as usize;
+    let entry = |i: usize| directory + 16 + 2 * blocks + i * 34;
+    let mut bytes = forge.bytes.clone();
+    (bytes[entry(0) + 16], bytes[entry(1) + 16]) = (bytes[entry(0) + 16] + 1, bytes[entry(1) + 16] - 1);
+    assert!(forge.store(bytes));
+    all_refused(&images[..2], "edges");
+    let labelled = images.iter().position(|image| image.image_id().label == LabelId(2)).unwrap();
+    let of_page = |page: usize| forge.directories[page].start;
+    // The page of the label is the third; its record begins its first block.
+    let block = forge.blocks.iter().find(|block| forge.bytes[block.start + HEAD_BYTES + 4] == 2).unwrap();
+    let mut bytes = forge.bytes.clone();
+    bytes[block.start + HEAD_BYTES + 16] |= 4;
+    let blocks = u32::from_le_bytes(*forge.bytes[of_page(2) + 8..].first_chunk().unwrap()) as usize;
+    bytes[of_page(2) + 16 + 2 * blocks + 8] |= 4;
+    assert!(forge.store(bytes));
+    all_refused(&images[labelled..=labelled], "vertices of a label");
+    assert!(!forge.store(forge.bytes.clone()));
+    let reader = SegmentReader::open(forge.fs.handle(), &forge.info, STORE).unwrap();
+    assert_eq!(lists::readable(&reader, &images), images.len());
+}

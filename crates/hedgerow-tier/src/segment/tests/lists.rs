@@ -98,6 +98,17 @@ fn every_list_comes_back(config: GraphConfig, images: &[SubgraphImage]) {
     }
 }
 
+/// Of how many images some list with neighbors can be read.
+pub(super) fn readable(reader: &SegmentReader, images: &[SubgraphImage]) -> usize {
+    let can_be_read = |image: &&SubgraphImage| {
+        let page = reader.find_page(image.image_id().page()).unwrap();
+        let whole = |query: &ListQuery| query.extent == Extent::Whole && expected(image, query).0 > 0;
+        let reads = |query: &ListQuery| reader.read_list(page, query, &cache_of(0)).is_ok();
+        queries(image).iter().filter(|query| whole(query)).any(reads)
+    };
+    images.iter().filter(can_be_read).count()
+}
+
 /// Reads lists of a file that may be forged: each is an error that names the file, or breaks no rule of an image.
 pub(super) fn break_no_rule(reader: &SegmentReader, images: &[SubgraphImage]) {
     let (cache, config) = (cache_of(1 << 20), reader.config());
@@ -198,6 +209,10 @@ fn lists_take_a_read_for_each_block_that_they_lie_in() {
     assert_eq!(reads_of(&images[7], Extent::Vertex, out, &cache), 0);
     assert_eq!(reads_of(&images[7], Extent::Whole, out, &cache), 1, "its block");
     assert_eq!(reads_of(&images[7], Extent::Near(VertexId(9)), out, &cache), 0, "it is kept");
+    let dead = ListQuery { local: LocalVertex(3), ..queries(&images[30])[2] };
+    let before = counters.reads.load(Ordering::Relaxed);
+    assert_eq!(reader.read_list(0, &dead, &cache).unwrap().unwrap().part, None);
+    assert_eq!(counters.reads.load(Ordering::Relaxed), before, "no vertex, no read");
     let hub = &images[30];
     assert_eq!(reads_of(hub, Extent::Degree, out, &cache), 1, "its head");
     // 100,000 neighbors in pieces of 13,104.

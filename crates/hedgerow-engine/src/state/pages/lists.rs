@@ -202,14 +202,14 @@ impl Core {
         let Some(recent) = self.cold.recent() else { return self.look_in_memory(id) };
         if looks == 1
             && !recent.was_touched(id, wanted.extent == Extent::Vertex)
-            && let Some(list) = self.read_cold_list(table, wanted)?
+            && let Some(list) = self.read_from_files(table, wanted)?
         {
             return Ok(Look::Cold(list));
         }
         match self.look_in_memory(id) {
             // What memory has no room for can be read all the same.
             Err(Error::Storage(StorageError::MemoryLimit { .. })) => {
-                Ok(self.read_cold_list(table, wanted)?.map_or(Look::Again, Look::Cold))
+                Ok(self.read_from_files(table, wanted)?.map_or(Look::Again, Look::Cold))
             }
             found => found,
         }
@@ -221,10 +221,16 @@ impl Core {
     }
 
     /// Reads what is wanted from files; `None` if it came into memory, or changed, meanwhile.
-    fn read_cold_list(&self, table: &SubgraphTable, wanted: Wanted) -> Result<Option<ColdList>> {
+    fn read_from_files(&self, table: &SubgraphTable, wanted: Wanted) -> Result<Option<ColdList>> {
         self.check_owner()?;
-        let id = wanted.image();
-        let Some(absent) = Absent::look(table, id.subgraph) else { return Ok(None) };
+        match Absent::look(table, wanted.at.subgraph()) {
+            Some(absent) => self.read_absent(table, wanted, absent),
+            None => Ok(None),
+        }
+    }
+
+    /// As that, of what was found `absent`.
+    fn read_absent(&self, table: &SubgraphTable, wanted: Wanted, absent: Absent) -> Result<Option<ColdList>> {
         // After the look: those that hold what was applied by then, or later ones.
         let sources = self.pages.sources();
         if sources.segments().next().is_none() {
@@ -236,7 +242,7 @@ impl Core {
             None => (ListImage::default(), ""),
         };
         let list = self.cold_list(wanted, found, file)?;
-        Ok((Absent::look(table, id.subgraph) == Some(absent)).then_some(list))
+        Ok((Absent::look(table, wanted.at.subgraph()) == Some(absent)).then_some(list))
     }
 
     /// What an image says of a list, held against the schema and the graph.
@@ -272,3 +278,6 @@ fn bytes_of(part: &AdjacencyPart) -> usize {
     let of_edge = 4 + if part.weights.is_some() { 8 } else { 0 } + if part.ranks.is_some() { 8 } else { 0 };
     part.neighbors.len() * of_edge + part.columns.bytes()
 }
+
+#[cfg(all(test, not(feature = "model-checking")))]
+mod tests;

@@ -129,7 +129,7 @@ impl Core {
     ///
     /// # Errors
     /// As of every read of a file; damage, where an image does not fit what is `expected`; whatever `f` returns.
-    pub(crate) fn read_cold_images(
+    pub(crate) fn read_cold(
         &self,
         cold: &Cold,
         expected: Expected<impl Fn(SubgraphId) -> u64>,
