@@ -61,6 +61,10 @@ faults! {
     UnloadedImagesLost,
     /// What changed since the last checkpoint is taken out of memory.
     EvictedDirty,
+    /// What a snapshot holds is taken out of memory, although files have only what came after it.
+    SnapshotsVersionEvicted,
+    /// The space of a segment that no manifest names any more is given back although images are still read from it.
+    FileUnlinkedUnderReader,
     /// The check of a store does not compare the two sides of the edges.
     SidesNotCompared,
     /// The parallel replay of the log loses the order of operations on one subgraph.

@@ -64,6 +64,8 @@ pub(crate) enum Finder {
     Account,
     /// Graphs over many pages, most of them not loaded.
     Pages,
+    /// Segments that stay in use when later ones cannot be opened.
+    OldSegments,
 }
 
 impl Finder {
@@ -90,6 +92,9 @@ impl Finder {
             Finder::Account => whole(memory::the_account_explains_what_a_store_holds),
             Finder::Pages => {
                 whole(opening::a_graph_over_many_pages_is_what_was_written_however_it_was_opened)
+            }
+            Finder::OldSegments => {
+                whole(opening::a_segment_that_could_not_be_opened_is_not_passed_over_later)
             }
             Finder::Backup => whole(tools::a_backup_is_the_store_of_its_moment),
             Finder::Salvage => whole(tools::a_damaged_segment_loses_what_is_damaged),

@@ -94,6 +94,8 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::OlderImageLoaded, Finder::Pages),
     (Fault::UnloadedImagesLost, Finder::Pages),
     (Fault::EvictedDirty, Finder::Sequences),
+    (Fault::SnapshotsVersionEvicted, Finder::Sequences),
+    (Fault::FileUnlinkedUnderReader, Finder::OldSegments),
     (Fault::SidesNotCompared, Finder::Lies),
     (Fault::ReplayedOutOfOrder, Finder::Sequences),
     (Fault::ReadsNotValidated, Finder::Contention),

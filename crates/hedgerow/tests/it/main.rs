@@ -5,6 +5,7 @@
 mod common;
 
 mod all_labels;
+mod backpressure;
 mod bad_input;
 mod basics;
 mod batches;
@@ -13,6 +14,7 @@ mod checkpoints;
 mod columns;
 mod concurrency;
 mod damage;
+mod disk_cases;
 mod disk_full;
 mod durability;
 mod ends;
