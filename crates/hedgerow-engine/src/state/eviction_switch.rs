@@ -53,7 +53,7 @@ impl EvictionSwitch {
         }
         // Whoever comes meanwhile goes on: what one takes out of memory is gone for all.
         let Some(_turn) = self.turn.try_lock() else { return };
-        if mixed(commit) % 4 > 0
+        if !mixed(commit).is_multiple_of(4)
             && let Some(checkpoint) = self.checkpoint.get()
         {
             checkpoint();

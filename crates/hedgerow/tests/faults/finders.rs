@@ -64,7 +64,7 @@ pub(crate) enum Finder {
     Account,
     /// Graphs over many pages, most of them not loaded.
     Pages,
-    /// Segments that stay in use when later ones cannot be opened.
+    /// Segments that stay in use when later ones cannot be opened, after their files were removed.
     OldSegments,
 }
 
@@ -93,9 +93,7 @@ impl Finder {
             Finder::Pages => {
                 whole(opening::a_graph_over_many_pages_is_what_was_written_however_it_was_opened)
             }
-            Finder::OldSegments => {
-                whole(opening::a_segment_that_could_not_be_opened_is_not_passed_over_later)
-            }
+            Finder::OldSegments => whole(opening::images_are_read_from_files_that_were_removed),
             Finder::Backup => whole(tools::a_backup_is_the_store_of_its_moment),
             Finder::Salvage => whole(tools::a_damaged_segment_loses_what_is_damaged),
         }

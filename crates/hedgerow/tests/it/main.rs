@@ -71,6 +71,7 @@ shared_tests! {
         threads_that_touch_pages_at_once_find_them_whole,
         a_graph_larger_than_its_limit_is_read_and_written_within_it,
         a_segment_that_could_not_be_opened_is_not_passed_over_later,
+        images_are_read_from_files_that_were_removed,
         readers_and_writers_beside_an_evictor_see_what_they_should;
     views:
         reads_by_id_agree_with_and_without_a_view,
