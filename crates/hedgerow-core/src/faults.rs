@@ -65,6 +65,10 @@ faults! {
     BlockCachedUnverified,
     /// Directories that are kept for point reads are named by their page, without the file.
     StaleDirectory,
+    /// What a snapshot holds is taken out of memory, although files have only what came after it.
+    SnapshotsVersionEvicted,
+    /// The space of a segment that no manifest names any more is given back although images are still read from it.
+    FileUnlinkedUnderReader,
     /// The check of a store does not compare the two sides of the edges.
     SidesNotCompared,
     /// The parallel replay of the log loses the order of operations on one subgraph.

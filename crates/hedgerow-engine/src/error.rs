@@ -232,6 +232,11 @@ impl Error {
     pub fn is_conflict(&self) -> bool {
         matches!(self, Error::Commit(CommitError::Conflict { .. }))
     }
+
+    /// Whether there was no space on the disk.
+    pub(crate) fn is_disk_full(&self) -> bool {
+        matches!(self, Error::Commit(CommitError::DiskFull) | Error::Storage(StorageError::DiskFull { .. }))
+    }
 }
 
 // Every commit returns one: no larger than before there were groups.

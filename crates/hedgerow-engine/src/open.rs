@@ -34,6 +34,8 @@ pub(crate) const THREADS: Threads = Threads {
     checkpoint: checkpoints::run,
     sync_at_intervals: sync::at_intervals,
     sync_for_tickets: sync::for_tickets,
+    #[cfg(feature = "planted-faults")]
+    checkpoint_now: checkpoints::write_one,
 };
 
 pub(crate) fn in_memory(options: Options) -> Result<Arc<Engine>> {

@@ -192,7 +192,7 @@ impl Options {
     /// readers and writers (default 256 MiB; any number; 0 for never). When it has twice as many, commits wait for that, which
     /// [`Stats::commit_waits`](crate::Stats::commit_waits) counts. So the log on disk has at most twice as many bytes, plus one log
     /// segment and the transactions under way, unless checkpoints fail (see
-    /// [`Graph::checkpoint_error`](crate::Graph::checkpoint_error)).
+    /// [`Graph::checkpoint_error`](crate::Graph::checkpoint_error)). With 0 [memory](Self::memory_limit) starts none either.
     pub fn checkpoint_log_bytes(mut self, bytes: u64) -> Options {
         self.checkpoint_log_bytes = bytes;
         self
@@ -202,12 +202,15 @@ impl Options {
     /// [`Stats::memory_limit`](crate::Stats::memory_limit) tells). [`Stats::memory_bytes`](crate::Stats::memory_bytes) is what counts
     /// against it: the graph, its versions, keys, views and buffers. The arrays of kernels and of results are the caller's.
     ///
-    /// Where a limit is given here, a commit that the rest of it has no room for is refused
-    /// ([`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit)), and one that would take more than a quarter of it is
-    /// [`CommitError::TooLarge`](crate::CommitError::TooLarge). Views are not refused, nor the one merge of an edge list that a commit of
-    /// few operations may make. No part of a graph is taken out of memory, so the
-    /// default limit refuses nothing, and opening a store that does not fit is refused:
-    /// [`OpenError::MemoryLimit`](crate::OpenError::MemoryLimit), as is a limit of less than [`LEAST_MEMORY_LIMIT`].
+    /// Where a limit is given here, what checkpoints hold is taken out of memory when it leaves no room, and read back when it is needed. A
+    /// commit that finds too much changed since the last checkpoint waits for the next one, which a thread in the background writes
+    /// ([`Stats::commit_waits`](crate::Stats::commit_waits) counts that). It is refused
+    /// ([`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit)) where that makes no room, since snapshots hold what would go, and where no
+    /// checkpoint is written: in a store without files, or with [`checkpoint_log_bytes`](Self::checkpoint_log_bytes) 0; on a full disk it is
+    /// [`CommitError::DiskFull`](crate::CommitError::DiskFull). A commit that would take more than a quarter of the limit is
+    /// [`CommitError::TooLarge`](crate::CommitError::TooLarge). Views that are asked for are not refused. Opening a store whose log does not
+    /// fit is [`OpenError::MemoryLimit`](crate::OpenError::MemoryLimit), as is a limit of less than [`LEAST_MEMORY_LIMIT`]. The default
+    /// limit refuses nothing.
     pub fn memory_limit(mut self, bytes: u64) -> Options {
         self.memory_limit = Some(bytes);
         self

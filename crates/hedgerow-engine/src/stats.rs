@@ -68,7 +68,7 @@ pub struct Stats {
     /// the process. See [`Options::memory_limit`](crate::Options::memory_limit) for what it does. `u64::MAX` where nothing tells.
     pub memory_limit: u64,
     /// How often a commit waited because 4,096 commits, or too many bytes of the log, were not published yet, or because
-    /// the log had to be made shorter first.
+    /// the log had to be made shorter first, or because memory had no room before a checkpoint was written.
     pub commit_waits: u64,
     /// Bytes of the log in use.
     pub log_bytes: u64,

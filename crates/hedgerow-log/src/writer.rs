@@ -28,6 +28,8 @@ pub use types::{LogError, LogOptions, LogPosition, LogSegmentInfo, ReserveError}
 pub const WRITE_OUT_BYTES: usize = 1 << 20;
 /// A write buffer that grew beyond this is given back after use.
 const KEEP_BUFFER_BYTES: usize = 16 << 20;
+/// Under a memory limit neither is more than this share of it.
+const LIMIT_SHARE: u64 = 64;
 
 /// A running log. All methods may be called from many threads.
 ///
@@ -211,12 +213,19 @@ impl Log {
             self.reserve_in_next(bytes)?;
         }
         let reservation = Reservation { log: self, bytes };
-        if buffered >= WRITE_OUT_BYTES
+        if buffered >= self.at_most(WRITE_OUT_BYTES)
             && let Some(guard) = self.io.try_lock()
         {
             self.write_buffer(&mut self.io_of(guard)?, Then::Nothing)?;
         }
         Ok(reservation)
+    }
+
+    /// The size of a buffer, or the share of a memory limit that it may take.
+    #[inline]
+    fn at_most(&self, bytes: usize) -> usize {
+        let share = |limit: u64| usize::try_from(limit / LIMIT_SHARE).unwrap_or(usize::MAX);
+        self.options.account.limit().map_or(bytes, |limit| bytes.min(share(limit)))
     }
 
     /// Reserves after changing to a new segment, unless another thread has just done so.
@@ -310,7 +319,7 @@ impl Log {
             };
             written.map_err(|e| self.stop(e))?;
         }
-        if taken.capacity() <= KEEP_BUFFER_BYTES {
+        if taken.capacity() <= self.at_most(KEEP_BUFFER_BYTES) {
             *spare = taken;
             spare.clear();
         }

@@ -58,7 +58,8 @@ impl SubgraphPage {
         self.home.prefetch();
     }
 
-    fn bytes() -> usize {
+    /// The bytes of a page of a table. O(1).
+    pub fn bytes() -> usize {
         size_of::<Home>() + PAGE * size_of::<Subgraph>()
     }
 }

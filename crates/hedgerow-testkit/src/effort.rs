@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 /// The rounds of an exploring test, given out by seed; several threads may take them.
 ///
 /// `HEDGEROW_SEED` sets the first seed (default 1). With `HEDGEROW_DEEP_SECONDS` the rounds go on for that time.
-/// `HEDGEROW_ROUND` replays the one round whose seed a failure named; the floors are not reached then.
+/// `HEDGEROW_ROUND` replays the one round whose seed a failure named; the floors are not reached then. `HEDGEROW_SHARE` has so many times fewer
+/// rounds made, and floors so many times lower: for programs that are run once more in another way, in which each round takes longer.
 #[derive(Debug)]
 pub struct Effort {
     first: u64,
@@ -22,10 +23,11 @@ fn variable(name: &str) -> Option<u64> {
 }
 
 impl Effort {
-    /// At least `rounds` rounds.
+    /// At least `rounds` rounds, or the share of them that is asked for.
     pub fn rounds(rounds: u64) -> Effort {
         let until = variable("HEDGEROW_DEEP_SECONDS").map(|s| Instant::now() + Duration::from_secs(s));
         let (first, replay) = (variable("HEDGEROW_SEED").unwrap_or(1), variable("HEDGEROW_ROUND"));
+        let rounds = rounds.div_ceil(share());
         Effort { first, rounds, taken: AtomicU64::new(0), until, replay }
     }
 
@@ -47,11 +49,23 @@ impl Effort {
     }
 }
 
+/// Of so many rounds one is to be made.
+fn share() -> u64 {
+    variable("HEDGEROW_SHARE").unwrap_or(1).max(1)
+}
+
+/// Whether the switch of the tests is on that takes out of memory, after commits, what files hold. Stores without files keep everything, so
+/// that what is tested on them is not tested once more.
+pub fn evicts() -> bool {
+    variable("HEDGEROW_EVICT").is_some_and(|every| every > 0)
+}
+
 /// Prints an `explored:` line past the capture of the test harness.
 ///
 /// # Panics
 /// If `count` is below `floor`: a test that silently explores nothing must fail.
 pub fn explored(what: &str, count: u64, floor: u64) {
+    let floor = floor / share();
     // Where nobody reads the output there is nobody to tell.
     let _ = writeln!(std::io::stdout(), "explored: {what} {count} (floor {floor})");
     assert!(is_enough(count, floor), "{what}: {count} explored, below the floor of {floor}");

@@ -2,6 +2,7 @@
 //! stages need, in their order, while another runs those that are built: processors that wait in tests compile.
 
 mod count;
+mod evicted;
 mod ledger;
 mod outcome;
 mod plan;
@@ -42,6 +43,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "kill9", plan: |root, workspace| exploring(root, workspace, "kill9") },
     Stage { name: "crash", plan: |root, workspace| exploring(root, workspace, "crash") },
     Stage { name: "isolation", plan: |root, workspace| exploring(root, workspace, "isolation") },
+    Stage { name: "evicted", plan: |root, _| evicted::plan(root, PLANTED_FAULTS) },
     Stage { name: "history", plan: |root, workspace| exploring(root, workspace, "history") },
     Stage { name: "hostile", plan: |root, workspace| exploring(root, workspace, "hostile") },
     Stage { name: "faults", plan: faults },
@@ -59,6 +61,7 @@ const STAGES: &[Stage] = &[
 /// Stages that explore for as long as they are given.
 const DEEP_STAGES: &[&str] = &[
     "crash",
+    "evicted",
     "kill9",
     "loom",
     "shuttle",

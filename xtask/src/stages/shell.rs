@@ -24,6 +24,11 @@ pub(super) fn set_deep(seconds: u64, seed: u64) {
     let _ = DEEP.set((seconds, seed));
 }
 
+/// Whether steps explore for a time that was given.
+pub(super) fn is_deep() -> bool {
+    DEEP.get().is_some()
+}
+
 /// Where the output of a child goes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Output<'s> {

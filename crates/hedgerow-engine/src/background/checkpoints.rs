@@ -1,9 +1,10 @@
-//! The thread that writes checkpoints when the log is long.
+//! The thread that writes checkpoints when the log is long, or memory is scarce.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Weak;
 
 use crate::durable::checkpoint::Extent;
+use crate::state::checkpoint_demand::Wanted;
 use crate::state::log_bound::LogBound;
 use crate::state::store::Core;
 
@@ -11,7 +12,8 @@ use crate::state::store::Core;
 pub(crate) fn run(core: &Weak<Core>) {
     while let Some(core) = core.upgrade().filter(|core| core.check_usable().is_ok()) {
         let (bound, end) = (&core.log_bound, core.log_end());
-        if !bound.is_due(end) {
+        let wanted = core.eviction.demand.take();
+        if wanted == Wanted::Nothing && !bound.is_due(end) {
             drop(core);
             // Returns at once if a checkpoint was asked for since it last returned.
             std::thread::park();
@@ -19,15 +21,38 @@ pub(crate) fn run(core: &Weak<Core>) {
         }
         // Should it not return, those who wait for it must not wait for ever.
         let mut attempt = Attempt { bound, end, failed: true };
-        // Without this thread commits would wait for ever once the log is long.
-        match catch_unwind(AssertUnwindSafe(|| core.checkpoint(Extent::Changed))) {
-            Ok(Ok(_)) => {
+        // Without this thread commits would wait for ever once the log is long, or memory full.
+        match catch_unwind(AssertUnwindSafe(|| turn(&core, wanted))) {
+            Ok(Ok(written)) => {
                 attempt.failed = false;
-                bound.succeeded();
+                if written {
+                    bound.succeeded();
+                }
             }
-            Ok(Err(error)) => bound.say(error.to_string()),
+            Ok(Err(error)) => bound.say(error),
             Err(panic) => bound.say(format!("it panicked: {}", message(&*panic))),
         }
+    }
+}
+
+/// Does what is wanted; returns whether that took a checkpoint.
+fn turn(core: &Core, wanted: Wanted) -> Result<bool, String> {
+    if wanted == Wanted::Room && !core.log_bound.is_due(core.log_end()) && core.has_made_room() {
+        return Ok(false);
+    }
+    core.checkpoint(Extent::Changed).map_err(|error| error.to_string())?;
+    if wanted == Wanted::Room {
+        core.has_made_room();
+    }
+    Ok(true)
+}
+
+/// Writes a checkpoint on the calling thread, unless one is being written. It may fail, which changes nothing for the commit before it.
+#[cfg(feature = "planted-faults")]
+pub(crate) fn write_one(core: &Core) {
+    let busy = core.checkpointing.try_lock().is_none();
+    if !busy {
+        let _ = core.checkpoint(Extent::Changed);
     }
 }
 

@@ -92,13 +92,18 @@ impl Core {
         }
         // What only cached views keep would hold the old regions.
         self.views.give_all_up();
-        let evacuation = self.subgraphs.arena().evacuate();
+        // Under a limit the lists stay where they are, unless it has room for them twice.
+        let relocate = self.has_room_to_relocate();
+        let evacuation = relocate.then(|| self.subgraphs.arena().evacuate());
         let mut settled = 0;
         for (label, table) in self.tables() {
             for subgraph in (0..self.subgraph_bound()).map(SubgraphId) {
                 for &direction in self.directions_of(label) {
                     let chain = PartitionKey { label, subgraph, direction };
-                    settled += usize::from(self.settle_chain(table, chain, true));
+                    settled += usize::from(self.settle_chain(table, chain, relocate));
+                }
+                if !relocate {
+                    self.give_up_if_full();
                 }
             }
         }

@@ -13,6 +13,7 @@
 mod distinct;
 mod keys;
 mod labels;
+mod latch;
 mod lookup;
 mod parts;
 mod record;
@@ -36,12 +37,12 @@ use crate::state::tables::PartitionKey;
 
 use keys::Resolved;
 use labels::{BatchLabel, ByLabel};
+use latch::latch;
 use lookup::{LabelOutcomes, Outcomes};
-use parts::{Part, parts, prefetch_heads, still_absent};
+use parts::{HEADERS_AHEAD, Part, parts, prefetch_heads, still_absent};
 use record::{created, encode};
 
-/// How many batches of subgraphs ahead headers are loaded, then heads, then deltas and lists; and where an append goes.
-const HEADERS_AHEAD: usize = 8;
+/// How many batches of subgraphs ahead, after headers, heads are loaded, then deltas and lists; and where an append goes.
 const HEADS_AHEAD: usize = 5;
 const LISTS_AHEAD: usize = 2;
 const DELTAS_AHEAD: usize = 5;
@@ -81,14 +82,26 @@ pub(crate) fn commit_unpublished<'j>(
     if !suits(engine, request) {
         return Ok(None);
     }
-    with_commit_threads(request.ops.len() * 2, engine.thresholds.threads_from, |threads| {
-        for _ in 0..MAX_RESTARTS {
-            if let Attempt::Committed(outcome) = attempt(engine, request, threads)? {
-                return Ok(Some(outcome));
+    let mut cut_short = 0;
+    loop {
+        let attempts = |threads: &CommitThreads<'j>| -> Result<Attempt> {
+            let mut last = Attempt::Moved;
+            for _ in 0..MAX_RESTARTS {
+                last = attempt(engine, request, threads)?;
+                if !matches!(last, Attempt::Moved) {
+                    break;
+                }
             }
+            Ok(last)
+        };
+        match with_commit_threads(request.ops.len() * 2, engine.thresholds.threads_from, attempts)? {
+            Attempt::Committed(outcome) => return Ok(Some(outcome)),
+            Attempt::Moved => return Ok(None),
+            // Neither a latch nor the threads of commits are held: it may wait for a checkpoint.
+            Attempt::CutShort { used } => engine.find_room_for_batch(used, cut_short)?,
         }
-        Ok(None)
-    })
+        cut_short += 1;
+    }
 }
 
 /// What came of an attempt; nothing is changed but by the first.
@@ -96,6 +109,10 @@ enum Attempt {
     Committed(Outcome),
     /// A key named something else before the latches were held, or a page was made of which none was there.
     Moved,
+    /// The memory limit left no room for its merges beside the bytes that were used before.
+    CutShort {
+        used: u64,
+    },
 }
 
 fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThreads<'j>) -> Result<Attempt> {
@@ -119,19 +136,19 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThr
     }
     let (keys, _) = context;
     let outcomes = Outcomes::new(engine, request);
-    let latch = |_: &Outcomes<'_>, part: &mut Part<'j>| latch(engine, part);
     let used = engine.account().used();
+    let latch = move |_: &Outcomes<'_>, part: &mut Part<'j>| latch(engine, part, used);
     let prepare = move |outcomes: &Outcomes<'j>, part: &mut Part<'j>| prepare(engine, outcomes, part, used);
     let (_, parts) = threads.claim_each(outcomes, all, latch, prepare);
     let unloaded: Vec<_> = parts.iter().flat_map(Part::unloaded).collect();
     if !unloaded.is_empty() {
         // Without latches: pages are read from files.
         drop((parts, keys));
-        engine.load_subgraphs(unloaded)?;
+        engine.load_for_commit(&unloaded)?;
         return Ok(Attempt::Moved);
     }
     if parts.iter().any(|part| part.is_cut_short) {
-        return Err(engine.no_room_beside(used));
+        return Ok(Attempt::CutShort { used });
     }
     // Edges may have properties only if the schema says so, which is asked under the latches.
     if !attributed && !engine.schema.default_is_plain() {
@@ -144,45 +161,11 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThr
     Ok(Attempt::Moved)
 }
 
-/// Latches the subgraphs of a part. Parts are claimed in order, by one thread at a time: so latches are taken in
-/// ascending order by the commit as a whole. Where there is no page and nothing is to be put, there is nothing to remove
-/// and nothing to latch: it is looked at again when the commit orders (invariant I28).
-fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>) {
-    let mut ahead = 0;
-    let Part { label, entries, batches, latched, absent, unloaded, .. } = part;
-    latched.reserve_exact(batches.len());
-    let existing = |id| engine.table(label.label).and_then(|table| table.get(id));
-    for at in 0..batches.len() {
-        while ahead < batches.len().min(at + HEADERS_AHEAD) {
-            existing(batches[ahead].subgraph).inspect(|subgraph| subgraph.prefetch_header());
-            ahead += 1;
-        }
-        let batch = &batches[at];
-        match existing(batch.subgraph) {
-            Some(subgraph) => {
-                let held = subgraph.latch();
-                if engine.eviction.happens() && !held.is_resident() {
-                    unloaded.push(batch.subgraph);
-                }
-                latched.push(held);
-            }
-            None if engine.is_unloaded(label.label, batch.subgraph) => unloaded.push(batch.subgraph),
-            None if entries[batch.all_entries()].iter().all(|entry| entry.is_kind(OpKind::Remove)) => {
-                absent.push(batch.subgraph);
-            }
-            None => latched.push(engine.table_or_create(label.label).get_or_create(batch.subgraph).latch()),
-        }
-    }
-    if !absent.is_empty() {
-        batches.retain(|batch| absent.binary_search(&batch.subgraph).is_err());
-    }
-}
-
 /// Everything that can be done before the timestamp is drawn, for the subgraphs of one part: what the operations come to,
 /// and room for it, or the version that has it merged in. `used`: the bytes of memory that were used before.
 fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, used: u64) {
     let _ = failpoint::reach(FailPoint::BatchCompute);
-    if !part.unloaded.is_empty() {
+    if !part.unloaded.is_empty() || part.is_cut_short {
         return;
     }
     let horizon = engine.horizon();

@@ -16,7 +16,7 @@ use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::{Attributes, Ops};
 use smallvec::SmallVec;
 
-use super::effect::Effects;
+use super::effect::{AdjacencyOp, Effects};
 use super::encode::encode;
 use super::names::TxnKeys;
 use super::op::OpKind;
@@ -37,6 +37,8 @@ enum Attempt {
     Again(Vec<LatchKey>),
     /// Start over, once the pages of these subgraphs are loaded: never with a latch held.
     Load(Vec<LatchKey>),
+    /// Start over, once the memory limit has room for so many bytes of merges: never with a latch held.
+    Room(u64),
 }
 
 /// Commits up to and including the mark in the ring. Blocks for other committers of the same subgraphs.
@@ -55,7 +57,8 @@ pub(super) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
         }
         match attempted? {
             Attempt::Done(outcome) => return Ok(outcome),
-            Attempt::Load(unloaded) => engine.load_subgraphs(unloaded)?,
+            Attempt::Load(unloaded) => engine.load_for_commit(&unloaded)?,
+            Attempt::Room(needed) => engine.find_room_to_merge(needed)?,
             Attempt::Again(more) => {
                 extra.extend(more);
                 extra.sort_unstable();
@@ -145,6 +148,10 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result
         return Ok(Attempt::Done(Outcome { ts: order.last_drawn(), edges: 0, applied: effects.applied }));
     }
 
+    if let Some(needed) = engine.lacks_room_to_merge(|| bytes_to_merge(engine, &effects, &latches)) {
+        return Ok(Attempt::Room(needed));
+    }
+
     // 5. Order.
     let Some(ts) = order(engine, request, &effects, &mut latches, &key_indices)? else {
         return Ok(Attempt::Again(Vec::new()));
@@ -187,6 +194,17 @@ fn make_pages<'e>(
     let last_drawn = engine.clock.order().last_drawn();
     check_open_and_reads(engine, request, latches, key_latches, last_drawn)?;
     Ok(latches.make(engine, &latch_keys))
+}
+
+/// At most how many bytes the merges of a commit take.
+fn bytes_to_merge(engine: &Engine, effects: &Effects, latches: &Latches<'_>) -> usize {
+    let all = effects.adjacency_ops(engine);
+    let of_chain = |ops: &[AdjacencyOp<'_>]| {
+        let chain = ops[0].chain;
+        let latched = latches.get_of(chain.label, chain.subgraph);
+        latched.map_or(0, |latched| latched.bytes_to_merge(chain.direction, ops.len()))
+    };
+    all.chunk_by(|a, b| a.chain == b.chain).map(of_chain).sum()
 }
 
 /// What is left to do before the ordering section, and that section. `None` sends the caller back to the beginning: a page

@@ -165,6 +165,17 @@ impl<'e> Ends<'e> {
         }
     }
 
+    /// At most how many bytes the merges take that are due before the operation.
+    #[cold]
+    fn bytes_to_merge(&self, engine: &Engine) -> usize {
+        let second = engine.placement().second_direction();
+        // Both copies may stand in one list.
+        let of_src = self.src.bytes_to_merge(Direction::Out, 2);
+        let same = self.dst.is_none() && second == Direction::Out;
+        let of_dst = if same { 0 } else { self.dst().bytes_to_merge(second, 1) };
+        of_src + of_dst
+    }
+
     /// The properties of the edge, which stand at its first copy.
     #[inline]
     fn row(&self, op: &Single, hint: InterpolationHint) -> RowRef<'_> {
@@ -224,6 +235,11 @@ pub(crate) fn commit_unpublished<'g>(
         Some(_) => Some(encode(engine, op, kind, weight, row)?),
         None => None,
     };
+    if let Some(needed) = engine.lacks_room_to_merge(|| ends.bytes_to_merge(engine)) {
+        drop(ends);
+        engine.find_room_to_merge(needed)?;
+        return Ok(None);
+    }
     make_room(engine, op, &mut ends);
     let ts = draw(engine, record, |_| engine.check_open())?;
     let whole = must_apply(engine);

@@ -63,6 +63,7 @@ impl Core {
         };
         let _begun = self.closing.begin();
         self.commits.wake_asked();
+        self.eviction.demand.end();
         self.log_bound.end();
         self.settling.wake();
         let _no_checkpoint = self.checkpointing.lock();

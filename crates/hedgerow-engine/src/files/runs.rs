@@ -55,6 +55,14 @@ impl Merge {
 }
 
 impl Runs {
+    /// At most so many bytes of memory an image takes, while a table grows.
+    pub(crate) const MOST_BYTES_PER_IMAGE: u64 = 3 * (size_of::<(ImageId, ImageLocation)>() as u64 + 1);
+
+    /// Whether it is known which run has which image.
+    pub(crate) fn are_read(&self) -> bool {
+        self.are_read
+    }
+
     /// Reads the directories of all segments, unless they were read. O(images).
     ///
     /// # Errors

@@ -3,6 +3,8 @@
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
 use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 
+use super::checkpoint_demand::CheckpointDemand;
+
 /// What is needed to take chains out of memory.
 pub(crate) struct Eviction {
     /// One more than the timestamp up to which the segments of the newest manifest hold everything; 0 where chains cannot be read back.
@@ -14,6 +16,10 @@ pub(crate) struct Eviction {
     gone: AtomicU64,
     /// The last subgraph that was looked at.
     hand: Mutex<Option<(LabelId, SubgraphId)>>,
+    /// Checkpoints that memory asks for.
+    pub(crate) demand: CheckpointDemand,
+    #[cfg(feature = "planted-faults")]
+    pub(crate) switch: super::eviction_switch::EvictionSwitch,
 }
 
 impl Eviction {
@@ -21,7 +27,15 @@ impl Eviction {
     pub(crate) fn new(clean: Option<Timestamp>) -> Eviction {
         let clean = AtomicU64::new(clean.map_or(0, |clean| clean.0 + 1));
         let (happens, gone) = (AtomicBool::new(false), AtomicU64::new(0));
-        Eviction { clean, happens, gone, hand: Mutex::new(None) }
+        Eviction {
+            clean,
+            happens,
+            gone,
+            hand: Mutex::new(None),
+            demand: CheckpointDemand::new(),
+            #[cfg(feature = "planted-faults")]
+            switch: Default::default(),
+        }
     }
 
     /// Segments that can be read hold everything up to `clean`.

@@ -126,15 +126,17 @@ impl LogBound {
         self.limit > 0 && end > self.covered.load(Ordering::Relaxed).saturating_add(late)
     }
 
-    /// Has the thread write a checkpoint.
+    /// Has the thread write a checkpoint, or do what memory [wants](super::checkpoint_demand::Wanted). Returns whether there is a thread, and
+    /// the options allow checkpoints in the background.
     #[cold]
-    pub(crate) fn ask(&self) {
-        let Some(worker) = &self.worker else { return };
-        worker.start(|error| {
+    pub(crate) fn ask(&self) -> bool {
+        let Some(worker) = self.worker.as_ref().filter(|_| self.limit > 0) else { return false };
+        let has_thread = worker.start(|error| {
             self.failures.fetch_add(1, Ordering::Relaxed);
             self.say(format!("no thread could be started: {error}"));
         });
         worker.wake();
+        has_thread
     }
 
     /// Waits until the log is short enough, or there is nothing to wait for any more.

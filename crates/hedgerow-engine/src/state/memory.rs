@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use hedgerow_core::account::{Account, Purpose};
+use hedgerow_core::sync::Ordering;
 
 use crate::error::{ArgumentError, CommitError, Error, Result};
 use crate::files::log::Durable;
+use crate::files::runs::Runs;
+use crate::state::checkpoint_demand::Waited;
 use crate::state::limits::{MAX_OPERATIONS, bytes_of};
 use crate::state::store::Core;
 
@@ -15,11 +18,78 @@ const SPARE: (u64, u64) = (2 << 20, 32);
 /// Who finds no room has this share of the limit made free beside what it needs.
 const EVICTED_AHEAD: u64 = 32;
 
+/// Percent of the limit from which on memory is scarce: the thread in the background takes out what is clean until so many less are used, and
+/// writes a checkpoint if that is not enough.
+const SCARCE: u64 = 85;
+const EVICTED_BELOW: u64 = 5;
+/// It is asked again when the log has grown by this share of the limit.
+const ASKED_AGAIN: u64 = 64;
+
+/// A commit waits for at most so many checkpoints, and for more than so many only while others commit.
+const MOST_CHECKPOINTS: u32 = 8;
+const FEWEST_CHECKPOINTS: u32 = 2;
+
+/// A batch that was cut short finds this share of the limit free when it starts over, then twice as much.
+const LEAST_OF_BATCH: u64 = 16;
+
+/// What is kept free for the buffers of the log and of a checkpoint: so many bytes, or this share of a small limit.
+const BUFFERS: (u64, u64) = (4 << 20, 8);
+
 /// What a view takes for each subgraph and direction, copies and corrections aside.
 const VIEW_BYTES_PER_CHAIN: u64 = 400;
 
+fn percent(limit: u64, percent: u64) -> u64 {
+    limit / 100 * percent
+}
+
+fn buffers(limit: u64) -> u64 {
+    BUFFERS.0.min(limit / BUFFERS.1)
+}
+
 fn spare(limit: u64) -> u64 {
     SPARE.0.min(limit / SPARE.1)
+}
+
+/// What is left of the spare when regions are opened for blocks that fit no gap.
+fn unopened(limit: u64) -> u64 {
+    spare(limit) / 4
+}
+
+/// Whether so many bytes in one piece are more than the spare is for.
+fn is_large(limit: u64, bytes: u64) -> bool {
+    bytes > spare(limit) / 8
+}
+
+/// What somebody needs room for.
+#[derive(Clone, Copy, Debug)]
+struct Need {
+    bytes: u64,
+    /// What is to be left beside them.
+    spare: u64,
+    /// How many of the bytes may come in one piece, which may fit no gap of the arena.
+    block: u64,
+    /// What is kept for buffers that are not there yet.
+    buffers: u64,
+}
+
+impl Need {
+    /// Of a commit, which leaves room for a block that a read needs.
+    fn of_commit(bytes: u64, limit: u64) -> Need {
+        let spare = spare(limit);
+        Need { bytes, spare, block: spare / 2, buffers: buffers(limit) }
+    }
+
+    /// Of a commit that needs so many bytes in one piece, or in pieces that are freed only when it is over.
+    fn of_merge(bytes: u64, limit: u64) -> Need {
+        let need = Need::of_commit(bytes, limit);
+        Need { block: need.block.max(bytes), ..need }
+    }
+
+    /// Of a read of what is not in memory. Commits leave more free than it does: so reads go on where commits wait or are refused.
+    fn of_read(bytes: u64, limit: u64) -> Need {
+        let block = if is_large(limit, bytes) { bytes } else { 0 };
+        Need { bytes, spare: unopened(limit), block, buffers: buffers(limit) / 2 }
+    }
 }
 
 impl Core {
@@ -45,63 +115,190 @@ impl Core {
         CommitError::TooLarge { needed, most }.into()
     }
 
-    /// Refuses a commit of so many operations that the memory limit leaves no room for. O(1); where room is short, once what can
-    /// be given up was given up.
+    /// Sees to it that the memory limit has room for a commit of so many operations: O(1), or, where room is short, once what can be given
+    /// up was given up, and a checkpoint was waited for. To be called with nothing held (rule E7).
+    ///
+    /// # Errors
+    /// [`CommitError::MemoryLimit`], [`CommitError::DiskFull`]; a [`StateError`](crate::StateError) if the store was closed meanwhile.
     #[inline]
     pub(crate) fn check_room(&self, operations: usize) -> Result<()> {
         match self.memory_limit {
             None => Ok(()),
-            Some(limit) => self.check_room_within(limit, operations),
+            Some(limit) => self.check_room_within(limit, bytes_of(operations)),
         }
     }
 
-    fn check_room_within(&self, limit: u64, operations: usize) -> Result<()> {
-        let needed = bytes_of(operations);
-        match self.room_for(limit, needed) {
-            Ok(()) => Ok(()),
-            Err(used) => Err(CommitError::MemoryLimit { limit, used, needed: needed + spare(limit) }.into()),
-        }
-    }
-
-    /// Whether the limit has room for `needed` bytes more, once what can be given up was given up; else how many are used. O(1) where
-    /// there is room.
-    pub(crate) fn room_for(&self, limit: u64, needed: u64) -> std::result::Result<(), u64> {
-        let spare = spare(limit);
-        if self.account().room() >= needed.saturating_add(spare) {
+    fn check_room_within(&self, limit: u64, needed: u64) -> Result<()> {
+        let taken = self.taken(limit);
+        if taken <= percent(limit, SCARCE) && taken + needed.saturating_add(spare(limit)) <= limit {
             return Ok(());
+        }
+        self.find_room(limit, Need::of_commit(needed, limit))
+    }
+
+    /// Makes room for a commit, and waits for a checkpoint if that is what it takes.
+    #[cold]
+    fn find_room(&self, limit: u64, need: Need) -> Result<()> {
+        self.ask_for_room(limit);
+        if self.has_room(limit, need) { Ok(()) } else { self.wait_for_room(limit, need) }
+    }
+
+    /// Has the thread in the background make room, if much was written since it was asked before.
+    fn ask_for_room(&self, limit: u64) {
+        if self.eviction.demand.should_ask(self.log_end(), limit / ASKED_AGAIN) {
+            self.eviction.demand.want_room();
+            self.log_bound.ask();
+        }
+    }
+
+    /// Takes out of memory what is clean, if memory is scarce; whether it is not any more. For the thread in the background.
+    pub(crate) fn has_made_room(&self) -> bool {
+        let Some(limit) = self.memory_limit else { return true };
+        self.give_up_memory();
+        self.evict_until(|| self.held(limit) <= percent(limit, SCARCE - EVICTED_BELOW));
+        self.held(limit) <= percent(limit, SCARCE)
+    }
+
+    /// Waits until a checkpoint has ended, so that what it holds can leave memory, and looks again: first for one that is under way, then for
+    /// those that begin after it. While others commit meanwhile, and take the room that came, a few times.
+    fn wait_for_room(&self, limit: u64, need: Need) -> Result<()> {
+        self.commit_waits.fetch_add(1, Ordering::Relaxed);
+        for attempt in 0..MOST_CHECKPOINTS {
+            let published = self.clock.published();
+            match self.eviction.demand.wait(attempt == 0, || self.log_bound.ask()) {
+                Waited::Held => {}
+                Waited::Failed { disk_full: true } => return Err(CommitError::DiskFull.into()),
+                Waited::Failed { disk_full: false } | Waited::Nobody => break,
+            }
+            self.check_writable()?;
+            if self.has_room(limit, need) {
+                return Ok(());
+            }
+            // Nothing changed since before a checkpoint that is over: another would change nothing either.
+            if attempt >= FEWEST_CHECKPOINTS && published == self.clock.published() {
+                break;
+            }
+        }
+        self.check_writable()?;
+        Err(self.no_room(limit, need.bytes))
+    }
+
+    /// Why a commit is refused that needs so many bytes.
+    fn no_room(&self, limit: u64, needed: u64) -> Error {
+        let used = self.account().used();
+        let kept = (self.taken(limit) - used).saturating_add(spare(limit));
+        CommitError::MemoryLimit { limit, used, needed: needed.saturating_add(kept) }.into()
+    }
+
+    /// Whether the limit has room for `needed` bytes of what is read from files, once what can be given up was given up.
+    pub(crate) fn has_room_to_read(&self, limit: u64, needed: u64) -> bool {
+        self.has_room(limit, Need::of_read(needed, limit))
+    }
+
+    /// Whether the limit has room, once what can be given up was given up. O(1) where there is room.
+    fn has_room(&self, limit: u64, need: Need) -> bool {
+        let Need { bytes, spare, block, buffers } = need;
+        let taken = || self.taken_beside(buffers);
+        if taken().saturating_add(bytes).saturating_add(spare) <= limit {
+            return true;
         }
         self.give_up_memory();
-        // What the arena has free was taken already, and serves the next blocks. Whether it does for all of them is seen on the way.
-        let fits = |needed: u64| {
-            let (used, free) = (self.account().used(), self.subgraphs.arena().stats().free() as u64);
-            // Blocks that chains left serve others, and regions that hold one block more than those stay: where chains are taken out of
-            // memory, blocks are counted and not regions.
-            (used + spare <= limit || self.eviction.happens())
-                && (used + spare).saturating_add(needed) <= limit.saturating_add(free)
+        // What the arena has free was taken already, and serves the next blocks: what is held counts and not what is open, but for what must be
+        // opened where no free block fits.
+        let fits = |bytes: u64| {
+            let free = self.subgraphs.arena().stats().free() as u64;
+            taken().saturating_add(block).saturating_add(unopened(limit)) <= limit
+                && taken().saturating_sub(free).saturating_add(bytes).saturating_add(spare) <= limit
         };
-        if fits(needed) {
-            return Ok(());
+        if fits(bytes) {
+            return true;
         }
         // Some more than is needed, so that the next calls find room.
-        self.evict_until(|| fits(needed.saturating_add(limit / EVICTED_AHEAD)));
-        if fits(needed) { Ok(()) } else { Err(self.account().used()) }
+        self.evict_until(|| fits(bytes.saturating_add(limit / EVICTED_AHEAD)));
+        fits(bytes)
+    }
+
+    /// The bytes that are used, or kept for buffers of log and files.
+    #[inline]
+    fn taken(&self, limit: u64) -> u64 {
+        self.taken_beside(buffers(limit))
+    }
+
+    /// The bytes that are used, if so many are kept for buffers. A store without files has none.
+    #[inline]
+    fn taken_beside(&self, buffers: u64) -> u64 {
+        let account = self.account();
+        let buffers = if self.durable.is_some() { buffers } else { 0 };
+        let used = account.used_for(Purpose::Files) + account.used_for(Purpose::Log);
+        account.used() + buffers.saturating_sub(used)
+    }
+
+    /// As [`taken`](Self::taken), without what the arena has free.
+    fn held(&self, limit: u64) -> u64 {
+        self.taken(limit).saturating_sub(self.subgraphs.arena().stats().free() as u64)
     }
 
     /// Whether who is building versions ahead of a commit, since `used` bytes were used, comes close to the limit: what it needs does
-    /// not fit what the arena had free. More is left than the next commit asks for, which may need less. O(1).
+    /// not fit what the arena had free. More is left than the next commit asks for, which may need less. O(1), near the limit O(regions).
     #[inline]
     pub(crate) fn is_full(&self, used: u64) -> bool {
-        self.memory_limit.is_some_and(|limit| {
-            let now = self.account().used();
-            now > used && now + 2 * spare(limit) > limit
+        self.memory_limit.is_some_and(|limit| self.account().used() > used && self.is_nearly_full(limit))
+    }
+
+    fn is_nearly_full(&self, limit: u64) -> bool {
+        self.taken(limit) + 2 * spare(limit) > limit
+            && (self.taken(limit) + 3 * unopened(limit) > limit
+                || self.held(limit) + 2 * spare(limit) > limit)
+    }
+
+    /// Whether the limit has room for all that the arena holds a second time.
+    pub(crate) fn has_room_to_relocate(&self) -> bool {
+        self.memory_limit.is_none_or(|limit| {
+            let arena = self.account().used_for(Purpose::Arena);
+            self.taken(limit).saturating_add(arena).saturating_add(spare(limit)) <= limit
         })
     }
 
-    /// Why a commit is refused for which versions were built beside `used` bytes until the limit came close: it needs more than was left.
-    pub(crate) fn no_room_beside(&self, used: u64) -> Error {
+    /// Frees what was replaced, where it fills the limit.
+    pub(crate) fn give_up_if_full(&self) {
+        if self.memory_limit.is_some_and(|limit| self.taken(limit) + spare(limit) > limit) {
+            self.give_up_memory();
+        }
+    }
+
+    /// Makes room for a batch that was cut short `times` times before, for want of room beside `used` bytes: more each time, since nobody
+    /// knows what its merges take.
+    ///
+    /// # Errors
+    /// [`CommitError::MemoryLimit`] where nothing can leave memory, or that was not enough.
+    pub(crate) fn find_room_for_batch(&self, used: u64, times: u32) -> Result<()> {
         let limit = self.memory_limit.unwrap_or(u64::MAX);
-        let needed = limit.saturating_sub(used) + spare(limit);
-        CommitError::MemoryLimit { limit, used, needed }.into()
+        let share = LEAST_OF_BATCH >> times;
+        if share < 2 || self.durable.is_none() {
+            // It needs more than was left.
+            return Err(self.no_room(limit, limit.saturating_sub(used)));
+        }
+        self.find_room(limit, Need::of_merge(limit / share, limit))
+    }
+
+    /// As many bytes as merges take that the limit has no room for, if so. Small ones fit what commits leave free. `bytes` says what they
+    /// take; it is asked only where there is a limit.
+    #[inline]
+    pub(crate) fn lacks_room_to_merge(&self, bytes: impl FnOnce() -> usize) -> Option<u64> {
+        let limit = self.memory_limit?;
+        let needed = bytes() as u64;
+        // No more than `has_room` asks for: who found room must not be sent back for it.
+        let lacks = is_large(limit, needed) && self.taken(limit) + needed + unopened(limit) > limit;
+        lacks.then_some(needed)
+    }
+
+    /// Makes room for merges of a commit that [lacks](Self::lacks_room_to_merge) it, and holds nothing any more.
+    ///
+    /// # Errors
+    /// Those of [`check_room`](Self::check_room).
+    #[cold]
+    pub(crate) fn find_room_to_merge(&self, needed: u64) -> Result<()> {
+        self.memory_limit.map_or(Ok(()), |limit| self.find_room(limit, Need::of_merge(needed, limit)))
     }
 
     /// Whether the memory limit has room for a view that nobody asked for: its chunks, and copies of a quarter of the lists. O(1).
@@ -117,12 +314,15 @@ impl Core {
 
     /// Reads which run has which image, unless that is known, and makes room for it.
     pub(crate) fn read_runs(&self, durable: &Durable) -> Result<()> {
-        durable.runs.lock().read(&self.pages.sources())?;
-        self.charge_coordination();
-        if let Some(limit) = self.memory_limit {
-            // It is there already: what cannot be given up for it is above the limit for as long as it is needed.
-            let _ = self.room_for(limit, 0);
+        let sources = self.pages.sources();
+        if let (Some(limit), false) = (self.memory_limit, durable.runs.lock().are_read()) {
+            let images = sources.segments().map(|segment| segment.reader.info().subgraphs).sum::<u64>();
+            // What cannot be given up for it is above the limit for as long as it is needed.
+            let bytes = images.saturating_mul(Runs::MOST_BYTES_PER_IMAGE);
+            self.has_room(limit, Need::of_read(bytes, limit));
         }
+        durable.runs.lock().read(&sources)?;
+        self.charge_coordination();
         Ok(())
     }
 
@@ -138,6 +338,10 @@ impl Core {
     #[cold]
     fn give_up_memory(&self) {
         self.views.forget();
+        // What a snapshot kept that has closed, that of a checkpoint for instance.
+        let mut left = Vec::new();
+        self.reclaim_unlatched(&mut left, false);
+        left.into_iter().for_each(|(chain, gone)| self.keep(chain, gone));
         let memory = self.subgraphs.memory();
         memory.retire_list().drain();
         memory.arena().trim();

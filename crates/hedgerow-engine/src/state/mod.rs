@@ -2,6 +2,7 @@
 //! threads share: [`store`].
 
 pub(crate) mod change;
+pub(crate) mod checkpoint_demand;
 pub(crate) mod closing;
 pub(crate) mod cold_reads;
 pub(crate) mod csr;
@@ -9,6 +10,8 @@ pub(crate) mod directions;
 pub(crate) mod edge_key;
 pub(crate) mod ends;
 pub(crate) mod eviction;
+#[cfg(feature = "planted-faults")]
+pub(crate) mod eviction_switch;
 pub(crate) mod horizon;
 pub(crate) mod ids;
 pub(crate) mod kinds;

@@ -21,10 +21,21 @@ impl Core {
     /// Looks again at versions whose reason to stay may be gone: after a commit.
     #[inline]
     pub(crate) fn reclaim_due(&self) {
+        #[cfg(feature = "planted-faults")]
+        if self.durable.is_some() {
+            self.eviction.switch.after_commit(|| self.evict_all());
+        }
         let reasons = self.reasons_for_commits();
         if self.pending.is_due(self.clock.published(), &self.readers, reasons) || self.views.is_wasteful() {
             self.reclaim(reasons);
         }
+    }
+
+    /// Takes all that it can out of memory; returns how many subgraphs there are.
+    #[cfg(feature = "planted-faults")]
+    fn evict_all(&self) -> u64 {
+        self.evict_until(|| false);
+        self.tables().map(|(_, table)| table.existing().count() as u64).sum()
     }
 
     /// Ends the registration of a snapshot. Waits for nobody.

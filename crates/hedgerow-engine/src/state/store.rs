@@ -126,6 +126,9 @@ pub(crate) struct Threads {
     pub(crate) checkpoint: fn(&Weak<Core>),
     pub(crate) sync_at_intervals: fn(&Weak<Core>),
     pub(crate) sync_for_tickets: fn(&Weak<Core>),
+    /// Writes a checkpoint on the calling thread, for a switch of the tests.
+    #[cfg(feature = "planted-faults")]
+    pub(crate) checkpoint_now: fn(&Core),
 }
 
 impl Engine {
@@ -190,6 +193,11 @@ impl Engine {
             ),
             owner: OwnerProcess::current(),
             tells_freed: TellsFreed::default(),
+        });
+        #[cfg(feature = "planted-faults")]
+        core.eviction.switch.writes_checkpoints_by({
+            let core = Arc::downgrade(&core);
+            move || core.upgrade().iter().for_each(|core| (threads.checkpoint_now)(core))
         });
         core.charge_coordination();
         Arc::new(Engine { core })

@@ -9,7 +9,7 @@ use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::Mutex;
 
 use super::header::Header;
-use super::mapping::HUGE;
+use super::mapping::{HUGE, PAGE};
 use super::region::{OVERHEAD, Region};
 use super::shard::Shard;
 
@@ -34,6 +34,9 @@ pub(super) struct Inner {
     account: Arc<Account>,
     purpose: Purpose,
 }
+
+/// A region is opened by at most this share of what a limit has room for.
+const OPENED_SHARE: usize = 32;
 
 /// A shard on cache lines of its own, and the process that made the arena.
 #[repr(align(128))]
@@ -64,6 +67,13 @@ impl Inner {
         early.max(late)
     }
 
+    /// The most bytes that a region is opened by: near a limit few, so that what is charged is what is needed. Several of them make up
+    /// one block, if they must.
+    fn most_opened(&self) -> usize {
+        let room = usize::try_from(self.account.room()).unwrap_or(usize::MAX);
+        (room / OPENED_SHARE).next_multiple_of(PAGE).max(PAGE)
+    }
+
     /// A block for `bytes` bytes, in a region.
     pub(super) fn allocate(self: &Arc<Self>, bytes: usize) -> NonNull<Header> {
         let free = self.shards.iter().find_map(|shard| shard.0.try_lock());
@@ -72,14 +82,14 @@ impl Inner {
             if let Some(block) = shard.allocate(bytes) {
                 return block;
             }
-            if let Some(opened) = shard.extend() {
+            if let Some(opened) = shard.extend(self.most_opened()) {
                 self.account.charge(self.purpose, opened);
                 continue;
             }
             let size = self.region_size().max((bytes + OVERHEAD).next_power_of_two());
             let mapped = self.mapped.fetch_add(size, Ordering::Relaxed);
             let region = Region::map(self.clone(), shard.index(), size, mapped < self.late);
-            self.account.charge(self.purpose, shard.add(region));
+            self.account.charge(self.purpose, shard.add(region, self.most_opened()));
         }
     }
 

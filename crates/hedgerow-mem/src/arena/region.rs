@@ -59,14 +59,14 @@ impl<A> Region<A> {
         start
     }
 
-    /// Opens the next piece, if one is left. Returns the bytes that are open then.
+    /// Opens the next piece, of `most` bytes at most, if one is left. Returns the bytes that are open then.
     ///
     /// Where huge pages come late, this makes one of each that is open as a whole: that takes half a millisecond, and as much
     /// again was lost to the faults of its small pages, so it is for arenas in which a page more or less shows.
     ///
     /// # Safety
     /// The caller holds the lock of the shard.
-    pub(super) unsafe fn grow(region: NonNull<Region<A>>) -> Option<usize> {
+    pub(super) unsafe fn grow(region: NonNull<Region<A>>, most: usize) -> Option<usize> {
         let this = region.as_ptr();
         // SAFETY: the caller's. Field by field, since what never changes may be read elsewhere meanwhile.
         let (before, size, piece, late) =
@@ -74,7 +74,7 @@ impl<A> Region<A> {
         if before == size {
             return None;
         }
-        let open = (before + piece).min(size);
+        let open = (before + piece.min(most)).min(size);
         // SAFETY: as above.
         unsafe { (*this).open = open };
         if late && before / HUGE < open / HUGE {

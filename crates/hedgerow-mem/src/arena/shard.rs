@@ -158,19 +158,19 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Takes in a fresh region. Returns how many bytes of it are open.
-    pub(super) fn add(&mut self, region: NonNull<Region<A>>) -> usize {
+    /// Takes in a fresh region, and opens `most` bytes of it at most. Returns how many bytes of it are open.
+    pub(super) fn add(&mut self, region: NonNull<Region<A>>, most: usize) -> usize {
         self.heads.get_or_insert_with(|| Box::new([[None; STEPS]; LEVELS]));
         // SAFETY: the region is fresh, hence ours alone.
         unsafe { insert(&mut self.regions, region) };
-        self.open(region).unwrap_or(0)
+        self.open(region, most).unwrap_or(0)
     }
 
-    /// Opens a piece more of a region that has one, and tells its bytes. O(regions).
-    pub(super) fn extend(&mut self) -> Option<usize> {
+    /// Opens a piece more of a region that has one, of `most` bytes at most, and tells its bytes. O(regions).
+    pub(super) fn extend(&mut self, most: usize) -> Option<usize> {
         let mut next = self.regions;
         while let Some(region) = next {
-            if let Some(opened) = self.open(region) {
+            if let Some(opened) = self.open(region, most) {
                 return Some(opened);
             }
             // SAFETY: a region of the list.
@@ -181,12 +181,12 @@ impl<A> Shard<A> {
 
     /// Opens the next piece of a region of the list: where the end mark was, if there was one, a free block begins, and
     /// behind it stands the new one. Returns the bytes of the piece.
-    fn open(&mut self, region: NonNull<Region<A>>) -> Option<usize> {
+    fn open(&mut self, region: NonNull<Region<A>>, most: usize) -> Option<usize> {
         // SAFETY: a region of the list, see the head of the implementation; `grow` gives a place inside the mapping, further
         // than the head and the least block at the first time.
         unsafe {
             let before = (*region.as_ptr()).open;
-            let open = Region::grow(region)?;
+            let open = Region::grow(region, most)?;
             let end: NonNull<Header> = region.cast::<u8>().add(open - HEADER).cast();
             Header::write(end, open - HEADER, 0, 0);
             let from = if before == 0 { HEAD } else { before - HEADER };

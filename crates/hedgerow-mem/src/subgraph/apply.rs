@@ -72,6 +72,14 @@ impl Latched<'_> {
         }
     }
 
+    /// At most how many bytes the merge takes that `count` operations bring about, beside what is there; 0 where the delta has room for them.
+    /// O(properties of an edge).
+    pub fn bytes_to_merge(&self, direction: Direction, count: usize) -> usize {
+        let head = self.writer.heads[direction as usize].as_ref();
+        let full = head.filter(|head| head.delta.len() + count > head.delta.capacity());
+        full.map_or(0, |head| head.bytes().saturating_add(count * size_of::<LocalOp>()))
+    }
+
     #[cold]
     pub(super) fn fold_ahead(
         &mut self,

@@ -1,5 +1,7 @@
 //! Which versions of a chain are unlinked, and when they are looked at (rule R6).
 
+use std::sync::Arc;
+
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::Ordering;
 use hedgerow_core::{Direction, Timestamp};
@@ -32,13 +34,16 @@ impl Latched<'_> {
     pub fn evict_clean(&mut self, clean: Timestamp, horizon: &impl Horizon) -> bool {
         let last = self.last_ts();
         let dirty = last > clean && !faults::is_on(PlantedFault::EvictedDirty);
-        if dirty || last > horizon.published() || horizon.pin_in(Timestamp::ZERO, last).is_some() {
+        let held_ignored = faults::is_on(PlantedFault::SnapshotsVersionEvicted);
+        let is_held = || !held_ignored && horizon.pin_in(Timestamp::ZERO, last).is_some();
+        if dirty || last > horizon.published() || is_held() {
             return false;
         }
         let directions = [Direction::Out, Direction::In];
         let heads = || directions.iter().filter_map(|&d| self.writer.heads[d as usize].as_ref());
         // An older version is one that a reader needs, or that nobody has looked at since.
-        if heads().next().is_none() || heads().any(|head| head.prev.get().is_some()) {
+        let is_older = |head: &Arc<Version>| !held_ignored && head.prev.get().is_some();
+        if heads().next().is_none() || heads().any(is_older) {
             return false;
         }
         let held = directions.map(|d| self.writer.heads[d as usize].is_some());

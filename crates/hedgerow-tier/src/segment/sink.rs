@@ -8,7 +8,7 @@ use super::block::{self, BlockKind};
 use crate::TierError;
 
 /// How much is gathered before the file is written to.
-const BUFFER_BYTES: usize = 1024 * 1024;
+const BUFFER_BYTES: usize = 256 * 1024;
 /// As much is synced at a time: the sync of a whole large file at its end would hold up those of the log meanwhile.
 const SYNC_BYTES: u64 = 2 << 20;
 

@@ -1,4 +1,4 @@
-//! A disk whose syncs of the log wait while a gate is closed.
+//! A disk whose syncs of the log, or reads of segments, wait while a gate is closed.
 
 use std::io;
 use std::path::Path;
@@ -33,36 +33,54 @@ impl Gate {
     }
 }
 
-/// Another disk, whose log is synced while the gate is open.
+/// What waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gated {
+    LogSyncs,
+    SegmentReads,
+}
+
+/// Another disk, of which some operations wait while the gate is closed.
 #[derive(Debug)]
 struct GatedFs {
     inner: Arc<dyn Vfs>,
     gate: Arc<Gate>,
+    gated: Gated,
 }
 
 /// Puts a gate, which is open, before the syncs of the log on `inner`.
 pub(crate) fn gated(inner: Arc<dyn Vfs>) -> (Arc<dyn Vfs>, Arc<Gate>) {
+    with_gate(inner, Gated::LogSyncs)
+}
+
+/// Puts a gate, which is open, before the reads of segments on `inner`.
+pub(crate) fn with_gated_reads(inner: Arc<dyn Vfs>) -> (Arc<dyn Vfs>, Arc<Gate>) {
+    with_gate(inner, Gated::SegmentReads)
+}
+
+fn with_gate(inner: Arc<dyn Vfs>, gated: Gated) -> (Arc<dyn Vfs>, Arc<Gate>) {
     let gate = Arc::new(Gate::default());
-    (Arc::new(GatedFs { inner, gate: gate.clone() }), gate)
+    (Arc::new(GatedFs { inner, gate: gate.clone(), gated }), gate)
 }
 
 impl GatedFs {
     fn file(&self, name: &str, inner: Arc<dyn VfsFile>) -> Arc<dyn VfsFile> {
-        let gate = name.ends_with(".wal").then(|| self.gate.clone());
-        Arc::new(GatedFile { inner, gate })
+        let gate =
+            |gated, suffix: &str| (self.gated == gated && name.ends_with(suffix)).then(|| self.gate.clone());
+        let (syncs, reads) = (gate(Gated::LogSyncs, ".wal"), gate(Gated::SegmentReads, ".csr"));
+        Arc::new(GatedFile { inner, syncs, reads })
     }
 }
 
 #[derive(Debug)]
 struct GatedFile {
     inner: Arc<dyn VfsFile>,
-    gate: Option<Arc<Gate>>,
+    syncs: Option<Arc<Gate>>,
+    reads: Option<Arc<Gate>>,
 }
 
-impl GatedFile {
-    fn pass(&self) {
-        self.gate.iter().for_each(|gate| gate.pass());
-    }
+fn pass(gate: &Option<Arc<Gate>>) {
+    gate.iter().for_each(|gate| gate.pass());
 }
 
 impl Vfs for GatedFs {
@@ -105,6 +123,7 @@ impl Vfs for GatedFs {
 
 impl VfsFile for GatedFile {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        pass(&self.reads);
         self.inner.read_at(buf, offset)
     }
 
@@ -125,12 +144,12 @@ impl VfsFile for GatedFile {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.pass();
+        pass(&self.syncs);
         self.inner.sync_data()
     }
 
     fn sync_all(&self) -> io::Result<()> {
-        self.pass();
+        pass(&self.syncs);
         self.inner.sync_all()
     }
 }

@@ -68,6 +68,8 @@ pub(crate) enum Finder {
     ColdReads,
     /// The same where a block is damaged.
     DamagedBlocks,
+    /// Segments that stay in use when later ones cannot be opened, after their files were removed.
+    OldSegments,
 }
 
 impl Finder {
@@ -97,6 +99,7 @@ impl Finder {
             }
             Finder::ColdReads => whole(cold::cold_reads_say_what_a_resident_store_says),
             Finder::DamagedBlocks => whole(cold::a_damaged_block_is_an_error_of_each_read_of_it),
+            Finder::OldSegments => whole(opening::images_are_read_from_files_that_were_removed),
             Finder::Backup => whole(tools::a_backup_is_the_store_of_its_moment),
             Finder::Salvage => whole(tools::a_damaged_segment_loses_what_is_damaged),
         }

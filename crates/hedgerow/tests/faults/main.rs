@@ -98,6 +98,8 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::EvictedDirty, Finder::Sequences),
     (Fault::BlockCachedUnverified, Finder::DamagedBlocks),
     (Fault::StaleDirectory, Finder::ColdReads),
+    (Fault::SnapshotsVersionEvicted, Finder::Sequences),
+    (Fault::FileUnlinkedUnderReader, Finder::OldSegments),
     (Fault::SidesNotCompared, Finder::Lies),
     (Fault::ReplayedOutOfOrder, Finder::Sequences),
     (Fault::ReadsNotValidated, Finder::Contention),

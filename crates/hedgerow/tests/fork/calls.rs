@@ -134,7 +134,7 @@ fn of_graph(graph: &Graph, aside: &Path, wrong: &mut Vec<&'static str>) {
     );
     refused!("Graph::define_vertex_property", graph.define_vertex_property("p", PropertyType::I64));
     graph.forget_views(); // "Graph::forget_views": does nothing
-    // "Graph::config", "Graph::published_ts", "Graph::durable_ts", "Graph::schema": as at the fork
+    // "Graph::config", "Graph::memory_used", "Graph::published_ts", "Graph::durable_ts", "Graph::schema": as at the fork
     // "Graph::freed": a flag, which no child waits for
     let as_at_the_fork = graph.config().weighted
         && graph.published_ts() > Timestamp::ZERO

@@ -13,7 +13,7 @@ mod script;
 mod suite;
 
 use hedgerow::Isolation;
-use hedgerow_testkit::{Effort, explored};
+use hedgerow_testkit::{Effort, evicts, explored};
 
 use arena::{Arena, TIERS};
 use interleave::{Case, explore};
@@ -26,10 +26,12 @@ fn every_interleaving(what: &str, cases: &[Case], floor: u64) {
     for isolation in LEVELS {
         println!("{what} under {isolation:?}:");
         for case in cases {
-            for durable in [false, true] {
-                if durable && case.scripts.len() > 2 {
-                    continue;
-                }
+            let stores: &[bool] = match (evicts(), case.scripts.len()) {
+                (true, _) => &[true],
+                (false, 0..=2) => &[false, true],
+                _ => &[false],
+            };
+            for &durable in stores {
                 let tally = explore(case, isolation, durable);
                 println!("  {}{}: {tally}", case.name, if durable { ", on files" } else { "" });
                 assert!(tally.commits > 0, "{}", case.name);
@@ -37,7 +39,7 @@ fn every_interleaving(what: &str, cases: &[Case], floor: u64) {
             }
         }
     }
-    explored(&format!("{what} interleavings"), runs, floor);
+    explored(&format!("{what} interleavings"), runs, if evicts() { 1_000 } else { floor });
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod common;
 
 mod all_labels;
+mod backpressure;
 mod bad_input;
 mod basics;
 mod batches;
@@ -14,6 +15,7 @@ mod cold;
 mod columns;
 mod concurrency;
 mod damage;
+mod disk_cases;
 mod disk_full;
 mod durability;
 mod ends;
@@ -77,6 +79,7 @@ shared_tests! {
         threads_that_touch_pages_at_once_find_them_whole,
         a_graph_larger_than_its_limit_is_read_and_written_within_it,
         a_segment_that_could_not_be_opened_is_not_passed_over_later,
+        images_are_read_from_files_that_were_removed,
         readers_and_writers_beside_an_evictor_see_what_they_should,
         cold_readers_beside_writers_and_an_evictor_see_what_they_should;
     views:

@@ -9,6 +9,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod device;
+mod group;
 mod kernel;
 
 use std::collections::BTreeMap;

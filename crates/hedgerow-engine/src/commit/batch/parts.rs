@@ -23,6 +23,8 @@ const MOST_PARTS: usize = 1 << 11;
 const CHUNK: usize = 1 << 13;
 /// Operations that are looked at to tell where the entries will be.
 const SAMPLE: usize = 1 << 9;
+/// How many batches of subgraphs ahead headers are loaded.
+pub(super) const HEADERS_AHEAD: usize = 8;
 
 /// An operation at one copy of its edge, packed so that entries compare as one number: by subgraph, direction, vertex,
 /// destination and place in the program.

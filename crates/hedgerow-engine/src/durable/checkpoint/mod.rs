@@ -52,15 +52,21 @@ pub(crate) enum Extent {
 }
 
 impl Core {
-    /// Writes a checkpoint. One at a time.
+    /// Writes a checkpoint. One at a time. Waits for nobody who waits for memory (rule E7).
     pub(crate) fn checkpoint(&self, extent: Extent) -> Result<Checkpoint> {
         self.check_owner_by_id()?;
-        self.check_writable()?;
+        self.check_writable().inspect_err(|_| self.eviction.demand.failed_to_begin())?;
         let Some(durable) = &self.durable else {
             return Err(ArgumentError::Invalid("a store without files has no checkpoints".into()).into());
         };
         let _one_at_a_time = self.checkpointing.lock();
-        self.check_writable()?;
+        let mut attempt = self.eviction.demand.begin();
+        let done = self.check_writable().and_then(|()| self.write_checkpoint(durable, extent));
+        attempt.ends(done.as_ref().err().map(Error::is_disk_full));
+        done
+    }
+
+    fn write_checkpoint(&self, durable: &Durable, extent: Extent) -> Result<Checkpoint> {
         // So that all of it can be removed, and no opening reads it again.
         self.begin_log_segment(durable, LOG_LEFT)?;
         // Everything in the log before this position is published, and so in what is pinned next.
@@ -270,6 +276,10 @@ fn remove_covered(
     let removed = durable.log.remove_segments_through(timestamp)?;
     let dir = hedgerow_io::Dir::new(fs.clone());
     for segment in old {
+        if faults::is_on(PlantedFault::FileUnlinkedUnderReader) {
+            let file = fs.open(&segment_name(segment.info.file_id), hedgerow_io::Access::ReadWrite);
+            let _ = file.and_then(|file| file.set_len(0));
+        }
         dir.unlink(&segment_name(segment.info.file_id))?;
     }
     dir.sync()?;

@@ -70,7 +70,8 @@ impl Pace<'_> {
             return;
         }
         let published = self.core.clock.published();
-        let late = self.core.log_bound.is_late(self.core.log_end());
+        let late =
+            self.core.log_bound.is_late(self.core.log_end()) || self.core.eviction.demand.is_waited_for();
         if published != self.published && !late && self.core.check_usable().is_ok() {
             self.core.closing.rest(worked.min(MOST_WORK) * REST);
         }

@@ -55,6 +55,18 @@ impl Core {
         all.into_iter().try_for_each(|(label, id)| self.resident(label, id).map(drop))
     }
 
+    /// As [`load_subgraphs`](Self::load_subgraphs), for a commit that has let go of all that it held: where the limit leaves no room, it waits
+    /// for a checkpoint as it does before it begins (rule E7).
+    pub(crate) fn load_for_commit(&self, all: &[(LabelId, SubgraphId)]) -> Result<()> {
+        match self.load_subgraphs(all.iter().copied()) {
+            Err(Error::Storage(StorageError::MemoryLimit { needed, .. })) => {
+                self.find_room_to_merge(needed)?;
+                self.load_subgraphs(all.iter().copied())
+            }
+            done => done,
+        }
+    }
+
     /// Loads all pages of a label, and of the existence of vertices, in the current rayon pool or on this thread alone. O(1) where all
     /// are loaded.
     pub(crate) fn load_label(&self, label: LabelId, in_parallel: bool) -> Result<()> {
@@ -130,9 +142,9 @@ impl Core {
     fn check_room_to_load(&self, id: PageId, share: u64) -> Result<()> {
         let Some(limit) = self.memory_limit else { return Ok(()) };
         let needed = self.bytes_to_load(id) / share;
-        match self.room_for(limit, needed) {
-            Ok(()) => Ok(()),
-            Err(used) => Err(StorageError::MemoryLimit { limit, used, needed }.into()),
+        if self.has_room_to_read(limit, needed) {
+            return Ok(());
         }
+        Err(StorageError::MemoryLimit { limit, used: self.account().used(), needed }.into())
     }
 }

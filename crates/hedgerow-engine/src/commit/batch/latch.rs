@@ -1,0 +1,66 @@
+//! Latching the subgraphs of a batch.
+
+use hedgerow_mem::table::{PAGE, SubgraphPage};
+
+use super::parts::{HEADERS_AHEAD, Part};
+use crate::commit::op::OpKind;
+use crate::state::store::Engine;
+
+/// Latches the subgraphs of a part. Parts are claimed in order, by one thread at a time: so latches are taken in
+/// ascending order by the commit as a whole. Where there is no page and nothing is to be put, there is nothing to remove
+/// and nothing to latch: it is looked at again when the commit orders (invariant I28).
+/// Pages are made for what there was none of, unless the memory limit, beside the `used` bytes from before, has no room for them.
+pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, used: u64) {
+    if engine.lacks_room_to_merge(|| bytes_of_new_pages(engine, part)).is_some() {
+        part.is_cut_short = true;
+        return;
+    }
+    let mut ahead = 0;
+    let Part { label, entries, batches, latched, absent, unloaded, is_cut_short, .. } = part;
+    latched.reserve_exact(batches.len());
+    let existing = |id| engine.table(label.label).and_then(|table| table.get(id));
+    for at in 0..batches.len() {
+        while ahead < batches.len().min(at + HEADERS_AHEAD) {
+            existing(batches[ahead].subgraph).inspect(|subgraph| subgraph.prefetch_header());
+            ahead += 1;
+        }
+        let batch = &batches[at];
+        match existing(batch.subgraph) {
+            Some(subgraph) => {
+                let held = subgraph.latch();
+                if engine.eviction.happens() && !held.is_resident() {
+                    unloaded.push(batch.subgraph);
+                }
+                latched.push(held);
+            }
+            None if engine.is_unloaded(label.label, batch.subgraph) => unloaded.push(batch.subgraph),
+            None if entries[batch.all_entries()].iter().all(|entry| entry.is_kind(OpKind::Remove)) => {
+                absent.push(batch.subgraph);
+            }
+            None if engine.is_full(used) => {
+                *is_cut_short = true;
+                return;
+            }
+            None => latched.push(engine.table_or_create(label.label).get_or_create(batch.subgraph).latch()),
+        }
+    }
+    if !absent.is_empty() {
+        batches.retain(|batch| absent.binary_search(&batch.subgraph).is_err());
+    }
+}
+
+/// What the pages of tables take that a part is the first to write to.
+#[cold]
+fn bytes_of_new_pages(engine: &Engine, part: &Part<'_>) -> usize {
+    let label = part.label.label;
+    let table = engine.table(label);
+    let exists = |id| table.is_some_and(|table| table.get(id).is_some()) || engine.is_unloaded(label, id);
+    let mut pages: Vec<usize> = part
+        .batches
+        .iter()
+        .filter(|batch| !exists(batch.subgraph))
+        .map(|batch| batch.subgraph.index() / PAGE)
+        .collect();
+    pages.dedup();
+    pages.len() * SubgraphPage::bytes()
+}

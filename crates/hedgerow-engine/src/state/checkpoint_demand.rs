@@ -1,0 +1,233 @@
+//! Checkpoints that memory asks for, and commits that wait for one (rule E7 of `docs/design/protocol.md`).
+//!
+//! What changed since the last checkpoint cannot leave memory. Where it fills the limit, a commit waits here until a checkpoint has
+//! ended, before it latches anything. All is under one lock, which is held for a few instructions: nothing here is read without it.
+
+use std::time::{Duration, Instant};
+
+use hedgerow_core::sync::{AtomicU64, Condvar, Mutex, Ordering};
+
+/// For so long after an attempt that failed a commit that finds no room asks for no other: on a full disk each would write until the
+/// disk is full again.
+const REST: Duration = Duration::from_millis(100);
+
+/// What a checkpoint in the background is wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Wanted {
+    /// Nothing.
+    Nothing,
+    /// Memory becomes scarce: what is clean goes, and if that is too little, a checkpoint makes more so.
+    Room,
+    /// Commits wait for a checkpoint.
+    Checkpoint,
+}
+
+/// What came of waiting for a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waited {
+    /// One ended, and holds.
+    Held,
+    /// An attempt failed, perhaps because the disk is full.
+    Failed { disk_full: bool },
+    /// Nobody writes one: the store is being closed, or has no thread for it.
+    Nobody,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Failure {
+    at: Instant,
+    disk_full: bool,
+}
+
+struct State {
+    wanted: Wanted,
+    /// How many attempts began and ended, whoever made them. They are made one at a time.
+    begun: u64,
+    ended: u64,
+    /// How the last one failed, if it did.
+    failure: Option<Failure>,
+    /// How many threads wait.
+    waiting: u64,
+    closing: bool,
+}
+
+/// What commits, checkpoints and the thread in the background share.
+pub(crate) struct CheckpointDemand {
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Where the log was when scarce memory last asked for room: it asks again once there is something new to write.
+    asked_at: AtomicU64,
+}
+
+impl CheckpointDemand {
+    pub(crate) fn new() -> CheckpointDemand {
+        let state =
+            State { wanted: Wanted::Nothing, begun: 0, ended: 0, failure: None, waiting: 0, closing: false };
+        CheckpointDemand { state: Mutex::new(state), changed: Condvar::new(), asked_at: AtomicU64::new(0) }
+    }
+
+    /// Whether scarce memory should ask for room, the log ending at `end`: `step` bytes after it asked before. Says so once.
+    pub(crate) fn should_ask(&self, end: u64, step: u64) -> bool {
+        let before = self.asked_at.load(Ordering::Relaxed);
+        let due = end >= before.saturating_add(step);
+        due && self.asked_at.compare_exchange(before, end, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Has the thread in the background make room when it is woken next.
+    pub(crate) fn want_room(&self) {
+        let mut state = self.state.lock();
+        state.wanted = state.wanted.max(Wanted::Room);
+    }
+
+    /// What is wanted, for the thread in the background, which does it next.
+    pub(crate) fn take(&self) -> Wanted {
+        std::mem::replace(&mut self.state.lock().wanted, Wanted::Nothing)
+    }
+
+    /// Whether commits wait for a checkpoint.
+    pub(crate) fn is_waited_for(&self) -> bool {
+        self.state.lock().waiting > 0
+    }
+
+    /// Notes that an attempt begins. It ends with what is returned.
+    pub(crate) fn begin(&self) -> Attempt<'_> {
+        self.state.lock().begun += 1;
+        Attempt { demand: self, failure: Some(false) }
+    }
+
+    /// Notes that the thread in the background could not even begin.
+    pub(crate) fn failed_to_begin(&self) {
+        drop(self.begin());
+    }
+
+    /// Lets everybody go who waits, now and later: the store is being closed.
+    pub(crate) fn end(&self) {
+        self.state.lock().closing = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits until an attempt has ended: the one that is under way, if `any` will do, else one that begins after this call. `wake` has the
+    /// thread in the background begin one, and says whether there is such a thread; it is called without the lock. To be called with
+    /// nothing held that a checkpoint waits for.
+    #[cold]
+    pub(crate) fn wait(&self, any: bool, wake: impl FnOnce() -> bool) -> Waited {
+        let mut state = self.state.lock();
+        if let Some(failure) = state.failure.filter(|failure| failure.at.elapsed() < REST) {
+            return Waited::Failed { disk_full: failure.disk_full };
+        }
+        let under_way = any && state.begun > state.ended;
+        let awaited = if under_way { state.begun } else { state.begun + 1 };
+        if !under_way {
+            state.wanted = Wanted::Checkpoint;
+        }
+        state.waiting += 1;
+        drop(state);
+        let has_thread = wake();
+        let mut state = self.state.lock();
+        while has_thread && state.ended < awaited && !state.closing {
+            self.changed.wait(&mut state);
+        }
+        state.waiting -= 1;
+        match state.failure {
+            _ if state.ended < awaited => Waited::Nobody,
+            Some(failure) => Waited::Failed { disk_full: failure.disk_full },
+            None => Waited::Held,
+        }
+    }
+}
+
+/// An attempt to write a checkpoint: it ends when this goes, in a panic too.
+pub(crate) struct Attempt<'a> {
+    demand: &'a CheckpointDemand,
+    /// Whether the disk was full, unless it succeeds.
+    failure: Option<bool>,
+}
+
+impl Attempt<'_> {
+    /// Says how it ended; otherwise it failed.
+    pub(crate) fn ends(&mut self, failure: Option<bool>) {
+        self.failure = failure;
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        let failure = self.failure.map(|disk_full| Failure { at: Instant::now(), disk_full });
+        let mut state = self.demand.state.lock();
+        state.ended += 1;
+        state.failure = failure;
+        drop(state);
+        self.demand.changed.notify_all();
+    }
+}
+
+#[cfg(all(test, not(feature = "model-checking")))]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
+    use super::*;
+
+    /// Waits on a thread of its own until `f` waits, then does `then`.
+    fn while_it_waits(demand: &CheckpointDemand, any: bool, then: impl FnOnce()) -> Waited {
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| demand.wait(any, || true));
+            while !demand.is_waited_for() {
+                std::thread::yield_now();
+            }
+            then();
+            waiter.join().unwrap()
+        })
+    }
+
+    #[test]
+    fn a_wait_ends_with_an_attempt_that_began_after_it_unless_any_will_do() {
+        let demand = CheckpointDemand::new();
+        let mut under_way = demand.begin();
+        under_way.ends(None);
+        let second = AtomicBool::new(false);
+        let waited = while_it_waits(&demand, false, || {
+            drop(under_way);
+            assert_eq!(demand.take(), Wanted::Checkpoint, "the next one is asked for");
+            let mut next = demand.begin();
+            assert!(demand.is_waited_for(), "the one that was under way does not do");
+            second.store(true, SeqCst);
+            next.ends(None);
+        });
+        assert_eq!((waited, second.into_inner()), (Waited::Held, true));
+        let mut under_way = demand.begin();
+        under_way.ends(None);
+        assert_eq!(while_it_waits(&demand, true, || drop(under_way)), Waited::Held);
+        assert_eq!(demand.take(), Wanted::Nothing, "it was under way already");
+    }
+
+    #[test]
+    fn a_failure_ends_all_waits_and_those_right_after_it() {
+        let demand = CheckpointDemand::new();
+        let waited = while_it_waits(&demand, false, || demand.begin().ends(Some(true)));
+        assert_eq!(waited, Waited::Failed { disk_full: true });
+        assert_eq!(demand.wait(false, || panic!("nobody is asked again so soon")), waited);
+        std::thread::sleep(REST);
+        let waited = while_it_waits(&demand, false, || demand.begin().ends(None));
+        assert_eq!(waited, Waited::Held);
+        assert_eq!(
+            while_it_waits(&demand, false, || demand.failed_to_begin()),
+            Waited::Failed { disk_full: false }
+        );
+    }
+
+    #[test]
+    fn nobody_waits_for_a_thread_that_there_is_not_nor_at_the_end() {
+        let demand = CheckpointDemand::new();
+        assert_eq!(demand.wait(false, || false), Waited::Nobody);
+        assert_eq!(while_it_waits(&demand, false, || demand.end()), Waited::Nobody);
+        assert_eq!(demand.wait(true, || true), Waited::Nobody);
+    }
+
+    #[test]
+    fn scarce_memory_asks_once_for_so_much_log() {
+        let demand = CheckpointDemand::new();
+        assert!(demand.should_ask(100, 50) && !demand.should_ask(149, 50) && demand.should_ask(150, 50));
+        demand.want_room();
+        assert_eq!((demand.take(), demand.take()), (Wanted::Room, Wanted::Nothing));
+    }
+}

@@ -1,0 +1,178 @@
+//! Cases in which a plausible design of a graph on disk goes wrong, as far as this one can meet them; `docs/design/disk-cases.md` lists them all.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use hedgerow::{
+    CommitError, Direction, Durability, EdgeKey, Error, Graph, KeyKind, LabelOptions, Options, Resident,
+};
+use hedgerow_testkit::SimFs;
+
+use crate::common;
+use crate::common::gated::with_gated_reads;
+
+fn options() -> Options {
+    let options = common::small().keys(KeyKind::Dense).durability(Durability::Manual);
+    options.background_settling(false).checkpoint_log_bytes(0)
+}
+
+/// A ring over 640 vertices, each with an edge of a label too, of which nothing is in memory.
+fn evicted(disk: &SimFs) -> Graph {
+    let graph = options().open_on(disk.handle()).unwrap();
+    fill(&graph);
+    graph
+}
+
+fn fill(graph: &Graph) {
+    graph.define_label("calls", LabelOptions::new()).unwrap();
+    let edges: Vec<(u64, u64)> = (0..640).map(|v| (v, (v + 1) % 640)).collect();
+    graph.insert_edges(&edges).unwrap();
+    let mut tx = graph.write().unwrap();
+    for &(a, b) in &edges {
+        tx.put_edge_with(EdgeKey::new("calls", a, b), [("n", 1)]).unwrap();
+    }
+    tx.commit().unwrap();
+    checkpoint_and_evict(graph);
+}
+
+fn checkpoint_and_evict(graph: &Graph) -> usize {
+    graph.checkpoint().unwrap();
+    graph.evict().unwrap()
+}
+
+/// Case 1: what is not in memory is not taken for empty, nor for unchanged.
+#[test]
+fn an_evicted_list_is_neither_empty_nor_unchanged() {
+    let disk = SimFs::new();
+    let graph = evicted(&disk);
+    assert!(!graph.insert_edge(5_u64, 6).unwrap(), "it exists");
+    assert!(graph.remove_edge(6_u64, 7).unwrap(), "it exists");
+    assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), 1279);
+    // T reads an edge, another commit removes it, and what it changed leaves memory.
+    let mut txn = graph.write().unwrap();
+    assert!(txn.contains_edge(100_u64, 101).unwrap());
+    assert!(graph.remove_edge(100_u64, 101).unwrap());
+    checkpoint_and_evict(&graph);
+    txn.put_edge(300_u64, 301).unwrap();
+    let refused = txn.commit();
+    assert!(matches!(refused, Err(Error::Commit(CommitError::Conflict { .. }))), "{refused:?}");
+    // The edges of a vertex that is removed go in labels that are not in memory, and do not come back with its id.
+    checkpoint_and_evict(&graph);
+    graph.transact(0, |tx| tx.remove_vertex(200_u64)).unwrap();
+    checkpoint_and_evict(&graph);
+    graph.transact(0, |tx| tx.insert_vertex(200_u64)).unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    for direction in [Direction::Out, Direction::In] {
+        assert_eq!(snapshot.degree(200_u64, direction).unwrap(), Some(0));
+        assert_eq!(snapshot.neighbors_of("calls", 200_u64, direction).unwrap().map(|n| n.len()), Some(0));
+    }
+    drop(snapshot);
+    assert!(graph.check().unwrap().is_ok());
+}
+
+/// Case 3: a reader that is older than a change finds what it saw, whatever leaves memory and comes back.
+#[test]
+fn a_reader_older_than_a_change_finds_what_it_saw() {
+    let disk = SimFs::new();
+    let graph = evicted(&disk);
+    let old = graph.snapshot().unwrap();
+    for round in 0..4_u64 {
+        for v in (0..640).step_by(5) {
+            graph.insert_edge(v, (v + 10 + round) % 640).unwrap();
+        }
+        checkpoint_and_evict(&graph);
+        let new = graph.snapshot().unwrap();
+        for v in 0..640_u64 {
+            assert_eq!(old.neighbors(v, Direction::Out).unwrap().map(|n| n.len()), Some(1), "vertex {v}");
+            let now = 1 + if v.is_multiple_of(5) { round as usize + 1 } else { 0 };
+            assert_eq!(new.degree(v, Direction::Out).unwrap(), Some(now), "vertex {v}");
+        }
+        drop(new);
+        // What the old reader keeps apart, others stay in memory for it; the rest goes.
+        checkpoint_and_evict(&graph);
+    }
+    drop(old);
+    // A commit lets go of what the reader kept.
+    graph.insert_edge(1_u64, 9).unwrap();
+    assert!(checkpoint_and_evict(&graph) > 0, "what only the reader held goes");
+}
+
+/// Cases 6 and 7: who reads a file holds no latch. While the reads of a commit wait, others commit to the same subgraph.
+#[test]
+fn a_commit_that_reads_files_holds_no_latch() {
+    let disk = SimFs::new();
+    let (fs, gate) = with_gated_reads(disk.handle());
+    let graph = options().open_on(fs).unwrap();
+    fill(&graph);
+    // The default label of the first subgraph is in memory, its edges of the other label are not.
+    assert_eq!(graph.snapshot().unwrap().degree(3_u64, Direction::Out).unwrap(), Some(1));
+    assert_eq!(graph.snapshot().unwrap().degree(10_u64, Direction::In).unwrap(), Some(1));
+    std::thread::scope(|scope| {
+        gate.close();
+        let removal = scope.spawn(|| graph.transact(0, |tx| tx.remove_vertex(3_u64)).map(drop));
+        std::thread::sleep(Duration::from_millis(100));
+        assert!(!removal.is_finished(), "it reads the edges of the label");
+        let (said, heard) = mpsc::channel();
+        let other = graph.clone();
+        scope.spawn(move || said.send(other.insert_edge(10_u64, 12)));
+        let committed = heard.recv_timeout(Duration::from_secs(20));
+        gate.open();
+        assert!(committed.expect("nobody holds the latch").unwrap());
+        removal.join().unwrap().unwrap();
+    });
+    assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), 1280 - 4 + 1);
+    assert!(graph.check().unwrap().is_ok());
+}
+
+/// Case 9: a view keeps what it read, although it changes, is written, and leaves memory.
+#[test]
+fn a_view_keeps_what_it_read() {
+    let disk = SimFs::new();
+    let graph = evicted(&disk);
+    let snapshot = graph.snapshot().unwrap();
+    let view = snapshot.view().unwrap();
+    for round in 0..3_u64 {
+        for v in 0..640_u64 {
+            graph.insert_edge(v, (v + 20 + round) % 640).unwrap();
+        }
+        checkpoint_and_evict(&graph);
+        for v in 0..640_u32 {
+            let mut found: Vec<u32> = Vec::new();
+            let v = hedgerow::VertexId(v);
+            found.extend(Resident::neighbors(&*view, v, Direction::Out).into_iter().map(|other| other.0));
+            assert_eq!(found, [(v.0 + 1) % 640], "vertex {v:?} in round {round}");
+        }
+    }
+    drop(snapshot);
+    assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), 5 * 640);
+    assert!(graph.check().unwrap().is_ok());
+}
+
+/// Case 10: a list that changes all the time is read back, and written to, all the same.
+#[test]
+fn a_hot_list_starves_nobody() {
+    let disk = SimFs::new();
+    let graph = evicted(&disk);
+    let over = std::sync::atomic::AtomicBool::new(false);
+    let is_over = || over.load(std::sync::atomic::Ordering::Relaxed);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over() {
+                checkpoint_and_evict(&graph);
+            }
+        });
+        scope.spawn(|| {
+            for n in (0..640_u64).cycle().take_while(|_| !is_over()) {
+                graph.put_edge(0_u64, n).unwrap();
+                graph.remove_edge(0_u64, n).unwrap();
+            }
+        });
+        for round in 0..300_u64 {
+            let degree = graph.snapshot().unwrap().degree(0_u64, Direction::Out).unwrap();
+            assert!(degree.is_some_and(|degree| degree <= 2), "{degree:?}");
+            graph.put_edge(1_u64, 2 + round % 600).unwrap();
+        }
+        over.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert!(graph.check().unwrap().is_ok());
+}

@@ -1,0 +1,62 @@
+//! Suites of the store once more, under a switch of the test build that takes out of memory, after each commit, all that files hold
+//! (`docs/design/disk-cases.md`).
+
+use std::path::Path;
+
+use super::outcome::Outcome;
+use super::plan::Plan;
+use super::shell::{self, Step};
+
+/// The test targets that run under the switch.
+const TARGETS: [&str; 3] = ["it", "isolation", "crash"];
+
+/// What `make test` runs of them, by parts of names: what explores most.
+const EXPLORING: &[&str] = &[
+    "random_transactions_agree_with_the_model",
+    "own_writes::",
+    "opening::a_graph_over_many_pages",
+    "opening::readers_and_writers_beside_an_evictor",
+    "disk_cases::",
+    "concurrency::",
+    "labels::",
+    "kinds::",
+    "every_interleaving_of_the",
+    "the_ldbc_acid_suite_with_threads",
+    "every_crash_leaves_a_prefix",
+];
+
+/// By parts of names: tests that say which files are written, or how much memory something takes, and so mean nothing under the switch.
+const LEFT_OUT: &[&str] = &[
+    // How much memory something takes.
+    "backpressure::",
+    "memory_limit::",
+    // How many checkpoints there were, and what each of them wrote.
+    "checkpoints::a_failure_in_the_background_is_told_and_made_good",
+    "checkpoints::a_checkpoint_costs_what_changed",
+    "checkpoints::what_is_removed_does_not_come_back",
+    "disk_full::a_sync_of_the_directory_that_finds_no_space_poisons_the_store",
+    // What is not durable yet: a checkpoint syncs the log.
+    "durability::flush_makes_everything_before_it_durable",
+    // Damage in records of the log that a checkpoint has replaced.
+    "salvage::a_lost_definition_costs_a_name",
+    "salvage::later_commits_show_what_lost_ones_did",
+];
+
+/// Of so many rounds, `make test` makes one.
+const SHARE: &str = "20";
+
+/// What the stage does; `features` are those of the build of the tests.
+pub(super) fn plan(root: &Path, features: &str) -> Plan {
+    let deep = shell::is_deep();
+    let mut arguments = vec!["test", "--locked", features];
+    arguments.extend(TARGETS.iter().flat_map(|target| ["--test", target]));
+    arguments.extend(["--", "--nocapture"]);
+    if deep {
+        arguments.extend(LEFT_OUT.iter().flat_map(|name| ["--skip", name]));
+    } else {
+        arguments.extend(EXPLORING);
+    }
+    let step = Step::cargo(root, &arguments).env("HEDGEROW_EVICT", "1");
+    let step = if deep { step } else { step.env("HEDGEROW_SHARE", SHARE) };
+    Plan::default().test(step).judged_by(Outcome::require_explored)
+}
