@@ -240,6 +240,28 @@ fn a_held_view_by_the_page_gives_the_same_while_the_graph_changes() {
     }
 }
 
+/// A graph that keeps no incoming edges: kernels do without, or find them in as many passes as there is room for.
+#[test]
+fn kernels_by_the_page_find_incoming_edges_that_are_not_kept() {
+    let kind = KINDS[2];
+    let disk = store_of(kind, 6, 200_000);
+    let limit = hedgerow::LEAST_MEMORY_LIMIT;
+    let graph = kind.options().memory_limit(limit).open_on(disk.handle()).unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    let view = snapshot.tiered_view_of("").unwrap();
+    let against = |direction: Direction| {
+        let mut arguments = registry::find("bfs").unwrap().arguments();
+        arguments.set("source", VertexId(64)).unwrap();
+        arguments.set("direction", direction).unwrap();
+        arguments
+    };
+    let found = by_page(&view);
+    let turned = against(Direction::In).run_paged(&view, &Cancel::new()).unwrap();
+    agree(&found, &in_memory(&snapshot));
+    assert_eq!(turned, against(Direction::In).run(snapshot.view().unwrap(), &Cancel::new()).unwrap());
+    assert_ne!(turned, against(Direction::Out).run(snapshot.view().unwrap(), &Cancel::new()).unwrap());
+}
+
 /// The edges of a snapshot by point reads.
 fn copy(snapshot: &Snapshot, kind: Kind, vertices: usize) -> PlainGraph {
     let Kind { directed, weighted, .. } = kind;
