@@ -51,6 +51,12 @@ pub trait Topology: Sync {
     fn edge_count(&self) -> u64;
     /// Whether edges have a direction; if not, both directions give the same neighbours.
     fn is_directed(&self) -> bool;
+    /// Whether neighbours in `direction` can be read by themselves. If not, they are found by reading those of all vertices in the other
+    /// one, and kernels do with that where they can.
+    #[inline]
+    fn is_stored(&self, _direction: Direction) -> bool {
+        true
+    }
     /// Whether `v` is a live vertex.
     fn contains(&self, v: VertexId) -> bool;
     /// About the number of neighbours of `v` in `direction`, without reading them: for estimates of work. Exact in memory for a

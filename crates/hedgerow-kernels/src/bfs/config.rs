@@ -1,6 +1,8 @@
 //! How to search breadth-first.
 
-use hedgerow_core::Direction;
+use hedgerow_core::{Direction, Topology};
+
+use crate::par::reverse;
 
 /// How to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,5 +18,18 @@ pub struct BfsConfig {
 impl Default for BfsConfig {
     fn default() -> Self {
         BfsConfig { direction: Direction::Out, alpha: 15, beta: 18 }
+    }
+}
+
+impl BfsConfig {
+    /// Whether the next level is found bottom-up, from a frontier with so many edges. Never against edges that are not stored, always
+    /// in place of following such edges.
+    pub(super) fn goes_bottom_up<G: Topology>(&self, g: &G, frontier_edges: u64, unexplored: u64) -> bool {
+        let (forward, backward) = (self.direction, reverse(self.direction));
+        match (g.is_stored(forward), g.is_stored(backward)) {
+            (true, false) => false,
+            (false, true) => true,
+            _ => frontier_edges.saturating_mul(u64::from(self.alpha)) > unexplored,
+        }
     }
 }

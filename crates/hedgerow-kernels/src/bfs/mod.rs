@@ -123,7 +123,7 @@ impl<'g, G: Topology> Search<'g, G> {
         let mut bitmaps: Option<Bitmaps> = None;
         while !frontier.is_empty() && !self.is_over() {
             level += 1;
-            if frontier_edges.saturating_mul(u64::from(self.config.alpha)) > self.unexplored {
+            if self.config.goes_bottom_up(self.g, frontier_edges, self.unexplored) {
                 let maps = bitmaps.get_or_insert_with(|| Bitmaps::new(self.depth.len()));
                 level = self.run_bottom_up(maps, &frontier, level);
                 frontier = maps.frontier();

@@ -177,6 +177,11 @@ impl Forest<'_> {
     /// Links all edges that have an end outside the component of `largest`.
     fn link_rest<G: Topology>(&self, g: &G, largest: u32, failure: &Failure<G::Error>) {
         let directed = g.is_directed();
+        // Without incoming edges nobody is skipped: each edge is seen from its source.
+        let (largest, both) = match g.is_stored(Direction::In) {
+            true => (largest, directed),
+            false => (NO_COMPONENT, false),
+        };
         self.for_each_chunk(|range, meter| {
             if failure.is_noted() {
                 return;
@@ -186,7 +191,7 @@ impl Forest<'_> {
                 if self.parent(v.0) == largest || meter.is_over() {
                     return;
                 }
-                if directed {
+                if both {
                     outside.push(v);
                 }
                 let _goes_on = block.for_each_run(v.local(), |run| {

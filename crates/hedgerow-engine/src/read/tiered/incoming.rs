@@ -15,12 +15,12 @@ use super::windows::{Gathering, Window, page_of};
 use super::{BATCH, TieredBlock, TieredView};
 use crate::error::Result;
 
-/// All windows together have this share of the memory limit, or so many bytes without one.
+/// All windows together have this share of the memory limit, and half of what is left of it, or so many bytes without one.
 const SHARE: u64 = 8;
 const BYTES: u64 = 256 << 20;
 /// What an edge takes while it is gathered, in a vector that grows, and its weight.
-const EDGE_BYTES: u64 = 24;
-const WEIGHT_BYTES: u64 = 24;
+const EDGE_BYTES: u64 = 16;
+const WEIGHT_BYTES: u64 = 16;
 
 impl TieredView {
     /// As `scan_lists`, against the edges.
@@ -117,7 +117,8 @@ impl TieredView {
     /// The pages of the window that begins with `page`: as many as there is room for, and that one whatever it takes.
     fn pages_from(&self, page: u32) -> Result<Range<u32>> {
         let threads = hedgerow_par::threads().max(1) as u64;
-        let room = self.core().memory_limit.map_or(BYTES, |limit| limit / SHARE) / threads;
+        let share = |limit: u64| (limit / SHARE).max(self.core().account().room() / 2);
+        let room = self.core().memory_limit.map_or(BYTES, share) / threads;
         let each = EDGE_BYTES + if self.is_weighted() { WEIGHT_BYTES } else { 0 };
         let mut bytes = 0;
         let beyond = self.totals()?.range(page..).find(|&(&at, &edges)| {

@@ -44,7 +44,7 @@ const BATCH: usize = 1 << 14;
 /// A read of a file that fails, and damage, is the error of the call that needs it.
 ///
 /// In a directed graph that keeps no incoming edges these are found by reading all outgoing ones: O(edges) for the pages that an eighth of the
-/// memory limit has room for (256 MiB without one), which are kept until others are asked for; or for the vertices of one visit.
+/// memory limit, or half of what is left of it, has room for (256 MiB without one), which are kept until others are asked for; or for the vertices of one visit.
 pub struct TieredView {
     snapshot: Snapshot,
     label: LabelId,

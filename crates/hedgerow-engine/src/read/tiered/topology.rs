@@ -35,6 +35,10 @@ impl Topology for TieredView {
         self.core().config.directed
     }
 
+    fn is_stored(&self, direction: Direction) -> bool {
+        self.stored(direction).is_some()
+    }
+
     #[inline]
     fn contains(&self, v: VertexId) -> bool {
         self.vertices.present(v.subgraph()) & v.local().bit() != 0
