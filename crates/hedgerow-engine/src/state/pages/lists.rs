@@ -12,7 +12,12 @@ use hedgerow_tier::{AdjacencyPart, Extent, ImageId, ListImage, ListQuery};
 use super::reload::MOST_LOOKS;
 use super::{Installer, invalid};
 use crate::error::{Error, Result, StorageError};
+use crate::state::recent::Touched;
 use crate::state::store::Core;
+
+/// A chain that is touched so often comes into memory although others have to leave for it. Less often, a store that is read at random
+/// would exchange chains for others that are as likely to be read.
+const MANY: u32 = 8;
 
 /// What a call reads of a chain: of one of its vertices, in one direction.
 #[derive(Clone, Copy)]
@@ -57,6 +62,10 @@ impl Wanted {
 
     fn image(&self) -> ImageId {
         ImageId { label: self.label, subgraph: self.at.subgraph() }
+    }
+
+    fn touched(&self) -> Touched {
+        Touched { image: self.image(), of_vertex: self.extent == Extent::Vertex }
     }
 
     fn query(&self) -> ListQuery {
@@ -185,11 +194,12 @@ impl Core {
         }
         let Some(recent) = self.cold.recent() else { return self.look_in_memory(id) };
         if looks == 1
-            && !recent.was_touched(id, wanted.extent == Extent::Vertex)
+            && !self.is_worth_its_memory(recent.touch(wanted.touched()), id)
             && let Some(list) = self.read_from_files(table, wanted)?
         {
             return Ok(Look::Cold(Box::new(list)));
         }
+        recent.forget(wanted.touched());
         match self.look_in_memory(id) {
             // What memory has no room for can be read all the same.
             Err(Error::Storage(StorageError::MemoryLimit { .. })) => {
@@ -198,6 +208,12 @@ impl Core {
             }
             found => found,
         }
+    }
+
+    /// Whether a chain that was touched so often of late is to come into memory: once it was twice where there is room, and where others have
+    /// to leave for it if it was many times.
+    fn is_worth_its_memory(&self, touches: u32, id: ImageId) -> bool {
+        touches > 1 && (touches >= MANY || self.has_free_room_for(id))
     }
 
     /// Has the chain in memory.
