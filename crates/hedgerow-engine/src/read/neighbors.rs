@@ -7,7 +7,7 @@ use hedgerow_core::{
 };
 use hedgerow_mem::subgraph::Cursor;
 use hedgerow_mem::view::ViewBlock;
-use hedgerow_mem::{ItemRef, View};
+use hedgerow_mem::{ItemRef, Subgraph, View};
 
 use crate::error::Result;
 use crate::read::snapshot::Snapshot;
@@ -99,12 +99,29 @@ impl Snapshot {
             let one = |item: ItemRef<'_>| f(&[item.dst], &[item.weight][..weighted]);
             return self.for_each_source(LabelId::DEFAULT, id, one);
         }
-        let direction = self.stored(direction);
-        let found = self.engine().read_list(Wanted::list(LabelId::DEFAULT, id, direction), |entry| {
-            entry.visit(direction, self.timestamp(), id.local(), &mut f)
-        })?;
-        found.iter().for_each(|()| self.note_read(cost::LIST));
+        let visit =
+            |entry: &Subgraph| entry.visit(self.stored(direction), self.timestamp(), id.local(), &mut f);
+        match self.engine().subgraphs.get(id.subgraph()).map(visit) {
+            Some(Ok(())) => {}
+            // Apart, and copied: `f` is nobody's to call before what it reads is there.
+            _ => self.list_out_of_memory(id, direction)?.give(f),
+        }
+        self.note_read(cost::LIST);
         Ok(())
+    }
+
+    /// A list of which nobody knows whether it is in memory.
+    #[cold]
+    #[inline(never)]
+    fn list_out_of_memory(&self, id: VertexId, direction: Direction) -> Result<CopiedList> {
+        let (direction, mut list) = (self.stored(direction), CopiedList::default());
+        self.engine().read_list(Wanted::list(LabelId::DEFAULT, id, direction), |entry| {
+            entry.visit(direction, self.timestamp(), id.local(), |run, weights| {
+                list.neighbors.extend_from_slice(run);
+                list.weights.extend_from_slice(weights);
+            })
+        })?;
+        Ok(list)
     }
 
     /// For reads of the lists of many vertices over the default label, one after another. From the view where there is one by now. O(1).
@@ -143,6 +160,23 @@ pub struct NeighborCursor<'a> {
     snapshot: &'a Snapshot,
     direction: Direction,
     lists: Lists<'a>,
+}
+
+/// Neighbors in no particular order.
+#[derive(Default)]
+struct CopiedList {
+    neighbors: Vec<VertexId>,
+    /// None in a graph without.
+    weights: Vec<f64>,
+}
+
+impl CopiedList {
+    #[inline]
+    fn give(&self, mut f: impl FnMut(&[VertexId], &[f64])) {
+        if !self.neighbors.is_empty() {
+            f(&self.neighbors, &self.weights);
+        }
+    }
 }
 
 /// Where a cursor reads.
@@ -186,13 +220,12 @@ impl NeighborCursor<'_> {
             Lists::WeightedView(view) => view.weighted_neighbors(id, self.direction).for_each_run(f),
             Lists::Chains(lists) => {
                 let read = lists.begins(id);
-                let (direction, t) = (self.snapshot.stored(self.direction), self.snapshot.timestamp());
-                let wanted = Wanted::list(LabelId::DEFAULT, id, direction);
-                self.snapshot.engine().read_list_where(wanted, |subgraph, is_alone| match is_alone {
-                    false => lists.visit(subgraph, id, &mut f),
-                    // What has this list alone is nothing to keep for the next one.
-                    true => subgraph.visit(direction, t, id.local(), &mut f),
-                })?;
+                let subgraph = self.snapshot.engine().subgraphs.get(id.subgraph());
+                match subgraph.map(|subgraph| lists.visit(subgraph, id, &mut f)) {
+                    Some(Ok(())) => {}
+                    // Apart, and copied: nothing of it is to be kept for the next list.
+                    _ => self.snapshot.list_out_of_memory(id, self.direction)?.give(f),
+                }
                 if let Some(in_order) = read {
                     self.snapshot.note_read(cost::LIST.plus(cost::LIST_IN_ORDER, in_order));
                     if let Some(view) = self.snapshot.made_view() {

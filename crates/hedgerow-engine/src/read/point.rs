@@ -1,6 +1,7 @@
 //! Reads of one edge, and of one degree, over the default label.
 
 use hedgerow_core::{Direction, LabelId, Resident, VertexId, VertexKeyRef, WeightedTopology};
+use hedgerow_mem::Subgraph;
 use hedgerow_mem::keys::Moment;
 use hedgerow_mem::version::Read;
 
@@ -78,6 +79,18 @@ impl Snapshot {
 
     #[inline]
     fn weight_in_chain(&self, src: VertexId, dst: VertexId) -> Result<Option<f64>> {
+        let weight =
+            |entry: &Subgraph| entry.edge(Direction::Out, self.timestamp(), src.local(), dst, self.hint());
+        // Apart from what may have to be read from files, as a degree.
+        match self.engine().subgraphs.get(src.subgraph()).map(weight) {
+            Some(Ok(found)) => Ok(found),
+            _ => self.weight_out_of_memory(src, dst),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn weight_out_of_memory(&self, src: VertexId, dst: VertexId) -> Result<Option<f64>> {
         let wanted = Wanted::edge(LabelId::DEFAULT, src, Direction::Out, dst);
         let found = self.engine().read_list(wanted, |entry| {
             entry.edge(Direction::Out, self.timestamp(), src.local(), dst, self.hint())

@@ -22,7 +22,7 @@ pub(crate) mod memory;
 pub(crate) mod pages;
 pub(crate) mod pending;
 pub(crate) mod placement;
-mod recent;
+pub(crate) mod recent;
 pub(crate) mod reclaim;
 pub(crate) mod schema;
 pub(crate) mod schema_cell;

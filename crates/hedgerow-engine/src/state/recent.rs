@@ -1,4 +1,4 @@
-//! Which chains were read from files of late, so that who is read again soon is taken into memory.
+//! How often chains were read from files of late, so that who is read again soon is taken into memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,11 +8,20 @@ use hedgerow_tier::ImageId;
 
 /// As many chains are noted at most.
 const PLACES: usize = 4096;
+/// As many touches are counted, in the low bits of a place.
+const MOST: u32 = 0xff;
 
-/// Chains that were touched once. Each has one place, from which the next one with the same place drives it: so the history is about
+/// What is touched: a chain, or whether one of its vertices exists, with which many reads begin.
+#[derive(Clone, Copy)]
+pub(crate) struct Touched {
+    pub(crate) image: ImageId,
+    pub(crate) of_vertex: bool,
+}
+
+/// Touches of chains. Each chain has one place, from which the next one with the same place drives it: so the history is about
 /// as long as there are places, and costs no lock. Who is driven out counts as not touched, and no harm is done.
 pub(crate) struct Recent {
-    places: Box<[AtomicU32]>,
+    places: Box<[AtomicU32; PLACES]>,
     _charge: Charge,
 }
 
@@ -20,24 +29,35 @@ impl Recent {
     /// Nothing touched yet.
     pub(super) fn new(account: &Arc<Account>) -> Recent {
         let charge = Charge::new(account, Purpose::Files, PLACES * size_of::<AtomicU32>());
-        Recent { places: (0..PLACES).map(|_| AtomicU32::new(0)).collect(), _charge: charge }
+        Recent { places: Box::new(std::array::from_fn(|_| AtomicU32::new(0))), _charge: charge }
     }
 
-    /// Whether the chain was touched before, of late: then it is forgotten, else noted. Looks whether a vertex exists, which many reads
-    /// begin with, are a history of their own. O(1).
-    pub(crate) fn was_touched(&self, id: ImageId, of_vertex: bool) -> bool {
-        let name = u64::from(of_vertex) << 48 | u64::from(id.label.0) << 32 | u64::from(id.subgraph.0);
-        let hash = name.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let Some(place) = self.places.get((hash >> 32) as usize % PLACES) else { return false };
-        // 0 stands for no chain. Two chains with one place and one mark are taken for each other: one in 2^32.
-        let mark = (hash as u32 ^ (hash >> 40) as u32).max(1);
+    /// Notes that a chain is touched; how often it was of late, this time counted. O(1).
+    pub(crate) fn touch(&self, id: Touched) -> u32 {
+        let (place, mark) = self.place(id);
         // Relaxed: nothing is published by it, and a touch that is missed costs a read.
-        if place.load(Ordering::Relaxed) == mark {
+        let noted = place.load(Ordering::Relaxed);
+        let before = if noted & !MOST == mark { noted & MOST } else { 0 };
+        let touches = MOST.min(before + 1);
+        place.store(mark | touches, Ordering::Relaxed);
+        touches
+    }
+
+    /// Forgets the touches of a chain, which comes into memory. O(1).
+    pub(crate) fn forget(&self, id: Touched) {
+        let (place, mark) = self.place(id);
+        if place.load(Ordering::Relaxed) & !MOST == mark {
             place.store(0, Ordering::Relaxed);
-            return true;
         }
-        place.store(mark, Ordering::Relaxed);
-        false
+    }
+
+    /// Where touches of a chain are counted, and the mark that they are its. Two with one place and one mark are taken for each other: one
+    /// in 2^24.
+    fn place(&self, id: Touched) -> (&AtomicU32, u32) {
+        let Touched { image, of_vertex } = id;
+        let name = u64::from(of_vertex) << 48 | u64::from(image.label.0) << 32 | u64::from(image.subgraph.0);
+        let hash = name.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (&self.places[(hash >> 32) as usize % PLACES], (hash as u32 ^ (hash >> 40) as u32) & !MOST)
     }
 }
 
@@ -48,20 +68,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_touch_of_late_is_told_from_the_first() {
+    fn touches_of_late_are_counted() {
         let account = Arc::new(Account::default());
         let recent = Recent::new(&account);
-        let id = |label, subgraph| ImageId { label: LabelId(label), subgraph: SubgraphId(subgraph) };
-        assert!(!recent.was_touched(id(0, 5), false) && !recent.was_touched(id(1, 5), false));
-        assert!(recent.was_touched(id(0, 5), false) && recent.was_touched(id(1, 5), false));
-        assert!(!recent.was_touched(id(0, 5), true) && recent.was_touched(id(0, 5), true));
-        assert!(!recent.was_touched(id(0, 5), false), "counted from the beginning");
-        let few = (0..400).filter(|&at| recent.was_touched(id(2, at), false)).count();
-        let again = (0..400).filter(|&at| recent.was_touched(id(2, at), false)).count();
-        assert!(few == 0 && again > 300, "{again}");
-        (0..40_000).for_each(|at| _ = recent.was_touched(id(3, at), false));
-        let old = (0..400).filter(|&at| recent.was_touched(id(3, at), false)).count();
-        assert!(old < 40, "{old} are remembered for too long");
+        let id = |label, subgraph| Touched {
+            image: ImageId { label: LabelId(label), subgraph: SubgraphId(subgraph) },
+            of_vertex: false,
+        };
+        let vertex = Touched { of_vertex: true, ..id(0, 5) };
+        for touches in 1..300 {
+            assert!([id(0, 5), id(1, 5), vertex].map(|id| recent.touch(id)) == [touches.min(255); 3]);
+        }
+        recent.forget(id(0, 5));
+        recent.forget(id(7, 7));
+        assert_eq!([id(0, 5), id(1, 5), vertex].map(|id| recent.touch(id)), [1, 255, 255]);
+        let touched = |label, range: std::ops::Range<u32>, wanted| {
+            range.filter(|&at| recent.touch(id(label, at)) == wanted).count()
+        };
+        assert!(touched(2, 0..400, 1) == 400 && touched(2, 0..400, 2) > 300);
+        touched(3, 0..40_000, 1);
+        assert!(touched(3, 0..400, 1) > 360, "what is long ago is forgotten");
         assert!(account.used() > 0);
         drop(recent);
         assert_eq!(account.used(), 0);

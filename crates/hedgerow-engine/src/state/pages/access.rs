@@ -12,6 +12,8 @@ use crate::state::store::Core;
 
 /// What a page takes beside its edges, about: versions, deltas and offsets of 64 subgraphs in both directions.
 const PAGE_BYTES: u64 = 64 << 10;
+/// This share of the limit stays free of what reads have loaded.
+const FREE: u64 = 16;
 
 impl Core {
     /// The subgraph of a label; `None` where there never was anything on its page. Where the page is not loaded, it is: then
@@ -136,6 +138,17 @@ impl Core {
         let each = (4 + if self.is_weighted(id.label) { 8 } else { 0 }) * if both { 2 } else { 1 };
         let edges = self.pages.sources().edges_of_page(id);
         edges.saturating_mul(each).saturating_add(PAGE_BYTES)
+    }
+
+    /// Whether the memory limit has room for a chain, or for its page if that is not loaded, with nothing taken out of memory for it.
+    /// O(segments log pages), and O(regions) where chains were taken out before.
+    pub(super) fn has_free_room_for(&self, id: ImageId) -> bool {
+        let Some(limit) = self.memory_limit else { return true };
+        let share = if self.is_unloaded(id.label, id.subgraph) { 1 } else { 4 };
+        // Blocks that chains left serve others.
+        let free = if self.eviction.happens() { self.subgraphs.arena().stats().free() as u64 } else { 0 };
+        let needed = (self.bytes_to_load(id.page()) / share).saturating_add(limit / FREE);
+        self.account().used().saturating_add(needed) <= limit.saturating_add(free)
     }
 
     /// Refuses to load the `share`th part of a page where the memory limit has no room for it, whatever is taken out of memory for it.

@@ -12,7 +12,12 @@ use hedgerow_tier::{AdjacencyPart, Extent, ImageId, ListImage, ListQuery};
 use super::reload::MOST_LOOKS;
 use super::{Installer, invalid};
 use crate::error::{Error, Result, StorageError};
+use crate::state::recent::Touched;
 use crate::state::store::Core;
+
+/// A chain that is touched so often comes into memory although others have to leave for it. Less often, a store that is read at random
+/// would exchange chains for others that are as likely to be read.
+const MANY: u32 = 8;
 
 /// What a call reads of a chain: of one of its vertices, in one direction.
 #[derive(Clone, Copy)]
@@ -59,6 +64,10 @@ impl Wanted {
         ImageId { label: self.label, subgraph: self.at.subgraph() }
     }
 
+    fn touched(&self) -> Touched {
+        Touched { image: self.image(), of_vertex: self.extent == Extent::Vertex }
+    }
+
     fn query(&self) -> ListQuery {
         // Properties of a vertex are nothing without their values.
         let rows = self.rows || self.label == LabelId::VERTICES;
@@ -76,13 +85,12 @@ struct ColdList {
 }
 
 /// Where a call looks next.
-enum Look<'c> {
+enum Look {
     /// There never was anything.
     Nothing,
-    InMemory(&'c Subgraph),
-    Cold(ColdList),
-    /// It came into memory, or changed, while files were read.
-    Again,
+    /// In memory, where it is by now unless it is taken out again.
+    InMemory,
+    Cold(Box<ColdList>),
 }
 
 /// What is not in memory, and by what it is told whether it changed.
@@ -121,34 +129,24 @@ impl Core {
         wanted: Wanted,
         mut f: impl FnMut(&Subgraph) -> std::result::Result<R, NotInMemory>,
     ) -> Result<Option<R>> {
-        self.read_list_where(wanted, |subgraph, _| f(subgraph))
-    }
-
-    /// As [`read_list`](Self::read_list); `f` is told whether the subgraph is one that holds this list alone, and ends with this call.
-    ///
-    /// # Errors
-    /// As of that.
-    #[inline(always)]
-    pub(crate) fn read_list_where<R>(
-        &self,
-        wanted: Wanted,
-        mut f: impl FnMut(&Subgraph, bool) -> std::result::Result<R, NotInMemory>,
-    ) -> Result<Option<R>> {
-        let (mut looks, mut list, mut is_alone) = (0, None, false);
-        let mut found = self.find_in_memory(wanted);
+        let (mut looks, mut list) = (0, None::<Box<ColdList>>);
         loop {
-            // Nothing that may fail stands before what is nearly always so, and `f` stays in registers.
+            let found = match &list {
+                None => self.table(wanted.label).and_then(|table| table.get(wanted.at.subgraph())),
+                Some(list) => Some(&list.subgraph),
+            };
+            // Nothing that may fail stands before what is nearly always so, and `f` stays in registers: it is called in one place, and
+            // what is read from files is behind a pointer.
             if let Some(subgraph) = found
-                && let Ok(found) = f(subgraph, is_alone)
+                && let Ok(found) = f(subgraph)
             {
                 return Ok(Some(found));
             }
             looks += 1;
             match self.look_again(wanted, looks)? {
                 Look::Nothing => return Ok(None),
-                Look::InMemory(subgraph) => (is_alone, found) = (false, Some(subgraph)),
-                Look::Cold(read) => (is_alone, found) = (true, Some(&list.insert(read).subgraph)),
-                Look::Again => (is_alone, found) = (false, self.find_in_memory(wanted)),
+                Look::InMemory => list = None,
+                Look::Cold(read) => list = Some(read),
             }
         }
     }
@@ -157,6 +155,7 @@ impl Core {
     ///
     /// # Errors
     /// As of [`read_list`](Self::read_list).
+    #[inline]
     pub(crate) fn read_degree(
         &self,
         (label, at, direction): (LabelId, VertexId, Direction),
@@ -164,9 +163,9 @@ impl Core {
     ) -> Result<(usize, bool)> {
         let degree = |read: Read<'_>| (read.degree(at.local()), read.delta_len() > 0);
         let wanted = Wanted { extent: Extent::Degree, ..Wanted::list(label, at, direction) };
-        let (mut looks, mut found) = (0, self.find_in_memory(wanted));
+        let mut looks = 0;
         loop {
-            if let Some(subgraph) = found
+            if let Some(subgraph) = self.table(label).and_then(|table| table.get(at.subgraph()))
                 && let Ok(found) = subgraph.read(direction, t, degree)
             {
                 return Ok(found.unwrap_or_default());
@@ -174,21 +173,15 @@ impl Core {
             looks += 1;
             match self.look_again(wanted, looks)? {
                 Look::Nothing => return Ok((0, false)),
-                Look::InMemory(subgraph) => found = Some(subgraph),
+                Look::InMemory => {}
                 Look::Cold(list) => return Ok((list.degree, false)),
-                Look::Again => found = self.find_in_memory(wanted),
             }
         }
     }
 
-    #[inline(always)]
-    fn find_in_memory(&self, wanted: Wanted) -> Option<&Subgraph> {
-        self.table(wanted.label)?.get(wanted.at.subgraph())
-    }
-
     #[cold]
     #[inline(never)]
-    fn look_again(&self, wanted: Wanted, looks: usize) -> Result<Look<'_>> {
+    fn look_again(&self, wanted: Wanted, looks: usize) -> Result<Look> {
         if looks > MOST_LOOKS {
             return Err(NotInMemory.into());
         }
@@ -196,28 +189,36 @@ impl Core {
         let Some(table) = self.table(id.label) else { return Ok(Look::Nothing) };
         match table.find(id.subgraph) {
             Ok(None) => return Ok(Look::Nothing),
-            Ok(Some(subgraph)) if subgraph.is_resident() => return Ok(Look::InMemory(subgraph)),
+            Ok(Some(subgraph)) if subgraph.is_resident() => return Ok(Look::InMemory),
             Ok(Some(_)) | Err(NotInMemory) => {}
         }
         let Some(recent) = self.cold.recent() else { return self.look_in_memory(id) };
         if looks == 1
-            && !recent.was_touched(id, wanted.extent == Extent::Vertex)
+            && !self.is_worth_its_memory(recent.touch(wanted.touched()), id)
             && let Some(list) = self.read_from_files(table, wanted)?
         {
-            return Ok(Look::Cold(list));
+            return Ok(Look::Cold(Box::new(list)));
         }
+        recent.forget(wanted.touched());
         match self.look_in_memory(id) {
             // What memory has no room for can be read all the same.
             Err(Error::Storage(StorageError::MemoryLimit { .. })) => {
-                Ok(self.read_from_files(table, wanted)?.map_or(Look::Again, Look::Cold))
+                let list = self.read_from_files(table, wanted)?;
+                Ok(list.map_or(Look::InMemory, |list| Look::Cold(Box::new(list))))
             }
             found => found,
         }
     }
 
+    /// Whether a chain that was touched so often of late is to come into memory: once it was twice where there is room, and where others have
+    /// to leave for it if it was many times.
+    fn is_worth_its_memory(&self, touches: u32, id: ImageId) -> bool {
+        touches > 1 && (touches >= MANY || self.has_free_room_for(id))
+    }
+
     /// Has the chain in memory.
-    fn look_in_memory(&self, id: ImageId) -> Result<Look<'_>> {
-        Ok(self.resident(id.label, id.subgraph)?.map_or(Look::Nothing, Look::InMemory))
+    fn look_in_memory(&self, id: ImageId) -> Result<Look> {
+        Ok(self.resident(id.label, id.subgraph)?.map_or(Look::Nothing, |_| Look::InMemory))
     }
 
     /// Reads what is wanted from files; `None` if it came into memory, or changed, meanwhile.
