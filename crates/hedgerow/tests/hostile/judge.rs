@@ -3,7 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use hedgerow::{CheckReport, Direction, Error, Graph, OpenError, Snapshot, StorageError, VertexId, VertexKey};
+use hedgerow::{
+    CheckReport, Direction, Error, Graph, OpenError, Snapshot, StorageError, VertexId, VertexKey,
+};
 use hedgerow_io::CorruptionKind;
 use hedgerow_testkit::SimFs;
 
@@ -120,7 +122,10 @@ fn same_by_page(
         (Ok(_), Err(error)) => panic!("by the page: {error}"),
         // That of a whole segment is compared when the graph was checked.
         (Err(Error::Storage(StorageError::Corruption(damage))), Ok(_)) => {
-            assert!(matches!(damage.kind, CorruptionKind::FileChecksum { .. }), "not found by the page: {damage}");
+            assert!(
+                matches!(damage.kind, CorruptionKind::FileChecksum { .. }),
+                "not found by the page: {damage}"
+            );
         }
         (Err(_), _) => {}
     }

@@ -148,7 +148,8 @@ impl<'a> LabelCheck<'a> {
     fn note_end_that_is_not(&mut self, dst: VertexId) {
         let core = &self.graph.engine;
         let known = self.into_nothing.contains_key(&dst) || self.into_nothing.len() < MAX_PROBLEMS;
-        let has_place = core.subgraphs.get(dst.subgraph()).is_some() || core.is_unloaded(LabelId::DEFAULT, dst.subgraph());
+        let has_place = core.subgraphs.get(dst.subgraph()).is_some()
+            || core.is_unloaded(LabelId::DEFAULT, dst.subgraph());
         if core.config.is_one_way() && known && has_place {
             *self.into_nothing.entry(dst).or_insert(0) += 1;
         }

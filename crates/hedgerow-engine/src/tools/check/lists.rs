@@ -86,7 +86,8 @@ fn of_part(id: SubgraphId, part: &AdjacencyPart, f: &mut impl FnMut(VertexId, Di
         for (at, &dst) in (first..).zip(part.neighbors_of(local.index())) {
             let weight = part.weights.as_ref().and_then(|weights| weights.get(at)).copied().unwrap_or(1.0);
             let rank = part.ranks.as_ref().and_then(|ranks| ranks.get(at)).copied().unwrap_or(0);
-            let row = if part.columns.is_empty() { RowRef::Empty } else { RowRef::Columns(&part.columns, at) };
+            let row =
+                if part.columns.is_empty() { RowRef::Empty } else { RowRef::Columns(&part.columns, at) };
             f(v, part.direction, Met::Edge(ItemRef { dst, rank, weight, row }));
         }
         f(v, part.direction, Met::End);
@@ -95,6 +96,7 @@ fn of_part(id: SubgraphId, part: &AdjacencyPart, f: &mut impl FnMut(VertexId, Di
 
 /// The bytes of memory that the lists of a part take.
 fn bytes_of(part: &AdjacencyPart) -> usize {
-    let numbers = part.weights.as_ref().map_or(0, Vec::capacity) + part.ranks.as_ref().map_or(0, Vec::capacity);
+    let numbers =
+        part.weights.as_ref().map_or(0, Vec::capacity) + part.ranks.as_ref().map_or(0, Vec::capacity);
     part.neighbors.capacity() * size_of::<VertexId>() + numbers * size_of::<u64>() + part.columns.bytes()
 }

@@ -64,7 +64,13 @@ impl Sides {
     }
 
     /// The edge that a copy is of, and whether it is the second copy; `None` for an edge that has only one.
-    fn name(&self, at: VertexId, direction: Direction, other: VertexId, rank: u64) -> Option<(EdgeName, bool)> {
+    fn name(
+        &self,
+        at: VertexId,
+        direction: Direction,
+        other: VertexId,
+        rank: u64,
+    ) -> Option<(EdgeName, bool)> {
         let (src, dst) = self.placement.ends_of_copy(at, other, direction);
         let second = !self.placement.counts_at(direction, at, other);
         self.placement.has_second(src, dst).then_some(((src, dst, rank), second))
