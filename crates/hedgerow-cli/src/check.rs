@@ -6,18 +6,22 @@ use serde_json::Value;
 
 use crate::error::CliError;
 use crate::output::{Report, Style};
-use crate::store::open_read_only;
+use crate::size::bytes;
+use crate::store::open_within;
 
 /// Arguments of `check`.
 #[derive(clap::Args)]
 pub(crate) struct CheckArgs {
     /// The directory of the store
     store: PathBuf,
+    /// What the store may take of memory, as 8GiB: what does not fit is read from its files, a page at a time
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    memory_limit: Option<u64>,
 }
 
 /// Verifies checksums of all files by opening the store, then the graph. Damage is a finding, not a failure.
 pub(crate) fn check(args: &CheckArgs, style: Style) -> Result<(), CliError> {
-    let report = open_read_only(&args.store).and_then(|graph| Ok(graph.check()?));
+    let report = open_within(&args.store, args.memory_limit).and_then(|graph| Ok(graph.check()?));
     let (vertices, edges, problems) = match report {
         Ok(report) => (Some(report.vertices), Some(report.edges), report.problems),
         Err(CliError::Store(hedgerow::Error::Storage(hedgerow::StorageError::Corruption(damage)))) => {

@@ -22,6 +22,7 @@ mod property;
 mod run;
 mod schema;
 mod selection;
+mod size;
 mod stats;
 mod store;
 mod target;

@@ -37,7 +37,7 @@ pub use hedgerow_engine::{
     Isolation, KHopOptions, KernelView, Kind, LEAST_MEMORY_LIMIT, Label, LabelOptions, LabelRef,
     MissingVertex, NeighborCursor, NeighborLists, Neighborhood, OpenError, Options, Pipeline, Properties,
     Property, Result, RowOrder, SalvageReport, Schema, Snapshot, StateError, Stats, StorageError, Ticket,
-    TieredBlock, TieredView, VertexRow, WriteTxn, check_path, salvage, salvage_on,
+    TieredBlock, TieredView, VertexRow, WriteTxn, check_path, check_path_within, salvage, salvage_on,
 };
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;

@@ -9,11 +9,15 @@ use hedgerow_io::{RealFs, Vfs};
 use hedgerow_mem::SubgraphTable;
 use hedgerow_tier::{Manifest, SegmentReader};
 
-use crate::error::{Result, io_error};
+use crate::error::{Error, Result, StorageError, io_error};
 use crate::graph::Graph;
 use crate::options::Options;
+use crate::read::snapshot::Snapshot;
 
+mod by_page;
 mod labels;
+mod lists;
+mod sides;
 
 /// At most this many problems are described.
 const MAX_PROBLEMS: usize = 100;
@@ -46,15 +50,28 @@ impl CheckReport {
 }
 
 /// Opens the store at `path` for reading only, which verifies the checksum of every byte that is read, and checks it.
-/// Changes nothing. O(edges log degree).
+/// Changes nothing. O(edges log degree), and all of the store in memory.
 ///
 /// # Errors
 /// Those of [`Options::open`], damage among them.
 pub fn check_path(path: impl AsRef<Path>) -> Result<CheckReport> {
-    let graph = Options::new().create(false).read_only(true).open(&path)?;
+    check_opened(path.as_ref(), Options::new())
+}
+
+/// As [`check_path`], within a [memory limit](Options::memory_limit): what it has no room for is read by the page, as
+/// [`Graph::check`] says.
+///
+/// # Errors
+/// As of that; [`OpenError::MemoryLimit`](crate::OpenError::MemoryLimit) for a limit that is too low to open the store.
+pub fn check_path_within(path: impl AsRef<Path>, memory_limit: u64) -> Result<CheckReport> {
+    check_opened(path.as_ref(), Options::new().memory_limit(memory_limit))
+}
+
+fn check_opened(path: &Path, options: Options) -> Result<CheckReport> {
+    let graph = options.create(false).read_only(true).open(path)?;
     let mut report = graph.check()?;
     // The graph holds the lock; what it was read from is still as it was.
-    let opened = RealFs::open_dir(&path).map_err(io_error(path.as_ref(), "open"));
+    let opened = RealFs::open_dir(path).map_err(io_error(path, "open"));
     let fs: Arc<dyn Vfs> = Arc::new(opened?);
     if let Some(loaded) = Manifest::look(&fs)? {
         verify_segments(&fs, &loaded.manifest, &mut report)?;
@@ -75,6 +92,11 @@ impl Graph {
     /// Checks a snapshot: every edge has both endpoints, both directions agree, lists ascend, counters and the id map
     /// agree with the data; and the checksum of every segment file. O(edges log degree); blocks nobody.
     ///
+    /// Where a [memory limit](Options::memory_limit) has no room for all of the graph, it is read by the page, and nothing of it stays in
+    /// memory: O(edges), one image at a time, which of a hub is its whole list, and a 32nd of the limit. There the copies of edges are
+    /// compared by sums of fingerprints of 128 bits with a random key, which miss a difference once in 2^128. Edges that differ are
+    /// read again, to name them: those of 100 of the sums at most.
+    ///
     /// # Errors
     /// A [`StateError`](crate::StateError): closed, forked; a [`StorageError`](crate::StorageError) for a segment that is damaged
     /// or cannot be read. What is wrong with the graph is no error: the report tells of it.
@@ -90,6 +112,21 @@ impl Graph {
     }
 
     pub(crate) fn check_graph(&self, report: &mut CheckReport) -> Result<()> {
+        if self.engine.has_room_for_all() {
+            let mut found = CheckReport::default();
+            match self.check_in_memory(&mut found) {
+                // Others took the room meanwhile.
+                Err(Error::Storage(StorageError::MemoryLimit { .. } | StorageError::NotInMemory(_))) => {}
+                checked => {
+                    *report = found;
+                    return checked;
+                }
+            }
+        }
+        self.check_graph_by_page(report)
+    }
+
+    fn check_in_memory(&self, report: &mut CheckReport) -> Result<()> {
         self.engine.load_all()?;
         let snapshot = self.snapshot()?;
         // What it reads is to be compared with a view, not taken from one.
@@ -120,6 +157,11 @@ impl Graph {
             report.problem(format!("{} edges out, {reversed} in", report.edges));
         }
         self.check_labels(&snapshot, report)?;
+        self.check_counts(&snapshot, report)
+    }
+
+    /// Holds what was counted against what the snapshot says.
+    fn check_counts(&self, snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
         let (v, e) = (snapshot.vertex_count(), snapshot.edge_count()?);
         if (report.vertices, report.edges) != (v, e) {
             let (vertices, edges) = (report.vertices, report.edges);

@@ -9,7 +9,7 @@ mod salvage;
 mod salvaged;
 
 pub use backup::Backup;
-pub use check::{CheckReport, check_path};
+pub use check::{CheckReport, check_path, check_path_within};
 pub use report::SalvageReport;
 pub use salvage::{salvage, salvage_on};
 

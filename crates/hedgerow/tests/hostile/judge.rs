@@ -3,7 +3,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use hedgerow::{Direction, Error, Graph, OpenError, Snapshot, StorageError, VertexId, VertexKey};
+use hedgerow::{
+    CheckReport, Direction, Error, Graph, OpenError, Snapshot, StorageError, VertexId, VertexKey,
+};
+use hedgerow_io::CorruptionKind;
 use hedgerow_testkit::SimFs;
 
 use crate::common;
@@ -73,7 +76,8 @@ pub(crate) fn open(store: &Store, files: &Files, read_only: bool, what: &dyn Fn(
 fn look(store: &Store, files: &Files, read_only: bool) -> Result<Verdict, Error> {
     let disk = SimFs::from_files(files);
     let graph = store.options().read_only(read_only).open_on(disk.handle())?;
-    let report = graph.check()?;
+    let by_page = graph.check_by_page();
+    let report = same_by_page(graph.check(), by_page)?;
     let snapshot = graph.snapshot()?;
     if !report.is_ok() {
         // What is wrong is said; reading it must still do no harm.
@@ -99,6 +103,33 @@ fn look(store: &Store, files: &Files, read_only: bool) -> Result<Verdict, Error>
         Some(content) if store.states.contains(&content) => Verdict::Older,
         _ => Verdict::Sound,
     })
+}
+
+/// What a check tells, which one by the page has to tell as well: the same problems, and damage where there is any.
+fn same_by_page(
+    checked: Result<CheckReport, Error>,
+    by_page: Result<CheckReport, Error>,
+) -> Result<CheckReport, Error> {
+    match (&checked, by_page) {
+        (Ok(checked), Ok(by_page)) => {
+            let [mut expected, mut found] = [checked, &by_page].map(|report| report.problems.clone());
+            expected.sort_unstable();
+            found.sort_unstable();
+            assert_eq!(found, expected, "by the page");
+            let counted = |report: &CheckReport| (report.vertices, report.edges);
+            assert_eq!(counted(&by_page), counted(checked), "by the page");
+        }
+        (Ok(_), Err(error)) => panic!("by the page: {error}"),
+        // That of a whole segment is compared when the graph was checked.
+        (Err(Error::Storage(StorageError::Corruption(damage))), Ok(_)) => {
+            assert!(
+                matches!(damage.kind, CorruptionKind::FileChecksum { .. }),
+                "not found by the page: {damage}"
+            );
+        }
+        (Err(_), _) => {}
+    }
+    checked
 }
 
 /// In what `check` calls sound each edge of the default label stands at both ends.

@@ -43,6 +43,7 @@ mod settling;
 mod singles;
 mod tiered;
 mod tools;
+mod tools_by_page;
 mod vertex_columns;
 mod views;
 mod views_by_reads;

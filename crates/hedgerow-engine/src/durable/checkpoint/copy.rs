@@ -1,17 +1,21 @@
 //! Images of pages that are not loaded, taken over from one segment into another.
 
+use std::sync::Arc;
+
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_tier::{AdjacencyPart, ImageId, PageId, SegmentWriter, SubgraphImage};
 
 use crate::error::Result;
 use crate::files::sources::Sources;
 
-/// The images of the page that was read last: images are asked for in the order of a segment, so each page is read once.
+/// The images of the page that was read last: images are asked for in the order of a segment, so each page is read once, and again where
+/// another manifest holds since. A backup runs beside checkpoints: what one of them wrote may be taken out of memory before the backup
+/// comes to it, and images that were read before do not have it.
 #[derive(Default)]
 pub(super) struct PageCopy {
-    page: Option<PageId>,
+    page: Option<(PageId, Arc<Sources>)>,
     images: Vec<SubgraphImage>,
-    /// The bytes of their neighbors, weights and ranks.
+    /// The bytes of their neighbors, weights, ranks and properties.
     bytes: usize,
 }
 
@@ -20,7 +24,7 @@ impl PageCopy {
     /// it keeps its timestamp.
     pub(super) fn write(
         &mut self,
-        sources: &Sources,
+        sources: Arc<Sources>,
         id: ImageId,
         even_if_empty: bool,
         writer: &mut SegmentWriter,
@@ -28,7 +32,8 @@ impl PageCopy {
         if faults::is_on(PlantedFault::UnloadedImagesLost) {
             return Ok(None);
         }
-        if self.page != Some(id.page()) {
+        let is_it = |(page, read): &(PageId, Arc<Sources>)| *page == id.page() && Arc::ptr_eq(read, &sources);
+        if !self.page.as_ref().is_some_and(is_it) {
             self.page = None;
             (self.images, self.bytes) = (Vec::new(), 0);
             sources.read_page(id.page(), |image, _| {
@@ -36,7 +41,7 @@ impl PageCopy {
                 self.images.push(image);
                 Ok(())
             })?;
-            self.page = Some(id.page());
+            self.page = Some((id.page(), sources));
         }
         let Some(image) = self.images.iter().find(|image| image.id == id.subgraph) else { return Ok(None) };
         let holds_nothing = image.present == 0 && image.parts.is_empty();
@@ -55,5 +60,5 @@ impl PageCopy {
 fn bytes_of(part: &AdjacencyPart) -> usize {
     let weights = part.weights.as_ref().map_or(0, Vec::capacity);
     let ranks = part.ranks.as_ref().map_or(0, Vec::capacity);
-    part.neighbors.capacity() * 4 + (weights + ranks) * 8 + size_of_val(part)
+    part.neighbors.capacity() * 4 + (weights + ranks) * 8 + part.columns.bytes() + size_of_val(part)
 }

@@ -1,6 +1,8 @@
 //! Checkpoints: what changed since the last one, as of one timestamp, written as a run, and a manifest that says so.
 
 mod copy;
+#[cfg(test)]
+mod tests;
 pub(crate) mod write;
 
 use std::collections::HashSet;

@@ -104,11 +104,7 @@ impl Core {
             reach(&*fs, FailPoint::CheckpointImage)?;
             let written = match self.write_image_in_memory(as_of, id, ask, &mut writer)? {
                 Some(written) => written,
-                // It has not changed since it was written (rules P1 and E1).
-                None => {
-                    let even_if_empty = ask == ImageMode::ImageOrEmpty;
-                    copies.write(&self.pages.sources(), id, even_if_empty, &mut writer)?
-                }
+                None => self.copy_image(as_of, id, ask, &mut copies, &mut writer)?,
             };
             if let Some(bytes) = written {
                 images.push((id, bytes));
@@ -146,6 +142,29 @@ impl Core {
         match self.write_image(as_of, id, ask, writer) {
             Err(Error::Storage(StorageError::NotInMemory(_))) => Ok(None),
             written => written.map(Some),
+        }
+    }
+
+    /// Writes an image as files say it, of a subgraph that was found out of memory: it has not changed since it was written (rules P1 and
+    /// E1). A backup runs beside checkpoints. If one ends between the look into memory and that at the segments, these may say what a later
+    /// commit wrote, or not yet what was taken out of memory: then both are looked at again. It ends when no checkpoint does.
+    #[cold]
+    fn copy_image(
+        &self,
+        as_of: Timestamp,
+        id: ImageId,
+        ask: ImageMode,
+        copies: &mut PageCopy,
+        writer: &mut SegmentWriter,
+    ) -> Result<Option<u64>> {
+        loop {
+            let sources = self.pages.sources();
+            if let Some(written) = self.write_image_in_memory(as_of, id, ask, writer)? {
+                return Ok(written);
+            }
+            if Arc::ptr_eq(&sources, &self.pages.sources()) {
+                return copies.write(sources, id, ask == ImageMode::ImageOrEmpty, writer);
+            }
         }
     }
 

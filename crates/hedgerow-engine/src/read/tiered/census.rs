@@ -89,7 +89,7 @@ impl Census {
 
     /// The vertices of a subgraph that exist. O(1).
     #[inline]
-    pub(super) fn present(&self, id: SubgraphId) -> u64 {
+    pub(crate) fn present(&self, id: SubgraphId) -> u64 {
         self.page(id.0 / PAGE as u32).map_or(0, |page| page.present[id.index() % PAGE])
     }
 

@@ -144,6 +144,9 @@ impl Core {
             arena: self.subgraphs.arena(),
         };
         cold.sources.read_images(cold.page, cold.places, |image, file| {
+            if label == LabelId::DEFAULT {
+                installer.check_vertices(&image, file)?;
+            }
             check_existence(label, &image, (expected.exists)(image.id), file)?;
             let (id, place) = (image.id, image.id.index() % PAGE);
             let checked = |part| installer.checked(id, part, file);

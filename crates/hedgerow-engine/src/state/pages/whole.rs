@@ -22,6 +22,15 @@ impl Core {
             || self.account().used().saturating_add(missing).saturating_add(self.bytes_of_view()) <= limit
     }
 
+    /// As [`has_room_for_label`](Self::has_room_for_label), for all labels at once and a view of one.
+    pub(crate) fn has_room_for_all(&self) -> bool {
+        let Some(limit) = self.memory_limit else { return true };
+        let missing = self.tables().map(|(label, table)| self.missing_bytes(label, table));
+        let missing = missing.fold(0, u64::saturating_add);
+        missing == 0
+            || self.account().used().saturating_add(missing).saturating_add(self.bytes_of_view()) <= limit
+    }
+
     /// About what those subgraphs of a label take in memory that are not there.
     fn missing_bytes(&self, label: LabelId, table: &SubgraphTable) -> u64 {
         let bytes = |page: usize| self.bytes_to_load(PageId { label, page: page as u32 });

@@ -11,17 +11,43 @@ use crate::state::pages::Wanted;
 use crate::state::schema::{Label, Schema};
 
 /// An edge in one of its two lists.
-struct Listed {
-    dst: VertexId,
-    rank: u64,
-    weight: f64,
-    row: Option<Row>,
+pub(super) struct Listed {
+    pub(super) dst: VertexId,
+    pub(super) rank: u64,
+    pub(super) weight: f64,
+    pub(super) row: Option<Row>,
 }
 
 impl Listed {
-    fn of(item: ItemRef<'_>) -> Listed {
+    pub(super) fn of(item: ItemRef<'_>) -> Listed {
         Listed { dst: item.dst, rank: item.rank, weight: item.weight, row: item.row.to_row() }
     }
+
+    /// What the problem with an edge of a list is called.
+    pub(super) fn shown(&self, label: LabelId, v: VertexId, direction: Direction, what: &str) -> String {
+        format!("{}: edge with {} rank {}: {what}", list_shown(label, v, direction), self.dst.0, self.rank)
+    }
+}
+
+pub(super) fn list_shown(label: LabelId, v: VertexId, direction: Direction) -> String {
+    format!("label {}, vertex {}, {direction:?}", label.0, v.0)
+}
+
+/// What is wrong with a copy of an edge beside the other one, as far as both keep the same.
+pub(super) fn difference(edge: &Listed, other: Option<&Listed>, directed: bool) -> Option<&'static str> {
+    let Some(other) = other else { return Some("it has no other copy") };
+    if other.weight.to_bits() != edge.weight.to_bits() {
+        return Some("its copies have different weights");
+    }
+    let fixed = |edge: &Listed| edge.row.as_ref().and_then(Row::fixed_only);
+    (!directed && fixed(other) != fixed(edge)).then_some("its copies have different properties")
+}
+
+/// What is wrong with the copy of an edge in the list of `v` that the other copy has nothing to do with, and that a difference of the two
+/// would be told before.
+pub(super) fn misplaced(edge: &Listed, v: VertexId, directed: bool) -> Option<&'static str> {
+    let row = edge.row.as_ref().filter(|_| !directed && v > edge.dst)?;
+    (row.fixed_only().as_ref() != Some(row)).then_some("text in its second copy")
 }
 
 impl Graph {
@@ -50,7 +76,7 @@ impl Graph {
         Ok(())
     }
 
-    fn check_definitions(&self, schema: &Schema, report: &mut CheckReport) {
+    pub(super) fn check_definitions(&self, schema: &Schema, report: &mut CheckReport) {
         let mut again = Schema::default();
         for (ts, op) in schema.definitions() {
             if let Err(what) = again.add(ts, op) {
@@ -69,7 +95,7 @@ impl Graph {
     ) -> Result<()> {
         let mut list = Vec::new();
         snapshot.for_each_item(label.id(), v, direction, |item| list.push(Listed::of(item)))?;
-        let shown = || format!("label {}, vertex {}, {direction:?}", label.id().0, v.0);
+        let shown = || list_shown(label.id(), v, direction);
         if !list.is_sorted_by(|a, b| (a.dst, a.rank) < (b.dst, b.rank)) {
             report.problem(format!("{}: edges out of order", shown()));
         }
@@ -78,7 +104,7 @@ impl Graph {
         }
         for edge in &list {
             if let Some(what) = self.fault(snapshot, label, v, direction, edge)? {
-                report.problem(format!("{}: edge with {} rank {}: {what}", shown(), edge.dst.0, edge.rank));
+                report.problem(edge.shown(label.id(), v, direction, what));
             }
         }
         if direction == Direction::Out && !matches!(label.id(), LabelId::VERTICES | LabelId::DEFAULT) {
@@ -96,6 +122,35 @@ impl Graph {
         direction: Direction,
         edge: &Listed,
     ) -> Result<Option<&'static str>> {
+        let exists = |id| snapshot.contains_id(id);
+        if let Some(what) = self.own_fault(label, v, direction, edge, exists)? {
+            return Ok(Some(what));
+        }
+        if label.id() == LabelId::VERTICES || self.engine.config.is_one_way() {
+            return Ok(None);
+        }
+        let directed = self.engine.config.directed;
+        let other_way = match (directed, direction) {
+            (true, Direction::Out) => Direction::In,
+            _ => Direction::Out,
+        };
+        let wanted = Wanted::edge(label.id(), edge.dst, other_way, v).with_rows();
+        let back = snapshot.read_of(wanted, |read| {
+            read.item(edge.dst.local(), v, edge.rank, InterpolationHint::UNKNOWN).map(Listed::of)
+        })?;
+        let what = difference(edge, back.flatten().as_ref(), directed);
+        Ok(what.or_else(|| misplaced(edge, v, directed)))
+    }
+
+    /// What is wrong with an edge in the list of `v` by itself, whatever its other copy says.
+    pub(super) fn own_fault(
+        &self,
+        label: &Label,
+        v: VertexId,
+        direction: Direction,
+        edge: &Listed,
+        exists: impl FnOnce(VertexId) -> Result<bool>,
+    ) -> Result<Option<&'static str>> {
         let fits = |(id, value): &(hedgerow_core::PropertyId, hedgerow_core::Value)| {
             label.property_by_id(*id).map(|p| p.property_type()) == value.property_type()
         };
@@ -108,7 +163,7 @@ impl Graph {
         if label.id() == LabelId::VERTICES {
             return Ok((edge.dst != v || edge.row.is_none()).then_some("not the properties of this vertex"));
         }
-        if !snapshot.contains_id(edge.dst)? {
+        if !exists(edge.dst)? {
             return Ok(Some("its other end does not exist"));
         }
         let directed = self.engine.config.directed;
@@ -119,28 +174,7 @@ impl Graph {
                 return Ok(Some("an end of another kind than its label says"));
             }
         }
-        if self.engine.config.is_one_way() {
-            return Ok(None);
-        }
-        if directed && direction == Direction::In && edge.row.is_some() {
-            return Ok(Some("properties in the incoming copy"));
-        }
-        let other_way = match (directed, direction) {
-            (true, Direction::Out) => Direction::In,
-            _ => Direction::Out,
-        };
-        let wanted = Wanted::edge(label.id(), edge.dst, other_way, v).with_rows();
-        let back = snapshot.read_of(wanted, |read| {
-            read.item(edge.dst.local(), v, edge.rank, InterpolationHint::UNKNOWN).map(Listed::of)
-        })?;
-        let Some(back) = back.flatten() else { return Ok(Some("it has no other copy")) };
-        let fixed = |row: &Option<Row>| row.as_ref().and_then(Row::fixed_only);
-        if back.weight.to_bits() != edge.weight.to_bits() {
-            return Ok(Some("its copies have different weights"));
-        }
-        if !directed && fixed(&back.row) != fixed(&edge.row) {
-            return Ok(Some("its copies have different properties"));
-        }
-        Ok((!directed && v > edge.dst && fixed(&edge.row) != edge.row).then_some("text in its second copy"))
+        let bare = directed && direction == Direction::In && !self.engine.config.is_one_way();
+        Ok((bare && edge.row.is_some()).then_some("properties in the incoming copy"))
     }
 }

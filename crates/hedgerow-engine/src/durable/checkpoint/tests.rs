@@ -1,0 +1,49 @@
+//! Runs that are written while checkpoints end beside them.
+
+use std::sync::Arc;
+
+use hedgerow_core::{KeyKind, SubgraphId};
+use hedgerow_io::Vfs;
+use hedgerow_testkit::SimFs;
+use hedgerow_tier::{Manifest, SegmentReader, TierError};
+
+use super::write::{ImageMode, Target};
+use crate::config::Durability;
+use crate::graph::Graph;
+use crate::options::Options;
+
+/// A run takes images of a page from files; meanwhile a checkpoint writes another subgraph of that page, which is taken out of memory. The run
+/// has it as it was written last, and not as the images that were read before say.
+#[test]
+fn a_run_beside_a_checkpoint_has_what_was_taken_out_of_memory_since() {
+    let options =
+        Options::new().keys(KeyKind::Dense).durability(Durability::Manual).background_settling(false);
+    let graph: Graph = options.open_on(SimFs::new().handle()).unwrap();
+    graph.insert_edges(&[(1_u64, 300), (70, 300)]).unwrap();
+    graph.checkpoint().unwrap();
+    assert!(graph.evict().unwrap() > 0);
+    graph.insert_edge(70_u64, 301_u64).unwrap();
+    let pinned = graph.engine.pin();
+    let fs: Arc<dyn Vfs> = SimFs::new().handle();
+    let manifest = graph.engine.durable.as_ref().unwrap().manifest.lock().clone();
+    let Manifest { store, config, next_file_id: file_id, .. } = manifest;
+    let mut waits = true;
+    let target = Target { fs: fs.clone(), file_id, store, config };
+    let written = graph.engine.write_run(pinned.timestamp(), target, |id| {
+        if id.subgraph == SubgraphId(1) && std::mem::take(&mut waits) {
+            graph.checkpoint()?;
+            assert!(graph.evict()? > 0);
+        }
+        Ok(ImageMode::Image)
+    });
+    let reader = SegmentReader::open(fs, &written.unwrap().info, store).unwrap();
+    let mut degrees = Vec::new();
+    for page in 0..reader.page_count() {
+        let degree = |image: hedgerow_tier::SubgraphImage| {
+            degrees.extend(image.parts.iter().map(|part| (image.id.0, part.neighbors.len())));
+            Ok::<(), TierError>(())
+        };
+        reader.read_page(page, |_| true, degree).unwrap();
+    }
+    assert_eq!(degrees, [(0, 1), (1, 2), (4, 3)]);
+}

@@ -1,0 +1,102 @@
+//! Every list of a label once, a page at a time: of what is in memory from its versions, of the rest from images, which go as soon as they were
+//! read (rule E6 of `docs/design/protocol.md`). Nothing is put into tables.
+
+use std::sync::Arc;
+
+use hedgerow_core::account::{Charge, Purpose};
+use hedgerow_core::{
+    Direction, LabelId, LocalVertex, RowRef, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
+};
+use hedgerow_mem::table::PAGE;
+use hedgerow_mem::{ItemRef, SubgraphTable, Version};
+use hedgerow_tier::{AdjacencyPart, PageId};
+
+use crate::error::Result;
+use crate::read::tiered::Census;
+use crate::state::pages::Expected;
+use crate::state::store::Core;
+
+/// What is met in the list of a vertex.
+pub(super) enum Met<'a> {
+    /// An edge.
+    Edge(ItemRef<'a>),
+    /// The end of the list: every list has one, those without edges too.
+    End,
+}
+
+/// The lists of a graph as of a timestamp that is registered.
+#[derive(Clone, Copy)]
+pub(super) struct Lists<'a> {
+    pub(super) core: &'a Core,
+    pub(super) ts: Timestamp,
+    /// Which vertices exist then.
+    pub(super) census: &'a Census,
+}
+
+impl Lists<'_> {
+    /// Calls `f` with all that is met in the lists of a label, page after page. O(edges); one image is in memory at a time.
+    ///
+    /// # Errors
+    /// As of every read of a file.
+    pub(super) fn of_label(
+        self,
+        label: LabelId,
+        f: &mut impl FnMut(VertexId, Direction, Met<'_>),
+    ) -> Result<()> {
+        let Some(table) = self.core.table(label) else { return Ok(()) };
+        for first in SubgraphTable::possible(table).step_by(PAGE) {
+            self.of_page(PageId { label, page: (first.index() / PAGE) as u32 }, f)?;
+        }
+        Ok(())
+    }
+
+    fn of_page(self, page: PageId, f: &mut impl FnMut(VertexId, Direction, Met<'_>)) -> Result<()> {
+        let subgraph_at = |place: usize| SubgraphId(page.page * PAGE as u32 + place as u32);
+        let directions = self.core.directions_of(page.label);
+        let cold = self.core.read_in_memory(page, u64::MAX, |place, subgraph| {
+            let mut versions: [Option<Arc<Version>>; 2] = [None, None];
+            for (version, &direction) in versions.iter_mut().zip(directions) {
+                *version = subgraph.version(direction, self.ts)?;
+            }
+            // Both are there: from here on nothing is read again.
+            for (version, &direction) in versions.iter().zip(directions) {
+                let Some(version) = version else { continue };
+                for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+                    let v = subgraph_at(place).vertex(local);
+                    version.at(self.ts).for_each_item(local, |item| f(v, direction, Met::Edge(item)));
+                    f(v, direction, Met::End);
+                }
+            }
+            Ok(())
+        })?;
+        let Some(cold) = cold else { return Ok(()) };
+        let expected = Expected { bound: self.core.ids.bound(), exists: |id| self.census.present(id) };
+        let mut charge = Charge::new(self.core.account(), Purpose::Views, 0);
+        self.core.read_cold(&cold, expected, |image| {
+            charge.set(image.parts.iter().map(bytes_of).sum());
+            image.parts.iter().for_each(|part| of_part(subgraph_at(image.place), part, f));
+            Ok(())
+        })
+    }
+}
+
+fn of_part(id: SubgraphId, part: &AdjacencyPart, f: &mut impl FnMut(VertexId, Direction, Met<'_>)) {
+    for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+        let (v, first) = (id.vertex(local), part.offsets[local.index()] as usize);
+        for (at, &dst) in (first..).zip(part.neighbors_of(local.index())) {
+            let weight = part.weights.as_ref().and_then(|weights| weights.get(at)).copied().unwrap_or(1.0);
+            let rank = part.ranks.as_ref().and_then(|ranks| ranks.get(at)).copied().unwrap_or(0);
+            let row =
+                if part.columns.is_empty() { RowRef::Empty } else { RowRef::Columns(&part.columns, at) };
+            f(v, part.direction, Met::Edge(ItemRef { dst, rank, weight, row }));
+        }
+        f(v, part.direction, Met::End);
+    }
+}
+
+/// The bytes of memory that the lists of a part take.
+fn bytes_of(part: &AdjacencyPart) -> usize {
+    let numbers =
+        part.weights.as_ref().map_or(0, Vec::capacity) + part.ranks.as_ref().map_or(0, Vec::capacity);
+    part.neighbors.capacity() * size_of::<VertexId>() + numbers * size_of::<u64>() + part.columns.bytes()
+}

@@ -1,0 +1,147 @@
+//! Whether the two copies of each edge agree, without looking either up.
+//!
+//! Each edge has a fingerprint of 128 bits, of all that both of its copies keep. The edges of a label are spread over some sums. A pass over the
+//! lists adds the fingerprint of each first copy to its sum, and takes off that of each second copy: where all agree, all sums end at
+//! zero. Fingerprints are keyed with random numbers of the process, so they are as good as random: edges that differ leave a sum at zero once in
+//! 2^128.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+
+use hedgerow_core::account::{Charge, Purpose};
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_core::{Direction, VertexId};
+use hedgerow_mem::ItemRef;
+
+use super::labels::Listed;
+use crate::state::placement::Placement;
+use crate::state::store::Core;
+
+/// So many edges share a sum, about.
+const EDGES_PER_SUM: u64 = 256;
+/// Sums take this share of the memory limit at most.
+const SHARE: u64 = 64;
+const FEWEST: u64 = 1 << 8;
+const MOST: u64 = 1 << 20;
+
+/// The sums of a label.
+pub(super) struct Sides {
+    placement: Placement,
+    fingerprints: RandomState,
+    /// Which sum an edge belongs to: both copies to the same.
+    spread: [u64; 2],
+    sums: Vec<u128>,
+    /// First copies that were met.
+    edges: u64,
+    _charge: Charge,
+}
+
+/// Source, destination and rank of an edge, as it is stored.
+pub(super) type EdgeName = (VertexId, VertexId, u64);
+
+/// A copy of an edge.
+pub(super) struct Copied {
+    pub(super) edge: EdgeName,
+    /// Whether it is the second one.
+    pub(super) second: bool,
+    /// Whether something is wrong with it by itself.
+    pub(super) has_fault: bool,
+    pub(super) listed: Listed,
+}
+
+impl Sides {
+    /// For a label of a graph of so many edges.
+    pub(super) fn new(core: &Core, edges: u64) -> Sides {
+        let fingerprints = RandomState::new();
+        let spread = [0_u64, 1].map(|n| fingerprints.hash_one(n) | 1);
+        let room = core.memory_limit.unwrap_or(u64::MAX) / SHARE / size_of::<u128>() as u64;
+        let wanted = (edges / EDGES_PER_SUM).clamp(FEWEST, MOST).next_power_of_two();
+        // Of the limit a power of two as well: sums are chosen by bits.
+        let count = wanted.min(1 << room.max(FEWEST).ilog2()) as usize;
+        let charge = Charge::new(core.account(), Purpose::Views, count * size_of::<u128>());
+        let placement = core.placement();
+        Sides { placement, fingerprints, spread, sums: vec![0; count], edges: 0, _charge: charge }
+    }
+
+    /// The edge that a copy is of, and whether it is the second copy; `None` for an edge that has only one.
+    fn name(
+        &self,
+        at: VertexId,
+        direction: Direction,
+        other: VertexId,
+        rank: u64,
+    ) -> Option<(EdgeName, bool)> {
+        let (src, dst) = self.placement.ends_of_copy(at, other, direction);
+        let second = !self.placement.counts_at(direction, at, other);
+        self.placement.has_second(src, dst).then_some(((src, dst, rank), second))
+    }
+
+    fn sum_of(&self, (src, dst, rank): EdgeName) -> usize {
+        let ends = u64::from(src.0) << 32 | u64::from(dst.0);
+        let mixed = ends.wrapping_mul(self.spread[0]).wrapping_add(rank.wrapping_mul(self.spread[1]));
+        // The upper bits depend on all; there are 256 sums at least.
+        (mixed >> (u64::BITS - self.sums.len().ilog2())) as usize
+    }
+
+    fn fingerprint(&self, (src, dst, rank): EdgeName, item: &ItemRef<'_>) -> u128 {
+        let half = |which: u8| {
+            let mut hasher = self.fingerprints.build_hasher();
+            hasher.write_u8(which);
+            hasher.write_u64(u64::from(src.0) << 32 | u64::from(dst.0));
+            hasher.write_u64(rank);
+            hasher.write_u64(item.weight.to_bits());
+            if !self.placement.is_directed() {
+                item.row.fixed_only().for_each(|property, value| {
+                    if let Some((kind, word)) = value.to_word() {
+                        hasher.write_u32(u32::from(property.0));
+                        hasher.write_u8(kind as u8);
+                        hasher.write_u64(word);
+                    }
+                });
+            }
+            u128::from(hasher.finish())
+        };
+        half(0) << 64 | half(1)
+    }
+
+    /// Takes a copy of an edge into account, which the list of `at` in `direction` has.
+    pub(super) fn note(&mut self, at: VertexId, direction: Direction, item: &ItemRef<'_>) {
+        let Some((edge, second)) = self.name(at, direction, item.dst, item.rank) else { return };
+        let fingerprint = self.fingerprint(edge, item);
+        let at = self.sum_of(edge);
+        let Some(sum) = self.sums.get_mut(at) else { return };
+        if second {
+            *sum = sum.wrapping_sub(fingerprint);
+        } else {
+            *sum = sum.wrapping_add(fingerprint);
+            self.edges += 1;
+        }
+    }
+
+    /// The sums of which copies of edges differ.
+    pub(super) fn differing(&self) -> Vec<usize> {
+        if faults::is_on(PlantedFault::SidesNotCompared) {
+            return Vec::new();
+        }
+        (0..).zip(&self.sums).filter(|(_, sum)| **sum != 0).map(|(at, _)| at).collect()
+    }
+
+    /// How many sums may be looked at together, if the copies of their edges are to take `bytes` of memory.
+    pub(super) fn at_once(&self, bytes: u64) -> usize {
+        let copies = 2 * (self.edges / self.sums.len().max(1) as u64 + 1);
+        (bytes / (copies * size_of::<Copied>() as u64)).max(1) as usize
+    }
+
+    /// The copy of an edge that belongs to one of the chosen sums, which ascend.
+    pub(super) fn chosen(
+        &self,
+        chosen: &[usize],
+        at: VertexId,
+        direction: Direction,
+        item: ItemRef<'_>,
+    ) -> Option<Copied> {
+        let (edge, second) = self.name(at, direction, item.dst, item.rank)?;
+        chosen.binary_search(&self.sum_of(edge)).ok()?;
+        Some(Copied { edge, second, has_fault: false, listed: Listed::of(item) })
+    }
+}
