@@ -21,5 +21,5 @@ pub use error::TierError;
 pub use manifest::{LevelSegment, LoadedManifest, LogSegmentRef, Manifest, Section};
 pub use segment::{
     AdjacencyPart, ImageId, ImageKeys, ImageRef, ImageScope, ImageSummary, KeysRef, PageId, PartRef,
-    SegmentInfo, SegmentReader, SegmentWriter, SubgraphImage,
+    SegmentInfo, SegmentReader, SegmentWriter, SubgraphImage, SubgraphKeys,
 };
