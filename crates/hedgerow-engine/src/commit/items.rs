@@ -326,8 +326,11 @@ impl WriteTxn {
             let snapshot = self.base().clone();
             self.note_adjacency(&snapshot, label, id, direction);
             let engine = Arc::clone(&self.engine);
-            snapshot.for_each_item(label, id, direction, |item| {
-                found.insert((engine.ids.key_of(item.dst), item.rank), ());
+            found = engine.telling_keys(|told| {
+                let mut found = BTreeMap::new();
+                let mut add = |to, rank| _ = found.insert((told.of(to), rank), ());
+                snapshot.for_each_item(label, id, direction, |item| add(item.dst, item.rank))?;
+                Ok(found)
             })?;
         }
         if self.own().is_none() {

@@ -129,7 +129,7 @@ impl Snapshot {
         self.engine().check_owner()?;
         let label = edges.label.map(|label| self.engine().label(label)).transpose()?;
         let (src, dst) = self.engine().ends_of(label, edges.src, edges.dst)?;
-        let Some((src, dst)) = self.ends(src, dst) else { return Ok(false) };
+        let Some((src, dst)) = self.ends(src, dst)? else { return Ok(false) };
         let joined = |label| match edges.rank {
             Some(rank) => Ok(self.item_by_id(label, src, dst, rank)?.is_some()),
             None => self.has_edge_with_rank(label, src, dst, |_| true),
@@ -177,12 +177,15 @@ impl Snapshot {
         direction: Direction,
     ) -> Result<Option<Vec<(VertexKey, LabelId, u64)>>> {
         let Some(id) = self.vertex_id(key)? else { return Ok(None) };
-        let mut found = Vec::new();
-        for label in self.label_ids() {
-            self.for_each_item(label, id, direction, |item| {
-                found.push((self.engine().ids.key_of(item.dst), label, item.rank));
-            })?;
-        }
+        let mut found = self.engine().telling_keys(|told| {
+            let mut found = Vec::new();
+            for label in self.label_ids() {
+                self.for_each_item(label, id, direction, |item| {
+                    found.push((told.of(item.dst), label, item.rank));
+                })?;
+            }
+            Ok(found)
+        })?;
         found.sort_unstable();
         Ok(Some(found))
     }
