@@ -68,6 +68,11 @@ impl FileKind {
             _ => None,
         }
     }
+
+    /// The incompatible features of files of a major version that this build reads: of segments a key index, since version 5.
+    fn known_features(self, major: u16) -> u32 {
+        if self == FileKind::Segment && major >= 5 { 1 } else { 0 }
+    }
 }
 
 /// What a file header says.
@@ -186,7 +191,7 @@ impl FileHeader {
     /// id ([`check_owner`](Self::check_owner)).
     ///
     /// # Errors
-    /// The first reason found why the header cannot be used; no incompatible or write-incompatible feature is known yet.
+    /// The first reason found why the header cannot be used.
     pub fn decode(bytes: &[u8], kind: FileKind) -> Result<FileHeader, FormatError> {
         let Some((header, _)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
             return Err(FormatError::Truncated { found: bytes.len() });
@@ -227,7 +232,7 @@ impl FileHeader {
             store: StoreId(r.array().map_err(short)?),
             file_id: FileId(r.u64().map_err(short)?),
         };
-        match header.incompat | header.ro_compat {
+        match header.incompat & !kind.known_features(major) | header.ro_compat {
             0 => Ok(header),
             bits => Err(FormatError::UnknownFeature { bits }),
         }

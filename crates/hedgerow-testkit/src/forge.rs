@@ -51,6 +51,8 @@ pub enum Part {
     Columns,
     /// The directory of a page of a segment.
     Directory,
+    /// The blocks and the head of the key index of a segment.
+    KeyIndex,
     /// The pages that the end of a segment tells of.
     TopIndex,
     /// The footer of a segment.

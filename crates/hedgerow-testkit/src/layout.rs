@@ -22,10 +22,23 @@ pub struct SegmentLayout {
     pub pages: Vec<Page>,
     /// The directories of all pages, with their checksums.
     pub directories: Range<usize>,
+    /// The blocks of the key index, with their checksums.
+    pub key_blocks: Vec<Range<usize>>,
+    /// The head of the key index, with its checksum.
+    pub key_head: Option<KeyHead>,
     /// The top index.
     pub top_index: Range<usize>,
     /// The footer.
     pub footer: Range<usize>,
+}
+
+/// The head of the key index.
+#[derive(Clone, Debug)]
+pub struct KeyHead {
+    /// With its checksum.
+    pub bytes: Range<usize>,
+    /// How many masks it has.
+    pub masks: usize,
 }
 
 /// A block.
@@ -96,11 +109,16 @@ impl SegmentLayout {
             blocks: Vec::new(),
             pages: Vec::new(),
             directories: directories..top_index,
+            key_blocks: Vec::new(),
+            key_head: None,
             top_index: top_index..footer,
             footer: footer..bytes.len(),
         };
         for page in 0..pages? {
             layout.take_page(bytes, top_index + page * TOP_ENTRY)?;
+        }
+        if let Some(head) = number(bytes, footer + 96, 8).filter(|&head| head != 0) {
+            layout.take_key_index(bytes, head as usize)?;
         }
         (layout.blocks.last().map_or(HEADER, |block| block.bytes.end) == directories).then_some(layout)
     }
@@ -111,6 +129,21 @@ impl SegmentLayout {
         block.is_some_and(|block| {
             image.records().any(|record| record.start < block.bytes.end && block.bytes.start < record.end)
         })
+    }
+
+    fn take_key_index(&mut self, bytes: &[u8], head: usize) -> Option<()> {
+        let begin = self.pages.last().map_or(HEADER, |page| page.directory.end + CHECKSUM);
+        self.directories.end = begin;
+        let [blocks, masks] = [8, 12].map(|at| number(bytes, head + at, 4).map(|n| n as usize));
+        let (blocks, masks) = (blocks?, masks?);
+        let (mut at, lengths) = (begin, head + 16 + 8 * masks);
+        for block in 0..blocks {
+            let end = at + number(bytes, lengths + 12 * block + 8, 4)? as usize + CHECKSUM;
+            self.key_blocks.push(at..end);
+            at = end;
+        }
+        self.key_head = Some(KeyHead { bytes: head..self.top_index.start, masks });
+        (at == head).then_some(())
     }
 
     fn take_page(&mut self, bytes: &[u8], entry: usize) -> Option<()> {

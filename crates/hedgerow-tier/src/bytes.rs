@@ -100,3 +100,14 @@ impl<'a> Bytes<'a> {
         Ok(self.reader.u128()?)
     }
 }
+
+/// Reads a record that must be read to its end.
+pub(crate) fn whole<T>(
+    record: &[u8],
+    read: impl FnOnce(&mut Bytes<'_>) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    let mut bytes = Bytes::new(record);
+    let value = read(&mut bytes)?;
+    bytes.require(bytes.is_empty(), "bytes left over in a record")?;
+    Ok(value)
+}

@@ -22,4 +22,5 @@ pub use manifest::{LevelSegment, LoadedManifest, LogSegmentRef, Manifest, Sectio
 pub use segment::{
     AdjacencyPart, Extent, ImageId, ImageKeys, ImageRef, ImageScope, ImageSummary, KeysRef, ListImage,
     ListQuery, PageId, PartRef, ReadCache, SegmentInfo, SegmentReader, SegmentWriter, SubgraphImage,
+    SubgraphKeys,
 };

@@ -95,7 +95,7 @@ impl Drop for Taken<'_> {
 fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result<Attempt> {
     // 1. Resolve.
     let mut bindings = KeyBindings::of(request.ops, request.create);
-    bindings.resolve(engine, request.keys);
+    bindings.resolve(engine, request.keys)?;
 
     // 2. Latch. `taken` is declared before the latches, so that unused ids go back after they are released.
     let key_indices = bindings.key_latches(engine, request.keys);

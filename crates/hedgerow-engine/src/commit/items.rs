@@ -326,8 +326,11 @@ impl WriteTxn {
             let snapshot = self.base().clone();
             self.note_adjacency(&snapshot, label, id, direction);
             let engine = Arc::clone(&self.engine);
-            snapshot.for_each_end(label, id, direction, |other, rank| {
-                found.insert((engine.ids.key_of(other), rank), ());
+            found = engine.telling_keys(|told| {
+                let mut found = BTreeMap::new();
+                let add = |to, rank| _ = found.insert((told.of(to), rank), ());
+                snapshot.for_each_end(label, id, direction, add)?;
+                Ok(found)
             })?;
         }
         if self.own().is_none() {

@@ -79,10 +79,12 @@ impl KeyBindings {
     }
 
     /// Looks up what every key names now.
-    pub(crate) fn resolve(&mut self, engine: &Engine, keys: &TxnKeys) {
+    /// From then on memory knows what each key names, so with latches it alone is asked.
+    pub(crate) fn resolve(&mut self, engine: &Engine, keys: &TxnKeys) -> Result<()> {
         for binding in &mut self.bindings {
-            binding.initial = engine.ids.lookup(keys.key(binding.key), Timestamp(u64::MAX - 1));
+            binding.initial = engine.vertex_of(keys.key(binding.key), Timestamp(u64::MAX - 1))?;
         }
+        Ok(())
     }
 
     /// The key latches that the commit needs, ascending: of keys that it may bind or unbind, and of those that are

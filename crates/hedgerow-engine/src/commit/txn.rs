@@ -499,7 +499,7 @@ impl WriteTxn {
     pub(super) fn base_id(&mut self, key: TxnKey) -> Result<Option<VertexId>> {
         let snapshot = self.base().clone();
         let dense = self.engine.config.keys == hedgerow_core::KeyKind::Dense;
-        let id = self.engine.ids.lookup(self.keys.key(key), snapshot.timestamp());
+        let id = self.engine.vertex_of(self.keys.key(key), snapshot.timestamp())?;
         match id {
             None => self.reads.absent(key),
             // Of a dense graph the id says nothing: the vertex itself is read.
@@ -567,8 +567,10 @@ impl WriteTxn {
             let snapshot = self.base().clone();
             self.note_adjacency(&snapshot, LabelId::DEFAULT, id, direction);
             let engine = self.engine.clone();
-            snapshot.for_each_neighbor(id, direction, |v, w| {
-                found.insert(engine.ids.key_of(v), w);
+            found = engine.telling_keys(|told| {
+                let mut found = std::collections::BTreeMap::new();
+                snapshot.for_each_neighbor(id, direction, |v, w| _ = found.insert(told.of(v), w))?;
+                Ok(found)
             })?;
         }
         if self.own().is_some() {

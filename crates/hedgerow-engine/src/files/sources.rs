@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{LabelId, SubgraphId};
+use hedgerow_core::{LabelId, SubgraphId, VertexId, VertexKeyRef};
 use hedgerow_io::{Corruption, CorruptionKind, StoreId, Vfs};
 use hedgerow_tier::segment::segment_name;
 use hedgerow_tier::{
     ImageId, ImageSummary, LevelSegment, ListImage, ListQuery, Manifest, PageId, ReadCache, SegmentReader,
-    SubgraphImage,
+    SubgraphImage, SubgraphKeys,
 };
 
 use crate::error::{Error, Result};
@@ -136,6 +136,48 @@ impl Sources {
             if taken == wanted {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Whether all segments can be asked for a key: those that earlier versions wrote cannot.
+    pub(crate) fn have_key_indexes(&self) -> bool {
+        self.segments().all(|segment| segment.reader.has_key_index())
+    }
+
+    /// The vertex that a key names, with the name of the file that says so. One read of a block for each segment, down to the one that
+    /// says it.
+    pub(crate) fn find_key(&self, key: VertexKeyRef<'_>) -> Result<Option<(VertexId, &str)>> {
+        for (at, segment) in self.segments.iter().enumerate() {
+            let Some(id) = segment.reader.find_key(key)? else { continue };
+            // A newer image of the subgraph would have told of the key: the vertex has lost it since, or is gone.
+            let is_outdated = |newer: &Arc<NamedSegment>| newer.reader.has_vertices_of(id.subgraph());
+            if !self.segments.iter().take(at).any(is_outdated) {
+                return Ok(Some((id, &segment.name)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The bytes of memory that key indexes take.
+    pub(crate) fn key_index_bytes(&self) -> usize {
+        self.segments().map(|segment| segment.reader.key_index_bytes()).sum()
+    }
+
+    /// As [`read_page`](Self::read_page), of the keys of a page of the default label alone, ascending within each segment.
+    pub(crate) fn read_keys<'s>(
+        &'s self,
+        id: PageId,
+        mut f: impl FnMut(SubgraphKeys, &'s str) -> Result<()>,
+    ) -> Result<()> {
+        let mut taken = Places::default();
+        for (segment, page) in self.of_page(id) {
+            let before = taken;
+            let wanted = |image: ImageId| !before.has(image.subgraph);
+            segment.reader.read_keys(page, wanted, |keys| {
+                taken.take(keys.id);
+                f(keys, &segment.name)
+            })?;
         }
         Ok(())
     }

@@ -130,7 +130,7 @@ impl Snapshot {
         self.engine().check_owner()?;
         let label = edges.label.map(|label| self.engine().label(label)).transpose()?;
         let (src, dst) = self.engine().ends_of(label, edges.src, edges.dst)?;
-        let Some((src, dst)) = self.ends(src, dst) else { return Ok(false) };
+        let Some((src, dst)) = self.ends(src, dst)? else { return Ok(false) };
         let joined = |label| match edges.rank {
             Some(rank) => self.contains_item(label, src, dst, rank),
             None => self.has_edge_with_rank(label, src, dst, |_| true),
@@ -178,12 +178,15 @@ impl Snapshot {
         direction: Direction,
     ) -> Result<Option<Vec<(VertexKey, LabelId, u64)>>> {
         let Some(id) = self.vertex_id(key)? else { return Ok(None) };
-        let mut found = Vec::new();
-        for label in self.label_ids() {
-            self.for_each_end(label, id, direction, |other, rank| {
-                found.push((self.engine().ids.key_of(other), label, rank));
-            })?;
-        }
+        let mut found = self.engine().telling_keys(|told| {
+            let mut found = Vec::new();
+            for label in self.label_ids() {
+                self.for_each_end(label, id, direction, |other, rank| {
+                    found.push((told.of(other), label, rank));
+                })?;
+            }
+            Ok(found)
+        })?;
         found.sort_unstable();
         Ok(Some(found))
     }

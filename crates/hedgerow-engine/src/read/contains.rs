@@ -98,9 +98,9 @@ impl Snapshot {
         stated: Option<LabelId>,
         edges: &[(K, K)],
     ) -> Result<Vec<Ends>> {
-        let (ids, t) = (&self.engine().ids, self.timestamp());
+        let (engine, t) = (self.engine(), self.timestamp());
         let both = |[src, dst]: [Option<VertexId>; 2]| src.zip(dst);
-        if ids.is_dense() {
+        if engine.ids.is_dense() {
             let ends =
                 |&(src, dst): &(K, K)| both([IdMap::dense_id(src.into()), IdMap::dense_id(dst.into())]);
             return Ok(edges.iter().map(ends).collect());
@@ -113,11 +113,11 @@ impl Snapshot {
                 let (src, dst) = self.engine().ends_of(stated, src.into(), dst.into())?;
                 *keys = [src, dst];
             }
-            found.extend(ids.lookup_all(keys, t, |_, _, _| ()).as_chunks().0.iter().copied().map(both));
+            found.extend(engine.vertices_of(keys, t, |_, _, _| ())?.as_chunks().0.iter().copied().map(both));
         }
         for &(src, dst) in rest {
             let (src, dst) = self.engine().ends_of(stated, src.into(), dst.into())?;
-            found.push(both(ids.lookup_all([src, dst], t, |_, _, _| ())));
+            found.push(both(engine.vertices_of([src, dst], t, |_, _, _| ())?));
         }
         Ok(found)
     }

@@ -47,6 +47,7 @@ impl Snapshot {
     /// [`ArgumentError::Invalid`] for an id that has no vertex, but of a dense graph.
     pub fn vertex_keys(&self, ids: &[VertexId]) -> Result<KeyColumn> {
         let form = self.key_form();
+        self.engine().learn_keys_of(ids)?;
         if ids.len() <= PART {
             return self.vertex_keys_alone(form, ids);
         }
@@ -79,6 +80,7 @@ impl Snapshot {
     /// As [`vertex_keys`](Self::vertex_keys), on the calling thread.
     pub(crate) fn vertex_keys_alone(&self, form: KeyForm, ids: &[VertexId]) -> Result<KeyColumn> {
         let map = &self.engine().ids;
+        self.engine().learn_keys_of(ids)?;
         match form {
             KeyForm::Kinds => Ok(KeyColumn::Kinds(map.keys_of(ids, self.timestamp()).map_err(unknown)?)),
             KeyForm::Texts => self.texts_alone(ids).map(KeyColumn::Str),

@@ -21,6 +21,7 @@ impl Snapshot {
         if schema.kinds().is_empty() {
             return Ok(self.vertex_count());
         }
+        engine.learn_all()?;
         let mut count = 0;
         for subgraph in (0..engine.subgraph_bound()).map(SubgraphId) {
             let mut look = |read: Read<'_>| {

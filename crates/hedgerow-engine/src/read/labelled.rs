@@ -35,16 +35,19 @@ impl Snapshot {
     }
 
     /// Endpoints as they are stored: of an undirected graph the smaller first.
-    pub(crate) fn ends(&self, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> Option<(VertexId, VertexId)> {
-        let ids = &self.engine().ids;
-        let [src, dst] = ids.lookup_all([src, dst], self.timestamp(), |_, _, _| ());
-        Some(self.engine().placement().ends(src?, dst?))
+    pub(crate) fn ends(
+        &self,
+        src: VertexKeyRef<'_>,
+        dst: VertexKeyRef<'_>,
+    ) -> Result<Option<(VertexId, VertexId)>> {
+        let [src, dst] = self.engine().vertices_of([src, dst], self.timestamp(), |_, _, _| ())?;
+        Ok(src.zip(dst).map(|(src, dst)| self.engine().placement().ends(src, dst)))
     }
 
     /// As [`ends`](Self::ends), of an edge whose label may say the kinds of its ends.
     fn ends_of(&self, label: LabelId, edge: &EdgeKey<'_>) -> Result<Option<(VertexId, VertexId)>> {
         let (src, dst) = self.engine().ends_of(Some(label), edge.src, edge.dst)?;
-        Ok(self.ends(src, dst))
+        self.ends(src, dst)
     }
 
     /// The vertex at which edges of a label are read, of the kind that the label says.
@@ -112,9 +115,10 @@ impl Snapshot {
     ) -> Result<Option<Vec<(VertexKey, u64)>>> {
         let label = self.label(label.into())?;
         let Some(id) = self.end_of(label, key.into(), direction)? else { return Ok(None) };
-        let mut found = Vec::new();
-        self.for_each_end(label, id, direction, |other, rank| {
-            found.push((self.engine().ids.key_of(other), rank));
+        let mut found = self.engine().telling_keys(|told| {
+            let mut found = Vec::new();
+            self.for_each_end(label, id, direction, |other, rank| found.push((told.of(other), rank)))?;
+            Ok(found)
         })?;
         found.sort_unstable();
         Ok(Some(found))
@@ -150,7 +154,7 @@ impl Snapshot {
         let schema = self.engine().schema.load_full();
         let edge = |(other, rank)| {
             let properties = self.properties_between(&schema, label, id, other, direction, rank)?;
-            Ok(EdgeOf { key: self.engine().ids.key_of(other), rank, properties })
+            Ok(EdgeOf { key: self.engine().key_of(other)?, rank, properties })
         };
         found.into_iter().map(edge).collect()
     }

@@ -10,7 +10,7 @@ use hedgerow_core::{Direction, KeyColumn, LabelId, Resident, TextColumn, Topolog
 use hedgerow_mem::View;
 use rayon::prelude::*;
 
-use crate::error::{ArgumentError, Result};
+use crate::error::{ArgumentError, Error, Result};
 use crate::read::keys::KeyForm;
 use crate::read::snapshot::Snapshot;
 use crate::state::schema::LabelRef;
@@ -168,7 +168,7 @@ impl Snapshot {
     ) -> Result<Vec<T>> {
         let look_up = |key| match sources.first() {
             Some(Source::View(view)) => {
-                let id = self.engine().ids.lookup(key, self.timestamp());
+                let id = self.engine().vertex_of(key, self.timestamp())?;
                 Ok(id.filter(|&id| view.contains(id)))
             }
             _ => self.vertex_id(key),
@@ -176,17 +176,17 @@ impl Snapshot {
         // Those of a view whose kind nothing has to say, so that their cache misses overlap.
         let look_up_all = |keys: &[K; TOGETHER]| match (sources.first(), end) {
             (Some(Source::View(view)), None) => {
-                let found = self.engine().ids.lookup_all(keys.map(K::into), self.timestamp(), |_, _, _| ());
-                Some(found.map(|id| id.filter(|&id| view.contains(id))))
+                let found = self.engine().vertices_of(keys.map(K::into), self.timestamp(), |_, _, _| ())?;
+                Ok(Some(found.map(|id| id.filter(|&id| view.contains(id)))))
             }
-            _ => None,
+            _ => Ok::<_, Error>(None),
         };
         let part = |(at, keys): (usize, &[K])| {
             let mut ids = Vec::with_capacity(keys.len());
             let mut together = None;
             for (row, &key) in keys.iter().enumerate() {
                 if row % TOGETHER == 0 {
-                    together = keys[row..].first_chunk().and_then(look_up_all);
+                    together = keys[row..].first_chunk().map_or(Ok(None), look_up_all)?;
                 }
                 let key = match end {
                     None => key.into(),

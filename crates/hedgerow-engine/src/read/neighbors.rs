@@ -26,8 +26,11 @@ impl Snapshot {
         direction: Direction,
     ) -> Result<Option<Vec<VertexKey>>> {
         let Some(id) = self.vertex_id(key)? else { return Ok(None) };
-        let mut keys = Vec::new();
-        self.for_each_neighbor(id, direction, |v, _| keys.push(self.engine().ids.key_of(v)))?;
+        let mut keys = self.engine().telling_keys(|told| {
+            let mut keys = Vec::new();
+            self.for_each_neighbor(id, direction, |v, _| keys.push(told.of(v)))?;
+            Ok(keys)
+        })?;
         keys.sort_unstable();
         Ok(Some(keys))
     }
@@ -43,8 +46,11 @@ impl Snapshot {
         direction: Direction,
     ) -> Result<Option<Vec<(VertexKey, f64)>>> {
         let Some(id) = self.vertex_id(key)? else { return Ok(None) };
-        let mut found = Vec::new();
-        self.for_each_neighbor(id, direction, |v, w| found.push((self.engine().ids.key_of(v), w)))?;
+        let mut found = self.engine().telling_keys(|told| {
+            let mut found = Vec::new();
+            self.for_each_neighbor(id, direction, |v, w| found.push((told.of(v), w)))?;
+            Ok(found)
+        })?;
         found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         Ok(Some(found))
     }

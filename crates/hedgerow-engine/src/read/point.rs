@@ -20,7 +20,7 @@ impl Snapshot {
         src: impl Into<VertexKeyRef<'a>>,
         dst: impl Into<VertexKeyRef<'a>>,
     ) -> Result<bool> {
-        match self.look_up_edge(src.into(), dst.into()) {
+        match self.look_up_edge(src.into(), dst.into())? {
             [Some(src), Some(dst)] => self.contains_edge_by_id(src, dst),
             _ => Ok(false),
         }
@@ -35,7 +35,7 @@ impl Snapshot {
         src: impl Into<VertexKeyRef<'a>>,
         dst: impl Into<VertexKeyRef<'a>>,
     ) -> Result<Option<f64>> {
-        match self.look_up_edge(src.into(), dst.into()) {
+        match self.look_up_edge(src.into(), dst.into())? {
             [Some(src), Some(dst)] => self.weight_by_id(src, dst),
             _ => Ok(None),
         }
@@ -43,7 +43,7 @@ impl Snapshot {
 
     /// The ids of both ends. The list of the source is read next, so what leads to it comes meanwhile.
     #[inline]
-    fn look_up_edge(&self, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> [Option<VertexId>; 2] {
+    fn look_up_edge(&self, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> Result<[Option<VertexId>; 2]> {
         let engine = self.engine();
         let likely = |moment, at, id: VertexId| {
             if at == 0
@@ -55,7 +55,7 @@ impl Snapshot {
                 }
             }
         };
-        engine.ids.lookup_all([src, dst], self.timestamp(), likely)
+        engine.vertices_of([src, dst], self.timestamp(), likely)
     }
 
     /// As [`weight`](Self::weight), by vertex ids. In a graph without weights from the view where there is one, as

@@ -80,7 +80,7 @@ impl Snapshot {
         mut f: impl FnMut(VertexRow<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         for id in self.live_vertices()? {
-            let (mut outcome, kind) = (None, self.engine().ids.kind_of(id));
+            let (mut outcome, kind) = (None, self.engine().kind_of(id)?);
             self.for_each_item(LabelId::VERTICES, id, Direction::Out, |item| {
                 outcome = Some(f(VertexRow { id, kind, item: Some(item) }));
             })?;
@@ -165,13 +165,18 @@ impl Snapshot {
             return Err(ArgumentError::Invalid(format!("label {name:?} has no property {property}")).into());
         };
         let all = VertexId(0)..VertexId(self.engine().ids.bound());
-        self.for_each_item_of(label, all, |src, item| {
+        let mut without = None;
+        let looked = self.for_each_item_of(label, all, |src, item| {
             if item.row.get(column).as_number().is_some() {
                 return Ok(());
             }
-            let (src, dst) = (self.engine().ids.key_of(src), self.engine().ids.key_of(item.dst));
-            let message = format!("the edge from {src} to {dst} has no value of property {property}");
-            Err(ArgumentError::Invalid(message).into())
-        })
+            without = Some((src, item.dst));
+            Err(ArgumentError::Invalid(String::new()).into())
+        });
+        // No key is read within the scan.
+        let Some((src, dst)) = without else { return looked };
+        let (src, dst) = (self.engine().key_of(src)?, self.engine().key_of(dst)?);
+        let message = format!("the edge from {src} to {dst} has no value of property {property}");
+        Err(ArgumentError::Invalid(message).into())
     }
 }

@@ -34,10 +34,13 @@ impl Snapshot {
     ) -> Result<Option<Vec<(VertexKey, LabelId, u64)>>> {
         let chosen = selection.resolve(self.engine())?;
         let Some(id) = self.chosen_end(&chosen, key.into())? else { return Ok(None) };
-        let mut found = Vec::new();
-        self.for_each_chosen(&chosen, id, |label, _, other, rank| {
-            found.push((self.engine().ids.key_of(other), label, rank));
-            Ok(())
+        let mut found = self.engine().telling_keys(|told| {
+            let mut found = Vec::new();
+            self.for_each_chosen(&chosen, id, |label, _, other, rank| {
+                found.push((told.of(other), label, rank));
+                Ok(())
+            })?;
+            Ok(found)
         })?;
         found.sort_unstable();
         Ok(Some(found))
@@ -84,7 +87,7 @@ impl Snapshot {
         let mut edges = Vec::new();
         self.for_each_chosen(&chosen, id, |label, direction, other, rank| {
             let properties = self.properties_between(&schema, label, id, other, direction, rank)?;
-            edges.push((label, EdgeOf { key: self.engine().ids.key_of(other), rank, properties }));
+            edges.push((label, EdgeOf { key: self.engine().key_of(other)?, rank, properties }));
             Ok(())
         })?;
         edges.sort_by(|(a_label, a), (b_label, b)| (&a.key, a_label, a.rank).cmp(&(&b.key, b_label, b.rank)));

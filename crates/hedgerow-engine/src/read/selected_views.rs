@@ -55,7 +55,10 @@ impl Snapshot {
         compose::view(engine, chosen, weighted, self.timestamp()).map_err(|unmade| match unmade {
             Unmade::Error(error) => error,
             Unmade::NoWeight(src, dst, label) => {
-                let (src, dst) = (engine.ids.key_of(src), engine.ids.key_of(dst));
+                let (src, dst) = match (engine.key_of(src), engine.key_of(dst)) {
+                    (Ok(src), Ok(dst)) => (src, dst),
+                    (Err(error), _) | (_, Err(error)) => return error,
+                };
                 let (property, schema) = (selection.weight_name(), engine.schema.load());
                 let label = schema.label_by_id(label).map_or("", |label| &**label.name());
                 let of = if label.is_empty() { String::new() } else { format!(" of label {label:?}") };

@@ -111,7 +111,7 @@ impl Snapshot {
     /// As of every [read](Self).
     pub fn vertex_id<'a>(&self, key: impl Into<VertexKeyRef<'a>>) -> Result<Option<VertexId>> {
         let engine = &self.inner.engine;
-        let Some(id) = engine.ids.lookup(key.into(), self.inner.ts) else { return Ok(None) };
+        let Some(id) = engine.vertex_of(key.into(), self.inner.ts)? else { return Ok(None) };
         Ok(self.contains_id(id)?.then_some(id))
     }
 
@@ -120,7 +120,7 @@ impl Snapshot {
     /// # Errors
     /// As of every [read](Self).
     pub fn vertex_key(&self, id: VertexId) -> Result<Option<VertexKey>> {
-        Ok(self.contains_id(id)?.then(|| self.inner.engine.ids.key_of(id)))
+        if self.contains_id(id)? { self.inner.engine.key_of(id).map(Some) } else { Ok(None) }
     }
 
     pub(crate) fn contains_id(&self, id: VertexId) -> Result<bool> {
@@ -268,7 +268,7 @@ impl Snapshot {
     /// # Errors
     /// Where [`view`](Self::view) fails for another reason than the memory limit; each vertex as of every [read](Self).
     pub fn vertices(&self) -> Result<impl Iterator<Item = Result<(VertexId, VertexKey)>> + '_> {
-        Ok(self.live_vertices()?.map(|id| Ok((id, self.inner.engine.ids.key_of(id)))))
+        Ok(self.live_vertices()?.map(|id| Ok((id, self.inner.engine.key_of(id)?))))
     }
 
     /// Calls `f` with source, destination and weight of every edge of the default label; of an undirected graph once per

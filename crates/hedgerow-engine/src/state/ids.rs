@@ -1,7 +1,9 @@
 //! External ids to vertex ids and back, versioned.
 //!
-//! Lookups take no lock. The bindings of a key change only under its latch ([`IdMap::latch`]), inside a commit that also
+//! Lookups take no lock. Memory may not know all keys: [`stored`]. The bindings of a key change only under its latch ([`IdMap::latch`]), inside a commit that also
 //! holds the latch of the vertex's subgraph. A dense graph has none: the key is the id.
+
+pub(crate) mod stored;
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -18,6 +20,8 @@ use hedgerow_mem::KeyTable;
 use hedgerow_mem::keys::Moment;
 use hedgerow_txn::{FreeId, FreeIds};
 
+use stored::Stored;
+
 /// Fewer under the controlled scheduler, so that keys meet at latches.
 const LATCHES: usize = if cfg!(feature = "shuttle") { 4 } else { 256 };
 
@@ -31,6 +35,8 @@ pub(crate) struct IdMap {
     stretches: Mutex<Vec<Range<u32>>>,
     /// One more than the largest id ever assigned.
     bound: AtomicU32,
+    /// Keys that may be in segments alone.
+    pub(crate) stored: Stored,
 }
 
 /// A latched key range.
@@ -47,7 +53,27 @@ impl IdMap {
             free: FreeIds::default(),
             stretches: Mutex::new(Vec::new()),
             bound: AtomicU32::new(0),
+            stored: Stored::default(),
         }
+    }
+
+    /// Whether memory knows what `id` is bound to, or that it is bound to nothing.
+    #[inline]
+    pub(crate) fn knows(&self, id: VertexId) -> bool {
+        self.keys.as_ref().is_none_or(|keys| keys.knows(id))
+    }
+
+    /// Binds keys as segments say, whose latch is the one of number `latch`, but to ids of which memory knows nothing. Takes the latch: not
+    /// to be called with one.
+    pub(crate) fn learn<'k>(
+        &self,
+        latch: usize,
+        found: impl IntoIterator<Item = (VertexKeyRef<'k>, VertexId)>,
+    ) {
+        let Some(keys) = &self.keys else { return };
+        let _latched = self.latch(latch);
+        let unknown = found.into_iter().filter(|&(_, id)| !keys.knows(id));
+        keys.bind_all(unknown, self.stored.since(), Timestamp::INFINITY);
     }
 
     /// One more than the largest id that was assigned.
@@ -310,6 +336,16 @@ impl IdMap {
         debug_assert!(self.carries(id, key));
         if let Some(keys) = &self.keys {
             keys.unbind(id, ts);
+        }
+        self.free.removed(id, ts);
+    }
+
+    /// As [`unbind`](Self::unbind), of a vertex whose removal is replayed, and whose key memory may not know.
+    pub(crate) fn unbind_replayed(&self, id: VertexId, ts: Timestamp) {
+        match &self.keys {
+            Some(keys) if keys.knows(id) => keys.unbind(id, ts),
+            Some(keys) => keys.set_unbound(id),
+            None => {}
         }
         self.free.removed(id, ts);
     }

@@ -330,7 +330,8 @@ impl Core {
     /// asked for. O(timestamps that versions wait for).
     pub(crate) fn charge_coordination(&self) {
         let runs = self.durable.as_ref().map_or(0, |durable| durable.runs.lock().bytes());
-        let bytes = self.clock.bytes() + self.readers.bytes() + self.pending.bytes() + runs;
+        let keys = self.pages.sources().key_index_bytes();
+        let bytes = self.clock.bytes() + self.readers.bytes() + self.pending.bytes() + runs + keys;
         self.coordination.lock().set(bytes);
     }
 

@@ -14,6 +14,7 @@ pub(crate) mod eviction;
 pub(crate) mod eviction_switch;
 pub(crate) mod horizon;
 pub(crate) mod ids;
+pub(crate) mod keys;
 pub(crate) mod kinds;
 pub(crate) mod label_options;
 pub(crate) mod limits;

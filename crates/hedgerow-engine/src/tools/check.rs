@@ -82,7 +82,9 @@ fn check_opened(path: &Path, options: Options) -> Result<CheckReport> {
 /// Reads every segment whole and compares it with the hash in the manifest.
 fn verify_segments(fs: &Arc<dyn Vfs>, manifest: &Manifest, report: &mut CheckReport) -> Result<()> {
     for segment in &manifest.segments {
-        SegmentReader::open(fs.clone(), &segment.info, manifest.store)?.verify_whole()?;
+        let reader = SegmentReader::open(fs.clone(), &segment.info, manifest.store)?;
+        reader.verify_whole()?;
+        reader.verify_keys()?;
         report.segments += 1;
     }
     Ok(())
@@ -128,6 +130,7 @@ impl Graph {
 
     fn check_in_memory(&self, report: &mut CheckReport) -> Result<()> {
         self.engine.load_all()?;
+        self.engine.learn_all()?;
         let snapshot = self.snapshot()?;
         // What it reads is to be compared with a view, not taken from one.
         snapshot.set_views_by_reads(false);
@@ -144,7 +147,7 @@ impl Graph {
                 continue;
             }
             report.vertices += 1;
-            let key = self.engine.ids.key_of(v);
+            let key = self.engine.key_of(v)?;
             if snapshot.vertex_id(&key)? != Some(v) {
                 report.problem(format!("vertex {} has key {key}, which names another vertex or none", v.0));
             }

@@ -23,6 +23,7 @@
 
 mod bucket;
 mod index;
+mod known;
 mod rows;
 mod texts;
 mod together;

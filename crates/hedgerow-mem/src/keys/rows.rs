@@ -22,12 +22,14 @@ const KINDS: usize = if cfg!(feature = "model-checking") { 2 } else { 1 << 13 };
 const PASTS: usize = if cfg!(feature = "model-checking") { 2 } else { 1 << 9 };
 /// Vertex ids.
 const IDS: usize = 1 << 32;
-/// The stamp of an id without a binding.
-const UNBOUND: u32 = u32::MAX;
+/// The stamp of an id of which nothing is known here: segments may know a binding.
+const UNKNOWN: u32 = u32::MAX;
+/// The stamp of an id that is known to have no binding, whatever segments say.
+const UNBOUND: u32 = u32::MAX - 1;
 /// The bit of a stamp that says that the binding has ended.
 const ENDED: u32 = 1 << 31;
 /// What a stamp says of a timestamp that has not the high bits of its line: it stands in a column of its own.
-const FAR: u32 = ENDED - 2;
+const FAR: u32 = ENDED - 3;
 /// Bits of a timestamp in a stamp.
 const LOW_BITS: u32 = if cfg!(feature = "model-checking") { 1 } else { 31 };
 /// High bits of a line that has none yet.
@@ -42,7 +44,7 @@ type Page<T> = OnceLock<Box<[T]>>;
 struct Line {
     /// Numbers, or where texts lie.
     keys: [AtomicU64; IN_LINE],
-    /// Since when, less the high bits, or [`FAR`]; and whether it has ended. Or [`UNBOUND`].
+    /// Since when, less the high bits, or [`FAR`]; and whether it has ended. Or [`UNBOUND`], [`UNKNOWN`].
     stamps: [AtomicU32; IN_LINE],
     /// The high bits of the timestamps, those of the first binding in the line. They never change then.
     high: AtomicU32,
@@ -83,7 +85,7 @@ impl Default for Line {
     fn default() -> Line {
         Line {
             keys: std::array::from_fn(|_| AtomicU64::new(0)),
-            stamps: std::array::from_fn(|_| AtomicU32::new(UNBOUND)),
+            stamps: std::array::from_fn(|_| AtomicU32::new(UNKNOWN)),
             high: AtomicU32::new(UNSET),
         }
     }
@@ -169,7 +171,8 @@ impl<'a> Row<'a> {
         self.key().load(Ordering::Acquire)
     }
 
-    /// The key that the id is bound to at `t` and on; `None` also where more than the row has to be asked.
+    /// The key that the id is bound to at `t` and on; `None` also where more than the row has to be asked. Where there is no binding the
+    /// stamp has the bit of those that have ended.
     #[inline]
     pub(super) fn key_at(self, t: Timestamp) -> Option<u64> {
         let (key, stamp) = (self.key().load(Ordering::Acquire), self.stamp().load(Ordering::Acquire));
@@ -240,7 +243,7 @@ impl Rows {
         let row = self.row(id)?;
         loop {
             let (key, stamp) = (row.key().load(Ordering::Acquire), row.stamp().load(Ordering::Acquire));
-            if stamp == UNBOUND {
+            if stamp >= UNBOUND {
                 return None;
             }
             match row.born(stamp) {
@@ -356,7 +359,20 @@ impl Rows {
     pub(super) fn forget(&self, id: VertexId) -> Option<u64> {
         let row = self.row(id)?;
         let stamp = row.stamp().swap(UNBOUND, Ordering::AcqRel);
-        (stamp != UNBOUND).then(|| row.key().load(Ordering::Relaxed))
+        (stamp < UNBOUND).then(|| row.key().load(Ordering::Relaxed))
+    }
+
+    /// Whether it is known what `id` is bound to, or that it is bound to nothing. Once it is it stays so.
+    #[inline]
+    pub(super) fn is_known(&self, id: VertexId) -> bool {
+        self.row(id).is_some_and(|row| row.stamp().load(Ordering::Acquire) != UNKNOWN)
+    }
+
+    /// Says that `id` is bound to nothing, unless something is known of it.
+    pub(super) fn set_unbound(&self, id: VertexId) {
+        let line = self.lines.get_or_create(id.index() / IN_LINE, &self.account);
+        let stamp = Row(line, id.index() % IN_LINE).stamp();
+        _ = stamp.compare_exchange(UNKNOWN, UNBOUND, Ordering::AcqRel, Ordering::Acquire);
     }
 
     /// The bytes held, with those of ids without a binding.

@@ -193,6 +193,53 @@ fn a_binding_with_a_far_timestamp_ends_beside_a_reader_that_sees_it() {
     });
 }
 
+/// What a look does that finds nothing in a table beside segments, which say that the key names the first vertex.
+fn learn(keys: &KeyTable, latch: &Mutex<()>) {
+    let _latched = latch.lock().unwrap();
+    if !keys.knows(FIRST) {
+        keys.bind(KEY, FIRST, Timestamp(0), Timestamp::INFINITY);
+    }
+}
+
+fn find(keys: &KeyTable, latch: &Mutex<()>, t: Timestamp) -> Option<VertexId> {
+    keys.at(KEY, t).or_else(|| {
+        learn(keys, latch);
+        keys.at(KEY, t)
+    })
+}
+
+/// Two look for a key that is in segments alone, one of them to remove its vertex: the other finds it at its snapshot.
+#[test]
+fn a_key_is_learned_beside_a_removal_of_its_vertex() {
+    loom::model(|| {
+        let (keys, latch) = (Arc::new(KeyTable::new(false)), Arc::new(Mutex::new(())));
+        let (reader, its_latch) = (keys.clone(), latch.clone());
+        let reads = thread::spawn(move || assert_eq!(find(&reader, &its_latch, Timestamp(0)), Some(FIRST)));
+        assert_eq!(find(&keys, &latch, Timestamp(0)), Some(FIRST));
+        let latched = latch.lock().unwrap();
+        keys.unbind(FIRST, UNBOUND);
+        drop(latched);
+        reads.join().unwrap();
+        assert_eq!(find(&keys, &latch, UNBOUND), None);
+    });
+}
+
+/// The id goes to another key, while one looks for the key that segments still say it to have, at a snapshot that does not see it any more.
+#[test]
+fn a_key_is_not_learned_again_whose_id_went_to_another() {
+    loom::model(|| {
+        let (keys, latch) = (Arc::new(KeyTable::new(false)), Arc::new(Mutex::new(())));
+        learn(&keys, &latch);
+        keys.unbind(FIRST, UNBOUND);
+        let (reader, its_latch) = (keys.clone(), latch.clone());
+        let reads = thread::spawn(move || assert_eq!(find(&reader, &its_latch, UNBOUND), None));
+        keys.forget(FIRST);
+        keys.bind(OTHER, FIRST, BOUND, UNBOUND);
+        reads.join().unwrap();
+        assert_eq!((find(&keys, &latch, BOUND), keys.at(OTHER, BOUND)), (None, Some(FIRST)));
+    });
+}
+
 /// What looks at the newest state ask for.
 const NEWEST: Timestamp = Timestamp(u64::MAX - 1);
 

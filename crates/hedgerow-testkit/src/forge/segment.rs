@@ -35,6 +35,7 @@ impl Forge {
                 self.take_image(file, image);
             }
         }
+        self.take_key_index(file, &layout);
         let footer = layout.footer.start;
         let at = self.run(file, footer, &[8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 1, 1, 2, 4], Part::Footer);
         self.run(file, at + 8, &[8, 8], Part::Footer);
@@ -42,6 +43,36 @@ impl Forge {
         self.steps.push(Step::Sum64 { file, prefix: indexed(range.start), range, at });
         let range = footer..footer + 112;
         self.steps.push(Step::Sum64 { file, prefix: indexed(footer), range, at: footer + 112 });
+    }
+
+    /// The blocks of the key index, entry by entry, then its head.
+    fn take_key_index(&mut self, file: usize, layout: &SegmentLayout) {
+        let id = self.bytes[file][48..56].to_vec();
+        let indexed = |position: usize| [&id[..], &(position as u64).to_le_bytes(), b"index"].concat();
+        for block in &layout.key_blocks {
+            self.units.push((file, block.clone()));
+            let (mut at, end) = (block.start, block.end - 8);
+            while at < end {
+                let begin = at;
+                at = self.run(file, at, &[8, 4, 1, 1], Part::KeyIndex);
+                let width = [0, 1, 4].get(self.get(file, at - 1, 1) as usize).copied().unwrap_or(0);
+                let length = self.get(file, at, width) as usize;
+                at = self.run(file, at, &[width, length], Part::KeyIndex);
+                self.units.push((file, begin..at));
+            }
+            let (range, at) = (block.start..end, end);
+            self.steps.push(Step::Sum64 { file, prefix: indexed(range.start), range, at });
+        }
+        let Some(head) = &layout.key_head else { return };
+        let (range, at) = (head.bytes.start..head.bytes.end - 8, head.bytes.end - 8);
+        let mut from = self.run(file, range.start, &[8, 4, 4], Part::KeyIndex);
+        for _ in 0..head.masks {
+            from = self.run(file, from, &[8], Part::KeyIndex);
+        }
+        while from < range.end {
+            from = self.run(file, from, &[8, 4], Part::KeyIndex);
+        }
+        self.steps.push(Step::Sum64 { file, prefix: indexed(range.start), range, at });
     }
 
     fn take_directory(&mut self, file: usize, page: &Page) {

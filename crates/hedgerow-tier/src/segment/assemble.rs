@@ -1,17 +1,17 @@
 //! Images of a page, put together from their records.
 
-use hedgerow_core::{GraphConfig, KeyKind, LabelId};
+use hedgerow_core::{GraphConfig, LabelId};
 
 use super::block::BlockKind;
 use super::columns;
 use super::directory::{Directory, ImageEntry, Place, PlacedImage};
-use super::image::{AdjacencyPart, ImageKeys, ImageScope, SubgraphImage};
-use super::keys::decode_keys;
+use super::image::{AdjacencyPart, ImageKeys, ImageScope, SubgraphImage, needs_keys, no_keys};
+use super::key_records::KeyRecords;
 use super::source::Source;
 use super::topology::{self, Topology};
 use super::window::Window;
 use crate::TierError;
-use crate::bytes::{Bytes, Fault};
+use crate::bytes::{Bytes, Fault, whole};
 use crate::id::ImageId;
 
 /// Reads images of one page. In order it reads each block once, some at a time.
@@ -20,7 +20,7 @@ pub(super) struct PageImages<'a> {
     label: LabelId,
     config: &'a GraphConfig,
     topology: Window<'a>,
-    keys: Window<'a>,
+    keys: KeyRecords<'a>,
     columns: Window<'a>,
 }
 
@@ -52,20 +52,13 @@ impl<'a> PageImages<'a> {
         until: [usize; 3],
     ) -> Self {
         let [topology, keys, columns] = until.map(|until| Window::new(source, &directory.positions, until));
-        PageImages { label: directory.label, config, topology, keys, columns }
+        PageImages { label: directory.label, config, topology, keys: KeyRecords::new(keys), columns }
     }
 
     /// Reads one image: its record and pieces, its keys, its properties.
     pub(super) fn read(&mut self, placed: &PlacedImage) -> Result<SubgraphImage, TierError> {
         let mut topology = self.read_topology(placed)?;
-        let keys = match placed.keys.len {
-            0 => None,
-            _ => {
-                let record = self.keys.record(placed.keys, BlockKind::Keys)?;
-                let keys = whole(record, |bytes| decode_key_record(bytes, &topology));
-                Some(keys.map_err(|fault| self.keys.error(placed.keys, fault))?)
-            }
-        };
+        let keys = self.keys.read(placed)?;
         if placed.columns.len > 0 {
             let record = self.columns.record(placed.columns, BlockKind::Columns)?;
             let done = whole(record, |bytes| decode_columns(bytes, &mut topology));
@@ -98,25 +91,6 @@ impl<'a> PageImages<'a> {
     }
 }
 
-/// Reads a record that must be read to its end.
-pub(super) fn whole<T>(
-    record: &[u8],
-    read: impl FnOnce(&mut Bytes<'_>) -> Result<T, Fault>,
-) -> Result<T, Fault> {
-    let mut bytes = Bytes::new(record);
-    let value = read(&mut bytes)?;
-    bytes.require(bytes.is_empty(), "bytes left over in a record")?;
-    Ok(value)
-}
-
-/// Reads the keys of the subgraph of `topology`, whose live vertices it knows.
-pub(super) fn decode_key_record(bytes: &mut Bytes<'_>, topology: &Topology) -> Result<ImageKeys, Fault> {
-    let subgraph = bytes.u32()?;
-    bytes.require(subgraph == topology.id.subgraph.0, "keys of another subgraph")?;
-    let encoding = bytes.u8()?;
-    decode_keys(bytes, encoding, topology.present.count_ones() as usize)
-}
-
 /// Reads the properties of the parts of `topology` that have some.
 pub(super) fn decode_columns(bytes: &mut Bytes<'_>, topology: &mut Topology) -> Result<(), Fault> {
     let subgraph = bytes.u32()?;
@@ -139,7 +113,7 @@ impl Topology {
 
     /// Whether the keys of its vertices stand in a record.
     pub(super) fn needs_keys(&self, config: &GraphConfig) -> bool {
-        self.id.label == LabelId::DEFAULT && config.keys != KeyKind::Dense && self.present != 0
+        needs_keys(self.id.label, self.present, config)
     }
 
     pub(super) fn needs_columns(&self) -> bool {
@@ -164,14 +138,5 @@ pub(super) fn finish(
     match image.with_ref(|image| image.fault(config)) {
         None => Ok(image),
         Some(what) => Err(what),
-    }
-}
-
-/// What the keys of no vertices are.
-fn no_keys(label: LabelId, config: &GraphConfig) -> ImageKeys {
-    match config.keys {
-        KeyKind::U64 if label == LabelId::DEFAULT => ImageKeys::U64(Vec::new()),
-        KeyKind::Str if label == LabelId::DEFAULT => ImageKeys::Str(Vec::new()),
-        _ => ImageKeys::Dense,
     }
 }

@@ -230,6 +230,20 @@ pub(crate) fn check_vertices(id: SubgraphId, present: u64) -> Option<&'static st
     (id == last && present & beyond != 0).then_some("live vertex beyond the largest id")
 }
 
+/// Whether the keys of the vertices of an image stand in a record.
+pub(super) fn needs_keys(label: LabelId, present: u64, config: &GraphConfig) -> bool {
+    label == LabelId::DEFAULT && config.keys != KeyKind::Dense && present != 0
+}
+
+/// What the keys of no vertices are.
+pub(super) fn no_keys(label: LabelId, config: &GraphConfig) -> ImageKeys {
+    match config.keys {
+        KeyKind::U64 if label == LabelId::DEFAULT => ImageKeys::U64(Vec::new()),
+        KeyKind::Str if label == LabelId::DEFAULT => ImageKeys::Str(Vec::new()),
+        _ => ImageKeys::Dense,
+    }
+}
+
 pub(crate) fn check_keys(keys: KeysRef<'_>, present: u64, kind: KeyKind) -> Option<&'static str> {
     let (fits, count) = match keys {
         KeysRef::Dense => (kind == KeyKind::Dense, present.count_ones() as usize),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{KindId, SUBGRAPH_VERTICES, VertexKey};
+use hedgerow_core::{KindId, SUBGRAPH_VERTICES, SubgraphId, VertexKey};
 
 use super::chunks::put_chunks;
 use super::image::{ImageKeys, KeysRef, text_of};
@@ -65,6 +65,18 @@ fn encode_keys_of_kinds<E>(
     let texts: Vec<&Arc<str>> = keys.iter().filter_map(text_of).collect();
     put_chunks(&texts, scratch, |text| (text.len() as u32).to_le_bytes(), put)?;
     texts.iter().try_for_each(|text| put(text.as_bytes()))
+}
+
+/// Reads the record of the keys of a subgraph whose live vertices are those in the mask `present`.
+pub(super) fn decode_key_record(
+    bytes: &mut Bytes<'_>,
+    id: SubgraphId,
+    present: u64,
+) -> Result<ImageKeys, Fault> {
+    let subgraph = bytes.u32()?;
+    bytes.require(subgraph == id.0, "keys of another subgraph")?;
+    let encoding = bytes.u8()?;
+    decode_keys(bytes, encoding, present.count_ones() as usize)
 }
 
 /// Reads the keys of `count` vertices.

@@ -12,7 +12,6 @@ use hedgerow_core::{
     Columns, Direction, GraphConfig, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId,
 };
 
-use super::assemble::whole;
 use super::block::{Block, BlockKind, HEAD_BYTES};
 use super::cache::{Key, ReadCache};
 use super::columns;
@@ -22,7 +21,7 @@ use super::image::{AdjacencyPart, check_order, check_part};
 use super::source::Source;
 use super::topology::{self, Part, Topology, portions, vertex};
 use crate::TierError;
-use crate::bytes::{Bytes, Fault};
+use crate::bytes::{Bytes, Fault, whole};
 use crate::id::ImageId;
 use crate::packed::{decode_list, skip_list};
 

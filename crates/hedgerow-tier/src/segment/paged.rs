@@ -59,6 +59,10 @@ impl PagedSegment {
         &self.footer.config
     }
 
+    pub(super) fn footer(&self) -> &Footer {
+        &self.footer
+    }
+
     pub(super) fn source(&self) -> &Source {
         &self.source
     }

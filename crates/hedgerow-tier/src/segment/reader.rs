@@ -4,13 +4,15 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use hedgerow_core::{GraphConfig, LabelId};
+use hedgerow_core::{GraphConfig, LabelId, SubgraphId, VertexId, VertexKeyRef};
 use hedgerow_io::checksum::Checksum;
 use hedgerow_io::{Access, Corruption, CorruptionKind, Dir, StoreId, Vfs};
 
 use super::cache::ReadCache;
 use super::image::SubgraphImage;
+use super::key_index::{self, KeyIndex};
 use super::list::{ListImage, ListQuery};
+use super::page_keys::SubgraphKeys;
 use super::paged::PagedSegment;
 use super::source::Source;
 use super::summary::ImageSummary;
@@ -30,7 +32,9 @@ pub(super) const FIRST_PAGED: u16 = 5;
 #[derive(Debug)]
 pub struct SegmentReader {
     info: SegmentInfo,
+    store: StoreId,
     layout: Layout,
+    keys: Option<KeyIndex>,
 }
 
 #[derive(Debug)]
@@ -59,12 +63,16 @@ impl SegmentReader {
         // A size that is wrong says more than what the header looks like then.
         source.check_size(info, hedgerow_io::HEADER_BYTES as u64)?;
         let header = source.read_header(store)?;
-        let layout = if header.major < FIRST_PAGED {
-            Layout::Stream(SegmentV4::open(source, info, store)?)
-        } else {
-            Layout::Paged(PagedSegment::open(source, info, store)?)
-        };
-        Ok(SegmentReader { info: *info, layout })
+        if header.major < FIRST_PAGED {
+            let layout = Layout::Stream(SegmentV4::open(source, info, store)?);
+            return Ok(SegmentReader { info: *info, store, layout, keys: None });
+        }
+        let paged = PagedSegment::open(source, info, store)?;
+        let keys = paged.key_index()?;
+        if keys.is_some() != (header.incompat & key_index::FEATURE != 0) {
+            return Err(paged.source().invalid(0, "a key index that the header does not tell of, or none"));
+        }
+        Ok(SegmentReader { info: *info, store, layout: Layout::Paged(paged), keys })
     }
 
     /// What the manifest says of this segment.
@@ -171,6 +179,59 @@ impl SegmentReader {
                 let id = |subgraph| ImageId { label: LabelId::DEFAULT, subgraph };
                 stream.read_where(range, |subgraph| wanted(id(subgraph)), f)
             }
+        }
+    }
+
+    /// Reads the keys of the images of page number `i`, of the default label, that are `wanted`, in order, and gives them to `f`; stops at
+    /// the first error of either. Cost: the page's directory and its blocks of keys, up to 512 KiB in one read; no neighbors are read.
+    /// Formats 1 to 4 have no pages.
+    ///
+    /// # Errors
+    /// [`TierError::File`], [`TierError::NoSuchPage`], and whatever `f` returns.
+    pub fn read_keys<E: From<TierError>>(
+        &self,
+        i: usize,
+        wanted: impl Fn(ImageId) -> bool,
+        f: impl FnMut(SubgraphKeys) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match &self.layout {
+            Layout::Stream(_) => Err(TierError::NoSuchPage { index: i, len: 0 }.into()),
+            Layout::Paged(paged) => paged.read_keys(i, wanted, f),
+        }
+    }
+
+    /// Whether the segment can be asked for a key.
+    pub fn has_key_index(&self) -> bool {
+        self.keys.is_some()
+    }
+
+    /// The vertex that a key names, by the key index of this segment: true as long as no newer segment
+    /// [has an image](Self::has_vertices_of) of its subgraph. Cost: one read of a block of 4 KiB, more where it holds a text that is longer.
+    ///
+    /// # Errors
+    /// [`TierError::File`].
+    pub fn find_key(&self, key: VertexKeyRef<'_>) -> Result<Option<VertexId>, TierError> {
+        self.keys.as_ref().map_or(Ok(None), |keys| keys.find(self.source(), self.store, key))
+    }
+
+    /// Whether the segment has an image of the vertices of a subgraph, which may say that there is none; by the key index. O(log pages).
+    pub fn has_vertices_of(&self, id: SubgraphId) -> bool {
+        self.keys.as_ref().is_some_and(|keys| keys.has_vertices_of(id))
+    }
+
+    /// The bytes of memory that the head of the key index takes. O(1).
+    pub fn key_index_bytes(&self) -> usize {
+        self.keys.as_ref().map_or(0, KeyIndex::memory_bytes)
+    }
+
+    /// Compares the key index with the keys of all images. Cost: all keys are read twice, and 12 bytes of memory for each.
+    ///
+    /// # Errors
+    /// [`TierError::File`] with the first difference found.
+    pub fn verify_keys(&self) -> Result<(), TierError> {
+        match (&self.layout, &self.keys) {
+            (Layout::Paged(paged), Some(keys)) => paged.verify_keys(keys, self.store),
+            _ => Ok(()),
         }
     }
 

@@ -58,6 +58,9 @@ pub fn read_damaged(
     match opened {
         Ok(segment) => {
             let config = *segment.config();
+            if let Err(error) = read_key_index(&segment) {
+                lost(SegmentLoss { image: None, error });
+            }
             let mut handover = Handover { config: &config, found, lost };
             (0..segment.pages().len()).for_each(|page| read_damaged_page(&segment, page, &mut handover));
             return Ok(Some(config));
@@ -104,6 +107,12 @@ fn stated_info(source: &Source, len: u64, store: StoreId) -> Result<(SegmentInfo
         pages: None,
     };
     Ok((info, footer.config))
+}
+
+/// Looks for damage in the key index. It costs nothing: images have all keys.
+fn read_key_index(segment: &PagedSegment) -> Result<(), TierError> {
+    let index = segment.key_index()?;
+    index.map_or(Ok(()), |index| index.for_each(segment.source(), |_| ()))
 }
 
 fn read_damaged_page(segment: &PagedSegment, page: usize, handover: &mut Handover<'_>) {

@@ -1,6 +1,6 @@
 //! The end of a segment: the top index, which says where each page is, and the footer.
 
-use hedgerow_core::{GraphConfig, LabelId, Timestamp, VertexId};
+use hedgerow_core::{GraphConfig, KeyKind, LabelId, Timestamp, VertexId};
 use hedgerow_io::{FileId, HEADER_BYTES, StoreId};
 
 use super::block::MOST_BLOCK;
@@ -85,7 +85,7 @@ impl PageEntry {
     }
 
     /// What follows the directory.
-    fn directory_end(&self) -> Option<u64> {
+    pub(super) fn directory_end(&self) -> Option<u64> {
         self.directory.checked_add(u64::from(self.directory_len))?.checked_add(DIRECTORY_CHECKSUM)
     }
 }
@@ -98,6 +98,8 @@ pub(super) struct Footer {
     /// Where the blocks end and the directories begin.
     pub(super) directories: u64,
     pub(super) top_index: u64,
+    /// Where the head of the key index begins, which ends where the top index begins; none without such an index.
+    pub(super) key_head: Option<u64>,
     pub(super) pages: u64,
     pub(super) totals: Totals,
     pub(super) config: GraphConfig,
@@ -119,7 +121,8 @@ impl Footer {
         out.extend(config::encode(self.config));
         out.extend((MOST_BLOCK as u32).to_le_bytes());
         out.extend(self.top_checksum.to_le_bytes());
-        out.extend([0; 16]);
+        out.extend(self.key_head.unwrap_or(0).to_le_bytes());
+        out.extend([0; 8]);
     }
 
     /// Reads the bytes before the checksum; they must describe a file of `file_len` bytes exactly.
@@ -136,18 +139,22 @@ impl Footer {
         let config = config.ok_or_else(|| bytes.fault("unknown graph configuration"))?;
         let block = bytes.u32()?;
         let top_checksum = bytes.u64()?;
-        let reserved = bytes.fixed()? == [0; 16];
+        let key_head = Some(bytes.u64()?).filter(|at| *at != 0);
+        let reserved = bytes.fixed()? == [0; 8];
         bytes.require(reserved, "reserved bytes of the footer in use")?;
         bytes.require(block as usize == MOST_BLOCK, "unknown block size")?;
         let ascending = HEADER_BYTES as u64 <= directories && directories <= top_index;
         bytes.require(ascending, "parts of the file out of order")?;
+        let has_room = key_head.is_none_or(|at| (directories..top_index).contains(&at));
+        bytes.require(has_room, "parts of the file out of order")?;
+        bytes.require(key_head.is_none() || config.keys != KeyKind::Dense, "a key index without keys")?;
         bytes.require(pages <= MOST_PAGES, "more pages than there are ids")?;
         let end = pages
             .checked_mul(PAGE_BYTES)
             .and_then(|len| top_index.checked_add(len)?.checked_add(FOOTER_BYTES));
         bytes.require(end == Some(file_len), "footer describes a file of another size")?;
         let totals = Totals { images, vertices, edges, max_as_of };
-        Ok(Footer { file_id, store, directories, top_index, pages, totals, config, top_checksum })
+        Ok(Footer { file_id, store, directories, top_index, key_head, pages, totals, config, top_checksum })
     }
 }
 
@@ -160,6 +167,7 @@ pub(super) fn decode_top_index(index: &[u8], footer: &Footer) -> Result<Vec<Page
     reserved.map_err(|_| bytes.fault("no memory for an index of this size"))?;
     let mut totals = Totals::default();
     let (mut blocks, mut directory) = (HEADER_BYTES as u64, footer.directories);
+    let end = footer.key_head.unwrap_or(footer.top_index);
     while !bytes.is_empty() {
         let page = PageEntry::decode(&mut bytes)?;
         let ascending = pages.last().is_none_or(|last| last.id < page.id);
@@ -169,14 +177,15 @@ pub(super) fn decode_top_index(index: &[u8], footer: &Footer) -> Result<Vec<Page
         bytes.require(page.directory == directory, "directories not side by side")?;
         blocks = page.blocks;
         directory = page.directory_end().ok_or_else(|| bytes.fault("directory beyond the file"))?;
-        bytes.require(directory <= footer.top_index, "directory beyond the file")?;
+        bytes.require(directory <= end, "directory beyond the file")?;
         let (images, vertices) = (u64::from(page.images), u64::from(page.vertices));
         totals = totals
             .add(images, vertices, page.edges, page.as_of)
             .ok_or_else(|| bytes.fault("counts overflow"))?;
         pages.push(page);
     }
-    bytes.require(directory == footer.top_index, "bytes between directories and top index")?;
+    let filled = directory == end || footer.key_head.is_some();
+    bytes.require(filled, "bytes between directories and top index")?;
     let no_blocks = !pages.is_empty() || footer.directories == HEADER_BYTES as u64;
     bytes.require(no_blocks, "blocks that belong to no page")?;
     bytes.require(totals == footer.totals, "counts of top index and footer differ")?;

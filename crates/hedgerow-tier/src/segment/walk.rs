@@ -2,9 +2,10 @@
 
 use hedgerow_core::GraphConfig;
 
-use super::assemble::{decode_columns, decode_key_record, finish};
+use super::assemble::{decode_columns, finish};
 use super::block::{self, BlockKind, HEAD_BYTES};
 use super::image::SubgraphImage;
+use super::keys::decode_key_record;
 use super::loss::SegmentLoss;
 use super::source::Source;
 use super::topology::{self, Topology};
@@ -115,7 +116,8 @@ impl Gathered {
             let id = topology.id;
             let image = broken.map_or(Ok(()), Err).and_then(|()| {
                 let needs_keys = topology.needs_keys(handover.config);
-                let keys = needs_keys.then(|| decode_key_record(&mut keys, &topology)).transpose();
+                let record = needs_keys.then(|| decode_key_record(&mut keys, id.subgraph, topology.present));
+                let keys = record.transpose();
                 let keys = keys.map_err(|fault| fault.what).inspect_err(|what| broken = Some(*what))?;
                 if topology.needs_columns() {
                     let read = decode_columns(&mut columns, &mut topology);

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::GraphConfig;
+use hedgerow_core::{GraphConfig, KeyKind, LabelId};
 use hedgerow_io::{Dir, FileHeader, FileId, FileKind, StoreId, Vfs};
 
 use super::block::index_checksum;
 use super::image::ImageRef;
+use super::key_index::{self, KeyEntries};
 use super::page::OpenPage;
 use super::sink::Sink;
 use super::top::{DIRECTORY_CHECKSUM, FOOTER_MAGIC, Footer, PageEntry};
@@ -18,7 +19,7 @@ use crate::id::ImageId;
 /// Writes one segment, image by image.
 ///
 /// Memory is about 1 MiB of buffer, the keys and properties of the page that is being written (4,096 vertices in one label), and
-/// about 30 bytes for each image written, for the directories. After an error every further call fails; dropping the writer then, or
+/// about 30 bytes for each image written, for the directories; where vertices have keys, 24 bytes for each, and texts. After an error every further call fails; dropping the writer then, or
 /// at any time before [`finish`](Self::finish), leaves a stray file that no manifest names.
 #[derive(Debug)]
 pub struct SegmentWriter {
@@ -29,6 +30,8 @@ pub struct SegmentWriter {
     last: Option<ImageId>,
     pages: Vec<PageEntry>,
     directories: Vec<u8>,
+    /// For the key index; none where ids are dense.
+    keys: Option<KeyEntries>,
     totals: Totals,
     scratch: Vec<u8>,
 }
@@ -45,7 +48,9 @@ impl SegmentWriter {
         config: GraphConfig,
     ) -> Result<SegmentWriter, TierError> {
         let file = Dir::new(fs).create(&segment_name(file_id))?;
-        let header = FileHeader::new(FileKind::Segment, store, file_id, 0);
+        let has_keys = config.keys != KeyKind::Dense;
+        let mut header = FileHeader::new(FileKind::Segment, store, file_id, 0);
+        header.incompat = if has_keys { key_index::FEATURE } else { 0 };
         Ok(SegmentWriter {
             sink: Sink::new(file, file_id, &header.encode()),
             store,
@@ -54,6 +59,7 @@ impl SegmentWriter {
             last: None,
             pages: Vec::new(),
             directories: Vec::new(),
+            keys: has_keys.then(KeyEntries::default),
             totals: Totals::default(),
             scratch: Vec::new(),
         })
@@ -78,6 +84,9 @@ impl SegmentWriter {
         }
         let page = self.open.get_or_insert_with(|| OpenPage::new(image.id, &self.sink));
         let bytes = page.put(image, &self.config, &mut self.sink, &mut self.scratch)?;
+        if let Some(keys) = self.keys.as_mut().filter(|_| image.id.label == LabelId::DEFAULT) {
+            keys.add(self.store, image);
+        }
         self.last = Some(image.id);
         Ok(bytes)
     }
@@ -86,7 +95,8 @@ impl SegmentWriter {
     pub fn memory_bytes(&self) -> usize {
         let open = self.open.as_ref().map_or(0, OpenPage::memory_bytes);
         let pages = self.pages.capacity() * size_of::<PageEntry>();
-        self.sink.memory_bytes() + self.scratch.capacity() + self.directories.capacity() + open + pages
+        let keys = self.keys.as_ref().map_or(0, KeyEntries::memory_bytes);
+        self.sink.memory_bytes() + self.scratch.capacity() + self.directories.capacity() + open + pages + keys
     }
 
     fn finish_page(&mut self) -> Result<(), TierError> {
@@ -100,7 +110,7 @@ impl SegmentWriter {
         Ok(())
     }
 
-    /// Writes directories, top index and footer, and syncs the file. The directory of the store is not synced: the caller does that
+    /// Writes directories, key index, top index and footer, and syncs the file. The directory of the store is not synced: the caller does that
     /// once for all files that the next manifest names, before it writes the manifest.
     ///
     /// # Errors
@@ -109,6 +119,7 @@ impl SegmentWriter {
         self.finish_page()?;
         let directories = self.sink.position();
         self.put_directories()?;
+        let key_head = self.keys.take().map(|keys| keys.finish(&mut self.sink)).transpose()?;
         let top_index = self.sink.position();
         let top_checksum = self.put_top_index()?;
         let footer = Footer {
@@ -116,6 +127,7 @@ impl SegmentWriter {
             store: self.store,
             directories,
             top_index,
+            key_head,
             pages: self.pages.len() as u64,
             totals: self.totals,
             config: self.config,

@@ -30,6 +30,7 @@ mod memory;
 mod memory_limit;
 mod no_effect;
 mod opening;
+mod opening_keys;
 mod options;
 mod own_reads;
 mod own_writes;

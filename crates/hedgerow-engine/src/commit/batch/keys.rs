@@ -82,9 +82,13 @@ impl<'e> Resolved<'e> {
             return Ok(resolved);
         }
         let wanted = resolved.gather(request.ops);
-        // Vertices that operations are on are mostly new: they are looked up under the latches alone.
-        let ends = (0u32..).zip(&wanted).filter(|&(_, wanted)| *wanted != Wanted::Vertex);
+        // Vertices that operations are on are mostly new: they are looked up under the latches alone, where memory knows all keys.
+        let all = !engine.ids.stored.all_known();
+        let ends = (0u32..).zip(&wanted).filter(|&(_, wanted)| all || *wanted != Wanted::Vertex);
         resolved.look_up(ends.map(|(place, _)| place).collect(), request, threads);
+        if all {
+            resolved.learn(request)?;
+        }
         resolved.create(&wanted, request, threads)?;
         Ok(resolved)
     }
@@ -145,6 +149,15 @@ impl<'e> Resolved<'e> {
         });
         let found = found.iter().flat_map(|(_, found)| found);
         places.iter().zip(found).for_each(|(&place, &id)| self.names[place as usize].1 = id);
+    }
+
+    /// Has memory know the keys that it found nothing of, which segments may hold.
+    #[cold]
+    fn learn(&mut self, request: &Request<'_>) -> Result<()> {
+        for (key, id) in self.names.iter_mut().filter(|(_, id)| id.is_none()) {
+            *id = self.engine.vertex_of(request.keys.key(*key), NOW)?;
+        }
+        Ok(())
     }
 
     /// Latches the keys that are absent, so that they stay so until the commit is done, and looks again. Those that an

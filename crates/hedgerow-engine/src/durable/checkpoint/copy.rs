@@ -1,12 +1,14 @@
-//! Images of pages that are not loaded, taken over from one segment into another.
+//! Images of pages that are not loaded, taken over from one segment into another, and keys that memory does not know.
 
 use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_tier::{AdjacencyPart, ImageId, PageId, SegmentWriter, SubgraphImage};
+use hedgerow_core::{LabelId, SubgraphId, VertexId, VertexKey};
+use hedgerow_tier::{AdjacencyPart, ImageId, PageId, SegmentWriter, SubgraphImage, SubgraphKeys};
 
 use crate::error::Result;
 use crate::files::sources::Sources;
+use crate::state::pages::{invalid, page_of};
 
 /// The images of the page that was read last: images are asked for in the order of a segment, so each page is read once, and again where
 /// another manifest holds since. A backup runs beside checkpoints: what one of them wrote may be taken out of memory before the backup
@@ -54,6 +56,33 @@ impl PageCopy {
     /// The bytes of memory that it takes, about.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
+    }
+}
+
+/// The keys of the page of which some were asked for last. Nothing is bound: that would take the latches of keys, which a commit may
+/// hold that waits for the checkpoint.
+#[derive(Default)]
+pub(super) struct KeyCopy {
+    page: Option<PageId>,
+    keys: Vec<(SubgraphKeys, String)>,
+}
+
+impl KeyCopy {
+    /// The key that files say a vertex to have.
+    pub(super) fn of(&mut self, sources: &Sources, id: VertexId) -> Result<VertexKey> {
+        let page = page_of(LabelId::DEFAULT, id.subgraph());
+        if self.page != Some(page) {
+            self.page = None;
+            self.keys.clear();
+            sources.read_keys(page, |keys, file| {
+                self.keys.push((keys, file.to_owned()));
+                Ok(())
+            })?;
+            self.page = Some(page);
+        }
+        let of_subgraph = |id: SubgraphId| self.keys.iter().find(|(keys, _)| keys.id == id);
+        let (keys, file) = of_subgraph(id.subgraph()).ok_or_else(|| invalid("", "a vertex without a key"))?;
+        keys.key_of(id.local()).ok_or_else(|| invalid(file, "a vertex without a key"))
     }
 }
 

@@ -7,7 +7,7 @@ use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
     Direction, GraphConfig, KeyKind, KindId, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp,
-    VertexKey,
+    VertexId, VertexKey,
 };
 use hedgerow_io::failpoint::{self, FailPoint};
 use hedgerow_io::{FileId, StoreId, Vfs};
@@ -15,7 +15,7 @@ use hedgerow_mem::main_part::Offsets;
 use hedgerow_mem::{Main, SubgraphTable};
 use hedgerow_tier::{ImageId, ImageRef, KeysRef, PartRef, SegmentInfo, SegmentWriter};
 
-use super::copy::PageCopy;
+use super::copy::{KeyCopy, PageCopy};
 use crate::error::{Error, Result, StorageError, io_error};
 use crate::state::store::Core;
 
@@ -93,7 +93,7 @@ impl Core {
         let mut writer = SegmentWriter::create(fs.clone(), file_id, store, config)?;
         let mut charge = Charge::new(self.account(), Purpose::Files, writer.memory_bytes());
         let mut images = Vec::new();
-        let mut copies = PageCopy::default();
+        let (mut copies, mut keys) = (PageCopy::default(), KeyCopy::default());
         let mut pace = Pace::new(self);
         for id in self.image_ids() {
             let ask = ask(id)?;
@@ -102,9 +102,9 @@ impl Core {
             }
             pace.step();
             reach(&*fs, FailPoint::CheckpointImage)?;
-            let written = match self.write_image_in_memory(as_of, id, ask, &mut writer)? {
+            let written = match self.write_image_in_memory(as_of, id, ask, (&mut writer, &mut keys))? {
                 Some(written) => written,
-                None => self.copy_image(as_of, id, ask, &mut copies, &mut writer)?,
+                None => self.copy_image(as_of, id, ask, (&mut copies, &mut keys), &mut writer)?,
             };
             if let Some(bytes) = written {
                 images.push((id, bytes));
@@ -134,12 +134,12 @@ impl Core {
         as_of: Timestamp,
         id: ImageId,
         ask: ImageMode,
-        writer: &mut SegmentWriter,
+        to: (&mut SegmentWriter, &mut KeyCopy),
     ) -> Result<Option<Option<u64>>> {
         if self.is_unloaded(id.label, id.subgraph) {
             return Ok(None);
         }
-        match self.write_image(as_of, id, ask, writer) {
+        match self.write_image(as_of, id, ask, to) {
             Err(Error::Storage(StorageError::NotInMemory(_))) => Ok(None),
             written => written.map(Some),
         }
@@ -154,12 +154,13 @@ impl Core {
         as_of: Timestamp,
         id: ImageId,
         ask: ImageMode,
-        copies: &mut PageCopy,
+        copies: (&mut PageCopy, &mut KeyCopy),
         writer: &mut SegmentWriter,
     ) -> Result<Option<u64>> {
+        let (copies, keys) = copies;
         loop {
             let sources = self.pages.sources();
-            if let Some(written) = self.write_image_in_memory(as_of, id, ask, writer)? {
+            if let Some(written) = self.write_image_in_memory(as_of, id, ask, (&mut *writer, &mut *keys))? {
                 return Ok(written);
             }
             if Arc::ptr_eq(&sources, &self.pages.sources()) {
@@ -174,7 +175,7 @@ impl Core {
         as_of: Timestamp,
         id: ImageId,
         ask: ImageMode,
-        writer: &mut SegmentWriter,
+        (writer, copied): (&mut SegmentWriter, &mut KeyCopy),
     ) -> Result<Option<u64>> {
         let ImageId { label, subgraph } = id;
         let mut mains: Vec<(Direction, Main)> = Vec::new();
@@ -208,33 +209,60 @@ impl Core {
             let image = ImageRef { id, as_of, present, keys: KeysRef::Dense, parts: &parts };
             return Ok(Some(writer.write(&image)?));
         }
-        let bytes = self.with_keys(subgraph, live, |keys| {
-            writer.write(&ImageRef { id, as_of, present: live, keys, parts: &parts })
-        })?;
-        Ok(Some(bytes))
+        let write =
+            |keys: KeysRef<'_>| writer.write(&ImageRef { id, as_of, present: live, keys, parts: &parts });
+        if self.ids.stored.all_known() {
+            return Ok(Some(self.with_keys(subgraph, live, write)?));
+        }
+        let keys = self.read_keys(vertices_of(subgraph, live), copied)?;
+        Ok(Some(with_form(self.config.keys, &keys, write)?))
+    }
+
+    /// The keys of vertices; those that memory does not know are read from files, where they have not changed since the store was opened.
+    fn read_keys(&self, ids: impl Iterator<Item = VertexId>, copied: &mut KeyCopy) -> Result<Vec<VertexKey>> {
+        let sources = self.pages.sources();
+        let key = |id| if self.ids.knows(id) { Ok(self.ids.key_of(id)) } else { copied.of(&sources, id) };
+        ids.map(key).collect()
     }
 
     /// Calls `f` with the keys of the vertices of a subgraph that are in the mask `present`.
     fn with_keys<R>(&self, id: SubgraphId, present: u64, f: impl FnOnce(KeysRef<'_>) -> R) -> R {
-        let live = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex).filter(|l| present & l.bit() != 0);
-        let ids = live.map(|l| id.vertex(l));
+        let ids = vertices_of(id, present);
         if ids.clone().any(|id| self.ids.kind_of(id) != KindId::DEFAULT) {
             let keys: Vec<VertexKey> = ids.map(|id| self.ids.key_of(id)).collect();
             return f(KeysRef::Kinds(&keys));
         }
-        let keys = ids.map(|id| self.ids.key_of(id));
-        match self.config.keys {
-            KeyKind::Dense => f(KeysRef::Dense),
-            KeyKind::U64 => {
-                let number = |k| if let VertexKey::U64(n) = k { Some(n) } else { None };
-                f(KeysRef::U64(&keys.filter_map(number).collect::<Vec<u64>>()))
-            }
-            KeyKind::Str => {
-                let name = |k| if let VertexKey::Str(s) = k { Some(s) } else { None };
-                f(KeysRef::Str(&keys.filter_map(name).collect::<Vec<Arc<str>>>()))
-            }
+        plain(self.config.keys, ids.map(|id| self.ids.key_of(id)), f)
+    }
+}
+
+/// Calls `f` with keys in the form in which an image has them.
+fn with_form<R>(form: KeyKind, keys: &[VertexKey], f: impl FnOnce(KeysRef<'_>) -> R) -> R {
+    if keys.iter().any(|key| key.kind() != KindId::DEFAULT) {
+        return f(KeysRef::Kinds(keys));
+    }
+    plain(form, keys.iter().cloned(), f)
+}
+
+/// Calls `f` with keys of the default kind.
+fn plain<R>(form: KeyKind, keys: impl Iterator<Item = VertexKey>, f: impl FnOnce(KeysRef<'_>) -> R) -> R {
+    match form {
+        KeyKind::Dense => f(KeysRef::Dense),
+        KeyKind::U64 => {
+            let number = |k| if let VertexKey::U64(n) = k { Some(n) } else { None };
+            f(KeysRef::U64(&keys.filter_map(number).collect::<Vec<u64>>()))
+        }
+        KeyKind::Str => {
+            let name = |k| if let VertexKey::Str(s) = k { Some(s) } else { None };
+            f(KeysRef::Str(&keys.filter_map(name).collect::<Vec<Arc<str>>>()))
         }
     }
+}
+
+/// The vertices of a subgraph that are in the mask `present`.
+fn vertices_of(id: SubgraphId, present: u64) -> impl Iterator<Item = VertexId> + Clone {
+    let live = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex).filter(move |l| present & l.bit() != 0);
+    live.map(move |l| id.vertex(l))
 }
 
 /// The vertices that have neighbors in any of the directions.

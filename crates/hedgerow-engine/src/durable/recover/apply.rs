@@ -86,9 +86,7 @@ impl Loaded {
             }
         }
         let touched: Vec<PageId> = touched.into_iter().collect();
-        hedgerow_par::try_for_each(touched.par_iter(), |page| {
-            self.pages.load(self.table(page.label), *page, |_, _| Ok(()))
-        })
+        hedgerow_par::try_for_each(touched.par_iter(), |page| self.pages.load(self.table(page.label), *page))
     }
 
     /// Applies a batch and empties it. O(sides log sides), and O(edges) of the subgraphs that have many.

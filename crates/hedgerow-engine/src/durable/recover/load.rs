@@ -1,18 +1,16 @@
 //! Opening the segments of the last checkpoint. Their pages are loaded when they are touched, by replay first of all; where the
 //! manifest does not say the counts of vertices and edges, as in stores of earlier versions, all images are read at once.
 //!
-//! Keys of vertices are always in memory, so a store that has keys reads the pages of the default label, which hold them, at once.
+//! Keys of vertices are learned when they are asked for, but in stores of earlier versions, where an opening reads them all, without the
+//! edges beside them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hedgerow_core::{
-    GraphConfig, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, Timestamp, VertexId, VertexKey,
-    VertexKeyRef,
-};
+use hedgerow_core::{GraphConfig, KeyKind, LabelId, LocalVertex, VertexId};
 use hedgerow_io::Vfs;
 use hedgerow_mem::{Memory, SubgraphTable};
-use hedgerow_tier::{AdjacencyPart, ImageId, ImageKeys, ImageScope, Manifest, PageId, SubgraphImage};
+use hedgerow_tier::{AdjacencyPart, ImageId, ImageScope, Manifest, SubgraphImage};
 use hedgerow_txn::Counts;
 use rayon::prelude::*;
 
@@ -24,13 +22,13 @@ use crate::files::runs::Runs;
 use crate::files::sources::{NamedSegment, Sources};
 use crate::state::ids::IdMap;
 use crate::state::limits::fits_limit;
-use crate::state::pages::{Installer, Pages, fits_kind, invalid};
+use crate::state::pages::{Installer, Pages, invalid};
 use crate::state::schema::Schema;
 use crate::state::tables::LabelTables;
 
 /// Opens the segments that the manifest, whose file is `manifest_file`, names. What is loaded lies in `memory`. Reads footers, top
-/// indexes and the directories of the last pages; O(edges) where the manifest does not say counts, O(vertices and their edges) where
-/// vertices have keys.
+/// indexes, and directories: of the last pages where ids are dense, else of all pages with vertices. O(edges) where the manifest does not
+/// say counts, O(vertices) where their keys have no index.
 pub(crate) fn load_segments(
     fs: &Arc<dyn Vfs>,
     (manifest, manifest_file): (&Manifest, &str),
@@ -71,6 +69,7 @@ pub(crate) fn load_segments(
         counts: counts.unwrap_or_default(),
         runs: Runs::default(),
         pages,
+        living: Vec::new(),
         checkpoint: manifest.checkpoint,
     };
     match counts {
@@ -91,29 +90,15 @@ struct LoadedSums {
 
 impl Loaded {
     /// Finds the bound of the vertex ids, and reads keys.
-    fn load_at_touch(&self, sources: &Sources, bound: u32, manifest_file: &str) -> Result<()> {
-        if self.config.keys == KeyKind::Dense {
-            if let Some(last) = last_vertex(sources)? {
-                if last.0 >= bound {
-                    return Err(invalid(manifest_file, "a vertex beyond the bound of the manifest"));
-                }
-                self.ids.include(last);
-            }
-            return Ok(());
+    fn load_at_touch(&mut self, sources: &Sources, bound: u32, manifest_file: &str) -> Result<()> {
+        if self.config.keys != KeyKind::Dense {
+            return self.load_keys(sources, bound, manifest_file);
         }
-        let label = LabelId::DEFAULT;
-        let pages: Vec<PageId> =
-            self.subgraphs.unloaded().map(|page| PageId { label, page: page as u32 }).collect();
-        let edges = pages.iter().fold(0, |sum: u64, page| sum.saturating_add(sources.edges_of_page(*page)));
-        fits_limit(self.subgraphs.memory().account(), edges.saturating_mul(4))?;
-        hedgerow_par::try_for_each(pages.par_iter(), |page| {
-            self.pages.load(&self.subgraphs, *page, |image, file| {
-                self.pages.installer(&self.subgraphs).check_vertices(image, file)?;
-                self.bind_keys(image, file)
-            })
-        })?;
-        if self.ids.bound_keys().is_some_and(|keys| keys as u64 != self.counts.vertices) {
-            return Err(invalid(manifest_file, "two vertices have the same key, or their count is wrong"));
+        if let Some(last) = last_vertex(sources)? {
+            if last.0 >= bound {
+                return Err(invalid(manifest_file, "a vertex beyond the bound of the manifest"));
+            }
+            self.ids.include(last);
         }
         Ok(())
     }
@@ -199,13 +184,13 @@ impl Loaded {
 
     /// Installs one image and returns its number of edges, each counted at its source (undirected: at the lesser end).
     fn install(&self, image: SubgraphImage, file: &str, installer: &Installer<'_>) -> Result<u64> {
-        installer.check_vertices(&image, file)?;
+        installer.check_vertices((image.id, image.present), file)?;
         if image.present == 0 {
             // It says that an older segment is no longer right, and must be among those that the next checkpoint looks at.
             self.subgraphs.get_or_create(image.id);
             return Ok(0);
         }
-        self.bind_keys(&image, file)?;
+        self.bind_keys((image.id, image.present), &image.keys, file)?;
         let mut edges = 0;
         let mut parts: [Option<AdjacencyPart>; 2] = [None, None];
         for part in image.parts {
@@ -220,32 +205,6 @@ impl Loaded {
         }
         let to = self.subgraphs.get_or_create(image.id);
         Ok(edges + installer.vertices((image.id, image.present), parts, to, file)?)
-    }
-
-    /// Binds the keys of the vertices of an image, whose ids were held against the bound.
-    fn bind_keys(&self, image: &SubgraphImage, file: &str) -> Result<()> {
-        // Only the vertices that exist get room.
-        if let Some(last) = image.present.checked_ilog2() {
-            self.ids.include(image.id.vertex(LocalVertex(last as u8)));
-        }
-        let locals = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex);
-        let mut live = locals.filter(|l| image.present & l.bit() != 0).map(|l| image.id.vertex(l));
-        let wrong = || invalid(file, "the keys do not fit the graph");
-        let mut bind = |key: VertexKeyRef<'_>| {
-            live.next()
-                .map(|id| self.ids.bind(key, id, self.checkpoint, Timestamp::INFINITY))
-                .ok_or_else(wrong)
-        };
-        match (&image.keys, self.config.keys) {
-            (ImageKeys::Dense, KeyKind::Dense) => Ok(()),
-            _ if image.present == 0 => Ok(()),
-            (ImageKeys::U64(keys), KeyKind::U64) => keys.iter().try_for_each(|&n| bind(VertexKeyRef::U64(n))),
-            (ImageKeys::Str(keys), KeyKind::Str) => keys.iter().try_for_each(|s| bind(VertexKeyRef::Str(s))),
-            (ImageKeys::Kinds(keys), _) => keys.iter().map(VertexKey::as_ref).try_for_each(|key| {
-                if fits_kind(&self.schema, self.config.keys, key) { bind(key) } else { Err(wrong()) }
-            }),
-            _ => Err(wrong()),
-        }
     }
 }
 

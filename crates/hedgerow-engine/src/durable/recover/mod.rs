@@ -1,12 +1,13 @@
 //! Rebuilding the state of a store: images of the last checkpoint, then the log.
 //!
-//! Both are done in parallel, subgraph by subgraph: [`load`] opens the segments, [`replay`] reads commits in order, sorts
+//! Both are done in parallel, subgraph by subgraph: [`load`] opens the segments, [`keys`] finds the vertices in them, [`replay`] reads commits in order, sorts
 //! what they do by subgraph and loads the pages that they touch, [`apply`] does it. The result is that of doing one operation after
 //! the other.
 
 mod apply;
 mod balance;
 mod batch;
+mod keys;
 mod load;
 mod replay;
 mod whole;
@@ -14,7 +15,7 @@ mod whole;
 #[cfg(test)]
 mod tests;
 
-use hedgerow_core::{GraphConfig, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, Timestamp, VertexId};
+use hedgerow_core::{GraphConfig, LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::{Horizon, Pin, SubgraphTable};
 use hedgerow_txn::Counts;
 
@@ -44,6 +45,8 @@ pub(crate) struct Loaded {
     pub(crate) runs: Runs,
     /// Where the pages come from that were not loaded yet.
     pub(crate) pages: Pages,
+    /// Where vertices have keys: which ones the segments hold, by subgraph, in no order.
+    living: Vec<(SubgraphId, u64)>,
     checkpoint: Timestamp,
 }
 
@@ -61,36 +64,6 @@ impl Horizon for NoReaders {
 }
 
 impl Loaded {
-    /// After everything is replayed: ids without a vertex can be given out. O(vertices), whatever their ids are.
-    pub(crate) fn free_unused_ids(&mut self) {
-        if self.config.keys == KeyKind::Dense {
-            return;
-        }
-        let mut taken = Vec::new();
-        for id in self.subgraphs.existing() {
-            let present = self.subgraphs.get(id).map_or(0, |entry| entry.latch().present());
-            if present != 0 {
-                taken.push((id, present));
-            }
-        }
-        let mut end = VertexId(self.ids.bound());
-        for (id, present) in taken.into_iter().rev() {
-            for local in (0..SUBGRAPH_VERTICES as u8).rev().map(LocalVertex) {
-                if present & local.bit() != 0 {
-                    let live = id.vertex(local);
-                    if live.0 + 1 < end.0 {
-                        self.ids.add_unused(VertexId(live.0 + 1), end);
-                    }
-                    end = live;
-                }
-            }
-        }
-        if end.0 > 0 {
-            self.ids.add_unused(VertexId(0), end);
-        }
-        self.ids.forget_removed();
-    }
-
     fn table(&self, label: LabelId) -> &SubgraphTable {
         if label == LabelId::DEFAULT { &self.subgraphs } else { self.labels.get_or_create(label) }
     }

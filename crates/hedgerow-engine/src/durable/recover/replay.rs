@@ -53,6 +53,7 @@ impl<'a> Replay<'a> {
         }
         self.batch.begin(commit);
         for op in ops {
+            self.state.learn_keys_of(&op)?;
             if let Err(what) = self.operation(commit, op) {
                 return self.refuse(commit, what);
             }
@@ -100,7 +101,7 @@ impl<'a> Replay<'a> {
             Op::RemoveVertex { id } => {
                 let ids = &self.state.ids;
                 if self.state.config.keys != KeyKind::Dense {
-                    ids.unbind(ids.key_of(id).as_ref(), id, commit.ts);
+                    ids.unbind_replayed(id, commit.ts);
                 }
                 let (label, ends) = (LabelId::DEFAULT, (id, VertexId(0)));
                 self.batch.push(Act::RemoveVertex, label, Direction::Out, ends, 0.0);

@@ -44,7 +44,7 @@ impl Core {
     fn load_page(&self, table: &SubgraphTable, id: PageId) -> Result<()> {
         self.check_owner()?;
         self.check_room_for_page(id)?;
-        self.pages.load(table, id, |_, _| Ok(()))
+        self.pages.load(table, id)
     }
 
     /// Whether the page of the subgraph is stored and not loaded.

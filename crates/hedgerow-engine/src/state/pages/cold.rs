@@ -145,7 +145,7 @@ impl Core {
         };
         cold.sources.read_images(cold.page, cold.places, |image, file| {
             if label == LabelId::DEFAULT {
-                installer.check_vertices(&image, file)?;
+                installer.check_vertices((image.id, image.present), file)?;
             }
             check_existence(label, &image, (expected.exists)(image.id), file)?;
             let (id, place) = (image.id, image.id.index() % PAGE);

@@ -3,7 +3,7 @@
 use hedgerow_core::{Direction, GraphConfig, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp};
 use hedgerow_io::{Corruption, CorruptionKind};
 use hedgerow_mem::{Arena, Extra, Main, Subgraph};
-use hedgerow_tier::{AdjacencyPart, SubgraphImage};
+use hedgerow_tier::AdjacencyPart;
 
 use super::fits::check_schema;
 use crate::error::{Error, Result};
@@ -25,20 +25,24 @@ pub(crate) fn invalid(file: &str, what: &'static str) -> Error {
     Corruption::new(file, 0, CorruptionKind::Invalid(what)).into()
 }
 
+/// Refuses vertices of a subgraph, those in the mask, whose ids are not below `bound`.
+pub(crate) fn vertices_below(bound: u32, (id, present): (SubgraphId, u64), file: &str) -> Result<()> {
+    let first = id.0.checked_mul(SUBGRAPH_VERTICES as u32).ok_or_else(|| invalid(file, "subgraph id"))?;
+    let allowed = match bound.saturating_sub(first) {
+        0 => 0,
+        n if n >= 64 => u64::MAX,
+        n => (1u64 << n) - 1,
+    };
+    if present & !allowed != 0 {
+        return Err(invalid(file, "a vertex beyond the bound of the manifest"));
+    }
+    Ok(())
+}
+
 impl Installer<'_> {
-    /// Refuses vertices beyond the bound.
-    pub(crate) fn check_vertices(&self, image: &SubgraphImage, file: &str) -> Result<()> {
-        let first =
-            image.id.0.checked_mul(SUBGRAPH_VERTICES as u32).ok_or_else(|| invalid(file, "subgraph id"))?;
-        let allowed = match self.bound.saturating_sub(first) {
-            0 => 0,
-            n if n >= 64 => u64::MAX,
-            n => (1u64 << n) - 1,
-        };
-        if image.present & !allowed != 0 {
-            return Err(invalid(file, "a vertex beyond the bound of the manifest"));
-        }
-        Ok(())
+    /// Refuses vertices of a subgraph, those in the mask, beyond the bound.
+    pub(crate) fn check_vertices(&self, vertices: (SubgraphId, u64), file: &str) -> Result<()> {
+        vertices_below(self.bound, vertices, file)
     }
 
     /// The part, if it fits the schema and the graph.

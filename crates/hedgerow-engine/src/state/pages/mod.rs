@@ -12,6 +12,7 @@ mod fits;
 mod install;
 mod lists;
 mod reload;
+mod stored_keys;
 mod whole;
 
 use std::sync::Arc;
@@ -30,8 +31,9 @@ use crate::state::schema::Schema;
 pub(crate) use cold::Cold;
 pub(crate) use cold::{ColdImage, Expected, places};
 pub(crate) use fits::fits_kind;
-pub(crate) use install::{Installer, invalid};
+pub(crate) use install::{Installer, invalid, vertices_below};
 pub(crate) use lists::Wanted;
+pub(crate) use stored_keys::{Binding, KEY_BYTES, StoredKeys, add_bindings};
 
 /// So many pages are read side by side.
 const TURNS: usize = 16;
@@ -91,21 +93,16 @@ impl Pages {
         Installer { config, schema: &self.schema, checkpoint, bound, arena: table.arena() }
     }
 
-    /// Loads a page into its table, unless it is there. `seen` is called with each image before it is installed. O(edges of the page);
-    /// blocks on reads, and for another thread that loads the same page.
-    pub(crate) fn load(
-        &self,
-        table: &SubgraphTable,
-        id: PageId,
-        seen: impl FnMut(&SubgraphImage, &str) -> Result<()>,
-    ) -> Result<()> {
+    /// Loads a page into its table, unless it is there. O(edges of the page); blocks on reads, and for another thread that loads the same
+    /// page.
+    pub(crate) fn load(&self, table: &SubgraphTable, id: PageId) -> Result<()> {
         let _turn = self.turns[id.page as usize % TURNS].lock();
         if !table.is_unloaded(id.page as usize) {
             return Ok(());
         }
         let sources = self.sources();
         let page = SubgraphPage::new(table.memory().clone(), PAGE);
-        match self.fill(&page, table, &sources, id, seen) {
+        match self.fill(&page, table, &sources, id) {
             Ok(()) => {
                 table.load(id.page as usize, page);
                 Ok(())
@@ -117,18 +114,10 @@ impl Pages {
         }
     }
 
-    fn fill(
-        &self,
-        page: &SubgraphPage,
-        table: &SubgraphTable,
-        sources: &Sources,
-        id: PageId,
-        mut seen: impl FnMut(&SubgraphImage, &str) -> Result<()>,
-    ) -> Result<()> {
+    fn fill(&self, page: &SubgraphPage, table: &SubgraphTable, sources: &Sources, id: PageId) -> Result<()> {
         let living = if id.label == LabelId::DEFAULT { None } else { Some(living(sources, id)?) };
         let installer = self.installer(table);
         sources.read_page(id, |image, file| {
-            seen(&image, file)?;
             let place = image.id.index() % PAGE;
             match &living {
                 None => install_vertices(&installer, image, &page[place], file),
@@ -150,7 +139,7 @@ fn install_vertices(
     to: &hedgerow_mem::Subgraph,
     file: &str,
 ) -> Result<()> {
-    installer.check_vertices(&image, file)?;
+    installer.check_vertices((image.id, image.present), file)?;
     if image.present == 0 {
         return Ok(());
     }

@@ -38,8 +38,8 @@ impl Graph {
         let lists = Lists { core: &self.engine, ts: snapshot.timestamp(), census: &census };
         for v in census.vertices() {
             report.vertices += 1;
-            let key = self.engine.ids.key_of(v);
-            if self.engine.ids.lookup((&key).into(), snapshot.timestamp()) != Some(v) {
+            let key = self.engine.key_of(v)?;
+            if snapshot.vertex_id(&key)? != Some(v) {
                 report.problem(format!("vertex {} has key {key}, which names another vertex or none", v.0));
             }
         }

@@ -168,7 +168,7 @@ impl Graph {
         }
         let directed = self.engine.config.directed;
         if let Some([src, dst]) = label.ends() {
-            let found = [v, edge.dst].map(|id| self.engine.ids.kind_of(id));
+            let found = [self.engine.kind_of(v)?, self.engine.kind_of(edge.dst)?];
             let as_said = direction == Direction::Out && found == [src, dst];
             if !as_said && ((directed && direction == Direction::Out) || found != [dst, src]) {
                 return Ok(Some("an end of another kind than its label says"));

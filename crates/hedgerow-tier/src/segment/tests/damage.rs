@@ -207,7 +207,8 @@ fn versions_are_held_to_their_layout() {
     let (fs, info, bytes) = small();
     for version in 1..FORMAT_MAJOR {
         let mut older = bytes.clone();
-        older[10] = version as u8;
+        // Nor had it a key index.
+        (older[10], older[24]) = (version as u8, 0);
         fs.overwrite(&segment_name(FILE), &with_header_checksum(older));
         let kind = kind_of(read_all(&fs, &info));
         assert!(matches!(kind, CorruptionKind::Invalid(_)), "{kind:?}");
@@ -219,7 +220,7 @@ fn versions_are_held_to_their_layout() {
     let TierError::File(FileError::Format { error, .. }) = error else { panic!("{error:?}") };
     assert_eq!(error, FormatError::FutureVersion { found: 9, supported: FORMAT_MAJOR });
     let mut feature = bytes;
-    feature[24] = 1;
+    feature[24] |= 2;
     fs.overwrite(&segment_name(FILE), &with_header_checksum(feature));
     let error = read_all(&fs, &info).unwrap_err();
     assert!(

@@ -29,7 +29,7 @@ pub(super) fn write_as(
     writer.finish().unwrap()
 }
 
-/// Opens the segment and reads everything in order, directories too.
+/// Opens the segment and reads everything in order, directories and the key index too.
 pub(super) fn read_all(fs: &SimFs, info: &SegmentInfo) -> Result<Vec<SubgraphImage>, TierError> {
     let reader = SegmentReader::open(fs.handle(), info, STORE)?;
     let mut images = Vec::new();
@@ -38,6 +38,10 @@ pub(super) fn read_all(fs: &SimFs, info: &SegmentInfo) -> Result<Vec<SubgraphIma
         Ok::<(), TierError>(())
     })?;
     assert_eq!(reader.summaries()?.len(), images.len());
+    let paged = open_paged(fs, info);
+    if let Some(index) = paged.key_index()? {
+        index.for_each(paged.source(), |_| ())?;
+    }
     Ok(images)
 }
 

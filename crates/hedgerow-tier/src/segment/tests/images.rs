@@ -100,8 +100,9 @@ pub(super) fn list_image(id: u32, degree: u32, step: u32, weights: bool, ranks: 
 
 /// Three labels, two pages in the first; keys, weights, ranks and properties.
 pub(super) fn small_images() -> Vec<SubgraphImage> {
-    let mut far = testing::weighted_image();
-    far.id = SubgraphId(77);
+    let (mut near, mut far) = (testing::weighted_image(), testing::weighted_image());
+    near.keys = ImageKeys::U64(vec![u64::MAX, 8, 9]);
+    (far.id, far.keys) = (SubgraphId(77), ImageKeys::U64(vec![5, 6, 7]));
     let mut labelled = testing::rich_image();
     labelled.scope = ImageScope::Label(LabelId(2));
     labelled.parts[0].label = LabelId(2);
@@ -109,7 +110,7 @@ pub(super) fn small_images() -> Vec<SubgraphImage> {
     let mut of_vertices = labelled.clone();
     of_vertices.scope = ImageScope::Label(LabelId::VERTICES);
     of_vertices.parts[0].label = LabelId::VERTICES;
-    vec![testing::rich_image(), testing::weighted_image(), far, labelled, of_vertices]
+    vec![testing::rich_image(), near, far, labelled, of_vertices]
 }
 
 /// `count` subgraphs of `vertices` vertices with number keys.

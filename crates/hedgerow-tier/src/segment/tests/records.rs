@@ -5,9 +5,9 @@ use proptest::sample::Index;
 use super::images::list_image;
 use super::*;
 use crate::bytes::{Bytes, Fault};
-use crate::segment::assemble::{decode_columns, decode_key_record, finish};
+use crate::segment::assemble::{decode_columns, finish};
 use crate::segment::columns;
-use crate::segment::keys::{encode_keys, key_encoding};
+use crate::segment::keys::{decode_key_record, encode_keys, key_encoding};
 use crate::segment::testing::{rich_image, weighted_image};
 use crate::segment::topology;
 
@@ -61,7 +61,9 @@ impl Records {
     fn decode(&self, config: &GraphConfig) -> Result<SubgraphImage, &'static str> {
         let mut topology = whole(&self.topology, topology::decode)?;
         self.pieces.iter().try_for_each(|piece| topology.add_piece(piece)).map_err(|fault| fault.what)?;
-        let keys = self.keys.as_ref().map(|keys| whole(keys, |bytes| decode_key_record(bytes, &topology)));
+        let keys = self.keys.as_ref().map(|keys| {
+            whole(keys, |bytes| decode_key_record(bytes, topology.id.subgraph, topology.present))
+        });
         let keys = keys.transpose()?;
         if topology.needs_columns() || !self.columns.is_empty() {
             whole(&self.columns, |bytes| decode_columns(bytes, &mut topology))?;

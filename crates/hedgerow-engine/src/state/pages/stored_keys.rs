@@ -1,0 +1,103 @@
+//! Keys that segments hold and memory does not know yet: learned one by one from the key indexes, or page by page
+//! (`docs/design/larger-than-memory.md`, *Keys*).
+//!
+//! What memory knows of an id it knows for good (`KeyTable::knows`), and every change makes it known. So what segments say of an id
+//! counts as long as memory knows nothing of it: then it is what the store was opened with, whichever later segment says it.
+
+use hedgerow_core::{
+    GraphConfig, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId, VertexKey,
+    VertexKeyRef,
+};
+use hedgerow_tier::{ImageKeys, PageId, SubgraphKeys};
+use rayon::prelude::*;
+
+use super::fits::fits_kind;
+use super::install::{invalid, vertices_below};
+use crate::error::Result;
+use crate::files::sources::Sources;
+use crate::state::ids::IdMap;
+use crate::state::schema::Schema;
+
+/// What a key takes in memory at least: that of a number, in its row and in the index.
+pub(crate) const KEY_BYTES: u64 = 19;
+
+/// A key, and the vertex that it names.
+pub(crate) type Binding<'k> = (VertexKeyRef<'k>, VertexId);
+
+/// Reads keys from segments into the id map. Never used with a latch, or in a walk over versions.
+pub(crate) struct StoredKeys<'a> {
+    pub(crate) ids: &'a IdMap,
+    pub(crate) sources: &'a Sources,
+    pub(crate) schema: &'a Schema,
+    pub(crate) config: GraphConfig,
+}
+
+impl StoredKeys<'_> {
+    /// Has memory know what a key names. One read of a block for each segment, down to the one that says it.
+    pub(crate) fn learn(&self, key: VertexKeyRef<'_>) -> Result<()> {
+        if !fits_kind(self.schema, self.config.keys, key) {
+            return Ok(());
+        }
+        let Some((id, file)) = self.sources.find_key(key)? else { return Ok(()) };
+        if id.0 >= self.ids.bound() {
+            return Err(invalid(file, "a vertex beyond the bound of the manifest"));
+        }
+        self.ids.learn(self.ids.latch_of(key), [(key, id)]);
+        Ok(())
+    }
+
+    /// Has memory know the keys of a page of the default label. O(vertices of the page).
+    pub(crate) fn learn_page(&self, page: PageId) -> Result<()> {
+        let mut found: Vec<(SubgraphKeys, &str)> = Vec::with_capacity(SUBGRAPH_VERTICES);
+        self.sources.read_keys(page, |keys, file| {
+            vertices_below(self.ids.bound(), (keys.id, keys.present), file)?;
+            found.push((keys, file));
+            Ok(())
+        })?;
+        let mut bindings = Vec::new();
+        for (SubgraphKeys { id, present, keys }, file) in &found {
+            add_bindings((self.schema, self.config), (*id, *present), keys, file, &mut bindings)?;
+        }
+        let mut latched: Vec<(usize, Binding<'_>)> =
+            bindings.into_iter().map(|binding| (self.ids.latch_of(binding.0), binding)).collect();
+        latched.sort_unstable_by_key(|(latch, _)| *latch);
+        for group in latched.chunk_by(|a, b| a.0 == b.0) {
+            self.ids.learn(group[0].0, group.iter().map(|(_, binding)| *binding));
+        }
+        Ok(())
+    }
+
+    /// Has memory know all keys. O(vertices), page by page in parallel.
+    pub(crate) fn learn_all(&self) -> Result<()> {
+        let pages: Vec<PageId> =
+            self.sources.pages().into_iter().filter(|page| page.label == LabelId::DEFAULT).collect();
+        hedgerow_par::try_for_each(pages.par_iter(), |page| self.learn_page(*page))?;
+        self.ids.stored.note_all_known();
+        Ok(())
+    }
+}
+
+/// Adds the keys of the vertices that are `present` in a subgraph, if they fit the graph; none where ids are dense.
+pub(crate) fn add_bindings<'k>(
+    (schema, config): (&Schema, GraphConfig),
+    (id, present): (SubgraphId, u64),
+    keys: &'k ImageKeys,
+    file: &str,
+    to: &mut Vec<Binding<'k>>,
+) -> Result<()> {
+    let locals = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex);
+    let mut live = locals.filter(|l| present & l.bit() != 0).map(|l| id.vertex(l));
+    let wrong = || invalid(file, "the keys do not fit the graph");
+    let mut add = |key: VertexKeyRef<'k>| live.next().map(|id| to.push((key, id))).ok_or_else(wrong);
+    match (keys, config.keys) {
+        (ImageKeys::Dense, KeyKind::Dense) => Ok(()),
+        _ if present == 0 => Ok(()),
+        (ImageKeys::U64(keys), KeyKind::U64) => keys.iter().try_for_each(|&n| add(VertexKeyRef::U64(n))),
+        (ImageKeys::Str(keys), KeyKind::Str) => keys.iter().try_for_each(|s| add(VertexKeyRef::Str(s))),
+        (ImageKeys::Kinds(keys), _) => keys
+            .iter()
+            .map(VertexKey::as_ref)
+            .try_for_each(|key| if fits_kind(schema, config.keys, key) { add(key) } else { Err(wrong()) }),
+        _ => Err(wrong()),
+    }
+}

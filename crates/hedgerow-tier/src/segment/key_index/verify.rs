@@ -1,0 +1,68 @@
+//! Whether the key index of a segment says what its images do.
+
+use hedgerow_core::{KindId, LabelId, LocalVertex, SUBGRAPH_VERTICES, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_io::StoreId;
+
+use super::KeyIndex;
+use super::entry::{Entry, hash_of};
+use crate::TierError;
+use crate::segment::image::ImageKeys;
+use crate::segment::page_keys::SubgraphKeys;
+use crate::segment::paged::PagedSegment;
+
+/// A key, by its hash and kind, and the vertex that it names.
+type Binding = (u64, VertexId, KindId);
+
+impl PagedSegment {
+    /// Reads the head of the key index; none where there is no index.
+    pub(in crate::segment) fn key_index(&self) -> Result<Option<KeyIndex>, TierError> {
+        KeyIndex::open(self.source(), self.footer(), self.pages())
+    }
+
+    /// Compares the index with the keys of all images.
+    pub(in crate::segment) fn verify_keys(&self, index: &KeyIndex, store: StoreId) -> Result<(), TierError> {
+        let head = self.footer().key_head.unwrap_or(0);
+        let differ = || self.source().invalid(head, "the key index differs from the images");
+        let mut told: Vec<Binding> = Vec::new();
+        let mut is_sound = true;
+        index.for_each(self.source(), |entry| {
+            is_sound &= has_its_hash(store, entry);
+            told.push((entry.hash, entry.id, entry.kind));
+        })?;
+        let mut found: Vec<Binding> = Vec::with_capacity(told.len());
+        for (page, _) in self.pages().iter().enumerate().filter(|(_, page)| page.id.label == LabelId::DEFAULT)
+        {
+            self.read_keys(
+                page,
+                |_| true,
+                |keys| {
+                    each_binding(&keys, |key, id| found.push((hash_of(store, key), id, key.kind())));
+                    is_sound &= index.has_vertices_of(keys.id);
+                    Ok::<(), TierError>(())
+                },
+            )?;
+        }
+        found.sort_unstable();
+        let is_unique = found.is_sorted_by(|a, b| (a.0, a.2) != (b.0, b.2));
+        if is_sound && is_unique && told == found { Ok(()) } else { Err(differ()) }
+    }
+}
+
+/// Whether the hash of a text is that of its bytes; the hash of a number says which it is.
+fn has_its_hash(store: StoreId, entry: &Entry<'_>) -> bool {
+    entry.text.is_none_or(|text| hash_of(store, entry.kind.key(text)) == entry.hash)
+}
+
+fn each_binding(keys: &SubgraphKeys, mut f: impl FnMut(VertexKeyRef<'_>, VertexId)) {
+    let locals = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex);
+    let live = locals.filter(|local| keys.present & local.bit() != 0);
+    let ids = live.map(|local| keys.id.vertex(local));
+    match &keys.keys {
+        ImageKeys::Dense => {}
+        ImageKeys::U64(keys) => ids.zip(keys).for_each(|(id, &n)| f(VertexKeyRef::U64(n), id)),
+        ImageKeys::Str(keys) => ids.zip(keys).for_each(|(id, text)| f(VertexKeyRef::Str(text), id)),
+        ImageKeys::Kinds(keys) => {
+            ids.zip(keys.iter().map(VertexKey::as_ref)).for_each(|(id, key)| f(key, id))
+        }
+    }
+}

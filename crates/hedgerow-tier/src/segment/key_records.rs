@@ -1,0 +1,30 @@
+//! The records of keys of a page, read in order.
+
+use super::block::BlockKind;
+use super::directory::PlacedImage;
+use super::image::ImageKeys;
+use super::keys::decode_key_record;
+use super::window::Window;
+use crate::TierError;
+use crate::bytes::whole;
+
+/// The records of keys of one page. In order it reads each block once, some at a time.
+#[derive(Debug)]
+pub(super) struct KeyRecords<'a>(Window<'a>);
+
+impl<'a> KeyRecords<'a> {
+    pub(super) fn new(window: Window<'a>) -> KeyRecords<'a> {
+        KeyRecords(window)
+    }
+
+    /// The keys of the vertices that the directory says to be live; none where the image has no record of keys.
+    pub(super) fn read(&mut self, placed: &PlacedImage) -> Result<Option<ImageKeys>, TierError> {
+        if placed.keys.len == 0 {
+            return Ok(None);
+        }
+        let (id, present) = (placed.entry.subgraph, placed.entry.present);
+        let record = self.0.record(placed.keys, BlockKind::Keys)?;
+        let keys = whole(record, |bytes| decode_key_record(bytes, id, present));
+        keys.map(Some).map_err(|fault| self.0.error(placed.keys, fault))
+    }
+}

@@ -1,0 +1,478 @@
+//! A store with keys is opened without them: they are learned from the segments when they are asked for. What names what is then as it
+//! was, and ids of vertices that were removed serve new ones, whatever is in memory. Long because its tests share stores over many pages.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use hedgerow::io::{CountingFs, IoCounters};
+use hedgerow::{
+    Direction, Durability, Error, Graph, KeyKind, KindId, Options, StorageError, VertexId, VertexKey,
+};
+use hedgerow_testkit::SimFs;
+use hedgerow_testkit::sim_fs::SplitMix64;
+
+use crate::common;
+
+/// The vertices of a page.
+const PAGE: u64 = 4096;
+const PAGES: u64 = 4;
+
+/// How vertices are named.
+#[derive(Clone, Copy, Debug)]
+enum Names {
+    Numbers,
+    Texts,
+    /// Numbers of the default kind, and texts of another.
+    Kinds,
+}
+
+const ALL: [Names; 3] = [Names::Numbers, Names::Texts, Names::Kinds];
+const KIND: KindId = KindId(1);
+
+impl Names {
+    fn key(self, v: u64) -> VertexKey {
+        match self {
+            Names::Kinds if v % 3 == 1 => VertexKey::KindStr(KIND, format!("v{v}").into()),
+            Names::Numbers | Names::Kinds => VertexKey::U64(v.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            Names::Texts => VertexKey::from(format!("vertex {v}")),
+        }
+    }
+
+    fn options(self) -> Options {
+        let keys = if matches!(self, Names::Texts) { KeyKind::Str } else { KeyKind::U64 };
+        let options = common::small().keys(keys).directed(true).durability(Durability::Manual);
+        options.background_settling(false)
+    }
+
+    fn define(self, graph: &Graph) {
+        if matches!(self, Names::Kinds) {
+            assert_eq!(graph.define_kind("page", KeyKind::Str).unwrap(), KIND);
+        }
+    }
+}
+
+/// Opens the store; also what it has read by then and reads from then on.
+fn counted(names: Names, disk: &SimFs) -> (Graph, Arc<IoCounters>) {
+    let fs = CountingFs::new(disk.handle());
+    let counters = fs.counters();
+    (names.options().open_on(Arc::new(fs)).unwrap(), counters)
+}
+
+/// Vertices on some pages, and what should be in the store.
+struct World {
+    names: Names,
+    disk: SimFs,
+    graph: Graph,
+    vertices: BTreeSet<u64>,
+    edges: BTreeSet<(u64, u64)>,
+    rng: SplitMix64,
+    /// The next vertex that never was.
+    next: u64,
+}
+
+impl World {
+    fn new(names: Names, seed: u64) -> World {
+        let disk = SimFs::new();
+        let graph = names.options().open_on(disk.handle()).unwrap();
+        names.define(&graph);
+        let mut tx = graph.write().unwrap();
+        for v in 0..PAGES * PAGE {
+            assert!(tx.insert_vertex(&names.key(v)).unwrap());
+        }
+        tx.commit().unwrap();
+        let (vertices, next) = ((0..PAGES * PAGE).collect(), PAGES * PAGE);
+        World { names, disk, graph, vertices, edges: BTreeSet::new(), rng: SplitMix64::new(seed), next }
+    }
+
+    /// One of the few vertices that take part, on all pages; now and then a new one.
+    fn vertex(&mut self) -> u64 {
+        if self.rng.below(12) == 0 {
+            self.next += 1;
+            return self.next - 1;
+        }
+        self.rng.below(PAGES) * PAGE + self.rng.below(9) * 411
+    }
+
+    fn write(&mut self) {
+        let mut tx = self.graph.write().unwrap();
+        for _ in 0..1 + self.rng.below(6) {
+            let (a, b) = (self.vertex(), self.vertex());
+            let (of_a, of_b) = (self.names.key(a), self.names.key(b));
+            match self.rng.below(8) {
+                0 | 1 => {
+                    assert_eq!(tx.remove_vertex(&of_a).unwrap(), self.vertices.remove(&a), "vertex {a}");
+                    self.edges.retain(|&(src, dst)| src != a && dst != a);
+                }
+                2 => assert_eq!(tx.insert_vertex(&of_a).unwrap(), self.vertices.insert(a), "vertex {a}"),
+                3 => {
+                    assert_eq!(tx.remove_edge(&of_a, &of_b).unwrap(), self.edges.remove(&(a, b)), "{a} {b}");
+                }
+                _ => {
+                    tx.put_edge(&of_a, &of_b).unwrap();
+                    self.vertices.extend([a, b]);
+                    self.edges.insert((a, b));
+                }
+            }
+        }
+        tx.commit().unwrap();
+    }
+
+    /// A single operation, and one batch.
+    fn write_otherwise(&mut self) {
+        let (a, b) = (self.vertex(), self.vertex());
+        let inserted = self.graph.insert_edge(&self.names.key(a), &self.names.key(b)).unwrap();
+        assert_eq!(inserted, self.edges.insert((a, b)), "{a} {b}");
+        self.vertices.extend([a, b]);
+        let batch: Vec<(u64, u64)> = (0..9).map(|_| (self.vertex(), self.vertex())).collect();
+        let keys: Vec<(VertexKey, VertexKey)> =
+            batch.iter().map(|&(a, b)| (self.names.key(a), self.names.key(b))).collect();
+        let mut tx = self.graph.write().unwrap();
+        tx.insert_edges(keys.iter().map(|(a, b)| (a, b))).unwrap();
+        tx.commit().unwrap();
+        for (a, b) in batch {
+            self.vertices.extend([a, b]);
+            self.edges.insert((a, b));
+        }
+    }
+
+    fn read_some(&mut self) {
+        let snapshot = self.graph.snapshot().unwrap();
+        for _ in 0..4 {
+            let (a, b) = (self.vertex(), self.vertex());
+            let (of_a, of_b) = (self.names.key(a), self.names.key(b));
+            let exists = self.edges.contains(&(a, b));
+            assert_eq!(snapshot.contains_edge(&of_a, &of_b).unwrap(), exists, "{a} {b}");
+            let mut wanted: Vec<VertexKey> =
+                self.edges.range((a, 0)..(a + 1, 0)).map(|&(_, dst)| self.names.key(dst)).collect();
+            wanted.sort_unstable();
+            let wanted = self.vertices.contains(&a).then_some(wanted);
+            assert_eq!(snapshot.neighbors(&of_a, Direction::Out).unwrap(), wanted, "neighbors of {a}");
+            let id = snapshot.vertex_id(&of_b).unwrap();
+            assert_eq!(id.is_some(), self.vertices.contains(&b), "vertex {b}");
+            let key = id.and_then(|id| snapshot.vertex_key(id).unwrap());
+            assert_eq!(key, self.vertices.contains(&b).then_some(of_b), "key of {b}");
+        }
+    }
+
+    fn compare(&self) {
+        let snapshot = self.graph.snapshot().unwrap();
+        let counts = (snapshot.vertex_count(), snapshot.edge_count().unwrap());
+        assert_eq!(counts, (self.vertices.len() as u64, self.edges.len() as u64));
+        for &v in &self.vertices {
+            let found = snapshot.contains_vertex(&self.names.key(v)).unwrap();
+            assert!(found, "vertex {v}");
+        }
+        let mut found = Vec::new();
+        snapshot.for_each_edge(|a, b, _| found.push((a, b))).unwrap();
+        let mut found: Vec<(VertexKey, VertexKey)> = found
+            .into_iter()
+            .map(|(a, b)| [a, b].map(|id| snapshot.vertex_key(id).unwrap().unwrap()).into())
+            .collect();
+        let mut wanted: Vec<(VertexKey, VertexKey)> =
+            self.edges.iter().map(|&(a, b)| (self.names.key(a), self.names.key(b))).collect();
+        found.sort_unstable();
+        wanted.sort_unstable();
+        assert_eq!(found, wanted);
+        let report = self.graph.check().unwrap();
+        assert!(report.is_ok(), "{report:?}");
+    }
+
+    fn reopen(&mut self) {
+        self.graph.close().unwrap();
+        self.graph = self.names.options().open_on(self.disk.handle()).unwrap();
+    }
+
+    fn run(mut self, steps: u64) {
+        self.graph.checkpoint().unwrap();
+        for step in 0..steps {
+            match self.rng.below(14) {
+                0 | 1 => self.reopen(),
+                2 => drop(self.graph.checkpoint().unwrap()),
+                3 => self.read_some(),
+                4 if step % 5 == 0 => drop(self.graph.compact().unwrap()),
+                5 => self.write_otherwise(),
+                6 => _ = self.graph.evict().unwrap(),
+                _ => self.write(),
+            }
+        }
+        self.compare();
+        self.reopen();
+        let copy = SimFs::new();
+        self.graph.backup_on(copy.handle()).unwrap();
+        self.compare();
+        self.graph = self.names.options().read_only(true).open_on(copy.handle()).unwrap();
+        self.read_some();
+        self.compare();
+    }
+}
+
+#[test]
+fn a_graph_under_names_is_what_was_written_however_it_was_opened() {
+    for seed in 0..9 {
+        World::new(ALL[seed as usize % 3], seed).run(70);
+    }
+}
+
+/// A store with all of it in segments, closed; 20 edges a vertex.
+fn store_of(names: Names, pages: u64) -> SimFs {
+    let disk = SimFs::new();
+    let graph = names.options().open_on(disk.handle()).unwrap();
+    names.define(&graph);
+    let vertices = pages * PAGE;
+    let mut tx = graph.write().unwrap();
+    (0..vertices).for_each(|v| assert!(tx.insert_vertex(&names.key(v)).unwrap()));
+    tx.commit().unwrap();
+    for round in 1..11 {
+        let edges: Vec<(VertexKey, VertexKey)> = (0..vertices)
+            .map(|v| (names.key(v), names.key((v * 7919 + round * 104_729) % vertices)))
+            .collect();
+        let mut tx = graph.write().unwrap();
+        tx.insert_edges(edges.iter().map(|(a, b)| (a, b))).unwrap();
+        tx.commit().unwrap();
+    }
+    graph.compact().unwrap();
+    graph.close().unwrap();
+    disk
+}
+
+/// Inserts vertices, which get the ids of some that the round before removed, removes others, and writes a checkpoint; so many rounds, each in
+/// a store that was opened anew. It has several segments then.
+fn add_segments(names: Names, disk: &SimFs, rounds: u64) -> usize {
+    let mut segments = 0;
+    for round in 0..rounds {
+        let graph = names.options().open_on(disk.handle()).unwrap();
+        let mut tx = graph.write().unwrap();
+        let few = || 0..40 >> (2 * round);
+        few().for_each(|i| assert!(tx.insert_vertex(&names.key(1_000_000 + round * 100 + i)).unwrap()));
+        tx.commit().unwrap();
+        let mut tx = graph.write().unwrap();
+        few().for_each(|i| assert!(tx.remove_vertex(&names.key(round * 64 + i)).unwrap()));
+        tx.commit().unwrap();
+        segments = graph.checkpoint().unwrap().segments;
+        graph.close().unwrap();
+    }
+    segments
+}
+
+#[test]
+fn an_opening_reads_no_keys_and_a_look_up_one_block_of_each_segment() {
+    for names in ALL {
+        let disk = store_of(names, 16);
+        let segments = add_segments(names, &disk, 3) as u64;
+        assert!(segments > 1, "{segments} segments");
+        let (graph, counters) = counted(names, &disk);
+        let read = || [counters.reads.load(Relaxed), counters.read_bytes.load(Relaxed)];
+        // Directories, masks, and where blocks of keys are.
+        assert!(read()[1] < 16 * 8_192, "{names:?}: an opening read {} bytes", read()[1]);
+        let snapshot = graph.snapshot().unwrap();
+        assert_eq!(snapshot.vertex_count(), 16 * PAGE);
+        let bytes = |graph: &Graph| graph.stats().unwrap().id_map_bytes;
+        let before = bytes(&graph);
+        // Pages are there: by ids, for which no key is looked up.
+        (0..18).for_each(|page| _ = snapshot.degree_by_id(VertexId(page * PAGE as u32), Direction::Out));
+        assert!(bytes(&graph) < before + 4096, "pages come without keys in the map");
+        for i in 0..100 {
+            let (there, absent) = (names.key(1_000 + i * 577), names.key(5_000_000 + i));
+            for (key, is_there) in [(there, true), (absent, false)] {
+                let before = read();
+                assert_eq!(snapshot.vertex_id(&key).unwrap().is_some(), is_there, "{key}");
+                let [reads, bytes] = [0, 1].map(|at| read()[at] - before[at]);
+                assert!(
+                    reads <= segments && bytes <= reads * 4096,
+                    "{names:?}: {reads} reads of {bytes} bytes"
+                );
+            }
+            // What was learned is not read again.
+            let before = read();
+            assert!(snapshot.vertex_id(&names.key(1_000 + i * 577)).unwrap().is_some());
+            assert_eq!(read(), before);
+        }
+        // Vertices that were removed in a later segment than the one that says their keys; ids of some are those of others now.
+        for v in (0..20).chain(64..74) {
+            assert_eq!(snapshot.vertex_id(&names.key(v)).unwrap(), None, "{names:?}: {v}");
+        }
+        assert!(snapshot.vertex_id(&names.key(1_000_000)).unwrap().is_some());
+        // Who looks for many reads all keys once.
+        (0..16 * PAGE / 100).for_each(|i| _ = snapshot.vertex_id(&names.key(7_000_000 + i)).unwrap());
+        let before = read();
+        (0..100).for_each(|i| assert_eq!(snapshot.vertex_id(&names.key(8_000_000 + i)).unwrap(), None));
+        assert_eq!(read(), before);
+        assert!(bytes(&graph) > 16 * PAGE * 19);
+        common::account::check(&graph).unwrap();
+        assert!(graph.check().unwrap().is_ok());
+    }
+}
+
+fn last_id(graph: &Graph) -> u32 {
+    let snapshot = graph.snapshot().unwrap();
+    snapshot.vertices().unwrap().map(|vertex| vertex.unwrap().0.0).max().unwrap()
+}
+
+/// Ids are given out again once their vertices are gone, and none that a vertex has, on pages that nobody has touched.
+#[test]
+fn ids_of_removed_vertices_are_free_on_pages_that_were_not_loaded() {
+    for names in ALL {
+        let disk = store_of(names, 3);
+        let (graph, _) = counted(names, &disk);
+        let mut tx = graph.write().unwrap();
+        let gone: Vec<u64> = (0..40).map(|i| PAGE + i * 97).collect();
+        gone.iter().for_each(|&v| assert!(tx.remove_vertex(&names.key(v)).unwrap()));
+        tx.commit().unwrap();
+        let last = last_id(&graph);
+        graph.checkpoint().unwrap();
+        graph.close().unwrap();
+        let (graph, _) = counted(names, &disk);
+        assert_eq!(graph.snapshot().unwrap().vertex_count(), 3 * PAGE - 40);
+        for i in 0..40 {
+            let mut tx = graph.write().unwrap();
+            assert!(tx.insert_vertex(&names.key(1_000_000 + i * 3)).unwrap());
+            tx.commit().unwrap();
+        }
+        let snapshot = graph.snapshot().unwrap();
+        assert_eq!((snapshot.vertex_count(), last_id(&graph)), (3 * PAGE, last), "{names:?}");
+        for v in (0..3 * PAGE).filter(|v| !gone.contains(v)) {
+            let id = snapshot.vertex_id(&names.key(v)).unwrap().unwrap();
+            assert_eq!(snapshot.vertex_key(id).unwrap(), Some(names.key(v)));
+        }
+        gone.iter().for_each(|&v| assert_eq!(snapshot.vertex_id(&names.key(v)).unwrap(), None));
+        assert!(graph.check().unwrap().is_ok());
+    }
+}
+
+/// Damage is an error of the calls that need what is damaged; what is found elsewhere is found.
+#[test]
+fn damage_is_an_error_of_who_needs_what_is_damaged() {
+    for names in ALL {
+        let disk = store_of(names, 8);
+        let segment = disk.files().keys().find(|name| name.ends_with(".csr")).unwrap().clone();
+        let len = disk.files()[&segment].len() as u64;
+        let is_there = |error: &Error| match error {
+            Error::Storage(StorageError::Corruption(damage)) => damage.file == segment,
+            _ => false,
+        };
+        // Blocks of the key index of 4 KiB end before its head, of less than 4 KiB; numbers have 113 of them, texts more.
+        let damage = || {
+            let places = (0..100).map(|block| len - 8_000 - block * 4_096);
+            places.for_each(|at| assert!(disk.corrupt(&segment, at, 0x10)));
+        };
+        damage();
+        let (graph, _) = counted(names, &disk);
+        let snapshot = graph.snapshot().unwrap();
+        let looks: Vec<Result<Option<VertexId>, Error>> =
+            (0..100).map(|v| snapshot.vertex_id(&names.key(v * 7))).collect();
+        let bad: Vec<&Error> = looks.iter().filter_map(|look| look.as_ref().err()).collect();
+        assert!(bad.len() > 30 && bad.iter().all(|error| is_there(error)), "{names:?}: {bad:?}");
+        assert!(looks.iter().flatten().all(Option::is_some), "{names:?}: what can be read is found");
+        assert_eq!(snapshot.vertex_count(), 8 * PAGE);
+        assert!(snapshot.degree_by_id(VertexId(9), Direction::Out).unwrap() >= 10);
+        assert!(graph.check().is_err());
+        // All keys stand beside their vertices too: once so many were asked for, these are read.
+        (0..400).for_each(|v| _ = snapshot.vertex_id(&names.key(v * 11)));
+        (0..8 * PAGE).for_each(|v| assert!(snapshot.vertex_id(&names.key(v)).unwrap().is_some()));
+        graph.close().unwrap();
+        damage();
+        let of_neighbors = 300;
+        assert!(disk.corrupt(&segment, of_neighbors, 0x10));
+        let (graph, _) = counted(names, &disk);
+        let snapshot = graph.snapshot().unwrap();
+        for _ in 0..2 {
+            let degree = snapshot.degree(&names.key(5), Direction::Out);
+            assert!(degree.as_ref().is_err_and(is_there), "{names:?}: {degree:?}");
+        }
+        assert!(disk.corrupt(&segment, of_neighbors, 0x10), "the same bit again");
+        assert!(matches!(snapshot.degree(&names.key(5), Direction::Out), Ok(Some(10..))));
+        assert!(graph.check().unwrap().is_ok());
+    }
+}
+
+/// Keys are learned within the limit, beside pages that come and go.
+#[test]
+fn a_store_larger_than_its_limit_is_read_by_name_within_it() {
+    const PAGES: u64 = 64;
+    let (names, limit) = (Names::Numbers, hedgerow::LEAST_MEMORY_LIMIT);
+    let disk = store_of(names, PAGES);
+    let graph = names.options().memory_limit(limit).open_on(disk.handle()).unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    let (mut rng, mut most) = (SplitMix64::new(3), 0);
+    for round in 0..1_500 {
+        let key = names.key(rng.below(PAGES * PAGE));
+        let neighbors = snapshot.neighbors(&key, Direction::Out).unwrap().unwrap();
+        assert!(neighbors.len() >= 8, "{key}: {neighbors:?}");
+        assert!(snapshot.contains_edge(&key, &neighbors[0]).unwrap());
+        if round % 16 == 0 {
+            graph.insert_edge(&key, &names.key(rng.below(PAGES * PAGE))).unwrap();
+        }
+        if round % 250 == 249 {
+            graph.checkpoint().unwrap();
+            most = most.max(common::account::check(&graph).unwrap().memory_bytes());
+        }
+    }
+    assert!(most <= limit + limit / 64, "{most} of {limit}");
+}
+
+/// Threads that look for keys, remove their vertices and insert others, while keys are learned one by one, by page and all, and while
+/// checkpoints are written. Each thread knows what its own keys name.
+#[test]
+fn keys_are_learned_beside_writers_and_checkpoints() {
+    for (seed, names) in ALL.into_iter().enumerate() {
+        let disk = store_of(names, 4);
+        add_segments(names, &disk, 1);
+        let (graph, _) = counted(names, &disk);
+        let gone: BTreeSet<u64> = (0..40).collect();
+        let kept: Vec<BTreeSet<u64>> = std::thread::scope(|scope| {
+            let work = |thread: u64| {
+                let (graph, gone) = (&graph, &gone);
+                move || {
+                    let mut rng = SplitMix64::new(seed as u64 * 64 + thread);
+                    let mut mine: BTreeSet<u64> =
+                        (0..4 * PAGE).filter(|v| v % 4 == thread && !gone.contains(v)).collect();
+                    for step in 0..400 {
+                        let v = rng.below(PAGE) * 4 + thread;
+                        let key = names.key(v);
+                        match rng.below(4) {
+                            0 => {
+                                let mut tx = graph.write().unwrap();
+                                assert_eq!(tx.remove_vertex(&key).unwrap(), mine.remove(&v), "{v}");
+                                tx.commit().unwrap();
+                            }
+                            1 => {
+                                let mut tx = graph.write().unwrap();
+                                assert_eq!(tx.insert_vertex(&key).unwrap(), mine.insert(v), "{v}");
+                                tx.commit().unwrap();
+                            }
+                            _ => {
+                                let snapshot = graph.snapshot().unwrap();
+                                let id = snapshot.vertex_id(&key).unwrap();
+                                assert_eq!(id.is_some(), mine.contains(&v), "{v} in step {step}");
+                                if let Some(id) = id {
+                                    assert_eq!(snapshot.vertex_key(id).unwrap(), Some(key.clone()));
+                                    // Keys of others, by page.
+                                    assert!(snapshot.neighbors(&key, Direction::Out).unwrap().is_some());
+                                }
+                            }
+                        }
+                        if thread == 0 && step % 100 == 50 {
+                            graph.checkpoint().unwrap();
+                        }
+                    }
+                    mine
+                }
+            };
+            let threads: Vec<_> = (0..4).map(|thread| scope.spawn(work(thread))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let kept: BTreeSet<u64> = kept.into_iter().flatten().collect();
+        let compare = |graph: &Graph| {
+            let snapshot = graph.snapshot().unwrap();
+            for v in 0..4 * PAGE {
+                let found = snapshot.vertex_id(&names.key(v)).unwrap();
+                assert_eq!(found.is_some(), kept.contains(&v), "{names:?}: {v}");
+            }
+            assert!(graph.check().unwrap().is_ok());
+        };
+        compare(&graph);
+        graph.close().unwrap();
+        compare(&counted(names, &disk).0);
+    }
+}
