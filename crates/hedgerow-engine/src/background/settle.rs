@@ -95,22 +95,23 @@ impl Core {
         // Under a limit the lists stay where they are, unless it has room for them twice.
         let relocate = self.has_room_to_relocate();
         let evacuation = relocate.then(|| self.subgraphs.arena().evacuate());
-        let mut settled = 0;
+        let (mut settled, mut whole) = (0, true);
         for (label, table) in self.tables() {
             for subgraph in (0..self.subgraph_bound()).map(SubgraphId) {
-                for &direction in self.directions_of(label) {
+                // Under a limit that has no room the deltas of the rest stay.
+                whole &= relocate || self.has_room_to_settle();
+                for &direction in self.directions_of(label).iter().filter(|_| whole) {
                     let chain = PartitionKey { label, subgraph, direction };
                     settled += usize::from(self.settle_chain(table, chain, relocate));
-                }
-                if !relocate {
-                    self.give_up_if_full();
                 }
             }
         }
         self.free_settled(settled);
         drop(evacuation);
         self.views.note_settled();
-        self.settling.ordered_at.store(published, Ordering::Relaxed);
+        if whole {
+            self.settling.ordered_at.store(published, Ordering::Relaxed);
+        }
     }
 
     /// Notes that the thread sleeps, unless there is work left: a version that waits to be looked at, but for those that the next
@@ -146,7 +147,7 @@ impl Core {
         // What an idle store unlinked last nobody else would free.
         self.subgraphs.memory().retire_list().drain();
         let (mut settled, mut looks) = (0, 0);
-        while round.next < bound && settled < SETTLED && looks < LOOKS {
+        while round.next < bound && settled < SETTLED && looks < LOOKS && !self.is_too_full_to_settle() {
             settled += self.settle_if_idle(SubgraphId(round.next), round);
             (round.next, looks) = (round.next + 1, looks + 1);
         }

@@ -1,6 +1,7 @@
 //! What commits may take of the memory limit, and what is charged now and then.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hedgerow_core::account::{Account, Purpose};
 use hedgerow_core::sync::Ordering;
@@ -28,6 +29,8 @@ const ASKED_AGAIN: u64 = 64;
 /// A commit waits for at most so many checkpoints, and for more than so many only while others commit.
 const MOST_CHECKPOINTS: u32 = 8;
 const FEWEST_CHECKPOINTS: u32 = 2;
+/// Between two looks for room it gives threads that read, or free what was read, so much time.
+const FREED: Duration = Duration::from_millis(10);
 
 /// A batch that was cut short finds this share of the limit free when it starts over, then twice as much.
 const LEAST_OF_BATCH: u64 = 16;
@@ -68,27 +71,28 @@ struct Need {
     spare: u64,
     /// How many of the bytes may come in one piece, which may fit no gap of the arena.
     block: u64,
+    /// What a commit leaves for a block that a read needs, in a store that reads from files.
+    for_reads: u64,
     /// What is kept for buffers that are not there yet.
     buffers: u64,
 }
 
 impl Need {
-    /// Of a commit, which leaves room for a block that a read needs.
+    /// Of a commit.
     fn of_commit(bytes: u64, limit: u64) -> Need {
         let spare = spare(limit);
-        Need { bytes, spare, block: spare / 2, buffers: buffers(limit) }
+        Need { bytes, spare, block: 0, for_reads: spare / 2, buffers: buffers(limit) }
     }
 
     /// Of a commit that needs so many bytes in one piece, or in pieces that are freed only when it is over.
     fn of_merge(bytes: u64, limit: u64) -> Need {
-        let need = Need::of_commit(bytes, limit);
-        Need { block: need.block.max(bytes), ..need }
+        Need { block: bytes, ..Need::of_commit(bytes, limit) }
     }
 
     /// Of a read of what is not in memory. Commits leave more free than it does: so reads go on where commits wait or are refused.
     fn of_read(bytes: u64, limit: u64) -> Need {
         let block = if is_large(limit, bytes) { bytes } else { 0 };
-        Need { bytes, spare: unopened(limit), block, buffers: buffers(limit) / 2 }
+        Need { bytes, spare: unopened(limit), block, for_reads: 0, buffers: buffers(limit) / 2 }
     }
 }
 
@@ -174,9 +178,14 @@ impl Core {
             if self.has_room(limit, need) {
                 return Ok(());
             }
-            // Nothing changed since before a checkpoint that is over: another would change nothing either.
-            if attempt >= FEWEST_CHECKPOINTS && published == self.clock.published() {
+            // Nothing changed since before a checkpoint that is over: another would change nothing either. What was taken out is freed once
+            // the walks are over that may stand on it, which threads make that others keep from running.
+            let is_freed = self.subgraphs.memory().retire_list().stats().versions == 0;
+            if attempt >= FEWEST_CHECKPOINTS && is_freed && published == self.clock.published() {
                 break;
+            }
+            if attempt > 0 {
+                std::thread::sleep(FREED);
             }
         }
         self.check_writable()?;
@@ -197,7 +206,8 @@ impl Core {
 
     /// Whether the limit has room, once what can be given up was given up. O(1) where there is room.
     fn has_room(&self, limit: u64, need: Need) -> bool {
-        let Need { bytes, spare, block, buffers } = need;
+        let Need { bytes, spare, block, for_reads, buffers } = need;
+        let block = if self.durable.is_some() { block.max(for_reads) } else { block };
         let taken = || self.taken_beside(buffers);
         if taken().saturating_add(bytes).saturating_add(spare) <= limit {
             return true;
@@ -251,18 +261,27 @@ impl Core {
                 || self.held(limit) + 2 * spare(limit) > limit)
     }
 
-    /// Whether the limit has room for all that the arena holds a second time.
+    /// Whether lists may be laid out anew: where the limit has room for all that the arena holds a second time. A store without files does so
+    /// in any case, since nothing else gives it room back.
     pub(crate) fn has_room_to_relocate(&self) -> bool {
-        self.memory_limit.is_none_or(|limit| {
+        self.memory_limit.filter(|_| self.durable.is_some()).is_none_or(|limit| {
             let arena = self.account().used_for(Purpose::Arena);
             self.taken(limit).saturating_add(arena).saturating_add(spare(limit)) <= limit
         })
     }
 
-    /// Frees what was replaced, where it fills the limit.
-    pub(crate) fn give_up_if_full(&self) {
-        if self.memory_limit.is_some_and(|limit| self.taken(limit) + spare(limit) > limit) {
-            self.give_up_memory();
+    /// Whether idle lists are to be left as they are: settling them needs memory that commits and reads need more. O(1).
+    pub(crate) fn is_too_full_to_settle(&self) -> bool {
+        self.memory_limit.is_some_and(|limit| self.taken(limit) + 2 * spare(limit) > limit)
+    }
+
+    /// Whether the limit has room for the next list that is settled where it is, once what was replaced before is freed.
+    pub(crate) fn has_room_to_settle(&self) -> bool {
+        let Some(limit) = self.memory_limit else { return true };
+        let need = Need { bytes: 0, spare: unopened(limit), block: 0, for_reads: 0, buffers: 0 };
+        self.has_room(limit, need) || {
+            std::thread::sleep(FREED);
+            self.has_room(limit, need)
         }
     }
 

@@ -139,7 +139,7 @@ fn a_view_keeps_what_it_read() {
         for v in 0..640_u32 {
             let mut found: Vec<u32> = Vec::new();
             let v = hedgerow::VertexId(v);
-            found.extend(Resident::neighbors(&*view, v, Direction::Out).into_iter().map(|other| other.0));
+            found.extend(Resident::neighbors(view, v, Direction::Out).into_iter().map(|other| other.0));
             assert_eq!(found, [(v.0 + 1) % 640], "vertex {v:?} in round {round}");
         }
     }

@@ -114,13 +114,15 @@ fn a_batch_that_merges_more_than_fits_is_refused_whole() {
         (0..count).map(|_| (rng.below(1 << 13), rng.below(1 << 13))).collect()
     };
     let (mut refused, mut on_the_way, mut highest) = (0, 0, 0);
-    while refused < 4 {
+    while refused < 12 {
         let before = graph.snapshot().unwrap().edge_count().unwrap();
-        match graph.insert_edges(&random(&mut rng, 20_000)) {
+        // Small ones are let in nearer to the limit.
+        let count = if refused % 2 == 0 { 20_000 } else { 4_000 };
+        match graph.insert_edges(&random(&mut rng, count)) {
             Ok(new) => assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), before + new),
             Err(Error::Commit(CommitError::MemoryLimit { needed, .. })) => {
                 // Not what the number of edges tells beforehand.
-                on_the_way += u64::from(needed != 20_000 * 64 + LIMIT / 32);
+                on_the_way += u64::from(needed != count as u64 * 64 + LIMIT / 32);
                 assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), before);
                 refused += 1;
             }
