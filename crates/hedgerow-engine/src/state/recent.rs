@@ -57,7 +57,8 @@ impl Recent {
         let Touched { image, of_vertex } = id;
         let name = u64::from(of_vertex) << 48 | u64::from(image.label.0) << 32 | u64::from(image.subgraph.0);
         let hash = name.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (&self.places[(hash >> 32) as usize % PLACES], (hash as u32 ^ (hash >> 40) as u32) & !MOST)
+        // The highest bits depend on all of the name.
+        (&self.places[(hash >> 52) as usize % PLACES], (hash >> 20) as u32 & !MOST)
     }
 }
 
