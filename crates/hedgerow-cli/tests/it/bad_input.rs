@@ -264,6 +264,7 @@ fn wrong_usage() {
         ("run tc @ --out x", [&store, &file], "--out"),
         ("run wcc @ --threads 0", [&store, &file], "--threads <N>"),
         ("run wcc @ --memory-limit much", [&store, &file], "a size is a whole number of bytes"),
+        ("check @ --memory-limit 1GiBi", [&store, &file], "a size is a whole number of bytes"),
         ("run wcc @ --memory-limit 99999999TiB", [&store, &file], "a size is a whole number of bytes"),
     ] {
         let error = hedgerow(command, &paths.map(|path| path.as_path())).fails(2);

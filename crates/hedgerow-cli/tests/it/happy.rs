@@ -181,6 +181,9 @@ fn distances_and_triangles() {
     assert_eq!(limited, full);
     let error = hedgerow("run tc @ --memory-limit 1000", &[&store]).fails(1);
     assert!(error.contains("at least 16777216 are needed"), "{error}");
+    let checked = hedgerow("check @ --memory-limit 64MiB", &[&store]).ok();
+    assert_eq!(checked, hedgerow("check @", &[&store]).ok());
+    assert_eq!(hedgerow("check @ --memory-limit 1000", &[&store]).fails(1), error);
 
     let negative = bench.file("b.csv", "src,dst,weight\n4,5,-2\n");
     hedgerow("load @ @ --weighted", &[&store, &negative]).ok();
