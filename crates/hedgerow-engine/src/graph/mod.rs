@@ -220,13 +220,6 @@ impl Graph {
         Ok(self.engine.evict_until(|| false))
     }
 
-    /// The bytes that count against [`Options::memory_limit`](crate::Options::memory_limit), without the walk of
-    /// [`stats`](Self::stats). O(1). In a forked child, those of the fork. For tests.
-    #[doc(hidden)]
-    pub fn memory_used(&self) -> u64 {
-        self.engine.account().used()
-    }
-
     /// The last timestamp that is published: what a snapshot opened now sees. In a forked child, that of the fork. O(1).
     pub fn published_ts(&self) -> Timestamp {
         self.engine.clock.published()

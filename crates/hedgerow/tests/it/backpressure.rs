@@ -36,7 +36,7 @@ fn highest_while(graph: &Graph, work: impl FnOnce()) -> u64 {
         let end = Over(&over);
         scope.spawn(|| {
             while !over.load(Relaxed) {
-                highest.fetch_max(graph.memory_used(), Relaxed);
+                highest.fetch_max(graph.memory_bytes(), Relaxed);
                 std::thread::sleep(Duration::from_micros(20));
             }
         });

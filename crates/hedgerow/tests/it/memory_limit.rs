@@ -47,7 +47,7 @@ fn a_limit_refuses_what_does_not_fit_and_nothing_else() {
         (0..1_u64 << 16).filter_map(|v| graph.snapshot().unwrap().degree(v, Direction::Out).unwrap());
     assert!(degrees.sum::<usize>() as u64 <= 2 * edges);
     graph.settle().unwrap();
-    assert!(graph.memory_used() <= LIMIT, "{}", graph.memory_used());
+    assert!(graph.memory_bytes() <= LIMIT, "{}", graph.memory_bytes());
     graph.checkpoint().unwrap();
     assert!(graph.insert_edge(1_u64 << 20, 1).unwrap(), "a checkpoint made room");
     graph.close().unwrap();

@@ -294,7 +294,7 @@ pub(crate) fn a_graph_larger_than_its_limit_is_read_and_written_within_it() {
     let mut rng = SplitMix64::new(5);
     let (mut degrees, mut most, mut added) = (BTreeMap::new(), 0, 0);
     for round in 0..3_000_u64 {
-        most = most.max(graph.memory_used());
+        most = most.max(graph.memory_bytes());
         let (v, other) = (rng.below(PAGES * PAGE), rng.below(PAGES * PAGE));
         let degree = held.degree(v, Direction::Out).unwrap().unwrap();
         assert!(*degrees.entry(v).or_insert(degree) == degree && degree >= 10, "vertex {v}");

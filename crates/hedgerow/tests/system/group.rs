@@ -111,7 +111,7 @@ fn read_and_write(graph: &Graph, limit: u64) {
         sum += snapshot.degree(v, Direction::Out).expect("read").unwrap_or(0) as u64;
         let far = rng.below(VERTICES);
         sum += snapshot.degree(far, Direction::Out).expect("read").unwrap_or(0) as u64;
-        assert!(graph.memory_used() <= limit, "{} of {limit}", graph.memory_used());
+        assert!(graph.memory_bytes() <= limit, "{} of {limit}", graph.memory_bytes());
     }
     let mean = 2 * edges / VERTICES;
     assert!(sum / (2 * VERTICES / 3) > mean / 2, "{sum} is too little for {edges} edges");
@@ -119,7 +119,7 @@ fn read_and_write(graph: &Graph, limit: u64) {
     for _ in 0..EDGES / 100 {
         new += u64::from(graph.insert_weighted_edge(rng.below(2048), rng.below(2048), 0.5).expect("written"));
     }
-    assert!(graph.memory_used() <= limit, "{} of {limit}", graph.memory_used());
+    assert!(graph.memory_bytes() <= limit, "{} of {limit}", graph.memory_bytes());
     assert_eq!(graph.snapshot().and_then(|now| now.edge_count()).expect("counted"), edges + new);
 }
 
@@ -143,7 +143,7 @@ fn stored(store: &Path) -> u64 {
         tx.commit().expect("committed");
     }
     graph.settle().expect("settled");
-    let settled = graph.memory_used();
+    let settled = graph.memory_bytes();
     graph.checkpoint().expect("on the disk");
     graph.close().expect("all is written");
     settled
