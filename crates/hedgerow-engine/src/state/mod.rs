@@ -1,6 +1,7 @@
 //! What a store is: tables of subgraphs, ids, labels and their properties, the order of commits; and what its handles and its
 //! threads share: [`store`].
 
+mod arguments;
 pub(crate) mod change;
 pub(crate) mod checkpoint_demand;
 pub(crate) mod closing;

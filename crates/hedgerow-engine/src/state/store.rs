@@ -5,13 +5,13 @@ use std::sync::{Arc, Weak};
 use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
-use hedgerow_core::{GraphConfig, KeyKind, LabelId, Timestamp, VertexKeyRef};
+use hedgerow_core::{GraphConfig, LabelId, Timestamp};
 use hedgerow_io::{Vfs, VfsLock};
 use hedgerow_mem::{Merged, SubgraphTable};
 use hedgerow_txn::{Clock, Counts, GroupCommit, NotDurable, ReaderRegistry};
 
 use crate::config::{Durability, Isolation};
-use crate::error::{ArgumentError, CommitError, Error, Result, StateError};
+use crate::error::{CommitError, Error, Result, StateError};
 use crate::files::log::Durable;
 use crate::options::{Options, Thresholds};
 use crate::state::closing::{Closing, TellsFreed};
@@ -328,58 +328,6 @@ impl Core {
             return Err(StateError::Poisoned.into());
         }
         Ok(())
-    }
-
-    /// Checks that the graph has weights, and that this is one; refuses in a forked child.
-    pub(crate) fn check_weight(&self, weight: f64) -> Result<()> {
-        self.check_owner()?;
-        if !self.config.weighted {
-            return Err(ArgumentError::Invalid("the graph has no weights".into()).into());
-        }
-        if weight.is_nan() {
-            return Err(ArgumentError::Invalid("a weight must be a number, not NaN".into()).into());
-        }
-        Ok(())
-    }
-
-    /// Checks that `key` is of the graph's type and in range; refuses in a forked child.
-    #[inline]
-    pub(crate) fn check_key(&self, key: VertexKeyRef<'_>) -> Result<()> {
-        self.check_owner()?;
-        if self.takes_key(key) { Ok(()) } else { Err(self.misfit(key)) }
-    }
-
-    /// Whether a vertex may have the key.
-    #[inline]
-    fn takes_key(&self, key: VertexKeyRef<'_>) -> bool {
-        match (self.config.keys, key) {
-            (KeyKind::Dense, VertexKeyRef::U64(n)) => n <= u64::from(hedgerow_core::VertexId::MAX.0),
-            (KeyKind::U64, VertexKeyRef::U64(_)) => true,
-            (KeyKind::Str, VertexKeyRef::Str(s)) => s.len() <= hedgerow_core::key::MAX_KEY_BYTES,
-            (_, VertexKeyRef::KindU64(..) | VertexKeyRef::KindStr(..)) => self.takes_key_of_kind(key),
-            _ => false,
-        }
-    }
-
-    /// What is wrong with a key that no vertex may have.
-    #[cold]
-    fn misfit(&self, key: VertexKeyRef<'_>) -> Error {
-        if let VertexKeyRef::KindU64(..) | VertexKeyRef::KindStr(..) = key {
-            return self.misfit_of_kind(key);
-        }
-        match (self.config.keys, key) {
-            (KeyKind::Dense, VertexKeyRef::U64(n)) => Error::Argument(ArgumentError::Invalid(format!(
-                "vertex id {n} is out of range: dense ids end at {}",
-                u32::MAX - 1
-            ))),
-            (KeyKind::Str, VertexKeyRef::Str(s)) => Error::Argument(ArgumentError::TooLarge {
-                what: format!("a vertex key of {} bytes", s.len()),
-                limit: hedgerow_core::key::MAX_KEY_BYTES as u64,
-            }),
-            (kind, key) => Error::Argument(ArgumentError::Invalid(format!(
-                "vertex key {key:?} does not fit a graph with {kind:?} keys"
-            ))),
-        }
     }
 
     /// The table of a label, if it has had an edge.
