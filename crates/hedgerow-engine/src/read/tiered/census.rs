@@ -7,7 +7,7 @@ use hedgerow_tier::PageId;
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::state::pages::places;
+use crate::state::pages::{places, places_below};
 use crate::state::store::Core;
 
 /// The vertices of a label as of one timestamp, by page; nothing of pages without any.
@@ -63,7 +63,7 @@ impl Census {
     ) -> Result<Census> {
         let pages = 0..bound.div_ceil((SUBGRAPH_VERTICES * PAGE) as u32);
         let counted = hedgerow_par::map(pages.into_par_iter().with_min_len(8), |page| {
-            let counted = count(core, PageId { label, page }, ts)?;
+            let counted = count(core, PageId { label, page }, ts, bound)?;
             let present = present(page, &counted);
             let entries: u64 = counted.iter().map(|(_, entries)| entries).sum();
             let mean = |at: usize| counted[at].1.div_ceil(u64::from(present[at].count_ones()).max(1));
@@ -113,7 +113,9 @@ impl Census {
     }
 }
 
-fn count(core: &Core, page: PageId, ts: Timestamp) -> Result<Counted> {
+/// A directory that names vertices beyond the bound is not believed: kernels have arrays up to there. Its image is refused when it is read,
+/// for it says otherwise.
+fn count(core: &Core, page: PageId, ts: Timestamp, bound: u32) -> Result<Counted> {
     let mut found = [(0, 0); PAGE];
     let cold = core.read_in_memory(page, u64::MAX, |place, subgraph| {
         let of = subgraph.read(Direction::Out, ts, |read| (read.present(), read.edge_entries()))?;
@@ -122,7 +124,7 @@ fn count(core: &Core, page: PageId, ts: Timestamp) -> Result<Counted> {
     })?;
     if let Some(cold) = cold {
         for (place, summary) in cold.summaries()? {
-            found[place % PAGE] = (summary.present, summary.edges);
+            found[place % PAGE] = (summary.present & places_below(bound, summary.id.subgraph), summary.edges);
         }
     }
     Ok(found)

@@ -25,15 +25,16 @@ pub(crate) fn invalid(file: &str, what: &'static str) -> Error {
     Corruption::new(file, 0, CorruptionKind::Invalid(what)).into()
 }
 
+/// The places of a subgraph whose vertices are below `bound`.
+pub(crate) fn places_below(bound: u32, id: SubgraphId) -> u64 {
+    let below = u64::from(bound).saturating_sub(u64::from(id.0) * SUBGRAPH_VERTICES as u64);
+    if below >= u64::from(u64::BITS) { u64::MAX } else { (1 << below) - 1 }
+}
+
 /// Refuses vertices of a subgraph, those in the mask, whose ids are not below `bound`.
 pub(crate) fn vertices_below(bound: u32, (id, present): (SubgraphId, u64), file: &str) -> Result<()> {
-    let first = id.0.checked_mul(SUBGRAPH_VERTICES as u32).ok_or_else(|| invalid(file, "subgraph id"))?;
-    let allowed = match bound.saturating_sub(first) {
-        0 => 0,
-        n if n >= 64 => u64::MAX,
-        n => (1u64 << n) - 1,
-    };
-    if present & !allowed != 0 {
+    id.0.checked_mul(SUBGRAPH_VERTICES as u32).ok_or_else(|| invalid(file, "subgraph id"))?;
+    if present & !places_below(bound, id) != 0 {
         return Err(invalid(file, "a vertex beyond the bound of the manifest"));
     }
     Ok(())
@@ -141,5 +142,20 @@ impl Installer<'_> {
             (list.len() - list.partition_point(|&u| u < v)) as u64
         };
         locals.map(at_or_above).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_end_at_the_bound() {
+        assert_eq!(places_below(0, SubgraphId(0)), 0);
+        assert_eq!(places_below(3, SubgraphId(0)), 0b111);
+        assert_eq!(places_below(64, SubgraphId(0)), u64::MAX);
+        assert_eq!(places_below(64, SubgraphId(1)), 0);
+        assert_eq!(places_below(127, SubgraphId(1)), u64::MAX >> 1);
+        assert_eq!(places_below(u32::MAX, SubgraphId(u32::MAX)), 0);
     }
 }

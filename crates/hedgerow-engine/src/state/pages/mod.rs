@@ -31,7 +31,7 @@ use crate::state::schema::Schema;
 pub(crate) use cold::Cold;
 pub(crate) use cold::{ColdImage, Expected, places};
 pub(crate) use fits::fits_kind;
-pub(crate) use install::{Installer, invalid, vertices_below};
+pub(crate) use install::{Installer, invalid, places_below, vertices_below};
 pub(crate) use lists::Wanted;
 pub(crate) use stored_keys::{Binding, KEY_BYTES, StoredKeys, add_bindings};
 
