@@ -1,11 +1,13 @@
 //! Manifest files: finding the current one, and putting the next one in its place.
 
+use std::io;
 use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_io::checksum::checksum128;
 use hedgerow_io::{
-    Access, Corruption, CorruptionKind, Dir, FileHeader, FileId, FileKind, HEADER_BYTES, IoError, Vfs,
+    Access, Corruption, CorruptionKind, Dir, FileError, FileHeader, FileId, FileKind, HEADER_BYTES, IoError,
+    Vfs,
 };
 
 use super::Manifest;
@@ -20,6 +22,9 @@ const HASH_BYTES: usize = 16;
 
 /// More than any manifest needs (72 bytes for each segment), and few enough to be read at once.
 const MAX_MANIFEST_BYTES: u64 = 256 * 1024 * 1024;
+
+/// How often a reader that holds no lock lists the directory: a writer may remove the manifest of a list before it is opened.
+const MOST_LOOKS: usize = 16;
 
 /// The current manifest of a directory, and what else lies there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,11 +95,18 @@ impl Manifest {
     }
 
     /// As [`load`](Self::load), but for readers only: it changes nothing and does not sync. So the manifest that it returns may
-    /// not be durable, and a caller must not remove the files that it no longer names.
+    /// not be durable, and a caller must not remove the files that it no longer names. Who holds no lock may find that a writer switched
+    /// meanwhile: it looks again.
     ///
     /// # Errors
     /// As [`load`](Self::load).
     pub fn look(fs: &Arc<dyn Vfs>) -> Result<Option<LoadedManifest>, TierError> {
+        for _ in 1..MOST_LOOKS {
+            match Manifest::find(fs, false) {
+                Err(error) if error.may_be_a_switch() => {}
+                found => return found,
+            }
+        }
         Manifest::find(fs, false)
     }
 
@@ -234,6 +246,20 @@ fn write_synced(dir: &Dir, name: &str, bytes: &[u8]) -> Result<(), IoError> {
         return Ok(());
     }
     file.sync_all()
+}
+
+impl TierError {
+    /// Whether a reader without a lock meets this where a writer switches manifests meanwhile: the one that it found is gone, or it
+    /// listed the directory when one name was gone and did not see the other.
+    fn may_be_a_switch(&self) -> bool {
+        match self {
+            TierError::File(FileError::Io(error)) => {
+                error.source.kind() == io::ErrorKind::NotFound && manifest_number(&error.file).is_some()
+            }
+            TierError::NotAStore { .. } => true,
+            _ => false,
+        }
+    }
 }
 
 /// Takes the unfinished manifest away, if that is possible; if not, it is a stray file that opening ignores.

@@ -313,6 +313,29 @@ fn a_manifest_is_never_written_over() {
     assert_eq!(loaded(&fs).manifest, full(4));
 }
 
+/// Who opens a store looks at it before it has the lock, while the one who has it may switch manifests.
+#[test]
+fn a_reader_without_a_lock_finds_a_manifest_beside_switches() {
+    let fs = SimFs::new();
+    full(1).store(&fs.handle()).unwrap();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for sequence in 2..400 {
+                full(sequence).store(&fs.handle()).unwrap();
+                full(sequence).remove_older(&fs.handle()).unwrap();
+            }
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        let mut last = 0;
+        while !done.load(std::sync::atomic::Ordering::Relaxed) {
+            let found = Manifest::look(&fs.handle()).unwrap().unwrap().manifest.sequence;
+            assert!(found >= last, "{found} after {last}");
+            last = found;
+        }
+    });
+}
+
 #[test]
 fn the_switch_keeps_its_order() {
     let fs = SimFs::new();
