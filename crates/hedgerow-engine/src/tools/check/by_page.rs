@@ -28,6 +28,7 @@ impl Graph {
     pub fn check_by_page(&self) -> Result<CheckReport> {
         let mut report = CheckReport::default();
         self.check_graph_by_page(&mut report)?;
+        self.verify_files(&mut report)?;
         Ok(report)
     }
 
