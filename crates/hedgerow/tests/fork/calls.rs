@@ -119,6 +119,7 @@ fn of_graph(graph: &Graph, aside: &Path, wrong: &mut Vec<&'static str>) {
     refused!("Graph::evict", graph.evict());
     refused!("Graph::flush", graph.flush());
     refused!("Graph::check", graph.check());
+    refused!("Graph::check_by_page", graph.check_by_page());
     refused!("Graph::stats", graph.stats());
     refused!("Graph::checkpoint", graph.checkpoint());
     refused!("Graph::compact", graph.compact());
@@ -134,7 +135,7 @@ fn of_graph(graph: &Graph, aside: &Path, wrong: &mut Vec<&'static str>) {
     );
     refused!("Graph::define_vertex_property", graph.define_vertex_property("p", PropertyType::I64));
     graph.forget_views(); // "Graph::forget_views": does nothing
-    // "Graph::config", "Graph::memory_used", "Graph::published_ts", "Graph::durable_ts", "Graph::schema": as at the fork
+    // "Graph::config", "Graph::memory_bytes", "Graph::published_ts", "Graph::durable_ts", "Graph::schema": as at the fork
     // "Graph::freed": a flag, which no child waits for
     let as_at_the_fork = graph.config().weighted
         && graph.published_ts() > Timestamp::ZERO
@@ -240,6 +241,8 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     refused!("Snapshot::view_weighted_by", snapshot.view_weighted_by(LABEL, "since", Some(1.0)));
     let chosen = EdgeSelection::of_labels([LABEL, ""]);
     refused!("Snapshot::view_selected", snapshot.view_selected(&chosen));
+    refused!("Snapshot::kernel_view", snapshot.kernel_view(&chosen));
+    refused!("Snapshot::tiered_view_of", snapshot.tiered_view_of(LABEL));
     refused!("Snapshot::neighbors_selected", snapshot.neighbors_selected(&chosen, 0));
     refused!("Snapshot::degree_selected", snapshot.degree_selected(&chosen, 0));
     refused!("Snapshot::edges_selected", snapshot.edges_selected(&chosen, 0));
