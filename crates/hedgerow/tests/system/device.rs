@@ -78,7 +78,9 @@ impl Device {
     }
 
     fn mount(&self) -> Result<(), String> {
-        run("mount", &["-o", "loop", text(&self.image()), text(&self.root())])?;
+        // The file system commits its journal when the store syncs. By itself it would do so every five seconds, also while the device fails,
+        // and on a busy machine a script takes that long: then it becomes read-only.
+        run("mount", &["-o", "loop,commit=300", text(&self.image()), text(&self.root())])?;
         self.shorten_requests()
     }
 
