@@ -109,14 +109,14 @@ impl Snapshot {
             |entry: &Subgraph| entry.visit(self.stored(direction), self.timestamp(), id.local(), &mut f);
         match self.engine().subgraphs.get(id.subgraph()).map(visit) {
             Some(Ok(())) => {}
-            // Apart, and copied: `f` is nobody's to call before what it reads is there.
+            // A chain that is not in memory may be read twice, and `f` must see a list once: the list is copied first.
             _ => self.list_out_of_memory(id, direction)?.give(f),
         }
         self.note_read(cost::LIST);
         Ok(())
     }
 
-    /// A list of which nobody knows whether it is in memory.
+    /// A copy of a list that was not found in memory, read from files or from what came into memory since.
     #[cold]
     #[inline(never)]
     fn list_out_of_memory(&self, id: VertexId, direction: Direction) -> Result<CopiedList> {

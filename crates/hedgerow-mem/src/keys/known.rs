@@ -12,8 +12,8 @@ impl KeyTable {
         self.rows.is_known(id)
     }
 
-    /// Says that `id` is bound to nothing, whatever segments say, unless the table knows what it is bound to. For who has replayed the
-    /// removal of a vertex whose key is in segments alone, before there are readers.
+    /// Marks `id` as bound to nothing, whatever segments say, unless the table knows its binding. Replay calls this for a removed vertex
+    /// whose key only segments hold, before any reader exists.
     pub fn set_unbound(&self, id: VertexId) {
         self.rows.set_unbound(id);
     }

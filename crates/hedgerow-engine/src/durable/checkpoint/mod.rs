@@ -54,7 +54,7 @@ pub(crate) enum Extent {
 }
 
 impl Core {
-    /// Writes a checkpoint. One at a time. Waits for nobody who waits for memory (rule E7).
+    /// Writes a checkpoint. One at a time. It never waits for a commit that waits for memory (rule E7).
     pub(crate) fn checkpoint(&self, extent: Extent) -> Result<Checkpoint> {
         self.check_owner_by_id()?;
         self.check_writable().inspect_err(|_| self.eviction.demand.failed_to_begin())?;

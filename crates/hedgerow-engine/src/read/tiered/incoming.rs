@@ -12,7 +12,7 @@ use hedgerow_core::{Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Verte
 use hedgerow_mem::table::PAGE;
 
 use super::windows::{Gathering, Window, page_of};
-use super::{BATCH, TieredBlock, TieredView};
+use super::{TieredBlock, TieredView, take_batch};
 use crate::error::Result;
 
 /// All windows together have this share of the memory limit, and half of what is left of it, or so many bytes without one.
@@ -51,9 +51,7 @@ impl TieredView {
     ) -> Result<()> {
         let (mut frontier, mut batch) = (frontier.into_iter(), Vec::new());
         loop {
-            batch.clear();
-            batch.extend(frontier.by_ref().take(BATCH));
-            batch.sort_unstable();
+            take_batch(&mut frontier, &mut batch);
             let (Some(first), Some(last)) = (batch.first(), batch.last()) else { return Ok(()) };
             let pages = self.pages_from(page_of(*first))?;
             if !pages.contains(&page_of(*last)) {

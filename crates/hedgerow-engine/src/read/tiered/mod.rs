@@ -120,6 +120,13 @@ fn mask_of(subgraphs: &Range<u32>) -> u64 {
     subgraphs.clone().fold(0, |mask, id| mask | 1 << (id as usize % PAGE))
 }
 
+/// The next vertices of a frontier, ascending: those of one page follow each other.
+fn take_batch(frontier: &mut impl Iterator<Item = VertexId>, batch: &mut Vec<VertexId>) {
+    batch.clear();
+    batch.extend(frontier.take(BATCH));
+    batch.sort_unstable();
+}
+
 impl TieredView {
     fn core(&self) -> &Core {
         self.snapshot.engine()
@@ -245,12 +252,10 @@ impl TieredView {
     ) -> Result<()> {
         let (mut frontier, mut batch) = (frontier.into_iter(), Vec::new());
         loop {
-            batch.clear();
-            batch.extend(frontier.by_ref().take(BATCH));
+            take_batch(&mut frontier, &mut batch);
             if batch.is_empty() {
                 return Ok(());
             }
-            batch.sort_unstable();
             let page = |v: &VertexId| v.subgraph().index() / PAGE;
             for group in batch.chunk_by(|a, b| page(a) == page(b)) {
                 self.visit_page(group, direction, &mut f)?;
