@@ -6,6 +6,7 @@
 
 pub mod account;
 pub mod assemble;
+pub mod changes;
 pub mod column;
 pub mod config;
 pub mod faults;
@@ -26,6 +27,7 @@ pub mod sync;
 pub mod time;
 pub mod view;
 
+pub use changes::{Changes, EdgeChange, EdgeChangeKind};
 pub use column::{Column, Columns};
 pub use config::GraphConfig;
 pub use id::{LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};

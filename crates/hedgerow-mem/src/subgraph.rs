@@ -12,6 +12,7 @@ use crate::version::{NotInMemory, Read, Version, counted_version_at, load_change
 
 mod ahead;
 mod apply;
+mod changes;
 mod cursor;
 mod finder;
 mod items;

@@ -25,9 +25,9 @@ mod graph_read;
 
 pub use graph_read::GraphRead;
 pub use hedgerow_core::{
-    Block, Column, Comparison, Direction, KeyColumn, KeyKind, KindId, LabelId, Neighbors, PropertyId,
-    PropertyType, Resident, TextColumn, Timestamp, Topology, Value, ValueRef, VertexId, VertexKey,
-    VertexKeyRef, WeightedNeighbors, WeightedTopology,
+    Block, Changes, Column, Comparison, Direction, EdgeChange, EdgeChangeKind, KeyColumn, KeyKind, KindId,
+    LabelId, Neighbors, PropertyId, PropertyType, Resident, TextColumn, Timestamp, Topology, Value, ValueRef,
+    VertexId, VertexKey, VertexKeyRef, WeightedNeighbors, WeightedTopology,
 };
 #[doc(hidden)]
 pub use hedgerow_engine::Thresholds;

@@ -2,6 +2,7 @@
 
 pub(crate) mod all_labels;
 mod by_reads;
+mod changes;
 mod compose;
 mod contains;
 pub(crate) mod csr;

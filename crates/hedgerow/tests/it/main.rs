@@ -10,6 +10,7 @@ mod bad_input;
 mod basics;
 mod batches;
 mod bulk;
+mod changes;
 mod checkpoints;
 mod cold;
 mod columns;

@@ -1,0 +1,52 @@
+//! How a graph differs from what it was: what answers that are kept up to date start from.
+
+use crate::id::VertexId;
+
+/// What two snapshots of a graph see differently in one label, in the order of ids.
+///
+/// It says what is different and not what happened: an edge that came and went between the two is not in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes {
+    /// The vertices that came, `true`, or went, `false`.
+    pub vertices: Vec<(VertexId, bool)>,
+    /// The entries of outgoing lists that differ. An edge of an undirected graph stands in the lists of both its ends, so it is here twice, unless it is a
+    /// loop. Of a vertex that came or went all edges are here.
+    pub edges: Vec<EdgeChange>,
+}
+
+/// An entry of an outgoing list that differs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EdgeChange {
+    /// Whose list it is.
+    pub src: VertexId,
+    /// The neighbor.
+    pub dst: VertexId,
+    /// What happened to it.
+    pub kind: EdgeChangeKind,
+    /// The weight that the later snapshot sees, 1 in a graph without; of an edge that went 0.
+    pub weight: f64,
+}
+
+/// What happened to an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EdgeChangeKind {
+    /// The later snapshot alone has it.
+    Inserted,
+    /// The earlier snapshot alone has it.
+    Removed,
+    /// Both have it, with other weights, or it was written again with the same.
+    Reweighted,
+}
+
+impl Changes {
+    /// Whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        self.vertices.is_empty() && self.edges.is_empty()
+    }
+
+    /// Adds what `later` says of vertices behind those that are spoken of here.
+    pub fn append(&mut self, mut later: Changes) {
+        self.vertices.append(&mut later.vertices);
+        self.edges.append(&mut later.edges);
+    }
+}
