@@ -20,6 +20,7 @@
 pub mod bfs;
 mod cancel;
 mod error;
+pub mod maintain;
 pub mod pagerank;
 mod par;
 pub mod registry;

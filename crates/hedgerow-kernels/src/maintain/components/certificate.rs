@@ -1,0 +1,106 @@
+//! A part of the edges that connects what all of them do.
+
+use std::collections::HashSet;
+
+use hedgerow_core::{Direction, Resident, VertexId};
+
+use crate::{Cancel, KernelError};
+
+/// Stands for no vertex.
+const NONE: u32 = u32::MAX;
+/// Once more than this share of as many edges as there are vertices was added, the forest is made anew.
+const MOST_ADDED: usize = 4;
+
+/// Edges without directions: a forest, less what went of it, and what was added.
+#[derive(Clone, Debug)]
+pub(super) struct Certificate {
+    /// The vertex that each was reached from.
+    parents: Vec<u32>,
+    added: HashSet<(u32, u32)>,
+}
+
+fn ordered(a: VertexId, b: VertexId) -> (u32, u32) {
+    (a.0.min(b.0), a.0.max(b.0))
+}
+
+impl Certificate {
+    /// A forest of all of `g`, breadth first. O(vertices + edges), on this thread.
+    pub(super) fn forest<G: Resident>(g: &G, cancel: &Cancel) -> Result<Certificate, KernelError> {
+        let bound = g.vertex_bound();
+        let (mut parents, mut frontier) = (vec![NONE; bound], Vec::new());
+        let directions = directions(g);
+        for root in (0..bound as u32).map(VertexId) {
+            if parents[root.index()] != NONE || !g.contains(root) {
+                continue;
+            }
+            // Its own parent, so that it counts as reached.
+            parents[root.index()] = root.0;
+            frontier.push(root);
+            let mut at = 0;
+            let mut meter = cancel.meter().ok_or(KernelError::Cancelled)?;
+            while let Some(&v) = frontier.get(at) {
+                at += 1;
+                for &direction in directions {
+                    let list = g.neighbors(v, direction);
+                    if !meter.spend(list.len().min(Cancel::EDGES_BETWEEN_POLLS - 1)) {
+                        return Err(KernelError::Cancelled);
+                    }
+                    list.for_each(|u| {
+                        if parents[u.index()] == NONE {
+                            parents[u.index()] = v.0;
+                            frontier.push(u);
+                        }
+                    });
+                }
+            }
+            frontier.clear();
+        }
+        Ok(Certificate { parents, added: HashSet::new() })
+    }
+
+    /// Makes room for vertices up to `bound`.
+    pub(super) fn resize(&mut self, bound: usize) {
+        self.parents.resize(bound, NONE);
+    }
+
+    pub(super) fn add(&mut self, a: VertexId, b: VertexId) {
+        if self.parent(a) != b.0 && self.parent(b) != a.0 {
+            self.added.insert(ordered(a, b));
+        }
+    }
+
+    /// Makes `tree` the forest of its vertices: each with the one that it was reached from.
+    pub(super) fn set_tree(&mut self, tree: &[(VertexId, VertexId)]) {
+        for &(v, from) in tree {
+            if let Some(parent) = self.parents.get_mut(v.index()) {
+                *parent = from.0;
+            }
+        }
+    }
+
+    /// Takes an edge out; returns whether it was in.
+    pub(super) fn remove(&mut self, a: VertexId, b: VertexId) -> bool {
+        let mut was_in = self.added.remove(&ordered(a, b));
+        for (child, parent) in [(a, b), (b, a)] {
+            if self.parent(child) == parent.0 {
+                self.parents[child.index()] = NONE;
+                was_in = true;
+            }
+        }
+        was_in
+    }
+
+    fn parent(&self, v: VertexId) -> u32 {
+        self.parents.get(v.index()).copied().unwrap_or(NONE)
+    }
+
+    /// Whether so much was added that a new forest is due.
+    pub(super) fn is_scattered(&self) -> bool {
+        self.added.len() > self.parents.len() / MOST_ADDED + 1024
+    }
+}
+
+/// In which directions lists have all neighbors of a vertex.
+pub(super) fn directions<G: Resident>(g: &G) -> &'static [Direction] {
+    if g.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
+}

@@ -1,0 +1,71 @@
+//! The number of neighbors of each vertex, kept.
+
+use hedgerow_core::{Changes, Direction, EdgeChangeKind, Resident, VertexId};
+use rayon::prelude::*;
+
+use super::Maintained;
+use crate::error::checked_bound;
+use crate::par::CHUNK_VERTICES;
+use crate::{Cancel, KernelError};
+
+/// Degrees by vertex id, 0 for holes. 4 bytes per id of the domain, 8 in a directed graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Degrees {
+    out: Vec<u32>,
+    /// Of a directed graph.
+    into: Option<Vec<u32>>,
+}
+
+impl Degrees {
+    /// In a direction; an undirected graph has the same in both.
+    pub fn of(&self, direction: Direction) -> &[u32] {
+        match (direction, &self.into) {
+            (Direction::In, Some(into)) => into,
+            _ => &self.out,
+        }
+    }
+}
+
+impl Maintained for Degrees {
+    fn from_scratch<G: Resident>(g: &G, cancel: &Cancel) -> Result<Self, KernelError> {
+        let bound = checked_bound(g.vertex_bound())?;
+        let in_direction = |direction| {
+            let mut degrees = vec![0; bound];
+            let chunks = degrees.par_chunks_mut(CHUNK_VERTICES).enumerate();
+            hedgerow_par::for_each(chunks, |(chunk, degrees)| {
+                if !cancel.poll() {
+                    let vertices = ((chunk * CHUNK_VERTICES) as u32..).map(VertexId);
+                    degrees
+                        .iter_mut()
+                        .zip(vertices)
+                        .for_each(|(slot, v)| *slot = g.degree(v, direction) as u32);
+                }
+            });
+            cancel.check().map(|()| degrees)
+        };
+        let out = in_direction(Direction::Out)?;
+        let into = if g.is_directed() { Some(in_direction(Direction::In)?) } else { None };
+        Ok(Degrees { out, into })
+    }
+
+    fn update<G: Resident>(&mut self, g: &G, changes: &Changes, cancel: &Cancel) -> Result<(), KernelError> {
+        let bound = checked_bound(g.vertex_bound())?;
+        cancel.check()?;
+        self.out.resize(bound, 0);
+        self.into.iter_mut().for_each(|into| into.resize(bound, 0));
+        let step = |degrees: &mut [u32], v: VertexId, kind| {
+            if let Some(degree) = degrees.get_mut(v.index()) {
+                match kind {
+                    EdgeChangeKind::Inserted => *degree += 1,
+                    EdgeChangeKind::Removed => *degree = degree.saturating_sub(1),
+                    EdgeChangeKind::Reweighted => {}
+                }
+            }
+        };
+        for change in &changes.edges {
+            step(&mut self.out, change.src, change.kind);
+            self.into.iter_mut().for_each(|into| step(into, change.dst, change.kind));
+        }
+        Ok(())
+    }
+}
