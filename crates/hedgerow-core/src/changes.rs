@@ -1,6 +1,7 @@
 //! How a graph differs from what it was: what answers that are kept up to date start from.
 
 use crate::id::VertexId;
+use crate::view::Resident;
 
 /// What two snapshots of a graph see differently in one label, in the order of ids.
 ///
@@ -49,4 +50,33 @@ impl Changes {
         self.vertices.append(&mut later.vertices);
         self.edges.append(&mut later.edges);
     }
+}
+
+/// A state of a graph that others come after, of which it is known what they see differently.
+pub trait Changing: Clone {
+    /// The graph as kernels read it.
+    type View: Resident;
+    /// Why it cannot be read.
+    type Error: std::error::Error + Send + Sync + 'static;
+
+    /// The graph as kernels read it, made where it was not made before.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    fn view(&self) -> Result<&Self::View, Self::Error>;
+
+    /// What this state sees differently from an `earlier` one.
+    ///
+    /// # Errors
+    /// Where the other one is of another graph, or later; where one of them cannot be read.
+    fn changes_since(&self, earlier: &Self) -> Result<Changes, Self::Error>;
+
+    /// Whether `earlier` is a state of the same graph, and not later than this one.
+    fn comes_after(&self, earlier: &Self) -> bool;
+}
+
+/// A graph that has states one after another.
+pub trait Changeable {
+    /// One of them.
+    type Snapshot: Changing;
 }

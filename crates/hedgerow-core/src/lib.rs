@@ -27,7 +27,7 @@ pub mod sync;
 pub mod time;
 pub mod view;
 
-pub use changes::{Changes, EdgeChange, EdgeChangeKind};
+pub use changes::{Changeable, Changes, Changing, EdgeChange, EdgeChangeKind};
 pub use column::{Column, Columns};
 pub use config::GraphConfig;
 pub use id::{LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};

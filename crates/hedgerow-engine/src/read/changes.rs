@@ -1,11 +1,12 @@
 //! What two snapshots see differently: what answers that are kept up to date start from.
 
-use hedgerow_core::{Changes, Direction, LabelId, SubgraphId};
-use hedgerow_mem::SubgraphTable;
+use hedgerow_core::{Changeable, Changes, Changing, Direction, LabelId, SubgraphId};
 use hedgerow_mem::table::PAGE;
+use hedgerow_mem::{SubgraphTable, View};
 use rayon::prelude::*;
 
-use crate::error::{ArgumentError, Result};
+use crate::error::{ArgumentError, Error, Result};
+use crate::graph::Graph;
 use crate::read::snapshot::Snapshot;
 use crate::state::schema::LabelRef;
 
@@ -104,4 +105,25 @@ impl Snapshot {
         }
         Ok(all)
     }
+}
+
+impl Changing for Snapshot {
+    type View = View;
+    type Error = Error;
+
+    fn view(&self) -> Result<&View> {
+        Snapshot::view(self)
+    }
+
+    fn changes_since(&self, earlier: &Snapshot) -> Result<Changes> {
+        Snapshot::changes_since(self, earlier)
+    }
+
+    fn comes_after(&self, earlier: &Snapshot) -> bool {
+        self.check_is_later(earlier).is_ok()
+    }
+}
+
+impl Changeable for Graph {
+    type Snapshot = Snapshot;
 }

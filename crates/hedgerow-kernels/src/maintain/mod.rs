@@ -6,6 +6,7 @@
 //! | [`Components`] | exactly | a search for each edge that went and that held its component together; a pass over the vertices where components joined |
 //! | [`Degrees`] | exactly | O(changes) |
 //! | [`Triangles`] | exactly | for each edge that came or went the shorter list of its ends, and once for each vertex the longer one |
+//! | [`Ranks`] | within the tolerance | as many iterations as it takes from the old scores on |
 //!
 //! An update that fails, or is cancelled, leaves an answer that is of no use: it is made from scratch then.
 
@@ -15,12 +16,16 @@ use crate::{Cancel, KernelError};
 
 mod components;
 mod degrees;
+mod handle;
+mod ranks;
 #[cfg(test)]
 mod tests;
 mod triangles;
 
 pub use components::Components;
 pub use degrees::Degrees;
+pub use handle::{Answer, Handle, Made, Maintain, NAMES};
+pub use ranks::Ranks;
 pub use triangles::Triangles;
 
 /// An answer about a graph that follows its changes.

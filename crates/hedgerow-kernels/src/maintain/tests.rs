@@ -7,6 +7,7 @@ use hedgerow_lab::{Csr, CsrOptions};
 use hedgerow_workload::rng::Rng;
 
 use super::*;
+use crate::PageRankConfig;
 use crate::testing::with_threads;
 
 /// A graph that changes.
@@ -147,4 +148,15 @@ fn an_update_that_is_cancelled_says_so() {
     assert_eq!(kept.update(&g, &Changes::default(), &cancel), Err(KernelError::Cancelled));
     assert_eq!(Triangles::from_scratch(&g, &cancel), Err(KernelError::Cancelled));
     assert_eq!(Degrees::from_scratch(&g, &cancel), Err(KernelError::Cancelled));
+}
+
+/// Both are within the tolerance, by one minus the damping, from the same scores.
+#[test]
+fn kept_ranks_are_those_from_scratch_within_the_tolerance() {
+    keep(12, |kept: &Ranks, fresh: &Ranks| {
+        let apart: f64 = kept.scores().iter().zip(fresh.scores()).map(|(a, b)| (a - b).abs()).sum();
+        assert!(apart <= 2.0 * Ranks::TOLERANCE / (1.0 - PageRankConfig::DEFAULT.damping), "{apart}");
+        assert_eq!(kept.scores().len(), fresh.scores().len());
+        assert!(kept.scores().iter().zip(fresh.scores()).all(|(a, b)| (*a == 0.0) == (*b == 0.0)));
+    });
 }

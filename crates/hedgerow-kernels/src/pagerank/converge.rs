@@ -83,13 +83,19 @@ impl Pace {
 }
 
 impl<S: Score, G: Topology> Ranking<'_, S, G> {
-    /// Sweeps until an iteration of the formula would change the scores by less than `tolerance` in total, at most so many times.
-    pub(super) fn run_until(self, iterations: u32, tolerance: f64) -> Result<Vec<S>, KernelError<G::Error>> {
+    /// Sweeps until an iteration of the formula would change the scores by less than `tolerance` in total, at most so many times; from `earlier`
+    /// scores, by vertex, where there are any.
+    pub(super) fn run_until(
+        self,
+        iterations: u32,
+        tolerance: f64,
+        earlier: &[f64],
+    ) -> Result<Vec<S>, KernelError<G::Error>> {
         if iterations == 0 || self.g.edge_count() == 0 {
             return Ok(self.starts());
         }
         let mut pace = Pace::new(self.damping);
-        let mut sweeps = Sweeps::new(self)?;
+        let mut sweeps = Sweeps::new(self, earlier)?;
         for left in (0..iterations).rev() {
             let steps = pace.steps();
             let swept = sweeps.sweep(steps)?;

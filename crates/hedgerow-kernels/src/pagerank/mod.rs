@@ -84,6 +84,29 @@ pub fn pagerank_until<S: Score, G: Topology>(
     config: &PageRankConfig,
     cancel: &Cancel,
 ) -> Result<Vec<S>, KernelError<G::Error>> {
+    rank(g, config, &[], cancel)
+}
+
+/// [`pagerank_until`] from the scores that an earlier state of the graph had, by vertex: with a tolerance fewer iterations
+/// lead from there to those of `g`. Without one it starts as ever.
+///
+/// # Errors
+/// As [`pagerank_until`].
+pub fn pagerank_from<G: Topology>(
+    g: &G,
+    config: &PageRankConfig,
+    earlier: &[f64],
+    cancel: &Cancel,
+) -> Result<Vec<f64>, KernelError<G::Error>> {
+    rank(g, config, earlier, cancel)
+}
+
+fn rank<S: Score, G: Topology>(
+    g: &G,
+    config: &PageRankConfig,
+    earlier: &[f64],
+    cancel: &Cancel,
+) -> Result<Vec<S>, KernelError<G::Error>> {
     config.check()?;
     let vertex_bound = checked_bound(g.vertex_bound())?;
     if g.vertex_count() == 0 {
@@ -93,7 +116,7 @@ pub fn pagerank_until<S: Score, G: Topology>(
         let ranking = Ranking::new(g, vertex_bound, config.damping, cancel)?;
         match config.tolerance {
             None => ranking.run(config.iterations),
-            Some(tolerance) => ranking.run_until(config.iterations, tolerance),
+            Some(tolerance) => ranking.run_until(config.iterations, tolerance, earlier),
         }
     })
 }

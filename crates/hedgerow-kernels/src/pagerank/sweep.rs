@@ -88,7 +88,11 @@ pub(super) struct Sweeps<'g, S: Score, G: Topology> {
 }
 
 impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
-    pub(super) fn new(mut ranking: Ranking<'g, S, G>) -> Result<Self, KernelError<G::Error>> {
+    /// From `earlier` scores, by vertex, where there are any.
+    pub(super) fn new(
+        mut ranking: Ranking<'g, S, G>,
+        earlier: &[f64],
+    ) -> Result<Self, KernelError<G::Error>> {
         let chunks = ranking.partial.len();
         (ranking.given, ranking.next_given) = (Vec::new(), Vec::new());
         let mut sweeps = Sweeps {
@@ -105,7 +109,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         };
         sweeps.sees_own = sweeps.near_share() >= NEAR;
         sweeps.ranking.check()?;
-        sweeps.begin();
+        sweeps.begin(earlier);
         Ok(sweeps)
     }
 
@@ -135,7 +139,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
     }
 
     /// Sets the scores that sweeps begin with.
-    fn begin(&mut self) {
+    fn begin(&mut self, earlier: &[f64]) {
         let (g, damping) = (self.ranking.g, self.ranking.damping);
         if self.leaves_out {
             self.leave_out();
@@ -145,9 +149,11 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         let (start, by_degree, share) = (self.ranking.start, self.leaves_out, &self.ranking.share);
         let vertices = (0..2 * share.len()).into_par_iter().with_min_len(CHUNK_VERTICES);
         self.cells = hedgerow_par::map(vertices, |at| {
-            let share = share[if at < share.len() { at } else { at - share.len() }];
+            let v = if at < share.len() { at } else { at - share.len() };
+            let share = share[v];
             let given = match by_degree {
-                true if share == S::ZERO => S::ZERO,
+                _ if share == S::ZERO => S::ZERO,
+                _ if earlier.get(v).is_some_and(|&score| score > 0.0) => S::from_f64(earlier[v]) * share,
                 true => jump * share + per_degree,
                 false => start * share,
             };

@@ -27,6 +27,7 @@ mod graph_read;
 mod held;
 mod kinds;
 mod labels;
+mod maintained;
 mod memory;
 mod memory_limit;
 mod no_effect;

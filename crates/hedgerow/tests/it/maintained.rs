@@ -1,0 +1,132 @@
+//! Answers that are kept from snapshot to snapshot of a store equal those from scratch: beside writers, across checkpoints and settling, and not across an opening.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hedgerow::{Graph, KeyKind, Snapshot, Topology};
+use hedgerow_core::Changing;
+use hedgerow_kernels::maintain::{
+    Answer, Components, Degrees, Handle, Made, Maintained, NAMES, Ranks, Triangles,
+};
+use hedgerow_kernels::{Cancel, Maintain};
+use hedgerow_workload::rng::Rng;
+
+use crate::common::small;
+
+const VERTICES: u64 = 300;
+
+fn must_be_right(answer: &Answer, snapshot: &Snapshot) {
+    let (view, cancel) = (snapshot.view().unwrap(), Cancel::new());
+    match answer {
+        Answer::Components(kept) => {
+            assert_eq!(kept.names(), Components::from_scratch(view, &cancel).unwrap().names());
+        }
+        Answer::Degrees(kept) => assert_eq!(*kept, Degrees::from_scratch(view, &cancel).unwrap()),
+        Answer::Triangles(kept) => assert_eq!(*kept, Triangles::from_scratch(view, &cancel).unwrap()),
+        Answer::Ranks(kept) => {
+            let fresh = Ranks::from_scratch(view, &cancel).unwrap();
+            let apart: f64 = kept.scores().iter().zip(fresh.scores()).map(|(a, b)| (a - b).abs()).sum();
+            assert!(
+                kept.scores().len() == fresh.scores().len() && apart < 2.0 * Ranks::TOLERANCE / 0.15,
+                "{apart}"
+            );
+        }
+        _ => panic!("an answer that no test knows"),
+    }
+}
+
+fn write(graph: &Graph, rng: &mut Rng, operations: u64) {
+    let mut tx = graph.write().unwrap();
+    for _ in 0..operations {
+        let (src, dst) = (rng.below(VERTICES), rng.below(VERTICES));
+        match rng.below(9) {
+            0..4 => tx.put_edge(src, dst).unwrap(),
+            4 if rng.below(9) == 0 => _ = tx.remove_vertex(src).unwrap(),
+            5 if rng.below(9) == 0 => tx.put_edge(VERTICES + dst, VERTICES + dst).unwrap(),
+            _ => _ = tx.remove_edge(src, dst).unwrap(),
+        }
+    }
+    // Another thread may have been first.
+    _ = tx.commit();
+}
+
+fn handles(graph: &Graph) -> Vec<Handle<Snapshot>> {
+    NAMES.iter().map(|name| graph.maintain(name).unwrap()).collect()
+}
+
+#[test]
+fn kept_answers_are_right_after_each_commit_across_checkpoints_and_settling() {
+    let sets = if cfg!(debug_assertions) { 150 } else { 2500 };
+    for seed in 0..4 {
+        let dir = tempfile::tempdir().unwrap();
+        let options = || small().keys(KeyKind::U64).directed(seed % 2 == 0);
+        let graph = options().open(dir.path()).unwrap();
+        let mut rng = Rng::new(seed);
+        write(&graph, &mut rng, 900);
+        let (mut kept, mut from_changes) = (handles(&graph), 0);
+        for round in 0..sets {
+            let operations = [1, 4, 40, 400][rng.below(4) as usize];
+            write(&graph, &mut rng, operations);
+            match round % 25 {
+                7 => _ = graph.checkpoint().unwrap(),
+                15 => graph.settle().unwrap(),
+                _ => {}
+            }
+            let snapshot = graph.snapshot().unwrap();
+            for handle in &mut kept {
+                let (answer, made) = handle.at(&snapshot).unwrap();
+                must_be_right(answer, &snapshot);
+                from_changes += u32::from(matches!(made, Made::FromChanges(_)));
+            }
+        }
+        assert!(from_changes > sets, "{from_changes} answers of changes");
+        let old = graph.snapshot().unwrap();
+        write(&graph, &mut rng, 9);
+        let new = graph.snapshot().unwrap();
+        kept[0].at(&new).unwrap();
+        let (answer, made) = kept[0].at(&old).unwrap();
+        assert_eq!(made, Made::NotLater);
+        must_be_right(answer, &old);
+        // A handle of a store that was closed and opened says that it begins anew.
+        drop((old, new));
+        kept.truncate(1);
+        graph.close().unwrap();
+        let graph = options().open(dir.path()).unwrap();
+        let snapshot = graph.snapshot().unwrap();
+        assert!(!snapshot.comes_after(&{ small().in_memory().unwrap().snapshot().unwrap() }));
+        let (answer, made) = kept[0].at(&snapshot).unwrap();
+        assert_eq!(made, Made::NotLater);
+        must_be_right(answer, &snapshot);
+    }
+}
+
+#[test]
+fn kept_answers_are_right_beside_writers() {
+    let graph = small().keys(KeyKind::U64).in_memory().unwrap();
+    write(&graph, &mut Rng::new(1), 900);
+    let (stop, mut kept) = (AtomicBool::new(false), handles(&graph));
+    std::thread::scope(|scope| {
+        for writer in 0..2 {
+            let (graph, stop) = (&graph, &stop);
+            scope.spawn(move || {
+                let mut rng = Rng::new(10 + writer);
+                while !stop.load(Ordering::Relaxed) {
+                    write(graph, &mut rng, 3);
+                }
+            });
+        }
+        for _ in 0..60 {
+            let snapshot = graph.snapshot().unwrap();
+            for handle in &mut kept {
+                must_be_right(handle.at(&snapshot).unwrap().0, &snapshot);
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert!(graph.snapshot().unwrap().view().unwrap().vertex_count() > 0);
+}
+
+#[test]
+fn only_some_answers_are_kept() {
+    let graph = Graph::in_memory().unwrap();
+    assert!(graph.maintain("bfs").is_err_and(|error| error.to_string().contains("bfs")));
+}
