@@ -45,6 +45,8 @@ enum Command {
     Recovery(SuiteOptions),
     /// A store within a half and a quarter of the memory that its graph takes, against itself without a limit
     Disk(SuiteOptions),
+    /// Answers that are kept while the graph changes, beside those from scratch
+    Maintained(SuiteOptions),
     /// Reads of a file: 4 KiB at random, one by one and by a pool of threads, and 1 MiB in order
     Reads(ReadsOptions),
     /// Vertices with keys of each type against a dense graph: ingestion, reads by name, memory
@@ -138,6 +140,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Commit(options) => finish(suite::commit(&options)),
         Command::Recovery(options) => finish(suite::recovery(&options)),
         Command::Disk(options) => finish(suite::disk(&options)),
+        Command::Maintained(options) => finish(suite::maintained(&options)),
         Command::Reads(options) => finish(suite::reads(&options)),
         Command::Vertices(args) => finish(suite::vertices(&args.suite, args.vertices)),
         Command::Format(options) => finish(suite::format(&options)),

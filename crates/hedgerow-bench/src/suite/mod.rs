@@ -8,6 +8,7 @@ mod folder;
 mod format;
 mod insert;
 mod load;
+mod maintained;
 mod memory;
 mod mixed;
 mod ops;
@@ -68,6 +69,11 @@ pub(crate) fn commit(options: &SuiteOptions) -> Result<()> {
 /// Opening durable stores.
 pub(crate) fn recovery(options: &SuiteOptions) -> Result<()> {
     run("recovery", options, recovery::run)
+}
+
+/// Answers that are kept while the graph changes.
+pub(crate) fn maintained(options: &SuiteOptions) -> Result<()> {
+    run("maintained", options, maintained::run)
 }
 
 /// Stores within a memory limit.

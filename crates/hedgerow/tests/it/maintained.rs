@@ -8,11 +8,15 @@ use hedgerow_kernels::maintain::{
     Answer, Components, Degrees, Handle, Made, Maintained, NAMES, Ranks, Triangles,
 };
 use hedgerow_kernels::{Cancel, Maintain};
+use hedgerow_testkit::effort::{Effort, explored};
 use hedgerow_workload::rng::Rng;
 
 use crate::common::small;
 
 const VERTICES: u64 = 300;
+/// Stores, and change sets of each; after each set every kind of answer is compared.
+const ROUNDS: u64 = 4;
+const SETS: u32 = 150;
 
 fn must_be_right(answer: &Answer, snapshot: &Snapshot) {
     let (view, cancel) = (snapshot.view().unwrap(), Cancel::new());
@@ -55,15 +59,15 @@ fn handles(graph: &Graph) -> Vec<Handle<Snapshot>> {
 
 #[test]
 fn kept_answers_are_right_after_each_commit_across_checkpoints_and_settling() {
-    let sets = if cfg!(debug_assertions) { 150 } else { 2500 };
-    for seed in 0..4 {
+    let (effort, mut compared) = (Effort::rounds(ROUNDS), 0);
+    while let Some(seed) = effort.next_seed() {
         let dir = tempfile::tempdir().unwrap();
         let options = || small().keys(KeyKind::U64).directed(seed % 2 == 0);
         let graph = options().open(dir.path()).unwrap();
         let mut rng = Rng::new(seed);
         write(&graph, &mut rng, 900);
         let (mut kept, mut from_changes) = (handles(&graph), 0);
-        for round in 0..sets {
+        for round in 0..SETS {
             let operations = [1, 4, 40, 400][rng.below(4) as usize];
             write(&graph, &mut rng, operations);
             match round % 25 {
@@ -78,7 +82,8 @@ fn kept_answers_are_right_after_each_commit_across_checkpoints_and_settling() {
                 from_changes += u32::from(matches!(made, Made::FromChanges(_)));
             }
         }
-        assert!(from_changes > sets, "{from_changes} answers of changes");
+        assert!(from_changes > SETS, "{from_changes} answers of changes");
+        compared += u64::from(SETS);
         let old = graph.snapshot().unwrap();
         write(&graph, &mut rng, 9);
         let new = graph.snapshot().unwrap();
@@ -97,6 +102,7 @@ fn kept_answers_are_right_after_each_commit_across_checkpoints_and_settling() {
         assert_eq!(made, Made::NotLater);
         must_be_right(answer, &snapshot);
     }
+    explored("change sets of kept answers", compared, ROUNDS * u64::from(SETS));
 }
 
 #[test]
