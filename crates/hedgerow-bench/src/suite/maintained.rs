@@ -69,7 +69,7 @@ fn change(store: &Graph, inserted: &[(u32, u32)], removed: &[(u32, u32)]) -> Res
     };
     let mut tx = store.write()?;
     tx.put_edges(pairs(inserted))?;
-    tx.remove_edges(&pairs(removed))?;
+    tx.remove_edges(pairs(removed))?;
     tx.commit()?;
     Ok(())
 }

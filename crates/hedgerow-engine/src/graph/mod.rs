@@ -7,7 +7,7 @@ mod open;
 
 use std::sync::Arc;
 
-use hedgerow_core::{GraphConfig, Timestamp, VertexKeyRef};
+use hedgerow_core::{Changeable, GraphConfig, Timestamp, VertexKeyRef};
 
 use crate::commit::op::OpKind;
 use crate::commit::{Ack, Pipeline, WriteTxn, autocommit, order};
@@ -34,6 +34,10 @@ use crate::state::store::Engine;
 #[derive(Clone)]
 pub struct Graph {
     pub(crate) engine: Arc<Engine>,
+}
+
+impl Changeable for Graph {
+    type Snapshot = Snapshot;
 }
 
 impl Graph {

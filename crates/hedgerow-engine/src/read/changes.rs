@@ -1,12 +1,11 @@
 //! What two snapshots see differently: what answers that are kept up to date start from.
 
-use hedgerow_core::{Changeable, Changes, Changing, Direction, LabelId, SubgraphId};
+use hedgerow_core::{Changes, Changing, Direction, LabelId, SubgraphId};
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::{SubgraphTable, View};
 use rayon::prelude::*;
 
 use crate::error::{ArgumentError, Error, Result};
-use crate::graph::Graph;
 use crate::read::snapshot::Snapshot;
 use crate::state::schema::LabelRef;
 
@@ -122,8 +121,4 @@ impl Changing for Snapshot {
     fn comes_after(&self, earlier: &Snapshot) -> bool {
         self.check_is_later(earlier).is_ok()
     }
-}
-
-impl Changeable for Graph {
-    type Snapshot = Snapshot;
 }

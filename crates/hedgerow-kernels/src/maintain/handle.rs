@@ -105,15 +105,15 @@ impl<S: Changing> Handle<S> {
     ) -> Result<(&Answer, Made), KernelError<S::Error>> {
         let view = snapshot.view().map_err(KernelError::Topology)?;
         let (answer, made) = match self.last.take() {
-            None => (self.kind.from_scratch(view, cancel)?, Made::First),
+            None => (self.kind.anew(view, cancel)?, Made::First),
             Some((earlier, _)) if !snapshot.comes_after(&earlier) => {
-                (self.kind.from_scratch(view, cancel)?, Made::NotLater)
+                (self.kind.anew(view, cancel)?, Made::NotLater)
             }
             Some((earlier, mut answer)) => {
                 let changes = snapshot.changes_since(&earlier).map_err(KernelError::Topology)?;
                 let differ = changes.edges.len();
                 if differ as u64 > view.edge_count() / MOST_CHANGED + 1 {
-                    (self.kind.from_scratch(view, cancel)?, Made::TooManyChanges(differ))
+                    (self.kind.anew(view, cancel)?, Made::TooManyChanges(differ))
                 } else {
                     answer.update(view, &changes, cancel)?;
                     (answer, Made::FromChanges(differ))
@@ -131,7 +131,7 @@ impl<S: Changing> Handle<S> {
 }
 
 impl Kind {
-    fn from_scratch<G, E>(self, g: &G, cancel: &Cancel) -> Result<Answer, KernelError<E>>
+    fn anew<G, E>(self, g: &G, cancel: &Cancel) -> Result<Answer, KernelError<E>>
     where
         G: hedgerow_core::Resident,
     {

@@ -174,7 +174,8 @@ impl Sides<'_> {
             let (kind, (dst, weight)) = match (old.peek().copied(), new.peek().copied()) {
                 (None, None) => return,
                 (Some(was), Some(is)) if was.0 == is.0 => {
-                    (old.next(), new.next());
+                    old.next();
+                    new.next();
                     if was.1.to_bits() == is.1.to_bits() {
                         continue;
                     }

@@ -73,6 +73,7 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
             room("op", &["id", "key", "property"]),
             room("search", &["id", "simd"]),
             room("view", &["id", "search"]),
+            room("changes", &["id", "view"]),
             room("lib", &[]),
         ],
     },
