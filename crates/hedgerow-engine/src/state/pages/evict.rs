@@ -1,10 +1,12 @@
-//! Taking what files hold as it is out of memory, when the limit leaves no room (rules E1 to E5 of `docs/design/protocol.md`).
+//! Taking what files hold as it is out of memory, when the limit leaves no room (rules E1 to E5, E9 of `docs/design/protocol.md`).
 
 use std::time::Duration;
 
-use hedgerow_core::{LabelId, SubgraphId, Timestamp};
+use hedgerow_core::account::Purpose;
+use hedgerow_core::{SubgraphId, Timestamp};
 use hedgerow_mem::{Subgraph, SubgraphTable};
 
+use crate::state::eviction::Draw;
 use crate::state::store::Core;
 
 /// Chains that are taken out of memory before the account is looked at again.
@@ -13,33 +15,71 @@ const AT_ONCE: usize = 32;
 const MOST_WAITS: usize = 100;
 const WAIT: Duration = Duration::from_micros(100);
 
+/// So much of what is in memory is cooling: this share.
+const COOLING: usize = 10;
+
 impl Core {
-    /// Takes chains out of memory until `is_enough`, or none is left that can be; returns how many subgraphs. One thread at a time, the
-    /// others wait. Tries latches, and holds one at a time. O(subgraphs) if all are looked at.
+    /// Takes chains out of memory until `is_enough`, or none is left that can be; returns how many subgraphs. They are drawn at random, and
+    /// cool before they are retired; where that is not enough, none is left cooling. One thread at a time, the others wait. Tries
+    /// latches, and holds one at a time. O(subgraphs), and O(log chains that are cooling) for each that is taken.
     pub(crate) fn evict_until(&self, is_enough: impl Fn() -> bool) -> usize {
         let Some(clean) = self.eviction.clean() else { return 0 };
-        let mut hand = self.eviction.hand();
-        let all: Vec<(LabelId, &SubgraphTable, SubgraphId)> = self
+        let mut draw = self.eviction.draw();
+        let evicted = self.cool_until(&mut draw, clean, &is_enough);
+        // Whether somebody needs what is cooling soon nobody knows; that it is needed now is known.
+        if !is_enough() && self.subgraphs.memory().retire_cooled(0) > 0 {
+            self.free_evicted();
+        }
+        evicted
+    }
+
+    /// As that, but leaves some cooling.
+    fn cool_until(&self, draw: &mut Draw, clean: Timestamp, is_enough: impl Fn() -> bool) -> usize {
+        let mut all: Vec<(&SubgraphTable, SubgraphId)> = self
             .tables()
-            .flat_map(|(label, table)| SubgraphTable::existing(table).map(move |id| (label, table, id)))
+            .flat_map(|(_, table)| SubgraphTable::existing(table).map(move |id| (table, id)))
             .collect();
-        let from = hand.map_or(0, |last| all.partition_point(|&(label, _, id)| (label, id) <= last));
         let (mut evicted, mut done) = (0, is_enough());
-        for &(label, table, id) in all[from..].iter().chain(&all[..from]) {
+        for first in 0..all.len() {
             if done {
                 break;
             }
-            *hand = Some((label, id));
-            if table.get(id).is_some_and(|subgraph| self.evict(subgraph, clean)) {
+            let chosen = first + draw.below(all.len() - first);
+            all.swap(first, chosen);
+            let (table, id) = all[first];
+            if table.get(id).is_some_and(|subgraph| subgraph.is_resident() && self.evict(subgraph, clean)) {
                 evicted += 1;
-                if evicted % AT_ONCE == 0 {
+                if evicted % AT_ONCE == 0 && self.retire_oldest() > 0 {
                     self.free_evicted();
                     done = is_enough();
                 }
             }
         }
-        self.free_evicted();
+        if self.retire_oldest() > 0 {
+            self.free_evicted();
+        }
         evicted
+    }
+
+    /// Retires what has cooled for longest, beyond what may be cooling; returns how many subgraphs.
+    fn retire_oldest(&self) -> usize {
+        let account = self.account();
+        let resident = account.used_for(Purpose::Arena) + account.used_for(Purpose::Versions);
+        self.subgraphs.memory().retire_cooled(resident as usize / COOLING)
+    }
+
+    /// Links a subgraph again that is cooling (rule E9); whether it is in memory by this. Never called with a latch. O(log chains that are
+    /// cooling); waits for nobody.
+    pub(super) fn relink(&self, subgraph: &Subgraph) -> bool {
+        // The locks of a forked child may be held for good.
+        if self.is_forked() || !subgraph.is_cooling() {
+            return false;
+        }
+        let back = subgraph.try_latch().is_some_and(|mut latched| latched.relink());
+        if back {
+            self.eviction.note_back();
+        }
+        back
     }
 
     fn evict(&self, subgraph: &Subgraph, clean: Timestamp) -> bool {
