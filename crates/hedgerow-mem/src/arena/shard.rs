@@ -3,7 +3,9 @@
 use std::ptr::NonNull;
 
 use super::header::{FREE, HEADER, Header, MIN_BLOCK, PREV_FREE, block_size};
+use super::mapping::PAGE;
 use super::region::{HEAD, Region};
+use super::returned::Pages;
 use super::stats::ArenaStats;
 
 /// Classes per doubling of the size, as a power of two: a block is at most 1/32 larger than the least of its class.
@@ -24,6 +26,14 @@ struct Free {
 
 const _: () = assert!(size_of::<Free>() + HEADER <= MIN_BLOCK);
 
+/// A free block of a page or more: a smaller one has no whole page inside.
+#[repr(C)]
+struct LargeFree {
+    free: Free,
+    /// Its pages that occupy no memory.
+    returned: Pages,
+}
+
 pub(super) struct Shard<A> {
     index: usize,
     /// Which levels have a free block, and which steps of each level.
@@ -41,6 +51,8 @@ pub(super) struct Shard<A> {
     open: bool,
     allocated: usize,
     blocks: usize,
+    /// The bytes of pages inside free blocks that occupy no memory.
+    returned: usize,
 }
 
 // SAFETY: the pointers lead to memory that belongs to the shard; whoever holds it may use it from any thread.
@@ -80,6 +92,7 @@ impl<A> Shard<A> {
             open: true,
             allocated: 0,
             blocks: 0,
+            returned: 0,
         }
     }
 
@@ -93,9 +106,9 @@ impl<A> Shard<A> {
         let free = self.find(size)?;
         // SAFETY: `find` gives a block that is in its list; see above for the rest.
         unsafe {
-            self.unlink(free);
+            let returned = self.unlink(free);
             let header = free.cast::<Header>();
-            self.cut(header, size);
+            self.cut(header, size, returned);
             header.as_ref().set(FREE, false);
             let region = region_of(header);
             let region = region.as_ptr();
@@ -128,12 +141,12 @@ impl<A> Shard<A> {
                 }
                 return empty.then_some(region);
             }
-            let whole = self.join(header);
+            let (whole, returned) = self.join(header, Pages::NONE);
             if empty && (!self.open || self.spare.is_some()) {
                 remove(&mut self.regions, region);
                 return Some(region);
             }
-            self.link(whole);
+            self.link(whole, returned);
             if empty {
                 self.spare = Some(region);
             }
@@ -153,7 +166,7 @@ impl<A> Shard<A> {
             if (*region.as_ptr()).retired {
                 return;
             }
-            self.cut(header, block_size(bytes));
+            self.cut(header, block_size(bytes), Pages::NONE);
             self.allocated -= before - header.as_ref().size();
         }
     }
@@ -194,8 +207,8 @@ impl<A> Shard<A> {
             // The mark at the former end knows whether the block before it is free.
             let flags = if before > 0 && block.as_ref().has(PREV_FREE) { PREV_FREE } else { 0 };
             Header::write(block, from, open - HEADER - from, flags);
-            let whole = self.join(block);
-            self.link(whole);
+            let (whole, returned) = self.join(block, Pages::NONE);
+            self.link(whole, returned);
             Some(open - before)
         }
     }
@@ -221,8 +234,9 @@ impl<A> Shard<A> {
         level[self.steps[above.trailing_zeros() as usize].trailing_zeros() as usize]
     }
 
-    /// Cuts a block that is in no list down to `size` bytes, and makes the rest a free block, if it is large enough.
-    unsafe fn cut(&mut self, header: NonNull<Header>, size: usize) {
+    /// Cuts a block that is in no list down to `size` bytes, and makes the rest a free block, if it is large enough. What of the block
+    /// is `returned` stays so in the rest.
+    unsafe fn cut(&mut self, header: NonNull<Header>, size: usize, returned: Pages) {
         // SAFETY: see the head of the implementation.
         unsafe {
             let (all, distance) = (header.as_ref().size(), header.as_ref().distance());
@@ -234,37 +248,39 @@ impl<A> Shard<A> {
             Header::write(header, distance, size, flags);
             let rest = behind(header);
             Header::write(rest, distance + size, all - size, 0);
-            let rest = self.join(rest);
-            self.link(rest);
+            let (rest, returned) = self.join(rest, returned);
+            self.link(rest, returned);
         }
     }
 
-    /// Joins a block that is becoming free with free neighbours; they leave their lists.
-    unsafe fn join(&mut self, header: NonNull<Header>) -> NonNull<Header> {
-        // SAFETY: see the head of the implementation.
+    /// Joins a block that is becoming free with free neighbours; they leave their lists. Some pages that end in the block may be
+    /// `returned` already; those that are in the end are told.
+    unsafe fn join(&mut self, header: NonNull<Header>, mut returned: Pages) -> (NonNull<Header>, Pages) {
+        // SAFETY: see the head of the implementation; headers inside what is joined are not looked at any more.
         unsafe {
             let mut start = header;
             let mut size = header.as_ref().size();
+            returned = returned.within(inside(header));
             let next = behind(header);
             if next.as_ref().has(FREE) {
-                self.unlink(next.cast());
                 size += next.as_ref().size();
+                returned = returned.join(self.unlink(next.cast()), header.cast());
             }
             if header.as_ref().has(PREV_FREE) {
                 let before = header.cast::<u64>().sub(1).read() as usize;
                 start = header.cast::<u8>().sub(before).cast();
-                self.unlink(start.cast());
+                returned = returned.join(self.unlink(start.cast()), header.cast());
                 size += before;
             }
             // The block before a free block is never free, so the joined one has no flag of that kind.
             let distance = start.as_ref().distance();
             Header::write(start, distance, size, 0);
-            start
+            (start, returned)
         }
     }
 
-    /// Puts a block into the list of its class, and marks it free.
-    unsafe fn link(&mut self, header: NonNull<Header>) {
+    /// Puts a block into the list of its class, and marks it free. Of its pages some are `returned`.
+    unsafe fn link(&mut self, header: NonNull<Header>, returned: Pages) {
         // SAFETY: see the head of the implementation.
         unsafe {
             header.as_ref().set(FREE, true);
@@ -273,6 +289,10 @@ impl<A> Shard<A> {
             next.cast::<u64>().sub(1).write(header.as_ref().size() as u64);
             let (level, step) = class(header.as_ref().size());
             let Some(heads) = &mut self.heads else { return };
+            if header.as_ref().size() >= PAGE {
+                (*header.cast::<LargeFree>().as_ptr()).returned = returned;
+                self.returned += returned.bytes();
+            }
             let free = header.cast::<Free>();
             let first = &mut heads[level][step];
             (*free.as_ptr()).prev = None;
@@ -286,8 +306,19 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Takes a free block out of its list. The marks on it and on the block behind stay as they are.
-    unsafe fn unlink(&mut self, free: NonNull<Free>) {
+    /// Takes a free block out of its list, and tells which of its pages are returned. The marks on it and on the block behind stay as they
+    /// are.
+    unsafe fn unlink(&mut self, free: NonNull<Free>) -> Pages {
+        // SAFETY: see the head of the implementation.
+        unsafe {
+            let returned = returned_of(free);
+            self.returned -= returned.bytes();
+            self.leave_list(free);
+            returned
+        }
+    }
+
+    unsafe fn leave_list(&mut self, free: NonNull<Free>) {
         // SAFETY: see the head of the implementation.
         unsafe {
             let (next, prev) = ((*free.as_ptr()).next, (*free.as_ptr()).prev);
@@ -310,9 +341,10 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Takes all regions out of use, to be evacuated; gives the spare one out.
-    pub(super) fn retire_all(&mut self) -> Option<NonNull<Region<A>>> {
-        let spare = self.take_spare();
+    /// Takes all regions out of use, to be evacuated. None is kept in reserve.
+    pub(super) fn retire_all(&mut self) {
+        // Its pages come back as they are written: nobody keeps count of them in lists that are given up.
+        self.returned = 0;
         (self.levels, self.steps) = (0, [0; LEVELS]);
         if let Some(heads) = &mut self.heads {
             **heads = [[None; STEPS]; LEVELS];
@@ -325,7 +357,6 @@ impl<A> Shard<A> {
                 insert(&mut self.retired, region);
             }
         }
-        spare
     }
 
     /// Puts the regions that still hold blocks into use again.
@@ -350,7 +381,7 @@ impl<A> Shard<A> {
                         end = behind(end);
                     }
                     Header::write(at, at.as_ref().distance(), size, 0);
-                    self.link(at);
+                    self.link(at, Pages::NONE);
                     // Not cleared by the branch above: what follows a free block is walked past here.
                     if end.as_ref().size() == 0 {
                         break;
@@ -378,7 +409,38 @@ impl<A> Shard<A> {
         self.take_spare()
     }
 
+    /// The bytes of pages inside free blocks that occupy no memory.
+    pub(super) fn returned(&self) -> usize {
+        self.returned
+    }
+
+    /// Gives whole pages inside free blocks back to the system, the largest blocks first, until `wanted` bytes more are given back. O(free
+    /// blocks of a page or more).
+    pub(super) fn return_pages(&mut self, wanted: usize) {
+        let enough = self.returned.saturating_add(wanted);
+        let Some(heads) = &self.heads else { return };
+        let (least, _) = class(PAGE);
+        for free in heads[least..].iter().rev().flat_map(|steps| steps.iter().rev()) {
+            let mut next = *free;
+            while let Some(free) = next.filter(|_| self.returned < enough) {
+                // SAFETY: a free block of a list, see the head of the implementation; its inside is not used.
+                unsafe {
+                    let (block, before) = (free.cast::<Header>(), returned_of(free));
+                    let inside = inside(block);
+                    if inside != before && inside.bytes() > 0 {
+                        Region::keep_small(region_of::<A>(block));
+                        let now = inside.give_back(before, free.cast());
+                        (*free.cast::<LargeFree>().as_ptr()).returned = now;
+                        self.returned += now.bytes() - before.bytes();
+                    }
+                    next = (*free.as_ptr()).next;
+                }
+            }
+        }
+    }
+
     pub(super) fn add_to(&self, stats: &mut ArenaStats) {
+        stats.returned += self.returned;
         stats.allocated += self.allocated;
         stats.blocks += self.blocks;
         for list in [self.regions, self.retired] {
@@ -392,6 +454,27 @@ impl<A> Shard<A> {
                     next = (*region.as_ptr()).next;
                 }
             }
+        }
+        stats.touched -= self.returned;
+    }
+}
+
+/// The whole pages of a free block that have nothing in them that is needed.
+unsafe fn inside(block: NonNull<Header>) -> Pages {
+    let start = block.addr().get();
+    // SAFETY: the caller's block.
+    let end = start + unsafe { block.as_ref().size() };
+    Pages::between(start + size_of::<LargeFree>(), end - size_of::<u64>())
+}
+
+/// Its pages that are returned.
+unsafe fn returned_of(free: NonNull<Free>) -> Pages {
+    // SAFETY: a free block of a list; one that is large says it.
+    unsafe {
+        if free.as_ref().header.size() < PAGE {
+            Pages::NONE
+        } else {
+            free.cast::<LargeFree>().as_ref().returned
         }
     }
 }
@@ -438,7 +521,7 @@ unsafe fn remove<A>(list: &mut Option<NonNull<Region<A>>>, region: NonNull<Regio
 impl<A> Shard<A> {
     /// Checks the invariants that the module states.
     pub(super) fn check(&self) {
-        let (mut allocated, mut blocks, mut free) = (0, 0, 0);
+        let (mut allocated, mut blocks, mut free, mut returned) = (0, 0, 0, 0);
         for (list, retired) in [(self.regions, false), (self.retired, true)] {
             let mut next = list;
             while let Some(region) = next {
@@ -459,6 +542,11 @@ impl<A> Shard<A> {
                         if is_free {
                             assert!(retired || !before, "free neighbours are joined");
                             free += usize::from(!retired);
+                            if !retired {
+                                let pages = returned_of(at.cast());
+                                assert_eq!(pages.within(inside(at)), pages, "inside the block");
+                                returned += pages.bytes();
+                            }
                         } else {
                             own += 1;
                             allocated += at.as_ref().size();
@@ -475,6 +563,7 @@ impl<A> Shard<A> {
             }
         }
         assert_eq!((allocated, blocks), (self.allocated, self.blocks));
+        assert_eq!(returned, self.returned);
         assert_eq!(self.listed(), free, "every free block is in one list");
     }
 
