@@ -1,7 +1,7 @@
 //! What is known of chains that were taken out of memory (rules E1 to E5, E9 of `docs/design/protocol.md`).
 
-use hedgerow_core::Timestamp;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
+use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 
 use super::checkpoint_demand::CheckpointDemand;
 
@@ -14,25 +14,12 @@ pub(crate) struct Eviction {
     happens: AtomicBool,
     /// How many subgraphs are not in memory, of those that were.
     gone: AtomicU64,
-    /// Which chains go.
-    draw: Mutex<Draw>,
+    /// The last subgraph that was looked at.
+    hand: Mutex<Option<(LabelId, SubgraphId)>>,
     /// Checkpoints that memory asks for.
     pub(crate) demand: CheckpointDemand,
     #[cfg(feature = "planted-faults")]
     pub(crate) switch: super::eviction_switch::EvictionSwitch,
-}
-
-/// Numbers that chains are drawn by: splitmix64, from the same beginning in every store, so that tests repeat.
-pub(crate) struct Draw(u64);
-
-impl Draw {
-    /// One of the numbers below `bound`, which is not 0.
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (u128::from(mixed ^ mixed >> 31) * bound as u128 >> 64) as usize
-    }
 }
 
 impl Eviction {
@@ -44,7 +31,7 @@ impl Eviction {
             clean,
             happens,
             gone,
-            draw: Mutex::new(Draw(0)),
+            hand: Mutex::new(None),
             demand: CheckpointDemand::new(),
             #[cfg(feature = "planted-faults")]
             switch: Default::default(),
@@ -73,9 +60,9 @@ impl Eviction {
         self.gone.load(Ordering::Acquire) > 0
     }
 
-    /// Which chains go; held by who takes them out of memory.
-    pub(crate) fn draw(&self) -> MutexGuard<'_, Draw> {
-        self.draw.lock()
+    /// The last subgraph that was looked at; held by who takes chains out of memory.
+    pub(crate) fn hand(&self) -> MutexGuard<'_, Option<(LabelId, SubgraphId)>> {
+        self.hand.lock()
     }
 
     /// A subgraph was taken out of memory. Called under its latch.

@@ -1,7 +1,7 @@
 //! Chains that were taken out of memory and are kept for a while (rule E9 of `docs/design/protocol.md`).
 //!
-//! No read notes that it took place, so nobody knows which chains are in use. Chains are taken out at random instead, and wait here in the
-//! order in which they came; who is read meanwhile is linked again, which costs no file. That is the cooling stage of Leis, Haubenschild,
+//! No read notes that it took place, so nobody knows which chains are in use. Whatever the evictor comes to is taken out, and waits here in the
+//! order in which it came; who is read meanwhile is linked again, which costs no file. That is the cooling stage of Leis, Haubenschild,
 //! Kemper, Neumann, *LeanStore: In-Memory Data Management Beyond Main Memory*, ICDE 2018, section III-B.
 
 use std::collections::BTreeMap;

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use hedgerow_core::account::Purpose;
-use hedgerow_core::{SubgraphId, Timestamp};
+use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::{Subgraph, SubgraphTable};
 
-use crate::state::eviction::Draw;
 use crate::state::store::Core;
 
 /// Chains that are taken out of memory before the account is looked at again.
@@ -18,14 +17,17 @@ const WAIT: Duration = Duration::from_micros(100);
 /// So much of what is in memory is cooling: this share.
 const COOLING: usize = 10;
 
+/// The last subgraph that was looked at.
+type Hand = Option<(LabelId, SubgraphId)>;
+
 impl Core {
-    /// Takes chains out of memory until `is_enough`, or none is left that can be; returns how many subgraphs. They are drawn at random, and
-    /// cool before they are retired; where that is not enough, none is left cooling. One thread at a time, the others wait. Tries
-    /// latches, and holds one at a time. O(subgraphs), and O(log chains that are cooling) for each that is taken.
+    /// Takes chains out of memory until `is_enough`, or none is left that can be; returns how many subgraphs. They go in the order of the
+    /// tables, from where the last one was, and cool before they are retired; where that is not enough, none is left cooling. One thread at
+    /// a time, the others wait. Tries latches, and holds one at a time. O(subgraphs), and O(log chains that are cooling) for each taken.
     pub(crate) fn evict_until(&self, is_enough: impl Fn() -> bool) -> usize {
         let Some(clean) = self.eviction.clean() else { return 0 };
-        let mut draw = self.eviction.draw();
-        let evicted = self.cool_until(&mut draw, clean, &is_enough);
+        let mut hand = self.eviction.hand();
+        let evicted = self.cool_until(&mut hand, clean, || self.most_cooling(), &is_enough);
         // Whether somebody needs what is cooling soon nobody knows; that it is needed now is known.
         if !is_enough() && self.subgraphs.memory().retire_cooled(0) > 0 {
             self.free_evicted();
@@ -33,39 +35,53 @@ impl Core {
         evicted
     }
 
-    /// As that, but leaves some cooling.
-    fn cool_until(&self, draw: &mut Draw, clean: Timestamp, is_enough: impl Fn() -> bool) -> usize {
-        let mut all: Vec<(&SubgraphTable, SubgraphId)> = self
+    /// Takes everything out of memory that can be, and leaves all of it cooling; returns how many subgraphs. For tests: nothing is
+    /// freed by it.
+    pub(crate) fn cool_all(&self) -> usize {
+        let Some(clean) = self.eviction.clean() else { return 0 };
+        let mut hand = self.eviction.hand();
+        self.cool_until(&mut hand, clean, || usize::MAX, || false)
+    }
+
+    /// As [`evict_until`](Self::evict_until), but leaves as many bytes cooling as `most` says.
+    fn cool_until(
+        &self,
+        hand: &mut Hand,
+        clean: Timestamp,
+        most: impl Fn() -> usize,
+        is_enough: impl Fn() -> bool,
+    ) -> usize {
+        let memory = self.subgraphs.memory();
+        let all: Vec<(LabelId, &SubgraphTable, SubgraphId)> = self
             .tables()
-            .flat_map(|(_, table)| SubgraphTable::existing(table).map(move |id| (table, id)))
+            .flat_map(|(label, table)| SubgraphTable::existing(table).map(move |id| (label, table, id)))
             .collect();
+        let from = hand.map_or(0, |last| all.partition_point(|&(label, _, id)| (label, id) <= last));
         let (mut evicted, mut done) = (0, is_enough());
-        for first in 0..all.len() {
+        for &(label, table, id) in all[from..].iter().chain(&all[..from]) {
             if done {
                 break;
             }
-            let chosen = first + draw.below(all.len() - first);
-            all.swap(first, chosen);
-            let (table, id) = all[first];
+            *hand = Some((label, id));
             if table.get(id).is_some_and(|subgraph| subgraph.is_resident() && self.evict(subgraph, clean)) {
                 evicted += 1;
-                if evicted % AT_ONCE == 0 && self.retire_oldest() > 0 {
+                if evicted % AT_ONCE == 0 && memory.retire_cooled(most()) > 0 {
                     self.free_evicted();
                     done = is_enough();
                 }
             }
         }
-        if self.retire_oldest() > 0 {
+        if memory.retire_cooled(most()) > 0 {
             self.free_evicted();
         }
         evicted
     }
 
-    /// Retires what has cooled for longest, beyond what may be cooling; returns how many subgraphs.
-    fn retire_oldest(&self) -> usize {
+    /// How many bytes may be cooling.
+    fn most_cooling(&self) -> usize {
         let account = self.account();
         let resident = account.used_for(Purpose::Arena) + account.used_for(Purpose::Versions);
-        self.subgraphs.memory().retire_cooled(resident as usize / COOLING)
+        resident as usize / COOLING
     }
 
     /// Links a subgraph again that is cooling (rule E9); whether it is in memory by this. Never called with a latch. O(log chains that are
