@@ -21,6 +21,7 @@
 
 mod block;
 mod counted;
+mod free_block;
 mod header;
 mod inner;
 mod large;

@@ -1,9 +1,13 @@
 //! One part of an arena: its regions, and its free blocks by size.
 
+#[cfg(test)]
+mod check;
+mod pages;
+
 use std::ptr::NonNull;
 
+use super::free_block::{Free, inside, note_returned, returned_of};
 use super::header::{FREE, HEADER, Header, MIN_BLOCK, PREV_FREE, block_size};
-use super::mapping::PAGE;
 use super::region::{HEAD, Region};
 use super::returned::Pages;
 use super::stats::ArenaStats;
@@ -15,24 +19,6 @@ const STEPS: usize = 1 << STEPS_LOG2;
 const LEVELS: usize = 24;
 
 type Links = [[Option<NonNull<Free>>; STEPS]; LEVELS];
-
-/// A free block: header, links, and in its last word its size.
-#[repr(C)]
-struct Free {
-    header: Header,
-    next: Option<NonNull<Free>>,
-    prev: Option<NonNull<Free>>,
-}
-
-const _: () = assert!(size_of::<Free>() + HEADER <= MIN_BLOCK);
-
-/// A free block of a page or more: a smaller one has no whole page inside.
-#[repr(C)]
-struct LargeFree {
-    free: Free,
-    /// Its pages that occupy no memory.
-    returned: Pages,
-}
 
 pub(super) struct Shard<A> {
     index: usize,
@@ -289,10 +275,8 @@ impl<A> Shard<A> {
             next.cast::<u64>().sub(1).write(header.as_ref().size() as u64);
             let (level, step) = class(header.as_ref().size());
             let Some(heads) = &mut self.heads else { return };
-            if header.as_ref().size() >= PAGE {
-                (*header.cast::<LargeFree>().as_ptr()).returned = returned;
-                self.returned += returned.bytes();
-            }
+            note_returned(header, returned);
+            self.returned += returned.bytes();
             let free = header.cast::<Free>();
             let first = &mut heads[level][step];
             (*free.as_ptr()).prev = None;
@@ -409,36 +393,6 @@ impl<A> Shard<A> {
         self.take_spare()
     }
 
-    /// The bytes of pages inside free blocks that occupy no memory.
-    pub(super) fn returned(&self) -> usize {
-        self.returned
-    }
-
-    /// Gives whole pages inside free blocks back to the system, the largest blocks first, until `wanted` bytes more are given back. O(free
-    /// blocks of a page or more).
-    pub(super) fn return_pages(&mut self, wanted: usize) {
-        let enough = self.returned.saturating_add(wanted);
-        let Some(heads) = &self.heads else { return };
-        let (least, _) = class(PAGE);
-        for free in heads[least..].iter().rev().flat_map(|steps| steps.iter().rev()) {
-            let mut next = *free;
-            while let Some(free) = next.filter(|_| self.returned < enough) {
-                // SAFETY: a free block of a list, see the head of the implementation; its inside is not used.
-                unsafe {
-                    let (block, before) = (free.cast::<Header>(), returned_of(free));
-                    let inside = inside(block);
-                    if inside != before && inside.bytes() > 0 {
-                        Region::keep_small(region_of::<A>(block));
-                        let now = inside.give_back(before, free.cast());
-                        (*free.cast::<LargeFree>().as_ptr()).returned = now;
-                        self.returned += now.bytes() - before.bytes();
-                    }
-                    next = (*free.as_ptr()).next;
-                }
-            }
-        }
-    }
-
     pub(super) fn add_to(&self, stats: &mut ArenaStats) {
         stats.returned += self.returned;
         stats.allocated += self.allocated;
@@ -456,26 +410,6 @@ impl<A> Shard<A> {
             }
         }
         stats.touched -= self.returned;
-    }
-}
-
-/// The whole pages of a free block that have nothing in them that is needed.
-unsafe fn inside(block: NonNull<Header>) -> Pages {
-    let start = block.addr().get();
-    // SAFETY: the caller's block.
-    let end = start + unsafe { block.as_ref().size() };
-    Pages::between(start + size_of::<LargeFree>(), end - size_of::<u64>())
-}
-
-/// Its pages that are returned.
-unsafe fn returned_of(free: NonNull<Free>) -> Pages {
-    // SAFETY: a free block of a list; one that is large says it.
-    unsafe {
-        if free.as_ref().header.size() < PAGE {
-            Pages::NONE
-        } else {
-            free.cast::<LargeFree>().as_ref().returned
-        }
     }
 }
 
@@ -514,77 +448,5 @@ unsafe fn remove<A>(list: &mut Option<NonNull<Region<A>>>, region: NonNull<Regio
             Some(prev) => (*prev.as_ptr()).next = next,
             None => *list = next,
         }
-    }
-}
-
-#[cfg(test)]
-impl<A> Shard<A> {
-    /// Checks the invariants that the module states.
-    pub(super) fn check(&self) {
-        let (mut allocated, mut blocks, mut free, mut returned) = (0, 0, 0, 0);
-        for (list, retired) in [(self.regions, false), (self.retired, true)] {
-            let mut next = list;
-            while let Some(region) = next {
-                // SAFETY: a region of the list, under the lock.
-                unsafe {
-                    assert_eq!((*region.as_ptr()).retired, retired);
-                    let mut at = region.cast::<u8>().add(HEAD).cast::<Header>();
-                    let (mut distance, mut before, mut own) = (HEAD, false, 0);
-                    loop {
-                        assert_eq!(at.as_ref().distance(), distance, "blocks tile the region");
-                        if !retired {
-                            assert_eq!(at.as_ref().has(PREV_FREE), before, "marked behind a free block");
-                        }
-                        if at.as_ref().size() == 0 {
-                            break;
-                        }
-                        let is_free = at.as_ref().has(FREE);
-                        if is_free {
-                            assert!(retired || !before, "free neighbours are joined");
-                            free += usize::from(!retired);
-                            if !retired {
-                                let pages = returned_of(at.cast());
-                                assert_eq!(pages.within(inside(at)), pages, "inside the block");
-                                returned += pages.bytes();
-                            }
-                        } else {
-                            own += 1;
-                            allocated += at.as_ref().size();
-                        }
-                        before = is_free;
-                        distance += at.as_ref().size();
-                        at = behind(at);
-                    }
-                    assert_eq!(distance + HEADER, (*region.as_ptr()).open);
-                    assert_eq!(own, (*region.as_ptr()).blocks);
-                    blocks += own;
-                    next = (*region.as_ptr()).next;
-                }
-            }
-        }
-        assert_eq!((allocated, blocks), (self.allocated, self.blocks));
-        assert_eq!(returned, self.returned);
-        assert_eq!(self.listed(), free, "every free block is in one list");
-    }
-
-    fn listed(&self) -> usize {
-        let mut listed = 0;
-        let heads = self.heads.iter().flat_map(|heads| heads.iter().enumerate());
-        for (level, steps) in heads {
-            assert_eq!(self.levels >> level & 1 == 1, self.steps[level] != 0);
-            for (step, first) in steps.iter().enumerate() {
-                assert_eq!(self.steps[level] >> step & 1 == 1, first.is_some());
-                let mut next = *first;
-                while let Some(free) = next {
-                    // SAFETY: a free block of the list, under the lock.
-                    let free = unsafe { free.as_ref() };
-                    assert!(free.header.has(FREE));
-                    assert_eq!(class(free.header.size()), (level, step));
-                    listed += 1;
-                    next = free.next;
-                }
-            }
-        }
-        listed
     }
 }

@@ -11,15 +11,13 @@ use hedgerow_core::account::{Account, Purpose};
 use hedgerow_core::sync::Mutex;
 
 use super::chain::{Unlinked, Version};
-use crate::subgraph::Stamp;
-
 /// What a chain takes here, beside its versions: it is in two maps, whose nodes are half full at worst.
 const ENTRY_BYTES: usize = 2 * (size_of::<(u64, Kept)>() + size_of::<(usize, u64)>());
 
 /// The one version of a chain that was taken out of memory, in each direction that had one.
 pub(crate) struct Kept {
-    /// As it was when the chain was taken.
-    pub(crate) stamp: Stamp,
+    /// What told whether the subgraph changed, when the chain was taken.
+    pub(crate) stamp: u64,
     pub(crate) heads: [Option<KeptHead>; 2],
 }
 

@@ -57,7 +57,7 @@ impl Latched<'_> {
             let linked = self.subgraph.heads[direction as usize].evict()?;
             Some(KeptHead { linked, written })
         });
-        let kept = Kept { stamp: self.subgraph.stamp(), heads };
+        let kept = Kept { stamp: self.subgraph.stamp().0, heads };
         self.subgraph.memory().cool(self.subgraph.name(), kept);
     }
 
@@ -68,7 +68,7 @@ impl Latched<'_> {
         let Some(kept) = memory.cooling().take(self.subgraph.name()) else { return false };
         let is_marked =
             |(direction, head): (&Link, &Option<KeptHead>)| head.is_none() || !direction.is_in_memory();
-        let same = kept.stamp == self.subgraph.stamp();
+        let same = kept.stamp == self.subgraph.stamp().0;
         if !same || !self.subgraph.heads.iter().zip(&kept.heads).all(is_marked) {
             memory.retire(kept);
             return false;
