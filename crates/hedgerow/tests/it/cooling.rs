@@ -8,6 +8,8 @@ use hedgerow::{Direction, Durability, KeyKind, LEAST_MEMORY_LIMIT, Options};
 use hedgerow_testkit::SimFs;
 use hedgerow_testkit::sim_fs::SplitMix64;
 
+use crate::common::account;
+
 /// The vertices of a chain, and so many chains: four times what the limit has room for.
 const CHAIN: u64 = 64;
 const CHAINS: u64 = 9_600;
@@ -92,4 +94,37 @@ fn what_is_read_often_stays_in_memory() {
     println!("{all} blocks, {hot} of them of what is read most");
     assert!(graph.memory_bytes() <= LEAST_MEMORY_LIMIT);
     assert!(hot <= MOST_HOT && all <= MOST, "{all} blocks, {hot} of them of what is read most");
+}
+
+/// What cools comes back for readers and writers without a read of a file, and then goes for good like everything else.
+#[test]
+fn what_cools_is_linked_again_and_not_read() {
+    let disk = SimFs::new();
+    let fs = CountingFs::new(disk.handle());
+    let counters = fs.counters();
+    let graph = options().open_on(Arc::new(fs)).unwrap();
+    let edges: Vec<_> = (0..6_400_u64).map(|v| (v, (v + 1) % 6_400)).collect();
+    graph.insert_edges(&edges).unwrap();
+    graph.checkpoint().unwrap();
+    let (chains, held) = (6_400 / CHAIN as usize, graph.memory_bytes());
+    assert_eq!(graph.cool().unwrap(), chains);
+    assert!(graph.memory_bytes() >= held, "what cools is charged");
+    let read = |of: u64| {
+        let (before, snapshot) = (counters.reads.load(Relaxed), graph.snapshot().unwrap());
+        (0..6_400 / of).for_each(|n| assert!(snapshot.contains_edge(n * of, (n * of + 1) % 6_400).unwrap()));
+        counters.reads.load(Relaxed) - before
+    };
+    assert_eq!(read(CHAIN), 0);
+    account::check(&graph).unwrap();
+    assert_eq!(graph.cool().unwrap(), chains);
+    let before = counters.reads.load(Relaxed);
+    assert!(graph.insert_edge(3_u64, 9).unwrap() && graph.remove_edge(100_u64, 101).unwrap());
+    assert_eq!((graph.insert_edges(&[(200_u64, 9)]).unwrap(), counters.reads.load(Relaxed)), (1, before));
+    assert!(graph.insert_edge(100_u64, 101).unwrap());
+    // What changed was linked again, and stays; the rest goes for good.
+    assert_eq!(graph.evict().unwrap(), 0, "all that is clean cools already");
+    assert!(graph.memory_bytes() < held);
+    assert!(read(CHAIN) > 0);
+    account::check(&graph).unwrap();
+    assert!(graph.check().unwrap().is_ok());
 }
