@@ -165,6 +165,7 @@ impl Graph {
         retire_list.drain();
         engine.charge_coordination();
         let (arena, retire_list) = (engine.subgraphs.arena().stats(), retire_list.stats());
+        let cooling = engine.subgraphs.memory().cooling().stats();
         let mut stats = Stats {
             views_kept: views.kept,
             views_built: views.built,
@@ -177,9 +178,9 @@ impl Graph {
             durable: self.durable_ts(),
             arena_free_bytes: arena.free() as u64,
             memory_limit: engine.memory_limit.or_else(default_limit).unwrap_or(u64::MAX),
-            versions: retire_list.versions as u64,
-            old_version_bytes: retire_list.bytes as u64,
-            arena_block_bytes: retire_list.block_bytes as u64,
+            versions: (retire_list.versions + cooling.versions) as u64,
+            old_version_bytes: (retire_list.bytes + cooling.bytes) as u64,
+            arena_block_bytes: (retire_list.block_bytes + cooling.block_bytes) as u64,
             ..Stats::of_account(engine.account())
         };
         drop(snapshot);

@@ -220,6 +220,17 @@ impl Subgraph {
         counted_version_at(&self.heads[direction as usize], t)
     }
 
+    /// Whether what was taken out of memory of it is kept still, so that it can be [linked again](Latched::relink). It may not be by the time
+    /// that the caller has the latch. O(log chains that are cooling).
+    pub fn is_cooling(&self) -> bool {
+        self.memory().cooling().has(self.name())
+    }
+
+    /// Its name among those that are cooling, which no other has: an address in what it shares with its page, which stays where it is.
+    fn name(&self) -> usize {
+        Arc::as_ptr(&self.home).addr() + usize::from(self.place)
+    }
+
     /// Whether nothing of it was taken out of memory. Two loads; it may be by the time that the caller looks.
     #[inline]
     pub fn is_resident(&self) -> bool {

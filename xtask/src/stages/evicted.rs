@@ -30,6 +30,8 @@ const LEFT_OUT: &[&str] = &[
     // How much memory something takes.
     "backpressure::",
     "memory_limit::",
+    // How much is read of files.
+    "cooling::",
     // How many checkpoints there were, and what each of them wrote.
     "checkpoints::a_failure_in_the_background_is_told_and_made_good",
     "checkpoints::a_checkpoint_costs_what_changed",

@@ -224,6 +224,16 @@ impl Graph {
         Ok(self.engine.evict_until(|| false))
     }
 
+    /// As [`evict`](Self::evict), but keeps all of it for whoever reads it soon (rule E9 of the protocol). O(subgraphs). For tests.
+    ///
+    /// # Errors
+    /// As of that.
+    #[doc(hidden)]
+    pub fn cool(&self) -> Result<usize> {
+        self.engine.check_usable()?;
+        Ok(self.engine.cool_all())
+    }
+
     /// The last timestamp that is published: what a snapshot opened now sees. In a forked child, that of the fork. O(1).
     pub fn published_ts(&self) -> Timestamp {
         self.engine.clock.published()

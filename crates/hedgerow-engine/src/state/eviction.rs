@@ -1,4 +1,4 @@
-//! What is known of chains that were taken out of memory (rules E1 to E5 of `docs/design/protocol.md`).
+//! What is known of chains that were taken out of memory (rules E1 to E5, E9 of `docs/design/protocol.md`).
 
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
 use hedgerow_core::{LabelId, SubgraphId, Timestamp};

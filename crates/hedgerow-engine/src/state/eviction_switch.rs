@@ -44,8 +44,8 @@ impl EvictionSwitch {
     }
 
     /// Counts a commit, and if it is time, writes a checkpoint three times of four, and has `evict` take out of memory all that it can, which
-    /// says of how many subgraphs there are.
-    pub(crate) fn after_commit(&self, evict: impl FnOnce() -> u64) {
+    /// says of how many subgraphs there are. It is told whether they are to cool, as they do every other time.
+    pub(crate) fn after_commit(&self, evict: impl FnOnce(bool) -> u64) {
         let Some(every) = every() else { return };
         let commit = self.commits.fetch_add(1, Ordering::Relaxed) + 1;
         if commit < self.next.load(Ordering::Relaxed) {
@@ -58,6 +58,9 @@ impl EvictionSwitch {
         {
             checkpoint();
         }
-        self.next.store(commit + every.max(evict() / SUBGRAPHS_PER_COMMIT), Ordering::Relaxed);
+        self.next.store(
+            commit + every.max(evict(mixed(!commit).is_multiple_of(2)) / SUBGRAPHS_PER_COMMIT),
+            Ordering::Relaxed,
+        );
     }
 }

@@ -215,10 +215,15 @@ impl Core {
         self.give_up_memory();
         // What the arena has free was taken already, and serves the next blocks: what is held counts and not what is open, but for what must be
         // opened where no free block fits.
+        // There pages inside free blocks are given back first, since one block keeps its region.
+        let opens = block.saturating_add(unopened(limit));
         let fits = |bytes: u64| {
             let free = self.subgraphs.arena().stats().free() as u64;
-            taken().saturating_add(block).saturating_add(unopened(limit)) <= limit
-                && taken().saturating_sub(free).saturating_add(bytes).saturating_add(spare) <= limit
+            taken().saturating_sub(free).saturating_add(bytes).saturating_add(spare) <= limit
+                && (taken().saturating_add(opens) <= limit || {
+                    self.return_pages(taken().saturating_add(opens).saturating_sub(limit), limit);
+                    taken().saturating_add(opens) <= limit
+                })
         };
         if fits(bytes) {
             return true;
@@ -226,6 +231,12 @@ impl Core {
         // Some more than is needed, so that the next calls find room.
         self.evict_until(|| fits(bytes.saturating_add(limit / EVICTED_AHEAD)));
         fits(bytes)
+    }
+
+    /// Has the arena give back pages inside free blocks, of so many bytes, and some more, so that the next calls find room.
+    fn return_pages(&self, bytes: u64, limit: u64) {
+        let bytes = bytes.saturating_add(limit / EVICTED_AHEAD);
+        self.subgraphs.arena().return_pages(usize::try_from(bytes).unwrap_or(usize::MAX));
     }
 
     /// The bytes that are used, or kept for buffers of log and files.
@@ -265,7 +276,9 @@ impl Core {
     /// in any case, since nothing else gives it room back.
     pub(crate) fn has_room_to_relocate(&self) -> bool {
         self.memory_limit.filter(|_| self.durable.is_some()).is_none_or(|limit| {
-            let arena = self.account().used_for(Purpose::Arena);
+            // Pages that were given back count again where their regions are evacuated.
+            let returned = self.subgraphs.arena().stats().returned as u64;
+            let arena = self.account().used_for(Purpose::Arena).saturating_add(2 * returned);
             self.taken(limit).saturating_add(arena).saturating_add(spare(limit)) <= limit
         })
     }

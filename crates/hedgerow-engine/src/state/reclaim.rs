@@ -23,7 +23,7 @@ impl Core {
     pub(crate) fn reclaim_due(&self) {
         #[cfg(feature = "planted-faults")]
         if self.durable.is_some() {
-            self.eviction.switch.after_commit(|| self.evict_all());
+            self.eviction.switch.after_commit(|cools| self.evict_all(cools));
         }
         let reasons = self.reasons_for_commits();
         if self.pending.is_due(self.clock.published(), &self.readers, reasons) || self.views.is_wasteful() {
@@ -31,10 +31,14 @@ impl Core {
         }
     }
 
-    /// Takes all that it can out of memory; returns how many subgraphs there are.
+    /// Takes all that it can out of memory, every other time to cool there; returns how many subgraphs there are.
     #[cfg(feature = "planted-faults")]
-    fn evict_all(&self) -> u64 {
-        self.evict_until(|| false);
+    fn evict_all(&self, cools: bool) -> u64 {
+        if cools {
+            self.cool_all();
+        } else {
+            self.evict_until(|| false);
+        }
         self.tables().map(|(_, table)| table.existing().count() as u64).sum()
     }
 

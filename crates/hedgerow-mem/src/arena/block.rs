@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
 
 use super::header::{HEADER, Header, MIN_BLOCK, block_size};
-use super::inner::{Inner, Padded, release, shard_of};
+use super::inner::{Inner, Padded, home_of, release};
 use super::large::{large_size, unmap_large};
 use super::mapping::no_memory;
 use super::region::Region;
@@ -121,9 +121,12 @@ impl Block {
     pub(super) fn shrink(&mut self, bytes: usize) {
         if self.place() & KIND == 0 && block_size(bytes) + MIN_BLOCK <= self.bytes() {
             // SAFETY: the region lives at least as long as the block.
-            let shard = unsafe { shard_of(self.region()) };
+            let (arena, shard) = unsafe { home_of(self.region()) };
+            let mut shard = shard.0.lock();
+            let returned = shard.returned();
             // SAFETY: the block is allocated in a region of this shard, and has bytes to spare.
-            unsafe { shard.0.lock().shrink(self.header(), bytes) };
+            unsafe { shard.shrink(self.header(), bytes) };
+            arena.note_returned(returned, shard.returned());
         }
     }
 }
@@ -142,10 +145,18 @@ impl Drop for Block {
                     std::alloc::dealloc(start.as_ptr(), plain_layout(bytes));
                 }
                 _ => {
-                    let Padded(shard, process) = shard_of(self.region());
+                    let (arena, Padded(shard, process)) = home_of(self.region());
                     if process.is_current() {
-                        let empty = shard.lock().free(self.header());
-                        release(empty);
+                        let mut shard = shard.lock();
+                        let returned = shard.returned();
+                        let empty = shard.free(self.header());
+                        let now = shard.returned();
+                        if empty.is_none() {
+                            // The arena exists until the lock is released.
+                            arena.note_returned(returned, now);
+                        }
+                        drop(shard);
+                        release(empty, returned.saturating_sub(now));
                     }
                 }
             }

@@ -79,7 +79,9 @@ impl Inner {
         let free = self.shards.iter().find_map(|shard| shard.0.try_lock());
         let mut shard = free.unwrap_or_else(|| self.shards[0].0.lock());
         loop {
+            let returned = shard.returned();
             if let Some(block) = shard.allocate(bytes) {
+                self.note_returned(returned, shard.returned());
                 return block;
             }
             if let Some(opened) = shard.extend(self.most_opened()) {
@@ -90,6 +92,16 @@ impl Inner {
             let mapped = self.mapped.fetch_add(size, Ordering::Relaxed);
             let region = Region::map(self.clone(), shard.index(), size, mapped < self.late);
             self.account.charge(self.purpose, shard.add(region, self.most_opened()));
+        }
+    }
+
+    /// Charges pages inside free blocks that come back, or takes those off that do not occupy memory any more.
+    #[inline]
+    pub(super) fn note_returned(&self, before: usize, now: usize) {
+        if now < before {
+            self.account.charge(self.purpose, before - now);
+        } else if now > before {
+            self.account.discharge(self.purpose, now - before);
         }
     }
 
@@ -110,23 +122,24 @@ impl Inner {
     }
 }
 
-/// The shard that guards a region.
+/// The arena of a region, and the shard that guards it.
 ///
 /// # Safety
 /// The region exists for as long as the result is used, which keeps the arena alive.
 #[inline]
-pub(super) unsafe fn shard_of<'a>(region: NonNull<Region<Inner>>) -> &'a Padded {
+pub(super) unsafe fn home_of<'a>(region: NonNull<Region<Inner>>) -> (&'a Inner, &'a Padded) {
     // SAFETY: the caller's.
     let (arena, shard) = unsafe { Region::home(region) };
-    &arena.shards[shard]
+    (arena, &arena.shards[shard])
 }
 
-/// Hands a region back to the system; not under the lock of its shard, since that takes a while.
-pub(super) fn release(region: Option<NonNull<Region<Inner>>>) {
+/// Hands a region back to the system, in which `returned` bytes occupied no memory; not under the lock of its shard, since that takes a
+/// while.
+pub(super) fn release(region: Option<NonNull<Region<Inner>>>, returned: usize) {
     if let Some(region) = region {
         // SAFETY: a region that a shard gives out is in none of its lists, holds no block, and is given out once.
         let (arena, size, open) = unsafe { Region::unmap(region) };
-        arena.account.discharge(arena.purpose, open);
+        arena.account.discharge(arena.purpose, open - returned);
         arena.mapped.fetch_sub(size, Ordering::Relaxed);
     }
 }

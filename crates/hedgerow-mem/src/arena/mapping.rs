@@ -61,6 +61,32 @@ pub(super) fn make_huge(start: NonNull<u8>) {
     }
 }
 
+/// Gives the memory of whole pages back to the system, which reads as zeros then; whether it took it.
+///
+/// # Safety
+/// The range is inside a mapping made by [`map`], and nothing in it is needed.
+#[cfg(all(any(target_os = "linux", target_os = "android"), not(any(miri, feature = "loom"))))]
+pub(super) unsafe fn give_back(start: NonNull<u8>, size: usize) -> bool {
+    use rustix::mm::Advice;
+    // SAFETY: the caller's.
+    unsafe { rustix::mm::madvise(start.as_ptr().cast(), size, Advice::LinuxDontNeed) }.is_ok()
+}
+
+/// Other systems are not known to give it back at once.
+#[cfg(not(all(any(target_os = "linux", target_os = "android"), not(any(miri, feature = "loom")))))]
+pub(super) unsafe fn give_back(_: NonNull<u8>, _: usize) -> bool {
+    false
+}
+
+/// Has a part of a mapping keep small pages: a huge one would occupy again what is given back of it.
+#[cfg(all(unix, not(any(miri, feature = "loom"))))]
+pub(super) fn make_small(start: NonNull<u8>, size: usize) {
+    advise(start, size, false);
+}
+
+#[cfg(not(all(unix, not(any(miri, feature = "loom")))))]
+pub(super) fn make_small(_: NonNull<u8>, _: usize) {}
+
 #[cfg(not(all(unix, not(any(miri, feature = "loom")))))]
 pub(super) fn make_huge(_: NonNull<u8>) {}
 

@@ -12,6 +12,7 @@
 //! * Blocks tile a region without gaps, from its head to an end mark. Behind that nothing was ever touched; when no free
 //!   block is large enough, a further piece of a region is opened, and the mark moves.
 //! * No two free blocks of a region are neighbours, unless the region is being evacuated.
+//! * Pages inside free blocks may occupy no memory and are not charged then; each free block knows which of its own ([`returned`]).
 //! * A free block is in exactly one list, of the class of its size, unless its region is being evacuated.
 //! * A forked child frees no block of its parent's arenas: a thread that it does not have may hold the lock of the shard.
 //!
@@ -20,11 +21,13 @@
 
 mod block;
 mod counted;
+mod free_block;
 mod header;
 mod inner;
 mod large;
 mod mapping;
 mod region;
+mod returned;
 mod shard;
 mod stats;
 
@@ -123,8 +126,14 @@ impl Arena {
         let inner = &owner.inner;
         let (large, blocks) =
             (inner.large_bytes.load(Ordering::Relaxed), inner.large_blocks.load(Ordering::Relaxed));
-        let mut stats =
-            ArenaStats { mapped: large, touched: large, allocated: large, blocks, regions: blocks };
+        let mut stats = ArenaStats {
+            mapped: large,
+            touched: large,
+            allocated: large,
+            blocks,
+            regions: blocks,
+            ..Default::default()
+        };
         for shard in &inner.shards {
             shard.0.lock().add_to(&mut stats);
         }
@@ -139,8 +148,14 @@ impl Arena {
     pub fn evacuate(&self) -> Evacuation<'_> {
         if let Some(owner) = &self.owner {
             for shard in &owner.inner.shards {
-                let spare = shard.0.lock().retire_all();
-                release(spare);
+                let mut shard = shard.0.lock();
+                let returned = shard.returned();
+                let spare = shard.take_spare();
+                let rest = shard.returned();
+                shard.retire_all();
+                owner.inner.note_returned(rest, 0);
+                drop(shard);
+                release(spare, returned - rest);
             }
         }
         Evacuation { arena: self }
@@ -150,8 +165,31 @@ impl Arena {
     pub fn trim(&self) {
         if let Some(owner) = &self.owner {
             for shard in &owner.inner.shards {
-                let spare = shard.0.lock().take_spare();
-                release(spare);
+                let mut shard = shard.0.lock();
+                let returned = shard.returned();
+                let spare = shard.take_spare();
+                let returned = returned - shard.returned();
+                drop(shard);
+                release(spare, returned);
+            }
+        }
+    }
+
+    /// Gives whole pages of the system inside free blocks back, of about `wanted` bytes, so that what a few blocks keep of their regions is
+    /// little. What is allocated there later charges them again. O(free blocks of a page or more), and a call to the system for each that
+    /// has pages to give.
+    pub fn return_pages(&self, mut wanted: usize) {
+        let Some(owner) = &self.owner else { return };
+        for shard in &owner.inner.shards {
+            let mut shard = shard.0.lock();
+            let before = shard.returned();
+            shard.return_pages(wanted);
+            let now = shard.returned();
+            // Under the lock: who allocates takes pages whose memory was taken off.
+            owner.inner.note_returned(before, now);
+            wanted = wanted.saturating_sub(now - before);
+            if wanted == 0 {
+                return;
             }
         }
     }
@@ -168,8 +206,12 @@ impl Arena {
 impl Drop for Owner {
     fn drop(&mut self) {
         for shard in &self.inner.shards {
-            let spare = shard.0.lock().close();
-            release(spare);
+            let mut shard = shard.0.lock();
+            let returned = shard.returned();
+            let spare = shard.close();
+            let returned = returned - shard.returned();
+            drop(shard);
+            release(spare, returned);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::header::HEADER;
-use super::mapping::{HUGE, PAGE, make_huge, map, unmap};
+use super::mapping::{HUGE, PAGE, make_huge, make_small, map, unmap};
 
 /// The most bytes that a region without huge pages is opened by at a time.
 const LATE_PIECE: usize = 64 << 10;
@@ -28,6 +28,8 @@ pub(super) struct Region<A> {
     piece: usize,
     /// Whether pages become huge ones only once they are open as a whole.
     late: bool,
+    /// Whether it has small pages for good.
+    small: bool,
     /// Whether the region is being evacuated: its free blocks are in no list.
     pub(super) retired: bool,
     pub(super) next: Option<NonNull<Region<A>>>,
@@ -50,6 +52,7 @@ impl<A> Region<A> {
             open: 0,
             piece: if huge && !late { HUGE } else { (size / 16).clamp(PAGE, LATE_PIECE) },
             late: huge && late,
+            small: !huge,
             retired: false,
             next: None,
             prev: None,
@@ -82,6 +85,21 @@ impl<A> Region<A> {
             make_huge(unsafe { region.cast::<u8>().add(before / HUGE * HUGE) });
         }
         Some(open)
+    }
+
+    /// Sees to it that the region has no huge pages any more.
+    ///
+    /// # Safety
+    /// The caller holds the lock of the shard.
+    pub(super) unsafe fn keep_small(region: NonNull<Region<A>>) {
+        let this = region.as_ptr();
+        // SAFETY: as in `grow`.
+        unsafe {
+            if !(*this).small {
+                ((*this).small, (*this).late) = (true, false);
+                make_small(region.cast(), (*this).size);
+            }
+        }
     }
 
     /// Returns a region to the system; gives back the reference to its arena, the size, and the bytes that were open.

@@ -1,9 +1,15 @@
 //! One part of an arena: its regions, and its free blocks by size.
 
+#[cfg(test)]
+mod check;
+mod pages;
+
 use std::ptr::NonNull;
 
+use super::free_block::{Free, inside, note_returned, returned_of};
 use super::header::{FREE, HEADER, Header, MIN_BLOCK, PREV_FREE, block_size};
 use super::region::{HEAD, Region};
+use super::returned::Pages;
 use super::stats::ArenaStats;
 
 /// Classes per doubling of the size, as a power of two: a block is at most 1/32 larger than the least of its class.
@@ -13,16 +19,6 @@ const STEPS: usize = 1 << STEPS_LOG2;
 const LEVELS: usize = 24;
 
 type Links = [[Option<NonNull<Free>>; STEPS]; LEVELS];
-
-/// A free block: header, links, and in its last word its size.
-#[repr(C)]
-struct Free {
-    header: Header,
-    next: Option<NonNull<Free>>,
-    prev: Option<NonNull<Free>>,
-}
-
-const _: () = assert!(size_of::<Free>() + HEADER <= MIN_BLOCK);
 
 pub(super) struct Shard<A> {
     index: usize,
@@ -41,6 +37,8 @@ pub(super) struct Shard<A> {
     open: bool,
     allocated: usize,
     blocks: usize,
+    /// The bytes of pages inside free blocks that occupy no memory.
+    returned: usize,
 }
 
 // SAFETY: the pointers lead to memory that belongs to the shard; whoever holds it may use it from any thread.
@@ -80,6 +78,7 @@ impl<A> Shard<A> {
             open: true,
             allocated: 0,
             blocks: 0,
+            returned: 0,
         }
     }
 
@@ -93,9 +92,9 @@ impl<A> Shard<A> {
         let free = self.find(size)?;
         // SAFETY: `find` gives a block that is in its list; see above for the rest.
         unsafe {
-            self.unlink(free);
+            let returned = self.unlink(free);
             let header = free.cast::<Header>();
-            self.cut(header, size);
+            self.cut(header, size, returned);
             header.as_ref().set(FREE, false);
             let region = region_of(header);
             let region = region.as_ptr();
@@ -128,12 +127,12 @@ impl<A> Shard<A> {
                 }
                 return empty.then_some(region);
             }
-            let whole = self.join(header);
+            let (whole, returned) = self.join(header, Pages::NONE);
             if empty && (!self.open || self.spare.is_some()) {
                 remove(&mut self.regions, region);
                 return Some(region);
             }
-            self.link(whole);
+            self.link(whole, returned);
             if empty {
                 self.spare = Some(region);
             }
@@ -153,7 +152,7 @@ impl<A> Shard<A> {
             if (*region.as_ptr()).retired {
                 return;
             }
-            self.cut(header, block_size(bytes));
+            self.cut(header, block_size(bytes), Pages::NONE);
             self.allocated -= before - header.as_ref().size();
         }
     }
@@ -194,8 +193,8 @@ impl<A> Shard<A> {
             // The mark at the former end knows whether the block before it is free.
             let flags = if before > 0 && block.as_ref().has(PREV_FREE) { PREV_FREE } else { 0 };
             Header::write(block, from, open - HEADER - from, flags);
-            let whole = self.join(block);
-            self.link(whole);
+            let (whole, returned) = self.join(block, Pages::NONE);
+            self.link(whole, returned);
             Some(open - before)
         }
     }
@@ -221,8 +220,9 @@ impl<A> Shard<A> {
         level[self.steps[above.trailing_zeros() as usize].trailing_zeros() as usize]
     }
 
-    /// Cuts a block that is in no list down to `size` bytes, and makes the rest a free block, if it is large enough.
-    unsafe fn cut(&mut self, header: NonNull<Header>, size: usize) {
+    /// Cuts a block that is in no list down to `size` bytes, and makes the rest a free block, if it is large enough. What of the block
+    /// is `returned` stays so in the rest.
+    unsafe fn cut(&mut self, header: NonNull<Header>, size: usize, returned: Pages) {
         // SAFETY: see the head of the implementation.
         unsafe {
             let (all, distance) = (header.as_ref().size(), header.as_ref().distance());
@@ -234,37 +234,39 @@ impl<A> Shard<A> {
             Header::write(header, distance, size, flags);
             let rest = behind(header);
             Header::write(rest, distance + size, all - size, 0);
-            let rest = self.join(rest);
-            self.link(rest);
+            let (rest, returned) = self.join(rest, returned);
+            self.link(rest, returned);
         }
     }
 
-    /// Joins a block that is becoming free with free neighbours; they leave their lists.
-    unsafe fn join(&mut self, header: NonNull<Header>) -> NonNull<Header> {
-        // SAFETY: see the head of the implementation.
+    /// Joins a block that is becoming free with free neighbours; they leave their lists. Some pages that end in the block may be
+    /// `returned` already; those that are in the end are told.
+    unsafe fn join(&mut self, header: NonNull<Header>, mut returned: Pages) -> (NonNull<Header>, Pages) {
+        // SAFETY: see the head of the implementation; headers inside what is joined are not looked at any more.
         unsafe {
             let mut start = header;
             let mut size = header.as_ref().size();
+            returned = returned.within(inside(header));
             let next = behind(header);
             if next.as_ref().has(FREE) {
-                self.unlink(next.cast());
                 size += next.as_ref().size();
+                returned = returned.join(self.unlink(next.cast()), header.cast());
             }
             if header.as_ref().has(PREV_FREE) {
                 let before = header.cast::<u64>().sub(1).read() as usize;
                 start = header.cast::<u8>().sub(before).cast();
-                self.unlink(start.cast());
+                returned = returned.join(self.unlink(start.cast()), header.cast());
                 size += before;
             }
             // The block before a free block is never free, so the joined one has no flag of that kind.
             let distance = start.as_ref().distance();
             Header::write(start, distance, size, 0);
-            start
+            (start, returned)
         }
     }
 
-    /// Puts a block into the list of its class, and marks it free.
-    unsafe fn link(&mut self, header: NonNull<Header>) {
+    /// Puts a block into the list of its class, and marks it free. Of its pages some are `returned`.
+    unsafe fn link(&mut self, header: NonNull<Header>, returned: Pages) {
         // SAFETY: see the head of the implementation.
         unsafe {
             header.as_ref().set(FREE, true);
@@ -273,6 +275,8 @@ impl<A> Shard<A> {
             next.cast::<u64>().sub(1).write(header.as_ref().size() as u64);
             let (level, step) = class(header.as_ref().size());
             let Some(heads) = &mut self.heads else { return };
+            note_returned(header, returned);
+            self.returned += returned.bytes();
             let free = header.cast::<Free>();
             let first = &mut heads[level][step];
             (*free.as_ptr()).prev = None;
@@ -286,8 +290,19 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Takes a free block out of its list. The marks on it and on the block behind stay as they are.
-    unsafe fn unlink(&mut self, free: NonNull<Free>) {
+    /// Takes a free block out of its list, and tells which of its pages are returned. The marks on it and on the block behind stay as they
+    /// are.
+    unsafe fn unlink(&mut self, free: NonNull<Free>) -> Pages {
+        // SAFETY: see the head of the implementation.
+        unsafe {
+            let returned = returned_of(free);
+            self.returned -= returned.bytes();
+            self.leave_list(free);
+            returned
+        }
+    }
+
+    unsafe fn leave_list(&mut self, free: NonNull<Free>) {
         // SAFETY: see the head of the implementation.
         unsafe {
             let (next, prev) = ((*free.as_ptr()).next, (*free.as_ptr()).prev);
@@ -310,9 +325,10 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Takes all regions out of use, to be evacuated; gives the spare one out.
-    pub(super) fn retire_all(&mut self) -> Option<NonNull<Region<A>>> {
-        let spare = self.take_spare();
+    /// Takes all regions out of use, to be evacuated. None is kept in reserve.
+    pub(super) fn retire_all(&mut self) {
+        // Its pages come back as they are written: nobody keeps count of them in lists that are given up.
+        self.returned = 0;
         (self.levels, self.steps) = (0, [0; LEVELS]);
         if let Some(heads) = &mut self.heads {
             **heads = [[None; STEPS]; LEVELS];
@@ -325,7 +341,6 @@ impl<A> Shard<A> {
                 insert(&mut self.retired, region);
             }
         }
-        spare
     }
 
     /// Puts the regions that still hold blocks into use again.
@@ -350,7 +365,7 @@ impl<A> Shard<A> {
                         end = behind(end);
                     }
                     Header::write(at, at.as_ref().distance(), size, 0);
-                    self.link(at);
+                    self.link(at, Pages::NONE);
                     // Not cleared by the branch above: what follows a free block is walked past here.
                     if end.as_ref().size() == 0 {
                         break;
@@ -379,6 +394,7 @@ impl<A> Shard<A> {
     }
 
     pub(super) fn add_to(&self, stats: &mut ArenaStats) {
+        stats.returned += self.returned;
         stats.allocated += self.allocated;
         stats.blocks += self.blocks;
         for list in [self.regions, self.retired] {
@@ -393,6 +409,7 @@ impl<A> Shard<A> {
                 }
             }
         }
+        stats.touched -= self.returned;
     }
 }
 
@@ -431,71 +448,5 @@ unsafe fn remove<A>(list: &mut Option<NonNull<Region<A>>>, region: NonNull<Regio
             Some(prev) => (*prev.as_ptr()).next = next,
             None => *list = next,
         }
-    }
-}
-
-#[cfg(test)]
-impl<A> Shard<A> {
-    /// Checks the invariants that the module states.
-    pub(super) fn check(&self) {
-        let (mut allocated, mut blocks, mut free) = (0, 0, 0);
-        for (list, retired) in [(self.regions, false), (self.retired, true)] {
-            let mut next = list;
-            while let Some(region) = next {
-                // SAFETY: a region of the list, under the lock.
-                unsafe {
-                    assert_eq!((*region.as_ptr()).retired, retired);
-                    let mut at = region.cast::<u8>().add(HEAD).cast::<Header>();
-                    let (mut distance, mut before, mut own) = (HEAD, false, 0);
-                    loop {
-                        assert_eq!(at.as_ref().distance(), distance, "blocks tile the region");
-                        if !retired {
-                            assert_eq!(at.as_ref().has(PREV_FREE), before, "marked behind a free block");
-                        }
-                        if at.as_ref().size() == 0 {
-                            break;
-                        }
-                        let is_free = at.as_ref().has(FREE);
-                        if is_free {
-                            assert!(retired || !before, "free neighbours are joined");
-                            free += usize::from(!retired);
-                        } else {
-                            own += 1;
-                            allocated += at.as_ref().size();
-                        }
-                        before = is_free;
-                        distance += at.as_ref().size();
-                        at = behind(at);
-                    }
-                    assert_eq!(distance + HEADER, (*region.as_ptr()).open);
-                    assert_eq!(own, (*region.as_ptr()).blocks);
-                    blocks += own;
-                    next = (*region.as_ptr()).next;
-                }
-            }
-        }
-        assert_eq!((allocated, blocks), (self.allocated, self.blocks));
-        assert_eq!(self.listed(), free, "every free block is in one list");
-    }
-
-    fn listed(&self) -> usize {
-        let mut listed = 0;
-        let heads = self.heads.iter().flat_map(|heads| heads.iter().enumerate());
-        for (level, steps) in heads {
-            assert_eq!(self.levels >> level & 1 == 1, self.steps[level] != 0);
-            for (step, first) in steps.iter().enumerate() {
-                assert_eq!(self.steps[level] >> step & 1 == 1, first.is_some());
-                let mut next = *first;
-                while let Some(free) = next {
-                    // SAFETY: a free block of the list, under the lock.
-                    let free = unsafe { free.as_ref() };
-                    assert!(free.header.has(FREE));
-                    assert_eq!(class(free.header.size()), (level, step));
-                    listed += 1;
-                    next = free.next;
-                }
-            }
-        }
-        listed
     }
 }

@@ -5,8 +5,10 @@
 pub struct ArenaStats {
     /// Bytes taken from the system.
     pub mapped: usize,
-    /// Bytes of the open parts of regions: the rest occupies no memory yet.
+    /// Bytes of the open parts of regions, without pages that were given back: the rest occupies no memory.
     pub touched: usize,
+    /// Bytes of pages inside free blocks that were given back.
+    pub returned: usize,
     /// Bytes of allocated blocks, with their headers.
     pub allocated: usize,
     /// Allocated blocks.

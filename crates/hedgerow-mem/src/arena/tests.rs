@@ -42,6 +42,7 @@ enum Step {
     Drop(prop::sample::Index),
     Evacuate { moved: usize },
     Trim,
+    Return { wanted: usize },
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -56,6 +57,7 @@ fn step() -> impl Strategy<Value = Step> {
         7 => any::<prop::sample::Index>().prop_map(Step::Drop),
         1 => (0..40usize).prop_map(|moved| Step::Evacuate { moved }),
         1 => Just(Step::Trim),
+        2 => (0..200_000usize).prop_map(|wanted| Step::Return { wanted }),
     ]
 }
 
@@ -83,6 +85,7 @@ proptest! {
                     drop(guard);
                 }
                 Step::Trim => arena.trim(),
+                Step::Return { wanted } => arena.return_pages(wanted),
             }
             model.check(&arena);
         }
@@ -120,6 +123,43 @@ fn empty_regions_go_back_except_one() {
     assert_eq!((arena.stats().regions, arena.stats().blocks), (1, 0));
     arena.trim();
     assert_eq!(arena.stats(), ArenaStats::default());
+}
+
+/// What is left of a few blocks in all regions is little more than these blocks, and it can be used again.
+#[test]
+#[cfg(all(target_os = "linux", not(miri)))]
+fn blocks_keep_little_more_than_themselves_of_their_regions() {
+    let arena = Arena::new();
+    let mut blocks: Vec<_> = (0..5_000).map(|i| arena.copy(&vec![i as u32; 500])).collect();
+    let full = arena.stats();
+    let mut at = 0;
+    blocks.retain(|_| {
+        at += 1;
+        at % 50 == 0
+    });
+    assert!(arena.stats().touched > full.touched / 2, "each keeps its region");
+    arena.return_pages(100_000);
+    let some = arena.stats();
+    assert!((100_000..3_000_000).contains(&some.returned), "no more than it takes: {some:?}");
+    arena.return_pages(usize::MAX);
+    arena.check();
+    let least = arena.stats();
+    assert!(least.touched < blocks.len() * 3 * mapping::PAGE, "{least:?}");
+    assert_eq!(arena.account().used() as usize, least.touched);
+    // What is allocated takes the pages that it needs, and no more.
+    let new = arena.copy(&[7u32; 5_000]);
+    let taken = arena.stats().touched - least.touched;
+    assert!(taken <= new.bytes() + 2 * mapping::PAGE, "{taken}");
+    blocks.extend((0..4_000).map(|i| arena.copy(&vec![i as u32; 500])));
+    arena.check();
+    let again = arena.stats();
+    assert!(again.mapped <= full.mapped && again.touched <= full.touched, "{again:?} after {full:?}");
+    assert!(blocks[100..].iter().enumerate().all(|(i, block)| block.iter().all(|&n| n == i as u32)));
+    drop((blocks, new));
+    arena.check();
+    arena.trim();
+    assert_eq!(arena.stats(), ArenaStats::default());
+    assert_eq!(arena.account().used(), 0);
 }
 
 #[test]

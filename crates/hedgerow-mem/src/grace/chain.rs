@@ -227,6 +227,12 @@ impl Link {
         NonNull::new(to).filter(|to| is_version(to.as_ptr())).map(Unlinked)
     }
 
+    /// Links again what [`evict`](Self::evict) returned. Only for the holder of the latch, where the mark still stands.
+    pub(crate) fn relink(&self, version: Unlinked) {
+        // Release, as in `push`: who did not see the version before sees it whole. The reference goes back to the link.
+        self.to.store(version.0.as_ptr(), Ordering::Release);
+    }
+
     /// Empties the link of a version that a model saw end.
     #[cfg(feature = "model-checking")]
     pub(super) fn cut(&self) -> Option<Arc<Version>> {

@@ -24,6 +24,7 @@
 mod barrier;
 mod cell;
 mod chain;
+mod cooling;
 mod life;
 mod read_guard;
 mod retire_list;
@@ -31,6 +32,8 @@ mod retire_list;
 pub use cell::GraceCell;
 pub(crate) use chain::{Link, Unlinked};
 pub use chain::{NotInMemory, Version};
+pub use cooling::{Cooling, CoolingStats};
+pub(crate) use cooling::{Kept, KeptHead};
 pub(crate) use read_guard::ReadGuard;
 pub use retire_list::{RetireList, RetireStats};
 
@@ -48,6 +51,25 @@ pub struct Memory(Arc<Parts>);
 struct Parts {
     arena: Arena,
     retire_list: RetireList,
+    cooling: Cooling,
+}
+
+impl Drop for Parts {
+    /// What is cooling ends as everything does: no subgraph is left that it could be linked to.
+    fn drop(&mut self) {
+        self.retire_cooled(0);
+    }
+}
+
+impl Parts {
+    fn retire(&self, kept: Kept) {
+        kept.into_unlinked().for_each(|version| self.retire_list.take(version));
+    }
+
+    fn retire_cooled(&self, most: usize) -> usize {
+        let first = || self.cooling.take_first_beyond(most);
+        std::iter::from_fn(first).map(|kept| self.retire(kept)).count()
+    }
 }
 
 impl Default for Memory {
@@ -61,7 +83,8 @@ impl Memory {
     /// With `arena`, and a retire list of its own.
     pub fn new(arena: Arena) -> Memory {
         let retire_list = RetireList::new(arena.account().clone());
-        Memory(Arc::new(Parts { arena, retire_list }))
+        let cooling = Cooling::new(arena.account().clone());
+        Memory(Arc::new(Parts { arena, retire_list, cooling }))
     }
 
     /// Where main parts and deltas lie.
@@ -84,6 +107,30 @@ impl Memory {
             version.charged.store(held, Ordering::Relaxed);
             self.account().charge(Purpose::Versions, held - charged);
         }
+    }
+
+    /// Which chains are cooling.
+    #[inline]
+    pub fn cooling(&self) -> &Cooling {
+        &self.0.cooling
+    }
+
+    /// Retires chains that are cooling, first those that came first, until they have `most` bytes at most; returns how many. They can only be
+    /// read from files from then on. Takes no latch. O(chains that are retired).
+    pub fn retire_cooled(&self, most: usize) -> usize {
+        self.0.retire_cooled(most)
+    }
+
+    /// Keeps a chain that was taken out of memory. Its latch is held.
+    pub(crate) fn cool(&self, chain: usize, kept: Kept) {
+        if let Some(older) = self.0.cooling.keep(chain, kept) {
+            self.retire(older);
+        }
+    }
+
+    /// Has the versions freed of a chain that was taken out of memory, once no walk stands on them.
+    pub(crate) fn retire(&self, kept: Kept) {
+        self.0.retire(kept);
     }
 
     /// Where versions wait that were unlinked.

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::Latched;
 use crate::delta::Delta;
-use crate::grace::{ReadGuard, Unlinked};
+use crate::grace::{Kept, KeptHead, Link, ReadGuard, Unlinked};
 use crate::main_part::Main;
 use crate::reclaim::{Horizon, Pin, judge};
 use crate::version::{Version, load_changed};
@@ -28,7 +28,7 @@ impl Latched<'_> {
         self.unlink_dead(direction, Some(gone), horizon, pinned);
     }
 
-    /// Takes the chains of both directions out of memory if files hold them as they are, `clean` being the timestamp of the
+    /// Takes the chains of both directions out of memory, where they are [cooling](crate::Memory::cooling) then, if files hold them as they are, `clean` being the timestamp of the
     /// checkpoint in those files: nothing was applied after it, and no reader, now or later, sees less than was applied (rules E1
     /// and E2 of the protocol). Returns whether there was something to take. O(1), and O(readers) once for each `horizon`.
     pub fn evict_clean(&mut self, clean: Timestamp, horizon: &impl Horizon) -> bool {
@@ -46,8 +46,38 @@ impl Latched<'_> {
         if heads().next().is_none() || heads().any(is_older) {
             return false;
         }
-        let held = directions.map(|d| self.writer.heads[d as usize].is_some());
-        directions.into_iter().filter(|&d| held[d as usize]).for_each(|d| self.evict(d));
+        self.cool();
+        true
+    }
+
+    /// Marks both chains as not in memory, and keeps their versions for who needs them soon (rule E9 of the protocol).
+    fn cool(&mut self) {
+        let heads = [Direction::Out, Direction::In].map(|direction| {
+            let written = self.writer.heads[direction as usize].take()?;
+            let linked = self.subgraph.heads[direction as usize].evict()?;
+            Some(KeptHead { linked, written })
+        });
+        let kept = Kept { stamp: self.subgraph.stamp().0, heads };
+        self.subgraph.memory().cool(self.subgraph.name(), kept);
+    }
+
+    /// Links the chains again if they are cooling, and still what they were when they were taken out of memory (rule E9). Returns whether
+    /// they are in memory now by this. O(log chains that are cooling).
+    pub fn relink(&mut self) -> bool {
+        let memory = self.subgraph.memory();
+        let Some(kept) = memory.cooling().take(self.subgraph.name()) else { return false };
+        let is_marked =
+            |(direction, head): (&Link, &Option<KeptHead>)| head.is_none() || !direction.is_in_memory();
+        let same = kept.stamp == self.subgraph.stamp().0;
+        if !same || !self.subgraph.heads.iter().zip(&kept.heads).all(is_marked) {
+            memory.retire(kept);
+            return false;
+        }
+        for (place, head) in kept.heads.into_iter().enumerate() {
+            let Some(KeptHead { linked, written }) = head else { continue };
+            self.writer.heads[place] = Some(written);
+            self.subgraph.heads[place].relink(linked);
+        }
         true
     }
 

@@ -13,13 +13,13 @@ use loom::thread;
 use crate::versions::{Store, V, inserted, store};
 
 /// A store whose chain has the edges to 1 up to `last`, all of which files hold.
-struct Tier {
-    store: Arc<Store>,
+pub(crate) struct Tier {
+    pub(crate) store: Arc<Store>,
     /// The last commit that files hold.
     clean: Mutex<u64>,
 }
 
-fn tier(last: u32) -> Arc<Tier> {
+pub(crate) fn tier(last: u32) -> Arc<Tier> {
     let store = store();
     (1..=last).for_each(|dst| store.commit(dst, EdgeOp::Insert));
     Arc::new(Tier { store, clean: Mutex::new(u64::from(last)) })
@@ -38,9 +38,12 @@ impl Tier {
         Main::from_parts(0, &offsets, &neighbors, None, self.store.memory.arena()).unwrap()
     }
 
-    /// As the store reads back: what was applied is looked at before the file is, and again under the latch.
-    fn reload(&self) {
+    /// As the store reads back: what was applied is looked at before the mark is, hence before the file is, and again under the latch.
+    pub(crate) fn reload(&self) {
         let applied = self.store.subgraph().stamp().applied();
+        if self.store.subgraph().is_resident() {
+            return;
+        }
         let image = self.image();
         let mut latched = self.store.subgraph().latch();
         if latched.last_ts() == applied {
@@ -48,14 +51,29 @@ impl Tier {
         }
     }
 
+    /// Takes the chain out of memory for good.
     fn evict(&self) -> bool {
+        let taken = self.cool();
+        self.store.memory.retire_cooled(0);
+        taken
+    }
+
+    pub(crate) fn cool(&self) -> bool {
         let clean = Timestamp(*self.clean.lock().unwrap());
         let mut latched = self.store.subgraph().latch();
         latched.evict_clean(clean, &self.store.horizon())
     }
 
+    /// Has the chain in memory: linked again if it is cooling, or read back.
+    pub(crate) fn touch(&self) {
+        let subgraph = self.store.subgraph();
+        if !subgraph.is_cooling() || !subgraph.try_latch().is_some_and(|mut latched| latched.relink()) {
+            self.reload();
+        }
+    }
+
     /// Reads at `t`; also whether it had to be read back.
-    fn read(&self, t: Timestamp) -> (Vec<u32>, bool) {
+    pub(crate) fn read(&self, t: Timestamp) -> (Vec<u32>, bool) {
         let mut reloaded = false;
         loop {
             let mut seen = Vec::new();
@@ -64,7 +82,7 @@ impl Tier {
             });
             match read {
                 Ok(_) => return (seen, reloaded),
-                Err(NotInMemory) => self.reload(),
+                Err(NotInMemory) => self.touch(),
             }
             reloaded = true;
         }
@@ -94,11 +112,11 @@ impl Tier {
     }
 
     /// Commits the insertion of the edge to `dst`, the next one; a writer looks under its latch whether all is in memory.
-    fn commit(&self, dst: u32) {
+    pub(crate) fn commit(&self, dst: u32) {
         let mut latched = self.store.subgraph().latch();
         while !latched.is_resident() {
             drop(latched);
-            self.reload();
+            self.touch();
             latched = self.store.subgraph().latch();
         }
         let ts = self.store.clock.order().draw();
@@ -109,12 +127,12 @@ impl Tier {
     }
 
     /// A checkpoint of everything up to `last`.
-    fn checkpoint(&self, last: u64) {
+    pub(crate) fn checkpoint(&self, last: u64) {
         *self.clean.lock().unwrap() = last;
     }
 }
 
-fn model(f: impl Fn() + Sync + Send + 'static) {
+pub(crate) fn model(f: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(builder.preemption_bound.unwrap_or(2).min(2));
     builder.check(f);

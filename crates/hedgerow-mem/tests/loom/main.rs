@@ -1,6 +1,7 @@
 //! Model-checked protocols of the versions: every interleaving up to the preemption bound.
 #![cfg(feature = "loom")]
 
+mod cooling;
 mod evict;
 mod keys;
 mod reuse;

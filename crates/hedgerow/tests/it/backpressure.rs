@@ -142,6 +142,37 @@ fn a_commit_is_refused_where_a_snapshot_holds_what_fills_memory() {
     assert!(graph.check().unwrap().is_ok());
 }
 
+/// A few lists that a snapshot holds, in all regions of the arena, keep those from nobody: what is free in them is given back.
+#[test]
+fn a_snapshot_that_holds_a_few_lists_refuses_no_commit() {
+    let disk = SimFs::new();
+    let graph = limited().open_on(disk.handle()).unwrap();
+    for window in 0..12 {
+        let (_, error) = fill_in_batches(&graph, window);
+        assert!(error.is_none(), "window {window}: {error:?}");
+    }
+    let held = graph.snapshot().unwrap();
+    let (edges, degrees) = (held.edge_count().unwrap(), |snapshot: &hedgerow::Snapshot| -> Vec<_> {
+        (0..12).map(|window| snapshot.degree(window * WINDOW, Direction::Out).unwrap()).collect()
+    });
+    let before = degrees(&held);
+    // They change, so what the snapshot sees of them stays.
+    let mut new =
+        (0..12).filter(|window| graph.insert_edge(window * WINDOW, 1_u64 << 20).unwrap()).count() as u64;
+    let highest = highest_while(&graph, || {
+        for window in 20..23 {
+            let (inserted, error) = fill_in_batches(&graph, window);
+            new += inserted;
+            assert!(error.is_none(), "window {window}: {error:?}, {:?}", graph.stats());
+        }
+    });
+    assert!(highest <= LIMIT, "{highest} bytes of {LIMIT}");
+    assert_eq!(degrees(&held), before);
+    assert_eq!((held.edge_count().unwrap(), account::check(&graph).unwrap().edges), (edges, edges + new));
+    drop(held);
+    assert!(graph.check().unwrap().is_ok());
+}
+
 /// Commits go on while memory has room, then say that the disk is full. Reads go on, and with new space so do commits.
 #[test]
 fn on_a_full_disk_commits_fail_once_memory_is_full_and_reads_go_on() {

@@ -205,7 +205,9 @@ impl Sequence {
                 if self.generator.rng().eighths(4) {
                     self.graph.checkpoint().map_err(|e| e.to_string())?;
                 }
-                self.seen.evicted += self.graph.evict().map_err(|e| e.to_string())? as u64;
+                let taken =
+                    if self.seen.evicted.is_multiple_of(2) { self.graph.evict() } else { self.graph.cool() };
+                self.seen.evicted += taken.map_err(|e| e.to_string())? as u64;
             }
             // What a walk over the store finds is what the account was charged, whatever came before.
             11 => drop(common::account::check(&self.graph)?),

@@ -15,6 +15,7 @@ mod checkpoints;
 mod cold;
 mod columns;
 mod concurrency;
+mod cooling;
 mod damage;
 mod disk_cases;
 mod disk_full;

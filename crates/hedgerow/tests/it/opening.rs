@@ -152,6 +152,7 @@ impl World {
                 3 => self.read_some(),
                 4 if step % 5 == 0 => drop(self.graph.compact().unwrap()),
                 5 => self.write_otherwise(),
+                6 if self.rng.below(2) == 0 => _ = self.graph.cool().unwrap(),
                 6 => _ = self.graph.evict().unwrap(),
                 _ => self.write(),
             }
@@ -340,6 +341,9 @@ fn beside_an_evictor(options: Options) {
         scope.spawn(move || {
             while !over.load(Relaxed) {
                 graph.checkpoint().unwrap();
+                // Some of it cools for a while first.
+                evicted.fetch_add(graph.cool().unwrap() as u64, Relaxed);
+                std::thread::yield_now();
                 evicted.fetch_add(graph.evict().unwrap() as u64, Relaxed);
             }
         });

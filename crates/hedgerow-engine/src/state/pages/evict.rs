@@ -1,7 +1,8 @@
-//! Taking what files hold as it is out of memory, when the limit leaves no room (rules E1 to E5 of `docs/design/protocol.md`).
+//! Taking what files hold as it is out of memory, when the limit leaves no room (rules E1 to E5, E9 of `docs/design/protocol.md`).
 
 use std::time::Duration;
 
+use hedgerow_core::account::Purpose;
 use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::{Subgraph, SubgraphTable};
 
@@ -13,12 +14,44 @@ const AT_ONCE: usize = 32;
 const MOST_WAITS: usize = 100;
 const WAIT: Duration = Duration::from_micros(100);
 
+/// So much of what is in memory is cooling: this share.
+const COOLING: usize = 10;
+
+/// The last subgraph that was looked at.
+type Hand = Option<(LabelId, SubgraphId)>;
+
 impl Core {
-    /// Takes chains out of memory until `is_enough`, or none is left that can be; returns how many subgraphs. One thread at a time, the
-    /// others wait. Tries latches, and holds one at a time. O(subgraphs) if all are looked at.
+    /// Takes chains out of memory until `is_enough`, or none is left that can be; returns how many subgraphs. They go in the order of the
+    /// tables, from where the last one was, and cool before they are retired; where that is not enough, none is left cooling. One thread at
+    /// a time, the others wait. Tries latches, and holds one at a time. O(subgraphs), and O(log chains that are cooling) for each taken.
     pub(crate) fn evict_until(&self, is_enough: impl Fn() -> bool) -> usize {
         let Some(clean) = self.eviction.clean() else { return 0 };
         let mut hand = self.eviction.hand();
+        let evicted = self.cool_until(&mut hand, clean, || self.most_cooling(), &is_enough);
+        // Whether somebody needs what is cooling soon nobody knows; that it is needed now is known.
+        if !is_enough() && self.subgraphs.memory().retire_cooled(0) > 0 {
+            self.free_evicted();
+        }
+        evicted
+    }
+
+    /// Takes everything out of memory that can be, and leaves all of it cooling; returns how many subgraphs. For tests: nothing is
+    /// freed by it.
+    pub(crate) fn cool_all(&self) -> usize {
+        let Some(clean) = self.eviction.clean() else { return 0 };
+        let mut hand = self.eviction.hand();
+        self.cool_until(&mut hand, clean, || usize::MAX, || false)
+    }
+
+    /// As [`evict_until`](Self::evict_until), but leaves as many bytes cooling as `most` says.
+    fn cool_until(
+        &self,
+        hand: &mut Hand,
+        clean: Timestamp,
+        most: impl Fn() -> usize,
+        is_enough: impl Fn() -> bool,
+    ) -> usize {
+        let memory = self.subgraphs.memory();
         let all: Vec<(LabelId, &SubgraphTable, SubgraphId)> = self
             .tables()
             .flat_map(|(label, table)| SubgraphTable::existing(table).map(move |id| (label, table, id)))
@@ -30,16 +63,39 @@ impl Core {
                 break;
             }
             *hand = Some((label, id));
-            if table.get(id).is_some_and(|subgraph| self.evict(subgraph, clean)) {
+            if table.get(id).is_some_and(|subgraph| subgraph.is_resident() && self.evict(subgraph, clean)) {
                 evicted += 1;
-                if evicted % AT_ONCE == 0 {
+                if evicted % AT_ONCE == 0 && memory.retire_cooled(most()) > 0 {
                     self.free_evicted();
                     done = is_enough();
                 }
             }
         }
-        self.free_evicted();
+        if memory.retire_cooled(most()) > 0 {
+            self.free_evicted();
+        }
         evicted
+    }
+
+    /// How many bytes may be cooling.
+    fn most_cooling(&self) -> usize {
+        let account = self.account();
+        let resident = account.used_for(Purpose::Arena) + account.used_for(Purpose::Versions);
+        resident as usize / COOLING
+    }
+
+    /// Links a subgraph again that is cooling (rule E9); whether it is in memory by this. Never called with a latch. O(log chains that are
+    /// cooling); waits for nobody.
+    pub(super) fn relink(&self, subgraph: &Subgraph) -> bool {
+        // The locks of a forked child may be held for good.
+        if self.is_forked() || !subgraph.is_cooling() {
+            return false;
+        }
+        let back = subgraph.try_latch().is_some_and(|mut latched| latched.relink());
+        if back {
+            self.eviction.note_back();
+        }
+        back
     }
 
     fn evict(&self, subgraph: &Subgraph, clean: Timestamp) -> bool {

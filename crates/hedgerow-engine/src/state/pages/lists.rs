@@ -189,7 +189,9 @@ impl Core {
         let Some(table) = self.table(id.label) else { return Ok(Look::Nothing) };
         match table.find(id.subgraph) {
             Ok(None) => return Ok(Look::Nothing),
-            Ok(Some(subgraph)) if subgraph.is_resident() => return Ok(Look::InMemory),
+            Ok(Some(subgraph)) if subgraph.is_resident() || self.relink(subgraph) => {
+                return Ok(Look::InMemory);
+            }
             Ok(Some(_)) | Err(NotInMemory) => {}
         }
         let Some(recent) = self.cold.recent() else { return self.look_in_memory(id) };

@@ -61,12 +61,19 @@ impl Core {
         Ok(Some(subgraph))
     }
 
-    /// Reads an image, and puts it into its subgraph if that did not change meanwhile (rule E4).
+    /// Links the subgraph again if it is cooling (rule E9), else reads an image, and puts it in if nothing changed meanwhile (rule E4).
     fn reload(&self, id: ImageId, subgraph: &Subgraph) -> Result<()> {
         self.check_owner()?;
+        if self.relink(subgraph) {
+            return Ok(());
+        }
         self.check_room_for_subgraph(id)?;
-        // Before the segments are taken: those that hold what was applied by then, or later ones.
+        // Before the mark is seen, and that before the segments are taken: those hold what was applied by then, or more. A stamp that was
+        // loaded later may be of a change that came meanwhile, which no segment has yet.
         let applied = subgraph.stamp().applied();
+        if subgraph.is_resident() {
+            return Ok(());
+        }
         let sources = self.pages.sources();
         if sources.segments().next().is_none() {
             // Without segments nothing was ever clean: what is not in memory is nowhere.
