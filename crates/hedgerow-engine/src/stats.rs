@@ -32,7 +32,7 @@ pub struct Stats {
     pub property_bytes: u64,
     /// Bytes of deltas of current versions, with the properties that they hold.
     pub delta_bytes: u64,
-    /// Bytes of versions that only older snapshots need, or that wait to be reclaimed.
+    /// Bytes of versions that only older snapshots need, that wait to be reclaimed, or that are out of memory and kept for a while.
     pub old_version_bytes: u64,
     /// Bytes of the arena that hold no block: gaps between main parts and deltas, and what is kept in reserve.
     pub arena_free_bytes: u64,
