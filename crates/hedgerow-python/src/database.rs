@@ -10,6 +10,7 @@ use crate::bulk::{Arguments, Edges};
 use crate::error::{NotSupportedError, ProgrammingError, raise};
 use crate::handle::Handle;
 use crate::key::{Key, count};
+use crate::maintained::Maintained;
 use crate::pipeline::Pipeline;
 use crate::pool::{Keeping, parallel};
 use crate::results::make;
@@ -116,6 +117,23 @@ impl Database {
     fn snapshot(&self) -> PyResult<Snapshot> {
         let snapshot = self.handle.graph()?.snapshot().map_err(raise)?;
         Ok(Snapshot::new(&self.handle, snapshot))
+    }
+
+    /// An answer that is kept while the graph changes, over the edges without a label.
+    ///
+    /// Nothing is computed before the first ``Maintained.at``.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : {"wcc", "tc", "pagerank", "degrees"}
+    ///     The kernel.
+    ///
+    /// Returns
+    /// -------
+    /// Maintained
+    fn maintain(&self, name: &str) -> PyResult<Maintained> {
+        self.handle.graph()?;
+        Maintained::new(self.handle.origin, name)
     }
 
     /// Waits, after the conflict of a transaction, until it makes sense to run it again.

@@ -32,6 +32,7 @@ mod hops;
 mod kernel_methods;
 mod kernels;
 mod key;
+mod maintained;
 mod many;
 #[cfg(target_os = "linux")]
 mod memory;
@@ -64,6 +65,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<database::Database>()?;
     module.add_class::<transaction::Transaction>()?;
     module.add_class::<snapshot::Snapshot>()?;
+    module.add_class::<maintained::Maintained>()?;
     module.add_class::<ticket::Ticket>()?;
     module.add_class::<pipeline::Pipeline>()?;
     module.add_function(wrap_pyfunction!(open::open, module)?)?;

@@ -1,0 +1,125 @@
+//! `Maintained`: an answer that is kept from snapshot to snapshot.
+
+use std::sync::{Arc, Mutex};
+
+use hedgerow_kernels::maintain::{Answer, Handle, Made};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::ending::released;
+use crate::error::raise_kernel;
+use crate::handle::{Origin, lock, own};
+use crate::pool::kernel;
+use crate::results::Reading;
+use crate::snapshot::Snapshot;
+
+/// An answer that is kept while the graph changes. Made by ``Database.maintain``.
+///
+/// ``at`` starts from the last answer and from what changed since, in place of the whole graph. The object keeps the last snapshot open, and so
+/// in memory what changed since; ``release`` lets go of it.
+///
+/// Examples
+/// --------
+/// >>> import hedgerow
+/// >>> db = hedgerow.open()
+/// >>> db.add_edges([1, 3], [2, 4])
+/// 2
+/// >>> components = db.maintain("wcc")
+/// >>> with db.snapshot() as g:
+/// ...     len(set(components.at(g).values))
+/// 2
+/// >>> db.insert_edge(2, 3)
+/// True
+/// >>> with db.snapshot() as g:
+/// ...     len(set(components.at(g).values)), components.made
+/// (1, 'from 2 changes')
+#[pyclass(frozen, module = "hedgerow")]
+pub(crate) struct Maintained {
+    origin: Origin,
+    /// The kernel whose answer is kept: ``wcc``, ``tc``, ``pagerank`` or ``degrees``.
+    #[pyo3(get)]
+    name: String,
+    kept: Arc<Mutex<Handle<hedgerow::Snapshot>>>,
+    made: Mutex<Option<Made>>,
+}
+
+impl Maintained {
+    pub(crate) fn new(origin: Origin, name: &str) -> PyResult<Maintained> {
+        let kept = Handle::new(name).map_err(raise_kernel)?;
+        let kept = Arc::new(Mutex::new(kept));
+        Ok(Maintained { origin, name: name.to_owned(), kept, made: Mutex::default() })
+    }
+}
+
+#[pymethods]
+impl Maintained {
+    /// The answer about a snapshot. Ctrl-C ends it; the next one is made from scratch then. Calls from several threads wait for one another.
+    ///
+    /// Parameters
+    /// ----------
+    /// snapshot : Snapshot
+    ///     A snapshot of the same database. One that is earlier than the last has its answer made from scratch.
+    ///
+    /// Returns
+    /// -------
+    /// VertexResult, int or dict
+    ///     What ``Snapshot.wcc``, ``Snapshot.triangle_count`` and ``Snapshot.pagerank`` give, the latter to a tolerance of 1e-6; of ``degrees`` a
+    ///     ``VertexResult`` for each direction, ``"out"`` and ``"in"``.
+    fn at(&self, py: Python<'_>, snapshot: &Snapshot) -> PyResult<Py<PyAny>> {
+        self.origin.check_process()?;
+        let reading = snapshot.reading()?;
+        let (kept, of) = (self.kept.clone(), reading.snapshot.clone());
+        let (answer, made) = kernel(py, &self.origin, move |cancel| {
+            let mut kept = lock(&kept);
+            kept.at_until(&of, cancel).map(|(answer, made)| (answer.clone(), made))
+        })?;
+        *lock(&self.made) = Some(made);
+        to_object(py, &reading, &answer)
+    }
+
+    /// How the last answer was come by: ``"from 12 changes"``, or ``"from scratch: ..."`` with the reason; ``None`` before the first one.
+    #[getter]
+    fn made(&self) -> PyResult<Option<String>> {
+        self.origin.check_process()?;
+        Ok(lock(&self.made).map(|made| match made {
+            Made::FromChanges(changes) => format!("from {changes} changes"),
+            Made::First => "from scratch: the first one".to_owned(),
+            Made::NotLater => "from scratch: the snapshot is not later than the last one".to_owned(),
+            Made::TooManyChanges(changes) => format!("from scratch: {changes} changes are too many"),
+        }))
+    }
+
+    /// Lets go of the last snapshot and answer: the next answer is made from scratch.
+    fn release(&self, py: Python<'_>) -> PyResult<()> {
+        self.origin.check_process()?;
+        py.detach(|| lock(&self.kept).release());
+        Ok(())
+    }
+}
+
+impl Drop for Maintained {
+    /// In a forked child nothing of the parent's is touched.
+    fn drop(&mut self) {
+        if self.origin.is_forked() {
+            std::mem::forget(self.kept.clone());
+        } else if let Some(kept) = Arc::get_mut(&mut self.kept) {
+            released(|| own(kept).release());
+        }
+    }
+}
+
+fn to_object(py: Python<'_>, reading: &Reading, answer: &Answer) -> PyResult<Py<PyAny>> {
+    match answer {
+        Answer::Components(kept) => reading.vertex_per_vertex(py, kept.names()),
+        Answer::Triangles(kept) => Ok(kept.count().into_pyobject(py)?.into_any().unbind()),
+        Answer::Ranks(kept) => reading.per_vertex(py, kept.scores(), |&score: &f64| score),
+        Answer::Degrees(kept) => {
+            let both = PyDict::new(py);
+            for (name, direction) in [("out", hedgerow::Direction::Out), ("in", hedgerow::Direction::In)] {
+                both.set_item(name, reading.per_vertex(py, kept.of(direction), |&d: &u32| i64::from(d))?)?;
+            }
+            Ok(both.into_any().unbind())
+        }
+        _ => Ok(py.None()),
+    }
+}
