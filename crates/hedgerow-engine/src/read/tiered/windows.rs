@@ -105,7 +105,7 @@ impl Gathering {
         for (number, of_page) in self.numbers.into_iter().zip(self.gathered) {
             let mut page = Page::new(account, PAGE);
             for (place, (edges, weights)) in of_page.edges.into_iter().zip(of_page.weights).enumerate() {
-                page.put(place, Lists::of_edges(&edges, &weights));
+                page.add(place, Lists::of_edges(&edges, &weights));
             }
             lists.push((number, page));
         }
