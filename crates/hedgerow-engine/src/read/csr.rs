@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+mod by_page;
+
 use hedgerow_core::{
     Direction, KeyColumn, Resident, SubgraphId, Topology, VertexId, VertexKey, VertexKeyRef,
     WeightedNeighbors, WeightedTopology,
@@ -13,6 +15,7 @@ use hedgerow_mem::View;
 use rayon::prelude::*;
 
 use crate::error::Result;
+use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
 use crate::state::csr::{Csr, CsrKey, CsrOptions, RowOrder};
 use crate::state::schema::LabelRef;
@@ -26,7 +29,8 @@ impl Snapshot {
     /// All vertices and the edges of a label as compressed rows. One copy of the [view](Self::view_of), in parallel on the
     /// current rayon pool: O(vertices + edges), 4 bytes an edge and 8 more with weights; ordered by key also
     /// O(vertices log vertices + edges log degree). Who asks for the same at the same timestamp gets the same copy, for as
-    /// long as somebody uses it.
+    /// long as somebody uses it. Of a label that a memory limit leaves no room for, its lists are read [by the page](Self::tiered_view_of), twice, on
+    /// the calling thread; only the copy takes memory, which belongs to the caller and does not count.
     ///
     /// ```
     /// use hedgerow::{CsrOptions, Graph, KeyColumn, RowOrder};
@@ -52,6 +56,17 @@ impl Snapshot {
             return Ok(copy);
         }
         let CsrOptions { direction, order, weight } = &key.options;
+        if !engine.has_room_for_label(label) {
+            let mut selection = EdgeSelection::of(LabelRef::Id(label));
+            if let Some(property) = weight {
+                selection = selection.weighted_by(property, None);
+            }
+            let view = self.tiered_view_selected(&selection)?;
+            let (vertices, keys) = self.all_vertex_keys()?;
+            let by_key = *order == RowOrder::Key && !keys.is_sorted();
+            let copy = by_page::copy(&view, *direction, by_key, vertices, keys)?;
+            return Ok(engine.csrs.offer(key, Arc::new(copy)));
+        }
         let view = match weight {
             Some(property) => Arc::new(self.view_weighted_by(LabelRef::Id(label), property, None)?),
             None => self.view_of(LabelRef::Id(label))?,
