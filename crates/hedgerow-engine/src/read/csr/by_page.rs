@@ -8,7 +8,7 @@ use hedgerow_core::{
     WeightedTopology,
 };
 
-use super::{Room, order_of, rows_of};
+use super::rows::{Room, order_of, rows_of};
 use crate::error::Result;
 use crate::read::tiered::TieredView;
 use crate::state::csr::Csr;
