@@ -92,10 +92,10 @@ impl TieredView {
         if let Some(found) = self.incoming.find(page) {
             return Ok(found);
         }
-        // Threads make windows side by side, and hold no lock for it. The oldest goes first, so that there never are more.
+        // Threads make windows side by side, and hold no lock for it. The oldest goes first.
         self.incoming.make_room(hedgerow_par::threads());
         let window = Arc::new(self.make_window(self.pages_from(page)?)?);
-        self.incoming.keep(window.clone());
+        self.incoming.keep(window.clone(), hedgerow_par::threads());
         Ok(window)
     }
 

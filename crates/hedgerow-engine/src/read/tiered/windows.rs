@@ -38,8 +38,14 @@ impl Windows {
         drop(oldest);
     }
 
-    pub(super) fn keep(&self, window: Arc<Window>) {
-        self.kept.lock().push(window);
+    /// Keeps a window, and no more than `most`: several threads may have found room for theirs.
+    pub(super) fn keep(&self, window: Arc<Window>, most: usize) {
+        let mut kept = self.kept.lock();
+        kept.push(window);
+        let more = kept.len().saturating_sub(most.max(1));
+        let oldest: Vec<Arc<Window>> = kept.drain(..more).collect();
+        drop(kept); // before the windows, which are large
+        drop(oldest);
     }
 }
 
