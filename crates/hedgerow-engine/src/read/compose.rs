@@ -183,12 +183,14 @@ impl Composing<'_> {
     }
 }
 
-fn take_of(label: &ChosenLabel, first_copies: bool) -> Take<'_> {
+/// What is taken of a label.
+pub(super) fn take_of(label: &ChosenLabel, first_copies: bool) -> Take<'_> {
     let test = label.test.as_ref().map(test_of);
     Take { ranks: label.ranks, test, first_copies, weight: weight_of(label.weight) }
 }
 
-fn tests_text(label: &ChosenLabel) -> bool {
+/// Whether the test reads what of an undirected edge its first copy alone keeps.
+pub(super) fn tests_text(label: &ChosenLabel) -> bool {
     let kind = match &label.test {
         Some(ChosenTest::Property(test)) => test.value.property_type(),
         _ => None,

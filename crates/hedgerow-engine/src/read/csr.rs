@@ -5,14 +5,19 @@
 
 use std::sync::Arc;
 
+mod by_page;
+mod rows;
+
 use hedgerow_core::{
-    Direction, KeyColumn, Resident, SubgraphId, Topology, VertexId, VertexKey, VertexKeyRef,
-    WeightedNeighbors, WeightedTopology,
+    Direction, KeyColumn, Resident, SubgraphId, Topology, VertexId, WeightedNeighbors, WeightedTopology,
 };
 use hedgerow_mem::View;
 use rayon::prelude::*;
 
+use rows::{Part, Room, order_of, rows_of};
+
 use crate::error::Result;
+use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
 use crate::state::csr::{Csr, CsrKey, CsrOptions, RowOrder};
 use crate::state::schema::LabelRef;
@@ -26,7 +31,8 @@ impl Snapshot {
     /// All vertices and the edges of a label as compressed rows. One copy of the [view](Self::view_of), in parallel on the
     /// current rayon pool: O(vertices + edges), 4 bytes an edge and 8 more with weights; ordered by key also
     /// O(vertices log vertices + edges log degree). Who asks for the same at the same timestamp gets the same copy, for as
-    /// long as somebody uses it.
+    /// long as somebody uses it. Of a label that a memory limit leaves no room for, its lists are read [by the page](Self::tiered_view_of), twice, on
+    /// the calling thread; only the copy takes memory, which belongs to the caller and does not count.
     ///
     /// ```
     /// use hedgerow::{CsrOptions, Graph, KeyColumn, RowOrder};
@@ -52,6 +58,17 @@ impl Snapshot {
             return Ok(copy);
         }
         let CsrOptions { direction, order, weight } = &key.options;
+        if !engine.has_room_for_label(label) {
+            let mut selection = EdgeSelection::of(LabelRef::Id(label));
+            if let Some(property) = weight {
+                selection = selection.weighted_by(property, None);
+            }
+            let view = self.tiered_view_selected(&selection)?;
+            let (vertices, keys) = self.all_vertex_keys()?;
+            let by_key = *order == RowOrder::Key && !keys.is_sorted();
+            let copy = by_page::copy(&view, *direction, by_key, vertices, keys)?;
+            return Ok(engine.csrs.offer(key, Arc::new(copy)));
+        }
         let view = match weight {
             Some(property) => Arc::new(self.view_weighted_by(LabelRef::Id(label), property, None)?),
             None => self.view_of(LabelRef::Id(label))?,
@@ -63,70 +80,6 @@ impl Snapshot {
             _ => by_id(&view, *direction, vertices, keys),
         };
         Ok(engine.csrs.offer(key, Arc::new(copy)))
-    }
-}
-
-/// The row of each vertex id; `None` where the id is the row.
-fn rows_of(vertices: &[VertexId], bound: usize) -> Option<Vec<u32>> {
-    if vertices.last().is_none_or(|last| last.index() + 1 == vertices.len()) && vertices.is_sorted() {
-        return None;
-    }
-    let mut rows = vec![0; bound];
-    for (row, v) in (0u32..).zip(vertices) {
-        rows[v.index()] = row;
-    }
-    Some(rows)
-}
-
-/// What one task fills: its rows, their ends in `offsets`, their edges.
-struct Part<'a> {
-    vertices: &'a [VertexId],
-    offsets: &'a mut [i64],
-    first: i64,
-    targets: &'a mut [u32],
-    weights: &'a mut [f64],
-}
-
-/// Room for all rows, in parts of so many rows and edges.
-struct Room {
-    vertices: Vec<VertexId>,
-    offsets: Vec<i64>,
-    targets: Vec<u32>,
-    weights: Vec<f64>,
-}
-
-impl Room {
-    fn new(vertices: Vec<VertexId>, edges: usize, weighted: bool) -> Room {
-        Room {
-            offsets: vec![0; vertices.len() + 1],
-            vertices,
-            targets: vec![0; edges],
-            weights: vec![0.0; if weighted { edges } else { 0 }],
-        }
-    }
-
-    fn parts(&mut self, sizes: impl Iterator<Item = (usize, usize)>) -> Vec<Part<'_>> {
-        let mut parts = Vec::new();
-        let (mut vertices, mut first) = (&self.vertices[..], 0);
-        let (mut offsets, mut targets) = (&mut self.offsets[1..], &mut self.targets[..]);
-        let mut weights = &mut self.weights[..];
-        for (rows, edges) in sizes {
-            let weighted = edges.min(weights.len());
-            parts.push(Part {
-                vertices: vertices.split_off(..rows).unwrap_or_default(),
-                offsets: offsets.split_off_mut(..rows).unwrap_or_default(),
-                first,
-                targets: targets.split_off_mut(..edges).unwrap_or_default(),
-                weights: weights.split_off_mut(..weighted).unwrap_or_default(),
-            });
-            first += edges as i64;
-        }
-        parts
-    }
-
-    fn finish(self, keys: KeyColumn, weighted: bool) -> Csr {
-        let Room { vertices, offsets, targets, weights } = self;
-        Csr { vertices, keys, offsets, targets, weights: weighted.then_some(weights) }
     }
 }
 
@@ -219,28 +172,6 @@ fn by_key(view: &View, direction: Direction, vertices: Vec<VertexId>, keys: &Key
     let parts = room.parts(counts.into_iter().zip(edges));
     hedgerow_par::for_each(parts.into_par_iter(), |part| copy_lists(view, direction, part, rows.as_deref()));
     room.finish(keys, weighted)
-}
-
-/// The rows of a column, ascending by key.
-fn order_of(keys: &KeyColumn) -> Vec<u32> {
-    match keys {
-        KeyColumn::U64(numbers) => {
-            let mut pairs: Vec<(u64, u32)> = numbers.iter().copied().zip(0..).collect();
-            hedgerow_par::sort_unstable(&mut pairs);
-            pairs.into_iter().map(|(_, row)| row).collect()
-        }
-        KeyColumn::Str(texts) => {
-            let mut pairs: Vec<(&str, u32)> = texts.iter().zip(0..).collect();
-            hedgerow_par::sort_unstable(&mut pairs);
-            pairs.into_iter().map(|(_, row)| row).collect()
-        }
-        KeyColumn::Kinds(keys) => {
-            let mut pairs: Vec<(VertexKeyRef<'_>, u32)> =
-                keys.iter().map(VertexKey::as_ref).zip(0..).collect();
-            hedgerow_par::sort_unstable(&mut pairs);
-            pairs.into_iter().map(|(_, row)| row).collect()
-        }
-    }
 }
 
 /// Copies lists one by one, each ordered by row.

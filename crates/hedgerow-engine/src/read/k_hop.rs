@@ -12,7 +12,7 @@ use crate::error::{ArgumentError, Result, StateError};
 use crate::read::many::MissingVertex;
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
-use crate::state::schema::LabelRef;
+use crate::read::tiered::{KernelView, TieredView};
 use crate::state::selection::ChosenEdges;
 
 mod reached;
@@ -76,7 +76,8 @@ impl Snapshot {
     /// On the calling thread. O(edges of the vertices that are reached in less hops, and vertices log vertices), and memory for
     /// the vertices that are reached alone: neither grows with the graph. From as many vertices on as there are subgraphs lists are
     /// read from the [view](Self::view_selected), which is made in parallel on the current rayon pool, and kept; in a graph that
-    /// keeps no incoming edges always, where edges are followed against their direction. For neighborhoods that are most of the
+    /// keeps no incoming edges always, where edges are followed against their direction. Where a memory limit has no room for that view,
+    /// lists are read [by the page](Self::tiered_view_selected). For neighborhoods that are most of the
     /// graph the kernel `bfs` is faster.
     ///
     /// ```
@@ -150,10 +151,8 @@ impl Snapshot {
         if !chosen.labels.iter().all(|label| label.is_all()) {
             // To make the view of edges that a property chooses reads all of them.
             if searches || level.len() as u64 >= subgraphs {
-                let view = self.view_selected(selection)?;
                 // It is turned already.
-                expand_in_view(&view, Direction::Out, level, reached);
-                return Ok(());
+                return expand_in_view(&self.kernel_view(selection)?, Direction::Out, level, reached);
             }
             return self.expand_chosen(chosen, level, reached);
         }
@@ -161,7 +160,7 @@ impl Snapshot {
         for label in chosen.labels.iter().map(|label| label.label) {
             for &direction in chosen.directions() {
                 if by_view {
-                    expand_in_view(&*self.view_of(LabelRef::Id(label))?, direction, level.clone(), reached);
+                    expand_in_view(&self.kernel_view_by_id(label)?, direction, level.clone(), reached)?;
                 } else {
                     self.expand_in_chains(label, direction, level.clone(), reached)?;
                 }
@@ -220,7 +219,31 @@ impl Snapshot {
     }
 }
 
-fn expand_in_view(view: &View, direction: Direction, level: Range<usize>, reached: &mut Reached<'_>) {
+fn expand_in_view(
+    view: &KernelView,
+    direction: Direction,
+    level: Range<usize>,
+    reached: &mut Reached<'_>,
+) -> Result<()> {
+    match view {
+        KernelView::Resident(view) => expand_in_memory(view, direction, level, reached),
+        KernelView::Tiered(view) => {
+            let mut rest = level;
+            while !rest.is_empty() {
+                let together = rest.clone().take(TieredView::VISITED_TOGETHER);
+                let part: Vec<VertexId> = together.map_while(|at| reached.at(at)).collect();
+                if part.is_empty() {
+                    break;
+                }
+                rest.start += part.len();
+                view.visit(part, direction, |_, run| reached.take(run))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn expand_in_memory(view: &View, direction: Direction, level: Range<usize>, reached: &mut Reached<'_>) {
     let end = level.end;
     let ahead = |reached: &Reached<'_>, at: usize| reached.at(at).filter(|_| at < end);
     for at in level {

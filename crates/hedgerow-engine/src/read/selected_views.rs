@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use hedgerow_core::{LabelId, VertexId};
 use hedgerow_mem::View;
 
-use crate::error::{ArgumentError, Result};
+use crate::error::{ArgumentError, Error, Result};
 use crate::read::compose::{self, Unmade};
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
@@ -54,17 +55,26 @@ impl Snapshot {
         let weighted = chosen.is_weighted(|label| engine.is_weighted(label));
         compose::view(engine, chosen, weighted, self.timestamp()).map_err(|unmade| match unmade {
             Unmade::Error(error) => error,
-            Unmade::NoWeight(src, dst, label) => {
-                let (src, dst) = match (engine.key_of(src), engine.key_of(dst)) {
-                    (Ok(src), Ok(dst)) => (src, dst),
-                    (Err(error), _) | (_, Err(error)) => return error,
-                };
-                let (property, schema) = (selection.weight_name(), engine.schema.load());
-                let label = schema.label_by_id(label).map_or("", |label| &**label.name());
-                let of = if label.is_empty() { String::new() } else { format!(" of label {label:?}") };
-                let message = format!("the edge from {src} to {dst} has no value of property {property}{of}");
-                ArgumentError::Invalid(message).into()
-            }
+            Unmade::NoWeight(src, dst, label) => self.no_weight(selection.weight_name(), (src, dst), label),
         })
+    }
+
+    /// That the edge between two vertices has no value of the property that is the weight.
+    pub(super) fn no_weight(
+        &self,
+        property: &str,
+        (src, dst): (VertexId, VertexId),
+        label: LabelId,
+    ) -> Error {
+        let engine = self.engine();
+        let (src, dst) = match (engine.key_of(src), engine.key_of(dst)) {
+            (Ok(src), Ok(dst)) => (src, dst),
+            (Err(error), _) | (_, Err(error)) => return error,
+        };
+        let schema = engine.schema.load();
+        let label = schema.label_by_id(label).map_or("", |label| &**label.name());
+        let of = if label.is_empty() { String::new() } else { format!(" of label {label:?}") };
+        let message = format!("the edge from {src} to {dst} has no value of property {property}{of}");
+        ArgumentError::Invalid(message).into()
     }
 }

@@ -77,6 +77,12 @@ impl ChosenLabel {
 }
 
 impl ChosenEdges {
+    /// All edges of a label as they are.
+    pub(crate) fn whole(label: LabelId) -> ChosenEdges {
+        let label = ChosenLabel { label, ranks: None, test: None, weight: ChosenWeight::Stored };
+        ChosenEdges { labels: vec![label], direction: EdgeDirection::Out }
+    }
+
     /// The label, if these are its edges as they are.
     pub(crate) fn only_whole_label(&self) -> Option<LabelId> {
         match &self.labels[..] {

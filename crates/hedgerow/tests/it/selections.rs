@@ -10,6 +10,7 @@ use hedgerow::{
 use hedgerow_testkit::effort::{Effort, explored};
 use hedgerow_workload::rng::Rng;
 
+mod by_page;
 mod model;
 
 use model::{Chosen, Edges, Lists, VERTICES, World, lists};

@@ -83,20 +83,7 @@ impl TieredView {
                 charge.set(found.capacity() * size_of::<(VertexId, VertexId, f64)>());
             }
         })?;
-        // Stable: parallel edges keep their order.
-        found.sort_by_key(|&(dst, src, _)| (dst, src));
-        let (mut sources, mut weights) = (Vec::new(), Vec::new());
-        for &v in batch {
-            let first = found.partition_point(|(dst, ..)| *dst < v);
-            let into = found.get(first..).unwrap_or(&[]).iter().take_while(|(dst, ..)| *dst == v);
-            sources.clear();
-            weights.clear();
-            for &(_, src, weight) in into {
-                sources.push(src);
-                weights.extend(weighted.then_some(weight));
-            }
-            f(v, &sources, &weights);
-        }
+        give(batch, &mut found, weighted, f);
         Ok(())
     }
 
@@ -105,10 +92,10 @@ impl TieredView {
         if let Some(found) = self.incoming.find(page) {
             return Ok(found);
         }
-        // Threads make windows side by side, and hold no lock for it. The oldest goes first, so that there never are more.
+        // Threads make windows side by side, and hold no lock for it. The oldest goes first.
         self.incoming.make_room(hedgerow_par::threads());
         let window = Arc::new(self.make_window(self.pages_from(page)?)?);
-        self.incoming.keep(window.clone());
+        self.incoming.keep(window.clone(), hedgerow_par::threads());
         Ok(window)
     }
 
@@ -159,5 +146,27 @@ impl TieredView {
             }
             ControlFlow::Continue(())
         })
+    }
+}
+
+/// Calls `f` with each vertex of a batch, and what was found of it: vertex, neighbor and weight of each edge, in any order.
+pub(super) fn give(
+    batch: &[VertexId],
+    found: &mut [(VertexId, VertexId, f64)],
+    weighted: bool,
+    f: &mut impl FnMut(VertexId, &[VertexId], &[f64]),
+) {
+    // Stable: parallel edges keep their order.
+    found.sort_by_key(|&(v, neighbor, _)| (v, neighbor));
+    let (mut neighbors, mut weights) = (Vec::new(), Vec::new());
+    for &v in batch {
+        let first = found.partition_point(|(of, ..)| *of < v);
+        neighbors.clear();
+        weights.clear();
+        for &(_, neighbor, weight) in found.iter().skip(first).take_while(|(of, ..)| *of == v) {
+            neighbors.push(neighbor);
+            weights.extend(weighted.then_some(weight));
+        }
+        f(v, &neighbors, &weights);
     }
 }

@@ -63,16 +63,32 @@ impl KernelView {
 
 impl Snapshot {
     /// The graph of the chosen edges for kernels, whatever the memory limit leaves room for: the [view](Self::view_selected) where it
-    /// fits beside what is in memory, and without a limit always; else, of one label as it is, a [`TieredView`]. O(pages) more than that.
+    /// fits beside what is in memory, and without a limit always; else a [`TieredView`]. O(pages) more than that.
     ///
     /// # Errors
-    /// As of [`view_selected`](Self::view_selected); [`StorageError::MemoryLimit`](crate::StorageError::MemoryLimit) where other edges
-    /// are chosen than those of one label as they are, and there is no room for them.
+    /// As of [`view_selected`](Self::view_selected).
     pub fn kernel_view(&self, selection: &EdgeSelection<'_>) -> Result<KernelView> {
+        if self.engine().memory_limit.is_some() {
+            let chosen = selection.resolve(self.engine())?;
+            if !self.engine().has_room_for_labels(chosen.labels.iter().map(|label| label.label)) {
+                // One that was made costs nothing more.
+                return match (chosen.only_whole_label(), self.selected().find(&chosen)) {
+                    (Some(label), _) => self.kernel_view_by_id(label),
+                    (None, Some(view)) => Ok(KernelView::Resident(view)),
+                    (None, None) => self.tiered_view_selected(selection).map(KernelView::Tiered),
+                };
+            }
+        }
         let chosen = self.chosen_edges(selection)?;
-        match chosen.only_whole_label() {
-            Some(label) => self.kernel_view_by_id(label),
-            None => self.view_selected(selection).map(KernelView::Resident),
+        if let Some(label) = chosen.only_whole_label() {
+            return self.kernel_view_by_id(label);
+        }
+        match self.view_selected(selection) {
+            // Others took the room meanwhile.
+            Err(Error::Storage(StorageError::MemoryLimit { .. })) => {
+                self.tiered_view_selected(selection).map(KernelView::Tiered)
+            }
+            view => view.map(KernelView::Resident),
         }
     }
 

@@ -48,7 +48,40 @@ impl Lists {
         lists
     }
 
-    fn bytes(&self) -> usize {
+    /// As long as its list of neighbors is now, the list of a vertex ends; the vertices end theirs ascending.
+    pub(super) fn end_list(&mut self, local: LocalVertex) {
+        self.offsets[local.index() % SUBGRAPH_VERTICES + 1] = self.neighbors.len() as u32;
+    }
+
+    /// Adds to the list that ends next.
+    #[inline]
+    pub(super) fn push(&mut self, neighbor: VertexId, weight: Option<f64>) {
+        self.neighbors.push(neighbor);
+        self.weights.extend(weight);
+    }
+
+    /// The lists of both, in order; of `b` those neighbors alone that are to be kept. Either has weights if the other has, unless it is empty.
+    pub(super) fn merged(
+        a: TieredBlock<'_>,
+        b: TieredBlock<'_>,
+        keep: impl Fn(LocalVertex, VertexId) -> bool,
+    ) -> Lists {
+        let mut lists = Lists::default();
+        for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+            let mut of_a = entries(a, local).peekable();
+            for (neighbor, weight) in entries(b, local).filter(|(v, _)| keep(local, *v)) {
+                while let Some((before, weight)) = of_a.next_if(|(v, _)| *v <= neighbor) {
+                    lists.push(before, weight);
+                }
+                lists.push(neighbor, weight);
+            }
+            of_a.for_each(|(neighbor, weight)| lists.push(neighbor, weight));
+            lists.end_list(local);
+        }
+        lists
+    }
+
+    pub(super) fn bytes(&self) -> usize {
         self.neighbors.capacity() * size_of::<VertexId>() + self.weights.capacity() * size_of::<f64>()
     }
 
@@ -94,6 +127,12 @@ pub(super) fn list_of<'a>(
     (neighbors.get(range.clone()).unwrap_or(&[]), weights.get(range).unwrap_or(&[]))
 }
 
+/// The neighbors of a vertex, each with the weight of the edge to it where edges have some.
+fn entries(block: TieredBlock<'_>, local: LocalVertex) -> impl Iterator<Item = (VertexId, Option<f64>)> + '_ {
+    let (neighbors, weights) = block.0.map_or((&[][..], &[][..]), |lists| lists.list(local));
+    neighbors.iter().enumerate().map(|(at, &neighbor)| (neighbor, weights.get(at).copied()))
+}
+
 /// The lists of neighboring subgraphs, charged to the account of the store.
 pub(super) struct Page {
     /// The first of them; the others follow.
@@ -110,9 +149,13 @@ impl Page {
         Page { lists, bytes, charge: Charge::new(account, Purpose::Views, bytes) }
     }
 
-    /// Puts the lists of a subgraph in their place.
-    pub(super) fn put(&mut self, at: usize, lists: Lists) {
+    /// Adds lists of a subgraph to those that it has.
+    pub(super) fn add(&mut self, at: usize, lists: Lists) {
         let Some(slot) = self.lists.get_mut(at) else { return };
+        let lists = match slot.neighbors.is_empty() {
+            true => lists,
+            false => Lists::merged(TieredBlock(Some(slot)), TieredBlock(Some(&lists)), |_, _| true),
+        };
         self.bytes = self.bytes + lists.bytes() - slot.bytes();
         *slot = lists;
         self.charge.set(self.bytes);

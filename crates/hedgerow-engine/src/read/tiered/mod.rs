@@ -6,8 +6,10 @@
 
 mod census;
 mod incoming;
+mod joined;
 mod kernel_view;
 mod lists;
+mod taken;
 mod topology;
 mod windows;
 
@@ -15,7 +17,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use hedgerow_core::account::{Charge, Purpose};
-use hedgerow_core::{Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
+use hedgerow_core::{Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
 use hedgerow_mem::table::PAGE;
 use hedgerow_tier::{AdjacencyPart, PageId};
 
@@ -24,19 +26,22 @@ pub use kernel_view::KernelView;
 pub use lists::TieredBlock;
 
 use crate::error::Result;
+use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
 use crate::state::pages::{ColdImage, Expected};
 use crate::state::schema::LabelRef;
+use crate::state::selection::ChosenEdges;
 use crate::state::store::Core;
 use lists::{Lists, Page, list_of};
+use taken::{Taken, Taker};
 use windows::Windows;
 
 /// Vertices of a frontier that are put in the order of their pages at a time.
 const BATCH: usize = 1 << 14;
 
-/// The graph of one label as of a snapshot, for kernels, whatever is in memory of it.
+/// The graph of one label, or of chosen edges, as of a snapshot, for kernels, whatever is in memory of it.
 ///
-/// Made by [`Snapshot::tiered_view_of`]. It keeps its snapshot open, and in memory 12 bytes for each 64 vertex ids. All else is read when it is asked for, and let go of right after: a thread that scans has the lists of up to 64 neighboring
+/// Made by [`Snapshot::tiered_view_of`] and [`Snapshot::tiered_view_selected`]. It keeps its snapshot open, and in memory 12 bytes for each 64 vertex ids. All else is read when it is asked for, and let go of right after: a thread that scans has the lists of up to 64 neighboring
 /// subgraphs (4,096 vertices) in one direction, one that visits those of one subgraph, and beside them the blocks of one read, 512 KiB or
 /// one record if that is longer. So it takes at most that times the threads, and a hub counts with its whole list. Lists are charged to the
 /// account of the store, beside which they may pass the memory limit.
@@ -45,13 +50,13 @@ const BATCH: usize = 1 << 14;
 ///
 /// In a directed graph that keeps no incoming edges these are found by reading all outgoing ones: O(edges) for the pages that an eighth of the
 /// memory limit, or half of what is left of it, has room for (256 MiB without one), which are kept until others are asked for; or for the vertices of one visit.
+/// So are those against chosen edges of any directed graph where a property is tested or weighs: incoming lists do not keep it.
 pub struct TieredView {
     snapshot: Snapshot,
-    label: LabelId,
     /// Of the default label: which vertices exist.
     vertices: Arc<Census>,
-    /// Of this label.
-    edges: Arc<Census>,
+    /// Which edges it has.
+    taken: Taken,
     /// One more than the largest vertex id that can be live.
     bound: u32,
     edge_count: u64,
@@ -73,17 +78,36 @@ impl Snapshot {
         self.tiered(self.engine().label(label.into())?)
     }
 
+    /// As [`tiered_view_of`](Self::tiered_view_of), of the chosen edges. Beside what that costs, a scan of the labels to count the edges,
+    /// in parallel, unless all edges of labels of a directed graph are taken. A thread that visits has the chosen edges of 16 neighboring subgraphs, not one.
+    ///
+    /// # Errors
+    /// As of [`view_selected`](Self::view_selected), and as of every [read](Self).
+    pub fn tiered_view_selected(&self, selection: &EdgeSelection<'_>) -> Result<TieredView> {
+        self.tiered_selected(selection.resolve(self.engine())?, selection.weight_name())
+    }
+
     pub(crate) fn tiered(&self, label: LabelId) -> Result<TieredView> {
+        self.tiered_selected(ChosenEdges::whole(label), "")
+    }
+
+    /// `weight`: the property that is the weight, where one was named.
+    fn tiered_selected(&self, chosen: ChosenEdges, weight: &str) -> Result<TieredView> {
         let (core, vertices) = (self.engine(), self.census()?.clone());
-        let bound = core.ids.bound();
-        let edges = match label {
-            LabelId::DEFAULT => vertices.clone(),
-            _ => Arc::new(Census::of_label(core, label, self.timestamp(), bound, &vertices)?),
-        };
-        let (snapshot, incoming) = (self.clone(), Windows::default());
-        let mut view = TieredView { snapshot, label, vertices, edges, bound, edge_count: 0, incoming };
+        let (snapshot, incoming, bound) = (self.clone(), Windows::default(), core.ids.bound());
+        let taken = Taken::new(self, chosen, weight, &vertices)?;
+        let mut view = TieredView { snapshot, vertices, taken, bound, edge_count: 0, incoming };
         view.edge_count = view.count_edges()?;
         Ok(view)
+    }
+
+    /// How many edges of a label vertices have, of which these exist.
+    fn census_of(&self, label: LabelId, vertices: &Arc<Census>) -> Result<Arc<Census>> {
+        let (core, bound) = (self.engine(), self.engine().ids.bound());
+        match label {
+            LabelId::DEFAULT => Ok(vertices.clone()),
+            _ => Census::of_label(core, label, self.timestamp(), bound, vertices).map(Arc::new),
+        }
     }
 
     /// Which vertices exist, read at the first call.
@@ -151,12 +175,12 @@ impl TieredView {
         &self,
         mut f: impl FnMut(VertexId, VertexId, f64) -> ControlFlow<()>,
     ) -> Result<()> {
-        let placement = self.core().placement();
-        self.scan_lists(self.all(), Direction::Out, |subgraph, block| {
+        let directed = self.is_directed();
+        self.scan(self.all(), Direction::Out, |subgraph, block| {
             for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
                 let (src, (list, weights)) = (subgraph.vertex(local), block.weighted_neighbors(local));
                 for (at, &dst) in list.iter().enumerate() {
-                    if placement.counts_at(Direction::Out, src, dst) {
+                    if directed || src <= dst {
                         f(src, dst, weights.get(at).copied().unwrap_or(1.0))?;
                     }
                 }
@@ -171,15 +195,19 @@ impl TieredView {
     }
 
     fn is_weighted(&self) -> bool {
-        self.core().is_weighted(self.label)
+        self.taken.weighted
     }
 
     fn count_edges(&self) -> Result<u64> {
+        if self.taken.plain.is_none() {
+            return self.count_taken();
+        }
         if !self.snapshot.has_labels() {
             return self.snapshot.edge_count();
         }
-        if self.core().config.directed || self.edges.entries() == 0 {
-            return Ok(self.edges.entries());
+        let entries = self.taken.entries();
+        if self.core().config.directed || entries == 0 {
+            return Ok(entries);
         }
         // A loop has one entry, every other edge two.
         let mut edges = 0;
@@ -205,7 +233,7 @@ impl TieredView {
         for page in pages {
             let range = of_page(page, &subgraphs);
             let lists = match self.vertices.has_page(page) {
-                true => Some(self.read_lists(page, &range, direction)?),
+                true => Some(self.read_lists(page, &range, mask_of(&range), direction)?),
                 false => None,
             };
             for (at, id) in range.enumerate() {
@@ -218,29 +246,53 @@ impl TieredView {
         Ok(())
     }
 
-    /// The lists of some neighboring subgraphs of a page, in a stored direction.
-    fn read_lists(&self, page: u32, range: &Range<u32>, direction: Direction) -> Result<Page> {
-        let (core, ts, weighted) = (self.core(), self.snapshot.timestamp(), self.is_weighted());
-        let mut lists = Page::new(core.account(), range.len());
-        let first = range.start as usize % PAGE;
-        let page = PageId { label: self.label, page };
-        let cold = core.read_in_memory(page, mask_of(range), |place, subgraph| {
-            // With a reference that keeps the version: a hub takes its time.
-            if let Some(copy) = subgraph.read_kept(direction, ts, |read| Lists::copy(read, weighted))? {
-                lists.put(place - first, copy);
+    /// The lists of some neighboring subgraphs of a page, of which those in the mask are `wanted`, in a stored direction.
+    fn read_lists(&self, page: u32, range: &Range<u32>, wanted: u64, direction: Direction) -> Result<Page> {
+        let mut lists = Page::new(self.core().account(), range.len());
+        for taker in self.taken.takers(self.core()) {
+            let page = PageId { label: taker.label(), page };
+            let unweighed = self.read_label(page, wanted, direction, &taker, |place, found| {
+                lists.add((place + PAGE - range.start as usize % PAGE) % PAGE, found);
+            })?;
+            if let Some((src, dst)) = unweighed {
+                return Err(self.snapshot.no_weight(self.taken.weight_name(), (src, dst), taker.label()));
             }
+        }
+        Ok(lists)
+    }
+
+    /// Calls `f` with the place on a page and the lists of each subgraph that is `wanted` of one label. Stops at an edge that has no number to weigh,
+    /// and tells it.
+    fn read_label(
+        &self,
+        page: PageId,
+        wanted: u64,
+        direction: Direction,
+        taker: &Taker<'_>,
+        mut f: impl FnMut(usize, Lists),
+    ) -> Result<Option<(VertexId, VertexId)>> {
+        let (core, ts) = (self.core(), self.snapshot.timestamp());
+        let id = |place: usize| SubgraphId(page.page * PAGE as u32 + place as u32);
+        let mut unweighed = None;
+        let mut give = |place, taken: taken::Taking| match taken {
+            Ok(lists) => f(place, lists),
+            Err(edge) => unweighed = Some(edge),
+        };
+        let cold = core.read_in_memory(page, wanted, |place, subgraph| {
+            // With a reference that keeps the version: a hub takes its time.
+            let found = subgraph.read_kept(direction, ts, |read| taker.of_version(id(place), read))?;
+            found.into_iter().for_each(|found| give(place, found));
             Ok(())
         })?;
         if let Some(cold) = cold {
             core.read_cold(&cold, self.expected(), |image| {
                 let place = image.place;
-                if let Some(part) = part_of(image, direction) {
-                    lists.put(place.saturating_sub(first), part.into());
-                }
+                let found = part_of(image, direction).map(|part| taker.of_part(id(place), part));
+                found.into_iter().for_each(|found| give(place, found));
                 Ok(())
             })?;
         }
-        Ok(lists)
+        Ok(unweighed)
     }
 
     /// Calls `f` with the runs of each vertex of a frontier in a stored direction, page after page.
@@ -258,20 +310,24 @@ impl TieredView {
             }
             let page = |v: &VertexId| v.subgraph().index() / PAGE;
             for group in batch.chunk_by(|a, b| page(a) == page(b)) {
-                self.visit_page(group, direction, &mut f)?;
+                match self.taken.plain {
+                    Some(label) => self.visit_page(label, group, direction, &mut f)?,
+                    None => self.visit_taken(group, direction, &mut f)?,
+                }
             }
         }
     }
 
-    /// Visits vertices of one page, which are sorted.
+    /// Visits vertices of one page, which are sorted, in a label as it is.
     fn visit_page(
         &self,
+        label: LabelId,
         group: &[VertexId],
         direction: Direction,
         f: &mut impl FnMut(VertexId, &[VertexId], &[f64]),
     ) -> Result<()> {
         let Some(first) = group.first() else { return Ok(()) };
-        let page = PageId { label: self.label, page: (first.subgraph().index() / PAGE) as u32 };
+        let page = PageId { label, page: (first.subgraph().index() / PAGE) as u32 };
         let place = |v: &VertexId| v.subgraph().index() % PAGE;
         let mut rest: [&[VertexId]; PAGE] = [&[]; PAGE];
         let mut wanted = 0;

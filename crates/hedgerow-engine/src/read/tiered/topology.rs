@@ -4,15 +4,9 @@ use std::ops::{ControlFlow, Range};
 
 use hedgerow_core::{Direction, SubgraphId, Topology, VertexId, WeightedTopology};
 
+use super::taken::Side;
 use super::{BATCH, TieredBlock, TieredView};
 use crate::error::Error;
-
-impl TieredView {
-    /// The direction in which the lists are stored, if they are.
-    fn stored(&self, direction: Direction) -> Option<Direction> {
-        (!self.snapshot.has_to_search(direction)).then(|| self.snapshot.stored(direction))
-    }
-}
 
 impl Topology for TieredView {
     type Error = Error;
@@ -32,11 +26,11 @@ impl Topology for TieredView {
     }
 
     fn is_directed(&self) -> bool {
-        self.core().config.directed
+        self.taken.is_directed()
     }
 
     fn is_stored(&self, direction: Direction) -> bool {
-        self.stored(direction).is_some()
+        self.taken.side(direction) != Side::Searched
     }
 
     #[inline]
@@ -44,11 +38,13 @@ impl Topology for TieredView {
         self.vertices.present(v.subgraph()) & v.local().bit() != 0
     }
 
-    /// The mean over 64 vertices of outgoing edges, over all of incoming ones: directories do not count those.
+    /// The mean over 64 vertices of outgoing edges, with those of the labels that are not chosen, over all of others: directories do not count those.
     fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize {
-        match self.stored(direction) {
-            Some(Direction::Out) => self.edges.mean(v.subgraph()),
-            _ => self.edge_count.div_ceil(self.snapshot.vertex_count().max(1)) as usize,
+        let mean = self.edge_count.div_ceil(self.snapshot.vertex_count().max(1)) as usize;
+        match self.taken.side(direction) {
+            Side::Stored(Direction::Out) => self.taken.mean(v.subgraph()),
+            Side::Joined => 2 * mean,
+            _ => mean,
         }
     }
 
@@ -58,9 +54,10 @@ impl Topology for TieredView {
         direction: Direction,
         f: impl FnMut(SubgraphId, TieredBlock<'_>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        match self.stored(direction) {
-            Some(direction) => self.scan_lists(subgraphs, direction, f),
-            None => self.scan_incoming(subgraphs, f),
+        match self.taken.side(direction) {
+            Side::Stored(direction) => self.scan_lists(subgraphs, direction, f),
+            Side::Searched => self.scan_incoming(subgraphs, f),
+            Side::Joined => self.scan_joined(subgraphs, f),
         }
     }
 
@@ -85,9 +82,10 @@ impl WeightedTopology for TieredView {
         direction: Direction,
         f: impl FnMut(VertexId, &[VertexId], &[f64]),
     ) -> Result<(), Error> {
-        match self.stored(direction) {
-            Some(direction) => self.visit_lists(frontier, direction, f),
-            None => self.visit_incoming(frontier, f),
+        match self.taken.side(direction) {
+            Side::Stored(direction) => self.visit_lists(frontier, direction, f),
+            Side::Searched => self.visit_incoming(frontier, f),
+            Side::Joined => self.visit_joined(frontier, f),
         }
     }
 }

@@ -38,8 +38,14 @@ impl Windows {
         drop(oldest);
     }
 
-    pub(super) fn keep(&self, window: Arc<Window>) {
-        self.kept.lock().push(window);
+    /// Keeps a window, and no more than `most`: several threads may have found room for theirs.
+    pub(super) fn keep(&self, window: Arc<Window>, most: usize) {
+        let mut kept = self.kept.lock();
+        kept.push(window);
+        let more = kept.len().saturating_sub(most.max(1));
+        let oldest: Vec<Arc<Window>> = kept.drain(..more).collect();
+        drop(kept); // before the windows, which are large
+        drop(oldest);
     }
 }
 
@@ -105,7 +111,7 @@ impl Gathering {
         for (number, of_page) in self.numbers.into_iter().zip(self.gathered) {
             let mut page = Page::new(account, PAGE);
             for (place, (edges, weights)) in of_page.edges.into_iter().zip(of_page.weights).enumerate() {
-                page.put(place, Lists::of_edges(&edges, &weights));
+                page.add(place, Lists::of_edges(&edges, &weights));
             }
             lists.push((number, page));
         }

@@ -11,11 +11,16 @@ impl Core {
     /// Whether the limit has room for all of a label and for a view of it, beside what is in memory now: nothing is taken out for it. O(1)
     /// without a limit, O(pages) with one; O(subgraphs) where something was taken out of memory.
     pub(crate) fn has_room_for_label(&self, label: LabelId) -> bool {
+        self.has_room_for_labels([label])
+    }
+
+    /// As [`has_room_for_label`](Self::has_room_for_label), for several labels and one view. Each is named once.
+    pub(crate) fn has_room_for_labels(&self, labels: impl IntoIterator<Item = LabelId>) -> bool {
         let Some(limit) = self.memory_limit else { return true };
-        let tables = [(LabelId::DEFAULT, Some(&self.subgraphs)), (label, self.table(label))];
-        // Of the default label alone its table is asked once.
-        let tables = &tables[usize::from(label == LabelId::DEFAULT)..];
-        let missing = tables.iter().filter_map(|&(label, table)| Some(self.missing_bytes(label, table?)));
+        let others = labels.into_iter().filter(|label| *label != LabelId::DEFAULT);
+        let others = others.filter_map(|label| Some((label, self.table(label)?)));
+        let tables = std::iter::once((LabelId::DEFAULT, &self.subgraphs)).chain(others);
+        let missing = tables.map(|(label, table)| self.missing_bytes(label, table));
         let missing = missing.fold(0, u64::saturating_add);
         // Where all is there, views that are asked for are made.
         missing == 0

@@ -1,10 +1,13 @@
 //! A graph beside a model of it, and what a selection takes of the model.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use hedgerow::{
-    Comparison, EdgeDirection, EdgeKey, EdgeSelection, Graph, KeyKind, LabelOptions, PropertyType, Value,
+    Comparison, Durability, EdgeDirection, EdgeKey, EdgeSelection, Graph, KeyKind, LabelOptions, Options,
+    PropertyType, Value,
 };
+use hedgerow_io::Vfs;
 use hedgerow_workload::rng::Rng;
 
 pub(super) const LABELS: [&str; 4] = ["", "plain", "multi", "none"];
@@ -32,10 +35,24 @@ pub(super) struct World {
     pub(super) rng: Rng,
 }
 
+fn options((directed, reverse, weighted): (bool, bool, bool)) -> Options {
+    let options = crate::common::small().keys(KeyKind::Dense).directed(directed).weighted(weighted);
+    options.reverse(reverse).background_settling(false)
+}
+
 impl World {
     pub(super) fn new(directed: bool, reverse: bool, weighted: bool, seed: u64) -> World {
-        let options = crate::common::small().keys(KeyKind::Dense).directed(directed).weighted(weighted);
-        let graph = options.reverse(reverse).background_settling(false).in_memory().unwrap();
+        let graph = options((directed, reverse, weighted)).in_memory().unwrap();
+        World::of(graph, (directed, weighted), seed)
+    }
+
+    /// A store of a kind (directed, with incoming edges, weighted) in files.
+    pub(super) fn on(disk: Arc<dyn Vfs>, kind: (bool, bool, bool), seed: u64) -> World {
+        let graph = options(kind).durability(Durability::Manual).open_on(disk).unwrap();
+        World::of(graph, (kind.0, kind.2), seed)
+    }
+
+    fn of(graph: Graph, (directed, weighted): (bool, bool), seed: u64) -> World {
         for (label, multi) in [("plain", false), ("multi", true), ("none", false)] {
             let options = LabelOptions::new().multi(multi).property("number", PropertyType::I64);
             let options = options.property("share", PropertyType::F64);

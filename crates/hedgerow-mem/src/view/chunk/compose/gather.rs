@@ -94,7 +94,8 @@ impl Gathered {
 }
 
 impl Take<'_> {
-    pub(super) fn takes(&self, at: VertexId, item: &ItemRef<'_>) -> bool {
+    /// Whether an edge of the list of `at` is taken, as far as its copy there keeps what is tested.
+    pub fn takes(&self, at: VertexId, item: &ItemRef<'_>) -> bool {
         let ranked = self.ranks.is_none_or(|(first, last)| (first..=last).contains(&item.rank));
         let first = !self.first_copies || at <= item.dst;
         let passes = |test: Test<'_>| match test {
@@ -104,7 +105,8 @@ impl Take<'_> {
         ranked && first && self.test.is_none_or(passes)
     }
 
-    fn weight(&self, item: &ItemRef<'_>) -> Option<f64> {
+    /// What an edge weighs, if it has a number to weigh.
+    pub fn weight_of(&self, item: &ItemRef<'_>) -> Option<f64> {
         match self.weight {
             EdgeWeight::Stored => Some(item.weight),
             EdgeWeight::Property(property, missing) => {
@@ -231,7 +233,7 @@ impl Gatherer {
                 if gathered.whole || self.marks[place / 64] >> (place % 64) & 1 == 1 {
                     let item = main.item_at(place);
                     let missing = ComposeError::NoWeight(id.vertex(local), item.dst, at);
-                    gathered.weights.push(take.weight(&item).ok_or(missing)?);
+                    gathered.weights.push(take.weight_of(&item).ok_or(missing)?);
                 }
             }
         }
@@ -253,7 +255,7 @@ impl Gatherer {
         let mut push = |local: LocalVertex, item: &ItemRef<'_>| {
             gathered.lists.push(item.dst);
             gathered.offsets[local.index() + 1] += 1;
-            let weight = take.weight(item);
+            let weight = take.weight_of(item);
             if weight.is_none() && missing.is_none() {
                 missing = Some(ComposeError::NoWeight(id.vertex(local), item.dst, at));
             }

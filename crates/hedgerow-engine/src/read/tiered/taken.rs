@@ -1,0 +1,206 @@
+//! Which edges a view by the page has, and how they are read.
+
+use std::sync::Arc;
+
+use hedgerow_core::{Direction, LabelId, LocalVertex, RowRef, SUBGRAPH_VERTICES, SubgraphId, VertexId};
+use hedgerow_mem::ItemRef;
+use hedgerow_mem::version::Read;
+use hedgerow_mem::view::Take;
+use hedgerow_tier::AdjacencyPart;
+
+use super::Census;
+use super::lists::Lists;
+use crate::error::Result;
+use crate::read::compose::{take_of, tests_text};
+use crate::read::snapshot::Snapshot;
+use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
+use crate::state::store::Core;
+
+/// Which edges a view by the page has.
+pub(super) struct Taken {
+    /// Ascending by label.
+    labels: Vec<ChosenLabel>,
+    /// Of these labels.
+    edges: Vec<Arc<Census>>,
+    direction: EdgeDirection,
+    /// The label, if these are its edges as they are.
+    pub(super) plain: Option<LabelId>,
+    pub(super) weighted: bool,
+    /// Whether the store is directed.
+    directed: bool,
+    /// Of an undirected store: text that is tested lies with the first copy of an edge. Second copies are found by turning those.
+    first_copies: bool,
+    /// Whether the lists against the edges are stored, with all that is read of an edge.
+    stores_incoming: bool,
+    /// The property that is the weight.
+    weight_name: Box<str>,
+}
+
+/// Where lists in a direction come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// From the lists in a stored direction.
+    Stored(Direction),
+    /// Against edges of which outgoing lists alone can be read.
+    Searched,
+    /// Along the edges and against them: each once, self-loops too.
+    Joined,
+}
+
+impl Taken {
+    /// What is chosen of a snapshot whose vertices these are: as of resident views, of several labels those that have edges.
+    pub(super) fn new(
+        snapshot: &Snapshot,
+        chosen: ChosenEdges,
+        weight: &str,
+        vertices: &Arc<Census>,
+    ) -> Result<Taken> {
+        let core = snapshot.engine();
+        let several = chosen.labels.len() > 1;
+        let mut chosen_of_used = ChosenEdges { labels: Vec::new(), direction: chosen.direction };
+        let mut edges = Vec::new();
+        for label in chosen.labels {
+            let census = snapshot.census_of(label.label, vertices)?;
+            if !several || census.entries() > 0 {
+                chosen_of_used.labels.push(label);
+                edges.push(census);
+            }
+        }
+        let chosen = chosen_of_used;
+        let by_property = chosen.labels.iter().any(ChosenLabel::reads_properties);
+        let config = &core.config;
+        Ok(Taken {
+            plain: chosen.only_whole_label(),
+            weighted: chosen.is_weighted(|label| core.is_weighted(label)),
+            directed: config.directed,
+            first_copies: !config.directed && chosen.labels.iter().any(tests_text),
+            stores_incoming: !config.is_one_way() && !by_property,
+            direction: chosen.direction,
+            labels: chosen.labels,
+            edges,
+            weight_name: weight.into(),
+        })
+    }
+
+    /// Whether the edges of the view have a direction.
+    pub(super) fn is_directed(&self) -> bool {
+        self.directed && self.direction != EdgeDirection::Both
+    }
+
+    /// Where the lists of the view in a direction come from.
+    pub(super) fn side(&self, direction: Direction) -> Side {
+        let along = match self.direction {
+            _ if self.first_copies => return Side::Joined,
+            _ if !self.directed => true,
+            EdgeDirection::Both => return Side::Joined,
+            EdgeDirection::Out => direction == Direction::Out,
+            EdgeDirection::In => direction == Direction::In,
+        };
+        if along { Side::Stored(Direction::Out) } else { self.against() }
+    }
+
+    /// Where the lists against the edges come from.
+    pub(super) fn against(&self) -> Side {
+        let is_stored = self.directed && self.stores_incoming;
+        if is_stored { Side::Stored(Direction::In) } else { Side::Searched }
+    }
+
+    /// About how many outgoing edges vertices of a subgraph have on average, those that are not chosen among them.
+    pub(super) fn mean(&self, id: SubgraphId) -> usize {
+        self.edges.iter().map(|edges| edges.mean(id)).sum()
+    }
+
+    /// The entries of all outgoing lists of the labels, those that are not chosen among them.
+    pub(super) fn entries(&self) -> u64 {
+        self.edges.iter().map(|edges| edges.entries()).sum()
+    }
+
+    /// Whether every entry is taken, and has its weight.
+    pub(super) fn is_all(&self) -> bool {
+        let weighs = |label: &ChosenLabel| !matches!(label.weight, ChosenWeight::Property(_, None));
+        self.labels.iter().all(|label| label.is_all() && weighs(label))
+    }
+
+    /// How many edges lists along them have, of which so many entries are self-loops.
+    pub(super) fn edges_of(&self, entries: u64, loops: u64) -> u64 {
+        if self.directed || self.first_copies { entries } else { (entries + loops) / 2 }
+    }
+
+    pub(super) fn weight_name(&self) -> &str {
+        &self.weight_name
+    }
+
+    /// What takes the edges of each label.
+    pub(super) fn takers<'a>(&'a self, core: &'a Core) -> impl Iterator<Item = Taker<'a>> {
+        self.labels.iter().map(move |label| {
+            let id = label.label;
+            let is_whole =
+                label.whole().is_some() && !self.first_copies && core.is_weighted(id) == self.weighted;
+            let take = take_of(label, self.first_copies);
+            Taker { label: id, is_whole, take, weighted: self.weighted }
+        })
+    }
+}
+
+/// What is taken of a subgraph; or the ends of an edge that has no number to weigh.
+pub(super) type Taking = std::result::Result<Lists, (VertexId, VertexId)>;
+
+/// Takes the chosen edges of a label.
+pub(super) struct Taker<'a> {
+    label: LabelId,
+    /// Whether lists are taken as they are.
+    is_whole: bool,
+    take: Take<'a>,
+    /// Whether the edges of the view have weights.
+    weighted: bool,
+}
+
+impl Taker<'_> {
+    pub(super) fn label(&self) -> LabelId {
+        self.label
+    }
+
+    /// Of what is seen of a version of a subgraph. O(edges + delta).
+    pub(super) fn of_version(&self, id: SubgraphId, read: Read<'_>) -> Taking {
+        if self.is_whole {
+            return Ok(Lists::copy(read, self.weighted));
+        }
+        self.taking(id, |local, take| read.for_each_item(local, take))
+    }
+
+    /// Of the lists of an image. O(edges).
+    pub(super) fn of_part(&self, id: SubgraphId, part: AdjacencyPart) -> Taking {
+        if self.is_whole {
+            return Ok(part.into());
+        }
+        let AdjacencyPart { offsets, neighbors, weights, ranks, columns, .. } = &part;
+        self.taking(id, |local, take| {
+            let range = offsets[local.index()] as usize..offsets[local.index() + 1] as usize;
+            for (at, &dst) in range.clone().zip(neighbors.get(range).unwrap_or(&[])) {
+                let rank = ranks.as_ref().and_then(|ranks| ranks.get(at)).copied().unwrap_or(0);
+                let weight = weights.as_ref().and_then(|weights| weights.get(at)).copied().unwrap_or(1.0);
+                take(ItemRef { dst, rank, weight, row: RowRef::Columns(columns, at) });
+            }
+        })
+    }
+
+    /// Of the edges that `each` gives of each vertex, ascending.
+    fn taking(&self, id: SubgraphId, each: impl Fn(LocalVertex, &mut dyn FnMut(ItemRef<'_>))) -> Taking {
+        let (mut lists, mut unweighed) = (Lists::default(), None);
+        for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
+            let at = id.vertex(local);
+            each(local, &mut |item| {
+                if !self.take.takes(at, &item) {
+                    return;
+                }
+                let weight = if self.weighted { self.take.weight_of(&item) } else { None };
+                if self.weighted && weight.is_none() {
+                    unweighed.get_or_insert((at, item.dst));
+                }
+                lists.push(item.dst, weight);
+            });
+            lists.end_list(local);
+        }
+        unweighed.map_or(Ok(lists), Err)
+    }
+}
