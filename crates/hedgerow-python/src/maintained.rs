@@ -32,7 +32,7 @@ use crate::snapshot::Snapshot;
 /// True
 /// >>> with db.snapshot() as g:
 /// ...     len(set(components.at(g).values)), components.made
-/// (1, 'from 2 changes')
+/// (1, 'from 1 changes')
 #[pyclass(frozen, module = "hedgerow")]
 pub(crate) struct Maintained {
     origin: Origin,
@@ -65,9 +65,9 @@ impl Maintained {
     /// VertexResult, int or dict
     ///     What ``Snapshot.wcc``, ``Snapshot.triangle_count`` and ``Snapshot.pagerank`` give, the latter to a tolerance of 1e-6; of ``degrees`` a
     ///     ``VertexResult`` for each direction, ``"out"`` and ``"in"``.
-    fn at(&self, py: Python<'_>, snapshot: &Snapshot) -> PyResult<Py<PyAny>> {
+    fn at(&self, py: Python<'_>, snapshot: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         self.origin.check_process()?;
-        let reading = snapshot.reading()?;
+        let reading = snapshot.extract::<PyRef<'_, Snapshot>>()?.reading()?;
         let (kept, of) = (self.kept.clone(), reading.snapshot.clone());
         let (answer, made) = kernel(py, &self.origin, move |cancel| {
             let mut kept = lock(&kept);

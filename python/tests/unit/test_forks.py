@@ -43,6 +43,7 @@ class Handles:
     Ticket: hedgerow.Ticket
     Pipeline: hedgerow.Pipeline
     Snapshot: hedgerow.Snapshot
+    Maintained: hedgerow.Maintained
     more: list[object] = field(default_factory=list)
 
 
@@ -52,7 +53,9 @@ def open_handles(db: hedgerow.Database) -> Handles:
     submitted.put_edge(72, 73)
     p.insert_edges(range(100, 120), range(101, 121))
     g.wcc()
-    return Handles(db, tx, submitted.submit(), p, g, [db.snapshot(), db.write()])
+    kept = db.maintain("wcc")
+    kept.at(g)
+    return Handles(db, tx, submitted.submit(), p, g, kept, [db.snapshot(), db.write()])
 
 
 EXIT = (None, None, None)
@@ -61,6 +64,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "Database": {
         "write": (),
         "snapshot": (),
+        "maintain": ("wcc",),
         "transact": (lambda tx: None,),
         "insert_edge": (1, 2),
         "remove_edge": (1, 2),
@@ -157,6 +161,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         "close": (),
         "__enter__": (),
     },
+    "Maintained": {"at": (None,), "release": ()},
 }
 # These answer in a child, and reach nothing of the parent's: constants, and leaving a block that has nothing to finish.
 ANSWERS = {
@@ -165,6 +170,7 @@ ANSWERS = {
     "Ticket": set[str](),
     "Pipeline": {"__enter__"},
     "Snapshot": {"__exit__"},
+    "Maintained": {"name"},
 }
 
 

@@ -69,7 +69,7 @@ def test_a_kept_answer_says_how_it_was_come_by():
 
 def test_what_cannot_be_kept_is_refused():
     db = hedgerow.open()
-    with pytest.raises(hedgerow.ProgrammingError, match="bfs"):
+    with pytest.raises(hedgerow.DataError, match="bfs"):
         db.maintain("bfs")
     kept, snapshot = db.maintain("tc"), db.snapshot()
     snapshot.close()
