@@ -109,25 +109,35 @@ impl Snapshot {
             |entry: &Subgraph| entry.visit(self.stored(direction), self.timestamp(), id.local(), &mut f);
         match self.engine().subgraphs.get(id.subgraph()).map(visit) {
             Some(Ok(())) => {}
-            // A chain that is not in memory may be read twice, and `f` must see a list once: the list is copied first.
-            _ => self.list_out_of_memory(id, direction)?.give(f),
+            _ => self.list_out_of_memory(id, direction, &mut f)?,
         }
         self.note_read(cost::LIST);
         Ok(())
     }
 
-    /// A copy of a list that was not found in memory, read from files or from what came into memory since.
+    /// Gives a list that was not found in memory, read from files or from what came into memory since. A chain that is not in memory may be
+    /// read twice, and `f` must see a list once: the list is copied first. `f` comes as a trait object, so that its code is not compiled
+    /// into the callers a second time: there it stays in registers.
     #[cold]
     #[inline(never)]
-    fn list_out_of_memory(&self, id: VertexId, direction: Direction) -> Result<CopiedList> {
-        let (direction, mut list) = (self.stored(direction), CopiedList::default());
+    fn list_out_of_memory(
+        &self,
+        id: VertexId,
+        direction: Direction,
+        f: &mut dyn FnMut(&[VertexId], &[f64]),
+    ) -> Result<()> {
+        let direction = self.stored(direction);
+        let (mut neighbors, mut of_edges) = (Vec::new(), Vec::new());
         self.engine().read_list(Wanted::list(LabelId::DEFAULT, id, direction), |entry| {
             entry.visit(direction, self.timestamp(), id.local(), |run, weights| {
-                list.neighbors.extend_from_slice(run);
-                list.weights.extend_from_slice(weights);
+                neighbors.extend_from_slice(run);
+                of_edges.extend_from_slice(weights);
             })
         })?;
-        Ok(list)
+        if !neighbors.is_empty() {
+            f(&neighbors, &of_edges);
+        }
+        Ok(())
     }
 
     /// For reads of the lists of many vertices over the default label, one after another. From the view where there is one by now. O(1).
@@ -166,23 +176,6 @@ pub struct NeighborCursor<'a> {
     snapshot: &'a Snapshot,
     direction: Direction,
     lists: Lists<'a>,
-}
-
-/// Neighbors in no particular order.
-#[derive(Default)]
-struct CopiedList {
-    neighbors: Vec<VertexId>,
-    /// None in a graph without.
-    weights: Vec<f64>,
-}
-
-impl CopiedList {
-    #[inline]
-    fn give(&self, mut f: impl FnMut(&[VertexId], &[f64])) {
-        if !self.neighbors.is_empty() {
-            f(&self.neighbors, &self.weights);
-        }
-    }
 }
 
 /// Where a cursor reads.
@@ -230,7 +223,7 @@ impl NeighborCursor<'_> {
                 match subgraph.map(|subgraph| lists.visit(subgraph, id, &mut f)) {
                     Some(Ok(())) => {}
                     // Apart, and copied: nothing of it is to be kept for the next list.
-                    _ => self.snapshot.list_out_of_memory(id, self.direction)?.give(f),
+                    _ => self.snapshot.list_out_of_memory(id, self.direction, &mut f)?,
                 }
                 if let Some(in_order) = read {
                     self.snapshot.note_read(cost::LIST.plus(cost::LIST_IN_ORDER, in_order));

@@ -132,10 +132,16 @@ impl Snapshot {
         let subgraph = self.engine().subgraphs.get(id.subgraph());
         let (degree, beside_delta) = match subgraph.map(|entry| entry.read(stored, self.timestamp(), read)) {
             Some(Ok(found)) => found.unwrap_or_default(),
-            _ => self.engine().read_degree((LabelId::DEFAULT, id, stored), self.timestamp())?,
+            _ => self.degree_out_of_memory(id, stored)?,
         };
         self.note_read(if beside_delta { cost::DEGREE_BESIDE_DELTA } else { cost::DEGREE });
         Ok(degree)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn degree_out_of_memory(&self, id: VertexId, stored: Direction) -> Result<(usize, bool)> {
+        self.engine().read_degree((LabelId::DEFAULT, id, stored), self.timestamp())
     }
 
     /// The number of neighbours over the default label in `direction`, or `None` if there is no such vertex. A self-loop counts
