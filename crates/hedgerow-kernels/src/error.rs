@@ -60,6 +60,11 @@ pub enum KernelError<E = Infallible> {
         /// Its weight.
         weight: f64,
     },
+    /// So many shortest paths lead from a source to some vertex that no 64-bit number tells how many.
+    TooManyPaths {
+        /// The source.
+        source: VertexId,
+    },
     /// The graph's domain does not fit 32-bit vertex ids.
     TooManyVertices {
         /// One more than the largest id that could be live.
@@ -98,6 +103,7 @@ impl<E> KernelError<E> {
             }
             KernelError::NoSuchKernel { name } => KernelError::NoSuchKernel { name },
             KernelError::Weight { from, to, weight } => KernelError::Weight { from, to, weight },
+            KernelError::TooManyPaths { source } => KernelError::TooManyPaths { source },
             KernelError::TooManyVertices { vertex_bound } => KernelError::TooManyVertices { vertex_bound },
             KernelError::NotResident { kernel } => KernelError::NotResident { kernel },
             KernelError::Cancelled => KernelError::Cancelled,
@@ -141,6 +147,9 @@ impl<E: fmt::Display> fmt::Display for KernelError<E> {
             KernelError::NoSuchKernel { name } => write!(f, "there is no kernel {name:?}"),
             KernelError::Weight { from, to, weight } => {
                 write!(f, "the edge from vertex {} to {} weighs {weight}, expected 0 or more", from.0, to.0)
+            }
+            KernelError::TooManyPaths { source } => {
+                write!(f, "more than {:e} shortest paths lead from vertex {} somewhere", f64::MAX, source.0)
             }
             KernelError::TooManyVertices { vertex_bound } => {
                 write!(f, "at most {} vertices fit 32-bit ids, found {vertex_bound}", u32::MAX)

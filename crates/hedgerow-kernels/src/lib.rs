@@ -8,6 +8,7 @@
 //! | [`sssp()`] | Least sums of weights along paths from a source vertex to every other vertex | O(vertices + edges) times a small factor |
 //! | [`wcc()`] | Weakly connected components | O(vertices + edges), usually few edges |
 //! | [`triangle_count()`] | The number of triangles, directions ignored | O(edges^1.5) at worst |
+//! | [`betweenness()`] | How many shortest paths lead through each vertex, of a sample of sources or of all | O(vertices + edges) per source |
 //!
 //! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!
@@ -17,11 +18,13 @@
 //! [`verify`] module holds slow, independent, single-threaded answers to compare with.
 #![forbid(unsafe_code)]
 
+pub mod betweenness;
 pub mod bfs;
 mod cancel;
 mod error;
 pub mod pagerank;
 mod par;
+mod random;
 pub mod registry;
 pub mod sssp;
 pub mod summary;
@@ -31,6 +34,7 @@ mod testing;
 pub mod verify;
 pub mod wcc;
 
+pub use betweenness::{Sources, betweenness, betweenness_until};
 pub use bfs::{BfsConfig, UNREACHED, bfs, bfs_until};
 pub use cancel::Cancel;
 pub use error::KernelError;

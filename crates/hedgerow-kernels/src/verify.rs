@@ -1,6 +1,7 @@
 //! Slow answers from first principles, to check the kernels against: single-threaded, textbook algorithms that share
 //! no code with them. Each stands in the folder of its kernel.
 
+pub use crate::betweenness::verify::betweenness;
 pub use crate::bfs::verify::bfs;
 pub use crate::pagerank::verify::pagerank;
 pub use crate::sssp::verify::sssp;

@@ -3,8 +3,9 @@
 use hedgerow::{Direction, EdgeDirection, KernelView, VertexId};
 use hedgerow_kernels::registry::{self, Arguments, Outcome, Parameter, ParameterKind, Size, Value};
 use hedgerow_kernels::{KernelError, UNREACHED};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 
 use crate::error::{ProgrammingError, raise, raise_kernel};
 use crate::handle::Origin;
@@ -49,7 +50,15 @@ fn read(
     Ok(match parameter.kind {
         ParameterKind::Vertex => vertex(object)?.into(),
         ParameterKind::Direction => direction(object.extract()?)?.into(),
-        ParameterKind::Count => count(parameter.name, object, 0)?.into(),
+        // A str is a sequence too, of keys that no one means.
+        ParameterKind::Vertices if object.is_instance_of::<PyString>() => {
+            return Err(PyTypeError::new_err(format!("{} must be a sequence of vertices", parameter.name)));
+        }
+        ParameterKind::Vertices => {
+            let vertices = object.try_iter()?.map(|one| vertex(&one?));
+            vertices.collect::<PyResult<Vec<VertexId>>>()?.into()
+        }
+        ParameterKind::Count(range) => count(parameter.name, object, range.least)?.into(),
         ParameterKind::Number(_) => object.extract::<f64>()?.into(),
     })
 }

@@ -22,9 +22,12 @@ pub(super) fn begin(work: &Work<'_>, arguments: &Arguments, milliseconds: f64) -
     for parameter in reported {
         let Some(value) = arguments.value(parameter.name) else { continue };
         let shown = match value {
-            Value::Vertex(id) => name(work, id)?,
-            Value::Count(count) => count.into(),
-            Value::Number(value) => number(value),
+            Value::Vertex(id) => name(work, *id)?,
+            Value::Vertices(ids) => {
+                ids.iter().map(|&id| name(work, id)).collect::<hedgerow::Result<Vec<Json>>>()?.into()
+            }
+            Value::Count(count) => (*count).into(),
+            Value::Number(value) => number(*value),
             Value::Direction(_) => value.to_string().into(),
         };
         report = report.field(parameter.name, shown);

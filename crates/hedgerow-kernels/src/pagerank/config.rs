@@ -1,7 +1,7 @@
 //! What PageRank can be told, and the ranges of that.
 
 use crate::KernelError;
-use crate::registry::{Absent, NumberRange, Parameter, ParameterKind, Value};
+use crate::registry::{Absent, CountRange, NumberRange, Parameter, ParameterKind, Value};
 
 /// How to rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,7 +34,7 @@ impl Default for PageRankConfig {
 pub(super) const ITERATIONS: Parameter = Parameter {
     name: "iterations",
     summary: "The number of iterations, at most this many if there is a tolerance",
-    kind: ParameterKind::Count,
+    kind: ParameterKind::Count(CountRange::ANY),
     absent: Absent::Is(Value::Count(PageRankConfig::DEFAULT.iterations)),
     is_reported: true,
 };

@@ -97,7 +97,14 @@ macro_rules! registered {
     };
 }
 
-registered!(bfs by page, pagerank by page, sssp by page, wcc by page, tc resident);
+registered!(
+    bfs by page,
+    pagerank by page,
+    sssp by page,
+    wcc by page,
+    tc resident,
+    betweenness by page
+);
 
 /// A kernel by its name.
 ///

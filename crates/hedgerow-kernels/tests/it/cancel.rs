@@ -10,7 +10,7 @@ use std::ops::{ControlFlow, Range};
 use hedgerow_core::{
     Block, Direction, LocalVertex, Neighbors, Resident, SubgraphId, Topology, VertexId, WeightedTopology,
 };
-use hedgerow_kernels::registry::{self, Value};
+use hedgerow_kernels::registry;
 use hedgerow_kernels::{BfsConfig, Cancel, KernelError, PageRankConfig, bfs_until, pagerank_until};
 use hedgerow_lab::Csr;
 
@@ -152,12 +152,7 @@ fn bfs_by(config: BfsConfig) -> Kernel {
 }
 
 fn registered(kernel: &'static registry::Kernel) -> Kernel {
-    let mut arguments = kernel.arguments();
-    for (name, value) in [("source", Value::Vertex(VertexId(0))), ("iterations", Value::Count(3))] {
-        if kernel.parameter(name).is_some() {
-            arguments.set(name, value).expect("it takes one");
-        }
-    }
+    let arguments = kernel.trial(VertexId(0));
     Box::new(move |g, cancel| {
         // Of a main list it takes one neighbour.
         g.reads_mains.store(kernel.name != "wcc", Relaxed);
