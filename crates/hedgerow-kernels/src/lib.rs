@@ -9,6 +9,7 @@
 //! | [`wcc()`] | Weakly connected components | O(vertices + edges), usually few edges |
 //! | [`triangle_count()`] | The number of triangles, directions ignored | O(edges^1.5) at worst |
 //! | [`betweenness()`] | How many shortest paths lead through each vertex, of a sample of sources or of all | O(vertices + edges) per source |
+//! | [`personalized_pagerank()`] | PageRank scores of a surfer who jumps back to some vertices | O(vertices + edges) per iteration |
 //!
 //! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!
@@ -24,6 +25,7 @@ mod cancel;
 mod error;
 pub mod pagerank;
 mod par;
+pub mod ppr;
 mod random;
 pub mod registry;
 pub mod sssp;
@@ -39,6 +41,7 @@ pub use bfs::{BfsConfig, UNREACHED, bfs, bfs_until};
 pub use cancel::Cancel;
 pub use error::KernelError;
 pub use pagerank::{PageRankConfig, pagerank, pagerank_until, pagerank_with};
+pub use ppr::{personalized_pagerank, personalized_pagerank_until};
 pub use sssp::{SsspConfig, sssp, sssp_until};
 pub use summary::{count_components, top_k};
 pub use tc::{triangle_count, triangle_count_until};

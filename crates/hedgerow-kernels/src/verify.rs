@@ -4,6 +4,7 @@
 pub use crate::betweenness::verify::betweenness;
 pub use crate::bfs::verify::bfs;
 pub use crate::pagerank::verify::pagerank;
+pub use crate::ppr::verify::personalized_pagerank;
 pub use crate::sssp::verify::sssp;
 pub use crate::tc::verify::triangle_count;
 pub use crate::wcc::verify::wcc;

@@ -103,7 +103,8 @@ registered!(
     sssp by page,
     wcc by page,
     tc resident,
-    betweenness by page
+    betweenness by page,
+    ppr by page
 );
 
 /// A kernel by its name.
