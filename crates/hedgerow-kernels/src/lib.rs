@@ -10,6 +10,8 @@
 //! | [`triangle_count()`] | The number of triangles, directions ignored | O(edges^1.5) at worst |
 //! | [`betweenness()`] | How many shortest paths lead through each vertex, of a sample of sources or of all | O(vertices + edges) per source |
 //! | [`personalized_pagerank()`] | PageRank scores of a surfer who jumps back to some vertices | O(vertices + edges) per iteration |
+//! | [`shortest_path()`] | A path with the fewest edges from one vertex to another | O(vertices + edges) at worst, usually far less |
+//! | [`shortest_weighted_path()`] | A path with the least sum of weights from one vertex to another | O((vertices + edges) · log vertices) at worst, usually far less |
 //!
 //! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!
@@ -25,6 +27,8 @@ mod cancel;
 mod error;
 pub mod pagerank;
 mod par;
+pub mod path;
+mod paths;
 pub mod ppr;
 mod random;
 pub mod registry;
@@ -35,14 +39,18 @@ pub mod tc;
 mod testing;
 pub mod verify;
 pub mod wcc;
+pub mod wpath;
 
 pub use betweenness::{Sources, betweenness, betweenness_until};
 pub use bfs::{BfsConfig, UNREACHED, bfs, bfs_until};
 pub use cancel::Cancel;
 pub use error::KernelError;
 pub use pagerank::{PageRankConfig, pagerank, pagerank_until, pagerank_with};
+pub use path::{shortest_path, shortest_path_until};
+pub use paths::Paths;
 pub use ppr::{personalized_pagerank, personalized_pagerank_until};
 pub use sssp::{SsspConfig, sssp, sssp_until};
 pub use summary::{count_components, top_k};
 pub use tc::{triangle_count, triangle_count_until};
 pub use wcc::{NO_COMPONENT, wcc, wcc_until};
+pub use wpath::{shortest_weighted_path, shortest_weighted_path_until};

@@ -4,10 +4,12 @@
 pub use crate::betweenness::verify::betweenness;
 pub use crate::bfs::verify::bfs;
 pub use crate::pagerank::verify::pagerank;
+pub use crate::path::verify::shortest_path;
 pub use crate::ppr::verify::personalized_pagerank;
 pub use crate::sssp::verify::sssp;
 pub use crate::tc::verify::triangle_count;
 pub use crate::wcc::verify::wcc;
+pub use crate::wpath::verify::shortest_weighted_path;
 
 /// Whether two labellings put the same vertices together, whatever the labels are.
 pub fn same_partition(a: &[u32], b: &[u32]) -> bool {

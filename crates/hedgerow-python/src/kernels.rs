@@ -82,7 +82,7 @@ pub(crate) fn vertex(reading: &Reading, key: &Key) -> PyResult<VertexId> {
     reading.snapshot.vertex_id(key.as_ref()).map_err(raise)?.ok_or_else(|| key.no_such_vertex())
 }
 
-/// Runs a kernel on the chosen edges, and gives its result: a `VertexResult`, or a number.
+/// Runs a kernel on the chosen edges, and gives its result: a `VertexResult`, `Paths`, or a number.
 pub(crate) fn run(
     py: Python<'_>,
     origin: &Origin,
@@ -122,6 +122,7 @@ fn to_object(py: Python<'_>, reading: &Reading, outcome: &Outcome) -> PyResult<P
             reading.per_vertex(py, numbers, |&number: &f64| number)
         }
         Outcome::Components(components) => reading.vertex_per_vertex(py, components),
+        Outcome::Paths(paths) => reading.paths(py, paths),
         Outcome::Count(count) => Ok(count.into_pyobject(py)?.into_any().unbind()),
     }
 }

@@ -137,6 +137,9 @@ fn calls(kernel: &'static Kernel, sources: &[VertexId]) -> Result<Vec<Arguments>
     if kernel.parameter("sources").is_some() {
         arguments.set("sources", sources.to_vec())?;
     }
+    if kernel.parameter("target").is_some() {
+        arguments.set("target", sources[sources.len() - 1])?;
+    }
     if kernel.parameter("source").is_none() {
         return Ok(vec![arguments]);
     }

@@ -22,7 +22,7 @@ pub(crate) use arguments::RunArgs;
 /// Runs one kernel on a snapshot of a store.
 pub(crate) fn run(args: &RunArgs, style: Style) -> Result<(), CliError> {
     let wrong = |error: clap::Error| CliError::Usage(error.to_string());
-    if args.kernel.result.kind.is_per_vertex() {
+    if args.kernel.result.kind.has_rows() {
         let common = Common::from_arg_matches(&args.matches).map_err(wrong)?;
         let asked = args.asked(&common.machine)?;
         asked.execute(common.out.as_deref(), style, |work| args.kernel_on(work, Some(&common)))

@@ -40,7 +40,7 @@ impl Args for RunArgs {
 
 fn command(kernel: &Kernel) -> Command {
     let command = Command::new(kernel.name);
-    let command = if kernel.result.kind.is_per_vertex() {
+    let command = if kernel.result.kind.has_rows() {
         Common::augment_args(command)
     } else {
         Machine::augment_args(command)

@@ -30,7 +30,7 @@ use hedgerow_core::{Topology, VertexId};
 use crate::KernelError;
 use crate::bfs::{BfsConfig, Levels, Search};
 use crate::cancel::Cancel;
-use crate::error::checked_bound;
+use crate::error::{check_source, checked_bound};
 use crate::random::sample_of_live;
 
 pub(crate) mod entry;
@@ -62,7 +62,6 @@ pub enum Sources {
 impl Sources {
     /// The sources, and what a vertex counts for by their sum.
     fn choose<G: Topology>(&self, g: &G) -> Result<(Vec<VertexId>, f64), KernelError<G::Error>> {
-        let vertex_bound = g.vertex_bound();
         let each = if g.is_directed() { 1.0 } else { 0.5 };
         match self {
             Sources::All => Ok((sample_of_live(g, usize::MAX, 0), each)),
@@ -73,11 +72,8 @@ impl Sources {
                 Ok((chosen, each * scale))
             }
             Sources::Given(given) => {
-                let dead = given.iter().find(|v| v.index() >= vertex_bound || !g.contains(**v));
-                match dead {
-                    Some(&source) => Err(KernelError::SourceNotLive { source, vertex_bound }),
-                    None => Ok((given.clone(), each)),
-                }
+                given.iter().try_for_each(|&source| check_source(g, source))?;
+                Ok((given.clone(), each))
             }
         }
     }

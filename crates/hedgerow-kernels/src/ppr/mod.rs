@@ -25,7 +25,7 @@ use hedgerow_core::{Topology, VertexId};
 
 use crate::KernelError;
 use crate::cancel::Cancel;
-use crate::error::checked_bound;
+use crate::error::{check_source, checked_bound};
 use crate::pagerank::{PageRankConfig, Ranking};
 
 pub(crate) mod entry;
@@ -65,9 +65,7 @@ pub fn personalized_pagerank_until<G: Topology>(
     if sources.is_empty() {
         return Err(parameters::none_given());
     }
-    if let Some(&source) = sources.iter().find(|v| v.index() >= vertex_bound || !g.contains(**v)) {
-        return Err(KernelError::SourceNotLive { source, vertex_bound });
-    }
+    sources.iter().try_for_each(|&source| check_source(g, source))?;
     let mut sources = sources.to_vec();
     sources.sort_unstable();
     sources.dedup();

@@ -110,15 +110,16 @@ impl Kernel {
         Arguments::new(self)
     }
 
-    /// Arguments of a call that ends soon: what has to be given is `vertex`, and there are few samples and iterations. For tests
-    /// and measurements of all kernels.
-    pub fn trial(&'static self, vertex: VertexId) -> Arguments {
+    /// Arguments of a call that ends soon: what has to be given is `vertex`, of a way from one to another the last one is `target`, and
+    /// there are few samples and iterations. For tests and measurements of all kernels.
+    pub fn trial(&'static self, vertex: VertexId, target: VertexId) -> Arguments {
         let mut arguments = self.arguments();
         for (parameter, slot) in self.parameters.iter().zip(&mut arguments.values) {
             let is_asked_for = parameter.absent == Absent::Refused;
             *slot = match (parameter.name, parameter.kind) {
                 ("samples", _) => Some(Value::Count(2)),
                 ("iterations", _) => Some(Value::Count(3)),
+                ("target", _) => Some(Value::Vertex(target)),
                 (_, ParameterKind::Vertex) if is_asked_for => Some(Value::Vertex(vertex)),
                 (_, ParameterKind::Vertices) if is_asked_for => Some(Value::Vertices(vec![vertex])),
                 _ => continue,

@@ -104,7 +104,9 @@ registered!(
     wcc by page,
     tc resident,
     betweenness by page,
-    ppr by page
+    ppr by page,
+    path by page,
+    wpath by page
 );
 
 /// A kernel by its name.

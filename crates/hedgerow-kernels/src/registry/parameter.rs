@@ -32,6 +32,15 @@ impl Parameter {
         is_reported: true,
     };
 
+    /// The vertex that a path ends at.
+    pub const TARGET: Parameter = Parameter {
+        name: "target",
+        summary: "The vertex to end at",
+        kind: ParameterKind::Vertex,
+        absent: Absent::Refused,
+        is_reported: true,
+    };
+
     /// The number that random choices depend on.
     pub const SEED: Parameter = Parameter {
         name: "seed",

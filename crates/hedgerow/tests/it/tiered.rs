@@ -81,7 +81,7 @@ fn store_of(kind: Kind, pages: u64, edges: u64) -> SimFs {
 /// All kernels but those that need all edges in memory at once.
 fn kernels() -> Vec<Arguments> {
     let kernels = registry::KERNELS.iter().filter(|kernel| !kernel.needs_resident);
-    kernels.map(|kernel| kernel.trial(VertexId(0))).collect()
+    kernels.map(|kernel| kernel.trial(VertexId(0), VertexId(1))).collect()
 }
 
 fn in_memory(snapshot: &Snapshot) -> Vec<Outcome> {
