@@ -3,6 +3,7 @@
 
 pub use crate::betweenness::verify::betweenness;
 pub use crate::bfs::verify::bfs;
+pub use crate::kpaths::verify::k_shortest_paths;
 pub use crate::pagerank::verify::pagerank;
 pub use crate::path::verify::shortest_path;
 pub use crate::ppr::verify::personalized_pagerank;

@@ -2,16 +2,18 @@
 
 use hedgerow::{Direction, EdgeDirection, KernelView, VertexId};
 use hedgerow_kernels::registry::{self, Arguments, Outcome, Parameter, ParameterKind, Size, Value};
-use hedgerow_kernels::{KernelError, UNREACHED};
+use hedgerow_kernels::{KernelError, Paths, UNREACHED};
+use numpy::IntoPyArray;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
+use crate::ending::calling;
 use crate::error::{ProgrammingError, raise, raise_kernel};
 use crate::handle::Origin;
 use crate::key::{Key, count, direction};
-use crate::pool::{attended, kernel};
-use crate::results::{BYTES_PER_ROW, Reading};
+use crate::pool::{attended, kernel, parallel};
+use crate::results::{BYTES_PER_ROW, Reading, keys_array, make};
 use crate::selection::Chosen;
 
 /// A kernel's arguments, as they are by default.
@@ -122,7 +124,22 @@ fn to_object(py: Python<'_>, reading: &Reading, outcome: &Outcome) -> PyResult<P
             reading.per_vertex(py, numbers, |&number: &f64| number)
         }
         Outcome::Components(components) => reading.vertex_per_vertex(py, components),
-        Outcome::Paths(paths) => reading.paths(py, paths),
+        Outcome::Paths(paths) => self::paths(py, reading, paths),
         Outcome::Count(count) => Ok(count.into_pyobject(py)?.into_any().unbind()),
     }
+}
+
+/// `Paths` under external ids.
+fn paths(py: Python<'_>, reading: &Reading, paths: &Paths) -> PyResult<Py<PyAny>> {
+    let keys = parallel(py, || reading.snapshot.vertex_keys(paths.vertices())).map_err(raise)?;
+    let offsets: Vec<i64> = std::iter::once(0).chain(paths.ends().iter().map(|&end| end as i64)).collect();
+    let arguments = PyDict::new(py);
+    {
+        let _calling = calling(py);
+        arguments.set_item("ids", keys_array(py, reading, keys)?)?;
+    }
+    arguments.set_item("offsets", offsets.into_pyarray(py))?;
+    arguments.set_item("lengths", paths.lengths().to_vec().into_pyarray(py))?;
+    arguments.set_item("count", paths.count())?;
+    make(py, "Paths", &arguments)
 }

@@ -6,7 +6,6 @@ use hedgerow::{
     EdgeSelection, KernelView, KeyColumn, Label, LabelId, LabelRef, PropertyType, Topology, ValueRef,
     VertexId, VertexKey, View,
 };
-use hedgerow_kernels::Paths;
 use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -130,22 +129,6 @@ impl Reading {
         });
         let named = self.names(py, vertices, rows)?;
         self.result(py, vertices, named)
-    }
-
-    /// `Paths` under external ids.
-    pub(crate) fn paths(&self, py: Python<'_>, paths: &Paths) -> PyResult<Py<PyAny>> {
-        let keys = parallel(py, || self.snapshot.vertex_keys(paths.vertices())).map_err(raise)?;
-        let arguments = PyDict::new(py);
-        {
-            let _calling = calling(py);
-            arguments.set_item("ids", keys_array(py, self, keys)?)?;
-        }
-        let offsets: Vec<i64> =
-            std::iter::once(0).chain(paths.ends().iter().map(|&end| end as i64)).collect();
-        arguments.set_item("offsets", offsets.into_pyarray(py))?;
-        arguments.set_item("lengths", paths.lengths().to_vec().into_pyarray(py))?;
-        arguments.set_item("count", paths.count())?;
-        make(py, "Paths", &arguments)
     }
 
     /// The chosen edges as `Edges`.

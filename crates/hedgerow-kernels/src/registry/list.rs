@@ -106,7 +106,8 @@ registered!(
     betweenness by page,
     ppr by page,
     path by page,
-    wpath by page
+    wpath by page,
+    kpaths by page
 );
 
 /// A kernel by its name.
