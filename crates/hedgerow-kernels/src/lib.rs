@@ -13,6 +13,7 @@
 //! | [`shortest_path()`] | A path with the fewest edges from one vertex to another | O(vertices + edges) at worst, usually far less |
 //! | [`shortest_weighted_path()`] | A path with the least sum of weights from one vertex to another | O((vertices + edges) · log vertices) at worst, usually far less |
 //! | [`k_shortest_paths()`] | The simple paths with the least sums of weights from one vertex to another | a run of `sssp` and a short search for each vertex of each path |
+//! | [`k_hop_neighborhood()`] | The vertices within some hops of a source, and how many hops | O(vertices + edges) at worst, usually what is reached |
 //!
 //! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!
@@ -26,6 +27,7 @@ pub mod betweenness;
 pub mod bfs;
 mod cancel;
 mod error;
+pub mod khop;
 pub mod kpaths;
 pub mod pagerank;
 mod par;
@@ -47,6 +49,7 @@ pub use betweenness::{Sources, betweenness, betweenness_until};
 pub use bfs::{BfsConfig, UNREACHED, bfs, bfs_until};
 pub use cancel::Cancel;
 pub use error::KernelError;
+pub use khop::{k_hop_neighborhood, k_hop_neighborhood_until};
 pub use kpaths::{k_shortest_paths, k_shortest_paths_until};
 pub use pagerank::{PageRankConfig, pagerank, pagerank_until, pagerank_with};
 pub use path::{shortest_path, shortest_path_until};

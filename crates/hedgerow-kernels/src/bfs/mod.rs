@@ -144,7 +144,7 @@ impl<'g, G: Topology> Search<'g, G> {
         let mut frontier_edges = self.g.degree_estimate(source, self.forward) as u64;
         let mut level = 0;
         let mut bitmaps: Option<Bitmaps> = None;
-        while !frontier.is_empty() && !self.is_over() {
+        while !frontier.is_empty() && level < self.config.hops && !self.is_over() {
             if let Some(levels) = &mut levels {
                 levels.add(&frontier);
             }
@@ -248,6 +248,7 @@ impl<'g, G: Topology> Search<'g, G> {
             let shrinks = found < awake;
             awake = found;
             if found == 0
+                || level >= self.config.hops
                 || self.is_over()
                 || (shrinks && found as u64 * u64::from(self.config.beta) <= self.depth.len() as u64)
             {

@@ -40,7 +40,7 @@ mod tests;
 pub mod verify;
 
 use parameters::K;
-use spur::Spurs;
+use spur::{Spurs, Start, Way};
 
 /// The `k` shortest simple paths from `source` to `target`, along the edges or against them.
 ///
@@ -97,19 +97,6 @@ pub fn k_shortest_paths_until<G: WeightedTopology>(
     let mut paths = Paths::new();
     found.iter().for_each(|way| paths.push(&way.vertices, way.length));
     Ok(paths)
-}
-
-/// A path and its length.
-struct Way {
-    vertices: Vec<VertexId>,
-    length: f64,
-}
-
-/// The beginning of a path, and the vertices that must not follow.
-struct Start<'a> {
-    vertices: &'a [VertexId],
-    length: f64,
-    closed: &'a [VertexId],
 }
 
 /// Adds the best ways that leave the path found last, at each vertex from `left_at` on.

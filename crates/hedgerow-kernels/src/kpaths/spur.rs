@@ -5,11 +5,23 @@ use std::collections::BinaryHeap;
 
 use hedgerow_core::{Direction, VertexId, WeightedTopology};
 
-use super::{Start, Way};
 use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::sssp::for_each_neighbor;
 use crate::wpath::lightest;
+
+/// A path and its length.
+pub(super) struct Way {
+    pub(super) vertices: Vec<VertexId>,
+    pub(super) length: f64,
+}
+
+/// The beginning of a path, and the vertices that must not follow.
+pub(super) struct Start<'a> {
+    pub(super) vertices: &'a [VertexId],
+    pub(super) length: f64,
+    pub(super) closed: &'a [VertexId],
+}
 
 /// What all searches share.
 pub(super) struct Spurs<'a, G> {

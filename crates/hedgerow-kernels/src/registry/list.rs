@@ -107,7 +107,8 @@ registered!(
     ppr by page,
     path by page,
     wpath by page,
-    kpaths by page
+    kpaths by page,
+    khop by page
 );
 
 /// A kernel by its name.

@@ -257,7 +257,8 @@ fn a_hub_is_read_with_polls_between() {
     let (with, without) = (polls(&ranks, &hub).0, polls(&ranks, &ring).0);
     assert!(with >= without + 3 * parts, "pagerank: {with} polls with a hub, {without} without");
     // From its least neighbour the hub is found at once, from its largest one after a look at all others.
-    const BOTTOM_UP: BfsConfig = BfsConfig { direction: Direction::Out, alpha: u32::MAX, beta: u32::MAX };
+    const BOTTOM_UP: BfsConfig =
+        BfsConfig { direction: Direction::Out, alpha: u32::MAX, beta: u32::MAX, hops: u32::MAX };
     let from_least = bfs_by(BOTTOM_UP);
     let from_largest: Kernel = Box::new(|g, cancel| {
         bfs_until(g, VertexId(g.vertex_bound() as u32 - 1), &BOTTOM_UP, cancel).map(drop)
