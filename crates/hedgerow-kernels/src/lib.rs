@@ -14,6 +14,7 @@
 //! | [`shortest_weighted_path()`] | A path with the least sum of weights from one vertex to another | O((vertices + edges) · log vertices) at worst, usually far less |
 //! | [`k_shortest_paths()`] | The simple paths with the least sums of weights from one vertex to another | a run of `sssp` and a short search for each vertex of each path |
 //! | [`k_hop_neighborhood()`] | The vertices within some hops of a source, and how many hops | O(vertices + edges) at worst, usually what is reached |
+//! | [`cycles_through()`] | The cycles through a vertex that are no longer than a bound, and how many there are | O(vertices + edges), and for each way that can become a cycle the edges of its last vertex |
 //!
 //! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!
@@ -26,6 +27,7 @@
 pub mod betweenness;
 pub mod bfs;
 mod cancel;
+pub mod cycles;
 mod error;
 pub mod khop;
 pub mod kpaths;
@@ -48,6 +50,7 @@ pub mod wpath;
 pub use betweenness::{Sources, betweenness, betweenness_until};
 pub use bfs::{BfsConfig, UNREACHED, bfs, bfs_until};
 pub use cancel::Cancel;
+pub use cycles::{CycleConfig, cycles_through, cycles_through_until};
 pub use error::KernelError;
 pub use khop::{k_hop_neighborhood, k_hop_neighborhood_until};
 pub use kpaths::{k_shortest_paths, k_shortest_paths_until};

@@ -28,6 +28,22 @@ impl Paths {
         self.count += 1;
     }
 
+    /// Counts one, and adds it if there are fewer than `limit` here.
+    pub(crate) fn push_within(&mut self, vertices: &[VertexId], length: f64, limit: usize) {
+        if self.len() < limit {
+            self.push(vertices, length);
+        } else {
+            self.count += 1;
+        }
+    }
+
+    /// Counts those of `more`, and adds them while there are fewer than `limit` here.
+    pub(crate) fn append(&mut self, more: &Paths, limit: usize) {
+        let count = self.count + more.count;
+        more.iter().take(limit.saturating_sub(self.len())).for_each(|(path, length)| self.push(path, length));
+        self.count = count;
+    }
+
     /// The number of those that are here.
     pub fn len(&self) -> usize {
         self.ends.len()

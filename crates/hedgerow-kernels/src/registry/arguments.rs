@@ -118,6 +118,7 @@ impl Kernel {
             let is_asked_for = parameter.absent == Absent::Refused;
             *slot = match (parameter.name, parameter.kind) {
                 ("samples", _) => Some(Value::Count(2)),
+                ("length", _) => Some(Value::Count(3)),
                 ("iterations", _) => Some(Value::Count(3)),
                 ("target", _) => Some(Value::Vertex(target)),
                 (_, ParameterKind::Vertex) if is_asked_for => Some(Value::Vertex(vertex)),

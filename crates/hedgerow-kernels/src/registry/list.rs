@@ -108,7 +108,8 @@ registered!(
     path by page,
     wpath by page,
     kpaths by page,
-    khop by page
+    khop by page,
+    cycles by page
 );
 
 /// A kernel by its name.
