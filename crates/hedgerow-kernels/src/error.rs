@@ -77,6 +77,11 @@ pub enum KernelError<E = Infallible> {
         /// One more than the largest id that could be live.
         vertex_bound: usize,
     },
+    /// There is no memory for a result of the size that was asked for.
+    OutOfMemory {
+        /// What the result takes.
+        bytes: u64,
+    },
     /// The kernel needs all of the graph in memory, and was given one that is read from files.
     NotResident {
         /// The kernel.
@@ -115,6 +120,7 @@ impl<E> KernelError<E> {
             KernelError::Weight { from, to, weight } => KernelError::Weight { from, to, weight },
             KernelError::TooManyPaths { source } => KernelError::TooManyPaths { source },
             KernelError::TooManyVertices { vertex_bound } => KernelError::TooManyVertices { vertex_bound },
+            KernelError::OutOfMemory { bytes } => KernelError::OutOfMemory { bytes },
             KernelError::NotResident { kernel } => KernelError::NotResident { kernel },
             KernelError::Cancelled => KernelError::Cancelled,
             KernelError::Topology(error) => KernelError::Topology(f(error)?),
@@ -166,6 +172,9 @@ impl<E: fmt::Display> fmt::Display for KernelError<E> {
             }
             KernelError::TooManyVertices { vertex_bound } => {
                 write!(f, "at most {} vertices fit 32-bit ids, found {vertex_bound}", u32::MAX)
+            }
+            KernelError::OutOfMemory { bytes } => {
+                write!(f, "there is no memory for a result of {bytes} bytes")
             }
             KernelError::NotResident { kernel } => {
                 write!(

@@ -15,6 +15,7 @@
 //! | [`k_shortest_paths()`] | The simple paths with the least sums of weights from one vertex to another | a run of `sssp` and a short search for each vertex of each path |
 //! | [`k_hop_neighborhood()`] | The vertices within some hops of a source, and how many hops | O(vertices + edges) at worst, usually what is reached |
 //! | [`cycles_through()`] | The cycles through a vertex that are no longer than a bound, and how many there are | O(vertices + edges), and for each way that can become a cycle the edges of its last vertex |
+//! | [`random_walks()`] | Random walks, uniform or as node2vec has them | O(1) per step as a rule |
 //!
 //! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!
@@ -44,6 +45,7 @@ pub mod tc;
 #[cfg(test)]
 mod testing;
 pub mod verify;
+pub mod walks;
 pub mod wcc;
 pub mod wpath;
 
@@ -61,5 +63,6 @@ pub use ppr::{personalized_pagerank, personalized_pagerank_until};
 pub use sssp::{SsspConfig, sssp, sssp_until};
 pub use summary::{count_components, top_k};
 pub use tc::{triangle_count, triangle_count_until};
+pub use walks::{WalkConfig, random_walks, random_walks_until};
 pub use wcc::{NO_COMPONENT, wcc, wcc_until};
 pub use wpath::{shortest_weighted_path, shortest_weighted_path_until};

@@ -20,6 +20,20 @@ impl Paths {
         Paths::default()
     }
 
+    /// Walks that follow each other in `vertices`, each of so many of them, one more than its steps.
+    pub(crate) fn of_steps(vertices: Vec<VertexId>, lengths: Vec<usize>) -> Paths {
+        let mut end = 0;
+        let steps = lengths.iter().map(|&length| length.saturating_sub(1) as f64).collect();
+        let ends: Vec<usize> = lengths
+            .into_iter()
+            .map(|length| {
+                end += length;
+                end
+            })
+            .collect();
+        Paths { vertices, count: ends.len() as u64, ends, lengths: steps }
+    }
+
     /// Adds one; it counts.
     pub fn push(&mut self, vertices: &[VertexId], length: f64) {
         self.vertices.extend_from_slice(vertices);

@@ -38,6 +38,12 @@ impl Random {
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next_u64()) * bound as u128) >> 64) as usize
     }
+
+    /// A number in 0 to 1, 1 excluded.
+    #[inline]
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
 }
 
 /// So many live vertices, each set of them as likely as any other, ascending; all where there are no more. O(vertices).

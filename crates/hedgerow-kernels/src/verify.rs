@@ -11,6 +11,7 @@ pub use crate::path::verify::shortest_path;
 pub use crate::ppr::verify::personalized_pagerank;
 pub use crate::sssp::verify::sssp;
 pub use crate::tc::verify::triangle_count;
+pub use crate::walks::verify::random_walks;
 pub use crate::wcc::verify::wcc;
 pub use crate::wpath::verify::shortest_weighted_path;
 

@@ -109,7 +109,8 @@ registered!(
     wpath by page,
     kpaths by page,
     khop by page,
-    cycles by page
+    cycles by page,
+    walks by page
 );
 
 /// A kernel by its name.
