@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::sync::OnceLock;
 
-use hedgerow_core::VertexId;
+use hedgerow_core::{Topology, VertexId};
 
 /// An argument that a kernel cannot work with, the end that the caller asked for, or an error `E` of the graph, which is none
 /// where all of it is in memory.
@@ -15,6 +15,13 @@ pub enum KernelError<E = Infallible> {
     SourceNotLive {
         /// The source asked for.
         source: VertexId,
+        /// One more than the largest id that could be live.
+        vertex_bound: usize,
+    },
+    /// The vertex that a path is to end at is not a live vertex of the graph.
+    TargetNotLive {
+        /// The target asked for.
+        target: VertexId,
         /// One more than the largest id that could be live.
         vertex_bound: usize,
     },
@@ -60,10 +67,20 @@ pub enum KernelError<E = Infallible> {
         /// Its weight.
         weight: f64,
     },
+    /// So many shortest paths lead from a source to some vertex that no 64-bit number tells how many.
+    TooManyPaths {
+        /// The source.
+        source: VertexId,
+    },
     /// The graph's domain does not fit 32-bit vertex ids.
     TooManyVertices {
         /// One more than the largest id that could be live.
         vertex_bound: usize,
+    },
+    /// There is no memory for a result of the size that was asked for.
+    OutOfMemory {
+        /// What the result takes.
+        bytes: u64,
     },
     /// The kernel needs all of the graph in memory, and was given one that is read from files.
     NotResident {
@@ -86,6 +103,9 @@ impl<E> KernelError<E> {
             KernelError::SourceNotLive { source, vertex_bound } => {
                 KernelError::SourceNotLive { source, vertex_bound }
             }
+            KernelError::TargetNotLive { target, vertex_bound } => {
+                KernelError::TargetNotLive { target, vertex_bound }
+            }
             KernelError::OutOfRange { parameter, range, found } => {
                 KernelError::OutOfRange { parameter, range, found }
             }
@@ -98,7 +118,9 @@ impl<E> KernelError<E> {
             }
             KernelError::NoSuchKernel { name } => KernelError::NoSuchKernel { name },
             KernelError::Weight { from, to, weight } => KernelError::Weight { from, to, weight },
+            KernelError::TooManyPaths { source } => KernelError::TooManyPaths { source },
             KernelError::TooManyVertices { vertex_bound } => KernelError::TooManyVertices { vertex_bound },
+            KernelError::OutOfMemory { bytes } => KernelError::OutOfMemory { bytes },
             KernelError::NotResident { kernel } => KernelError::NotResident { kernel },
             KernelError::Cancelled => KernelError::Cancelled,
             KernelError::Topology(error) => KernelError::Topology(f(error)?),
@@ -130,6 +152,9 @@ impl<E: fmt::Display> fmt::Display for KernelError<E> {
             KernelError::SourceNotLive { source, vertex_bound } => {
                 write!(f, "source vertex {} is not live (ids end before {vertex_bound})", source.0)
             }
+            KernelError::TargetNotLive { target, vertex_bound } => {
+                write!(f, "target vertex {} is not live (ids end before {vertex_bound})", target.0)
+            }
             KernelError::OutOfRange { parameter, range, found } => {
                 write!(f, "{parameter} must be {range}, found {found}")
             }
@@ -142,8 +167,14 @@ impl<E: fmt::Display> fmt::Display for KernelError<E> {
             KernelError::Weight { from, to, weight } => {
                 write!(f, "the edge from vertex {} to {} weighs {weight}, expected 0 or more", from.0, to.0)
             }
+            KernelError::TooManyPaths { source } => {
+                write!(f, "more than {:e} shortest paths lead from vertex {} somewhere", f64::MAX, source.0)
+            }
             KernelError::TooManyVertices { vertex_bound } => {
                 write!(f, "at most {} vertices fit 32-bit ids, found {vertex_bound}", u32::MAX)
+            }
+            KernelError::OutOfMemory { bytes } => {
+                write!(f, "there is no memory for a result of {bytes} bytes")
             }
             KernelError::NotResident { kernel } => {
                 write!(
@@ -189,6 +220,25 @@ impl<E> Failure<E> {
     pub(crate) fn check(&mut self) -> Result<(), KernelError<E>> {
         self.0.take().map_or(Ok(()), |error| Err(KernelError::Topology(error)))
     }
+}
+
+/// Whether a search can begin at `source`.
+pub(crate) fn check_source<G: Topology>(g: &G, source: VertexId) -> Result<(), KernelError<G::Error>> {
+    let vertex_bound = g.vertex_bound();
+    let is_live = source.index() < vertex_bound && g.contains(source);
+    if is_live { Ok(()) } else { Err(KernelError::SourceNotLive { source, vertex_bound }) }
+}
+
+/// Whether a path can lead from `source` to `target`.
+pub(crate) fn check_ends<G: Topology>(
+    g: &G,
+    source: VertexId,
+    target: VertexId,
+) -> Result<(), KernelError<G::Error>> {
+    check_source(g, source)?;
+    let vertex_bound = g.vertex_bound();
+    let is_live = target.index() < vertex_bound && g.contains(target);
+    if is_live { Ok(()) } else { Err(KernelError::TargetNotLive { target, vertex_bound }) }
 }
 
 /// The domain's size, if every id below it is a valid vertex id.

@@ -8,6 +8,14 @@
 //! | [`sssp()`] | Least sums of weights along paths from a source vertex to every other vertex | O(vertices + edges) times a small factor |
 //! | [`wcc()`] | Weakly connected components | O(vertices + edges), usually few edges |
 //! | [`triangle_count()`] | The number of triangles, directions ignored | O(edges^1.5) at worst |
+//! | [`betweenness()`] | How many shortest paths lead through each vertex, of a sample of sources or of all | O(vertices + edges) per source |
+//! | [`personalized_pagerank()`] | PageRank scores of a surfer who jumps back to some vertices | O(vertices + edges) per iteration |
+//! | [`shortest_path()`] | A path with the fewest edges from one vertex to another | O(vertices + edges) at worst, usually far less |
+//! | [`shortest_weighted_path()`] | A path with the least sum of weights from one vertex to another | O((vertices + edges) · log vertices) at worst, usually far less |
+//! | [`k_shortest_paths()`] | The simple paths with the least sums of weights from one vertex to another | a run of `sssp` and a short search for each vertex of each path |
+//! | [`k_hop_neighborhood()`] | The vertices within some hops of a source, and how many hops | O(vertices + edges) at worst, usually what is reached |
+//! | [`cycles_through()`] | The cycles through a vertex that are no longer than a bound, and how many there are | O(vertices + edges), and for each way that can become a cycle the edges of its last vertex |
+//! | [`random_walks()`] | Random walks, uniform or as node2vec has them | O(1) per step as a rule |
 //!
 //! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!
@@ -17,12 +25,20 @@
 //! [`verify`] module holds slow, independent, single-threaded answers to compare with.
 #![forbid(unsafe_code)]
 
+pub mod betweenness;
 pub mod bfs;
 mod cancel;
+pub mod cycles;
 mod error;
+pub mod khop;
+pub mod kpaths;
 pub mod maintain;
 pub mod pagerank;
 mod par;
+pub mod path;
+mod paths;
+pub mod ppr;
+mod random;
 pub mod registry;
 pub mod sssp;
 pub mod summary;
@@ -30,14 +46,25 @@ pub mod tc;
 #[cfg(test)]
 mod testing;
 pub mod verify;
+pub mod walks;
 pub mod wcc;
+pub mod wpath;
 
+pub use betweenness::{Sources, betweenness, betweenness_until};
 pub use bfs::{BfsConfig, UNREACHED, bfs, bfs_until};
 pub use cancel::Cancel;
+pub use cycles::{CycleConfig, cycles_through, cycles_through_until};
 pub use error::KernelError;
+pub use khop::{k_hop_neighborhood, k_hop_neighborhood_until};
+pub use kpaths::{k_shortest_paths, k_shortest_paths_until};
 pub use maintain::Maintain;
 pub use pagerank::{PageRankConfig, pagerank, pagerank_from, pagerank_until, pagerank_with};
+pub use path::{shortest_path, shortest_path_until};
+pub use paths::Paths;
+pub use ppr::{personalized_pagerank, personalized_pagerank_until};
 pub use sssp::{SsspConfig, sssp, sssp_until};
 pub use summary::{count_components, top_k};
 pub use tc::{triangle_count, triangle_count_until};
+pub use walks::{WalkConfig, random_walks, random_walks_until};
 pub use wcc::{NO_COMPONENT, wcc, wcc_until};
+pub use wpath::{shortest_weighted_path, shortest_weighted_path_until};

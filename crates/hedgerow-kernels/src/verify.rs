@@ -1,11 +1,19 @@
 //! Slow answers from first principles, to check the kernels against: single-threaded, textbook algorithms that share
 //! no code with them. Each stands in the folder of its kernel.
 
+pub use crate::betweenness::verify::betweenness;
 pub use crate::bfs::verify::bfs;
+pub use crate::cycles::verify::cycles_through;
+pub use crate::khop::verify::k_hop_neighborhood;
+pub use crate::kpaths::verify::k_shortest_paths;
 pub use crate::pagerank::verify::pagerank;
+pub use crate::path::verify::shortest_path;
+pub use crate::ppr::verify::personalized_pagerank;
 pub use crate::sssp::verify::sssp;
 pub use crate::tc::verify::triangle_count;
+pub use crate::walks::verify::random_walks;
 pub use crate::wcc::verify::wcc;
+pub use crate::wpath::verify::shortest_weighted_path;
 
 /// Whether two labellings put the same vertices together, whatever the labels are.
 pub fn same_partition(a: &[u32], b: &[u32]) -> bool {

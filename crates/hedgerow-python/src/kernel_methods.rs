@@ -287,7 +287,7 @@ impl Snapshot {
     ///
     /// Returns
     /// -------
-    /// VertexResult or int
+    /// VertexResult, Paths or int
     ///
     /// Raises
     /// ------

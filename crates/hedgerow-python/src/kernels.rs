@@ -2,15 +2,18 @@
 
 use hedgerow::{Direction, EdgeDirection, KernelView, VertexId};
 use hedgerow_kernels::registry::{self, Arguments, Outcome, Parameter, ParameterKind, Size, Value};
-use hedgerow_kernels::{KernelError, UNREACHED};
+use hedgerow_kernels::{KernelError, Paths, UNREACHED};
+use numpy::IntoPyArray;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 
+use crate::ending::calling;
 use crate::error::{ProgrammingError, raise, raise_kernel};
 use crate::handle::Origin;
 use crate::key::{Key, count, direction};
-use crate::pool::{attended, kernel};
-use crate::results::{BYTES_PER_ROW, Reading};
+use crate::pool::{attended, kernel, parallel};
+use crate::results::{BYTES_PER_ROW, Reading, keys_array, make};
 use crate::selection::Chosen;
 
 /// A kernel's arguments, as they are by default.
@@ -49,7 +52,15 @@ fn read(
     Ok(match parameter.kind {
         ParameterKind::Vertex => vertex(object)?.into(),
         ParameterKind::Direction => direction(object.extract()?)?.into(),
-        ParameterKind::Count => count(parameter.name, object, 0)?.into(),
+        // A str is a sequence too, of keys that no one means.
+        ParameterKind::Vertices if object.is_instance_of::<PyString>() => {
+            return Err(PyTypeError::new_err(format!("{} must be a sequence of vertices", parameter.name)));
+        }
+        ParameterKind::Vertices => {
+            let vertices = object.try_iter()?.map(|one| vertex(&one?));
+            vertices.collect::<PyResult<Vec<VertexId>>>()?.into()
+        }
+        ParameterKind::Count(range) => count(parameter.name, object, range.least)?.into(),
         ParameterKind::Number(_) => object.extract::<f64>()?.into(),
     })
 }
@@ -73,7 +84,7 @@ pub(crate) fn vertex(reading: &Reading, key: &Key) -> PyResult<VertexId> {
     reading.snapshot.vertex_id(key.as_ref()).map_err(raise)?.ok_or_else(|| key.no_such_vertex())
 }
 
-/// Runs a kernel on the chosen edges, and gives its result: a `VertexResult`, or a number.
+/// Runs a kernel on the chosen edges, and gives its result: a `VertexResult`, `Paths`, or a number.
 pub(crate) fn run(
     py: Python<'_>,
     origin: &Origin,
@@ -113,6 +124,22 @@ fn to_object(py: Python<'_>, reading: &Reading, outcome: &Outcome) -> PyResult<P
             reading.per_vertex(py, numbers, |&number: &f64| number)
         }
         Outcome::Components(components) => reading.vertex_per_vertex(py, components),
+        Outcome::Paths(paths) => self::paths(py, reading, paths),
         Outcome::Count(count) => Ok(count.into_pyobject(py)?.into_any().unbind()),
     }
+}
+
+/// `Paths` under external ids.
+fn paths(py: Python<'_>, reading: &Reading, paths: &Paths) -> PyResult<Py<PyAny>> {
+    let keys = parallel(py, || reading.snapshot.vertex_keys(paths.vertices())).map_err(raise)?;
+    let offsets: Vec<i64> = std::iter::once(0).chain(paths.ends().iter().map(|&end| end as i64)).collect();
+    let arguments = PyDict::new(py);
+    {
+        let _calling = calling(py);
+        arguments.set_item("ids", keys_array(py, reading, keys)?)?;
+    }
+    arguments.set_item("offsets", offsets.into_pyarray(py))?;
+    arguments.set_item("lengths", paths.lengths().to_vec().into_pyarray(py))?;
+    arguments.set_item("count", paths.count())?;
+    make(py, "Paths", &arguments)
 }

@@ -18,6 +18,7 @@ from ._result import (
     Edges,
     EdgeTable,
     NeighborLists,
+    Paths,
     SalvageReport,
     Schema,
     Stats,
@@ -428,7 +429,7 @@ class Snapshot:
         rank_range: _RankRange | None = None,
         where: _Where | None = None,
         **parameters: Any,
-    ) -> VertexResult | int: ...
+    ) -> VertexResult | Paths | int: ...
     def close(self) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(

@@ -20,6 +20,7 @@ __all__ = [
     "Kind",
     "Label",
     "NeighborLists",
+    "Paths",
     "SalvageReport",
     "Schema",
     "Stats",
@@ -214,6 +215,61 @@ class NeighborLists(_Table):
 
     def _arrow_columns(self) -> list[_ArrowColumn]:
         return [("id", self.ids, False), ("neighbors", (self.offsets, self.neighbors), False)]
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Paths(_Table):
+    """Paths, cycles or walks: the vertices of each in order, and a length.
+
+    Attributes
+    ----------
+    ids : numpy.ndarray
+        The vertex ids of all, one path behind another.
+    offsets : numpy.ndarray
+        ``int64``, one more than there are paths: path ``i`` is ``ids[offsets[i]:offsets[i + 1]]``.
+    lengths : numpy.ndarray
+        ``float64``: of each the sum of weights, or the number of edges.
+    count : int
+        How many there are, those that a limit left out among them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> paths = Paths(np.array([1, 2, 4, 1, 3, 5, 4]), np.array([0, 3, 7]), np.array([2.0, 3.0]), 9)
+    >>> paths[1].tolist()
+    [1, 3, 5, 4]
+    >>> [path.tolist() for path in paths]
+    [[1, 2, 4], [1, 3, 5, 4]]
+    >>> len(paths), paths.count
+    (2, 9)
+    """
+
+    ids: npt.NDArray[Any]
+    offsets: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.float64]
+    count: int
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, row: int) -> npt.NDArray[Any]:
+        """The vertices of one path in order: a view of the array.
+
+        Raises
+        ------
+        IndexError
+            There are not so many rows.
+        """
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"row {row} of {len(self)} paths")
+        row %= len(self)
+        return self.ids[self.offsets[row] : self.offsets[row + 1]]
+
+    def __iter__(self) -> Iterator[npt.NDArray[Any]]:
+        return (self[row] for row in range(len(self)))
+
+    def _arrow_columns(self) -> list[_ArrowColumn]:
+        return [("length", self.lengths, False), ("path", (self.offsets, self.ids), False)]
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

@@ -128,11 +128,17 @@ fn column(kernels: &[&Kernel], times: &Times, name: &str) -> Vec<f64> {
     (0..rounds).map(|round| geomean(&at(round))).collect()
 }
 
-/// What a kernel is told: in turn each source, where it takes one.
+/// What a kernel is told: in turn each source, where it takes one; some sources, where it takes several.
 fn calls(kernel: &'static Kernel, sources: &[VertexId]) -> Result<Vec<Arguments>> {
     let mut arguments = kernel.arguments();
     if kernel.parameter("iterations").is_some() {
         arguments.set("iterations", ITERATIONS)?;
+    }
+    if kernel.parameter("sources").is_some() {
+        arguments.set("sources", sources.to_vec())?;
+    }
+    if kernel.parameter("target").is_some() {
+        arguments.set("target", sources[sources.len() - 1])?;
     }
     if kernel.parameter("source").is_none() {
         return Ok(vec![arguments]);

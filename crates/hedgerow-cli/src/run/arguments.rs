@@ -29,13 +29,13 @@ pub(super) struct Machine {
     pub(super) memory_limit: Option<u64>,
 }
 
-/// Arguments that all kernels with a value per vertex share.
+/// Arguments that all kernels share whose results have rows.
 #[derive(clap::Args)]
 pub(super) struct Common {
     #[command(flatten)]
     pub(super) machine: Machine,
-    /// Write the full result to this file, `KEY VALUE` a line (`KEY,VALUE` with --csv); `-` for standard output, then
-    /// without the summary
+    /// Write the full result to this file, `KEY VALUE` a line (`KEY,VALUE` with --csv), of paths `LENGTH KEY KEY ...`
+    /// (`PATH,STEP,KEY`); `-` for standard output, then without the summary
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     /// Rows of the summary's table

@@ -8,7 +8,7 @@ mod work;
 use std::path::Path;
 
 use clap::FromArgMatches;
-use hedgerow::{EdgeDirection, EdgeSelection, KernelView};
+use hedgerow::{EdgeDirection, EdgeSelection, KernelView, VertexId};
 use hedgerow_kernels::registry::{Arguments, Parameter, ParameterKind, Value};
 
 use crate::error::CliError;
@@ -22,7 +22,7 @@ pub(crate) use arguments::RunArgs;
 /// Runs one kernel on a snapshot of a store.
 pub(crate) fn run(args: &RunArgs, style: Style) -> Result<(), CliError> {
     let wrong = |error: clap::Error| CliError::Usage(error.to_string());
-    if args.kernel.result.kind.is_per_vertex() {
+    if args.kernel.result.kind.has_rows() {
         let common = Common::from_arg_matches(&args.matches).map_err(wrong)?;
         let asked = args.asked(&common.machine)?;
         asked.execute(common.out.as_deref(), style, |work| args.kernel_on(work, Some(&common)))
@@ -59,8 +59,15 @@ impl RunArgs {
                 Some(text) => Some(work.vertex(&format!("--{name}"), text)?.into()),
                 None => None,
             },
+            ParameterKind::Vertices => match self.matches.get_many::<String>(name) {
+                Some(texts) => {
+                    let vertices = texts.map(|text| work.vertex(&format!("--{name}"), text));
+                    Some(vertices.collect::<Result<Vec<VertexId>, CliError>>()?.into())
+                }
+                None => None,
+            },
             ParameterKind::Direction => self.is_against().then_some(hedgerow::Direction::In.into()),
-            ParameterKind::Count => self.given::<u32>(name).map(|count| (*count).into()),
+            ParameterKind::Count(_) => self.given::<u32>(name).map(|count| (*count).into()),
             ParameterKind::Number(_) => self.given::<f64>(name).map(|number| (*number).into()),
         })
     }

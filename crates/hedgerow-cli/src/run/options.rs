@@ -40,7 +40,7 @@ impl Args for RunArgs {
 
 fn command(kernel: &Kernel) -> Command {
     let command = Command::new(kernel.name);
-    let command = if kernel.result.kind.is_per_vertex() {
+    let command = if kernel.result.kind.has_rows() {
         Common::augment_args(command)
     } else {
         Machine::augment_args(command)
@@ -59,7 +59,13 @@ fn option(parameter: &Parameter) -> Arg {
             option.help("Against the direction of the edges, as --direction in")
         }
         ParameterKind::Vertex => option.value_name("KEY").help(help(parameter)),
-        ParameterKind::Count => option.value_name("N").value_parser(value_parser!(u32)).help(help(parameter)),
+        ParameterKind::Vertices => {
+            let option = option.value_name("KEY").action(ArgAction::Append);
+            option.help(format!("{} (once for each)", help(parameter)))
+        }
+        ParameterKind::Count(_) => {
+            option.value_name("N").value_parser(value_parser!(u32)).help(help(parameter))
+        }
         ParameterKind::Number(_) => {
             let option = option.value_name(initial(parameter.name));
             option.value_parser(value_parser!(f64)).help(help(parameter))
@@ -76,7 +82,7 @@ fn initial(name: &str) -> &'static str {
 }
 
 fn help(parameter: &Parameter) -> String {
-    match parameter.absent {
+    match &parameter.absent {
         Absent::Refused | Absent::Without("") => parameter.summary.to_owned(),
         Absent::Without(instead) => format!("{} [default: {instead}]", parameter.summary),
         Absent::Is(value) => format!("{} [default: {value}]", parameter.summary),

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use hedgerow::{KernelView, VertexId};
 use hedgerow_kernels::registry::{Arguments, Kernel, Outcome, Value};
-use hedgerow_kernels::{UNREACHED, count_components, top_k};
+use hedgerow_kernels::{Paths, UNREACHED, count_components, top_k};
 use serde_json::Value as Json;
 
 use super::work::Work;
@@ -22,9 +22,12 @@ pub(super) fn begin(work: &Work<'_>, arguments: &Arguments, milliseconds: f64) -
     for parameter in reported {
         let Some(value) = arguments.value(parameter.name) else { continue };
         let shown = match value {
-            Value::Vertex(id) => name(work, id)?,
-            Value::Count(count) => count.into(),
-            Value::Number(value) => number(value),
+            Value::Vertex(id) => name(work, *id)?,
+            Value::Vertices(ids) => {
+                ids.iter().map(|&id| name(work, id)).collect::<hedgerow::Result<Vec<Json>>>()?.into()
+            }
+            Value::Count(count) => (*count).into(),
+            Value::Number(value) => number(*value),
             Value::Direction(_) => value.to_string().into(),
         };
         report = report.field(parameter.name, shown);
@@ -53,7 +56,20 @@ pub(super) fn finish(
         Outcome::Scores(scores) => self::scores(report, work, &scores, top),
         Outcome::Components(components) => self::components(report, work, &components, top),
         Outcome::Count(count) => Ok(report.field(kernel.result.name, count)),
+        Outcome::Paths(paths) => self::paths(report, work, &paths, top),
     }
+}
+
+/// How many there are, and the first ones.
+fn paths(report: Report, work: &Work<'_>, paths: &Paths, top: usize) -> Result<Report, CliError> {
+    work.write_paths(paths)?;
+    let row = |(path, length): (&[VertexId], f64)| {
+        let keys = work.snapshot.vertex_keys(path)?;
+        let names: Vec<String> = keys.iter().map(|key| spelled(work.schema, key)).collect();
+        Ok(vec![number(length), names.join(" ").into()])
+    };
+    let rows = paths.iter().take(top).map(row).collect::<hedgerow::Result<_>>()?;
+    Ok(report.field("paths", paths.count()).table("first", &["length", "path"], rows))
 }
 
 /// The key of a vertex, as an argument names it; null if there is none.

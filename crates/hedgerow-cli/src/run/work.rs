@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use hedgerow::{KernelView, KeyColumn, Schema, Snapshot, VertexId, VertexKeyRef};
 use hedgerow_kernels::registry::{Arguments, Outcome};
-use hedgerow_kernels::{Cancel, KernelError};
+use hedgerow_kernels::{Cancel, KernelError, Paths};
 
 use crate::error::CliError;
 use crate::keys::{parse_argument, spelled};
@@ -111,6 +111,30 @@ impl Work<'_> {
         ids.iter_mut().for_each(|id| *id = vertex(*id));
         let values = self.snapshot.vertex_keys(&ids)?;
         self.write_rows(&keys, values.iter().map(|key| spelled(self.schema, key)))
+    }
+
+    /// Writes all paths, if the full result was asked for: the length of each and the keys along it; as CSV, a row for each vertex.
+    pub(super) fn write_paths(&self, paths: &Paths) -> Result<(), CliError> {
+        if self.out.is_none() {
+            return Ok(());
+        }
+        let csv = self.style == Style::Csv;
+        let mut out = Target::open(self.out)?;
+        if csv {
+            out.write(|w| writeln!(w, "path,step,key"))?;
+        }
+        for (at, (path, length)) in paths.iter().enumerate() {
+            let keys = self.snapshot.vertex_keys(path)?;
+            let names: Vec<String> = keys.iter().map(|key| spelled(self.schema, key)).collect();
+            out.write(|w| match csv {
+                true => names
+                    .iter()
+                    .enumerate()
+                    .try_for_each(|(step, name)| writeln!(w, "{at},{step},{}", quoted(name, b','))),
+                false => writeln!(w, "{length} {}", names.join(" ")),
+            })?;
+        }
+        out.finish()
     }
 
     fn write_rows(

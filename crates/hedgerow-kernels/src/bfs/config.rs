@@ -13,11 +13,13 @@ pub struct BfsConfig {
     pub alpha: u32,
     /// Go back top-down once a shrinking frontier has at most 1 / `beta` of the vertices.
     pub beta: u32,
+    /// Go so many hops at most.
+    pub hops: u32,
 }
 
 impl Default for BfsConfig {
     fn default() -> Self {
-        BfsConfig { direction: Direction::Out, alpha: 15, beta: 18 }
+        BfsConfig { direction: Direction::Out, alpha: 15, beta: 18, hops: u32::MAX }
     }
 }
 

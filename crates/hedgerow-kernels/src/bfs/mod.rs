@@ -33,13 +33,18 @@ use crate::par::{
     CHUNK_SUBGRAPHS, CHUNK_VERTICES, LISTS_AHEAD, PLACES_AHEAD, into_plain, reverse, sort_if_read_together,
 };
 
+mod bitmaps;
 mod config;
 pub(crate) mod entry;
+mod levels;
 #[cfg(test)]
 mod tests;
 pub mod verify;
 
 pub use config::BfsConfig;
+pub(crate) use levels::Levels;
+
+use bitmaps::Bitmaps;
 
 /// The depth of a vertex that the source does not reach.
 pub const UNREACHED: u32 = u32::MAX;
@@ -78,14 +83,19 @@ pub fn bfs_until<G: Topology>(
     }
     hedgerow_par::run(|| {
         let mut search = Search::new(g, vertex_bound, config, cancel);
-        search.run(source);
-        search.failure.check()?;
-        cancel.check()?;
+        search.run(source, None);
+        search.check()?;
         Ok(into_plain(search.depth))
     })
 }
 
-struct Search<'g, G: Topology> {
+/// How many edges a search may follow, those without direction both ways.
+fn edges_read<G: Topology>(g: &G) -> u64 {
+    g.edge_count() * if g.is_directed() { 1 } else { 2 }
+}
+
+/// A search, whose levels other kernels may want too.
+pub(crate) struct Search<'g, G: Topology> {
     g: &'g G,
     config: BfsConfig,
     forward: Direction,
@@ -98,34 +108,50 @@ struct Search<'g, G: Topology> {
 }
 
 impl<'g, G: Topology> Search<'g, G> {
-    fn new(g: &'g G, vertex_bound: usize, config: &BfsConfig, cancel: &'g Cancel) -> Self {
+    pub(crate) fn new(g: &'g G, vertex_bound: usize, config: &BfsConfig, cancel: &'g Cancel) -> Self {
         Search {
             g,
             config: *config,
             forward: config.direction,
             backward: reverse(config.direction),
             depth: (0..vertex_bound).map(|_| AtomicU32::new(UNREACHED)).collect(),
-            unexplored: g.edge_count() * if g.is_directed() { 1 } else { 2 },
+            unexplored: edges_read(g),
             cancel,
             failure: Failure::new(),
         }
+    }
+
+    /// Forgets a search that has reached these vertices, so that there can be another one. O(those vertices).
+    pub(crate) fn restart(&mut self, reached: &[VertexId]) {
+        reached.iter().for_each(|v| *self.depth[v.index()].get_mut() = UNREACHED);
+        self.unexplored = edges_read(self.g);
+    }
+
+    /// The error of the graph that the search met, if any.
+    pub(crate) fn check(&mut self) -> Result<(), KernelError<G::Error>> {
+        self.failure.check()?;
+        self.cancel.check()
     }
 
     fn is_over(&self) -> bool {
         self.cancel.poll() || self.failure.is_noted()
     }
 
-    fn run(&mut self, source: VertexId) {
+    /// Searches from a source, and keeps what each level finds if `levels` are wanted.
+    pub(crate) fn run(&mut self, source: VertexId, mut levels: Option<&mut Levels>) {
         *self.depth[source.index()].get_mut() = 0;
         let mut frontier = vec![source];
         let mut frontier_edges = self.g.degree_estimate(source, self.forward) as u64;
         let mut level = 0;
         let mut bitmaps: Option<Bitmaps> = None;
-        while !frontier.is_empty() && !self.is_over() {
+        while !frontier.is_empty() && level < self.config.hops && !self.is_over() {
+            if let Some(levels) = &mut levels {
+                levels.add(&frontier);
+            }
             level += 1;
             if self.config.goes_bottom_up(self.g, frontier_edges, self.unexplored) {
                 let maps = bitmaps.get_or_insert_with(|| Bitmaps::new(self.depth.len()));
-                level = self.run_bottom_up(maps, &frontier, level);
+                level = self.run_bottom_up(maps, &frontier, level, levels.as_deref_mut());
                 frontier = maps.frontier();
                 // Those vertices' edges were never counted; the search is at its tail, so that any small number does.
                 frontier_edges = 1;
@@ -206,7 +232,13 @@ impl<'g, G: Topology> Search<'g, G> {
 
     /// Bottom-up levels until the frontier is small again; returns the last level done. `maps` then holds its
     /// frontier.
-    fn run_bottom_up(&mut self, maps: &mut Bitmaps, frontier: &[VertexId], first_level: u32) -> u32 {
+    fn run_bottom_up(
+        &mut self,
+        maps: &mut Bitmaps,
+        frontier: &[VertexId],
+        first_level: u32,
+        mut levels: Option<&mut Levels>,
+    ) -> u32 {
         maps.set_frontier(frontier);
         let mut level = first_level;
         let mut awake = frontier.len();
@@ -216,10 +248,14 @@ impl<'g, G: Topology> Search<'g, G> {
             let shrinks = found < awake;
             awake = found;
             if found == 0
+                || level >= self.config.hops
                 || self.is_over()
                 || (shrinks && found as u64 * u64::from(self.config.beta) <= self.depth.len() as u64)
             {
                 return level;
+            }
+            if let Some(levels) = &mut levels {
+                levels.add(&maps.frontier());
             }
             level += 1;
         }
@@ -348,48 +384,4 @@ fn any_in_polling(run: &[VertexId], bitmap: &[u64], meter: &mut Meter<'_>) -> bo
     let mut found = false;
     meter.parts(run, |part| found = found || part.iter().any(|&v| is_set(bitmap, v)));
     found
-}
-
-/// The frontier as bits, the next one, and the vertices that may still be found.
-struct Bitmaps {
-    front: Vec<u64>,
-    next: Vec<u64>,
-    /// May still hold vertices that top-down levels reached; `adopt` clears them when it meets them.
-    open: Vec<u64>,
-}
-
-impl Bitmaps {
-    fn new(bits: usize) -> Self {
-        let words = bits.div_ceil(64);
-        let mut open = vec![u64::MAX; words];
-        if !bits.is_multiple_of(64)
-            && let Some(last) = open.last_mut()
-        {
-            *last = (1 << (bits % 64)) - 1;
-        }
-        Bitmaps { front: vec![0; words], next: vec![0; words], open }
-    }
-
-    fn set_frontier(&mut self, frontier: &[VertexId]) {
-        self.front.fill(0);
-        for v in frontier {
-            self.front[v.index() >> 6] |= 1 << (v.0 & 63);
-        }
-    }
-
-    fn swap(&mut self) {
-        std::mem::swap(&mut self.front, &mut self.next);
-    }
-
-    fn frontier(&self) -> Vec<VertexId> {
-        let mut queue = Vec::new();
-        for (word, &bits) in self.front.iter().enumerate() {
-            let mut rest = bits;
-            while rest != 0 {
-                queue.push(VertexId(word as u32 * 64 + rest.trailing_zeros()));
-                rest &= rest - 1;
-            }
-        }
-        queue
-    }
 }

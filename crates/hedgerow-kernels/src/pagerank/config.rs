@@ -1,7 +1,7 @@
 //! What PageRank can be told, and the ranges of that.
 
 use crate::KernelError;
-use crate::registry::{Absent, NumberRange, Parameter, ParameterKind, Value};
+use crate::registry::{Absent, CountRange, NumberRange, Parameter, ParameterKind, Value};
 
 /// How to rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,7 +19,7 @@ impl PageRankConfig {
     /// What the functions of other languages and the command line use where nothing is said.
     pub const DEFAULT: PageRankConfig = PageRankConfig { damping: 0.85, iterations: 20, tolerance: None };
 
-    pub(super) fn check<E>(&self) -> Result<(), KernelError<E>> {
+    pub(crate) fn check<E>(&self) -> Result<(), KernelError<E>> {
         DAMPING.check_number(self.damping)?;
         self.tolerance.map_or(Ok(()), |tolerance| TOLERANCE.check_number(tolerance))
     }
@@ -31,15 +31,15 @@ impl Default for PageRankConfig {
     }
 }
 
-pub(super) const ITERATIONS: Parameter = Parameter {
+pub(crate) const ITERATIONS: Parameter = Parameter {
     name: "iterations",
     summary: "The number of iterations, at most this many if there is a tolerance",
-    kind: ParameterKind::Count,
+    kind: ParameterKind::Count(CountRange::ANY),
     absent: Absent::Is(Value::Count(PageRankConfig::DEFAULT.iterations)),
     is_reported: true,
 };
 
-pub(super) const DAMPING: Parameter = Parameter {
+pub(crate) const DAMPING: Parameter = Parameter {
     name: "damping",
     summary: "The probability of following an edge rather than jumping anywhere, 0 to 1",
     kind: ParameterKind::Number(NumberRange::SHARE),
@@ -47,7 +47,7 @@ pub(super) const DAMPING: Parameter = Parameter {
     is_reported: true,
 };
 
-pub(super) const TOLERANCE: Parameter = Parameter {
+pub(crate) const TOLERANCE: Parameter = Parameter {
     name: "tolerance",
     summary: "Stop when an iteration changes the scores by less than this in total",
     kind: ParameterKind::Number(NumberRange::NOT_NEGATIVE),

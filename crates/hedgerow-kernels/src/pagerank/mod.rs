@@ -37,10 +37,11 @@ use crate::cancel::Cancel;
 use crate::error::{Failure, checked_bound};
 use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES};
 
-mod config;
+pub(crate) mod config;
 mod converge;
 pub(crate) mod entry;
 mod gather;
+mod personal;
 mod score;
 mod sweep;
 #[cfg(test)]
@@ -121,11 +122,13 @@ fn rank<S: Score, G: Topology>(
     })
 }
 
-struct Ranking<'g, S, G: Topology> {
+pub(crate) struct Ranking<'g, S, G: Topology> {
     g: &'g G,
     damping: f64,
     /// The score of every vertex at the start.
     start: S,
+    /// Whether the surfer jumps to some vertices alone, which the iteration leaves to who says which.
+    is_personal: bool,
     /// 1 / out-degree; 1 for vertices without out-edges, 0 for holes.
     share: Vec<S>,
     /// The vertices without out-edges, a word for each subgraph.
@@ -143,7 +146,7 @@ struct Ranking<'g, S, G: Topology> {
 }
 
 impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
-    fn new(
+    pub(crate) fn new(
         g: &'g G,
         vertex_bound: usize,
         damping: f64,
@@ -155,6 +158,7 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
             g,
             damping,
             start: S::from_f64(1.0 / count),
+            is_personal: false,
             share: zeros(),
             sinks: vec![0; vertex_bound.div_ceil(SUBGRAPH_VERTICES)],
             given: zeros(),
@@ -214,6 +218,9 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
 
     /// What every vertex has in the next iteration, whoever points to it.
     fn base(&self) -> S {
+        if self.is_personal {
+            return S::ZERO;
+        }
         let count = self.g.vertex_count() as f64;
         S::from_f64((1.0 - self.damping) / count + self.damping * self.dangling / count)
     }

@@ -3,7 +3,7 @@
 use hedgerow_core::{Direction, VertexId};
 
 use super::kernel::Kernel;
-use super::parameter::{Absent, Parameter, Value};
+use super::parameter::{Absent, Parameter, ParameterKind, Value};
 use crate::KernelError;
 
 /// A kernel and what it is told. Made by [`Kernel::arguments`], with all defaults.
@@ -30,7 +30,7 @@ pub struct Arguments {
 impl Arguments {
     pub(super) fn new(kernel: &'static Kernel) -> Arguments {
         let default = |parameter: &Parameter| match parameter.absent {
-            Absent::Is(value) => Some(value),
+            Absent::Is(ref value) => Some(value.clone()),
             Absent::Refused | Absent::Without(_) => None,
         };
         Arguments { kernel, values: kernel.parameters.iter().map(default).collect() }
@@ -50,7 +50,7 @@ impl Arguments {
         let value = value.into();
         for (parameter, slot) in self.kernel.parameters.iter().zip(&mut self.values) {
             if parameter.name == name {
-                parameter.check(value)?;
+                parameter.check(&value)?;
                 *slot = Some(value);
                 return Ok(());
             }
@@ -59,30 +59,37 @@ impl Arguments {
     }
 
     /// What a parameter is set to, by default or by [`set`](Self::set).
-    pub fn value(&self, name: &str) -> Option<Value> {
+    pub fn value(&self, name: &str) -> Option<&Value> {
         let mut all = self.kernel.parameters.iter().zip(&self.values);
-        all.find(|(parameter, _)| parameter.name == name).and_then(|(_, value)| *value)
+        all.find(|(parameter, _)| parameter.name == name).and_then(|(_, value)| value.as_ref())
     }
 
     fn required<T>(
         &self,
         parameter: &Parameter,
-        read: impl FnOnce(Value) -> Option<T>,
+        read: impl FnOnce(&Value) -> Option<T>,
     ) -> Result<T, KernelError> {
         let read = self.value(parameter.name).and_then(read);
         read.ok_or(KernelError::MissingArgument { parameter: parameter.name })
     }
 
     pub(crate) fn vertex(&self, parameter: &Parameter) -> Result<VertexId, KernelError> {
-        self.required(parameter, |value| if let Value::Vertex(vertex) = value { Some(vertex) } else { None })
+        self.required(parameter, |value| if let Value::Vertex(vertex) = value { Some(*vertex) } else { None })
+    }
+
+    pub(crate) fn optional_vertices(&self, parameter: &Parameter) -> Option<Vec<VertexId>> {
+        match self.value(parameter.name) {
+            Some(Value::Vertices(vertices)) => Some(vertices.clone()),
+            _ => None,
+        }
     }
 
     pub(crate) fn direction(&self, parameter: &Parameter) -> Result<Direction, KernelError> {
-        self.required(parameter, |value| if let Value::Direction(to) = value { Some(to) } else { None })
+        self.required(parameter, |value| if let Value::Direction(to) = value { Some(*to) } else { None })
     }
 
     pub(crate) fn count(&self, parameter: &Parameter) -> Result<u32, KernelError> {
-        self.required(parameter, |value| if let Value::Count(count) = value { Some(count) } else { None })
+        self.required(parameter, |value| if let Value::Count(count) = value { Some(*count) } else { None })
     }
 
     pub(crate) fn number(&self, parameter: &Parameter) -> Result<f64, KernelError> {
@@ -91,7 +98,7 @@ impl Arguments {
 
     pub(crate) fn optional_number(&self, parameter: &Parameter) -> Option<f64> {
         match self.value(parameter.name) {
-            Some(Value::Number(number)) => Some(number),
+            Some(Value::Number(number)) => Some(*number),
             _ => None,
         }
     }
@@ -101,5 +108,24 @@ impl Kernel {
     /// Its arguments, all as they are by default.
     pub fn arguments(&'static self) -> Arguments {
         Arguments::new(self)
+    }
+
+    /// Arguments of a call that ends soon: what has to be given is `vertex`, of a way from one to another the last one is `target`, and
+    /// there are few samples and iterations. For tests and measurements of all kernels.
+    pub fn trial(&'static self, vertex: VertexId, target: VertexId) -> Arguments {
+        let mut arguments = self.arguments();
+        for (parameter, slot) in self.parameters.iter().zip(&mut arguments.values) {
+            let is_asked_for = parameter.absent == Absent::Refused;
+            *slot = match (parameter.name, parameter.kind) {
+                ("samples", _) => Some(Value::Count(2)),
+                ("length", _) => Some(Value::Count(3)),
+                ("iterations", _) => Some(Value::Count(3)),
+                ("target", _) => Some(Value::Vertex(target)),
+                (_, ParameterKind::Vertex) if is_asked_for => Some(Value::Vertex(vertex)),
+                (_, ParameterKind::Vertices) if is_asked_for => Some(Value::Vertices(vec![vertex])),
+                _ => continue,
+            };
+        }
+        arguments
     }
 }

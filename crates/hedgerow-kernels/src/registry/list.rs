@@ -97,7 +97,21 @@ macro_rules! registered {
     };
 }
 
-registered!(bfs by page, pagerank by page, sssp by page, wcc by page, tc resident);
+registered!(
+    bfs by page,
+    pagerank by page,
+    sssp by page,
+    wcc by page,
+    tc resident,
+    betweenness by page,
+    ppr by page,
+    path by page,
+    wpath by page,
+    kpaths by page,
+    khop by page,
+    cycles by page,
+    walks by page
+);
 
 /// A kernel by its name.
 ///

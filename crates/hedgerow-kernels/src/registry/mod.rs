@@ -23,4 +23,4 @@ pub use kernel::Kernel;
 pub use list::{KERNELS, find};
 pub use memory::{Memory, Size};
 pub use outcome::{Outcome, ResultColumn, ResultKind};
-pub use parameter::{Absent, NumberRange, Parameter, ParameterKind, Value};
+pub use parameter::{Absent, CountRange, NumberRange, Parameter, ParameterKind, Value};

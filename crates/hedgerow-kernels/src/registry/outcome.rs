@@ -1,5 +1,6 @@
-//! What kernels give: a column over all vertices, or a number.
+//! What kernels give: a column over all vertices, a number, or paths.
 
+use crate::paths::Paths;
 use crate::verify::same_partition;
 
 /// The result of a kernel. Columns are indexed by vertex id.
@@ -15,6 +16,8 @@ pub enum Outcome {
     Components(Vec<u32>),
     /// How many there are in the graph.
     Count(u64),
+    /// Ways through the graph.
+    Paths(Paths),
 }
 
 /// What kind of a result a kernel gives. Whoever shows results does it by their kind.
@@ -30,6 +33,8 @@ pub enum ResultKind {
     Components,
     /// [`Outcome::Count`].
     Count,
+    /// [`Outcome::Paths`].
+    Paths,
 }
 
 /// What a kernel's result is called, and what kind it is of.
@@ -44,6 +49,11 @@ pub struct ResultColumn {
 impl ResultKind {
     /// Whether there is a value for each vertex.
     pub fn is_per_vertex(self) -> bool {
+        !matches!(self, ResultKind::Count | ResultKind::Paths)
+    }
+
+    /// Whether there may be many of them, of which a summary shows the first.
+    pub fn has_rows(self) -> bool {
         self != ResultKind::Count
     }
 
@@ -55,6 +65,9 @@ impl ResultKind {
             ResultKind::Scores => "`f64` per vertex",
             ResultKind::Components => "a vertex per vertex, the same for all of a component",
             ResultKind::Count => "one `u64`",
+            ResultKind::Paths => {
+                "of each its vertices in order and its length, an `f64`; and how many there are, as a `u64`"
+            }
         }
     }
 }
@@ -68,16 +81,18 @@ impl Outcome {
             Outcome::Scores(_) => ResultKind::Scores,
             Outcome::Components(_) => ResultKind::Components,
             Outcome::Count(_) => ResultKind::Count,
+            Outcome::Paths(_) => ResultKind::Paths,
         }
     }
 
-    /// Whether two results say the same: scores within a relative error, components under whatever names, all else
-    /// exactly. O(vertices).
+    /// Whether two results say the same: scores within a relative error, components under whatever names, paths of the same
+    /// lengths between the same ends, all else exactly. O(vertices).
     pub fn agrees_with(&self, other: &Outcome, relative: f64) -> bool {
         let close = |(a, b): (&f64, &f64)| (a - b).abs() <= relative * b.abs();
         match (self, other) {
             (Outcome::Scores(a), Outcome::Scores(b)) => a.len() == b.len() && a.iter().zip(b).all(close),
             (Outcome::Components(a), Outcome::Components(b)) => same_partition(a, b),
+            (Outcome::Paths(a), Outcome::Paths(b)) => a.agrees_with(b, relative),
             (a, b) => a == b,
         }
     }

@@ -8,7 +8,7 @@ use hedgerow_core::{Direction, VertexId};
 use crate::KernelError;
 
 /// What a kernel can be told. The command line makes an option of it, Python a keyword.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     /// What it is called everywhere.
     pub name: &'static str,
@@ -32,6 +32,24 @@ impl Parameter {
         is_reported: true,
     };
 
+    /// The vertex that a path ends at.
+    pub const TARGET: Parameter = Parameter {
+        name: "target",
+        summary: "The vertex to end at",
+        kind: ParameterKind::Vertex,
+        absent: Absent::Refused,
+        is_reported: true,
+    };
+
+    /// The number that random choices depend on.
+    pub const SEED: Parameter = Parameter {
+        name: "seed",
+        summary: "What random choices depend on: the same seed makes the same ones",
+        kind: ParameterKind::Count(CountRange::ANY),
+        absent: Absent::Is(Value::Count(1)),
+        is_reported: true,
+    };
+
     /// Which way a search goes.
     pub const DIRECTION: Parameter = Parameter {
         name: "direction",
@@ -45,13 +63,27 @@ impl Parameter {
     ///
     /// # Errors
     /// [`KernelError::ArgumentType`] and [`KernelError::OutOfRange`].
-    pub fn check(&self, value: Value) -> Result<(), KernelError> {
+    pub fn check(&self, value: &Value) -> Result<(), KernelError> {
         match (self.kind, value) {
-            (ParameterKind::Number(_), Value::Number(number)) => self.check_number(number),
+            (ParameterKind::Number(_), Value::Number(number)) => self.check_number(*number),
+            (ParameterKind::Count(_), Value::Count(count)) => self.check_count(*count),
             (ParameterKind::Vertex, Value::Vertex(_))
-            | (ParameterKind::Direction, Value::Direction(_))
-            | (ParameterKind::Count, Value::Count(_)) => Ok(()),
+            | (ParameterKind::Vertices, Value::Vertices(_))
+            | (ParameterKind::Direction, Value::Direction(_)) => Ok(()),
             (kind, _) => Err(KernelError::ArgumentType { parameter: self.name, expected: kind.name() }),
+        }
+    }
+
+    /// As [`check`](Self::check), of a whole number.
+    pub(crate) fn check_count<E>(&self, found: u32) -> Result<(), KernelError<E>> {
+        match self.kind {
+            ParameterKind::Count(range) if range.contains(found) => Ok(()),
+            ParameterKind::Count(range) => Err(KernelError::OutOfRange {
+                parameter: self.name,
+                range: range.text,
+                found: f64::from(found),
+            }),
+            kind => Err(KernelError::ArgumentType { parameter: self.name, expected: kind.name() }),
         }
     }
 
@@ -72,10 +104,12 @@ impl Parameter {
 pub enum ParameterKind {
     /// A live vertex.
     Vertex,
+    /// Some live vertices.
+    Vertices,
     /// Along edges or against them.
     Direction,
-    /// A whole number of 32 bits.
-    Count,
+    /// A whole number within a range.
+    Count(CountRange),
     /// A number within a range.
     Number(NumberRange),
 }
@@ -85,10 +119,35 @@ impl ParameterKind {
     pub fn name(self) -> &'static str {
         match self {
             ParameterKind::Vertex => "a vertex",
+            ParameterKind::Vertices => "vertices",
             ParameterKind::Direction => "a direction",
-            ParameterKind::Count => "a whole number",
+            ParameterKind::Count(_) => "a whole number",
             ParameterKind::Number(_) => "a number",
         }
+    }
+}
+
+/// The whole numbers of 32 bits between two bounds, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountRange {
+    /// The least one.
+    pub least: u32,
+    /// The largest one.
+    pub most: u32,
+    /// What a message says that a number must be.
+    pub text: &'static str,
+}
+
+impl CountRange {
+    /// All of them.
+    pub const ANY: CountRange = CountRange { least: 0, most: u32::MAX, text: "0 to 4294967295" };
+
+    /// 1 and more.
+    pub const POSITIVE: CountRange = CountRange { least: 1, most: u32::MAX, text: "1 to 4294967295" };
+
+    /// Whether `count` lies in it.
+    pub fn contains(&self, count: u32) -> bool {
+        (self.least..=self.most).contains(&count)
     }
 }
 
@@ -129,7 +188,7 @@ impl NumberRange {
 }
 
 /// What holds of a parameter that is not given.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Absent {
     /// It has to be given.
     Refused,
@@ -140,10 +199,12 @@ pub enum Absent {
 }
 
 /// What a parameter is set to.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A vertex by its id inside the store.
     Vertex(VertexId),
+    /// Vertices by their ids inside the store.
+    Vertices(Vec<VertexId>),
     /// Along edges or against them.
     Direction(Direction),
     /// A whole number.
@@ -155,6 +216,12 @@ pub enum Value {
 impl From<VertexId> for Value {
     fn from(vertex: VertexId) -> Value {
         Value::Vertex(vertex)
+    }
+}
+
+impl From<Vec<VertexId>> for Value {
+    fn from(vertices: Vec<VertexId>) -> Value {
+        Value::Vertices(vertices)
     }
 }
 
@@ -180,6 +247,10 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Vertex(vertex) => write!(f, "{}", vertex.0),
+            Value::Vertices(vertices) => {
+                let ids: Vec<String> = vertices.iter().map(|vertex| vertex.0.to_string()).collect();
+                f.write_str(&ids.join(", "))
+            }
             Value::Direction(Direction::Out) => f.write_str("out"),
             Value::Direction(Direction::In) => f.write_str("in"),
             Value::Count(count) => write!(f, "{count}"),

@@ -5,18 +5,9 @@ use std::ops::Bound;
 
 use hedgerow_core::{Topology, VertexId};
 
-use super::{Absent, Arguments, KERNELS, Kernel, Parameter, ParameterKind, Value, find};
+use super::{Absent, KERNELS, Kernel, Parameter, ParameterKind, Value, find};
 use crate::testing::{graphs, plain_graph, sources};
 use crate::{Cancel, KernelError};
-
-/// The kernel's arguments for a graph, with `source` where it takes one.
-fn arguments(kernel: &'static Kernel, source: VertexId) -> Arguments {
-    let mut arguments = kernel.arguments();
-    if kernel.parameter("source").is_some() {
-        arguments.set("source", source).expect("it takes one");
-    }
-    arguments
-}
 
 /// Scores may differ in rounding.
 const RELATIVE: f64 = 1e-12;
@@ -24,13 +15,14 @@ const RELATIVE: f64 = 1e-12;
 #[test]
 fn every_kernel_agrees_with_its_verifier() {
     for g in graphs() {
-        let Some(&source) = sources(&g, 1).first() else { continue };
+        let ends = sources(&g, 5);
+        let (Some(&source), Some(&target)) = (ends.first(), ends.last()) else { continue };
         for kernel in KERNELS {
             // The slow count of triangles takes the squares of degrees.
             if kernel.name == "tc" && g.edge_count() >= 50_000 {
                 continue;
             }
-            let arguments = arguments(kernel, source);
+            let arguments = kernel.trial(source, target);
             let found = arguments.run(&g, &Cancel::new()).expect(kernel.name);
             assert_eq!(found.kind(), kernel.result.kind, "{}", kernel.name);
             let expected = arguments.verify(&g).expect(kernel.name);
@@ -44,7 +36,7 @@ fn every_kernel_agrees_with_its_verifier() {
 fn kernels_run_on_graphs_that_are_read_or_say_that_they_do_not() {
     let g = plain_graph(4, &[(0, 1), (1, 2), (2, 0)], true);
     for kernel in KERNELS {
-        let arguments = arguments(kernel, VertexId(0));
+        let arguments = kernel.trial(VertexId(0), VertexId(3));
         let (whole, paged) = (arguments.run(&g, &Cancel::new()), arguments.run_paged(&g, &Cancel::new()));
         if kernel.needs_resident {
             assert_eq!(paged, Err(KernelError::NotResident { kernel: kernel.name }));
@@ -58,9 +50,9 @@ fn kernels_run_on_graphs_that_are_read_or_say_that_they_do_not() {
 #[test]
 fn the_comparison_can_fail() {
     let (g, joined) =
-        (plain_graph(4, &[(0, 1), (2, 3)], false), plain_graph(4, &[(0, 1), (1, 2), (2, 0)], false));
+        (plain_graph(4, &[(0, 1), (2, 3)], false), plain_graph(4, &[(0, 1), (1, 2), (2, 0), (2, 3)], false));
     for kernel in KERNELS {
-        let arguments = arguments(kernel, VertexId(0));
+        let arguments = kernel.trial(VertexId(0), VertexId(3));
         let found = arguments.run(&g, &Cancel::new()).expect(kernel.name);
         let other = arguments.verify(&joined).expect(kernel.name);
         assert!(!found.agrees_with(&other, RELATIVE), "{}", kernel.name);
@@ -107,9 +99,9 @@ fn defaults_lie_in_range_and_what_must_be_given_is_asked_for() {
         let mut refused = None;
         for parameter in kernel.parameters {
             match parameter.absent {
-                Absent::Is(value) => parameter.check(value).expect(parameter.name),
+                Absent::Is(ref value) => parameter.check(value).expect(parameter.name),
                 Absent::Without(_) => assert_eq!(defaults.value(parameter.name), None),
-                Absent::Refused => refused = Some(parameter.name),
+                Absent::Refused => refused = refused.or(Some(parameter.name)),
             }
         }
         match (refused, defaults.run(&g, &Cancel::new())) {
@@ -140,7 +132,11 @@ fn check_range(kernel: &'static Kernel, parameter: &Parameter) -> usize {
         arguments.set(parameter.name, inside).expect(parameter.name);
         let refused = arguments.set(parameter.name, outside).expect_err(parameter.name).to_string();
         assert_eq!(refused, format!("{} must be {}, found {outside}", parameter.name, range.text));
-        assert_eq!(arguments.value(parameter.name), Some(Value::Number(inside)), "what was set before stays");
+        assert_eq!(
+            arguments.value(parameter.name),
+            Some(&Value::Number(inside)),
+            "what was set before stays"
+        );
     }
     1
 }
@@ -155,7 +151,7 @@ fn range_middle(parameter: &Parameter) -> f64 {
 fn ranges_refuse_what_lies_just_outside() {
     let ranges =
         KERNELS.iter().flat_map(|&kernel| kernel.parameters.iter().map(move |p| check_range(kernel, p)));
-    assert_eq!(ranges.sum::<usize>(), 3, "damping, tolerance, delta");
+    assert!(ranges.sum::<usize>() >= 5, "damping and tolerance twice, delta");
 }
 
 #[test]

@@ -43,7 +43,8 @@ mod tests;
 pub mod verify;
 mod weights;
 
-use weights::{choose_width, for_each_neighbor};
+use weights::choose_width;
+pub(crate) use weights::for_each_neighbor;
 
 /// Buckets in the window.
 const WINDOW: usize = 1024;

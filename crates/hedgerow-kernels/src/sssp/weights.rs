@@ -34,7 +34,7 @@ pub(super) fn choose_width<G: WeightedTopology>(
 
 /// Calls `f` with each neighbour of a run and its weight, until the flag is raised.
 #[inline]
-pub(super) fn for_each_neighbor(
+pub(crate) fn for_each_neighbor(
     run: &[VertexId],
     weights: &[f64],
     meter: &mut Meter<'_>,

@@ -10,7 +10,7 @@ use std::ops::{ControlFlow, Range};
 use hedgerow_core::{
     Block, Direction, LocalVertex, Neighbors, Resident, SubgraphId, Topology, VertexId, WeightedTopology,
 };
-use hedgerow_kernels::registry::{self, Value};
+use hedgerow_kernels::registry;
 use hedgerow_kernels::{BfsConfig, Cancel, KernelError, PageRankConfig, bfs_until, pagerank_until};
 use hedgerow_lab::Csr;
 
@@ -152,15 +152,11 @@ fn bfs_by(config: BfsConfig) -> Kernel {
 }
 
 fn registered(kernel: &'static registry::Kernel) -> Kernel {
-    let mut arguments = kernel.arguments();
-    for (name, value) in [("source", Value::Vertex(VertexId(0))), ("iterations", Value::Count(3))] {
-        if kernel.parameter(name).is_some() {
-            arguments.set(name, value).expect("it takes one");
-        }
-    }
     Box::new(move |g, cancel| {
-        // Of a main list it takes one neighbour.
-        g.reads_mains.store(kernel.name != "wcc", Relaxed);
+        let last = (0..g.vertex_bound() as u32).rev().map(VertexId).find(|&v| g.contains(v));
+        let arguments = kernel.trial(VertexId(0), last.expect("one is live"));
+        // Of a main list they take one neighbour.
+        g.reads_mains.store(!["wcc", "walks"].contains(&kernel.name), Relaxed);
         let ended = arguments.run(g, cancel).map(drop);
         g.reads_mains.store(true, Relaxed);
         ended
@@ -261,7 +257,8 @@ fn a_hub_is_read_with_polls_between() {
     let (with, without) = (polls(&ranks, &hub).0, polls(&ranks, &ring).0);
     assert!(with >= without + 3 * parts, "pagerank: {with} polls with a hub, {without} without");
     // From its least neighbour the hub is found at once, from its largest one after a look at all others.
-    const BOTTOM_UP: BfsConfig = BfsConfig { direction: Direction::Out, alpha: u32::MAX, beta: u32::MAX };
+    const BOTTOM_UP: BfsConfig =
+        BfsConfig { direction: Direction::Out, alpha: u32::MAX, beta: u32::MAX, hops: u32::MAX };
     let from_least = bfs_by(BOTTOM_UP);
     let from_largest: Kernel = Box::new(|g, cancel| {
         bfs_until(g, VertexId(g.vertex_bound() as u32 - 1), &BOTTOM_UP, cancel).map(drop)

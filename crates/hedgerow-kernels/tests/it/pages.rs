@@ -90,16 +90,17 @@ fn takes(parameter: &Parameter) -> String {
     match parameter.kind {
         ParameterKind::Vertex => "a vertex".to_owned(),
         ParameterKind::Direction => "`out` or `in`".to_owned(),
-        ParameterKind::Count => format!("a whole number, 0 to {}", u32::MAX),
+        ParameterKind::Vertices => "vertices".to_owned(),
+        ParameterKind::Count(range) => format!("a whole number, {}", range.text),
         ParameterKind::Number(range) => format!("a number {}", range.text),
     }
 }
 
 fn default(parameter: &Parameter) -> String {
-    match parameter.absent {
+    match &parameter.absent {
         Absent::Refused => "none, must be given".to_owned(),
         Absent::Without("") => "none".to_owned(),
-        Absent::Without(instead) => instead.to_owned(),
+        Absent::Without(instead) => (*instead).to_owned(),
         Absent::Is(value) => format!("`{value}`"),
     }
 }
@@ -128,7 +129,7 @@ fn stub_parameters(stubs: &str, method: &str) -> Option<Vec<(String, String)>> {
 
 /// A default as Python writes it.
 fn python_default(parameter: &Parameter) -> String {
-    match parameter.absent {
+    match &parameter.absent {
         Absent::Refused => String::new(),
         Absent::Without(_) => "None".to_owned(),
         Absent::Is(value @ Value::Direction(_)) => format!("\"{value}\""),

@@ -14,10 +14,7 @@ fn results_do_not_depend_on_threads() {
     let weighted = weighted_graph(edges.vertices, &edges.edges, false, |rng| rng.below(1000) as f64 / 7.0);
     let run = |threads| {
         let of = |kernel: &'static Kernel| {
-            let mut arguments = kernel.arguments();
-            if kernel.parameter("source").is_some() {
-                arguments.set("source", VertexId(edges.edges[0].0)).expect("it takes one");
-            }
+            let arguments = kernel.trial(VertexId(edges.edges[0].0), VertexId(edges.edges[1].1));
             [&plain, &weighted].map(|g| arguments.run(g, &Cancel::new()).expect(kernel.name))
         };
         with_threads(threads, || KERNELS.iter().map(|kernel| of(kernel)).collect::<Vec<_>>())

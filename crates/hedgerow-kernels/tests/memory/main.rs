@@ -46,12 +46,9 @@ fn graphs() -> Vec<(&'static str, Csr)> {
 
 /// The most bytes that a call had allocated at a time.
 fn peak(kernel: &'static Kernel, g: &Csr, threads: usize) -> u64 {
-    let mut arguments = kernel.arguments();
-    if kernel.parameter("source").is_some() {
-        let source =
-            (0..g.vertex_bound() as u32).map(VertexId).find(|&v| g.contains(v)).expect("one is live");
-        arguments.set("source", source).expect("it takes one");
-    }
+    let mut live = (0..g.vertex_bound() as u32).map(VertexId).filter(|&v| g.contains(v));
+    let (source, target) = (live.next().expect("one is live"), live.next_back().expect("and another"));
+    let arguments = kernel.trial(source, target);
     // Threads take memory once.
     with_threads(threads, || {
         drop(arguments.run(g, &Cancel::new()).expect(kernel.name));

@@ -120,14 +120,10 @@ fn run(kernel: &'static Kernel, work: &Work<'_>, snapshot: &Snapshot) -> Result<
 
 /// What a kernel is told: searches begin at the first end of the first edge.
 fn arguments(kernel: &'static Kernel, work: &Work<'_>) -> Result<Arguments> {
-    let mut arguments = kernel.arguments();
+    let end = |edge: Option<&(u32, u32)>| hedgerow::VertexId(edge.map_or(0, |&(first, _)| first));
+    let mut arguments = kernel.trial(end(work.graph.edges.first()), end(work.graph.edges.last()));
     if kernel.parameter("iterations").is_some() {
         arguments.set("iterations", ITERATIONS)?;
-    }
-    if kernel.parameter("source").is_some()
-        && let Some(&(source, _)) = work.graph.edges.first()
-    {
-        arguments.set("source", hedgerow::VertexId(source))?;
     }
     Ok(arguments)
 }

@@ -1,0 +1,51 @@
+//! Its entry in the registry.
+
+use hedgerow_core::{Resident, WeightedTopology};
+
+use super::parameters::{SAMPLES, SOURCES};
+use super::{Sources, betweenness_until, verify};
+use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
+use crate::{Cancel, KernelError};
+
+/// Betweenness.
+pub(crate) static KERNEL: Kernel = Kernel {
+    name: "betweenness",
+    function: "betweenness",
+    metric: "bc",
+    summary: "How many shortest paths lead through each vertex, of a sample of sources or of all",
+    input: "any graph; an edge is one hop, repeated edges are paths of their own, an undirected pair counts once",
+    needs_resident: false,
+    reads_weights: false,
+    parameters: &[SAMPLES, Parameter::SEED, SOURCES],
+    result: ResultColumn { name: "score", kind: ResultKind::Scores },
+    cost: "O(vertices + edges) per source",
+    // A search, its levels, four numbers.
+    memory: Memory { per_id: 61, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },
+    cited: "U. Brandes, *A faster algorithm for betweenness centrality*, Journal of Mathematical Sociology 25(2), 2001; U. \
+            Brandes, C. Pich, *Centrality estimation in large networks*, International Journal of Bifurcation and Chaos \
+            17(7), 2007",
+};
+
+fn read(arguments: &Arguments) -> Result<Sources, KernelError> {
+    if let Some(given) = arguments.optional_vertices(&SOURCES) {
+        return Ok(Sources::Given(given));
+    }
+    let (count, seed) = (arguments.count(&SAMPLES)?, arguments.count(&Parameter::SEED)?);
+    Ok(Sources::Sampled { count, seed: u64::from(seed) })
+}
+
+pub(crate) fn run<G: WeightedTopology>(
+    g: &G,
+    arguments: &Arguments,
+    cancel: &Cancel,
+) -> Result<Outcome, KernelError<G::Error>> {
+    betweenness_until(g, &read(arguments).map_err(KernelError::of_any)?, cancel).map(Outcome::Scores)
+}
+
+pub(crate) fn verify<G: WeightedTopology + Resident>(
+    g: &G,
+    arguments: &Arguments,
+) -> Result<Outcome, KernelError> {
+    let (sources, scale) = read(arguments)?.choose(g)?;
+    Ok(Outcome::Scores(verify::betweenness(g, &sources, scale)))
+}

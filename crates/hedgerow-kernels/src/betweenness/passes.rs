@@ -1,0 +1,214 @@
+//! The two passes over the levels of a search.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use hedgerow_core::{Direction, Topology, VertexId};
+use rayon::prelude::*;
+
+use crate::KernelError;
+use crate::bfs::Levels;
+use crate::cancel::{Cancel, Meter};
+use crate::error::Failure;
+use crate::par::{LISTS_AHEAD, PLACES_AHEAD};
+
+/// A level of fewer vertices is the calling thread's.
+const SEQUENTIAL: usize = 256;
+
+/// Vertices of a level that a task writes at a time.
+const WRITTEN_TOGETHER: usize = 4096;
+
+/// A number for each vertex, as bits. Accesses are relaxed: within a step each number has one writer or none, and the
+/// joins between steps order them.
+struct Numbers(Vec<AtomicU64>);
+
+impl Numbers {
+    fn zeros(count: usize) -> Numbers {
+        Numbers((0..count).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    #[inline(always)]
+    fn of(&self, v: VertexId) -> f64 {
+        f64::from_bits(self.0[v.index()].load(Relaxed))
+    }
+
+    #[inline(always)]
+    fn set(&self, v: VertexId, number: f64) {
+        self.0[v.index()].store(number.to_bits(), Relaxed);
+    }
+
+    /// The sum over a part of a list.
+    #[inline]
+    fn sum(&self, list: &[VertexId]) -> f64 {
+        // Four sums: each addition of one waits for the one before.
+        let (fours, rest) = list.as_chunks::<4>();
+        let mut sums = [0.0; 4];
+        for four in fours {
+            for (sum, &v) in sums.iter_mut().zip(four) {
+                *sum += self.of(v);
+            }
+        }
+        rest.iter().fold((sums[0] + sums[1]) + (sums[2] + sums[3]), |sum, &v| sum + self.of(v))
+    }
+}
+
+/// What the sources so far have added to each vertex, and the arrays that the passes of one source need.
+pub(super) struct Passes<'g, G: Topology> {
+    g: &'g G,
+    /// Shortest paths from the source; 0 for vertices to which the pass has not come.
+    paths: Numbers,
+    /// What each of the paths to a vertex gets of it on the way back; 0 for vertices to which the pass has not come.
+    share: Numbers,
+    /// What the neighbours of the vertices of a level come to; 0 between steps.
+    sum: Numbers,
+    score: Numbers,
+    cancel: &'g Cancel,
+    failure: Failure<G::Error>,
+}
+
+impl<'g, G: Topology> Passes<'g, G> {
+    pub(super) fn new(g: &'g G, vertex_bound: usize, cancel: &'g Cancel) -> Self {
+        let zeros = || Numbers::zeros(vertex_bound);
+        let (paths, share, sum, score) = (zeros(), zeros(), zeros(), zeros());
+        Passes { g, paths, share, sum, score, cancel, failure: Failure::new() }
+    }
+
+    /// Adds what a source counts for, from the levels of its search.
+    pub(super) fn add(&mut self, source: VertexId, levels: &Levels) -> Result<(), KernelError<G::Error>> {
+        self.paths.set(source, 1.0);
+        for at in 1..levels.count() {
+            self.count_paths(levels.level(at - 1), levels.level(at));
+            self.check()?;
+        }
+        for at in (1..levels.count()).rev() {
+            let level = levels.level(at);
+            // The last one has no vertices behind it.
+            if at + 1 < levels.count() {
+                self.gather(level, Direction::Out, &self.share);
+            }
+            self.check()?;
+            self.write(level, |v, sum| {
+                let (paths, behind) = (self.paths.of(v), self.paths.of(v) * sum);
+                self.share.set(v, (1.0 + behind) / paths);
+                self.score.set(v, self.score.of(v) + behind);
+            });
+        }
+        if self.forget(levels) { Ok(()) } else { Err(KernelError::TooManyPaths { source }) }
+    }
+
+    /// Makes room for the next source. Whether all numbers of paths were numbers.
+    fn forget(&self, levels: &Levels) -> bool {
+        let parts = levels.all().par_chunks(WRITTEN_TOGETHER);
+        let part = |part: &[VertexId]| {
+            let mut are_finite = true;
+            for &v in part {
+                are_finite &= self.paths.of(v).is_finite();
+                self.paths.set(v, 0.0);
+                self.share.set(v, 0.0);
+            }
+            are_finite
+        };
+        hedgerow_par::map_reduce(parts, part, || true, |a, b| a && b)
+    }
+
+    /// The scores, each times `scale`.
+    pub(super) fn into_scores(self, scale: f64) -> Vec<f64> {
+        let scores = self.score.0;
+        drop((self.paths, self.share, self.sum));
+        scores.into_iter().map(|bits| f64::from_bits(bits.into_inner()) * scale).collect()
+    }
+
+    fn check(&mut self) -> Result<(), KernelError<G::Error>> {
+        self.failure.check()?;
+        self.cancel.check()
+    }
+
+    /// The paths to the vertices of a level, by those to the level before.
+    fn count_paths(&self, before: &[VertexId], level: &[VertexId]) {
+        if before.len() == 1 || !self.g.is_stored(Direction::In) {
+            self.scatter(before);
+        } else {
+            self.gather(level, Direction::In, &self.paths);
+        }
+        self.write(level, |v, sum| self.paths.set(v, sum));
+    }
+
+    /// Sums up what the neighbours of each vertex of a level give.
+    fn gather(&self, level: &[VertexId], direction: Direction, given: &Numbers) {
+        let part = |part: &[VertexId]| {
+            let Some(mut meter) = self.cancel.meter().filter(|_| !self.failure.is_noted()) else { return };
+            self.failure.note(self.gather_part(part, direction, given, &mut meter));
+        };
+        if level.len() < SEQUENTIAL {
+            level.chunks(G::VISITED_TOGETHER).for_each(part);
+        } else {
+            hedgerow_par::for_each(level.par_chunks(G::VISITED_TOGETHER), part);
+        }
+    }
+
+    fn gather_part(
+        &self,
+        part: &[VertexId],
+        direction: Direction,
+        given: &Numbers,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), G::Error> {
+        self.g.visit(self.ahead(part, direction), direction, |v, run| {
+            let mut sum = self.sum.of(v);
+            meter.parts(run, |part| sum += given.sum(part));
+            self.sum.set(v, sum);
+        })
+    }
+
+    /// As [`gather`](Self::gather) of the level behind this one, from this side: where its lists cannot be read, or are many
+    /// more. In one thread, in an order that depends on no other.
+    fn scatter(&self, level: &[VertexId]) {
+        let mut level = level.to_vec();
+        level.sort_unstable();
+        for part in level.chunks(G::VISITED_TOGETHER) {
+            let Some(mut meter) = self.cancel.meter().filter(|_| !self.failure.is_noted()) else { return };
+            let visited = self.g.visit(self.ahead(part, Direction::Out), Direction::Out, |u, run| {
+                let paths = self.paths.of(u);
+                meter.parts(run, |part| {
+                    // Those that have paths already are no farther.
+                    for &v in part.iter().filter(|&&v| self.paths.of(v) == 0.0) {
+                        self.sum.set(v, self.sum.of(v) + paths);
+                    }
+                });
+            });
+            self.failure.note(visited);
+        }
+    }
+
+    /// The vertices, while what is read of the next ones is loaded.
+    fn ahead<'a>(
+        &'a self,
+        part: &'a [VertexId],
+        direction: Direction,
+    ) -> impl Iterator<Item = VertexId> + 'a {
+        part.iter().enumerate().map(move |(i, &v)| {
+            if let Some(&far) = part.get(i + PLACES_AHEAD) {
+                self.g.prefetch_place(far, direction);
+            }
+            if let Some(&near) = part.get(i + LISTS_AHEAD) {
+                self.g.prefetch_list(near, direction);
+            }
+            v
+        })
+    }
+
+    /// Takes what each vertex of a level was given.
+    fn write(&self, level: &[VertexId], f: impl Fn(VertexId, f64) + Sync + Send) {
+        let part = |part: &[VertexId]| {
+            for &v in part {
+                let sum = self.sum.of(v);
+                self.sum.set(v, 0.0);
+                f(v, sum);
+            }
+        };
+        if level.len() < WRITTEN_TOGETHER {
+            part(level);
+        } else {
+            hedgerow_par::for_each(level.par_chunks(WRITTEN_TOGETHER), part);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What bottom-up levels keep: a bit for each vertex.
+
+use hedgerow_core::VertexId;
+
+/// The frontier as bits, the next one, and the vertices that may still be found.
+pub(super) struct Bitmaps {
+    pub(super) front: Vec<u64>,
+    pub(super) next: Vec<u64>,
+    /// May still hold vertices that top-down levels reached; `adopt` clears them when it meets them.
+    pub(super) open: Vec<u64>,
+}
+
+impl Bitmaps {
+    pub(super) fn new(bits: usize) -> Self {
+        let words = bits.div_ceil(64);
+        let mut open = vec![u64::MAX; words];
+        if !bits.is_multiple_of(64)
+            && let Some(last) = open.last_mut()
+        {
+            *last = (1 << (bits % 64)) - 1;
+        }
+        Bitmaps { front: vec![0; words], next: vec![0; words], open }
+    }
+
+    pub(super) fn set_frontier(&mut self, frontier: &[VertexId]) {
+        self.front.fill(0);
+        for v in frontier {
+            self.front[v.index() >> 6] |= 1 << (v.0 & 63);
+        }
+    }
+
+    pub(super) fn swap(&mut self) {
+        std::mem::swap(&mut self.front, &mut self.next);
+    }
+
+    pub(super) fn frontier(&self) -> Vec<VertexId> {
+        let mut queue = Vec::new();
+        for (word, &bits) in self.front.iter().enumerate() {
+            let mut rest = bits;
+            while rest != 0 {
+                queue.push(VertexId(word as u32 * 64 + rest.trailing_zeros()));
+                rest &= rest - 1;
+            }
+        }
+        queue
+    }
+}

@@ -1,0 +1,58 @@
+//! Its entry in the registry.
+
+use hedgerow_core::{Resident, VertexId, WeightedTopology};
+
+use super::parameters::{LENGTH, LIMIT};
+use super::{CycleConfig, cycles_through_until, verify};
+use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
+use crate::{Cancel, KernelError};
+
+/// Cycles through a vertex.
+pub(crate) static KERNEL: Kernel = Kernel {
+    name: "cycles",
+    function: "cycles_through",
+    metric: "cycles",
+    summary: "The cycles through a vertex that are no longer than a bound, and how many there are",
+    input: "any graph; weights are not looked at, repeated edges count once",
+    needs_resident: false,
+    reads_weights: false,
+    parameters: &[Parameter::SOURCE, LENGTH, LIMIT, Parameter::DIRECTION],
+    result: ResultColumn { name: "cycles", kind: ResultKind::Paths },
+    cost: "O(vertices + edges), and for each way that can become a cycle the edges of its last vertex",
+    // A search; lists of those that can follow on a way, that of the vertex itself among them.
+    memory: Memory {
+        per_id: 25,
+        per_edge: 0,
+        per_thread: 64 << 10,
+        fixed: 256 << 10,
+        provided: "at most 100 cycles of 8 vertices are asked for",
+    },
+    cited: "D. B. Johnson, *Finding All the Elementary Circuits of a Directed Graph*, SIAM Journal on Computing 4(1), 1975; \
+            A. Gupta, T. Suzumura, *Finding All Bounded-Length Simple Cycles in a Directed Graph*, 2021",
+};
+
+fn read(arguments: &Arguments) -> Result<(VertexId, CycleConfig), KernelError> {
+    let config = CycleConfig {
+        length: arguments.count(&LENGTH)?,
+        limit: arguments.count(&LIMIT)? as usize,
+        direction: arguments.direction(&Parameter::DIRECTION)?,
+    };
+    Ok((arguments.vertex(&Parameter::SOURCE)?, config))
+}
+
+pub(crate) fn run<G: WeightedTopology>(
+    g: &G,
+    arguments: &Arguments,
+    cancel: &Cancel,
+) -> Result<Outcome, KernelError<G::Error>> {
+    let (source, config) = read(arguments).map_err(KernelError::of_any)?;
+    cycles_through_until(g, source, &config, cancel).map(Outcome::Paths)
+}
+
+pub(crate) fn verify<G: WeightedTopology + Resident>(
+    g: &G,
+    arguments: &Arguments,
+) -> Result<Outcome, KernelError> {
+    let (source, config) = read(arguments)?;
+    Ok(Outcome::Paths(verify::cycles_through(g, source, config.length, config.limit, config.direction)))
+}

@@ -1,0 +1,103 @@
+//! Ways that are extended depth first.
+
+use hedgerow_core::{Direction, Topology, VertexId};
+
+use crate::KernelError;
+use crate::cancel::{Cancel, Meter};
+use crate::paths::Paths;
+
+/// What all ways keep to.
+pub(super) struct Bounds<'a, G> {
+    pub(super) g: &'a G,
+    /// Where cycles begin and end.
+    pub(super) source: VertexId,
+    /// How many edges lead back from each vertex at least; the largest number where that is too many.
+    pub(super) hops: &'a [u32],
+    pub(super) length: u32,
+    pub(super) direction: Direction,
+    pub(super) cancel: &'a Cancel,
+}
+
+impl<G> Clone for Bounds<'_, G> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<G> Copy for Bounds<'_, G> {}
+
+/// A way, and the cycles that it was extended to.
+pub(super) struct Ways<'a, G> {
+    bounds: Bounds<'a, G>,
+    path: Vec<VertexId>,
+    limit: usize,
+    pub(super) found: Paths,
+    meter: Meter<'a>,
+}
+
+impl<'a, G: Topology> Ways<'a, G> {
+    pub(super) fn new(
+        bounds: Bounds<'a, G>,
+        path: Vec<VertexId>,
+        limit: usize,
+    ) -> Result<Self, KernelError<G::Error>> {
+        let meter = bounds.cancel.meter().ok_or(KernelError::Cancelled)?;
+        Ok(Ways { bounds, path, limit, found: Paths::new(), meter })
+    }
+
+    /// Extends the way by all vertices that can follow, ascending, and these on. As deep as cycles are long.
+    pub(super) fn extend(&mut self) -> Result<(), G::Error> {
+        for v in self.next()? {
+            self.path.push(v);
+            self.extend()?;
+            self.path.pop();
+            if self.meter.is_over() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The vertices that can follow, ascending. Where the way is a cycle if it goes back at once, it is noted.
+    pub(super) fn next(&mut self) -> Result<Vec<VertexId>, G::Error> {
+        let Bounds { g, source, hops, length, direction, .. } = self.bounds;
+        let Some(&last) = self.path.last() else { return Ok(Vec::new()) };
+        let edges = self.path.len() as u32;
+        let (mut next, mut closes) = (Vec::new(), false);
+        let (path, meter) = (&self.path, &mut self.meter);
+        if edges == length && edges > 1 {
+            // Nothing can follow but the end, and who is next to it is known without a look at the list.
+            if hops[last.index()] == 1 && meter.spend(0) && self.is_told_this_way_round() {
+                self.found.push_within(&self.path, f64::from(edges), self.limit);
+            }
+            return Ok(next);
+        }
+        g.visit([last], direction, |_, run| {
+            meter.parts(run, |part| {
+                for &v in part {
+                    if v == source {
+                        closes = true;
+                    } else if hops[v.index()] <= length - edges && !path.contains(&v) {
+                        next.push(v);
+                    }
+                }
+            });
+        })?;
+        if closes && self.is_told_this_way_round() {
+            self.found.push_within(&self.path, f64::from(edges), self.limit);
+        }
+        next.sort_unstable();
+        next.dedup();
+        Ok(next)
+    }
+
+    /// Whether the cycle is one, told the way round that counts.
+    fn is_told_this_way_round(&self) -> bool {
+        match self.path[..] {
+            [_] => true,
+            [_, second, .., last] => self.bounds.g.is_directed() || second < last,
+            // Along an edge and back.
+            _ => self.bounds.g.is_directed(),
+        }
+    }
+}

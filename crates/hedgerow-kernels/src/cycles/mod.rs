@@ -1,0 +1,113 @@
+//! The cycles through a vertex that are no longer than a bound.
+//!
+//! **Result.** How many cycles lead through the vertex along at most so many edges, and the first of them: of each its vertices in order from that
+//! vertex on, which is not repeated at the end, and the number of its edges. A cycle meets no vertex twice. They are ordered by the
+//! ids of their vertices, one after another, and a cycle stands before those that begin with all of it. All are counted, whatever the limit
+//! on those that are given.
+//!
+//! **Input.** Any graph; weights are not looked at, repeated edges count once. In a directed graph cycles follow the edges, and two edges between
+//! two vertices are one. In an undirected graph a cycle has three edges or more and counts once, not once each way round. An edge from the
+//! vertex to itself is a cycle of one edge.
+//!
+//! **Trick.** First a search against the edges tells who can come back to the vertex, and how soon, within the bound. Then ways are extended
+//! depth first, but only by vertices from which what is left of the bound suffices to come back; so nearly every way that is begun ends
+//! in a cycle. Ways that begin with different neighbours of the vertex are extended in parallel.
+//!
+//! **Cited.** D. B. Johnson, *Finding All the Elementary Circuits of a Directed Graph*, SIAM Journal on Computing 4(1), 1975; A. Gupta, T.
+//! Suzumura, *Finding All Bounded-Length Simple Cycles in a Directed Graph*, 2021, for the pruning by a bound.
+//!
+//! **Cost.** O(vertices + edges) and the edges of the ways that are extended: at most degree^(length - 1), which is much for long cycles through
+//! hubs. 4 bytes per id of the domain, 21 more for the search.
+
+use hedgerow_core::{Direction, Topology, VertexId};
+use rayon::prelude::*;
+
+use crate::KernelError;
+use crate::cancel::Cancel;
+use crate::error::{check_source, checked_bound};
+use crate::khop::k_hop_neighborhood_until;
+use crate::par::reverse;
+use crate::paths::Paths;
+
+pub(crate) mod entry;
+mod extend;
+mod parameters;
+#[cfg(test)]
+mod tests;
+pub mod verify;
+
+use extend::{Bounds, Ways};
+use parameters::LENGTH;
+
+/// So many neighbours of the vertex are shared out at a time: each may give as many cycles as the limit has left.
+const BRANCHES_TOGETHER: usize = 64;
+
+/// What cycles to look for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CycleConfig {
+    /// The most edges of a cycle, 1 to 255.
+    pub length: u32,
+    /// The most cycles that are given; all are counted.
+    pub limit: usize,
+    /// Follow edges along or against their direction: a cycle against the edges is one along them, told the other way round.
+    pub direction: Direction,
+}
+
+impl Default for CycleConfig {
+    fn default() -> Self {
+        CycleConfig { length: 4, limit: 100, direction: Direction::Out }
+    }
+}
+
+/// The cycles through `source` of at most so many edges.
+///
+/// # Errors
+/// [`KernelError::SourceNotLive`]; [`KernelError::OutOfRange`] for a length that is; [`KernelError::TooManyVertices`];
+/// [`KernelError::Topology`] if the graph cannot be read.
+///
+/// # Cost
+/// See the [module](self); blocks the caller until all tasks are done.
+pub fn cycles_through<G: Topology>(
+    g: &G,
+    source: VertexId,
+    config: &CycleConfig,
+) -> Result<Paths, KernelError<G::Error>> {
+    cycles_through_until(g, source, config, &Cancel::new())
+}
+
+/// [`cycles_through`], until `cancel` ends it.
+///
+/// # Errors
+/// As [`cycles_through`], and [`KernelError::Cancelled`].
+pub fn cycles_through_until<G: Topology>(
+    g: &G,
+    source: VertexId,
+    config: &CycleConfig,
+    cancel: &Cancel,
+) -> Result<Paths, KernelError<G::Error>> {
+    checked_bound(g.vertex_bound())?;
+    LENGTH.check_count(config.length)?;
+    check_source(g, source)?;
+    let hops = k_hop_neighborhood_until(g, source, config.length - 1, reverse(config.direction), cancel)?;
+    let bounds =
+        Bounds { g, source, hops: &hops, length: config.length, direction: config.direction, cancel };
+    hedgerow_par::run(|| {
+        let mut first = Ways::new(bounds, vec![source], config.limit)?;
+        let branches = first.next().map_err(KernelError::Topology)?;
+        let mut found = first.found;
+        for some in branches.chunks(BRANCHES_TOGETHER) {
+            let left = config.limit.saturating_sub(found.len());
+            let extend = |&v: &VertexId| -> Result<Paths, KernelError<G::Error>> {
+                let mut ways = Ways::new(bounds, vec![source, v], left)?;
+                ways.extend().map_err(KernelError::Topology)?;
+                Ok(ways.found)
+            };
+            for more in hedgerow_par::map(some.par_iter().with_max_len(1), extend) {
+                found.append(&more?, config.limit);
+            }
+            cancel.check()?;
+        }
+        cancel.check()?;
+        Ok(found)
+    })
+}

@@ -1,0 +1,21 @@
+//! What the search for cycles can be told beside the vertex and the direction.
+
+use crate::registry::{Absent, CountRange, Parameter, ParameterKind, Value};
+
+/// How long.
+pub(super) const LENGTH: Parameter = Parameter {
+    name: "length",
+    summary: "The most edges of a cycle",
+    kind: ParameterKind::Count(CountRange { least: 1, most: 255, text: "1 to 255" }),
+    absent: Absent::Is(Value::Count(4)),
+    is_reported: true,
+};
+
+/// How many.
+pub(super) const LIMIT: Parameter = Parameter {
+    name: "limit",
+    summary: "The most cycles that are given; all are counted",
+    kind: ParameterKind::Count(CountRange::ANY),
+    absent: Absent::Is(Value::Count(100)),
+    is_reported: false,
+};

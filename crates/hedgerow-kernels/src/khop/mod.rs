@@ -1,0 +1,54 @@
+//! The vertices within some hops of a source, with their distances.
+//!
+//! **Result.** For every id of the domain its hops from the source if these are at most as many as asked for, [`UNREACHED`](crate::UNREACHED) for
+//! all others and for holes.
+//!
+//! **Input.** Any graph, as [`bfs()`](crate::bfs()) takes it, along the edges or against them.
+//!
+//! **Trick.** None but those of [`bfs()`](crate::bfs()), which ends early: a level that is found bottom-up ends the search there too. For
+//! a few vertices around a source of a large graph `Snapshot::k_hop` of the store costs only what it reaches, no array over all
+//! vertices; this kernel is for neighborhoods that are a large part of the graph.
+//!
+//! **Cited.** S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012.
+//!
+//! **Cost.** O(vertices + edges of what is within one hop less) at most; memory as [`bfs()`](crate::bfs()).
+
+use hedgerow_core::{Direction, Topology, VertexId};
+
+use crate::bfs::{BfsConfig, bfs_until};
+use crate::{Cancel, KernelError};
+
+pub(crate) mod entry;
+#[cfg(test)]
+mod tests;
+pub mod verify;
+
+/// The hops from `source` to each vertex that is at most `hops` away, indexed by vertex id; [`UNREACHED`](crate::UNREACHED) elsewhere.
+///
+/// # Errors
+/// As [`bfs`](crate::bfs()).
+///
+/// # Cost
+/// See the [module](self); blocks the caller until all tasks are done.
+pub fn k_hop_neighborhood<G: Topology>(
+    g: &G,
+    source: VertexId,
+    hops: u32,
+    direction: Direction,
+) -> Result<Vec<u32>, KernelError<G::Error>> {
+    k_hop_neighborhood_until(g, source, hops, direction, &Cancel::new())
+}
+
+/// [`k_hop_neighborhood`], until `cancel` ends it.
+///
+/// # Errors
+/// As [`k_hop_neighborhood`], and [`KernelError::Cancelled`].
+pub fn k_hop_neighborhood_until<G: Topology>(
+    g: &G,
+    source: VertexId,
+    hops: u32,
+    direction: Direction,
+    cancel: &Cancel,
+) -> Result<Vec<u32>, KernelError<G::Error>> {
+    bfs_until(g, source, &BfsConfig { direction, hops, ..BfsConfig::default() }, cancel)
+}

@@ -1,0 +1,127 @@
+//! The shortest paths between two vertices, as many as are asked for.
+//!
+//! **Result.** The `k` simple paths (no vertex twice) from source to target with the least sums of weights, the shortest one first; fewer if
+//! there are no more. Of equal sums the path whose vertices have the lesser ids comes first among those found; which of the longest ones are given
+//! where several are equally long is left open. A path is told by its vertices: of repeated edges the lightest counts. A sum is taken
+//! from the source on, in 64 bits; sums that differ by rounding alone may stand in another order.
+//!
+//! **Input.** Any graph; weights from which the target can be reached are 0 or more, one that is negative or not a number is refused, and an
+//! infinite one is never crossed. Without weights every edge weighs 1. Followed along or against the edges.
+//!
+//! **Trick.** Each further path leaves one that is known at some vertex, the *spur*, by another edge than the known paths with the same
+//! beginning, and touches no vertex of that beginning again (Yen); only spurs behind the one that a path itself left at are new (Lawler). So there is
+//! one search for each vertex of a path that is given. The searches are cheap, since one shortest-path kernel run against the edges
+//! has told how far the target is from everywhere: with that as an estimate (A\*) a search walks nearly straight to the target, and a spur from
+//! which no way leads on costs its edges alone.
+//!
+//! **Cited.** J. Y. Yen, *Finding the K Shortest Loopless Paths in a Network*, Management Science 17(11), 1971; E. L. Lawler, *A procedure for
+//! computing the K best solutions to discrete optimization problems and its application to the shortest path problem*, Management
+//! Science 18(7), 1972; P. Hart, N. Nilsson, B. Raphael, *A Formal Basis for the Heuristic Determination of Minimum Cost
+//! Paths*, 1968.
+//!
+//! **Cost.** One run of [`sssp()`](crate::sssp()), in parallel, and a search for each vertex of each path, in the calling thread.
+
+use std::collections::BTreeSet;
+
+use hedgerow_core::{Direction, VertexId, WeightedTopology};
+
+use crate::KernelError;
+use crate::cancel::Cancel;
+use crate::error::{check_ends, checked_bound};
+use crate::par::reverse;
+use crate::paths::Paths;
+use crate::sssp::{SsspConfig, sssp_until};
+
+pub(crate) mod entry;
+mod parameters;
+mod spur;
+#[cfg(test)]
+mod tests;
+pub mod verify;
+
+use parameters::K;
+use spur::{Spurs, Start, Way};
+
+/// The `k` shortest simple paths from `source` to `target`, along the edges or against them.
+///
+/// # Errors
+/// [`KernelError::SourceNotLive`], [`KernelError::TargetNotLive`]; [`KernelError::OutOfRange`] for a `k` of 0; [`KernelError::Weight`]
+/// for a weight below 0 or not a number; [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
+///
+/// # Cost
+/// See the [module](self). Blocks the caller until all tasks are done.
+pub fn k_shortest_paths<G: WeightedTopology>(
+    g: &G,
+    source: VertexId,
+    target: VertexId,
+    k: u32,
+    direction: Direction,
+) -> Result<Paths, KernelError<G::Error>> {
+    k_shortest_paths_until(g, source, target, k, direction, &Cancel::new())
+}
+
+/// [`k_shortest_paths`], until `cancel` ends it.
+///
+/// # Errors
+/// As [`k_shortest_paths`], and [`KernelError::Cancelled`].
+pub fn k_shortest_paths_until<G: WeightedTopology>(
+    g: &G,
+    source: VertexId,
+    target: VertexId,
+    k: u32,
+    direction: Direction,
+    cancel: &Cancel,
+) -> Result<Paths, KernelError<G::Error>> {
+    let vertex_bound = checked_bound(g.vertex_bound())?;
+    K.check_count(k)?;
+    check_ends(g, source, target)?;
+    let backwards = SsspConfig { direction: reverse(direction), ..SsspConfig::default() };
+    let to_target = sssp_until(g, target, &backwards, cancel)?;
+    debug_assert_eq!(to_target.len(), vertex_bound);
+    let mut spurs = Spurs::new(g, target, direction, &to_target, cancel);
+    let mut found: Vec<Way> = Vec::new();
+    // By their lengths, whose bits are ordered as they are.
+    let mut candidates: BTreeSet<(u64, Vec<VertexId>, usize)> = BTreeSet::new();
+    if let Some(way) = spurs.search(Start { vertices: &[source], length: 0.0, closed: &[] })? {
+        candidates.insert((way.length.to_bits(), way.vertices, 0));
+    }
+    while let Some((bits, vertices, left_at)) = candidates.pop_first() {
+        let way = Way { vertices, length: f64::from_bits(bits) };
+        found.push(way);
+        if found.len() == k as usize {
+            break;
+        }
+        add_detours(&mut spurs, &found, left_at, &mut candidates)?;
+    }
+    cancel.check()?;
+    let mut paths = Paths::new();
+    found.iter().for_each(|way| paths.push(&way.vertices, way.length));
+    Ok(paths)
+}
+
+/// Adds the best ways that leave the path found last, at each vertex from `left_at` on.
+fn add_detours<G: WeightedTopology>(
+    spurs: &mut Spurs<'_, G>,
+    found: &[Way],
+    left_at: usize,
+    candidates: &mut BTreeSet<(u64, Vec<VertexId>, usize)>,
+) -> Result<(), KernelError<G::Error>> {
+    let Some(Way { vertices: last, .. }) = found.last() else { return Ok(()) };
+    // The paths that begin as the last one does, up to the spur.
+    let mut alike: Vec<&[VertexId]> = found.iter().map(|way| &way.vertices[..]).collect();
+    let mut length = 0.0;
+    for at in 0..last.len() - 1 {
+        alike.retain(|path| path.get(at) == last.get(at));
+        if at >= left_at {
+            let closed: Vec<VertexId> = alike.iter().filter_map(|path| path.get(at + 1).copied()).collect();
+            let start = Start { vertices: &last[..=at], length, closed: &closed };
+            if let Some(way) = spurs.search(start)? {
+                candidates.insert((way.length.to_bits(), way.vertices, at));
+            }
+        }
+        spurs.block(last[at]);
+        length += spurs.lightest(last[at], last[at + 1])?;
+    }
+    last.iter().for_each(|&v| spurs.unblock(v));
+    Ok(())
+}

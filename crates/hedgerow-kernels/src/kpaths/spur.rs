@@ -1,0 +1,149 @@
+//! The search from a spur.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use hedgerow_core::{Direction, VertexId, WeightedTopology};
+
+use crate::KernelError;
+use crate::cancel::Cancel;
+use crate::sssp::for_each_neighbor;
+use crate::wpath::lightest;
+
+/// A path and its length.
+pub(super) struct Way {
+    pub(super) vertices: Vec<VertexId>,
+    pub(super) length: f64,
+}
+
+/// The beginning of a path, and the vertices that must not follow.
+pub(super) struct Start<'a> {
+    pub(super) vertices: &'a [VertexId],
+    pub(super) length: f64,
+    pub(super) closed: &'a [VertexId],
+}
+
+/// What all searches share.
+pub(super) struct Spurs<'a, G> {
+    g: &'a G,
+    target: VertexId,
+    direction: Direction,
+    /// How far the target is.
+    to_target: &'a [f64],
+    /// The best length known of a way to each vertex; negative of vertices that are closed.
+    distance: Vec<f64>,
+    before: Vec<u32>,
+    /// The vertices that the last search reached.
+    reached: Vec<VertexId>,
+    /// By length and what is left to go, then the length, as bits.
+    open: BinaryHeap<Reverse<(u64, u64, u32)>>,
+    cancel: &'a Cancel,
+}
+
+/// The distance of a vertex that is closed: no way to it is shorter.
+const CLOSED: f64 = -1.0;
+
+impl<'a, G: WeightedTopology> Spurs<'a, G> {
+    pub(super) fn new(
+        g: &'a G,
+        target: VertexId,
+        direction: Direction,
+        to_target: &'a [f64],
+        cancel: &'a Cancel,
+    ) -> Self {
+        Spurs {
+            g,
+            target,
+            direction,
+            to_target,
+            distance: vec![f64::INFINITY; to_target.len()],
+            before: vec![u32::MAX; to_target.len()],
+            reached: Vec::new(),
+            open: BinaryHeap::new(),
+            cancel,
+        }
+    }
+
+    /// Keeps searches from a vertex.
+    pub(super) fn block(&mut self, v: VertexId) {
+        self.distance[v.index()] = CLOSED;
+    }
+
+    /// Opens it again.
+    pub(super) fn unblock(&mut self, v: VertexId) {
+        self.distance[v.index()] = f64::INFINITY;
+    }
+
+    /// The least weight of the edges between two vertices.
+    pub(super) fn lightest(&self, from: VertexId, to: VertexId) -> Result<f64, KernelError<G::Error>> {
+        let mut meter = self.cancel.meter().ok_or(KernelError::Cancelled)?;
+        lightest(self.g, (from, to), self.direction, &mut meter)
+    }
+
+    /// The shortest way from the last vertex of a start to the target, behind the start, that touches no blocked vertex and does not
+    /// begin with a closed one.
+    pub(super) fn search(&mut self, start: Start<'_>) -> Result<Option<Way>, KernelError<G::Error>> {
+        let Some(&spur) = start.vertices.last() else { return Ok(None) };
+        self.open.clear();
+        self.offer(spur, spur, start.length);
+        let found = self.walk(spur, start.closed)?;
+        let way = found.then(|| {
+            let mut behind = vec![self.target];
+            let mut at = self.target;
+            while at != spur {
+                at = VertexId(self.before[at.index()]);
+                behind.push(at);
+            }
+            behind.pop();
+            let vertices = start.vertices.iter().copied().chain(behind.into_iter().rev()).collect();
+            Way { vertices, length: self.distance[self.target.index()] }
+        });
+        for v in self.reached.drain(..) {
+            self.distance[v.index()] = f64::INFINITY;
+        }
+        Ok(way)
+    }
+
+    /// Takes a way if it is better, and leads on.
+    fn offer(&mut self, v: VertexId, before: VertexId, length: f64) {
+        let known = &mut self.distance[v.index()];
+        let whole = length + self.to_target[v.index()];
+        if length < *known && whole < f64::INFINITY {
+            if *known == f64::INFINITY {
+                self.reached.push(v);
+            }
+            *known = length;
+            self.before[v.index()] = before.0;
+            self.open.push(Reverse((whole.to_bits(), length.to_bits(), v.0)));
+            if self.open.len() >= self.distance.len() * 3 / 2 + 1024 {
+                let distance = &self.distance;
+                self.open.retain(|&Reverse((_, bits, v))| distance[v as usize].to_bits() == bits);
+            }
+        }
+    }
+
+    /// Whether the target was reached.
+    fn walk(&mut self, spur: VertexId, closed: &[VertexId]) -> Result<bool, KernelError<G::Error>> {
+        let mut meter = self.cancel.meter().ok_or(KernelError::Cancelled)?;
+        while let Some(Reverse((_, bits, v))) = self.open.pop() {
+            let (u, length) = (VertexId(v), f64::from_bits(bits));
+            if length != self.distance[u.index()] {
+                continue;
+            }
+            if u == self.target || meter.is_over() {
+                return Ok(u == self.target);
+            }
+            let g = self.g;
+            let visited = g.visit_weighted([u], self.direction, |_, run, weights| {
+                for_each_neighbor(run, weights, &mut meter, |v, weight| {
+                    // Weights that cannot be were refused where they lead to the target; the others lead nowhere.
+                    if weight >= 0.0 && !(u == spur && closed.contains(&v)) {
+                        self.offer(v, u, length + weight);
+                    }
+                });
+            });
+            visited.map_err(KernelError::Topology)?;
+        }
+        Ok(false)
+    }
+}

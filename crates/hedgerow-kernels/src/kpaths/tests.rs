@@ -1,0 +1,88 @@
+//! Lengths against extending all beginnings, paths vertex by vertex; more than there are; what is refused.
+
+use std::collections::HashSet;
+
+use hedgerow_core::{Direction, VertexId};
+use hedgerow_lab::Csr;
+use hedgerow_workload::rng::Rng;
+
+use super::{k_shortest_paths, verify};
+use crate::KernelError;
+use crate::testing::{plain_graph, sources, weighted_graph};
+
+/// Checks a pair in both directions; returns the number of paths.
+fn check(g: &Csr, source: VertexId, target: VertexId, k: u32) -> usize {
+    let mut paths = 0;
+    for direction in [Direction::Out, Direction::In] {
+        let found = k_shortest_paths(g, source, target, k, direction).expect("live");
+        let expected = verify::k_shortest_paths(g, source, target, k as usize, direction);
+        assert!(found.agrees_with(&expected, 1e-12), "{source:?} {target:?}: {found:?} {expected:?}");
+        let different: HashSet<&[VertexId]> = found.iter().map(|(path, _)| path).collect();
+        assert_eq!(different.len(), found.len(), "a path twice");
+        for (path, length) in found.iter() {
+            let weigh = |pair: &[VertexId]| {
+                let mut least = f64::INFINITY;
+                g.weighted_neighbors(pair[0], direction).for_each(|v, weight| {
+                    if v == pair[1] {
+                        least = least.min(weight);
+                    }
+                });
+                least
+            };
+            assert_eq!(path.windows(2).fold(0.0, |sum, pair| sum + weigh(pair)), length, "{path:?}");
+            assert_eq!(path.iter().collect::<HashSet<_>>().len(), path.len(), "a vertex twice: {path:?}");
+        }
+        paths += found.len();
+    }
+    paths
+}
+
+#[test]
+fn paths_are_the_shortest_ones() {
+    let mut paths = 0;
+    for seed in 0..60u64 {
+        let mut rng = Rng::new(seed);
+        let vertices = [2, 6, 8, 30, 200][seed as usize % 5];
+        let edges: Vec<(u32, u32)> = (0..vertices * [1, 3][seed as usize % 2])
+            .map(|_| (rng.below(vertices as u64) as u32, rng.below(vertices as u64) as u32))
+            .collect();
+        let weight = |rng: &mut Rng| match seed % 4 {
+            0 => rng.below(2) as f64,
+            1 => 1.0,
+            2 => rng.below(5) as f64 * 0.1,
+            _ => rng.unit(),
+        };
+        let g = weighted_graph(vertices, &edges, seed % 2 == 0, weight);
+        let ends = sources(&g, vertices);
+        for _ in 0..4 {
+            let mut pick = || ends[rng.below(ends.len() as u64) as usize];
+            // All paths there are, in the small ones.
+            let k = if vertices <= 8 { 10_000 } else { 12 };
+            paths += check(&g, pick(), pick(), k);
+        }
+    }
+    assert!(paths > 2000, "only {paths} paths");
+}
+
+#[test]
+fn a_ladder_has_all_its_paths_in_order() {
+    // Five rungs: each step goes along one rail or crosses.
+    let edges: Vec<(u32, u32)> =
+        (0..5).flat_map(|i| [(2 * i, 2 * i + 1)]).chain((0..8).map(|i| (i, i + 2))).collect();
+    let g = plain_graph(10, &edges, false);
+    let found = k_shortest_paths(&g, VertexId(0), VertexId(9), 100, Direction::Out).expect("live");
+    assert_eq!(found.count(), 16, "a rail to take at each of four steps");
+    assert!(found.lengths().is_sorted() && found.lengths()[0] == 5.0 && found.lengths()[15] == 9.0);
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let g = weighted_graph(4, &[(0, 1), (1, 2), (2, 3)], true, |_| -2.0);
+    let refused = k_shortest_paths(&g, VertexId(0), VertexId(3), 2, Direction::Out);
+    assert!(matches!(refused, Err(KernelError::Weight { .. })), "{refused:?}");
+    let g = plain_graph(3, &[(0, 1)], true);
+    let refused = k_shortest_paths(&g, VertexId(0), VertexId(1), 0, Direction::Out).expect_err("none");
+    assert_eq!(refused.to_string(), "k must be 1 to 4294967295, found 0");
+    assert!(k_shortest_paths(&g, VertexId(7), VertexId(1), 1, Direction::Out).is_err());
+    assert!(k_shortest_paths(&g, VertexId(1), VertexId(0), 3, Direction::Out).expect("none").is_empty());
+}

@@ -1,0 +1,186 @@
+//! A shortest path between two vertices, by hops.
+//!
+//! **Result.** The vertices of one of the paths from source to target with the fewest edges, and how many edges these are; no
+//! path if none leads there. From a vertex to itself it is that vertex alone. Which one of several is given depends on the order in which lists are
+//! stored, never on threads.
+//!
+//! **Input.** Any graph; weights are not looked at ([`shortest_weighted_path()`](crate::shortest_weighted_path()) does). Followed along or
+//! against the edges.
+//!
+//! **Trick.** Two searches, one from each end, meet in the middle: each goes half as far, and where degrees are large that is the square root of what
+//! one search from one end meets. The side whose frontier has fewer edges goes on. A whole level at a time, so the first vertex
+//! that both sides know closes a shortest path: with `a` and `b` levels done there is no path of `a + b` edges, and one more level
+//! finds all of `a + b + 1`. One thread does it: a frontier seldom grows so large that another one would help. A graph that is stored in
+//! one direction alone is searched from one end.
+//!
+//! **Cited.** I. Pohl, *Bi-directional Search*, Machine Intelligence 6, 1971.
+//!
+//! **Cost.** O(vertices + edges) at worst, usually about the square root of that; 8 bytes per id of the domain and 4 per vertex of a frontier.
+
+use hedgerow_core::{Direction, Topology, VertexId};
+
+use crate::KernelError;
+use crate::cancel::{Cancel, Meter};
+use crate::error::{check_ends, checked_bound};
+use crate::par::{LISTS_AHEAD, PLACES_AHEAD, reverse, sort_if_read_together};
+use crate::paths::Paths;
+
+pub(crate) mod entry;
+#[cfg(test)]
+mod tests;
+pub mod verify;
+
+/// No vertex.
+const NONE: u32 = u32::MAX;
+
+/// A path with the fewest edges from `source` to `target`, along the edges or against them.
+///
+/// # Errors
+/// [`KernelError::SourceNotLive`], [`KernelError::TargetNotLive`]; [`KernelError::TooManyVertices`]; [`KernelError::Topology`]
+/// if the graph cannot be read.
+///
+/// # Cost
+/// See the [module](self); in the calling thread.
+pub fn shortest_path<G: Topology>(
+    g: &G,
+    source: VertexId,
+    target: VertexId,
+    direction: Direction,
+) -> Result<Paths, KernelError<G::Error>> {
+    shortest_path_until(g, source, target, direction, &Cancel::new())
+}
+
+/// [`shortest_path`], until `cancel` ends it.
+///
+/// # Errors
+/// As [`shortest_path`], and [`KernelError::Cancelled`].
+pub fn shortest_path_until<G: Topology>(
+    g: &G,
+    source: VertexId,
+    target: VertexId,
+    direction: Direction,
+    cancel: &Cancel,
+) -> Result<Paths, KernelError<G::Error>> {
+    let vertex_bound = checked_bound(g.vertex_bound())?;
+    check_ends(g, source, target)?;
+    cancel.check()?;
+    let mut paths = Paths::new();
+    let mut sides =
+        [Side::new(source, direction, vertex_bound), Side::new(target, reverse(direction), vertex_bound)];
+    let met = meet(g, &mut sides, cancel)?;
+    cancel.check()?;
+    if let Some(middle) = met {
+        let [forth, back] = &sides;
+        let mut path = forth.way_to(middle);
+        path.reverse();
+        path.extend(back.way_to(middle).into_iter().skip(1));
+        paths.push(&path, (path.len() - 1) as f64);
+    }
+    Ok(paths)
+}
+
+/// A search from one of the ends.
+struct Side {
+    direction: Direction,
+    /// The vertex before each vertex reached, that of the end itself; [`NONE`] of others.
+    before: Vec<u32>,
+    frontier: Vec<VertexId>,
+    /// About how many edges the frontier has.
+    edges: usize,
+}
+
+impl Side {
+    fn new(end: VertexId, direction: Direction, vertex_bound: usize) -> Side {
+        let mut before = vec![NONE; vertex_bound];
+        before[end.index()] = end.0;
+        Side { direction, before, frontier: vec![end], edges: 0 }
+    }
+
+    fn knows(&self, v: VertexId) -> bool {
+        self.before[v.index()] != NONE
+    }
+
+    /// Finds the next level; returns a vertex of it that the other side knows, if there is one, and stops there.
+    fn advance<G: Topology>(
+        &mut self,
+        g: &G,
+        other: &Side,
+        meter: &mut Meter<'_>,
+    ) -> Result<Option<VertexId>, G::Error> {
+        let mut frontier = std::mem::take(&mut self.frontier);
+        sort_if_read_together::<G, _>(&mut frontier);
+        let (mut met, mut edges) = (None, 0);
+        for part in frontier.chunks(G::VISITED_TOGETHER) {
+            let vertices = part.iter().enumerate().map(|(i, &v)| {
+                if let Some(&far) = part.get(i + PLACES_AHEAD) {
+                    g.prefetch_place(far, self.direction);
+                }
+                if let Some(&near) = part.get(i + LISTS_AHEAD) {
+                    g.prefetch_list(near, self.direction);
+                }
+                v
+            });
+            let (before, next) = (&mut self.before, &mut self.frontier);
+            g.visit(vertices, self.direction, |u, run| {
+                meter.parts(run, |part| {
+                    if met.is_some() {
+                        return;
+                    }
+                    for &v in part {
+                        let slot = &mut before[v.index()];
+                        if *slot != NONE {
+                            continue;
+                        }
+                        *slot = u.0;
+                        if other.knows(v) {
+                            met = Some(v);
+                            return;
+                        }
+                        edges += g.degree_estimate(v, self.direction);
+                        next.push(v);
+                    }
+                });
+            })?;
+            if met.is_some() || meter.is_over() {
+                break;
+            }
+        }
+        self.edges = edges;
+        Ok(met)
+    }
+
+    /// The vertices from `v` back to the end.
+    fn way_to(&self, v: VertexId) -> Vec<VertexId> {
+        let mut way = vec![v];
+        let mut at = v;
+        while self.before[at.index()] != at.0 {
+            at = VertexId(self.before[at.index()]);
+            way.push(at);
+        }
+        way
+    }
+}
+
+/// Searches from both ends until they meet.
+fn meet<G: Topology>(
+    g: &G,
+    sides: &mut [Side; 2],
+    cancel: &Cancel,
+) -> Result<Option<VertexId>, KernelError<G::Error>> {
+    let [forth, back] = sides;
+    if forth.frontier == back.frontier {
+        return Ok(forth.frontier.first().copied());
+    }
+    let both = g.is_stored(back.direction);
+    while !forth.frontier.is_empty() && !back.frontier.is_empty() {
+        let mut meter = cancel.meter().ok_or(KernelError::Cancelled)?;
+        let met = match both && back.edges < forth.edges {
+            true => back.advance(g, forth, &mut meter),
+            false => forth.advance(g, back, &mut meter),
+        };
+        if let Some(middle) = met.map_err(KernelError::Topology)? {
+            return Ok(Some(middle));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,114 @@
+//! Ways through the graph, as kernels give them.
+
+use hedgerow_core::VertexId;
+
+/// Paths, cycles or walks: the vertices of each in order, and a length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Paths {
+    /// The vertices of all, one behind another.
+    vertices: Vec<VertexId>,
+    /// Where the vertices of each end.
+    ends: Vec<usize>,
+    lengths: Vec<f64>,
+    /// How many there are.
+    count: u64,
+}
+
+impl Paths {
+    /// None.
+    pub fn new() -> Paths {
+        Paths::default()
+    }
+
+    /// Walks that follow each other in `vertices`, each of so many of them, one more than its steps.
+    pub(crate) fn of_steps(vertices: Vec<VertexId>, lengths: Vec<usize>) -> Paths {
+        let mut end = 0;
+        let steps = lengths.iter().map(|&length| length.saturating_sub(1) as f64).collect();
+        let ends: Vec<usize> = lengths
+            .into_iter()
+            .map(|length| {
+                end += length;
+                end
+            })
+            .collect();
+        Paths { vertices, count: ends.len() as u64, ends, lengths: steps }
+    }
+
+    /// Adds one; it counts.
+    pub fn push(&mut self, vertices: &[VertexId], length: f64) {
+        self.vertices.extend_from_slice(vertices);
+        self.ends.push(self.vertices.len());
+        self.lengths.push(length);
+        self.count += 1;
+    }
+
+    /// Counts one, and adds it if there are fewer than `limit` here.
+    pub(crate) fn push_within(&mut self, vertices: &[VertexId], length: f64, limit: usize) {
+        if self.len() < limit {
+            self.push(vertices, length);
+        } else {
+            self.count += 1;
+        }
+    }
+
+    /// Counts those of `more`, and adds them while there are fewer than `limit` here.
+    pub(crate) fn append(&mut self, more: &Paths, limit: usize) {
+        let count = self.count + more.count;
+        more.iter().take(limit.saturating_sub(self.len())).for_each(|(path, length)| self.push(path, length));
+        self.count = count;
+    }
+
+    /// The number of those that are here.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether none is here.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// How many there are, those that a limit left out among them.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The vertices of one in order; none where there is no such one.
+    pub fn path(&self, at: usize) -> &[VertexId] {
+        let from = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        self.ends.get(at).and_then(|&end| self.vertices.get(from..end)).unwrap_or(&[])
+    }
+
+    /// All, each with its length.
+    pub fn iter(&self) -> impl Iterator<Item = (&[VertexId], f64)> {
+        self.lengths.iter().enumerate().map(|(at, &length)| (self.path(at), length))
+    }
+
+    /// The vertices of all, one behind another.
+    pub fn vertices(&self) -> &[VertexId] {
+        &self.vertices
+    }
+
+    /// Where the vertices of each end among [those of all](Self::vertices).
+    pub fn ends(&self) -> &[usize] {
+        &self.ends
+    }
+
+    /// The length of each.
+    pub fn lengths(&self) -> &[f64] {
+        &self.lengths
+    }
+
+    /// Whether there are as many, of the same lengths within a relative error, between the same ends.
+    pub(crate) fn agrees_with(&self, other: &Paths, relative: f64) -> bool {
+        let lengths = self.lengths.iter().zip(&other.lengths);
+        let ends = |paths: &Paths, at| {
+            let path = paths.path(at);
+            (path.first().copied(), path.last().copied())
+        };
+        self.count == other.count
+            && self.len() == other.len()
+            && lengths.into_iter().all(|(a, b)| (a - b).abs() <= relative * b.abs())
+            && (0..self.len()).all(|at| ends(self, at) == ends(other, at))
+    }
+}

@@ -1,0 +1,90 @@
+//! What walks can be told, and the ranges of that.
+
+use std::ops::Bound;
+
+use hedgerow_core::Direction;
+
+use crate::KernelError;
+use crate::registry::{Absent, CountRange, NumberRange, Parameter, ParameterKind, Value};
+
+/// How to walk.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WalkConfig {
+    /// Walks from each source, 1 or more.
+    pub walks: u32,
+    /// The most steps of a walk, 1 or more.
+    pub steps: u32,
+    /// The higher, the less often a walk goes back where it came from; 0.001 to 1000.
+    pub p: f64,
+    /// The higher, the more a walk stays near where it came from; 0.001 to 1000. With 1 for both it is uniform.
+    pub q: f64,
+    /// What random choices depend on.
+    pub seed: u64,
+    /// Follow edges along or against their direction; without effect on undirected graphs.
+    pub direction: Direction,
+}
+
+impl Default for WalkConfig {
+    fn default() -> Self {
+        WalkConfig { walks: 1, steps: 10, p: 1.0, q: 1.0, seed: 1, direction: Direction::Out }
+    }
+}
+
+impl WalkConfig {
+    pub(super) fn check<E>(&self) -> Result<(), KernelError<E>> {
+        WALKS.check_count(self.walks)?;
+        STEPS.check_count(self.steps)?;
+        P.check_number(self.p)?;
+        Q.check_number(self.q)
+    }
+
+    /// Whether where a walk came from plays no part.
+    pub(super) fn is_uniform(&self) -> bool {
+        self.p == 1.0 && self.q == 1.0
+    }
+}
+
+/// Where walks begin.
+pub(super) const SOURCES: Parameter = Parameter {
+    name: "sources",
+    summary: "The vertices that walks begin at",
+    kind: ParameterKind::Vertices,
+    absent: Absent::Without("every vertex"),
+    is_reported: false,
+};
+
+pub(super) const WALKS: Parameter = Parameter {
+    name: "walks",
+    summary: "Walks from each source",
+    kind: ParameterKind::Count(CountRange::POSITIVE),
+    absent: Absent::Is(Value::Count(1)),
+    is_reported: true,
+};
+
+pub(super) const STEPS: Parameter = Parameter {
+    name: "steps",
+    summary: "The most steps of a walk",
+    kind: ParameterKind::Count(CountRange::POSITIVE),
+    absent: Absent::Is(Value::Count(10)),
+    is_reported: true,
+};
+
+/// Chances that are farther apart would make draws that are nearly always refused.
+const FACTOR: NumberRange =
+    NumberRange { least: Bound::Included(0.001), most: Bound::Included(1000.0), text: "in 0.001..=1000" };
+
+pub(super) const P: Parameter = Parameter {
+    name: "p",
+    summary: "The higher, the less often a walk goes back where it came from (node2vec)",
+    kind: ParameterKind::Number(FACTOR),
+    absent: Absent::Is(Value::Number(1.0)),
+    is_reported: true,
+};
+
+pub(super) const Q: Parameter = Parameter {
+    name: "q",
+    summary: "The higher, the more a walk stays near where it came from (node2vec)",
+    kind: ParameterKind::Number(FACTOR),
+    absent: Absent::Is(Value::Number(1.0)),
+    is_reported: true,
+};

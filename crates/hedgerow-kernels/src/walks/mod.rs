@@ -1,0 +1,122 @@
+//! Random walks: from vertices along edges drawn at random, each step by itself or as node2vec has it.
+//!
+//! **Result.** As many walks from each source as are asked for, those of a source together, in the order of the sources: of each its vertices in order,
+//! and the number of its steps. A walk ends early at a vertex without a neighbour to go to. From where it is, a uniform walk goes to each neighbour
+//! alike, a repeated edge as often as it stands there. With `p` and `q` the chances depend on where the walk came from: to go back
+//! there counts `1/p`, to go to one of the neighbours of that vertex 1, to any other `1/q`.
+//!
+//! **Input.** Any graph; weights are not looked at. Followed along or against the edges.
+//!
+//! **Reproducible.** Every walk draws from a stream of its own, which seed and number of the walk make, and picks from the neighbours in ascending
+//! order. So a walk is the same for any number of threads, and however lists are stored.
+//!
+//! **Trick.** Chances that depend on two vertices would have to be computed for each pair of them. Instead a neighbour is drawn as in a uniform walk, and
+//! refused with a chance that makes up for the difference; what has to be known is one edge, whether there is one from where the walk came
+//! from to the neighbour drawn. Some thousand walks are a work item, and take each step together, sorted by where they are, so what lies together is
+//! read together, from memory or from pages.
+//!
+//! **Cited.** A. Grover, J. Leskovec, *node2vec: Scalable Feature Learning for Networks*, KDD 2016; K. Yang, M. Zhang, K. Chen, X. Ma,
+//! Y. Bai, Y. Jiang, *KnightKing: A Fast Distributed Graph Random Walk Engine*, SOSP 2019, for drawing and refusing.
+//!
+//! **Cost.** O(log) for a step of a uniform walk; with `p` and `q` as many draws as the largest of `1/p`, 1, `1/q` is of the mean chance. 4
+//! bytes for each step, 16 for each walk.
+
+use hedgerow_core::{Topology, VertexId};
+use rayon::prelude::*;
+
+use crate::KernelError;
+use crate::cancel::Cancel;
+use crate::error::{Failure, check_source, checked_bound};
+use crate::paths::Paths;
+use crate::random::sample_of_live;
+
+mod config;
+mod draw;
+pub(crate) mod entry;
+#[cfg(test)]
+mod tests;
+pub mod verify;
+
+pub use config::WalkConfig;
+
+use draw::{NONE, Together};
+
+/// Walks of a work item.
+const WALKS_TOGETHER: usize = 2048;
+
+/// Walks from each of `sources`, or from every vertex.
+///
+/// # Errors
+/// [`KernelError::SourceNotLive`]; [`KernelError::OutOfRange`] for a number of walks or steps, `p` or `q` that is;
+/// [`KernelError::OutOfMemory`] where there is none for so many steps; [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if
+/// the graph cannot be read.
+///
+/// # Cost
+/// See the [module](self); blocks the caller until all tasks are done.
+pub fn random_walks<G: Topology>(
+    g: &G,
+    sources: Option<&[VertexId]>,
+    config: &WalkConfig,
+) -> Result<Paths, KernelError<G::Error>> {
+    random_walks_until(g, sources, config, &Cancel::new())
+}
+
+/// [`random_walks`], until `cancel` ends it.
+///
+/// # Errors
+/// As [`random_walks`], and [`KernelError::Cancelled`].
+pub fn random_walks_until<G: Topology>(
+    g: &G,
+    sources: Option<&[VertexId]>,
+    config: &WalkConfig,
+    cancel: &Cancel,
+) -> Result<Paths, KernelError<G::Error>> {
+    checked_bound(g.vertex_bound())?;
+    config.check()?;
+    cancel.check()?;
+    let all = if sources.is_none() { sample_of_live(g, usize::MAX, 0) } else { Vec::new() };
+    let sources = sources.unwrap_or(&all);
+    sources.iter().try_for_each(|&source| check_source(g, source))?;
+    let width = config.steps as usize + 1;
+    let mut steps = room_for(sources.len(), config)?;
+    for (walk, source) in steps.chunks_mut(width).zip(repeated(sources, config.walks)) {
+        walk[0] = source.0;
+    }
+    let mut failure = Failure::new();
+    hedgerow_par::run(|| {
+        let items = steps.par_chunks_mut(WALKS_TOGETHER * width).enumerate();
+        hedgerow_par::for_each(items, |(item, steps)| {
+            let Some(meter) = cancel.meter().filter(|_| !failure.is_noted()) else { return };
+            let first = (item * WALKS_TOGETHER) as u64;
+            failure.note(Together::new(g, config, steps, first, meter).walk());
+        });
+    });
+    failure.check()?;
+    cancel.check()?;
+    drop(all);
+    Ok(told(steps, width))
+}
+
+/// Each source as often as walks begin there.
+fn repeated(sources: &[VertexId], walks: u32) -> impl Iterator<Item = VertexId> {
+    sources.iter().flat_map(move |&source| (0..walks).map(move |_| source))
+}
+
+/// A row for each walk, in which no step is taken.
+fn room_for<E>(sources: usize, config: &WalkConfig) -> Result<Vec<u32>, KernelError<E>> {
+    let places = (config.steps as usize + 1).saturating_mul(config.walks as usize).saturating_mul(sources);
+    let mut room = Vec::new();
+    if room.try_reserve_exact(places).is_err() {
+        return Err(KernelError::OutOfMemory { bytes: (places as u64).saturating_mul(4) });
+    }
+    room.resize(places, NONE);
+    Ok(room)
+}
+
+/// The walks as paths: what ended walks leave free goes.
+fn told(mut steps: Vec<u32>, width: usize) -> Paths {
+    let lengths: Vec<usize> =
+        steps.chunks(width).map(|walk| walk.iter().take_while(|&&v| v != NONE).count()).collect();
+    steps.retain(|&v| v != NONE);
+    Paths::of_steps(steps.into_iter().map(VertexId).collect(), lengths)
+}

@@ -1,0 +1,44 @@
+//! A shortest path by relaxing edges until nothing improves (Bellman and Ford's way).
+
+use std::collections::VecDeque;
+
+use hedgerow_core::{Direction, Resident, VertexId, WeightedTopology};
+
+use crate::paths::Paths;
+
+/// The path by the vertices that improved each vertex last. Edges with a negative weight are not crossed.
+pub fn shortest_weighted_path<G: WeightedTopology + Resident>(
+    g: &G,
+    source: VertexId,
+    target: VertexId,
+    direction: Direction,
+) -> Paths {
+    let mut best: Vec<Option<(f64, VertexId)>> = vec![None; g.vertex_bound()];
+    let mut queue = VecDeque::from([source]);
+    best[source.index()] = Some((0.0, source));
+    while let Some(u) = queue.pop_front() {
+        let reached = best[u.index()].map_or(f64::INFINITY, |(distance, _)| distance);
+        let mut offer = |v: VertexId, weight: f64| {
+            let through_u = reached + weight;
+            let is_better = best[v.index()].is_none_or(|(known, _)| through_u < known);
+            if weight >= 0.0 && through_u.is_finite() && is_better {
+                best[v.index()] = Some((through_u, u));
+                queue.push_back(v);
+            }
+        };
+        let Ok(()) = g.visit_weighted([u], direction, |_, run, weights| {
+            let weights = weights.iter().copied().chain(std::iter::repeat(1.0));
+            run.iter().zip(weights).for_each(|(&v, weight)| offer(v, weight));
+        });
+    }
+    let mut paths = Paths::new();
+    if let Some((length, _)) = best[target.index()] {
+        let mut path = vec![target];
+        while let Some(&u) = path.last().filter(|&&u| u != source) {
+            path.extend(best[u.index()].map(|(_, before)| before));
+        }
+        path.reverse();
+        paths.push(&path, length);
+    }
+    paths
+}
