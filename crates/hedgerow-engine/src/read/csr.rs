@@ -9,12 +9,13 @@ mod by_page;
 mod rows;
 
 use hedgerow_core::{
-    Direction, KeyColumn, Resident, SubgraphId, Topology, VertexId, WeightedNeighbors, WeightedTopology,
+    Direction, KeyColumn, LabelId, Resident, SubgraphId, Topology, VertexId, WeightedNeighbors,
+    WeightedTopology,
 };
 use hedgerow_mem::View;
 use rayon::prelude::*;
 
-use rows::{Part, Room, order_of, rows_of};
+use rows::{Part, Room, by_keys, rows_of};
 
 use crate::error::Result;
 use crate::read::selection::EdgeSelection;
@@ -59,14 +60,7 @@ impl Snapshot {
         }
         let CsrOptions { direction, order, weight } = &key.options;
         if !engine.has_room_for_label(label) {
-            let mut selection = EdgeSelection::of(LabelRef::Id(label));
-            if let Some(property) = weight {
-                selection = selection.weighted_by(property, None);
-            }
-            let view = self.tiered_view_selected(&selection)?;
-            let (vertices, keys) = self.all_vertex_keys()?;
-            let by_key = *order == RowOrder::Key && !keys.is_sorted();
-            let copy = by_page::copy(&view, *direction, by_key, vertices, keys)?;
+            let copy = self.copy_by_page(label, &key.options)?;
             return Ok(engine.csrs.offer(key, Arc::new(copy)));
         }
         let view = match weight {
@@ -80,6 +74,19 @@ impl Snapshot {
             _ => by_id(&view, *direction, vertices, keys),
         };
         Ok(engine.csrs.offer(key, Arc::new(copy)))
+    }
+
+    fn copy_by_page(&self, label: LabelId, options: &CsrOptions) -> Result<Csr> {
+        let CsrOptions { direction, order, weight } = options;
+        let mut selection = EdgeSelection::of(LabelRef::Id(label));
+        if let Some(property) = weight {
+            selection = selection.weighted_by(property, None);
+        }
+        let view = self.tiered_view_selected(&selection)?;
+        let (vertices, keys) = self.all_vertex_keys()?;
+        let is_sorted = *order == RowOrder::Id || keys.is_sorted();
+        let (vertices, keys) = if is_sorted { (vertices, keys) } else { by_keys(&vertices, &keys) };
+        by_page::copy(&view, *direction, vertices, keys)
     }
 }
 
@@ -157,10 +164,7 @@ fn put_weights(to: &mut [f64], weights: &[f64]) {
 }
 
 fn by_key(view: &View, direction: Direction, vertices: Vec<VertexId>, keys: &KeyColumn) -> Csr {
-    let order = order_of(keys);
-    let keys = keys.take(order.iter().map(|&row| row as usize));
-    let vertices: Vec<VertexId> = order.iter().map(|&row| vertices[row as usize]).collect();
-    drop(order);
+    let (vertices, keys) = by_keys(&vertices, keys);
     let rows = rows_of(&vertices, view.vertex_bound());
     let weighted = view.has_weights();
     let _ = view.block(SubgraphId(0), direction);

@@ -8,30 +8,21 @@ use hedgerow_core::{
     WeightedTopology,
 };
 
-use super::rows::{Room, order_of, rows_of};
+use super::rows::{Room, rows_of};
 use crate::error::Result;
 use crate::read::tiered::TieredView;
 use crate::state::csr::Csr;
 
-/// All vertices and the edges of a view, in rows of these vertices, or ascending by their keys. On the calling thread.
+/// The edges of a view, in rows of these vertices, which are all. On the calling thread.
 ///
 /// # Errors
 /// As of every read of a file.
 pub(super) fn copy(
     view: &TieredView,
     direction: Direction,
-    by_key: bool,
     vertices: Vec<VertexId>,
     keys: KeyColumn,
 ) -> Result<Csr> {
-    let (vertices, keys) = match by_key {
-        true => {
-            let order = order_of(&keys);
-            let taken = order.iter().filter_map(|&row| vertices.get(row as usize).copied());
-            (taken.collect(), keys.take(order.iter().map(|&row| row as usize)))
-        }
-        false => (vertices, keys),
-    };
     let rows = rows_of(&vertices, view.vertex_bound());
     let row = |v: VertexId| rows.as_ref().map_or(v.0, |rows| rows.get(v.index()).copied().unwrap_or(0));
     let mut offsets = vec![0_i64; vertices.len() + 1];

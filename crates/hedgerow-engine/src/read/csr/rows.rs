@@ -68,8 +68,15 @@ impl Room {
     }
 }
 
+/// Vertices and their keys, ascending by key.
+pub(super) fn by_keys(vertices: &[VertexId], keys: &KeyColumn) -> (Vec<VertexId>, KeyColumn) {
+    let order = order_of(keys);
+    let sorted = keys.take(order.iter().map(|&row| row as usize));
+    (order.iter().map(|&row| vertices[row as usize]).collect(), sorted)
+}
+
 /// The rows of a column, ascending by key.
-pub(super) fn order_of(keys: &KeyColumn) -> Vec<u32> {
+fn order_of(keys: &KeyColumn) -> Vec<u32> {
     match keys {
         KeyColumn::U64(numbers) => {
             let mut pairs: Vec<(u64, u32)> = numbers.iter().copied().zip(0..).collect();

@@ -16,7 +16,7 @@ use crate::error::Result;
 
 /// Subgraphs of which a visit reads the chosen edges at once; a part of a page.
 const AT_ONCE: u32 = 16;
-const _: () = assert!(PAGE as u32 % AT_ONCE == 0);
+const _: () = assert!((PAGE as u32).is_multiple_of(AT_ONCE));
 
 impl TieredView {
     /// How many edges are chosen; those of an undirected store once.
