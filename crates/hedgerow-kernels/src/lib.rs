@@ -16,6 +16,8 @@
 //! | [`k_hop_neighborhood()`] | The vertices within some hops of a source, and how many hops | O(vertices + edges) at worst, usually what is reached |
 //! | [`cycles_through()`] | The cycles through a vertex that are no longer than a bound, and how many there are | O(vertices + edges), and for each way that can become a cycle the edges of its last vertex |
 //! | [`random_walks()`] | Random walks, uniform or as node2vec has them | O(1) per step as a rule |
+//! | [`louvain()`] | Communities by their modularity (Louvain) | O(edges) for each of a few rounds |
+//! | [`leiden()`] | Communities by their modularity that hang together (Leiden) | O(edges) for each of a few rounds |
 //!
 //! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!
@@ -28,10 +30,14 @@
 pub mod betweenness;
 pub mod bfs;
 mod cancel;
+pub mod communities;
 pub mod cycles;
 mod error;
+mod grouping;
 pub mod khop;
 pub mod kpaths;
+pub mod leiden;
+pub mod louvain;
 pub mod maintain;
 pub mod pagerank;
 mod par;
@@ -53,10 +59,14 @@ pub mod wpath;
 pub use betweenness::{Sources, betweenness, betweenness_until};
 pub use bfs::{BfsConfig, UNREACHED, bfs, bfs_until};
 pub use cancel::Cancel;
+pub use communities::{CommunityConfig, modularity};
 pub use cycles::{CycleConfig, cycles_through, cycles_through_until};
 pub use error::KernelError;
+pub use grouping::Communities;
 pub use khop::{k_hop_neighborhood, k_hop_neighborhood_until};
 pub use kpaths::{k_shortest_paths, k_shortest_paths_until};
+pub use leiden::{leiden, leiden_until};
+pub use louvain::{louvain, louvain_until};
 pub use maintain::Maintain;
 pub use pagerank::{PageRankConfig, pagerank, pagerank_from, pagerank_until, pagerank_with};
 pub use path::{shortest_path, shortest_path_until};

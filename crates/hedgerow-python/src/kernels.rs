@@ -124,6 +124,7 @@ fn to_object(py: Python<'_>, reading: &Reading, outcome: &Outcome) -> PyResult<P
             reading.per_vertex(py, numbers, |&number: &f64| number)
         }
         Outcome::Components(components) => reading.vertex_per_vertex(py, components),
+        Outcome::Communities(found) => reading.vertex_per_vertex(py, &found.labels),
         Outcome::Paths(paths) => self::paths(py, reading, paths),
         Outcome::Count(count) => Ok(count.into_pyobject(py)?.into_any().unbind()),
     }

@@ -56,6 +56,10 @@ pub(super) fn finish(
         Outcome::Scores(scores) => self::scores(report, work, &scores, top),
         Outcome::Components(components) => self::components(report, work, &components, top),
         Outcome::Count(count) => Ok(report.field(kernel.result.name, count)),
+        Outcome::Communities(found) => {
+            let report = report.field("modularity", number(found.modularity));
+            self::components(report, work, &found.labels, top)
+        }
         Outcome::Paths(paths) => self::paths(report, work, &paths, top),
     }
 }

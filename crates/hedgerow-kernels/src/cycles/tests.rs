@@ -9,7 +9,7 @@ use crate::testing::{plain_graph, random_graph, sources, with_threads};
 #[test]
 fn cycles_are_those_of_all_ways() {
     let mut cycles = 0;
-    for seed in 0..80u64 {
+    for seed in 0..50u64 {
         let vertices = [1, 3, 8, 20, 70][seed as usize % 5];
         let edges = vertices * [1, 2, 4][seed as usize % 3];
         let g = random_graph(vertices, edges, seed % 2 == 0, [0.0, 0.2][seed as usize / 2 % 2], seed);
@@ -24,7 +24,7 @@ fn cycles_are_those_of_all_ways() {
             }
         }
     }
-    assert!(cycles > 10_000, "only {cycles}");
+    assert!(cycles > 5000, "only {cycles}");
 }
 
 #[test]

@@ -110,7 +110,9 @@ registered!(
     kpaths by page,
     khop by page,
     cycles by page,
-    walks by page
+    walks by page,
+    louvain by page,
+    leiden by page
 );
 
 /// A kernel by its name.

@@ -1,5 +1,7 @@
 //! What kernels give: a column over all vertices, a number, or paths.
 
+use crate::NO_COMPONENT;
+use crate::grouping::Communities;
 use crate::paths::Paths;
 use crate::verify::same_partition;
 
@@ -18,6 +20,8 @@ pub enum Outcome {
     Count(u64),
     /// Ways through the graph.
     Paths(Paths),
+    /// Groups with many edges inside.
+    Communities(Communities),
 }
 
 /// What kind of a result a kernel gives. Whoever shows results does it by their kind.
@@ -35,6 +39,8 @@ pub enum ResultKind {
     Count,
     /// [`Outcome::Paths`].
     Paths,
+    /// [`Outcome::Communities`].
+    Communities,
 }
 
 /// What a kernel's result is called, and what kind it is of.
@@ -65,6 +71,9 @@ impl ResultKind {
             ResultKind::Scores => "`f64` per vertex",
             ResultKind::Components => "a vertex per vertex, the same for all of a component",
             ResultKind::Count => "one `u64`",
+            ResultKind::Communities => {
+                "a vertex per vertex, the same for all of a community; and their modularity"
+            }
             ResultKind::Paths => {
                 "of each its vertices in order and its length, an `f64`; and how many there are, as a `u64`"
             }
@@ -82,18 +91,30 @@ impl Outcome {
             Outcome::Components(_) => ResultKind::Components,
             Outcome::Count(_) => ResultKind::Count,
             Outcome::Paths(_) => ResultKind::Paths,
+            Outcome::Communities(_) => ResultKind::Communities,
         }
     }
 
     /// Whether two results say the same: scores within a relative error, components under whatever names, paths of the same
-    /// lengths between the same ends, all else exactly. O(vertices).
+    /// lengths between the same ends, communities about as good for the same vertices, all else exactly. O(vertices).
     pub fn agrees_with(&self, other: &Outcome, relative: f64) -> bool {
         let close = |(a, b): (&f64, &f64)| (a - b).abs() <= relative * b.abs();
         match (self, other) {
             (Outcome::Scores(a), Outcome::Scores(b)) => a.len() == b.len() && a.iter().zip(b).all(close),
             (Outcome::Components(a), Outcome::Components(b)) => same_partition(a, b),
+            (Outcome::Communities(a), Outcome::Communities(b)) => are_as_good(a, b),
             (Outcome::Paths(a), Outcome::Paths(b)) => a.agrees_with(b, relative),
             (a, b) => a == b,
         }
     }
+}
+
+/// Communities that are found in another order differ in modularity by so much at most.
+const MODULARITY: f64 = 0.05;
+
+/// Whether communities are of the same vertices, and about as good.
+fn are_as_good(a: &Communities, b: &Communities) -> bool {
+    let is_hole = |label: &u32| *label == NO_COMPONENT;
+    let same_holes = a.labels.iter().map(is_hole).eq(b.labels.iter().map(is_hole));
+    same_holes && (a.modularity - b.modularity).abs() <= MODULARITY
 }

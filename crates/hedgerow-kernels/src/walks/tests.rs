@@ -10,7 +10,8 @@ use crate::testing::{graphs, plain_graph, random_graph, with_threads};
 
 #[test]
 fn walks_are_those_taken_one_by_one() {
-    for g in graphs() {
+    // Walking one by one sorts the lists of hubs at each step.
+    for g in graphs().into_iter().filter(|g| g.edge_count() < 4000) {
         for (p, q, direction) in [(1.0, 1.0, Direction::Out), (0.25, 4.0, Direction::In)] {
             let config = WalkConfig { walks: 2, steps: 6, p, q, seed: 7, direction };
             let found = random_walks(&g, None, &config).expect("valid");

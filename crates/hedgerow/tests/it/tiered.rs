@@ -341,6 +341,8 @@ fn damage_in_a_page_fails_what_needs_it_alone() {
             Err(KernelError::Topology(Error::Storage(StorageError::Corruption(damage)))) => {
                 assert_eq!(damage.file, segment);
             }
+            // What looks at a part of the graph alone may do without the page.
+            Ok(_) if ["path", "wpath", "cycles", "khop"].contains(&name) => {}
             other => panic!("{name}: {other:?}"),
         }
     }

@@ -1,0 +1,90 @@
+//! What the kernels that find communities share: the graph in memory with weights both ways, moving vertices between communities, and joining
+//! the vertices of a community into one.
+//!
+//! *Modularity* of communities is `Σ (inside(C) / T - γ · (degrees(C) / T)²)`, where `degrees(C)` are the weights of the edges at the
+//! vertices of C, an edge within C counting twice, `inside(C)` is the part of these within C, `T` the degrees of all and `γ` the
+//! resolution. Higher than for edges drawn at random with the same degrees, which give 0.
+
+mod config;
+mod graph;
+mod moving;
+
+pub use config::CommunityConfig;
+
+pub(crate) use config::{RESOLUTION, read};
+pub(crate) use graph::Weighted;
+pub(crate) use moving::{Mover, renumber};
+
+use hedgerow_core::{Topology, VertexId, WeightedTopology};
+
+use crate::cancel::Cancel;
+use crate::{KernelError, NO_COMPONENT};
+
+/// The modularity of given communities, whatever their labels are; 0 without edges.
+///
+/// # Errors
+/// [`KernelError::Weight`] and [`KernelError::OutOfRange`] for a weight that is negative, infinite or not a number;
+/// [`KernelError::Topology`] if the graph cannot be read.
+///
+/// # Cost
+/// O(vertices + edges), and as much memory as the kernels that find communities.
+pub fn modularity<G: WeightedTopology>(
+    g: &G,
+    labels: &[u32],
+    resolution: f64,
+) -> Result<f64, KernelError<G::Error>> {
+    Ok(Weighted::of(g, &Cancel::new())?.modularity(labels, resolution))
+}
+
+/// Communities named by their least vertices. `community` tells a number below the number of ids.
+pub(crate) fn named<G: Topology>(g: &G, community: impl Fn(usize) -> u32) -> Vec<u32> {
+    let bound = g.vertex_bound();
+    let mut least = vec![NO_COMPONENT; bound];
+    let name = |v: usize| {
+        if !g.contains(VertexId(v as u32)) {
+            return NO_COMPONENT;
+        }
+        let slot = &mut least[community(v) as usize];
+        *slot = (*slot).min(v as u32);
+        *slot
+    };
+    (0..bound).map(name).collect()
+}
+
+/// Passes over a graph of this many places in rows take so long that one order has to do.
+const LARGE: usize = 1 << 17;
+/// The most orders that are tried.
+const MOST_ORDERS: usize = 8;
+/// The most passes from one order, each from the communities of the one before.
+const MOST_PASSES: usize = 3;
+/// Of a large graph.
+const MOST_PASSES_OF_LARGE: usize = 2;
+/// A pass that gains less is the last one.
+const LEAST_GAIN: f64 = 1e-4;
+
+/// The best communities of several orders, of a large graph of one, and their modularity. `pass` improves communities.
+pub(crate) fn best<E>(
+    whole: &Weighted,
+    config: &CommunityConfig,
+    cancel: &Cancel,
+    pass: impl Fn(Vec<u32>, u64) -> Result<Vec<u32>, KernelError<E>>,
+) -> Result<(Vec<u32>, f64), KernelError<E>> {
+    let alone = || (0..whole.len() as u32).collect::<Vec<u32>>();
+    let mut best: Option<(Vec<u32>, f64)> = None;
+    let orders = (LARGE / (whole.places() + 1)).clamp(1, MOST_ORDERS);
+    for order in 0..orders as u64 {
+        let (mut community, mut modularity) = (alone(), f64::NEG_INFINITY);
+        for _ in 0..if orders == 1 { MOST_PASSES_OF_LARGE } else { MOST_PASSES } {
+            community = pass(community, config.seed.wrapping_add(order << 32))?;
+            cancel.check()?;
+            let before = std::mem::replace(&mut modularity, whole.modularity(&community, config.resolution));
+            if modularity < before + LEAST_GAIN {
+                break;
+            }
+        }
+        if best.as_ref().is_none_or(|(_, known)| modularity > *known) {
+            best = Some((community, modularity));
+        }
+    }
+    Ok(best.unwrap_or_else(|| (alone(), 0.0)))
+}

@@ -1,0 +1,125 @@
+//! Communities by Leiden's method: as Louvain's, but every community hangs together.
+//!
+//! **Result.** As [`louvain()`](crate::louvain()): for every vertex the least vertex of its community, and the modularity. Between any two
+//! vertices of a community a path leads through the community, directions ignored.
+//!
+//! **Input.** As [`louvain()`](crate::louvain()).
+//!
+//! **Trick.** Where Louvain's method makes one vertex of each community for good, this one joins only what is well connected inside it: each
+//! community is first taken apart into parts that grow from single vertices along its edges, and these parts become the vertices of the next round, which
+//! begins with the communities of this one. So a part may leave again what it does not belong to. At the end each community is one part, and parts
+//! hang together; a last look splits what rounding or a draw has left apart, which never lowers the modularity.
+//!
+//! **Reproducible.** As [`louvain()`](crate::louvain()); of the parts that a vertex may join it takes the best one, where the paper draws one.
+//!
+//! **Cited.** V. Traag, L. Waltman, N. J. van Eck, *From Louvain to Leiden: guaranteeing well-connected communities*, Scientific Reports
+//! 9, 5233, 2019.
+//!
+//! **Cost.** As [`louvain()`](crate::louvain()), with a few more rounds.
+
+use hedgerow_core::WeightedTopology;
+
+use crate::KernelError;
+use crate::cancel::Cancel;
+use crate::communities::{CommunityConfig, Mover, Weighted, best, named, renumber};
+use crate::error::checked_bound;
+use crate::grouping::Communities;
+
+pub(crate) mod entry;
+#[cfg(test)]
+mod tests;
+pub mod verify;
+
+/// Communities by Leiden's method.
+///
+/// # Errors
+/// As [`louvain`](crate::louvain()).
+///
+/// # Cost
+/// See the [module](self); in the calling thread.
+pub fn leiden<G: WeightedTopology>(
+    g: &G,
+    config: &CommunityConfig,
+) -> Result<Communities, KernelError<G::Error>> {
+    leiden_until(g, config, &Cancel::new())
+}
+
+/// [`leiden`], until `cancel` ends it.
+///
+/// # Errors
+/// As [`leiden`], and [`KernelError::Cancelled`].
+pub fn leiden_until<G: WeightedTopology>(
+    g: &G,
+    config: &CommunityConfig,
+    cancel: &Cancel,
+) -> Result<Communities, KernelError<G::Error>> {
+    config.check()?;
+    checked_bound(g.vertex_bound())?;
+    let whole = Weighted::of(g, cancel)?;
+    let pass = |start: Vec<u32>, seed| pass(&whole, start, config.resolution, seed, cancel);
+    let (community, modularity) = best(&whole, config, cancel, pass)?;
+    Ok(Communities { labels: named(g, |v| community[v]), modularity })
+}
+
+/// Moves, takes apart and joins from given communities on, until nothing joins.
+fn pass<E>(
+    whole: &Weighted,
+    mut community: Vec<u32>,
+    resolution: f64,
+    seed: u64,
+    cancel: &Cancel,
+) -> Result<Vec<u32>, KernelError<E>> {
+    let mut node: Vec<u32> = (0..whole.len() as u32).collect();
+    let mut joined: Option<Weighted> = None;
+    loop {
+        let graph = joined.as_ref().unwrap_or(whole);
+        let mut mover = Mover::new(graph, resolution, cancel);
+        mover.improve(&mut community, seed)?;
+        let mut part = mover.refine(&community, seed)?;
+        let count = renumber(&mut part);
+        if count == graph.len() {
+            break;
+        }
+        // Each part is within one community, that of any of its nodes.
+        let mut of_part = vec![0; count];
+        part.iter().zip(&community).for_each(|(&part, &community)| of_part[part as usize] = community);
+        renumber_within(&mut of_part);
+        node.iter_mut().for_each(|node| *node = part[*node as usize]);
+        joined = Some(graph.joined(&part, count));
+        community = of_part;
+    }
+    drop(joined);
+    node.iter_mut().for_each(|node| *node = community[*node as usize]);
+    Ok(split(whole, &node))
+}
+
+/// Numbers communities from 0 on: there are no more of them than parts.
+fn renumber_within(community: &mut [u32]) {
+    let mut numbers = std::collections::HashMap::new();
+    for community in community {
+        let next = numbers.len() as u32;
+        *community = *numbers.entry(*community).or_insert(next);
+    }
+}
+
+/// The communities, each that does not hang together as several.
+fn split(graph: &Weighted, community: &[u32]) -> Vec<u32> {
+    let mut part = vec![u32::MAX; graph.len()];
+    let mut stack = Vec::new();
+    for first in 0..graph.len() {
+        if part[first] != u32::MAX {
+            continue;
+        }
+        part[first] = first as u32;
+        stack.push(first);
+        while let Some(u) = stack.pop() {
+            for (v, _) in graph.row(u) {
+                if part[v] == u32::MAX && community[v] == community[u] {
+                    part[v] = first as u32;
+                    stack.push(v);
+                }
+            }
+        }
+    }
+    part
+}

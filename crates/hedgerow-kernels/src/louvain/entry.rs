@@ -1,0 +1,41 @@
+//! Its entry in the registry.
+
+use hedgerow_core::{Resident, WeightedTopology};
+
+use super::{louvain_until, verify};
+use crate::communities::{RESOLUTION, read};
+use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
+use crate::{Cancel, KernelError};
+
+/// Communities.
+pub(crate) static KERNEL: Kernel = Kernel {
+    name: "louvain",
+    function: "louvain",
+    metric: "louvain",
+    summary: "Communities by their modularity (Louvain)",
+    input: "any graph; directions are ignored, weights are finite and 0 or more",
+    needs_resident: false,
+    reads_weights: true,
+    parameters: &[RESOLUTION, Parameter::SEED],
+    result: ResultColumn { name: "community", kind: ResultKind::Communities },
+    cost: "O(edges) for each of a few rounds",
+    // A copy of the graph, 12 bytes for each end of an edge; joined ones, in lists that grow; some numbers for each node.
+    memory: Memory { per_id: 128, per_edge: 80, per_thread: 0, fixed: 64 << 10, provided: "" },
+    cited: "V. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, *Fast unfolding of communities in large networks*, Journal of \
+            Statistical Mechanics P10008, 2008",
+};
+
+pub(crate) fn run<G: WeightedTopology>(
+    g: &G,
+    arguments: &Arguments,
+    cancel: &Cancel,
+) -> Result<Outcome, KernelError<G::Error>> {
+    louvain_until(g, &read(arguments).map_err(KernelError::of_any)?, cancel).map(Outcome::Communities)
+}
+
+pub(crate) fn verify<G: WeightedTopology + Resident>(
+    g: &G,
+    arguments: &Arguments,
+) -> Result<Outcome, KernelError> {
+    Ok(Outcome::Communities(verify::louvain(g, read(arguments)?.resolution)))
+}
