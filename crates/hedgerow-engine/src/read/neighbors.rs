@@ -75,7 +75,8 @@ impl Snapshot {
             return self.for_each_source(LabelId::DEFAULT, id, |item| f(item.dst, item.weight));
         }
         let direction = self.stored(direction);
-        let found = self.engine().read_list(Wanted::list(LabelId::DEFAULT, id, direction), |entry| {
+        let wanted = Wanted::list(LabelId::DEFAULT, id, direction);
+        let found = self.engine().read_list((wanted, self.timestamp()), |entry| {
             entry.for_each_neighbor(direction, self.timestamp(), id.local(), &mut f)
         })?;
         found.iter().for_each(|()| self.note_read(cost::LIST));
@@ -121,7 +122,8 @@ impl Snapshot {
     #[inline(never)]
     fn list_out_of_memory(&self, id: VertexId, direction: Direction) -> Result<CopiedList> {
         let (direction, mut list) = (self.stored(direction), CopiedList::default());
-        self.engine().read_list(Wanted::list(LabelId::DEFAULT, id, direction), |entry| {
+        let wanted = Wanted::list(LabelId::DEFAULT, id, direction);
+        self.engine().read_list((wanted, self.timestamp()), |entry| {
             entry.visit(direction, self.timestamp(), id.local(), |run, weights| {
                 list.neighbors.extend_from_slice(run);
                 list.weights.extend_from_slice(weights);

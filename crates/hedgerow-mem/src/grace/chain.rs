@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicUsize;
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::sync::{AtomicPtr, AtomicU64, Ordering};
+use smallvec::SmallVec;
 
 use super::life::Life;
 use super::read_guard::ReadGuard;
@@ -225,6 +226,18 @@ impl Link {
         let to = self.to.load(Ordering::Relaxed);
         self.to.store(std::ptr::without_provenance_mut(NOT_IN_MEMORY), Ordering::Release);
         NonNull::new(to).filter(|to| is_version(to.as_ptr())).map(Unlinked)
+    }
+
+    /// As [`evict`](Self::evict), with all versions behind: whoever stands on one of them meets the mark as well, and does not take the end
+    /// of what is left for the beginning of the chain.
+    pub(crate) fn evict_all(&self) -> SmallVec<[Unlinked; 2]> {
+        let mut all = SmallVec::new();
+        let mut next = self.evict();
+        while let Some(unlinked) = next {
+            next = unlinked.version().prev.evict();
+            all.push(unlinked);
+        }
+        all
     }
 
     /// Empties the link of a version that a model saw end.

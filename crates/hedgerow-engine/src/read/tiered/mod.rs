@@ -224,7 +224,7 @@ impl TieredView {
         let mut lists = Page::new(core.account(), range.len());
         let first = range.start as usize % PAGE;
         let page = PageId { label: self.label, page };
-        let cold = core.read_in_memory(page, mask_of(range), |place, subgraph| {
+        let cold = core.read_in_memory(page, mask_of(range), ts, |place, subgraph| {
             // With a reference that keeps the version: a hub takes its time.
             if let Some(copy) = subgraph.read_kept(direction, ts, |read| Lists::copy(read, weighted))? {
                 lists.put(place - first, copy);
@@ -282,7 +282,7 @@ impl TieredView {
             }
         }
         let ts = self.snapshot.timestamp();
-        let cold = self.core().read_in_memory(page, wanted, |place, subgraph| {
+        let cold = self.core().read_in_memory(page, wanted, ts, |place, subgraph| {
             // Those that were visited are not visited again if a later one is not in memory.
             while let Some((&v, others)) = rest[place].split_first() {
                 subgraph.visit(direction, ts, v.local(), |run, weights| f(v, run, weights))?;

@@ -44,7 +44,7 @@ impl Core {
 
     fn evict(&self, subgraph: &Subgraph, clean: Timestamp) -> bool {
         let Some(mut latched) = subgraph.try_latch() else { return false };
-        let evicted = latched.evict_clean(clean, &self.horizon());
+        let evicted = latched.evict_clean(clean, &self.horizon_of_eviction());
         if evicted {
             // Under the latch (rule E3).
             self.eviction.note_gone();
