@@ -31,11 +31,6 @@ fn every() -> Option<u64> {
     *EVERY.get_or_init(read)
 }
 
-/// Whether the switch is on: then page versions are written for all snapshots that are older than a checkpoint, as if memory were scarce.
-pub(crate) fn is_on() -> bool {
-    every().is_some()
-}
-
 /// Numbers without a pattern that commits could follow.
 fn mixed(n: u64) -> u64 {
     let n = (n ^ n >> 31).wrapping_mul(0x9e37_79b9_7f4a_7c15);

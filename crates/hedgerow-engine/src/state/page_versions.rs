@@ -7,10 +7,10 @@ use hedgerow_core::Timestamp;
 use hedgerow_core::account::Charge;
 use hedgerow_core::sync::{AtomicUsize, Mutex, Ordering};
 use hedgerow_mem::{Horizon, Pin};
+use hedgerow_txn::ReaderRegistry;
 
 use crate::files::sources::Sources;
 use crate::state::horizon::LiveHorizon;
-use crate::state::store::Core;
 
 /// So many timestamps have a page version at most.
 pub(crate) const MOST: usize = 16;
@@ -64,6 +64,27 @@ impl PageVersions {
         self.all.lock().len() >= MOST
     }
 
+    /// Drops those that nobody reads any more, `published` being loaded just now. O(page versions), and a scan of the readers where there is
+    /// one.
+    pub(crate) fn drop_unread(&self, published: Timestamp, readers: &ReaderRegistry) {
+        if self.count.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        // After `published` was loaded: who registers from now on reads that or a later timestamp (rule R5).
+        let active = readers.scan();
+        if active.registering {
+            return;
+        }
+        let is_read = |version: &PageVersion| version.at >= published || active.contains(version.at);
+        let mut all = self.all.lock();
+        let (kept, gone): (Vec<_>, Vec<_>) = std::mem::take(&mut *all).into_iter().partition(is_read);
+        *all = kept;
+        self.count.store(all.len(), Ordering::Release);
+        drop(all);
+        // Files are closed without the lock.
+        drop(gone);
+    }
+
     /// From now on `sources` are read by who reads at `t`.
     pub(crate) fn put(&self, at: Timestamp, sources: Arc<Sources>, charge: Charge) {
         let mut all = self.all.lock();
@@ -76,6 +97,13 @@ impl PageVersions {
 pub(crate) struct UnkeptHorizon<'a> {
     live: LiveHorizon<'a>,
     kept: Vec<Timestamp>,
+}
+
+impl<'a> UnkeptHorizon<'a> {
+    /// Of the readers in `live`, which were not looked at yet.
+    pub(crate) fn new(live: LiveHorizon<'a>, versions: &PageVersions) -> UnkeptHorizon<'a> {
+        UnkeptHorizon { live, kept: versions.timestamps() }
+    }
 }
 
 impl Horizon for UnkeptHorizon<'_> {
@@ -91,34 +119,5 @@ impl Horizon for UnkeptHorizon<'_> {
                 pin => return Some(pin),
             }
         }
-    }
-}
-
-impl Core {
-    /// The readers that keep chains in memory which files hold as they are (rule E2). Asked with the latch held.
-    pub(crate) fn horizon_of_eviction(&self) -> UnkeptHorizon<'_> {
-        UnkeptHorizon { live: self.horizon(), kept: self.page_versions.timestamps() }
-    }
-
-    /// Drops the page versions that nobody reads any more. O(page versions), and a scan of the readers where there is one.
-    pub(crate) fn drop_page_versions(&self) {
-        if self.page_versions.count.load(Ordering::Relaxed) == 0 {
-            return;
-        }
-        // Loaded before the scan: who registers after it reads this or a later timestamp (rule R5).
-        let published = self.clock.published();
-        let active = self.readers.scan();
-        if active.registering {
-            return;
-        }
-        let mut all = self.page_versions.all.lock();
-        let (kept, gone) = std::mem::take(&mut *all)
-            .into_iter()
-            .partition(|version: &PageVersion| version.at >= published || active.contains(version.at));
-        *all = kept;
-        self.page_versions.count.store(all.len(), Ordering::Release);
-        drop(all);
-        // Files are closed without the lock.
-        drop::<Vec<PageVersion>>(gone);
     }
 }

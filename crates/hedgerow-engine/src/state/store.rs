@@ -22,7 +22,6 @@ use crate::state::horizon::LiveHorizon;
 use crate::state::ids::IdMap;
 use crate::state::limits::most_operations;
 use crate::state::log_bound::LogBound;
-use crate::state::page_versions::PageVersions;
 use crate::state::pages::Pages;
 use crate::state::pending::PendingVersions;
 use crate::state::placement::Placement;
@@ -64,8 +63,6 @@ pub(crate) struct Core {
     pub(crate) pages: Pages,
     pub(crate) eviction: Eviction,
     pub(crate) cold: ColdReads,
-    /// What files say as of timestamps that readers hold.
-    pub(crate) page_versions: PageVersions,
     pub(crate) schema: SchemaCell,
     pub(crate) ids: IdMap,
     pub(crate) pending: PendingVersions,
@@ -164,7 +161,6 @@ impl Engine {
             eviction: Eviction::new(parts.pages.clean()),
             pages: parts.pages,
             cold,
-            page_versions: PageVersions::default(),
             schema: SchemaCell::new(parts.schema),
             ids: parts.ids,
             pending: PendingVersions::default(),

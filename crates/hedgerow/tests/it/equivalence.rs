@@ -205,10 +205,6 @@ impl Sequence {
                 if self.generator.rng().eighths(4) {
                     self.graph.checkpoint().map_err(|e| e.to_string())?;
                 }
-                // What snapshots see is written, and goes too.
-                if self.generator.rng().eighths(4) {
-                    self.graph.write_page_versions().map_err(|e| e.to_string())?;
-                }
                 self.seen.evicted += self.graph.evict().map_err(|e| e.to_string())? as u64;
             }
             // What a walk over the store finds is what the account was charged, whatever came before.

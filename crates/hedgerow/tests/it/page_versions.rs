@@ -46,7 +46,7 @@ fn reads_of_held_snapshots_say_what_those_of_a_resident_store_say() {
     }
 }
 
-const VERTICES: u64 = 1 << 15;
+const VERTICES: u64 = 1 << 16;
 const EDGES: u64 = 3_000_000;
 /// Edges lie among so many neighboring vertices.
 const RANGE: u64 = 1 << 8;
@@ -76,13 +76,15 @@ fn all_of(snapshot: &Snapshot) -> (Vec<Outcome>, u64, u64) {
 fn change(graph: &Graph, rng: &mut Rng, edges: u64) {
     for turn in 0..edges / 200 {
         let base = turn * RANGE % VERTICES;
-        let mut tx = graph.write().unwrap();
-        let new: Vec<_> = (0..100).map(|_| (base + rng.below(RANGE), base + rng.below(RANGE))).collect();
-        tx.put_edges(new).unwrap();
-        for _ in 0..100 {
-            tx.remove_edge(base + rng.below(RANGE), base + rng.below(RANGE)).unwrap();
-        }
-        tx.commit().unwrap();
+        let mut edge = |_| (base + rng.below(RANGE), base + rng.below(RANGE));
+        let (new, old): (Vec<_>, Vec<_>) =
+            ((0..100).map(&mut edge).collect(), (0..100).map(&mut edge).collect());
+        // Again where the thread that takes chains out of memory holds a latch meanwhile.
+        let written = graph.transact(100, |tx| {
+            tx.put_edges(new.iter().copied())?;
+            old.iter().try_for_each(|&(a, b)| tx.remove_edge(a, b).map(drop))
+        });
+        written.unwrap();
     }
 }
 

@@ -19,12 +19,11 @@ use crate::state::store::Core;
 const BYTES_OF_IMAGE: u64 = 48;
 
 impl Core {
-    /// Has what snapshots hold leave memory where that stays scarce after a checkpoint. Called under the lock of checkpoints, right after
-    /// one.
+    /// Has what snapshots hold leave memory where that stays scarce after a checkpoint, or commits wait for it: what is held here and there
+    /// keeps the regions around it. Called under the lock of checkpoints, right after one.
     pub(super) fn make_room_by_page_versions(&self, durable: &Durable) {
-        let is_scarce = self.memory_limit.is_some() && !self.has_made_room();
-        #[cfg(feature = "planted-faults")]
-        let is_scarce = is_scarce || crate::state::eviction_switch::is_on();
+        let is_scarce = || !self.has_made_room() || self.eviction.demand.is_waited_for();
+        let is_scarce = self.memory_limit.is_some() && is_scarce();
         if is_scarce {
             self.write_page_versions(durable);
             self.has_made_room();
@@ -41,8 +40,8 @@ impl Core {
         for t in self.readers.scan().timestamps() {
             // What changed after the checkpoint stays in memory in any case, so later readers hold nothing that could go.
             let is_old = Timestamp::ZERO < t && t < clean.min(published);
-            if is_old && !self.page_versions.has(t) {
-                let is_full = self.page_versions.are_full();
+            if is_old && !self.eviction.page_versions.has(t) {
+                let is_full = self.eviction.page_versions.are_full();
                 if is_full || self.write_page_version(durable, t).is_err() {
                     break;
                 }
@@ -86,6 +85,6 @@ impl Core {
         }
         let bytes = info.subgraphs.saturating_mul(BYTES_OF_IMAGE);
         let charge = Charge::new(self.account(), Purpose::Files, usize::try_from(bytes).unwrap_or(0));
-        self.page_versions.put(t, Arc::new(sources), charge);
+        self.eviction.page_versions.put(t, Arc::new(sources), charge);
     }
 }

@@ -159,7 +159,7 @@ impl Core {
     ) -> Result<Option<u64>> {
         let (copies, keys) = copies;
         // What a backup sees may have left memory since, for files that hold its timestamp.
-        if let Some(sources) = self.page_versions.at(as_of) {
+        if let Some(sources) = self.eviction.page_versions.at(as_of) {
             return copies.write(sources, id, ask == ImageMode::ImageOrEmpty, writer);
         }
         loop {

@@ -107,7 +107,7 @@ impl Core {
             }
             self.check_owner()?;
             // All of the graph as of `t`, whatever is written meanwhile (rule E8).
-            if let Some(sources) = self.page_versions.at(t) {
+            if let Some(sources) = self.eviction.page_versions.at(t) {
                 return Ok(Some(Cold { page, places: rest, sources }));
             }
             let sources = self.pages.sources();

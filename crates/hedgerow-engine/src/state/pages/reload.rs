@@ -55,7 +55,7 @@ impl Core {
     #[cold]
     pub(super) fn past(&self, id: ImageId, t: Timestamp) -> Option<Arc<Sources>> {
         let subgraph = self.table(id.label)?.get(id.subgraph)?;
-        if subgraph.stamp().applied() <= t { None } else { self.page_versions.at(t) }
+        if subgraph.stamp().applied() <= t { None } else { self.eviction.page_versions.at(t) }
     }
 
     /// As a page version has it: a subgraph of its own, which belongs to the call.

@@ -25,7 +25,7 @@ impl Core {
 
     /// Refuses to make of whole labels what needs them in memory as of `t`, where they may have left it for a page version (rule E8).
     pub(crate) fn check_in_memory_at(&self, t: Timestamp) -> Result<()> {
-        if self.page_versions.has(t) { Err(self.no_room_for_all()) } else { Ok(()) }
+        if self.eviction.page_versions.has(t) { Err(self.no_room_for_all()) } else { Ok(()) }
     }
 
     /// As [`has_room_for_label`](Self::has_room_for_label), for all labels at once and a view of one.
