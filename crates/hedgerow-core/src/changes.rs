@@ -45,6 +45,34 @@ impl Changes {
         self.vertices.is_empty() && self.edges.is_empty()
     }
 
+    /// Adds what differs between two lists of a vertex, with weights, both ascending. Of several edges to one neighbor, in the order of their ranks,
+    /// each is compared with the one in its place. O(lengths).
+    pub fn add_difference(&mut self, src: VertexId, before: &[(VertexId, f64)], after: &[(VertexId, f64)]) {
+        let (mut old, mut new) = (before.iter().copied().peekable(), after.iter().copied().peekable());
+        loop {
+            let (kind, (dst, weight)) = match (old.peek().copied(), new.peek().copied()) {
+                (Some(was), Some(is)) if was.0 == is.0 => {
+                    old.next();
+                    new.next();
+                    if was.1.to_bits() == is.1.to_bits() {
+                        continue;
+                    }
+                    (EdgeChangeKind::Reweighted, is)
+                }
+                (Some(was), is) if is.is_none_or(|is| was.0 < is.0) => {
+                    old.next();
+                    (EdgeChangeKind::Removed, (was.0, 0.0))
+                }
+                (_, Some(is)) => {
+                    new.next();
+                    (EdgeChangeKind::Inserted, is)
+                }
+                (_, None) => return,
+            };
+            self.edges.push(EdgeChange { src, dst, kind, weight });
+        }
+    }
+
     /// Adds what `later` says of vertices behind those that are spoken of here.
     pub fn append(&mut self, mut later: Changes) {
         self.vertices.append(&mut later.vertices);

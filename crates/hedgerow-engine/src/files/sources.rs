@@ -7,8 +7,8 @@ use hedgerow_core::{LabelId, SubgraphId, VertexId, VertexKeyRef};
 use hedgerow_io::{Corruption, CorruptionKind, StoreId, Vfs};
 use hedgerow_tier::segment::segment_name;
 use hedgerow_tier::{
-    ImageId, ImageSummary, LevelSegment, ListImage, ListQuery, Manifest, PageId, ReadCache, SegmentReader,
-    SubgraphImage, SubgraphKeys,
+    ImageId, ImageSummary, LevelSegment, ListImage, ListQuery, Manifest, PageId, ReadCache, SegmentInfo,
+    SegmentReader, SubgraphImage, SubgraphKeys,
 };
 
 use crate::error::{Error, Result};
@@ -60,6 +60,16 @@ impl Sources {
             sources.segments.push(Arc::new(opened));
         }
         Ok(sources)
+    }
+
+    /// These behind a segment that is newer than all of them, of which no manifest tells.
+    ///
+    /// # Errors
+    /// As of every opening of a segment.
+    pub(crate) fn behind(&self, fs: &Arc<dyn Vfs>, newer: SegmentInfo, store: StoreId) -> Result<Sources> {
+        let newer = NamedSegment::open(fs, &LevelSegment { level: 0, info: newer }, store)?;
+        let segments = std::iter::once(Arc::new(newer)).chain(self.segments.iter().cloned()).collect();
+        Ok(Sources { segments })
     }
 
     /// Newest first.

@@ -234,6 +234,19 @@ impl Graph {
         Ok(self.engine.cool_all())
     }
 
+    /// Has everything that snapshots hold from before the last checkpoint written, as a memory limit does when what they hold leaves no room:
+    /// then [`evict`](Self::evict) takes that too. O(subgraphs) for each snapshot. For tests.
+    ///
+    /// # Errors
+    /// A [`StateError`](crate::StateError): closed, forked.
+    #[doc(hidden)]
+    pub fn write_page_versions(&self) -> Result<()> {
+        self.engine.check_usable()?;
+        let _one_at_a_time = self.engine.checkpointing.lock();
+        self.engine.durable.iter().for_each(|durable| self.engine.write_page_versions(durable));
+        Ok(())
+    }
+
     /// The last timestamp that is published: what a snapshot opened now sees. In a forked child, that of the fork. O(1).
     pub fn published_ts(&self) -> Timestamp {
         self.engine.clock.published()

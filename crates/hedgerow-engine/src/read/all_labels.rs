@@ -111,7 +111,7 @@ impl Snapshot {
     /// Whether there is an edge of the label. O(subgraphs) if there is none.
     pub(super) fn has_edges(&self, label: LabelId) -> Result<bool> {
         for id in (0..self.engine().subgraph_bound()).map(SubgraphId) {
-            let found = self.engine().read_subgraph(label, id, |entry| {
+            let found = self.engine().read_subgraph((label, id), self.timestamp(), |entry| {
                 entry.read(Direction::Out, self.timestamp(), |read| read.edge_entries() > 0)
             })?;
             if found.flatten() == Some(true) {

@@ -1,7 +1,8 @@
 //! What two snapshots see differently: what answers that are kept up to date start from.
 
-use hedgerow_core::{Changes, Changing, Direction, LabelId, SubgraphId};
+use hedgerow_core::{Changes, Changing, Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId};
 use hedgerow_mem::table::PAGE;
+use hedgerow_mem::version::NotInMemory;
 use hedgerow_mem::{SubgraphTable, View};
 use rayon::prelude::*;
 
@@ -56,11 +57,14 @@ impl Snapshot {
         self.check_is_later(earlier)?;
         let vertices = &self.engine().subgraphs;
         let Some(table) = self.engine().table(label) else {
-            return Ok(Changes { edges: Vec::new(), ..self.changes_in(vertices, earlier)? });
+            return Ok(Changes {
+                edges: Vec::new(),
+                ..self.changes_in((LabelId::DEFAULT, vertices), earlier)?
+            });
         };
-        let mut changes = self.changes_in(table, earlier)?;
+        let mut changes = self.changes_in((label, table), earlier)?;
         if label != LabelId::DEFAULT {
-            changes.vertices = self.changes_in(vertices, earlier)?.vertices;
+            changes.vertices = self.changes_in((LabelId::DEFAULT, vertices), earlier)?.vertices;
         }
         Ok(changes)
     }
@@ -77,7 +81,7 @@ impl Snapshot {
         Err(ArgumentError::Invalid(refused).into())
     }
 
-    fn changes_in(&self, table: &SubgraphTable, earlier: &Snapshot) -> Result<Changes> {
+    fn changes_in(&self, (label, table): (LabelId, &SubgraphTable), earlier: &Snapshot) -> Result<Changes> {
         let between = (earlier.timestamp(), self.timestamp());
         let mut touched = Vec::new();
         // A page that is not loaded has not changed since the store was opened (P1).
@@ -89,8 +93,10 @@ impl Snapshot {
         let read = |part: &[SubgraphId]| {
             let mut found = Changes::default();
             for &id in part {
-                if let Some(subgraph) = table.get(id) {
-                    subgraph.changes_between(id, Direction::Out, between, &mut found)?;
+                let Some(subgraph) = table.get(id) else { continue };
+                let told = subgraph.changes_between(id, Direction::Out, between, &mut found);
+                if told == Err(NotInMemory) {
+                    self.compare_subgraph((label, id), earlier, &mut found)?;
                 }
             }
             Ok(found)
@@ -103,6 +109,30 @@ impl Snapshot {
             all.append(found?);
         }
         Ok(all)
+    }
+
+    /// Compares what both see of a subgraph of which memory does not hold both (rule E8), list by list. O(edges of 64 vertices), and reads of files.
+    #[cold]
+    fn compare_subgraph(
+        &self,
+        (label, id): (LabelId, SubgraphId),
+        earlier: &Snapshot,
+        found: &mut Changes,
+    ) -> Result<()> {
+        for v in (0..SUBGRAPH_VERTICES as u8).map(|local| id.vertex(LocalVertex(local))) {
+            if label == LabelId::DEFAULT {
+                let (before, after) = (earlier.contains_id(v)?, self.contains_id(v)?);
+                found.vertices.extend((before != after).then_some((v, after)));
+            }
+            let list = |snapshot: &Snapshot| -> Result<Vec<_>> {
+                let mut list = Vec::new();
+                snapshot
+                    .for_each_item(label, v, Direction::Out, |item| list.push((item.dst, item.weight)))?;
+                Ok(list)
+            };
+            found.add_difference(v, &list(earlier)?, &list(self)?);
+        }
+        Ok(())
     }
 }
 

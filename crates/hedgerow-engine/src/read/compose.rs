@@ -48,6 +48,7 @@ pub(super) fn view(
     weighted: bool,
     ts: Timestamp,
 ) -> std::result::Result<View, Unmade> {
+    engine.check_in_memory_at(ts)?;
     let load = || {
         engine.load_label(LabelId::DEFAULT, true)?;
         chosen.labels.iter().try_for_each(|label| engine.load_label(label.label, true))

@@ -13,7 +13,7 @@ impl Snapshot {
     #[inline]
     pub(crate) fn read_of<R>(&self, wanted: Wanted, f: impl Fn(Read<'_>) -> R) -> Result<Option<R>> {
         let (direction, t) = (wanted.direction(), self.timestamp());
-        let found = self.engine().read_list(wanted, |entry| entry.read(direction, t, &f))?;
+        let found = self.engine().read_list((wanted, t), |entry| entry.read(direction, t, &f))?;
         Ok(found.flatten())
     }
 
@@ -89,7 +89,7 @@ impl Snapshot {
     fn visit_items(&self, wanted: Wanted, id: VertexId, f: impl FnMut(ItemRef<'_>)) -> Result<()> {
         let (direction, mut f) = (wanted.direction(), Some(f));
         // Kept by a reference, here and below, for the caller's code may take its time.
-        self.engine().read_list(wanted, |entry| {
+        self.engine().read_list((wanted, self.timestamp()), |entry| {
             entry.read_kept(direction, self.timestamp(), |read| {
                 f.take().into_iter().for_each(|f| read.for_each_item(id.local(), f));
             })
@@ -118,7 +118,7 @@ impl Snapshot {
                     read.for_each_item_to(local, id, |item| f(ItemRef { dst: src, ..item }));
                 }
             };
-            self.engine().read_subgraph(label, subgraph, |entry| {
+            self.engine().read_subgraph((label, subgraph), self.timestamp(), |entry| {
                 entry.read_kept(Direction::Out, self.timestamp(), &mut visit)
             })?;
         }

@@ -31,7 +31,7 @@ impl Snapshot {
                 };
                 count += locals.filter(of_kind).count() as u64;
             };
-            engine.read_subgraph(LabelId::DEFAULT, subgraph, |entry| {
+            engine.read_subgraph((LabelId::DEFAULT, subgraph), self.timestamp(), |entry| {
                 entry.read(Direction::Out, self.timestamp(), &mut look)
             })?;
         }

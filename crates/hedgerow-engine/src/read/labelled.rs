@@ -215,7 +215,7 @@ impl Snapshot {
                     loops += read.self_loops(subgraph);
                 }
             };
-            self.engine().read_subgraph(label, subgraph, |entry| {
+            self.engine().read_subgraph((label, subgraph), self.timestamp(), |entry| {
                 entry.read(Direction::Out, self.timestamp(), &mut count)
             })?;
         }

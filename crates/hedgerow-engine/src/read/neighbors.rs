@@ -75,7 +75,8 @@ impl Snapshot {
             return self.for_each_source(LabelId::DEFAULT, id, |item| f(item.dst, item.weight));
         }
         let direction = self.stored(direction);
-        let found = self.engine().read_list(Wanted::list(LabelId::DEFAULT, id, direction), |entry| {
+        let wanted = Wanted::list(LabelId::DEFAULT, id, direction);
+        let found = self.engine().read_list((wanted, self.timestamp()), |entry| {
             entry.for_each_neighbor(direction, self.timestamp(), id.local(), &mut f)
         })?;
         found.iter().for_each(|()| self.note_read(cost::LIST));
@@ -128,7 +129,8 @@ impl Snapshot {
     ) -> Result<()> {
         let direction = self.stored(direction);
         let (mut neighbors, mut of_edges) = (Vec::new(), Vec::new());
-        self.engine().read_list(Wanted::list(LabelId::DEFAULT, id, direction), |entry| {
+        let wanted = Wanted::list(LabelId::DEFAULT, id, direction);
+        self.engine().read_list((wanted, self.timestamp()), |entry| {
             entry.visit(direction, self.timestamp(), id.local(), |run, weights| {
                 neighbors.extend_from_slice(run);
                 of_edges.extend_from_slice(weights);

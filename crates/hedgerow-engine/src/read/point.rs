@@ -92,7 +92,7 @@ impl Snapshot {
     #[inline(never)]
     fn weight_out_of_memory(&self, src: VertexId, dst: VertexId) -> Result<Option<f64>> {
         let wanted = Wanted::edge(LabelId::DEFAULT, src, Direction::Out, dst);
-        let found = self.engine().read_list(wanted, |entry| {
+        let found = self.engine().read_list((wanted, self.timestamp()), |entry| {
             entry.edge(Direction::Out, self.timestamp(), src.local(), dst, self.hint())
         })?;
         Ok(found.flatten())

@@ -142,10 +142,9 @@ impl Snapshot {
     #[inline(never)]
     fn exists_out_of_memory(&self, id: VertexId) -> Result<Option<bool>> {
         let exists = |read: Read<'_>| read.contains_vertex(id.local());
-        let read = self
-            .inner
-            .engine
-            .read_list(Wanted::vertex(id), |entry| entry.read(Direction::Out, self.inner.ts, exists));
+        let read = self.inner.engine.read_list((Wanted::vertex(id), self.inner.ts), |entry| {
+            entry.read(Direction::Out, self.inner.ts, exists)
+        });
         Ok(read?.flatten())
     }
 

@@ -109,6 +109,7 @@ pub(crate) fn make(
     let config = &engine.config;
     let shape = shape(engine, label, edge_count);
     let fresh = || (side_of(engine), side_of(engine));
+    engine.check_in_memory_at(ts)?;
     let (mut out, mut into) = previous.map_or_else(fresh, View::into_sides);
     let tables = (engine.table(label), &engine.subgraphs);
     loaded(engine, label, makers, || {

@@ -4,6 +4,7 @@ use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
 use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 
 use super::checkpoint_demand::CheckpointDemand;
+use super::page_versions::PageVersions;
 
 /// What is needed to take chains out of memory.
 pub(crate) struct Eviction {
@@ -16,6 +17,8 @@ pub(crate) struct Eviction {
     gone: AtomicU64,
     /// The last subgraph that was looked at.
     hand: Mutex<Option<(LabelId, SubgraphId)>>,
+    /// What files say as of timestamps that readers hold.
+    pub(crate) page_versions: PageVersions,
     /// Checkpoints that memory asks for.
     pub(crate) demand: CheckpointDemand,
     #[cfg(feature = "planted-faults")]
@@ -32,6 +35,7 @@ impl Eviction {
             happens,
             gone,
             hand: Mutex::new(None),
+            page_versions: PageVersions::default(),
             demand: CheckpointDemand::new(),
             #[cfg(feature = "planted-faults")]
             switch: Default::default(),

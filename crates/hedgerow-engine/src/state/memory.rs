@@ -371,6 +371,7 @@ impl Core {
     #[cold]
     fn give_up_memory(&self) {
         self.views.forget();
+        self.drop_page_versions();
         // What a snapshot kept that has closed, that of a checkpoint for instance.
         let mut left = Vec::new();
         self.reclaim_unlatched(&mut left, false);

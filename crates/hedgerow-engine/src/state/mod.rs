@@ -21,6 +21,7 @@ pub(crate) mod label_options;
 pub(crate) mod limits;
 pub(crate) mod log_bound;
 pub(crate) mod memory;
+pub(crate) mod page_versions;
 pub(crate) mod pages;
 pub(crate) mod pending;
 pub(crate) mod placement;

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicUsize;
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::sync::{AtomicPtr, AtomicU64, Ordering};
+use smallvec::SmallVec;
 
 use super::life::Life;
 use super::read_guard::ReadGuard;
@@ -231,6 +232,18 @@ impl Link {
     pub(crate) fn relink(&self, version: Unlinked) {
         // Release, as in `push`: who did not see the version before sees it whole. The reference goes back to the link.
         self.to.store(version.0.as_ptr(), Ordering::Release);
+    }
+
+    /// As [`evict`](Self::evict), with all versions behind: whoever stands on one of them meets the mark as well, and does not take the end
+    /// of what is left for the beginning of the chain.
+    pub(crate) fn evict_all(&self) -> SmallVec<[Unlinked; 2]> {
+        let mut all = SmallVec::new();
+        let mut next = self.evict();
+        while let Some(unlinked) = next {
+            next = unlinked.version().prev.evict();
+            all.push(unlinked);
+        }
+        all
     }
 
     /// Empties the link of a version that a model saw end.

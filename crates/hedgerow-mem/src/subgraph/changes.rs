@@ -161,7 +161,7 @@ impl Sides<'_> {
         found.vertices.extend(differ.map(|local| (self.id.vertex(local), after & local.bit() != 0)));
     }
 
-    /// Compares the two lists of a vertex. Of several edges to one neighbor, in the order of their ranks, each is compared with the one in its place.
+    /// Compares the two lists of a vertex.
     fn compare_lists(&self, local: LocalVertex, found: &mut Changes) {
         let list = |(version, t): (&Arc<Version>, Timestamp)| {
             let mut list = Vec::new();
@@ -169,30 +169,7 @@ impl Sides<'_> {
             list
         };
         let (before, after) = (self.before.map(list).unwrap_or_default(), list(self.after));
-        let (mut old, mut new) = (before.into_iter().peekable(), after.into_iter().peekable());
-        loop {
-            let (kind, (dst, weight)) = match (old.peek().copied(), new.peek().copied()) {
-                (None, None) => return,
-                (Some(was), Some(is)) if was.0 == is.0 => {
-                    old.next();
-                    new.next();
-                    if was.1.to_bits() == is.1.to_bits() {
-                        continue;
-                    }
-                    (EdgeChangeKind::Reweighted, is)
-                }
-                (Some(was), is) if is.is_none_or(|is| was.0 < is.0) => {
-                    old.next();
-                    (EdgeChangeKind::Removed, was)
-                }
-                (_, Some(is)) => {
-                    new.next();
-                    (EdgeChangeKind::Inserted, is)
-                }
-                (Some(_), None) => return,
-            };
-            found.edges.push(self.change(local, dst, kind, weight));
-        }
+        found.add_difference(self.id.vertex(local), &before, &after);
     }
 }
 

@@ -1,7 +1,5 @@
 //! Which versions of a chain are unlinked, and when they are looked at (rule R6).
 
-use std::sync::Arc;
-
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::Ordering;
 use hedgerow_core::{Direction, Timestamp};
@@ -29,32 +27,34 @@ impl Latched<'_> {
     }
 
     /// Takes the chains of both directions out of memory, where they are [cooling](crate::Memory::cooling) then, if files hold them as they are, `clean` being the timestamp of the
-    /// checkpoint in those files: nothing was applied after it, and no reader, now or later, sees less than was applied (rules E1
-    /// and E2 of the protocol). Returns whether there was something to take. O(1), and O(readers) once for each `horizon`.
+    /// checkpoint in those files: nothing was applied after it, and no reader that `horizon` tells of, now or later, sees less than was
+    /// applied (rules E1 and E2 of the protocol). Readers that have a page version `horizon` leaves out (E8). Returns whether there was
+    /// something to take. O(versions), and O(readers) once for each `horizon`.
     pub fn evict_clean(&mut self, clean: Timestamp, horizon: &impl Horizon) -> bool {
         let last = self.last_ts();
         let dirty = last > clean && !faults::is_on(PlantedFault::EvictedDirty);
         let held_ignored = faults::is_on(PlantedFault::SnapshotsVersionEvicted);
+        // Then nobody needs an older version either, whether it was looked at since or not.
         let is_held = || !held_ignored && horizon.pin_in(Timestamp::ZERO, last).is_some();
         if dirty || last > horizon.published() || is_held() {
             return false;
         }
         let directions = [Direction::Out, Direction::In];
-        let heads = || directions.iter().filter_map(|&d| self.writer.heads[d as usize].as_ref());
-        // An older version is one that a reader needs, or that nobody has looked at since.
-        let is_older = |head: &Arc<Version>| !held_ignored && head.prev.get().is_some();
-        if heads().next().is_none() || heads().any(is_older) {
-            return false;
+        let held = directions.map(|d| self.writer.heads[d as usize].is_some());
+        if held.contains(&true) {
+            self.cool();
         }
-        self.cool();
-        true
+        held.contains(&true)
     }
 
     /// Marks both chains as not in memory, and keeps their versions for who needs them soon (rule E9 of the protocol).
     fn cool(&mut self) {
         let heads = [Direction::Out, Direction::In].map(|direction| {
             let written = self.writer.heads[direction as usize].take()?;
-            let linked = self.subgraph.heads[direction as usize].evict()?;
+            let mut all = self.subgraph.heads[direction as usize].evict_all().into_iter();
+            let linked = all.next()?;
+            // Older versions are read from their page versions: nobody waits for them.
+            all.for_each(|version| self.subgraph.memory().retire_list().take(version));
             Some(KeptHead { linked, written })
         });
         let kept = Kept { stamp: self.subgraph.stamp().0, heads };
@@ -82,7 +82,8 @@ impl Latched<'_> {
     }
 
     /// Puts what files say in the place of a chain that was taken out of memory, as of the last operation that was applied: what
-    /// every reader sees. Returns whether the chain was not in memory.
+    /// every reader sees but those that have a page version. The mark stays behind it: they meet it, and not the end of the chain (rule E8).
+    /// Returns whether the chain was not in memory.
     pub fn reload(&mut self, direction: Direction, main: Main, weighted: bool) -> bool {
         if self.subgraph.heads[direction as usize].is_in_memory() {
             return false;
@@ -106,7 +107,7 @@ impl Latched<'_> {
     /// lost unless it was written before: [`evict_clean`](Self::evict_clean) asks.
     pub fn evict(&mut self, direction: Direction) {
         self.writer.heads[direction as usize] = None;
-        let unlinked = self.subgraph.heads[direction as usize].evict();
+        let unlinked = self.subgraph.heads[direction as usize].evict_all();
         unlinked.into_iter().for_each(|version| self.subgraph.memory().retire_list().take(version));
     }
 

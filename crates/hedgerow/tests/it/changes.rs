@@ -131,3 +131,31 @@ fn snapshots_that_do_not_fit_each_other_are_refused() {
     assert!(after.changes_since_of(&before, "nothing").is_err());
     assert!(after.changes_since(&after).unwrap().is_empty());
 }
+
+/// Of a snapshot whose state is in a page version, and of chains that are out of memory, lists are compared as both read them.
+#[test]
+fn changes_since_a_snapshot_that_left_memory_are_told_from_files() {
+    let disk = hedgerow_testkit::SimFs::new();
+    let options = small().keys(KeyKind::U64).weighted(true).memory_limit(hedgerow::LEAST_MEMORY_LIMIT);
+    let graph = options.open_on(disk.handle()).unwrap();
+    let mut rng = Rng::new(11);
+    write(&graph, &mut rng, 3000, "");
+    graph.checkpoint().unwrap();
+    let before = graph.snapshot().unwrap();
+    let copy = state(&before, "");
+    write(&graph, &mut rng, 300, "");
+    graph.checkpoint().unwrap();
+    graph.write_page_versions().unwrap();
+    assert!(graph.evict().unwrap() > 0);
+    let after = graph.snapshot().unwrap();
+    let changes = after.changes_since(&before).unwrap();
+    assert!(changes.edges.len() > 100);
+    let mut edges = copy.1;
+    for change in &changes.edges {
+        match change.kind {
+            EdgeChangeKind::Removed => _ = edges.remove(&(change.src, change.dst)).unwrap(),
+            _ => _ = edges.insert((change.src, change.dst), change.weight),
+        }
+    }
+    assert!(edges == state(&after, "").1);
+}

@@ -23,17 +23,17 @@ fn options(directed: bool) -> Options {
 }
 
 /// The same graph with everything in memory, and with a limit, most of it in files.
-struct Pair {
+pub(crate) struct Pair {
     options: Options,
     disk: SimFs,
-    resident: Graph,
-    cold: Graph,
+    pub(crate) resident: Graph,
+    pub(crate) cold: Graph,
     weighted: bool,
-    rng: SplitMix64,
+    pub(crate) rng: SplitMix64,
 }
 
 /// What the read number `which` says of the vertex `v` and an edge to `w`.
-fn read(snapshot: &Snapshot, which: u64, v: u64, w: u64) -> String {
+pub(crate) fn read(snapshot: &Snapshot, which: u64, v: u64, w: u64) -> String {
     let (out, incoming, id) = (Direction::Out, Direction::In, VertexId(v as u32));
     let calls = EdgeKey::new("calls", v, w).rank(w % 3);
     let listed = |mut list: Vec<(VertexId, String)>| {
@@ -84,7 +84,7 @@ fn read(snapshot: &Snapshot, which: u64, v: u64, w: u64) -> String {
 }
 
 impl Pair {
-    fn new(seed: u64, directed: bool, reverse: bool, weighted: bool) -> Pair {
+    pub(crate) fn new(seed: u64, directed: bool, reverse: bool, weighted: bool) -> Pair {
         let (disk, options) = (SimFs::new(), options(directed).reverse(reverse).weighted(weighted));
         let limited = options.clone().memory_limit(LEAST_MEMORY_LIMIT);
         let cold = limited.clone().open_on(disk.handle()).unwrap();
@@ -100,7 +100,7 @@ impl Pair {
     }
 
     /// A vertex on one of three pages, often the hub.
-    fn vertex(&mut self) -> u64 {
+    pub(crate) fn vertex(&mut self) -> u64 {
         match self.rng.below(6) {
             0 => 70,
             _ => self.rng.below(3) * PAGE + self.rng.below(40) * 37,
@@ -108,7 +108,7 @@ impl Pair {
     }
 
     /// A vertex with tens of thousands of neighbors, some of them with ranks and properties.
-    fn make_hub(&mut self) {
+    pub(crate) fn make_hub(&mut self) {
         let (weighted, edges) = (self.weighted, (0..24_000).map(|v| (70, v / 2 * 3, v as f64)));
         for graph in [&self.resident, &self.cold] {
             let mut tx = graph.write().unwrap();
@@ -124,7 +124,7 @@ impl Pair {
         }
     }
 
-    fn write(&mut self) {
+    pub(crate) fn write(&mut self) {
         let ops: Vec<_> = (0..60).map(|_| (self.rng.below(12), self.vertex(), self.vertex())).collect();
         for graph in [&self.resident, &self.cold] {
             let mut tx = graph.write().unwrap();

@@ -97,6 +97,57 @@ fn a_reader_older_than_a_change_finds_what_it_saw() {
     assert!(checkpoint_and_evict(&graph) > 0, "what only the reader held goes");
 }
 
+/// Case 3, where what the reader saw is in files alone: also what comes back into memory and changes again says nothing of it.
+#[test]
+fn a_reader_older_than_a_change_finds_what_it_saw_in_files() {
+    let disk = SimFs::new();
+    let graph = evicted(&disk);
+    let mut held = Vec::new();
+    for round in 0..5_u64 {
+        held.push((round, graph.snapshot().unwrap()));
+        for v in (0..640).step_by(5) {
+            graph.insert_edge(v, (v + 10 + round) % 640).unwrap();
+        }
+        graph.checkpoint().unwrap();
+        graph.write_page_versions().unwrap();
+        assert!(graph.evict().unwrap() >= 10, "what readers hold goes");
+        // Some come back for a later reader, some for a writer.
+        let new = graph.snapshot().unwrap();
+        (0..200_u64).for_each(|v| _ = new.degree(v, Direction::Out).unwrap());
+        assert!(graph.insert_edge(1_u64, 300 + round).unwrap());
+        for (then, old) in &held {
+            for v in 0..640_u64 {
+                let more = if v.is_multiple_of(5) { *then as usize } else { 0 };
+                let own = if v == 1 { *then as usize } else { 0 };
+                assert_eq!(old.degree(v, Direction::Out).unwrap(), Some(1 + more + own), "vertex {v}");
+            }
+            assert_eq!(old.edge_count().unwrap(), 640 * 2 + then * 129);
+        }
+        // Not in the order in which they were opened.
+        if round % 2 == 1 {
+            held.remove(0);
+        }
+    }
+}
+
+/// Case 11, with what the transaction read in files alone.
+#[test]
+fn a_transaction_is_refused_whose_reads_are_in_files_alone() {
+    let disk = SimFs::new();
+    let graph = evicted(&disk);
+    let mut txn = graph.write().unwrap();
+    assert!(txn.contains_edge(100_u64, 101).unwrap());
+    assert!(graph.remove_edge(100_u64, 101).unwrap());
+    graph.checkpoint().unwrap();
+    graph.write_page_versions().unwrap();
+    assert!(graph.evict().unwrap() > 0);
+    assert!(txn.contains_edge(100_u64, 101).unwrap(), "it sees what it saw");
+    graph.insert_edge(102_u64, 99).unwrap();
+    txn.put_edge(300_u64, 301).unwrap();
+    let refused = txn.commit();
+    assert!(matches!(refused, Err(Error::Commit(CommitError::Conflict { .. }))), "{refused:?}");
+}
+
 /// Cases 6 and 7: who reads a file holds no latch. While the reads of a commit wait, others commit to the same subgraph.
 #[test]
 fn a_commit_that_reads_files_holds_no_latch() {

@@ -37,6 +37,7 @@ mod opening_keys;
 mod options;
 mod own_reads;
 mod own_writes;
+mod page_versions;
 mod pipeline;
 mod readers;
 mod review;

@@ -218,7 +218,8 @@ fn a_held_view_by_the_page_gives_the_same_while_the_graph_changes() {
             );
             if round % 3 == 0 {
                 graph.checkpoint().unwrap();
-                graph.evict().unwrap();
+                graph.write_page_versions().unwrap();
+                assert!(graph.evict().unwrap() > 0);
             }
         }
         agree(&by_page(&view), &before);
@@ -283,6 +284,7 @@ fn views_by_the_page_beside_a_writer_and_an_evictor_are_of_one_timestamp() {
         scope.spawn(move || {
             while !over.load(Relaxed) {
                 graph.checkpoint().unwrap();
+                graph.write_page_versions().unwrap();
                 evicted.fetch_add(graph.evict().unwrap() as u64, Relaxed);
             }
         });

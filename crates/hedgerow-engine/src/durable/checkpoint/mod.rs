@@ -1,6 +1,7 @@
 //! Checkpoints: what changed since the last one, as of one timestamp, written as a run, and a manifest that says so.
 
 mod copy;
+mod page_versions;
 #[cfg(test)]
 mod tests;
 pub(crate) mod write;
@@ -64,6 +65,10 @@ impl Core {
         let _one_at_a_time = self.checkpointing.lock();
         let mut attempt = self.eviction.demand.begin();
         let done = self.check_writable().and_then(|()| self.write_checkpoint(durable, extent));
+        if done.is_ok() {
+            // Before those who wait for the checkpoint look for the room that it made.
+            self.make_room_by_page_versions(durable);
+        }
         attempt.ends(done.as_ref().err().map(Error::is_disk_full));
         done
     }

@@ -158,6 +158,10 @@ impl Core {
         writer: &mut SegmentWriter,
     ) -> Result<Option<u64>> {
         let (copies, keys) = copies;
+        // What a backup sees may have left memory since, for files that hold its timestamp.
+        if let Some(sources) = self.eviction.page_versions.at(as_of) {
+            return copies.write(sources, id, ask == ImageMode::ImageOrEmpty, writer);
+        }
         loop {
             let sources = self.pages.sources();
             if let Some(written) = self.write_image_in_memory(as_of, id, ask, (&mut *writer, &mut *keys))? {

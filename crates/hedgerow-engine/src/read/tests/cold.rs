@@ -28,7 +28,7 @@ fn graph() -> Graph {
 /// what is, and the number of looks.
 fn look(graph: &Graph, ts: Timestamp, meanwhile: impl FnOnce()) -> (Option<Cold>, Option<usize>, usize) {
     let (mut meanwhile, mut degree, mut looks) = (Some(meanwhile), None, 0);
-    let cold = graph.engine.read_in_memory(PAGE, 1, |_, subgraph| {
+    let cold = graph.engine.read_in_memory(PAGE, 1, ts, |_, subgraph| {
         looks += 1;
         let found = subgraph.read(Direction::Out, ts, |read| read.degree(V.local()));
         if found.is_err()

@@ -117,7 +117,7 @@ impl Census {
 /// for it says otherwise.
 fn count(core: &Core, page: PageId, ts: Timestamp, bound: u32) -> Result<Counted> {
     let mut found = [(0, 0); PAGE];
-    let cold = core.read_in_memory(page, u64::MAX, |place, subgraph| {
+    let cold = core.read_in_memory(page, u64::MAX, ts, |place, subgraph| {
         let of = subgraph.read(Direction::Out, ts, |read| (read.present(), read.edge_entries()))?;
         found[place % PAGE] = of.unwrap_or_default();
         Ok(())

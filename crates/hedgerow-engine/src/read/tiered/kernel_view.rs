@@ -95,7 +95,10 @@ impl Snapshot {
     /// As [`kernel_view`](Self::kernel_view), of a label.
     pub(crate) fn kernel_view_by_id(&self, label: LabelId) -> Result<KernelView> {
         let is_made = label == LabelId::DEFAULT && self.made_view().is_some();
-        if !is_made && !self.engine().has_room_for_label(label) {
+        let engine = self.engine();
+        let has_left =
+            || engine.eviction.page_versions.has(self.timestamp()) || !engine.has_room_for_label(label);
+        if !is_made && has_left() {
             return self.tiered(label).map(KernelView::Tiered);
         }
         let view = match label {

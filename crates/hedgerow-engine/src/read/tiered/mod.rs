@@ -278,7 +278,7 @@ impl TieredView {
             Ok(lists) => f(place, lists),
             Err(edge) => unweighed = Some(edge),
         };
-        let cold = core.read_in_memory(page, wanted, |place, subgraph| {
+        let cold = core.read_in_memory(page, wanted, ts, |place, subgraph| {
             // With a reference that keeps the version: a hub takes its time.
             let found = subgraph.read_kept(direction, ts, |read| taker.of_version(id(place), read))?;
             found.into_iter().for_each(|found| give(place, found));
@@ -338,7 +338,7 @@ impl TieredView {
             }
         }
         let ts = self.snapshot.timestamp();
-        let cold = self.core().read_in_memory(page, wanted, |place, subgraph| {
+        let cold = self.core().read_in_memory(page, wanted, ts, |place, subgraph| {
             // Those that were visited are not visited again if a later one is not in memory.
             while let Some((&v, others)) = rest[place].split_first() {
                 subgraph.visit(direction, ts, v.local(), |run, weights| f(v, run, weights))?;

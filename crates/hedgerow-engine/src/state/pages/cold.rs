@@ -66,7 +66,7 @@ impl Core {
     /// from files. `read` is called again for a subgraph that it found out of memory if that changed meanwhile: it must not have called
     /// the caller's code by then. Reads no file, and takes no latch.
     ///
-    /// The caller reads at a timestamp that is registered. A call ends: a page is loaded once, and what changes after a registered
+    /// The caller reads at the timestamp `t`, which is registered. A call ends: a page is loaded once, and what changes after a registered
     /// timestamp stays in memory.
     ///
     /// # Errors
@@ -75,6 +75,7 @@ impl Core {
         &self,
         page: PageId,
         wanted: u64,
+        t: Timestamp,
         mut read: impl FnMut(usize, &Subgraph) -> std::result::Result<(), NotInMemory>,
     ) -> Result<Option<Cold>> {
         let Some(table) = self.table(page.label) else { return Ok(None) };
@@ -105,6 +106,10 @@ impl Core {
                 return Ok(None);
             }
             self.check_owner()?;
+            // All of the graph as of `t`, whatever is written meanwhile (rule E8).
+            if let Some(sources) = self.eviction.page_versions.at(t) {
+                return Ok(Some(Cold { page, places: rest, sources }));
+            }
             let sources = self.pages.sources();
             // After the segments were taken.
             let same = |place: usize| match (loaded, table.page(number)) {

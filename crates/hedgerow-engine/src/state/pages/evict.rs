@@ -6,6 +6,7 @@ use hedgerow_core::account::Purpose;
 use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::{Subgraph, SubgraphTable};
 
+use crate::state::page_versions::UnkeptHorizon;
 use crate::state::store::Core;
 
 /// Chains that are taken out of memory before the account is looked at again.
@@ -100,12 +101,22 @@ impl Core {
 
     fn evict(&self, subgraph: &Subgraph, clean: Timestamp) -> bool {
         let Some(mut latched) = subgraph.try_latch() else { return false };
-        let evicted = latched.evict_clean(clean, &self.horizon());
+        let evicted = latched.evict_clean(clean, &self.horizon_of_eviction());
         if evicted {
             // Under the latch (rule E3).
             self.eviction.note_gone();
         }
         evicted
+    }
+
+    /// The readers that keep chains in memory which files hold as they are (rule E2). Asked with the latch held.
+    fn horizon_of_eviction(&self) -> UnkeptHorizon<'_> {
+        UnkeptHorizon::new(self.horizon(), &self.eviction.page_versions)
+    }
+
+    /// Drops the page versions that nobody reads any more.
+    pub(crate) fn drop_page_versions(&self) {
+        self.eviction.page_versions.drop_unread(self.clock.published(), &self.readers);
     }
 
     /// Frees what was taken out. Waits a little for reads that may stand on it: on a busy machine one of them may have lost its processor.

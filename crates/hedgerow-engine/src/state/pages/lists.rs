@@ -12,6 +12,7 @@ use hedgerow_tier::{AdjacencyPart, Extent, ImageId, ListImage, ListQuery};
 use super::reload::MOST_LOOKS;
 use super::{Installer, invalid};
 use crate::error::{Error, Result, StorageError};
+use crate::files::sources::Sources;
 use crate::state::recent::Touched;
 use crate::state::store::Core;
 
@@ -117,7 +118,7 @@ impl Absent {
 }
 
 impl Core {
-    /// What `f` reads of what is wanted; `None` where there never was anything on its page. Read from files where it is not in memory,
+    /// What `f` reads of what is wanted, at the registered timestamp `t`; `None` where there never was anything on its page. Read from files where it is not in memory,
     /// or loaded where that is not the first time of late. `f` must read nothing else of the subgraph, and call nobody's code before it finds
     /// in memory what it reads: it is called again if it does not. Under the conditions of [`subgraph`](Self::subgraph).
     ///
@@ -126,7 +127,7 @@ impl Core {
     #[inline(always)]
     pub(crate) fn read_list<R>(
         &self,
-        wanted: Wanted,
+        (wanted, t): (Wanted, Timestamp),
         mut f: impl FnMut(&Subgraph) -> std::result::Result<R, NotInMemory>,
     ) -> Result<Option<R>> {
         let (mut looks, mut list) = (0, None::<Box<ColdList>>);
@@ -143,7 +144,7 @@ impl Core {
                 return Ok(Some(found));
             }
             looks += 1;
-            match self.look_again(wanted, looks)? {
+            match self.look_again(wanted, t, looks)? {
                 Look::Nothing => return Ok(None),
                 Look::InMemory => list = None,
                 Look::Cold(read) => list = Some(read),
@@ -171,7 +172,7 @@ impl Core {
                 return Ok(found.unwrap_or_default());
             }
             looks += 1;
-            match self.look_again(wanted, looks)? {
+            match self.look_again(wanted, t, looks)? {
                 Look::Nothing => return Ok((0, false)),
                 Look::InMemory => {}
                 Look::Cold(list) => return Ok((list.degree, false)),
@@ -181,11 +182,15 @@ impl Core {
 
     #[cold]
     #[inline(never)]
-    fn look_again(&self, wanted: Wanted, looks: usize) -> Result<Look> {
+    fn look_again(&self, wanted: Wanted, t: Timestamp, looks: usize) -> Result<Look> {
         if looks > MOST_LOOKS {
             return Err(NotInMemory.into());
         }
         let id = wanted.image();
+        if let Some(sources) = self.past(id, t) {
+            self.check_owner()?;
+            return Ok(Look::Cold(Box::new(self.list_in(&sources, wanted)?)));
+        }
         let Some(table) = self.table(id.label) else { return Ok(Look::Nothing) };
         match table.find(id.subgraph) {
             Ok(None) => return Ok(Look::Nothing),
@@ -240,12 +245,16 @@ impl Core {
             // Without segments nothing was ever clean: what is not in memory is nowhere.
             return Err(NotInMemory.into());
         }
-        let (found, file) = match sources.read_list(&wanted.query(), self.cold.cache())? {
-            Some((found, file)) => (found, file),
-            None => (ListImage::default(), ""),
-        };
-        let list = self.cold_list(wanted, found, file)?;
+        let list = self.list_in(&sources, wanted)?;
         Ok((Absent::look(table, wanted.at.subgraph()) == Some(absent)).then_some(list))
+    }
+
+    /// What segments say of a list.
+    fn list_in(&self, sources: &Sources, wanted: Wanted) -> Result<ColdList> {
+        match sources.read_list(&wanted.query(), self.cold.cache())? {
+            Some((found, file)) => self.cold_list(wanted, found, file),
+            None => self.cold_list(wanted, ListImage::default(), ""),
+        }
     }
 
     /// What an image says of a list, held against the schema and the graph.

@@ -1,20 +1,23 @@
 //! Reading back what was taken out of memory, and reads that do so.
 
-use hedgerow_core::{Direction, LabelId, SubgraphId};
+use std::sync::Arc;
+
+use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::version::NotInMemory;
-use hedgerow_mem::{Main, Subgraph, SubgraphTable};
+use hedgerow_mem::{Arena, Main, Memory, Subgraph, SubgraphTable};
 use hedgerow_tier::{ImageId, SubgraphImage};
 use rayon::prelude::*;
 
 use super::{Installer, invalid};
 use crate::error::{Error, Result};
+use crate::files::sources::Sources;
 use crate::state::store::Core;
 
 /// How often a read looks again that finds what it has just loaded taken out of memory.
 pub(super) const MOST_LOOKS: usize = 100;
 
 impl Core {
-    /// What `f` reads of a subgraph of a label, which is loaded if need be; `None` where there never was anything on its page. `f` must
+    /// What `f` reads of a subgraph of a label at the registered timestamp `t`; it is loaded if need be; `None` where there never was anything on its page. `f` must
     /// call nobody's code before it finds what it reads in memory: it is called again if it does not. Under the conditions of
     /// [`subgraph`](Self::subgraph).
     ///
@@ -23,23 +26,58 @@ impl Core {
     #[inline(always)]
     pub(crate) fn read_subgraph<R>(
         &self,
-        label: LabelId,
-        id: SubgraphId,
+        (label, id): (LabelId, SubgraphId),
+        t: Timestamp,
         mut f: impl FnMut(&Subgraph) -> std::result::Result<R, NotInMemory>,
     ) -> Result<Option<R>> {
-        let mut looks = 0;
+        let (mut looks, mut past) = (0, None::<Box<Subgraph>>);
         loop {
+            let found = match &past {
+                None => self.table(label).and_then(|table| table.get(id)),
+                Some(past) => Some(&**past),
+            };
             // Nothing that may fail stands before what is nearly always so, and `f` stays in registers.
-            if let Some(subgraph) = self.table(label).and_then(|table| table.get(id))
+            if let Some(subgraph) = found
                 && let Ok(found) = f(subgraph)
             {
                 return Ok(Some(found));
             }
             looks += 1;
-            if !self.is_there_to_read(label, id, looks)? {
+            past = self.past_subgraph(ImageId { label, subgraph: id }, t)?;
+            if past.is_none() && !self.is_there_to_read(label, id, looks)? {
                 return Ok(None);
             }
         }
+    }
+
+    /// The segments of the page version of `t`, for a chain that changed since, in a call that did not find in memory what is to be
+    /// seen at `t` (rule E8). Where nothing changed since `t` the newest segments serve, and the chain may come into memory.
+    #[cold]
+    pub(super) fn past(&self, id: ImageId, t: Timestamp) -> Option<Arc<Sources>> {
+        let subgraph = self.table(id.label)?.get(id.subgraph)?;
+        if subgraph.stamp().applied() <= t { None } else { self.eviction.page_versions.at(t) }
+    }
+
+    /// As a page version has it: a subgraph of its own, which belongs to the call.
+    #[cold]
+    #[inline(never)]
+    fn past_subgraph(&self, id: ImageId, t: Timestamp) -> Result<Option<Box<Subgraph>>> {
+        let Some(sources) = self.past(id, t) else { return Ok(None) };
+        self.check_owner()?;
+        let (image, file) = match sources.read_image(id, self.cold.cache())? {
+            Some((image, file)) => (Some(image), file),
+            None => (None, ""),
+        };
+        let arena = Arena::default();
+        let mains = self.mains_of(id, image, file, &arena)?;
+        let past = Subgraph::new(Memory::new(arena));
+        let mut latched = past.latch();
+        for (direction, main) in mains {
+            // Every reader that there is may see it.
+            latched.install(direction, main, Timestamp::ZERO, self.is_weighted(id.label));
+        }
+        drop(latched);
+        Ok(Some(Box::new(past)))
     }
 
     /// Has a subgraph in memory; whether there is one.
@@ -84,7 +122,7 @@ impl Core {
             None => (None, ""),
         };
         let present = image.as_ref().map_or(0, |image| image.present);
-        let mains = self.mains_of(id, image, file)?;
+        let mains = self.mains_of(id, image, file, self.subgraphs.arena())?;
         let mut latched = subgraph.latch();
         if latched.last_ts() != applied {
             return Ok(());
@@ -108,11 +146,11 @@ impl Core {
         id: ImageId,
         image: Option<SubgraphImage>,
         file: &str,
+        arena: &Arena,
     ) -> Result<Vec<(Direction, Main)>> {
         let schema = self.schema.load();
         let (config, checkpoint, bound) = (self.config, self.clock.published(), self.ids.bound());
-        let installer =
-            Installer { config, schema: &schema, checkpoint, bound, arena: self.subgraphs.arena() };
+        let installer = Installer { config, schema: &schema, checkpoint, bound, arena };
         let present = image.as_ref().map_or(0, |image| image.present);
         let mut parts = [None, None];
         for part in image.into_iter().flat_map(|image| image.parts) {

@@ -1,10 +1,11 @@
 //! Whether a label can be had in memory as a whole.
 
-use hedgerow_core::LabelId;
+use hedgerow_core::{LabelId, Timestamp};
 use hedgerow_mem::SubgraphTable;
 use hedgerow_mem::table::PAGE;
 use hedgerow_tier::PageId;
 
+use crate::error::Result;
 use crate::state::store::Core;
 
 impl Core {
@@ -25,6 +26,11 @@ impl Core {
         // Where all is there, views that are asked for are made.
         missing == 0
             || self.account().used().saturating_add(missing).saturating_add(self.bytes_of_view()) <= limit
+    }
+
+    /// Refuses to make of whole labels what needs them in memory as of `t`, where they may have left it for a page version (rule E8).
+    pub(crate) fn check_in_memory_at(&self, t: Timestamp) -> Result<()> {
+        if self.eviction.page_versions.has(t) { Err(self.no_room_for_all()) } else { Ok(()) }
     }
 
     /// As [`has_room_for_label`](Self::has_room_for_label), for all labels at once and a view of one.

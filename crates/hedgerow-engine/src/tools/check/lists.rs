@@ -53,7 +53,7 @@ impl Lists<'_> {
     fn of_page(self, page: PageId, f: &mut impl FnMut(VertexId, Direction, Met<'_>)) -> Result<()> {
         let subgraph_at = |place: usize| SubgraphId(page.page * PAGE as u32 + place as u32);
         let directions = self.core.directions_of(page.label);
-        let cold = self.core.read_in_memory(page, u64::MAX, |place, subgraph| {
+        let cold = self.core.read_in_memory(page, u64::MAX, self.ts, |place, subgraph| {
             let mut versions: [Option<Arc<Version>>; 2] = [None, None];
             for (version, &direction) in versions.iter_mut().zip(directions) {
                 *version = subgraph.version(direction, self.ts)?;

@@ -69,11 +69,14 @@ impl World {
             if self.rng.below(3) > 0 {
                 self.graph.checkpoint().unwrap();
             }
+            if self.rng.below(2) > 0 {
+                self.graph.write_page_versions().unwrap();
+            }
             evicted += self.graph.evict().unwrap();
             let at = self.rng.below(held.len() as u64) as usize;
             let (snapshot, plain) = if held.len() > 3 { held.swap_remove(at) } else { held[at].clone() };
             check_runs(&snapshot.tiered_view_of("").unwrap(), &plain);
-            // What an older snapshot holds stays in memory.
+            // What an older snapshot without a page version holds stays in memory.
             if step % 4 == 3 {
                 held.clear();
             }
