@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hedgerow_core::{Direction, SUBGRAPH_VERTICES, Timestamp, VertexId};
 use hedgerow_mem::subgraph::LocalOp;
 use hedgerow_mem::version::NotInMemory;
-use hedgerow_mem::{EdgeOp, Main, Ops};
+use hedgerow_mem::{EdgeOp, Horizon, Main, Ops, Pin};
 use loom::sync::Mutex;
 use loom::thread;
 
@@ -17,12 +17,35 @@ pub(crate) struct Tier {
     pub(crate) store: Arc<Store>,
     /// The last commit that files hold.
     clean: Mutex<u64>,
+    /// The timestamp that has a page version.
+    kept: Mutex<Option<Timestamp>>,
+}
+
+/// The readers without a page version (rule E8), as the store asks for them.
+struct Unkept<H> {
+    live: H,
+    kept: Option<Timestamp>,
+}
+
+impl<H: Horizon> Horizon for Unkept<H> {
+    fn published(&self) -> Timestamp {
+        self.live.published()
+    }
+
+    fn pin_in(&self, begin: Timestamp, mut end: Timestamp) -> Option<Pin> {
+        loop {
+            match self.live.pin_in(begin, end)? {
+                Pin::Snapshot(t) if t > begin && self.kept == Some(t) => end = t,
+                pin => return Some(pin),
+            }
+        }
+    }
 }
 
 pub(crate) fn tier(last: u32) -> Arc<Tier> {
     let store = store();
     (1..=last).for_each(|dst| store.commit(dst, EdgeOp::Insert));
-    Arc::new(Tier { store, clean: Mutex::new(u64::from(last)) })
+    Arc::new(Tier { store, clean: Mutex::new(u64::from(last)), kept: Mutex::new(None) })
 }
 
 impl Tier {
@@ -61,7 +84,31 @@ impl Tier {
     pub(crate) fn cool(&self) -> bool {
         let clean = Timestamp(*self.clean.lock().unwrap());
         let mut latched = self.store.subgraph().latch();
-        latched.evict_clean(clean, &self.store.horizon())
+        let kept = *self.kept.lock().unwrap();
+        latched.evict_clean(clean, &Unkept { live: self.store.horizon(), kept })
+    }
+
+    /// Writes what a reader at `t` sees.
+    fn keep(&self, t: Timestamp) {
+        *self.kept.lock().unwrap() = Some(t);
+    }
+
+    /// Reads at `t`, from the page version where memory does not have it.
+    fn read_kept(&self, t: Timestamp) -> Vec<u32> {
+        loop {
+            let mut seen = Vec::new();
+            let read = self.store.subgraph().read(Direction::Out, t, |read| {
+                read.for_each_neighbor(V, |v, _| seen.push(v.0));
+            });
+            if read.is_ok() {
+                return seen;
+            }
+            if *self.kept.lock().unwrap() == Some(t) {
+                return inserted(t);
+            }
+            assert!(self.store.subgraph().stamp().applied() <= t, "it left memory, and nothing else has it");
+            self.reload();
+        }
     }
 
     /// Has the chain in memory: linked again if it is cooling, or read back.
@@ -254,5 +301,51 @@ fn a_cold_read_beside_an_eviction_and_one_who_reads_back_sees_everything() {
         assert_eq!(tier.read_cold(t), inserted(t));
         tier.store.readers.close(registration);
         evicts.join().unwrap();
+    });
+}
+
+/// What an older reader sees leaves memory for a page version, and comes back without it: the reader finds the page version, wherever its walk
+/// ends.
+#[test]
+fn an_older_reader_beside_an_eviction_and_one_who_reads_back_finds_its_page_version() {
+    model(|| {
+        let tier = tier(1);
+        let registration = tier.store.register();
+        let t = registration.ts();
+        tier.commit(2);
+        tier.checkpoint(2);
+        let evictor = tier.clone();
+        let evicts = thread::spawn(move || {
+            evictor.keep(t);
+            assert!(evictor.evict(), "the page version has what the reader sees");
+            evictor.reload();
+        });
+        assert_eq!(tier.read_kept(t), [1]);
+        evicts.join().unwrap();
+        assert_eq!(tier.read_kept(t), [1]);
+        tier.store.readers.close(registration);
+        assert_eq!(tier.read(Timestamp(2)).0, [1, 2]);
+    });
+}
+
+/// As that beside a writer who has the chain back and merges: the mark stays behind its versions.
+#[test]
+fn an_older_reader_beside_a_writer_that_promotes_finds_its_page_version() {
+    model(|| {
+        let tier = tier(1);
+        let registration = tier.store.register();
+        let t = registration.ts();
+        tier.commit(2);
+        tier.checkpoint(2);
+        tier.keep(t);
+        let writer = tier.clone();
+        let writes = thread::spawn(move || {
+            writer.evict();
+            writer.commit(3);
+        });
+        assert_eq!(tier.read_kept(t), [1]);
+        writes.join().unwrap();
+        assert_eq!(tier.read_kept(t), [1]);
+        tier.store.readers.close(registration);
     });
 }
