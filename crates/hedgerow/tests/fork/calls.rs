@@ -118,6 +118,7 @@ fn of_graph(graph: &Graph, aside: &Path, wrong: &mut Vec<&'static str>) {
     refused!("Graph::settle", graph.settle());
     refused!("Graph::evict", graph.evict());
     refused!("Graph::cool", graph.cool());
+    refused!("Graph::write_page_versions", graph.write_page_versions());
     refused!("Graph::flush", graph.flush());
     refused!("Graph::check", graph.check());
     refused!("Graph::check_by_page", graph.check_by_page());
