@@ -196,7 +196,8 @@ impl Core {
         for _ in 0..MOST_LOOKS {
             load()?;
             match make() {
-                Err(error) if is_not_in_memory(&error) && self.eviction.has_taken() => {}
+                // Whether something is counted as taken says nothing here: it may have come back since, or is being taken just now.
+                Err(error) if is_not_in_memory(&error) && self.eviction.clean().is_some() => {}
                 done => return done,
             }
         }
