@@ -84,7 +84,7 @@ enum Command {
     /// Write a store into a new one, verified
     Backup(tools::IntoArgs),
     /// Make a new store of what can be read of a damaged one; exit status 3 if something is lost
-    Salvage(tools::IntoArgs),
+    Salvage(tools::SalvageArgs),
     /// Write everything into one segment, and drop what it replaces
     Compact(tools::CompactArgs),
 }

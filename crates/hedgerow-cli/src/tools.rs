@@ -7,15 +7,26 @@ use serde_json::Value;
 
 use crate::error::CliError;
 use crate::output::{Report, Style};
+use crate::size::bytes;
 use crate::store::{is_vacant, not_a_store, open_read_only};
 
-/// Arguments of `backup` and `salvage`.
+/// Arguments of `backup`.
 #[derive(clap::Args)]
 pub(crate) struct IntoArgs {
     /// The directory of the store
     store: PathBuf,
     /// The directory of the new store, which must not exist or be empty
     into: PathBuf,
+}
+
+/// Arguments of `salvage`.
+#[derive(clap::Args)]
+pub(crate) struct SalvageArgs {
+    #[command(flatten)]
+    stores: IntoArgs,
+    /// What edges are sorted within, as 8GiB: what does not fit is sorted in temporary files at INTO
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    memory_limit: Option<u64>,
 }
 
 /// Arguments of `compact`.
@@ -36,11 +47,15 @@ pub(crate) fn backup(args: &IntoArgs, style: Style) -> Result<(), CliError> {
 }
 
 /// Makes a new store of what can be read of a damaged one. A loss is a finding, not a failure.
-pub(crate) fn salvage(args: &IntoArgs, style: Style) -> Result<(), CliError> {
-    if is_vacant(&args.store) {
-        return Err(not_a_store(&args.store));
+pub(crate) fn salvage(args: &SalvageArgs, style: Style) -> Result<(), CliError> {
+    let IntoArgs { store, into } = &args.stores;
+    if is_vacant(store) {
+        return Err(not_a_store(store));
     }
-    let report = hedgerow::salvage(&args.store, &args.into)?;
+    let report = match args.memory_limit {
+        Some(limit) => hedgerow::salvage_within(store, into, limit)?,
+        None => hedgerow::salvage(store, into)?,
+    };
     let whole = report.is_whole();
     let rows = report.losses.into_iter().map(|loss| vec![Value::String(loss)]).collect();
     Report::default()

@@ -49,4 +49,7 @@ pub use state::label_options::LabelOptions;
 pub use state::schema::{Label, LabelRef, Property, Schema};
 pub use state::selection::EdgeDirection;
 pub use stats::Stats;
-pub use tools::{Backup, CheckReport, SalvageReport, check_path, check_path_within, salvage, salvage_on};
+pub use tools::{
+    Backup, CheckReport, SalvageReport, check_path, check_path_within, salvage, salvage_on,
+    salvage_on_within, salvage_within,
+};

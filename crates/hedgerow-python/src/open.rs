@@ -147,7 +147,7 @@ pub(crate) fn open(
 }
 
 /// A number of bytes, or a text that says one with its unit.
-fn read_size(name: &str, object: &Bound<'_, PyAny>) -> PyResult<u64> {
+pub(crate) fn read_size(name: &str, object: &Bound<'_, PyAny>) -> PyResult<u64> {
     let Ok(text) = object.cast::<PyString>() else { return long_count(name, object) };
     text.to_str()?.parse().map(|ByteSize(bytes)| bytes).map_err(|_| {
         let found = shown(object);

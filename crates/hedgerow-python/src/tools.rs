@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::raise;
+use crate::open::read_size;
 use crate::pool::parallel;
 use crate::results::make;
 
@@ -20,6 +21,9 @@ use crate::results::make;
 ///     The directory of the damaged store. It must not be open for writing.
 /// into : str or os.PathLike
 ///     The directory of the new store, which must not exist or be empty, nor lie in that of the damaged one.
+/// memory_limit : int or str, optional
+///     What edges are sorted within, in bytes or as ``"8GiB"``: what does not fit is sorted in temporary files at `into`.
+///     Without it half of what the machine has, or the control group of the process. Vertices, about 130 bytes for each, stand beside it.
 ///
 /// Returns
 /// -------
@@ -35,8 +39,19 @@ use crate::results::make;
 /// OperationalError
 ///     There is no file of a store, or the new store cannot be written.
 #[pyfunction]
-pub(crate) fn salvage(py: Python<'_>, path: PathBuf, into: PathBuf) -> PyResult<Py<PyAny>> {
-    let report = parallel(py, || hedgerow::salvage(path, into)).map_err(raise)?;
+#[pyo3(signature = (path, into, *, memory_limit=None))]
+pub(crate) fn salvage(
+    py: Python<'_>,
+    path: PathBuf,
+    into: PathBuf,
+    memory_limit: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let limit = memory_limit.map(|limit| read_size("memory_limit", limit)).transpose()?;
+    let salvage = || match limit {
+        Some(limit) => hedgerow::salvage_within(path, into, limit),
+        None => hedgerow::salvage(path, into),
+    };
+    let report = parallel(py, salvage).map_err(raise)?;
     let arguments = PyDict::new(py);
     arguments.set_item("vertices", report.vertices)?;
     arguments.set_item("edges", report.edges)?;

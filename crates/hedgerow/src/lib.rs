@@ -38,6 +38,7 @@ pub use hedgerow_engine::{
     MissingVertex, NeighborCursor, NeighborLists, Neighborhood, OpenError, Options, Pipeline, Properties,
     Property, Result, RowOrder, SalvageReport, Schema, Snapshot, StateError, Stats, StorageError, Ticket,
     TieredBlock, TieredView, VertexRow, WriteTxn, check_path, check_path_within, salvage, salvage_on,
+    salvage_on_within, salvage_within,
 };
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;

@@ -91,7 +91,12 @@ def open(
     memory_limit: int | str | None = None,
     views_by_reads: bool = True,
 ) -> Database: ...
-def salvage(path: str | os.PathLike[str], into: str | os.PathLike[str]) -> SalvageReport: ...
+def salvage(
+    path: str | os.PathLike[str],
+    into: str | os.PathLike[str],
+    *,
+    memory_limit: int | str | None = None,
+) -> SalvageReport: ...
 
 @final
 class Database:

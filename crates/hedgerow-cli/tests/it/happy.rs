@@ -59,6 +59,12 @@ fn backup_compact_and_salvage() {
     let report = hedgerow("salvage @ @ --json", &[&bench.store(), &saved]).ok();
     assert_eq!(field(&report, "whole"), true, "{report}");
     assert_eq!(hedgerow("export @", &[&saved]).ok(), exported);
+    let within = bench.path("within");
+    let limited = hedgerow("salvage @ @ --memory-limit 16MiB --json", &[&bench.store(), &within]).ok();
+    assert_eq!(limited, report);
+    let refused =
+        hedgerow("salvage @ @ --memory-limit 1MiB", &[&bench.store(), &bench.path("less")]).fails(1);
+    assert!(refused.contains("16"), "{refused}");
 }
 
 #[test]

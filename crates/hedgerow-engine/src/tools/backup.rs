@@ -7,7 +7,8 @@ use hedgerow_core::Timestamp;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_io::{Dir, FileId, StoreId, Vfs};
 use hedgerow_log::{Log, LogOptions, LogPosition};
-use hedgerow_tier::{LevelSegment, Manifest, SegmentReader};
+use hedgerow_tier::{LevelSegment, Manifest, SegmentInfo, SegmentReader};
+use hedgerow_txn::Counts;
 
 use super::{check_vacant, refuse_inside, vacant};
 use crate::durable::checkpoint::write::{ImageMode, Target};
@@ -16,6 +17,7 @@ use crate::error::{Result, io_error};
 use crate::files::log::log_refs;
 use crate::graph::Graph;
 use crate::open::LOCK;
+use crate::state::schema::Schema;
 use crate::state::store::Core;
 
 /// What a backup wrote.
@@ -62,12 +64,7 @@ impl Graph {
         let lock = Dir::new(fs.clone()).lock(LOCK)?;
         let done = self.engine.write_backup(&fs);
         if done.is_err() {
-            // Without a manifest it is no store; these are the only files of it.
-            for name in fs.list().unwrap_or_default() {
-                if name != LOCK {
-                    let _ = fs.unlink(&name);
-                }
-            }
+            remove_files(&fs);
         }
         drop(lock);
         done
@@ -81,28 +78,62 @@ impl Core {
         }
         let pinned = self.pin();
         let as_of = pinned.timestamp();
-        let mut manifest = Manifest::new(StoreId::generate(), self.config);
+        let manifest = Manifest::new(StoreId::generate(), self.config);
         let (store, config, file_id) = (manifest.store, manifest.config, manifest.next_file_id);
         let target = Target { fs: fs.clone(), file_id, store, config };
         let written = self.write_run(as_of, target, |_| {
             self.check_usable()?;
             Ok(ImageMode::Image)
         })?;
-        let options = LogOptions { segment_bytes: LOG_BYTES, ..LogOptions::new(store) };
-        let log = Log::create(fs.clone(), options, LogPosition { last_ts: as_of, ..LogPosition::START })?;
-        manifest.logs = log_refs(&log, as_of);
-        log.close().map_err(|error| io_error(fs.path(), "close the log")(std::io::Error::other(error)))?;
-        manifest.checkpoint = as_of;
-        manifest.durable_lsn = log.durable();
-        manifest.next_vertex = self.ids.bound();
-        manifest.next_file_id = FileId(file_id.0 + 1);
-        if !faults::is_on(PlantedFault::BackupWithoutSchema) {
-            sections::put_schema(&mut manifest, &self.schema.load().as_of(as_of));
-        }
-        sections::put_counts(&mut manifest, pinned.counts());
-        manifest.segments = vec![LevelSegment { level: 0, info: written.info }];
-        SegmentReader::open(fs.clone(), &written.info, store)?.verify_whole()?;
-        manifest.store(fs)?;
+        let (next_vertex, counts) = (self.ids.bound(), pinned.counts());
+        let schema = self.schema.load().as_of(as_of);
+        finish_store(fs, manifest, written.info, StoreContent { as_of, next_vertex, schema, counts })?;
         Ok(Backup { timestamp: as_of, vertices: written.info.vertices, bytes: written.info.bytes })
     }
+}
+
+/// Removes what was begun in a directory that was empty: without a manifest it is no store, and these are the only files of it.
+pub(super) fn remove_files(fs: &Arc<dyn Vfs>) {
+    for name in fs.list().unwrap_or_default() {
+        if name != LOCK {
+            let _ = fs.unlink(&name);
+        }
+    }
+}
+
+/// What a new store says beside its segment.
+pub(super) struct StoreContent {
+    pub(super) as_of: Timestamp,
+    pub(super) next_vertex: u32,
+    pub(super) schema: Schema,
+    pub(super) counts: Counts,
+}
+
+/// Makes a store of a segment that was written, once it was read back and verified: with an empty log, and a manifest.
+///
+/// # Errors
+/// Those of writing files; corruption if what was read back is not what was written.
+pub(super) fn finish_store(
+    fs: &Arc<dyn Vfs>,
+    mut manifest: Manifest,
+    info: SegmentInfo,
+    content: StoreContent,
+) -> Result<()> {
+    let StoreContent { as_of, next_vertex, schema, counts } = content;
+    let options = LogOptions { segment_bytes: LOG_BYTES, ..LogOptions::new(manifest.store) };
+    let log = Log::create(fs.clone(), options, LogPosition { last_ts: as_of, ..LogPosition::START })?;
+    manifest.logs = log_refs(&log, as_of);
+    log.close().map_err(|error| io_error(fs.path(), "close the log")(std::io::Error::other(error)))?;
+    manifest.checkpoint = as_of;
+    manifest.durable_lsn = log.durable();
+    manifest.next_vertex = next_vertex;
+    manifest.next_file_id = FileId(info.file_id.0 + 1);
+    if !faults::is_on(PlantedFault::BackupWithoutSchema) {
+        sections::put_schema(&mut manifest, &schema);
+    }
+    sections::put_counts(&mut manifest, counts);
+    manifest.segments = vec![LevelSegment { level: 0, info }];
+    SegmentReader::open(fs.clone(), &info, manifest.store)?.verify_whole()?;
+    manifest.store(fs)?;
+    Ok(())
 }

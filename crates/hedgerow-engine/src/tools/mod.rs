@@ -2,16 +2,21 @@
 
 mod backup;
 mod check;
+mod edge_copy;
+mod found_edges;
+mod known_images;
 mod names;
+mod new_store;
 mod rebuild;
 mod report;
 mod salvage;
 mod salvaged;
+mod sorter;
 
 pub use backup::Backup;
 pub use check::{CheckReport, check_path, check_path_within};
 pub use report::SalvageReport;
-pub use salvage::{salvage, salvage_on};
+pub use salvage::{salvage, salvage_on, salvage_on_within, salvage_within};
 
 use std::path::Path;
 use std::sync::Arc;

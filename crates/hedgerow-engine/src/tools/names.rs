@@ -46,6 +46,10 @@ pub(super) struct Names {
     kinds: BTreeMap<KindId, KindName>,
     labels: BTreeMap<u16, LabelName>,
     properties: BTreeMap<(u16, u16), PropertyName>,
+    /// Labels without a name that edges have, and whether one has a rank.
+    ranked: BTreeMap<u16, bool>,
+    /// Properties without a name that edges or vertices have.
+    typed: BTreeMap<(u16, u16), (PropertyType, KindId)>,
     /// Names made up for what has lost its own.
     made_up: Vec<String>,
 }
@@ -59,6 +63,8 @@ impl Names {
             kinds: schema.kinds().iter().map(kind).collect(),
             labels: BTreeMap::new(),
             properties: BTreeMap::new(),
+            ranked: BTreeMap::new(),
+            typed: BTreeMap::new(),
             made_up: Vec::new(),
         };
         for label in schema.labels() {
@@ -116,36 +122,35 @@ impl Names {
         }
     }
 
-    /// Makes up names for the labels and properties of `edges` that have none. What a label says of the kinds of its ends is dropped
-    /// where an edge says otherwise.
-    pub(super) fn complete<'a>(&mut self, edges: impl Iterator<Item = Unnamed<'a>>) {
-        let mut ranked: BTreeMap<u16, bool> = BTreeMap::new();
-        let mut typed: BTreeMap<(u16, u16), (PropertyType, KindId)> = BTreeMap::new();
-        for Unnamed { label, rank, row, ends } in edges {
-            if let Some(known) = self.labels.get_mut(&label) {
-                let fits = |said: [KindId; 2]| {
-                    said.iter().zip(ends).all(|(said, end)| end.is_none_or(|end| end == *said))
-                };
-                // An undirected edge may stand either way round.
-                known.ends = known.ends.filter(|&[a, b]| fits([a, b]) || fits([b, a]));
-            }
-            let of = ends[0].filter(|_| label == LabelId::VERTICES.0).unwrap_or_default();
-            if label != LabelId::VERTICES.0 && !self.labels.contains_key(&label) {
-                *ranked.entry(label).or_default() |= rank != 0;
-            }
-            for (id, value) in row.map_or(&[][..], Row::cells) {
-                if !self.properties.contains_key(&(label, id.0)) {
-                    typed.extend(value.property_type().map(|kind| ((label, id.0), (kind, of))));
-                }
+    /// Looks at an edge, or the properties of a vertex: what of it has no name is given one by [`complete`](Self::complete). What a label says
+    /// of the kinds of its ends is dropped where an edge says otherwise.
+    pub(super) fn see(&mut self, Unnamed { label, rank, row, ends }: Unnamed<'_>) {
+        if let Some(known) = self.labels.get_mut(&label) {
+            let fits = |said: [KindId; 2]| {
+                said.iter().zip(ends).all(|(said, end)| end.is_none_or(|end| end == *said))
+            };
+            // An undirected edge may stand either way round.
+            known.ends = known.ends.filter(|&[a, b]| fits([a, b]) || fits([b, a]));
+        } else if label != LabelId::VERTICES.0 {
+            *self.ranked.entry(label).or_default() |= rank != 0;
+        }
+        let of = ends[0].filter(|_| label == LabelId::VERTICES.0).unwrap_or_default();
+        for (id, value) in row.map_or(&[][..], Row::cells) {
+            if !self.properties.contains_key(&(label, id.0)) {
+                self.typed.extend(value.property_type().map(|kind| ((label, id.0), (kind, of))));
             }
         }
-        for (label, multi) in ranked {
+    }
+
+    /// Makes up names for the labels and properties that edges have and that have none.
+    pub(super) fn complete(&mut self) {
+        for (label, multi) in std::mem::take(&mut self.ranked) {
             let taken = self.labels.values().map(|label| label.name.clone()).collect();
             let name = unlike(format!("label-{label}"), &taken);
             self.made_up.push(name.clone());
             self.labels.insert(label, LabelName { name, multi, ends: None });
         }
-        for ((label, id), (kind, of)) in typed {
+        for ((label, id), (kind, of)) in std::mem::take(&mut self.typed) {
             let of_label = self.properties.range((label, 0)..=(label, u16::MAX));
             let name = unlike(format!("property-{id}"), &of_label.map(|(_, p)| p.name.clone()).collect());
             self.made_up.push(name.clone());

@@ -1,22 +1,29 @@
-//! From what was found of a damaged store to a graph in memory.
+//! From what was found of a damaged store to a new one.
 
 use std::collections::{BTreeSet, HashMap};
 
-use hedgerow_core::{GraphConfig, KeyKind, LabelId, PropertyId, Row, Value, VertexId, VertexKey};
+use hedgerow_core::{
+    Direction, GraphConfig, KeyKind, LabelId, PropertyId, Row, RowRef, Value, VertexId, VertexKey,
+};
 
+use super::edge_copy::EdgeCopy;
+use super::found_edges::{EdgeTuple, Found, FoundEdges, STALE};
 use super::names::Unnamed;
-use super::salvaged::{EdgeTuple, Found, FoundVertex, SalvagedGraph};
+use super::new_store::NewStore;
+use super::salvaged::{FoundVertex, SalvagedGraph};
+use super::sorter::Sorter;
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::options::Options;
 use crate::state::edge_key::EdgeKey;
-
-/// How many operations one transaction takes.
-const BATCH: usize = 4096;
+use crate::state::placement::Placement;
 
 /// What became of a wreck.
+#[derive(Default)]
 pub(super) struct Rebuilt {
-    pub(super) graph: Graph,
+    /// Vertices and edges in the new store.
+    pub(super) vertices: u64,
+    pub(super) edges: u64,
     /// Edges one end of which is lost.
     pub(super) dangling: u64,
     /// Edges known only from the end that does not keep all properties.
@@ -36,90 +43,148 @@ pub(super) struct Rebuilt {
 }
 
 impl SalvagedGraph {
-    /// Puts everything that hangs together into a new graph in memory.
-    pub(super) fn rebuild(mut self) -> Result<Rebuilt> {
+    /// Writes everything that hangs together into a new store. `copies` sorts what goes into its segment.
+    pub(super) fn rebuild(mut self, mut copies: Sorter, into: NewStore) -> Result<Rebuilt> {
         let GraphConfig { directed, keys, weighted, reverse } = self.config;
+        // It has no vertices: what is written goes through the same checks as what a transaction writes.
         let options = Options::new().directed(directed).keys(keys).weighted(weighted).reverse(reverse);
-        let options = options.background_settling(false);
-        let graph = options.in_memory()?;
-        self.drop_gone_edges();
+        let graph = options.background_settling(false).in_memory()?;
+        let edges = self.edges.finish()?;
         let repeated = self.drop_repeated();
-        let bare = self.date_vertices();
         self.names.complete_kinds(self.vertices.values().map(|vertex| &vertex.key));
-        let of = |id| self.vertices.get(id).map(|vertex| vertex.key.kind());
-        self.names.complete(self.edges.iter().map(|(&(label, ref src, ref dst, rank), found)| Unnamed {
-            label,
-            rank,
-            row: found.row.as_ref(),
-            ends: [of(src), of(dst)],
-        }));
-        let made_up = self.names.define_in(&graph)?;
-        let doubtful = self.vertices.keys().filter(|&&id| self.is_doubtful(id)).count() as u64;
+        self.look_at_edges(&edges)?;
+        self.names.complete();
         let mut rebuilt = Rebuilt {
-            graph: graph.clone(),
-            dangling: 0,
-            halves: 0,
-            bare,
-            stripped: self.vertices.keys().filter(|&&id| self.is_stripped(id)).count() as u64,
             repeated,
             replaced: self.replaced,
-            doubtful: (doubtful, 0),
-            made_up,
+            made_up: self.names.define_in(&graph)?,
+            ..Rebuilt::default()
         };
-        let all: Vec<&VertexKey> = self.vertices.values().map(|vertex| &vertex.key).collect();
-        for batch in all.chunks(BATCH) {
-            let mut tx = graph.write()?;
-            for key in batch {
-                tx.insert_vertex(*key)?;
+        self.count_vertices(&mut rebuilt);
+        self.number_vertices(&graph)?;
+        let mut put = CopyWriter { graph: &graph, copies: &mut copies, payload: Vec::new() };
+        let newest = |id| self.newest.contains(id);
+        edges.for_each(newest, |place, found| {
+            if self.is_gone(place, &found) {
+                Ok(())
+            } else {
+                self.put_edge(place, &found, &mut put, &mut rebuilt)
             }
-            tx.commit()?;
-        }
-        let edges: Vec<(&EdgeTuple, &Found)> = self.edges.iter().collect();
-        for batch in edges.chunks(BATCH) {
-            self.put_edges(batch, &mut rebuilt)?;
-        }
+        })?;
+        drop(edges);
+        let copies = copies.finish()?;
+        (rebuilt.vertices, rebuilt.edges) = into.write(&graph, &copies, self.vertices.values())?;
         Ok(rebuilt)
     }
 
-    /// Whether the vertex, or what is known of its properties, may be stale.
-    fn is_doubtful(&self, id: u32) -> bool {
-        let eras = [self.vertices.get(&id).map(|vertex| vertex.era), self.properties(id).map(|row| row.era)];
-        eras.into_iter().flatten().any(|era| era < self.certain_from)
+    /// Whether the edge is one of a vertex that had its id before another one, or was removed.
+    fn is_gone(&self, place: EdgeTuple, found: &Found) -> bool {
+        let begun = |id: u32| self.begun.get(&id).copied().unwrap_or(STALE);
+        !self.begun.is_empty() && found.era < begun(place.1).max(begun(place.2))
     }
 
-    /// Whether the properties of the vertex may have been in an image that is lost.
-    fn is_stripped(&self, id: u32) -> bool {
-        self.without_properties.contains(&VertexId(id).subgraph()) && self.properties(id).is_none()
+    /// Learns from all edges which vertices and which names there are, and which vertices have properties.
+    fn look_at_edges(&mut self, edges: &FoundEdges) -> Result<()> {
+        let newest = std::mem::take(&mut self.newest);
+        let seen = edges.for_each(
+            |id| newest.contains(id),
+            |place, found| {
+                if !self.is_gone(place, &found) {
+                    self.look_at(place, &found);
+                }
+                Ok(())
+            },
+        );
+        self.newest = newest;
+        seen
     }
 
-    fn properties(&self, id: u32) -> Option<&Found> {
-        self.edges.get(&(LabelId::VERTICES.0, id, id, 0))
-    }
-
-    /// Puts edges and properties of vertices into the graph, in one transaction.
-    fn put_edges(&self, batch: &[(&EdgeTuple, &Found)], rebuilt: &mut Rebuilt) -> Result<()> {
-        let mut tx = rebuilt.graph.write()?;
-        tx.create_endpoints(false)?;
-        for (place, found) in batch {
-            let label = LabelId(place.0);
-            let (Some(src), Some(dst)) = (self.vertices.get(&place.1), self.vertices.get(&place.2)) else {
-                rebuilt.dangling += u64::from(label != LabelId::VERTICES);
-                continue;
-            };
-            let mut values = self.values(label, found.row.as_ref());
-            if label == LabelId::VERTICES {
-                tx.put_vertex_with(&src.key, values)?;
-                continue;
+    /// An edge is proof of its ends: of their existence where a vertex is its number, and where ids cannot have been given to
+    /// others, of their keys.
+    fn look_at(&mut self, place: EdgeTuple, found: &Found) {
+        let dense = self.config.keys == KeyKind::Dense;
+        if !self.rebound && (dense || self.certain_from > 1) {
+            for id in [place.1, place.2] {
+                if let Some(vertex) = self.vertices.get_mut(&id) {
+                    vertex.era = vertex.era.max(found.era);
+                } else if dense {
+                    let mut vertex = FoundVertex::new(VertexKey::U64(u64::from(id)), found.era);
+                    vertex.bare = true;
+                    self.vertices.insert(id, vertex);
+                }
             }
-            let era = if self.rebound { found.era.min(src.era).min(dst.era) } else { found.era };
-            rebuilt.doubtful.1 += u64::from(era < self.certain_from);
-            rebuilt.halves += u64::from(!found.whole && self.names.has_properties(label));
-            let weight = found.weight.filter(|_| self.config.weighted && label == LabelId::DEFAULT);
-            values.extend(weight.map(|w| (crate::state::edge_key::WEIGHT.to_owned(), Value::F64(w))));
-            let name = self.names.label(label).unwrap_or_default();
-            tx.put_edge_with(EdgeKey::new(name, &src.key, &dst.key).rank(place.3), values)?;
         }
-        tx.commit()?;
+        if place.0 == LabelId::VERTICES.0
+            && let Some(vertex) = self.vertices.get_mut(&place.1)
+        {
+            vertex.properties = Some(found.era);
+        }
+        let of = |id| self.vertices.get(&id).map(|vertex| vertex.key.kind());
+        let (label, rank) = (place.0, place.3);
+        let ends = [of(place.1), of(place.2)];
+        self.names.see(Unnamed { label, rank, row: found.row.as_ref(), ends });
+    }
+
+    fn count_vertices(&self, rebuilt: &mut Rebuilt) {
+        let named = self.names.has_properties(LabelId::VERTICES);
+        for (&id, vertex) in &self.vertices {
+            let eras = [Some(vertex.era), vertex.properties];
+            let doubtful = eras.into_iter().flatten().any(|era| era < self.certain_from);
+            let lost = self.without_properties.contains(&VertexId(id).subgraph());
+            rebuilt.doubtful.0 += u64::from(doubtful);
+            rebuilt.stripped += u64::from(lost && vertex.properties.is_none());
+            rebuilt.bare += u64::from(named && vertex.bare && vertex.properties.is_none());
+        }
+    }
+
+    /// Gives vertices their ids in the new store: ascending without gaps, in the order of the old ones, unless the id is the key.
+    fn number_vertices(&mut self, graph: &Graph) -> Result<()> {
+        let dense = self.config.keys == KeyKind::Dense;
+        for (next, (&id, vertex)) in (0u32..).zip(&mut self.vertices) {
+            graph.engine.check_key(vertex.key.as_ref())?;
+            vertex.id = VertexId(if dense { id } else { next });
+        }
+        Ok(())
+    }
+
+    /// Puts an edge, or the properties of a vertex, among what is written.
+    fn put_edge(
+        &self,
+        place: EdgeTuple,
+        found: &Found,
+        put: &mut CopyWriter<'_>,
+        rebuilt: &mut Rebuilt,
+    ) -> Result<()> {
+        let label = LabelId(place.0);
+        let (Some(src), Some(dst)) = (self.vertices.get(&place.1), self.vertices.get(&place.2)) else {
+            rebuilt.dangling += u64::from(label != LabelId::VERTICES);
+            return Ok(());
+        };
+        let values = self.values(label, found.row.as_ref());
+        let engine = &put.graph.engine;
+        if label == LabelId::VERTICES {
+            return match Row::new(engine.cells(src.key.kind(), values)?) {
+                None => Ok(()),
+                row => put.copy(Direction::Out, (label, src.id, src.id, 0), 1.0, row.as_ref().into()),
+            };
+        }
+        let era = if self.rebound { found.era.min(src.era).min(dst.era) } else { found.era };
+        rebuilt.doubtful.1 += u64::from(era < self.certain_from);
+        rebuilt.halves += u64::from(!found.whole && self.names.has_properties(label));
+        let name = self.names.label(label).unwrap_or_default();
+        let key = EdgeKey::new(name, &src.key, &dst.key).rank(place.3);
+        let (label, ..) = engine.edge_for_writing(&key)?;
+        let row = Row::new(engine.cells(label, values)?);
+        let placement = Placement::of(&self.config);
+        let weight = found.weight.unwrap_or(1.0);
+        let mut copy = |direction, at, other| {
+            let row = placement.row_at(direction, at, other, row.as_ref().into());
+            put.copy(direction, (label, at, other, place.3), weight, row)
+        };
+        copy(Direction::Out, src.id, dst.id)?;
+        if placement.has_second(src.id, dst.id) {
+            copy(placement.second_direction(), dst.id, src.id)?;
+        }
         Ok(())
     }
 
@@ -142,33 +207,29 @@ impl SalvagedGraph {
         (before - self.vertices.len()) as u64
     }
 
-    /// An edge is proof of its ends: of their existence where a vertex is its number, and where ids cannot have been given to
-    /// others, of their keys. Returns how many vertices only their edges prove, and of which properties may be lost.
-    fn date_vertices(&mut self) -> u64 {
-        let dense = self.config.keys == KeyKind::Dense;
-        if self.rebound || !(dense || self.certain_from > 1) {
-            return 0;
-        }
-        let mut bare = BTreeSet::new();
-        let vertices = &mut self.vertices;
-        for (place, found) in &self.edges {
-            for id in [place.1, place.2] {
-                if let Some(vertex) = vertices.get_mut(&id) {
-                    vertex.era = vertex.era.max(found.era);
-                } else if dense {
-                    let key = VertexKey::U64(u64::from(id));
-                    vertices.insert(id, FoundVertex { key, era: found.era });
-                    bare.insert(id);
-                }
-            }
-        }
-        bare.retain(|&id| self.properties(id).is_none());
-        if self.names.has_properties(LabelId::VERTICES) { bare.len() as u64 } else { 0 }
-    }
-
     fn values(&self, label: LabelId, row: Option<&Row>) -> Vec<(String, Value)> {
         let name = |id: PropertyId| self.names.property(label, id).unwrap_or_default().to_owned();
         let cells = row.map_or(&[][..], Row::cells);
         cells.iter().map(|(id, value)| (name(*id), value.clone())).collect()
+    }
+}
+
+/// Sorts the copies of edges.
+struct CopyWriter<'a> {
+    graph: &'a Graph,
+    copies: &'a mut Sorter,
+    payload: Vec<u8>,
+}
+
+impl CopyWriter<'_> {
+    fn copy(
+        &mut self,
+        direction: Direction,
+        (label, at, other, rank): (LabelId, VertexId, VertexId, u64),
+        weight: f64,
+        row: RowRef<'_>,
+    ) -> Result<()> {
+        let copy = EdgeCopy { label, direction, at, other, rank, weight, row: None };
+        copy.put(row, &mut self.payload, self.copies)
     }
 }

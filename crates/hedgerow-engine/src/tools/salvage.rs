@@ -3,43 +3,73 @@
 //! What is used has passed its checksums. Of the images of a subgraph the newest that can be read is taken; the log is
 //! read on behind every damage. The old store is only read. The rules, and what is doubtful, are in `docs/design/salvage.md`.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{GraphConfig, LabelId, SubgraphId, Timestamp};
+use hedgerow_core::{GraphConfig, LabelId, Timestamp};
 use hedgerow_io::{
-    Access, Dir, FileHeader, FileId, FileKind, HEADER_BYTES, LockHeld, Lsn, RealFs, StoreId, Vfs,
+    Access, Dir, FileHeader, FileId, FileKind, HEADER_BYTES, LockHeld, Lsn, RealFs, StoreId, Vfs, machine,
 };
 use hedgerow_log::{LogFinding, Witness, parse_segment_name};
 use hedgerow_tier::manifest::segment_id;
 use hedgerow_tier::segment::{SegmentInfo, SegmentLoss, read_damaged, segment_name};
 use hedgerow_tier::{ImageId, ImageScope, Manifest, SubgraphImage};
 
+use super::backup::remove_files;
+use super::known_images::KnownImages;
+use super::new_store::NewStore;
+use super::rebuild::Rebuilt;
 use super::report::SalvageReport;
 use super::salvaged::SalvagedGraph;
+use super::sorter::{RunDirectory, Sorter};
 use super::{check_vacant, io_error, refuse_inside, vacant};
 use crate::error::{Error, OpenError, Result};
 use crate::open::LOCK;
+use crate::options::LEAST_MEMORY_LIMIT;
 use crate::state::schema::Schema;
+
+/// The part of the memory limit that each of the two sorters takes which are at work at one time.
+const SORTERS_SHARE: u64 = 4;
 
 /// Reads what can be read of the store in the directory `path`, whatever is damaged, and makes a new store of it in the
 /// directory `into`, which must not exist or be empty. Changes nothing at `path`, which must not be open for writing.
 ///
-/// The graph is rebuilt in memory: about 140 bytes for each edge, and what the graph itself takes. O(edges log edges).
+/// Takes at most half of the memory that there is for the process, as [`salvage_within`] says.
 ///
 /// # Errors
-/// [`OpenError::Locked`]; [`OpenError::NotAStore`] where there is no file of a store at all; an
-/// [`ArgumentError`](crate::ArgumentError) where there is something at `into`, or it is the directory of the store or below it;
-/// those of [`Graph::backup`](crate::Graph::backup) for the new store. Damage is no error: the report tells of it.
+/// As of that.
 pub fn salvage(path: impl AsRef<Path>, into: impl AsRef<Path>) -> Result<SalvageReport> {
-    let fs = RealFs::open_dir(&path).map_err(io_error(path.as_ref(), "open"))?;
+    salvage_dirs(path.as_ref(), into.as_ref(), default_limit())
+}
+
+/// As [`salvage`], within `memory_limit` bytes: edges are sorted in half of it, and what has no room there in temporary files at `into`, which take
+/// about 35 bytes for each end of an edge as it is read and 30 as it is written, its properties beside that, and twice as much while files are merged.
+/// Beside the limit stand about 130 bytes for each vertex, its key, and one image, which of a hub is its whole list. O(edges log edges).
+///
+/// # Errors
+/// [`OpenError::Locked`]; [`OpenError::NotAStore`] where there is no file of a store at all; [`OpenError::MemoryLimit`] for a limit below
+/// [`LEAST_MEMORY_LIMIT`](crate::LEAST_MEMORY_LIMIT); an [`ArgumentError`](crate::ArgumentError) where there is something at `into`, or it is the
+/// directory of the store or below it; those of [`Graph::backup`](crate::Graph::backup) for the new store, a full disk among them: what was begun
+/// is removed then as far as possible. Damage is no error: the report tells of it.
+pub fn salvage_within(
+    path: impl AsRef<Path>,
+    into: impl AsRef<Path>,
+    memory_limit: u64,
+) -> Result<SalvageReport> {
+    if memory_limit < LEAST_MEMORY_LIMIT {
+        return Err(OpenError::MemoryLimit { limit: memory_limit, least: LEAST_MEMORY_LIMIT }.into());
+    }
+    salvage_dirs(path.as_ref(), into.as_ref(), memory_limit)
+}
+
+fn salvage_dirs(path: &Path, into: &Path, memory_limit: u64) -> Result<SalvageReport> {
+    let fs = RealFs::open_dir(path).map_err(io_error(path, "open"))?;
     let fs: Arc<dyn Vfs> = Arc::new(fs);
     // Looked at before anything is made at `into`.
     let source = Source::find(&fs)?;
-    refuse_inside(&*fs, into.as_ref())?;
-    salvage_from(source, vacant(into.as_ref())?)
+    refuse_inside(&*fs, into)?;
+    salvage_from(source, vacant(into)?, memory_limit)
 }
 
 /// As [`salvage`], on directories behind the file-system trait.
@@ -47,8 +77,22 @@ pub fn salvage(path: impl AsRef<Path>, into: impl AsRef<Path>) -> Result<Salvage
 /// # Errors
 /// As of that.
 pub fn salvage_on(fs: Arc<dyn Vfs>, into: Arc<dyn Vfs>) -> Result<SalvageReport> {
+    salvage_on_within(fs, into, default_limit())
+}
+
+/// As [`salvage_on`], within a memory limit, however low.
+///
+/// # Errors
+/// As of that.
+#[doc(hidden)]
+pub fn salvage_on_within(fs: Arc<dyn Vfs>, into: Arc<dyn Vfs>, memory_limit: u64) -> Result<SalvageReport> {
     check_vacant(&into)?;
-    salvage_from(Source::find(&fs)?, into)
+    salvage_from(Source::find(&fs)?, into, memory_limit)
+}
+
+/// Half of the memory that there is for the process.
+fn default_limit() -> u64 {
+    machine::memory_bytes().map_or(u64::MAX, |bytes| bytes / 2)
 }
 
 /// What there is to read.
@@ -111,47 +155,51 @@ impl Source {
         Ok(source)
     }
 
-    /// Reads all segments, newest first.
-    fn read_segments(&mut self) -> Images {
-        let mut images = Images {
-            config: self.manifest.as_ref().map(|manifest| manifest.config),
-            checkpoint: self.manifest.as_ref().map_or(Timestamp::ZERO, |m| m.checkpoint),
-            found: Vec::new(),
-            newest: KnownImages::default(),
-            without_properties: BTreeSet::new(),
+    /// What kind of graph it is. Where no manifest says it, segments are read for that alone.
+    fn find_config(&self) -> Option<GraphConfig> {
+        let of_segment = |(id, info): &(FileId, Option<SegmentInfo>)| {
+            let file = (*id, self.store);
+            read_damaged(&self.fs, file, info.as_ref(), None, &mut |_| {}, &mut |_| {}).ok().flatten()
         };
+        let named = self.manifest.as_ref().map(|manifest| manifest.config);
+        named.or_else(|| self.segments.iter().find_map(of_segment))
+    }
+
+    /// Gives what segments hold to `salvaged`, the newest first. Returns up to where that is.
+    fn read_segments(&mut self, salvaged: &mut SalvagedGraph) -> Timestamp {
+        let mut config = self.manifest.as_ref().map(|manifest| manifest.config);
+        let mut checkpoint = self.manifest.as_ref().map_or(Timestamp::ZERO, |m| m.checkpoint);
+        let (mut newest, mut added_stale) = (KnownImages::default(), Vec::new());
         let (mut seen, mut missed): (KnownImages, KnownImages) = Default::default();
         // Once a segment is lost as a whole, any image in an older one may be outdated.
         let mut outdated = false;
         for (id, info) in &self.segments {
             let (mut losses, mut count) = (Vec::new(), 0);
             let mut take = |image: SubgraphImage| {
-                images.checkpoint = images.checkpoint.max(image.as_of);
+                checkpoint = checkpoint.max(image.as_of);
                 count += 1;
                 let id = image.image_id();
                 let all_labels = image.scope == ImageScope::AllLabels;
                 if !seen.contains(id) {
                     if !outdated && !missed.contains(id) {
-                        images.newest.insert(id, all_labels);
+                        newest.insert(id, all_labels);
                     }
-                    images.found.push(image);
+                    let stale = !newest.contains(id);
+                    added_stale.extend(stale.then_some(id));
+                    salvaged.add_image(&image, stale);
                 }
                 seen.insert(id, all_labels);
             };
-            let read = read_damaged(
-                &self.fs,
-                (*id, self.store),
-                info.as_ref(),
-                images.config,
-                &mut take,
-                &mut |loss| losses.push(loss),
-            );
+            let read =
+                read_damaged(&self.fs, (*id, self.store), info.as_ref(), config, &mut take, &mut |loss| {
+                    losses.push(loss)
+                });
             let whole = info.is_some_and(|info| info.subgraphs == count);
             let lost = tell_losses(&mut self.report, &segment_name(*id), losses, &seen, whole);
             lost.images.into_iter().for_each(|id| missed.insert(id, false));
             outdated |= lost.unknown;
             match read {
-                Ok(stated) => images.config = images.config.or(stated),
+                Ok(stated) => config = config.or(stated),
                 Err(error) => {
                     self.report.lose(format_args!("{}: {error}", segment_name(*id)));
                     outdated = true;
@@ -162,10 +210,11 @@ impl Source {
             self.report.lose(format_args!("{id}: an older image had to do"));
         }
         let of_vertices = missed.ids().filter(|id| id.label == LabelId::VERTICES);
-        images.without_properties = of_vertices.map(|id| id.subgraph).collect();
+        salvaged.without_properties = of_vertices.map(|id| id.subgraph).collect();
         self.report.lost_subgraphs = missed.subgraphs();
         self.report.subgraphs = seen.subgraphs();
-        images
+        salvaged.know_newest(newest, &added_stale);
+        checkpoint
     }
 
     /// Gives each commit of the log that the segments do not hold to `salvaged`, on behind every damage.
@@ -194,49 +243,6 @@ impl Source {
         if let Err(error) = hedgerow_log::read_damaged(self.fs.clone(), witness, checkpoint, &mut take) {
             report.lose(format_args!("the log: {error}"));
         }
-    }
-}
-
-/// What segments hold.
-struct Images {
-    config: Option<GraphConfig>,
-    /// Up to where.
-    checkpoint: Timestamp,
-    /// Of each subgraph in each label the newest image that can be read.
-    found: Vec<SubgraphImage>,
-    /// Those of which that is the newest that there was.
-    newest: KnownImages,
-    /// The subgraphs whose newest image of the properties of vertices is lost.
-    without_properties: BTreeSet<SubgraphId>,
-}
-
-/// Which subgraphs are known in which labels.
-#[derive(Default)]
-struct KnownImages {
-    in_label: BTreeSet<ImageId>,
-    /// Known by an image of format 1 to 4, which is of all labels.
-    in_all: BTreeSet<SubgraphId>,
-}
-
-impl KnownImages {
-    fn insert(&mut self, id: ImageId, all_labels: bool) {
-        self.in_label.insert(id);
-        if all_labels {
-            self.in_all.insert(id.subgraph);
-        }
-    }
-
-    fn contains(&self, id: ImageId) -> bool {
-        self.in_label.contains(&id) || self.in_all.contains(&id.subgraph)
-    }
-
-    fn ids(&self) -> impl Iterator<Item = ImageId> {
-        self.in_label.iter().copied()
-    }
-
-    /// How many subgraphs are known in some label.
-    fn subgraphs(&self) -> u64 {
-        self.ids().map(|id| id.subgraph).collect::<BTreeSet<SubgraphId>>().len() as u64
     }
 }
 
@@ -279,7 +285,7 @@ fn tell_losses(
     lost
 }
 
-fn salvage_from(mut source: Source, into: Arc<dyn Vfs>) -> Result<SalvageReport> {
+fn salvage_from(mut source: Source, into: Arc<dyn Vfs>, memory_limit: u64) -> Result<SalvageReport> {
     let schema = match source.manifest.as_ref().map(crate::durable::sections::schema) {
         Some(Ok(schema)) => schema,
         Some(Err(what)) => {
@@ -288,29 +294,41 @@ fn salvage_from(mut source: Source, into: Arc<dyn Vfs>) -> Result<SalvageReport>
         }
         None => Schema::default(),
     };
-    let images = source.read_segments();
-    let Some(config) = images.config else {
+    let Some(config) = source.find_config() else {
         return Err(OpenError::NotAStore {
             path: source.fs.path().display().to_string(),
             reason: "neither a manifest nor a segment says what kind of graph it is".into(),
         }
         .into());
     };
-    let mut salvaged = SalvagedGraph::new(config, &schema);
-    // Each goes as soon as it is taken apart: the two are not to stand side by side.
-    salvaged.without_properties = images.without_properties;
-    let newest = images.newest;
-    images.found.into_iter().for_each(|image| salvaged.add_image(&image, |id| newest.contains(id)));
+    let _lock = Dir::new(into.clone()).lock(LOCK)?;
+    let runs = RunDirectory::new(into.clone());
+    let share = usize::try_from(memory_limit / SORTERS_SHARE).unwrap_or(usize::MAX);
+    let salvaged = SalvagedGraph::new(config, &schema, Sorter::new(&runs, share));
+    let done =
+        read_and_write(source, salvaged, Sorter::new(&runs, share), NewStore::new(into.clone(), config));
+    if done.is_err() {
+        remove_files(&into);
+    }
+    done
+}
+
+fn read_and_write(
+    mut source: Source,
+    mut salvaged: SalvagedGraph,
+    copies: Sorter,
+    into: NewStore,
+) -> Result<SalvageReport> {
+    let checkpoint = source.read_segments(&mut salvaged);
     if !source.report.is_whole() {
         salvaged.distrust();
     }
-    source.read_log(&mut salvaged, images.checkpoint);
-    finish(source.report, salvaged, into)
+    source.read_log(&mut salvaged, checkpoint);
+    finish(source.report, salvaged.rebuild(copies, into)?)
 }
 
-/// Writes the new store, and the sums into the report.
-fn finish(mut report: SalvageReport, salvaged: SalvagedGraph, into: Arc<dyn Vfs>) -> Result<SalvageReport> {
-    let rebuilt = salvaged.rebuild()?;
+/// Writes the sums into the report.
+fn finish(mut report: SalvageReport, rebuilt: Rebuilt) -> Result<SalvageReport> {
     report.lost_edges = rebuilt.dangling;
     (report.doubtful_vertices, report.doubtful_edges) = rebuilt.doubtful;
     for name in &rebuilt.made_up {
@@ -324,9 +342,7 @@ fn finish(mut report: SalvageReport, salvaged: SalvagedGraph, into: Arc<dyn Vfs>
         (rebuilt.repeated, "vertices with the key of another one, which was written later"),
         (rebuilt.replaced, "vertices that lost commits removed, as later commits show"),
     ]);
-    let snapshot = rebuilt.graph.snapshot()?;
-    (report.vertices, report.edges) = (snapshot.vertex_count(), snapshot.edge_count()?);
-    rebuilt.graph.backup_on(into)?;
+    (report.vertices, report.edges) = (rebuilt.vertices, rebuilt.edges);
     Ok(report)
 }
 

@@ -6,44 +6,39 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hedgerow_core::{
-    GraphConfig, KeyKind, LabelId, Op, Row, SUBGRAPH_VERTICES, SubgraphId, VertexId, VertexKey,
-};
-use hedgerow_tier::{AdjacencyPart, ImageId, ImageKeys, SubgraphImage};
+use hedgerow_core::{GraphConfig, KeyKind, LabelId, Op, SUBGRAPH_VERTICES, SubgraphId, VertexId, VertexKey};
+use hedgerow_tier::{ImageId, ImageKeys, SubgraphImage};
 
+use super::found_edges::{EdgeSorter, SOUND, STALE};
+use super::known_images::KnownImages;
 use super::names::Names;
-use crate::state::placement::Placement;
+use super::sorter::Sorter;
 use crate::state::schema::Schema;
-
-/// Label, source, destination, rank. The ends of an undirected edge ascend.
-pub(super) type EdgeTuple = (u16, u32, u32, u64);
-
-#[derive(Clone, Debug)]
-pub(super) struct Found {
-    pub(super) weight: Option<f64>,
-    pub(super) row: Option<Row>,
-    /// Whether it was read where it is kept with all its properties, and not from its other end.
-    pub(super) whole: bool,
-    /// When it was last written.
-    pub(super) era: u32,
-}
 
 #[derive(Clone, Debug)]
 pub(super) struct FoundVertex {
     pub(super) key: VertexKey,
     pub(super) era: u32,
+    /// When its properties were last written, if it has any. Known once the edges were gone through.
+    pub(super) properties: Option<u32>,
+    /// Whether only edges prove it.
+    pub(super) bare: bool,
+    /// Its id in the new store.
+    pub(super) id: VertexId,
 }
 
-/// The era of images that older ones stand for, and of the others. Losses begin later ones.
-const STALE: u32 = 0;
-const SOUND: u32 = 1;
+impl FoundVertex {
+    pub(super) fn new(key: VertexKey, era: u32) -> FoundVertex {
+        FoundVertex { key, era, properties: None, bare: false, id: VertexId(0) }
+    }
+}
 
 /// Vertices and edges.
 pub(super) struct SalvagedGraph {
     pub(super) config: GraphConfig,
     pub(super) names: Names,
     pub(super) vertices: BTreeMap<u32, FoundVertex>,
-    pub(super) edges: BTreeMap<EdgeTuple, Found>,
+    pub(super) edges: EdgeSorter,
     era: u32,
     /// What was last written before this era may be stale.
     pub(super) certain_from: u32,
@@ -54,20 +49,22 @@ pub(super) struct SalvagedGraph {
     /// Once something is lost: where each key was bound last. What contradicts it is gone.
     keys: Option<HashMap<VertexKey, u32>>,
     /// Edges of these vertices that were last written before these eras are gone with the vertex that had the id then.
-    begun: BTreeMap<u32, u32>,
+    pub(super) begun: BTreeMap<u32, u32>,
     /// Vertices that lost commits removed, as later ones show.
     pub(super) replaced: u64,
     /// The subgraphs whose newest image of the properties of vertices is lost.
     pub(super) without_properties: BTreeSet<SubgraphId>,
+    /// Of which subgraphs the newest image in a label was read.
+    pub(super) newest: KnownImages,
 }
 
 impl SalvagedGraph {
-    pub(super) fn new(config: GraphConfig, schema: &Schema) -> SalvagedGraph {
+    pub(super) fn new(config: GraphConfig, schema: &Schema, edges: Sorter) -> SalvagedGraph {
         SalvagedGraph {
             config,
             names: Names::new(schema),
             vertices: BTreeMap::new(),
-            edges: BTreeMap::new(),
+            edges: EdgeSorter::new(edges, &config),
             era: SOUND,
             certain_from: SOUND,
             rebound: false,
@@ -76,15 +73,13 @@ impl SalvagedGraph {
             begun: BTreeMap::new(),
             replaced: 0,
             without_properties: BTreeSet::new(),
+            newest: KnownImages::default(),
         }
     }
 
-    /// Adds what an image holds. `newest` says of which subgraphs the newest image in a label was read: of an edge between one of
-    /// those and this subgraph it knows better than an older image of this one.
-    pub(super) fn add_image(&mut self, image: &SubgraphImage, newest: impl Fn(ImageId) -> bool) {
-        let stale = !newest(image.image_id());
+    /// Adds what an image holds. Vertices of a `stale` one may be so; edges are judged once all images are known.
+    pub(super) fn add_image(&mut self, image: &SubgraphImage, stale: bool) {
         let era = if stale { STALE } else { SOUND };
-        self.rebound |= stale && self.config.keys != KeyKind::Dense;
         let first = image.id.0.wrapping_mul(SUBGRAPH_VERTICES as u32);
         let present = if image.image_id().label == LabelId::DEFAULT { image.present } else { 0 };
         let live = (0..SUBGRAPH_VERTICES as u32).filter(|local| present >> local & 1 == 1);
@@ -95,38 +90,21 @@ impl SalvagedGraph {
                 ImageKeys::Str(keys) => keys.get(i).map(|s| VertexKey::Str(s.clone())),
                 ImageKeys::Kinds(keys) => keys.get(i).cloned(),
             };
-            self.vertices.extend(key.map(|key| (id, FoundVertex { key, era })));
+            self.vertices.extend(key.map(|key| (id, FoundVertex::new(key, era))));
         }
         for part in &image.parts {
             for local in 0..SUBGRAPH_VERTICES {
                 let range = part.offsets[local] as usize..part.offsets[local + 1] as usize;
-                for at in range {
-                    let other = part.neighbors.get(at).map(|v| v.subgraph());
-                    let other = other.map(|subgraph| ImageId { label: part.label, subgraph });
-                    if !(stale && other.is_some_and(&newest)) {
-                        self.add_entry(first | local as u32, part, at, era);
-                    }
-                }
+                range.for_each(|at| self.edges.add_entry(first | local as u32, part, at));
             }
         }
     }
 
-    fn add_entry(&mut self, v: u32, part: &AdjacencyPart, at: usize, era: u32) {
-        let Some(&VertexId(u)) = part.neighbors.get(at) else { return };
-        let placement = Placement::of(&self.config);
-        let (src, dst) = placement.ends_of_copy(v, u, part.direction);
-        let whole = placement.counts_at(part.direction, v, u);
-        let found = Found {
-            weight: part.weights.as_ref().and_then(|weights| weights.get(at).copied()),
-            row: part.columns.row(at),
-            whole,
-            era,
-        };
-        let rank = part.ranks.as_ref().and_then(|ranks| ranks.get(at).copied()).unwrap_or(0);
-        let place = (part.label.0, src, dst, rank);
-        if whole || !self.edges.contains_key(&place) {
-            self.edges.insert(place, found);
-        }
+    /// Takes over which images are the newest, and which of those that were added were not the newest when they were read.
+    pub(super) fn know_newest(&mut self, newest: KnownImages, added_stale: &[ImageId]) {
+        let stale = added_stale.iter().any(|&id| !newest.contains(id));
+        self.rebound |= stale && self.config.keys != KeyKind::Dense;
+        self.newest = newest;
     }
 
     /// From here on what is applied may contradict what is known: something before it is lost.
@@ -154,21 +132,18 @@ impl SalvagedGraph {
     /// Does what an operation of the log says, as far as that is possible.
     pub(super) fn apply(&mut self, op: Op<'_>) {
         let era = self.era;
-        let mut put = |place: EdgeTuple, weight, row| {
-            self.edges.insert(place, Found { weight, row, whole: true, era });
-        };
+        let edges = &mut self.edges;
         match op {
             Op::InsertVertex { id, key } => self.insert_vertex(id.0, key.to_owned()),
             Op::RemoveVertex { id } => self.remove_vertex(id.0),
-            Op::PutEdge { label, src, dst, weight } => put((label.0, src.0, dst.0, 0), weight, None),
+            Op::PutEdge { label, src, dst, weight } => {
+                edges.put_edge((label.0, src.0, dst.0, 0), era, weight, &[]);
+            }
             Op::PutItem { label, src, dst, rank, weight, row } => {
-                let row = hedgerow_log::decode_row(row).ok().flatten();
-                put((label.0, src.0, dst.0, rank), weight, row);
+                edges.put_edge((label.0, src.0, dst.0, rank), era, weight, row);
             }
-            Op::RemoveEdge { label, src, dst } => _ = self.edges.remove(&(label.0, src.0, dst.0, 0)),
-            Op::RemoveItem { label, src, dst, rank } => {
-                _ = self.edges.remove(&(label.0, src.0, dst.0, rank));
-            }
+            Op::RemoveEdge { label, src, dst } => edges.remove_edge((label.0, src.0, dst.0, 0)),
+            Op::RemoveItem { label, src, dst, rank } => edges.remove_edge((label.0, src.0, dst.0, rank)),
             Op::DefineKind { .. } | Op::DefineLabel { .. } | Op::DefineProperty { .. } => {
                 self.names.define(op)
             }
@@ -186,7 +161,7 @@ impl SalvagedGraph {
             self.unbind(id, &key);
             self.begin(id);
         }
-        self.vertices.insert(id, FoundVertex { key, era: self.era });
+        self.vertices.insert(id, FoundVertex::new(key, self.era));
     }
 
     fn remove_vertex(&mut self, id: u32) {
@@ -217,14 +192,5 @@ impl SalvagedGraph {
     fn begin(&mut self, id: u32) {
         self.era = self.era.saturating_add(1);
         self.begun.insert(id, self.era);
-    }
-
-    /// Drops the edges of vertices that had their id before another one, or were removed.
-    pub(super) fn drop_gone_edges(&mut self) {
-        let begun = std::mem::take(&mut self.begun);
-        if !begun.is_empty() {
-            let begun = |id: u32| begun.get(&id).copied().unwrap_or(STALE);
-            self.edges.retain(|place, found| found.era >= begun(place.1).max(begun(place.2)));
-        }
     }
 }

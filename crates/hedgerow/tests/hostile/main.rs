@@ -13,6 +13,7 @@ mod memory;
 mod parsers;
 mod places;
 mod salvage;
+mod salvage_runs;
 mod stores;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

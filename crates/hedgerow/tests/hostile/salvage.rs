@@ -11,16 +11,15 @@ use hedgerow_testkit::{
     explored, vertex_key,
 };
 
-use crate::common;
 use crate::common::records::{Record, records};
-use crate::stores::Files;
+use crate::{common, stores::Files};
 
 /// Of so many keys most have the number of their vertex as number, and 64 make a subgraph.
 const KEYS: u64 = 300;
 
 /// A vertex or an edge.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Element {
+pub(crate) enum Element {
     Vertex(VertexKey),
     Edge(ItemKey),
 }
@@ -35,7 +34,7 @@ impl Element {
 }
 
 /// A weight, bit by bit, and properties.
-type Content = BTreeMap<Element, (u64, Props)>;
+pub(crate) type Content = BTreeMap<Element, (u64, Props)>;
 
 /// A subgraph in a label.
 type ImageId = (u16, u32);
@@ -57,7 +56,7 @@ struct Store {
     ids: BTreeMap<VertexKey, u32>,
 }
 
-fn content(snapshot: &Snapshot, config: ModelConfig) -> Content {
+pub(crate) fn content(snapshot: &Snapshot, config: ModelConfig) -> Content {
     let model = common::content(snapshot, config);
     flat(&model)
 }
@@ -277,6 +276,7 @@ impl Store {
         let (disk, into) = (SimFs::from_files(&files), SimFs::new());
         let report = salvage_on(disk.handle(), into.handle()).unwrap_or_else(|e| panic!("{}: {e}", what()));
         assert_eq!(disk.files(), files, "{}: the old store was changed", what());
+        crate::salvage_runs::compare(&files, &report, &into, self.config, &what);
         let graph = Options::new().create(false).read_only(true).open_on(into.handle()).unwrap();
         let found = content(&graph.snapshot().unwrap(), self.config);
         let damage = self.damage(file, at);

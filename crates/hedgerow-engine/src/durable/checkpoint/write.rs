@@ -241,7 +241,7 @@ impl Core {
 }
 
 /// Calls `f` with keys in the form in which an image has them.
-fn with_form<R>(form: KeyKind, keys: &[VertexKey], f: impl FnOnce(KeysRef<'_>) -> R) -> R {
+pub(crate) fn with_form<R>(form: KeyKind, keys: &[VertexKey], f: impl FnOnce(KeysRef<'_>) -> R) -> R {
     if keys.iter().any(|key| key.kind() != KindId::DEFAULT) {
         return f(KeysRef::Kinds(keys));
     }

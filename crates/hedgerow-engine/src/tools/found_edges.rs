@@ -1,0 +1,206 @@
+//! What images and log say of edges, sorted outside of memory, and what follows from it for each edge.
+//!
+//! A record is one entry of an image or one operation. Its key is the edge and the order in which it was found: entries of images first,
+//! then the log. The last whole word counts; entries of the end that does not keep all properties count where there is no other.
+
+use hedgerow_core::{GraphConfig, LabelId, Row, RowRef, VertexId};
+use hedgerow_io::codec::{PutLe, Reader};
+use hedgerow_tier::{AdjacencyPart, ImageId};
+
+use super::sorter::{Merge, Record, Sorted, Sorter, put_ordered, take_ordered};
+use crate::error::{Error, Result};
+use crate::state::placement::Placement;
+
+/// Label, source, destination, rank. The ends of an undirected edge ascend.
+pub(super) type EdgeTuple = (u16, u32, u32, u64);
+
+/// The era of images that older ones stand for, and of the others. Losses begin later ones.
+pub(super) const STALE: u32 = 0;
+pub(super) const SOUND: u32 = 1;
+
+/// What is known of an edge.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) weight: Option<f64>,
+    pub(super) row: Option<Row>,
+    /// Whether it was read where it is kept with all its properties, and not from its other end.
+    pub(super) whole: bool,
+    /// When it was last written.
+    pub(super) era: u32,
+}
+
+/// An edge is removed.
+const REMOVED: u8 = 1;
+/// A weight stands before the properties.
+const WEIGHT: u8 = 2;
+const WHOLE: u8 = 4;
+/// The record is an entry of an image; its era follows from which images are the newest.
+const IMAGE: u8 = 8;
+/// The image is that of the destination.
+const AT_DST: u8 = 16;
+
+/// Takes entries and operations as they are found.
+pub(super) struct EdgeSorter {
+    sorter: Sorter,
+    placement: Placement,
+    found: u64,
+    key: Vec<u8>,
+    payload: Vec<u8>,
+    /// The first error: who finds entries cannot be told of it at once.
+    failed: Option<Error>,
+}
+
+impl EdgeSorter {
+    pub(super) fn new(sorter: Sorter, config: &GraphConfig) -> EdgeSorter {
+        EdgeSorter {
+            sorter,
+            placement: Placement::of(config),
+            found: 0,
+            key: Vec::new(),
+            payload: Vec::new(),
+            failed: None,
+        }
+    }
+
+    /// Adds entry number `at` of `part`, which stands at the vertex `v`.
+    pub(super) fn add_entry(&mut self, v: u32, part: &AdjacencyPart, at: usize) {
+        let Some(&VertexId(u)) = part.neighbors.get(at) else { return };
+        let (src, dst) = self.placement.ends_of_copy(v, u, part.direction);
+        let whole = self.placement.counts_at(part.direction, v, u);
+        let rank = part.ranks.as_ref().and_then(|ranks| ranks.get(at).copied()).unwrap_or(0);
+        let weight = part.weights.as_ref().and_then(|weights| weights.get(at).copied());
+        let flags = IMAGE | (u8::from(whole) * WHOLE) | (u8::from(src != v) * AT_DST);
+        self.put((part.label.0, src, dst, rank), flags, 0, weight, |out| {
+            hedgerow_log::encode_row(RowRef::Columns(&part.columns, at), out);
+        });
+    }
+
+    /// Adds an edge that the log puts; `row` as it stands there.
+    pub(super) fn put_edge(&mut self, place: EdgeTuple, era: u32, weight: Option<f64>, row: &[u8]) {
+        self.put(place, WHOLE, era, weight, |out| out.put_bytes(row));
+    }
+
+    pub(super) fn remove_edge(&mut self, place: EdgeTuple) {
+        self.put(place, REMOVED, 0, None, |_| {});
+    }
+
+    fn put(
+        &mut self,
+        (label, src, dst, rank): EdgeTuple,
+        flags: u8,
+        era: u32,
+        weight: Option<f64>,
+        row: impl FnOnce(&mut Vec<u8>),
+    ) {
+        if self.failed.is_some() {
+            return;
+        }
+        self.key.clear();
+        self.key.put_bytes(&label.to_be_bytes());
+        self.key.put_bytes(&src.to_be_bytes());
+        self.key.put_bytes(&dst.to_be_bytes());
+        put_ordered(&mut self.key, rank);
+        put_ordered(&mut self.key, self.found);
+        self.found += 1;
+        self.payload.clear();
+        self.payload.put_u8(flags | (u8::from(weight.is_some()) * WEIGHT));
+        if flags & (IMAGE | REMOVED) == 0 {
+            self.payload.put_u32(era);
+        }
+        weight.into_iter().for_each(|weight| self.payload.put_f64(weight));
+        row(&mut self.payload);
+        self.failed = self.sorter.push(&self.key, &self.payload).err();
+    }
+
+    /// Sorts what was found.
+    ///
+    /// # Errors
+    /// Those of writing runs, also from before.
+    pub(super) fn finish(&mut self) -> Result<FoundEdges> {
+        match self.failed.take() {
+            Some(error) => Err(error),
+            None => Ok(FoundEdges { sorted: self.sorter.finish()? }),
+        }
+    }
+}
+
+/// All that was found of edges, in their order.
+pub(super) struct FoundEdges {
+    sorted: Sorted,
+}
+
+impl FoundEdges {
+    /// Hands each edge that is there to `take`. `newest` says of which subgraphs the newest image in a label was read: of an edge between
+    /// one of those and another subgraph it knows better than an older image of the other one.
+    ///
+    /// # Errors
+    /// Those of reading runs, and of `take`.
+    pub(super) fn for_each(
+        &self,
+        newest: impl Fn(ImageId) -> bool,
+        mut take: impl FnMut(EdgeTuple, Found) -> Result<()>,
+    ) -> Result<()> {
+        let mut merge: Merge<'_> = self.sorted.merge()?;
+        let mut edge: Option<(EdgeTuple, Option<Found>)> = None;
+        while let Some(record) = merge.next()? {
+            let Some((place, entry)) = decode(record) else { continue };
+            if edge.as_ref().is_none_or(|(before, _)| *before != place)
+                && let Some((before, Some(found))) = edge.replace((place, None))
+            {
+                take(before, found)?;
+            }
+            if let Some((_, found)) = &mut edge {
+                entry.fold(place, &newest, found);
+            }
+        }
+        match edge {
+            Some((place, Some(found))) => take(place, found),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// One record.
+struct Entry<'a> {
+    flags: u8,
+    era: u32,
+    weight: Option<f64>,
+    row: &'a [u8],
+}
+
+impl Entry<'_> {
+    /// Corrects what is known of the edge by this entry.
+    fn fold(self, place: EdgeTuple, newest: impl Fn(ImageId) -> bool, found: &mut Option<Found>) {
+        let has = |flag| self.flags & flag != 0;
+        if has(REMOVED) {
+            *found = None;
+            return;
+        }
+        let mut era = self.era;
+        if has(IMAGE) {
+            let image = |v| ImageId { label: LabelId(place.0), subgraph: VertexId(v).subgraph() };
+            let (own, other) = if has(AT_DST) { (place.2, place.1) } else { (place.1, place.2) };
+            let stale = !newest(image(own));
+            if (stale && newest(image(other))) || !(has(WHOLE) || found.is_none()) {
+                return;
+            }
+            era = if stale { STALE } else { SOUND };
+        }
+        let row = hedgerow_log::decode_row(self.row).ok().flatten();
+        *found = Some(Found { weight: self.weight, row, whole: has(WHOLE), era });
+    }
+}
+
+/// `None` for a record that is none, which checksums exclude.
+fn decode(record: Record<'_>) -> Option<(EdgeTuple, Entry<'_>)> {
+    let (label, key) = record.key.split_first_chunk()?;
+    let (src, key) = key.split_first_chunk()?;
+    let (dst, mut key) = key.split_first_chunk()?;
+    let rank = take_ordered(&mut key)?;
+    let place = (u16::from_be_bytes(*label), u32::from_be_bytes(*src), u32::from_be_bytes(*dst), rank);
+    let mut r = Reader::new(record.payload);
+    let flags = r.u8().ok()?;
+    let era = if flags & (IMAGE | REMOVED) == 0 { r.u32().ok()? } else { STALE };
+    let weight = if flags & WEIGHT == 0 { None } else { Some(r.f64().ok()?) };
+    Some((place, Entry { flags, era, weight, row: r.rest() }))
+}

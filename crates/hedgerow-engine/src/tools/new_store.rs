@@ -1,0 +1,234 @@
+//! Writing what was salvaged into a new store, image by image.
+
+use std::collections::btree_map;
+use std::iter::Peekable;
+use std::sync::Arc;
+
+use hedgerow_core::{
+    Columns, Direction, GraphConfig, LabelId, Row, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
+    VertexKey,
+};
+use hedgerow_io::{Dir, StoreId, Vfs};
+use hedgerow_tier::{ImageId, ImageRef, KeysRef, Manifest, PartRef, SegmentWriter};
+use hedgerow_txn::Counts;
+
+use super::backup::{StoreContent, finish_store};
+use super::edge_copy::EdgeCopy;
+use super::salvaged::FoundVertex;
+use super::sorter::Sorted;
+use crate::durable::checkpoint::write::with_form;
+use crate::error::Result;
+use crate::graph::Graph;
+use crate::state::placement::Placement;
+
+/// The vertices of the new store, in the order of their ids.
+type Vertices<'a> = Peekable<btree_map::Values<'a, u32, FoundVertex>>;
+
+/// A directory that becomes a store.
+pub(super) struct NewStore {
+    fs: Arc<dyn Vfs>,
+    config: GraphConfig,
+}
+
+impl NewStore {
+    pub(super) fn new(fs: Arc<dyn Vfs>, config: GraphConfig) -> NewStore {
+        NewStore { fs, config }
+    }
+
+    /// Writes vertices, the edges at them, and the schema of `graph`, and verifies what it wrote. Returns how many vertices and edges there
+    /// are. Memory: one image, and that of a [`SegmentWriter`].
+    ///
+    /// # Errors
+    /// Those of reading runs and of writing files.
+    pub(super) fn write(
+        self,
+        graph: &Graph,
+        copies: &Sorted,
+        vertices: btree_map::Values<'_, u32, FoundVertex>,
+    ) -> Result<(u64, u64)> {
+        let as_of = graph.snapshot()?.timestamp().max(Timestamp(1));
+        let next_vertex = vertices.clone().next_back().map_or(0, |vertex| vertex.id.0.saturating_add(1));
+        let counted = vertices.len() as u64;
+        let manifest = Manifest::new(StoreId::generate(), self.config);
+        let writer =
+            SegmentWriter::create(self.fs.clone(), manifest.next_file_id, manifest.store, self.config)?;
+        let mut images =
+            ImageWriter { writer, as_of, config: self.config, vertices: vertices.peekable(), edges: 0 };
+        images.write_all(copies)?;
+        let edges = images.edges;
+        let info = images.writer.finish()?;
+        Dir::new(self.fs.clone()).sync()?;
+        let schema = graph.engine.schema.load().as_of(as_of);
+        let counts = Counts { vertices: counted, edges };
+        finish_store(&self.fs, manifest, info, StoreContent { as_of, next_vertex, schema, counts })?;
+        Ok((counted, edges))
+    }
+}
+
+/// Gathers copies of edges into images.
+struct ImageWriter<'a> {
+    writer: SegmentWriter,
+    as_of: Timestamp,
+    config: GraphConfig,
+    vertices: Vertices<'a>,
+    edges: u64,
+}
+
+/// The lists of a subgraph in one direction.
+struct Lists {
+    direction: Direction,
+    offsets: [u32; SUBGRAPH_VERTICES + 1],
+    neighbors: Vec<VertexId>,
+    weights: Option<Vec<f64>>,
+    ranks: Vec<u64>,
+    rows: Vec<Option<Row>>,
+    columns: Columns,
+}
+
+impl ImageWriter<'_> {
+    fn write_all(&mut self, copies: &Sorted) -> Result<()> {
+        let mut merge = copies.merge()?;
+        let mut image: Option<(ImageId, Vec<Lists>)> = None;
+        while let Some(record) = merge.next()? {
+            let Some(copy) = EdgeCopy::read(record) else { continue };
+            let id = copy.image();
+            if image.as_ref().is_some_and(|(open, _)| *open != id)
+                && let Some((id, lists)) = image.take()
+            {
+                self.write(id, lists)?;
+            }
+            let (_, lists) = image.get_or_insert_with(|| (id, Vec::new()));
+            if lists.last().is_none_or(|last| last.direction != copy.direction) {
+                let weighted = self.config.weighted && copy.label == LabelId::DEFAULT;
+                lists.push(Lists::new(copy.direction, weighted));
+            }
+            let placement = Placement::of(&self.config);
+            let counts =
+                copy.label != LabelId::VERTICES && placement.counts_at(copy.direction, copy.at, copy.other);
+            if lists.last_mut().is_some_and(|lists| lists.push(copy)) {
+                self.edges += u64::from(counts);
+            }
+        }
+        if let Some((id, lists)) = image {
+            self.write(id, lists)?;
+        }
+        self.write_vertices(None)
+    }
+
+    /// Writes vertices without edges, those of subgraphs before `end`.
+    fn write_vertices(&mut self, end: Option<SubgraphId>) -> Result<()> {
+        while let Some(id) = self.vertices.peek().map(|vertex| vertex.id.subgraph())
+            && end.is_none_or(|end| id < end)
+        {
+            self.write_image(ImageId { label: LabelId::DEFAULT, subgraph: id }, &[])?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, id: ImageId, mut lists: Vec<Lists>) -> Result<()> {
+        // Images of the default label, where vertices stand, come first.
+        self.write_vertices(Some(id.subgraph).filter(|_| id.label == LabelId::DEFAULT))?;
+        lists.iter_mut().for_each(Lists::finish);
+        let parts: Vec<PartRef<'_>> = lists.iter().map(|lists| lists.part(id.label)).collect();
+        self.write_image(id, &parts)
+    }
+
+    fn write_image(&mut self, id: ImageId, parts: &[PartRef<'_>]) -> Result<()> {
+        let as_of = self.as_of;
+        if id.label != LabelId::DEFAULT {
+            let present = (0..SUBGRAPH_VERTICES)
+                .filter(|&local| {
+                    parts.iter().any(|part| part.offsets.get(local) != part.offsets.get(local + 1))
+                })
+                .fold(0, |mask, local| mask | 1 << local);
+            self.writer.write(&ImageRef { id, as_of, present, keys: KeysRef::Dense, parts })?;
+            return Ok(());
+        }
+        let mut present = 0;
+        let mut keys: Vec<VertexKey> = Vec::new();
+        while let Some(vertex) = self.vertices.next_if(|vertex| vertex.id.subgraph() == id.subgraph) {
+            present |= vertex.id.local().bit();
+            keys.push(vertex.key.clone());
+        }
+        with_form(self.config.keys, &keys, |keys| {
+            self.writer.write(&ImageRef { id, as_of, present, keys, parts })
+        })?;
+        Ok(())
+    }
+}
+
+impl Lists {
+    fn new(direction: Direction, weighted: bool) -> Lists {
+        Lists {
+            direction,
+            offsets: [0; SUBGRAPH_VERTICES + 1],
+            neighbors: Vec::new(),
+            weights: weighted.then(Vec::new),
+            ranks: Vec::new(),
+            rows: Vec::new(),
+            columns: Columns::NONE,
+        }
+    }
+
+    /// Adds a copy; `false` where it is there already: then the later one holds.
+    fn push(&mut self, copy: EdgeCopy) -> bool {
+        let local = usize::from(copy.at.local().0);
+        let before = self.neighbors.len();
+        let rank_of_last = if self.ranks.is_empty() { Some(0) } else { self.ranks.last().copied() };
+        let same = self.neighbors.last() == Some(&copy.other) && rank_of_last == Some(copy.rank);
+        let in_list = self.offsets.get(local + 1).is_some_and(|&end| end > 0 && end as usize == before);
+        let new = !(same && in_list);
+        if !new {
+            self.pop();
+        }
+        let at = self.neighbors.len();
+        self.neighbors.push(copy.other);
+        self.weights.iter_mut().for_each(|weights| weights.push(copy.weight));
+        if copy.rank != 0 && self.ranks.is_empty() {
+            self.ranks = vec![0; at];
+        }
+        if copy.rank != 0 || !self.ranks.is_empty() {
+            self.ranks.push(copy.rank);
+        }
+        if copy.row.is_some() && self.rows.is_empty() {
+            self.rows.resize_with(at, || None);
+        }
+        if copy.row.is_some() || !self.rows.is_empty() {
+            self.rows.push(copy.row);
+        }
+        if let Some(end) = self.offsets.get_mut(local + 1) {
+            *end = self.neighbors.len() as u32;
+        }
+        new
+    }
+
+    fn pop(&mut self) {
+        self.neighbors.pop();
+        self.weights.iter_mut().for_each(|weights| _ = weights.pop());
+        self.ranks.pop();
+        self.rows.pop();
+    }
+
+    /// Fills in where the lists of vertices without neighbors end, and makes columns of the properties.
+    fn finish(&mut self) {
+        let mut end = 0;
+        for offset in &mut self.offsets {
+            end = end.max(*offset);
+            *offset = end;
+        }
+        let rows = std::mem::take(&mut self.rows);
+        self.columns = Columns::of_rows(rows.iter().map(|row| row.as_ref().into()));
+    }
+
+    fn part(&self, label: LabelId) -> PartRef<'_> {
+        PartRef {
+            label,
+            direction: self.direction,
+            offsets: &self.offsets,
+            neighbors: &self.neighbors,
+            weights: self.weights.as_deref(),
+            ranks: Some(self.ranks.as_slice()).filter(|ranks| !ranks.is_empty()),
+            columns: Some(&self.columns).filter(|columns| !columns.is_empty()),
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! Sorting more records than memory holds: sorted chunks in memory, and runs of sorted records in temporary files.
+//!
+//! A record is a key, whose bytes order it, and a payload. Chunks fill up to a bound; then all of them are merged into a run. Sixteen
+//! runs of one level are merged into one of the next, so a merge reads few files at a time. What fits in memory never touches a file.
+//! The directory, and every block that is read back, is treated like any other file: checksums are compared, errors name file and offset.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hedgerow_io::checksum::Checksum;
+use hedgerow_io::{Corruption, CorruptionKind, Dir, NamedFile, Vfs};
+
+use crate::error::Result;
+
+mod record;
+#[cfg(test)]
+mod tests;
+
+pub(super) use record::{Record, put_ordered, take_ordered};
+
+use record::{LARGEST_HEAD, put_record};
+
+/// How many runs are merged at a time.
+const FAN_IN: usize = 16;
+/// Before a block stand its length (4) and its checksum (8).
+const BLOCK_HEAD: usize = 12;
+/// A sorter keeps so many chunks, more where single records are larger than a chunk.
+const CHUNKS: usize = 32;
+/// No limit makes chunks or blocks smaller than this.
+const LEAST_BLOCK: usize = 4 << 10;
+/// Larger blocks make no run faster.
+const LARGEST_BLOCK: usize = 256 << 10;
+const LARGEST_CHUNK: usize = 1 << 20;
+
+/// Where runs go. They are removed when nobody needs them any more, also after an error.
+#[derive(Debug)]
+pub(super) struct RunDirectory {
+    fs: Arc<dyn Vfs>,
+    next: AtomicU64,
+}
+
+impl RunDirectory {
+    pub(super) fn new(fs: Arc<dyn Vfs>) -> Arc<RunDirectory> {
+        Arc::new(RunDirectory { fs, next: AtomicU64::new(1) })
+    }
+
+    /// How many runs were made.
+    #[cfg(test)]
+    pub(super) fn made(&self) -> u64 {
+        self.next.load(Ordering::Relaxed) - 1
+    }
+}
+
+/// Records in memory, and where each of them begins, in the order of keys once the chunk is full.
+#[derive(Debug, Default)]
+struct Chunk {
+    bytes: Vec<u8>,
+    places: Vec<u32>,
+}
+
+impl Chunk {
+    fn sort(&mut self) {
+        let bytes = &self.bytes;
+        self.places.sort_unstable_by(|a, b| {
+            Record::at(bytes, *a as usize).key.cmp(Record::at(bytes, *b as usize).key)
+        });
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.bytes.capacity() + self.places.capacity() * size_of::<u32>()
+    }
+}
+
+/// A sorted file.
+#[derive(Debug)]
+struct Run {
+    directory: Arc<RunDirectory>,
+    file: NamedFile,
+    bytes: u64,
+    level: u32,
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        // Where that fails the directory has a file more, which no manifest names.
+        let _ = self.directory.fs.unlink(self.file.name());
+    }
+}
+
+/// Takes records in any order.
+#[derive(Debug)]
+pub(super) struct Sorter {
+    directory: Arc<RunDirectory>,
+    /// The memory that records may take.
+    most: usize,
+    chunk_bytes: usize,
+    block_bytes: usize,
+    chunks: Vec<Chunk>,
+    /// Of the chunks that are full.
+    held: usize,
+    runs: Vec<Run>,
+}
+
+impl Sorter {
+    /// One that takes up to `memory` bytes: three quarters for records, a quarter for blocks of the runs that it merges.
+    pub(super) fn new(directory: &Arc<RunDirectory>, memory: usize) -> Sorter {
+        let most = memory / 4 * 3;
+        Sorter {
+            directory: directory.clone(),
+            most,
+            chunk_bytes: (most / CHUNKS).clamp(LEAST_BLOCK, LARGEST_CHUNK),
+            block_bytes: (memory / 4 / (FAN_IN + 1) / 2).clamp(LEAST_BLOCK, LARGEST_BLOCK),
+            chunks: Vec::new(),
+            held: 0,
+            runs: Vec::new(),
+        }
+    }
+
+    /// Adds a record. The key has at most 255 bytes, the payload 4 GiB.
+    ///
+    /// # Errors
+    /// Those of writing a run.
+    pub(super) fn push(&mut self, key: &[u8], payload: &[u8]) -> Result<()> {
+        let needed = LARGEST_HEAD + key.len() + payload.len();
+        let full = self.chunks.last().is_none_or(|chunk| {
+            !chunk.places.is_empty() && chunk.memory_used() + needed + size_of::<u32>() > self.chunk_bytes
+        });
+        if full {
+            self.close_chunk();
+            if self.held + self.chunk_bytes.max(needed) > self.most {
+                self.spill()?;
+            }
+            self.chunks.push(Chunk::default());
+        }
+        if let Some(chunk) = self.chunks.last_mut() {
+            chunk.places.push(chunk.bytes.len() as u32);
+            put_record(&mut chunk.bytes, key, payload);
+        }
+        Ok(())
+    }
+
+    fn close_chunk(&mut self) {
+        if let Some(chunk) = self.chunks.last_mut() {
+            chunk.sort();
+            self.held += chunk.memory_bytes();
+        }
+    }
+
+    /// Writes all chunks, which are sorted, into a run, and merges runs where there are as many of a level as are merged at a time.
+    fn spill(&mut self) -> Result<()> {
+        if self.chunks.is_empty() {
+            return Ok(());
+        }
+        let run = self.write_run(&self.chunks, &[], 0)?;
+        (self.chunks, self.held) = (Vec::new(), 0);
+        self.runs.push(run);
+        while let Some(level) = self.runs.last().map(|run| run.level)
+            && self.runs.iter().filter(|run| run.level == level).count() >= FAN_IN
+        {
+            self.merge_last(FAN_IN)?;
+        }
+        Ok(())
+    }
+
+    /// Merges the last `count` runs. Levels descend, so these are the smallest.
+    fn merge_last(&mut self, count: usize) -> Result<()> {
+        let from = self.runs.len().saturating_sub(count);
+        let merged = self.runs.get(from..).unwrap_or(&[]);
+        let level = merged.first().map_or(0, |run| run.level) + 1;
+        let run = self.write_run(&[], merged, level)?;
+        self.runs.truncate(from);
+        self.runs.push(run);
+        Ok(())
+    }
+
+    fn write_run(&self, chunks: &[Chunk], runs: &[Run], level: u32) -> Result<Run> {
+        let number = self.directory.next.fetch_add(1, Ordering::Relaxed);
+        let file = Dir::new(self.directory.fs.clone()).create(&format!("salvage-{number:016x}.tmp"))?;
+        let mut run = Run { directory: self.directory.clone(), file, bytes: 0, level };
+        let mut merge = Merge::of(chunks, runs)?;
+        let mut block = vec![0; BLOCK_HEAD];
+        while let Some(record) = merge.next()? {
+            if block.len() > BLOCK_HEAD && block.len() + record.bytes > self.block_bytes {
+                run.append(&mut block)?;
+            }
+            put_record(&mut block, record.key, record.payload);
+        }
+        if block.len() > BLOCK_HEAD {
+            run.append(&mut block)?;
+        }
+        Ok(run)
+    }
+
+    /// All records, which can be read in order as often as they are needed. The sorter is empty then.
+    ///
+    /// # Errors
+    /// Those of merging runs.
+    pub(super) fn finish(&mut self) -> Result<Sorted> {
+        self.close_chunk();
+        // Those that a merge at the end reads are of several levels.
+        while self.runs.len() > FAN_IN {
+            self.merge_last(self.runs.len().min(FAN_IN))?;
+        }
+        self.held = 0;
+        Ok(Sorted { chunks: std::mem::take(&mut self.chunks), runs: std::mem::take(&mut self.runs) })
+    }
+}
+
+impl Chunk {
+    fn memory_used(&self) -> usize {
+        self.bytes.len() + self.places.len() * size_of::<u32>()
+    }
+}
+
+impl Run {
+    /// Writes a block, whose head is still to be filled in, and empties it.
+    fn append(&mut self, block: &mut Vec<u8>) -> Result<()> {
+        let (head, body) = block.split_at_mut(BLOCK_HEAD);
+        let (len, sum) = head.split_at_mut(4);
+        len.copy_from_slice(&(body.len() as u32).to_le_bytes());
+        sum.copy_from_slice(&block_checksum(self.bytes, body).to_le_bytes());
+        self.file.write_all_at(block, self.bytes)?;
+        self.bytes += block.len() as u64;
+        block.truncate(BLOCK_HEAD);
+        block.shrink_to(LARGEST_BLOCK);
+        Ok(())
+    }
+
+    /// Reads the block at `offset`, which is not the end; returns where the next one begins.
+    fn read(&self, offset: u64, block: &mut Vec<u8>) -> Result<u64> {
+        let mut head = [0; BLOCK_HEAD];
+        self.file.read_exact_at(&mut head, offset)?;
+        let [a, b, c, d, sum @ ..] = head;
+        let len = u32::from_le_bytes([a, b, c, d]);
+        let begin = offset + BLOCK_HEAD as u64;
+        let end = begin + u64::from(len);
+        let corrupt =
+            || Corruption::new(self.file.name(), offset, CorruptionKind::Invalid("a block of a run"));
+        if end > self.bytes {
+            return Err(corrupt().into());
+        }
+        block.clear();
+        block.shrink_to(LARGEST_BLOCK);
+        block.resize(len as usize, 0);
+        self.file.read_exact_at(block, begin)?;
+        if block_checksum(offset, block) != u64::from_le_bytes(sum) {
+            return Err(corrupt().into());
+        }
+        Ok(end)
+    }
+}
+
+/// Covers the offset, so that no block passes for another one.
+fn block_checksum(offset: u64, body: &[u8]) -> u64 {
+    let mut sum = Checksum::new();
+    sum.update(&offset.to_le_bytes());
+    sum.update(body);
+    sum.digest64()
+}
+
+/// Sorted records, in memory or in files.
+#[derive(Debug)]
+pub(super) struct Sorted {
+    chunks: Vec<Chunk>,
+    runs: Vec<Run>,
+}
+
+impl Sorted {
+    /// Reads all of them in order.
+    ///
+    /// # Errors
+    /// Those of reading runs.
+    pub(super) fn merge(&self) -> Result<Merge<'_>> {
+        Merge::of(&self.chunks, &self.runs)
+    }
+}
+
+/// Reads on in a chunk or a run.
+enum Cursor<'a> {
+    Chunk { chunk: &'a Chunk, at: usize },
+    Run { run: &'a Run, block: Vec<u8>, at: usize, next: u64 },
+}
+
+impl Cursor<'_> {
+    /// The record that it stands at; one without key at the end.
+    fn record(&self) -> Record<'_> {
+        match self {
+            Cursor::Chunk { chunk, at } => {
+                Record::at(&chunk.bytes, chunk.places.get(*at).map_or(usize::MAX, |&at| at as usize))
+            }
+            Cursor::Run { block, at, .. } => Record::at(block, *at),
+        }
+    }
+
+    /// Goes on to the next record; `false` at the end.
+    fn step(&mut self) -> Result<bool> {
+        let passed = self.record().bytes;
+        match self {
+            Cursor::Chunk { chunk, at } => {
+                *at += 1;
+                Ok(*at < chunk.places.len())
+            }
+            Cursor::Run { run, block, at, next } => {
+                *at += passed;
+                if *at < block.len() {
+                    return Ok(true);
+                }
+                if *next >= run.bytes {
+                    return Ok(false);
+                }
+                *next = run.read(*next, block)?;
+                *at = 0;
+                Ok(true)
+            }
+        }
+    }
+}
+
+/// Records of several chunks and runs in the order of their keys: a heap of cursors.
+pub(super) struct Merge<'a> {
+    cursors: Vec<Cursor<'a>>,
+    /// Whether the record of the first cursor was handed out.
+    passed: bool,
+}
+
+impl<'a> Merge<'a> {
+    fn of(chunks: &'a [Chunk], runs: &'a [Run]) -> Result<Merge<'a>> {
+        let mut cursors = Vec::with_capacity(chunks.len() + runs.len());
+        let full = chunks.iter().filter(|chunk| !chunk.places.is_empty());
+        cursors.extend(full.map(|chunk| Cursor::Chunk { chunk, at: 0 }));
+        for run in runs.iter().filter(|run| run.bytes > 0) {
+            let mut block = Vec::new();
+            let next = run.read(0, &mut block)?;
+            cursors.push(Cursor::Run { run, block, at: 0, next });
+        }
+        let mut merge = Merge { cursors, passed: false };
+        (0..merge.cursors.len()).rev().for_each(|at| merge.sift_down(at));
+        Ok(merge)
+    }
+
+    /// The next record.
+    ///
+    /// # Errors
+    /// Those of reading runs.
+    pub(super) fn next(&mut self) -> Result<Option<Record<'_>>> {
+        if self.passed
+            && let Some(first) = self.cursors.first_mut()
+        {
+            if !first.step()? {
+                self.cursors.swap_remove(0);
+            }
+            self.sift_down(0);
+        }
+        self.passed = true;
+        Ok(self.cursors.first().map(Cursor::record))
+    }
+
+    fn is_less(&self, a: usize, b: usize) -> bool {
+        match (self.cursors.get(a), self.cursors.get(b)) {
+            (Some(a), Some(b)) => a.record().key < b.record().key,
+            (a, _) => a.is_some(),
+        }
+    }
+
+    fn sift_down(&mut self, mut at: usize) {
+        loop {
+            let (left, right) = (2 * at + 1, 2 * at + 2);
+            let least = if self.is_less(right, left) { right } else { left };
+            if least >= self.cursors.len() || !self.is_less(least, at) {
+                return;
+            }
+            self.cursors.swap(at, least);
+            at = least;
+        }
+    }
+}

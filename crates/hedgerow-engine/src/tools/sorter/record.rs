@@ -1,0 +1,60 @@
+//! Records as bytes.
+
+use hedgerow_io::codec::{PutLe, Reader};
+
+/// Before the key of a record stand its length, and that of its payload in one byte, or, behind this byte, in four.
+const LONG: u8 = u8::MAX;
+/// So many bytes at most stand before a key.
+pub(super) const LARGEST_HEAD: usize = 6;
+/// A record as it stands in a chunk or block. Empty slices for one that is cut short, which checksums exclude.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tools) struct Record<'a> {
+    pub(in crate::tools) key: &'a [u8],
+    pub(in crate::tools) payload: &'a [u8],
+    /// How many bytes it takes.
+    pub(super) bytes: usize,
+}
+
+impl<'a> Record<'a> {
+    pub(super) fn at(bytes: &'a [u8], at: usize) -> Record<'a> {
+        Record::read(bytes.get(at..).unwrap_or(&[])).unwrap_or(Record { key: &[], payload: &[], bytes: 0 })
+    }
+
+    fn read(bytes: &'a [u8]) -> Option<Record<'a>> {
+        let mut r = Reader::new(bytes);
+        let (key, payload) = (usize::from(r.u8().ok()?), r.u8().ok()?);
+        let payload = if payload == LONG { r.u32().ok()? as usize } else { usize::from(payload) };
+        let (key, payload) = (r.bytes(key).ok()?, r.bytes(payload).ok()?);
+        Some(Record { key, payload, bytes: r.position() })
+    }
+}
+
+/// Appends a record.
+pub(super) fn put_record(bytes: &mut Vec<u8>, key: &[u8], payload: &[u8]) {
+    debug_assert!(key.len() <= usize::from(u8::MAX));
+    bytes.put_u8(key.len() as u8);
+    if payload.len() < usize::from(LONG) {
+        bytes.put_u8(payload.len() as u8);
+    } else {
+        bytes.put_u8(LONG);
+        bytes.put_u32(payload.len() as u32);
+    }
+    bytes.put_bytes(key);
+    bytes.put_bytes(payload);
+}
+
+/// Appends a number so that bytes are in the order of numbers: the small ones, of which most are, in few bytes.
+pub(in crate::tools) fn put_ordered(bytes: &mut Vec<u8>, number: u64) {
+    let all = number.to_be_bytes();
+    let skipped = number.leading_zeros() as usize / 8;
+    bytes.put_u8((all.len() - skipped) as u8);
+    bytes.put_bytes(all.get(skipped..).unwrap_or(&[]));
+}
+
+/// Takes what [`put_ordered`] wrote from the front of `bytes`.
+pub(in crate::tools) fn take_ordered(bytes: &mut &[u8]) -> Option<u64> {
+    let (len, rest) = bytes.split_first()?;
+    let (number, rest) = rest.split_at_checked(usize::from(*len))?;
+    *bytes = rest;
+    Some(number.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+}
