@@ -249,7 +249,7 @@ fn wrong_usage() {
         (
             "run",
             [&store, &file],
-            "requires a subcommand but one was not provided [subcommands: bfs, pagerank, ",
+            "requires a subcommand but one was not provided [subcommands: betweenness, bfs, ",
         ),
         ("stats @ --json --csv", [&store, &file], "cannot be used with"),
         ("export @ --json", [&store, &file], "--json: "),
