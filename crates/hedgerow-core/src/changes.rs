@@ -1,17 +1,17 @@
-//! How a graph differs from what it was: what answers that are kept up to date start from.
+//! The differences between two states of a graph.
 
 use crate::id::VertexId;
 use crate::view::Resident;
 
-/// What two snapshots of a graph see differently in one label, in the order of ids.
+/// The differences between two snapshots of a graph in one label, in the order of ids.
 ///
-/// It says what is different and not what happened: an edge that came and went between the two is not in it.
+/// An edge that was inserted and removed again between the two is not among them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
-    /// The vertices that came, `true`, or went, `false`.
+    /// The vertices that were inserted (`true`) or removed (`false`).
     pub vertices: Vec<(VertexId, bool)>,
-    /// The entries of outgoing lists that differ. An edge of an undirected graph stands in the lists of both its ends, so it is here twice, unless it is a
-    /// loop. Of a vertex that came or went all edges are here.
+    /// The entries of outgoing lists that differ. An undirected edge stands in the lists of both ends, so it is here twice unless it is a
+    /// loop. All edges of inserted and removed vertices are here.
     pub edges: Vec<EdgeChange>,
 }
 
@@ -24,7 +24,7 @@ pub struct EdgeChange {
     pub dst: VertexId,
     /// What happened to it.
     pub kind: EdgeChangeKind,
-    /// The weight that the later snapshot sees, 1 in a graph without; of an edge that went 0.
+    /// The weight in the later snapshot, 1 in a graph without weights; 0 for a removed edge.
     pub weight: f64,
 }
 
@@ -45,8 +45,8 @@ impl Changes {
         self.vertices.is_empty() && self.edges.is_empty()
     }
 
-    /// Adds what differs between two lists of a vertex, with weights, both ascending. Of several edges to one neighbor, in the order of their ranks,
-    /// each is compared with the one in its place. O(lengths).
+    /// Adds the differences between two lists of a vertex, with weights, both ascending. Compares several edges to one neighbor in the order of their ranks,
+    /// place by place. O(lengths).
     pub fn add_difference(&mut self, src: VertexId, before: &[(VertexId, f64)], after: &[(VertexId, f64)]) {
         let (mut old, mut new) = (before.iter().copied().peekable(), after.iter().copied().peekable());
         loop {
@@ -73,14 +73,14 @@ impl Changes {
         }
     }
 
-    /// Adds what `later` says of vertices behind those that are spoken of here.
+    /// Adds the differences of `later`, which concern vertices with larger ids.
     pub fn append(&mut self, mut later: Changes) {
         self.vertices.append(&mut later.vertices);
         self.edges.append(&mut later.edges);
     }
 }
 
-/// A state of a graph that others come after, of which it is known what they see differently.
+/// One of several states of a graph whose differences can be told.
 pub trait Changing: Clone {
     /// The graph as kernels read it.
     type View: Resident;
@@ -93,13 +93,13 @@ pub trait Changing: Clone {
     /// Where it cannot be read.
     fn view(&self) -> Result<&Self::View, Self::Error>;
 
-    /// What this state sees differently from an `earlier` one.
+    /// The differences between an `earlier` state and this one.
     ///
     /// # Errors
     /// Where the other one is of another graph, or later; where one of them cannot be read.
     fn changes_since(&self, earlier: &Self) -> Result<Changes, Self::Error>;
 
-    /// Whether `earlier` is a state of the same graph, and not later than this one.
+    /// Whether `earlier` is a state of the same graph and no later than this one.
     fn comes_after(&self, earlier: &Self) -> bool;
 }
 

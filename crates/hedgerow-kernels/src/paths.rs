@@ -112,3 +112,20 @@ impl Paths {
             && (0..self.len()).all(|at| ends(self, at) == ends(other, at))
     }
 }
+
+/// The path from one root to the other, of the paths of both halves of a bidirectional search from their meeting vertex back to their roots.
+pub(crate) fn joined(mut to_source: Vec<VertexId>, to_target: Vec<VertexId>) -> Vec<VertexId> {
+    to_source.reverse();
+    to_source.extend(to_target.into_iter().skip(1));
+    to_source
+}
+
+/// The path from `v` back to the root of its search, of the vertex `before` each; the root stands before itself.
+pub(crate) fn path_to_root(before: &[u32], mut v: VertexId) -> Vec<VertexId> {
+    let mut path = vec![v];
+    while before[v.index()] != v.0 {
+        v = VertexId(before[v.index()]);
+        path.push(v);
+    }
+    path
+}

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use hedgerow::Direction;
 use hedgerow_kernels::maintain::{Answer, Handle, Made};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -69,15 +70,15 @@ impl Maintained {
         self.origin.check_process()?;
         let reading = snapshot.extract::<PyRef<'_, Snapshot>>()?.reading()?;
         let (kept, of) = (self.kept.clone(), reading.snapshot.clone());
-        let (answer, made) = kernel(py, &self.origin, move |cancel| {
+        let (values, made) = kernel(py, &self.origin, move |cancel| {
             let mut kept = lock(&kept);
-            kept.at_until(&of, cancel).map(|(answer, made)| (answer.clone(), made))
+            kept.at_until(&of, cancel).map(|(answer, made)| (Values::of(answer), made))
         })?;
         *lock(&self.made) = Some(made);
-        to_object(py, &reading, &answer)
+        values.to_object(py, &reading)
     }
 
-    /// How the last answer was come by: ``"from 12 changes"``, or ``"from scratch: ..."`` with the reason; ``None`` before the first one.
+    /// How the last answer was computed: ``"from 12 changes"``, or ``"from scratch: ..."`` with the reason; ``None`` before the first one.
     #[getter]
     fn made(&self) -> PyResult<Option<String>> {
         self.origin.check_process()?;
@@ -108,18 +109,43 @@ impl Drop for Maintained {
     }
 }
 
-fn to_object(py: Python<'_>, reading: &Reading, answer: &Answer) -> PyResult<Py<PyAny>> {
-    match answer {
-        Answer::Components(kept) => reading.vertex_per_vertex(py, kept.names()),
-        Answer::Triangles(kept) => Ok(kept.count().into_pyobject(py)?.into_any().unbind()),
-        Answer::Ranks(kept) => reading.per_vertex(py, kept.scores(), |&score: &f64| score),
-        Answer::Degrees(kept) => {
-            let both = PyDict::new(py);
-            for (name, direction) in [("out", hedgerow::Direction::Out), ("in", hedgerow::Direction::In)] {
-                both.set_item(name, reading.per_vertex(py, kept.of(direction), |&d: &u32| i64::from(d))?)?;
+/// The values of an answer, without what the handle keeps to update it.
+enum Values {
+    Components(Vec<u32>),
+    Count(u64),
+    Scores(Vec<f64>),
+    /// Outgoing and incoming.
+    Degrees([Vec<u32>; 2]),
+    /// Of an answer that this package does not know.
+    Unknown,
+}
+
+impl Values {
+    fn of(answer: &Answer) -> Values {
+        match answer {
+            Answer::Components(kept) => Values::Components(kept.names().to_vec()),
+            Answer::Triangles(kept) => Values::Count(kept.count()),
+            Answer::Ranks(kept) => Values::Scores(kept.scores().to_vec()),
+            Answer::Degrees(kept) => {
+                Values::Degrees([Direction::Out, Direction::In].map(|direction| kept.of(direction).to_vec()))
             }
-            Ok(both.into_any().unbind())
+            _ => Values::Unknown,
         }
-        _ => Ok(py.None()),
+    }
+
+    fn to_object(&self, py: Python<'_>, reading: &Reading) -> PyResult<Py<PyAny>> {
+        match self {
+            Values::Components(names) => reading.vertex_per_vertex(py, names),
+            Values::Count(count) => Ok(count.into_pyobject(py)?.into_any().unbind()),
+            Values::Scores(scores) => reading.per_vertex(py, scores, |&score: &f64| score),
+            Values::Degrees(degrees) => {
+                let both = PyDict::new(py);
+                for (name, degrees) in ["out", "in"].into_iter().zip(degrees) {
+                    both.set_item(name, reading.per_vertex(py, degrees, |&degree: &u32| i64::from(degree))?)?;
+                }
+                Ok(both.into_any().unbind())
+            }
+            Values::Unknown => Ok(py.None()),
+        }
     }
 }

@@ -176,6 +176,15 @@ class VertexTable(_Table):
         return [("id", self.ids, False), *_columns(self.properties, self.types)]
 
 
+def _row(values: npt.NDArray[Any], offsets: npt.NDArray[np.int64], row: int, what: str) -> npt.NDArray[Any]:
+    """One of the lists that stand in ``values`` one after another, as a view."""
+    count = len(offsets) - 1
+    if not -count <= row < count:
+        raise IndexError(f"row {row} of {count} {what}")
+    row %= count
+    return values[offsets[row] : offsets[row + 1]]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class NeighborLists(_Table):
     """The neighbors of many vertices, one list behind the other.
@@ -205,10 +214,7 @@ class NeighborLists(_Table):
         IndexError
             There are not so many rows.
         """
-        if not -len(self) <= row < len(self):
-            raise IndexError(f"row {row} of {len(self)} lists")
-        row %= len(self)
-        return self.neighbors[self.offsets[row] : self.offsets[row + 1]]
+        return _row(self.neighbors, self.offsets, row, "lists")
 
     def __iter__(self) -> Iterator[npt.NDArray[Any]]:
         return (self[row] for row in range(len(self)))
@@ -260,10 +266,7 @@ class Paths(_Table):
         IndexError
             There are not so many rows.
         """
-        if not -len(self) <= row < len(self):
-            raise IndexError(f"row {row} of {len(self)} paths")
-        row %= len(self)
-        return self.ids[self.offsets[row] : self.offsets[row + 1]]
+        return _row(self.ids, self.offsets, row, "paths")
 
     def __iter__(self) -> Iterator[npt.NDArray[Any]]:
         return (self[row] for row in range(len(self)))

@@ -39,7 +39,8 @@ const LEFT_OUT: &[&str] = &[
     "disk_full::a_sync_of_the_directory_that_finds_no_space_poisons_the_store",
     // What is not durable yet: a checkpoint syncs the log.
     "durability::flush_makes_everything_before_it_durable",
-    // Commits inside a sync: the switch would write a checkpoint there, which waits for that sync.
+    // Its file system commits from inside a sync, on the thread that syncs. The switch begins a checkpoint there, which waits for the lock of the log that
+    // this thread holds.
     "writers::commits_that_come_during_a_sync_are_not_part_of_it",
     // Damage in records of the log that a checkpoint has replaced.
     "salvage::a_lost_definition_costs_a_name",

@@ -1,4 +1,4 @@
-//! What two snapshots see differently: what answers that are kept up to date start from.
+//! The differences between two snapshots, from which kept answers are updated.
 
 use hedgerow_core::{Changes, Changing, Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId};
 use hedgerow_mem::table::PAGE;
@@ -14,10 +14,10 @@ use crate::state::schema::LabelRef;
 const FEW: usize = 512;
 
 impl Snapshot {
-    /// What this snapshot sees differently from an `earlier` one of the same graph, over the default label. Blocks nobody.
+    /// The differences between an `earlier` snapshot of the same graph and this one, over the default label. Takes no lock that a writer needs.
     ///
-    /// The deltas of both say it, so that a few changes of a large graph are found in O(subgraphs / 8) steps and O(changes). Of what was merged
-    /// meanwhile the lists of the vertices concerned are compared: O(their degrees). For as long as the earlier snapshot is open, memory keeps what it sees.
+    /// Deltas log them, so a few changes of a large graph take O(subgraphs / 8 + changes). Where a merge left no log, the call compares the lists of the changed
+    /// vertices: O(their degrees). While the earlier snapshot is open, the store keeps the versions that it sees.
     ///
     /// ```
     /// use hedgerow::{EdgeChangeKind, Graph};
@@ -111,7 +111,7 @@ impl Snapshot {
         Ok(all)
     }
 
-    /// Compares what both see of a subgraph of which memory does not hold both (rule E8), list by list. O(edges of 64 vertices), and reads of files.
+    /// Compares all lists of a subgraph as both snapshots read them, because memory lacks one of the two states (rule E8). O(edges of 64 vertices), and reads of files.
     #[cold]
     fn compare_subgraph(
         &self,

@@ -18,7 +18,8 @@ pub(crate) use moving::{Mover, renumber};
 use hedgerow_core::{Topology, VertexId, WeightedTopology};
 
 use crate::cancel::Cancel;
-use crate::{KernelError, NO_COMPONENT};
+use crate::error::checked_bound;
+use crate::{Communities, KernelError, NO_COMPONENT};
 
 /// The modularity of given communities, whatever their labels are; 0 without edges.
 ///
@@ -37,7 +38,7 @@ pub fn modularity<G: WeightedTopology>(
 }
 
 /// Communities named by their least vertices. `community` tells a number below the number of ids.
-pub(crate) fn named<G: Topology>(g: &G, community: impl Fn(usize) -> u32) -> Vec<u32> {
+fn named<G: Topology>(g: &G, community: impl Fn(usize) -> u32) -> Vec<u32> {
     let bound = g.vertex_bound();
     let mut least = vec![NO_COMPONENT; bound];
     let name = |v: usize| {
@@ -49,6 +50,21 @@ pub(crate) fn named<G: Topology>(g: &G, community: impl Fn(usize) -> u32) -> Vec
         *slot
     };
     (0..bound).map(name).collect()
+}
+
+/// The best communities that passes over `g` find. `pass` improves given communities of the graph in memory, for a seed.
+pub(crate) fn find<G: WeightedTopology>(
+    g: &G,
+    config: &CommunityConfig,
+    cancel: &Cancel,
+    pass: impl Fn(&Weighted, Vec<u32>, f64, u64, &Cancel) -> Result<Vec<u32>, KernelError<G::Error>>,
+) -> Result<Communities, KernelError<G::Error>> {
+    config.check()?;
+    checked_bound(g.vertex_bound())?;
+    let whole = Weighted::of(g, cancel)?;
+    let pass = |start: Vec<u32>, seed| pass(&whole, start, config.resolution, seed, cancel);
+    let (community, modularity) = best(&whole, config, cancel, pass)?;
+    Ok(Communities { labels: named(g, |v| community[v]), modularity })
 }
 
 /// Passes over a graph of this many places in rows take so long that one order has to do.
@@ -63,7 +79,7 @@ const MOST_PASSES_OF_LARGE: usize = 2;
 const LEAST_GAIN: f64 = 1e-4;
 
 /// The best communities of several orders, of a large graph of one, and their modularity. `pass` improves communities.
-pub(crate) fn best<E>(
+fn best<E>(
     whole: &Weighted,
     config: &CommunityConfig,
     cancel: &Cancel,

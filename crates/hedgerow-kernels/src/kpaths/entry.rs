@@ -33,8 +33,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
 };
 
 fn read(arguments: &Arguments) -> Result<(VertexId, VertexId, u32, Direction), KernelError> {
-    let (source, target) = (arguments.vertex(&Parameter::SOURCE)?, arguments.vertex(&Parameter::TARGET)?);
-    Ok((source, target, arguments.count(&K)?, arguments.direction(&Parameter::DIRECTION)?))
+    let (source, target, direction) = arguments.ends()?;
+    Ok((source, target, arguments.count(&K)?, direction))
 }
 
 pub(crate) fn run<G: WeightedTopology>(

@@ -21,8 +21,7 @@ use hedgerow_core::WeightedTopology;
 
 use crate::KernelError;
 use crate::cancel::Cancel;
-use crate::communities::{CommunityConfig, Mover, Weighted, best, named, renumber};
-use crate::error::checked_bound;
+use crate::communities::{CommunityConfig, Mover, Weighted, find, renumber};
 use crate::grouping::Communities;
 
 pub(crate) mod entry;
@@ -53,12 +52,7 @@ pub fn leiden_until<G: WeightedTopology>(
     config: &CommunityConfig,
     cancel: &Cancel,
 ) -> Result<Communities, KernelError<G::Error>> {
-    config.check()?;
-    checked_bound(g.vertex_bound())?;
-    let whole = Weighted::of(g, cancel)?;
-    let pass = |start: Vec<u32>, seed| pass(&whole, start, config.resolution, seed, cancel);
-    let (community, modularity) = best(&whole, config, cancel, pass)?;
-    Ok(Communities { labels: named(g, |v| community[v]), modularity })
+    find(g, config, cancel, pass)
 }
 
 /// Moves, takes apart and joins from given communities on, until nothing joins.

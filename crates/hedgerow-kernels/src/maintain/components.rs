@@ -2,24 +2,23 @@
 //!
 //! **Result.** As of [`wcc`](crate::wcc()): the least vertex id of each vertex's component.
 //!
-//! **Edges that came** join components: the larger name leads to the smaller one, and one pass over the vertices renames those that are concerned.
+//! **Inserted edges** join components: the larger name is replaced by the smaller one, in one pass over the vertices.
 //!
-//! **Edges that went.** A *certificate* is kept: a part of the edges that connects what all of them do, at first a forest. An edge that went and is not in
-//! it changes nothing, and of a real graph few are: a forest has fewer edges than vertices. For one that is in it the graph as it is now is
-//! searched from both its ends, a vertex at a time where less is to be read. Where the searches meet, the way between the ends goes into the certificate. Where one ends, it
-//! has found a component of its own, whole, which gets its name.
+//! **Removed edges.** The kernel keeps a *certificate*: a part of the edges that has the same components as all edges, at first a spanning forest. Removing an
+//! edge that is not in it changes no component, and few edges of a real graph are in it, since a forest has fewer edges than vertices. For a removed edge of
+//! the certificate a bidirectional search runs on the present graph. If the search connects the ends, its path joins the certificate. If one half
+//! visits a whole component, that component is separate now and gets its own name.
 //!
-//! **Why the rest is right.** Call what had one name before a *group*. When the edges that went are added to the graph again, a group is one component; so
-//! each component that a group falls into has an edge that went. Each of these edges was searched: either its ends are still connected, or
-//! one of them lies in a component that was found whole and named. The other end is then compared with what else is left of its group
-//! (`settle`): with one vertex, kept for each group, by the same search. So at the end all that still has the group's name is connected. The ways that were found, and the trees of
-//! the components that were found whole, make the certificate one of the graph as it is now.
+//! **Why the other vertices are right.** Call the vertices that had one name before a *group*. With the removed edges put back, a group is one component; so each
+//! component that a group splits into has an end of a removed edge. The search of that edge either connected both ends, or separated the component of one end. The
+//! other end is then connected, by the same search, with one representative of its group (`connect_with_group`), or separated too. So in the end all vertices that still have the group's name are
+//! connected. The paths found and the search trees of separated components make the certificate one of the present graph.
 //!
 //! **Cited.** M. Henzinger, V. King, *Randomized fully dynamic graph algorithms with polylogarithmic time per operation*, JACM 1999, for keeping a certificate whose
-//! edges are replaced by search; the searches from both ends go back to Y. Shiloach, S. Even, *An on-line edge-deletion problem*, JACM 1981.
+//! edges are replaced by search; the bidirectional search goes back to Y. Shiloach, S. Even, *An on-line edge-deletion problem*, JACM 1981.
 //!
-//! **Cost.** O(changes); O(vertices) where components joined, or lost their least vertex; and for edges of the certificate that went their searches, in the worst case
-//! O(edges) for each. 8 bytes per id of the domain.
+//! **Cost.** O(changes); O(vertices) where components join, or lose their least vertex; and a search for each removed edge of the certificate, at worst
+//! O(edges) each. 8 bytes per id of the domain.
 
 use std::collections::{HashMap, HashSet};
 
@@ -36,7 +35,7 @@ mod certificate;
 mod search;
 
 use certificate::Certificate;
-use search::{Met, search};
+use search::{Connection, connection};
 
 /// The component of every vertex, kept. See the [module](self).
 #[derive(Clone, Debug)]
@@ -62,7 +61,7 @@ impl Components {
         }
     }
 
-    /// The name that a name leads to while components are being joined.
+    /// The name that replaces `name` while components are being joined.
     fn root(&self, mut name: u32) -> u32 {
         while let Some(&next) = self.names.get(name as usize).filter(|&&next| next != name) {
             name = next;
@@ -70,7 +69,7 @@ impl Components {
         name
     }
 
-    /// Joins components by the edges that came. Vertices have the names that names lead to afterwards.
+    /// Joins the components that inserted edges connect, and renames their vertices.
     fn join(&mut self, changes: &Changes, cancel: &Cancel) -> Result<(), KernelError> {
         let mut joined = Vec::new();
         for edge in changes.edges.iter().filter(|edge| edge.kind == EdgeChangeKind::Inserted) {
@@ -88,10 +87,10 @@ impl Components {
         cancel.check()
     }
 
-    /// Gives each vertex whose name was `joined` with a smaller one the name that this leads to.
+    /// Renames the vertices of each component in `joined` after the component that it became a part of.
     fn rename(&mut self, joined: &[u32]) {
         let ends: HashMap<u32, u32> = joined.iter().map(|&name| (name, self.root(name))).collect();
-        // Nearly all names stay: a bit tells them.
+        // Nearly all names stay; a bit tells them apart without a look into the map.
         let mut bits = vec![0u64; self.names.len().div_ceil(64)];
         joined.iter().for_each(|&name| bits[name as usize / 64] |= 1 << (name % 64));
         hedgerow_par::for_each(self.names.par_chunks_mut(CHUNK_VERTICES), |names| {
@@ -106,87 +105,87 @@ impl Components {
     }
 }
 
-/// What is known of groups that lost edges of the certificate.
-struct Splitting<'a, G> {
+/// The groups that lost edges of the certificate.
+struct SplitGroups<'a, G> {
     g: &'a G,
     cancel: &'a Cancel,
-    /// A vertex of what is left of each group, by name.
-    rest: HashMap<u32, VertexId>,
-    /// The names of components that were found whole.
-    whole: HashSet<u32>,
+    /// A vertex of each group that its other vertices are compared with, by the group's name.
+    representatives: HashMap<u32, VertexId>,
+    /// The names of components that searches separated from their groups.
+    separated: HashSet<u32>,
 }
 
-impl<G: Resident> Splitting<'_, G> {
-    /// Takes an edge out that was in the certificate.
-    fn take_out(&mut self, kept: &mut Components, a: VertexId, b: VertexId) -> Result<(), KernelError> {
+impl<G: Resident> SplitGroups<'_, G> {
+    /// Restores names and certificate after the removal of an edge of the certificate.
+    fn repair(&mut self, kept: &mut Components, a: VertexId, b: VertexId) -> Result<(), KernelError> {
         if kept.name(a) == kept.name(b) {
-            match search(self.g, a, b, self.cancel)? {
-                Met::Way(way) => {
-                    way.iter().zip(way.iter().skip(1)).for_each(|(&u, &v)| kept.certificate.add(u, v));
+            match connection(self.g, a, b, self.cancel)? {
+                Connection::Path(path) => {
+                    kept.certificate.add_path(&path);
                     return Ok(());
                 }
-                Met::Ended { whole, other } => {
-                    self.name_whole(kept, &whole)?;
-                    return self.settle(kept, other);
+                Connection::Separate { component, other } => {
+                    self.separate(kept, &component)?;
+                    return self.connect_with_group(kept, other);
                 }
             }
         }
-        // One of the two was found whole; the other one may be what is left of the group.
-        self.settle(kept, a)?;
-        self.settle(kept, b)
+        // An earlier search separated the component of one end; the other end may still have the group's name.
+        self.connect_with_group(kept, a)?;
+        self.connect_with_group(kept, b)
     }
 
-    /// Makes sure that a vertex is connected with what is left of its group.
-    fn settle(&mut self, kept: &mut Components, v: VertexId) -> Result<(), KernelError> {
+    /// Connects `v` with the representative of its group, or separates the component of one of the two.
+    fn connect_with_group(&mut self, kept: &mut Components, v: VertexId) -> Result<(), KernelError> {
         let name = kept.name(v);
-        if self.whole.contains(&name) {
+        if self.separated.contains(&name) {
             return Ok(());
         }
-        let Some(&rest) = self.rest.get(&name) else {
-            self.rest.insert(name, v);
+        let Some(&representative) = self.representatives.get(&name) else {
+            self.representatives.insert(name, v);
             return Ok(());
         };
-        match search(self.g, rest, v, self.cancel)? {
-            Met::Way(way) => {
-                way.iter().zip(way.iter().skip(1)).for_each(|(&u, &v)| kept.certificate.add(u, v));
+        match connection(self.g, representative, v, self.cancel)? {
+            Connection::Path(path) => {
+                kept.certificate.add_path(&path);
                 Ok(())
             }
-            Met::Ended { whole, other } => {
-                self.rest.insert(name, other);
-                self.name_whole(kept, &whole)
+            Connection::Separate { component, other } => {
+                self.representatives.insert(name, other);
+                self.separate(kept, &component)
             }
         }
     }
 
-    /// Names a component that was found whole, and what is left of its group if that lost its least vertex.
-    fn name_whole(
+    /// Names a whole component after its least vertex, and renames its former group if that vertex had named the group.
+    fn separate(
         &mut self,
         kept: &mut Components,
-        whole: &[(VertexId, VertexId)],
+        component: &[(VertexId, VertexId)],
     ) -> Result<(), KernelError> {
-        // What connected it may have led through what it is not connected with any more.
-        kept.certificate.set_tree(whole);
-        let Some(least) = whole.iter().map(|(v, _)| v).min() else { return Ok(()) };
+        // In the certificate the component may have been connected through vertices that it is separated from now.
+        kept.certificate.set_tree(component);
+        let Some(least) = component.iter().map(|(v, _)| v).min() else { return Ok(()) };
         let group = kept.name(*least);
-        whole.iter().for_each(|&(v, _)| kept.set_name(v, NO_COMPONENT));
+        component.iter().for_each(|&(v, _)| kept.set_name(v, NO_COMPONENT));
         if least.0 == group {
             self.cancel.check()?;
-            let rest = kept.names.par_chunks(CHUNK_VERTICES).enumerate();
+            let chunks = kept.names.par_chunks(CHUNK_VERTICES).enumerate();
             let least_in = |(chunk, names): (usize, &[u32])| {
                 names.iter().position(|&name| name == group).map(|at| (chunk * CHUNK_VERTICES + at) as u32)
             };
-            let first = hedgerow_par::map(rest, least_in).into_iter().flatten().next();
+            let first = hedgerow_par::map(chunks, least_in).into_iter().flatten().next();
             if let Some(first) = first {
                 hedgerow_par::for_each(kept.names.par_chunks_mut(CHUNK_VERTICES), |names| {
                     names.iter_mut().filter(|name| **name == group).for_each(|name| *name = first);
                 });
-                if let Some(rest) = self.rest.remove(&group) {
-                    self.rest.insert(first, rest);
+                if let Some(representative) = self.representatives.remove(&group) {
+                    self.representatives.insert(first, representative);
                 }
             }
         }
-        whole.iter().for_each(|&(v, _)| kept.set_name(v, least.0));
-        self.whole.insert(least.0);
+        component.iter().for_each(|&(v, _)| kept.set_name(v, least.0));
+        self.separated.insert(least.0);
         Ok(())
     }
 }
@@ -203,20 +202,21 @@ impl Maintained for Components {
         let bound = checked_bound(g.vertex_bound())?;
         self.names.resize(bound, NO_COMPONENT);
         self.certificate.resize(bound);
-        let came = changes.vertices.iter().filter(|(_, came)| *came);
-        came.for_each(|&(v, _)| self.set_name(v, v.0));
+        let inserted = changes.vertices.iter().filter(|(_, inserted)| *inserted);
+        inserted.for_each(|&(v, _)| self.set_name(v, v.0));
         self.join(changes, cancel)?;
-        let mut taken_out = Vec::new();
+        let mut to_repair = Vec::new();
         for edge in changes.edges.iter().filter(|edge| edge.kind == EdgeChangeKind::Removed) {
-            // Of an undirected edge both copies are told: the second one is not in the certificate any more.
+            // An undirected edge is listed twice: the second time the certificate no longer has it.
             if edge.src != edge.dst && self.certificate.remove(edge.src, edge.dst) {
-                taken_out.push((edge.src, edge.dst));
+                to_repair.push((edge.src, edge.dst));
             }
         }
-        let mut splitting = Splitting { g, cancel, rest: HashMap::new(), whole: HashSet::new() };
-        taken_out.into_iter().try_for_each(|(a, b)| splitting.take_out(self, a, b))?;
-        let went = changes.vertices.iter().filter(|(_, came)| !came);
-        went.for_each(|&(v, _)| self.set_name(v, NO_COMPONENT));
+        let mut groups =
+            SplitGroups { g, cancel, representatives: HashMap::new(), separated: HashSet::new() };
+        to_repair.into_iter().try_for_each(|(a, b)| groups.repair(self, a, b))?;
+        let removed = changes.vertices.iter().filter(|(_, inserted)| !inserted);
+        removed.for_each(|&(v, _)| self.set_name(v, NO_COMPONENT));
         if self.certificate.is_scattered() {
             self.certificate = Certificate::forest(g, cancel)?;
         }

@@ -1,17 +1,16 @@
-//! An answer by name that goes from snapshot to snapshot.
+//! A named answer that is kept from snapshot to snapshot.
 
 use hedgerow_core::{Changeable, Changing, Topology};
 
 use super::{Components, Degrees, Maintained, Ranks, Triangles};
 use crate::{Cancel, KernelError};
 
-/// Where more than this share of all entries of lists differ, an answer is made from scratch.
+/// A handle computes an answer from scratch if more list entries differ than one for so many edges.
 const MOST_CHANGED: u64 = 8;
 
-/// Begins to keep answers about a graph.
+/// Graphs about which answers can be kept.
 pub trait Maintain: Changeable {
-    /// An answer by the name of its kernel that is kept from snapshot to snapshot: `wcc`, `tc`, `pagerank`, or `degrees`. Nothing is computed before
-    /// the first [`Handle::at`]. O(1).
+    /// A handle that keeps the answer of a kernel: `wcc`, `tc`, `pagerank` or `degrees`. It computes nothing before the first [`Handle::at`]. O(1).
     ///
     /// # Errors
     /// [`KernelError::NoSuchKernel`] for other names.
@@ -22,10 +21,10 @@ pub trait Maintain: Changeable {
 
 impl<G: Changeable> Maintain for G {}
 
-/// An answer about a graph, and the snapshot that it is of.
+/// The last answer about a graph, and its snapshot.
 ///
-/// It keeps that snapshot open, and so in memory what was changed since, until the next call of [`at`](Self::at), or [`release`](Self::release).
-/// It belongs to the program that made it: after the store was closed and opened it is made anew, from scratch.
+/// The handle keeps that snapshot open until the next call of [`at`](Self::at) or [`release`](Self::release), and with it all versions that the snapshot sees. It does not survive its store:
+/// the first answer about a store that was opened again is computed from scratch.
 #[derive(Debug)]
 pub struct Handle<S> {
     kind: Kind,
@@ -57,16 +56,16 @@ pub enum Answer {
     Ranks(Ranks),
 }
 
-/// How an answer was come by.
+/// How a handle computed an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
-    /// Of the one before, and of so many entries of lists that differ.
+    /// From the last answer, and from so many list entries that differ.
     FromChanges(usize),
-    /// From scratch: it is the first one.
+    /// From scratch: it is the first answer.
     First,
-    /// From scratch: the snapshot is earlier than that of the one before, or of another graph.
+    /// From scratch: the snapshot is earlier than the last one, or of another graph.
     NotLater,
-    /// From scratch: so many entries of lists differ that this is less work.
+    /// From scratch: so many list entries differ that an update would be more work.
     TooManyChanges(usize),
 }
 
@@ -86,7 +85,7 @@ impl<S: Changing> Handle<S> {
         Ok(Handle { kind, last: None })
     }
 
-    /// The answer about `snapshot`, and how it was come by. Blocks until it is there; what it costs says the [module](super).
+    /// The answer about `snapshot`, and how the handle computed it. Blocks until it is computed; the [module](super) states the cost.
     ///
     /// # Errors
     /// [`KernelError::Topology`] where the graph cannot be read; [`KernelError::TooManyVertices`].
@@ -94,7 +93,7 @@ impl<S: Changing> Handle<S> {
         self.at_until(snapshot, &Cancel::new())
     }
 
-    /// As [`at`](Self::at), until `cancel` ends it. After an error the next answer is made from scratch.
+    /// As [`at`](Self::at), until `cancel` ends it. After an error the handle computes the next answer from scratch.
     ///
     /// # Errors
     /// As of [`at`](Self::at), and [`KernelError::Cancelled`].
@@ -124,7 +123,7 @@ impl<S: Changing> Handle<S> {
         Ok((answer, made))
     }
 
-    /// Closes the snapshot of the last answer, which is dropped: the next one is made from scratch.
+    /// Drops the last answer and closes its snapshot: the next answer is computed from scratch.
     pub fn release(&mut self) {
         self.last = None;
     }

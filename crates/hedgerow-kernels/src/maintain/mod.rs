@@ -3,14 +3,14 @@
 //!
 //! | answer | equal to the one from scratch | what an update costs |
 //! | --- | --- | --- |
-//! | [`Components`] | exactly | a search for each edge that went and that held its component together; a pass over the vertices where components joined |
+//! | [`Components`] | exactly | a search for each removed edge of a spanning forest; a pass over the vertices where components join |
 //! | [`Degrees`] | exactly | O(changes) |
-//! | [`Triangles`] | exactly | for each edge that came or went the shorter list of its ends, and once for each vertex the longer one |
-//! | [`Ranks`] | within the tolerance | as many iterations as it takes from the old scores on |
+//! | [`Triangles`] | exactly | for each inserted or removed edge the shorter list of its ends, and for each vertex of one its list once |
+//! | [`Ranks`] | within the tolerance | iterations from the last scores until the tolerance holds |
 //!
-//! An update that fails, or is cancelled, leaves an answer that is of no use: it is made from scratch then.
+//! An update that fails or is cancelled leaves an answer of neither state: compute it from scratch then.
 
-use hedgerow_core::{Changes, Resident};
+use hedgerow_core::{Changes, Direction, Resident};
 
 use crate::{Cancel, KernelError};
 
@@ -30,15 +30,20 @@ pub use triangles::Triangles;
 
 /// An answer about a graph that follows its changes.
 pub trait Maintained: Sized {
-    /// The answer about `g`, from nothing.
+    /// Computes the answer about `g`.
     ///
     /// # Errors
     /// [`KernelError::TooManyVertices`]; [`KernelError::Cancelled`].
     fn from_scratch<G: Resident>(g: &G, cancel: &Cancel) -> Result<Self, KernelError>;
 
-    /// Makes the answer about an earlier state of the graph that about `g`, which `changes` lead to.
+    /// Brings the answer about an earlier state of the graph up to `g`, which differs from that state by `changes`.
     ///
     /// # Errors
-    /// As of [`from_scratch`](Self::from_scratch). The answer is of no use then.
+    /// As of [`from_scratch`](Self::from_scratch). The answer is of neither state then.
     fn update<G: Resident>(&mut self, g: &G, changes: &Changes, cancel: &Cancel) -> Result<(), KernelError>;
+}
+
+/// The directions whose lists together have all neighbors of a vertex.
+fn directions<G: Resident>(g: &G) -> &'static [Direction] {
+    if g.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
 }

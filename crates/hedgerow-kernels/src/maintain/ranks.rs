@@ -1,10 +1,10 @@
 //! PageRank, kept.
 //!
-//! **Result.** Scores that are at most `tolerance / (1 - damping)` from those that more iterations lead to, as those of
-//! [`pagerank`](crate::pagerank()) with that tolerance are: the two may differ by twice that.
+//! **Result.** Scores at most `tolerance / (1 - damping)` from the fixed point, as the scores of [`pagerank`](crate::pagerank()) with that tolerance are; so the two differ by
+//! at most twice that.
 //!
-//! **Trick.** Iterations lead to the same scores from anywhere, in fewer steps the nearer they begin. Few changes move few scores far, so they begin with the last ones;
-//! vertices that came begin with 1/n.
+//! **Trick.** Iterations converge to the same scores from any start, in fewer steps from a nearer one. A few changes move few scores far, so iterations start from the last scores;
+//! new vertices start with 1/n.
 //!
 //! **Cited.** A. Langville, C. Meyer, *Updating Markov chains with an eye on Google's PageRank*, SIAM J. Matrix Anal. Appl. 2006, which compares this with more elaborate ways.
 //!
@@ -24,11 +24,11 @@ pub struct Ranks {
 }
 
 impl Ranks {
-    /// Where nothing else is said, iterations end when one would change the scores by less than this in total.
+    /// The default tolerance: iterations end when one would change the scores by less than this in total.
     pub const TOLERANCE: f64 = 1e-6;
     const MOST_ITERATIONS: u32 = 200;
 
-    /// The scores of `g` to a tolerance, from nothing.
+    /// Computes the scores of `g` to a tolerance.
     ///
     /// # Errors
     /// [`KernelError::OutOfRange`]; [`KernelError::TooManyVertices`]; [`KernelError::Cancelled`].

@@ -2,21 +2,21 @@
 //!
 //! **Result.** As of [`triangle_count`](crate::triangle_count()).
 //!
-//! **Trick.** Pairs of vertices that came to be joined, or are not any more, are taken one after another: first those that went are taken out, then those that
-//! came are put in. Each adds or takes away as many triangles as its ends have neighbors in common at that time. These are counted in the lists as
-//! they are now, and set right by the few pairs that come later, or went earlier, in that order. So no list of an earlier time is needed. Pairs are taken
-//! together by their end with the longer list, which is turned into bits once; the shorter list is looked up in them.
+//! **Trick.** The kernel takes changed pairs of vertices one after another: it removes the pairs that are no longer joined, then inserts the pairs that are joined now.
+//! Each pair adds or removes as many triangles as its ends have common neighbors at its turn. The kernel counts these in the present lists, and corrects the
+//! count by the few pairs whose turn comes later, or came earlier. So it needs no list of the earlier state. It groups pairs by their end with the longer list, turns that list
+//! into bits once, and looks the shorter list up in them.
 //!
 //! **Cited.** D. Eppstein, E. Spiro, *The h-index of a graph and its application to dynamic subgraph statistics*, WADS 2009, for counting by pair under change.
 //!
 //! **Cost.** O(Σ over changed pairs of the shorter list), and the longer list once for each vertex that has a changed pair; a bit per id of the domain for each thread.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use hedgerow_core::{Changes, Direction, EdgeChangeKind, Resident, VertexId};
 use rayon::prelude::*;
 
-use super::Maintained;
+use super::{Maintained, directions};
 use crate::error::checked_bound;
 use crate::{Cancel, KernelError};
 
@@ -41,9 +41,9 @@ impl Maintained for Triangles {
     fn update<G: Resident>(&mut self, g: &G, changes: &Changes, cancel: &Cancel) -> Result<(), KernelError> {
         checked_bound::<std::convert::Infallible>(g.vertex_bound())?;
         let pairs = Pairs::of(g, changes);
-        let went = pairs.count(g, Turn::Went, cancel)?;
-        let came = pairs.count(g, Turn::Came, cancel)?;
-        self.count = self.count.saturating_add(came).saturating_sub(went);
+        let removed = pairs.count(g, Turn::Removed, cancel)?;
+        let inserted = pairs.count(g, Turn::Inserted, cancel)?;
+        self.count = self.count.saturating_add(inserted).saturating_sub(removed);
         Ok(())
     }
 }
@@ -55,49 +55,47 @@ fn pair(a: VertexId, b: VertexId) -> Pair {
     (a.min(b), a.max(b))
 }
 
-/// Which pairs are taken.
+/// Which pairs the kernel takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Turn {
-    Went,
-    Came,
+    Removed,
+    Inserted,
 }
 
-/// Pairs of vertices that are joined now and were not, or were and are not, each with its place in the order.
+/// Changed pairs of vertices, each with its place in the order: joined now and not before, or before and not now.
 #[derive(Default)]
 struct Pairs {
-    came: HashMap<Pair, usize>,
-    went: HashMap<Pair, usize>,
-    /// By vertex the other ends of those that came, and of those that went.
-    ends_of_came: HashMap<VertexId, Vec<VertexId>>,
-    ends_of_went: HashMap<VertexId, Vec<VertexId>>,
+    inserted: HashMap<Pair, usize>,
+    removed: HashMap<Pair, usize>,
+    /// The other ends of inserted and of removed pairs, by vertex.
+    ends_of_inserted: HashMap<VertexId, Vec<VertexId>>,
+    ends_of_removed: HashMap<VertexId, Vec<VertexId>>,
 }
 
 impl Pairs {
     fn of<G: Resident>(g: &G, changes: &Changes) -> Pairs {
-        // By how many entries of lists each pair differs, as the lists of its smaller end tell.
+        // By how many entries the lists that join each pair have grown.
         let mut grown: HashMap<Pair, i64> = HashMap::new();
-        let mut met = HashSet::new();
         for change in &changes.edges {
             let step = match change.kind {
                 EdgeChangeKind::Inserted => 1,
                 EdgeChangeKind::Removed => -1,
                 EdgeChangeKind::Reweighted => continue,
             };
-            // An undirected edge stands in both lists.
+            // An undirected edge is listed at both ends.
             if change.src != change.dst && (g.is_directed() || change.src < change.dst) {
                 *grown.entry(pair(change.src, change.dst)).or_default() += step;
-                met.insert(pair(change.src, change.dst));
             }
         }
-        let mut all: Vec<Pair> = met.into_iter().collect();
+        let mut all: Vec<(Pair, i64)> = grown.into_iter().collect();
         all.sort_unstable();
         let mut pairs = Pairs::default();
-        for (a, b) in all {
+        for ((a, b), growth) in all {
             let now = entries(g, a, b);
-            let before = now - grown.get(&(a, b)).copied().unwrap_or(0);
+            let before = now - growth;
             let (of, ends) = match (before > 0, now > 0) {
-                (false, true) => (&mut pairs.came, &mut pairs.ends_of_came),
-                (true, false) => (&mut pairs.went, &mut pairs.ends_of_went),
+                (false, true) => (&mut pairs.inserted, &mut pairs.ends_of_inserted),
+                (true, false) => (&mut pairs.removed, &mut pairs.ends_of_removed),
                 _ => continue,
             };
             of.insert((a, b), of.len());
@@ -107,9 +105,9 @@ impl Pairs {
         pairs
     }
 
-    /// How many triangles come with those that came, or go with those that went.
+    /// The number of triangles that inserted pairs add, or removed pairs remove.
     fn count<G: Resident>(&self, g: &G, turn: Turn, cancel: &Cancel) -> Result<u64, KernelError> {
-        let of = if turn == Turn::Came { &self.came } else { &self.went };
+        let of = if turn == Turn::Inserted { &self.inserted } else { &self.removed };
         let length = |v: VertexId| directions(g).iter().map(|&d| g.degree(v, d)).sum::<usize>();
         let mut by_longer: HashMap<VertexId, Vec<(VertexId, usize)>> = HashMap::new();
         for (&(a, b), &place) in of {
@@ -139,7 +137,7 @@ impl Pairs {
         Ok(counts.into_iter().map(|(sum, _)| sum).sum())
     }
 
-    /// The neighbors that two vertices have in common when the pair at a place has its turn. `bits`: those of `a` now.
+    /// The number of common neighbors of a pair at its turn. `bits`: the present neighbors of `a`.
     fn common<G: Resident>(
         &self,
         g: &G,
@@ -148,22 +146,23 @@ impl Pairs {
         when: (Turn, usize),
     ) -> u64 {
         let is_set = |w: VertexId| bits[w.index() / 64] >> (w.0 % 64) & 1 != 0;
-        let has_changed =
-            [a, b].iter().any(|v| self.ends_of_came.contains_key(v) || self.ends_of_went.contains_key(v));
+        let has_changed = [a, b]
+            .iter()
+            .any(|v| self.ends_of_inserted.contains_key(v) || self.ends_of_removed.contains_key(v));
         let counts = |w: VertexId| {
             w != a && w != b && !(has_changed && (self.is_later(a, w, when) || self.is_later(b, w, when)))
         };
         let mut found = 0;
         each_neighbor(g, b, |w| found += u64::from(is_set(w) && counts(w)));
-        if when.0 == Turn::Came {
+        if when.0 == Turn::Inserted {
             return found;
         }
-        // Those that went and come back before: in the lists as they are now, one of the two edges is missing.
+        // Removed pairs with an earlier place are still there; the present lists lack them.
         let joined = |v: VertexId, w: VertexId| {
-            self.is_back(v, w, when.1) || (entries(g, v, w) > 0 && !self.came.contains_key(&pair(v, w)))
+            self.is_back(v, w, when.1) || (entries(g, v, w) > 0 && !self.inserted.contains_key(&pair(v, w)))
         };
         let mut others: Vec<VertexId> =
-            [a, b].iter().filter_map(|v| self.ends_of_went.get(v)).flatten().copied().collect();
+            [a, b].iter().filter_map(|v| self.ends_of_removed.get(v)).flatten().copied().collect();
         others.sort_unstable();
         others.dedup();
         let back = |w: &VertexId| self.is_back(a, *w, when.1) || self.is_back(b, *w, when.1);
@@ -174,23 +173,19 @@ impl Pairs {
                 .count() as u64
     }
 
-    /// Whether a pair that is joined now is not yet.
+    /// Whether a pair in the present lists is inserted only after this turn.
     fn is_later(&self, v: VertexId, w: VertexId, (turn, place): (Turn, usize)) -> bool {
-        let at = self.came.get(&pair(v, w));
-        at.is_some_and(|&at| turn == Turn::Went || at > place)
+        let at = self.inserted.get(&pair(v, w));
+        at.is_some_and(|&at| turn == Turn::Removed || at > place)
     }
 
-    /// Whether a pair that is not joined now is still, as those that went are taken out from the last to the first.
+    /// Whether a removed pair is still there at this turn: they are removed from the last place to the first.
     fn is_back(&self, v: VertexId, w: VertexId, place: usize) -> bool {
-        self.went.get(&pair(v, w)).is_some_and(|&at| at < place)
+        self.removed.get(&pair(v, w)).is_some_and(|&at| at < place)
     }
 }
 
-fn directions<G: Resident>(g: &G) -> &'static [Direction] {
-    if g.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
-}
-
-/// Calls `f` with each neighbor, directions ignored, once.
+/// Calls `f` once with each neighbor of `v`, directions ignored.
 fn each_neighbor<G: Resident>(g: &G, v: VertexId, mut f: impl FnMut(VertexId)) {
     if !g.is_directed() {
         let mut last = None;
@@ -206,7 +201,7 @@ fn each_neighbor<G: Resident>(g: &G, v: VertexId, mut f: impl FnMut(VertexId)) {
     all.into_iter().for_each(f);
 }
 
-/// How many entries of lists join two vertices: of an undirected graph in the list of the first.
+/// The number of list entries that join two vertices; in an undirected graph those in the list of `a`.
 fn entries<G: Resident>(g: &G, a: VertexId, b: VertexId) -> i64 {
     let of = |a: VertexId, b: VertexId| {
         let list = g.neighbors(a, Direction::Out);

@@ -23,7 +23,7 @@ use crate::KernelError;
 use crate::cancel::{Cancel, Meter};
 use crate::error::{check_ends, checked_bound};
 use crate::par::{LISTS_AHEAD, PLACES_AHEAD, reverse, sort_if_read_together};
-use crate::paths::Paths;
+use crate::paths::{Paths, joined, path_to_root};
 
 pub(crate) mod entry;
 #[cfg(test)]
@@ -71,9 +71,7 @@ pub fn shortest_path_until<G: Topology>(
     cancel.check()?;
     if let Some(middle) = met {
         let [forth, back] = &sides;
-        let mut path = forth.way_to(middle);
-        path.reverse();
-        path.extend(back.way_to(middle).into_iter().skip(1));
+        let path = joined(forth.way_to(middle), back.way_to(middle));
         paths.push(&path, (path.len() - 1) as f64);
     }
     Ok(paths)
@@ -151,13 +149,7 @@ impl Side {
 
     /// The vertices from `v` back to the end.
     fn way_to(&self, v: VertexId) -> Vec<VertexId> {
-        let mut way = vec![v];
-        let mut at = v;
-        while self.before[at.index()] != at.0 {
-            at = VertexId(self.before[at.index()]);
-            way.push(at);
-        }
-        way
+        path_to_root(&self.before, v)
     }
 }
 

@@ -88,6 +88,12 @@ impl Arguments {
         self.required(parameter, |value| if let Value::Direction(to) = value { Some(*to) } else { None })
     }
 
+    /// Source, target and direction of a kernel that searches paths.
+    pub(crate) fn ends(&self) -> Result<(VertexId, VertexId, Direction), KernelError> {
+        let (source, target) = (self.vertex(&Parameter::SOURCE)?, self.vertex(&Parameter::TARGET)?);
+        Ok((source, target, self.direction(&Parameter::DIRECTION)?))
+    }
+
     pub(crate) fn count(&self, parameter: &Parameter) -> Result<u32, KernelError> {
         self.required(parameter, |value| if let Value::Count(count) = value { Some(*count) } else { None })
     }

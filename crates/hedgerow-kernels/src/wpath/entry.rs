@@ -1,6 +1,6 @@
 //! Its entry in the registry.
 
-use hedgerow_core::{Direction, Resident, VertexId, WeightedTopology};
+use hedgerow_core::{Resident, WeightedTopology};
 
 use super::{shortest_weighted_path_until, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
@@ -24,17 +24,12 @@ pub(crate) static KERNEL: Kernel = Kernel {
             1966; E. W. Dijkstra, *A note on two problems in connexion with graphs*, Numerische Mathematik 1, 1959",
 };
 
-fn read(arguments: &Arguments) -> Result<(VertexId, VertexId, Direction), KernelError> {
-    let (source, target) = (arguments.vertex(&Parameter::SOURCE)?, arguments.vertex(&Parameter::TARGET)?);
-    Ok((source, target, arguments.direction(&Parameter::DIRECTION)?))
-}
-
 pub(crate) fn run<G: WeightedTopology>(
     g: &G,
     arguments: &Arguments,
     cancel: &Cancel,
 ) -> Result<Outcome, KernelError<G::Error>> {
-    let (source, target, direction) = read(arguments).map_err(KernelError::of_any)?;
+    let (source, target, direction) = arguments.ends().map_err(KernelError::of_any)?;
     shortest_weighted_path_until(g, source, target, direction, cancel).map(Outcome::Paths)
 }
 
@@ -42,6 +37,6 @@ pub(crate) fn verify<G: WeightedTopology + Resident>(
     g: &G,
     arguments: &Arguments,
 ) -> Result<Outcome, KernelError> {
-    let (source, target, direction) = read(arguments)?;
+    let (source, target, direction) = arguments.ends()?;
     Ok(Outcome::Paths(verify::shortest_weighted_path(g, source, target, direction)))
 }

@@ -27,7 +27,7 @@ use crate::KernelError;
 use crate::cancel::{Cancel, Meter};
 use crate::error::{check_ends, checked_bound};
 use crate::par::reverse;
-use crate::paths::Paths;
+use crate::paths::{Paths, joined, path_to_root};
 use crate::sssp::for_each_neighbor;
 
 pub(crate) mod entry;
@@ -72,9 +72,7 @@ pub fn shortest_weighted_path_until<G: WeightedTopology>(
     cancel.check()?;
     let mut paths = Paths::new();
     if let Some(middle) = middle {
-        let mut path = forth.way_to(middle);
-        path.reverse();
-        path.extend(back.way_to(middle).into_iter().skip(1));
+        let path = joined(forth.way_to(middle), back.way_to(middle));
         let path = without_loops(path);
         let mut length = 0.0;
         for pair in path.windows(2) {
@@ -143,13 +141,7 @@ impl Side {
 
     /// The vertices from `v` back to the end.
     fn way_to(&self, v: VertexId) -> Vec<VertexId> {
-        let mut way = vec![v];
-        let mut at = v;
-        while self.before[at.index()] != at.0 {
-            at = VertexId(self.before[at.index()]);
-            way.push(at);
-        }
-        way
+        path_to_root(&self.before, v)
     }
 }
 

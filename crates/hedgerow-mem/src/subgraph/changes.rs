@@ -1,8 +1,7 @@
-//! What two timestamps see differently of a subgraph.
+//! The differences between two states of a subgraph.
 
 use std::sync::Arc;
 
-use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
     Changes, Direction, EdgeChange, EdgeChangeKind, LocalVertex, SubgraphId, Timestamp, VertexId,
 };
@@ -12,11 +11,11 @@ use crate::op::EdgeOp;
 use crate::version::{NotInMemory, Version, load_changed};
 
 impl Subgraph {
-    /// Adds what snapshots at `from` and, later, `to` see differently of this subgraph, whose id is `id`, in the lists of a direction;
-    /// both must be registered. Vertices are added where it is the outgoing side.
+    /// Adds the differences between what snapshots at `from` and at the later `to` see of this subgraph, whose id is `id`, in the lists of a direction;
+    /// both timestamps must be registered. For outgoing lists it adds vertices too.
     ///
-    /// Deltas say it as far as they reach: O(their entries after `from`). Where versions in between are gone, or operations were merged straight into
-    /// a main part, the lists of the vertices that they touched are compared: O(degrees of these).
+    /// Reads the entries of deltas after `from`. Where a version in between was unlinked, or operations were merged into a main part without an entry, it compares
+    /// the lists of the vertices that changed there: O(their degrees).
     ///
     /// # Errors
     /// [`NotInMemory`] where one of the two states is not; nothing was added then.
@@ -28,24 +27,24 @@ impl Subgraph {
         found: &mut Changes,
     ) -> Result<(), NotInMemory> {
         let Some(newest) = self.version(direction, to)? else { return Ok(()) };
-        let mut between = Between::walk(&newest, (from, to))?;
-        let before = between.before.take();
+        let mut logged = LoggedChanges::walk(&newest, (from, to))?;
+        let before = logged.before.take();
         let before = before.as_ref().map(|version| (version, from));
-        let sides = Sides { id, before, after: (&newest, to) };
-        if direction == Direction::Out && between.present_may_differ {
-            sides.compare_vertices(found);
+        let states = BothStates { id, before, after: (&newest, to) };
+        if direction == Direction::Out && logged.present_may_differ {
+            states.compare_vertices(found);
         }
-        between.add_known(&sides, found);
+        logged.add_to(found, &states);
         Ok(())
     }
 }
 
-/// What the versions of a chain tell about the time between two timestamps.
-struct Between {
+/// The changes between two timestamps that the deltas of a chain have logged.
+struct LoggedChanges {
     /// Entries about edges, newest first.
-    entries: Vec<Known>,
-    /// The vertices about which entries do not tell everything.
-    unknown: u64,
+    entries: Vec<LoggedEdge>,
+    /// The vertices whose lists must be compared: no delta holds all their changes.
+    to_compare: u64,
     present_may_differ: bool,
     /// The version that the earlier snapshot sees.
     before: Option<Arc<Version>>,
@@ -53,41 +52,39 @@ struct Between {
 
 /// An entry of a delta about an edge.
 #[derive(Clone, Copy)]
-struct Known {
+struct LoggedEdge {
     local: LocalVertex,
     dst: VertexId,
-    /// How many entries came after it.
+    /// The number of later entries.
     age: u32,
     op: EdgeOp,
     weight: f64,
 }
 
-impl Between {
+impl LoggedChanges {
     /// Walks from the version that is seen at `to` to the one that is seen at `from`.
-    fn walk(newest: &Arc<Version>, (from, to): (Timestamp, Timestamp)) -> Result<Between, NotInMemory> {
-        let mut between =
-            Between { entries: Vec::new(), unknown: 0, present_may_differ: false, before: None };
+    fn walk(newest: &Arc<Version>, (from, to): (Timestamp, Timestamp)) -> Result<LoggedChanges, NotInMemory> {
+        let mut logged =
+            LoggedChanges { entries: Vec::new(), to_compare: 0, present_may_differ: false, before: None };
         let (mut version, mut upto) = (newest.clone(), to);
         loop {
-            between.take_entries(&version, from, upto);
+            logged.take_entries(&version, from, upto);
             if version.begin <= from {
-                between.before = Some(version);
-                return Ok(between);
+                logged.before = Some(version);
+                return Ok(logged);
             }
-            // Entries behind this were carried over, and have been met. The link comes before the mask: who unlinks a version notes in
-            // the mask what it changed, and then takes it out of the link.
+            // A merge carried later entries over, so this walk has read them. It loads the link before the mask: unlinking a version sets its
+            // changes in the mask before it replaces the link.
             upto = version.begin;
             let before = version.prev.find(|_| true)?;
-            if !faults::is_on(PlantedFault::UnlinkedChangesLost) {
-                between.unknown |= load_changed(&version);
-            }
-            between.present_may_differ |= between.unknown != 0;
+            logged.to_compare |= load_changed(&version);
+            logged.present_may_differ |= logged.to_compare != 0;
             match before {
                 Some(before) => version = before,
                 None => {
-                    // The earlier snapshot sees an empty subgraph.
-                    (between.unknown, between.present_may_differ) = (u64::MAX, true);
-                    return Ok(between);
+                    // The earlier snapshot sees no version: the subgraph was empty.
+                    (logged.to_compare, logged.present_may_differ) = (u64::MAX, true);
+                    return Ok(logged);
                 }
             }
         }
@@ -96,59 +93,59 @@ impl Between {
     /// The entries of a version's delta after `from`, up to `upto`.
     fn take_entries(&mut self, version: &Version, from: Timestamp, upto: Timestamp) {
         let delta = &version.delta;
-        // A label with ranks has several edges to one neighbor: its lists are compared.
+        // With ranks several edges lead to one neighbor; only whole lists tell how many.
         let ranked = version.is_ranked();
         for at in (delta.visible(from)..delta.visible(upto)).rev() {
             let entry = delta.entry(at);
             match entry.op {
                 EdgeOp::Vertex => self.present_may_differ = true,
-                _ if ranked => self.unknown |= entry.local.bit(),
+                _ if ranked => self.to_compare |= entry.local.bit(),
                 op => {
                     let age = self.entries.len() as u32;
                     let (local, dst, weight) = (entry.local, entry.dst, entry.weight);
-                    self.entries.push(Known { local, dst, age, op, weight });
+                    self.entries.push(LoggedEdge { local, dst, age, op, weight });
                 }
             }
         }
     }
 
     /// Adds what differs, by vertex and neighbor.
-    fn add_known(mut self, sides: &Sides<'_>, found: &mut Changes) {
-        let unknown = self.unknown;
-        self.entries.retain(|known| unknown & known.local.bit() == 0);
-        self.entries.sort_unstable_by_key(|known| (known.local.0, known.dst.0, known.age));
+    fn add_to(mut self, found: &mut Changes, states: &BothStates<'_>) {
+        let to_compare = self.to_compare;
+        self.entries.retain(|edge| to_compare & edge.local.bit() == 0);
+        self.entries.sort_unstable_by_key(|edge| (edge.local.0, edge.dst.0, edge.age));
         let mut rest = &*self.entries;
-        let touched = rest.iter().fold(unknown, |mask, known| mask | known.local.bit());
+        let touched = rest.iter().fold(to_compare, |mask, edge| mask | edge.local.bit());
         for local in (0..64).map(LocalVertex).filter(|local| touched & local.bit() != 0) {
-            if unknown & local.bit() != 0 {
-                sides.compare_lists(local, found);
+            if to_compare & local.bit() != 0 {
+                states.compare_lists(local, found);
                 continue;
             }
-            let (of_local, others) = rest.split_at(rest.partition_point(|known| known.local == local));
+            let (of_local, others) = rest.split_at(rest.partition_point(|edge| edge.local == local));
             rest = others;
             for of_edge in of_local.chunk_by(|a, b| a.dst == b.dst) {
                 let (Some(last), Some(first)) = (of_edge.first(), of_edge.last()) else { continue };
-                // Only effective operations are logged: the first says whether the edge was there, the last whether it is.
+                // Deltas log effective operations only: the first tells whether the edge existed, the last whether it exists.
                 let kind = match (first.op != EdgeOp::Insert, last.op != EdgeOp::Remove) {
                     (false, true) => EdgeChangeKind::Inserted,
                     (true, false) => EdgeChangeKind::Removed,
                     (true, true) => EdgeChangeKind::Reweighted,
                     (false, false) => continue,
                 };
-                found.edges.push(sides.change(local, last.dst, kind, last.weight));
+                found.edges.push(states.change(local, last.dst, kind, last.weight));
             }
         }
     }
 }
 
-/// A subgraph as the two snapshots see it.
-struct Sides<'a> {
+/// A subgraph as both snapshots see it.
+struct BothStates<'a> {
     id: SubgraphId,
     before: Option<(&'a Arc<Version>, Timestamp)>,
     after: (&'a Arc<Version>, Timestamp),
 }
 
-impl Sides<'_> {
+impl BothStates<'_> {
     fn change(&self, local: LocalVertex, dst: VertexId, kind: EdgeChangeKind, weight: f64) -> EdgeChange {
         let weight = if kind == EdgeChangeKind::Removed { 0.0 } else { weight };
         EdgeChange { src: self.id.vertex(local), dst, kind, weight }

@@ -63,8 +63,6 @@ fn by_timestamps(isolation: Isolation, floor: u64) {
         histories += 1;
     }
     println!("{isolation:?}: {histories} histories, {all:?}");
-    // In stores with files a crash takes some of them.
-    let floor = if evicts() { floor * 9 / 10 } else { floor };
     explored(&format!("transactions checked by timestamps ({isolation:?})"), all.transactions, floor);
 }
 

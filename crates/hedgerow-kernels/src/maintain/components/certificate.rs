@@ -1,9 +1,10 @@
-//! A part of the edges that connects what all of them do.
+//! A part of the edges with the same components as all of them.
 
 use std::collections::HashSet;
 
-use hedgerow_core::{Direction, Resident, VertexId};
+use hedgerow_core::{Resident, VertexId};
 
+use super::super::directions;
 use crate::{Cancel, KernelError};
 
 /// Stands for no vertex.
@@ -11,10 +12,10 @@ const NONE: u32 = u32::MAX;
 /// Once more than this share of as many edges as there are vertices was added, the forest is made anew.
 const MOST_ADDED: usize = 4;
 
-/// Edges without directions: a forest, less what went of it, and what was added.
+/// Undirected edges: a forest, less the edges removed from it, and edges added since.
 #[derive(Clone, Debug)]
 pub(super) struct Certificate {
-    /// The vertex that each was reached from.
+    /// The parent of each vertex in the forest; a root is its own.
     parents: Vec<u32>,
     added: HashSet<(u32, u32)>,
 }
@@ -69,25 +70,30 @@ impl Certificate {
         }
     }
 
-    /// Makes `tree` the forest of its vertices: each with the one that it was reached from.
+    /// Adds the edges of a path.
+    pub(super) fn add_path(&mut self, path: &[VertexId]) {
+        path.iter().zip(path.iter().skip(1)).for_each(|(&u, &v)| self.add(u, v));
+    }
+
+    /// Gives each vertex of `tree` its parent there.
     pub(super) fn set_tree(&mut self, tree: &[(VertexId, VertexId)]) {
-        for &(v, from) in tree {
+        for &(v, tree_parent) in tree {
             if let Some(parent) = self.parents.get_mut(v.index()) {
-                *parent = from.0;
+                *parent = tree_parent.0;
             }
         }
     }
 
-    /// Takes an edge out; returns whether it was in.
+    /// Removes an edge; returns whether the certificate had it.
     pub(super) fn remove(&mut self, a: VertexId, b: VertexId) -> bool {
-        let mut was_in = self.added.remove(&ordered(a, b));
+        let mut was_there = self.added.remove(&ordered(a, b));
         for (child, parent) in [(a, b), (b, a)] {
             if self.parent(child) == parent.0 {
                 self.parents[child.index()] = NONE;
-                was_in = true;
+                was_there = true;
             }
         }
-        was_in
+        was_there
     }
 
     fn parent(&self, v: VertexId) -> u32 {
@@ -98,9 +104,4 @@ impl Certificate {
     pub(super) fn is_scattered(&self) -> bool {
         self.added.len() > self.parents.len() / MOST_ADDED + 1024
     }
-}
-
-/// In which directions lists have all neighbors of a vertex.
-pub(super) fn directions<G: Resident>(g: &G) -> &'static [Direction] {
-    if g.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
 }

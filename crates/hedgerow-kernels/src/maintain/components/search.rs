@@ -1,81 +1,83 @@
-//! Whether two vertices are connected: a search from both, which ends when they meet, or when one has found its component.
+//! Whether two vertices are connected: a bidirectional search, which ends when its halves meet or when one half has visited a whole component.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use hedgerow_core::{Resident, VertexId};
 
-use super::certificate::directions;
+use super::super::directions;
 use crate::cancel::Meter;
+use crate::paths::joined;
 use crate::{Cancel, KernelError};
 
-/// What a search from two vertices came to.
-pub(super) enum Met {
-    /// A way from the one to the other.
-    Way(Vec<VertexId>),
-    /// One of them has a component of its own.
-    Ended {
-        /// All of it, each vertex with that from which it was reached: the first one from itself.
-        whole: Vec<(VertexId, VertexId)>,
+/// How two vertices are connected.
+pub(super) enum Connection {
+    /// By this path.
+    Path(Vec<VertexId>),
+    /// Not at all.
+    Separate {
+        /// The whole component of one of the two, each vertex with its parent in the search; the root is its own parent.
+        component: Vec<(VertexId, VertexId)>,
         /// The other vertex.
         other: VertexId,
     },
 }
 
-/// One of the two searches, breadth first.
-struct Side {
-    begin: VertexId,
-    /// All that was reached, in order; from `at` on their lists were not read.
-    reached: Vec<VertexId>,
-    at: usize,
-    /// Where each was reached from.
-    from: HashMap<VertexId, VertexId>,
-    /// The lengths of lists read.
-    read: usize,
+/// One half of a bidirectional search, breadth first.
+struct HalfSearch {
+    root: VertexId,
+    /// The vertices visited, in order; the lists from `next` on are unread.
+    visited: Vec<VertexId>,
+    next: usize,
+    /// The parent of each vertex visited.
+    parents: HashMap<VertexId, VertexId>,
+    /// The total length of the lists read.
+    edges_read: usize,
 }
 
-impl Side {
-    fn new(begin: VertexId) -> Side {
-        Side { begin, reached: vec![begin], at: 0, from: HashMap::from([(begin, begin)]), read: 0 }
+impl HalfSearch {
+    fn new(root: VertexId) -> HalfSearch {
+        let parents = HashMap::from([(root, root)]);
+        HalfSearch { root, visited: vec![root], next: 0, parents, edges_read: 0 }
     }
 
-    /// All that was reached, and where from.
+    /// The vertices visited, each with its parent.
     fn tree(&self) -> Vec<(VertexId, VertexId)> {
-        self.reached.iter().map(|v| (*v, self.from.get(v).copied().unwrap_or(*v))).collect()
+        self.visited.iter().map(|v| (*v, self.parents.get(v).copied().unwrap_or(*v))).collect()
     }
 
-    /// The way back from `v` to the begin, both included.
-    fn way_from(&self, mut v: VertexId) -> Vec<VertexId> {
-        let mut way = vec![v];
-        while let Some(&before) = self.from.get(&v).filter(|&&before| before != v) {
-            way.push(before);
-            v = before;
+    /// The path from `v` to the root, both included.
+    fn path_to_root(&self, mut v: VertexId) -> Vec<VertexId> {
+        let mut path = vec![v];
+        while let Some(&parent) = self.parents.get(&v).filter(|&&parent| parent != v) {
+            path.push(parent);
+            v = parent;
         }
-        way
+        path
     }
 
-    /// Reads the lists of the next vertex. Returns a neighbor that the other side has reached, if there is one.
+    /// Reads the lists of the next vertex. Returns a neighbor that the other half has visited, if there is one.
     fn step<G: Resident>(
         &mut self,
         g: &G,
-        other: &Side,
+        other: &HalfSearch,
         meter: &mut Meter<'_>,
     ) -> Result<Option<VertexId>, KernelError> {
-        let Some(&v) = self.reached.get(self.at) else { return Ok(None) };
-        self.at += 1;
+        let Some(&v) = self.visited.get(self.next) else { return Ok(None) };
+        self.next += 1;
         for &direction in directions(g) {
             let list = g.neighbors(v, direction);
             if !meter.spend(list.len().min(Cancel::EDGES_BETWEEN_POLLS - 1)) {
                 return Err(KernelError::Cancelled);
             }
-            self.read += list.len();
+            self.edges_read += list.len();
             let found = list.try_for_each(|u| {
-                if other.from.contains_key(&u) {
-                    self.from.entry(u).or_insert(v);
+                if other.parents.contains_key(&u) {
+                    self.parents.entry(u).or_insert(v);
                     return ControlFlow::Break(u);
                 }
-                self.from.entry(u).or_insert_with(|| {
-                    self.reached.push(u);
+                self.parents.entry(u).or_insert_with(|| {
+                    self.visited.push(u);
                     v
                 });
                 ControlFlow::Continue(())
@@ -87,56 +89,59 @@ impl Side {
         Ok(None)
     }
 
+    /// Whether the whole component of the root was visited.
     fn is_done(&self) -> bool {
-        self.at == self.reached.len()
+        self.next == self.visited.len()
     }
 }
 
-/// Searches from `a` and `b`, each time on the side that has read less.
-pub(super) fn search<G: Resident>(
+/// Searches from `a` and `b` at once, each step in the half that has read fewer edges.
+pub(super) fn connection<G: Resident>(
     g: &G,
     a: VertexId,
     b: VertexId,
     cancel: &Cancel,
-) -> Result<Met, KernelError> {
+) -> Result<Connection, KernelError> {
     if a == b {
-        return Ok(Met::Way(Vec::new()));
+        return Ok(Connection::Path(Vec::new()));
     }
     let mut meter = cancel.meter().ok_or(KernelError::Cancelled)?;
-    if let Some(way) = short_way(g, a, b) {
-        return Ok(Met::Way(way));
+    if let Some(path) = short_path(g, a, b) {
+        return Ok(Connection::Path(path));
     }
-    let (mut near, mut far) = (Side::new(a), Side::new(b));
+    let (mut from_a, mut from_b) = (HalfSearch::new(a), HalfSearch::new(b));
     loop {
-        for (side, other) in [(&near, &far), (&far, &near)] {
-            if side.is_done() {
-                return Ok(Met::Ended { whole: side.tree(), other: other.begin });
+        for (half, other) in [(&from_a, &from_b), (&from_b, &from_a)] {
+            if half.is_done() {
+                return Ok(Connection::Separate { component: half.tree(), other: other.root });
             }
         }
-        let next = |side: &Side| side.read + side.reached.get(side.at).map_or(0, |&v| total_degree(g, v));
-        let (side, other) = if next(&near) <= next(&far) { (&mut near, &far) } else { (&mut far, &near) };
-        if let Some(meeting) = side.step(g, other, &mut meter)? {
-            let mut way = side.way_from(meeting);
-            way.reverse();
-            way.extend(other.way_from(meeting).into_iter().skip(1));
-            return Ok(Met::Way(way));
+        let cost = |half: &HalfSearch| {
+            half.edges_read + half.visited.get(half.next).map_or(0, |&v| total_degree(g, v))
+        };
+        let (half, other) =
+            if cost(&from_a) <= cost(&from_b) { (&mut from_a, &from_b) } else { (&mut from_b, &from_a) };
+        if let Some(meeting) = half.step(g, other, &mut meter)? {
+            return Ok(Connection::Path(joined(half.path_to_root(meeting), other.path_to_root(meeting))));
         }
     }
 }
 
-/// A way of one edge or two, by a look for each neighbor of the one among those of the other: most ends of an edge have some in common.
-fn short_way<G: Resident>(g: &G, a: VertexId, b: VertexId) -> Option<Vec<VertexId>> {
-    let (few, many) = if total_degree(g, a) <= total_degree(g, b) { (a, b) } else { (b, a) };
-    let of_many =
-        |v: VertexId| directions(g).iter().any(|&direction| g.neighbors(many, direction).contains(v));
-    if of_many(few) {
+/// A path of one or two edges: looks each neighbor of the end with the shorter lists up in the lists of the other end. Most ends of an edge have a common
+/// neighbor.
+fn short_path<G: Resident>(g: &G, a: VertexId, b: VertexId) -> Option<Vec<VertexId>> {
+    let (shorter, longer) = if total_degree(g, a) <= total_degree(g, b) { (a, b) } else { (b, a) };
+    let is_beside_longer =
+        |v: VertexId| directions(g).iter().any(|&direction| g.neighbors(longer, direction).contains(v));
+    if is_beside_longer(shorter) {
         return Some(vec![a, b]);
     }
     directions(g).iter().find_map(|&direction| {
-        let found = g.neighbors(few, direction).try_for_each(|v| match v != few && of_many(v) {
-            true => ControlFlow::Break(v),
-            false => ControlFlow::Continue(()),
-        });
+        let found =
+            g.neighbors(shorter, direction).try_for_each(|v| match v != shorter && is_beside_longer(v) {
+                true => ControlFlow::Break(v),
+                false => ControlFlow::Continue(()),
+            });
         found.break_value().map(|v| vec![a, v, b])
     })
 }
