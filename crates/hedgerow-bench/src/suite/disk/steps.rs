@@ -71,7 +71,8 @@ pub(super) fn all(work: &Work<'_>, store: &Graph, peak: &Peak, seconds: &mut Sec
     let sum = timed(seconds, "scan", || scan(&snapshot))?;
     answers.sums.push(("scan", sum));
     peak.kernels_begin();
-    for &kernel in KERNELS.iter().filter(|kernel| !kernel.needs_resident) {
+    let wanted = |kernel: &&&Kernel| !kernel.needs_resident && work.options.wants(kernel.metric);
+    for &kernel in KERNELS.iter().filter(wanted) {
         let outcome = timed(seconds, kernel.metric, || run(kernel, work, &snapshot))?;
         answers.outcomes.push((kernel.name, outcome));
     }
