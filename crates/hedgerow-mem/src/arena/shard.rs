@@ -246,7 +246,10 @@ impl<A> Shard<A> {
         unsafe {
             let mut start = header;
             let mut size = header.as_ref().size();
-            returned = returned.within(inside(header));
+            // Without a memory limit no page is ever returned: freeing a block then computes no page bounds.
+            if returned != Pages::NONE {
+                returned = returned.within(inside(header));
+            }
             let next = behind(header);
             if next.as_ref().has(FREE) {
                 size += next.as_ref().size();
