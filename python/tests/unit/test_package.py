@@ -62,10 +62,11 @@ def examples() -> Iterator[doctest.DocTest]:
         test = parser.get_doctest(inspect.getdoc(thing) or "", scope, name, None, None)
         if test.examples:
             yield test
-    guide = ROOT / "docs/guide/python.md"
-    # A closing fence would read as expected output.
-    text = guide.read_text().replace("```\n", "\n")
-    yield parser.get_doctest(text, {}, guide.name, str(guide), 0)
+    guides = [ROOT / "docs/guide/python.md", *sorted((ROOT / "docs/guide/analytics").glob("*.md"))]
+    for guide in guides:
+        # A closing fence would read as expected output.
+        text = guide.read_text().replace("```\n", "\n")
+        yield parser.get_doctest(text, {}, guide.name, str(guide), 0)
 
 
 @pytest.mark.parametrize("test", list(examples()), ids=lambda test: test.name)
