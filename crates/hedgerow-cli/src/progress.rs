@@ -1,7 +1,12 @@
 //! A progress bar, where there is a terminal to show it.
 
 use std::io::IsTerminal;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
+use hedgerow_kernels::Cancel;
+use hedgerow_kernels::registry::Kernel;
 use hedgerow_workload::read::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -45,4 +50,55 @@ impl Drop for Bar {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// How often a bar of steps is drawn.
+const DRAW_EVERY: Duration = Duration::from_millis(100);
+
+/// The steps of a kernel, drawn by a thread of its own as long as this lives; nothing where standard error is no terminal, or no thread can be started.
+pub(crate) struct Steps {
+    drawing: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Steps {
+    /// A bar for a kernel that was given `cancel`.
+    pub(crate) fn new(kernel: &Kernel, cancel: &Cancel) -> Steps {
+        if !std::io::stderr().is_terminal() {
+            return Steps { drawing: None };
+        }
+        let (end, ended) = channel();
+        let (cancel, name, steps) = (cancel.clone(), kernel.name, kernel.steps);
+        let thread = thread::Builder::new().spawn(move || draw(&cancel, name, steps, &ended));
+        Steps { drawing: thread.ok().map(|thread| (end, thread)) }
+    }
+}
+
+impl Drop for Steps {
+    fn drop(&mut self) {
+        if let Some((end, thread)) = self.drawing.take() {
+            drop(end);
+            // A panic while it was drawn is no failure of the kernel.
+            let _drawn = thread.join();
+        }
+    }
+}
+
+/// Draws until the other end of `ended` is dropped.
+fn draw(cancel: &Cancel, name: &'static str, steps: &'static str, ended: &Receiver<()>) {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    let known = "{prefix} [{bar:30}] {pos}/{len} {msg} {elapsed}";
+    let unknown = "{prefix} {spinner} {elapsed}";
+    bar.set_prefix(name);
+    bar.set_message(steps);
+    let style = if steps.is_empty() { unknown } else { known };
+    if let Ok(style) = ProgressStyle::with_template(style) {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    while ended.recv_timeout(DRAW_EVERY) == Err(RecvTimeoutError::Timeout) {
+        let progress = cancel.progress();
+        bar.set_length(progress.total);
+        bar.set_position(progress.done);
+        bar.tick();
+    }
+    bar.finish_and_clear();
 }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use hedgerow_core::SUBGRAPH_VERTICES;
 
 use crate::KernelError;
+use crate::progress::{Progress, Steps};
 
 /// A handle to end kernels with. Clones are handles to the same flag, which stays raised.
 ///
@@ -38,6 +39,7 @@ type Ask = Box<dyn Fn() -> bool + Send + Sync>;
 struct Inner {
     raised: AtomicBool,
     ask: Option<Ask>,
+    steps: Steps,
 }
 
 impl Cancel {
@@ -57,7 +59,7 @@ impl Cancel {
     /// A flag that raises itself once `ask` says `true`, which every poll calls until then: on any thread of the kernel,
     /// several at a time, and often, so that it should take nanoseconds.
     pub fn asking(ask: impl Fn() -> bool + Send + Sync + 'static) -> Cancel {
-        Cancel { inner: Arc::new(Inner { raised: AtomicBool::new(false), ask: Some(Box::new(ask)) }) }
+        Cancel { inner: Arc::new(Inner { ask: Some(Box::new(ask)), ..Inner::default() }) }
     }
 
     /// Has kernels that were given this handle end with [`KernelError::Cancelled`], those under way and those to come.
@@ -83,6 +85,23 @@ impl Cancel {
             self.cancel();
         }
         self.is_cancelled()
+    }
+
+    /// How far the kernel is that was given this handle, from any thread, in two loads. A kernel that ends early, since a tolerance is met for
+    /// instance, has not done all its steps. A handle that several kernels were given at once tells of the one that began last, with the steps of all.
+    pub fn progress(&self) -> Progress {
+        self.inner.steps.progress()
+    }
+
+    /// Begins to count a kernel's steps.
+    pub(crate) fn begin(&self, steps: u64) {
+        self.inner.steps.begin(steps);
+    }
+
+    /// Counts steps that are done.
+    #[inline]
+    pub(crate) fn step(&self, steps: u64) {
+        self.inner.steps.add(steps);
     }
 
     /// Polls between two steps of a kernel.

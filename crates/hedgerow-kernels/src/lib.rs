@@ -44,6 +44,7 @@ mod par;
 pub mod path;
 mod paths;
 pub mod ppr;
+mod progress;
 mod random;
 pub mod registry;
 pub mod sssp;
@@ -72,6 +73,7 @@ pub use pagerank::{PageRankConfig, pagerank, pagerank_from, pagerank_until, page
 pub use path::{shortest_path, shortest_path_until};
 pub use paths::Paths;
 pub use ppr::{personalized_pagerank, personalized_pagerank_until};
+pub use progress::Progress;
 pub use sssp::{SsspConfig, sssp, sssp_until};
 pub use summary::{count_components, top_k};
 pub use tc::{triangle_count, triangle_count_until};

@@ -282,6 +282,9 @@ impl Snapshot {
     ///     Along the edges, against them or both ways, of any kernel.
     /// rank_range, where : optional
     ///     Which of these edges, as ``neighbors`` has it.
+    /// progress : callable, optional
+    ///     Called with the number of steps that are done and the number of all, every 20 milliseconds and at the end, on the thread that called ``run``; the
+    ///     list of kernels says which steps each counts, and both numbers are 0 for one that tells none. What it raises ends the kernel.
     /// **parameters
     ///     What the kernel is told; None leaves a parameter as it is by default.
     ///
@@ -306,7 +309,7 @@ impl Snapshot {
     /// 3
     /// >>> db.snapshot().run("bfs", source=3, direction="in").to_dict()
     /// {1: 2, 2: 1, 3: 0, 5: 3}
-    #[pyo3(signature = (kernel, *, label=None, weight=None, direction=None, rank_range=None, r#where=None, **parameters))]
+    #[pyo3(signature = (kernel, *, label=None, weight=None, direction=None, rank_range=None, r#where=None, progress=None, **parameters))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn run(
         &self,
@@ -317,6 +320,7 @@ impl Snapshot {
         direction: Option<&str>,
         rank_range: Option<RankRange>,
         r#where: Option<Where>,
+        progress: Option<&Bound<'_, PyAny>>,
         parameters: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
         let direction = direction.map_or(Ok(EdgeDirection::Out), selection::direction)?;
@@ -328,6 +332,6 @@ impl Snapshot {
             kernels::set_all(&mut arguments, parameters, vertex)?;
         }
         let chosen = kernels::direct(&mut arguments, chosen, direction)?;
-        kernels::run(py, &self.handle, &reading, arguments, chosen)
+        kernels::run_telling(py, &self.handle, &reading, arguments, chosen, progress)
     }
 }

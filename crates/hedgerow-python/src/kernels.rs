@@ -2,7 +2,7 @@
 
 use hedgerow::{Direction, EdgeDirection, KernelView, VertexId};
 use hedgerow_kernels::registry::{self, Arguments, Outcome, Parameter, ParameterKind, Size, Value};
-use hedgerow_kernels::{KernelError, Paths, UNREACHED};
+use hedgerow_kernels::{Cancel, KernelError, Paths, UNREACHED};
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use crate::ending::calling;
 use crate::error::{ProgrammingError, raise, raise_kernel};
 use crate::handle::Origin;
 use crate::key::{Key, count, direction};
-use crate::pool::{attended, kernel, parallel};
+use crate::pool::{attended, kernel, kernel_telling, parallel};
 use crate::results::{BYTES_PER_ROW, Reading, keys_array, make};
 use crate::selection::Chosen;
 
@@ -92,6 +92,18 @@ pub(crate) fn run(
     arguments: Arguments,
     chosen: Chosen,
 ) -> PyResult<Py<PyAny>> {
+    run_telling(py, origin, reading, arguments, chosen, None)
+}
+
+/// As [`run`]; calls `told` now and then with how far the kernel is.
+pub(crate) fn run_telling(
+    py: Python<'_>,
+    origin: &Origin,
+    reading: &Reading,
+    arguments: Arguments,
+    chosen: Chosen,
+    told: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<PyAny>> {
     let about = arguments.kernel();
     if chosen.weight.is_some() && !about.reads_weights {
         return Err(ProgrammingError::new_err(format!("{} reads no weights", about.name)));
@@ -107,10 +119,14 @@ pub(crate) fn run(
     let size = Size { ids: ids as u64, edges, threads: threads as u64 };
     let rows = if about.result.kind.is_per_vertex() { ids.saturating_mul(BYTES_PER_ROW) } else { 0 };
     reading.reserve(ids, (about.memory.bytes(size) as usize).saturating_add(rows))?;
-    let outcome = kernel(py, origin, move |cancel| match view {
+    let compute = move |cancel: &Cancel| match view {
         KernelView::Resident(view) => arguments.run(&*view, cancel).map_err(KernelError::of_any),
         KernelView::Tiered(view) => arguments.run_paged(&view, cancel),
-    })?;
+    };
+    let outcome = match told {
+        Some(told) => kernel_telling(py, origin, told, compute),
+        None => kernel(py, origin, compute),
+    }?;
     to_object(py, reading, &outcome)
 }
 

@@ -45,9 +45,20 @@ pub(crate) fn attended<T: Send + 'static>(
     if !is_main_thread(py) {
         return Ok(parallel(py, f));
     }
+    attended_by(py, origin, end, |_| Ok(()), f)
+}
+
+/// Runs `f` on the pool while the calling thread looks for signals, which only the main thread gets, and calls `meanwhile`.
+fn attended_by<T: Send + 'static>(
+    py: Python<'_>,
+    origin: &Origin,
+    end: impl Fn(),
+    meanwhile: impl Fn(Python<'_>) -> PyResult<()>,
+    f: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
     let job = py.detach(|| hedgerow_par::start(f));
     while !py.detach(|| job.wait(LOOK_EVERY)) {
-        let looked = look(py);
+        let looked = look(py).and_then(|()| meanwhile(py));
         // A handler may have forked. The child has no thread that works, and nobody to wait for.
         if origin.is_forked() {
             looked?;
@@ -60,6 +71,28 @@ pub(crate) fn attended<T: Send + 'static>(
         }
     }
     Ok(py.detach(|| job.join()))
+}
+
+/// Runs a kernel [that can be ended](cancellable), and calls `told` with the steps done and all steps, now and then and at its end.
+pub(crate) fn kernel_telling<T: Send + 'static>(
+    py: Python<'_>,
+    origin: &Origin,
+    told: &Bound<'_, PyAny>,
+    f: impl FnOnce(&Cancel) -> Result<T, KernelError<hedgerow::Error>> + Send + 'static,
+) -> PyResult<T> {
+    let raised = Arc::<Mutex<Option<PyErr>>>::default();
+    let cancel = Cancel::asking(looks(raised.clone()));
+    let tell = |py: Python<'_>| {
+        let progress = cancel.progress();
+        let _calling = calling(py);
+        told.call1((progress.done, progress.total)).map(drop)
+    };
+    let given = cancel.clone();
+    let outcome = attended_by(py, origin, || cancel.cancel(), tell, move || f(&given))?;
+    let error = lock(&raised).take();
+    error.map_or(Ok(()), Err)?;
+    let outcome = outcome.map_err(|error| error.split().map_or_else(raise, raise_kernel))?;
+    tell(py).map(|()| outcome)
 }
 
 /// Runs a kernel [that can be ended](cancellable).

@@ -433,6 +433,7 @@ class Snapshot:
         direction: _EdgeDirection | None = None,
         rank_range: _RankRange | None = None,
         where: _Where | None = None,
+        progress: Callable[[int, int], object] | None = None,
         **parameters: Any,
     ) -> VertexResult | Paths | int: ...
     def close(self) -> None: ...

@@ -11,6 +11,7 @@ use hedgerow_kernels::{Cancel, KernelError, Paths};
 use crate::error::CliError;
 use crate::keys::{parse_argument, spelled};
 use crate::output::{Report, Style, quoted};
+use crate::progress::Steps;
 use crate::target::Target;
 
 /// What a kernel works on, and where its result goes.
@@ -32,10 +33,12 @@ impl Work<'_> {
     pub(super) fn timed(&self, arguments: &Arguments) -> Result<(Outcome, f64), CliError> {
         let start = Instant::now();
         let cancel = Cancel::new();
+        let bar = Steps::new(arguments.kernel(), &cancel);
         let outcome = match self.view {
             KernelView::Resident(view) => arguments.run(&**view, &cancel).map_err(KernelError::of_any),
             KernelView::Tiered(view) => arguments.run_paged(view, &cancel),
         };
+        drop(bar);
         let outcome = outcome.map_err(|error| match error.split() {
             // Not the caller's mistake: the graph is not one for this algorithm.
             Ok(KernelError::Weight { from, to, weight }) => {

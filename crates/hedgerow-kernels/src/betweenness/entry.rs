@@ -18,6 +18,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: false,
     parameters: &[SAMPLES, Parameter::SEED, SOURCES],
     result: ResultColumn { name: "score", kind: ResultKind::Scores },
+    steps: "sources",
     cost: "O(vertices + edges) per source",
     // A search, its levels, four numbers.
     memory: Memory { per_id: 61, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },

@@ -108,12 +108,14 @@ pub fn betweenness_until<G: Topology>(
         let mut levels = Levels::new(g.vertex_count());
         let mut passes = Passes::new(g, vertex_bound, cancel);
         cancel.check()?;
+        cancel.begin(sources.len() as u64);
         for &source in &sources {
             search.run(source, Some(&mut levels));
             search.check()?;
             passes.add(source, &levels)?;
             search.restart(levels.all());
             levels.clear();
+            cancel.step(1);
         }
         drop((search, levels));
         Ok(passes.into_scores(scale))

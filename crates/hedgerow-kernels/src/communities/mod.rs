@@ -88,11 +88,14 @@ fn best<E>(
     let alone = || (0..whole.len() as u32).collect::<Vec<u32>>();
     let mut best: Option<(Vec<u32>, f64)> = None;
     let orders = (LARGE / (whole.places() + 1)).clamp(1, MOST_ORDERS);
+    let passes = if orders == 1 { MOST_PASSES_OF_LARGE } else { MOST_PASSES };
+    cancel.begin((orders * passes) as u64);
     for order in 0..orders as u64 {
         let (mut community, mut modularity) = (alone(), f64::NEG_INFINITY);
-        for _ in 0..if orders == 1 { MOST_PASSES_OF_LARGE } else { MOST_PASSES } {
+        for _ in 0..passes {
             community = pass(community, config.seed.wrapping_add(order << 32))?;
             cancel.check()?;
+            cancel.step(1);
             let before = std::mem::replace(&mut modularity, whole.modularity(&community, config.resolution));
             if modularity < before + LEAST_GAIN {
                 break;

@@ -18,6 +18,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: true,
     parameters: &[Parameter::SOURCE, Parameter::TARGET, K, Parameter::DIRECTION],
     result: ResultColumn { name: "paths", kind: ResultKind::Paths },
+    steps: "paths",
     cost: "a run of `sssp` and a short search for each vertex of each path",
     // A run of sssp; then distances to the target and from the source, vertices before and reached, a heap that grows.
     memory: Memory {

@@ -80,6 +80,7 @@ pub fn k_shortest_paths_until<G: WeightedTopology>(
     debug_assert_eq!(to_target.len(), vertex_bound);
     let mut spurs = Spurs::new(g, target, direction, &to_target, cancel);
     let mut found: Vec<Way> = Vec::new();
+    cancel.begin(k.into());
     // By their lengths, whose bits are ordered as they are.
     let mut candidates: BTreeSet<(u64, Vec<VertexId>, usize)> = BTreeSet::new();
     if let Some(way) = spurs.search(Start { vertices: &[source], length: 0.0, closed: &[] })? {
@@ -88,6 +89,7 @@ pub fn k_shortest_paths_until<G: WeightedTopology>(
     while let Some((bits, vertices, left_at)) = candidates.pop_first() {
         let way = Way { vertices, length: f64::from_bits(bits) };
         found.push(way);
+        cancel.step(1);
         if found.len() == k as usize {
             break;
         }

@@ -18,6 +18,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: true,
     parameters: &[RESOLUTION, Parameter::SEED],
     result: ResultColumn { name: "community", kind: ResultKind::Communities },
+    steps: "passes",
     cost: "O(edges) for each of a few rounds",
     // A copy of the graph, 12 bytes for each end of an edge; joined ones, in lists that grow; some numbers for each node.
     memory: Memory { per_id: 128, per_edge: 80, per_thread: 0, fixed: 64 << 10, provided: "" },

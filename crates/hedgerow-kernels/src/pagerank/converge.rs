@@ -94,11 +94,12 @@ impl<S: Score, G: Topology> Ranking<'_, S, G> {
         if iterations == 0 || self.g.edge_count() == 0 {
             return Ok(self.starts());
         }
-        let mut pace = Pace::new(self.damping);
+        let (mut pace, cancel) = (Pace::new(self.damping), self.cancel);
         let mut sweeps = Sweeps::new(self, earlier)?;
         for left in (0..iterations).rev() {
             let steps = pace.steps();
             let swept = sweeps.sweep(steps)?;
+            cancel.step(1);
             if swept.residual < tolerance {
                 break;
             }

@@ -18,6 +18,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: false,
     parameters: &[ITERATIONS, DAMPING, TOLERANCE],
     result: ResultColumn { name: "score", kind: ResultKind::Scores },
+    steps: "iterations",
     cost: "O(vertices + edges) per iteration",
     // With a tolerance four arrays of scores, at the end a fifth, a bit, and three sums for each 1,024 vertices.
     memory: Memory { per_id: 41, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },

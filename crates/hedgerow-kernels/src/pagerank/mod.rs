@@ -115,6 +115,7 @@ fn rank<S: Score, G: Topology>(
     }
     hedgerow_par::run(|| {
         let ranking = Ranking::new(g, vertex_bound, config.damping, cancel)?;
+        cancel.begin(config.iterations.into());
         match config.tolerance {
             None => ranking.run(config.iterations),
             Some(tolerance) => ranking.run_until(config.iterations, tolerance, earlier),
@@ -279,6 +280,7 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
 
     /// Ends an iteration.
     fn turn(&mut self) {
+        self.cancel.step(1);
         std::mem::swap(&mut self.given, &mut self.next_given);
         self.dangling = self.partial.iter().sum();
     }

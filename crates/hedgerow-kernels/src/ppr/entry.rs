@@ -20,6 +20,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: false,
     parameters: &[SOURCES, ITERATIONS, DAMPING, TOLERANCE],
     result: ResultColumn { name: "score", kind: ResultKind::Scores },
+    steps: "iterations",
     cost: "O(vertices + edges) per iteration",
     // Three arrays of scores, a bit, and a sum for each 1,024 vertices; the sources.
     memory: Memory { per_id: 29, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },

@@ -71,6 +71,7 @@ pub fn personalized_pagerank_until<G: Topology>(
     sources.dedup();
     hedgerow_par::run(|| {
         let ranking = Ranking::new(g, vertex_bound, config.damping, cancel)?;
+        cancel.begin(config.iterations.into());
         ranking.run_from(&sources, config.iterations, config.tolerance)
     })
 }

@@ -27,6 +27,8 @@ pub struct Kernel {
     pub parameters: &'static [Parameter],
     /// What it gives.
     pub result: ResultColumn,
+    /// What the steps are that its [progress](crate::Cancel::progress) counts, in the plural; empty where it tells none.
+    pub steps: &'static str,
     /// Its time.
     pub cost: &'static str,
     /// Its memory.

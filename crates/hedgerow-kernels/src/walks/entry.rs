@@ -18,6 +18,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: false,
     parameters: &[SOURCES, WALKS, STEPS, P, Q, Parameter::SEED, Parameter::DIRECTION],
     result: ResultColumn { name: "walks", kind: ResultKind::Paths },
+    steps: "walks",
     cost: "O(1) per step as a rule",
     // The sources; eleven vertices and two numbers for each walk, and how long it is while that is told.
     memory: Memory {

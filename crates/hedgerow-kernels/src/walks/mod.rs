@@ -83,12 +83,15 @@ pub fn random_walks_until<G: Topology>(
         walk[0] = source.0;
     }
     let mut failure = Failure::new();
+    cancel.begin((steps.len() / width) as u64);
     hedgerow_par::run(|| {
         let items = steps.par_chunks_mut(WALKS_TOGETHER * width).enumerate();
         hedgerow_par::for_each(items, |(item, steps)| {
             let Some(meter) = cancel.meter().filter(|_| !failure.is_noted()) else { return };
             let first = (item * WALKS_TOGETHER) as u64;
+            let walks = (steps.len() / width) as u64;
             failure.note(Together::new(g, config, steps, first, meter).walk());
+            cancel.step(walks);
         });
     });
     failure.check()?;

@@ -17,6 +17,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: false,
     parameters: &[],
     result: ResultColumn { name: "component", kind: ResultKind::Components },
+    steps: "passes",
     cost: "O(vertices + edges), usually few edges",
     // A parent per vertex; the roots of a sample.
     memory: Memory { per_id: 4, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },

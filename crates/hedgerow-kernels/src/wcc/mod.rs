@@ -64,10 +64,12 @@ pub fn wcc_until<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<u32>, Kernel
     hedgerow_par::run(|| {
         let forest = Forest { parent: (0..vertex_bound as u32).map(AtomicU32::new).collect(), cancel };
         let mut failure = Failure::new();
+        cancel.begin(LINK_ROUNDS as u64 + 1);
         for round in 0..LINK_ROUNDS {
             forest.link_nth_neighbors(g, round, &failure);
             failure.check()?;
             forest.compress();
+            cancel.step(1);
         }
         let largest = forest.most_frequent_root();
         forest.link_rest(g, largest, &failure);
@@ -78,6 +80,7 @@ pub fn wcc_until<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<u32>, Kernel
             mark_holes(g, &mut components, cancel);
         }
         cancel.check()?;
+        cancel.step(1);
         Ok(components)
     })
 }

@@ -29,6 +29,7 @@ mod cancel;
 mod corrected;
 mod paged;
 mod pages;
+mod progress;
 mod published;
 mod random;
 #[path = "../../src/testing.rs"]

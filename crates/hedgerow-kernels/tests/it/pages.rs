@@ -59,6 +59,9 @@ fn describe(kernel: &Kernel, page: &mut String) {
     let _ = writeln!(page, "- **Takes** {}.", kernel.input);
     let _ = writeln!(page, "- **Gives** `{}`: {}.", kernel.result.name, kernel.result.kind.text());
     let _ = writeln!(page, "- **Time**: {}.", kernel.cost);
+    if !kernel.steps.is_empty() {
+        let _ = writeln!(page, "- **Progress** is told in {}.", kernel.steps);
+    }
     let provided = match kernel.memory.provided {
         "" => String::new(),
         provided => format!(" ({provided})"),

@@ -1,0 +1,64 @@
+//! Kernels tell how far they are.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+
+use hedgerow_core::VertexId;
+use hedgerow_kernels::registry::KERNELS;
+use hedgerow_kernels::{Cancel, Progress};
+use hedgerow_lab::Csr;
+
+/// A ring with chords, so that there are paths, cycles and communities.
+fn graph() -> Csr {
+    let edges: Vec<(u32, u32)> =
+        (0..600).flat_map(|v| [(v, (v + 1) % 600), (v, (v * 7 + 3) % 600)]).collect();
+    Csr::from_edges(600, &edges, &Default::default()).expect("a sound graph")
+}
+
+#[test]
+fn steps_grow_up_to_their_number_and_are_told_during_the_call() {
+    let graph = graph();
+    for kernel in KERNELS {
+        let arguments = kernel.trial(VertexId(3), VertexId(300));
+        // What polls see: never less than before within a call, and never more than all.
+        let (handle, most) = (Arc::new(OnceLock::<Cancel>::new()), Arc::new(AtomicU64::new(0)));
+        let (seen, known) = (handle.clone(), most.clone());
+        let cancel = Cancel::asking(move || {
+            let told = seen.get().map(Cancel::progress).unwrap_or_default();
+            assert!(told.done <= told.total, "{told:?}");
+            known.fetch_max(told.done, Relaxed);
+            false
+        });
+        handle.set(cancel.clone()).expect("set once");
+        arguments.run(&graph, &cancel).unwrap_or_else(|error| panic!("{}: {error}", kernel.name));
+        let at_end = cancel.progress();
+        assert!(most.load(Relaxed) <= at_end.done, "{}", kernel.name);
+        assert_eq!(
+            at_end.total > 0,
+            !kernel.steps.is_empty(),
+            "{}: the registry and the kernel agree",
+            kernel.name
+        );
+        if at_end.total > 0 {
+            // A kernel that ends early has still done a step.
+            assert!(at_end.done > 0, "{}: {at_end:?}", kernel.name);
+            assert!(at_end.fraction().is_some_and(|part| part > 0.0 && part <= 1.0));
+        }
+        // Handles are told by reference to each other: without this the closure would keep itself alive.
+        drop(handle);
+    }
+}
+
+#[test]
+fn a_kernel_that_runs_to_its_end_has_done_all_and_the_next_call_begins_anew() {
+    let (graph, cancel) = (graph(), Cancel::new());
+    assert_eq!(cancel.progress(), Progress::default());
+    assert_eq!(cancel.progress().fraction(), None);
+    for iterations in [7, 4] {
+        let mut arguments = hedgerow_kernels::registry::find("pagerank").expect("registered").arguments();
+        arguments.set("iterations", iterations).expect("in range");
+        arguments.run(&graph, &cancel).expect("runs");
+        let told = cancel.progress();
+        assert_eq!((told.done, told.total), (u64::from(iterations), u64::from(iterations)));
+    }
+}
