@@ -18,6 +18,7 @@
 //! | [`random_walks()`] | Random walks, uniform or as node2vec has them | O(1) per step as a rule |
 //! | [`louvain()`] | Communities by their modularity (Louvain) | O(edges) for each of a few rounds |
 //! | [`leiden()`] | Communities by their modularity that hang together (Leiden) | O(edges) for each of a few rounds |
+//! | [`local_clustering()`] | The share of the edges that there could be between the neighbors of each vertex (local clustering) | O(edges^1.5) at worst |
 //!
 //! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!
@@ -36,6 +37,7 @@ mod error;
 mod grouping;
 pub mod khop;
 pub mod kpaths;
+pub mod lcc;
 pub mod leiden;
 pub mod louvain;
 pub mod maintain;
@@ -46,6 +48,7 @@ mod paths;
 pub mod ppr;
 mod progress;
 mod random;
+mod ranked;
 pub mod registry;
 pub mod sssp;
 pub mod summary;
@@ -66,6 +69,7 @@ pub use error::KernelError;
 pub use grouping::Communities;
 pub use khop::{k_hop_neighborhood, k_hop_neighborhood_until};
 pub use kpaths::{k_shortest_paths, k_shortest_paths_until};
+pub use lcc::{local_clustering, local_clustering_until};
 pub use leiden::{leiden, leiden_until};
 pub use louvain::{louvain, louvain_until};
 pub use maintain::Maintain;

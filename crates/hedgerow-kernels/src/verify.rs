@@ -6,6 +6,7 @@ pub use crate::bfs::verify::bfs;
 pub use crate::cycles::verify::cycles_through;
 pub use crate::khop::verify::k_hop_neighborhood;
 pub use crate::kpaths::verify::k_shortest_paths;
+pub use crate::lcc::verify::local_clustering;
 pub use crate::leiden::verify::leiden;
 pub use crate::louvain::verify::louvain;
 pub use crate::pagerank::verify::pagerank;

@@ -112,7 +112,8 @@ registered!(
     cycles by page,
     walks by page,
     louvain by page,
-    leiden by page
+    leiden by page,
+    lcc resident
 );
 
 /// A kernel by its name.

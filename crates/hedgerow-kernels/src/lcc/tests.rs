@@ -1,0 +1,54 @@
+//! Coefficients that are known, and every way in which lists are intersected.
+
+use hedgerow_core::Topology;
+use hedgerow_workload::kron;
+
+use super::{local_clustering, verify};
+use crate::testing::{graphs, plain_graph};
+
+#[test]
+fn coefficients_as_asked_for_one_by_one() {
+    // The slow answer takes the squares of degrees.
+    for g in graphs().iter().filter(|g| g.edge_count() < 50_000) {
+        assert_eq!(local_clustering(g).expect("ids fit"), verify::local_clustering(g));
+    }
+}
+
+/// One edge of a triangle leads both ways: the vertex across has both, the others have one each of the two that could be.
+#[test]
+fn directions_count_between_neighbors_and_not_to_them() {
+    let g = plain_graph(4, &[(0, 1), (1, 0), (1, 2), (2, 0), (3, 3), (0, 0)], true);
+    assert_eq!(local_clustering(&g), Ok(vec![0.5, 0.5, 1.0, 0.0]));
+    let turned = plain_graph(4, &[(1, 0), (0, 1), (2, 1), (0, 2)], true);
+    assert_eq!(local_clustering(&turned), Ok(vec![0.5, 0.5, 1.0, 0.0]));
+    let undirected = plain_graph(4, &[(0, 1), (1, 2), (2, 0), (2, 3)], false);
+    assert_eq!(local_clustering(&undirected), Ok(vec![1.0, 1.0, 1.0 / 3.0, 0.0]));
+}
+
+/// Hubs by words and by pairs, and lists beyond the hubs; as counted for all vertices of those graphs one by one.
+#[test]
+fn large_graphs_counted_two_ways() {
+    let complete = |n: u32| (0..n).flat_map(move |v| (0..v).map(move |u| (u, v)));
+    let far = 20_000;
+    // Fewer joined than could be, and some edges both ways.
+    let keeps = |&(u, v): &(u32, u32)| (u * 7 + v * 3) % 5 != 0;
+    let mut edges: Vec<(u32, u32)> = complete(200).filter(keeps).collect();
+    edges.extend(complete(40).filter(keeps).map(|(u, v)| (u + far, v + far)));
+    edges.extend((0..9000u32).flat_map(|v| [1, 2].map(|step| (5000 + v, 5000 + (v + step) % 9000))));
+    let back: Vec<(u32, u32)> = edges.iter().filter(|e| e.0 % 3 == 0).map(|&(u, v)| (v, u)).collect();
+    edges.extend(back);
+    let skewed = kron(11, 16, 3);
+    for directed in [false, true] {
+        for (vertices, edges) in [(far as usize + 40, &edges), (skewed.vertices, &skewed.edges)] {
+            let g = plain_graph(vertices, edges, directed);
+            assert_eq!(local_clustering(&g).expect("ids fit"), verify::local_clustering(&g));
+        }
+    }
+}
+
+#[test]
+fn the_slow_answer_can_differ() {
+    let g = plain_graph(4, &[(0, 1), (1, 2), (2, 0)], true);
+    assert_eq!(verify::local_clustering(&g), [0.5, 0.5, 0.5, 0.0]);
+    assert_eq!(verify::local_clustering(&plain_graph(3, &[(0, 1), (1, 2)], true)), [0.0; 3]);
+}
