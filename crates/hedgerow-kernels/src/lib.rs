@@ -19,6 +19,7 @@
 //! | [`louvain()`] | Communities by their modularity (Louvain) | O(edges) for each of a few rounds |
 //! | [`leiden()`] | Communities by their modularity that hang together (Leiden) | O(edges) for each of a few rounds |
 //! | [`local_clustering()`] | The share of the edges that there could be between the neighbors of each vertex (local clustering) | O(edges^1.5) at worst |
+//! | [`label_propagation()`] | Communities by labels that vertices take from most of their neighbors, all at once (CDLP) | O(vertices + edges) per iteration, times log degree at worst |
 //!
 //! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!
@@ -31,9 +32,11 @@
 pub mod betweenness;
 pub mod bfs;
 mod cancel;
+pub mod cdlp;
 pub mod communities;
 pub mod cycles;
 mod error;
+mod frontier;
 mod grouping;
 pub mod khop;
 pub mod kpaths;
@@ -63,6 +66,7 @@ pub mod wpath;
 pub use betweenness::{Sources, betweenness, betweenness_until};
 pub use bfs::{BfsConfig, UNREACHED, bfs, bfs_until};
 pub use cancel::Cancel;
+pub use cdlp::{label_propagation, label_propagation_until};
 pub use communities::{CommunityConfig, modularity};
 pub use cycles::{CycleConfig, cycles_through, cycles_through_until};
 pub use error::KernelError;
@@ -79,7 +83,7 @@ pub use paths::Paths;
 pub use ppr::{personalized_pagerank, personalized_pagerank_until};
 pub use progress::Progress;
 pub use sssp::{SsspConfig, sssp, sssp_until};
-pub use summary::{count_components, top_k};
+pub use summary::{count_components, histogram, top_k};
 pub use tc::{triangle_count, triangle_count_until};
 pub use walks::{WalkConfig, random_walks, random_walks_until};
 pub use wcc::{NO_COMPONENT, wcc, wcc_until};

@@ -1,6 +1,7 @@
 //! Short answers from long results.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use hedgerow_core::{Topology, VertexId};
 
@@ -27,4 +28,13 @@ pub fn top_k<G: Topology>(g: &G, scores: &[f64], k: usize) -> Vec<(VertexId, f64
     }
     best.sort_unstable_by(order);
     best
+}
+
+/// How often each number stands among `numbers`, ascending. O(numbers · log of how many differ).
+pub fn histogram(numbers: impl IntoIterator<Item = u32>) -> Vec<(u32, u64)> {
+    let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+    for number in numbers {
+        *counts.entry(number).or_default() += 1;
+    }
+    counts.into_iter().collect()
 }

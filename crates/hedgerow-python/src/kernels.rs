@@ -141,6 +141,8 @@ fn to_object(py: Python<'_>, reading: &Reading, outcome: &Outcome) -> PyResult<P
         }
         Outcome::Components(components) => reading.vertex_per_vertex(py, components),
         Outcome::Communities(found) => reading.vertex_per_vertex(py, &found.labels),
+        Outcome::Labels(labels) => reading.vertex_per_vertex(py, labels),
+        Outcome::Numbers(numbers) => reading.per_vertex(py, numbers, |&number: &u32| i64::from(number)),
         Outcome::Paths(paths) => self::paths(py, reading, paths),
         Outcome::Count(count) => Ok(count.into_pyobject(py)?.into_any().unbind()),
     }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use hedgerow::{KernelView, VertexId};
 use hedgerow_kernels::registry::{Arguments, Kernel, Outcome, Value};
-use hedgerow_kernels::{Paths, UNREACHED, count_components, top_k};
+use hedgerow_kernels::{Paths, UNREACHED, count_components, histogram, top_k};
 use serde_json::Value as Json;
 
 use super::work::Work;
@@ -61,6 +61,8 @@ pub(super) fn finish(
             self::components(report, work, &found.labels, top)
         }
         Outcome::Paths(paths) => self::paths(report, work, &paths, top),
+        Outcome::Labels(labels) => self::labels(report, work, &labels, top),
+        Outcome::Numbers(numbers) => self::numbers(report, work, kernel.result.name, &numbers, top),
     }
 }
 
@@ -171,21 +173,59 @@ fn scores(report: Report, work: &Work<'_>, scores: &[f64], top: usize) -> Result
 /// Components, each named by the key of the vertex in it that has the least internal id, the first one inserted as a
 /// rule.
 fn components(report: Report, work: &Work<'_>, components: &[u32], top: usize) -> Result<Report, CliError> {
-    let component = |id: VertexId| components.get(id.0 as usize).copied().unwrap_or(id.0);
-    work.write_vertices(|id| VertexId(component(id)))?;
-    let mut sizes = vec![0u64; components.len()];
+    let largest = groups(work, components)?;
+    let report = report.field("components", count_components(components) as u64);
+    largest_of(report, work, "component", largest, top)
+}
+
+/// The labels that vertices end with, each a vertex that need not have it itself.
+fn labels(report: Report, work: &Work<'_>, labels: &[u32], top: usize) -> Result<Report, CliError> {
+    let largest = groups(work, labels)?;
+    largest_of(report.field("labels", largest.len() as u64), work, "label", largest, top)
+}
+
+/// Writes the vertex that stands for each vertex's group, and counts the vertices of each group: largest first.
+fn groups(work: &Work<'_>, groups: &[u32]) -> Result<Vec<(u32, u64)>, CliError> {
+    let group = |id: VertexId| groups.get(id.0 as usize).copied().unwrap_or(id.0);
+    work.write_vertices(|id| VertexId(group(id)))?;
+    let mut sizes = vec![0u64; groups.len()];
     for id in work.view.vertices() {
-        if let Some(size) = sizes.get_mut(component(id) as usize) {
+        if let Some(size) = sizes.get_mut(group(id) as usize) {
             *size += 1;
         }
     }
     let mut largest: Vec<(u32, u64)> = (0u32..).zip(sizes).filter(|&(_, size)| size > 0).collect();
     largest.sort_unstable_by_key(|&(id, size)| (Reverse(size), id));
-    largest.truncate(top);
+    Ok(largest)
+}
+
+fn largest_of(
+    report: Report,
+    work: &Work<'_>,
+    column: &'static str,
+    largest: Vec<(u32, u64)>,
+    top: usize,
+) -> Result<Report, CliError> {
     let row = |(id, size): (u32, u64)| Ok(vec![name(work, VertexId(id))?, size.into()]);
-    Ok(report.field("components", count_components(components) as u64).table(
-        "largest",
-        &["component", "vertices"],
-        largest.into_iter().map(row).collect::<hedgerow::Result<_>>()?,
+    let rows = largest.into_iter().take(top).map(row).collect::<hedgerow::Result<_>>()?;
+    Ok(report.table("largest", &[column, "vertices"], rows))
+}
+
+/// The largest number, and how many vertices have each, the least first.
+fn numbers(
+    report: Report,
+    work: &Work<'_>,
+    column: &'static str,
+    numbers: &[u32],
+    top: usize,
+) -> Result<Report, CliError> {
+    let of = |id: VertexId| numbers.get(id.0 as usize).copied().unwrap_or(0);
+    work.write_result(of)?;
+    let counts = histogram(work.view.vertices().map(of));
+    let rows = counts.iter().take(top).map(|&(number, vertices)| vec![number.into(), vertices.into()]);
+    Ok(report.field("largest", counts.last().map_or(0, |&(number, _)| number)).table(
+        "distribution",
+        &[column, "vertices"],
+        rows.collect(),
     ))
 }

@@ -113,7 +113,8 @@ registered!(
     walks by page,
     louvain by page,
     leiden by page,
-    lcc resident
+    lcc resident,
+    cdlp by page
 );
 
 /// A kernel by its name.

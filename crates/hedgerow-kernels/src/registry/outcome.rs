@@ -22,6 +22,10 @@ pub enum Outcome {
     Paths(Paths),
     /// Groups with many edges inside.
     Communities(Communities),
+    /// A vertex that each vertex took its label from, [`NO_COMPONENT`](crate::NO_COMPONENT) for holes.
+    Labels(Vec<u32>),
+    /// A whole number of each vertex; 0 for holes.
+    Numbers(Vec<u32>),
 }
 
 /// What kind of a result a kernel gives. Whoever shows results does it by their kind.
@@ -41,6 +45,10 @@ pub enum ResultKind {
     Paths,
     /// [`Outcome::Communities`].
     Communities,
+    /// [`Outcome::Labels`].
+    Labels,
+    /// [`Outcome::Numbers`].
+    Numbers,
 }
 
 /// What a kernel's result is called, and what kind it is of.
@@ -74,6 +82,8 @@ impl ResultKind {
             ResultKind::Communities => {
                 "a vertex per vertex, the same for all of a community; and their modularity"
             }
+            ResultKind::Labels => "a vertex per vertex, the label that it ends with",
+            ResultKind::Numbers => "`u32` per vertex",
             ResultKind::Paths => {
                 "of each its vertices in order and its length, an `f64`; and how many there are, as a `u64`"
             }
@@ -92,6 +102,8 @@ impl Outcome {
             Outcome::Count(_) => ResultKind::Count,
             Outcome::Paths(_) => ResultKind::Paths,
             Outcome::Communities(_) => ResultKind::Communities,
+            Outcome::Labels(_) => ResultKind::Labels,
+            Outcome::Numbers(_) => ResultKind::Numbers,
         }
     }
 

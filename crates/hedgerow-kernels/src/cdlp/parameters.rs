@@ -1,0 +1,12 @@
+//! What the kernel can be told.
+
+use crate::registry::{Absent, CountRange, Parameter, ParameterKind, Value};
+
+/// How many iterations.
+pub(super) const ITERATIONS: Parameter = Parameter {
+    name: "iterations",
+    summary: "The number of iterations; fewer are made only where no label changes any more",
+    kind: ParameterKind::Count(CountRange::POSITIVE),
+    absent: Absent::Is(Value::Count(10)),
+    is_reported: true,
+};

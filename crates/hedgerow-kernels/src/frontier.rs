@@ -1,0 +1,78 @@
+//! Rounds over a set of vertices that changes from round to round.
+
+use hedgerow_core::{Direction, Topology, VertexId};
+use rayon::prelude::*;
+
+use crate::cancel::{Cancel, Meter};
+use crate::error::Failure;
+use crate::par::{LISTS_AHEAD, PLACES_AHEAD, sort_if_read_together};
+
+/// A frontier of fewer vertices is the calling thread's.
+const SEQUENTIAL: usize = 256;
+
+/// What the rounds of a kernel share.
+pub(crate) struct Rounds<'g, G: Topology> {
+    pub(crate) g: &'g G,
+    pub(crate) cancel: &'g Cancel,
+    pub(crate) failure: Failure<G::Error>,
+}
+
+impl<G: Topology> Rounds<'_, G> {
+    /// Calls `f` with the runs of neighbours of each vertex of `frontier`, in parallel, and replaces it by the vertices that the calls push. Long
+    /// runs are given in parts, and none once the flag is raised or a read failed.
+    pub(crate) fn next(
+        &self,
+        frontier: &mut Vec<VertexId>,
+        directions: &[Direction],
+        f: impl Fn(VertexId, &[VertexId], &mut Vec<VertexId>) + Sync,
+    ) {
+        sort_if_read_together::<G, _>(frontier);
+        let part = |part: &[VertexId], found: &mut Vec<VertexId>| {
+            for &direction in directions {
+                let Some(mut meter) = self.cancel.meter().filter(|_| !self.failure.is_noted()) else {
+                    return;
+                };
+                self.visit(part, direction, &mut meter, |v, run| f(v, run, found));
+            }
+        };
+        if frontier.len() < SEQUENTIAL {
+            let mut found = Vec::new();
+            frontier.chunks(G::VISITED_TOGETHER).for_each(|vertices| part(vertices, &mut found));
+            *frontier = found;
+            return;
+        }
+        let parts: Vec<Vec<VertexId>> =
+            hedgerow_par::map(frontier.par_chunks(G::VISITED_TOGETHER), |vertices| {
+                let mut found = Vec::new();
+                part(vertices, &mut found);
+                found
+            });
+        frontier.clear();
+        frontier.reserve_exact(parts.iter().map(Vec::len).sum());
+        parts.iter().for_each(|part| frontier.extend_from_slice(part));
+    }
+
+    fn visit(
+        &self,
+        part: &[VertexId],
+        direction: Direction,
+        meter: &mut Meter<'_>,
+        mut f: impl FnMut(VertexId, &[VertexId]),
+    ) {
+        let ahead = part.iter().enumerate().map(|(i, &v)| {
+            if let Some(&far) = part.get(i + PLACES_AHEAD) {
+                self.g.prefetch_place(far, direction);
+            }
+            if let Some(&near) = part.get(i + LISTS_AHEAD) {
+                self.g.prefetch_list(near, direction);
+            }
+            v
+        });
+        self.failure.note(self.g.visit(ahead, direction, |v, run| meter.parts(run, |part| f(v, part))));
+    }
+}
+
+/// The directions in which all neighbours of a vertex are found.
+pub(crate) fn all_ways<G: Topology>(g: &G) -> &'static [Direction] {
+    if g.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
+}
