@@ -20,6 +20,7 @@
 //! | [`leiden()`] | Communities by their modularity that hang together (Leiden) | O(edges) for each of a few rounds |
 //! | [`local_clustering()`] | The share of the edges that there could be between the neighbors of each vertex (local clustering) | O(edges^1.5) at worst |
 //! | [`label_propagation()`] | Communities by labels that vertices take from most of their neighbors, all at once (CDLP) | O(vertices + edges) per iteration, times log degree at worst |
+//! | [`scc()`] | Strongly connected components: paths lead both ways | O(vertices + edges) |
 //!
 //! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!
@@ -53,6 +54,7 @@ mod progress;
 mod random;
 mod ranked;
 pub mod registry;
+pub mod scc;
 pub mod sssp;
 pub mod summary;
 pub mod tc;
@@ -82,6 +84,7 @@ pub use path::{shortest_path, shortest_path_until};
 pub use paths::Paths;
 pub use ppr::{personalized_pagerank, personalized_pagerank_until};
 pub use progress::Progress;
+pub use scc::{scc, scc_until};
 pub use sssp::{SsspConfig, sssp, sssp_until};
 pub use summary::{count_components, histogram, top_k};
 pub use tc::{triangle_count, triangle_count_until};

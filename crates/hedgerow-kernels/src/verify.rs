@@ -13,6 +13,7 @@ pub use crate::louvain::verify::louvain;
 pub use crate::pagerank::verify::pagerank;
 pub use crate::path::verify::shortest_path;
 pub use crate::ppr::verify::personalized_pagerank;
+pub use crate::scc::verify::scc;
 pub use crate::sssp::verify::sssp;
 pub use crate::tc::verify::triangle_count;
 pub use crate::walks::verify::random_walks;

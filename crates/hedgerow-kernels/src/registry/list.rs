@@ -114,7 +114,8 @@ registered!(
     louvain by page,
     leiden by page,
     lcc resident,
-    cdlp by page
+    cdlp by page,
+    scc by page
 );
 
 /// A kernel by its name.

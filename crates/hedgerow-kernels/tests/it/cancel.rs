@@ -155,8 +155,8 @@ fn registered(kernel: &'static registry::Kernel) -> Kernel {
     Box::new(move |g, cancel| {
         let last = (0..g.vertex_bound() as u32).rev().map(VertexId).find(|&v| g.contains(v));
         let arguments = kernel.trial(VertexId(0), last.expect("one is live"));
-        // Of a main list they take one neighbour.
-        g.reads_mains.store(!["wcc", "walks"].contains(&kernel.name), Relaxed);
+        // Of a main list they take one neighbour; of an undirected graph `scc` is `wcc`.
+        g.reads_mains.store(!["wcc", "scc", "walks"].contains(&kernel.name), Relaxed);
         let ended = arguments.run(g, cancel).map(drop);
         g.reads_mains.store(true, Relaxed);
         ended
@@ -233,8 +233,8 @@ fn the_edges_between_two_polls_are_bounded() {
                     polls >= parts,
                     "{name}, {shape}, directed {directed}: {polls} polls in {parts} parts"
                 );
-                let reads_hub =
-                    ["bfs top-down", "sssp", "tc"].contains(&name) || (name == "pagerank" && !directed);
+                let reads_hub = ["bfs top-down", "sssp", "tc", "lcc", "cdlp"].contains(&name)
+                    || (name == "pagerank" && !directed);
                 assert!(
                     !shape.ends_with("star") || !reads_hub || parts >= 3,
                     "{name}, {shape}: no hub was read"

@@ -26,6 +26,9 @@ fn graphs() -> Vec<(&'static str, Csr)> {
     // So many edges lie elsewhere that a search goes on top-down from the hub, to all vertices at once.
     let ring = (1..many).flat_map(|v| (1..12).map(move |step| (v, (v + step) % many)));
     let hub: Vec<(u32, u32)> = star.iter().copied().chain(ring).collect();
+    // A vertex with edges from and to two others, and a ring that is not joined with them.
+    let ring = (3..many).map(|v| (v, if v + 1 < many { v + 1 } else { 3 }));
+    let long_ring: Vec<(u32, u32)> = [(0, 1), (1, 0), (0, 2), (2, 0)].into_iter().chain(ring).collect();
     let skewed = kron(15, 16, 5);
     let complete: Vec<(u32, u32)> = (0..1200).flat_map(|v| (0..v).map(move |u| (u, v))).collect();
     let seven = |rng: &mut hedgerow_workload::rng::Rng| rng.below(1 << 20) as f64 / 7.0;
@@ -35,6 +38,7 @@ fn graphs() -> Vec<(&'static str, Csr)> {
         ("path with weights", weighted_graph(many as usize, &path, false, seven)),
         ("star", plain_graph(many as usize, &star, false)),
         ("star with weights", weighted_graph(many as usize, &star, true, seven)),
+        ("long ring", plain_graph(many as usize, &long_ring, true)),
         ("hub", plain_graph(many as usize, &hub, false)),
         ("complete", plain_graph(1200, &complete, false)),
         ("complete with weights", weighted_graph(1200, &complete, false, seven)),
