@@ -21,6 +21,7 @@
 //! | [`local_clustering()`] | The share of the edges that there could be between the neighbors of each vertex (local clustering) | O(edges^1.5) at worst |
 //! | [`label_propagation()`] | Communities by labels that vertices take from most of their neighbors, all at once (CDLP) | O(vertices + edges) per iteration, times log degree at worst |
 //! | [`scc()`] | Strongly connected components: paths lead both ways | O(vertices + edges) |
+//! | [`core_numbers()`] | The core number of each vertex: the largest k for which it is in the k-core | O(vertices + edges) |
 //!
 //! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!
@@ -39,6 +40,7 @@ pub mod cycles;
 mod error;
 mod frontier;
 mod grouping;
+pub mod kcore;
 pub mod khop;
 pub mod kpaths;
 pub mod lcc;
@@ -73,6 +75,7 @@ pub use communities::{CommunityConfig, modularity};
 pub use cycles::{CycleConfig, cycles_through, cycles_through_until};
 pub use error::KernelError;
 pub use grouping::Communities;
+pub use kcore::{core_numbers, core_numbers_until};
 pub use khop::{k_hop_neighborhood, k_hop_neighborhood_until};
 pub use kpaths::{k_shortest_paths, k_shortest_paths_until};
 pub use lcc::{local_clustering, local_clustering_until};

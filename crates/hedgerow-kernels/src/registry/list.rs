@@ -115,7 +115,8 @@ registered!(
     leiden by page,
     lcc resident,
     cdlp by page,
-    scc by page
+    scc by page,
+    kcore by page
 );
 
 /// A kernel by its name.
