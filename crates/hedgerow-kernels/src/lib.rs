@@ -22,6 +22,7 @@
 //! | [`label_propagation()`] | Communities by labels that vertices take from most of their neighbors, all at once (CDLP) | O(vertices + edges) per iteration, times log degree at worst |
 //! | [`scc()`] | Strongly connected components: paths lead both ways | O(vertices + edges) |
 //! | [`core_numbers()`] | The core number of each vertex: the largest k for which it is in the k-core | O(vertices + edges) |
+//! | [`vertex_degrees()`] | The number of edges of each vertex in a direction, and how many vertices have each number | O(vertices), by the page O(vertices + edges) |
 //!
 //! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!
@@ -37,6 +38,7 @@ mod cancel;
 pub mod cdlp;
 pub mod communities;
 pub mod cycles;
+pub mod degrees;
 mod error;
 mod frontier;
 mod grouping;
@@ -73,6 +75,7 @@ pub use cancel::Cancel;
 pub use cdlp::{label_propagation, label_propagation_until};
 pub use communities::{CommunityConfig, modularity};
 pub use cycles::{CycleConfig, cycles_through, cycles_through_until};
+pub use degrees::{vertex_degrees, vertex_degrees_until};
 pub use error::KernelError;
 pub use grouping::Communities;
 pub use kcore::{core_numbers, core_numbers_until};

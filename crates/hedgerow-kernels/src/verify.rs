@@ -5,6 +5,7 @@ pub use crate::betweenness::verify::betweenness;
 pub use crate::bfs::verify::bfs;
 pub use crate::cdlp::verify::label_propagation;
 pub use crate::cycles::verify::cycles_through;
+pub use crate::degrees::verify::vertex_degrees;
 pub use crate::kcore::verify::core_numbers;
 pub use crate::khop::verify::k_hop_neighborhood;
 pub use crate::kpaths::verify::k_shortest_paths;

@@ -11,6 +11,7 @@ mod kinds;
 mod labels;
 mod published;
 mod readme;
+mod structure;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -116,7 +116,8 @@ registered!(
     lcc resident,
     cdlp by page,
     scc by page,
-    kcore by page
+    kcore by page,
+    degrees by page
 );
 
 /// A kernel by its name.
