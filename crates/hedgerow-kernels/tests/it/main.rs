@@ -27,6 +27,7 @@ macro_rules! counts_of {
 
 mod cancel;
 mod corrected;
+mod oracles;
 mod paged;
 mod pages;
 mod progress;

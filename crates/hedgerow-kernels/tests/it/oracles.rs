@@ -1,0 +1,142 @@
+//! All kernels against their slow answers on small graphs of many shapes: with edges that are repeated or lead back to their vertex, weights of 0, holes in
+//! the range of ids at its beginning, its end and between, and vertices that lost their edges.
+//!
+//! `make test` takes the rounds of the floor; with `HEDGEROW_DEEP_SECONDS` there are more, each of another seed.
+
+use hedgerow_core::{Topology, VertexId};
+use hedgerow_kernels::Cancel;
+use hedgerow_kernels::registry::{Absent, KERNELS};
+use hedgerow_lab::{Csr, CsrOptions, Duplicates};
+use hedgerow_testkit::effort::{Effort, explored};
+use hedgerow_workload::rng::Rng;
+
+use crate::testing::{sources, with_threads};
+
+/// Scores may differ in rounding.
+const RELATIVE: f64 = 1e-9;
+
+/// Graphs that `make test` compares on.
+const FLOOR: u64 = 50;
+
+/// Of one graph: its edges, before some of them are repeated and some vertices are taken out.
+struct Shape {
+    name: &'static str,
+    vertices: u32,
+    edges: Vec<(u32, u32)>,
+}
+
+fn pick(rng: &mut Rng, below: u32) -> u32 {
+    rng.below(u64::from(below.max(1))) as u32
+}
+
+fn some_edges(rng: &mut Rng, vertices: u32, count: u32) -> Vec<(u32, u32)> {
+    (0..if vertices == 0 { 0 } else { count }).map(|_| (pick(rng, vertices), pick(rng, vertices))).collect()
+}
+
+/// The shape of a round.
+fn shape(round: u64, rng: &mut Rng) -> Shape {
+    let n = 2 + pick(rng, 90);
+    let chain = |from: u32, to: u32| (from + 1..to).map(|v| (v - 1, v));
+    let clique = |from: u32, to: u32| (from..to).flat_map(move |v| (from..v).map(move |u| (u, v)));
+    let (name, vertices, edges): (_, u32, Vec<(u32, u32)>) = match round % 12 {
+        0 => ("no vertices", 0, Vec::new()),
+        1 => ("one vertex", 1, if rng.chance(0.5) { vec![(0, 0)] } else { Vec::new() }),
+        2 => ("no edges", n, Vec::new()),
+        3 => ("loops", n, (0..n).filter(|v| v % 3 != 1).map(|v| (v, v)).collect()),
+        4 => ("star", n, (1..n).map(|v| if v % 2 == 0 { (0, v) } else { (v, 0) }).collect()),
+        5 => ("path", n, chain(0, n).collect()),
+        6 => ("ring", n, chain(0, n).chain([(n - 1, 0)]).collect()),
+        7 => ("clique", n.min(24), clique(0, n.min(24)).collect()),
+        8 => {
+            let half = n / 2;
+            let edges = clique(0, half.min(12)).chain(chain(half, n)).collect();
+            ("parts apart", n, edges)
+        }
+        9 => {
+            let (count, back) = (2 * n, n / 3);
+            let edges = some_edges(rng, n, count);
+            let back: Vec<(u32, u32)> = edges.iter().take(back as usize).map(|&(u, v)| (v, u)).collect();
+            ("random, some both ways", n, edges.into_iter().chain(back).collect())
+        }
+        10 => ("sparse", n, some_edges(rng, n, n)),
+        _ => {
+            // Hubs and leaves.
+            let edges =
+                some_edges(rng, n, 6 * n).into_iter().map(|(u, v)| (u.min(pick(rng, n)), v)).collect();
+            ("skewed", n, edges)
+        }
+    };
+    Shape { name, vertices, edges }
+}
+
+/// The graph of a shape: some ids are holes, so their edges are gone, some edges are repeated, and edges weigh something or 0.
+fn graph(shape: &Shape, rng: &mut Rng) -> Csr {
+    let (before, after) = (pick(rng, 70), pick(rng, 70));
+    let bound = before + shape.vertices + after;
+    let hole_share = [0.0, 0.0, 0.2][pick(rng, 3) as usize];
+    let is_live =
+        |v: u32, rng: &mut Rng| (before..before + shape.vertices).contains(&v) && !rng.chance(hole_share);
+    let live: Vec<bool> = (0..bound).map(|v| is_live(v, rng)).collect();
+    let shifted = shape.edges.iter().map(|&(u, v)| (u + before, v + before));
+    let mut edges: Vec<(u32, u32)> = shifted.filter(|&(u, v)| live[u as usize] && live[v as usize]).collect();
+    let duplicates = if rng.chance(0.3) { Duplicates::Keep } else { Duplicates::Merge };
+    for at in 0..edges.len() {
+        if rng.chance(0.1) {
+            edges.push(edges[at]);
+        }
+    }
+    let options =
+        CsrOptions { directed: rng.chance(0.5), duplicates, live: Some(live), ..CsrOptions::default() };
+    let made = if rng.chance(0.5) {
+        let weights: Vec<f64> = edges.iter().map(|_| pick(rng, 4) as f64).collect();
+        Csr::from_weighted_edges(bound as usize, &edges, &weights, &options)
+    } else {
+        Csr::from_edges(bound as usize, &edges, &options)
+    };
+    made.expect("ends are live")
+}
+
+/// Compares every kernel on one graph; returns how many had something to answer.
+fn compare(seed: u64) -> u64 {
+    let mut compared = 0;
+    let mut rng = Rng::new(seed);
+    let shape = shape(seed, &mut rng);
+    let g = graph(&shape, &mut rng);
+    let ends = sources(&g, usize::MAX);
+    let end = |rng: &mut Rng| ends.get(pick(rng, ends.len() as u32) as usize).copied();
+    // Kernels that search are not asked where nothing lives.
+    let (source, target) = (end(&mut rng), end(&mut rng));
+    let threads = 1 + pick(&mut rng, 3) as usize;
+    for kernel in KERNELS {
+        let asks = kernel.parameters.iter().any(|parameter| parameter.absent == Absent::Refused);
+        let (source, target) = match (source, target) {
+            (Some(source), Some(target)) => (source, target),
+            _ if asks => continue,
+            _ => (VertexId(0), VertexId(0)),
+        };
+        let arguments = kernel.trial(source, target);
+        let about = || {
+            let (name, shape) = (kernel.name, shape.name);
+            format!("{name}, {shape}, seed {seed}, {} ids, directed {}", g.vertex_bound(), g.is_directed())
+        };
+        let found = with_threads(threads, || arguments.run(&g, &Cancel::new()));
+        let found = found.unwrap_or_else(|error| panic!("{}: {error}", about()));
+        let expected = arguments.verify(&g).unwrap_or_else(|error| panic!("{}: {error}", about()));
+        assert!(found.agrees_with(&expected, RELATIVE), "{}: {found:?}, not {expected:?}", about());
+        compared += 1;
+    }
+    compared
+}
+
+#[test]
+fn kernels_agree_with_their_oracles_on_graphs_of_many_shapes() {
+    let (effort, mut compared) = (Effort::rounds(FLOOR), 0);
+    let mut graphs = 0;
+    while let Some(seed) = effort.next_seed() {
+        compared += compare(seed);
+        graphs += 1;
+    }
+    explored("graphs of many shapes", graphs, FLOOR);
+    // Without live vertices half of the kernels have nothing to begin at.
+    explored("answers compared with oracles", compared, FLOOR * KERNELS.len() as u64 * 3 / 4);
+}
