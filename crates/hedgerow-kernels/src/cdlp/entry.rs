@@ -18,6 +18,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: false,
     parameters: &[ITERATIONS],
     result: ResultColumn { name: "label", kind: ResultKind::Labels },
+    steps: "iterations",
     cost: "O(vertices + edges) per iteration, times log degree at worst",
     // Two labels and three bits; those that changed; the labels around one vertex in each thread.
     memory: Memory { per_id: 17, per_edge: 8, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },

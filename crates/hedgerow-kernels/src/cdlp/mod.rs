@@ -66,10 +66,12 @@ pub fn label_propagation_until<G: Topology>(
         let words = vertex_bound.div_ceil(64);
         // Vertices that may take another label, and those that took one.
         let (mut open, mut changed) = (vec![u64::MAX; words], vec![0; words]);
+        cancel.begin(iterations.into());
         for iteration in 0..iterations {
             cancel.check()?;
             round.run(&open, &mut changed);
             round.check()?;
+            cancel.step(1);
             std::mem::swap(&mut round.labels, &mut round.next);
             if changed.iter().all(|&word| word == 0) {
                 break;

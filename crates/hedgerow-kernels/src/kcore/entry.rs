@@ -17,6 +17,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: false,
     parameters: &[],
     result: ResultColumn { name: "core", kind: ResultKind::Numbers },
+    steps: "vertices",
     cost: "O(vertices + edges)",
     // A degree, a core number, the vertices that are left, those that go and their successors in parts.
     memory: Memory { per_id: 24, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },

@@ -134,9 +134,12 @@ fn peel<G: Topology>(
     let mut cores = vec![0; degrees.len()];
     let mut left: Vec<VertexId> = (0..degrees.len() as u32).map(VertexId).collect();
     // Vertices without edges, and holes, went with level 0.
+    cancel.begin(left.len() as u64);
     let mut level = 0;
     loop {
+        let before = left.len();
         let Level { mut going, degree } = next_level(&mut left, degrees, level, cancel)?;
+        cancel.step((before - left.len()) as u64);
         if going.is_empty() {
             return Ok(cores);
         }

@@ -17,6 +17,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: false,
     parameters: &[],
     result: ResultColumn { name: "coefficient", kind: ResultKind::Scores },
+    steps: "work items",
     cost: "O(edges^1.5) at worst",
     // The order, where lists are, how long, and of how many neighbours; of each edge a rank in a list that grows, and in one that does not, and
     // whether it leads both ways; the bits of all hubs.

@@ -98,6 +98,7 @@ fn count<const DIRECTED: bool>(earlier: &Earlier, cancel: &Cancel) -> Result<Vec
     let hubs = Hubs::new(earlier, cancel)?;
     let linked: Vec<AtomicU64> = (0..earlier.len()).map(|_| AtomicU64::new(0)).collect();
     let chunks = earlier.len().div_ceil(CHUNK_RANKS);
+    cancel.begin(chunks as u64);
     hedgerow_par::for_each((0..chunks).into_par_iter().with_max_len(1), |chunk| {
         let Some(mut meter) = cancel.meter() else { return };
         let first = chunk * CHUNK_RANKS;
@@ -106,6 +107,7 @@ fn count<const DIRECTED: bool>(earlier: &Earlier, cancel: &Cancel) -> Result<Vec
             counting.count_at(u, &mut meter);
         }
         counting.finish();
+        cancel.step(1);
     });
     cancel.check()?;
     Ok(linked.into_iter().map(AtomicU64::into_inner).collect())

@@ -17,7 +17,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: false,
     parameters: &[],
     result: ResultColumn { name: "triangles", kind: ResultKind::Count },
-    steps: "",
+    steps: "work items",
     cost: "O(edges^1.5) at worst",
     // The order, and where lists are and how long; of each edge a rank in a list that grows, and in one that does not;
     // the bits of all hubs.

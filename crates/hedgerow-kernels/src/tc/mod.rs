@@ -95,12 +95,15 @@ impl Hubs {
 
 fn count(earlier: &Earlier, hubs: &Hubs, cancel: &Cancel) -> u64 {
     let chunks = earlier.len().div_ceil(CHUNK_RANKS);
+    cancel.begin(chunks as u64);
     let count_chunk = |chunk: usize| {
         let first = chunk * CHUNK_RANKS;
         let Some(mut meter) = cancel.meter() else { return 0 };
         let mut bits = vec![0; hubs.words];
         let ranks = first as u32..(first + CHUNK_RANKS).min(earlier.len()) as u32;
-        ranks.map(|u| count_at(earlier, hubs, u, &mut bits, &mut meter)).sum::<u64>()
+        let found = ranks.map(|u| count_at(earlier, hubs, u, &mut bits, &mut meter)).sum::<u64>();
+        cancel.step(1);
+        found
     };
     hedgerow_par::map_reduce((0..chunks).into_par_iter().with_max_len(1), count_chunk, || 0, |a, b| a + b)
 }

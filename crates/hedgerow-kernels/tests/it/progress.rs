@@ -6,13 +6,13 @@ use std::sync::{Arc, OnceLock};
 use hedgerow_core::VertexId;
 use hedgerow_kernels::registry::KERNELS;
 use hedgerow_kernels::{Cancel, Progress};
-use hedgerow_lab::Csr;
+use hedgerow_lab::{Csr, CsrOptions};
 
 /// A ring with chords, so that there are paths, cycles and communities.
 fn graph() -> Csr {
     let edges: Vec<(u32, u32)> =
         (0..600).flat_map(|v| [(v, (v + 1) % 600), (v, (v * 7 + 3) % 600)]).collect();
-    Csr::from_edges(600, &edges, &Default::default()).expect("a sound graph")
+    Csr::from_edges(600, &edges, &CsrOptions { directed: true, ..CsrOptions::default() }).expect("a sound graph")
 }
 
 #[test]
