@@ -7,6 +7,7 @@ mod common;
 
 mod bytes;
 mod cases;
+mod every_byte;
 mod judge;
 mod lies;
 mod memory;

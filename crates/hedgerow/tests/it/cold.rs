@@ -17,7 +17,7 @@ use crate::common;
 const PAGE: u64 = 4096;
 const CHAIN: u64 = 64;
 
-fn options(directed: bool) -> Options {
+pub(crate) fn options(directed: bool) -> Options {
     let options = common::small().keys(KeyKind::Dense).directed(directed).durability(Durability::Manual);
     options.background_settling(false)
 }
@@ -209,13 +209,13 @@ fn neighbor(v: u64, round: u64, pages: u64) -> u64 {
 }
 
 /// Opens a store with a limit; also what it reads.
-fn counted(disk: &SimFs, options: Options) -> (Graph, Arc<IoCounters>) {
+pub(crate) fn counted(disk: &SimFs, options: Options) -> (Graph, Arc<IoCounters>) {
     let fs = CountingFs::new(disk.handle());
     let counters = fs.counters();
     (options.memory_limit(LEAST_MEMORY_LIMIT).open_on(Arc::new(fs)).unwrap(), counters)
 }
 
-fn reads_of<R>(counters: &IoCounters, f: impl FnOnce() -> R) -> (u64, R) {
+pub(crate) fn reads_of<R>(counters: &IoCounters, f: impl FnOnce() -> R) -> (u64, R) {
     let before = counters.reads.load(Relaxed);
     let found = f();
     (counters.reads.load(Relaxed) - before, found)

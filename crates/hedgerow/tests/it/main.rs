@@ -26,6 +26,7 @@ mod files;
 mod fixtures;
 mod graph_read;
 mod held;
+mod hub_reads;
 mod kinds;
 mod labels;
 mod maintained;

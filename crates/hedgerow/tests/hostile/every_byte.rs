@@ -1,0 +1,240 @@
+//! Every byte of every kind of file of format 5, damaged before the store is opened and while it is open. Each read says what it says of the
+//! sound store, or is an error that names the file and the place. While the damage is there other reads and writes go on; once it is
+//! gone every read is right, so nothing of it was kept.
+
+mod places;
+mod reads;
+mod sound;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+
+use hedgerow::{Error, LEAST_MEMORY_LIMIT, OpenError, Snapshot, StorageError};
+use hedgerow_testkit::sim_fs::SplitMix64;
+use hedgerow_testkit::{Effort, SimFs, explored};
+
+use places::Kind;
+use reads::Read;
+use sound::Sound;
+
+/// In the first round so many bytes of each kind of place of each store, others for each seed; in later rounds all.
+const BYTES_OF_KIND: usize = 14;
+/// Of a store with a damaged piece only one in so many reads is made, others for the next byte: most bytes lie in pieces, and reads of long
+/// lists take long. All bytes of a piece are under one checksum.
+const READS_OF_PIECE: usize = 4;
+
+/// One damaged byte.
+struct Case<'a> {
+    file: &'a str,
+    at: u64,
+    mask: u8,
+    kind: Kind,
+    /// Damaged once the store is open; a byte that an opening alone reads is damaged before.
+    while_open: bool,
+    rng: SplitMix64,
+}
+
+/// What was explored.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Bytes by kind of place.
+    bytes: BTreeMap<Kind, u64>,
+    refused: u64,
+    opened: u64,
+    while_open: u64,
+    /// Reads that failed, and that were right while others of the same store failed.
+    failed: u64,
+    right_beside: u64,
+    /// Reads of other pages than the damaged one, all of them right.
+    elsewhere: u64,
+    written: u64,
+    restored: u64,
+}
+
+impl Seen {
+    fn merge(&mut self, other: &Seen) {
+        other.bytes.iter().for_each(|(kind, n)| *self.bytes.entry(*kind).or_default() += n);
+        self.refused += other.refused;
+        self.opened += other.opened;
+        self.while_open += other.while_open;
+        self.failed += other.failed;
+        self.right_beside += other.right_beside;
+        self.elsewhere += other.elsewhere;
+        self.written += other.written;
+        self.restored += other.restored;
+    }
+}
+
+/// Whether an error says where the damage is: in the file that was damaged, not behind its end.
+fn names(error: &Error, case: &Case<'_>, length: u64) -> bool {
+    match error {
+        Error::Storage(StorageError::Corruption(damage)) => {
+            damage.file == case.file && damage.offset <= length
+        }
+        _ => false,
+    }
+}
+
+/// Whether that is so of an opening, which also says of a header what else the file may be.
+fn refuses(error: &Error, case: &Case<'_>, length: u64) -> bool {
+    match error {
+        Error::Open(OpenError::FutureVersion { file, .. }) => *file == case.file,
+        Error::Open(OpenError::NotAStore { .. }) => case.kind == Kind::FileHeader,
+        error => names(error, case, length),
+    }
+}
+
+/// So many times a read is tried that fails: the first reads a list from where it is, the next loads the page, the last is again as the
+/// first was, and has what was kept of it.
+const TURNS: usize = 3;
+
+/// Damages one byte and reads all there is.
+fn judge(store: &Sound, mut case: Case<'_>, seen: &mut Seen) {
+    let disk = SimFs::from_files(&store.files);
+    let length = store.files[case.file].len() as u64;
+    let (file, at, mask) = (case.file, case.at, case.mask);
+    let damage = || assert!(disk.corrupt(file, at, mask));
+    // Where memory has no bound pages are loaded at the first touch; with a bound lists are read from where they are.
+    let read_only = case.rng.eighths(2);
+    let options = store.options().read_only(read_only);
+    let options = if case.rng.eighths(6) { options.memory_limit(LEAST_MEMORY_LIMIT) } else { options };
+    if !case.while_open {
+        damage();
+    }
+    let graph = match options.open_on(disk.handle()) {
+        Ok(graph) => graph,
+        Err(error) => {
+            assert!(!case.while_open && refuses(&error, &case, length), "the opening: {error}");
+            seen.refused += 1;
+            return;
+        }
+    };
+    if case.while_open {
+        damage();
+        seen.while_open += 1;
+    }
+    seen.opened += 1;
+    let snapshot = graph.snapshot().unwrap();
+    let failed = read_damaged(store, &snapshot, &mut case, seen);
+    let pages = store.places.pages_of(file, at as usize);
+    if let Some((a, b)) = store.free_page(pages.as_ref()).filter(|_| !read_only && !failed.is_empty()) {
+        assert!(graph.put_edge(a, b).is_ok(), "a write to another page");
+        seen.written += 1;
+    }
+    damage();
+    for (number, read) in store.reads.iter().enumerate().filter(|(number, _)| failed.contains(number)) {
+        let found = read.ask(&snapshot).unwrap_or_else(|e| panic!("{read:?} once the damage is gone: {e}"));
+        assert!(found == store.answers[number], "{read:?} is wrong once the damage is gone");
+        seen.restored += 1;
+    }
+}
+
+/// Reads everything while a byte is damaged; which reads failed. Those are tried again: what was kept of a damaged block would be
+/// a wrong answer then. They may be right, too: a page that is loaded takes directories that a list alone does not.
+fn read_damaged(store: &Sound, snapshot: &Snapshot, case: &mut Case<'_>, seen: &mut Seen) -> BTreeSet<usize> {
+    let length = store.files[case.file].len() as u64;
+    let pages = store.places.pages_of(case.file, case.at as usize);
+    let elsewhere = |read: &Read| {
+        let of = read.vertex().and_then(|vertex| store.page_of(vertex));
+        pages.as_ref().zip(of).is_some_and(|(pages, of)| !pages.contains(&of))
+    };
+    let (mut failed, mut right) = (BTreeSet::new(), 0);
+    // Lists that nobody read before are read from where they are, where there is a limit.
+    let mut numbers = store.reads_beside(case.file, case.at as usize, &mut case.rng);
+    let first = case.rng.below(numbers.len() as u64) as usize;
+    numbers.rotate_left(if case.rng.eighths(4) { first } else { 0 });
+    let step = if case.kind == Kind::Piece { READS_OF_PIECE } else { 1 };
+    for number in numbers.into_iter().skip(case.at as usize % step).step_by(step) {
+        let read = &store.reads[number];
+        for turn in 0..TURNS {
+            match read.ask(snapshot) {
+                Ok(found) => {
+                    assert!(found == store.answers[number], "{read:?}, turn {turn}: a wrong answer");
+                    seen.elsewhere += u64::from(elsewhere(read));
+                    right += u64::from(turn == 0);
+                    break;
+                }
+                Err(error) => {
+                    assert!(names(&error, case, length), "{read:?}: {error}");
+                    assert!(!elsewhere(read), "{read:?} reads nothing of the damaged page: {error}");
+                    failed.insert(number);
+                    seen.failed += 1;
+                }
+            }
+        }
+    }
+    seen.right_beside += if failed.is_empty() { 0 } else { right };
+    failed
+}
+
+/// What a round damages: of each kind of place so many bytes at most.
+fn cases<'a>(store: &'a Sound, seed: u64, most: usize) -> Vec<Case<'a>> {
+    let (mut rng, mut all) = (SplitMix64::new(seed), Vec::new());
+    for (kind, places) in store.places.by_kind() {
+        let step = places.len().div_ceil(most);
+        for (file, at) in places.iter().skip(seed as usize % step).step_by(step) {
+            let mask = if rng.eighths(6) { 1 << rng.below(8) } else { 1 + rng.below(255) as u8 };
+            let ways: &[bool] = if kind.is_read_later() { &[false, true] } else { &[false] };
+            all.extend(ways.iter().map(|&while_open| Case {
+                file,
+                at: *at as u64,
+                mask,
+                kind,
+                while_open,
+                rng: SplitMix64::new(rng.next_u64()),
+            }));
+        }
+    }
+    all
+}
+
+fn explore(store: &Sound, seed: u64, most: usize) -> Seen {
+    let cases = Mutex::new(cases(store, seed, most));
+    let all = Mutex::new(Seen::default());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut mine = Seen::default();
+                loop {
+                    let Some(case) = cases.lock().unwrap().pop() else { break };
+                    let what = format!("{} byte {} ({:?}) ^ {}", case.file, case.at, case.kind, case.mask);
+                    let what = format!("{}: {what}, while open {}", store.name, case.while_open);
+                    if !case.while_open {
+                        *mine.bytes.entry(case.kind).or_default() += 1;
+                    }
+                    let judged = catch_unwind(AssertUnwindSafe(|| judge(store, case, &mut mine)));
+                    assert!(judged.is_ok(), "{what}");
+                }
+                all.lock().unwrap().merge(&mine);
+            });
+        }
+    });
+    all.into_inner().unwrap()
+}
+
+#[test]
+fn every_damaged_byte_is_an_error_or_changes_no_answer() {
+    let _alone = crate::alone();
+    let effort = Effort::rounds(1);
+    let (mut seen, mut rounds) = (Seen::default(), 0);
+    while let Some(seed) = effort.next_seed() {
+        for store in sound::all(seed) {
+            seen.merge(&explore(&store, seed, if rounds == 0 { BYTES_OF_KIND } else { usize::MAX }));
+        }
+        rounds += 1;
+    }
+    println!("{seen:?}");
+    explored("times that every byte of the files of four stores was damaged", rounds - 1, 0);
+    explored("bytes of files of format 5 damaged", seen.bytes.values().sum(), 800);
+    for kind in Kind::ALL {
+        explored(&format!("bytes of {kind:?} damaged"), seen.bytes.get(kind).copied().unwrap_or(0), 10);
+    }
+    explored("openings refused", seen.refused, 400);
+    explored("stores damaged while they were open", seen.while_open, 250);
+    explored("reads that told of damage", seen.failed, 10_000);
+    explored("reads that were right beside damage", seen.right_beside, 20_000);
+    explored("reads of other pages beside damage", seen.elsewhere, 5_000);
+    explored("writes beside damage", seen.written, 50);
+    explored("reads that were right once the damage was gone", seen.restored, 5_000);
+}

@@ -1,0 +1,187 @@
+//! The reads of a damaged store, and what each says, as one number.
+
+use std::hash::{Hash, Hasher};
+use std::ops::ControlFlow;
+
+use hedgerow::{
+    Direction, EdgeKey, Resident, Result, Snapshot, TieredView, Topology, Value, VertexId, VertexKey,
+    WeightedTopology,
+};
+use hedgerow_testkit::LABELS;
+
+/// What a read says, as one number: quickly, for each store is read in full, without optimization.
+#[derive(Default)]
+struct Said(u64);
+
+impl Hasher for Said {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(byte.into());
+        }
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(number.into());
+    }
+
+    #[inline]
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0.rotate_left(23) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+/// One read. Those of a vertex are of lists, cold where there is a memory limit; the others are of all vertices or edges.
+#[derive(Clone, Debug)]
+pub(super) enum Read {
+    Exists(VertexKey),
+    OfVertex(VertexKey),
+    List(VertexKey, Direction),
+    Degree(VertexKey, Direction),
+    Edges(&'static str, VertexKey, Direction),
+    AllLabels(VertexKey, Direction),
+    Edge(VertexKey, VertexKey),
+    /// A list without a look whether the vertex exists, in whatever order it stands.
+    Run(VertexId, Direction),
+    Vertices,
+    /// The edges of a label by the page: a scan in one direction, a visit in the other.
+    ByPage(&'static str),
+    Rows(&'static str),
+    Resident(&'static str),
+}
+
+impl Read {
+    /// Every read of these vertices and of all labels. Only a rich graph has more than the default one. Where a graph keeps no incoming edges,
+    /// those of one vertex take all outgoing ones: enough of one.
+    pub(super) fn all(vertices: &[VertexKey], rich: bool, reverse: bool) -> Vec<Read> {
+        let labels = || LABELS.iter().map(|(name, _)| *name).take(if rich { LABELS.len() } else { 1 });
+        let mut all = Vec::new();
+        for (at, vertex) in vertices.iter().enumerate() {
+            let v = || vertex.clone();
+            all.extend([Read::Exists(v()), Read::OfVertex(v())]);
+            all.push(Read::Edge(v(), vertices[(at + 1) % vertices.len()].clone()));
+            let both = [Direction::Out, Direction::In];
+            for &direction in if reverse || at == 0 { &both[..] } else { &both[..1] } {
+                all.extend([Read::List(v(), direction), Read::Degree(v(), direction)]);
+                all.extend(labels().map(|label| Read::Edges(label, v(), direction)));
+                all.push(Read::AllLabels(v(), direction));
+            }
+        }
+        all.push(Read::Vertices);
+        all.extend(labels().flat_map(|label| [Read::ByPage(label), Read::Rows(label)]));
+        all.extend(labels().map(Read::Resident));
+        all
+    }
+
+    /// The vertex whose own lists are all that is read, if that is so: where a graph keeps no incoming edges, these are found in the lists of
+    /// all other vertices.
+    pub(super) fn vertex(&self) -> Option<&VertexKey> {
+        const OUT: Direction = Direction::Out;
+        match self {
+            Read::Exists(v) | Read::OfVertex(v) | Read::List(v, OUT) | Read::Degree(v, OUT) => Some(v),
+            Read::Edges(_, v, OUT) | Read::AllLabels(v, OUT) | Read::Edge(v, _) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// What a snapshot says.
+    pub(super) fn ask(&self, snapshot: &Snapshot) -> Result<u64> {
+        let mut said = Said::default();
+        match self {
+            Read::Exists(v) => {
+                let id = snapshot.vertex_id(v)?;
+                (snapshot.contains_vertex(v)?, id).hash(&mut said);
+                id.map(|id| snapshot.vertex_key(id)).transpose()?.hash(&mut said);
+            }
+            Read::OfVertex(v) => format!("{:?}", snapshot.vertex_properties(v)?).hash(&mut said),
+            Read::List(v, direction) => {
+                let list = snapshot.weighted_neighbors(v, *direction)?;
+                let list = list.map(|list| list.into_iter().map(|(v, w)| (v, w.to_bits())));
+                list.map(Iterator::collect::<Vec<_>>).hash(&mut said);
+            }
+            Read::Degree(v, direction) => snapshot.degree(v, *direction)?.hash(&mut said),
+            Read::Edges(label, v, direction) => edges(snapshot, (label, v, *direction), &mut said)?,
+            Read::AllLabels(v, direction) => snapshot.neighbors_of_all(v, *direction)?.hash(&mut said),
+            Read::Edge(a, b) => {
+                let weight = snapshot.weight(a, b)?.map(f64::to_bits);
+                (snapshot.contains_edge(a, b)?, weight).hash(&mut said);
+                format!("{:?}", snapshot.edge_properties(EdgeKey::new("", a, b))?).hash(&mut said);
+            }
+            Read::Run(v, direction) => {
+                let mut list = Vec::new();
+                snapshot.visit_neighbors(*v, *direction, |run, weights| {
+                    list.extend(
+                        run.iter().enumerate().map(|(at, v)| (*v, weights.get(at).map(|w| w.to_bits()))),
+                    );
+                })?;
+                list.sort_unstable();
+                list.hash(&mut said);
+            }
+            Read::Vertices => {
+                for vertex in snapshot.vertices()? {
+                    vertex?.hash(&mut said);
+                }
+                snapshot.all_vertex_keys()?.0.hash(&mut said);
+            }
+            Read::ByPage(label) => by_page(&snapshot.tiered_view_of(*label)?, &mut said)?,
+            Read::Rows(label) => {
+                snapshot.for_each_edge_row(*label, |row| {
+                    (row.src(), row.dst(), row.rank(), row.weight().to_bits()).hash(&mut said);
+                })?;
+                snapshot.edge_count_of(*label)?.hash(&mut said);
+            }
+            Read::Resident(label) => {
+                let view = snapshot.view_of(*label)?;
+                view.edge_count().hash(&mut said);
+                for v in view.vertices() {
+                    let out: Vec<VertexId> = view.neighbors(v, Direction::Out).into_iter().collect();
+                    (v, out).hash(&mut said);
+                }
+            }
+        }
+        Ok(said.finish())
+    }
+}
+
+/// The edges of a vertex with their properties.
+fn edges(
+    snapshot: &Snapshot,
+    (label, vertex, direction): (&str, &VertexKey, Direction),
+    said: &mut Said,
+) -> Result<()> {
+    for edge in snapshot.edges_of(label, vertex, direction)?.into_iter().flatten() {
+        (edge.key, edge.rank).hash(said);
+        for (name, value) in edge.properties {
+            name.hash(said);
+            match value {
+                Value::F64(number) => number.to_bits().hash(said),
+                other => format!("{other:?}").hash(said),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn by_page(view: &TieredView, said: &mut Said) -> Result<()> {
+    view.edge_count().hash(said);
+    let vertices: Vec<VertexId> = view.vertices().collect();
+    vertices.hash(said);
+    view.try_for_each_edge(|a, b, weight| {
+        (a, b, weight.to_bits()).hash(said);
+        ControlFlow::Continue(())
+    })?;
+    // Visits come in whatever order is quickest.
+    let mut visited = 0_u64;
+    view.visit_weighted(vertices, Direction::In, |v, run, weights| {
+        for (at, other) in run.iter().enumerate() {
+            let mut edge = Said::default();
+            (v, other, weights.get(at).map(|w| w.to_bits())).hash(&mut edge);
+            visited = visited.wrapping_add(edge.finish());
+        }
+    })?;
+    visited.hash(said);
+    Ok(())
+}
