@@ -90,6 +90,13 @@ impl Delta {
         self.storage.prefetch(self.len.load(Ordering::Relaxed) as usize, scan);
     }
 
+    /// Starts loading the last entry.
+    #[inline]
+    pub(crate) fn prefetch_last(&self) {
+        let last = (self.len.load(Ordering::Relaxed) as usize).saturating_sub(1);
+        self.storage.prefetch(last, false);
+    }
+
     /// Starts loading what is noted about the edge: what a look for it reads first, and an append writes.
     #[inline]
     pub(crate) fn prefetch_filter(&self, local: LocalVertex, dst: VertexId) {

@@ -22,6 +22,7 @@ mod stamps;
 mod unlink;
 
 pub use ahead::Ahead;
+pub use changes::changes_of_many;
 pub use cursor::Cursor;
 pub use finder::Finder;
 pub(crate) use prefetch::OFFSET_LINES;

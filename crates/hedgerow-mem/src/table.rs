@@ -8,9 +8,9 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use hedgerow_core::SubgraphId;
 use hedgerow_core::account::Purpose;
 use hedgerow_core::growing::Growing;
+use hedgerow_core::{SubgraphId, Timestamp};
 
 use crate::arena::Arena;
 use crate::grace::Memory;
@@ -44,6 +44,12 @@ impl SubgraphPage {
     #[inline]
     pub fn stamps(&self) -> impl Iterator<Item = Stamp> {
         self.home.stamps().take(self.subgraphs.len())
+    }
+
+    /// The places of subgraphs to which something was applied after `t`, a bit for each.
+    #[inline]
+    pub fn changed_after(&self, t: Timestamp) -> u64 {
+        self.home.look(Stamp::last_of(t)).0
     }
 
     /// The places of subgraphs whose stamps are after `bound`, and how often all were settled, each modulo 256.
@@ -208,6 +214,12 @@ impl SubgraphTable {
     #[inline]
     pub fn page(&self, page: usize) -> Option<&SubgraphPage> {
         self.pages.get(page)?.get()
+    }
+
+    /// The pages that are in memory, ascending, each with its number. O(these pages).
+    pub fn pages(&self) -> impl Iterator<Item = (usize, &SubgraphPage)> {
+        let numbered = self.pages.chunks().flat_map(|(first, pages)| (first..).zip(pages));
+        numbered.filter_map(|(number, page)| Some((number, page.get()?)))
     }
 
     /// The ids of all subgraphs whose pages are in memory, ascending. O(these pages), whatever the largest id is.

@@ -2,8 +2,7 @@
 
 use hedgerow_core::{Changes, Changing, Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId};
 use hedgerow_mem::table::PAGE;
-use hedgerow_mem::version::NotInMemory;
-use hedgerow_mem::{SubgraphTable, View};
+use hedgerow_mem::{Subgraph, SubgraphTable, View, changes_of_many};
 use rayon::prelude::*;
 
 use crate::error::{ArgumentError, Error, Result};
@@ -11,7 +10,7 @@ use crate::read::snapshot::Snapshot;
 use crate::state::schema::LabelRef;
 
 /// Up to so many subgraphs are read by the calling thread: to wake others takes longer.
-const FEW: usize = 512;
+const FEW: usize = 1024;
 
 impl Snapshot {
     /// The differences between an `earlier` snapshot of the same graph and this one, over the default label. Takes no lock that a writer needs.
@@ -85,29 +84,30 @@ impl Snapshot {
         let between = (earlier.timestamp(), self.timestamp());
         let mut touched = Vec::new();
         // A page that is not loaded has not changed since the store was opened (P1).
-        for first in table.existing().step_by(PAGE) {
-            let page = table.page(first.index() / PAGE).into_iter().flat_map(|page| page.stamps());
-            let later = page.zip(first.0..).filter(|(stamp, _)| stamp.applied() > between.0);
-            touched.extend(later.map(|(_, subgraph)| SubgraphId(subgraph)));
-        }
-        let read = |part: &[SubgraphId]| {
-            let mut found = Changes::default();
-            for &id in part {
-                let Some(subgraph) = table.get(id) else { continue };
-                let told = subgraph.changes_between(id, Direction::Out, between, &mut found);
-                if told == Err(NotInMemory) {
-                    self.compare_subgraph((label, id), earlier, &mut found)?;
-                }
+        for (number, page) in table.pages() {
+            let mut changed = page.changed_after(between.0);
+            while changed != 0 {
+                let place = changed.trailing_zeros() as usize;
+                changed &= changed - 1;
+                let id = SubgraphId((number * PAGE + place) as u32);
+                touched.extend(page.get(place).map(|subgraph| (id, subgraph)));
             }
-            Ok(found)
+        }
+        let read = |part: &[(SubgraphId, &Subgraph)]| {
+            let mut found = Changes::default();
+            changes_of_many(part, Direction::Out, between, &mut found, |id, found| {
+                self.compare_subgraph((label, id), earlier, found)
+            })
+            .map(|()| found)
         };
         if touched.len() <= FEW {
             return read(&touched);
         }
+        let parts = hedgerow_par::map(touched.par_chunks(FEW / 2), read);
+        let parts = parts.into_iter().collect::<Result<Vec<Changes>>>()?;
         let mut all = Changes::default();
-        for found in hedgerow_par::map(touched.par_chunks(FEW / 4), read) {
-            all.append(found?);
-        }
+        all.edges.reserve_exact(parts.iter().map(|part| part.edges.len()).sum());
+        parts.into_iter().for_each(|part| all.append(part));
         Ok(all)
     }
 

@@ -2,11 +2,13 @@
 //!
 //! **Result.** As of [`wcc`](crate::wcc()): the least vertex id of each vertex's component.
 //!
-//! **Inserted edges** join components: the larger name is replaced by the smaller one, in one pass over the vertices.
+//! **Inserted edges** join components: the larger name is replaced by the smaller one (`rename`). A search visits the vertices of the component that loses its name; where
+//! it has many, a pass over all vertices takes less time.
 //!
 //! **Removed edges.** The kernel keeps a *certificate*: a part of the edges that has the same components as all edges, at first a spanning forest. Removing an
 //! edge that is not in it changes no component, and few edges of a real graph are in it, since a forest has fewer edges than vertices. For a removed edge of
-//! the certificate a bidirectional search runs on the present graph. If the search connects the ends, its path joins the certificate. If one half
+//! the certificate, the end whose tree is cut off looks for a neighbor in the tree of the other end: its edge takes the place of the removed one. Where none of a
+//! few neighbors is, a bidirectional search runs on the present graph. If the search connects the ends, its path joins the certificate. If one half
 //! visits a whole component, that component is separate now and gets its own name.
 //!
 //! **Why the other vertices are right.** Call the vertices that had one name before a *group*. With the removed edges put back, a group is one component; so each
@@ -17,12 +19,12 @@
 //! **Cited.** M. Henzinger, V. King, *Randomized fully dynamic graph algorithms with polylogarithmic time per operation*, JACM 1999, for keeping a certificate whose
 //! edges are replaced by search; the bidirectional search goes back to Y. Shiloach, S. Even, *An on-line edge-deletion problem*, JACM 1981.
 //!
-//! **Cost.** O(changes); O(vertices) where components join, or lose their least vertex; and a search for each removed edge of the certificate, at worst
-//! O(edges) each. 8 bytes per id of the domain.
+//! **Cost.** O(changes); the smaller of O(vertices) and O(edges of the components that lose their name) where components join; O(vertices) where one loses its
+//! least vertex; a look at a few neighbors for each removed edge of the certificate, or a search, at worst O(edges) each. 8 bytes per id of the domain.
 
 use std::collections::{HashMap, HashSet};
 
-use hedgerow_core::{Changes, EdgeChangeKind, Resident, VertexId};
+use hedgerow_core::{Changes, EdgeChange, EdgeChangeKind, Resident, VertexId};
 use rayon::prelude::*;
 
 use super::Maintained;
@@ -32,6 +34,7 @@ use crate::wcc::NO_COMPONENT;
 use crate::{Cancel, KernelError};
 
 mod certificate;
+mod rename;
 mod search;
 
 use certificate::Certificate;
@@ -70,39 +73,35 @@ impl Components {
     }
 
     /// Joins the components that inserted edges connect, and renames their vertices.
-    fn join(&mut self, changes: &Changes, cancel: &Cancel) -> Result<(), KernelError> {
+    fn join<G: Resident>(&mut self, g: &G, changes: &Changes, cancel: &Cancel) -> Result<(), KernelError> {
         let mut joined = Vec::new();
-        for edge in changes.edges.iter().filter(|edge| edge.kind == EdgeChangeKind::Inserted) {
-            let (a, b) = (self.root(self.name(edge.src)), self.root(self.name(edge.dst)));
+        for edge in once_each(g, changes, EdgeChangeKind::Inserted) {
+            let (a, b) = (self.name(edge.src), self.name(edge.dst));
+            if a == b {
+                continue;
+            }
+            let (a, b) = (self.root(a), self.root(b));
             if a == b {
                 continue;
             }
             joined.push(a.max(b));
             self.set_name(VertexId(a.max(b)), a.min(b));
-            self.certificate.add(edge.src, edge.dst);
+            self.certificate.join(edge.src, edge.dst);
         }
-        if !joined.is_empty() {
-            self.rename(&joined);
-        }
+        let ends = joined.into_iter().map(|name| (name, self.root(name))).collect();
+        rename::rename(g, changes, &mut self.names, ends);
         cancel.check()
     }
+}
 
-    /// Renames the vertices of each component in `joined` after the component that it became a part of.
-    fn rename(&mut self, joined: &[u32]) {
-        let ends: HashMap<u32, u32> = joined.iter().map(|&name| (name, self.root(name))).collect();
-        // Nearly all names stay; a bit tells them apart without a look into the map.
-        let mut bits = vec![0u64; self.names.len().div_ceil(64)];
-        joined.iter().for_each(|&name| bits[name as usize / 64] |= 1 << (name % 64));
-        hedgerow_par::for_each(self.names.par_chunks_mut(CHUNK_VERTICES), |names| {
-            for name in names {
-                let is_joined =
-                    bits.get(*name as usize / 64).is_some_and(|word| word >> (*name % 64) & 1 != 0);
-                if is_joined && let Some(&end) = ends.get(name) {
-                    *name = end;
-                }
-            }
-        });
-    }
+/// The changed edges of a kind: an undirected one stands in the lists of both ends, and counts once.
+fn once_each<'a, G: Resident>(
+    g: &G,
+    changes: &'a Changes,
+    kind: EdgeChangeKind,
+) -> impl Iterator<Item = &'a EdgeChange> {
+    let directed = g.is_directed();
+    changes.edges.iter().filter(move |edge| edge.kind == kind && (directed || edge.src <= edge.dst))
 }
 
 /// The groups that lost edges of the certificate.
@@ -119,6 +118,9 @@ impl<G: Resident> SplitGroups<'_, G> {
     /// Restores names and certificate after the removal of an edge of the certificate.
     fn repair(&mut self, kept: &mut Components, a: VertexId, b: VertexId) -> Result<(), KernelError> {
         if kept.name(a) == kept.name(b) {
+            if kept.certificate.connects(a, b) {
+                return Ok(());
+            }
             match connection(self.g, a, b, self.cancel)? {
                 Connection::Path(path) => {
                     kept.certificate.add_path(&path);
@@ -145,6 +147,9 @@ impl<G: Resident> SplitGroups<'_, G> {
             self.representatives.insert(name, v);
             return Ok(());
         };
+        if kept.certificate.connects(representative, v) {
+            return Ok(());
+        }
         match connection(self.g, representative, v, self.cancel)? {
             Connection::Path(path) => {
                 kept.certificate.add_path(&path);
@@ -204,14 +209,14 @@ impl Maintained for Components {
         self.certificate.resize(bound);
         let inserted = changes.vertices.iter().filter(|(_, inserted)| *inserted);
         inserted.for_each(|&(v, _)| self.set_name(v, v.0));
-        self.join(changes, cancel)?;
+        self.join(g, changes, cancel)?;
         let mut to_repair = Vec::new();
-        for edge in changes.edges.iter().filter(|edge| edge.kind == EdgeChangeKind::Removed) {
-            // An undirected edge is listed twice: the second time the certificate no longer has it.
+        for edge in once_each(g, changes, EdgeChangeKind::Removed) {
             if edge.src != edge.dst && self.certificate.remove(edge.src, edge.dst) {
                 to_repair.push((edge.src, edge.dst));
             }
         }
+        self.certificate.relink(g, &mut to_repair);
         let mut groups =
             SplitGroups { g, cancel, representatives: HashMap::new(), separated: HashSet::new() };
         to_repair.into_iter().try_for_each(|(a, b)| groups.repair(self, a, b))?;

@@ -11,14 +11,15 @@
 //!
 //! **Cost.** O(Σ over changed pairs of the shorter list), and the longer list once for each vertex that has a changed pair; a bit per id of the domain for each thread.
 
-use std::collections::HashMap;
-
 use hedgerow_core::{Changes, Direction, EdgeChangeKind, Resident, VertexId};
 use rayon::prelude::*;
 
 use super::{Maintained, directions};
 use crate::error::checked_bound;
 use crate::{Cancel, KernelError};
+
+/// Pairs that a thread takes at once to look at their lists.
+const PAIRS_AT_ONCE: usize = 256;
 
 /// How many triangles there are, kept. See the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ impl Maintained for Triangles {
 
     fn update<G: Resident>(&mut self, g: &G, changes: &Changes, cancel: &Cancel) -> Result<(), KernelError> {
         checked_bound::<std::convert::Infallible>(g.vertex_bound())?;
-        let pairs = Pairs::of(g, changes);
+        let pairs = ChangedPairs::of(g, changes);
         let removed = pairs.count(g, Turn::Removed, cancel)?;
         let inserted = pairs.count(g, Turn::Inserted, cancel)?;
         self.count = self.count.saturating_add(inserted).saturating_sub(removed);
@@ -62,20 +63,47 @@ enum Turn {
     Inserted,
 }
 
-/// Changed pairs of vertices, each with its place in the order: joined now and not before, or before and not now.
+/// Pairs of vertices, ascending, each with its place in this order.
 #[derive(Default)]
 struct Pairs {
-    inserted: HashMap<Pair, usize>,
-    removed: HashMap<Pair, usize>,
-    /// The other ends of inserted and of removed pairs, by vertex.
-    ends_of_inserted: HashMap<VertexId, Vec<VertexId>>,
-    ends_of_removed: HashMap<VertexId, Vec<VertexId>>,
+    pairs: Vec<Pair>,
+    /// One end, the other end, and the place, for both ends of each pair; ascending.
+    ends: Vec<(VertexId, VertexId, usize)>,
 }
 
 impl Pairs {
-    fn of<G: Resident>(g: &G, changes: &Changes) -> Pairs {
+    fn new(pairs: Vec<Pair>) -> Pairs {
+        let both = |(place, &(a, b)): (usize, &Pair)| [(a, b, place), (b, a, place)];
+        let mut ends: Vec<_> = pairs.iter().enumerate().flat_map(both).collect();
+        ends.sort_unstable();
+        Pairs { pairs, ends }
+    }
+
+    /// The entries of a vertex.
+    fn of(&self, v: VertexId) -> &[(VertexId, VertexId, usize)] {
+        let from = &self.ends[self.ends.partition_point(|end| end.0 < v)..];
+        &from[..from.partition_point(|end| end.0 == v)]
+    }
+
+    fn place(&self, v: VertexId, w: VertexId) -> Option<usize> {
+        let at = self.ends.binary_search_by_key(&(v, w), |&(v, w, _)| (v, w)).ok()?;
+        Some(self.ends[at].2)
+    }
+}
+
+/// Pairs that are joined now and not before, and before and not now.
+struct ChangedPairs {
+    inserted: Pairs,
+    removed: Pairs,
+}
+
+/// The pairs of one end, whose list is read once; the places of the others in [`ChangedPairs::inserted`] or [`ChangedPairs::removed`].
+type ByLonger = (VertexId, Vec<(VertexId, usize)>);
+
+impl ChangedPairs {
+    fn of<G: Resident>(g: &G, changes: &Changes) -> ChangedPairs {
         // By how many entries the lists that join each pair have grown.
-        let mut grown: HashMap<Pair, i64> = HashMap::new();
+        let mut grown: Vec<(Pair, i64)> = Vec::new();
         for change in &changes.edges {
             let step = match change.kind {
                 EdgeChangeKind::Inserted => 1,
@@ -84,47 +112,36 @@ impl Pairs {
             };
             // An undirected edge is listed at both ends.
             if change.src != change.dst && (g.is_directed() || change.src < change.dst) {
-                *grown.entry(pair(change.src, change.dst)).or_default() += step;
+                grown.push((pair(change.src, change.dst), step));
             }
         }
-        let mut all: Vec<(Pair, i64)> = grown.into_iter().collect();
-        all.sort_unstable();
-        let mut pairs = Pairs::default();
-        for ((a, b), growth) in all {
+        grown.sort_unstable_by_key(|&(pair, _)| pair);
+        let grown: Vec<&[(Pair, i64)]> = grown.chunk_by(|a, b| a.0 == b.0).collect();
+        let joined = hedgerow_par::map(grown.par_iter().with_min_len(PAIRS_AT_ONCE), |of_pair| {
+            let Some(&((a, b), _)) = of_pair.first() else { return (false, false) };
             let now = entries(g, a, b);
-            let before = now - growth;
-            let (of, ends) = match (before > 0, now > 0) {
-                (false, true) => (&mut pairs.inserted, &mut pairs.ends_of_inserted),
-                (true, false) => (&mut pairs.removed, &mut pairs.ends_of_removed),
-                _ => continue,
-            };
-            of.insert((a, b), of.len());
-            ends.entry(a).or_default().push(b);
-            ends.entry(b).or_default().push(a);
-        }
-        pairs
+            (now - of_pair.iter().map(|(_, step)| step).sum::<i64>() > 0, now > 0)
+        });
+        let chosen = |wanted: (bool, bool)| {
+            let of = grown.iter().zip(&joined).filter(|(_, joined)| **joined == wanted);
+            Pairs::new(of.filter_map(|(of_pair, _)| Some(of_pair.first()?.0)).collect())
+        };
+        ChangedPairs { inserted: chosen((false, true)), removed: chosen((true, false)) }
     }
 
     /// The number of triangles that inserted pairs add, or removed pairs remove.
     fn count<G: Resident>(&self, g: &G, turn: Turn, cancel: &Cancel) -> Result<u64, KernelError> {
-        let of = if turn == Turn::Inserted { &self.inserted } else { &self.removed };
-        let length = |v: VertexId| directions(g).iter().map(|&d| g.degree(v, d)).sum::<usize>();
-        let mut by_longer: HashMap<VertexId, Vec<(VertexId, usize)>> = HashMap::new();
-        for (&(a, b), &place) in of {
-            let (longer, shorter) = if length(a) >= length(b) { (a, b) } else { (b, a) };
-            by_longer.entry(longer).or_default().push((shorter, place));
-        }
-        let by_longer: Vec<(VertexId, Vec<(VertexId, usize)>)> = by_longer.into_iter().collect();
+        let by_longer = self.by_longer(g, turn);
         let words = g.vertex_bound().div_ceil(64);
         let counts = hedgerow_par::fold(
-            by_longer.par_iter().with_max_len(by_longer.len().div_ceil(4 * hedgerow_par::threads()).max(1)),
+            by_longer.par_iter().with_max_len(by_longer.len().div_ceil(8 * hedgerow_par::threads()).max(1)),
             || (0, Vec::new()),
             |(mut sum, mut bits): (u64, Vec<u64>), (longer, others)| {
                 bits.resize(words, 0);
                 let Some(mut meter) = cancel.meter() else { return (sum, bits) };
                 each_neighbor(g, *longer, |w| bits[w.index() / 64] |= 1 << (w.0 % 64));
                 for &(shorter, place) in others {
-                    if !meter.spend(length(shorter).min(Cancel::EDGES_BETWEEN_POLLS - 1)) {
+                    if !meter.spend(length(g, shorter).min(Cancel::EDGES_BETWEEN_POLLS - 1)) {
                         break;
                     }
                     sum += self.common(g, (*longer, &bits), shorter, (turn, place));
@@ -137,6 +154,20 @@ impl Pairs {
         Ok(counts.into_iter().map(|(sum, _)| sum).sum())
     }
 
+    fn by_longer<G: Resident>(&self, g: &G, turn: Turn) -> Vec<ByLonger> {
+        let of = if turn == Turn::Inserted { &self.inserted } else { &self.removed };
+        let pairs = of.pairs.par_iter().enumerate().with_min_len(PAIRS_AT_ONCE);
+        let mut all = hedgerow_par::map(pairs, |(place, &(a, b))| match length(g, a) >= length(g, b) {
+            true => (a, b, place),
+            false => (b, a, place),
+        });
+        all.sort_unstable();
+        let one = |of: &[(VertexId, VertexId, usize)]| {
+            Some((of.first()?.0, of.iter().map(|&(_, shorter, place)| (shorter, place)).collect()))
+        };
+        all.chunk_by(|a, b| a.0 == b.0).filter_map(one).collect()
+    }
+
     /// The number of common neighbors of a pair at its turn. `bits`: the present neighbors of `a`.
     fn common<G: Resident>(
         &self,
@@ -145,44 +176,43 @@ impl Pairs {
         b: VertexId,
         when: (Turn, usize),
     ) -> u64 {
-        let is_set = |w: VertexId| bits[w.index() / 64] >> (w.0 % 64) & 1 != 0;
-        let has_changed = [a, b]
-            .iter()
-            .any(|v| self.ends_of_inserted.contains_key(v) || self.ends_of_removed.contains_key(v));
-        let counts = |w: VertexId| {
-            w != a && w != b && !(has_changed && (self.is_later(a, w, when) || self.is_later(b, w, when)))
-        };
+        let is_set = |w: VertexId| bits[w.index() / 64] >> (w.0 % 64) & 1;
         let mut found = 0;
-        each_neighbor(g, b, |w| found += u64::from(is_set(w) && counts(w)));
+        each_neighbor(g, b, |w| found += is_set(w));
+        // Loops make an end a common neighbor; a pair that is not there yet, or any more, makes its ends none.
+        let is_present = |w: VertexId| is_set(w) != 0 && entries(g, b, w) > 0;
+        found -= [a, b].into_iter().filter(|&w| is_present(w)).count() as u64;
+        found -= self
+            .others(&self.inserted, (a, b), |place| when.0 == Turn::Removed || place > when.1)
+            .into_iter()
+            .filter(|&w| is_present(w))
+            .count() as u64;
         if when.0 == Turn::Inserted {
             return found;
         }
         // Removed pairs with an earlier place are still there; the present lists lack them.
-        let joined = |v: VertexId, w: VertexId| {
-            self.is_back(v, w, when.1) || (entries(g, v, w) > 0 && !self.inserted.contains_key(&pair(v, w)))
+        let is_joined = |v: VertexId, w: VertexId| {
+            self.removed.place(v, w).is_some_and(|place| place < when.1)
+                || entries(g, v, w) > 0 && self.inserted.place(v, w).is_none()
         };
-        let mut others: Vec<VertexId> =
-            [a, b].iter().filter_map(|v| self.ends_of_removed.get(v)).flatten().copied().collect();
+        let back = self.others(&self.removed, (a, b), |place| place < when.1).into_iter();
+        found + back.filter(|&w| is_joined(a, w) && is_joined(b, w)).count() as u64
+    }
+
+    /// The other ends of pairs of `a` and of `b` whose place is chosen, each once, without `a` and `b`.
+    fn others(&self, of: &Pairs, (a, b): Pair, is_chosen: impl Fn(usize) -> bool) -> Vec<VertexId> {
+        let entries = of.of(a).iter().chain(of.of(b));
+        let chosen = entries.filter(|&&(_, w, place)| w != a && w != b && is_chosen(place));
+        let mut others: Vec<VertexId> = chosen.map(|&(_, w, _)| w).collect();
         others.sort_unstable();
         others.dedup();
-        let back = |w: &VertexId| self.is_back(a, *w, when.1) || self.is_back(b, *w, when.1);
-        found
-            + others
-                .iter()
-                .filter(|&w| *w != a && *w != b && back(w) && joined(a, *w) && joined(b, *w))
-                .count() as u64
+        others
     }
+}
 
-    /// Whether a pair in the present lists is inserted only after this turn.
-    fn is_later(&self, v: VertexId, w: VertexId, (turn, place): (Turn, usize)) -> bool {
-        let at = self.inserted.get(&pair(v, w));
-        at.is_some_and(|&at| turn == Turn::Removed || at > place)
-    }
-
-    /// Whether a removed pair is still there at this turn: they are removed from the last place to the first.
-    fn is_back(&self, v: VertexId, w: VertexId, place: usize) -> bool {
-        self.removed.get(&pair(v, w)).is_some_and(|&at| at < place)
-    }
+/// The length of the lists of a vertex.
+fn length<G: Resident>(g: &G, v: VertexId) -> usize {
+    directions(g).iter().map(|&direction| g.degree(v, direction)).sum()
 }
 
 /// Calls `f` once with each neighbor of `v`, directions ignored.
@@ -205,8 +235,10 @@ fn each_neighbor<G: Resident>(g: &G, v: VertexId, mut f: impl FnMut(VertexId)) {
 fn entries<G: Resident>(g: &G, a: VertexId, b: VertexId) -> i64 {
     let of = |a: VertexId, b: VertexId| {
         let list = g.neighbors(a, Direction::Out);
-        let count =
-            |list: &[VertexId]| (list.partition_point(|&v| v <= b) - list.partition_point(|&v| v < b)) as i64;
+        let count = |list: &[VertexId]| {
+            let from = &list[list.partition_point(|&v| v < b)..];
+            from.iter().take_while(|&&v| v == b).count() as i64
+        };
         count(list.main) + count(list.added) - count(list.removed)
     };
     of(a, b) + if g.is_directed() { of(b, a) } else { 0 }

@@ -6,9 +6,16 @@ use hedgerow_core::{
     Changes, Direction, EdgeChange, EdgeChangeKind, LocalVertex, SubgraphId, Timestamp, VertexId,
 };
 
+use smallvec::SmallVec;
+
 use super::Subgraph;
+use crate::grace::ReadGuard;
 use crate::op::EdgeOp;
-use crate::version::{NotInMemory, Version, load_changed};
+use crate::version::{NotInMemory, Version, load_changed, version_at};
+
+mod many;
+
+pub use many::changes_of_many;
 
 impl Subgraph {
     /// Adds the differences between what snapshots at `from` and at the later `to` see of this subgraph, whose id is `id`, in the lists of a direction;
@@ -26,6 +33,9 @@ impl Subgraph {
         (from, to): (Timestamp, Timestamp),
         found: &mut Changes,
     ) -> Result<(), NotInMemory> {
+        if self.add_logged(id, direction, (from, to), found)? {
+            return Ok(());
+        }
         let Some(newest) = self.version(direction, to)? else { return Ok(()) };
         let mut logged = LoggedChanges::walk(&newest, (from, to))?;
         let before = logged.before.take();
@@ -37,6 +47,60 @@ impl Subgraph {
         logged.add_to(found, &states);
         Ok(())
     }
+
+    /// Adds the differences where both snapshots see one version, and its delta tells edges alone, which is the rule: in place, with no counted
+    /// reference and no allocation. Returns whether it did.
+    fn add_logged(
+        &self,
+        id: SubgraphId,
+        direction: Direction,
+        (from, to): (Timestamp, Timestamp),
+        found: &mut Changes,
+    ) -> Result<bool, NotInMemory> {
+        let walk = ReadGuard::begin();
+        let Some(version) = version_at(&self.heads[direction as usize], to, &walk)? else { return Ok(true) };
+        if version.begin > from || version.is_ranked() {
+            return Ok(false);
+        }
+        let delta = &version.delta;
+        let mut entries = SmallVec::<[(u64, usize); 8]>::new();
+        for at in (0..delta.visible(to)).rev() {
+            let entry = delta.entry(at);
+            if entry.ts <= from {
+                break;
+            }
+            if entry.op == EdgeOp::Vertex {
+                return Ok(false);
+            }
+            entries.push((u64::from(entry.local.0) << 32 | u64::from(entry.dst.0), at));
+        }
+        // A stable sort: of each edge the newest entry stays the first.
+        entries.sort_by_key(|&(edge, _)| edge);
+        for of_edge in entries.chunk_by(|a, b| a.0 == b.0) {
+            let (Some(&(_, last)), Some(&(_, first))) = (of_edge.first(), of_edge.last()) else { continue };
+            let last = delta.entry(last);
+            if let Some(kind) = kind_of(delta.source(first).1, last.op) {
+                found.edges.push(change_of(id.vertex(last.local), last.dst, kind, last.weight));
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// What the first and the last entry about an edge say together. Deltas log effective operations only: the first tells whether the edge existed, the last
+/// whether it exists.
+fn kind_of(first: EdgeOp, last: EdgeOp) -> Option<EdgeChangeKind> {
+    match (first != EdgeOp::Insert, last != EdgeOp::Remove) {
+        (false, true) => Some(EdgeChangeKind::Inserted),
+        (true, false) => Some(EdgeChangeKind::Removed),
+        (true, true) => Some(EdgeChangeKind::Reweighted),
+        (false, false) => None,
+    }
+}
+
+fn change_of(src: VertexId, dst: VertexId, kind: EdgeChangeKind, weight: f64) -> EdgeChange {
+    let weight = if kind == EdgeChangeKind::Removed { 0.0 } else { weight };
+    EdgeChange { src, dst, kind, weight }
 }
 
 /// The changes between two timestamps that the deltas of a chain have logged.
@@ -125,14 +189,9 @@ impl LoggedChanges {
             rest = others;
             for of_edge in of_local.chunk_by(|a, b| a.dst == b.dst) {
                 let (Some(last), Some(first)) = (of_edge.first(), of_edge.last()) else { continue };
-                // Deltas log effective operations only: the first tells whether the edge existed, the last whether it exists.
-                let kind = match (first.op != EdgeOp::Insert, last.op != EdgeOp::Remove) {
-                    (false, true) => EdgeChangeKind::Inserted,
-                    (true, false) => EdgeChangeKind::Removed,
-                    (true, true) => EdgeChangeKind::Reweighted,
-                    (false, false) => continue,
-                };
-                found.edges.push(states.change(local, last.dst, kind, last.weight));
+                if let Some(kind) = kind_of(first.op, last.op) {
+                    found.edges.push(change_of(states.id.vertex(local), last.dst, kind, last.weight));
+                }
             }
         }
     }
@@ -146,11 +205,6 @@ struct BothStates<'a> {
 }
 
 impl BothStates<'_> {
-    fn change(&self, local: LocalVertex, dst: VertexId, kind: EdgeChangeKind, weight: f64) -> EdgeChange {
-        let weight = if kind == EdgeChangeKind::Removed { 0.0 } else { weight };
-        EdgeChange { src: self.id.vertex(local), dst, kind, weight }
-    }
-
     fn compare_vertices(&self, found: &mut Changes) {
         let before = self.before.map_or(0, |(version, t)| version.at(t).present());
         let after = self.after.0.at(self.after.1).present();

@@ -92,6 +92,15 @@ impl Subgraph {
         }
     }
 
+    /// Starts loading the last entry of the head version's delta; the version should be here.
+    #[inline]
+    pub(crate) fn prefetch_last_entry(&self, direction: Direction) {
+        let walk = ReadGuard::begin();
+        if let Some(head) = self.heads[direction as usize].load(&walk) {
+            head.delta.prefetch_last();
+        }
+    }
+
     /// As [`prefetch_version`](Self::prefetch_version), with the offsets, and the count of references to the version, for who
     /// keeps it.
     #[inline]

@@ -1,6 +1,7 @@
 //! A part of the edges with the same components as all of them.
 
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 
 use hedgerow_core::{Resident, VertexId};
 
@@ -9,6 +10,10 @@ use crate::{Cancel, KernelError};
 
 /// Stands for no vertex.
 const NONE: u32 = u32::MAX;
+/// Ways to a root are followed over at most so many edges: trees of graphs with long paths are deep.
+const MOST_STEPS: usize = 48;
+/// A vertex that was cut off looks at most at so many neighbors.
+const MOST_NEIGHBORS: usize = 32;
 /// Once more than this share of as many edges as there are vertices was added, the forest is made anew.
 const MOST_ADDED: usize = 4;
 
@@ -64,15 +69,94 @@ impl Certificate {
         self.parents.resize(bound, NONE);
     }
 
-    pub(super) fn add(&mut self, a: VertexId, b: VertexId) {
-        if self.parent(a) != b.0 && self.parent(b) != a.0 {
+    /// Adds the edge of two vertices that no edges of the certificate connected.
+    pub(super) fn join(&mut self, a: VertexId, b: VertexId) {
+        if !self.hang(a, b) && !self.hang(b, a) {
             self.added.insert(ordered(a, b));
         }
     }
 
-    /// Adds the edges of a path.
+    /// Adds the edges of a path, as far as they connect what was not connected.
     pub(super) fn add_path(&mut self, path: &[VertexId]) {
-        path.iter().zip(path.iter().skip(1)).for_each(|(&u, &v)| self.add(u, v));
+        for (&u, &v) in path.iter().zip(path.iter().skip(1)) {
+            match (self.root(u), self.root(v)) {
+                (Some(of_u), Some(of_v)) if of_u == of_v => {}
+                (Some(_), Some(_)) => self.join(u, v),
+                _ => _ = self.added.insert(ordered(u, v)),
+            }
+        }
+    }
+
+    /// Makes `v` the root of its tree and `parent` its parent, which must be in another tree. Returns whether it did: not where the way to the root is long.
+    fn hang(&mut self, v: VertexId, parent: VertexId) -> bool {
+        if self.root(v).is_none() {
+            return false;
+        }
+        let (mut at, mut above) = (v.0, parent.0);
+        while let Some(slot) = self.parents.get_mut(at as usize) {
+            let next = std::mem::replace(slot, above);
+            if next == at || next == NONE {
+                break;
+            }
+            (above, at) = (at, next);
+        }
+        true
+    }
+
+    /// The root of the tree of `v`, unless the way there is long.
+    fn root(&self, v: VertexId) -> Option<u32> {
+        let mut at = v.0;
+        for _ in 0..MOST_STEPS {
+            match self.parent(VertexId(at)) {
+                NONE => return Some(at),
+                parent if parent == at => return Some(at),
+                parent => at = parent,
+            }
+        }
+        None
+    }
+
+    /// Whether one tree is known to have both vertices.
+    pub(super) fn connects(&self, a: VertexId, b: VertexId) -> bool {
+        self.root(a).is_some_and(|root| self.root(b) == Some(root))
+    }
+
+    /// Puts other edges in the place of `removed` ones, after all of them were removed. Those whose ends are not connected yet stay in `removed`.
+    pub(super) fn relink<G: Resident>(&mut self, g: &G, removed: &mut Vec<(VertexId, VertexId)>) {
+        // Where an edge was removed further up, both ends may be in a tree that was cut off: the next round finds it hung again.
+        loop {
+            let before = removed.len();
+            removed.retain(|&(a, b)| !self.relink_one(g, a, b));
+            if removed.is_empty() || removed.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// Connects both ends of a removed edge by an edge from one of them to a neighbor in the tree of the other. Returns whether they are connected.
+    fn relink_one<G: Resident>(&mut self, g: &G, a: VertexId, b: VertexId) -> bool {
+        let (Some(of_a), Some(of_b)) = (self.root(a), self.root(b)) else { return false };
+        if of_a == of_b {
+            return true;
+        }
+        // That one was cut off which is a root now.
+        let (child, root) = if of_a == a.0 { (a, of_b) } else { (b, of_a) };
+        let mut left = MOST_NEIGHBORS;
+        for &direction in directions(g) {
+            let found = g.neighbors(child, direction).try_for_each(|v| {
+                left = left.saturating_sub(1);
+                match self.root(v) == Some(root) {
+                    true => ControlFlow::Break(Some(v)),
+                    false if left == 0 => ControlFlow::Break(None),
+                    false => ControlFlow::Continue(()),
+                }
+            });
+            if let ControlFlow::Break(Some(v)) = found {
+                self.join(child, v);
+                return true;
+            }
+        }
+        false
     }
 
     /// Gives each vertex of `tree` its parent there.
@@ -86,7 +170,7 @@ impl Certificate {
 
     /// Removes an edge; returns whether the certificate had it.
     pub(super) fn remove(&mut self, a: VertexId, b: VertexId) -> bool {
-        let mut was_there = self.added.remove(&ordered(a, b));
+        let mut was_there = !self.added.is_empty() && self.added.remove(&ordered(a, b));
         for (child, parent) in [(a, b), (b, a)] {
             if self.parent(child) == parent.0 {
                 self.parents[child.index()] = NONE;
