@@ -18,6 +18,7 @@
 //! | [`random_walks()`] | Random walks, uniform or as node2vec has them | O(1) per step as a rule |
 //! | [`louvain()`] | Communities by their modularity (Louvain) | O(edges) for each of a few rounds |
 //! | [`leiden()`] | Communities by their modularity that hang together (Leiden) | O(edges) for each of a few rounds |
+//! | [`minimum_spanning_forest()`] | The edges of least total weight that join what edges can join | O(edges · log vertices) at worst |
 //!
 //! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!
@@ -39,7 +40,9 @@ pub mod kpaths;
 pub mod leiden;
 pub mod louvain;
 pub mod maintain;
+pub mod msf;
 pub mod pagerank;
+mod pairs;
 mod par;
 pub mod path;
 mod paths;
@@ -68,7 +71,9 @@ pub use kpaths::{k_shortest_paths, k_shortest_paths_until};
 pub use leiden::{leiden, leiden_until};
 pub use louvain::{louvain, louvain_until};
 pub use maintain::Maintain;
+pub use msf::{minimum_spanning_forest, minimum_spanning_forest_until};
 pub use pagerank::{PageRankConfig, pagerank, pagerank_from, pagerank_until, pagerank_with};
+pub use pairs::Pairs;
 pub use path::{shortest_path, shortest_path_until};
 pub use paths::Paths;
 pub use ppr::{personalized_pagerank, personalized_pagerank_until};

@@ -8,6 +8,7 @@ pub use crate::khop::verify::k_hop_neighborhood;
 pub use crate::kpaths::verify::k_shortest_paths;
 pub use crate::leiden::verify::leiden;
 pub use crate::louvain::verify::louvain;
+pub use crate::msf::verify::minimum_spanning_forest;
 pub use crate::pagerank::verify::pagerank;
 pub use crate::path::verify::shortest_path;
 pub use crate::ppr::verify::personalized_pagerank;

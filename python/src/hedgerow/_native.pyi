@@ -18,6 +18,7 @@ from ._result import (
     Edges,
     EdgeTable,
     NeighborLists,
+    Pairs,
     Paths,
     SalvageReport,
     Schema,
@@ -434,7 +435,7 @@ class Snapshot:
         rank_range: _RankRange | None = None,
         where: _Where | None = None,
         **parameters: Any,
-    ) -> VertexResult | Paths | int: ...
+    ) -> VertexResult | Paths | Pairs | int: ...
     def close(self) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(

@@ -112,7 +112,8 @@ registered!(
     cycles by page,
     walks by page,
     louvain by page,
-    leiden by page
+    leiden by page,
+    msf by page
 );
 
 /// A kernel by its name.

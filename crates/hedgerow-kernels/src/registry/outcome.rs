@@ -1,7 +1,8 @@
-//! What kernels give: a column over all vertices, a number, or paths.
+//! What kernels give: a column over all vertices, a number, paths, or pairs of vertices.
 
 use crate::NO_COMPONENT;
 use crate::grouping::Communities;
+use crate::pairs::Pairs;
 use crate::paths::Paths;
 use crate::verify::same_partition;
 
@@ -22,6 +23,8 @@ pub enum Outcome {
     Paths(Paths),
     /// Groups with many edges inside.
     Communities(Communities),
+    /// Edges with their weights.
+    Edges(Pairs),
 }
 
 /// What kind of a result a kernel gives. Whoever shows results does it by their kind.
@@ -41,6 +44,8 @@ pub enum ResultKind {
     Paths,
     /// [`Outcome::Communities`].
     Communities,
+    /// [`Outcome::Edges`].
+    Edges,
 }
 
 /// What a kernel's result is called, and what kind it is of.
@@ -55,7 +60,7 @@ pub struct ResultColumn {
 impl ResultKind {
     /// Whether there is a value for each vertex.
     pub fn is_per_vertex(self) -> bool {
-        !matches!(self, ResultKind::Count | ResultKind::Paths)
+        !matches!(self, ResultKind::Count | ResultKind::Paths | ResultKind::Edges)
     }
 
     /// Whether there may be many of them, of which a summary shows the first.
@@ -74,6 +79,7 @@ impl ResultKind {
             ResultKind::Communities => {
                 "a vertex per vertex, the same for all of a community; and their modularity"
             }
+            ResultKind::Edges => "edges, each with an `f64`",
             ResultKind::Paths => {
                 "of each its vertices in order and its length, an `f64`; and how many there are, as a `u64`"
             }
@@ -92,6 +98,7 @@ impl Outcome {
             Outcome::Count(_) => ResultKind::Count,
             Outcome::Paths(_) => ResultKind::Paths,
             Outcome::Communities(_) => ResultKind::Communities,
+            Outcome::Edges(_) => ResultKind::Edges,
         }
     }
 
@@ -104,6 +111,7 @@ impl Outcome {
             (Outcome::Components(a), Outcome::Components(b)) => same_partition(a, b),
             (Outcome::Communities(a), Outcome::Communities(b)) => are_as_good(a, b),
             (Outcome::Paths(a), Outcome::Paths(b)) => a.agrees_with(b, relative),
+            (Outcome::Edges(a), Outcome::Edges(b)) => a.agrees_with(b, relative),
             (a, b) => a == b,
         }
     }
