@@ -19,6 +19,7 @@
 //! | [`louvain()`] | Communities by their modularity (Louvain) | O(edges) for each of a few rounds |
 //! | [`leiden()`] | Communities by their modularity that hang together (Leiden) | O(edges) for each of a few rounds |
 //! | [`minimum_spanning_forest()`] | The edges of least total weight that join what edges can join | O(edges · log vertices) at worst |
+//! | [`closeness()`] | How near each vertex is to all that it reaches, exactly or by a sample | O(vertices + edges) per level of 64 searches at worst, a search for each sample |
 //!
 //! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!
@@ -31,6 +32,7 @@
 pub mod betweenness;
 pub mod bfs;
 mod cancel;
+pub mod closeness;
 pub mod communities;
 pub mod cycles;
 mod error;
@@ -62,6 +64,7 @@ pub mod wpath;
 pub use betweenness::{Sources, betweenness, betweenness_until};
 pub use bfs::{BfsConfig, UNREACHED, bfs, bfs_until};
 pub use cancel::Cancel;
+pub use closeness::{ClosenessOf, closeness, closeness_until};
 pub use communities::{CommunityConfig, modularity};
 pub use cycles::{CycleConfig, cycles_through, cycles_through_until};
 pub use error::KernelError;

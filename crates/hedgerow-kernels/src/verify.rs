@@ -3,6 +3,7 @@
 
 pub use crate::betweenness::verify::betweenness;
 pub use crate::bfs::verify::bfs;
+pub use crate::closeness::verify::{closeness, closeness_to};
 pub use crate::cycles::verify::cycles_through;
 pub use crate::khop::verify::k_hop_neighborhood;
 pub use crate::kpaths::verify::k_shortest_paths;

@@ -17,7 +17,7 @@
 //! **Cited.** V. Osipov, P. Sanders, J. Singler, *The Filter-Kruskal Minimum Spanning Tree Algorithm*, ALENEX 2009, section 3; J. Feigenbaum, S. Kannan,
 //! A. McGregor, S. Suri, J. Zhang, *On graph problems in a semi-streaming model*, Theoretical Computer Science 348, 2005, section 4, for the batches.
 //!
-//! **Cost.** O(edges · log vertices) at worst, in the calling thread; large sorts use all threads. 100 bytes per id of the domain.
+//! **Cost.** O(edges · log vertices) at worst, in the calling thread; large sorts use all threads. 84 bytes per id of the domain.
 
 use std::cell::Cell;
 

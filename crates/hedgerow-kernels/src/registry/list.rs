@@ -113,7 +113,8 @@ registered!(
     walks by page,
     louvain by page,
     leiden by page,
-    msf by page
+    msf by page,
+    closeness by page
 );
 
 /// A kernel by its name.
