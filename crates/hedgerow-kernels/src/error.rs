@@ -67,6 +67,15 @@ pub enum KernelError<E = Infallible> {
         /// Its weight.
         weight: f64,
     },
+    /// An edge has a weight that is infinite or not a number.
+    NotFinite {
+        /// Where the edge begins.
+        from: VertexId,
+        /// Where it ends.
+        to: VertexId,
+        /// Its weight.
+        weight: f64,
+    },
     /// So many shortest paths lead from a source to some vertex that no 64-bit number tells how many.
     TooManyPaths {
         /// The source.
@@ -118,6 +127,7 @@ impl<E> KernelError<E> {
             }
             KernelError::NoSuchKernel { name } => KernelError::NoSuchKernel { name },
             KernelError::Weight { from, to, weight } => KernelError::Weight { from, to, weight },
+            KernelError::NotFinite { from, to, weight } => KernelError::NotFinite { from, to, weight },
             KernelError::TooManyPaths { source } => KernelError::TooManyPaths { source },
             KernelError::TooManyVertices { vertex_bound } => KernelError::TooManyVertices { vertex_bound },
             KernelError::OutOfMemory { bytes } => KernelError::OutOfMemory { bytes },
@@ -166,6 +176,13 @@ impl<E: fmt::Display> fmt::Display for KernelError<E> {
             KernelError::NoSuchKernel { name } => write!(f, "there is no kernel {name:?}"),
             KernelError::Weight { from, to, weight } => {
                 write!(f, "the edge from vertex {} to {} weighs {weight}, expected 0 or more", from.0, to.0)
+            }
+            KernelError::NotFinite { from, to, weight } => {
+                write!(
+                    f,
+                    "the edge from vertex {} to {} weighs {weight}, expected a finite number",
+                    from.0, to.0
+                )
             }
             KernelError::TooManyPaths { source } => {
                 write!(f, "more than {:e} shortest paths lead from vertex {} somewhere", f64::MAX, source.0)

@@ -23,6 +23,8 @@
 //! | [`scc()`] | Strongly connected components: paths lead both ways | O(vertices + edges) |
 //! | [`core_numbers()`] | The core number of each vertex: the largest k for which it is in the k-core | O(vertices + edges) |
 //! | [`vertex_degrees()`] | The number of edges of each vertex in a direction, and how many vertices have each number | O(vertices), by the page O(vertices + edges) |
+//! | [`minimum_spanning_forest()`] | The edges of least total weight that join what edges can join | O(edges · log vertices) at worst |
+//! | [`closeness()`] | How near each vertex is to all that it reaches, exactly or by a sample | O(vertices + edges) per level of 64 searches at worst, a search for each sample |
 //!
 //! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!
@@ -36,6 +38,7 @@ pub mod betweenness;
 pub mod bfs;
 mod cancel;
 pub mod cdlp;
+pub mod closeness;
 pub mod communities;
 pub mod cycles;
 pub mod degrees;
@@ -49,7 +52,9 @@ pub mod lcc;
 pub mod leiden;
 pub mod louvain;
 pub mod maintain;
+pub mod msf;
 pub mod pagerank;
+mod pairs;
 mod par;
 pub mod path;
 mod paths;
@@ -73,6 +78,7 @@ pub use betweenness::{Sources, betweenness, betweenness_until};
 pub use bfs::{BfsConfig, UNREACHED, bfs, bfs_until};
 pub use cancel::Cancel;
 pub use cdlp::{label_propagation, label_propagation_until};
+pub use closeness::{ClosenessOf, closeness, closeness_until};
 pub use communities::{CommunityConfig, modularity};
 pub use cycles::{CycleConfig, cycles_through, cycles_through_until};
 pub use degrees::{vertex_degrees, vertex_degrees_until};
@@ -85,7 +91,9 @@ pub use lcc::{local_clustering, local_clustering_until};
 pub use leiden::{leiden, leiden_until};
 pub use louvain::{louvain, louvain_until};
 pub use maintain::Maintain;
+pub use msf::{minimum_spanning_forest, minimum_spanning_forest_until};
 pub use pagerank::{PageRankConfig, pagerank, pagerank_from, pagerank_until, pagerank_with};
+pub use pairs::Pairs;
 pub use path::{shortest_path, shortest_path_until};
 pub use paths::Paths;
 pub use ppr::{personalized_pagerank, personalized_pagerank_until};

@@ -4,6 +4,7 @@
 pub use crate::betweenness::verify::betweenness;
 pub use crate::bfs::verify::bfs;
 pub use crate::cdlp::verify::label_propagation;
+pub use crate::closeness::verify::{closeness, closeness_to};
 pub use crate::cycles::verify::cycles_through;
 pub use crate::degrees::verify::vertex_degrees;
 pub use crate::kcore::verify::core_numbers;
@@ -12,6 +13,7 @@ pub use crate::kpaths::verify::k_shortest_paths;
 pub use crate::lcc::verify::local_clustering;
 pub use crate::leiden::verify::leiden;
 pub use crate::louvain::verify::louvain;
+pub use crate::msf::verify::minimum_spanning_forest;
 pub use crate::pagerank::verify::pagerank;
 pub use crate::path::verify::shortest_path;
 pub use crate::ppr::verify::personalized_pagerank;

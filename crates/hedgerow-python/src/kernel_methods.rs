@@ -290,7 +290,7 @@ impl Snapshot {
     ///
     /// Returns
     /// -------
-    /// VertexResult, Paths or int
+    /// VertexResult, Paths, Pairs or int
     ///
     /// Raises
     /// ------

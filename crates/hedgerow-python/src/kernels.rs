@@ -2,7 +2,7 @@
 
 use hedgerow::{Direction, EdgeDirection, KernelView, VertexId};
 use hedgerow_kernels::registry::{self, Arguments, Outcome, Parameter, ParameterKind, Size, Value};
-use hedgerow_kernels::{Cancel, KernelError, Paths, UNREACHED};
+use hedgerow_kernels::{Cancel, KernelError, Pairs, Paths, UNREACHED};
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -84,7 +84,7 @@ pub(crate) fn vertex(reading: &Reading, key: &Key) -> PyResult<VertexId> {
     reading.snapshot.vertex_id(key.as_ref()).map_err(raise)?.ok_or_else(|| key.no_such_vertex())
 }
 
-/// Runs a kernel on the chosen edges, and gives its result: a `VertexResult`, `Paths`, or a number.
+/// Runs a kernel on the chosen edges, and gives its result: a `VertexResult`, `Paths`, `Pairs`, or a number.
 pub(crate) fn run(
     py: Python<'_>,
     origin: &Origin,
@@ -144,6 +144,7 @@ fn to_object(py: Python<'_>, reading: &Reading, outcome: &Outcome) -> PyResult<P
         Outcome::Labels(labels) => reading.vertex_per_vertex(py, labels),
         Outcome::Numbers(numbers) => reading.per_vertex(py, numbers, |&number: &u32| i64::from(number)),
         Outcome::Paths(paths) => self::paths(py, reading, paths),
+        Outcome::Edges(edges) => pairs(py, reading, edges),
         Outcome::Count(count) => Ok(count.into_pyobject(py)?.into_any().unbind()),
     }
 }
@@ -161,4 +162,16 @@ fn paths(py: Python<'_>, reading: &Reading, paths: &Paths) -> PyResult<Py<PyAny>
     arguments.set_item("lengths", paths.lengths().to_vec().into_pyarray(py))?;
     arguments.set_item("count", paths.count())?;
     make(py, "Paths", &arguments)
+}
+
+/// `Pairs` under external ids.
+fn pairs(py: Python<'_>, reading: &Reading, pairs: &Pairs) -> PyResult<Py<PyAny>> {
+    let arguments = PyDict::new(py);
+    for (name, vertices) in [("src", pairs.from()), ("dst", pairs.to())] {
+        let keys = parallel(py, || reading.snapshot.vertex_keys(vertices)).map_err(raise)?;
+        let _calling = calling(py);
+        arguments.set_item(name, keys_array(py, reading, keys)?)?;
+    }
+    arguments.set_item("values", pairs.values().to_vec().into_pyarray(py))?;
+    make(py, "Pairs", &arguments)
 }

@@ -18,6 +18,7 @@ from ._result import (
     Edges,
     EdgeTable,
     NeighborLists,
+    Pairs,
     Paths,
     SalvageReport,
     Schema,
@@ -435,7 +436,7 @@ class Snapshot:
         where: _Where | None = None,
         progress: Callable[[int, int], object] | None = None,
         **parameters: Any,
-    ) -> VertexResult | Paths | int: ...
+    ) -> VertexResult | Paths | Pairs | int: ...
     def close(self) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(

@@ -20,6 +20,7 @@ __all__ = [
     "Kind",
     "Label",
     "NeighborLists",
+    "Pairs",
     "Paths",
     "SalvageReport",
     "Schema",
@@ -221,6 +222,42 @@ class NeighborLists(_Table):
 
     def _arrow_columns(self) -> list[_ArrowColumn]:
         return [("id", self.ids, False), ("neighbors", (self.offsets, self.neighbors), False)]
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Pairs(_Table):
+    """Pairs of vertices with a number each: edges with their weights, or vertices that are compared with their scores.
+
+    Attributes
+    ----------
+    src, dst : numpy.ndarray
+        The vertex ids of each pair.
+    values : numpy.ndarray
+        ``float64``: the number of each pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pairs = Pairs(np.array([1, 2]), np.array([2, 4]), np.array([0.5, 1.5]))
+    >>> list(pairs)
+    [(1, 2, 0.5), (2, 4, 1.5)]
+    >>> len(pairs), pairs.values.sum().item()
+    (2, 2.0)
+    """
+
+    src: npt.NDArray[Any]
+    dst: npt.NDArray[Any]
+    values: npt.NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
+        """Triples of both vertex ids and the number."""
+        return zip(self.src.tolist(), self.dst.tolist(), self.values.tolist(), strict=True)
+
+    def _arrow_columns(self) -> list[_ArrowColumn]:
+        return [("src", self.src, False), ("dst", self.dst, False), ("value", self.values, False)]
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

@@ -35,7 +35,7 @@ pub(super) struct Common {
     #[command(flatten)]
     pub(super) machine: Machine,
     /// Write the full result to this file, `KEY VALUE` a line (`KEY,VALUE` with --csv), of paths `LENGTH KEY KEY ...`
-    /// (`PATH,STEP,KEY`); `-` for standard output, then without the summary
+    /// (`PATH,STEP,KEY`), of pairs `KEY KEY VALUE`; `-` for standard output, then without the summary
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     /// Rows of the summary's table

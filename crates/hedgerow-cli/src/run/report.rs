@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use hedgerow::{KernelView, VertexId};
 use hedgerow_kernels::registry::{Arguments, Kernel, Outcome, Value};
-use hedgerow_kernels::{Paths, UNREACHED, count_components, histogram, top_k};
+use hedgerow_kernels::{Pairs, Paths, UNREACHED, count_components, histogram, top_k};
 use serde_json::Value as Json;
 
 use super::work::Work;
@@ -63,6 +63,10 @@ pub(super) fn finish(
         Outcome::Paths(paths) => self::paths(report, work, &paths, top),
         Outcome::Labels(labels) => self::labels(report, work, &labels, top),
         Outcome::Numbers(numbers) => self::numbers(report, work, kernel.result.name, &numbers, top),
+        Outcome::Edges(edges) => {
+            let report = report.field("total", number(edges.total()));
+            self::pairs(report, work, kernel, &edges, top)
+        }
     }
 }
 
@@ -76,6 +80,21 @@ fn paths(report: Report, work: &Work<'_>, paths: &Paths, top: usize) -> Result<R
     };
     let rows = paths.iter().take(top).map(row).collect::<hedgerow::Result<_>>()?;
     Ok(report.field("paths", paths.count()).table("first", &["length", "path"], rows))
+}
+
+/// How many pairs there are, and the first ones.
+fn pairs(
+    report: Report,
+    work: &Work<'_>,
+    kernel: &Kernel,
+    pairs: &Pairs,
+    top: usize,
+) -> Result<Report, CliError> {
+    work.write_pairs(pairs)?;
+    let row = |(from, to, value)| Ok(vec![name(work, from)?, name(work, to)?, number(value)]);
+    let rows = pairs.iter().take(top).map(row).collect::<hedgerow::Result<_>>()?;
+    let columns = ["from", "to", kernel.result.name];
+    Ok(report.field("pairs", pairs.len() as u64).table("first", &columns, rows))
 }
 
 /// The key of a vertex, as an argument names it; null if there is none.

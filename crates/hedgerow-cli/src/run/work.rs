@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use hedgerow::{KernelView, KeyColumn, Schema, Snapshot, VertexId, VertexKeyRef};
 use hedgerow_kernels::registry::{Arguments, Outcome};
-use hedgerow_kernels::{Cancel, KernelError, Paths};
+use hedgerow_kernels::{Cancel, KernelError, Pairs, Paths};
 
 use crate::error::CliError;
 use crate::keys::{parse_argument, spelled};
@@ -42,7 +42,10 @@ impl Work<'_> {
         let outcome = outcome.map_err(|error| match error.split() {
             // Not the caller's mistake: the graph is not one for this algorithm.
             Ok(KernelError::Weight { from, to, weight }) => {
-                self.bad_weight(from, to, weight).unwrap_or_else(CliError::Store)
+                self.bad_weight(from, to, weight, "0 or more").unwrap_or_else(CliError::Store)
+            }
+            Ok(KernelError::NotFinite { from, to, weight }) => {
+                self.bad_weight(from, to, weight, "a finite number").unwrap_or_else(CliError::Store)
             }
             Ok(error) => CliError::Usage(error.to_string()),
             Err(error) => CliError::Store(error),
@@ -51,15 +54,21 @@ impl Work<'_> {
         Ok((outcome, milliseconds))
     }
 
-    fn bad_weight(&self, from: VertexId, to: VertexId, weight: f64) -> hedgerow::Result<CliError> {
+    fn bad_weight(
+        &self,
+        from: VertexId,
+        to: VertexId,
+        weight: f64,
+        expected: &str,
+    ) -> hedgerow::Result<CliError> {
         Ok(match (self.snapshot.vertex_key(from)?, self.snapshot.vertex_key(to)?) {
             (Some(from), Some(to)) => {
                 let [from, to] = [from, to].map(|key| spelled(self.schema, key.as_ref()));
                 CliError::Failed(format!(
-                    "the edge between {from} and {to} weighs {weight}, expected 0 or more"
+                    "the edge between {from} and {to} weighs {weight}, expected {expected}"
                 ))
             }
-            _ => CliError::Failed(format!("an edge weighs {weight}, expected 0 or more")),
+            _ => CliError::Failed(format!("an edge weighs {weight}, expected {expected}")),
         })
     }
 
@@ -135,6 +144,27 @@ impl Work<'_> {
                     .enumerate()
                     .try_for_each(|(step, name)| writeln!(w, "{at},{step},{}", quoted(name, b','))),
                 false => writeln!(w, "{length} {}", names.join(" ")),
+            })?;
+        }
+        out.finish()
+    }
+
+    /// Writes all pairs, if the full result was asked for: both keys and the number.
+    pub(super) fn write_pairs(&self, pairs: &Pairs) -> Result<(), CliError> {
+        if self.out.is_none() {
+            return Ok(());
+        }
+        let csv = self.style == Style::Csv;
+        let mut out = Target::open(self.out)?;
+        if csv {
+            out.write(|w| writeln!(w, "from,to,value"))?;
+        }
+        let (from, to) = (self.snapshot.vertex_keys(pairs.from())?, self.snapshot.vertex_keys(pairs.to())?);
+        for ((from, to), value) in from.iter().zip(to.iter()).zip(pairs.values()) {
+            let [from, to] = [from, to].map(|key| spelled(self.schema, key));
+            out.write(|w| match csv {
+                true => writeln!(w, "{},{},{value:e}", quoted(&from, b','), quoted(&to, b',')),
+                false => writeln!(w, "{from} {to} {value:e}"),
             })?;
         }
         out.finish()

@@ -117,7 +117,9 @@ registered!(
     cdlp by page,
     scc by page,
     kcore by page,
-    degrees by page
+    degrees by page,
+    msf by page,
+    closeness by page
 );
 
 /// A kernel by its name.

@@ -1,7 +1,8 @@
-//! What kernels give: a column over all vertices, a number, or paths.
+//! What kernels give: a column over all vertices, a number, paths, or pairs of vertices.
 
 use crate::NO_COMPONENT;
 use crate::grouping::Communities;
+use crate::pairs::Pairs;
 use crate::paths::Paths;
 use crate::verify::same_partition;
 
@@ -26,6 +27,8 @@ pub enum Outcome {
     Labels(Vec<u32>),
     /// A whole number of each vertex; 0 for holes.
     Numbers(Vec<u32>),
+    /// Edges with their weights.
+    Edges(Pairs),
 }
 
 /// What kind of a result a kernel gives. Whoever shows results does it by their kind.
@@ -49,6 +52,8 @@ pub enum ResultKind {
     Labels,
     /// [`Outcome::Numbers`].
     Numbers,
+    /// [`Outcome::Edges`].
+    Edges,
 }
 
 /// What a kernel's result is called, and what kind it is of.
@@ -63,7 +68,7 @@ pub struct ResultColumn {
 impl ResultKind {
     /// Whether there is a value for each vertex.
     pub fn is_per_vertex(self) -> bool {
-        !matches!(self, ResultKind::Count | ResultKind::Paths)
+        !matches!(self, ResultKind::Count | ResultKind::Paths | ResultKind::Edges)
     }
 
     /// Whether there may be many of them, of which a summary shows the first.
@@ -84,6 +89,7 @@ impl ResultKind {
             }
             ResultKind::Labels => "a vertex per vertex, the label that it ends with",
             ResultKind::Numbers => "`u32` per vertex",
+            ResultKind::Edges => "edges, each with an `f64`",
             ResultKind::Paths => {
                 "of each its vertices in order and its length, an `f64`; and how many there are, as a `u64`"
             }
@@ -104,6 +110,7 @@ impl Outcome {
             Outcome::Communities(_) => ResultKind::Communities,
             Outcome::Labels(_) => ResultKind::Labels,
             Outcome::Numbers(_) => ResultKind::Numbers,
+            Outcome::Edges(_) => ResultKind::Edges,
         }
     }
 
@@ -116,6 +123,7 @@ impl Outcome {
             (Outcome::Components(a), Outcome::Components(b)) => same_partition(a, b),
             (Outcome::Communities(a), Outcome::Communities(b)) => are_as_good(a, b),
             (Outcome::Paths(a), Outcome::Paths(b)) => a.agrees_with(b, relative),
+            (Outcome::Edges(a), Outcome::Edges(b)) => a.agrees_with(b, relative),
             (a, b) => a == b,
         }
     }

@@ -12,7 +12,8 @@ use hedgerow_lab::{Csr, CsrOptions};
 fn graph() -> Csr {
     let edges: Vec<(u32, u32)> =
         (0..600).flat_map(|v| [(v, (v + 1) % 600), (v, (v * 7 + 3) % 600)]).collect();
-    Csr::from_edges(600, &edges, &CsrOptions { directed: true, ..CsrOptions::default() }).expect("a sound graph")
+    Csr::from_edges(600, &edges, &CsrOptions { directed: true, ..CsrOptions::default() })
+        .expect("a sound graph")
 }
 
 #[test]

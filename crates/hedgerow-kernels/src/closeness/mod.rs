@@ -1,0 +1,162 @@
+//! Closeness: how near a vertex is to all that it reaches.
+//!
+//! **Result.** For a vertex `v` that reaches `r` vertices, itself among them, of `n` live ones, at distances that sum to `S`: `(r - 1)/S · (r - 1)/(n - 1)`, and 0 where it
+//! reaches no other. The first factor is one over the mean distance; the second one, the share of the graph that is reached, makes vertices of different
+//! components comparable (S. Wasserman and K. Faust; `wf_improved` in NetworkX). An edge is one hop, whatever it weighs. Distances are from `v`
+//! along the edges, or against them with [`Direction::In`], as NetworkX measures them in directed graphs. 0 for holes.
+//!
+//! **A sample.** Exact for vertices that are given, and for all vertices with as many samples as there are. Of all vertices the exact result takes a search from
+//! each. A sample of `k` vertices, drawn without replacement, gives an estimate in `k` searches: of `r` as `n/k` times the sampled
+//! vertices that `v` reaches, of `S` as `n/k` times the sum of its distances to them. Both estimates are without bias. With probability at least `1 - δ` the mean distance `S/n` of
+//! one vertex is off by at most `ε · D`, where `D` is the largest distance between any two vertices that reach each other and
+//! `ε = √(ln(2/δ) / 2k)`, and the share `r/n` is off by at most `ε` (Hoeffding's inequality, which holds for draws without replacement too). With 64 samples and
+//! `δ = 0.05` that is `ε` = 0.17, with 1,000 samples 0.043. For all vertices at once put `δ/n` for `δ`: `k` grows with the logarithm of `n`, as Eppstein and
+//! Wang state it.
+//!
+//! **Input.** Any graph. Of a directed graph the estimate searches against the direction, so it is best stored in both.
+//!
+//! **Trick.** Searches from many vertices meet the same edges again and again. 64 of them run together: a vertex has a word, with a bit for each search
+//! that has found it, and an edge carries all new bits at once. A level is found from the vertices of the last one while these have few edges; else each vertex that some search has not
+//! found yet looks at its neighbours, until all searches have found it. What a level finds adds the number of new bits, times the level, to
+//! the vertex or to each search: whole numbers, so that no order of threads shows.
+//!
+//! **Cited.** D. Eppstein, J. Wang, *Fast Approximation of Centrality*, Journal of Graph Algorithms and Applications 8(1), 2004, section 4; M. Then et al., *The More the
+//! Merrier: Efficient Multi-Source Graph Traversal*, VLDB 2014, sections 3 and 4; S. Wasserman, K. Faust, *Social Network Analysis*, 1994.
+//!
+//! **Cost.** O(vertices + edges) for each level of 64 searches at worst, usually as a few searches; 60 bytes per id of the domain.
+
+use hedgerow_core::{Direction, Topology, VertexId};
+
+use crate::KernelError;
+use crate::cancel::Cancel;
+use crate::error::{check_source, checked_bound};
+use crate::par::reverse;
+use crate::random::sample_of_live;
+
+pub(crate) mod entry;
+mod parameters;
+mod search;
+mod tally;
+#[cfg(test)]
+mod tests;
+pub mod verify;
+
+use parameters::SAMPLES;
+use search::{Searches, TOGETHER};
+use tally::{PerSource, PerVertex};
+
+/// The vertices whose closeness is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClosenessOf {
+    /// Every vertex, exactly.
+    All,
+    /// Every vertex, estimated by its distances to vertices drawn at random; exactly if there are no more.
+    Sampled {
+        /// How many are drawn, 1 or more.
+        count: u32,
+        /// What decides which.
+        seed: u64,
+    },
+    /// These, exactly; all others get 0.
+    Given(Vec<VertexId>),
+}
+
+/// The closeness of every vertex, indexed by vertex id; 0 for holes. Distances are from it along the edges, or against them.
+///
+/// # Errors
+/// [`KernelError::SourceNotLive`] for a vertex that is given; [`KernelError::OutOfRange`] for a sample of 0;
+/// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
+///
+/// # Cost
+/// See the [module](self); blocks the caller until all tasks are done.
+pub fn closeness<G: Topology>(
+    g: &G,
+    of: &ClosenessOf,
+    direction: Direction,
+) -> Result<Vec<f64>, KernelError<G::Error>> {
+    closeness_until(g, of, direction, &Cancel::new())
+}
+
+/// [`closeness`], until `cancel` ends it.
+///
+/// # Errors
+/// As [`closeness`], and [`KernelError::Cancelled`].
+pub fn closeness_until<G: Topology>(
+    g: &G,
+    of: &ClosenessOf,
+    direction: Direction,
+    cancel: &Cancel,
+) -> Result<Vec<f64>, KernelError<G::Error>> {
+    checked_bound::<G::Error>(g.vertex_bound())?;
+    let sampled = of.sampled(g)?;
+    cancel.check()?;
+    hedgerow_par::run(|| match of {
+        ClosenessOf::Given(given) => of_given(g, given, direction, cancel),
+        _ => of_all(g, &sampled, direction, cancel),
+    })
+}
+
+impl ClosenessOf {
+    /// The vertices that distances are measured to; none where vertices are given, which are checked.
+    fn sampled<G: Topology>(&self, g: &G) -> Result<Vec<VertexId>, KernelError<G::Error>> {
+        match self {
+            ClosenessOf::All => Ok(sample_of_live(g, usize::MAX, 0)),
+            ClosenessOf::Sampled { count, seed } => {
+                SAMPLES.check_count(*count)?;
+                Ok(sample_of_live(g, *count as usize, *seed))
+            }
+            ClosenessOf::Given(given) => {
+                given.iter().try_for_each(|&source| check_source(g, source))?;
+                Ok(Vec::new())
+            }
+        }
+    }
+}
+
+/// By searches from the given vertices.
+fn of_given<G: Topology>(
+    g: &G,
+    given: &[VertexId],
+    direction: Direction,
+    cancel: &Cancel,
+) -> Result<Vec<f64>, KernelError<G::Error>> {
+    let mut scores = vec![0.0; g.vertex_bound()];
+    let mut searches = Searches::new(g, direction, cancel);
+    cancel.begin(given.len() as u64);
+    for batch in given.chunks(TOGETHER) {
+        let tally = PerSource::default();
+        searches.run(batch, &tally)?;
+        cancel.step(batch.len() as u64);
+        for (search, v) in batch.iter().enumerate() {
+            let (reached, sum) = tally.of(search);
+            scores[v.index()] = score(reached as f64, sum as f64, g.vertex_count());
+        }
+    }
+    Ok(scores)
+}
+
+/// By searches from the sampled vertices, against the direction, which find how far each vertex is from them.
+fn of_all<G: Topology>(
+    g: &G,
+    sampled: &[VertexId],
+    direction: Direction,
+    cancel: &Cancel,
+) -> Result<Vec<f64>, KernelError<G::Error>> {
+    let mut searches = Searches::new(g, reverse(direction), cancel);
+    let tally = PerVertex::new(g.vertex_bound());
+    cancel.begin(sampled.len() as u64);
+    for batch in sampled.chunks(TOGETHER) {
+        searches.run(batch, &tally)?;
+        cancel.step(batch.len() as u64);
+    }
+    drop(searches);
+    let scale = g.vertex_count() as f64 / sampled.len().max(1) as f64;
+    let of_vertex = |(reached, sum)| score(reached as f64 * scale, sum as f64 * scale, g.vertex_count());
+    Ok(tally.into_all().map(of_vertex).collect())
+}
+
+/// The closeness of a vertex that reaches so many, itself among them, at distances of that sum, of `live` vertices.
+fn score(reached: f64, sum: f64, live: usize) -> f64 {
+    let others = (reached - 1.0).max(0.0);
+    if sum > 0.0 { others / sum * (others / (live as f64 - 1.0)) } else { 0.0 }
+}

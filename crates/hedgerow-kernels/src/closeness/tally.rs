@@ -1,0 +1,78 @@
+//! What searches that run together add up.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use super::search::TOGETHER;
+
+/// Adds up what the levels of searches find.
+pub(super) trait Tally: Sync {
+    /// The searches whose bits are set in each word have found the vertex of that word at this level. Each vertex is given to one thread
+    /// in a level.
+    fn add(&self, found: impl Iterator<Item = (usize, u64)>, level: u32);
+}
+
+/// For each vertex how many searches have found it, and the sum of the levels.
+pub(super) struct PerVertex {
+    reached: Vec<AtomicU32>,
+    sum: Vec<AtomicU64>,
+}
+
+impl PerVertex {
+    pub(super) fn new(bound: usize) -> PerVertex {
+        let reached = (0..bound).map(|_| AtomicU32::new(0)).collect();
+        PerVertex { reached, sum: (0..bound).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    /// How many searches have found each vertex, and the sum of the levels.
+    pub(super) fn into_all(self) -> impl Iterator<Item = (u32, u64)> {
+        let reached = self.reached.into_iter().map(AtomicU32::into_inner);
+        reached.zip(self.sum.into_iter().map(AtomicU64::into_inner))
+    }
+}
+
+impl Tally for PerVertex {
+    fn add(&self, found: impl Iterator<Item = (usize, u64)>, level: u32) {
+        for (v, bits) in found {
+            // One writer in a level, and joins between levels: no need of locked instructions.
+            let (reached, sum) = (&self.reached[v], &self.sum[v]);
+            reached.store(reached.load(Relaxed) + bits.count_ones(), Relaxed);
+            let more = u64::from(bits.count_ones()) * u64::from(level);
+            sum.store(sum.load(Relaxed) + more, Relaxed);
+        }
+    }
+}
+
+/// For each search how many vertices it has found, and the sum of the levels.
+pub(super) struct PerSource {
+    reached: [AtomicU64; TOGETHER],
+    sum: [AtomicU64; TOGETHER],
+}
+
+impl Default for PerSource {
+    fn default() -> PerSource {
+        PerSource { reached: [const { AtomicU64::new(0) }; _], sum: [const { AtomicU64::new(0) }; _] }
+    }
+}
+
+impl PerSource {
+    /// What a search has found.
+    pub(super) fn of(&self, search: usize) -> (u64, u64) {
+        (self.reached[search].load(Relaxed), self.sum[search].load(Relaxed))
+    }
+}
+
+impl Tally for PerSource {
+    fn add(&self, found: impl Iterator<Item = (usize, u64)>, level: u32) {
+        let mut counts = [0u64; TOGETHER];
+        for (_, mut bits) in found {
+            while bits != 0 {
+                counts[bits.trailing_zeros() as usize] += 1;
+                bits &= bits - 1;
+            }
+        }
+        for (search, count) in counts.into_iter().enumerate().filter(|(_, count)| *count > 0) {
+            self.reached[search].fetch_add(count, Relaxed);
+            self.sum[search].fetch_add(count * u64::from(level), Relaxed);
+        }
+    }
+}

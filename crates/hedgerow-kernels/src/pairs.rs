@@ -1,0 +1,75 @@
+//! Pairs of vertices with a number each, as kernels give them.
+
+use hedgerow_core::VertexId;
+
+/// Pairs of vertices, each with a number: edges with their weights, or vertices that are compared with their scores.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pairs {
+    from: Vec<VertexId>,
+    to: Vec<VertexId>,
+    values: Vec<f64>,
+}
+
+impl Pairs {
+    /// None.
+    pub fn new() -> Pairs {
+        Pairs::default()
+    }
+
+    /// None, with room for `count`.
+    pub(crate) fn with_capacity(count: usize) -> Pairs {
+        let (from, to) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        Pairs { from, to, values: Vec::with_capacity(count) }
+    }
+
+    /// Adds a pair.
+    pub fn push(&mut self, from: VertexId, to: VertexId, value: f64) {
+        self.from.push(from);
+        self.to.push(to);
+        self.values.push(value);
+    }
+
+    /// The number of pairs.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The first vertex of each pair.
+    pub fn from(&self) -> &[VertexId] {
+        &self.from
+    }
+
+    /// The second vertex of each pair.
+    pub fn to(&self) -> &[VertexId] {
+        &self.to
+    }
+
+    /// The number of each pair.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The pairs with their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (VertexId, VertexId, f64)> {
+        let ends = self.from.iter().zip(&self.to);
+        ends.zip(&self.values).map(|((&from, &to), &value)| (from, to, value))
+    }
+
+    /// The sum of all numbers, added up in the order of the pairs.
+    pub fn total(&self) -> f64 {
+        self.values.iter().sum()
+    }
+
+    /// Whether both are the same pairs in the same order, with numbers that are equal within a relative error.
+    pub(crate) fn agrees_with(&self, other: &Pairs, relative: f64) -> bool {
+        let values = self.values.iter().zip(&other.values);
+        self.from == other.from
+            && self.to == other.to
+            && values.into_iter().all(|(a, b)| (a - b).abs() <= relative * b.abs())
+    }
+}
