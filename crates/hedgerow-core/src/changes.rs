@@ -99,6 +99,9 @@ pub trait Changing: Clone {
     /// Where the other one is of another graph, or later; where one of them cannot be read.
     fn changes_since(&self, earlier: &Self) -> Result<Changes, Self::Error>;
 
+    /// The same state, from which changes can be told, without the graph as kernels read it. O(1).
+    fn without_view(&self) -> Self;
+
     /// Whether `earlier` is a state of the same graph and no later than this one.
     fn comes_after(&self, earlier: &Self) -> bool;
 }

@@ -148,6 +148,10 @@ impl Changing for Snapshot {
         Snapshot::changes_since(self, earlier)
     }
 
+    fn without_view(&self) -> Snapshot {
+        Snapshot::without_view(self)
+    }
+
     fn comes_after(&self, earlier: &Snapshot) -> bool {
         self.check_is_later(earlier).is_ok()
     }

@@ -9,9 +9,10 @@ use hedgerow_core::{
 };
 use hedgerow_mem::View;
 use hedgerow_mem::version::Read;
-use hedgerow_txn::{Counts, Registration};
+use hedgerow_txn::Counts;
 
 use crate::error::{Error, Result, StorageError};
+use crate::read::held_registration::HeldRegistration;
 use crate::read::pin::slot_hint;
 use crate::read::tiered::Census;
 use crate::read::view_demand::{ViewDemand, cost};
@@ -46,7 +47,7 @@ pub struct Snapshot {
 
 struct Inner {
     engine: Arc<Engine>,
-    registration: Option<Registration>,
+    registration: HeldRegistration,
     ts: Timestamp,
     counts: Counts,
     view: OnceLock<Arc<View>>,
@@ -66,9 +67,27 @@ impl Snapshot {
             Some((ts, engine.clock.counts(ts)?))
         });
         let ts = registration.ts();
+        Snapshot::registered(engine, HeldRegistration::new(registration), (ts, counts))
+    }
+
+    /// A snapshot of the same timestamp without the view of this one: for those that ask later what differs, since a view that nobody refers to becomes the next
+    /// one in place. O(1). In a forked child this one.
+    pub(super) fn without_view(&self) -> Snapshot {
+        let Inner { engine, registration, ts, counts, .. } = &*self.inner;
+        if engine.is_forked() {
+            return self.clone();
+        }
+        Snapshot::registered(engine, registration.share(engine), (*ts, *counts))
+    }
+
+    fn registered(
+        engine: &Arc<Engine>,
+        registration: HeldRegistration,
+        (ts, counts): (Timestamp, Counts),
+    ) -> Snapshot {
         let inner = Inner {
             engine: engine.clone(),
-            registration: Some(registration),
+            registration,
             ts,
             counts,
             view: OnceLock::new(),
@@ -310,8 +329,8 @@ impl Drop for Inner {
         if self.engine.is_forked() {
             // The registry and the lists of the view are the parent's: nothing is given back.
             std::mem::forget((self.view.take(), std::mem::take(&mut self.selected)));
-        } else if let Some(registration) = self.registration.take() {
-            self.engine.close_reader(registration);
+        } else {
+            self.registration.end(&self.engine);
         }
     }
 }

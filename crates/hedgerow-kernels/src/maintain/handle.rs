@@ -23,7 +23,7 @@ impl<G: Changeable> Maintain for G {}
 
 /// The last answer about a graph, and its snapshot.
 ///
-/// The handle keeps that snapshot open until the next call of [`at`](Self::at) or [`release`](Self::release), and with it all versions that the snapshot sees. It does not survive its store:
+/// The handle keeps that snapshot open, without its view, until the next call of [`at`](Self::at) or [`release`](Self::release), and with it all versions that the snapshot sees. It does not survive its store:
 /// the first answer about a store that was opened again is computed from scratch.
 #[derive(Debug)]
 pub struct Handle<S> {
@@ -119,7 +119,7 @@ impl<S: Changing> Handle<S> {
                 }
             }
         };
-        let (_, answer) = self.last.insert((snapshot.clone(), answer));
+        let (_, answer) = self.last.insert((snapshot.without_view(), answer));
         Ok((answer, made))
     }
 

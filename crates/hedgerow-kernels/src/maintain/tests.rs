@@ -128,6 +128,35 @@ fn kept_components_are_those_from_scratch() {
     keep(60, |kept: &Components, fresh: &Components| assert_eq!(kept.names(), fresh.names()));
 }
 
+/// Rings and chains of them, whose trees are far deeper than ways to a root are followed, fall apart and are closed again.
+#[test]
+fn kept_components_of_long_paths_are_those_from_scratch() {
+    let cancel = Cancel::new();
+    for seed in 0..6 {
+        let (mut rng, directed, bound) = (Rng::new(seed), seed % 2 == 1, 600);
+        let mut state = State { live: (0..bound).collect(), edges: BTreeSet::new(), bound };
+        let ring = |v: u32| {
+            if directed { (v, (v + 1) % bound) } else { (v.min((v + 1) % bound), v.max((v + 1) % bound)) }
+        };
+        state.edges.extend((0..bound).map(ring));
+        let mut kept = Components::from_scratch(&state.csr(directed), &cancel).expect("fits");
+        for _ in 0..80 {
+            let before = state.clone();
+            for _ in 0..1 + rng.below(4) {
+                let edge = ring(rng.below(u64::from(bound)) as u32);
+                if !state.edges.remove(&edge) {
+                    state.edges.insert(edge);
+                }
+            }
+            let absent = (0..bound).map(ring).find(|edge| !state.edges.contains(edge));
+            state.edges.extend(absent.filter(|_| rng.below(2) == 0));
+            let g = state.csr(directed);
+            kept.update(&g, &before.changes_to(&state, directed), &cancel).expect("fits");
+            assert_eq!(kept.names(), Components::from_scratch(&g, &cancel).expect("fits").names());
+        }
+    }
+}
+
 #[test]
 fn kept_degrees_are_those_from_scratch() {
     keep(40, |kept: &Degrees, fresh: &Degrees| assert_eq!(kept, fresh));

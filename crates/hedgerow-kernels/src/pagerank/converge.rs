@@ -98,7 +98,7 @@ impl<S: Score, G: Topology> Ranking<'_, S, G> {
         let mut sweeps = Sweeps::new(self, earlier)?;
         for left in (0..iterations).rev() {
             let steps = pace.steps();
-            let swept = sweeps.sweep(steps)?;
+            let swept = sweeps.sweep(steps, tolerance)?;
             cancel.step(1);
             if swept.residual < tolerance {
                 break;

@@ -15,7 +15,9 @@
 //! fixed point, as an iteration of the formula does with scores; in practice to far less.
 //!
 //! **The residual.** After a sweep, an iteration of the formula would change a vertex by what its in-neighbours changed since it saw them. So all
-//! together it would change them by at most `d` times the steps of the sweep, and `n` times the change of `base`.
+//! together it would change them by at most `d` times the steps of the sweep, and `n` times the change of `base`. The same holds between two stages, of the
+//! last step of each vertex, whichever sweep made it: a vertex has seen all steps of a neighbor but the last one, and that one too if its own last turn came
+//! later. So a sweep ends at the first stage after which the residual is small enough.
 
 use std::ops::ControlFlow;
 
@@ -84,7 +86,11 @@ pub(super) struct Sweeps<'g, S: Score, G: Topology> {
     count: f64,
     /// The sum of their scores.
     total: f64,
+    /// What every vertex has, whoever points to it, and what it was in the sweep before.
     base: f64,
+    base_before: f64,
+    /// Whether sweeps alone wrote the scores since the steps of all vertices are known.
+    knows_steps: bool,
 }
 
 impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
@@ -106,6 +112,8 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
             ranking,
             total: 1.0,
             base: 0.0,
+            base_before: 0.0,
+            knows_steps: false,
         };
         sweeps.sees_own = sweeps.near_share() >= NEAR;
         sweeps.ranking.check()?;
@@ -171,12 +179,13 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         self.count -= sinks.iter().map(|word| f64::from(word.count_ones())).sum::<f64>();
     }
 
-    /// Writes over all scores.
-    pub(super) fn sweep(&mut self, steps: Steps) -> Result<Swept, KernelError<G::Error>> {
+    /// Writes over all scores, or over those of the stages after which the residual is below `enough`.
+    pub(super) fn sweep(&mut self, steps: Steps, enough: f64) -> Result<Swept, KernelError<G::Error>> {
         if steps != Steps::Left && self.kept.is_empty() {
             self.kept = vec![S::ZERO; self.ranking.share.len()];
         }
         let base = self.base;
+        let mut swept = Swept { change: f64::INFINITY, residual: f64::INFINITY };
         for stage in 0..self.stages {
             if self.sees_own {
                 self.stage::<true>(stage, steps);
@@ -184,11 +193,28 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
                 self.stage::<false>(stage, steps);
             }
             self.settle(stage);
+            self.ranking.check()?;
+            let is_last = stage + 1 == self.stages;
+            self.knows_steps |= is_last;
+            if self.knows_steps {
+                swept = self.swept(base, if is_last { base } else { self.base_before });
+            }
+            if swept.residual < enough {
+                break;
+            }
         }
-        self.ranking.check()?;
-        let change = self.take_sums();
-        let residual = self.count * (self.base - base).abs() + self.ranking.damping * change;
-        Ok(Swept { change: change / self.total, residual: residual / self.total })
+        self.take_sums();
+        self.base_before = base;
+        Ok(swept)
+    }
+
+    /// What the last step of each vertex did, where some of them had their turn with one base and the others with another.
+    fn swept(&self, base: f64, other_base: f64) -> Swept {
+        let (total, now) = self.sums();
+        let change: f64 = self.sums.iter().map(|sums| sums.change).sum();
+        let of_base = (now - base).abs().max((now - other_base).abs());
+        let residual = self.count * of_base + self.ranking.damping * change;
+        Swept { change: change / total, residual: residual / total }
     }
 
     /// Goes on by what steps would still add.
@@ -203,6 +229,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         });
         self.sum_up();
         self.take_sums();
+        self.knows_steps = false;
         self.ranking.check()
     }
 
@@ -267,13 +294,17 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         });
     }
 
-    /// Takes the sums of all chunks, in their order; returns the change.
-    fn take_sums(&mut self) -> f64 {
+    /// The sum of all scores, and what every vertex has by it, whoever points to it.
+    fn sums(&self) -> (f64, f64) {
         let damping = self.ranking.damping;
-        self.total = self.sums.iter().map(|sums| sums.scores).sum();
+        let total: f64 = self.sums.iter().map(|sums| sums.scores).sum();
         let dangling: f64 = self.sums.iter().map(|sums| sums.dangling).sum();
-        self.base = ((1.0 - damping) * self.total + damping * dangling) / self.count;
-        self.sums.iter().map(|sums| sums.change).sum()
+        (total, ((1.0 - damping) * total + damping * dangling) / self.count)
+    }
+
+    /// Takes the sums of all chunks, in their order.
+    fn take_sums(&mut self) {
+        (self.total, self.base) = self.sums();
     }
 }
 

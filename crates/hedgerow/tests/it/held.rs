@@ -72,7 +72,7 @@ fn until(graph: &Graph, what: impl Fn(&Stats) -> bool) {
     }
 }
 
-fn nothing_is_kept(graph: &Graph) {
+pub(crate) fn nothing_is_kept(graph: &Graph) {
     until(graph, |stats| stats.old_version_bytes == 0);
 }
 

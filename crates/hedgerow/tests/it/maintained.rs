@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hedgerow::{Graph, KeyKind, Snapshot, Topology};
+use hedgerow::{Direction, Graph, KeyKind, Snapshot, Topology};
 use hedgerow_core::Changing;
 use hedgerow_kernels::maintain::{
     Answer, Components, Degrees, Handle, Made, Maintained, NAMES, Ranks, Triangles,
@@ -129,6 +129,38 @@ fn kept_answers_are_right_beside_writers() {
         stop.store(true, Ordering::Relaxed);
     });
     assert!(graph.snapshot().unwrap().view().unwrap().vertex_count() > 0);
+}
+
+/// Handles keep what the last snapshot sees, for the store to tell what differs, and not its view: the view becomes the next one in place.
+#[test]
+fn a_snapshot_without_its_view_keeps_what_it_sees_and_no_view() {
+    let graph = small().keys(KeyKind::U64).in_memory().unwrap();
+    let mut rng = Rng::new(7);
+    write(&graph, &mut rng, 900);
+    let degrees = |snapshot: &Snapshot| -> Vec<Option<usize>> {
+        (0..VERTICES).map(|v| snapshot.degree(v, Direction::Out).unwrap()).collect()
+    };
+    let snapshot = graph.snapshot().unwrap();
+    let (seen, count) = (degrees(&snapshot), snapshot.edge_count().unwrap());
+    snapshot.view().unwrap();
+    let of_one_view = graph.stats().unwrap().view_bytes;
+    let kept = [snapshot.without_view(), snapshot.without_view().without_view()];
+    drop(snapshot);
+    for _ in 0..30 {
+        write(&graph, &mut rng, 60);
+    }
+    graph.settle().unwrap();
+    let later = graph.snapshot().unwrap();
+    assert!(later.view().unwrap().vertex_count() > 0);
+    let of_views = graph.stats().unwrap().view_bytes;
+    assert!(of_views < of_one_view + of_one_view / 2, "{of_views} bytes of views, {of_one_view} of one");
+    for kept in kept {
+        assert!(degrees(&kept) == seen && kept.edge_count().unwrap() == count);
+        assert!(!later.changes_since(&kept).unwrap().is_empty() && later.comes_after(&kept));
+        assert!(graph.stats().unwrap().old_version_bytes > 0, "it is registered still");
+    }
+    drop(later);
+    crate::held::nothing_is_kept(&graph);
 }
 
 #[test]

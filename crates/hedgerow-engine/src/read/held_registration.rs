@@ -1,0 +1,64 @@
+//! The registration of a snapshot's timestamp, which several snapshots of that timestamp may share.
+
+use std::sync::Arc;
+
+use hedgerow_core::sync::Mutex;
+use hedgerow_txn::Registration;
+
+use crate::state::store::Engine;
+
+/// A registration that its snapshot has alone, until another one asks for it: to open a snapshot allocates nothing for it.
+pub(super) struct HeldRegistration {
+    holder: Mutex<Holder>,
+}
+
+enum Holder {
+    Alone(Registration),
+    Shared(Arc<SharedRegistration>),
+    /// It was ended.
+    Nobody,
+}
+
+/// Ends with the last snapshot that has it.
+struct SharedRegistration {
+    engine: Arc<Engine>,
+    registration: Option<Registration>,
+}
+
+impl Drop for SharedRegistration {
+    fn drop(&mut self) {
+        // In a forked child the registry is that of the parent.
+        if let Some(registration) = self.registration.take().filter(|_| !self.engine.is_forked()) {
+            self.engine.close_reader(registration);
+        }
+    }
+}
+
+impl HeldRegistration {
+    pub(super) fn new(registration: Registration) -> HeldRegistration {
+        HeldRegistration { holder: Mutex::new(Holder::Alone(registration)) }
+    }
+
+    /// The same registration, which from now on ends with the last of those that have it.
+    pub(super) fn share(&self, engine: &Arc<Engine>) -> HeldRegistration {
+        let mut holder = self.holder.lock();
+        let shared = match std::mem::replace(&mut *holder, Holder::Nobody) {
+            Holder::Alone(registration) => {
+                Arc::new(SharedRegistration { engine: engine.clone(), registration: Some(registration) })
+            }
+            Holder::Shared(shared) => shared,
+            // Only the end of its snapshot ends it.
+            Holder::Nobody => unreachable!("a snapshot that is open is registered"),
+        };
+        *holder = Holder::Shared(shared.clone());
+        HeldRegistration { holder: Mutex::new(Holder::Shared(shared)) }
+    }
+
+    /// Ends it, unless other snapshots have it too.
+    pub(super) fn end(&mut self, engine: &Engine) {
+        let holder = std::mem::replace(&mut *self.holder.lock(), Holder::Nobody);
+        if let Holder::Alone(registration) = holder {
+            engine.close_reader(registration);
+        }
+    }
+}
