@@ -76,6 +76,13 @@ pub enum KernelError<E = Infallible> {
         /// Its weight.
         weight: f64,
     },
+    /// The kernel needs a bipartite graph, and this edge closes a cycle of odd length.
+    NotBipartite {
+        /// One end of the edge.
+        from: VertexId,
+        /// The other end.
+        to: VertexId,
+    },
     /// So many shortest paths lead from a source to some vertex that no 64-bit number tells how many.
     TooManyPaths {
         /// The source.
@@ -128,6 +135,7 @@ impl<E> KernelError<E> {
             KernelError::NoSuchKernel { name } => KernelError::NoSuchKernel { name },
             KernelError::Weight { from, to, weight } => KernelError::Weight { from, to, weight },
             KernelError::NotFinite { from, to, weight } => KernelError::NotFinite { from, to, weight },
+            KernelError::NotBipartite { from, to } => KernelError::NotBipartite { from, to },
             KernelError::TooManyPaths { source } => KernelError::TooManyPaths { source },
             KernelError::TooManyVertices { vertex_bound } => KernelError::TooManyVertices { vertex_bound },
             KernelError::OutOfMemory { bytes } => KernelError::OutOfMemory { bytes },
@@ -182,6 +190,13 @@ impl<E: fmt::Display> fmt::Display for KernelError<E> {
                     f,
                     "the edge from vertex {} to {} weighs {weight}, expected a finite number",
                     from.0, to.0
+                )
+            }
+            KernelError::NotBipartite { from, to } => {
+                let (from, to) = (from.0, to.0);
+                write!(
+                    f,
+                    "the graph is not bipartite: the edge from vertex {from} to {to} closes a cycle of odd length"
                 )
             }
             KernelError::TooManyPaths { source } => {

@@ -25,6 +25,10 @@
 //! | [`vertex_degrees()`] | The number of edges of each vertex in a direction, and how many vertices have each number | O(vertices), by the page O(vertices + edges) |
 //! | [`minimum_spanning_forest()`] | The edges of least total weight that join what edges can join | O(edges · log vertices) at worst |
 //! | [`closeness()`] | How near each vertex is to all that it reaches, exactly or by a sample | O(vertices + edges) per level of 64 searches at worst, a search for each sample |
+//! | [`jaccard()`] | Which part of their neighbours vertices share: of pairs, or the most similar of each source | the lists of each pair; for the most similar those of the source's neighbours, and of some of theirs |
+//! | [`adamic_adar()`] | How many neighbours vertices share, rare ones counting more: of pairs, or the most similar of each source | the lists of each pair and of the source's neighbours |
+//! | [`matching()`] | Pairs of vertices that edges join, no vertex in two: as many as can be, or until none can be added | O(edges · √vertices) at worst, usually a few passes; one pass until none can be added |
+//! | [`bfs_parents()`] | The next vertex on a shortest path from each vertex back to a source | O(vertices + edges), usually far fewer edges |
 //!
 //! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!
@@ -34,8 +38,10 @@
 //! [`verify`] module holds slow, independent, single-threaded answers to compare with.
 #![forbid(unsafe_code)]
 
+pub mod adamic_adar;
 pub mod betweenness;
 pub mod bfs;
+pub mod bfs_parents;
 mod cancel;
 pub mod cdlp;
 pub mod closeness;
@@ -45,13 +51,16 @@ pub mod degrees;
 mod error;
 mod frontier;
 mod grouping;
+pub mod jaccard;
 pub mod kcore;
 pub mod khop;
 pub mod kpaths;
 pub mod lcc;
 pub mod leiden;
+mod lists;
 pub mod louvain;
 pub mod maintain;
+pub mod matching;
 pub mod msf;
 pub mod pagerank;
 mod pairs;
@@ -64,6 +73,7 @@ mod random;
 mod ranked;
 pub mod registry;
 pub mod scc;
+pub mod similarity;
 pub mod sssp;
 pub mod summary;
 pub mod tc;
@@ -74,8 +84,10 @@ pub mod walks;
 pub mod wcc;
 pub mod wpath;
 
+pub use adamic_adar::{adamic_adar, adamic_adar_until};
 pub use betweenness::{Sources, betweenness, betweenness_until};
 pub use bfs::{BfsConfig, UNREACHED, bfs, bfs_until};
+pub use bfs_parents::{NO_VERTEX, bfs_parents, bfs_parents_until};
 pub use cancel::Cancel;
 pub use cdlp::{label_propagation, label_propagation_until};
 pub use closeness::{ClosenessOf, closeness, closeness_until};
@@ -84,6 +96,7 @@ pub use cycles::{CycleConfig, cycles_through, cycles_through_until};
 pub use degrees::{vertex_degrees, vertex_degrees_until};
 pub use error::KernelError;
 pub use grouping::Communities;
+pub use jaccard::{jaccard, jaccard_until};
 pub use kcore::{core_numbers, core_numbers_until};
 pub use khop::{k_hop_neighborhood, k_hop_neighborhood_until};
 pub use kpaths::{k_shortest_paths, k_shortest_paths_until};
@@ -91,6 +104,7 @@ pub use lcc::{local_clustering, local_clustering_until};
 pub use leiden::{leiden, leiden_until};
 pub use louvain::{louvain, louvain_until};
 pub use maintain::Maintain;
+pub use matching::{MatchingSize, matching, matching_until};
 pub use msf::{minimum_spanning_forest, minimum_spanning_forest_until};
 pub use pagerank::{PageRankConfig, pagerank, pagerank_from, pagerank_until, pagerank_with};
 pub use pairs::Pairs;
@@ -99,6 +113,7 @@ pub use paths::Paths;
 pub use ppr::{personalized_pagerank, personalized_pagerank_until};
 pub use progress::Progress;
 pub use scc::{scc, scc_until};
+pub use similarity::Compared;
 pub use sssp::{SsspConfig, sssp, sssp_until};
 pub use summary::{count_components, histogram, top_k};
 pub use tc::{triangle_count, triangle_count_until};

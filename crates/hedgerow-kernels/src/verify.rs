@@ -1,18 +1,22 @@
 //! Slow answers from first principles, to check the kernels against: single-threaded, textbook algorithms that share
 //! no code with them. Each stands in the folder of its kernel.
 
+pub use crate::adamic_adar::verify::adamic_adar;
 pub use crate::betweenness::verify::betweenness;
 pub use crate::bfs::verify::bfs;
+pub use crate::bfs_parents::verify::{bfs_parents, check_parents};
 pub use crate::cdlp::verify::label_propagation;
 pub use crate::closeness::verify::{closeness, closeness_to};
 pub use crate::cycles::verify::cycles_through;
 pub use crate::degrees::verify::vertex_degrees;
+pub use crate::jaccard::verify::jaccard;
 pub use crate::kcore::verify::core_numbers;
 pub use crate::khop::verify::k_hop_neighborhood;
 pub use crate::kpaths::verify::k_shortest_paths;
 pub use crate::lcc::verify::local_clustering;
 pub use crate::leiden::verify::leiden;
 pub use crate::louvain::verify::louvain;
+pub use crate::matching::verify::{count_pairs, maximal as maximal_matching, maximum as maximum_matching};
 pub use crate::msf::verify::minimum_spanning_forest;
 pub use crate::pagerank::verify::pagerank;
 pub use crate::path::verify::shortest_path;

@@ -2,7 +2,7 @@
 
 use hedgerow::{Direction, EdgeDirection, KernelView, VertexId};
 use hedgerow_kernels::registry::{self, Arguments, Outcome, Parameter, ParameterKind, Size, Value};
-use hedgerow_kernels::{Cancel, KernelError, Pairs, Paths, UNREACHED};
+use hedgerow_kernels::{Cancel, KernelError, NO_VERTEX, Pairs, Paths, UNREACHED};
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use crate::error::{ProgrammingError, raise, raise_kernel};
 use crate::handle::Origin;
 use crate::key::{Key, count, direction};
 use crate::pool::{attended, kernel, kernel_telling, parallel};
-use crate::results::{BYTES_PER_ROW, Reading, keys_array, make};
+use crate::results::{BYTES_PER_ROW, Reading, keys_array, make, rows};
 use crate::selection::Chosen;
 
 /// A kernel's arguments, as they are by default.
@@ -144,7 +144,8 @@ fn to_object(py: Python<'_>, reading: &Reading, outcome: &Outcome) -> PyResult<P
         Outcome::Labels(labels) => reading.vertex_per_vertex(py, labels),
         Outcome::Numbers(numbers) => reading.per_vertex(py, numbers, |&number: &u32| i64::from(number)),
         Outcome::Paths(paths) => self::paths(py, reading, paths),
-        Outcome::Edges(edges) => pairs(py, reading, edges),
+        Outcome::Edges(pairs) | Outcome::Pairs(pairs) => self::pairs(py, reading, pairs),
+        Outcome::Vertices(vertices) | Outcome::Mates(vertices) => vertex_or_none(py, reading, vertices),
         Outcome::Count(count) => Ok(count.into_pyobject(py)?.into_any().unbind()),
     }
 }
@@ -174,4 +175,30 @@ fn pairs(py: Python<'_>, reading: &Reading, pairs: &Pairs) -> PyResult<Py<PyAny>
     }
     arguments.set_item("values", pairs.values().to_vec().into_pyarray(py))?;
     make(py, "Pairs", &arguments)
+}
+
+/// A `VertexResult` whose values are external ids: masked where there is none, or None among objects.
+fn vertex_or_none(py: Python<'_>, reading: &Reading, values: &[u32]) -> PyResult<Py<PyAny>> {
+    let vertices = reading.vertices(py)?;
+    let (of_rows, missing): (Vec<i64>, Vec<bool>) = py.detach(|| {
+        let row_of = rows(&vertices.live);
+        let value = |v: &VertexId| match values[v.index()] {
+            NO_VERTEX => (0, true),
+            found => (row_of[found as usize], false),
+        };
+        vertices.live.iter().map(value).unzip()
+    });
+    let (named, missing) = (reading.names(py, vertices, of_rows)?, missing.into_pyarray(py));
+    let _calling = calling(py);
+    let are_objects = named.getattr("dtype")?.getattr("hasobject")?.extract::<bool>()?;
+    let values = if are_objects {
+        named.set_item(missing, py.None())?;
+        named
+    } else {
+        py.import("numpy.ma")?.getattr("MaskedArray")?.call1((named, missing))?
+    };
+    let arguments = PyDict::new(py);
+    arguments.set_item("ids", &vertices.keys)?;
+    arguments.set_item("values", values)?;
+    make(py, "VertexResult", &arguments)
 }

@@ -134,6 +134,10 @@ fn calls(kernel: &'static Kernel, sources: &[VertexId]) -> Result<Vec<Arguments>
     if kernel.parameter("iterations").is_some() {
         arguments.set("iterations", ITERATIONS)?;
     }
+    // Few of the graphs are bipartite.
+    if kernel.parameter("maximum").is_some() {
+        arguments.set("maximum", 0)?;
+    }
     if kernel.parameter("sources").is_some() {
         arguments.set("sources", sources.to_vec())?;
     }

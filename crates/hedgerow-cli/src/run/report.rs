@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use hedgerow::{KernelView, VertexId};
 use hedgerow_kernels::registry::{Arguments, Kernel, Outcome, Value};
-use hedgerow_kernels::{Pairs, Paths, UNREACHED, count_components, histogram, top_k};
+use hedgerow_kernels::{NO_VERTEX, Pairs, Paths, UNREACHED, count_components, histogram, top_k};
 use serde_json::Value as Json;
 
 use super::work::Work;
@@ -67,6 +67,10 @@ pub(super) fn finish(
             let report = report.field("total", number(edges.total()));
             self::pairs(report, work, kernel, &edges, top)
         }
+        Outcome::Pairs(pairs) => self::pairs(report, work, kernel, &pairs, top),
+        Outcome::Vertices(vertices) | Outcome::Mates(vertices) => {
+            self::vertices(report, work, kernel, &vertices, top)
+        }
     }
 }
 
@@ -95,6 +99,23 @@ fn pairs(
     let rows = pairs.iter().take(top).map(row).collect::<hedgerow::Result<_>>()?;
     let columns = ["from", "to", kernel.result.name];
     Ok(report.field("pairs", pairs.len() as u64).table("first", &columns, rows))
+}
+
+/// How many vertices have one, and those of the first ones.
+fn vertices(
+    report: Report,
+    work: &Work<'_>,
+    kernel: &Kernel,
+    vertices: &[u32],
+    top: usize,
+) -> Result<Report, CliError> {
+    let of = |id: VertexId| vertices.get(id.index()).copied().filter(|&v| v != NO_VERTEX).map(VertexId);
+    work.write_some_vertices(of)?;
+    let found = (0..vertices.len() as u32).map(VertexId).filter_map(|id| Some((id, of(id)?)));
+    let count = found.clone().count() as u64;
+    let row = |(id, other)| row(work, id, name(work, other)?);
+    let rows = found.take(top).map(row).collect::<hedgerow::Result<_>>()?;
+    Ok(report.field("found", count).table("first", &columns(work, kernel.result.name), rows))
 }
 
 /// The key of a vertex, as an argument names it; null if there is none.

@@ -47,6 +47,9 @@ impl Work<'_> {
             Ok(KernelError::NotFinite { from, to, weight }) => {
                 self.bad_weight(from, to, weight, "a finite number").unwrap_or_else(CliError::Store)
             }
+            Ok(KernelError::NotBipartite { from, to }) => {
+                self.not_bipartite(from, to).unwrap_or_else(CliError::Store)
+            }
             Ok(error) => CliError::Usage(error.to_string()),
             Err(error) => CliError::Store(error),
         })?;
@@ -70,6 +73,15 @@ impl Work<'_> {
             }
             _ => CliError::Failed(format!("an edge weighs {weight}, expected {expected}")),
         })
+    }
+
+    fn not_bipartite(&self, from: VertexId, to: VertexId) -> hedgerow::Result<CliError> {
+        let name =
+            |id| self.snapshot.vertex_key(id).map(|key| key.map(|key| spelled(self.schema, key.as_ref())));
+        let [from, to] = [name(from)?, name(to)?].map(Option::unwrap_or_default);
+        Ok(CliError::Failed(format!(
+            "the graph is not bipartite: the edge between {from} and {to} closes a cycle of odd length"
+        )))
     }
 
     /// The vertex that `argument` names as `text`.
@@ -122,6 +134,21 @@ impl Work<'_> {
         let (mut ids, keys) = self.snapshot.all_vertex_keys()?;
         ids.iter_mut().for_each(|id| *id = vertex(*id));
         let values = self.snapshot.vertex_keys(&ids)?;
+        self.write_rows(&keys, values.iter().map(|key| spelled(self.schema, key)))
+    }
+
+    /// As [`write_vertices`](Self::write_vertices); vertices without a value are left out.
+    pub(super) fn write_some_vertices(
+        &self,
+        vertex: impl Fn(VertexId) -> Option<VertexId>,
+    ) -> Result<(), CliError> {
+        if self.out.is_none() {
+            return Ok(());
+        }
+        let (ids, _) = self.snapshot.all_vertex_keys()?;
+        let found = ids.into_iter().filter_map(|id| Some((id, vertex(id)?)));
+        let (ids, values): (Vec<VertexId>, Vec<VertexId>) = found.unzip();
+        let (keys, values) = (self.snapshot.vertex_keys(&ids)?, self.snapshot.vertex_keys(&values)?);
         self.write_rows(&keys, values.iter().map(|key| spelled(self.schema, key)))
     }
 

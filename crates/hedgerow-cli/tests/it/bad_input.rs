@@ -249,7 +249,7 @@ fn wrong_usage() {
         (
             "run",
             [&store, &file],
-            "requires a subcommand but one was not provided [subcommands: betweenness, bfs, ",
+            "requires a subcommand but one was not provided [subcommands: adamic_adar, betweenness, bfs, ",
         ),
         ("stats @ --json --csv", [&store, &file], "cannot be used with"),
         ("export @ --json", [&store, &file], "--json: "),

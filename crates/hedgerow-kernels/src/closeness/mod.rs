@@ -42,8 +42,8 @@ mod tests;
 pub mod verify;
 
 use parameters::SAMPLES;
-use search::{Searches, TOGETHER};
-use tally::{PerSource, PerVertex};
+use search::Searches;
+use tally::{PerSource, PerVertex, TOGETHER};
 
 /// The vertices whose closeness is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,14 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use hedgerow_core::{Block, Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
 use rayon::prelude::*;
 
-use super::tally::Tally;
+use super::tally::{TOGETHER, Tally};
 use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::error::Failure;
 use crate::par::{CHUNK_SUBGRAPHS, reverse, sort_if_read_together};
-
-/// So many searches run together: a bit of a word for each.
-pub(super) const TOGETHER: usize = 64;
 
 /// Below this many edges a level is found by the calling thread.
 const SEQUENTIAL_EDGES: u64 = 4096;

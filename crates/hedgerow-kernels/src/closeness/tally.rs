@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use super::search::TOGETHER;
+/// So many searches run together: a bit of a word for each.
+pub(super) const TOGETHER: usize = 64;
 
 /// Adds up what the levels of searches find.
 pub(super) trait Tally: Sync {

@@ -43,7 +43,7 @@ pub fn closeness_to<G: Resident>(g: &G, sampled: &[VertexId], direction: Directi
             sum[v] += far.unwrap_or(0);
         }
     }
-    let (live, count) = (g.vertex_count() as f64, sampled.len() as f64);
+    let (live, count) = (g.vertex_count() as f64, sampled.len().max(1) as f64);
     let estimate = |(&reached, &sum): (&u64, &u64)| {
         let (reached, sum) = (reached as f64 * live / count, sum as f64 * live / count);
         if sum == 0.0 || reached <= 1.0 { 0.0 } else { (reached - 1.0).powi(2) / sum / (live - 1.0) }

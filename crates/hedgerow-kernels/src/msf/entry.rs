@@ -17,7 +17,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: true,
     parameters: &[],
     result: ResultColumn { name: "weight", kind: ResultKind::Edges },
-    steps: "",
+    steps: "vertices",
     cost: "O(edges · log vertices) at worst",
     // Four edges of 16 bytes for each vertex, 65,536 edges if those are fewer; the result beside them.
     memory: Memory { per_id: 84, per_edge: 0, per_thread: 64 << 10, fixed: 1280 << 10, provided: "" },

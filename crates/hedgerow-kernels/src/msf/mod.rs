@@ -27,6 +27,7 @@ use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::error::checked_bound;
 use crate::pairs::Pairs;
+use crate::par::CHUNK_VERTICES;
 use crate::sssp::for_each_neighbor;
 
 mod batch;
@@ -63,7 +64,14 @@ pub fn minimum_spanning_forest_until<G: WeightedTopology>(
     let (mut refused, is_over) = (None, Cell::new(false));
     let all = (0..vertex_bound as u32).map(VertexId).take_while(|_| !is_over.get());
     let undirected = !g.is_directed();
+    // Runs that were read: about one for each vertex.
+    let mut runs = 0;
+    cancel.begin(vertex_bound as u64);
     let visited = g.visit_weighted(all, Direction::Out, |u, run, weights| {
+        runs += 1;
+        if runs % CHUNK_VERTICES == 0 {
+            cancel.step(CHUNK_VERTICES as u64);
+        }
         for_each_neighbor(run, weights, &mut meter, |v, weight| {
             if !weight.is_finite() {
                 refused = refused.or(Some((u, v, weight)));
@@ -82,6 +90,7 @@ pub fn minimum_spanning_forest_until<G: WeightedTopology>(
     }
     let forest = batch.into_forest();
     cancel.check()?;
+    cancel.step(vertex_bound as u64);
     Ok(pairs(&forest))
 }
 

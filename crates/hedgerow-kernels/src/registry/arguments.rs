@@ -125,6 +125,8 @@ impl Kernel {
             *slot = match (parameter.name, parameter.kind) {
                 ("samples", _) => Some(Value::Count(2)),
                 ("length", _) => Some(Value::Count(3)),
+                // What any graph has.
+                ("maximum", _) => Some(Value::Count(0)),
                 ("iterations", _) => Some(Value::Count(3)),
                 ("target", _) => Some(Value::Vertex(target)),
                 (_, ParameterKind::Vertex) if is_asked_for => Some(Value::Vertex(vertex)),

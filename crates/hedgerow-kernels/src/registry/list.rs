@@ -119,7 +119,11 @@ registered!(
     kcore by page,
     degrees by page,
     msf by page,
-    closeness by page
+    closeness by page,
+    jaccard by page,
+    adamic_adar by page,
+    matching by page,
+    bfs_parents by page
 );
 
 /// A kernel by its name.

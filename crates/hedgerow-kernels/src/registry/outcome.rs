@@ -1,10 +1,10 @@
 //! What kernels give: a column over all vertices, a number, paths, or pairs of vertices.
 
-use crate::NO_COMPONENT;
 use crate::grouping::Communities;
 use crate::pairs::Pairs;
 use crate::paths::Paths;
 use crate::verify::same_partition;
+use crate::{NO_COMPONENT, NO_VERTEX};
 
 /// The result of a kernel. Columns are indexed by vertex id.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +29,12 @@ pub enum Outcome {
     Numbers(Vec<u32>),
     /// Edges with their weights.
     Edges(Pairs),
+    /// Vertices that are compared, with their scores.
+    Pairs(Pairs),
+    /// A vertex for each vertex, [`NO_VERTEX`](crate::NO_VERTEX) where there is none.
+    Vertices(Vec<u32>),
+    /// The mate of each vertex, [`NO_VERTEX`](crate::NO_VERTEX) where there is none.
+    Mates(Vec<u32>),
 }
 
 /// What kind of a result a kernel gives. Whoever shows results does it by their kind.
@@ -54,6 +60,12 @@ pub enum ResultKind {
     Numbers,
     /// [`Outcome::Edges`].
     Edges,
+    /// [`Outcome::Pairs`].
+    Pairs,
+    /// [`Outcome::Vertices`].
+    Vertices,
+    /// [`Outcome::Mates`].
+    Mates,
 }
 
 /// What a kernel's result is called, and what kind it is of.
@@ -68,7 +80,7 @@ pub struct ResultColumn {
 impl ResultKind {
     /// Whether there is a value for each vertex.
     pub fn is_per_vertex(self) -> bool {
-        !matches!(self, ResultKind::Count | ResultKind::Paths | ResultKind::Edges)
+        !matches!(self, ResultKind::Count | ResultKind::Paths | ResultKind::Edges | ResultKind::Pairs)
     }
 
     /// Whether there may be many of them, of which a summary shows the first.
@@ -90,6 +102,9 @@ impl ResultKind {
             ResultKind::Labels => "a vertex per vertex, the label that it ends with",
             ResultKind::Numbers => "`u32` per vertex",
             ResultKind::Edges => "edges, each with an `f64`",
+            ResultKind::Pairs => "pairs of vertices, each with an `f64`",
+            ResultKind::Vertices => "a vertex per vertex, or none",
+            ResultKind::Mates => "a vertex per vertex, or none; those of a pair name each other",
             ResultKind::Paths => {
                 "of each its vertices in order and its length, an `f64`; and how many there are, as a `u64`"
             }
@@ -111,11 +126,14 @@ impl Outcome {
             Outcome::Labels(_) => ResultKind::Labels,
             Outcome::Numbers(_) => ResultKind::Numbers,
             Outcome::Edges(_) => ResultKind::Edges,
+            Outcome::Pairs(_) => ResultKind::Pairs,
+            Outcome::Vertices(_) => ResultKind::Vertices,
+            Outcome::Mates(_) => ResultKind::Mates,
         }
     }
 
     /// Whether two results say the same: scores within a relative error, components under whatever names, paths of the same
-    /// lengths between the same ends, communities about as good for the same vertices, all else exactly. O(vertices).
+    /// lengths between the same ends, communities about as good for the same vertices, mates of as many, all else exactly. O(vertices).
     pub fn agrees_with(&self, other: &Outcome, relative: f64) -> bool {
         let close = |(a, b): (&f64, &f64)| (a - b).abs() <= relative * b.abs();
         match (self, other) {
@@ -124,9 +142,16 @@ impl Outcome {
             (Outcome::Communities(a), Outcome::Communities(b)) => are_as_good(a, b),
             (Outcome::Paths(a), Outcome::Paths(b)) => a.agrees_with(b, relative),
             (Outcome::Edges(a), Outcome::Edges(b)) => a.agrees_with(b, relative),
+            (Outcome::Pairs(a), Outcome::Pairs(b)) => a.agrees_with(b, relative),
+            (Outcome::Mates(a), Outcome::Mates(b)) => a.len() == b.len() && have_mates(a) == have_mates(b),
             (a, b) => a == b,
         }
     }
+}
+
+/// How many vertices have a mate: there are several matchings of a size.
+fn have_mates(mates: &[u32]) -> usize {
+    mates.iter().filter(|&&mate| mate != NO_VERTEX).count()
 }
 
 /// Communities that are found in another order differ in modularity by so much at most.

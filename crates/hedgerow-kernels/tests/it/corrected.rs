@@ -4,7 +4,10 @@ use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
 use hedgerow_core::{ByVertex, Direction, Neighbors, Resident, SubgraphId, Topology, VertexId, scan_blocks};
-use hedgerow_kernels::{BfsConfig, PageRankConfig, bfs, pagerank, triangle_count, verify, wcc};
+use hedgerow_kernels::{
+    BfsConfig, ClosenessOf, Compared, MatchingSize, PageRankConfig, bfs, bfs_parents, closeness, jaccard,
+    matching, pagerank, triangle_count, verify, wcc,
+};
 use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 
@@ -108,4 +111,24 @@ fn corrections_count() {
         close(&scores, &verify::pagerank(&g.whole, 0.85, 20), 1e-12).expect("scores as of the merged lists");
     }
     assert!(removals > 1000, "only {removals} lists had removals");
+}
+
+#[test]
+fn corrections_count_where_vertices_are_compared_and_joined() {
+    for seed in 0..20 {
+        let whole = random_graph(200, 700, seed % 2 == 0, 0.2, seed);
+        let g = Corrected::new(whole, seed);
+        let live: Vec<VertexId> = (0..200).map(VertexId).filter(|&v| g.contains(v)).collect();
+        let direction = [Direction::Out, Direction::In][seed as usize % 2];
+        let found = closeness(&g, &ClosenessOf::All, direction).expect("valid");
+        close(&found, &verify::closeness(&g.whole, &live, direction), 1e-12).expect("as of the merged lists");
+        let config = BfsConfig { direction, ..BfsConfig::default() };
+        let expected = verify::bfs_parents(&g.whole, live[0], direction);
+        assert_eq!(bfs_parents(&g, live[0], &config).expect("live"), expected);
+        let compared = Compared::Nearest { sources: live[..5].to_vec(), k: 7 };
+        let expected = verify::jaccard(&g.whole, &compared, direction);
+        assert_eq!(jaccard(&g, &compared, direction).expect("live"), expected);
+        let expected = verify::maximal_matching(&g.whole);
+        assert_eq!(matching(&g, MatchingSize::Maximal).expect("any graph"), expected);
+    }
 }

@@ -30,6 +30,7 @@ mod corrected;
 mod oracles;
 mod paged;
 mod pages;
+mod pairs_oracles;
 mod progress;
 mod published;
 mod random;

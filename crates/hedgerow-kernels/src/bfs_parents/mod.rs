@@ -1,0 +1,139 @@
+//! Breadth-first search that gives the way: from each vertex the next one on a shortest path back to the source.
+//!
+//! **Result.** For every vertex that the source reaches the least of its neighbours that are one hop nearer to the source: its parent. The source is its own
+//! parent, as the GAP benchmark has it; [`NO_VERTEX`] for vertices that no path reaches and for holes. The least one is unique, so the result
+//! is the same for any number of threads. Following parents from a vertex leads to the source in as many steps as [`bfs()`](crate::bfs()) has hops.
+//!
+//! **Input.** Any graph; self-loops and repeated neighbours do no harm.
+//!
+//! **Trick.** Threads that note parents during the search would each note another one. So the search finds depths, in which there is no choice, and then each
+//! vertex looks for the first neighbour one level nearer: lists are in order, so that is the least one, and most
+//! looks end within the first few neighbours.
+//!
+//! **Cited.** S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012, for the search; S. Beamer, K. Asanović,
+//! D. Patterson, *The GAP Benchmark Suite*, 2015, for the convention and the verifier.
+//!
+//! **Cost.** O(vertices + edges) at worst; 29 bytes per id of the domain at most.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use hedgerow_core::{Block, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
+use rayon::prelude::*;
+
+use crate::KernelError;
+use crate::bfs::{BfsConfig, UNREACHED, bfs_until};
+use crate::cancel::{Cancel, Meter};
+use crate::error::Failure;
+use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES, into_plain, reverse};
+
+pub(crate) mod entry;
+#[cfg(test)]
+mod tests;
+pub mod verify;
+
+/// No vertex, where a result has a vertex for each.
+pub const NO_VERTEX: u32 = u32::MAX;
+
+/// The parent of every vertex in a search from `source`, indexed by vertex id; [`NO_VERTEX`] where there is no path.
+///
+/// # Errors
+/// [`KernelError::SourceNotLive`]; [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
+///
+/// # Cost
+/// O(vertices + edges); blocks the caller until all tasks are done.
+pub fn bfs_parents<G: Topology>(
+    g: &G,
+    source: VertexId,
+    config: &BfsConfig,
+) -> Result<Vec<u32>, KernelError<G::Error>> {
+    bfs_parents_until(g, source, config, &Cancel::new())
+}
+
+/// [`bfs_parents`], until `cancel` ends it.
+///
+/// # Errors
+/// As [`bfs_parents`], and [`KernelError::Cancelled`].
+pub fn bfs_parents_until<G: Topology>(
+    g: &G,
+    source: VertexId,
+    config: &BfsConfig,
+    cancel: &Cancel,
+) -> Result<Vec<u32>, KernelError<G::Error>> {
+    let depth = bfs_until(g, source, config, cancel)?;
+    hedgerow_par::run(|| {
+        let parents = (0..depth.len()).map(|_| AtomicU32::new(NO_VERTEX)).collect();
+        let mut choice = Choice { g, config, depth: &depth, parents, cancel, failure: Failure::new() };
+        choice.choose();
+        choice.failure.check()?;
+        cancel.check()?;
+        choice.parents[source.index()].store(source.0, Relaxed);
+        Ok(into_plain(choice.parents))
+    })
+}
+
+/// The choice of parents by depths.
+struct Choice<'a, G: Topology> {
+    g: &'a G,
+    config: &'a BfsConfig,
+    depth: &'a [u32],
+    /// Accesses are relaxed: each is written by one thread, or only ever lowered.
+    parents: Vec<AtomicU32>,
+    cancel: &'a Cancel,
+    failure: Failure<G::Error>,
+}
+
+impl<G: Topology> Choice<'_, G> {
+    fn choose(&self) {
+        let backward = reverse(self.config.direction);
+        let can_ask = self.g.is_stored(backward);
+        let chunks = (0..self.depth.len().div_ceil(CHUNK_VERTICES)).into_par_iter();
+        hedgerow_par::for_each(chunks, |chunk| {
+            let Some(mut meter) = self.cancel.meter().filter(|_| !self.failure.is_noted()) else { return };
+            let first = (chunk * CHUNK_SUBGRAPHS) as u32;
+            let last =
+                (self.depth.len().div_ceil(SUBGRAPH_VERTICES) as u32).min(first + CHUNK_SUBGRAPHS as u32);
+            let direction = if can_ask { backward } else { self.config.direction };
+            let scanned = self.g.scan(SubgraphId(first)..SubgraphId(last), direction, |subgraph, block| {
+                for v in (0..SUBGRAPH_VERTICES as u8).map(|local| subgraph.vertex(LocalVertex(local))) {
+                    match self.depth.get(v.index()) {
+                        None | Some(&UNREACHED) => {}
+                        Some(&depth) if can_ask => self.ask(&block, v, depth, &mut meter),
+                        Some(&depth) => self.tell(&block, v, depth, &mut meter),
+                    }
+                }
+                if meter.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            self.failure.note(scanned);
+        });
+    }
+
+    /// Lets a vertex look for the least neighbour that is one hop nearer.
+    fn ask<B: Block>(&self, block: &B, v: VertexId, depth: u32, meter: &mut Meter<'_>) {
+        let Some(nearer) = depth.checked_sub(1) else { return };
+        let mut least = NO_VERTEX;
+        let _goes_on = block.for_each_run(v.local(), |run| {
+            // Each run is in order, but not one after the other.
+            let mut is_found = false;
+            meter.parts(run, |part| {
+                let first = part.iter().find(|u| self.depth[u.index()] == nearer).filter(|_| !is_found);
+                is_found |= first.is_some();
+                least = first.map_or(least, |u| least.min(u.0));
+            });
+            ControlFlow::Continue(())
+        });
+        self.parents[v.index()].store(least, Relaxed);
+    }
+
+    /// Where neighbours cannot be asked for against the search, each vertex offers itself to those one hop farther.
+    fn tell<B: Block>(&self, block: &B, u: VertexId, depth: u32, meter: &mut Meter<'_>) {
+        let _goes_on = block.for_each_run(u.local(), |run| {
+            meter.parts(run, |part| {
+                for v in part.iter().filter(|v| self.depth[v.index()] == depth + 1) {
+                    self.parents[v.index()].fetch_min(u.0, Relaxed);
+                }
+            });
+            ControlFlow::Continue(())
+        });
+    }
+}

@@ -1,0 +1,54 @@
+//! Jaccard's coefficient: which part of their neighbours two vertices share.
+//!
+//! **Result.** For vertices `u` and `v` the number of neighbours that they share, over the number that they have together; 0 where neither has any. As in NetworkX `u` and `v`
+//! themselves do not count as shared, but count as had: of two vertices with an edge between them the score is below 1. Of given pairs in their order, or for each source
+//! the most similar vertices; [`similarity`](crate::similarity) says which and how.
+//!
+//! **Input.** Any graph; repeated edges count once. Of a directed graph neighbours are those along the edges, or against them.
+//!
+//! **Cited.** P. Jaccard, *Étude comparative de la distribution florale dans une portion des Alpes et des Jura*, Bulletin de la Société
+//! Vaudoise des Sciences Naturelles 37, 1901; D. Liben-Nowell, J. Kleinberg, *The Link-Prediction Problem for Social Networks*, Journal of the American
+//! Society for Information Science and Technology 58(7), 2007, section 3.
+//!
+//! **Cost.** The lists of each pair; for the most similar those of the source's neighbours, and of the most promising of their neighbours.
+
+use hedgerow_core::{Direction, Topology};
+
+use crate::KernelError;
+use crate::cancel::Cancel;
+use crate::pairs::Pairs;
+use crate::similarity::{Compared, Measure, compare};
+
+pub(crate) mod entry;
+#[cfg(test)]
+mod tests;
+pub mod verify;
+
+/// Jaccard's coefficient of pairs, or of each source with the vertices most similar to it.
+///
+/// # Errors
+/// [`KernelError::SourceNotLive`] and [`KernelError::TargetNotLive`]; [`KernelError::OutOfRange`] for a `k` of 0;
+/// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
+///
+/// # Cost
+/// See the [module](self); in the calling thread.
+pub fn jaccard<G: Topology>(
+    g: &G,
+    compared: &Compared,
+    direction: Direction,
+) -> Result<Pairs, KernelError<G::Error>> {
+    jaccard_until(g, compared, direction, &Cancel::new())
+}
+
+/// [`jaccard`], until `cancel` ends it.
+///
+/// # Errors
+/// As [`jaccard`], and [`KernelError::Cancelled`].
+pub fn jaccard_until<G: Topology>(
+    g: &G,
+    compared: &Compared,
+    direction: Direction,
+    cancel: &Cancel,
+) -> Result<Pairs, KernelError<G::Error>> {
+    compare(g, compared, Measure::Jaccard, direction, cancel)
+}

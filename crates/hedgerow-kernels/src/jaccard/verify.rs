@@ -1,0 +1,11 @@
+//! Jaccard's coefficient by sets of neighbours.
+
+use hedgerow_core::{Direction, Resident};
+
+use crate::pairs::Pairs;
+use crate::similarity::{Compared, Measure, verify};
+
+/// The scores of pairs, or the best ones of all; the vertices are live.
+pub fn jaccard<G: Resident>(g: &G, compared: &Compared, direction: Direction) -> Pairs {
+    verify::compare(g, compared, Measure::Jaccard, direction)
+}

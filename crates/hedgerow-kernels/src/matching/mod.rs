@@ -1,0 +1,77 @@
+//! Matching: pairs of vertices that edges join, no vertex in two pairs.
+//!
+//! **Result.** For every vertex its mate, and [`NO_VERTEX`](crate::NO_VERTEX) for those without one and for holes. [`MatchingSize::Maximum`] has as many pairs as can be, of a bipartite graph;
+//! [`MatchingSize::Maximal`] has pairs to which no edge can be added, of any graph: at least half as many, and found in one pass. Either is the same in each run, but
+//! there are other ones of that size.
+//!
+//! **Input.** Directions are ignored, so are repeated edges and weights. The maximum one needs a bipartite graph: if its vertices cannot be put on two sides such that every edge joins both, the error names
+//! an edge that closes a cycle of odd length. A loop is such a cycle. The maximal one takes any graph, and ignores loops.
+//!
+//! **Trick.** The sides come from one pass over the edges in any order: sets of vertices whose sides are known relative to each other are joined by each
+//! edge, with one bit for whether a vertex is on the side of its set's root. Then each vertex of the first side takes the first free neighbour, which usually matches most of what
+//! can be. The rest is found in phases (Hopcroft and Karp): a search from all free vertices of that side finds how long the shortest ways to a free vertex
+//! of the other side are that take an edge and a pair in turn, and along as many of these as do not meet, pairs and edges change places. The ways get longer with each phase,
+//! so there are few.
+//!
+//! **Cited.** J. Hopcroft, R. Karp, *An n^5/2 Algorithm for Maximum Matchings in Bipartite Graphs*, SIAM Journal on Computing 2(4), 1973, sections 2 and 3; B. Galler,
+//! M. Fisher, *An improved equivalence algorithm*, Communications of the ACM 7(5), 1964, for joining sets.
+//!
+//! **Cost.** The maximum one takes O(edges · √vertices) at worst, usually a few passes; the edges are copied, 4 bytes each. The maximal one is a pass, with 4 bytes per id. In the calling thread.
+
+use hedgerow_core::Topology;
+
+use crate::KernelError;
+use crate::cancel::Cancel;
+use crate::error::checked_bound;
+
+mod augment;
+pub(crate) mod entry;
+mod greedy;
+mod parameters;
+mod rows;
+mod sides;
+#[cfg(test)]
+mod tests;
+pub mod verify;
+
+/// How many pairs a matching has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MatchingSize {
+    /// As many as can be, of a bipartite graph.
+    #[default]
+    Maximum,
+    /// So many that no edge can be added.
+    Maximal,
+}
+
+/// The mate of every vertex, indexed by vertex id; [`NO_VERTEX`](crate::NO_VERTEX) for those without one.
+///
+/// # Errors
+/// [`KernelError::NotBipartite`] of a maximum matching; [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be
+/// read.
+///
+/// # Cost
+/// See the [module](self).
+pub fn matching<G: Topology>(g: &G, size: MatchingSize) -> Result<Vec<u32>, KernelError<G::Error>> {
+    matching_until(g, size, &Cancel::new())
+}
+
+/// [`matching`], until `cancel` ends it.
+///
+/// # Errors
+/// As [`matching`], and [`KernelError::Cancelled`].
+pub fn matching_until<G: Topology>(
+    g: &G,
+    size: MatchingSize,
+    cancel: &Cancel,
+) -> Result<Vec<u32>, KernelError<G::Error>> {
+    checked_bound::<G::Error>(g.vertex_bound())?;
+    cancel.check()?;
+    if size == MatchingSize::Maximal {
+        return greedy::maximal(g, cancel);
+    }
+    let first_side = sides::first_side(g, cancel)?;
+    let rows = rows::Rows::of(g, &first_side, cancel)?;
+    drop(first_side);
+    augment::maximum(&rows, cancel)
+}

@@ -1,0 +1,12 @@
+//! What a matching can be told.
+
+use crate::registry::{Absent, CountRange, Parameter, ParameterKind, Value};
+
+/// Whether it is to be as large as can be.
+pub(super) const MAXIMUM: Parameter = Parameter {
+    name: "maximum",
+    summary: "1 for as many pairs as can be, of a bipartite graph; 0 for pairs to which no edge can be added, of any graph",
+    kind: ParameterKind::Count(CountRange { least: 0, most: 1, text: "0 or 1" }),
+    absent: Absent::Is(Value::Count(1)),
+    is_reported: true,
+};

@@ -1,0 +1,76 @@
+//! A copy of a bipartite graph: of each vertex of the first side its neighbours.
+
+use std::ops::ControlFlow;
+
+use hedgerow_core::{Direction, Topology, VertexId};
+
+use crate::KernelError;
+use crate::cancel::Cancel;
+use crate::lists::for_each_list_of_all;
+
+/// Rows of neighbours; those of vertices of the second side are empty.
+pub(super) struct Rows {
+    /// Where each row begins, and the last one ends.
+    pub(super) starts: Vec<usize>,
+    pub(super) targets: Vec<u32>,
+}
+
+impl Rows {
+    pub(super) fn of<G: Topology>(
+        g: &G,
+        first_side: &[bool],
+        cancel: &Cancel,
+    ) -> Result<Rows, KernelError<G::Error>> {
+        let mut starts = vec![0usize; g.vertex_bound() + 1];
+        for_each_edge(g, first_side, cancel, |u, _| starts[u.index() + 1] += 1)?;
+        let mut end = 0;
+        for start in &mut starts {
+            end += *start;
+            *start = end;
+        }
+        let mut targets = vec![0; end];
+        // Each row is filled from its end, which moves to its beginning; then the next row's end is its own.
+        for_each_edge(g, first_side, cancel, |u, v| {
+            let place = &mut starts[u.index() + 1];
+            *place -= 1;
+            targets[*place] = v.0;
+        })?;
+        starts.remove(0);
+        starts.push(end);
+        let mut rows = Rows { starts, targets };
+        for u in 0..g.vertex_bound() {
+            let row = rows.starts[u]..rows.starts[u + 1];
+            rows.targets[row].sort_unstable();
+        }
+        Ok(rows)
+    }
+
+    /// The number of ids.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The neighbours of a vertex of the first side.
+    pub(super) fn row(&self, u: u32) -> &[u32] {
+        &self.targets[self.starts[u as usize]..self.starts[u as usize + 1]]
+    }
+}
+
+/// Calls `f` with each edge, its end on the first side first.
+fn for_each_edge<G: Topology>(
+    g: &G,
+    first_side: &[bool],
+    cancel: &Cancel,
+    mut f: impl FnMut(VertexId, VertexId),
+) -> Result<(), KernelError<G::Error>> {
+    let direction = if g.is_stored(Direction::Out) { Direction::Out } else { Direction::In };
+    for_each_list_of_all(g, direction, cancel, |u, list| {
+        match first_side[u.index()] {
+            true => list.iter().for_each(|&v| f(u, v)),
+            // An edge without direction stands in the lists of both ends.
+            false if g.is_directed() => list.iter().for_each(|&v| f(v, u)),
+            false => {}
+        }
+        ControlFlow::Continue(())
+    })
+}

@@ -1,0 +1,70 @@
+//! Both measures against sets of neighbours, for pairs and for the most similar; graphs that are stored in one direction; what cannot be.
+
+use hedgerow_core::{Direction, Topology, VertexId};
+
+use super::{Compared, Measure, compare, verify};
+use crate::testing::{graphs, plain_graph, random_graph, sources};
+use crate::{Cancel, KernelError};
+
+const MEASURES: [Measure; 2] = [Measure::Jaccard, Measure::AdamicAdar];
+
+fn found(g: &impl Topology, compared: &Compared, measure: Measure, direction: Direction) -> crate::Pairs {
+    compare(g, compared, measure, direction, &Cancel::new()).expect("live")
+}
+
+#[test]
+fn pairs_and_the_most_similar_as_by_sets() {
+    for (at, g) in graphs().into_iter().enumerate() {
+        let (live, direction) = (sources(&g, 40), [Direction::Out, Direction::In][at % 2]);
+        // Pairs in no order, some twice, some of a vertex with itself.
+        let pairs = (0..60).map(|i| (live.get(i * 7 % 31), live.get(i * i % 37)));
+        let pairs: Vec<_> = pairs.filter_map(|(u, v)| Some((*u?, *v?))).collect();
+        let few = if g.vertex_bound() < 5000 { 3 } else { 1 };
+        let sources = live.into_iter().take(few).collect();
+        for compared in [Compared::Pairs(pairs), Compared::Nearest { sources, k: 4 }] {
+            for measure in MEASURES {
+                let expected = verify::compare(&g, &compared, measure, direction);
+                let found = found(&g, &compared, measure, direction);
+                assert!(found.agrees_with(&expected, 1e-12), "{found:?} {expected:?}");
+            }
+        }
+    }
+}
+
+/// More candidates than are looked at together, all, and none.
+#[test]
+fn the_bound_leaves_no_similar_vertex_out() {
+    for seed in 0..10 {
+        let g = random_graph(3000, 40_000, seed % 2 == 0, 0.1, seed);
+        let sources = sources(&g, 3);
+        for k in [1, 20, 5000] {
+            let compared = Compared::Nearest { sources: sources.clone(), k };
+            for measure in MEASURES {
+                let expected = verify::compare(&g, &compared, measure, Direction::Out);
+                assert!(found(&g, &compared, measure, Direction::Out).agrees_with(&expected, 1e-12));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let g = plain_graph(3, &[(0, 1)], true);
+    let run = |compared| compare(&g, &compared, Measure::Jaccard, Direction::Out, &Cancel::new());
+    let (far, here) = (VertexId(9), VertexId(0));
+    assert_eq!(
+        run(Compared::Pairs(vec![(here, here), (far, here)])),
+        Err(KernelError::SourceNotLive { source: far, vertex_bound: 3 })
+    );
+    assert_eq!(
+        run(Compared::Pairs(vec![(here, far)])),
+        Err(KernelError::TargetNotLive { target: far, vertex_bound: 3 })
+    );
+    let refused = run(Compared::Nearest { sources: vec![here], k: 0 }).expect_err("none").to_string();
+    assert_eq!(refused, "k must be 1 to 4294967295, found 0");
+    let mut arguments = crate::registry::find("jaccard").expect("listed").arguments();
+    arguments.set("sources", vec![here, here]).expect("vertices");
+    arguments.set("targets", vec![here]).expect("vertices");
+    let refused = arguments.run(&g, &Cancel::new()).expect_err("one is missing").to_string();
+    assert_eq!(refused, "targets must be as many vertices as sources, found 1");
+}
