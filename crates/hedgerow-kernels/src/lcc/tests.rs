@@ -46,6 +46,23 @@ fn large_graphs_counted_two_ways() {
     }
 }
 
+/// More vertices of high degree than hubs, and a ring of lower degrees whose neighbours have a hub in common; some of the edges lead both ways.
+#[test]
+fn vertices_beyond_the_hubs_tell_hubs() {
+    let (high, low) = (9000u32, 3000u32);
+    let ring = |first: u32, n: u32, steps: u32| {
+        (0..n).flat_map(move |v| (1..=steps).map(move |step| (first + v, first + (v + step) % n)))
+    };
+    let to_hubs = (0..low).flat_map(|v| [0, 1].map(|at| (high + (v + at) % low, 2 * v)));
+    let edges: Vec<(u32, u32)> = ring(0, high, 6).chain(ring(high, low, 2)).chain(to_hubs).collect();
+    let back = edges.iter().filter(|(u, v)| (u * 7 + v) % 3 == 0).map(|&(u, v)| (v, u));
+    let both: Vec<(u32, u32)> = edges.iter().copied().chain(back).collect();
+    for directed in [false, true] {
+        let g = plain_graph((high + low) as usize, &both, directed);
+        assert_eq!(local_clustering(&g).expect("ids fit"), verify::local_clustering(&g));
+    }
+}
+
 #[test]
 fn the_slow_answer_can_differ() {
     let g = plain_graph(4, &[(0, 1), (1, 2), (2, 0)], true);

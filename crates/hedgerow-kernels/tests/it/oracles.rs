@@ -4,8 +4,8 @@
 //! `make test` takes the rounds of the floor; with `HEDGEROW_DEEP_SECONDS` there are more, each of another seed.
 
 use hedgerow_core::{Topology, VertexId};
-use hedgerow_kernels::Cancel;
-use hedgerow_kernels::registry::{Absent, KERNELS};
+use hedgerow_kernels::registry::{Absent, KERNELS, Outcome};
+use hedgerow_kernels::{Cancel, NO_COMPONENT, modularity};
 use hedgerow_lab::{Csr, CsrOptions, Duplicates};
 use hedgerow_testkit::effort::{Effort, explored};
 use hedgerow_workload::rng::Rng;
@@ -14,6 +14,12 @@ use crate::testing::{sources, with_threads};
 
 /// Scores may differ in rounding.
 const RELATIVE: f64 = 1e-9;
+
+/// Communities have at least the modularity of the oracle's, less this.
+const MODULARITY: f64 = 0.05;
+
+/// The oracle of `kpaths` extends ways until it has found the paths: where there are fewer than asked for, it tries all, and these may be 2^edges.
+const MOST_EDGES_OF_KPATHS: u64 = 30;
 
 /// Graphs that `make test` compares on.
 const FLOOR: u64 = 50;
@@ -35,7 +41,8 @@ fn some_edges(rng: &mut Rng, vertices: u32, count: u32) -> Vec<(u32, u32)> {
 
 /// The shape of a round.
 fn shape(round: u64, rng: &mut Rng) -> Shape {
-    let n = 2 + pick(rng, 90);
+    let most = if rng.chance(0.4) { 10 } else { 90 };
+    let n = 2 + pick(rng, most);
     let chain = |from: u32, to: u32| (from + 1..to).map(|v| (v - 1, v));
     let clique = |from: u32, to: u32| (from..to).flat_map(move |v| (from..v).map(move |u| (u, v)));
     let (name, vertices, edges): (_, u32, Vec<(u32, u32)>) = match round % 12 {
@@ -96,6 +103,17 @@ fn graph(shape: &Shape, rng: &mut Rng) -> Csr {
     made.expect("ends are live")
 }
 
+/// Whether a result is as good as that of the oracle. Communities may be better, as both are heuristics.
+fn agrees(g: &Csr, found: &Outcome, expected: &Outcome) -> bool {
+    let (Outcome::Communities(a), Outcome::Communities(b)) = (found, expected) else {
+        return found.agrees_with(expected, RELATIVE);
+    };
+    let live = (0..g.vertex_bound() as u32).map(|v| g.contains(VertexId(v)));
+    let named = a.labels.iter().map(|&label| label != NO_COMPONENT);
+    let is_stated = modularity(g, &a.labels, 1.0).is_ok_and(|counted| (a.modularity - counted).abs() < 1e-9);
+    named.eq(live) && is_stated && a.modularity >= b.modularity - MODULARITY
+}
+
 /// Compares every kernel on one graph; returns how many had something to answer.
 fn compare(seed: u64) -> u64 {
     let mut compared = 0;
@@ -107,7 +125,8 @@ fn compare(seed: u64) -> u64 {
     // Kernels that search are not asked where nothing lives.
     let (source, target) = (end(&mut rng), end(&mut rng));
     let threads = 1 + pick(&mut rng, 3) as usize;
-    for kernel in KERNELS {
+    let is_small = g.edge_count() <= MOST_EDGES_OF_KPATHS;
+    for kernel in KERNELS.iter().filter(|kernel| is_small || kernel.name != "kpaths") {
         let asks = kernel.parameters.iter().any(|parameter| parameter.absent == Absent::Refused);
         let (source, target) = match (source, target) {
             (Some(source), Some(target)) => (source, target),
@@ -122,7 +141,7 @@ fn compare(seed: u64) -> u64 {
         let found = with_threads(threads, || arguments.run(&g, &Cancel::new()));
         let found = found.unwrap_or_else(|error| panic!("{}: {error}", about()));
         let expected = arguments.verify(&g).unwrap_or_else(|error| panic!("{}: {error}", about()));
-        assert!(found.agrees_with(&expected, RELATIVE), "{}: {found:?}, not {expected:?}", about());
+        assert!(agrees(&g, &found, &expected), "{}: {found:?}, not {expected:?}", about());
         compared += 1;
     }
     compared
