@@ -108,6 +108,23 @@ fn default(parameter: &Parameter) -> String {
     }
 }
 
+/// The design page tells of each kernel its rule and its oracle, in a row of one table.
+#[test]
+fn the_design_page_has_a_row_for_every_kernel() {
+    let page = include_str!("../../../../docs/design/analytics.md");
+    let (_, from_kernels) = page.split_once("\n## Kernels\n").expect("a section of kernels");
+    let (table, _) = from_kernels.split_once("\n## ").expect("a section after it");
+    let names: Vec<&str> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('|'))
+        .flat_map(|(names, _)| names.split('`').step_by(2))
+        .collect();
+    for kernel in KERNELS {
+        let rows = names.iter().filter(|name| name.trim() == kernel.name).count();
+        assert_eq!(rows, 1, "{} in docs/design/analytics.md", kernel.name);
+    }
+}
+
 #[test]
 fn the_table_of_the_crate_is_that_of_the_registry() {
     let source = include_str!("../../src/lib.rs");
