@@ -17,7 +17,7 @@ def test_minimum_spanning_forest() -> None:
     assert list(forest) == [(2, 3, -2.0), (7, 8, 0.0), (1, 3, 1.5)]
     assert (len(forest), forest.values.sum()) == (3, -0.5)
     assert polars.DataFrame(forest).rows() == list(forest)
-    db.insert_edge(4, 5, math.inf)
+    db.add_edges([4], [5], [math.inf])
     with pytest.raises(hedgerow.DataError, match="weighs inf, expected a finite number"):
         db.snapshot().run("msf")
 

@@ -12,14 +12,14 @@ pub(crate) static KERNEL: Kernel = Kernel {
     name: "adamic_adar",
     function: "adamic_adar",
     metric: "adamic_adar",
-    summary: "How many neighbours vertices share, rare ones counting more: of pairs, or the most similar of each source",
+    summary: "How many neighbors vertices share, rare ones counting more: of pairs, or the most similar of each source",
     input: "any graph; repeated edges count once",
     needs_resident: false,
     reads_weights: false,
     parameters: &[SOURCES, TARGETS, K, Parameter::DIRECTION],
     result: ResultColumn { name: "score", kind: ResultKind::Pairs },
     steps: "sources",
-    cost: "the lists of each pair and of the source's neighbours",
+    cost: "the lists of each pair and of the source's neighbors",
     // The neighbours of a source and what they count for, sums for all, candidates in a list that grows, and one list.
     memory: Memory {
         per_id: 60,

@@ -12,14 +12,14 @@ pub(crate) static KERNEL: Kernel = Kernel {
     name: "jaccard",
     function: "jaccard",
     metric: "jaccard",
-    summary: "Which part of their neighbours vertices share: of pairs, or the most similar of each source",
+    summary: "Which part of their neighbors vertices share: of pairs, or the most similar of each source",
     input: "any graph; repeated edges count once",
     needs_resident: false,
     reads_weights: false,
     parameters: &[SOURCES, TARGETS, K, Parameter::DIRECTION],
     result: ResultColumn { name: "score", kind: ResultKind::Pairs },
     steps: "sources",
-    cost: "the lists of each pair; for the most similar those of the source's neighbours, and of some of theirs",
+    cost: "the lists of each pair; for the most similar those of the source's neighbors, and of some of theirs",
     // The neighbours of a source and what they count for, sums for all, candidates in a list that grows, and one list.
     memory: Memory {
         per_id: 60,
