@@ -26,8 +26,10 @@ fn words(text: &str) -> String {
 
 #[test]
 fn the_examples_of_the_guide_run_as_printed() {
-    let guides =
-        [include_str!("../../../../docs/guide/rust.md"), include_str!("../../../../docs/guide/kept-answers.md")];
+    let guides = [
+        include_str!("../../../../docs/guide/rust.md"),
+        include_str!("../../../../docs/guide/kept-answers.md"),
+    ];
     let blocks = guides.into_iter().flat_map(|guide| guide.split("```rust\n").skip(1));
     let printed = blocks.filter_map(|rest| rest.split("```\n").next());
     let run = include_str!("guide.rs").split("// ---\n").skip(1).step_by(2);
