@@ -62,7 +62,8 @@ def examples() -> Iterator[doctest.DocTest]:
         test = parser.get_doctest(inspect.getdoc(thing) or "", scope, name, None, None)
         if test.examples:
             yield test
-    guides = [ROOT / "docs/guide/python.md", *sorted((ROOT / "docs/guide/analytics").glob("*.md"))]
+    guides = [ROOT / "docs/guide" / name for name in ("python.md", "kept-answers.md")]
+    guides += sorted((ROOT / "docs/guide/analytics").glob("*.md"))
     for guide in guides:
         # A closing fence would read as expected output.
         text = guide.read_text().replace("```\n", "\n")

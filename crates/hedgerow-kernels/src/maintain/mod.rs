@@ -3,7 +3,7 @@
 //!
 //! | answer | equal to the one from scratch | what an update costs |
 //! | --- | --- | --- |
-//! | [`Components`] | exactly | a search for each removed edge of a spanning forest; a pass over the vertices where components join |
+//! | [`Components`] | exactly | a look at a few neighbors, or a search, for each removed edge of a spanning forest; a search of a component that joins another one, or a pass over the vertices |
 //! | [`Degrees`] | exactly | O(changes) |
 //! | [`Triangles`] | exactly | for each inserted or removed edge the shorter list of its ends, and for each vertex of one its list once |
 //! | [`Ranks`] | within the tolerance | iterations from the last scores until the tolerance holds |

@@ -4,7 +4,7 @@
 //! at most twice that.
 //!
 //! **Trick.** Iterations converge to the same scores from any start, in fewer steps from a nearer one. A few changes move few scores far, so iterations start from the last scores;
-//! new vertices start with 1/n.
+//! new vertices start with 1/n. Before the first one, each vertex whose incoming list changed gets the score that it has if its neighbors give what they gave.
 //!
 //! **Cited.** A. Langville, C. Meyer, *Updating Markov chains with an eye on Google's PageRank*, SIAM J. Matrix Anal. Appl. 2006, which compares this with more elaborate ways.
 //!

@@ -5,7 +5,7 @@
 //! **Trick.** The kernel takes changed pairs of vertices one after another: it removes the pairs that are no longer joined, then inserts the pairs that are joined now.
 //! Each pair adds or removes as many triangles as its ends have common neighbors at its turn. The kernel counts these in the present lists, and corrects the
 //! count by the few pairs whose turn comes later, or came earlier. So it needs no list of the earlier state. It groups pairs by their end with the longer list, turns that list
-//! into bits once, and looks the shorter list up in them.
+//! into bits once, and looks the shorter list up in them; a few entries it looks up in the list itself.
 //!
 //! **Cited.** D. Eppstein, E. Spiro, *The h-index of a graph and its application to dynamic subgraph statistics*, WADS 2009, for counting by pair under change.
 //!
@@ -20,6 +20,9 @@ use crate::{Cancel, KernelError};
 
 /// Pairs that a thread takes at once to look at their lists.
 const PAIRS_AT_ONCE: usize = 256;
+
+/// A list is turned into bits unless one for so many of its entries, or fewer, are looked up in it.
+const ENTRIES_PER_SEARCH: usize = 24;
 
 /// How many triangles there are, kept. See the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,16 +140,28 @@ impl ChangedPairs {
             by_longer.par_iter().with_max_len(by_longer.len().div_ceil(8 * hedgerow_par::threads()).max(1)),
             || (0, Vec::new()),
             |(mut sum, mut bits): (u64, Vec<u64>), (longer, others)| {
-                bits.resize(words, 0);
                 let Some(mut meter) = cancel.meter() else { return (sum, bits) };
-                each_neighbor(g, *longer, |w| bits[w.index() / 64] |= 1 << (w.0 % 64));
+                let in_others: usize = others.iter().map(|&(shorter, _)| length(g, shorter)).sum();
+                let marks = in_others > length(g, *longer) / ENTRIES_PER_SEARCH;
+                if marks {
+                    bits.resize(words, 0);
+                    for_each_entry(g, *longer, |w| bits[w.index() / 64] |= 1 << (w.0 % 64));
+                }
                 for &(shorter, place) in others {
                     if !meter.spend(length(g, shorter).min(Cancel::EDGES_BETWEEN_POLLS - 1)) {
                         break;
                     }
-                    sum += self.common(g, (*longer, &bits), shorter, (turn, place));
+                    let when = (turn, place);
+                    sum += match marks {
+                        true => self.common(g, *longer, shorter, when, |w| {
+                            bits[w.index() / 64] >> (w.0 % 64) & 1 != 0
+                        }),
+                        false => self.common(g, *longer, shorter, when, |w| is_neighbor(g, *longer, w)),
+                    };
                 }
-                each_neighbor(g, *longer, |w| bits[w.index() / 64] = 0);
+                if marks {
+                    for_each_entry(g, *longer, |w| bits[w.index() / 64] = 0);
+                }
                 (sum, bits)
             },
         );
@@ -168,32 +183,30 @@ impl ChangedPairs {
         all.chunk_by(|a, b| a.0 == b.0).filter_map(one).collect()
     }
 
-    /// The number of common neighbors of a pair at its turn. `bits`: the present neighbors of `a`.
+    /// The number of common neighbors of a pair at its turn. `is_beside_a`: whether a vertex is a neighbor of `a` now.
     fn common<G: Resident>(
         &self,
         g: &G,
-        (a, bits): (VertexId, &[u64]),
+        a: VertexId,
         b: VertexId,
         when: (Turn, usize),
+        is_beside_a: impl Fn(VertexId) -> bool,
     ) -> u64 {
-        let is_set = |w: VertexId| bits[w.index() / 64] >> (w.0 % 64) & 1;
         let mut found = 0;
-        each_neighbor(g, b, |w| found += is_set(w));
+        each_neighbor(g, b, |w| found += u64::from(is_beside_a(w)));
         // Loops make an end a common neighbor; a pair that is not there yet, or any more, makes its ends none.
-        let is_present = |w: VertexId| is_set(w) != 0 && entries(g, b, w) > 0;
+        let is_present = |w: VertexId| is_beside_a(w) && is_neighbor(g, b, w);
         found -= [a, b].into_iter().filter(|&w| is_present(w)).count() as u64;
-        found -= self
-            .others(&self.inserted, (a, b), |place| when.0 == Turn::Removed || place > when.1)
-            .into_iter()
-            .filter(|&w| is_present(w))
-            .count() as u64;
+        let absent = |place: usize| when.0 == Turn::Removed || place > when.1;
+        let not_there = self.others(&self.inserted, (a, b), absent).into_iter();
+        found -= not_there.filter(|&w| is_present(w)).count() as u64;
         if when.0 == Turn::Inserted {
             return found;
         }
         // Removed pairs with an earlier place are still there; the present lists lack them.
         let is_joined = |v: VertexId, w: VertexId| {
             self.removed.place(v, w).is_some_and(|place| place < when.1)
-                || entries(g, v, w) > 0 && self.inserted.place(v, w).is_none()
+                || is_neighbor(g, v, w) && self.inserted.place(v, w).is_none()
         };
         let back = self.others(&self.removed, (a, b), |place| place < when.1).into_iter();
         found + back.filter(|&w| is_joined(a, w) && is_joined(b, w)).count() as u64
@@ -215,20 +228,30 @@ fn length<G: Resident>(g: &G, v: VertexId) -> usize {
     directions(g).iter().map(|&direction| g.degree(v, direction)).sum()
 }
 
+/// Whether two vertices are neighbors now, directions ignored.
+fn is_neighbor<G: Resident>(g: &G, v: VertexId, w: VertexId) -> bool {
+    directions(g).iter().any(|&direction| g.neighbors(v, direction).contains(w))
+}
+
+/// Calls `f` with each entry of the lists of `v`, in any order.
+fn for_each_entry<G: Resident>(g: &G, v: VertexId, mut f: impl FnMut(VertexId)) {
+    directions(g).iter().for_each(|&direction| g.neighbors(v, direction).for_each(&mut f));
+}
+
 /// Calls `f` once with each neighbor of `v`, directions ignored.
 fn each_neighbor<G: Resident>(g: &G, v: VertexId, mut f: impl FnMut(VertexId)) {
-    if !g.is_directed() {
-        let mut last = None;
-        return g.neighbors(v, Direction::Out).iter().for_each(|w| {
-            if last.replace(w) != Some(w) {
-                f(w);
-            }
-        });
+    let mut all = Vec::new();
+    if g.is_directed() {
+        for_each_entry(g, v, |w| all.push(w));
+        all.sort_unstable();
     }
-    let mut all: Vec<VertexId> = directions(g).iter().flat_map(|&d| g.neighbors(v, d).iter()).collect();
-    all.sort_unstable();
-    all.dedup();
-    all.into_iter().for_each(f);
+    let sorted = if g.is_directed() { &all } else { g.neighbors(v, Direction::Out).sorted(&mut all) };
+    let mut last = None;
+    for &w in sorted {
+        if last.replace(w) != Some(w) {
+            f(w);
+        }
+    }
 }
 
 /// The number of list entries that join two vertices; in an undirected graph those in the list of `a`.

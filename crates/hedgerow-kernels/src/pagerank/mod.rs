@@ -40,6 +40,7 @@ use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES};
 pub(crate) mod config;
 mod converge;
 pub(crate) mod entry;
+mod extrapolate;
 mod gather;
 mod personal;
 mod score;

@@ -24,6 +24,7 @@ use std::ops::ControlFlow;
 use hedgerow_core::{Block, Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology};
 use rayon::prelude::*;
 
+use super::extrapolate::still_to_come;
 use super::gather::{Gathering, Near, Settled};
 use super::{Ranking, Score, subgraphs_of};
 use crate::KernelError;
@@ -38,10 +39,6 @@ const CHUNKS_OF_STAGE: usize = 4;
 const NEAR: f64 = 1.0 / 16.0;
 /// In the first subgraph of each chunk every so many vertices are looked at for that.
 const SAMPLED: usize = 8;
-/// A step counts as at most this of the one before: what a sweep leaves of a difference of two vertices that have only each other, for
-/// a damping of 0.85.
-const MOST_RATIO: f64 = 0.72;
-
 /// What becomes of the steps of a sweep.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Steps {
@@ -370,13 +367,6 @@ impl<S: Score, G: Topology> Stage<'_, S, G> {
             ControlFlow::Continue(())
         })
     }
-}
-
-/// What steps would still add that shrink as these two did.
-#[inline]
-fn still_to_come<S: Score>(now: f64, before: f64) -> S {
-    let ratio = if before == 0.0 { 0.0 } else { (now / before).clamp(0.0, MOST_RATIO) };
-    S::from_f64(now * ratio / (1.0 - ratio))
 }
 
 /// The score of a vertex that gives so much.

@@ -1,4 +1,4 @@
-//! The examples of the guide, in its order, as they stand there between the lines that end in dashes.
+//! The examples of the guides in Rust and of kept answers, in their order, as they stand there between the lines that end in dashes.
 
 use hedgerow::{
     Column, CommitError, Comparison, Direction, EdgeDirection, EdgeKey, EdgeSelection, Error, Graph,
@@ -166,5 +166,22 @@ pub(super) fn errors(tx: WriteTxn) -> hedgerow::Result<()> {
         Err(error) => return Err(error),        // `?` gives this type everywhere
     }
     // ---
+    Ok(())
+}
+
+pub(super) fn kept(graph: &Graph) -> Result<(), Box<dyn std::error::Error>> {
+    // ---
+    use hedgerow_kernels::Maintain;
+    use hedgerow_kernels::maintain::Answer;
+
+    let mut components = graph.maintain("wcc")?;
+    components.at(&graph.snapshot()?)?;
+    graph.insert_edge(2, 3)?;
+    let (answer, made) = components.at(&graph.snapshot()?)?;
+    if let Answer::Components(kept) = answer {
+        println!("{} names, {made:?}", kept.names().len()); // Made::FromChanges(1)
+    }
+    // ---
+    assert_eq!(made, hedgerow_kernels::maintain::Made::FromChanges(1));
     Ok(())
 }

@@ -26,8 +26,12 @@ fn words(text: &str) -> String {
 
 #[test]
 fn the_examples_of_the_guide_run_as_printed() {
-    let guide = include_str!("../../../../docs/guide/rust.md");
-    let printed = guide.split("```rust\n").skip(1).filter_map(|rest| rest.split("```\n").next());
+    let guides = [
+        include_str!("../../../../docs/guide/rust.md"),
+        include_str!("../../../../docs/guide/kept-answers.md"),
+    ];
+    let blocks = guides.into_iter().flat_map(|guide| guide.split("```rust\n").skip(1));
+    let printed = blocks.filter_map(|rest| rest.split("```\n").next());
     let run = include_str!("guide.rs").split("// ---\n").skip(1).step_by(2);
     assert_eq!(printed.map(words).collect::<Vec<_>>(), run.map(words).collect::<Vec<_>>());
     let _current = CURRENT_DIRECTORY.lock();
@@ -52,6 +56,7 @@ fn the_examples_of_the_guide_run_as_printed() {
     payments.define_label("trusts", trusts).expect("a label");
     payments.insert_edge(1, 2).expect("an edge");
     guide::either(&payments).expect("reads of both");
+    guide::kept(&payments).expect("an answer that is kept");
     guide::errors(payments.write().expect("a transaction")).expect("committed");
 }
 
